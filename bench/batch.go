@@ -17,6 +17,7 @@ import (
 	"graft/torch"
 	"graft/torch/sample"
 	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // The study of adaptive batches: a job on 1, 2 and 4 devices of a virtual clock, until it reaches an accuracy on the
@@ -29,9 +30,9 @@ const (
 )
 
 // batchProfile is a GPU in round numbers that exchanges gradients as slowly as it starts a step.
-func batchProfile() *trainer.Profile {
-	return &trainer.Profile{Costs: trainer.Costs{Step: trainer.Rates{CallSeconds: 4e-3, ExampleSeconds: 60e-6},
-		Batch: trainer.Rates{CallSeconds: 2e-3, ExampleSeconds: 20e-6}, DecisionSeconds: 5e-3,
+func batchProfile() *clock.Profile {
+	return &clock.Profile{Costs: clock.Costs{Step: clock.Rates{CallSeconds: 4e-3, ExampleSeconds: 60e-6},
+		Batch: clock.Rates{CallSeconds: 2e-3, ExampleSeconds: 20e-6}, DecisionSeconds: 5e-3,
 		SurgerySeconds: 1e-2, ExchangeSeconds: 4e-3}}
 }
 
@@ -107,7 +108,7 @@ func (r batchRival) reach(data *dataset.Set, seed int64) (f finishLine, reached 
 		if err := n.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, seed)}); err != nil {
 			return err
 		}
-		j, err := trainer.New(s, trainer.Parts{Network: n, Data: data, Clock: &trainer.Virtual{Profile: batchProfile()},
+		j, err := trainer.New(s, trainer.Parts{Network: n, Data: data, Clock: &clock.Virtual{Profile: batchProfile()},
 			Decider: decider.Script{}, Recorder: &f, Now: time.Now}, r.options(seed))
 		if err == nil {
 			_, err = j.Run(context.Background())

@@ -12,7 +12,7 @@ import (
 	"graft/cluster/fabric/networks"
 	"graft/model"
 	"graft/original/ramp"
-	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // fabricNetworks lists the networks of the benchmark's jobs; images have 224 pixels, as in PAC-ML's experiments.
@@ -58,7 +58,7 @@ func studyFabric(out io.Writer, rounds int) error {
 func playFabric(network *fabric.Ramp, jobs, parts int) (seconds float64, events int, err error) {
 	s := &fabric.Study{Network: network, Options: fabric.Options{Quirks: network.Quirks}}
 	s.Options.EnsureDefaults()
-	profile, err := trainer.FindProfile("round-gpu")
+	profile, err := clock.FindProfile("round-gpu")
 	if err != nil {
 		return 0, 0, err
 	}

@@ -14,7 +14,7 @@ import (
 	"graft/internal/stat"
 	"graft/learn/candidates"
 	"graft/model"
-	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // mixedNetworks are networks of which some gain from many servers and some hardly from two.
@@ -25,7 +25,7 @@ var mixedNetworks = []struct {
 
 // mixed draws episodes of jobs that train them, at a load that swings.
 func mixed(count int, seed uint64, jobs int, o fabric.NetworkOptions) (all []*fabric.Study, err error) {
-	profile, err := trainer.FindProfile("round-gpu")
+	profile, err := clock.FindProfile("round-gpu")
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 	"graft/simulation/tables"
 	"graft/torch"
 	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // plantation is a scenario that is run as a tree and one by one.
@@ -38,7 +39,7 @@ func newPlantation(s *torch.Scope) (*plantation, error) {
 	if err != nil {
 		return nil, err
 	}
-	profile, err := trainer.FindProfile("steady")
+	profile, err := clock.FindProfile("steady")
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +49,7 @@ func newPlantation(s *torch.Scope) (*plantation, error) {
 	o.EnsureDefaults()
 	network := func() (*model.Network, error) { return model.Zoo("ConvNet2", model.ZooOptions{}) }
 	p := &plantation{lab: &grid.Executor{Options: o, Data: data, Now: time.Now,
-		Clock: func(at time.Duration) trainer.Clock { return &trainer.Virtual{Profile: profile, Time: at} },
+		Clock: func(at time.Duration) clock.Clock { return &clock.Virtual{Profile: profile, Time: at} },
 		Begin: func(s *torch.Scope, seed int64) (*model.Network, *trainer.Pretrained, error) {
 			n, err := network()
 			if err != nil {

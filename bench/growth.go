@@ -16,6 +16,7 @@ import (
 	"graft/net2net"
 	"graft/torch"
 	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // growing are the networks of -growth: those with a file were imported from PyTorch.
@@ -75,7 +76,7 @@ const (
 type grownNetwork struct {
 	name     string
 	subjects map[string]*model.Network // by fingerprint
-	measured []trainer.Measurement     // the network itself is the first
+	measured []clock.Measurement       // the network itself is the first
 	profiled map[string]map[string]bool
 }
 
@@ -84,12 +85,12 @@ func measureGrowth(ctx context.Context, path, name string, rounds int) (*grownNe
 	if err != nil {
 		return nil, err
 	}
-	first := trainer.Subject{Name: n.Name(), Network: n}
-	few, err := trainer.Adapted(first, growthWays)
+	first := clock.Subject{Name: n.Name(), Network: n}
+	few, err := clock.Adapted(first, growthWays)
 	if err != nil {
 		return nil, err
 	}
-	singles, err := trainer.Adapted(first, growthActions/2)
+	singles, err := clock.Adapted(first, growthActions/2)
 	if err != nil {
 		return nil, err
 	}
@@ -97,13 +98,13 @@ func measureGrowth(ctx context.Context, path, name string, rounds int) (*grownNe
 	for _, s := range singles {
 		actions = append(actions, s.Actions[0])
 	}
-	whole, err := trainer.Grown(first, sequencesOf(actions), net2net.Options{})
+	whole, err := clock.Grown(first, sequencesOf(actions), net2net.Options{})
 	if err != nil {
 		return nil, err
 	}
 	g := &grownNetwork{name: n.Name(), subjects: map[string]*model.Network{},
 		profiled: map[string]map[string]bool{byNetwork: {}, byJob: {}}}
-	all := append(append(append([]trainer.Subject{first}, few...), singles...), whole[1:]...)
+	all := append(append(append([]clock.Subject{first}, few...), singles...), whole[1:]...)
 	for k, s := range all {
 		print := net2net.Fingerprint(s.Network)
 		g.subjects[print] = s.Network
@@ -141,8 +142,8 @@ func sequencesOf(actions []net2net.Action) (list [][]net2net.Action) {
 }
 
 // profileOfGrowth is a profile that measured some of the networks.
-func profileOfGrowth(all []*grownNetwork, by string) *trainer.Profile {
-	m := trainer.Measured{}
+func profileOfGrowth(all []*grownNetwork, by string) *clock.Profile {
+	m := clock.Measured{}
 	for _, g := range all {
 		for _, one := range g.measured {
 			if g.profiled[by][one.Fingerprint] {
@@ -150,7 +151,7 @@ func profileOfGrowth(all []*grownNetwork, by string) *trainer.Profile {
 			}
 		}
 	}
-	return m.Profile("growth", "this machine", trainer.Provenance{})
+	return m.Profile("growth", "this machine", clock.Provenance{})
 }
 
 // growthErrors are relative errors of ratios: charged, and by the rates alone of networks that run fused layers.
@@ -184,14 +185,14 @@ type growthWork struct {
 var growthWorks = []growthWork{{"epoch", 5, 1}, {"step", 1, 0}, {"evaluation", 0, 1}}
 
 // errors compares what a profile charges for growth with what was measured, for the networks that the profile lacks.
-func (g *grownNetwork) errors(p *trainer.Profile, by string, w growthWork) (e growthErrors) {
+func (g *grownNetwork) errors(p *clock.Profile, by string, w growthWork) (e growthErrors) {
 	charged := func(print string) float64 {
-		of := func(k trainer.Kind) float64 {
-			return p.Cost(trainer.Work{Kind: k, Count: 1, Rows: batchSize, Network: g.subjects[print]}).Seconds()
+		of := func(k clock.Kind) float64 {
+			return p.Cost(clock.Work{Kind: k, Count: 1, Rows: batchSize, Network: g.subjects[print]}).Seconds()
 		}
-		return w.steps*of(trainer.Steps) + w.batches*of(trainer.Batches)
+		return w.steps*of(clock.Steps) + w.batches*of(clock.Batches)
 	}
-	measured := func(m trainer.Measurement) float64 { return w.steps*m.StepSeconds + w.batches*m.BatchSeconds }
+	measured := func(m clock.Measurement) float64 { return w.steps*m.StepSeconds + w.batches*m.BatchSeconds }
 	base := g.measured[0]
 	for _, m := range g.measured[1:] {
 		if g.profiled[by][m.Fingerprint] {

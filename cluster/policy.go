@@ -16,6 +16,9 @@ type Policy struct {
 	New     func(s Setup) (Scheduler, error) // makes the scheduler of a pool
 }
 
+// Listing returns the name and the line of help.
+func (p Policy) Listing() (name, about string) { return p.Name, p.About }
+
 // Setup is the input of a new scheduler.
 type Setup struct {
 	Pool   *PoolRun // its pool, with the jobs as they were prepared

@@ -89,10 +89,8 @@ func (s *Study) validateCluster() (faults validate.Faults) {
 	faults.When(s.PerNode < 0 || s.PerNode > 64, "nodes of %d devices; there may be 1 to 64", s.PerNode)
 	faults.When(s.CPUs < 0 || s.Memory < 0, "nodes of %d processors and %d MiB; neither is negative", s.CPUs, s.Memory)
 	for _, resource := range s.Others {
-		if resource.Node < 0 || resource.Of == nil {
-			faults = append(faults, fmt.Errorf("resource %q: a node has %d; it has none or more, "+
-				"and Of says what a job asks for", resource.Name, resource.Node))
-		}
+		faults.When(resource.Node < 0 || resource.Of == nil, "resource %q: a node has %d; it has none or more, "+
+			"and Of says what a job asks for", resource.Name, resource.Node)
 	}
 	return faults
 }

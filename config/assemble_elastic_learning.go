@@ -6,6 +6,7 @@ import (
 
 	"graft/cluster/elastic/agent"
 	elasticworld "graft/cluster/elastic/world"
+	"graft/internal/validate"
 	"graft/learn"
 	"graft/learn/candidates"
 	"graft/original/dl2"
@@ -105,13 +106,13 @@ func (l *ElasticLearning) checkLearner() error {
 	if !l.published() {
 		return nil
 	}
-	var faults faultList
+	var faults validate.Faults
 	for key, given := range map[string]bool{"train": len(l.Workloads.Train) > 0, "from": l.Workloads.From != ""} {
-		faults.when(given, "workloads.%s is set; with compat dl2 each agent generates its workloads", key)
+		faults.When(given, "workloads.%s is set; with compat dl2 each agent generates its workloads", key)
 	}
-	faults.when(l.DL2.Validation.Every < 0,
+	faults.When(l.DL2.Validation.Every < 0,
 		"dl2.validation.every is %d; must be positive, as validation chooses what is kept", l.DL2.Validation.Every)
-	faults.when(l.Run.Seed < 1 || l.Run.Seed > 1<<16, "run.seed is %d; with compat dl2 it must be from 1 to %d",
+	faults.When(l.Run.Seed < 1 || l.Run.Seed > 1<<16, "run.seed is %d; with compat dl2 it must be from 1 to %d",
 		l.Run.Seed, 1<<16)
 	if err := l.DL2.Validate(); err != nil {
 		faults = append(faults, fmt.Errorf("dl2: %w", err))

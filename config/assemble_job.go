@@ -9,7 +9,7 @@ import (
 	"graft/model"
 	"graft/net2net"
 	"graft/report/document"
-	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // Decider makes the decider of the section adapt.
@@ -41,11 +41,11 @@ func (j *Job) random() decider.Random {
 }
 
 // Profile returns the profile of the virtual clock; nil on a wall clock.
-func (j *Job) Profile() (*trainer.Profile, error) {
+func (j *Job) Profile() (*clock.Profile, error) {
 	if j.profile != nil || j.Time.Clock == WallClock {
 		return j.profile, nil
 	}
-	return trainer.FindProfile(j.Time.Profile)
+	return clock.FindProfile(j.Time.Profile)
 }
 
 // NetworkName is the name of the network at the start, of the zoo or of its file.

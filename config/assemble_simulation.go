@@ -96,7 +96,7 @@ func (m *Simulation) coveredFrom(g grid.Space) error {
 		return nil
 	}
 	return g.EachNetwork(func(n *model.Network) error {
-		if err := m.profile.Covers(n, m.Options(), nil); err != nil {
+		if err := m.Options().CoveredBy(m.profile, n, nil); err != nil {
 			return fmt.Errorf("scenario %s: %w", m.Simulate.Name, err)
 		}
 		return nil

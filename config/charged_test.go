@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // uncharged are the fields of a profile that change no time.
@@ -14,8 +14,8 @@ var uncharged = map[string]bool{"Profile.Watts": true, "Profile.Made": true, "Pr
 
 // Every field of a profile by which time is charged is in the digest of what is charged by it.
 func TestEveryFieldOfAProfileIsCharged(t *testing.T) {
-	p := &trainer.Profile{Version: 1, Name: "mine", Device: "cpu", Costs: trainer.Costs{SurgerySeconds: 1},
-		Measured: []trainer.Measurement{{Network: "a", Fingerprint: "b", Batch: 32, StepSeconds: 1, BatchSeconds: 1}}}
+	p := &clock.Profile{Version: 1, Name: "mine", Device: "cpu", Costs: clock.Costs{SurgerySeconds: 1},
+		Measured: []clock.Measurement{{Network: "a", Fingerprint: "b", Batch: 32, StepSeconds: 1, BatchSeconds: 1}}}
 	before, seen := chargedText(p), 0
 	var visit func(v reflect.Value, path string)
 	visit = func(v reflect.Value, path string) {

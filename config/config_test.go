@@ -15,7 +15,7 @@ import (
 	"graft/internal/files"
 	"graft/internal/files/faults"
 	"graft/model"
-	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 var update = flag.Bool("update", false, "write the expected outputs anew")
@@ -143,7 +143,7 @@ func TestNetworksThatCouldNotBeReadAgainAreNotWritten(t *testing.T) {
 // is there.
 func TestEveryFaultLeavesAWholeFile(t *testing.T) {
 	networks, profiles := []*model.Network{zoo(t, "ConvNet2"), zoo(t, "ConvNet3")},
-		[]*trainer.Profile{trainer.Profiles()[0], fullProfile()}
+		[]*clock.Profile{clock.Profiles()[0], fullProfile()}
 	for name, write := range map[string]func(fsys files.FS, path string, which int) error{
 		"network": func(fsys files.FS, path string, which int) error {
 			return WriteNetwork(fsys, path, networks[which])

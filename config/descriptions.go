@@ -824,24 +824,6 @@ var descriptions = map[string]string{
 	"graft/trainer.Options.Schedule": "How the learning rate changes; zero is half a cosine wave over the budget.",
 	"graft/trainer.Options.Steady": "Makes results on the CPU independent of the number of threads, to the bit, at " +
 		"some cost of speed, and on a CUDA device the same at each run on the same machine.",
-	"graft/trainer.Parallel.Elastic": "Derives the devices from the followers: each one that is ready is an up of " +
-		"one device, each one that leaves or is lost a down. It requires listen, and neither the timeline nor POST " +
-		"/allocation changes devices then.",
-	"graft/trainer.Parallel.Listen": "The private IP address and the port at which followers on other machines join " +
-		"by 'graft follow --join', one for each device but the first; empty starts them on this machine. With " +
-		"slurm:PORT task 0 of 'srun graft train' listens at its node's address, and the other tasks join it.",
-	"graft/trainer.Parallel.MaxProcesses": "Processes, with the leader; zero means one for each device.",
-	"graft/trainer.Parallel.MinProcesses": "The number of processes, with the leader, that a job waits for before it " +
-		"trains, at its start and when it resumes; after the time of start it fails. It requires listen; zero waits " +
-		"for none.",
-	"graft/trainer.Parallel.On": "A process for each device; false trains in one, and devices only divide the cost " +
-		"of work on a virtual clock.",
-	"graft/trainer.Parallel.Start":   "Limit of the machine's time until a process is ready; zero means ten minutes.",
-	"graft/trainer.Parallel.Threads": "Of LibTorch in each process on the CPU; zero divides those of one process.",
-	"graft/trainer.Parallel.Timeout": "Of the machine's time, after which a silent process is lost; zero means a " +
-		"minute.",
-	"graft/trainer.Parallel.Token": "File of the token that they must know; required with listen, but with slurm the " +
-		"variable GRAFT_TOKEN may hold it.",
 	"graft/trainer.Schedule.Decay": "Factor of the rate; zero means 0.9 for exponential and 0.1 for step.",
 	"graft/trainer.Schedule.Every": "Epochs between two changes of the rule step; zero means 10.",
 	"graft/trainer.Schedule.MinLR": "Lower bound of the rate; zero means 1e-8.",
@@ -858,4 +840,23 @@ var descriptions = map[string]string{
 	"graft/trainer.Timeline.Budget": "Length of the job, counted from zero also where it starts later; required.",
 	"graft/trainer.Timeline.Events": "In order of time; empty means none.",
 	"graft/trainer.Timeline.Start":  "Where in the budget the job begins; zero means at its beginning.",
+	"graft/trainer/team.Parallel.Elastic": "Derives the devices from the followers: each one that is ready is an up " +
+		"of one device, each one that leaves or is lost a down. It requires listen, and neither the timeline nor " +
+		"POST /allocation changes devices then.",
+	"graft/trainer/team.Parallel.Listen": "The private IP address and the port at which followers on other machines " +
+		"join by 'graft follow --join', one for each device but the first; empty starts them on this machine. With " +
+		"slurm:PORT task 0 of 'srun graft train' listens at its node's address, and the other tasks join it.",
+	"graft/trainer/team.Parallel.MaxProcesses": "Processes, with the leader; zero means one for each device.",
+	"graft/trainer/team.Parallel.MinProcesses": "The number of processes, with the leader, that a job waits for " +
+		"before it trains, at its start and when it resumes; after the time of start it fails. It requires listen; " +
+		"zero waits for none.",
+	"graft/trainer/team.Parallel.On": "A process for each device; false trains in one, and devices only divide the " +
+		"cost of work on a virtual clock.",
+	"graft/trainer/team.Parallel.Start": "Limit of the machine's time until a process is ready; zero means ten " +
+		"minutes.",
+	"graft/trainer/team.Parallel.Threads": "Of LibTorch in each process on the CPU; zero divides those of one process.",
+	"graft/trainer/team.Parallel.Timeout": "Of the machine's time, after which a silent process is lost; zero means " +
+		"a minute.",
+	"graft/trainer/team.Parallel.Token": "File of the token that they must know; required with listen, but with " +
+		"slurm the variable GRAFT_TOKEN may hold it.",
 }

@@ -12,6 +12,7 @@ import (
 	"graft/simulation/learning"
 	"graft/torch"
 	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // What package decode defines.
@@ -58,7 +59,7 @@ var dialect = &decode.Dialect{
 	Renamed:      renamed,
 	Removed:      removed,
 	Item: func(err error) (list string, index int, key, text string, ok bool) {
-		var f *trainer.ItemFault
+		var f *clock.ItemFault
 		if ok = errors.As(err, &f); ok {
 			return f.List, f.Index, f.Key, f.Text, true
 		}

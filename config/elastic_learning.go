@@ -16,6 +16,7 @@ import (
 	"graft/cluster/study"
 	"graft/config/decode"
 	"graft/internal/files"
+	"graft/internal/validate"
 	"graft/learn/candidates"
 	"graft/original/dl2"
 	"graft/report/document"
@@ -106,26 +107,26 @@ const mostWorkloads = 10_000
 
 // Validate joins all that is wrong.
 func (o WorkloadOptions) Validate() error {
-	var faults faultList
+	var faults validate.Faults
 	for name, v := range map[string]int{"train_count": o.TrainCount, "validation_count": o.ValidationCount,
 		"test_count": o.TestCount} {
-		faults.when(v < 1 || v > mostWorkloads, "%s is %d; must be from 1 to %d", name, v, mostWorkloads)
+		faults.When(v < 1 || v > mostWorkloads, "%s is %d; must be from 1 to %d", name, v, mostWorkloads)
 	}
 	for name, v := range map[string]int{"jobs": o.Jobs, "rate": o.Rate} {
-		faults.when(v < 0, "%s is %d; must not be negative", name, v)
+		faults.When(v < 0, "%s is %d; must not be negative", name, v)
 	}
-	faults.when((o.Arrivals == arrivePattern) != (len(o.Pattern) > 0),
+	faults.When((o.Arrivals == arrivePattern) != (len(o.Pattern) > 0),
 		"arrivals is %s and pattern has %d slots; pattern is for arrivals = \"pattern\", which needs it", o.Arrivals,
 		len(o.Pattern))
-	faults.when(slices.ContainsFunc(o.Pattern, func(n int) bool { return n < 0 }),
+	faults.When(slices.ContainsFunc(o.Pattern, func(n int) bool { return n < 0 }),
 		"pattern is %v; must not have negative numbers", o.Pattern)
-	faults.when(!(o.Epochs >= 0), "epochs is %v; must not be negative", o.Epochs)
-	faults.when(!(o.EpochError >= 0 && o.EpochError < 1), "epoch_error is %v; must be from 0 to below 1", o.EpochError)
-	faults.when(o.From == "" && o.Arrivals == arriveSubmit, "arrivals is submission; name a trace in from")
+	faults.When(!(o.Epochs >= 0), "epochs is %v; must not be negative", o.Epochs)
+	faults.When(!(o.EpochError >= 0 && o.EpochError < 1), "epoch_error is %v; must be from 0 to below 1", o.EpochError)
+	faults.When(o.From == "" && o.Arrivals == arriveSubmit, "arrivals is submission; name a trace in from")
 	if o.From != "" {
 		for name, given := range map[string]bool{"train": len(o.Train) > 0, "validation": len(o.Validation) > 0,
 			"test": len(o.Test) > 0, "arrivals": o.Arrivals != arriveSubmit, "rate": o.Rate != 0, "jitter": o.Jitter} {
-			faults.when(given, "%s says of workloads what from says; leave out one of them", name)
+			faults.When(given, "%s says of workloads what from says; leave out one of them", name)
 		}
 	}
 	return errors.Join(faults...)
@@ -153,8 +154,8 @@ func (l *ElasticLearning) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (l *ElasticLearning) Validate() error {
-	var faults faultList
-	faults.when(l.Workloads.Arrivals == arriveTrace && len(l.Workload.Traces) == 0,
+	var faults validate.Faults
+	faults.When(l.Workloads.Arrivals == arriveTrace && len(l.Workload.Traces) == 0,
 		"workloads.arrivals is trace; name one in workload.traces")
 	return errors.Join(append(faults, l.Elastic.Validate(), l.Workloads.Validate(), l.Learn.Validate(),
 		agent.CheckTeacher(l.Learn.Teacher), l.checkLearner(), l.Run.Validate(),

@@ -16,6 +16,7 @@ import (
 	"graft/cluster/fabric/graph"
 	"graft/config/decode"
 	"graft/internal/files"
+	"graft/internal/validate"
 	"graft/learn/candidates"
 	"graft/report/document"
 )
@@ -124,13 +125,13 @@ func (o *FabricGraphs) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (o FabricGraphs) Validate() error {
-	var faults faultList
-	faults.when(len(o.Sizes) > 0 && len(o.Sizes) != len(o.Models),
+	var faults validate.Faults
+	faults.When(len(o.Sizes) > 0 && len(o.Sizes) != len(o.Models),
 		"sizes has %d values and models %d; give one for each network, zero for its own", len(o.Sizes), len(o.Models))
-	faults.when(o.Batch < 1, "batch is %d; must be at least 1", o.Batch)
+	faults.When(o.Batch < 1, "batch is %d; must be at least 1", o.Batch)
 	for k, name := range o.Models {
-		faults.when(name == "", "models[%d] is empty; name a network or a file", k)
-		faults.when(slices.Contains(o.Models[:k], name), "models[%d]: %s is given twice", k, name)
+		faults.When(name == "", "models[%d] is empty; name a network or a file", k)
+		faults.When(slices.Contains(o.Models[:k], name), "models[%d]: %s is given twice", k, name)
 	}
 	return errors.Join(faults...)
 }
@@ -176,11 +177,11 @@ const mostStepJobs = 1_000_000
 
 // Validate joins all that is wrong.
 func (o FabricDemand) Validate() error {
-	var faults faultList
-	faults.when(o.Jobs > mostStepJobs, "jobs is %d; must be at most %d", o.Jobs, mostStepJobs)
+	var faults validate.Faults
+	faults.When(o.Jobs > mostStepJobs, "jobs is %d; must be at most %d", o.Jobs, mostStepJobs)
 	for name, v := range map[string]int{"train_count": o.TrainCount, "validation_count": o.ValidationCount,
 		"test_count": o.TestCount} {
-		faults.when(v < 1 || v > mostWorkloads, "%s is %d; must be from 1 to %d", name, v, mostWorkloads)
+		faults.When(v < 1 || v > mostWorkloads, "%s is %d; must be from 1 to %d", name, v, mostWorkloads)
 	}
 	d := o.demand(nil)
 	return errors.Join(append(faults, d.Validate(0))...)
@@ -226,7 +227,7 @@ func (o *FabricDegree) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (o FabricDegree) Validate() error {
-	var faults faultList
+	var faults validate.Faults
 	for k, name := range o.Deciders {
 		if name != BestConstant && name != Exact {
 			if _, err := fabric.Named(name); err != nil && !isPath(name) {
@@ -234,11 +235,11 @@ func (o FabricDegree) Validate() error {
 					"such as ./%s", k, err, BestConstant, Exact, name))
 			}
 		}
-		faults.when(slices.Contains(o.Deciders[:k], name), "deciders[%d]: %s is given twice", k, name)
+		faults.When(slices.Contains(o.Deciders[:k], name), "deciders[%d]: %s is given twice", k, name)
 	}
-	faults.when(o.Worth && len(o.Deciders) > 0 && o.Deciders[0] == Exact,
+	faults.When(o.Worth && len(o.Deciders) > 0 && o.Deciders[0] == Exact,
 		"worth is of the first decider, and %s searches without quirks; put another one first", Exact)
-	faults.when(o.Workers < 0, "workers is %d; must not be negative", o.Workers)
+	faults.When(o.Workers < 0, "workers is %d; must not be negative", o.Workers)
 	return errors.Join(faults...)
 }
 
@@ -257,7 +258,7 @@ const mostPoints = 1000
 
 // Validate joins all that is wrong.
 func (o FabricVary) Validate() error {
-	var faults faultList
+	var faults validate.Faults
 	for k, text := range o.Networks {
 		if _, err := (fabric.NetworkOptions{}).Renamed(text); err != nil {
 			faults = append(faults, fmt.Errorf("networks[%d]: %w", k, err))
@@ -265,12 +266,12 @@ func (o FabricVary) Validate() error {
 	}
 	for name, list := range map[string][]float64{"loads": o.Loads, "bandwidths": o.Bandwidths} {
 		for k, v := range list {
-			faults.when(!(v > 0), "%s[%d] is %v; must be more than 0", name, k, v)
+			faults.When(!(v > 0), "%s[%d] is %v; must be more than 0", name, k, v)
 		}
 	}
 	points := max(1, len(o.Loads)) * max(1, len(o.Bandwidths)) * max(1, len(o.Skewness)) * max(1,
 		len(o.MaxDegrees)) * max(1, len(o.Networks))
-	faults.when(points > mostPoints, "%d combinations of values; at most %d are simulated in one run", points,
+	faults.When(points > mostPoints, "%d combinations of values; at most %d are simulated in one run", points,
 		mostPoints)
 	return errors.Join(faults...)
 }
@@ -299,10 +300,10 @@ func (f *Fabric) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (f *Fabric) Validate() error {
-	var faults faultList
-	faults.when(len(f.Vary.Loads) > 0 && f.Demand.Every != 0,
+	var faults validate.Faults
+	faults.When(len(f.Vary.Loads) > 0 && f.Demand.Every != 0,
 		"vary.loads is set beside demand.every, which replaces the load; leave out one of them")
-	faults.when(len(f.Vary.Skewness) > 0 && f.Demand.Limits != "skewed",
+	faults.When(len(f.Vary.Skewness) > 0 && f.Demand.Limits != "skewed",
 		"vary.skewness is set, but demand.limits is %s; set it to skewed, or leave skewness out", f.Demand.Limits)
 	return errors.Join(append(faults, f.Fabric.Validate(), f.Graphs.Validate(), f.Demand.Validate(),
 		f.Degree.Validate(), f.Vary.Validate(), f.Learn.Validate(), agent.CheckTeacher(f.Learn.Teacher),

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"graft/fleet"
+	"graft/internal/validate"
 )
 
 // Kubernetes is the engine of manifests: the cluster starts the workers, not graft.
@@ -107,16 +108,16 @@ func (o FleetOptions) ValidateFor(b fleet.Batch) error {
 
 // Validate joins all that is wrong.
 func (o FleetOptions) Validate() error {
-	var faults faultList
-	faults.when(o.Workers < 0, "workers is %d; must not be negative", o.Workers)
-	faults.when(o.Fit && (o.Engine != "local" || o.Workers > 0),
+	var faults validate.Faults
+	faults.When(o.Workers < 0, "workers is %d; must not be negative", o.Workers)
+	faults.When(o.Fit && (o.Engine != "local" || o.Workers > 0),
 		"fit finds the number of local workers; leave out workers and other engines, or set fit = false")
-	faults.when(o.Threads < 0 || o.Threads > mostThreads, "threads is %d; must be between 0 and %d", o.Threads,
+	faults.When(o.Threads < 0 || o.Threads > mostThreads, "threads is %d; must be between 0 and %d", o.Threads,
 		mostThreads)
 	for _, d := range o.Devices {
-		faults.when(!deviceName.MatchString(d), "devices has %q; must be cpu or cuda:N", d)
+		faults.When(!deviceName.MatchString(d), "devices has %q; must be cpu or cuda:N", d)
 	}
-	faults.when(o.Mount != "" && !strings.HasPrefix(o.Mount, "/"), "mount is %q; must be an absolute path", o.Mount)
+	faults.When(o.Mount != "" && !strings.HasPrefix(o.Mount, "/"), "mount is %q; must be an absolute path", o.Mount)
 	// A batch with nothing wrong but what these options bring.
 	some := fleet.Batch{Key: "key", Folder: filepath.Join("/", o.Mount, "run"), Argv: []string{"graft"},
 		Workers: max(1, o.Workers), Resources: o.Resources()}

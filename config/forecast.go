@@ -10,6 +10,7 @@ import (
 	"graft/model"
 	"graft/report/document"
 	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // lateEvent is an up after which not all decisions fit in.
@@ -105,7 +106,7 @@ func (m *Simulation) lateGrown() []string {
 		if seen++; seen > largestTree {
 			return errLargeTree
 		}
-		if cost := p.Cost(trainer.Work{Kind: trainer.Steps, Count: 1, Rows: o.Batch, Network: n}); cost > most {
+		if cost := p.Cost(clock.Work{Kind: clock.Steps, Count: 1, Rows: o.Batch, Network: n}); cost > most {
 			costliest, most = n.Sketch(), cost
 		}
 		return nil

@@ -13,6 +13,7 @@ import (
 	"graft/model"
 	"graft/torch"
 	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // What keys are for is taken from the comments of the fields, and the page about them
@@ -53,11 +54,11 @@ type Job struct {
 	Adapt AdaptOptions    // decider, and when and how the network changes; empty means never
 
 	sources
-	profile *trainer.Profile // nil on a wall clock
-	network *model.Network   // without tensors; of the zoo it has its own input and classes
-	history *history         // of the first weights; nil where nothing is known
-	policy  *jobPolicy       // nil for the other deciders
-	noData  bool             // the folder of images is not there
+	profile *clock.Profile // nil on a wall clock
+	network *model.Network // without tensors; of the zoo it has its own input and classes
+	history *history       // of the first weights; nil where nothing is known
+	policy  *jobPolicy     // nil for the other deciders
+	noData  bool           // the folder of images is not there
 }
 
 // NewJob returns an empty file, before EnsureDefaults.

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"graft/config/decode"
+	"graft/internal/validate"
 	"graft/net2net"
 	"graft/torch"
 	"graft/trainer"
@@ -55,12 +56,12 @@ const mostThreads = 1024
 
 // Validate joins all that is wrong.
 func (o RunOptions) Validate() error {
-	var faults faultList
-	faults.when(!deviceName.MatchString(o.Device), "device is %q; must be cpu or cuda:N", o.Device)
-	faults.when(o.Threads < 0 || o.Threads > mostThreads,
+	var faults validate.Faults
+	faults.When(!deviceName.MatchString(o.Device), "device is %q; must be cpu or cuda:N", o.Device)
+	faults.When(o.Threads < 0 || o.Threads > mostThreads,
 		"threads is %d; must be between 0, which finds the fastest number, and %d", o.Threads, mostThreads)
 	native, avx2 := string(torch.Native), string(torch.AVX2)
-	faults.when(o.Instructions != native && o.Instructions != avx2, "instructions is %q; must be %s or %s",
+	faults.When(o.Instructions != native && o.Instructions != avx2, "instructions is %q; must be %s or %s",
 		o.Instructions, native, avx2)
 	if _, port, err := net.SplitHostPort(o.Listen); o.Listen != "" && (err != nil || !isPort(port)) {
 		faults = append(faults, fmt.Errorf("listen is %q; write an address and a port, such as 127.0.0.1:8080, "+
@@ -109,15 +110,15 @@ func (o *NetworkOptions) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (o NetworkOptions) Validate() error {
-	var faults faultList
-	faults.when(o.Name != "" && o.File != "", "file and name are both given; leave one of them out")
-	faults.when(o.Classes < 0, "classes is %d; must not be negative", o.Classes)
-	faults.when(o.Fresh && o.Weights == "",
+	var faults validate.Faults
+	faults.When(o.Name != "" && o.File != "", "file and name are both given; leave one of them out")
+	faults.When(o.Classes < 0, "classes is %d; must not be negative", o.Classes)
+	faults.When(o.Fresh && o.Weights == "",
 		"fresh: weights are missing, and all tensors are drawn; give network.weights, or leave fresh out")
-	faults.when(o.Fresh && o.Runtimes != "", "fresh and runtimes are both given; leave one of them out")
-	faults.when(strings.Contains(filepath.Dir(o.Weights), seedMark),
+	faults.When(o.Fresh && o.Runtimes != "", "fresh and runtimes are both given; leave one of them out")
+	faults.When(strings.Contains(filepath.Dir(o.Weights), seedMark),
 		"weights is %q; {seed} may stand in the name of the file, not in its folder", o.Weights)
-	faults.when(o.Runtimes != "" && o.Weights == "", "runtimes: weights are missing; give network.weights as well")
+	faults.When(o.Runtimes != "" && o.Weights == "", "runtimes: weights are missing; give network.weights as well")
 	return errors.Join(faults...)
 }
 
@@ -160,10 +161,10 @@ func (o TimeOptions) timeline() trainer.Timeline {
 
 // Validate joins all that is wrong.
 func (o TimeOptions) Validate() error {
-	var faults faultList
-	faults.when(o.Clock == WallClock && o.Profile != "",
+	var faults validate.Faults
+	faults.When(o.Clock == WallClock && o.Profile != "",
 		"profile is for the virtual clock; leave it out, or set clock to virtual")
-	faults.when(o.EventsFile != "" && len(o.Events) > 0, "timeline and events are both given; leave one of them out")
+	faults.When(o.EventsFile != "" && len(o.Events) > 0, "timeline and events are both given; leave one of them out")
 	key := "events"
 	if o.EventsFile != "" {
 		key = "timeline"
@@ -233,7 +234,7 @@ func (o *AdaptOptions) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (o AdaptOptions) Validate() error {
-	var faults faultList
+	var faults validate.Faults
 	if n := len(o.Actions); o.Decider == DecideFixed && n != 1 {
 		faults = append(faults, fmt.Errorf("decider is fixed, which takes one action, and there are %d", n))
 	} else if o.Decider == DecideScript && n == 0 {
@@ -243,15 +244,15 @@ func (o AdaptOptions) Validate() error {
 			"and the decider is %s", o.Decider))
 	}
 	chooses := slices.Contains([]string{DecideRandom, DecideTrials, DecidePolicy}, o.Decider)
-	faults.when(o.TrialSteps < 0 || o.TrialSteps > mostTrialSteps,
+	faults.When(o.TrialSteps < 0 || o.TrialSteps > mostTrialSteps,
 		"trial_steps is %d; must be between 0, which means 32, and %d", o.TrialSteps, mostTrialSteps)
-	faults.when(o.TrialSteps > 0 && o.Decider != DecideTrials,
+	faults.When(o.TrialSteps > 0 && o.Decider != DecideTrials,
 		"trial_steps is for the decider trials, and the decider is %s", o.Decider)
-	faults.when(chooses && len(o.Actions) > 0 && len(o.Kinds) > 0,
+	faults.When(chooses && len(o.Actions) > 0 && len(o.Kinds) > 0,
 		"kinds and actions are both given; leave one of them out")
-	faults.when(!chooses && len(o.Kinds) > 0,
+	faults.When(!chooses && len(o.Kinds) > 0,
 		"kinds is for the deciders random, trials and policy, and the decider is %s", o.Decider)
-	faults.when(o.Vocab != "" && len(o.Actions)+len(o.Kinds) > 0,
+	faults.When(o.Vocab != "" && len(o.Actions)+len(o.Kinds) > 0,
 		"actions and kinds are for structural policies; one of the original's has its own choices")
 	if o.Decider == DecidePolicy && o.Policy == "" {
 		faults = append(faults, errors.New("decider is policy, which needs the key policy"))
@@ -259,6 +260,6 @@ func (o AdaptOptions) Validate() error {
 		faults = append(faults, fmt.Errorf("policy, vocab and sample are for the decider policy, and the decider is %s",
 			o.Decider))
 	}
-	faults.when(o.Surgery.Noise < 0, "noise is %v; must not be negative", o.Surgery.Noise)
+	faults.When(o.Surgery.Noise < 0, "noise is %v; must not be negative", o.Surgery.Noise)
 	return errors.Join(faults...)
 }

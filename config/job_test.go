@@ -23,6 +23,7 @@ import (
 	"graft/net2net"
 	"graft/torch"
 	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // parseJob reads a job from a text.
@@ -114,7 +115,7 @@ func TestTheDigestSaysWhatMatters(t *testing.T) {
 		"checkpoint.every=3s", "train.batch=64"} {
 		assert.Equal(t, digest(), digest(same), same)
 	}
-	profile := trainer.Profiles()[1]
+	profile := clock.Profiles()[1]
 	path := filepath.Join(t.TempDir(), "p.toml")
 	require.NoError(t, WriteProfile(files.OS{}, path, profile))
 	before := digest("time.profile=" + path)

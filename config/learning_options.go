@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"graft/internal/validate"
 	"graft/net2net"
 	"graft/original/learn"
 	"graft/torch/weights"
@@ -31,9 +32,9 @@ func (o *LearningRun) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (o LearningRun) Validate() error {
-	var faults faultList
-	faults.when(o.Every < 1, "every is %d; must be at least 1", o.Every)
-	faults.when(o.Checkpoint < 0, "checkpoint is %v; must not be negative", o.Checkpoint)
+	var faults validate.Faults
+	faults.When(o.Every < 1, "every is %d; must be at least 1", o.Every)
+	faults.When(o.Checkpoint < 0, "checkpoint is %v; must not be negative", o.Checkpoint)
 	return errors.Join(faults...)
 }
 
@@ -66,10 +67,10 @@ func (o *LearningTable) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (o LearningTable) Validate() error {
-	var faults faultList
-	faults.when(o.File == "", "file is missing; name the table to learn from")
-	faults.when(o.Vocabulary == "", "vocabulary is missing; name its folder or file, such as NAME.ids.pkl")
-	faults.when(len(o.Actions) == 1, "actions are a single one, which leaves no choice; add another, such as none")
+	var faults validate.Faults
+	faults.When(o.File == "", "file is missing; name the table to learn from")
+	faults.When(o.Vocabulary == "", "vocabulary is missing; name its folder or file, such as NAME.ids.pkl")
+	faults.When(len(o.Actions) == 1, "actions are a single one, which leaves no choice; add another, such as none")
 	return errors.Join(faults...)
 }
 
@@ -86,8 +87,8 @@ func (o *LearningPolicy) EnsureDefaults() { o.PolicyOptions.EnsureDefaults() }
 
 // Validate joins all that is wrong.
 func (o LearningPolicy) Validate() error {
-	faults := faultList{o.PolicyOptions.Validate()}
-	faults.when(o.Embedding < 0, "embedding is %d; must not be negative", o.Embedding)
+	faults := validate.Faults{o.PolicyOptions.Validate()}
+	faults.When(o.Embedding < 0, "embedding is %d; must not be negative", o.Embedding)
 	if o.Weights != "" {
 		if _, err := weights.FormatOf(o.Weights); err != nil {
 			faults = append(faults, fmt.Errorf("weights: %w", err))

@@ -14,6 +14,7 @@ import (
 	"graft/cluster/node/schedulers"
 	"graft/config/decode"
 	"graft/internal/files"
+	"graft/internal/validate"
 	"graft/learn/candidates"
 	"graft/report/document"
 )
@@ -97,12 +98,12 @@ func (o *MachineOptions) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (o MachineOptions) Validate() error {
-	var faults faultList
-	faults.when(len(o.Memories) > 0 && (o.GPUs != 0 || o.Memory != 0),
+	var faults validate.Faults
+	faults.When(len(o.Memories) > 0 && (o.GPUs != 0 || o.Memory != 0),
 		"memories_mb is set beside gpus or memory_mb; leave out one of them")
-	faults.when(len(o.Speeds) > 0 && len(o.Speeds) != len(o.Memories),
+	faults.When(len(o.Speeds) > 0 && len(o.Speeds) != len(o.Memories),
 		"speeds has %d values and memories_mb %d; give one for each GPU", len(o.Speeds), len(o.Memories))
-	faults.when(!(o.Contention >= 0 && o.Contention <= 10), "contention is %v; must be from 0 to 10", o.Contention)
+	faults.When(!(o.Contention >= 0 && o.Contention <= 10), "contention is %v; must be from 0 to 10", o.Contention)
 	options := o.options()
 	options.EnsureDefaults()
 	if err := options.Validate(); err != nil {
@@ -155,15 +156,15 @@ func (o *NodeTasks) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (o NodeTasks) Validate() error {
-	var faults faultList
+	var faults validate.Faults
 	g := o.generator(1)
 	if err := g.Validate(); err != nil {
 		faults = append(faults, err)
 	}
-	faults.when(o.Most > mostGenerated, "most is %d; must be at most %d", o.Most, mostGenerated)
+	faults.When(o.Most > mostGenerated, "most is %d; must be at most %d", o.Most, mostGenerated)
 	for name, v := range map[string]int{"train_count": o.TrainCount, "validation_count": o.ValidationCount,
 		"test_count": o.TestCount} {
-		faults.when(v < 1 || v > mostWorkloads, "%s is %d; must be from 1 to %d", name, v, mostWorkloads)
+		faults.When(v < 1 || v > mostWorkloads, "%s is %d; must be from 1 to %d", name, v, mostWorkloads)
 	}
 	return errors.Join(faults...)
 }
@@ -203,7 +204,7 @@ func (o *NodeSchedule) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (o NodeSchedule) Validate() error {
-	var faults faultList
+	var faults validate.Faults
 	for k, name := range o.Schedulers {
 		if ofStudy(name) {
 			continue // check refuses it unless machine.compat is tasks
@@ -212,11 +213,11 @@ func (o NodeSchedule) Validate() error {
 			faults = append(faults, fmt.Errorf("schedulers[%d]: %w; or the path of a learned one, such as ./%s", k,
 				err, name))
 		}
-		faults.when(slices.Contains(o.Schedulers[:k], name), "schedulers[%d]: %s is given twice", k, name)
+		faults.When(slices.Contains(o.Schedulers[:k], name), "schedulers[%d]: %s is given twice", k, name)
 	}
-	faults.when(o.Quantum < time.Millisecond, "quantum is %v; must be at least 1ms", o.Quantum)
-	faults.when(o.Aging < 0, "aging is %v; must not be negative", o.Aging)
-	faults.when(o.Workers < 0, "workers is %d; must not be negative", o.Workers)
+	faults.When(o.Quantum < time.Millisecond, "quantum is %v; must be at least 1ms", o.Quantum)
+	faults.When(o.Aging < 0, "aging is %v; must not be negative", o.Aging)
+	faults.When(o.Workers < 0, "workers is %d; must not be negative", o.Workers)
 	return errors.Join(faults...)
 }
 

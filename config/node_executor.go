@@ -13,6 +13,7 @@ import (
 	"graft/cluster/node/schedulers"
 	"graft/internal/files"
 	"graft/internal/telemetry"
+	"graft/internal/validate"
 )
 
 // ExecutorOptions say how 'graft node run' runs tasks.
@@ -55,10 +56,10 @@ const mostLog = 1 << 20
 
 // Validate joins all that is wrong.
 func (o ExecutorOptions) Validate() error {
-	var faults faultList
-	faults.when(o.Grace < 0 || o.Backoff < 0, "grace is %v and backoff %v; must not be negative", o.Grace, o.Backoff)
-	faults.when(o.Log < 1 || o.Log > mostLog, "log_mb is %d; must be from 1 to %d", o.Log, mostLog)
-	faults.when(len(o.UUIDs) > 0 && o.Devices == onCPU, "uuids name GPUs, but devices is cpu; leave out one of them")
+	var faults validate.Faults
+	faults.When(o.Grace < 0 || o.Backoff < 0, "grace is %v and backoff %v; must not be negative", o.Grace, o.Backoff)
+	faults.When(o.Log < 1 || o.Log > mostLog, "log_mb is %d; must be from 1 to %d", o.Log, mostLog)
+	faults.When(len(o.UUIDs) > 0 && o.Devices == onCPU, "uuids name GPUs, but devices is cpu; leave out one of them")
 	s := telemetry.SamplerOptions{Interval: o.Sampling}
 	if err := s.Validate(); err != nil {
 		faults = append(faults, fmt.Errorf("sampling: %w", err))

@@ -16,12 +16,7 @@ const PublishedPPO = "ppo"
 func (n *Node) Published() bool { return n.Machine.Compat == CompatTasks }
 
 // allPublished are the schedulers of the published study.
-func allPublished() (names []string) {
-	for _, b := range tasks.Baselines() {
-		names = append(names, b.Name)
-	}
-	return append(names, PublishedPPO)
-}
+func allPublished() []string { return append(tasks.Baselines().Names(), PublishedPPO) }
 
 // ofStudy reports whether a scheduler is of the published study.
 func ofStudy(name string) bool { return slices.Contains(allPublished(), name) }

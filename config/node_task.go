@@ -13,6 +13,7 @@ import (
 	"graft/cluster/trace"
 	"graft/config/decode"
 	"graft/internal/files"
+	"graft/internal/validate"
 )
 
 // NodeTask is a task of the file.
@@ -92,7 +93,7 @@ func (n *Node) readTasks(fsys files.FS, r *decode.Reading) bool {
 // expand gives tasks their names and the places of those before them.
 func expand(tasks []NodeTask) (specs []node.Spec, err error) {
 	places := map[string][]int{} // of all tasks of a name, with or without number
-	var faults []error
+	var faults validate.Faults
 	for k := range tasks {
 		t := &tasks[k]
 		if t.Count < 0 || t.Count > mostCount {

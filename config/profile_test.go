@@ -10,24 +10,24 @@ import (
 
 	"graft/internal/files"
 	"graft/net2net"
-	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // fullProfile has something in every key.
-func fullProfile() *trainer.Profile {
-	rates := trainer.Rates{CallSeconds: 1e-3, ExampleSeconds: 2e-6, LayerSeconds: 3e-5, OperationSeconds: 4e-11,
+func fullProfile() *clock.Profile {
+	rates := clock.Rates{CallSeconds: 1e-3, ExampleSeconds: 2e-6, LayerSeconds: 3e-5, OperationSeconds: 4e-11,
 		GroupedSeconds: 5e-10, ByteSeconds: 6e-11, ParameterSeconds: 7e-9}
-	miss := trainer.FitError{Median: 0.04, Worst: 0.3, Network: "ConvNet3 widen:conv1:96"}
-	return &trainer.Profile{Version: 1, Name: "laptop", Device: "a \"laptop\"",
-		Made: trainer.Provenance{Date: "2026-01-31", Graft: "v1.2.3", Torch: "1.13.0",
+	miss := clock.FitError{Median: 0.04, Worst: 0.3, Network: "ConvNet3 widen:conv1:96"}
+	return &clock.Profile{Version: 1, Name: "laptop", Device: "a \"laptop\"",
+		Made: clock.Provenance{Date: "2026-01-31", Graft: "v1.2.3", Torch: "1.13.0",
 			Device: "cpu", Threads: 2, Rounds: 7, Optimizer: "adam", Exact: true, Steady: true},
-		Costs: trainer.Costs{Step: rates, Batch: rates, GraphStep: rates, GraphBatch: rates, ChannelBlock: 16,
+		Costs: clock.Costs{Step: rates, Batch: rates, GraphStep: rates, GraphBatch: rates, ChannelBlock: 16,
 			DecisionSeconds: 0.01, SurgerySeconds: 0.02, CommunicationShare: 0.1},
-		Fit: trainer.Fit{Networks: 30, Step: miss, Batch: miss, NewStep: miss, NewBatch: miss},
-		Measured: []trainer.Measurement{
+		Fit: clock.Fit{Networks: 30, Step: miss, Batch: miss, NewStep: miss, NewBatch: miss},
+		Measured: []clock.Measurement{
 			{Network: "ConvNet2", Fingerprint: "ab\"c", Batch: 64, StepSeconds: 0.012, StepSpread: 1e-4,
 				BatchSeconds: 1e-9, BatchSpread: 1e-12, Class: "ConvNet2", Graph: true,
-				Size: trainer.Size{Layers: 5, Operations: 4705066, Grouped: 3, Bytes: 451792, Parameters: 10602,
+				Size: clock.Size{Layers: 5, Operations: 4705066, Grouped: 3, Bytes: 451792, Parameters: 10602,
 					Padding8: 8, Padding16: 16}},
 			{Network: "ConvNet2", Actions: []net2net.Action{{Kind: "widen", Target: "conv1", Size: 48}},
 				Fingerprint: "d", Batch: 64, StepSeconds: 0.013, BatchSeconds: 0.004}}}
@@ -35,11 +35,11 @@ func fullProfile() *trainer.Profile {
 
 func TestProfilesAreWrittenAndReadBack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "p.toml")
-	for _, p := range append(trainer.Profiles(), fullProfile()) {
+	for _, p := range append(clock.Profiles(), fullProfile()) {
 		require.NoError(t, WriteProfile(files.OS{}, path, p))
 		assert.Equal(t, p, must(FindProfile(files.OS{}, path)))
 	}
-	assert.ErrorContains(t, WriteProfile(files.OS{}, path, &trainer.Profile{}), "a profile has a name")
+	assert.ErrorContains(t, WriteProfile(files.OS{}, path, &clock.Profile{}), "a profile has a name")
 	golden(t, "testdata/profiles/full.toml", FormatProfile(fullProfile()))
 	steady := must(FindProfile(files.OS{}, "steady"))
 	assert.Equal(t, "steady", steady.Name)
@@ -68,7 +68,7 @@ func FuzzReadProfile(f *testing.F) {
 
 // Digests of jobs on profiles that earlier versions read stay, unless measurements correct the rates.
 func TestDigestsOfRatesStay(t *testing.T) {
-	for _, p := range trainer.Profiles() {
+	for _, p := range clock.Profiles() {
 		for _, key := range []string{"graph", "class", "relatives", "exchange_seconds", "watts", "padding",
 			"channel_block"} {
 			assert.NotContains(t, chargedText(p), key, p.Name)
@@ -77,6 +77,6 @@ func TestDigestsOfRatesStay(t *testing.T) {
 	assert.Contains(t, chargedText(fullProfile()), "relatives = 2")
 	assert.Contains(t, chargedText(fullProfile()), "graph_step")
 	closed := fullProfile()
-	closed.Costs = trainer.Costs{}
+	closed.Costs = clock.Costs{}
 	assert.NotContains(t, chargedText(closed), "relatives")
 }

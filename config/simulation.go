@@ -13,6 +13,7 @@ import (
 	"graft/config/decode"
 	"graft/decider"
 	"graft/internal/files"
+	"graft/internal/validate"
 	"graft/simulation/grid"
 	"graft/torch/weights"
 	"graft/trainer"
@@ -92,20 +93,18 @@ func (m *Simulation) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (m *Simulation) Validate() error {
-	faults := faultList{m.Job.Validate(), m.Simulate.Validate(), m.Fleet.Validate()}
-	faults.when(m.Adapt.Decider != DecideNone,
+	faults := validate.Faults{m.Job.Validate(), m.Simulate.Validate(), m.Fleet.Validate()}
+	faults.When(m.Adapt.Decider != DecideNone,
 		"decider is %s, and a simulation tries what each decision could be; leave it out", m.Adapt.Decider)
-	if m.Time.Clock == WallClock && m.Simulate.Seeds > 1 {
-		faults = append(faults, errors.New("seeds of one sequence have the same times, "+
-			"which they have not on a wall clock; give the virtual clock the profile of the device, or one seed"))
-	}
-	faults.when((m.Fleet.GPUs > 0 || m.Fleet.Gres != "") && m.Run.Device == "cpu",
+	faults.When(m.Time.Clock == WallClock && m.Simulate.Seeds > 1, "seeds of one sequence have the same times, "+
+		"which they have not on a wall clock; give the virtual clock the profile of the device, or one seed")
+	faults.When((m.Fleet.GPUs > 0 || m.Fleet.Gres != "") && m.Run.Device == "cpu",
 		"fleet.gpus are for workers that train there, and run.device is cpu; let it be cuda")
 	if asked := m.Job.Decisions(); m.Simulate.Decisions > asked {
 		faults = append(faults, fmt.Errorf("decisions are %d, and the timeline and adapt.max_decisions lead to %d; "+
 			"let there be as many", m.Simulate.Decisions, asked))
 	}
-	faults.when(m.shrinksBetween(), "events have an up after a down: the network would shrink between decisions, "+
+	faults.When(m.shrinksBetween(), "events have an up after a down: the network would shrink between decisions, "+
 		"which sequences of actions do not say; simulate each growth by itself")
 	return errors.Join(faults...)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 
+	"graft/internal/validate"
 	"graft/net2net"
 	"graft/simulation/grid"
 )
@@ -51,13 +52,13 @@ func (o SimulateOptions) design() grid.Design {
 
 // Validate joins all that is wrong.
 func (o SimulateOptions) Validate() error {
-	faults := faultList{o.design().Validate()}
+	faults := validate.Faults{o.design().Validate()}
 	for name, n := range map[string]int{"decisions": o.Decisions, "seeds": o.Seeds, "tries": o.Tries} {
-		faults.when(n < 0, "%s is %d; must not be negative", name, n)
+		faults.When(n < 0, "%s is %d; must not be negative", name, n)
 	}
-	faults.when(len(o.Actions) == 1, "actions are a single one, which leaves no choice; add another, such as none")
-	faults.when(len(o.Actions) > 0 && len(o.Kinds) > 0, "kinds and actions are both given; leave one of them out")
-	faults.when((o.Design == grid.Likely) != (o.Policy != ""),
+	faults.When(len(o.Actions) == 1, "actions are a single one, which leaves no choice; add another, such as none")
+	faults.When(len(o.Actions) > 0 && len(o.Kinds) > 0, "kinds and actions are both given; leave one of them out")
+	faults.When((o.Design == grid.Likely) != (o.Policy != ""),
 		"policy is required by the design likely, and taken by no other")
 	return errors.Join(faults...)
 }

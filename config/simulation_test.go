@@ -17,7 +17,7 @@ import (
 	"graft/net2net"
 	"graft/simulation/grid"
 	"graft/simulation/tables"
-	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 func readScenario(t *testing.T, text string, set ...string) (*Simulation, error) {
@@ -122,7 +122,7 @@ func TestScenariosSayHowLargeTheyAre(t *testing.T) {
 		"and simulate.max_sequences is 20")
 	closed := filepath.Join(t.TempDir(), "closed.toml")
 	require.NoError(t, WriteProfile(files.OS{}, closed,
-		&trainer.Profile{Version: 1, Name: "closed", Measured: []trainer.Measurement{
+		&clock.Profile{Version: 1, Name: "closed", Measured: []clock.Measurement{
 			{Network: "ConvSmall", Fingerprint: net2net.Fingerprint(m.network), Batch: 64, StepSeconds: 1,
 				BatchSeconds: 1}}}))
 	m = must(readScenario(t, aScenario, fmt.Sprintf("time.profile=%q", closed), "train.eval_batch=64",

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"graft/internal/files"
+	"graft/internal/validate"
 	"graft/net2net"
 	"graft/simulation/grid"
 	"graft/trainer"
@@ -46,9 +47,9 @@ func (s *Sweep) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (s *Sweep) Validate() error {
-	faults := faultList{s.Job.Validate(), s.Compare.Validate(), s.Fleet.Validate()}
-	faults.when(s.Fleet.Fit, "fleet.fit is for scenarios; set fleet.workers")
-	faults.when((s.Fleet.GPUs > 0 || s.Fleet.Gres != "") && s.Run.Device == "cpu",
+	faults := validate.Faults{s.Job.Validate(), s.Compare.Validate(), s.Fleet.Validate()}
+	faults.When(s.Fleet.Fit, "fleet.fit is for scenarios; set fleet.workers")
+	faults.When((s.Fleet.GPUs > 0 || s.Fleet.Gres != "") && s.Run.Device == "cpu",
 		"fleet.gpus are for workers that train there, and run.device is cpu; let it be cuda")
 	return errors.Join(faults...)
 }
@@ -131,16 +132,16 @@ func (o *CompareOptions) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (o CompareOptions) Validate() error {
-	var faults faultList
+	var faults validate.Faults
 	for k, arm := range o.Arms {
-		faults.when(!slices.Contains(Arms(), arm), "arms has %q; there are %q", arm, Arms())
-		faults.when(slices.Index(o.Arms, arm) < k, "arms has %q twice; leave one out", arm)
+		faults.When(!slices.Contains(Arms(), arm), "arms has %q; there are %q", arm, Arms())
+		faults.When(slices.Index(o.Arms, arm) < k, "arms has %q twice; leave one out", arm)
 	}
 	for name, n := range map[string]int{"seeds": o.Seeds, "selection_seeds": o.SelectionSeeds,
 		"max_sequences": o.MaxSequences} {
-		faults.when(n < 0, "%s is %d; must not be negative", name, n)
+		faults.When(n < 0, "%s is %d; must not be negative", name, n)
 	}
-	faults.when(len(o.Actions) == 1, "actions are a single one, which leaves no choice; add another, such as none")
-	faults.when(len(o.Actions) > 0 && len(o.Kinds) > 0, "kinds and actions are both given; leave one of them out")
+	faults.When(len(o.Actions) == 1, "actions are a single one, which leaves no choice; add another, such as none")
+	faults.When(len(o.Actions) > 0 && len(o.Kinds) > 0, "kinds and actions are both given; leave one of them out")
 	return errors.Join(faults...)
 }

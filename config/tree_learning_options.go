@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"graft/decider"
+	"graft/internal/validate"
 	"graft/report/document"
 	"graft/simulation/learning"
 )
@@ -43,14 +44,14 @@ func (o *TreeLearningRun) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (o TreeLearningRun) Validate() error {
-	var faults faultList
-	faults.when(o.Seeds < 1 || o.Seeds > mostSeeds, "seeds is %d; must be between 1 and %d", o.Seeds, mostSeeds)
+	var faults validate.Faults
+	faults.When(o.Seeds < 1 || o.Seeds > mostSeeds, "seeds is %d; must be between 1 and %d", o.Seeds, mostSeeds)
 	if o.Seed > math.MaxInt64-mostSeeds { // the last one must be a number that tables can hold
 		faults = append(faults, fmt.Errorf("seed is %d; must be at most %d", o.Seed, uint64(math.MaxInt64-mostSeeds)))
 	}
-	faults.when(o.Every < 1, "every is %d; must be at least 1", o.Every)
-	faults.when(o.Checkpoint < 0, "checkpoint is %v; must not be negative", o.Checkpoint)
-	faults.when(o.Workers < 0, "workers is %d; must not be negative", o.Workers)
+	faults.When(o.Every < 1, "every is %d; must be at least 1", o.Every)
+	faults.When(o.Checkpoint < 0, "checkpoint is %v; must not be negative", o.Checkpoint)
+	faults.When(o.Workers < 0, "workers is %d; must not be negative", o.Workers)
 	return errors.Join(faults...)
 }
 
@@ -104,10 +105,9 @@ func (o *TreeLearningOptions) EnsureDefaults() {
 
 // Validate joins all that is wrong.
 func (o TreeLearningOptions) Validate() error {
-	faults := faultList{o.Options.Validate()}
-	if !slices.Contains([]string{ForKnown, ForNew}, o.For) {
-		faults = append(faults, fmt.Errorf("for is %q; must be %s or %s", o.For, ForKnown, ForNew))
-	}
+	faults := validate.Faults{o.Options.Validate()}
+	faults.Unless(slices.Contains([]string{ForKnown, ForNew}, o.For),
+		"for is %q; must be %s or %s", o.For, ForKnown, ForNew)
 	return errors.Join(faults...)
 }
 

@@ -12,7 +12,7 @@ import (
 	"graft/original/published"
 	"graft/simulation"
 	"graft/simulation/tables"
-	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // scenarioFile is in each of graft's own tables.
@@ -32,7 +32,7 @@ func ReadTree(fsys files.FS, folder string) (*simulation.Tree, error) {
 	if !original {
 		return simulation.NewTree(table, simulation.TreeOptions{Network: n, Profile: profileOf(fsys, table)})
 	}
-	profile, err := trainer.FindProfile(legacyProfile)
+	profile, err := clock.FindProfile(legacyProfile)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func networkOf(fsys files.FS, name string) (*model.Network, error) {
 
 // profileOf reads the profile that the records of a table name; nil where it cannot be
 // read, and the time of a step is unknown.
-func profileOf(fsys files.FS, t *tables.Table) *trainer.Profile {
+func profileOf(fsys files.FS, t *tables.Table) *clock.Profile {
 	if len(t.Records) == 0 || t.Records[0].Profile == "" {
 		return nil
 	}

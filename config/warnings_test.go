@@ -12,7 +12,7 @@ import (
 	"graft/internal/files"
 	"graft/model"
 	"graft/net2net"
-	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // A warning comes only where a profile makes wider layers free and the file may widen.
@@ -131,17 +131,17 @@ func TestActionsThatNobodyAsksForAreWarnedOf(t *testing.T) {
 // profiled writes a profile with exact times of the networks that are measured by default, of ConvSmall as many as
 // keep says, and with a time of its widened network that is wrong by a factor.
 func profiled(t *testing.T, keep int, wrong float64) string {
-	p := must(trainer.FindProfile("round-gpu"))
+	p := must(clock.FindProfile("round-gpu"))
 	p.Name = "mine"
 	kept := 0
-	for _, s := range must(trainer.Subjects(model.Shape{3, 32, 32}, 10)) {
+	for _, s := range must(clock.Subjects(model.Shape{3, 32, 32}, 10)) {
 		if s.Name == "ConvSmall" {
 			if kept++; kept > keep {
 				continue
 			}
 		}
-		m := trainer.Measurement{Network: s.Name, Actions: s.Actions, Fingerprint: net2net.Fingerprint(s.Network),
-			Batch: 64, Size: must(trainer.SizeOf(s.Network))}
+		m := clock.Measurement{Network: s.Name, Actions: s.Actions, Fingerprint: net2net.Fingerprint(s.Network),
+			Batch: 64, Size: must(clock.SizeOf(s.Network))}
 		m.StepSeconds, m.BatchSeconds = p.Estimate(m)
 		if kept == 3 && s.Name == "ConvSmall" {
 			m.StepSeconds *= wrong

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"graft/internal/files"
+	"graft/internal/validate"
 	"graft/torch"
 )
 
@@ -37,10 +38,9 @@ const ignoredLabel = "-100"
 const mostRows = 10_000_000 // of a table
 
 // csvFaults are the faults of the options of a table.
-func (o Options) csvFaults() (faults []error) {
-	if o.labelEach() != EachText && o.labelEach() != EachWord {
-		faults = append(faults, fmt.Errorf("label_each is %q; it is %s or %s", o.LabelEach, EachText, EachWord))
-	}
+func (o Options) csvFaults() (faults validate.Faults) {
+	faults.When(o.labelEach() != EachText && o.labelEach() != EachWord,
+		"label_each is %q; it is %s or %s", o.LabelEach, EachText, EachWord)
 	if o.textColumn() == o.labelColumn() {
 		faults = append(faults, fmt.Errorf("text and label are both in the column %s; name two columns",
 			o.textColumn()))

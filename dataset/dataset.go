@@ -103,7 +103,8 @@ func Load(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, error
 		}
 		return set, nil
 	}
-	found, err := kinds[o.Kind](fsys, o)
+	one, _ := kinds.Find(o.Kind) // it is validated
+	found, err := one.read(fsys, o)
 	if err != nil {
 		return nil, fmt.Errorf("load dataset %s: %w", o.Kind, err)
 	}

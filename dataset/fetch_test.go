@@ -162,7 +162,7 @@ func TestFetchKnowsItsNames(t *testing.T) {
 	require.ErrorContains(t, err, "imagenet")
 	require.ErrorContains(t, err, "cifar10, cifar100, fashion-mnist, mnist")
 	for _, name := range Fetchable() {
-		require.Contains(t, kinds, name)
+		require.Contains(t, Kinds(), name)
 		for _, file := range published[name] {
 			sum, err := hex.DecodeString(file.md5)
 			require.NoError(t, err)

@@ -3,13 +3,13 @@ package dataset
 import (
 	"cmp"
 	"errors"
-	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
 
 	"graft/internal/files"
+	"graft/internal/registry"
+	"graft/internal/validate"
 )
 
 // The kinds of dataset.
@@ -24,22 +24,31 @@ const (
 	KindShards    = "shards"        // the user's images in tar files, as WebDataset writes them
 )
 
-// kinds are the readers of all kinds.
-var kinds = map[string]func(files.FS, Options) (*source, error){
-	KindSynthetic: synthetic,
-	KindCIFAR10:   cifar10.read,
-	KindCIFAR100:  cifar100.read,
-	KindMNIST:     mnist.read,
-	KindFashion:   fashion.read,
-	KindDigits:    readDigits,
-	KindFolder:    readFolder,
-	KindShards:    readShards,
-	KindText:      nil, // read by loadText
-	KindCSV:       nil, // read by loadCSV
+// kind is a registered kind of dataset.
+type kind struct {
+	name string
+	read func(files.FS, Options) (*source, error) // nil for a kind of text, which is read in another way
+}
+
+// Listing returns the name; datasets have no line of help.
+func (k kind) Listing() (name, about string) { return k.name, "" }
+
+// kinds are all kinds, by name. A new one is a new file and a line here.
+var kinds = registry.List[kind]{
+	{KindCIFAR10, cifar10.read},
+	{KindCIFAR100, cifar100.read},
+	{KindCSV, nil}, // read by loadCSV
+	{KindDigits, readDigits},
+	{KindFashion, fashion.read},
+	{KindFolder, readFolder},
+	{KindMNIST, mnist.read},
+	{KindShards, readShards},
+	{KindSynthetic, synthetic},
+	{KindText, nil}, // read by loadText
 }
 
 // Kinds lists the names of all kinds in order.
-func Kinds() []string { return slices.Sorted(maps.Keys(kinds)) }
+func Kinds() []string { return kinds.Names() }
 
 // defaultSize is the default Size, that of CIFAR, in pixels.
 const defaultSize = 32
@@ -111,30 +120,25 @@ func (o *Options) EnsureDefaults() {
 
 // Validate returns all faults, zeros among them that EnsureDefaults has not replaced.
 func (o Options) Validate() error {
-	var faults []error
-	bad := func(wrong bool, format string, values ...any) {
-		if wrong {
-			faults = append(faults, fmt.Errorf(format, values...))
-		}
-	}
-	_, known := kinds[o.Kind]
-	bad(!known, "an unknown kind %q; it is one of %s", o.Kind, strings.Join(Kinds(), ", "))
-	bad(known && o.Kind != KindSynthetic && o.Path == "", "no path; say where the files of %s are", o.Kind)
-	bad(!(o.ValidationShare > 0 && o.ValidationShare < 1), "a validation share of %v; it lies between 0 and 1",
+	var faults validate.Faults
+	_, known := kinds.Find(o.Kind)
+	faults.Unless(known, "an unknown kind %q; it is one of %s", o.Kind, strings.Join(Kinds(), ", "))
+	faults.When(known && o.Kind != KindSynthetic && o.Path == "", "no path; say where the files of %s are", o.Kind)
+	faults.Unless(o.ValidationShare > 0 && o.ValidationShare < 1, "a validation share of %v; it lies between 0 and 1",
 		o.ValidationShare)
-	bad(o.Size < 1 || o.Size > maxSide, "a size of %d pixels; it lies between 1 and %d", o.Size, maxSide)
-	bad(o.Stream && o.Kind != KindFolder && o.Kind != KindShards,
+	faults.When(o.Size < 1 || o.Size > maxSide, "a size of %d pixels; it lies between 1 and %d", o.Size, maxSide)
+	faults.When(o.Stream && o.Kind != KindFolder && o.Kind != KindShards,
 		"a stream of the kind %s; only %s and %s are streamed", o.Kind, KindFolder, KindShards)
-	bad(o.TurboJPEG && o.Kind != KindFolder && o.Kind != KindShards,
+	faults.When(o.TurboJPEG && o.Kind != KindFolder && o.Kind != KindShards,
 		"turbo_jpeg for the kind %s; only %s and %s have JPEG files", o.Kind, KindFolder, KindShards)
-	bad(o.Limit < 0, "a limit of %d images; zero is all", o.Limit)
-	bad(slices.ContainsFunc(o.Mean, unusable), "a mean of %v; each is a number", o.Mean)
-	bad(slices.ContainsFunc(o.Deviation, func(d float64) bool { return unusable(d) || d <= 0 }),
+	faults.When(o.Limit < 0, "a limit of %d images; zero is all", o.Limit)
+	faults.When(slices.ContainsFunc(o.Mean, unusable), "a mean of %v; each is a number", o.Mean)
+	faults.When(slices.ContainsFunc(o.Deviation, func(d float64) bool { return unusable(d) || d <= 0 }),
 		"a deviation of %v; each is above zero", o.Deviation)
 	text := o.Kind == KindText || o.Kind == KindCSV
-	bad(!text && (o.Tokens != "" || o.Context != 0 || o.Vocabulary != ""),
+	faults.When(!text && (o.Tokens != "" || o.Context != 0 || o.Vocabulary != ""),
 		"tokens, a vocabulary or a context for the kind %s; only %s and %s have them", o.Kind, KindText, KindCSV)
-	bad(o.Kind != KindCSV && (o.TextColumn != "" || o.LabelColumn != "" || o.LabelEach != ""),
+	faults.When(o.Kind != KindCSV && (o.TextColumn != "" || o.LabelColumn != "" || o.LabelEach != ""),
 		"text_column, label_column or label_each for the kind %s; only %s has them", o.Kind, KindCSV)
 	if text {
 		faults = append(faults, o.textFaults()...)

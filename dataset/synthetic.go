@@ -3,11 +3,11 @@ package dataset
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 
 	"graft/internal/files"
 	"graft/internal/parallel"
+	"graft/internal/validate"
 )
 
 // SyntheticOptions describe generated images: textured shapes on a cluttered background.
@@ -34,24 +34,19 @@ func (o *SyntheticOptions) EnsureDefaults() {
 
 // Validate returns all faults.
 func (o SyntheticOptions) Validate() error {
-	var faults []error
-	bad := func(wrong bool, format string, values ...any) {
-		if wrong {
-			faults = append(faults, fmt.Errorf("synthetic: "+format, values...))
-		}
-	}
-	bad(o.Classes < 2 || o.Classes > maxClasses, "%d classes; there are 2 to %d", o.Classes, maxClasses)
-	bad(o.Channels != 1 && o.Channels != 3, "%d channels; there are 1 or 3", o.Channels)
-	bad(o.Size < minSynthetic || o.Size > maxSide, "images of %d pixels; they have %d to %d", o.Size,
+	var faults validate.Faults
+	faults.When(o.Classes < 2 || o.Classes > maxClasses, "%d classes; there are 2 to %d", o.Classes, maxClasses)
+	faults.When(o.Channels != 1 && o.Channels != 3, "%d channels; there are 1 or 3", o.Channels)
+	faults.When(o.Size < minSynthetic || o.Size > maxSide, "images of %d pixels; they have %d to %d", o.Size,
 		minSynthetic, maxSide)
-	bad(o.Train < 2, "%d training images; there are at least 2", o.Train)
-	bad(o.Test < 1, "%d test images; there is at least 1", o.Test)
-	bad(o.Noise < 0 || o.Noise > 255, "noise of %d; it lies between 0 and 255", o.Noise)
+	faults.When(o.Train < 2, "%d training images; there are at least 2", o.Train)
+	faults.When(o.Test < 1, "%d test images; there is at least 1", o.Test)
+	faults.When(o.Noise < 0 || o.Noise > 255, "noise of %d; it lies between 0 and 255", o.Noise)
 	if len(faults) == 0 {
-		bad(max(o.Train, o.Test) > maxBytes/(o.Channels*o.Size*o.Size), "%d images of that size take more than %d GiB",
-			max(o.Train, o.Test), maxBytes>>30)
+		faults.When(max(o.Train, o.Test) > maxBytes/(o.Channels*o.Size*o.Size),
+			"%d images of that size take more than %d GiB", max(o.Train, o.Test), maxBytes>>30)
 	}
-	return errors.Join(faults...)
+	return errors.Join(faults.Prefixed("synthetic: ")...)
 }
 
 // minSynthetic is the least size at which textures can be told apart.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io/fs"
 	"iter"
@@ -18,6 +17,7 @@ import (
 
 	"graft/dataset/bpe"
 	"graft/internal/files"
+	"graft/internal/validate"
 	"graft/torch"
 )
 
@@ -33,23 +33,19 @@ const (
 )
 
 // textFaults are the faults of the options of a text.
-func (o Options) textFaults() (faults []error) {
-	if o.tokens() != Bytes && o.tokens() != Characters && o.tokens() != BytePairs {
-		faults = append(faults, fmt.Errorf("tokens %q; they are %s, %s or %s", o.Tokens, Bytes, Characters, BytePairs))
-	}
+func (o Options) textFaults() (faults validate.Faults) {
+	faults.When(o.tokens() != Bytes && o.tokens() != Characters && o.tokens() != BytePairs,
+		"tokens %q; they are %s, %s or %s", o.Tokens, Bytes, Characters, BytePairs)
 	if (o.tokens() == BytePairs) != (o.Vocabulary != "") {
 		faults = append(faults, fmt.Errorf("vocabulary is %q and tokens are %s; tokens of %s, and no others, "+
 			"need a vocabulary", o.Vocabulary, o.tokens(), BytePairs))
 	}
-	if o.context() < 2 || o.context() > mostContext {
-		faults = append(faults, fmt.Errorf("a context of %d tokens; it lies between 2 and %d", o.Context, mostContext))
-	}
+	faults.When(o.context() < 2 || o.context() > mostContext,
+		"a context of %d tokens; it lies between 2 and %d", o.Context, mostContext)
 	if o.Kind == KindCSV {
 		faults = append(faults, o.csvFaults()...)
 	}
-	if len(o.Mean)+len(o.Deviation) > 0 {
-		faults = append(faults, errors.New("a mean or a deviation of text, which has none"))
-	}
+	faults.When(len(o.Mean)+len(o.Deviation) > 0, "a mean or a deviation of text, which has none")
 	return faults
 }
 

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"graft/internal/files"
+	"graft/internal/validate"
 	"graft/net2net"
 	"graft/torch/weights"
 	"graft/vocab"
@@ -190,7 +191,7 @@ func parseStructural(set *weights.Set) (*structuralHeader, error) {
 
 // validate lists all faults of a header of this version.
 func (h *structuralHeader) validate() error {
-	faults := []error{StructuralShape{h.Hidden, h.Rounds}.Validate(),
+	faults := validate.Faults{StructuralShape{h.Hidden, h.Rounds}.Validate(),
 		h.Tokens.validate("tokens", vocab.Names(len(h.Tokens.Names) > len(vocab.Names(false))), false)}
 	switch forest := h.Version == forestVersion; {
 	case forest && (h.Members != 0 || h.Trees < 1 || h.Trees > mostTrees):
@@ -205,9 +206,7 @@ func (h *structuralHeader) validate() error {
 		faults = append(faults, h.Rows.validate("rows", featureNames(), true))
 	}
 	for _, kind := range h.Learned {
-		if !slices.Contains(net2net.Kinds(), kind) {
-			faults = append(faults, fmt.Errorf("it learned to judge %.40q, which is no operation", kind))
-		}
+		faults.Unless(slices.Contains(net2net.Kinds(), kind), "it learned to judge %.40q, which is no operation", kind)
 	}
 	for _, target := range h.Targets {
 		if kind, _, _ := strings.Cut(target, " "); !slices.Contains(net2net.Kinds(), net2net.Kind(kind)) {

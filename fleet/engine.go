@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
 	"graft/internal/files"
+	"graft/internal/registry"
 )
 
 // Engine starts workers and reports their states. It does not retry, and keeps its state
@@ -102,22 +101,26 @@ func (t *Tools) ensureDefaults() {
 
 // kind is a registered engine.
 type kind struct {
+	name   string
 	make   func(Tools) Engine
 	refuse func(Resources) error // returns the resources that the engine does not support
 }
 
 // engines are all registered engines. A new one is a new file and a line here.
-var engines = map[string]kind{
-	"local": {newLocal, Resources.local},
-	"slurm": {newSlurm, Resources.slurm},
+var engines = registry.List[kind]{
+	{"local", newLocal, Resources.local},
+	{"slurm", newSlurm, Resources.slurm},
 }
 
+// Listing returns the name; engines have no line of help.
+func (k kind) Listing() (name, about string) { return k.name, "" }
+
 // Engines are the names of all engines.
-func Engines() []string { return slices.Sorted(maps.Keys(engines)) }
+func Engines() []string { return engines.Names() }
 
 // NewEngine makes an engine by its name.
 func NewEngine(name string, t Tools) (Engine, error) {
-	e, ok := engines[name]
+	e, ok := engines.Find(name)
 	if !ok {
 		return nil, noEngine(name)
 	}
@@ -135,7 +138,7 @@ func noEngine(name string) error {
 // ValidateFor returns all faults of a batch for an engine, resources that it does not
 // support included.
 func (b Batch) ValidateFor(engine string) error {
-	e, ok := engines[engine]
+	e, ok := engines.Find(engine)
 	if !ok {
 		return errors.Join(noEngine(engine), b.Validate())
 	}

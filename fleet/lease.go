@@ -69,12 +69,8 @@ func (o *LeaseOptions) EnsureDefaults() {
 // Validate returns all faults.
 func (o LeaseOptions) Validate() error {
 	var faults validate.Faults
-	if o.Clock == nil {
-		faults = append(faults, errors.New("the clock is missing"))
-	}
-	if o.Random == nil {
-		faults = append(faults, errors.New("the source of random names is missing"))
-	}
+	faults.When(o.Clock == nil, "the clock is missing")
+	faults.When(o.Random == nil, "the source of random names is missing")
 	faults.When(o.Beat < 0, "beat is %v; it is above zero", o.Beat)
 	faults.When(o.Lost < 3*o.Beat, "lost is %v and beat %v; lost is at least three beats", o.Lost, o.Beat)
 	faults.When(len(o.Owner) > maxText/4 || len(o.Host) > maxText/4, "owner and host have at most %d bytes", maxText/4)

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"graft/internal/validate"
 )
 
 // slurm runs workers as the tasks of job arrays.
@@ -205,10 +207,8 @@ var reservedOptions = []string{
 
 // slurm returns the options that cannot be passed on.
 func (r Resources) slurm() error {
-	var faults []error
-	if len(r.Devices) > 0 {
-		faults = append(faults, errors.New("devices are for local workers; give Slurm gpus or gres"))
-	}
+	var faults validate.Faults
+	faults.When(len(r.Devices) > 0, "devices are for local workers; give Slurm gpus or gres")
 	for _, option := range r.Extra {
 		name, found := strings.CutPrefix(option, "--")
 		name, _, _ = strings.Cut(name, "=")

@@ -273,8 +273,10 @@ func (s *scripted) Cancel(ctx context.Context, _ Handle) error {
 // onScript is a fleet of two workers on a scripted engine, with a clock that does not wait.
 func onScript(t *testing.T, s *scripted) *Fleet {
 	s.states = []WorkerState{{Worker: 0, State: Running}, {Worker: 1, State: Running}}
-	engines["scripted"] = kind{func(Tools) Engine { return s }, func(Resources) error { return nil }}
-	t.Cleanup(func() { delete(engines, "scripted") })
+	known := engines
+	t.Cleanup(func() { engines = known })
+	engines = append(engines[:len(known):len(known)],
+		kind{"scripted", func(Tools) Engine { return s }, func(Resources) error { return nil }})
 	f, err := Start(context.Background(), Tools{Files: files.OS{}, Clock: &jumpingClock{}}, "scripted",
 		Batch{Key: "k", Folder: t.TempDir(), Workers: 2, Argv: []string{"true"}})
 	require.NoError(t, err)

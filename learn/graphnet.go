@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"graft/internal/validate"
 	"graft/learn/dense"
 )
 
@@ -100,7 +101,7 @@ func NewGraphNet(o GraphOptions, random *rand.Rand) (*GraphNet, error) {
 	}
 	m := &GraphNet{o: o, optimizer: &dense.Adam{Rate: cmp.Or(o.Rate, 3e-4), Eps: cmp.Or(o.Eps, 1e-5), Corrected: true},
 		changes: new(int)}
-	var faults []error
+	var faults validate.Faults
 	add := func(inputs int, layers ...dense.Layer) *dense.Network {
 		n, err := dense.New(inputs, random, layers...)
 		faults, m.nets = append(faults, err), append(m.nets, n)

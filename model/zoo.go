@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"graft/internal/registry"
 	"graft/model/graph"
 )
 
@@ -29,13 +30,16 @@ type ZooEntry struct {
 	encoder func(ZooOptions) (*graph.Graph, error)            // of an encoder of text; nil for others
 }
 
+// Listing returns the name and the line of help.
+func (e ZooEntry) Listing() (name, about string) { return e.Name, e.About }
+
 // IsGraph reports whether the network runs as a graph; the others are trees of layers.
 func (e ZooEntry) IsGraph() bool { return e.graph != nil || e.encoder != nil }
 
 // ZooEntries lists the zoo: the networks of the original experiments, then common ones.
-func ZooEntries() []ZooEntry {
+func ZooEntries() registry.List[ZooEntry] {
 	small, large := Shape{3, 32, 32}, Shape{3, 224, 224}
-	return []ZooEntry{
+	return registry.List[ZooEntry]{
 		{"FeedForwardNet", "FeedForwardNet1", "one linear layer", small, 10, feedForwardNet, nil, nil},
 		{"FeedForwardNet2", "", "two linear layers", small, 10, feedForwardNet2, nil, nil},
 		{"FeedForwardNet3", "", "three linear layers", small, 10, feedForwardNet3, nil, nil},
@@ -88,7 +92,7 @@ func Zoo(name string, o ZooOptions) (*Network, error) {
 	entries := ZooEntries()
 	k := slices.IndexFunc(entries, func(e ZooEntry) bool { return e.Name == name || e.Alias == name && name != "" })
 	if k < 0 {
-		return nil, unknown(name, entries)
+		return nil, unknown(name, entries.Names())
 	}
 	e := entries[k]
 	if o.Classes != 0 {
@@ -123,11 +127,7 @@ func (e ZooEntry) makeGraph(o ZooOptions) (*graph.Graph, error) {
 	return e.encoder(o)
 }
 
-func unknown(name string, entries []ZooEntry) error {
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name)
-	}
+func unknown(name string, names []string) error {
 	hint := ""
 	if guess := nearest(name, names); guess != "" {
 		hint = "did you mean " + guess + "? "

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"graft/internal/registry"
 	"graft/model"
 	"graft/tracing"
 )
@@ -79,19 +80,21 @@ type operation struct {
 	propose func(t *tracing.Trace) []Action
 }
 
+// Listing returns the kind, which begins an action, and the line of help.
+func (op operation) Listing() (name, about string) { return string(op.kind), op.about }
+
 // operations lists all operations: a new one is a new file and a line here.
-func operations() []operation { return []operation{deepening, widening, kernels, branches} }
+func operations() registry.List[operation] {
+	return registry.List[operation]{deepening, widening, kernels, branches}
+}
 
 func find(kind Kind) (operation, error) {
-	var words []string
-	for _, op := range operations() {
-		if op.kind == kind {
-			return op, nil
-		}
-		words = append(words, string(op.kind))
+	op, found := operations().Find(string(kind))
+	if !found {
+		return op, fmt.Errorf("there is no operation %q; there are none, %s", string(kind),
+			strings.Join(operations().Names(), ", "))
 	}
-	return operation{}, fmt.Errorf("there is no operation %q; there are none, %s", string(kind),
-		strings.Join(words, ", "))
+	return op, nil
 }
 
 // Kinds returns the kinds of all operations.

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"graft/internal/files"
+	"graft/internal/validate"
 )
 
 // recordLimit bounds the bytes of a file of records. Records of widened networks take about
@@ -48,7 +49,7 @@ func parseRecord(text []byte) ([]*Change, error) {
 	if err := decoder.Decode(&file); err != nil {
 		return nil, fmt.Errorf("it is no record of surgery: %w", err)
 	}
-	var faults []error
+	var faults validate.Faults
 	for k, c := range file.Changes {
 		if c == nil {
 			faults = append(faults, fmt.Errorf("change %d is null", k))
@@ -61,7 +62,7 @@ func parseRecord(text []byte) ([]*Change, error) {
 
 // validate refuses records that no operation writes.
 func (c *Change) validate() error {
-	var faults []error
+	var faults validate.Faults
 	old := 0 // units before the widening, which map to themselves
 	for old < len(c.Units) && c.Units[old] == old {
 		old++
@@ -75,9 +76,7 @@ func (c *Change) validate() error {
 	if err := c.Action.validate(); err != nil {
 		faults = append(faults, err)
 	}
-	if c.Noise < 0 {
-		faults = append(faults, fmt.Errorf("noise of %g", c.Noise))
-	}
+	faults.When(c.Noise < 0, "noise of %g", c.Noise)
 	if cal := c.Calibration; cal != nil && len(cal.Mean) != len(cal.Var) {
 		faults = append(faults, fmt.Errorf("%d means and %d variances", len(cal.Mean), len(cal.Var)))
 	}

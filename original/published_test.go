@@ -17,13 +17,13 @@ import (
 	"graft/simulation/learning"
 	"graft/simulation/tables"
 	"graft/simulation/treetest"
-	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // publishedTrees are the original's tables as trees, or none where they are not at
 // hand.
 func publishedTrees(t testing.TB) []*simulation.Tree {
-	profile, err := trainer.FindProfile("v100-original")
+	profile, err := clock.FindProfile("v100-original")
 	require.NoError(t, err)
 	var trees []*simulation.Tree
 	for _, path := range published(t) {

@@ -9,6 +9,7 @@ import (
 
 	"graft/cluster/rigid"
 	"graft/config"
+	"graft/internal/registry"
 	"graft/report/runs"
 	"graft/runner/app"
 )
@@ -81,13 +82,10 @@ func (f *clusterFlags) value(flag *pflag.Flag) string {
 }
 
 // chosen lists the schedulers of the flag as TOML; all stands for those of all kinds.
-func chosen[K any](f *clusterFlags, all []K, name func(K) string) string {
+func chosen[T registry.Kind](f *clusterFlags, all registry.List[T]) string {
 	names := f.schedulers
 	if len(names) == 1 && names[0] == "all" {
-		names = nil
-		for _, k := range all {
-			names = append(names, name(k))
-		}
+		names = all.Names()
 	}
 	return config.QuoteList(names)
 }

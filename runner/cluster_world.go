@@ -14,6 +14,7 @@ import (
 	"graft/config"
 	"graft/internal/failure"
 	"graft/internal/files"
+	"graft/internal/registry"
 	"graft/report"
 	"graft/report/runs"
 	simulations "graft/runner/study"
@@ -97,7 +98,7 @@ func (o *clusterFlags) worldValue(w *study.World, flag *pflag.Flag, text, list b
 	case "scheduler":
 		compat, _ := o.given.GetString("compat")
 		all := slices.DeleteFunc(w.Schedulers(), func(e study.Entry) bool { return slices.Contains(e.Without, compat) })
-		return chosen(o, all, func(e study.Entry) string { return e.Name })
+		return chosen(o, registry.List[study.Entry](all))
 	case "trace":
 		return config.QuoteList(strings.Split(flag.Value.String(), ","))
 	case "nodes":
@@ -111,7 +112,7 @@ func worldHelp() string {
 	var b strings.Builder
 	for _, w := range worlds.All() {
 		fmt.Fprintf(&b, "A CONFIG with the section %s simulates %s. Schedulers:\n\n%s", w.Sections[0], w.About,
-			listed(10, w.Schedulers(), func(e study.Entry) (string, string) { return e.Name, e.About }))
+			listed(10, w.Schedulers()))
 		if w.Notes != "" {
 			b.WriteString("\n" + w.Notes + "\n")
 		}

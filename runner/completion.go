@@ -17,6 +17,7 @@ import (
 	"graft/runner/traces"
 	"graft/torch"
 	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // shells lists the shells that completion supports.
@@ -127,12 +128,7 @@ func words(list func() []string) completer {
 	}
 }
 
-func profileNames() (names []string) {
-	for _, p := range trainer.Profiles() {
-		names = append(names, p.Name)
-	}
-	return names
-}
+func profileNames() []string { return clock.Profiles().Names() }
 
 // ofType completes files by their extensions.
 func ofType(extensions ...string) completer {

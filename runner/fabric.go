@@ -152,7 +152,7 @@ func (o *fabricOptions) run(ctx context.Context, w io.Writer, path string) error
 
 // fabricHelp lists the deciders for a help text.
 func fabricHelp() string {
-	return listed(14, cluster.Kinds(), func(k cluster.Kind) (string, string) { return k.Name, k.About }) +
+	return listed(14, cluster.Kinds()) +
 		fmt.Sprintf("  %-14s %s\n  %-14s %s\n", "constant-N",
 			"splits all jobs into N parts, or fewer where fewer servers are free", config.BestConstant,
 			"the constant degree that blocks fewest jobs, chosen afterwards")

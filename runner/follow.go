@@ -11,7 +11,7 @@ import (
 
 	"graft/internal/failure"
 	"graft/runner/train"
-	"graft/trainer"
+	"graft/trainer/team"
 )
 
 // newFollowCommand is `graft follow`, which people use on other machines than the job's; 'graft train' starts it
@@ -59,11 +59,11 @@ Nothing is encrypted: addresses must be private ones, of a trusted network or of
 
 func runFollow(ctx context.Context, path string, o train.FollowOptions) error {
 	var stat syscall.Stat_t
-	if err := syscall.Fstat(trainer.AnswerFile, &stat); err != nil || stat.Mode&syscall.S_IFMT != syscall.S_IFIFO {
+	if err := syscall.Fstat(team.AnswerFile, &stat); err != nil || stat.Mode&syscall.S_IFMT != syscall.S_IFIFO {
 		return failure.Usagef("follow is started by 'graft train', which opens file %d as a pipe for its answers",
-			trainer.AnswerFile)
+			team.AnswerFile)
 	}
-	answers := os.NewFile(trainer.AnswerFile, "answers")
+	answers := os.NewFile(team.AnswerFile, "answers")
 	defer answers.Close()
 	// Whoever stops the job stops its leader, which saves it and lets this one go.
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGUSR1)

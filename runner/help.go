@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"graft/internal/registry"
 )
 
 // newHelpCommand is `graft help`. It stands in for cobra's own, which ends with
@@ -46,10 +48,10 @@ func child(parent *cobra.Command, name string) *cobra.Command {
 }
 
 // listed lists kinds for a help text, names in a column of some width.
-func listed[K any](width int, kinds []K, of func(K) (name, about string)) string {
+func listed[T registry.Kind](width int, kinds registry.List[T]) string {
 	var b strings.Builder
 	for _, k := range kinds {
-		name, about := of(k)
+		name, about := k.Listing()
 		fmt.Fprintf(&b, "  %-*s %s\n", width, name, about)
 	}
 	return b.String()

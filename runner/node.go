@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	clusternode "graft/cluster/node"
 	"graft/cluster/node/schedulers"
 	"graft/config"
 	"graft/report"
@@ -115,5 +114,5 @@ func runNodeSimulate(ctx context.Context, w io.Writer, path string, o nodeOption
 
 // nodeHelp lists the schedulers of a machine's tasks for a help text.
 func nodeHelp() string {
-	return listed(12, schedulers.Kinds(), func(k clusternode.Kind) (string, string) { return k.Name, k.About })
+	return listed(12, schedulers.Kinds())
 }

@@ -100,12 +100,7 @@ func TestNodeSimulate(t *testing.T) {
 		"8 tasks on 2 GPUs under best-fit, round-robin, sjf")
 }
 
-func nodeSchedulers() (names []string) {
-	for _, k := range schedulers.Kinds() {
-		names = append(names, k.Name)
-	}
-	return names
-}
+func nodeSchedulers() []string { return schedulers.Kinds().Names() }
 
 // A run that was killed ends in the same bytes when it is resumed, whatever the kill left.
 func TestNodeSimulateGoesOn(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 
 	"graft/report/document"
 	"graft/runner/profile"
-	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 func profileCostText(c profile.Cost) string {
@@ -88,7 +88,7 @@ func profileRates(r *profile.Report) *document.Table {
 	t := document.NewTable("rate").Numbers("ms", "", "step", "evaluation")
 	c := r.Profile.Costs
 	lists := [][]float64{rateList(c.Step), rateList(c.Batch)}
-	if c.GraphStep != (trainer.Rates{}) {
+	if c.GraphStep != (clock.Rates{}) {
 		t = t.Numbers("ms", "", "graph step", "graph evaluation")
 		lists = append(lists, rateList(c.GraphStep), rateList(c.GraphBatch))
 	}
@@ -106,7 +106,7 @@ func profileRates(r *profile.Report) *document.Table {
 	return t
 }
 
-func rateList(r trainer.Rates) []float64 {
+func rateList(r clock.Rates) []float64 {
 	list := r.List()
 	return list[:]
 }

@@ -10,7 +10,7 @@ import (
 	"graft/report/runs"
 	"graft/runner/app"
 	"graft/runner/profile"
-	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 func newProfileShowCommand() *cobra.Command {
@@ -39,14 +39,14 @@ rates, and the rates. FILE has a slash in it or ends in .toml; NAME is a built-i
 
 // profileHelp is a line for each profile that comes with graft.
 func profileHelp() (text string) {
-	for _, p := range trainer.Profiles() {
+	for _, p := range clock.Profiles() {
 		text += fmt.Sprintf("  %-14s  %s\n", p.Name, p.Device)
 	}
 	return text
 }
 
 // findProfile is the profile that an argument names, or an error with its exit code.
-func findProfile(env *app.Env, arg string) (*trainer.Profile, error) {
+func findProfile(env *app.Env, arg string) (*clock.Profile, error) {
 	p, err := config.FindProfile(env.Files, arg)
 	return p, runs.AsConfigFault(err)
 }
@@ -73,7 +73,7 @@ faults of the others are listed with their lines.`,
 }
 
 // describeProfile is a profile in a line.
-func describeProfile(p *trainer.Profile) string {
+func describeProfile(p *clock.Profile) string {
 	rates := "rates made by hand"
 	if p.Fit.Networks > 0 {
 		rates = fmt.Sprintf("rates that are off a network left out by %s in the median", shareText(p.Fit.Step.Median))

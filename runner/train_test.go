@@ -18,6 +18,7 @@ import (
 	"graft/runner/control"
 	"graft/runner/train"
 	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // brief are the settings of a job that takes a second.
@@ -186,10 +187,10 @@ func TestTrainAsksAStructuralPolicy(t *testing.T) {
 	fails(t, failure.Configuration, "a file that it reads has changed", args(folder, "--resume")...)
 	elsewhere := filepath.Join(run, "none")
 	closed := filepath.Join(run, "closed.toml")
-	measured := []trainer.Measurement{{Network: "ConvSmall", Fingerprint: "f", Batch: 64, StepSeconds: 0.01,
+	measured := []clock.Measurement{{Network: "ConvSmall", Fingerprint: "f", Batch: 64, StepSeconds: 0.01,
 		BatchSeconds: 0.01}}
 	require.NoError(t, config.WriteProfile(files.OS{}, closed,
-		&trainer.Profile{Version: 1, Name: "closed", Measured: measured}))
+		&clock.Profile{Version: 1, Name: "closed", Measured: measured}))
 	fails(t, failure.Configuration,
 		"the profile closed has no rates, and the decider policy may make networks that were not measured",
 		args(elsewhere, "--set", "time.profile="+closed)...)

@@ -13,7 +13,7 @@ import (
 	"graft/model"
 	"graft/net2net"
 	"graft/simulation/tables"
-	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // Tree is a table as the decisions that lead through it, each with the network and the
@@ -34,10 +34,10 @@ type Node struct {
 // TreeOptions describe the networks of a table that does not describe them itself. The
 // zero value grows the scenario's network of the zoo with the current surgery.
 type TreeOptions struct {
-	Network *model.Network   // that the scenario begins with; nil takes the table's, or that of the zoo by its name
-	Surgery net2net.Options  // how actions were done; the original's tables are of net2net.Original
-	Profile *trainer.Profile // of the device, for what a step takes; nil is not known
-	Batch   int              // examples in a step; zero means 64
+	Network *model.Network  // that the scenario begins with; nil takes the table's, or that of the zoo by its name
+	Surgery net2net.Options // how actions were done; the original's tables are of net2net.Original
+	Profile *clock.Profile  // of the device, for what a step takes; nil is not known
+	Batch   int             // examples in a step; zero means 64
 }
 
 // EnsureDefaults fills unset options.
@@ -127,7 +127,7 @@ func (p *treeBuilder) plant(n *model.Network, prefix []string, records []int) (i
 	case len(first.Step) > 0:
 		state.Step = tables.Seconds(first.Step[at])
 	case p.Profile != nil:
-		state.Step = p.Profile.Cost(trainer.Work{Kind: trainer.Steps, Count: 1, Rows: p.Batch, Network: n})
+		state.Step = p.Profile.Cost(clock.Work{Kind: clock.Steps, Count: 1, Rows: p.Batch, Network: n})
 	}
 	place := len(p.tree.Nodes)
 	p.tree.Nodes = append(p.tree.Nodes, Node{Situation: decider.Situation{Observation: observation, State: state},

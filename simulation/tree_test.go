@@ -14,7 +14,7 @@ import (
 	"graft/simulation"
 	"graft/simulation/tables"
 	"graft/simulation/treetest"
-	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // A tree has a node for every beginning of a sequence, with the network that grew so
@@ -86,7 +86,7 @@ func TestATreeOfATableThatKnows(t *testing.T) {
 	}
 	table, err := tables.New(s, []tables.Record{record("deepen:0", 0.25), record("none", 0.75)})
 	require.NoError(t, err)
-	tree, err := simulation.NewTree(table, simulation.TreeOptions{Profile: &trainer.Profile{}})
+	tree, err := simulation.NewTree(table, simulation.TreeOptions{Profile: &clock.Profile{}})
 	require.NoError(t, err)
 	root := tree.Nodes[0]
 	require.Equal(t, 250*time.Millisecond, root.Step)
@@ -122,7 +122,7 @@ func TestTablesThatAreNoTrees(t *testing.T) {
 	_, err = simulation.NewTree(table, simulation.TreeOptions{Batch: -1})
 	require.ErrorContains(t, err, "batch is -1")
 	table.Network = "Nothing"
-	_, err = simulation.NewTree(table, simulation.TreeOptions{Profile: &trainer.Profile{}})
+	_, err = simulation.NewTree(table, simulation.TreeOptions{Profile: &clock.Profile{}})
 	require.ErrorContains(t, err, "no network of the zoo")
 	empty, err := tables.New(tables.Scenario{Name: "empty"}, nil)
 	require.NoError(t, err)

@@ -5,7 +5,8 @@ import "C"
 
 import (
 	"errors"
-	"fmt"
+
+	"graft/internal/validate"
 )
 
 // Augment are random changes of images [N, C, H, W] before a training step, independent for each image: RandAugment's
@@ -39,27 +40,15 @@ func (a *Augment) EnsureDefaults() {
 
 // Validate lists all invalid options.
 func (a Augment) Validate() error {
-	var faults []error
-	if a.Pad < 0 {
-		faults = append(faults, fmt.Errorf("a shift of up to %d pixels", a.Pad))
-	}
-	if a.Cutout < 0 {
-		faults = append(faults, fmt.Errorf("a cutout of %d pixels", a.Cutout))
-	}
-	if a.RandAugment < 0 || a.RandAugment > mostOperations {
-		faults = append(faults, fmt.Errorf("rand_augment is %d; there are from 0 to %d operations", a.RandAugment,
-			mostOperations))
-	}
-	if a.Magnitude < 0 || a.Magnitude > 30 {
-		faults = append(faults, fmt.Errorf("magnitude is %d; it lies between 0 and 30", a.Magnitude))
-	}
-	if a.Magnitude > 0 && a.RandAugment == 0 {
-		faults = append(faults, fmt.Errorf("magnitude is %d, and rand_augment is 0; set the number of operations, "+
-			"or leave magnitude out", a.Magnitude))
-	}
-	if !(a.Mixup >= 0) {
-		faults = append(faults, fmt.Errorf("mixup is %v; it is not negative", a.Mixup))
-	}
+	var faults validate.Faults
+	faults.When(a.Pad < 0, "a shift of up to %d pixels", a.Pad)
+	faults.When(a.Cutout < 0, "a cutout of %d pixels", a.Cutout)
+	faults.When(a.RandAugment < 0 || a.RandAugment > mostOperations,
+		"rand_augment is %d; there are from 0 to %d operations", a.RandAugment, mostOperations)
+	faults.When(a.Magnitude < 0 || a.Magnitude > 30, "magnitude is %d; it lies between 0 and 30", a.Magnitude)
+	faults.When(a.Magnitude > 0 && a.RandAugment == 0,
+		"magnitude is %d, and rand_augment is 0; set the number of operations, or leave magnitude out", a.Magnitude)
+	faults.Unless(a.Mixup >= 0, "mixup is %v; it is not negative", a.Mixup)
 	return errors.Join(faults...)
 }
 

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"unsafe"
+
+	"graft/internal/validate"
 )
 
 // Rule is the update rule of an optimizer. The zero Rule means none.
@@ -77,23 +79,20 @@ func (o *OptimizerOptions) EnsureDefaults() {
 
 // Validate lists all invalid options.
 func (o OptimizerOptions) Validate() error {
-	var faults []error
-	bad := func(wrong bool, what string, value any) {
-		if wrong {
-			faults = append(faults, fmt.Errorf("%s of %v", what, value))
-		}
-	}
-	bad(o.Rule < SGD || o.Rule > AdamW, "an unknown rule", int(o.Rule))
-	bad(o.LR < 0, "a negative learning rate", o.LR)
-	bad(o.Beta1 < 0 || o.Beta1 >= 1, "a first decay outside [0, 1)", o.Beta1)
-	bad(o.Beta2 < 0 || o.Beta2 >= 1, "a second decay outside [0, 1)", o.Beta2)
-	bad(o.Eps < 0, "a negative eps", o.Eps)
-	bad(o.WeightDecay < 0, "a negative weight decay", o.WeightDecay)
-	bad(o.Momentum < 0, "a negative momentum", o.Momentum)
-	bad(!(o.ClipNorm >= 0), "a clip_norm", o.ClipNorm)
-	bad(!(o.ClipValue >= 0), "a clip_value", o.ClipValue)
-	bad(o.ClipNorm > 0 && o.ClipValue > 0, "clip_norm and clip_value are both given; leave one out: a norm", o.ClipNorm)
-	bad(o.Nesterov && (o.Momentum <= 0 || o.Dampening != 0), "Nesterov's look-ahead with a momentum", o.Momentum)
+	var faults validate.Faults
+	faults.When(o.Rule < SGD || o.Rule > AdamW, "an unknown rule of %v", int(o.Rule))
+	faults.When(o.LR < 0, "a negative learning rate of %v", o.LR)
+	faults.When(o.Beta1 < 0 || o.Beta1 >= 1, "a first decay outside [0, 1) of %v", o.Beta1)
+	faults.When(o.Beta2 < 0 || o.Beta2 >= 1, "a second decay outside [0, 1) of %v", o.Beta2)
+	faults.When(o.Eps < 0, "a negative eps of %v", o.Eps)
+	faults.When(o.WeightDecay < 0, "a negative weight decay of %v", o.WeightDecay)
+	faults.When(o.Momentum < 0, "a negative momentum of %v", o.Momentum)
+	faults.Unless(o.ClipNorm >= 0, "a clip_norm of %v", o.ClipNorm)
+	faults.Unless(o.ClipValue >= 0, "a clip_value of %v", o.ClipValue)
+	faults.When(o.ClipNorm > 0 && o.ClipValue > 0,
+		"clip_norm and clip_value are both given; leave one out: a norm of %v", o.ClipNorm)
+	faults.When(o.Nesterov && (o.Momentum <= 0 || o.Dampening != 0), "Nesterov's look-ahead with a momentum of %v",
+		o.Momentum)
 	return errors.Join(faults...)
 }
 

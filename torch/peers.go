@@ -11,6 +11,8 @@ import (
 	"runtime/cgo"
 	"time"
 	"unsafe"
+
+	"graft/internal/validate"
 )
 
 // Peers is this process's membership in a group of processes that train together, each with a
@@ -44,10 +46,8 @@ type PeersOptions struct {
 
 // Validate lists all invalid options.
 func (o PeersOptions) Validate() error {
-	var faults []error
-	if o.Size < 1 || o.Rank < 0 || o.Rank >= o.Size {
-		faults = append(faults, fmt.Errorf("process %d of %d", o.Rank, o.Size))
-	}
+	var faults validate.Faults
+	faults.When(o.Size < 1 || o.Rank < 0 || o.Rank >= o.Size, "process %d of %d", o.Rank, o.Size)
 	switch {
 	case o.Address == "" && o.File == "":
 		faults = append(faults, errors.New("no file to meet by"))
@@ -56,9 +56,7 @@ func (o PeersOptions) Validate() error {
 	case o.Address != "" && o.Store == nil:
 		faults = append(faults, errors.New("no store to meet by"))
 	}
-	if o.Timeout < time.Millisecond {
-		faults = append(faults, fmt.Errorf("a timeout of %v; it is a millisecond at least", o.Timeout))
-	}
+	faults.When(o.Timeout < time.Millisecond, "a timeout of %v; it is a millisecond at least", o.Timeout)
 	return errors.Join(faults...)
 }
 

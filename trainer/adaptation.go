@@ -12,6 +12,7 @@ import (
 	"graft/net2net"
 	"graft/results"
 	"graft/torch"
+	"graft/trainer/clock"
 )
 
 // adaptation changes the network when the allocation changes: it asks the decider after
@@ -73,7 +74,7 @@ func (a *adaptation) adapt(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("decide how to adapt: %w", err)
 	}
-	a.Clock.Spend(Work{Kind: Deciding, Count: 1, Network: a.Network})
+	a.Clock.Spend(clock.Work{Kind: clock.Deciding, Count: 1, Network: a.Network})
 	decided := a.Clock.Now()
 	a.Deciding += decided - began
 	note := a.note(results.EventDecision)
@@ -87,7 +88,7 @@ func (a *adaptation) adapt(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.Clock.Spend(Work{Kind: Surgery, Count: 1, Network: a.Network})
+	a.Clock.Spend(clock.Work{Kind: clock.Surgery, Count: 1, Network: a.Network})
 	a.Operating += a.Clock.Now() - decided
 	note.Took, note.Parameters = a.Clock.Now()-began, a.Network.Parameters()
 	a.Decisions++
@@ -98,7 +99,7 @@ func (a *adaptation) adapt(ctx context.Context) error {
 
 // postpone undoes what a decision that was stopped has charged, so that the resumed job makes it from the beginning.
 func (a *adaptation) postpone(began time.Duration, used sums) error {
-	if v, ok := a.Clock.(*Virtual); ok {
+	if v, ok := a.Clock.(*clock.Virtual); ok {
 		v.Time = began
 	}
 	a.sums = used
@@ -234,7 +235,7 @@ func (a *adaptation) shrink() error {
 			return err
 		}
 	}
-	a.Clock.Spend(Work{Kind: Surgery, Count: 1, Network: a.Network})
+	a.Clock.Spend(clock.Work{Kind: clock.Surgery, Count: 1, Network: a.Network})
 	a.Operating += a.Clock.Now() - began
 	a.restart(RestartOnSurgery)
 	a.distillation.begin()

@@ -3,9 +3,9 @@ package trainer
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 
+	"graft/internal/validate"
 	"graft/torch"
 	"graft/trainer/goodput"
 )
@@ -65,41 +65,36 @@ func (a *AdaptiveBatch) EnsureDefaults(batch int, rule torch.Rule) {
 
 // validate lists all invalid options of the batch of a job. It follows EnsureDefaults.
 func (a AdaptiveBatch) validate(o Options) error {
-	var faults []error
-	bad := func(wrong bool, format string, args ...any) {
-		if wrong {
-			faults = append(faults, fmt.Errorf("adaptive_batch: "+format, args...))
-		}
-	}
+	var faults validate.Faults
 	for name, value := range map[string]int{"most": a.Most, "device_most": a.DeviceMost, "every": a.Every,
 		"interval": a.Interval} {
-		bad(value < 0, "%s is %d; it is not negative", name, value)
+		faults.When(value < 0, "%s is %d; it is not negative", name, value)
 	}
-	bad(!(a.Hysteresis >= 0 && a.Hysteresis <= 10), "hysteresis is %v; it lies between 0 and 10", a.Hysteresis)
-	bad(!slices.Contains([]Scaling{"", AdaScale, SquareRoot, LinearRate, NoScaling}, a.Scaling),
+	faults.Unless(a.Hysteresis >= 0 && a.Hysteresis <= 10, "hysteresis is %v; it lies between 0 and 10", a.Hysteresis)
+	faults.Unless(slices.Contains([]Scaling{"", AdaScale, SquareRoot, LinearRate, NoScaling}, a.Scaling),
 		"scaling is %q; must be adascale, square-root, linear or none", string(a.Scaling))
 	set := a
 	set.On, set.Measure, set.Interval = false, false, 0
-	bad(!a.On && set != AdaptiveBatch{},
+	faults.When(!a.On && set != AdaptiveBatch{},
 		"on is false, and options of a batch that changes are set; set on = true or leave them out")
-	bad(!a.Measures() && a.Interval != 0, "interval is %d, and nothing is measured; set on or measure, or leave it out",
-		a.Interval)
+	faults.When(!a.Measures() && a.Interval != 0,
+		"interval is %d, and nothing is measured; set on or measure, or leave it out", a.Interval)
 	if a.Measures() {
-		bad(o.Batch == 1, "batch is 1, in which no noise can be measured; set train.batch to 2 at least")
-		bad(o.Augment.Mixup > 0, "augment.mixup makes the parts of a batch depend on each other, "+
+		faults.When(o.Batch == 1, "batch is 1, in which no noise can be measured; set train.batch to 2 at least")
+		faults.When(o.Augment.Mixup > 0, "augment.mixup makes the parts of a batch depend on each other, "+
 			"between which noise is measured; leave one of them out")
 	}
 	if a.On && a.Most >= 0 {
-		bad(a.Most < o.Batch, "most is %d, below train.batch, which is %d and the smallest", a.Most, o.Batch)
+		faults.When(a.Most < o.Batch, "most is %d, below train.batch, which is %d and the smallest", a.Most, o.Batch)
 		devices := o.Timeline.mostDevices()
-		bad(a.Most >= o.Batch && a.Most < devices,
+		faults.When(a.Most >= o.Batch && a.Most < devices,
 			"most is %d, and the job gets %d devices, of which each takes one image at least; raise it",
 			a.Most, devices)
-		bad(a.DeviceMost > 0 && a.DeviceMost*devices < o.MicroBatch,
+		faults.When(a.DeviceMost > 0 && a.DeviceMost*devices < o.MicroBatch,
 			"device_most is %d, so train.micro_batch of %d is never reached on %d devices; leave one of them out",
 			a.DeviceMost, o.MicroBatch, devices)
 	}
-	return errors.Join(faults...)
+	return errors.Join(faults.Prefixed("adaptive_batch: ")...)
 }
 
 // mostDevices is the largest number of devices that the timeline gives.

@@ -9,6 +9,7 @@ import (
 	"graft/model"
 	"graft/net2net"
 	"graft/torch"
+	"graft/trainer/clock"
 )
 
 // keptTol bounds the change of logits by surgery in float32, relative to the largest.
@@ -66,26 +67,27 @@ func TestSurgeryKeepsTheAverage(t *testing.T) {
 
 // A step in parts costs what its parts cost, in whole nanoseconds, and needs to be known.
 func TestPartsAreCharged(t *testing.T) {
-	p := &Profile{Costs: Costs{Step: Rates{CallSeconds: 0.001, ExampleSeconds: 0.0001}, Batch: Rates{CallSeconds: 1}}}
+	p := &clock.Profile{Costs: clock.Costs{Step: clock.Rates{CallSeconds: 0.001, ExampleSeconds: 0.0001},
+		Batch: clock.Rates{CallSeconds: 1}}}
 	n, err := model.Zoo("ConvSmall", model.ZooOptions{})
 	require.NoError(t, err)
-	w := Work{Kind: Steps, Count: 1, Rows: 64, Network: n}
+	w := clock.Work{Kind: clock.Steps, Count: 1, Rows: 64, Network: n}
 	require.Equal(t, 7400*time.Microsecond, p.Cost(w))
 	w.Part = 24
 	require.Equal(t, 9400*time.Microsecond, p.Cost(w), "24, 24 and 16 images")
 	w.Part = 32
 	require.Equal(t, 8400*time.Microsecond, p.Cost(w))
 	require.NoError(t, p.Knows(w))
-	require.Error(t, (&Profile{}).Knows(w))
+	require.Error(t, (&clock.Profile{}).Knows(w))
 }
 
 // With a time of the exchange each device takes its share of the images, and a step in parts exchanges once.
 func TestDevicesShareImages(t *testing.T) {
-	p := &Profile{Costs: Costs{Step: Rates{CallSeconds: 0.001, ExampleSeconds: 0.0001}, Batch: Rates{CallSeconds: 1},
-		ExchangeSeconds: 0.003}}
+	p := &clock.Profile{Costs: clock.Costs{Step: clock.Rates{CallSeconds: 0.001, ExampleSeconds: 0.0001},
+		Batch: clock.Rates{CallSeconds: 1}, ExchangeSeconds: 0.003}}
 	n, err := model.Zoo("ConvSmall", model.ZooOptions{})
 	require.NoError(t, err)
-	w := Work{Kind: Steps, Count: 1, Rows: 66, Network: n}
+	w := clock.Work{Kind: clock.Steps, Count: 1, Rows: 66, Network: n}
 	require.Equal(t, 7600*time.Microsecond, p.Cost(w), "one device exchanges nothing")
 	w.Devices = 4
 	require.Equal(t, 5700*time.Microsecond, p.Cost(w), "17 images")
@@ -93,7 +95,8 @@ func TestDevicesShareImages(t *testing.T) {
 	require.Equal(t, 6800*time.Microsecond, p.Cost(w), "9 and 9 images")
 	w.Rows, w.Part = 1, 0
 	require.Equal(t, 4100*time.Microsecond, p.Cost(w))
-	require.Equal(t, 250*time.Millisecond, p.Cost(Work{Kind: Batches, Count: 1, Rows: 64, Network: n, Devices: 4}),
+	require.Equal(t, 250*time.Millisecond,
+		p.Cost(clock.Work{Kind: clock.Batches, Count: 1, Rows: 64, Network: n, Devices: 4}),
 		"whole batches are shared")
 	p.Costs.CommunicationShare = 0.1
 	require.ErrorContains(t, p.Validate(), "communication_share and exchange_seconds")
@@ -106,7 +109,7 @@ func TestMicroBatchFollowsFromShapes(t *testing.T) {
 	o := Options{Batch: 64}
 	bytes, err := o.activationBytes(n)
 	require.NoError(t, err)
-	size, err := SizeOf(n)
+	size, err := clock.SizeOf(n)
 	require.NoError(t, err)
 	require.Greater(t, bytes, size.Bytes)
 	require.Zero(t, o.microBatch(n, o.Batch, 1), "the batch")

@@ -7,6 +7,7 @@ import (
 
 	"graft/results"
 	"graft/torch"
+	"graft/trainer/clock"
 	"graft/trainer/goodput"
 )
 
@@ -103,7 +104,7 @@ func (c *core) devices() int {
 	if virtual(c.Clock) {
 		return max(1, c.Devices)
 	}
-	return c.Parallel.wanted(c.Devices)
+	return c.Parallel.Wanted(c.Devices)
 }
 
 // chooseBatch changes the batch if another one has a goodput that is higher by more than Hysteresis.
@@ -161,7 +162,7 @@ func (j *Job) throughputs() func(size int) float64 {
 	}
 	return func(size int) float64 {
 		w := j.workOn(j.Network, size)
-		if knows(j.Clock, w) != nil {
+		if clock.Knows(j.Clock, w) != nil {
 			return 0
 		}
 		return float64(size) / j.Clock.Cost(w).Seconds()

@@ -15,13 +15,14 @@ import (
 	"graft/internal/files"
 	"graft/torch"
 	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // calling is a virtual clock on which a step costs much beside its images, so that a larger batch is faster.
-func calling() *trainer.Virtual {
-	return &trainer.Virtual{Profile: &trainer.Profile{
-		Costs: trainer.Costs{Step: trainer.Rates{CallSeconds: 6e-3, ExampleSeconds: 5e-5},
-			Batch: trainer.Rates{CallSeconds: 5e-3, ExampleSeconds: 5e-5}, CommunicationShare: 0.1}}}
+func calling() *clock.Virtual {
+	return &clock.Virtual{Profile: &clock.Profile{
+		Costs: clock.Costs{Step: clock.Rates{CallSeconds: 6e-3, ExampleSeconds: 5e-5},
+			Batch: clock.Rates{CallSeconds: 5e-3, ExampleSeconds: 5e-5}, CommunicationShare: 0.1}}}
 }
 
 // adaptive is a job whose batch follows devices that come and go.
@@ -212,7 +213,7 @@ func TestAdaptiveBatchOnTheWallClock(t *testing.T) {
 	o := adaptive()
 	o.Timeline = trainer.Timeline{Budget: 6 * time.Second}
 	book := &memory{}
-	outcome, err := runJob(t, o, trainer.Parts{Recorder: book, Clock: trainer.NewWall(now, 0), Now: now})
+	outcome, err := runJob(t, o, trainer.Parts{Recorder: book, Clock: clock.NewWall(now, 0), Now: now})
 	require.NoError(t, err)
 	require.Positive(t, outcome.BatchChanges, "a call takes the same time with more images")
 	var position struct {

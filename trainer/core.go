@@ -8,6 +8,7 @@ import (
 	"graft/model"
 	"graft/results"
 	"graft/torch"
+	"graft/trainer/clock"
 )
 
 // core is the state that the parts of a job share.
@@ -16,7 +17,7 @@ type core struct {
 	progress
 	batching
 	sums
-	Clock     Clock
+	Clock     clock.Clock
 	Scheduler Scheduler
 	Book      Recorder
 	Watch     func(Progress)
@@ -67,14 +68,14 @@ func (c *core) perEpoch() int {
 }
 
 // work is so many steps, for the clock.
-func (c *core) work(steps int) Work {
+func (c *core) work(steps int) clock.Work {
 	w := c.workOn(c.Network, c.batch())
 	w.Count = steps
 	return w
 }
 
 // workOn is a step of a network on a batch.
-func (c *core) workOn(n *model.Network, batch int) Work {
+func (c *core) workOn(n *model.Network, batch int) clock.Work {
 	w := c.stepWork(n, batch, c.devices())
 	w.Devices = c.sharing()
 	return w
@@ -83,7 +84,7 @@ func (c *core) workOn(n *model.Network, batch int) Work {
 // stepOf is the time of a step with a network; zero if the clock does not know it.
 func (c *core) stepOf(n *model.Network) time.Duration {
 	w := c.workOn(n, c.batch())
-	if knows(c.Clock, w) != nil {
+	if clock.Knows(c.Clock, w) != nil {
 		return 0
 	}
 	return c.Clock.Cost(w)
@@ -92,8 +93,8 @@ func (c *core) stepOf(n *model.Network) time.Duration {
 // StepTime is the time of a step with the network now; zero if the clock does not know it.
 func (c *core) StepTime() time.Duration { return c.stepOf(c.Network) }
 
-func (c *core) evaluating(split dataset.Split) Work {
-	return Work{Kind: Batches, Count: (split.Count + c.EvalBatch - 1) / c.EvalBatch, Rows: c.EvalBatch,
+func (c *core) evaluating(split dataset.Split) clock.Work {
+	return clock.Work{Kind: clock.Batches, Count: (split.Count + c.EvalBatch - 1) / c.EvalBatch, Rows: c.EvalBatch,
 		Network: c.Network, Devices: c.sharing()}
 }
 
@@ -122,7 +123,7 @@ func (c *core) prepare() error {
 	if c.scratch != nil {
 		return nil
 	}
-	if err := knows(c.Clock, c.work(1), c.evaluating(c.Data.Validation)); err != nil {
+	if err := clock.Knows(c.Clock, c.work(1), c.evaluating(c.Data.Validation)); err != nil {
 		return err
 	}
 	return c.compileStep()

@@ -16,16 +16,17 @@ import (
 	"graft/model"
 	"graft/torch"
 	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // stoppingClock is a virtual clock that calls stop when it comes to a time.
 type stoppingClock struct {
-	*trainer.Virtual
+	*clock.Virtual
 	at   time.Duration
 	stop func()
 }
 
-func (h *stoppingClock) Spend(w trainer.Work) {
+func (h *stoppingClock) Spend(w clock.Work) {
 	h.Virtual.Spend(w)
 	if h.Time >= h.at {
 		h.stop()

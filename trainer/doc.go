@@ -17,13 +17,11 @@
 // adaptation asks the decider and operates on the network, its distillation teaches a network that shrank, its
 // team runs steps in several processes. All share the core: the progress, and the replica, a process's copy of
 // the network with its optimizer and images. A follower has only a replica. Each part keeps its own part of a
-// checkpoint's position.
+// checkpoint's position. Package trainer/team has the processes; what they do together stays here.
 //
-// Time is charged. A clock charges each piece of work. The virtual clock adds its cost by a profile, in whole
-// nanoseconds for each step, so grouping steps into calls changes nothing. The wall clock estimates the time of
-// work from earlier work and its variation, scales it up for a network that grew, and does not count stalls
-// between pieces of work. A call ends at the next event, the end of the epoch or the final evaluation; time for
-// that evaluation is reserved. Calls are short enough to react to stops; no result depends on their length.
+// Time is charged. A clock of trainer/clock charges each piece of work. A call ends at the next event, the end of
+// the epoch or the final evaluation; time for that evaluation is reserved. Calls are short enough to react to
+// stops; no result depends on their length.
 //
 // The learning rate follows the budget. The rate of each step is computed from the time at which the step ends,
 // and a call takes the rates of its steps with it, so grouping steps into calls changes nothing. Changes of
@@ -40,13 +38,7 @@
 // of steps do not.
 //
 // A profile is measured by jobs. Measure runs a job for each network with a clock that records work, so the
-// measured work is the charged work. Rates for other networks are a sum of seven non-negative parts; least
-// squares on relative errors give small and large networks equal weight. Graphs of operators and trees of fused
-// layers are fitted separately. What was measured of networks of the same class corrects the rates, so that a
-// network that grows costs no less than before; the cost depends on the profile and the network alone, so a
-// replay, a resumed job, a simulation and an arm that begins with the grown network are charged alike. Across
-// classes, correcting by the most similar network did not improve predictions in cross-validation. A clock that
-// does not know the cost of work refuses it beforehand.
+// measured work is the charged work.
 //
 // One digest. On the virtual clock nothing depends on the machine. The order of images comes from seed and
 // epoch, new layers from seed and decision. LibTorch rounds differently for each number of threads: gradients
@@ -91,21 +83,4 @@
 // TensorBoard files grow through the same appender as tables, with framed records in place of lines, so kills
 // and checkpoints affect both alike. Each process writes a new file, which begins with the step from which it
 // continues: an open TensorBoard reads files by offset and does not notice truncation.
-//
-// Leader and followers. The process that runs the job is the leader: it has clock, scheduler, decider, recorder
-// and checkpoints, and alone does surgery. For each other device it starts a follower through a Starter, in
-// runner the hidden command graft follow. A follower loads the images and executes orders: meet (a rendezvous:
-// rank, and the file or the leader's store of a group), copy (the network's form, options, counts of steps and
-// the generator's state; tensors are broadcast), train (rows of an epoch's order, a rate, the share of
-// distillation), evaluate. An order is a line of JSON on standard input, an answer one on file 3. A follower
-// has no state that the leader lacks, so after surgery, a loss or a change of the group it gets a new copy, and
-// checkpoints do not contain it.
-//
-// Between steps the leader stops surplus followers and starts missing ones, each once until it has worked.
-// After a call it reads every answer. If its own part failed, it closes the group, so that the others fail too,
-// removes processes that are gone, silent or in error, and repeats the call with the rest. A group that fails
-// twice with no process gone is an error. With elastic it admits all followers that join, and tells the
-// scheduler how many are ready: Live takes the difference as changes, one device each. A follower ends when its
-// input ends; a call under way then fails, so none outlives its leader. Only the leader handles signals: it
-// saves, and stops the followers.
 package trainer

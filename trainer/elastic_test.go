@@ -12,6 +12,7 @@ import (
 	"graft/internal/files"
 	"graft/torch"
 	"graft/trainer"
+	"graft/trainer/team"
 )
 
 // A job whose devices follow those that are there has the result of a timeline with the same changes, to the bit.
@@ -60,7 +61,7 @@ func TestDevicesThatFollowAreAsPlannedOnes(t *testing.T) {
 }
 
 // joining starts a process that joins.
-func joining(t *testing.T, n *trainer.Network) *exec.Cmd {
+func joining(t *testing.T, n *team.Network) *exec.Cmd {
 	path, err := os.Executable()
 	require.NoError(t, err)
 	c := exec.Command(path)
@@ -100,7 +101,7 @@ func TestElasticFollowers(t *testing.T) {
 	book, clock := &memory{}, steady(t)
 	live := trainer.NewLive(o.Timeline, clock)
 	p := o
-	p.Parallel = trainer.Parallel{On: true, Elastic: true, MinProcesses: 2, Threads: 1, Listen: n.Addr(),
+	p.Parallel = team.Parallel{On: true, Elastic: true, MinProcesses: 2, Threads: 1, Listen: n.Addr(),
 		Token: "token"}
 	recorder := arrivals{book, map[int]func(){1: func() {
 		joining(t, n)
@@ -128,7 +129,7 @@ func TestElasticFollowers(t *testing.T) {
 func TestTooFewFollowers(t *testing.T) {
 	n, all := listening(t, 1)
 	o := quick()
-	o.Parallel = trainer.Parallel{On: true, MinProcesses: 3, Start: 4 * time.Second, Listen: n.Addr(), Token: "token"}
+	o.Parallel = team.Parallel{On: true, MinProcesses: 3, Start: 4 * time.Second, Listen: n.Addr(), Token: "token"}
 	time.AfterFunc(2*time.Second, func() { _ = all[0].Process.Kill() })
 	_, err := runJob(t, o, trainer.Parts{Starter: n, Files: files.OS{}})
 	require.ErrorContains(t, err, "1 of 3 processes are there after 4s; start more")
@@ -137,7 +138,7 @@ func TestTooFewFollowers(t *testing.T) {
 func TestElasticOptions(t *testing.T) {
 	with := func(change func(o *trainer.Options)) error {
 		o := quick()
-		o.Parallel = trainer.Parallel{On: true, Elastic: true, Listen: "127.0.0.1:0", Token: "token"}
+		o.Parallel = team.Parallel{On: true, Elastic: true, Listen: "127.0.0.1:0", Token: "token"}
 		change(&o)
 		o.EnsureDefaults()
 		return o.Validate()

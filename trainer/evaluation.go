@@ -6,12 +6,13 @@ import (
 	"graft/dataset"
 	"graft/model"
 	"graft/torch"
+	"graft/trainer/team"
 )
 
 // evaluation measures the network on the validation and test images.
 type evaluation struct {
 	*core
-	team *team
+	team *team.Team
 	kept *kept // as last evaluated, with Overrun; nil otherwise
 	best *kept // with KeepBest; nil otherwise
 	bestSoFar
@@ -35,7 +36,7 @@ func (e *evaluation) evaluate(test bool) (Score, error) {
 	}
 	var f torch.Figures
 	split := e.split(test)
-	err := e.team.call(order{Evaluate: &splitOrder{Test: test}}, func(peers *torch.Peers) error {
+	err := e.team.Call(order{Evaluate: &splitOrder{Test: test}}, func(peers *torch.Peers) error {
 		return e.chooser.evaluate(func() (err error) {
 			f, err = e.measure(split, peers)
 			return err

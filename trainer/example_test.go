@@ -17,6 +17,7 @@ import (
 	"graft/net2net"
 	"graft/torch"
 	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // demo is the job of `graft demo`: a network that grows when it is given devices, and
@@ -38,14 +39,14 @@ func demo() (outcome *trainer.Outcome, err error) {
 		if err != nil {
 			return err
 		}
-		profile, err := trainer.FindProfile("steady")
+		profile, err := clock.FindProfile("steady")
 		if err != nil {
 			return err
 		}
 		if err := n.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, 1)}); err != nil {
 			return err
 		}
-		job, err := trainer.New(s, trainer.Parts{Network: n, Data: data, Clock: &trainer.Virtual{Profile: profile},
+		job, err := trainer.New(s, trainer.Parts{Network: n, Data: data, Clock: &clock.Virtual{Profile: profile},
 			Decider: actions, Now: time.Now}, o)
 		if err != nil {
 			return err

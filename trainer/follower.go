@@ -1,162 +1,71 @@
 package trainer
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 
 	"graft/dataset"
 	"graft/torch"
+	"graft/trainer/team"
 )
 
-// Follow runs a follower: a process that trains with a job's leader. It loads the same
-// images onto its device, executes orders and answers them until there are no more,
-// which is also how it learns that the leader is gone. It writes no files. Call it in a
-// scope of [torch.With], which keeps it on one thread. Address is that of a process on another machine than the
-// leader's; empty on the same one. After ctx is cancelled it leaves between two orders.
+// Follow runs a follower: a process that trains with a job's leader, on the same images. It writes no files. See
+// [team.Follow].
 func Follow(ctx context.Context, load func() (*dataset.Set, error), address string, orders io.Reader,
 	answers io.Writer) error {
-	next, replies := read(ctx, orders)
-	f := &follower{ctx: ctx, leader: &leaderLink{out: json.NewEncoder(answers), replies: replies}, address: address}
-	defer f.close()
-	err := f.begin(load)
-	for err == nil && ctx.Err() == nil {
-		select {
-		case <-ctx.Done():
-		case got := <-next:
-			if err = got.err; err == nil {
-				err = f.answer(got.order)
-			}
-		}
-	}
-	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil
-	}
-	return fmt.Errorf("follow the job's leader: %w", err)
+	return team.Follow(ctx, &follower{load: load}, address, orders, answers)
 }
 
-// received is an order, or the error at which there are no more.
-type received struct {
-	order order
-	err   error
-}
-
-// read returns orders as they come, until an error, and replies of the leader's store until there are no more.
-func read(ctx context.Context, orders io.Reader) (<-chan received, <-chan storeReply) {
-	next, replies := make(chan received), make(chan storeReply, pending)
-	go func() {
-		defer close(replies)
-		in := bufio.NewReader(orders)
-		for more := true; more; {
-			var r received
-			r.err = readJSON(in, orderLine, &r.order)
-			more = r.err == nil
-			if more && r.order.Stored != nil {
-				select {
-				case replies <- *r.order.Stored:
-				default: // nobody waits for them any more
-				}
-				continue
-			}
-			select {
-			case next <- r:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return next, replies
-}
-
+// follower is the replica of a process that follows.
 type follower struct {
-	ctx     context.Context // it leaves when this is done
-	leader  *leaderLink
+	load    func() (*dataset.Set, error)
 	data    *dataset.Set
-	device  torch.Device
-	address string       // of this process, for others on other machines; empty on one
-	replica *replica     // nil before the leader's first snapshot
-	peers   *torch.Peers // nil outside of a group
-	scope   *torch.Scope // of peers
+	replica *replica // nil before the first copy
 }
 
-// begin loads the images and reports that it is ready, or why it is not.
-func (f *follower) begin(load func() (*dataset.Set, error)) error {
-	var err error
-	var a answer
-	if f.data, err = load(); err == nil {
-		a.Data = f.data.Digest
-		var labels torch.Info
-		labels, err = f.data.Train.Labels.Info()
-		f.device = labels.Device
+// Load loads the images.
+func (f *follower) Load() (digest string, d torch.Device, err error) {
+	if f.data, err = f.load(); err != nil {
+		return "", d, err
 	}
-	if err != nil {
-		a.Error = err.Error()
-	}
-	return errors.Join(err, f.leader.say(a))
+	labels, err := f.data.Train.Labels.Info()
+	return f.data.Digest, labels.Device, err
 }
 
-// answer executes an order and answers it. An error ends the process.
-func (f *follower) answer(o order) error {
-	err := f.execute(o)
-	a := answer{Lost: errors.Is(err, torch.ErrPeer), Leaves: f.ctx.Err() != nil}
-	if err != nil {
-		f.leave() // so that all others notice
-		a.Error = err.Error()
+// Copy makes a replica of the leader's state.
+func (f *follower) Copy(state json.RawMessage, d torch.Device) ([]*torch.Tensor, error) {
+	f.Close()
+	var c snapshot
+	if err := json.Unmarshal(state, &c); err != nil {
+		return nil, err
 	}
-	if a.Lost {
-		err = nil // the leader will make another group
+	f.replica = &replica{Options: c.Options, Data: f.data, scope: torch.NewScope()}
+	if err := f.replica.adopt(c, d); err != nil {
+		return nil, err
 	}
-	return errors.Join(f.leader.say(a), err)
+	return f.replica.tensors(), nil
 }
 
-func (f *follower) execute(o order) error {
+// Work takes the follower's share of steps or of an evaluation.
+func (f *follower) Work(line json.RawMessage, peers *torch.Peers) error {
+	var o order
+	if err := json.Unmarshal(line, &o); err != nil {
+		return err
+	}
 	switch {
-	case o.Meet != nil:
-		return f.meet(*o.Meet)
-	case f.peers == nil:
-		return fmt.Errorf("it is in no group: %w", torch.ErrPeer)
-	case o.Copy != nil:
-		return f.copy(*o.Copy)
-	case f.replica == nil:
-		return errors.New("it has no network yet")
 	case o.Train != nil:
-		return f.train(*o.Train)
+		return f.train(*o.Train, peers)
 	case o.Evaluate != nil:
-		_, err := f.replica.measure(f.replica.split(o.Evaluate.Test), f.peers)
+		_, err := f.replica.measure(f.replica.split(o.Evaluate.Test), peers)
 		return err
 	}
 	return errors.New("it does not know the order; leader and follower are different programs")
 }
 
-// meet enters a new group.
-func (f *follower) meet(m rendezvous) error {
-	f.leave()
-	if err := torch.SetThreads(m.Threads); err != nil {
-		return err
-	}
-	f.scope = torch.NewScope()
-	o := torch.PeersOptions{Rank: m.Rank, Size: m.Size, File: m.File, Device: f.device, Timeout: m.Timeout}
-	if m.Meeting != 0 {
-		o.Address, o.Store = f.address, leadersStore{f.leader, m.Meeting, m.Timeout}
-	}
-	f.peers = f.scope.NewPeers(o)
-	return f.scope.Err()
-}
-
-func (f *follower) copy(c snapshot) error {
-	f.drop()
-	f.replica = &replica{Options: c.Options, Data: f.data, scope: torch.NewScope()}
-	if err := f.replica.adopt(c, f.device); err != nil {
-		return err
-	}
-	return f.peers.Broadcast(0, f.replica.tensors()...)
-}
-
 // train takes its share of some steps.
-func (f *follower) train(o trainOrder) error {
+func (f *follower) train(o trainOrder, peers *torch.Peers) error {
 	r := f.replica
 	if r.seed != o.Seed {
 		r.seed = o.Seed
@@ -171,26 +80,15 @@ func (f *follower) train(o trainOrder) error {
 	if o.Distill {
 		t = torch.Teacher{Logits: r.logits, Temperature: o.Temperature, Share: o.Share, Past: o.Past, Length: o.Length}
 	}
-	_, err := r.train(o, t, f.peers)
+	_, err := r.train(o, t, peers)
 	return err
 }
 
-func (f *follower) leave() {
-	if f.scope != nil {
-		_ = f.scope.Close()
-	}
-	f.scope, f.peers = nil, nil
-}
-
-func (f *follower) drop() {
+// Close frees the replica.
+func (f *follower) Close() {
 	if f.replica != nil {
 		f.replica.close()
 		_ = f.replica.scope.Close()
 		f.replica = nil
 	}
-}
-
-func (f *follower) close() {
-	f.leave()
-	f.drop()
 }

@@ -6,12 +6,13 @@ import (
 
 	"graft/model"
 	"graft/torch"
+	"graft/trainer/clock"
 )
 
 // Forecast says what a job on a virtual clock will do, as far as that follows from its options.
 type Forecast struct {
 	Timeline             Timeline
-	Profile              *Profile
+	Profile              *clock.Profile
 	Options              Options
 	Training, Validation int            // images
 	First                *model.Network // that the job begins with
@@ -32,8 +33,8 @@ type forecast struct {
 	asking             bool
 	up                 int // last event that was an up; less than zero before one
 	decisions          []int
-	least              int                    // rows in a step
-	costs              map[Work]time.Duration // of one piece of work; the same few come again in every epoch
+	least              int                          // rows in a step
+	costs              map[clock.Work]time.Duration // of one piece of work; the same few come again in every epoch
 }
 
 // Decisions returns the number of decisions that each event leads to; false where that is not
@@ -44,7 +45,7 @@ func (f Forecast) Decisions() (decisions []int, known bool) {
 		f.Grown = f.First
 	}
 	r := &forecast{Forecast: f, now: f.Timeline.Start, network: f.First, devices: 1, up: -1,
-		decisions: make([]int, len(f.Timeline.Events)), costs: map[Work]time.Duration{}}
+		decisions: make([]int, len(f.Timeline.Events)), costs: map[clock.Work]time.Duration{}}
 	var err error
 	if r.least, _, err = f.First.LeastRows(); err != nil || f.Training < 1 || f.Options.Epochs > 0 ||
 		r.covered() != nil {
@@ -61,7 +62,7 @@ func (f Forecast) Decisions() (decisions []int, known bool) {
 // covered is an error if the profile does not know the costs.
 func (r *forecast) covered() error {
 	for _, n := range []*model.Network{r.First, r.Grown} {
-		if err := r.Profile.Covers(n, r.Options, nil); err != nil {
+		if err := r.Options.CoveredBy(r.Profile, n, nil); err != nil {
 			return err
 		}
 	}
@@ -70,7 +71,7 @@ func (r *forecast) covered() error {
 
 func (r *forecast) perEpoch() int { return torch.Pieces(r.Training, r.Options.Batch, r.least) }
 
-func (r *forecast) cost(w Work) time.Duration {
+func (r *forecast) cost(w clock.Work) time.Duration {
 	count := time.Duration(w.Count)
 	w.Devices, w.Count = r.devices, 1
 	if _, known := r.costs[w]; !known {
@@ -81,8 +82,8 @@ func (r *forecast) cost(w Work) time.Duration {
 
 func (r *forecast) evaluation() time.Duration {
 	o := r.Options
-	return r.cost(Work{Kind: Batches, Count: (r.Validation + o.EvalBatch - 1) / o.EvalBatch, Rows: o.EvalBatch,
-		Network: r.network})
+	return r.cost(clock.Work{Kind: clock.Batches, Count: (r.Validation + o.EvalBatch - 1) / o.EvalBatch,
+		Rows: o.EvalBatch, Network: r.network})
 }
 
 // turn does what is due, as [Job.turn]; false at the end of the budget.
@@ -119,8 +120,8 @@ func (r *forecast) take(e Event) {
 }
 
 func (r *forecast) decide() {
-	r.now += r.cost(Work{Kind: Deciding, Count: 1, Network: r.network}) +
-		r.cost(Work{Kind: Surgery, Count: 1, Network: r.network})
+	r.now += r.cost(clock.Work{Kind: clock.Deciding, Count: 1, Network: r.network}) +
+		r.cost(clock.Work{Kind: clock.Surgery, Count: 1, Network: r.network})
 	r.decisions[r.up]++
 	r.asked, r.asking, r.network = r.asked+1, false, r.Grown
 }

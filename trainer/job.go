@@ -13,13 +13,15 @@ import (
 	"graft/model"
 	"graft/net2net"
 	"graft/torch"
+	"graft/trainer/clock"
+	"graft/trainer/team"
 )
 
 // Parts are the inputs of a job.
 type Parts struct {
 	Network   *model.Network // with weights; the job changes it
 	Data      *dataset.Set   // on the network's device
-	Clock     Clock
+	Clock     clock.Clock
 	Decider   decider.Decider
 	Scheduler Scheduler // of devices and time, on Clock; nil follows the timeline of the options
 	Recorder  Recorder  // records epochs, events and checkpoints; nil records nothing
@@ -38,7 +40,7 @@ type Parts struct {
 	Was        *Options
 	Pretrained *Pretrained // results of earlier training of the network; nil means none
 	// Starter starts the processes of a job with Options.Parallel; required there.
-	Starter Starter
+	Starter team.Starter
 	// Files is the file system for the rendezvous of processes; required with Starter.
 	Files files.FS
 }
@@ -49,7 +51,7 @@ type Job struct {
 	adaptation   adaptation
 	distillation distillation
 	evaluation   evaluation
-	team         *team // nil where the job trains in one process
+	team         *team.Team // nil where the job trains in one process
 	pace         pace
 	saves        saves
 	speed        speed
@@ -98,10 +100,10 @@ func build(s *torch.Scope, p Parts, o Options, fits func(*model.Network) error) 
 	}
 	j := &Job{core: core{replica: &replica{Options: o, Network: p.Network, Data: p.Data, scope: s},
 		Clock: p.Clock, Scheduler: p.Scheduler, Book: p.Recorder, Watch: p.Watch, Now: p.Now}}
-	if j.team, err = newTeam(&j.core, p.Starter, p.Files); err != nil {
+	if j.team, err = team.New(leader{&j.core}, o.Parallel, p.Starter, p.Files); err != nil {
 		return nil, err
 	}
-	j.crew = j.team.crew
+	j.crew = j.team.Crew
 	j.distillation = distillation{core: &j.core}
 	j.adaptation = adaptation{core: &j.core, decider: p.Decider, distillation: &j.distillation}
 	j.evaluation = evaluation{core: &j.core, team: j.team}
@@ -206,7 +208,7 @@ func (j *Job) Saving() (checkpoints int, took time.Duration) { return j.saves.co
 func (j *Job) Speed() float64 { return j.speed.images / max(j.speed.took.Seconds(), 1e-9) }
 
 func (j *Job) close() {
-	j.team.close()
+	j.team.Close()
 	j.chooser.close()
 	j.replica.close()
 	j.evaluation.kept.close()

@@ -19,6 +19,7 @@ import (
 	"graft/net2net"
 	"graft/torch"
 	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // limitedVariable is set where this test's program is to compute with AVX2.
@@ -131,10 +132,10 @@ func script(t testing.TB, actions ...string) decider.Decider {
 	return d
 }
 
-func steady(t testing.TB) *trainer.Virtual {
-	p, err := trainer.FindProfile("steady")
+func steady(t testing.TB) *clock.Virtual {
+	p, err := clock.FindProfile("steady")
 	require.NoError(t, err)
-	return &trainer.Virtual{Profile: p}
+	return &clock.Virtual{Profile: p}
 }
 
 // runJob runs a job. Parts that are not given are the small data and network, the steady

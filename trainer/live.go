@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"graft/trainer/clock"
 )
 
 // mostPending bounds the changes that wait. A job takes one within moments, so that more
@@ -65,7 +67,7 @@ type Live struct {
 }
 
 // NewLive makes a scheduler for a timeline, which may have no events, on a clock.
-func NewLive(t Timeline, c Clock) *Live {
+func NewLive(t Timeline, c clock.Clock) *Live {
 	l := &Live{Planned: *NewPlanned(t, c), empty: -1}
 	l.publish()
 	return l

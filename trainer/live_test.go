@@ -18,6 +18,7 @@ import (
 	"graft/model"
 	"graft/torch"
 	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 const ms = time.Millisecond
@@ -149,15 +150,15 @@ func TestLiveChangesAtRandom(t *testing.T) {
 
 // free is a clock on which evaluation takes no time, so that it shows the same before
 // and after.
-type free struct{ *trainer.Virtual }
+type free struct{ *clock.Virtual }
 
-func (f free) Cost(w trainer.Work) time.Duration {
-	if w.Kind == trainer.Batches {
+func (f free) Cost(w clock.Work) time.Duration {
+	if w.Kind == clock.Batches {
 		return 0
 	}
 	return f.Virtual.Cost(w)
 }
-func (f free) Spend(w trainer.Work) { f.Time += f.Cost(w) }
+func (f free) Spend(w clock.Work) { f.Time += f.Cost(w) }
 
 // A change that is asked for while the clock stands still waits until it goes on: in
 // a timeline its time would have come before what took no time.

@@ -21,7 +21,7 @@ func (j *Job) Run(ctx context.Context) (o *Outcome, err error) {
 		return nil, err
 	}
 	for !j.Over {
-		if err := j.team.gather(ctx); err != nil {
+		if err := j.team.Gather(ctx); err != nil {
 			return nil, err
 		}
 		if ctx.Err() != nil {

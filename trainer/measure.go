@@ -10,7 +10,9 @@ import (
 
 	"graft/dataset"
 	"graft/decider"
+	"graft/internal/validate"
 	"graft/torch"
+	"graft/trainer/clock"
 )
 
 // MeasureOptions are the options of Measure.
@@ -48,54 +50,25 @@ func (o *MeasureOptions) EnsureDefaults() {
 	}
 }
 
-// mostRows bounds a batch, far above any useful size.
-const mostRows = 1 << 16
-
 // Validate lists all invalid options.
 func (o MeasureOptions) Validate() error {
-	var faults []error
+	var faults validate.Faults
 	for k, n := range o.Batches {
-		if n < 1 || n > mostRows {
-			faults = append(faults, fmt.Errorf("a batch of %d; it has from 1 to %d examples", n, mostRows))
+		if n < 1 || n > clock.MostRows {
+			faults = append(faults, fmt.Errorf("a batch of %d; it has from 1 to %d examples", n, clock.MostRows))
 		} else if slices.Contains(o.Batches[:k], n) {
 			faults = append(faults, fmt.Errorf("a batch of %d twice; once is enough", n))
 		}
 	}
-	if o.Rounds < 0 || o.Burst < 0 {
-		faults = append(faults, fmt.Errorf("%d rounds of %v; both are above zero", o.Rounds, o.Burst))
-	}
-	if o.Now == nil {
-		faults = append(faults, errors.New("to measure takes the machine's clock"))
-	}
+	faults.When(o.Rounds < 0 || o.Burst < 0, "%d rounds of %v; both are above zero", o.Rounds, o.Burst)
+	faults.When(o.Now == nil, "to measure takes the machine's clock")
 	return errors.Join(faults...)
-}
-
-// Measured is the result of Measure.
-type Measured struct {
-	Networks []Measurement // one for each network and batch size
-	Decision Seconds       // of a decision
-	Surgery  Seconds       // of an operation with its calibration and the change of the optimizer; mean over kinds
-}
-
-// Seconds is a measured time.
-type Seconds struct {
-	Median float64
-	Spread float64 // half the distance between the quartiles
-}
-
-// Profile makes a profile of the measurements, with rates fitted to them.
-func (m *Measured) Profile(name, device string, made Provenance) *Profile {
-	p := &Profile{Version: profileVersion, Name: name, Device: device, Made: made, Measured: m.Networks}
-	p.Costs.DecisionSeconds, p.Costs.DecisionSpread = digits(m.Decision.Median), digits(m.Decision.Spread)
-	p.Costs.SurgerySeconds, p.Costs.SurgerySpread = digits(m.Surgery.Median), digits(m.Surgery.Spread)
-	p.Refit()
-	return p
 }
 
 // Measure times networks on a device as jobs run them: the same programs, called in the
 // same way, on random images. All are warmed up first, and then take turns in rounds, so
 // that a drift of the machine's speed affects all alike.
-func Measure(ctx context.Context, subjects []Subject, o MeasureOptions) (*Measured, error) {
+func Measure(ctx context.Context, subjects []clock.Subject, o MeasureOptions) (*clock.Measured, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("measure: %w", err)
@@ -103,7 +76,7 @@ func Measure(ctx context.Context, subjects []Subject, o MeasureOptions) (*Measur
 	if len(subjects) == 0 {
 		return nil, errors.New("measure: there is no network")
 	}
-	var m *Measured
+	var m *clock.Measured
 	err := torch.With(func(s *torch.Scope) error {
 		run := &measuring{MeasureOptions: o, scope: s, images: map[string]*dataset.Set{}}
 		defer run.close()

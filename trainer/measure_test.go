@@ -13,18 +13,19 @@ import (
 	"graft/model"
 	"graft/net2net"
 	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // family is the small network and what an action makes of it.
-func family(t testing.TB, actions ...string) []trainer.Subject {
-	all := []trainer.Subject{{Network: smallNetwork()}}
+func family(t testing.TB, actions ...string) []clock.Subject {
+	all := []clock.Subject{{Network: smallNetwork()}}
 	for _, text := range actions {
 		a, err := net2net.ParseAction(text)
 		require.NoError(t, err)
 		n := all[len(all)-1].Network.Sketch()
 		_, err = net2net.Apply(n, a, net2net.Options{})
 		require.NoError(t, err)
-		all = append(all, trainer.Subject{Name: "Small", Network: n,
+		all = append(all, clock.Subject{Name: "Small", Network: n,
 			Actions: append(slices.Clone(all[len(all)-1].Actions), a)})
 	}
 	return all
@@ -59,7 +60,7 @@ func TestMeasuredTimesAreThoseOfTheClock(t *testing.T) {
 		m.Networks[3].Batch})
 	require.Equal(t, net2net.Fingerprint(smallNetwork()), m.Networks[0].Fingerprint)
 	require.NotEqual(t, m.Networks[0].Fingerprint, m.Networks[2].Fingerprint)
-	for _, s := range []trainer.Seconds{m.Decision, m.Surgery} {
+	for _, s := range []clock.Seconds{m.Decision, m.Surgery} {
 		require.GreaterOrEqual(t, s.Median, 1e-3)
 		require.LessOrEqual(t, s.Median, 5e-3, "the job looks at the clock on the way")
 		require.Zero(t, s.Spread)
@@ -70,26 +71,26 @@ func TestMeasuredTimesAreThoseOfTheClock(t *testing.T) {
 
 // counting is a virtual clock that adds up for itself what a profile's figures say.
 type counting struct {
-	*trainer.Virtual
+	*clock.Virtual
 	t     testing.TB
 	steps int64
 	sum   time.Duration
 }
 
-func (c *counting) Spend(w trainer.Work) {
+func (c *counting) Spend(w clock.Work) {
 	c.Virtual.Spend(w)
 	c.sum += time.Duration(w.Count) * c.figure(w)
-	if w.Kind == trainer.Steps {
+	if w.Kind == clock.Steps {
 		c.steps += int64(w.Count)
 	}
 }
 
-func (c *counting) figure(w trainer.Work) time.Duration {
-	seconds := map[trainer.Kind]float64{trainer.Deciding: c.Profile.Costs.DecisionSeconds,
-		trainer.Surgery: c.Profile.Costs.SurgerySeconds}[w.Kind]
+func (c *counting) figure(w clock.Work) time.Duration {
+	seconds := map[clock.Kind]float64{clock.Deciding: c.Profile.Costs.DecisionSeconds,
+		clock.Surgery: c.Profile.Costs.SurgerySeconds}[w.Kind]
 	for _, m := range c.Profile.Measured {
 		if m.Fingerprint == net2net.Fingerprint(w.Network) && m.Batch == w.Rows {
-			seconds = map[trainer.Kind]float64{trainer.Steps: m.StepSeconds, trainer.Batches: m.BatchSeconds}[w.Kind]
+			seconds = map[clock.Kind]float64{clock.Steps: m.StepSeconds, clock.Batches: m.BatchSeconds}[w.Kind]
 		}
 	}
 	require.Positive(c.t, seconds, "%s of %d rows", w.Kind, w.Rows)
@@ -102,16 +103,16 @@ func TestAJobIsChargedWhatWasMeasured(t *testing.T) {
 	m, err := trainer.Measure(t.Context(), family(t, "deepen:conv1"), trainer.MeasureOptions{Batches: []int{32, 100},
 		Rounds: 3, Burst: time.Millisecond, Steady: true, Now: time.Now})
 	require.NoError(t, err)
-	p := m.Profile("here", "this machine", trainer.Provenance{})
+	p := m.Profile("here", "this machine", clock.Provenance{})
 	require.NoError(t, p.Validate())
 	require.True(t, p.Closed(), "two networks are too few for rates")
 	o := plan()
 	o.Adapt = trainer.Adapt{Rows: 64}
-	o.Timeline = trainer.Timeline{Budget: 60 * p.Cost(trainer.Work{Kind: trainer.Steps, Rows: 32,
+	o.Timeline = trainer.Timeline{Budget: 60 * p.Cost(clock.Work{Kind: clock.Steps, Rows: 32,
 		Network: smallNetwork()})}
 	o.Timeline.Events = []trainer.Event{{At: o.Timeline.Budget / 10, Change: trainer.Up}}
 	o.Timeline.Budget += time.Duration(1e9 * (p.Costs.DecisionSeconds + p.Costs.SurgerySeconds))
-	clock := &counting{Virtual: &trainer.Virtual{Profile: p}, t: t}
+	clock := &counting{Virtual: &clock.Virtual{Profile: p}, t: t}
 	outcome, err := runJob(t, o, trainer.Parts{Clock: clock}, "deepen:conv1")
 	require.NoError(t, err)
 	require.Equal(t, clock.sum, outcome.Used)
@@ -123,43 +124,43 @@ func TestAJobIsChargedWhatWasMeasured(t *testing.T) {
 // A profile without rates is of use for what was measured; what it does not know is
 // an error that names the network and the remedy, and no free lunch.
 func TestAProfileWithoutRatesKnowsWhatWasMeasured(t *testing.T) {
-	measured := func(n *model.Network, batch int) trainer.Measurement {
-		return trainer.Measurement{Network: "Small", Fingerprint: net2net.Fingerprint(n), Batch: batch,
+	measured := func(n *model.Network, batch int) clock.Measurement {
+		return clock.Measurement{Network: "Small", Fingerprint: net2net.Fingerprint(n), Batch: batch,
 			StepSeconds: 0.01, BatchSeconds: 0.005}
 	}
-	p := &trainer.Profile{Version: 1, Name: "closed",
-		Measured: []trainer.Measurement{measured(smallNetwork(), 32), measured(smallNetwork(), 100)}}
+	p := &clock.Profile{Version: 1, Name: "closed",
+		Measured: []clock.Measurement{measured(smallNetwork(), 32), measured(smallNetwork(), 100)}}
 	require.NoError(t, p.Validate())
 	deepened := family(t, "deepen:conv1")[1]
-	require.NoError(t, p.Covers(smallNetwork(), plan(), nil))
-	err := p.Covers(smallNetwork(), plan(), deepened.Actions)
+	require.NoError(t, plan().CoveredBy(p, smallNetwork(), nil))
+	err := plan().CoveredBy(p, smallNetwork(), deepened.Actions)
 	for _, says := range []string{"after deepen:conv1", "the profile closed has no measurement of this Small",
 		"with a batch of 32", "with a batch of 100", "graft profile"} {
 		require.ErrorContains(t, err, says)
 	}
 	other := plan()
 	other.Batch = 16
-	require.ErrorContains(t, p.Covers(smallNetwork(), other, nil), "with a batch of 16")
+	require.ErrorContains(t, other.CoveredBy(p, smallNetwork(), nil), "with a batch of 16")
 	other.Batch = 64
-	require.NoError(t, p.Covers(smallNetwork(), other, nil), "it lies between two that were measured")
+	require.NoError(t, other.CoveredBy(p, smallNetwork(), nil), "it lies between two that were measured")
 
 	short := plan()
 	short.Timeline = trainer.Timeline{Budget: 300 * time.Millisecond,
 		Events: []trainer.Event{{At: 100 * time.Millisecond, Change: trainer.Up}}}
-	_, err = runJob(t, short, trainer.Parts{Clock: &trainer.Virtual{Profile: p}})
+	_, err = runJob(t, short, trainer.Parts{Clock: &clock.Virtual{Profile: p}})
 	require.NoError(t, err)
-	_, err = runJob(t, short, trainer.Parts{Clock: &trainer.Virtual{Profile: p}}, "deepen:conv1")
+	_, err = runJob(t, short, trainer.Parts{Clock: &clock.Virtual{Profile: p}}, "deepen:conv1")
 	require.ErrorContains(t, err, "has no measurement of this Small")
 
 	p.Costs.Step.CallSeconds, p.Costs.Batch.CallSeconds = 0.01, 0.01
-	require.NoError(t, p.Covers(smallNetwork(), plan(), deepened.Actions))
-	_, err = runJob(t, short, trainer.Parts{Clock: &trainer.Virtual{Profile: p}}, "deepen:conv1")
+	require.NoError(t, plan().CoveredBy(p, smallNetwork(), deepened.Actions))
+	_, err = runJob(t, short, trainer.Parts{Clock: &clock.Virtual{Profile: p}}, "deepen:conv1")
 	require.NoError(t, err)
 }
 
 func TestRefusedMeasurements(t *testing.T) {
 	fine := trainer.MeasureOptions{Batches: []int{8}, Rounds: 1, Burst: time.Millisecond, Now: time.Now}
-	refused := func(word string, subjects []trainer.Subject, change func(o *trainer.MeasureOptions)) {
+	refused := func(word string, subjects []clock.Subject, change func(o *trainer.MeasureOptions)) {
 		o := fine
 		change(&o)
 		_, err := trainer.Measure(t.Context(), subjects, o)
@@ -174,7 +175,7 @@ func TestRefusedMeasurements(t *testing.T) {
 	refused("no network", nil, same)
 	features := &model.Network{Input: model.Shape{8}, Root: &model.Container{Class: "Features",
 		Children: []model.Child{{Name: "a", Module: &model.Leaf{Layer: model.NewLinear(8, 4)}}}}}
-	refused("measure Features: it makes 4 of 8", []trainer.Subject{{Network: features}}, same)
+	refused("measure Features: it makes 4 of 8", []clock.Subject{{Network: features}}, same)
 	failing := errors.New("no idea")
 	refused("no idea", family(t), func(o *trainer.MeasureOptions) { o.Decider = helpless{failing} })
 
@@ -207,7 +208,7 @@ func TestEachNetworkIsMeasuredOnce(t *testing.T) {
 // The networks that are measured by default are each there as they are, deepened and
 // widened, and no two are alike.
 func TestDefaultSubjects(t *testing.T) {
-	subjects, err := trainer.Subjects(model.Shape{3, 32, 32}, 10)
+	subjects, err := clock.Subjects(model.Shape{3, 32, 32}, 10)
 	require.NoError(t, err)
 	prints := map[string]bool{}
 	kinds := map[net2net.Kind]int{}
@@ -219,6 +220,6 @@ func TestDefaultSubjects(t *testing.T) {
 		}
 	}
 	require.Equal(t, map[net2net.Kind]int{"deepen": 10, "widen": 10}, kinds)
-	_, err = trainer.Subjects(model.Shape{3, 4, 4}, 10)
+	_, err = clock.Subjects(model.Shape{3, 4, 4}, 10)
 	require.Error(t, err, "images that are too small for them")
 }

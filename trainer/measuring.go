@@ -11,6 +11,7 @@ import (
 	"graft/model"
 	"graft/net2net"
 	"graft/torch"
+	"graft/trainer/clock"
 )
 
 type measuring struct {
@@ -22,7 +23,7 @@ type measuring struct {
 
 // candidate is a network with a job that trains it.
 type candidate struct {
-	Subject
+	clock.Subject
 	job    *Job
 	meter  *meter
 	bursts []*burst
@@ -36,7 +37,7 @@ type burst struct {
 }
 
 // prepare makes a candidate of each network, once, and warms it up.
-func (m *measuring) prepare(ctx context.Context, subjects []Subject) error {
+func (m *measuring) prepare(ctx context.Context, subjects []clock.Subject) error {
 	seen := map[string]bool{}
 	for k, subject := range subjects {
 		if subject.Name == "" {
@@ -58,7 +59,7 @@ func (m *measuring) prepare(ctx context.Context, subjects []Subject) error {
 	return nil
 }
 
-func (m *measuring) add(of Subject) error {
+func (m *measuring) add(of clock.Subject) error {
 	n := of.Network.Sketch()
 	set, err := m.set(n)
 	if err != nil {
@@ -69,7 +70,7 @@ func (m *measuring) add(of Subject) error {
 		return err
 	}
 	began := m.Now()
-	c := &candidate{Subject: of, meter: &meter{now: m.Now, zero: began, last: began, took: map[Kind][]float64{}}}
+	c := &candidate{Subject: of, meter: &meter{now: m.Now, zero: began, last: began, took: map[clock.Kind][]float64{}}}
 	c.job, err = New(m.scope, Parts{Network: n, Data: set, Clock: c.meter, Decider: m.Decider, Now: m.Now},
 		Options{Seed: 1, Exact: m.Exact, Steady: m.Steady, Optimizer: m.Optimizer, Schedule: Schedule{Rule: Constant},
 			Adapt: m.Adapt, Timeline: Timeline{Budget: time.Hour}})
@@ -151,11 +152,11 @@ func (m *measuring) warm(c *candidate, b *burst) error {
 			return err
 		}
 	}
-	fill := func(k Kind) int {
+	fill := func(k clock.Kind) int {
 		one := max(c.meter.latest(k), 1e-9)
 		return max(1, min(int(m.Burst.Seconds()/2/one), longest, b.data.Train.Count/b.batch))
 	}
-	b.steps, b.batches = fill(Steps), fill(Batches)
+	b.steps, b.batches = fill(clock.Steps), fill(clock.Batches)
 	return nil
 }
 
@@ -182,7 +183,7 @@ func (m *measuring) fill(c *candidate, b *burst) error {
 
 // measure runs rounds of all networks, in another order each round, so that a slow phase
 // of the machine does not hit the same networks every time.
-func (m *measuring) measure(ctx context.Context) (*Measured, error) {
+func (m *measuring) measure(ctx context.Context) (*clock.Measured, error) {
 	for round := range m.Rounds {
 		for _, k := range rand.New(rand.NewPCG(1, uint64(round))).Perm(len(m.candidates)) {
 			c := m.candidates[k]
@@ -193,15 +194,15 @@ func (m *measuring) measure(ctx context.Context) (*Measured, error) {
 				if err := m.fill(c, b); err != nil {
 					return nil, fmt.Errorf("measure %s with a batch of %d: %w", c, b.batch, err)
 				}
-				b.step = append(b.step, c.meter.latest(Steps))
-				b.evaluation = append(b.evaluation, c.meter.latest(Batches))
+				b.step = append(b.step, c.meter.latest(clock.Steps))
+				b.evaluation = append(b.evaluation, c.meter.latest(clock.Batches))
 			}
 		}
 		m.Tell("rounds", round+1, m.Rounds)
 	}
-	result := &Measured{}
+	result := &clock.Measured{}
 	for _, c := range m.candidates {
-		size, err := SizeOf(c.Subject.Network)
+		size, err := clock.SizeOf(c.Subject.Network)
 		if err != nil {
 			return nil, err
 		}
@@ -212,14 +213,12 @@ func (m *measuring) measure(ctx context.Context) (*Measured, error) {
 	return result, m.operate(ctx, result)
 }
 
-// measurement is the median of the rounds. More digits than five would be noise.
-func (c *candidate) measurement(b *burst, size Size) Measurement {
-	t := Measurement{Network: c.Name, Actions: c.Actions, Fingerprint: net2net.Fingerprint(c.Subject.Network),
+// measurement is the median of the rounds.
+func (c *candidate) measurement(b *burst, size clock.Size) clock.Measurement {
+	t := clock.Measurement{Network: c.Name, Actions: c.Actions, Fingerprint: net2net.Fingerprint(c.Subject.Network),
 		Batch: b.batch, Size: size, Class: c.Subject.Network.Name(), Graph: c.Subject.Network.Graph != nil}
-	step, stepSpread := middle(b.step)
-	batch, batchSpread := middle(b.evaluation)
-	t.StepSeconds, t.StepSpread = digits(step), digits(stepSpread)
-	t.BatchSeconds, t.BatchSpread = digits(batch), digits(batchSpread)
+	step, batch := clock.SecondsOf(b.step).Rounded(), clock.SecondsOf(b.evaluation).Rounded()
+	t.StepSeconds, t.StepSpread, t.BatchSeconds, t.BatchSpread = step.Median, step.Spread, batch.Median, batch.Spread
 	return t
 }
 
@@ -228,7 +227,7 @@ const operations = 3
 
 // operate times the adaptation of the networks that were not adapted before. It comes
 // after the rounds, since it changes the networks.
-func (m *measuring) operate(ctx context.Context, result *Measured) error {
+func (m *measuring) operate(ctx context.Context, result *clock.Measured) error {
 	var deciding []float64
 	operating := map[net2net.Kind][]float64{}
 	for _, c := range m.candidates {
@@ -240,18 +239,18 @@ func (m *measuring) operate(ctx context.Context, result *Measured) error {
 			if err := c.job.adaptation.adapt(ctx); err != nil {
 				return fmt.Errorf("measure an operation on %s: %w", c, err)
 			}
-			deciding = append(deciding, c.meter.latest(Deciding))
+			deciding = append(deciding, c.meter.latest(clock.Deciding))
 			if len(c.job.adaptation.Changes) > changes { // the decision was not to leave it alone
 				kind := c.job.adaptation.Changes[changes].Action.Kind
-				operating[kind] = append(operating[kind], c.meter.latest(Surgery))
+				operating[kind] = append(operating[kind], c.meter.latest(clock.Surgery))
 			}
 		}
 	}
-	result.Decision.Median, result.Decision.Spread = middle(deciding)
+	result.Decision = clock.SecondsOf(deciding)
 	for _, seconds := range operating { // means over kinds: some take ten times as long as others
-		median, spread := middle(seconds)
-		result.Surgery.Median += median / float64(len(operating))
-		result.Surgery.Spread += spread / float64(len(operating))
+		one := clock.SecondsOf(seconds)
+		result.Surgery.Median += one.Median / float64(len(operating))
+		result.Surgery.Spread += one.Spread / float64(len(operating))
 	}
 	m.Tell("decisions and operations", len(deciding), len(deciding))
 	return nil

@@ -1,17 +1,16 @@
 package trainer
 
 import (
-	"strconv"
 	"time"
 
-	"graft/internal/stat"
+	"graft/trainer/clock"
 )
 
 // meter is a clock that records the time of each piece of work.
 type meter struct {
 	now        func() time.Time
 	zero, last time.Time
-	took       map[Kind][]float64 // seconds of a piece, in the order of the calls
+	took       map[clock.Kind][]float64 // seconds of a piece, in the order of the calls
 }
 
 // Now is the time since the meter was made.
@@ -21,36 +20,19 @@ func (m *meter) Now() time.Duration { return m.now().Sub(m.zero) }
 func (m *meter) Begin() { m.last = m.now() }
 
 // Spend records the time of one piece of the work.
-func (m *meter) Spend(w Work) {
+func (m *meter) Spend(w clock.Work) {
 	t := m.now()
 	m.took[w.Kind] = append(m.took[w.Kind], t.Sub(m.last).Seconds()/float64(max(1, w.Count)))
 	m.last = t
 }
 
 // Cost is unknown.
-func (m *meter) Cost(Work) time.Duration { return 0 }
+func (m *meter) Cost(clock.Work) time.Duration { return 0 }
 
 // latest is the time in seconds of the last piece of a kind; zero before the first.
-func (m *meter) latest(k Kind) float64 {
+func (m *meter) latest(k clock.Kind) float64 {
 	if all := m.took[k]; len(all) > 0 {
 		return all[len(all)-1]
 	}
 	return 0
-}
-
-// middle is the median and half the distance between the quartiles; zeros of no values.
-func middle(values []float64) (median, spread float64) {
-	if len(values) == 0 {
-		return 0, 0
-	}
-	return stat.MedianSpread(values)
-}
-
-// digits rounds to five decimal digits.
-func digits(v float64) float64 {
-	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 4, 64), 64)
-	if err != nil {
-		return v // never: it was written just now
-	}
-	return rounded
 }

@@ -5,6 +5,7 @@ import (
 
 	"graft/model"
 	"graft/torch"
+	"graft/trainer/clock"
 )
 
 // microBatch is the number of images of which a step of a network computes gradients at once on all
@@ -33,7 +34,7 @@ func (o Options) microBatch(n *model.Network, batch, devices int) int {
 // as float32, which backward needs, and the gradients of the largest layer's output and input.
 // Products in 16 bits keep a rounded copy of their inputs, at most half as much again.
 func (o Options) activationBytes(n *model.Network) (int64, error) {
-	size, err := SizeOf(n)
+	size, err := clock.SizeOf(n)
 	if err != nil {
 		return 0, err
 	}
@@ -97,17 +98,7 @@ func (o Options) Normalizes(n *model.Network, count int) error {
 }
 
 // stepWork is a step of a network on a batch, for a clock.
-func (o Options) stepWork(n *model.Network, batch, devices int) Work {
-	return Work{Kind: Steps, Count: 1, Rows: batch, Part: o.microBatch(n, batch, devices), Network: n, Devices: devices}
-}
-
-// parts divides work on a batch into so many whole parts and a rest.
-func (w Work) parts() (part Work, whole int, rest Work) {
-	part, rest = w, w
-	part.Part, rest.Part = 0, 0
-	if w.Part <= 0 || w.Part >= w.Rows {
-		return part, 1, Work{}
-	}
-	part.Rows, rest.Rows = w.Part, w.Rows%w.Part
-	return part, w.Rows / w.Part, rest
+func (o Options) stepWork(n *model.Network, batch, devices int) clock.Work {
+	return clock.Work{Kind: clock.Steps, Count: 1, Rows: batch, Part: o.microBatch(n, batch, devices), Network: n,
+		Devices: devices}
 }

@@ -1,10 +1,8 @@
 package trainer_test
 
 import (
-	"bufio"
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -19,6 +17,7 @@ import (
 	"graft/internal/files"
 	"graft/torch"
 	"graft/trainer"
+	"graft/trainer/team"
 )
 
 // joinVariable is set in a process that joins a leader; it holds its address.
@@ -29,7 +28,7 @@ const (
 	testVersion = "graft test"
 )
 
-var means = trainer.Means{Now: time.Now, Random: rand.Reader}
+var means = team.Means{Now: time.Now, Random: rand.Reader}
 
 func dialing(address string) func() (net.Conn, error) {
 	return func() (net.Conn, error) { return net.DialTimeout("tcp", address, 5*time.Second) }
@@ -38,7 +37,7 @@ func dialing(address string) func() (net.Conn, error) {
 // join is the whole of such a process: it follows until the leader is gone.
 func join(address string) error {
 	for joined := false; ; joined = true {
-		l, err := trainer.Join(context.Background(), dialing(address), testToken, testVersion, means)
+		l, err := team.Join(context.Background(), dialing(address), testToken, testVersion, means)
 		if err != nil && joined {
 			return nil
 		}
@@ -57,20 +56,20 @@ func join(address string) error {
 }
 
 // listening is a leader's listener, with so many processes that join it.
-func listening(t *testing.T, count int) (n *trainer.Network, all []*exec.Cmd) {
+func listening(t *testing.T, count int) (n *team.Network, all []*exec.Cmd) {
 	t.Helper()
 	return listeningAt(t, "127.0.0.1:0", count)
 }
 
 // listeningAt is the same at another address.
-func listeningAt(t *testing.T, address string, count int) (n *trainer.Network, all []*exec.Cmd) {
+func listeningAt(t *testing.T, address string, count int) (n *team.Network, all []*exec.Cmd) {
 	t.Helper()
 	r, err := torch.Describe()
 	require.NoError(t, err)
 	if !r.Gloo {
 		t.Skip("this LibTorch has no c10d with Gloo; build the library for another one")
 	}
-	n, err = trainer.ListenFor(address, testToken, trainer.Invitation{Version: testVersion}, means)
+	n, err = team.ListenFor(address, testToken, team.Invitation{Version: testVersion}, means)
 	require.NoError(t, err)
 	path, err := os.Executable()
 	require.NoError(t, err)
@@ -142,59 +141,4 @@ func TestAnotherFollowerTakesThePlace(t *testing.T) {
 	}}, n)
 	require.NotEmpty(t, book.why("peer lost"))
 	require.Less(t, apart(t, book, alone), lossTolerance)
-}
-
-// Strangers, other versions and public addresses are refused.
-func TestStrangersAreRefused(t *testing.T) {
-	n, err := trainer.ListenFor("127.0.0.1:0", testToken, trainer.Invitation{Version: testVersion}, means)
-	require.NoError(t, err)
-	defer n.Close()
-	_, err = trainer.Join(context.Background(), dialing(n.Addr()), "another token, as long", testVersion, means)
-	require.ErrorIs(t, err, trainer.ErrRefused)
-	require.ErrorContains(t, err, "the token is another one")
-	_, err = trainer.Join(context.Background(), dialing(n.Addr()), testToken, "graft of yesterday", means)
-	require.ErrorContains(t, err, "the leader is graft test, the follower graft of yesterday")
-
-	conn, err := net.Dial("tcp", n.Addr())
-	require.NoError(t, err)
-	defer conn.Close()
-	r := bufio.NewReader(conn)
-	_, err = r.ReadString('\n')
-	require.NoError(t, err)
-	_, err = conn.Write([]byte("GET / HTTP/1.1\r\n\r\n"))
-	require.NoError(t, err)
-	text, _ := r.ReadString('\n')
-	require.Contains(t, text, "no program of graft")
-	_, err = trainer.Join(context.Background(), func() (net.Conn, error) { return nil, errors.New("no way") },
-		testToken, testVersion, means)
-	require.ErrorContains(t, err, "no way")
-
-	for address, want := range map[string]string{"8.8.8.8:1": "no private address", "0.0.0.0:1": "no private address",
-		"localhost:1": "no IP address", "10.0.0.1": "missing port"} {
-		_, err := trainer.ListenFor(address, testToken, trainer.Invitation{}, means)
-		require.ErrorContains(t, err, want)
-	}
-	_, err = trainer.ListenFor("127.0.0.1:0", "short", trainer.Invitation{}, means)
-	require.ErrorContains(t, err, "shorter than 16")
-}
-
-// Connections that say nothing do not keep followers out.
-func TestSlowStrangersKeepNobodyOut(t *testing.T) {
-	n, err := trainer.ListenFor("127.0.0.1:0", testToken, trainer.Invitation{Version: testVersion}, means)
-	require.NoError(t, err)
-	defer n.Close()
-	for k := range 500 {
-		conn, err := net.Dial("tcp", n.Addr())
-		require.NoError(t, err)
-		defer conn.Close()
-		if k%2 == 0 {
-			_, _ = conn.Write([]byte(`{"nonce":"`))
-		}
-	}
-	p, err := n.Start(1)
-	require.NoError(t, err)
-	l, err := trainer.Join(context.Background(), dialing(n.Addr()), testToken, testVersion, means)
-	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	require.NoError(t, p.Kill())
 }

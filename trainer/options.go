@@ -7,8 +7,10 @@ import (
 	"slices"
 	"time"
 
+	"graft/internal/validate"
 	"graft/net2net"
 	"graft/torch"
+	"graft/trainer/team"
 )
 
 // Options are the options of a job.
@@ -74,7 +76,7 @@ type Options struct {
 	Checkpoint Checkpoint `result:"none"` // how often a job is saved; zero is once a minute
 	// Parallel trains in a process for each device; zero trains in one. A resumed job may
 	// have another value.
-	Parallel Parallel `json:"-" result:"rounding"`
+	Parallel team.Parallel `json:"-" result:"rounding"`
 	// AdaptiveBatch lets the batch follow the devices and the noise of gradients; zero keeps it.
 	AdaptiveBatch AdaptiveBatch `json:",omitzero"`
 }
@@ -169,32 +171,35 @@ func (o Options) On(d torch.Device) error {
 
 // Validate lists all invalid options.
 func (o Options) Validate() error {
-	faults := []error{o.Timeline.Validate(), o.Schedule.Validate(), o.Optimizer.Validate(), o.Augment.Validate(),
+	faults := validate.Faults{o.Timeline.Validate(), o.Schedule.Validate(), o.Optimizer.Validate(),
+		o.Augment.Validate(),
 		o.Parallel.Validate(),
-		o.Parallel.suits(o.Timeline), o.AdaptiveBatch.validate(o)}
+		o.ownDevices(), o.AdaptiveBatch.validate(o)}
 	for name, value := range map[string]int{"batch": o.Batch, "eval_batch": o.EvalBatch, "epochs": o.Epochs,
 		"micro_batch": o.MicroBatch, "max_memory_mb": o.MaxMemoryMB, "adapt.max_decisions": o.Adapt.MaxDecisions,
 		"adapt.rows": o.Adapt.Rows} {
-		if value < 0 {
-			faults = append(faults, fmt.Errorf("%s is %d; it is not negative", name, value))
+		faults.When(value < 0, "%s is %d; it is not negative", name, value)
+	}
+	faults.Unless(slices.Contains([]OnError{"", SkipOnError, StopOnError}, o.Adapt.OnError),
+		"on_error is %q; must be skip or stop", o.Adapt.OnError)
+	faults.When(o.Adapt.Divide < 0, "divide is %v; it is above zero", o.Adapt.Divide)
+	faults.Unless(o.LabelSmoothing >= 0 && o.LabelSmoothing <= 1,
+		"label_smoothing is %v; it lies between 0 and 1", o.LabelSmoothing)
+	faults.Unless(o.EMA >= 0 && o.EMA < 1, "ema is %v; it lies between 0 and 1", o.EMA)
+	d := o.Distill
+	faults.When(d.Share < 0 || d.Share > 1 || d.Decay < 0 || d.Decay > 1 || d.Span < 0 || d.Span > 1 ||
+		d.Temperature < 0, "distill: share, decay and span lie between 0 and 1, "+
+		"the temperature is above 0")
+	return errors.Join(faults...)
+}
+
+// ownDevices returns an error for a timeline that changes the devices of an elastic job.
+func (o Options) ownDevices() error {
+	for _, e := range o.Timeline.Events {
+		if o.Parallel.Elastic && e.Devices > 0 {
+			return fmt.Errorf("parallel: elastic derives the devices from the followers, "+
+				"and the event at %v sets %d; leave out its devices, or set elastic = false", e.At, e.Devices)
 		}
 	}
-	if !slices.Contains([]OnError{"", SkipOnError, StopOnError}, o.Adapt.OnError) {
-		faults = append(faults, fmt.Errorf("on_error is %q; must be skip or stop", o.Adapt.OnError))
-	}
-	if o.Adapt.Divide < 0 {
-		faults = append(faults, fmt.Errorf("divide is %v; it is above zero", o.Adapt.Divide))
-	}
-	if !(o.LabelSmoothing >= 0 && o.LabelSmoothing <= 1) {
-		faults = append(faults, fmt.Errorf("label_smoothing is %v; it lies between 0 and 1", o.LabelSmoothing))
-	}
-	if !(o.EMA >= 0 && o.EMA < 1) {
-		faults = append(faults, fmt.Errorf("ema is %v; it lies between 0 and 1", o.EMA))
-	}
-	d := o.Distill
-	if d.Share < 0 || d.Share > 1 || d.Decay < 0 || d.Decay > 1 || d.Span < 0 || d.Span > 1 || d.Temperature < 0 {
-		faults = append(faults, errors.New("distill: share, decay and span lie between 0 and 1, "+
-			"the temperature is above 0"))
-	}
-	return errors.Join(faults...)
+	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"graft/model"
 	"graft/torch"
 	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // A network that was trained before is evaluated while no clock runs, and its job
@@ -81,14 +82,14 @@ func TestNetworksThatCannotGoOn(t *testing.T) {
 
 // A rate that follows the budget goes on from where the budget is.
 func TestACosineGoesOn(t *testing.T) {
-	o, clock, book := plan(), steady(t), &memory{}
+	o, virtual, book := plan(), steady(t), &memory{}
 	o.Timeline = trainer.Timeline{Budget: 2 * time.Second, Start: time.Second}
 	o.Schedule = trainer.Schedule{Rule: trainer.Cosine}
-	clock.Time = o.Timeline.Start
-	_, err := runJob(t, o, trainer.Parts{Clock: clock, Recorder: book, Pretrained: &trainer.Pretrained{Epochs: 2}})
+	virtual.Time = o.Timeline.Start
+	_, err := runJob(t, o, trainer.Parts{Clock: virtual, Recorder: book, Pretrained: &trainer.Pretrained{Epochs: 2}})
 	require.NoError(t, err)
 	// the end of the last step
-	last := book.rows[0].Time - clock.Cost(trainer.Work{Kind: trainer.Batches, Count: 1, Rows: 100,
+	last := book.rows[0].Time - virtual.Cost(clock.Work{Kind: clock.Batches, Count: 1, Rows: 100,
 		Network: smallNetwork(), Devices: 1})
 	share := last.Seconds() / 2
 	require.InDelta(t, 0.005*(1+math.Cos(math.Pi*share)), book.rows[0].Rate, 1e-12)

@@ -1,31 +1,11 @@
 package trainer
 
-import (
-	"time"
+import "graft/torch"
 
-	"graft/torch"
-)
-
-// order is a command from the leader of a job to a follower, as a line of JSON. Tensors
-// go from process to process by themselves. Exactly one field is set.
+// order is work that all processes of a job do. Exactly one field is set.
 type order struct {
-	Meet     *rendezvous `json:"meet,omitempty"`
-	Copy     *snapshot   `json:"copy,omitempty"`
 	Train    *trainOrder `json:"train,omitempty"`
 	Evaluate *splitOrder `json:"evaluate,omitempty"`
-	Stored   *storeReply `json:"stored,omitempty"` // to a call of the store, during another order
-}
-
-// rendezvous forms a group.
-type rendezvous struct {
-	Rank int `json:"rank"`
-	Size int `json:"size"`
-	// path of the file in which processes of one machine find each other
-	File string `json:"file,omitempty"`
-	// number of the leader's store in which processes of several machines do; zero on one
-	Meeting int64         `json:"meeting,omitempty"`
-	Threads int           `json:"threads"`
-	Timeout time.Duration `json:"timeout_ns"`
 }
 
 // snapshot is the leader's state without its tensors, which are broadcast after it.
@@ -62,14 +42,4 @@ type trainOrder struct {
 // splitOrder is an evaluation.
 type splitOrder struct {
 	Test bool `json:"test"` // false is the validation split
-}
-
-// answer is a follower's reply: one when it is ready, then one to each order. Before it come calls of the store.
-type answer struct {
-	Store *storeCall `json:"store,omitempty"`
-
-	Data   string `json:"data,omitempty"`   // digest of its images, when it is ready
-	Lost   bool   `json:"lost,omitempty"`   // another process was lost, and nothing was done
-	Error  string `json:"error,omitempty"`  // why the order failed
-	Leaves bool   `json:"leaves,omitempty"` // the follower takes no more orders
 }

@@ -16,6 +16,7 @@ import (
 	"graft/results"
 	"graft/torch"
 	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // killed is the panic that stands for the death of a process.
@@ -24,7 +25,7 @@ type killed struct{}
 // killingClock is a virtual clock whose nth reading kills the process: in training,
 // evaluation, surgery and between them.
 type killingClock struct {
-	trainer.Virtual
+	clock.Virtual
 	looks int // left; negative is immortal
 }
 

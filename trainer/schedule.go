@@ -3,10 +3,11 @@ package trainer
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"time"
+
+	"graft/internal/validate"
 )
 
 // Rule is the rule of a learning rate schedule.
@@ -61,19 +62,14 @@ func (s *Schedule) EnsureDefaults() {
 
 // Validate lists all invalid options.
 func (s Schedule) Validate() error {
-	var faults []error
-	if !slices.Contains([]Rule{"", Cosine, Linear, Exponential, StepDown, Constant}, s.Rule) {
-		faults = append(faults, fmt.Errorf("a schedule %q; there are cosine, linear, exponential, step and constant",
-			string(s.Rule)))
-	}
-	if !slices.Contains([]Restart{"", NoRestart, RestartOnDevices, RestartOnSurgery}, s.Restart) {
-		faults = append(faults, fmt.Errorf("a restart %q; there are never, devices and surgery", string(s.Restart)))
-	}
-	if s.Decay < 0 || s.Decay > 1 || s.Every < 0 || s.MinLR < 0 || s.WarmUp < 0 ||
-		!(s.WarmUpShare >= 0 && s.WarmUpShare < 1) {
-		faults = append(faults, errors.New("a decay and a share of warm-up lie between 0 and 1, epochs, "+
-			"steps and rates are not negative"))
-	}
+	var faults validate.Faults
+	faults.Unless(slices.Contains([]Rule{"", Cosine, Linear, Exponential, StepDown, Constant}, s.Rule),
+		"a schedule %q; there are cosine, linear, exponential, step and constant", string(s.Rule))
+	faults.Unless(slices.Contains([]Restart{"", NoRestart, RestartOnDevices, RestartOnSurgery}, s.Restart),
+		"a restart %q; there are never, devices and surgery", string(s.Restart))
+	faults.When(s.Decay < 0 || s.Decay > 1 || s.Every < 0 || s.MinLR < 0 || s.WarmUp < 0 ||
+		!(s.WarmUpShare >= 0 && s.WarmUpShare < 1), "a decay and a share of warm-up lie between 0 and 1, epochs, "+
+		"steps and rates are not negative")
 	return errors.Join(faults...)
 }
 

@@ -3,6 +3,7 @@ package trainer
 import (
 	"time"
 
+	"graft/trainer/clock"
 	"graft/trainer/goodput"
 )
 
@@ -16,12 +17,15 @@ type timed struct {
 	Calls   int     `json:"calls"`   // from which the averages are
 }
 
+// newShare is the share of a new time in an average, as on the wall clock.
+const newShare = 0.25
+
 // mostTimes bounds the measured times; the oldest go first.
 const mostTimes = 64
 
 // virtual reports whether a clock knows the cost of work before it is done.
-func virtual(c Clock) bool {
-	_, is := c.(interface{ Knows(Work) error })
+func virtual(c clock.Clock) bool {
+	_, is := c.(interface{ Knows(clock.Work) error })
 	return is
 }
 
@@ -30,11 +34,8 @@ func (j *Job) learnTime(steps int, took, exchange time.Duration) {
 	if !j.AdaptiveBatch.On || virtual(j.Clock) || steps == 0 || took <= exchange {
 		return
 	}
-	t := timed{Nodes: 1, Devices: 1}
-	if j.team != nil {
-		t.Devices = j.team.group.size
-	}
-	if j.team != nil && j.team.group.address != "" {
+	t := timed{Nodes: 1, Devices: j.team.Size()}
+	if j.team.Apart() {
 		t.Nodes = t.Devices
 	}
 	share, turns := j.turns(j.batch(), t.Devices)
@@ -85,7 +86,7 @@ func (j *Job) fittedThroughput() func(size int) float64 {
 		return func(int) float64 { return 0 }
 	}
 	speed, devices, nodes := goodput.Fit(rows), j.devices(), 1
-	if j.team != nil && j.team.group.address != "" {
+	if j.team.Apart() {
 		nodes = devices
 	}
 	return func(size int) float64 {

@@ -93,7 +93,7 @@ func (j *Job) train(n int) error {
 	began, start := j.Now(), j.Clock.Now()
 	j.Clock.Begin()
 	var f torch.Figures
-	err := j.team.call(order{Train: &told}, func(peers *torch.Peers) error {
+	err := j.team.Call(order{Train: &told}, func(peers *torch.Peers) error {
 		return j.chooser.train(j.Network.Parameters(), rows, rows < n*batch && j.Step > 0, func() (err error) {
 			f, err = j.replica.train(own, t, peers)
 			return err

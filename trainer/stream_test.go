@@ -18,6 +18,7 @@ import (
 	"graft/internal/files"
 	"graft/torch"
 	"graft/trainer"
+	"graft/trainer/team"
 )
 
 // pictures writes images of four classes, each with its own colour and noise.
@@ -76,7 +77,7 @@ func TestStreamedProcessesReadTheirShare(t *testing.T) {
 	o := several()
 	o.Timeline.Events[0].Devices = 2
 	o.MicroBatch = 5 // of 16, so that a part of one row is left
-	count := func(starter trainer.Starter, book *memory) (opened, loaded, steps int64) {
+	count := func(starter team.Starter, book *memory) (opened, loaded, steps int64) {
 		require.NoError(t, torch.With(func(s *torch.Scope) error {
 			var reads counted
 			data, err := dataset.Load(s, torch.CPU, &reads, images)

@@ -29,6 +29,7 @@ import (
 	"graft/results"
 	"graft/torch"
 	"graft/trainer"
+	"graft/trainer/team"
 )
 
 // followVariable is set in a process that follows; it holds the images' options.
@@ -51,7 +52,7 @@ func follow(text string) error {
 				err = errors.Join(err, os.WriteFile(path, []byte(strconv.FormatInt(reads.opened.Load(), 10)), 0o600))
 			}()
 		}
-		answers := &announced{File: os.NewFile(trainer.AnswerFile, "answers")}
+		answers := &announced{File: os.NewFile(team.AnswerFile, "answers")}
 		err = errors.Join(err, trainer.Follow(context.Background(),
 			func() (*dataset.Set, error) { return dataset.Load(s, torch.CPU, &reads, o) }, "", orders, answers))
 		return err
@@ -111,7 +112,7 @@ func (a *announced) Write(b []byte) (int, error) {
 
 // starter starts followers out of this test's own program, and knows them.
 type starter struct {
-	trainer.Program
+	team.Program
 	t       testing.TB
 	mu      sync.Mutex
 	started []*child
@@ -121,7 +122,7 @@ type starter struct {
 
 // child is a process that the starter started.
 type child struct {
-	trainer.Process
+	team.Process
 	starter *starter
 	device  int
 	work    int  // orders to train or evaluate
@@ -137,7 +138,7 @@ func (c *child) Write(b []byte) (int, error) {
 	return c.Process.Write(b)
 }
 
-func (n *starter) Start(device int) (trainer.Process, error) {
+func (n *starter) Start(device int) (team.Process, error) {
 	p, err := n.Program.Start(device)
 	if err != nil {
 		return nil, err
@@ -161,7 +162,7 @@ func newTestStarter(t testing.TB, o dataset.Options) *starter {
 	require.NoError(t, err)
 	folder := t.TempDir()
 	n := &starter{t: t}
-	n.Program = trainer.Program{Path: path, Args: func(int) []string { return nil },
+	n.Program = team.Program{Path: path, Args: func(int) []string { return nil },
 		Env: []string{followVariable + "=" + string(text)}, Log: func(device int) (*os.File, error) {
 			return os.OpenFile(filepath.Join(folder, strconv.Itoa(device)), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 		}}
@@ -201,7 +202,7 @@ func changing() trainer.Options {
 func smooth() *model.Network { return networkOf(torch.SiLU) }
 
 // perform runs a job, with processes from a starter or alone.
-func perform(t testing.TB, o trainer.Options, book trainer.Recorder, starter trainer.Starter,
+func perform(t testing.TB, o trainer.Options, book trainer.Recorder, starter team.Starter,
 	actions ...string) *trainer.Outcome {
 	t.Helper()
 	o.Parallel.On = starter != nil
@@ -419,7 +420,7 @@ func (e *elusive) Write(b []byte) (int, error) {
 func (e *elusive) Close() error { return nil }
 func (e *elusive) Kill() error  { return nil }
 func (e *elusive) Wait() error  { return e.answers.Close() }
-func (e *elusive) Start(int) (trainer.Process, error) {
+func (e *elusive) Start(int) (team.Process, error) {
 	go func() { _, _ = e.answers.Write([]byte(`{"data":"` + e.digest + `"}` + "\n")) }()
 	return e, nil
 }
@@ -446,7 +447,7 @@ func TestAGroupThatNeverMeets(t *testing.T) {
 
 // held is a process whose first answer waits for a gate.
 type held struct {
-	trainer.Process
+	team.Process
 	gate, through chan struct{}
 	once          sync.Once
 }
@@ -465,7 +466,7 @@ type gated struct {
 	gate, through chan struct{}
 }
 
-func (g *gated) Start(device int) (trainer.Process, error) {
+func (g *gated) Start(device int) (team.Process, error) {
 	p, err := g.starter.Start(device)
 	return &held{Process: p, gate: g.gate, through: g.through}, err
 }

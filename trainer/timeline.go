@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"graft/internal/validate"
+	"graft/trainer/clock"
 )
 
 // Change is a change of a job's devices.
@@ -32,13 +35,10 @@ type Timeline struct {
 
 // Validate lists all invalid values.
 func (t Timeline) Validate() error {
-	var faults []error
-	if t.Budget <= 0 {
-		faults = append(faults, fmt.Errorf("a budget of %v; it must be above zero", t.Budget))
-	}
-	if t.Start < 0 || t.Start > t.Budget && t.Budget > 0 {
-		faults = append(faults, fmt.Errorf("a start at %v lies outside of the budget of %v", t.Start, t.Budget))
-	}
+	var faults validate.Faults
+	faults.When(t.Budget <= 0, "a budget of %v; it must be above zero", t.Budget)
+	faults.When(t.Start < 0 || t.Start > t.Budget && t.Budget > 0,
+		"a start at %v lies outside of the budget of %v", t.Start, t.Budget)
 	for k, e := range t.Events {
 		switch {
 		case e.Change != Up && e.Change != Down:
@@ -103,12 +103,12 @@ type Scheduler interface {
 // Planned is a scheduler that follows a timeline.
 type Planned struct {
 	timeline Timeline
-	clock    Clock
+	clock    clock.Clock
 	standing SchedulerState
 }
 
 // NewPlanned makes a scheduler for a timeline on a clock.
-func NewPlanned(t Timeline, c Clock) *Planned {
+func NewPlanned(t Timeline, c clock.Clock) *Planned {
 	return &Planned{timeline: t, clock: c, standing: SchedulerState{Devices: 1}}
 }
 

@@ -10,6 +10,7 @@ import (
 	"graft/decider"
 	"graft/net2net"
 	"graft/torch"
+	"graft/trainer/clock"
 )
 
 // trying returns the function by which a decider trains copies of the network; nil where several processes train.
@@ -54,7 +55,7 @@ func (a *adaptation) try(action net2net.Action, steps int) (trial decider.Trial,
 func (a *adaptation) trial(r *replica, steps int) (Score, error) {
 	work, evaluating := a.workOn(r.Network, a.batch()), a.evaluating(a.Data.Validation)
 	work.Count, evaluating.Network = steps, r.Network
-	if err := knows(a.Clock, work, evaluating); err != nil {
+	if err := clock.Knows(a.Clock, work, evaluating); err != nil {
 		return Score{}, fmt.Errorf("%w: %w", decider.ErrNoTrial, err)
 	}
 	if a.Clock.Now()+a.Clock.Cost(work)+a.Clock.Cost(evaluating) > a.deadline() {

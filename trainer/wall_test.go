@@ -16,21 +16,23 @@ import (
 	"graft/net2net"
 	"graft/torch"
 	"graft/trainer"
+	"graft/trainer/clock"
+	"graft/trainer/team"
 )
 
 // acted is a wall clock of a machine on which work takes what a test says, and on which
 // other things happen before it begins. Nothing waits.
 type acted struct {
-	*trainer.Wall
+	*clock.Wall
 	time *time.Time
-	cost func(w trainer.Work, at time.Duration) time.Duration // of one piece
-	idle time.Duration                                        // before each piece of work
+	cost func(w clock.Work, at time.Duration) time.Duration // of one piece
+	idle time.Duration                                      // before each piece of work
 }
 
 // act begins at a time of the budget; where the machine's clock stands is no matter.
-func act(at time.Duration, cost func(trainer.Work, time.Duration) time.Duration, idle time.Duration) *acted {
+func act(at time.Duration, cost func(clock.Work, time.Duration) time.Duration, idle time.Duration) *acted {
 	t := time.Unix(1_000_000, 0)
-	return &acted{Wall: trainer.NewWall(func() time.Time { return t }, at), time: &t, cost: cost, idle: idle}
+	return &acted{Wall: clock.NewWall(func() time.Time { return t }, at), time: &t, cost: cost, idle: idle}
 }
 
 func (a *acted) Begin() {
@@ -38,7 +40,7 @@ func (a *acted) Begin() {
 	a.Wall.Begin()
 }
 
-func (a *acted) Spend(w trainer.Work) {
+func (a *acted) Spend(w clock.Work) {
 	for range w.Count {
 		*a.time = a.time.Add(a.cost(w, a.Now()))
 	}
@@ -46,14 +48,14 @@ func (a *acted) Spend(w trainer.Work) {
 }
 
 // even takes 10 ms for a step and 4 ms for a batch of evaluation, which is one here.
-func even(w trainer.Work, _ time.Duration) time.Duration {
-	return map[trainer.Kind]time.Duration{trainer.Steps: 10 * ms, trainer.Batches: 4 * ms, trainer.Deciding: 2 * ms,
-		trainer.Surgery: 3 * ms}[w.Kind]
+func even(w clock.Work, _ time.Duration) time.Duration {
+	return map[clock.Kind]time.Duration{clock.Steps: 10 * ms, clock.Batches: 4 * ms, clock.Deciding: 2 * ms,
+		clock.Surgery: 3 * ms}[w.Kind]
 }
 
 // between takes so many times as long between two times.
-func between(from, to time.Duration, times int) func(trainer.Work, time.Duration) time.Duration {
-	return func(w trainer.Work, at time.Duration) time.Duration {
+func between(from, to time.Duration, times int) func(clock.Work, time.Duration) time.Duration {
+	return func(w clock.Work, at time.Duration) time.Duration {
 		if at >= from && at < to {
 			return time.Duration(times) * even(w, at)
 		}
@@ -81,8 +83,8 @@ func onWall(t testing.TB, o trainer.Options, clock *acted, book trainer.Recorder
 }
 
 // dear takes eight times as long to evaluate.
-func dear(w trainer.Work, at time.Duration) time.Duration {
-	if w.Kind == trainer.Batches {
+func dear(w clock.Work, at time.Duration) time.Duration {
+	if w.Kind == clock.Batches {
 		return 8 * even(w, at)
 	}
 	return even(w, at)
@@ -94,15 +96,15 @@ func TestTheWallClockKeepsTheBudget(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
 	first := operations(t, smallNetwork())
 	random := rand.New(rand.NewPCG(1, 1))
-	uneven := func(w trainer.Work, at time.Duration) time.Duration {
+	uneven := func(w clock.Work, at time.Duration) time.Duration {
 		return even(w, at) * time.Duration(80+random.IntN(40)) / 100
 	}
-	growing := func(w trainer.Work, at time.Duration) time.Duration {
+	growing := func(w clock.Work, at time.Duration) time.Duration {
 		return even(w, at) * time.Duration(operations(t, w.Network)) / time.Duration(first)
 	}
 	for name, c := range map[string]struct {
 		budget time.Duration
-		cost   func(trainer.Work, time.Duration) time.Duration
+		cost   func(clock.Work, time.Duration) time.Duration
 		idle   time.Duration
 		unused time.Duration // at most
 	}{
@@ -136,7 +138,7 @@ func TestTheWallClockKeepsTheBudget(t *testing.T) {
 // absent starts no process.
 type absent struct{}
 
-func (absent) Start(int) (trainer.Process, error) { return nil, errors.New("there is none") }
+func (absent) Start(int) (team.Process, error) { return nil, errors.New("there is none") }
 
 // Devices that no process has make nothing faster: neither what one process takes is misjudged after they come and
 // go, nor are they charged, unless the job waits for their processes.
@@ -170,7 +172,7 @@ func TestDevicesWithoutProcessesChangeNothing(t *testing.T) {
 func TestAnyBudgetIsKept(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
 	random := rand.New(rand.NewPCG(2, 2))
-	uneven := func(w trainer.Work, at time.Duration) time.Duration {
+	uneven := func(w clock.Work, at time.Duration) time.Duration {
 		return even(w, at) * time.Duration(80+random.IntN(40)) / 100
 	}
 	var unused []time.Duration
@@ -190,10 +192,10 @@ func TestAnyBudgetIsKept(t *testing.T) {
 // What happens between two pieces of work is of the budget, and of no rate.
 func TestTimeLostIsOfNoRate(t *testing.T) {
 	now := time.Unix(100, 0)
-	wall := trainer.NewWall(func() time.Time { return now }, 5*time.Second)
-	steps, batches := trainer.Work{Kind: trainer.Steps, Count: 10, Rows: 64},
-		trainer.Work{Kind: trainer.Batches, Count: 3, Rows: 128}
-	takes := func(w trainer.Work, lost, took time.Duration) {
+	wall := clock.NewWall(func() time.Time { return now }, 5*time.Second)
+	steps, batches := clock.Work{Kind: clock.Steps, Count: 10, Rows: 64},
+		clock.Work{Kind: clock.Batches, Count: 3, Rows: 128}
+	takes := func(w clock.Work, lost, took time.Duration) {
 		now = now.Add(lost)
 		wall.Begin()
 		now = now.Add(took)
@@ -218,7 +220,7 @@ func TestTimeLostIsOfNoRate(t *testing.T) {
 	require.GreaterOrEqual(t, wall.Cost(steps), time.Second)
 	takes(batches, 0, 3*time.Second)
 	require.Equal(t, 4500*ms, wall.Cost(batches))
-	require.Equal(t, 3*time.Second, wall.Cost(trainer.Work{Kind: trainer.Batches, Count: 2, Rows: 128}))
+	require.Equal(t, 3*time.Second, wall.Cost(clock.Work{Kind: clock.Batches, Count: 2, Rows: 128}))
 
 	before := wall.Cost(steps)
 	takes(steps, 0, 5*time.Second)
@@ -238,12 +240,12 @@ func TestTimeLostIsOfNoRate(t *testing.T) {
 // shrank no less.
 func TestALargerNetworkTakesMore(t *testing.T) {
 	now := time.Unix(100, 0)
-	wall := trainer.NewWall(func() time.Time { return now }, 0)
+	wall := clock.NewWall(func() time.Time { return now }, 0)
 	small, large := smallNetwork(), smallNetwork()
 	_, err := net2net.Apply(large, net2net.Action{Kind: "deepen", Target: "conv1"}, net2net.Options{})
 	require.NoError(t, err)
-	of := func(n *model.Network, devices int) trainer.Work {
-		return trainer.Work{Kind: trainer.Batches, Count: 1, Rows: 100, Network: n, Devices: devices}
+	of := func(n *model.Network, devices int) clock.Work {
+		return clock.Work{Kind: clock.Batches, Count: 1, Rows: 100, Network: n, Devices: devices}
 	}
 	wall.Begin()
 	now = now.Add(time.Second)
@@ -272,14 +274,14 @@ func TestTheWallClockGoesOn(t *testing.T) {
 		book := &memory{}
 		require.NoError(t, torch.With(func(s *torch.Scope) error {
 			ctx, cancel := context.WithCancel(context.Background())
-			clock := act(0, nil, ms)
-			clock.cost = func(w trainer.Work, at time.Duration) time.Duration {
+			wall := act(0, nil, ms)
+			wall.cost = func(w clock.Work, at time.Duration) time.Duration {
 				if at >= stop {
 					cancel()
 				}
 				return even(w, at)
 			}
-			p := parts(t, s, trainer.Parts{Clock: clock, Recorder: book, Now: func() time.Time { return *clock.time }},
+			p := parts(t, s, trainer.Parts{Clock: wall, Recorder: book, Now: func() time.Time { return *wall.time }},
 				"deepen:conv1")
 			j, err := trainer.New(s, p, o)
 			require.NoError(t, err)
@@ -287,7 +289,7 @@ func TestTheWallClockGoesOn(t *testing.T) {
 			require.ErrorIs(t, err, trainer.ErrStopped)
 			stopped, err := trainer.ReadSavedJob(sections(book.saves[len(book.saves)-1]))
 			require.NoError(t, err)
-			require.Equal(t, clock.Now(), stopped.Time)
+			require.Equal(t, wall.Now(), stopped.Time)
 			require.Less(t, stopped.Time-stop, 60*ms)
 
 			later := act(stopped.Time, even, ms)

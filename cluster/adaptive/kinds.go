@@ -1,11 +1,10 @@
 package adaptive
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"graft/cluster"
+	"graft/internal/registry"
 )
 
 // SchedulerOptions are the options of those schedulers that have some, under their names.
@@ -17,12 +16,12 @@ type SchedulerOptions struct {
 func (o SchedulerOptions) Validate() error { return o.Pollux.Validate() }
 
 // Kinds returns all schedulers with their default options.
-func Kinds() []Kind { return SchedulerOptions{}.Kinds(0) }
+func Kinds() registry.List[Kind] { return SchedulerOptions{}.Kinds(0) }
 
 // Kinds returns all schedulers, with a seed for those that draw. A new one is a new file and a line here.
-func (o SchedulerOptions) Kinds(seed uint64) []Kind {
+func (o SchedulerOptions) Kinds(seed uint64) registry.List[Kind] {
 	o.Pollux.Seed = seed
-	return []Kind{
+	return registry.List[Kind]{
 		{Name: "tiresias", About: "the jobs with the least service first, with the devices and the batch that " +
 			"users ask for", Quirks: []cluster.Quirk{WholeSeconds}, New: newTiresias},
 		{Name: "optimus", About: "the next device to the job whose remaining time falls most by it; knows what jobs " +
@@ -37,14 +36,7 @@ func Named(name string) (Kind, error) { return SchedulerOptions{}.Named(name, 0)
 
 // Named returns a scheduler by its name.
 func (o SchedulerOptions) Named(name string, seed uint64) (Kind, error) {
-	var all []string
-	for _, k := range o.Kinds(seed) {
-		if k.Name == name {
-			return k, nil
-		}
-		all = append(all, k.Name)
-	}
-	return Kind{}, fmt.Errorf("unknown scheduler %q; expected one of %s", name, strings.Join(all, ", "))
+	return o.Kinds(seed).Named("scheduler", name)
 }
 
 // Quirks returns the quirks of all schedulers.

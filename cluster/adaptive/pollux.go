@@ -3,13 +3,13 @@ package adaptive
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 
 	"graft/cluster"
 	"graft/cluster/adaptive/genetic"
+	"graft/internal/validate"
 )
 
 // Quirks of Pollux.
@@ -50,17 +50,12 @@ func (o *PolluxOptions) EnsureDefaults() {
 // Validate lists all faults.
 func (o PolluxOptions) Validate() error {
 	o.EnsureDefaults()
-	var faults []error
-	if !(math.Abs(o.Fairness) >= 0.01 && math.Abs(o.Fairness) <= 100) {
-		faults = append(faults, fmt.Errorf("fairness is %v; its size must be from 0.01 to 100", o.Fairness))
-	}
-	if !(o.Delay >= 0 && o.Delay <= 1e6) {
-		faults = append(faults, fmt.Errorf("delay is %v; must be from 0 to 1e6 seconds", o.Delay))
-	}
-	if o.Population < 1 || o.Population > mostStates || o.Generations < 1 || o.Generations > mostStates {
-		faults = append(faults, fmt.Errorf("population is %d and generations %d; must be from 1 to %d", o.Population,
-			o.Generations, mostStates))
-	}
+	var faults validate.Faults
+	faults.Unless(math.Abs(o.Fairness) >= 0.01 && math.Abs(o.Fairness) <= 100,
+		"fairness is %v; its size must be from 0.01 to 100", o.Fairness)
+	faults.Unless(o.Delay >= 0 && o.Delay <= 1e6, "delay is %v; must be from 0 to 1e6 seconds", o.Delay)
+	faults.When(o.Population < 1 || o.Population > mostStates || o.Generations < 1 || o.Generations > mostStates,
+		"population is %d and generations %d; must be from 1 to %d", o.Population, o.Generations, mostStates)
 	return errors.Join(faults...)
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"graft/cluster"
+	"graft/internal/validate"
 )
 
 // Options describe the cluster.
@@ -61,6 +62,9 @@ type Kind struct {
 	Quirks []cluster.Quirk
 	New    func(w *World) Scheduler
 }
+
+// Listing returns the name and the line of help.
+func (k Kind) Listing() (name, about string) { return k.Name, k.About }
 
 // World is a study at a time.
 type World struct {
@@ -268,10 +272,8 @@ const mostJobs = 1 << 20
 
 // Validate lists all faults, up to a number of them.
 func (s *Study) Validate() error {
-	faults := []error{s.Options.Validate()}
-	if len(s.Jobs) == 0 || len(s.Jobs) > mostJobs {
-		faults = append(faults, fmt.Errorf("%d jobs: expected 1 to %d", len(s.Jobs), mostJobs))
-	}
+	faults := validate.Faults{s.Options.Validate()}
+	faults.When(len(s.Jobs) == 0 || len(s.Jobs) > mostJobs, "%d jobs: expected 1 to %d", len(s.Jobs), mostJobs)
 	seen := map[string]bool{}
 	for k := range s.Jobs {
 		if err := s.fault(k, seen); err != nil {
@@ -313,17 +315,13 @@ func (s *Study) fault(k int, seen map[string]bool) error {
 
 // Validate lists all faults.
 func (o Options) Validate() error {
-	var faults []error
-	fault := func(wrong bool, text string, values ...any) {
-		if wrong {
-			faults = append(faults, fmt.Errorf(text, values...))
-		}
-	}
-	fault(o.Nodes < 1 || o.Nodes > 1<<16, "nodes is %d; must be from 1 to %d", o.Nodes, 1<<16)
-	fault(o.Devices < 1 || o.Devices > 64, "devices is %d; must be from 1 to 64", o.Devices)
-	fault(!(o.Interval >= 1 && o.Interval <= 1e6), "interval is %v; must be from 1 to 1e6 seconds", o.Interval)
-	fault(!(o.Interference >= 0 && o.Interference < 1), "interference is %v; must be from 0 to below 1", o.Interference)
-	fault(!(o.Delay >= 0 && o.Delay <= 1e6), "delay is %v; must be from 0 to 1e6 seconds", o.Delay)
-	fault(!(o.Limit >= 0), "limit is %v; must not be negative", o.Limit)
+	var faults validate.Faults
+	faults.When(o.Nodes < 1 || o.Nodes > 1<<16, "nodes is %d; must be from 1 to %d", o.Nodes, 1<<16)
+	faults.When(o.Devices < 1 || o.Devices > 64, "devices is %d; must be from 1 to 64", o.Devices)
+	faults.Unless(o.Interval >= 1 && o.Interval <= 1e6, "interval is %v; must be from 1 to 1e6 seconds", o.Interval)
+	faults.Unless(o.Interference >= 0 && o.Interference < 1, "interference is %v; must be from 0 to below 1",
+		o.Interference)
+	faults.Unless(o.Delay >= 0 && o.Delay <= 1e6, "delay is %v; must be from 0 to 1e6 seconds", o.Delay)
+	faults.Unless(o.Limit >= 0, "limit is %v; must not be negative", o.Limit)
 	return errors.Join(faults...)
 }

@@ -49,9 +49,8 @@ func (o *GenerateOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Jobs < 1 || o.Jobs > maxJobs, "%d jobs: expected 1 to %d", o.Jobs, maxJobs)
 	faults.When(o.Rate < 1 || o.Rate > maxJobs, "%d arrivals a slot: expected 1 to %d", o.Rate, maxJobs)
-	if !(o.MaxEpochs >= 1 && o.MaxEpochs <= maxEpochs) {
-		faults = append(faults, fmt.Errorf("at most %g epochs: expected 1 to %g", o.MaxEpochs, float64(maxEpochs)))
-	}
+	faults.Unless(o.MaxEpochs >= 1 && o.MaxEpochs <= maxEpochs,
+		"at most %g epochs: expected 1 to %g", o.MaxEpochs, float64(maxEpochs))
 	faults.When(!(o.EpochError >= 0 && o.EpochError < 1), "a relative epoch error of %g: expected 0 to below 1",
 		o.EpochError)
 	return errors.Join(append(faults, o.patternFault())...)

@@ -68,10 +68,8 @@ func (o *Options) Validate() error {
 		faults.When(r.value < r.least || r.value > r.atMost, "%d %s: expected %d to %d", r.value, r.what, r.least,
 			r.atMost)
 	}
-	if !(o.Slot > 0 && o.Slot <= maxSlotSeconds) {
-		faults = append(faults, fmt.Errorf("a slot of %g s: expected above 0 and up to %g", o.Slot,
-			float64(maxSlotSeconds)))
-	}
+	faults.Unless(o.Slot > 0 && o.Slot <= maxSlotSeconds, "a slot of %g s: expected above 0 and up to %g", o.Slot,
+		float64(maxSlotSeconds))
 	faults.When(!(o.SpeedError >= 0 && o.SpeedError < 1), "a relative speed error of %g: expected 0 to below 1",
 		o.SpeedError)
 	return errors.Join(append(faults, o.validateNames()...)...)

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"graft/internal/validate"
 )
 
 // Settings are the parameters of a simulation of the original, under our names.
@@ -91,7 +93,7 @@ func (v *overridden) workload(g *GenerateOptions) {
 type overridden struct {
 	values map[string]any
 	read   map[string]bool
-	faults []error
+	faults validate.Faults
 }
 
 func (v *overridden) names() string {

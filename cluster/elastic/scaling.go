@@ -1,9 +1,6 @@
 package elastic
 
-import (
-	"fmt"
-	"strings"
-)
+import "graft/internal/registry"
 
 // Names of models of the cost of scaling.
 const (
@@ -23,11 +20,14 @@ type Scaling struct {
 	Further float64 // seconds for each further task
 }
 
+// Listing returns the name and the line of help.
+func (s Scaling) Listing() (name, about string) { return s.Name, s.About }
+
 const measurements = "measured in the DL2 project for 1 and 6 added parameter servers; linear between and beyond"
 
 // Scalings returns all models. A new one is a line here.
-func Scalings() []Scaling {
-	return []Scaling{
+func Scalings() registry.List[Scaling] {
+	return registry.List[Scaling]{
 		{NoScaling, "scaling is free", "assumption of the original simulator", 0, 0},
 		{CheckpointRestart, "the job saves a checkpoint and restarts", measurements, 11.45, (16.05 - 11.45) / 5},
 		{HotScaling, "the job goes on while tasks join and leave", measurements, 0.062, (0.625 - 0.062) / 5},
@@ -35,16 +35,7 @@ func Scalings() []Scaling {
 }
 
 // ScalingNamed returns a model by its name.
-func ScalingNamed(name string) (Scaling, error) {
-	var names []string
-	for _, s := range Scalings() {
-		if s.Name == name {
-			return s, nil
-		}
-		names = append(names, s.Name)
-	}
-	return Scaling{}, fmt.Errorf("unknown scaling cost %q; expected one of %s", name, strings.Join(names, ", "))
-}
+func ScalingNamed(name string) (Scaling, error) { return Scalings().Named("scaling cost", name) }
 
 // Seconds returns the time lost when so many tasks are added or removed; zero tasks cost nothing.
 func (s Scaling) Seconds(tasks int) float64 {

@@ -21,6 +21,9 @@ type Kind struct {
 	New    func(w *World) Scheduler
 }
 
+// Listing returns the name and the line of help.
+func (k Kind) Listing() (name, about string) { return k.Name, k.About }
+
 // Run simulates the study under a scheduler until all jobs have completed.
 func (s Study) Run(ctx context.Context, kind Kind) (*Result, error) {
 	w, err := NewWorld(s)

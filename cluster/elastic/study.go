@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"graft/internal/validate"
 )
 
 // Largest values of a workload.
@@ -32,7 +34,7 @@ func (s *Study) Validate() error {
 	return errors.Join(append(s.typeFaults(), s.jobFaults()...)...)
 }
 
-func (s *Study) typeFaults() (faults []error) {
+func (s *Study) typeFaults() (faults validate.Faults) {
 	used := map[int]bool{}
 	for _, j := range s.Jobs {
 		used[j.Type] = true
@@ -60,7 +62,7 @@ func (t *JobType) fault() error {
 // mostFaults is the number of faulty jobs after which no more are listed.
 const mostFaults = 20
 
-func (s *Study) jobFaults() (faults []error) {
+func (s *Study) jobFaults() (faults validate.Faults) {
 	if len(s.Jobs) == 0 || len(s.Jobs) > maxJobs {
 		return []error{fmt.Errorf("%d jobs: expected 1 to %d", len(s.Jobs), maxJobs)}
 	}

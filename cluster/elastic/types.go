@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"graft/internal/validate"
 )
 
 // maxTypeBytes bounds the file of job types, and maxTypes their number.
@@ -24,7 +26,7 @@ func ReadTypes(r io.Reader) ([]JobType, error) {
 	if n := len(file.Types); n == 0 || n > maxTypes {
 		return nil, fmt.Errorf("read job types: %d types; expected 1 to %d in the member \"types\"", n, maxTypes)
 	}
-	var faults []error
+	var faults validate.Faults
 	seen := map[string]bool{}
 	for k := range file.Types {
 		t := &file.Types[k]
@@ -36,9 +38,7 @@ func ReadTypes(r io.Reader) ([]JobType, error) {
 			err = fmt.Errorf("type %s: worker is missing; give its demand, such as [2, 4] slots of CPU and GPU", t.Name)
 		}
 		seen[t.Name] = true
-		if err != nil && len(faults) < mostFaults {
-			faults = append(faults, fmt.Errorf("types[%d]: %w", k, err))
-		}
+		faults.When(err != nil && len(faults) < mostFaults, "types[%d]: %w", k, err)
 	}
 	if err := errors.Join(faults...); err != nil {
 		return nil, fmt.Errorf("read job types: %w", err)

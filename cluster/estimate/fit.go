@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"graft/internal/parallel"
+	"graft/internal/validate"
 )
 
 // plan holds the rows and bins that all bags learn from.
@@ -59,10 +60,8 @@ func checkTable(t *Table, o Options) error {
 	if t.fault != nil {
 		return t.fault
 	}
-	var faults []error
-	if len(t.columns) == 0 {
-		faults = append(faults, errors.New("the table has no columns; add features"))
-	}
+	var faults validate.Faults
+	faults.When(len(t.columns) == 0, "the table has no columns; add features")
 	faults = append(faults, checkTarget(t, o.Target))
 	for k := range t.columns {
 		if c := &t.columns[k]; t.Rows() > 0 && c.isMissing() {

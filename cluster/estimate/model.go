@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"graft/internal/validate"
 )
 
 // Model predicts by a sum of terms. It is made by Fit or read by Read, is not changed
@@ -141,7 +143,7 @@ func (m *Model) columnsOf(t *Table) ([][]uint16, error) {
 		return nil, t.fault
 	}
 	columns := make([][]uint16, len(m.features))
-	var faults []error
+	var faults validate.Faults
 	for k := range m.features {
 		f := &m.features[k]
 		at := t.find(f.name)

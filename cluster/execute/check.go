@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"graft/internal/validate"
 )
 
 // mostFaults is the number of faulty jobs after which no more are listed; mostHeld that of jobs where stopped
@@ -68,7 +70,7 @@ func (o *Options) cannotStop(j *Job) error {
 
 // checkCommands lists the faults of commands.
 func (o *Options) checkCommands(jobs []Job) error {
-	var faults []error
+	var faults validate.Faults
 	found := make(map[[3]string]error)
 	for k := range jobs {
 		j := &jobs[k]

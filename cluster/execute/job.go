@@ -3,11 +3,11 @@ package execute
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
 	"graft/cluster/node"
+	"graft/internal/validate"
 )
 
 // Job is a task with the command that does it.
@@ -42,30 +42,25 @@ func (j *Job) EnsureDefaults(place int) {
 
 // Validate lists the faults that do not depend on the machine.
 func (j *Job) Validate() error {
-	var faults []error
-	fault := func(wrong bool, format string, args ...any) {
-		if wrong {
-			faults = append(faults, fmt.Errorf("task %s: %w", j.Name, fmt.Errorf(format, args...)))
-		}
-	}
-	fault(len(j.Command) == 0 || j.Command[0] == "", "command is empty; expected a program and its arguments")
-	fault(j.Timeout < 0 || j.Backoff < 0, "timeout is %v and backoff %v; expected times that are not negative",
+	var faults validate.Faults
+	faults.When(len(j.Command) == 0 || j.Command[0] == "", "command is empty; expected a program and its arguments")
+	faults.When(j.Timeout < 0 || j.Backoff < 0, "timeout is %v and backoff %v; expected times that are not negative",
 		j.Timeout, j.Backoff)
-	fault(j.Retries < 0 || j.Retries > maxRetries, "retries is %d; expected 0 to %d", j.Retries, maxRetries)
-	fault(!(j.MemoryLimit >= 0 && j.MemoryLimit <= maxLimit), "memory limit is %g; expected 0 to %d MiB", j.MemoryLimit,
-		maxLimit)
+	faults.When(j.Retries < 0 || j.Retries > maxRetries, "retries is %d; expected 0 to %d", j.Retries, maxRetries)
+	faults.Unless(j.MemoryLimit >= 0 && j.MemoryLimit <= maxLimit, "memory limit is %g; expected 0 to %d MiB",
+		j.MemoryLimit, maxLimit)
 	for _, texts := range [][]string{j.Command, j.Env, {j.Folder, j.Name}} {
 		for _, text := range texts {
-			fault(strings.ContainsRune(text, 0), "%q has a zero byte; remove it", text)
+			faults.When(strings.ContainsRune(text, 0), "%q has a zero byte; remove it", text)
 		}
 	}
 	for _, variable := range j.Env {
 		name, _, found := strings.Cut(variable, "=")
-		fault(!found || name == "", "variable %q: expected NAME=VALUE", variable)
-		fault(name == folderVariable || name == taskVariable,
+		faults.When(!found || name == "", "variable %q: expected NAME=VALUE", variable)
+		faults.When(name == folderVariable || name == taskVariable,
 			"variable %s is the executor's; choose another name", name)
 	}
-	return errors.Join(faults...)
+	return errors.Join(faults.Prefixed("task " + j.Name + ": ")...)
 }
 
 // backoff returns the wait after a number of failures.

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"strings"
+
+	"graft/internal/registry"
 )
 
 // Kind is a way to choose degrees, by name. A new one has a line in [Kinds].
@@ -15,11 +17,14 @@ type Kind struct {
 	New func(random *rand.Rand) Decider
 }
 
+// Listing returns the name and the line of help.
+func (k Kind) Listing() (name, about string) { return k.Name, k.About }
+
 func always(d Decider) func(*rand.Rand) Decider { return func(*rand.Rand) Decider { return d } }
 
 // Kinds lists the ways to choose degrees, but for constant degrees, such as constant-4.
-func Kinds() []Kind {
-	return []Kind{
+func Kinds() registry.List[Kind] {
+	return registry.List[Kind]{
 		{"never", "splits no job", always(Never{})},
 		{"least", "splits jobs in two", always(Least{})},
 		{"most", "splits jobs as far as servers are free", always(Most{})},
@@ -36,12 +41,8 @@ const constantPrefix = "constant-"
 
 // Named returns a way to choose degrees.
 func Named(name string) (Kind, error) {
-	var names []string
-	for _, k := range Kinds() {
-		if k.Name == name {
-			return k, nil
-		}
-		names = append(names, k.Name)
+	if k, found := Kinds().Find(name); found {
+		return k, nil
 	}
 	if text, ok := strings.CutPrefix(name, constantPrefix); ok {
 		if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= maxParts && (n == 1 || n%2 == 0) {
@@ -51,7 +52,7 @@ func Named(name string) (Kind, error) {
 			maxParts)
 	}
 	return Kind{}, fmt.Errorf("decider %q is unknown; expected %s, or constant-N with a degree N", name,
-		strings.Join(names, ", "))
+		strings.Join(Kinds().Names(), ", "))
 }
 
 // ConstantKind is the kind that chooses one degree for all jobs.

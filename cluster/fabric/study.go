@@ -98,7 +98,7 @@ func (s *Study) Validate() error {
 	case len(s.Jobs) == 0 || len(s.Jobs) > maxJobs:
 		return fmt.Errorf("%d jobs: expected 1 to %d", len(s.Jobs), maxJobs)
 	}
-	var faults []error
+	var faults validate.Faults
 	last := 0.0
 	for k := range s.Jobs {
 		if err := s.fault(&s.Jobs[k], last); err != nil {

@@ -35,6 +35,9 @@ type Kind struct {
 	New    func(o SchedulerOptions) Scheduler
 }
 
+// Listing returns the name and the line of help.
+func (k Kind) Listing() (name, about string) { return k.Name, k.About }
+
 // SchedulerOptions holds the options of all kinds of schedulers; each uses those that it needs.
 type SchedulerOptions struct {
 	Quantum time.Duration // slice of schedulers that share in time; zero is 10 s

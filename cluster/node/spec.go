@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"graft/internal/validate"
 )
 
 // Spec describes a task.
@@ -42,20 +44,18 @@ func (s *Spec) EnsureDefaults(place int) {
 
 // Validate lists all faults.
 func (s *Spec) Validate() error {
-	var faults []error
-	check := func(ok bool, key string, value any, expected string) {
-		if !ok {
-			faults = append(faults, fmt.Errorf("task %s: %s is %v; expected %s", s.Name, key, value, expected))
-		}
-	}
-	check(s.Cores > 0 && s.Cores <= whole, "cores", s.Cores, "above 0 to 100 percent of a GPU")
-	check(s.Memory >= 0 && s.Memory <= maxMemory, "memory", s.Memory, "0 MiB or more")
-	check(s.Work >= 0 && s.Work <= maxTime, "work", s.Work, "a time that is not negative")
-	check(s.Estimate >= 0 && s.Estimate <= maxTime, "estimate", s.Estimate, "a time that is not negative")
-	check(s.Arrival >= 0 && s.Arrival <= maxTime, "arrival", s.Arrival, "a time that is not negative")
-	check(s.Weight > 0 && s.Weight <= maxWeight && !math.IsNaN(s.Weight), "weight", s.Weight, "a positive number")
-	check(s.Tickets > 0 && s.Tickets <= math.MaxInt32, "tickets", s.Tickets, "a positive number")
-	return errors.Join(faults...)
+	var faults validate.Faults
+	faults.Unless(s.Cores > 0 && s.Cores <= whole, "cores is %v; expected above 0 to 100 percent of a GPU", s.Cores)
+	faults.Unless(s.Memory >= 0 && s.Memory <= maxMemory, "memory is %v; expected 0 MiB or more", s.Memory)
+	faults.Unless(s.Work >= 0 && s.Work <= maxTime, "work is %v; expected a time that is not negative", s.Work)
+	faults.Unless(s.Estimate >= 0 && s.Estimate <= maxTime, "estimate is %v; expected a time that is not negative",
+		s.Estimate)
+	faults.Unless(s.Arrival >= 0 && s.Arrival <= maxTime, "arrival is %v; expected a time that is not negative",
+		s.Arrival)
+	faults.Unless(s.Weight > 0 && s.Weight <= maxWeight && !math.IsNaN(s.Weight),
+		"weight is %v; expected a positive number", s.Weight)
+	faults.Unless(s.Tickets > 0 && s.Tickets <= math.MaxInt32, "tickets is %v; expected a positive number", s.Tickets)
+	return errors.Join(faults.Prefixed("task " + s.Name + ": ")...)
 }
 
 // whole is the capacity of a GPU's cores, percent.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"graft/internal/validate"
 )
 
 // Study is tasks on a machine.
@@ -36,7 +38,7 @@ func (s *Study) Validate() error {
 	if len(s.Tasks) == 0 || len(s.Tasks) > maxTasks {
 		return fmt.Errorf("%d tasks: expected 1 to %d", len(s.Tasks), maxTasks)
 	}
-	var faults []error
+	var faults validate.Faults
 	names := make(map[string]bool, len(s.Tasks))
 	for k := range s.Tasks {
 		if err := s.fault(&s.Tasks[k], names); err != nil {

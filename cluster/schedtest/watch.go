@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"graft/cluster"
+	"graft/internal/validate"
 )
 
 // watch stands between a pool and its scheduler. It keeps the first thing that is wrong.
@@ -145,17 +146,14 @@ func whole(study *cluster.Study, o *cluster.Outcome) error {
 	if len(o.Jobs)+len(o.Refused) != len(study.Jobs) {
 		return fmt.Errorf("%d jobs were simulated and %d refused, of %d", len(o.Jobs), len(o.Refused), len(study.Jobs))
 	}
-	var faults []error
+	var faults validate.Faults
 	for _, j := range o.Jobs {
-		if j.Start < j.Trace.Submit || j.End < j.Start || j.End == cluster.Never || j.Running() || j.Queue < 0 {
-			faults = append(faults, fmt.Errorf("job %s was submitted at %d, started at %d, ended at %d, "+
-				"and waited for %d", j.Trace.ID, j.Trace.Submit, j.Start, j.End, j.Queue))
-		}
+		faults.When(j.Start < j.Trace.Submit || j.End < j.Start || j.End == cluster.Never || j.Running() || j.Queue < 0,
+			"job %s was submitted at %d, started at %d, ended at %d, "+
+				"and waited for %d", j.Trace.ID, j.Trace.Submit, j.Start, j.End, j.Queue)
 	}
 	for _, p := range o.Pools {
-		if p.Used > p.All {
-			faults = append(faults, fmt.Errorf("pool %s used %v of %v device-seconds", p.Name, p.Used, p.All))
-		}
+		faults.When(p.Used > p.All, "pool %s used %v of %v device-seconds", p.Name, p.Used, p.All)
 	}
 	return errors.Join(faults...)
 }

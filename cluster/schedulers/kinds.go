@@ -2,11 +2,10 @@ package schedulers
 
 import (
 	"errors"
-	"fmt"
-	"strings"
 
 	"graft/cluster"
 	"graft/cluster/lucid"
+	"graft/internal/registry"
 )
 
 // Options are the options of those schedulers that have some, under their names.
@@ -18,12 +17,12 @@ type Options struct {
 func (o Options) Validate() error { return errors.Join(o.Lucid.Validate()) }
 
 // Kinds returns all schedulers with their default options.
-func Kinds() []cluster.Policy { return Options{}.Kinds() }
+func Kinds() registry.List[cluster.Policy] { return Options{}.Kinds() }
 
 // Kinds returns all schedulers: a new one is a new file and a line here.
-func (o Options) Kinds() []cluster.Policy {
+func (o Options) Kinds() registry.List[cluster.Policy] {
 	extra := []cluster.Quirk{cluster.ExtraSecond}
-	return []cluster.Policy{
+	return registry.List[cluster.Policy]{
 		{Name: "fifo", About: "in the order of submission, without overtaking", New: newFIFO},
 		{Name: "sjf", About: "the shortest job first (oracle: uses the true durations)", New: newSJF},
 		{Name: "srtf", About: "the least remaining time first, with preemption (oracle: uses the true durations)",
@@ -44,12 +43,5 @@ func Named(name string) (cluster.Policy, error) { return Options{}.Named(name) }
 
 // Named returns a scheduler by its name.
 func (o Options) Named(name string) (cluster.Policy, error) {
-	var names []string
-	for _, k := range o.Kinds() {
-		if k.Name == name {
-			return k, nil
-		}
-		names = append(names, k.Name)
-	}
-	return cluster.Policy{}, fmt.Errorf("unknown scheduler %q; expected one of %s", name, strings.Join(names, ", "))
+	return o.Kinds().Named("scheduler", name)
 }

@@ -20,12 +20,7 @@ import (
 // What is known of two simulations without knowing what comes of either.
 
 // kindNames are all schedulers that there are.
-func kindNames() (names []string) {
-	for _, k := range Kinds() {
-		names = append(names, k.Name)
-	}
-	return names
-}
+func kindNames() []string { return Kinds().Names() }
 
 // changed are cases drawn at random, each with a changed copy.
 func changed(t *testing.T, kinds []string, cases int, shape schedtest.Shape,

@@ -2,7 +2,6 @@ package study
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"regexp"
 	"slices"
@@ -138,9 +137,8 @@ func (p *Plan) Validate() error {
 		same := func(other Metric) bool { return other.Key() == m.Key() }
 		faults.When(slices.ContainsFunc(p.Metrics[:k], same), "metric %q is given twice", m.Key())
 	}
-	if p.Against != "" && p.scheduler(p.Against) < 0 {
-		faults = append(faults, fmt.Errorf("against is %s, which is not among the schedulers", p.Against))
-	}
+	faults.When(p.Against != "" && p.scheduler(p.Against) < 0,
+		"against is %s, which is not among the schedulers", p.Against)
 	return errors.Join(faults...)
 }
 

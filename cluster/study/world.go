@@ -46,6 +46,9 @@ type Entry struct {
 	Without []string // words of the flag --compat that exclude the scheduler
 }
 
+// Listing returns the name and the line of help.
+func (e Entry) Listing() (name, about string) { return e.Name, e.About }
+
 // File is the configuration file of a world.
 type File interface {
 	EnsureDefaults()          // fills in defaults

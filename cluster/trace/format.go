@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"graft/internal/registry"
 )
 
 // Format is a kind of file that traces come in.
@@ -13,6 +15,9 @@ type Format struct {
 	About    string // what it is, in a few words
 	Writable bool   // whether a [Writer] writes it
 }
+
+// Listing returns the name and the line of help.
+func (f Format) Listing() (name, about string) { return f.Name, f.About }
 
 // format is a Format and how it is known, read and written.
 type format struct {
@@ -27,11 +32,11 @@ type format struct {
 
 // formats are all there are, in the order in which they are tried: a new one is a new
 // file and a line here.
-var formats []*format
+var formats registry.List[*format]
 
 // The list is filled in here because readers validate options, which look into it.
 func init() {
-	formats = []*format{
+	formats = registry.List[*format]{
 		&graftFormat,
 		&heliosFormat,
 		&phillyFormat,
@@ -44,8 +49,7 @@ func init() {
 }
 
 // Formats lists the formats.
-func Formats() []Format {
-	var list []Format
+func Formats() (list registry.List[Format]) {
 	for _, f := range formats {
 		about := f.Format
 		about.Writable = f.write != nil
@@ -56,21 +60,11 @@ func Formats() []Format {
 
 // formatOf is the format of a name; nil where there is none.
 func formatOf(name string) *format {
-	for _, f := range formats {
-		if f.Name == name {
-			return f
-		}
-	}
-	return nil
+	f, _ := formats.Find(name)
+	return f
 }
 
-func names() string {
-	var list []string
-	for _, f := range formats {
-		list = append(list, f.Name)
-	}
-	return strings.Join(list, ", ")
-}
+func names() string { return strings.Join(formats.Names(), ", ") }
 
 // headBytes is the size of a file's beginning that tells its format.
 const headBytes = 4096

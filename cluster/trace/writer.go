@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"graft/internal/files"
+	"graft/internal/validate"
 )
 
 // jobWriter turns jobs into the lines of a format, which it adds to what it is given.
@@ -40,7 +41,7 @@ func (o *WriterOptions) EnsureDefaults() {
 
 // Validate names all that is wrong with the options.
 func (o *WriterOptions) Validate() error {
-	var faults []error
+	var faults validate.Faults
 	if f := formatOf(o.Format); f == nil || f.write == nil {
 		var can []string
 		for _, f := range Formats() {
@@ -54,10 +55,8 @@ func (o *WriterOptions) Validate() error {
 	if y := o.Start.UTC().Year(); !o.Start.IsZero() && (y < 0 || y > 9999) {
 		faults = append(faults, fmt.Errorf("the start is in the year %d: take one from 0 to 9999", y))
 	}
-	if o.Nodes < 0 || o.Processors < 0 {
-		faults = append(faults, fmt.Errorf("a cluster of %d nodes and %d processors: neither may be negative", o.Nodes,
-			o.Processors))
-	}
+	faults.When(o.Nodes < 0 || o.Processors < 0,
+		"a cluster of %d nodes and %d processors: neither may be negative", o.Nodes, o.Processors)
 	return errors.Join(faults...)
 }
 

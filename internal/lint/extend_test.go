@@ -63,7 +63,7 @@ import "graft/cluster"
 
 // newLIFO starts the latest job first.
 func newLIFO(s cluster.Setup) (cluster.Scheduler, error) { return newFIFO(s) }
-`, "cluster/schedulers/kinds.go", "return []cluster.Policy{\n",
+`, "cluster/schedulers/kinds.go", "return registry.List[cluster.Policy]{\n",
 		"\t\t{Name: \"lifo\", About: \"the latest first\", New: newLIFO},\n", "cluster run --help", "the latest first"},
 	"a figure": {
 		"report/plot/dots.go", `package plot
@@ -72,7 +72,7 @@ import "graft/report/runs"
 
 // plotDots draws nothing.
 func plotDots(*runs.Run) ([]drawing, error) { return nil, nil }
-`, "report/plot/kinds.go", "\treturn []Kind{\n", "\t\t{Name: \"dots\", About: \"dots of a job\", of: " +
+`, "report/plot/kinds.go", "\treturn registry.List[Kind]{\n", "\t\t{Name: \"dots\", About: \"dots of a job\", of: " +
 			"[]*runs.Kind{runs.JobKind}, Draw: single(plotDots)},\n", "plot --help", "dots of a job"},
 	"an event": {
 		"results/throttled.go", `package results

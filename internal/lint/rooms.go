@@ -22,13 +22,15 @@ var rooms = []room{
 	{"internal/words", nil},
 	{"internal/events", nil},
 	{"internal/validate", nil},
+	{"internal/registry", nil},
+	{"internal/svg", nil},
 	{"torch/pickle", nil},
 	{"torch/weights", []string{"torch/pickle"}},
 	{"torch", []string{"torch/weights"}},
 	{"fleet/process", nil},
 	{"fleet", []string{"fleet/process"}},
 	{"results/tensorboard", nil},
-	{"report/figure", nil},
+	{"report/figure", []string{"internal/svg"}},
 	{"results", []string{"results/tensorboard"}},
 	{"report/document", []string{"results"}},
 	{"report/page", []string{"report/document"}},
@@ -47,7 +49,7 @@ var rooms = []room{
 	{"model/onnx", []string{"model"}},
 	{"model/pt2", []string{"model/graph"}},
 	{"model/onnx/reader", []string{"model/graph", "model/onnx"}},
-	{"tracing", []string{"model"}},
+	{"tracing", []string{"model", "internal/svg"}},
 	{"tracing/axes", []string{"model/transformer", "model/pt2"}},
 	{"net2net/rewrite", []string{"tracing/axes", "model/transformer", "model/vision", "model/pt2"}},
 	{"net2net", []string{"model", "tracing", "net2net/rewrite"}},
@@ -60,7 +62,9 @@ var rooms = []room{
 	{"learn/candidates", []string{"learn/tensors"}},
 	{"trainer/goodput", nil},
 	{"decider", []string{"encoder", "net2net"}},
-	{"trainer", []string{"decider", "net2net", "dataset", "results", "internal/listen", "trainer/goodput"}},
+	{"trainer/clock", []string{"net2net"}},
+	{"trainer/team", []string{"torch", "results", "internal/listen"}},
+	{"trainer", []string{"decider", "dataset", "trainer/goodput", "trainer/clock", "trainer/team"}},
 	{"simulation/tables", []string{"net2net"}},
 	{"simulation", []string{"trainer", "decider", "simulation/tables"}},
 	{"simulation/grid", []string{"trainer", "decider", "simulation/tables"}},
@@ -114,7 +118,7 @@ var everyRoomBelow = []string{"*"}
 // common are the rooms that every other may import. They do not import each other.
 var common = []string{
 	"internal/files", "internal/stat", "internal/random", "internal/parallel", "internal/events", "internal/validate",
-	"internal/words",
+	"internal/words", "internal/registry",
 }
 
 // standalone are packages that nothing imports, with the rooms that they may import.

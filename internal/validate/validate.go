@@ -13,5 +13,14 @@ func (f *Faults) When(wrong bool, format string, args ...any) {
 	}
 }
 
+// Prefixed returns the faults with a text in front of each.
+func (f Faults) Prefixed(text string) Faults {
+	prefixed := make(Faults, len(f))
+	for k, err := range f {
+		prefixed[k] = fmt.Errorf("%s%w", text, err)
+	}
+	return prefixed
+}
+
 // Unless adds a fault where a condition does not hold.
 func (f *Faults) Unless(right bool, format string, args ...any) { f.When(!right, format, args...) }

@@ -3,7 +3,6 @@ package candidates
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 
 	"graft/internal/validate"
@@ -91,9 +90,8 @@ func (o *Options) EnsureDefaults() {
 // Validate lists all faults.
 func (o *Options) Validate() error {
 	var faults validate.Faults
-	if !slices.Contains([]string{PPO, ActorCritic, Reinforce, OnlyImitate}, o.Method) {
-		faults = append(faults, fmt.Errorf("method is %q; must be ppo, actor-critic, reinforce or none", o.Method))
-	}
+	faults.Unless(slices.Contains([]string{PPO, ActorCritic, Reinforce, OnlyImitate}, o.Method),
+		"method is %q; must be ppo, actor-critic, reinforce or none", o.Method)
 	faults.When(o.Compute != InGo && o.Compute != InLibTorch, "compute is %q; must be go or libtorch", o.Compute)
 	faults.When(o.Baseline != ByWorkload && o.Baseline != ByCritic, "baseline is %q; must be workload or critic",
 		o.Baseline)

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"graft/internal/validate"
 )
 
 // Layer computes a layer of a [Network], forward and backward.
@@ -213,7 +215,7 @@ func (n *Network) SetParams(params [][]float64) error {
 	if len(params) != len(n.Params) {
 		return fmt.Errorf("set parameters of a dense network: got %d, expected %d", len(params), len(n.Params))
 	}
-	var faults []error
+	var faults validate.Faults
 	for k, p := range params {
 		if len(p) != len(n.Params[k]) {
 			faults = append(faults, fmt.Errorf("set parameter %d of a dense network: got %d values, expected %d", k,

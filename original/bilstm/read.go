@@ -11,6 +11,7 @@ import (
 
 	"graft/decider"
 	"graft/internal/files"
+	"graft/internal/validate"
 	"graft/model"
 	"graft/original/vocab"
 	"graft/torch/weights"
@@ -50,13 +51,11 @@ type Options struct {
 
 // Validate lists all that is wrong.
 func (o Options) Validate() error {
-	var faults []error
-	if !slices.Contains([]Prefix{AsLearned, Always, Never}, o.Prefix) {
-		faults = append(faults, fmt.Errorf("the prefix is %q; there are %s, %s and none", o.Prefix, Always, Never))
-	}
-	if math.IsNaN(o.Temperature) || o.Temperature < 0 {
-		faults = append(faults, fmt.Errorf("the temperature is %v; it is not negative", o.Temperature))
-	}
+	var faults validate.Faults
+	faults.Unless(slices.Contains([]Prefix{AsLearned, Always, Never}, o.Prefix),
+		"the prefix is %q; there are %s, %s and none", o.Prefix, Always, Never)
+	faults.When(math.IsNaN(o.Temperature) || o.Temperature < 0,
+		"the temperature is %v; it is not negative", o.Temperature)
 	return errors.Join(faults...)
 }
 

@@ -57,9 +57,8 @@ func (o *ShapeOptions) Validate() error {
 	faults.When(o.Front != WholeState && o.Front != ByJob && o.Front != ByAttribute,
 		"first layers %q: expected none, %s or %s", o.Front, ByJob, ByAttribute)
 	faults.When(o.Shortcut && o.Front != ByJob, "a shortcut needs the first layers %q", ByJob)
-	if !slices.Contains([]elastic.Order{elastic.ByArrival, elastic.ByShare, elastic.ByLeft}, o.Order) {
-		faults = append(faults, fmt.Errorf("order %q of jobs: expected arrival, share or left", o.Order))
-	}
+	faults.Unless(slices.Contains([]elastic.Order{elastic.ByArrival, elastic.ByShare, elastic.ByLeft}, o.Order),
+		"order %q of jobs: expected arrival, share or left", o.Order)
 	return errors.Join(faults...)
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"graft/internal/validate"
 	"graft/model"
 	"graft/torch"
 	"graft/torch/weights"
@@ -144,7 +145,7 @@ func (l *Learner) add(set *weights.Set, prefix string, part torch.PolicyPart) er
 // find collects one of the policy's vectors from a set.
 func (l *Learner) find(set *weights.Set, prefix string) ([]float64, error) {
 	var values []float64
-	var faults []error
+	var faults validate.Faults
 	for _, p := range l.parameters() {
 		t, ok := set.Find(prefix + p.name)
 		if !ok {

@@ -1,5 +1,7 @@
 package tasks
 
+import "graft/internal/registry"
+
 // Policy chooses the GPU of the next task. It sees the environment before tasks leave in this step.
 type Policy func(e *Env) int
 
@@ -11,10 +13,13 @@ type Baseline struct {
 	New func(seed uint64) Policy
 }
 
+// Listing returns the name and the rule.
+func (b Baseline) Listing() (name, about string) { return b.Name, b.About }
+
 // Baselines are the policies that PPO is compared with.
-func Baselines() []Baseline {
+func Baselines() registry.List[Baseline] {
 	fixed := func(p Policy) func(uint64) Policy { return func(uint64) Policy { return p } }
-	return []Baseline{
+	return registry.List[Baseline]{
 		{"gpu0", "the first GPU", fixed(func(*Env) int { return 0 })},
 		{"round_robin", "GPUs in turn", fixed(func(e *Env) int { return e.steps % e.o.GPUs })},
 		{"random", "any GPU", func(seed uint64) Policy {

@@ -1,8 +1,9 @@
 package figure
 
 import (
-	"fmt"
 	"image/color"
+
+	"graft/internal/svg"
 )
 
 // Theme is the background of a picture.
@@ -47,14 +48,14 @@ var inkNames = [inks]string{"none", "paper", "text", "faint", "grid", "blue", "v
 
 var lightInks = [inks]color.RGBA{
 	paper: {255, 255, 255, 255}, text: {26, 26, 26, 255}, faint: {89, 89, 89, 255}, grid: {222, 222, 222, 255},
-	blue: {0, 114, 178, 255}, vermilion: {213, 94, 0, 255}, green: {0, 158, 115, 255}, purple: {204, 121, 167, 255},
-	orange: {230, 159, 0, 255}, sky: {86, 180, 233, 255}, yellow: {240, 228, 66, 255},
+	blue: svg.Blue, vermilion: svg.Vermilion, green: svg.Green, purple: svg.Purple, orange: svg.Orange, sky: svg.Sky,
+	yellow: svg.Yellow,
 }
 
 var darkInks = [inks]color.RGBA{
 	paper: {17, 20, 24, 255}, text: {230, 230, 230, 255}, faint: {165, 165, 165, 255}, grid: {58, 62, 68, 255},
 	blue: {61, 143, 209, 255}, vermilion: {230, 115, 30, 255}, green: {0, 178, 130, 255}, purple: {214, 140, 180, 255},
-	orange: {230, 159, 0, 255}, sky: {86, 180, 233, 255}, yellow: {240, 228, 66, 255},
+	orange: svg.Orange, sky: svg.Sky, yellow: svg.Yellow,
 }
 
 // inksOf are the colours of a theme.
@@ -89,8 +90,6 @@ func (p paint) alpha() float64 {
 	}
 	return p.opacity
 }
-
-func hex(c color.RGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
 
 // cividis is the colour scale of quantities, which looks alike for all kinds of colour
 // vision (Nuñez, Anderton and Renslow 2018), at equal distances.

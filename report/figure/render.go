@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"graft/internal/registry"
 )
 
 // Widths of a two-column paper, in points: 84 mm and 174 mm.
@@ -29,7 +31,10 @@ const (
 )
 
 // Formats are all formats.
-func Formats() []Format { return []Format{SVG, PNG, PDF} }
+func Formats() registry.List[Format] { return registry.List[Format]{SVG, PNG, PDF} }
+
+// Listing returns the name; formats have no line of help.
+func (f Format) Listing() (name, about string) { return string(f), "" }
 
 // Options configure Render.
 type Options struct {
@@ -69,9 +74,6 @@ func Render(w io.Writer, f Figure, o Options) (err error) {
 	case PDF:
 		return p.writePDF(w, o.Theme)
 	}
-	var known []string
-	for _, format := range Formats() {
-		known = append(known, string(format))
-	}
-	return fmt.Errorf("draw a figure: there is no format %q; there are %s", o.Format, strings.Join(known, ", "))
+	return fmt.Errorf("draw a figure: there is no format %q; there are %s", o.Format,
+		strings.Join(Formats().Names(), ", "))
 }

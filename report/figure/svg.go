@@ -2,12 +2,13 @@ package figure
 
 import (
 	"bytes"
-	"encoding/xml"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
+
+	"graft/internal/svg"
 )
 
 // family is the font stack. Fonts after Liberation Sans have the same widths; in case
@@ -20,9 +21,9 @@ func (p *Picture) writeSVG(w io.Writer, theme Theme) error {
 	b := &bytes.Buffer{}
 	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" width="%spt" height="%spt" viewBox="0 0 %s %s" `+
 		`role="img" aria-label="%s" font-family="%s">`+"\n", number(p.Width), number(p.Height), number(p.Width),
-		number(p.Height), escaped(p.Title), family)
+		number(p.Height), svg.Escape(p.Title), family)
 	if p.Description != "" {
-		fmt.Fprintf(b, "<desc>%s</desc>\n", escaped(p.Description))
+		fmt.Fprintf(b, "<desc>%s</desc>\n", svg.Escape(p.Description))
 	}
 	if theme == Page {
 		b.WriteString(pageStyle())
@@ -44,7 +45,7 @@ func pageStyle() string {
 	var b strings.Builder
 	rules := func(theme Theme) {
 		for i := paper; i < inks; i++ {
-			c := hex(inksOf(theme)[i])
+			c := svg.Hex(inksOf(theme)[i])
 			fmt.Fprintf(&b, ".graft-fill-%s{fill:%s}.graft-line-%s{stroke:%s}", inkNames[i], c, inkNames[i], c)
 		}
 	}
@@ -78,7 +79,7 @@ func (m *mark) writeSVG(b *bytes.Buffer, theme Theme) {
 		fmt.Fprintf(b, ` stroke-dasharray="%s"`, strings.Join(parts, " "))
 	}
 	if m.hint != "" {
-		fmt.Fprintf(b, "><title>%s</title></path>\n", escaped(m.hint))
+		fmt.Fprintf(b, "><title>%s</title></path>\n", svg.Escape(m.hint))
 		return
 	}
 	b.WriteString("/>\n")
@@ -93,7 +94,7 @@ func (m *mark) writeWords(b *bytes.Buffer, theme Theme) {
 	if m.turned {
 		fmt.Fprintf(b, ` transform="rotate(-90 %s %s)"`, number(m.at.x), number(m.at.y))
 	}
-	fmt.Fprintf(b, "%s>%s</text>\n", colour("fill", m.fill, theme), escaped(m.words))
+	fmt.Fprintf(b, "%s>%s</text>\n", colour("fill", m.fill, theme), svg.Escape(m.words))
 }
 
 // outline is the path of a line or an area. Upright steps are written short, which
@@ -128,7 +129,7 @@ func colour(what string, p paint, theme Theme) string {
 	if !p.visible() {
 		return fmt.Sprintf(` %s="none"`, what)
 	}
-	named := fmt.Sprintf(` %s="%s"`, what, hex(p.on(theme)))
+	named := fmt.Sprintf(` %s="%s"`, what, svg.Hex(p.on(theme)))
 	if theme == Page && p.exact == nil {
 		group := map[string]string{"fill": "fill", "stroke": "line"}[what]
 		named = fmt.Sprintf(` class="graft-%s-%s"`, group, inkNames[p.ink])
@@ -157,10 +158,4 @@ func number(v float64) string {
 		return "0"
 	}
 	return text
-}
-
-func escaped(words string) string {
-	var b bytes.Buffer
-	_ = xml.EscapeText(&b, []byte(words)) // a buffer takes all
-	return b.String()
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"graft/internal/registry"
 	"graft/internal/stat"
 	"graft/report/figure"
 	"graft/report/runs"
@@ -25,6 +26,9 @@ type Kind struct {
 	Draw  func(list []*runs.Run) ([]drawing, error)
 }
 
+// Listing returns the name and the line of help.
+func (k Kind) Listing() (name, about string) { return k.Name, k.About }
+
 // Given holds the inputs of figures beside the runs. The zero value gives none.
 type Given struct {
 	Policy    *Policy  // policy to follow in trees and heat maps of tables; nil for none
@@ -33,9 +37,9 @@ type Given struct {
 }
 
 // Kinds lists all kinds of figures in drawing order.
-func Kinds(given Given) []Kind {
+func Kinds(given Given) registry.List[Kind] {
 	tables := []*runs.Kind{runs.SimulationKind, runs.TableKind, runs.OriginalKind}
-	return []Kind{
+	return registry.List[Kind]{
 		{Name: "curves", About: "loss, accuracy and speed of a job, of the original's trainings",
 			of: []*runs.Kind{runs.JobKind, runs.OriginalKind}, Draw: single(given.plotCurves)},
 		{Name: "timeline", About: "accuracy over time with each adaptation, up and down",

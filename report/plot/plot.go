@@ -11,6 +11,7 @@ import (
 
 	"graft/decider"
 	"graft/internal/files"
+	"graft/internal/validate"
 	"graft/report/figure"
 	"graft/report/runs"
 	"graft/simulation/evaluation"
@@ -33,11 +34,8 @@ var (
 
 // Validate lists every fault of the options.
 func (o Options) Validate() error {
-	var names []string
-	for _, k := range Kinds(Given{}) {
-		names = append(names, k.Name)
-	}
-	faults := []error{oneOf("option format", o.Format, "svg", "png", "pdf"),
+	names := Kinds(Given{}).Names()
+	faults := validate.Faults{oneOf("option format", o.Format, "svg", "png", "pdf"),
 		oneOf("option width", o.Width, "column", "page"), oneOf("option theme", o.Theme, "light", "dark", "page")}
 	for _, kind := range o.Kinds {
 		faults = append(faults, oneOf("option kind", kind, names...))

@@ -17,11 +17,13 @@ import (
 	"graft/internal/failure"
 	"graft/internal/files"
 	"graft/internal/stat"
+	"graft/internal/validate"
 	"graft/model"
 	"graft/net2net"
 	"graft/report/runs"
 	"graft/runner/app"
 	"graft/trainer"
+	"graft/trainer/clock"
 	"graft/trainer/goodput"
 )
 
@@ -52,19 +54,16 @@ func (o *Options) EnsureDefaults() {
 
 // Validate lists all invalid values. It follows EnsureDefaults.
 func (o *Options) Validate() error {
-	var faults []error
-	bad := func(wrong bool, format string, args ...any) {
-		if wrong {
-			faults = append(faults, failure.Usagef(format, args...))
-		}
-	}
-	bad(o.Out == "", "option out: name the folder of applications")
-	bad(o.Devices < 1 || o.Devices > mostDevices, "option devices is %d; must be from 1 to %d", o.Devices, mostDevices)
-	bad(o.Nodes < 1 || o.Nodes > mostNodes, "option nodes is %d; must be from 1 to %d", o.Nodes, mostNodes)
-	bad(!(o.Between >= 0 && o.Between <= 3600), "option between is %v; must be from 0 to 3600 seconds", o.Between)
-	bad(o.DeviceMost < 0, "option device-most is %d; must be at least 0", o.DeviceMost)
-	bad(!(o.Accuracy >= 0 && o.Accuracy < 1), "option accuracy is %v; must be from 0 to 1", o.Accuracy)
-	return errors.Join(faults...)
+	var faults validate.Faults
+	faults.When(o.Out == "", "option out: name the folder of applications")
+	faults.When(o.Devices < 1 || o.Devices > mostDevices, "option devices is %d; must be from 1 to %d", o.Devices,
+		mostDevices)
+	faults.When(o.Nodes < 1 || o.Nodes > mostNodes, "option nodes is %d; must be from 1 to %d", o.Nodes, mostNodes)
+	faults.Unless(o.Between >= 0 && o.Between <= 3600, "option between is %v; must be from 0 to 3600 seconds",
+		o.Between)
+	faults.When(o.DeviceMost < 0, "option device-most is %d; must be at least 0", o.DeviceMost)
+	faults.Unless(o.Accuracy >= 0 && o.Accuracy < 1, "option accuracy is %v; must be from 0 to 1", o.Accuracy)
+	return failure.With(failure.Usage, errors.Join(faults...))
 }
 
 // Report is the JSON output of `graft cluster application --json`.
@@ -109,7 +108,7 @@ func (r *recorded) after(epoch int) (list []float64) {
 type application struct {
 	Options
 	network *model.Network
-	profile *trainer.Profile
+	profile *clock.Profile
 	batches []recorded // ascending
 }
 
@@ -236,7 +235,7 @@ func (a *application) follow(fsys files.FS, folder string) error {
 }
 
 // findProfile reads the profile, or that of a run's clock.
-func (a *application) findProfile(fsys files.FS, folder string) (*trainer.Profile, error) {
+func (a *application) findProfile(fsys files.FS, folder string) (*clock.Profile, error) {
 	if a.Profile != "" {
 		return config.FindProfile(fsys, a.Profile)
 	}
@@ -363,7 +362,7 @@ func (a *application) shares() (list []int) {
 
 // time looks a step up in the profile.
 func (a *application) time(s *adaptive.Step, devices int) error {
-	w := trainer.Work{Kind: trainer.Steps, Count: 1, Rows: devices * s.Device, Network: a.network, Devices: devices}
+	w := clock.Work{Kind: clock.Steps, Count: 1, Rows: devices * s.Device, Network: a.network, Devices: devices}
 	if err := a.profile.Knows(w); err != nil {
 		return fmt.Errorf("a step of %d examples on %d devices: %w", w.Rows, devices, err)
 	}

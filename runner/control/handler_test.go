@@ -13,13 +13,14 @@ import (
 	"go.uber.org/zap"
 
 	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // idleHandler is the handler of a job that takes no changes.
 func idleHandler(t *testing.T) (*handler, *trainer.Live) {
-	profile, err := trainer.FindProfile("steady")
+	profile, err := clock.FindProfile("steady")
 	require.NoError(t, err)
-	live := trainer.NewLive(trainer.Timeline{Budget: time.Minute}, &trainer.Virtual{Profile: profile})
+	live := trainer.NewLive(trainer.Timeline{Budget: time.Minute}, &clock.Virtual{Profile: profile})
 	return &handler{monitor: NewMonitor("Net", trainer.Progress{Phase: trainer.Trains, Devices: 1,
 		Budget: time.Minute, Left: time.Minute}, nil, nil), live: live, folder: "run", log: zap.NewNop(),
 		patience: 20 * time.Millisecond}, live

@@ -88,10 +88,8 @@ func (o LeaveOut) validate() error {
 		return nil
 	}
 	var faults validate.Faults
-	if groupings[o.By] == nil && o.By != heldOut {
-		faults = append(faults, fmt.Errorf("option leave-out is %q; expected scenario, network, dataset, "+
-			"budget or held-out", o.By))
-	}
+	faults.When(groupings[o.By] == nil && o.By != heldOut,
+		"option leave-out is %q; expected scenario, network, dataset, budget or held-out", o.By)
 	if o.Against != "" && !slices.Contains(evaluation.Rivals, o.Against) {
 		faults = append(faults, fmt.Errorf("option against is %q; expected one of: %s", o.Against,
 			strings.Join(evaluation.Rivals, "; ")))
@@ -101,9 +99,7 @@ func (o LeaveOut) validate() error {
 		faults.When(!strings.HasPrefix(try, "learn.") && !strings.HasPrefix(try, "policy."),
 			"option try is %q; must be an assignment to a key of learn or policy, such as learn.leaf=5", try)
 	}
-	if defaults[o.For] == nil {
-		faults = append(faults, fmt.Errorf("option for is %q; expected new or known", o.For))
-	}
+	faults.When(defaults[o.For] == nil, "option for is %q; expected new or known", o.For)
 	faults.When(o.Seeds < 0, "option seeds is %d; must be at least 1", o.Seeds)
 	faults.When(o.Steps < 0, "option steps is %d; must not be negative", o.Steps)
 	return errors.Join(faults...)

@@ -29,10 +29,8 @@ func published(ctx context.Context, c *config.Node, run *results.Run) (*runs.Nod
 			}
 			policies = learned
 		}
-		for _, b := range tasks.Baselines() {
-			if b.Name == name {
-				policies = append(policies, b.New)
-			}
+		if b, found := tasks.Baselines().Find(name); found {
+			policies = append(policies, b.New)
 		}
 		cell := runs.NodePublishedCell{Scheduler: name}
 		for _, policy := range policies {

@@ -23,6 +23,7 @@ import (
 	"graft/runner/app"
 	"graft/torch"
 	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // Options say what to measure, and how.
@@ -48,7 +49,7 @@ type Options struct {
 
 // Measure measures what steps, batches, decisions and operations of networks take on
 // a device. It does not write the profile.
-func Measure(ctx context.Context, env *app.Env, names []string, o Options) (*trainer.Profile, error) {
+func Measure(ctx context.Context, env *app.Env, names []string, o Options) (*clock.Profile, error) {
 	o.Device, o.Input = cmp.Or(o.Device, "cpu"), cmp.Or(o.Input, "3x32x32")
 	if err := o.validateSizes(); err != nil {
 		return nil, failure.With(failure.Usage, err)
@@ -105,7 +106,7 @@ const ways = 3
 
 // subjects are the networks to be measured. What the jobs that are named say of steps becomes an option
 // that is not set.
-func (o *Options) subjects(ctx context.Context, env *app.Env, names []string) ([]trainer.Subject, error) {
+func (o *Options) subjects(ctx context.Context, env *app.Env, names []string) ([]clock.Subject, error) {
 	if o.Only && len(names) == 0 {
 		return nil, failure.Usagef("option only is for networks that are named; name one of 'graft model list', " +
 			"a network file, or the file of a job")
@@ -115,7 +116,7 @@ func (o *Options) subjects(ctx context.Context, env *app.Env, names []string) ([
 		return nil, err
 	}
 	given := *o
-	var all []trainer.Subject
+	var all []clock.Subject
 	for _, name := range names {
 		list, err := o.named(ctx, env, name, input, given)
 		if err != nil {
@@ -126,7 +127,7 @@ func (o *Options) subjects(ctx context.Context, env *app.Env, names []string) ([
 	if o.Only {
 		return all, nil
 	}
-	others, err := trainer.Subjects(input, o.Classes)
+	others, err := clock.Subjects(input, o.Classes)
 	if err != nil {
 		return nil, failure.With(failure.Usage,
 			fmt.Errorf("the networks that are measured by default: %w; option only leaves them out", err))
@@ -136,7 +137,7 @@ func (o *Options) subjects(ctx context.Context, env *app.Env, names []string) ([
 
 // named are the networks of an argument: a network, or that of a job's file, and what it grows to.
 func (o *Options) named(ctx context.Context, env *app.Env, name string, input model.Shape,
-	given Options) ([]trainer.Subject, error) {
+	given Options) ([]clock.Subject, error) {
 	if app.IsNetworkFile(name) && !app.IsFolder(env.Files, name) && config.IsConfiguration(env.Files, name) {
 		return o.ofJob(ctx, env, name, given)
 	}
@@ -147,16 +148,16 @@ func (o *Options) named(ctx context.Context, env *app.Env, name string, input mo
 	if err := app.Try(ctx, env.Files, n, nil); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	first := trainer.Subject{Name: networkLabel(name, n), Network: n}
+	first := clock.Subject{Name: networkLabel(name, n), Network: n}
 	if o.Plain {
-		return []trainer.Subject{first}, nil
+		return []clock.Subject{first}, nil
 	}
-	adapted, err := trainer.Adapted(first, ways)
-	return append([]trainer.Subject{first}, adapted...), err
+	adapted, err := clock.Adapted(first, ways)
+	return append([]clock.Subject{first}, adapted...), err
 }
 
 // ofJob are the network of a job, a scenario or a comparison, and what its actions make of it.
-func (o *Options) ofJob(ctx context.Context, env *app.Env, path string, given Options) ([]trainer.Subject, error) {
+func (o *Options) ofJob(ctx context.Context, env *app.Env, path string, given Options) ([]clock.Subject, error) {
 	m, err := config.ReadMeasurable(env.Files, path)
 	if err != nil {
 		return nil, runs.AsConfigFault(err)
@@ -170,19 +171,19 @@ func (o *Options) ofJob(ctx context.Context, env *app.Env, path string, given Op
 	if err := app.Try(ctx, env.Files, m.Network, nil); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	first := trainer.Subject{Name: m.Network.Name(), Network: m.Network}
+	first := clock.Subject{Name: m.Network.Name(), Network: m.Network}
 	if o.Plain {
-		return []trainer.Subject{first}, nil
+		return []clock.Subject{first}, nil
 	}
 	if measured := len(m.Sequences); measured < m.All {
 		env.Log.Info("not all actions are measured; the others are charged by those that are",
 			zap.Int("actions", m.All), zap.Int("measured", measured))
 	}
-	all, err := trainer.Grown(first, m.Sequences, m.Surgery)
+	all, err := clock.Grown(first, m.Sequences, m.Surgery)
 	if err != nil || len(m.Sequences) > 0 {
 		return all, err
 	}
-	adapted, err := trainer.Adapted(first, ways)
+	adapted, err := clock.Adapted(first, ways)
 	return append(all, adapted...), err
 }
 
@@ -203,7 +204,7 @@ func networkLabel(name string, n *model.Network) string {
 }
 
 // measure measures the subjects, and records how in the profile.
-func (o Options) measure(ctx context.Context, env *app.Env, subjects []trainer.Subject) (*trainer.Profile, error) {
+func (o Options) measure(ctx context.Context, env *app.Env, subjects []clock.Subject) (*clock.Profile, error) {
 	m := trainer.MeasureOptions{Batches: o.Batches, Rounds: o.Rounds, Exact: o.Exact, Steady: o.Steady, Now: env.Now,
 		Tell: func(what string, done, of int) { env.Log.Info(what, zap.Int("done", done), zap.Int("of", of)) }}
 	if err := m.Optimizer.Rule.UnmarshalText([]byte(o.Optimizer)); err != nil {
@@ -230,7 +231,7 @@ func (o Options) measure(ctx context.Context, env *app.Env, subjects []trainer.S
 	if err != nil {
 		return nil, err
 	}
-	made := trainer.Provenance{Date: env.Now().UTC().Format(time.DateOnly), Graft: cmp.Or(o.Graft, env.Version),
+	made := clock.Provenance{Date: env.Now().UTC().Format(time.DateOnly), Graft: cmp.Or(o.Graft, env.Version),
 		Torch: runtime.Version, Device: m.Device.String(), Threads: runtime.Threads, Rounds: m.Rounds,
 		Optimizer: m.Optimizer.Rule.String(), Exact: m.Exact, Steady: m.Steady}
 	return measured.Profile(o.title(), deviceText(env.Files, m.Device), made), nil

@@ -1,6 +1,8 @@
 package profile
 
-import "graft/trainer"
+import (
+	"graft/trainer/clock"
+)
 
 // Report is a profile for people and programs, with what its rates say of each measurement.
 // `graft profile --json` prints it. Times are in seconds.
@@ -22,8 +24,8 @@ type Report struct {
 	Fitted  int     `json:"fitted_networks"` // zero where the rates were not fitted
 	LeftOut Misses  `json:"left_out"`        // of networks that were left out one by one
 	// of those that were left out with all that they were adapted to
-	NewToThem Misses           `json:"new"`
-	Profile   *trainer.Profile `json:"-"` // that it reports
+	NewToThem Misses         `json:"new"`
+	Profile   *clock.Profile `json:"-"` // that it reports
 }
 
 // Made records how a profile was measured.
@@ -76,7 +78,7 @@ type Miss struct {
 }
 
 // NewReport reports a profile, and the file that it was written to, if any.
-func NewReport(p *trainer.Profile, file string) *Report {
+func NewReport(p *clock.Profile, file string) *Report {
 	m := p.Made
 	r := &Report{File: file, Name: p.Name, Device: p.Device, Networks: []Network{},
 		Step: rateMap(p.Costs.Step), Batch: rateMap(p.Costs.Batch),
@@ -85,7 +87,7 @@ func NewReport(p *trainer.Profile, file string) *Report {
 			p.Costs.SurgerySpread}, Alone: p.Costs.CommunicationShare, Fitted: p.Fit.Networks,
 		LeftOut:   Misses{Miss(p.Fit.Step), Miss(p.Fit.Batch)},
 		NewToThem: Misses{Miss(p.Fit.NewStep), Miss(p.Fit.NewBatch)}, Profile: p}
-	if p.Costs.GraphStep != (trainer.Rates{}) {
+	if p.Costs.GraphStep != (clock.Rates{}) {
 		r.GraphStep, r.GraphEval = rateMap(p.Costs.GraphStep), rateMap(p.Costs.GraphBatch)
 	}
 	for _, m := range p.Measured {
@@ -97,9 +99,9 @@ func NewReport(p *trainer.Profile, file string) *Report {
 	return r
 }
 
-func rateMap(r trainer.Rates) map[string]float64 {
+func rateMap(r clock.Rates) map[string]float64 {
 	rates := map[string]float64{}
-	for k, name := range trainer.RateNames() {
+	for k, name := range clock.RateNames() {
 		rates[name] = r.List()[k]
 	}
 	return rates

@@ -12,6 +12,7 @@ import (
 	"graft/runner/workers"
 	"graft/torch"
 	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // Extent of a measurement of workers: about two seconds.
@@ -37,7 +38,7 @@ func (s *workspace) measure(ctx context.Context, scope *torch.Scope, o workers.O
 	}
 	var late error
 	gathered := false
-	m, err := trainer.Measure(ctx, []trainer.Subject{{Network: n}}, trainer.MeasureOptions{Device: lab.Device,
+	m, err := trainer.Measure(ctx, []clock.Subject{{Network: n}}, trainer.MeasureOptions{Device: lab.Device,
 		Batches: []int{s.Train.Batch}, Rounds: measureRounds, Burst: measureBurst,
 		Exact: lab.Options.Exact, Steady: lab.Options.Steady, Optimizer: lab.Options.Optimizer, Now: s.env.Now,
 		Tell: func(string, int, int) {

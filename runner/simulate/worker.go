@@ -24,6 +24,7 @@ import (
 	"graft/simulation/grid"
 	"graft/torch"
 	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // Work runs sequences of the simulation in a folder until none is left. Other workers may run
@@ -107,12 +108,12 @@ func (s *workspace) lab(scope *torch.Scope, o workers.Options) (*grid.Executor, 
 		return nil, err
 	}
 	l := &grid.Executor{Options: s.Options(), Data: data, Device: device, Now: s.env.Now,
-		Clock: func(at time.Duration) trainer.Clock { return trainer.NewWall(s.env.Now, at) }}
+		Clock: func(at time.Duration) clock.Clock { return clock.NewWall(s.env.Now, at) }}
 	l.Provenance.Graft, l.Provenance.LibTorch, l.Options.Seed = s.env.Version, runtime.Version, 0
 	l.Options.Adapt.OnError = trainer.StopOnError // a sequence without one of its actions is another sequence
 	if profile != nil {
 		l.Options.Steady, l.Provenance.Profile = true, profile.Name
-		l.Clock = func(at time.Duration) trainer.Clock { return &trainer.Virtual{Profile: profile, Time: at} }
+		l.Clock = func(at time.Duration) clock.Clock { return &clock.Virtual{Profile: profile, Time: at} }
 	}
 	if cmp.Or(o.Threads, s.Run.Threads) == 0 {
 		if l.Threads, err = trainer.NewThreadChooser(s.env.Now); err != nil {

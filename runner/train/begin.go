@@ -17,6 +17,7 @@ import (
 	"graft/runner/app"
 	"graft/torch"
 	"graft/trainer"
+	"graft/trainer/team"
 )
 
 func placement(s *torch.Scope, device torch.Device, seed int64) model.Placement {
@@ -91,7 +92,7 @@ func checkToken(env *app.Env, path string) error {
 	}
 	token, err := readToken(env, path)
 	if err == nil {
-		err = trainer.CheckToken(token)
+		err = team.CheckToken(token)
 	}
 	if err != nil {
 		return fmt.Errorf("parallel.token_file: %w", err)
@@ -166,5 +167,5 @@ func (j *job) covered(data *dataset.Set) error {
 	if err != nil {
 		return err
 	}
-	return failure.With(failure.Configuration, profile.Covers(n, j.Options(), j.Adapt.Actions))
+	return failure.With(failure.Configuration, j.Options().CoveredBy(profile, n, j.Adapt.Actions))
 }

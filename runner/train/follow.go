@@ -14,6 +14,7 @@ import (
 	"graft/runner/app"
 	"graft/torch"
 	"graft/trainer"
+	"graft/trainer/team"
 )
 
 // FollowOptions say what the configuration does not.
@@ -51,7 +52,7 @@ func imagesOf(env *app.Env, s *torch.Scope, c *config.Job, device string) func()
 }
 
 // starter starts this program once more for each device after the first.
-func (j *job) starter(first torch.Device) (trainer.Starter, error) {
+func (j *job) starter(first torch.Device) (team.Starter, error) {
 	if !j.Train.Parallel.On {
 		return nil, nil
 	}
@@ -78,7 +79,7 @@ func (j *job) starter(first torch.Device) (trainer.Starter, error) {
 		}
 		return args
 	}
-	return trainer.Program{Path: j.env.Program, Args: args, Log: j.processLog}, nil
+	return team.Program{Path: j.env.Program, Args: args, Log: j.processLog}, nil
 }
 
 // processLog opens the file that the process of a device prints to, after what an earlier

@@ -19,6 +19,7 @@ import (
 	"graft/runner/app"
 	"graft/torch"
 	"graft/trainer"
+	"graft/trainer/team"
 )
 
 // JoinOptions say which job a follower on another machine joins.
@@ -53,7 +54,7 @@ func Join(ctx context.Context, env *app.Env, o JoinOptions) error {
 	}
 	worked := false
 	for since := env.Now(); ; {
-		l, err := trainer.Join(ctx, dial, token, version, trainer.Means{Now: env.Now, Random: env.Random})
+		l, err := team.Join(ctx, dial, token, version, team.Means{Now: env.Now, Random: env.Random})
 		switch {
 		case ctx.Err() != nil && o.Task && worked:
 			return nil
@@ -67,7 +68,7 @@ func Join(ctx context.Context, env *app.Env, o JoinOptions) error {
 			}
 			since = env.Now()
 			continue
-		case errors.Is(err, trainer.ErrLeft) && !worked:
+		case errors.Is(err, team.ErrLeft) && !worked:
 			worked, since = true, env.Now()
 			continue
 		case refused(err):
@@ -99,10 +100,10 @@ func (o JoinOptions) patience(ended bool) time.Duration {
 }
 
 // refused reports whether the leader is there and does not want this follower.
-func refused(err error) bool { return errors.Is(err, trainer.ErrRefused) }
+func refused(err error) bool { return errors.Is(err, team.ErrRefused) }
 
 // followLeader does the work of one leader.
-func followLeader(ctx context.Context, env *app.Env, l *trainer.Leader, o JoinOptions) error {
+func followLeader(ctx context.Context, env *app.Env, l *team.Leader, o JoinOptions) error {
 	defer l.Close()
 	folder, err := env.Files.MkdirTemp("", "graft-")
 	if err != nil {
@@ -131,7 +132,7 @@ func followLeader(ctx context.Context, env *app.Env, l *trainer.Leader, o JoinOp
 }
 
 // listener lets followers of other machines join the job.
-func (j *job) listener() (trainer.Starter, error) {
+func (j *job) listener() (team.Starter, error) {
 	token, err := readToken(j.env, j.Train.Parallel.Token)
 	if err != nil {
 		return nil, err
@@ -140,9 +141,9 @@ func (j *job) listener() (trainer.Starter, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.network, err = trainer.ListenFor(j.meeting, token, trainer.Invitation{Version: version, Job: j.Resolved(),
+	j.network, err = team.ListenFor(j.meeting, token, team.Invitation{Version: version, Job: j.Resolved(),
 		Set: []string{"parallel.listen=''", "parallel.token_file=''", "parallel.elastic=false",
-			"parallel.min_processes=0"}}, trainer.Means{Now: j.env.Now, Random: j.env.Random})
+			"parallel.min_processes=0"}}, team.Means{Now: j.env.Now, Random: j.env.Random})
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 
 	"graft/runner/app"
 	"graft/runner/control"
-	"graft/trainer"
+	"graft/trainer/team"
 )
 
 // slurmTask is a process that srun has started.
@@ -68,7 +68,7 @@ func firstHost(list string) string {
 
 // meet returns the address at which followers meet the leader of a job. Task 0 of srun is the leader; another one
 // follows it here until it has ended, and reports so.
-func meet(ctx context.Context, env *app.Env, p trainer.Parallel,
+func meet(ctx context.Context, env *app.Env, p team.Parallel,
 	set []string) (address string, followed bool, err error) {
 	port, is := p.Slurm()
 	if !is {

@@ -18,6 +18,8 @@ import (
 	"graft/runner/control"
 	"graft/torch"
 	"graft/trainer"
+	"graft/trainer/clock"
+	"graft/trainer/team"
 )
 
 // Options say what the configuration of a job does not.
@@ -115,14 +117,14 @@ type job struct {
 	record   *recorder
 	stored   *results.Run
 	images   *dataset.Set
-	was      *config.Job      // that a resumed run began with, where it goes on with another; nil for the same
-	changed  bool             // the run folder is to hold the job's configuration
-	accepted []string         // differences of the two
-	server   *control.Server  // nil without an address
-	live     *trainer.Live    // nil without an address
-	energy   *energy          // nil measures nothing
-	network  *trainer.Network // that followers of other machines join; nil without any
-	meeting  string           // address at which they join; empty without any
+	was      *config.Job     // that a resumed run began with, where it goes on with another; nil for the same
+	changed  bool            // the run folder is to hold the job's configuration
+	accepted []string        // differences of the two
+	server   *control.Server // nil without an address
+	live     *trainer.Live   // nil without an address
+	energy   *energy         // nil measures nothing
+	network  *team.Network   // that followers of other machines join; nil without any
+	meeting  string          // address at which they join; empty without any
 }
 
 func (j *job) close() {
@@ -293,8 +295,8 @@ func (j *job) make(parts trainer.Parts, device torch.Device, last *trainer.Saved
 	}
 	// The machine's time is not spent on waiting for processes.
 	o.Parallel.Background = true
-	if parts.Clock = trainer.Clock(trainer.NewWall(j.env.Now, at)); profile != nil {
-		parts.Clock, o.Steady, o.Parallel.Background = &trainer.Virtual{Profile: profile, Time: at}, true, false
+	if parts.Clock = clock.Clock(clock.NewWall(j.env.Now, at)); profile != nil {
+		parts.Clock, o.Steady, o.Parallel.Background = &clock.Virtual{Profile: profile, Time: at}, true, false
 	}
 	if j.was != nil {
 		was := j.was.Options()

@@ -73,9 +73,8 @@ func (o LeaveOutOptions) Validate() error {
 	}
 	for k, way := range o.Ways {
 		faults.When(len(way.Options) == 0, "%s: it has no options", way.Name)
-		if slices.ContainsFunc(o.Ways[:k], func(w Way) bool { return w.Name == way.Name }) {
-			faults = append(faults, fmt.Errorf("%s: two ways to learn have this name", way.Name))
-		}
+		faults.When(slices.ContainsFunc(o.Ways[:k], func(w Way) bool { return w.Name == way.Name }),
+			"%s: two ways to learn have this name", way.Name)
 		for _, options := range way.Options {
 			faults = append(faults, options.Validate())
 		}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"graft/internal/validate"
 	"graft/simulation/tables"
 )
 
@@ -66,7 +67,7 @@ func (o *Outcome) checkNumbers(budget float64) error {
 	if budget == 0 {
 		budget = math.Inf(1)
 	}
-	var faults []error
+	var faults validate.Faults
 	in := func(name string, most float64, values ...float64) {
 		for _, v := range values {
 			if !(v >= 0 && v <= most) || math.IsInf(v, 0) {
@@ -88,9 +89,8 @@ func (o *Outcome) checkNumbers(budget float64) error {
 		in("accuracy of an epoch", 1, e.Accuracy)
 		in("time of an epoch", math.MaxFloat64, e.Time)
 	}
-	if !slices.IsSortedFunc(o.Left, func(a, b float64) int { return cmp.Compare(b, a) }) {
-		faults = append(faults, fmt.Errorf("left_s grows: %v", o.Left))
-	}
+	faults.Unless(slices.IsSortedFunc(o.Left, func(a, b float64) int { return cmp.Compare(b, a) }),
+		"left_s grows: %v", o.Left)
 	return errors.Join(faults...)
 }
 

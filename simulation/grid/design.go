@@ -11,6 +11,7 @@ import (
 
 	"graft/decider"
 	"graft/internal/events"
+	"graft/internal/validate"
 	"graft/net2net"
 	"graft/simulation/tables"
 )
@@ -50,17 +51,11 @@ func (d *Design) EnsureDefaults() {
 
 // Validate lists all faults.
 func (d Design) Validate() error {
-	var faults []error
-	if !slices.Contains([]DesignKind{All, Sampled, Halved, Likely}, d.Which) {
-		faults = append(faults, fmt.Errorf("there is no design %q; there are %s, %s, %s and %s", string(d.Which), All,
-			Sampled, Halved, Likely))
-	}
-	if d.Most < 0 {
-		faults = append(faults, fmt.Errorf("max_sequences is %d; it is at least 1", d.Most))
-	}
-	if !(d.Keep >= 0 && d.Keep <= 1) {
-		faults = append(faults, fmt.Errorf("keep is %v; it lies between 0 and 1", d.Keep))
-	}
+	var faults validate.Faults
+	faults.Unless(slices.Contains([]DesignKind{All, Sampled, Halved, Likely}, d.Which),
+		"there is no design %q; there are %s, %s, %s and %s", string(d.Which), All, Sampled, Halved, Likely)
+	faults.When(d.Most < 0, "max_sequences is %d; it is at least 1", d.Most)
+	faults.Unless(d.Keep >= 0 && d.Keep <= 1, "keep is %v; it lies between 0 and 1", d.Keep)
 	return errors.Join(faults...)
 }
 

@@ -14,6 +14,7 @@ import (
 	"graft/net2net"
 	"graft/torch"
 	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // SegmentVersion is raised with every change of what a segment computes.
@@ -27,7 +28,7 @@ type Executor struct {
 	// Begin makes the network of a run of a seed, with weights, in the scope.
 	Begin func(s *torch.Scope, seed int64) (*model.Network, *trainer.Pretrained, error)
 	// Clock is a job's, which shows a time at first.
-	Clock func(at time.Duration) trainer.Clock
+	Clock func(at time.Duration) clock.Clock
 	// Now is the machine's clock. No result depends on it.
 	Now func() time.Time
 	// Provenance is copied to each outcome: versions and profile.

@@ -26,6 +26,7 @@ import (
 	"graft/simulation/tables"
 	"graft/torch"
 	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // claims lets one worker of this process have a segment at a time.
@@ -58,7 +59,7 @@ func newScenario(t testing.TB, s *torch.Scope, decisions int, seeds ...int64) *t
 	data, err := dataset.Load(s, torch.CPU, files.OS{}, dataset.Options{Seed: 1,
 		Synthetic: dataset.SyntheticOptions{Size: imageSide, Classes: 4, Train: 200, Test: 80}})
 	require.NoError(t, err)
-	profile, err := trainer.FindProfile("steady")
+	profile, err := clock.FindProfile("steady")
 	require.NoError(t, err)
 	o := trainer.Options{Batch: 50, EvalBatch: 80, Steady: true,
 		Adapt: trainer.Adapt{Every: true, MaxDecisions: decisions}}
@@ -72,7 +73,7 @@ func newScenario(t testing.TB, s *torch.Scope, decisions int, seeds ...int64) *t
 		Decisions: decisions, Actions: []string{"deepen:conv1", "deepen:conv2", "none"}}}
 	p.plan.Design.EnsureDefaults()
 	p.executor = &Executor{Options: o, Data: data, Now: time.Now,
-		Clock: func(at time.Duration) trainer.Clock { return &trainer.Virtual{Profile: profile, Time: at} },
+		Clock: func(at time.Duration) clock.Clock { return &clock.Virtual{Profile: profile, Time: at} },
 		Begin: func(s *torch.Scope, seed int64) (*model.Network, *trainer.Pretrained, error) {
 			n := p.network()
 			return n, nil, n.Materialize(s, model.Placement{Random: s.NewGenerator(torch.CPU, seed)})
@@ -627,7 +628,7 @@ func TestOutcomesFollowTheStatesTheyContinue(t *testing.T) {
 		steps := time.Duration(0)
 		// each run is slower
 		now := func() time.Time { steps += time.Millisecond/4 + steps/1000; return time.Unix(0, 0).Add(steps) }
-		p.executor.Clock = func(at time.Duration) trainer.Clock { return trainer.NewWall(now, at) }
+		p.executor.Clock = func(at time.Duration) clock.Clock { return clock.NewWall(now, at) }
 		root := func(g *Grid) task { return task{node: g.root, seed: 0} }
 		run := func(g *Grid, of task) *Outcome {
 			o, err := g.run(context.Background(), p.executor, of)

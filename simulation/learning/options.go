@@ -117,10 +117,8 @@ func (o Options) Validate() error {
 		"patience": o.Patience} {
 		faults.When(v < 0, "%s is %d; it is not negative", name, v)
 	}
-	if !slices.Contains([]Method{"", Network, Forest}, o.Method) {
-		faults = append(faults, fmt.Errorf("there is no method %q; there are %s and %s", string(o.Method),
-			Network, Forest))
-	}
+	faults.Unless(slices.Contains([]Method{"", Network, Forest}, o.Method),
+		"there is no method %q; there are %s and %s", string(o.Method), Network, Forest)
 	for _, name := range o.Without {
 		if !slices.Contains(decider.InputNames(), name) {
 			faults = append(faults, fmt.Errorf("without names %q, which is no input; there are %s", name,

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"graft/internal/validate"
 	"graft/model"
 	"graft/net2net"
 )
@@ -109,7 +110,7 @@ type Table struct {
 // a time for every decision and an accuracy for every seed.
 func New(s Scenario, records []Record) (*Table, error) {
 	t := &Table{Scenario: s, Records: records, index: make(map[string]int, len(records))}
-	var faults []error
+	var faults validate.Faults
 	for k := range records {
 		r := &records[k]
 		name := Tuple(r.Sequence)

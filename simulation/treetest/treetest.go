@@ -12,7 +12,7 @@ import (
 	"graft/net2net"
 	"graft/simulation"
 	"graft/simulation/tables"
-	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // Random is a table of so many decisions about ConvSmall, whose accuracies follow a law,
@@ -40,7 +40,7 @@ func Random(t testing.TB, name string, decisions int, random *rand.Rand, noise f
 	}
 	table, err := tables.New(s, records)
 	require.NoError(t, err)
-	profile, err := trainer.FindProfile("steady")
+	profile, err := clock.FindProfile("steady")
 	require.NoError(t, err)
 	tree, err := simulation.NewTree(table, simulation.TreeOptions{Surgery: net2net.Options{Compat: net2net.Off},
 		Profile: profile})

@@ -1,11 +1,11 @@
 package drawing
 
 import (
-	"encoding/xml"
 	"fmt"
 	"io"
 	"strings"
 
+	"graft/internal/svg"
 	"graft/tracing"
 )
 
@@ -35,7 +35,7 @@ func (c *canvas) frame(x, y, width, height int, class string) {
 
 // begin opens a group with a tooltip.
 func (c *canvas) begin(title string) {
-	fmt.Fprintf(&c.things, "<g><title>%s</title>\n", escaped(title))
+	fmt.Fprintf(&c.things, "<g><title>%s</title>\n", svg.Escape(title))
 }
 
 func (c *canvas) end() { c.things.WriteString("</g>\n") }
@@ -46,12 +46,12 @@ func (c *canvas) text(w words) {
 	var inside, attributes string
 	switch {
 	case w.head != "" && w.text != "":
-		inside = fmt.Sprintf(`<tspan class="head">%s</tspan><tspan dx="%d">%s</tspan>`, escaped(w.head), headGap,
-			escaped(w.text))
+		inside = fmt.Sprintf(`<tspan class="head">%s</tspan><tspan dx="%d">%s</tspan>`, svg.Escape(w.head), headGap,
+			svg.Escape(w.text))
 	case w.head != "":
-		inside = fmt.Sprintf(`<tspan class="head">%s</tspan>`, escaped(w.head))
+		inside = fmt.Sprintf(`<tspan class="head">%s</tspan>`, svg.Escape(w.head))
 	case w.text != "":
-		inside = escaped(w.text)
+		inside = svg.Escape(w.text)
 	default:
 		return
 	}
@@ -120,14 +120,7 @@ func (c *canvas) write(w io.Writer, title, description string) error {
 <defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="11" markerHeight="11" markerUnits="userSpaceOnUse" orient="auto"><path class="arrow" d="M0 .8L8 4L0 7.2z"/></marker></defs>
 <rect class="paper" width="%d" height="%d"/>
 %s%s%s</svg>
-`, c.width, c.height, c.width, c.height, escaped(title), escaped(description), style(), c.width, c.height,
+`, c.width, c.height, c.width, c.height, svg.Escape(title), svg.Escape(description), style(), c.width, c.height,
 		c.frames.String(), c.edges.String(), c.things.String())
 	return err
-}
-
-// escaped escapes a text for XML.
-func escaped(text string) string {
-	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(text)) // a Builder does not fail
-	return b.String()
 }

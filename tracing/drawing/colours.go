@@ -2,16 +2,16 @@ package drawing
 
 import (
 	"fmt"
+	"image/color"
 	"slices"
 	"strings"
 
+	"graft/internal/svg"
 	"graft/tracing"
 )
 
-// colours is the palette of Okabe and Ito, Color Universal Design (2008), which
-// colour-blind people can distinguish, without black and yellow, which would be
-// invisible on one of the two backgrounds.
-var colours = []string{"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00"}
+// colours is the palette without yellow, which would be invisible on the light background.
+var colours = []color.RGBA{svg.Blue, svg.Orange, svg.Green, svg.Purple, svg.Sky, svg.Vermilion}
 
 // paintSpaces colours the graph of spaces greedily: each space gets another colour than its
 // neighbours, as far as there are enough. Those with the most neighbours choose first.
@@ -84,7 +84,7 @@ func style() string {
 	var b strings.Builder
 	b.WriteString(light)
 	for k, colour := range colours {
-		fmt.Fprintf(&b, ".c%d{stroke:%s}\n", k, colour)
+		fmt.Fprintf(&b, ".c%d{stroke:%s}\n", k, svg.Hex(colour))
 	}
 	b.WriteString("@media (prefers-color-scheme:dark){\n" + dark + "}\n")
 	return b.String()

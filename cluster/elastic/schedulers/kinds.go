@@ -1,18 +1,16 @@
 package schedulers
 
 import (
-	"fmt"
-	"strings"
-
 	"graft/cluster"
 	"graft/cluster/elastic"
+	"graft/internal/registry"
 )
 
 // Kinds returns all schedulers. A new one is a new file and a line here.
-func Kinds() []elastic.Kind {
+func Kinds() registry.List[elastic.Kind] {
 	common := []cluster.Quirk{elastic.FirstNode, elastic.StaleShare, elastic.Backward}
 	with := func(own cluster.Quirk) []cluster.Quirk { return append(common[:len(common):len(common)], own) }
-	return []elastic.Kind{
+	return registry.List[elastic.Kind]{
 		{Name: "fifo", About: "in the order of arrival, as many workers and servers as allowed", Quirks: common,
 			New: newFIFO},
 		{Name: "srtf", About: "the least remaining time first, as many workers and servers as allowed",
@@ -31,13 +29,4 @@ func Kinds() []elastic.Kind {
 }
 
 // Named returns a scheduler by its name.
-func Named(name string) (elastic.Kind, error) {
-	var names []string
-	for _, k := range Kinds() {
-		if k.Name == name {
-			return k, nil
-		}
-		names = append(names, k.Name)
-	}
-	return elastic.Kind{}, fmt.Errorf("unknown scheduler %q; expected one of %s", name, strings.Join(names, ", "))
-}
+func Named(name string) (elastic.Kind, error) { return Kinds().Named("scheduler", name) }

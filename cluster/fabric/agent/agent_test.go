@@ -148,10 +148,7 @@ func TestWhatIsRefused(t *testing.T) {
 // Each teacher's decisions, when followed, end in the teacher's blocking rate.
 func TestLessonsFollowTheTeacher(t *testing.T) {
 	all := episodes(3, 4)
-	names := []string{"constant-4"}
-	for _, k := range fabric.Kinds() {
-		names = append(names, k.Name)
-	}
+	names := append(fabric.Kinds().Names(), "constant-4")
 	for _, name := range slices.DeleteFunc(names, func(name string) bool { return name == "random" }) {
 		kinds, err := teachersOf(name)
 		require.NoError(t, err)

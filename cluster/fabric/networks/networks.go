@@ -8,13 +8,13 @@ import (
 
 	"graft/cluster/fabric/graph"
 	"graft/model"
-	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // Options of a graph. The zero value is invalid: a profile is needed.
 type Options struct {
-	Batch   int              // examples in a step; zero means 64
-	Profile *trainer.Profile // times of a device
+	Batch   int            // examples in a step; zero means 64
+	Profile *clock.Profile // times of a device
 }
 
 // maxBatch bounds the examples of a step.
@@ -56,18 +56,18 @@ type value struct {
 type builder struct {
 	profile graph.Profile
 	batch   float64
-	times   []trainer.LayerTime // of what comes next
+	times   []clock.LayerTime // of what comes next
 	seen    map[*model.Leaf]bool
 }
 
 // next takes the times of the next layer.
-func (b *builder) next() (t trainer.LayerTime) {
+func (b *builder) next() (t clock.LayerTime) {
 	t, b.times = b.times[0], b.times[1:]
 	return t
 }
 
 // node adds an operation that uses other ones.
-func (b *builder) node(kind, detail string, out model.Shape, time trainer.LayerTime, from ...value) value {
+func (b *builder) node(kind, detail string, out model.Shape, time clock.LayerTime, from ...value) value {
 	at, edges := len(b.profile.Nodes), 0
 	b.profile.Nodes = append(b.profile.Nodes, graph.Node{
 		ID: at + 1, Kind: kind, Detail: detail, Forward: 1000 * time.Forward,
@@ -100,7 +100,7 @@ func (b *builder) Layer(at model.Place, leaf *model.Leaf, in value) (value, erro
 
 // Sum adds the end of a residual.
 func (b *builder) Sum(path string, body, shortcut value) (value, error) {
-	return b.node("Add", path, body.shape, trainer.LayerTime{}, body, shortcut), nil
+	return b.node("Add", path, body.shape, clock.LayerTime{}, body, shortcut), nil
 }
 
 // Cat adds the end of a concatenation.
@@ -109,5 +109,5 @@ func (b *builder) Cat(path string, parts []value) (value, error) {
 	for _, p := range parts {
 		out[0] += p.shape[0]
 	}
-	return b.node("Concat", path, out, trainer.LayerTime{}, parts...), nil
+	return b.node("Concat", path, out, clock.LayerTime{}, parts...), nil
 }

@@ -7,12 +7,12 @@ import (
 
 	"graft/cluster/fabric/graph"
 	"graft/model"
-	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // Each network of the zoo becomes a graph whose times, parameters and activations are its own.
 func TestGraphsOfTheZoo(t *testing.T) {
-	profile, err := trainer.FindProfile("round-gpu")
+	profile, err := clock.FindProfile("round-gpu")
 	require.NoError(t, err)
 	for _, entry := range model.ZooEntries() {
 		if entry.IsGraph() {
@@ -29,9 +29,9 @@ func TestGraphsOfTheZoo(t *testing.T) {
 			sum.Backward += node.Backward
 			sum.Parameters += node.Parameters
 		}
-		work := trainer.Work{Kind: trainer.Steps, Count: 1, Rows: 32, Network: n}
+		work := clock.Work{Kind: clock.Steps, Count: 1, Rows: 32, Network: n}
 		require.InEpsilon(t, profile.Cost(work).Seconds(), (sum.Forward+sum.Backward)/1000, 1e-6, entry.Name)
-		work.Kind = trainer.Batches
+		work.Kind = clock.Batches
 		require.InEpsilon(t, profile.Cost(work).Seconds(), sum.Forward/1000, 1e-6, entry.Name)
 		require.Equal(t, 4*float64(n.Parameters()), sum.Parameters, entry.Name)
 		last := p.Nodes[len(p.Nodes)-1]
@@ -49,7 +49,7 @@ func TestGraphsOfTheZoo(t *testing.T) {
 
 // A residual joins two ways: the sum uses both.
 func TestResidualsJoin(t *testing.T) {
-	profile, err := trainer.FindProfile("round-gpu")
+	profile, err := clock.FindProfile("round-gpu")
 	require.NoError(t, err)
 	n, err := model.Zoo("ResNet18", model.ZooOptions{})
 	require.NoError(t, err)
@@ -72,10 +72,10 @@ func TestResidualsJoin(t *testing.T) {
 func TestWhatIsRefused(t *testing.T) {
 	n, err := model.Zoo("ConvNet", model.ZooOptions{})
 	require.NoError(t, err)
-	profile, err := trainer.FindProfile("round-gpu")
+	profile, err := clock.FindProfile("round-gpu")
 	require.NoError(t, err)
 	_, err = Profile(n, Options{Batch: -1, Profile: profile})
 	require.ErrorContains(t, err, "batch is -1")
-	_, err = Profile(n, Options{Profile: &trainer.Profile{Name: "mine"}})
+	_, err = Profile(n, Options{Profile: &clock.Profile{Name: "mine"}})
 	require.ErrorContains(t, err, "no rates")
 }

@@ -2,15 +2,13 @@
 package schedulers
 
 import (
-	"fmt"
-	"strings"
-
 	"graft/cluster/node"
+	"graft/internal/registry"
 )
 
 // Kinds returns all schedulers. A new one is a new file and a line here.
-func Kinds() []node.Kind {
-	return []node.Kind{
+func Kinds() registry.List[node.Kind] {
+	return registry.List[node.Kind]{
 		{Name: "fcfs", About: "in the order of arrival on the first GPU with room; " +
 			"the first in the queue holds up the others", New: newFCFS},
 		{Name: "sjf", About: "the least estimated work first; it holds up the others", New: newSJF},
@@ -35,13 +33,4 @@ func Kinds() []node.Kind {
 }
 
 // Named returns a scheduler by its name.
-func Named(name string) (node.Kind, error) {
-	var names []string
-	for _, k := range Kinds() {
-		if k.Name == name {
-			return k, nil
-		}
-		names = append(names, k.Name)
-	}
-	return node.Kind{}, fmt.Errorf("unknown scheduler %q; expected one of %s", name, strings.Join(names, ", "))
-}
+func Named(name string) (node.Kind, error) { return Kinds().Named("scheduler", name) }

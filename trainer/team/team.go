@@ -1,4 +1,4 @@
-package trainer
+package team
 
 import (
 	"context"
@@ -12,9 +12,10 @@ import (
 	"graft/torch"
 )
 
-// team is the leader's set of followers. A nil team is the leader alone.
-type team struct {
-	*core
+// Team is the leader's set of followers. A nil team is the leader alone.
+type Team struct {
+	job     Job
+	options Parallel
 	starter Starter
 	group   group
 	members map[int]*member // started, by device
@@ -24,9 +25,9 @@ type team struct {
 	leaving sync.WaitGroup  // dismissed members
 }
 
-// newTeam returns nil if the job does not train in several processes.
-func newTeam(c *core, starter Starter, fsys files.FS) (*team, error) {
-	if !c.Parallel.On {
+// New returns nil if the job does not train in several processes.
+func New(j Job, o Parallel, starter Starter, fsys files.FS) (*Team, error) {
+	if !o.On {
 		return nil, nil
 	}
 	if starter == nil || fsys == nil {
@@ -39,18 +40,18 @@ func newTeam(c *core, starter Starter, fsys files.FS) (*team, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &team{core: c, starter: starter, members: map[int]*member{}, tried: map[int]bool{}}
-	t.group = group{team: t, files: fsys, size: 1, threads: r.Threads}
+	t := &Team{job: j, options: o, starter: starter, members: map[int]*member{}, tried: map[int]bool{}}
+	t.group = group{Team: t, files: fsys, size: 1, threads: r.Threads}
 	if network, ok := starter.(*Network); ok {
 		t.group.address = network.host
 	}
 	return t, nil
 }
 
-// gather dismisses members that are too many and starts those that are missing, each once
+// Gather dismisses members that are too many and starts those that are missing, each once
 // until it has done some work, or until the allocation changes. It runs between steps; a
 // cancelled ctx ends the wait for them.
-func (t *team) gather(ctx context.Context) error {
+func (t *Team) Gather(ctx context.Context) error {
 	if t == nil {
 		return nil
 	}
@@ -60,12 +61,13 @@ func (t *team) gather(ctx context.Context) error {
 	if _, err := t.sweep(); err != nil {
 		return err
 	}
-	if t.Parallel.Elastic {
+	if t.options.Elastic {
 		return t.admit(ctx)
 	}
-	want := t.Parallel.wanted(t.Devices)
-	if t.devices != t.Devices {
-		t.devices = t.Devices
+	devices := t.job.Devices()
+	want := t.options.Wanted(devices)
+	if t.devices != devices {
+		t.devices = devices
 		clear(t.tried)
 	}
 	for device, m := range t.members {
@@ -89,7 +91,7 @@ func (t *team) gather(ctx context.Context) error {
 }
 
 // sweep removes members that ended while they were idle.
-func (t *team) sweep() (gone int, err error) {
+func (t *Team) sweep() (gone int, err error) {
 	for _, m := range t.ready() {
 		if !m.gone() {
 			continue
@@ -102,7 +104,7 @@ func (t *team) sweep() (gone int, err error) {
 	return gone, nil
 }
 
-func (t *team) start(device int) error {
+func (t *Team) start(device int) error {
 	t.tried[device] = true
 	process, err := t.starter.Start(device)
 	if err != nil {
@@ -113,23 +115,24 @@ func (t *team) start(device int) error {
 }
 
 // await waits until a member is ready; with Parallel.Background it only looks.
-func (t *team) await(ctx context.Context, m *member) error {
+func (t *Team) await(ctx context.Context, m *member) error {
 	if m.ready {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, t.Parallel.Start)
+	ctx, cancel := context.WithTimeout(ctx, t.options.Start)
 	defer cancel()
-	if t.Parallel.Background {
+	if t.options.Background {
 		cancel()
 	}
 	a, err := m.hear(ctx)
+	name, digest := t.job.Images()
 	switch {
 	case errors.Is(err, context.Canceled):
 		return nil // not now
 	case err == nil && a.Error != "":
 		err = errors.New(a.Error)
-	case err == nil && a.Data != t.Data.Digest:
-		err = fmt.Errorf("it has other images than the leader: %s of digest %.12s", t.Data.Name, a.Data)
+	case err == nil && a.Data != digest:
+		err = fmt.Errorf("it has other images than the leader: %s of digest %.12s", name, a.Data)
 	}
 	if m.ready = err == nil; m.ready {
 		return nil
@@ -138,12 +141,12 @@ func (t *team) await(ctx context.Context, m *member) error {
 }
 
 // waiting reports whether a follower of another machine waits for work.
-func (t *team) waiting() bool {
+func (t *Team) waiting() bool {
 	network, ok := t.starter.(*Network)
-	return ok && network.waiting() > 0
+	return ok && network.Waiting() > 0
 }
 
-func (t *team) sorted() []*member {
+func (t *Team) sorted() []*member {
 	var all []*member
 	for _, m := range t.members {
 		all = append(all, m)
@@ -152,28 +155,28 @@ func (t *team) sorted() []*member {
 	return all
 }
 
-func (t *team) ready() []*member {
+func (t *Team) ready() []*member {
 	return slices.DeleteFunc(t.sorted(), func(m *member) bool { return !m.ready })
 }
 
 // working are the ready members that the allocation has devices for.
-func (t *team) working() []*member {
+func (t *Team) working() []*member {
 	ready := t.ready()
-	return ready[:min(len(ready), t.Parallel.wanted(t.Devices)-1)]
+	return ready[:min(len(ready), t.options.Wanted(t.job.Devices())-1)]
 }
 
-// crew is the number of processes that work together now, with the leader.
-func (t *team) crew() int {
+// Crew is the number of processes that work together now, with the leader.
+func (t *Team) Crew() int {
 	if t == nil {
 		return 1
 	}
 	return 1 + len(t.working())
 }
 
-// call does work together with all ready members, or alone. After the loss of a process
+// Call does work together with all ready members, or alone. They get the order as JSON. After the loss of a process
 // the others form a new group and repeat the work: work that fails for that reason has
 // changed nothing.
-func (t *team) call(o order, work func(peers *torch.Peers) error) error {
+func (t *Team) Call(o any, work func(peers *torch.Peers) error) error {
 	if t == nil {
 		return work(nil)
 	}
@@ -185,8 +188,19 @@ func (t *team) call(o order, work func(peers *torch.Peers) error) error {
 	}
 }
 
+// Size is the number of processes of the last group; one for the leader alone.
+func (t *Team) Size() int {
+	if t == nil {
+		return 1
+	}
+	return t.group.size
+}
+
+// Apart reports whether each process has a machine of its own.
+func (t *Team) Apart() bool { return t != nil && t.group.address != "" }
+
 // trust notes that the members that are still there have worked.
-func (t *team) trust(worked []*member) {
+func (t *Team) trust(worked []*member) {
 	for _, m := range worked {
 		if t.members[m.device] == m {
 			delete(t.tried, m.device)
@@ -195,7 +209,7 @@ func (t *team) trust(worked []*member) {
 }
 
 // dismiss lets a member end that is not needed any more.
-func (t *team) dismiss(m *member) {
+func (t *Team) dismiss(m *member) {
 	t.drop(m)
 	if !m.ready { // it would load its images first
 		_ = m.process.Kill()
@@ -204,7 +218,7 @@ func (t *team) dismiss(m *member) {
 }
 
 // remove kills a member that failed, and records why.
-func (t *team) remove(event results.JobEvent, m *member, why error) error {
+func (t *Team) remove(event results.JobEvent, m *member, why error) error {
 	t.drop(m)
 	if ended := m.kill(why); ended != nil && !errors.Is(why, errSilent) {
 		why = fmt.Errorf("%w: %w", why, ended)
@@ -212,21 +226,19 @@ func (t *team) remove(event results.JobEvent, m *member, why error) error {
 	return t.report(event, m.device, why)
 }
 
-func (t *team) drop(m *member) {
+func (t *Team) drop(m *member) {
 	delete(t.members, m.device)
 	if slices.Contains(t.group.members, m) {
 		t.group.dissolve()
 	}
 }
 
-func (t *team) report(event results.JobEvent, device int, why error) error {
-	n := t.note(event)
-	n.Why = fmt.Sprintf("the process of device %d: %v", device, why)
-	return t.Book.Note(n)
+func (t *Team) report(event results.JobEvent, device int, why error) error {
+	return t.job.Record(event, 0, fmt.Sprintf("the process of device %d: %v", device, why))
 }
 
-// close dismisses all members, and waits until they have ended.
-func (t *team) close() {
+// Close dismisses all members, and waits until they have ended.
+func (t *Team) Close() {
 	if t == nil {
 		return
 	}

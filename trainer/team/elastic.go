@@ -1,4 +1,4 @@
-package trainer
+package team
 
 import (
 	"context"
@@ -10,36 +10,36 @@ import (
 const lookEvery = 50 * time.Millisecond
 
 // expect waits before the first step until Parallel.MinProcesses are there.
-func (t *team) expect(ctx context.Context) error {
+func (t *Team) expect(ctx context.Context) error {
 	network, ok := t.starter.(*Network)
 	if t.begun || !ok {
 		return nil
 	}
 	t.begun = true
-	limited, cancel := context.WithTimeout(ctx, t.Parallel.Start)
+	limited, cancel := context.WithTimeout(ctx, t.options.Start)
 	defer cancel()
 	for {
-		have := 1 + network.waiting()
-		if have >= t.Parallel.MinProcesses || ctx.Err() != nil {
+		have := 1 + network.Waiting()
+		if have >= t.options.MinProcesses || ctx.Err() != nil {
 			return nil
 		}
 		if limited.Err() != nil {
 			return fmt.Errorf("wait for followers: %d of %d processes are there after %v; start more with 'graft "+
-				"follow --join', or lower parallel.min_processes", have, t.Parallel.MinProcesses, t.Parallel.Start)
+				"follow --join', or lower parallel.min_processes", have, t.options.MinProcesses, t.options.Start)
 		}
 		pause(limited, lookEvery)
 	}
 }
 
-// admit lets in all followers that wait, for Parallel.Elastic, and tells the scheduler how many devices there are: the
+// admit lets in all followers that wait, for Parallel.Elastic, and tells the job how many devices there are: the
 // leader's and one for each follower that is ready.
-func (t *team) admit(ctx context.Context) error {
+func (t *Team) admit(ctx context.Context) error {
 	network, ok := t.starter.(*Network)
 	if !ok {
 		return nil
 	}
-	for range network.waiting() {
-		if len(t.members)+1 >= t.Parallel.most() {
+	for range network.Waiting() {
+		if len(t.members)+1 >= t.options.most() {
 			break
 		}
 		if p := network.next(); p != nil {
@@ -52,14 +52,12 @@ func (t *team) admit(ctx context.Context) error {
 			return err
 		}
 	}
-	if live, ok := t.Scheduler.(*Live); ok {
-		live.Present(1 + len(t.ready()))
-	}
+	t.job.Present(1 + len(t.ready()))
 	return nil
 }
 
 // free is the first device without a member.
-func (t *team) free() int {
+func (t *Team) free() int {
 	device := 1
 	for t.members[device] != nil {
 		device++

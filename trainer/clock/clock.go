@@ -1,4 +1,4 @@
-package trainer
+package clock
 
 import (
 	"time"
@@ -25,6 +25,17 @@ type Work struct {
 	Part    int            // examples of which a step computes gradients at once; zero means Rows
 	Network *model.Network // that they work on
 	Devices int            // that share the work; zero means one
+}
+
+// parts divides work on a batch into so many whole parts and a rest.
+func (w Work) parts() (part Work, whole int, rest Work) {
+	part, rest = w, w
+	part.Part, rest.Part = 0, 0
+	if w.Part <= 0 || w.Part >= w.Rows {
+		return part, 1, Work{}
+	}
+	part.Rows, rest.Rows = w.Part, w.Rows%w.Part
+	return part, w.Rows / w.Part, rest
 }
 
 // Clock measures a job's budget.
@@ -66,7 +77,7 @@ func (v *Virtual) Watts() float64 { return v.Profile.Watts }
 func (v *Virtual) Knows(w Work) error { return v.Profile.Knows(w) }
 
 // knows returns an error if a clock that needs the cost of work does not have it.
-func knows(c Clock, work ...Work) error {
+func Knows(c Clock, work ...Work) error {
 	v, ok := c.(interface{ Knows(Work) error })
 	if !ok {
 		return nil

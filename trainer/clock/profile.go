@@ -1,4 +1,4 @@
-package trainer
+package clock
 
 import (
 	"cmp"
@@ -7,7 +7,7 @@ import (
 	"math"
 	"time"
 
-	"graft/model"
+	"graft/internal/validate"
 	"graft/net2net"
 )
 
@@ -22,6 +22,12 @@ type Profile struct {
 	Fit      Fit           // errors of the costs; zero means that they were not fitted
 	Measured []Measurement // networks that were measured
 }
+
+// Listing returns the name and the line of help.
+func (p *Profile) Listing() (name, about string) { return p.Name, p.Device }
+
+// MostRows bounds a batch, far above any useful size.
+const MostRows = 1 << 16
 
 // profileVersion is the format that is written.
 const profileVersion = 1
@@ -63,19 +69,13 @@ func (p *Profile) EnsureDefaults() { p.Version = cmp.Or(p.Version, profileVersio
 
 // Validate lists all invalid values. A fault of a measurement is an ItemFault.
 func (p *Profile) Validate() error {
-	var faults []error
-	if p.Version < 0 || p.Version > profileVersion {
-		faults = append(faults, fmt.Errorf("version is %d; this graft reads profiles of version %d: "+
-			"measure the device again, or use the graft that wrote it", p.Version, profileVersion))
-	}
-	if p.Name == "" {
-		faults = append(faults, errors.New("a profile has a name"))
-	}
+	var faults validate.Faults
+	faults.When(p.Version < 0 || p.Version > profileVersion, "version is %d; this graft reads profiles of version %d: "+
+		"measure the device again, or use the graft that wrote it", p.Version, profileVersion)
+	faults.When(p.Name == "", "a profile has a name")
 	faults = append(faults, positive("watts", p.Watts), p.Costs.Validate())
-	if len(p.Measured) == 0 && p.Costs.Step == (Rates{}) && p.Costs.Batch == (Rates{}) {
-		faults = append(faults, errors.New("a step of training and a batch of evaluation cost nothing, "+
-			"and no network was measured"))
-	}
+	faults.When(len(p.Measured) == 0 && p.Costs.Step == (Rates{}) && p.Costs.Batch == (Rates{}),
+		"a step of training and a batch of evaluation cost nothing, and no network was measured")
 	for k, m := range p.Measured {
 		faults = append(faults, m.faults(k)...)
 		for _, other := range p.Measured[:k] {
@@ -100,15 +100,15 @@ type ItemFault struct {
 // Error names the place and the fault.
 func (f *ItemFault) Error() string { return fmt.Sprintf("%s[%d]: %s", f.List, f.Index, f.Text) }
 
-func (m Measurement) faults(at int) (found []error) {
+func (m Measurement) faults(at int) (found validate.Faults) {
 	bad := func(key, format string, args ...any) {
 		found = append(found, &ItemFault{List: "measured", Index: at, Key: key, Text: fmt.Sprintf(format, args...)})
 	}
 	if m.Fingerprint == "" {
 		bad("fingerprint", "a measurement says of which network it is")
 	}
-	if m.Batch < 1 || m.Batch > mostRows {
-		bad("batch", "batch is %d; it is from 1 to %d", m.Batch, mostRows)
+	if m.Batch < 1 || m.Batch > MostRows {
+		bad("batch", "batch is %d; it is from 1 to %d", m.Batch, MostRows)
 	}
 	for _, s := range []struct {
 		key   string
@@ -191,45 +191,6 @@ func (p *Profile) Knows(w Work) error {
 		_, err = p.seconds(p.onDevice(rest))
 	}
 	return err
-}
-
-// Covers returns an error if the profile does not know the steps and evaluations of a
-// job: of its network, and of the network after each of the actions. The network needs no
-// weights and is not changed.
-func (p *Profile) Covers(n *model.Network, o Options, actions []net2net.Action) error {
-	if !p.Closed() {
-		return nil
-	}
-	o.EnsureDefaults()
-	n = n.Sketch()
-	for k := -1; k < len(actions); k++ {
-		if k >= 0 {
-			if _, err := net2net.Apply(n, actions[k], o.Adapt.Surgery); err != nil {
-				return err
-			}
-		}
-		err := errors.Join(p.knowsSteps(n, o), p.Knows(Work{Kind: Batches, Rows: o.EvalBatch, Network: n}))
-		if err != nil && k >= 0 {
-			err = fmt.Errorf("after %s: %w", actions[k], err)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// knowsSteps returns an error if the profile does not know the steps of a network on the smallest or the largest
-// batch and the devices of the timeline.
-func (p *Profile) knowsSteps(n *model.Network, o Options) error {
-	for _, batch := range []int{o.Batch, max(o.Batch, o.AdaptiveBatch.Most)} {
-		for _, e := range append([]Event{{Devices: 1}}, o.Timeline.Events...) {
-			if err := p.Knows(o.stepWork(n, batch, max(1, e.Devices))); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // Closed reports whether the profile knows the measured networks only.

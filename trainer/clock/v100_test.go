@@ -1,4 +1,4 @@
-package trainer
+package clock
 
 import (
 	"encoding/csv"
@@ -20,7 +20,7 @@ import (
 )
 
 // original is the folder of the published results of the original experiments.
-const original = "../../shared/reference/adaptation"
+const original = "../../../shared/reference/adaptation"
 
 // An epoch of the original: 50,000 images for training and 10,000 for the test, both
 // in batches of 64.

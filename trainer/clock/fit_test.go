@@ -1,4 +1,4 @@
-package trainer
+package clock
 
 import (
 	"fmt"
@@ -161,9 +161,9 @@ func TestMiddles(t *testing.T) {
 		values         []float64
 		median, spread float64
 	}{{nil, 0, 0}, {[]float64{3}, 3, 0}, {[]float64{4, 1}, 2.5, 0.75}, {[]float64{9, 1, 2, 3, 100}, 3, 3.5}} {
-		median, spread := middle(c.values)
-		require.Equal(t, c.median, median)
-		require.Equal(t, c.spread, spread)
+		of := SecondsOf(c.values)
+		require.Equal(t, c.median, of.Median)
+		require.Equal(t, c.spread, of.Spread)
 	}
 	require.Equal(t, 1.2346e-9, digits(1.23456e-9))
 }

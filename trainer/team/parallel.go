@@ -1,4 +1,4 @@
-package trainer
+package team
 
 import (
 	"cmp"
@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"graft/internal/validate"
 )
 
 // Parallel are the options of training in several processes, one for each device of the
@@ -44,26 +46,20 @@ func (p *Parallel) EnsureDefaults() {
 
 // Validate lists all invalid options.
 func (p Parallel) Validate() error {
-	var faults []error
-	if p.MaxProcesses < 0 || p.Threads < 0 {
-		faults = append(faults, fmt.Errorf("parallel: at most %d processes of %d threads; neither is negative",
-			p.MaxProcesses, p.Threads))
-	}
-	if p.Timeout < 0 || p.Timeout > 0 && p.Timeout < 10*time.Millisecond || p.Start < 0 {
-		faults = append(faults, errors.New("parallel: a timeout is 10ms at least, and times are not negative"))
-	}
-	if p.Listen == "" && (p.Elastic || p.MinProcesses > 0) {
-		faults = append(faults,
-			errors.New("parallel: elastic and min_processes wait for followers of other machines; set listen too"))
-	}
+	var faults validate.Faults
+	faults.When(p.MaxProcesses < 0 || p.Threads < 0,
+		"parallel: at most %d processes of %d threads; neither is negative", p.MaxProcesses, p.Threads)
+	faults.When(p.Timeout < 0 || p.Timeout > 0 && p.Timeout < 10*time.Millisecond || p.Start < 0,
+		"parallel: a timeout is 10ms at least, and times are not negative")
+	faults.When(p.Listen == "" && (p.Elastic || p.MinProcesses > 0),
+		"parallel: elastic and min_processes wait for followers of other machines; set listen too")
 	if p.MinProcesses < 0 || p.MinProcesses > p.most() {
 		faults = append(faults, fmt.Errorf("parallel: min_processes is %d; "+
 			"it lies between 0 and max_processes, at most %d", p.MinProcesses, p.most()))
 	}
 	port, slurm := p.Slurm()
-	if p.Listen == "" && p.Token != "" || p.Listen != "" && (p.Token == "" && !slurm || !p.On) {
-		faults = append(faults, errors.New("parallel: listen and token_file go together, with on = true"))
-	}
+	faults.When(p.Listen == "" && p.Token != "" || p.Listen != "" && (p.Token == "" && !slurm || !p.On),
+		"parallel: listen and token_file go together, with on = true")
 	if n, err := strconv.ParseUint(port, 10, 16); slurm && (err != nil || n == 0) {
 		faults = append(faults, fmt.Errorf("parallel: listen %q: %q is no port", p.Listen, port))
 	}
@@ -71,9 +67,7 @@ func (p Parallel) Validate() error {
 		if err == nil {
 			err = trusted(host)
 		}
-		if err != nil {
-			faults = append(faults, fmt.Errorf("parallel: listen %q: %w", p.Listen, err))
-		}
+		faults.When(err != nil, "parallel: listen %q: %w", p.Listen, err)
 	}
 	return errors.Join(faults...)
 }
@@ -84,19 +78,8 @@ func (p Parallel) Slurm() (port string, is bool) { return strings.CutPrefix(p.Li
 // most is the largest number of processes.
 func (p Parallel) most() int { return cmp.Or(p.MaxProcesses, mostIdle+1) }
 
-// suits returns an error for a timeline that changes the devices of an elastic job.
-func (p Parallel) suits(t Timeline) error {
-	for _, e := range t.Events {
-		if p.Elastic && e.Devices > 0 {
-			return fmt.Errorf("parallel: elastic derives the devices from the followers, "+
-				"and the event at %v sets %d; leave out its devices, or set elastic = false", e.At, e.Devices)
-		}
-	}
-	return nil
-}
-
-// wanted is the number of processes for a number of devices.
-func (p Parallel) wanted(devices int) int {
+// Wanted is the number of processes for a number of devices.
+func (p Parallel) Wanted(devices int) int {
 	switch {
 	case !p.On:
 		return 1

@@ -1,4 +1,4 @@
-package trainer
+package clock
 
 import (
 	"cmp"
@@ -177,7 +177,7 @@ func missOf(measured []Measurement, time timeOf, together func(a, b Measurement)
 			m.Worst, m.Network = relative, out.String()
 		}
 	}
-	m.Median, _ = middle(all)
+	m.Median = SecondsOf(all).Median
 	return m
 }
 

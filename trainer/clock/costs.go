@@ -1,4 +1,4 @@
-package trainer
+package clock
 
 import (
 	"errors"
@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"graft/internal/validate"
 	"graft/model"
 )
 
@@ -104,7 +105,7 @@ func RateNames() []string {
 		"byte_seconds", "parameter_seconds"}
 }
 
-func (r Rates) faults(table string) (found []error) {
+func (r Rates) faults(table string) (found validate.Faults) {
 	for k, name := range RateNames() {
 		found = append(found, positive(table+"."+name, r.List()[k]))
 	}

@@ -1,7 +1,8 @@
-package trainer
+package team
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -14,7 +15,7 @@ import (
 
 // group is the leader and the members that work together now.
 type group struct {
-	*team
+	*Team
 	files   files.FS
 	members []*member    // by rank, from 1
 	peers   *torch.Peers // nil while the leader is alone
@@ -32,15 +33,19 @@ type group struct {
 var errAgain = errors.New("a process was lost")
 
 // call does work together with the members that are ready, or alone if there are none.
-func (g *group) call(ready []*member, o order, work func(peers *torch.Peers) error) error {
+func (g *group) call(ready []*member, o any, work func(peers *torch.Peers) error) error {
 	if err := g.assemble(ready); err != nil {
 		return err
 	}
 	if g.peers == nil {
 		return work(nil)
 	}
+	line, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
 	members := g.members
-	err := g.exchange(func(int) order { return o }, func() error { return work(g.peers) })
+	err = g.exchange(func(int) order { return order{work: line} }, func() error { return work(g.peers) })
 	g.trust(members)
 	g.failed = g.failed && err != nil
 	return err
@@ -66,7 +71,7 @@ func (g *group) assemble(ready []*member) error {
 }
 
 // current reports whether the members have the leader's tensors.
-func (g *group) current() bool { return g.copied && g.at == g.revision }
+func (g *group) current() bool { return g.copied && g.at == g.job.Revision() }
 
 // exchange sends an order to the members, does the leader's part, and reads the answers.
 // It returns errAgain if the leader's part failed for the loss of a process; a process that is
@@ -104,7 +109,7 @@ func (g *group) exchange(o func(rank int) order, work func() error) error {
 
 // listen reads the members' answers, and removes those that failed.
 func (g *group) listen(members []*member) (gone int, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), g.Parallel.Timeout)
+	ctx, cancel := context.WithTimeout(context.Background(), g.options.Timeout)
 	defer cancel()
 	for _, m := range members {
 		a, why := m.hear(ctx)
@@ -137,7 +142,7 @@ func (g *group) form(others []*member) error {
 	if err := torch.SetThreads(g.share()); err != nil || g.size == 1 {
 		return errors.Join(err, g.formed())
 	}
-	r := rendezvous{Size: g.size, Threads: g.share(), Timeout: g.Parallel.Timeout}
+	r := rendezvous{Size: g.size, Threads: g.share(), Timeout: g.options.Timeout}
 	leave, err := g.place(&r)
 	if err != nil {
 		return err
@@ -172,7 +177,7 @@ func (g *group) place(r *rendezvous) (leave func(), err error) {
 func (g *group) meet(r rendezvous) error {
 	scope := torch.NewScope()
 	peers := scope.NewPeers(torch.PeersOptions{Size: r.Size, File: r.File, Address: g.address,
-		Store: ownStore{&g.meetings, r.Meeting}, Device: g.Network.Placement().Device, Timeout: r.Timeout})
+		Store: ownStore{&g.meetings, r.Meeting}, Device: g.job.Device(), Timeout: r.Timeout})
 	if err := scope.Err(); err != nil {
 		return errors.Join(err, scope.Close())
 	}
@@ -180,15 +185,11 @@ func (g *group) meet(r rendezvous) error {
 	return nil
 }
 
-func (g *group) formed() error {
-	n := g.note(results.EventProcesses)
-	n.Processes = g.size
-	return g.Book.Note(n)
-}
+func (g *group) formed() error { return g.job.Record(results.EventProcesses, g.size, "") }
 
 func (g *group) share() int {
-	if g.size > 1 && g.Parallel.Threads > 0 {
-		return g.Parallel.Threads
+	if g.size > 1 && g.options.Threads > 0 {
+		return g.options.Threads
 	}
 	if g.address != "" {
 		return g.threads // each has a machine of its own
@@ -196,18 +197,21 @@ func (g *group) share() int {
 	return max(1, g.threads/g.size)
 }
 
-// copy sends the leader's replica to the members.
+// copy sends the leader's state to the members.
 func (g *group) copy() error {
-	c, err := g.snapshot()
+	state, tensors, err := g.job.State()
 	if err != nil {
 		return err
 	}
-	tensors := g.tensors()
-	return g.exchange(func(int) order { return order{Copy: c} }, func() error {
+	line, err := json.Marshal(state)
+	if err != nil {
+		return err
+	}
+	return g.exchange(func(int) order { return order{Copy: line} }, func() error {
 		if err := g.peers.Broadcast(0, tensors...); err != nil {
 			return err
 		}
-		g.copied, g.at = true, g.revision
+		g.copied, g.at = true, g.job.Revision()
 		return nil
 	})
 }

@@ -1,4 +1,4 @@
-package trainer
+package clock
 
 import (
 	"math"
@@ -87,8 +87,8 @@ type rate struct {
 // averages of the values and of their deviations. There are no stalls here that would
 // need more than twice the deviation.
 const (
-	newShare   = 0.25
-	deviations = 2
+	latestShare = 0.25
+	deviations  = 2
 )
 
 // learn updates the estimate by a call. The second call on a network replaces the first,
@@ -100,12 +100,12 @@ func (r rate) learn(took float64, work Work) rate {
 	}
 	r.load, r.rows, r.calls = load, work.Rows, r.calls+1
 	if r.calls <= 2 {
-		r.mean, r.deviation = took, took*newShare
+		r.mean, r.deviation = took, took*latestShare
 		return r
 	}
 	apart := took - r.mean
-	r.mean += newShare * apart
-	r.deviation += newShare * (math.Abs(apart) - r.deviation)
+	r.mean += latestShare * apart
+	r.deviation += latestShare * (math.Abs(apart) - r.deviation)
 	return r
 }
 

@@ -1,20 +1,22 @@
-package trainer
+package clock
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+
+	"graft/internal/registry"
+)
 
 // Profiles returns the built-in profiles.
-func Profiles() []*Profile { return []*Profile{v100(), steady(), roundGPU()} }
+func Profiles() registry.List[*Profile] { return registry.List[*Profile]{v100(), steady(), roundGPU()} }
 
 // FindProfile returns the built-in profile of a name.
 func FindProfile(name string) (*Profile, error) {
-	var names string
-	for _, p := range Profiles() {
-		if p.Name == name {
-			return p, nil
-		}
-		names += " " + p.Name
+	p, found := Profiles().Find(name)
+	if !found {
+		return nil, fmt.Errorf("there is no profile %q; there are %s", name, strings.Join(Profiles().Names(), " "))
 	}
-	return nil, fmt.Errorf("there is no profile %q; there are%s", name, names)
+	return p, nil
 }
 
 // v100 is the node of the original experiments: a V100 that waited for images, which were

@@ -1,0 +1,51 @@
+package clock
+
+import (
+	"strconv"
+
+	"graft/internal/stat"
+)
+
+// Measured is the result of Measure.
+type Measured struct {
+	Networks []Measurement // one for each network and batch size
+	Decision Seconds       // of a decision
+	Surgery  Seconds       // of an operation with its calibration and the change of the optimizer; mean over kinds
+}
+
+// Seconds is a measured time.
+type Seconds struct {
+	Median float64
+	Spread float64 // half the distance between the quartiles
+}
+
+// SecondsOf returns the median and the spread of measured times; zeros of no values.
+func SecondsOf(values []float64) Seconds {
+	if len(values) == 0 {
+		return Seconds{}
+	}
+	median, spread := stat.MedianSpread(values)
+	return Seconds{median, spread}
+}
+
+// Rounded rounds to five decimal digits. More would be noise.
+func (s Seconds) Rounded() Seconds { return Seconds{digits(s.Median), digits(s.Spread)} }
+
+// digits rounds to five decimal digits.
+func digits(v float64) float64 {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 4, 64), 64)
+	if err != nil {
+		return v // never: it was written just now
+	}
+	return rounded
+}
+
+// Profile makes a profile of the measurements, with rates fitted to them.
+func (m *Measured) Profile(name, device string, made Provenance) *Profile {
+	p := &Profile{Version: profileVersion, Name: name, Device: device, Made: made, Measured: m.Networks}
+	decision, surgery := m.Decision.Rounded(), m.Surgery.Rounded()
+	p.Costs.DecisionSeconds, p.Costs.DecisionSpread = decision.Median, decision.Spread
+	p.Costs.SurgerySeconds, p.Costs.SurgerySpread = surgery.Median, surgery.Spread
+	p.Refit()
+	return p
+}

@@ -1,0 +1,44 @@
+package trainer
+
+import (
+	"graft/results"
+	"graft/torch"
+)
+
+// leader is a job as its team sees it.
+type leader struct{ core *core }
+
+// Devices is the number of devices of the allocation.
+func (l leader) Devices() int { return l.core.Devices }
+
+// Images are the name and the digest of the images.
+func (l leader) Images() (name, digest string) { return l.core.Data.Name, l.core.Data.Digest }
+
+// Device is the device of the network.
+func (l leader) Device() torch.Device { return l.core.Network.Placement().Device }
+
+// State is the replica, which followers copy.
+func (l leader) State() (any, []*torch.Tensor, error) {
+	c, err := l.core.snapshot()
+	if err != nil {
+		return nil, nil, err
+	}
+	return c, l.core.tensors(), nil
+}
+
+// Revision counts changes of the replica other than by steps.
+func (l leader) Revision() int { return l.core.revision }
+
+// Record writes an event to the book.
+func (l leader) Record(event results.JobEvent, processes int, why string) error {
+	n := l.core.note(event)
+	n.Processes, n.Why = processes, why
+	return l.core.Book.Note(n)
+}
+
+// Present tells a live scheduler its devices.
+func (l leader) Present(devices int) {
+	if live, ok := l.core.Scheduler.(*Live); ok {
+		live.Present(devices)
+	}
+}

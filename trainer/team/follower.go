@@ -1,0 +1,155 @@
+package team
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"graft/torch"
+)
+
+// Follow runs a follower: a process that trains with a job's leader. It loads the same
+// images onto its device, executes orders and answers them until there are no more,
+// which is also how it learns that the leader is gone. Call it in a
+// scope of [torch.With], which keeps it on one thread. Address is that of a process on another machine than the
+// leader's; empty on the same one. After ctx is cancelled it leaves between two orders.
+func Follow(ctx context.Context, r Replica, address string, orders io.Reader, answers io.Writer) error {
+	next, replies := read(ctx, orders)
+	f := &follower{ctx: ctx, replica: r, leader: &leaderLink{out: json.NewEncoder(answers), replies: replies},
+		address: address}
+	defer f.close()
+	err := f.begin()
+	for err == nil && ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case got := <-next:
+			if err = got.err; err == nil {
+				err = f.answer(got.order)
+			}
+		}
+	}
+	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil
+	}
+	return fmt.Errorf("follow the job's leader: %w", err)
+}
+
+// received is an order, or the error at which there are no more.
+type received struct {
+	order order
+	err   error
+}
+
+// read returns orders as they come, until an error, and replies of the leader's store until there are no more.
+func read(ctx context.Context, orders io.Reader) (<-chan received, <-chan storeReply) {
+	next, replies := make(chan received), make(chan storeReply, pending)
+	go func() {
+		defer close(replies)
+		in := bufio.NewReader(orders)
+		for more := true; more; {
+			var r received
+			r.err = readJSON(in, orderLine, &r.order)
+			more = r.err == nil
+			if more && r.order.Stored != nil {
+				select {
+				case replies <- *r.order.Stored:
+				default: // nobody waits for them any more
+				}
+				continue
+			}
+			select {
+			case next <- r:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return next, replies
+}
+
+type follower struct {
+	ctx     context.Context // it leaves when this is done
+	leader  *leaderLink
+	replica Replica
+	copied  bool // the replica is a copy of the leader's state
+	device  torch.Device
+	address string       // of this process, for others on other machines; empty on one
+	peers   *torch.Peers // nil outside of a group
+	scope   *torch.Scope // of peers
+}
+
+// begin loads the images and reports that it is ready, or why it is not.
+func (f *follower) begin() (err error) {
+	var a answer
+	if a.Data, f.device, err = f.replica.Load(); err != nil {
+		a.Error = err.Error()
+	}
+	return errors.Join(err, f.leader.say(a))
+}
+
+// answer executes an order and answers it. An error ends the process.
+func (f *follower) answer(o order) error {
+	err := f.execute(o)
+	a := answer{Lost: errors.Is(err, torch.ErrPeer), Leaves: f.ctx.Err() != nil}
+	if err != nil {
+		f.leave() // so that all others notice
+		a.Error = err.Error()
+	}
+	if a.Lost {
+		err = nil // the leader will make another group
+	}
+	return errors.Join(f.leader.say(a), err)
+}
+
+func (f *follower) execute(o order) error {
+	switch {
+	case o.Meet != nil:
+		return f.meet(*o.Meet)
+	case f.peers == nil:
+		return fmt.Errorf("it is in no group: %w", torch.ErrPeer)
+	case o.Copy != nil:
+		return f.copy(o.Copy)
+	case !f.copied:
+		return errors.New("it has no network yet")
+	}
+	return f.replica.Work(o.work, f.peers)
+}
+
+// meet enters a new group.
+func (f *follower) meet(m rendezvous) error {
+	f.leave()
+	if err := torch.SetThreads(m.Threads); err != nil {
+		return err
+	}
+	f.scope = torch.NewScope()
+	o := torch.PeersOptions{Rank: m.Rank, Size: m.Size, File: m.File, Device: f.device, Timeout: m.Timeout}
+	if m.Meeting != 0 {
+		o.Address, o.Store = f.address, leadersStore{f.leader, m.Meeting, m.Timeout}
+	}
+	f.peers = f.scope.NewPeers(o)
+	return f.scope.Err()
+}
+
+func (f *follower) copy(state json.RawMessage) error {
+	f.copied = true
+	tensors, err := f.replica.Copy(state, f.device)
+	if err != nil {
+		return err
+	}
+	return f.peers.Broadcast(0, tensors...)
+}
+
+func (f *follower) leave() {
+	if f.scope != nil {
+		_ = f.scope.Close()
+	}
+	f.scope, f.peers = nil, nil
+}
+
+func (f *follower) close() {
+	f.leave()
+	f.replica.Close()
+}

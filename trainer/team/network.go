@@ -1,0 +1,200 @@
+package team
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"graft/internal/listen"
+)
+
+// Invitation holds the data that followers on other machines receive.
+type Invitation struct {
+	Version string   // of graft and LibTorch; followers of another one are refused
+	Job     string   // text of the job's configuration
+	Set     []string // assignments after it
+}
+
+// Means are the clock and the cryptographic randomness of connections. Both are needed.
+type Means struct {
+	Now    func() time.Time
+	Random io.Reader
+}
+
+// Network is a [Starter] whose followers come by themselves from other machines, see [Join]. They must know a
+// token. Messages and tensors are not encrypted, so that it listens at private addresses only.
+type Network struct {
+	Invitation
+	means    Means
+	host     string
+	token    []byte
+	listener net.Listener
+	idle     chan *guest
+	mu       sync.Mutex
+	begun    map[int]bool // devices whose first follower was waited for
+}
+
+// Bounds of strangers.
+const (
+	greetTimeout  = 5 * time.Second  // for a stranger, of whom more and more may come
+	inviteTimeout = 10 * time.Second // for those that know the token
+	mostIdle      = 1024
+)
+
+// ListenFor listens for followers at an IP address and a port of this machine.
+func ListenFor(address, token string, i Invitation, m Means) (*Network, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err == nil {
+		err = trusted(host)
+	}
+	if err == nil {
+		err = CheckToken(token)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listen for followers at %s: %w", address, err)
+	}
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen for followers: %w", err)
+	}
+	n := &Network{Invitation: i, means: m, host: host, token: []byte(token), listener: listen.NewGate(l, m.Now),
+		idle: make(chan *guest, mostIdle), begun: map[int]bool{}}
+	go n.accept()
+	return n, nil
+}
+
+// CheckToken returns an error for a token that could be guessed.
+func CheckToken(token string) error {
+	if len(token) < 16 {
+		return errors.New("the token is shorter than 16 characters; write a longer one, " +
+			"such as that of 'openssl rand -hex 16'")
+	}
+	return nil
+}
+
+// trusted is an error for an address that strangers reach.
+func trusted(host string) error {
+	ip := net.ParseIP(host)
+	switch {
+	case ip == nil:
+		return fmt.Errorf("%q is no IP address", host)
+	case ip.IsLoopback(), ip.IsPrivate(), ip.IsLinkLocalUnicast():
+		return nil
+	}
+	return fmt.Errorf("%s is no private address, and messages are not encrypted; "+
+		"use an address of a private network or of a tunnel", host)
+}
+
+// Addr returns the address of the listener.
+func (n *Network) Addr() string { return n.listener.Addr().String() }
+
+// Close sends away those that wait.
+func (n *Network) Close() error {
+	err := n.listener.Close()
+	for {
+		select {
+		case g := <-n.idle:
+			_ = g.conn.Close()
+		default:
+			return err
+		}
+	}
+}
+
+func (n *Network) accept() {
+	for {
+		conn, err := n.listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			pause(context.Background(), 100*time.Millisecond) // such as too many open files
+			continue
+		}
+		go n.greet(conn.(*listen.Client))
+	}
+}
+
+func pause(ctx context.Context, length time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, length)
+	defer cancel()
+	<-ctx.Done()
+}
+
+// greet lets those in that know the token and are of the same version.
+func (n *Network) greet(conn *listen.Client) {
+	g := &guest{Means: n.means, conn: conn, r: bufio.NewReader(conn)}
+	_ = conn.SetDeadline(g.Now().Add(greetTimeout))
+	if err := g.admit(n.token, n.Version); err != nil {
+		_ = g.say(greeting{Error: err.Error()})
+		_ = conn.Close()
+		return
+	}
+	_ = conn.SetDeadline(time.Time{})
+	g.conn = conn.Release()
+	watch(g.conn)
+	n.enqueue(g)
+}
+
+// Waiting counts the followers that wait for work, and drops those that are gone.
+func (n *Network) Waiting() (count int) {
+	for range len(n.idle) {
+		select {
+		case g := <-n.idle:
+			if g.alive() && n.enqueue(g) {
+				count++
+			}
+		default:
+			return count
+		}
+	}
+	return count
+}
+
+// enqueue lets a follower wait; beyond the limit it is sent away.
+func (n *Network) enqueue(g *guest) bool {
+	select {
+	case n.idle <- g:
+		return true
+	default:
+		_ = g.conn.Close()
+		return false
+	}
+}
+
+// Start gives a device to the next follower that waits. The first one of a device may come later.
+func (n *Network) Start(device int) (Process, error) {
+	n.mu.Lock()
+	first := !n.begun[device]
+	n.begun[device] = true
+	n.mu.Unlock()
+	if first {
+		s := newSeat()
+		go s.wait(n)
+		return s, nil
+	}
+	if p := n.next(); p != nil {
+		return p, nil
+	}
+	return nil, errors.New("no follower waits; start one with 'graft follow --join'")
+}
+
+// next gives work to the next follower that waits; nil without any.
+func (n *Network) next() Process {
+	select {
+	case g := <-n.idle:
+		s := newSeat()
+		go func() {
+			defer close(s.came)
+			s.take(g, n.Invitation)
+		}()
+		return s
+	default:
+		return nil
+	}
+}

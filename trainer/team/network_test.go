@@ -1,0 +1,81 @@
+package team_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"errors"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/trainer/team"
+)
+
+const (
+	testToken   = "0123456789abcdef"
+	testVersion = "graft test"
+)
+
+var means = team.Means{Now: time.Now, Random: rand.Reader}
+
+func dialing(address string) func() (net.Conn, error) {
+	return func() (net.Conn, error) { return net.DialTimeout("tcp", address, 5*time.Second) }
+}
+
+// Strangers, other versions and public addresses are refused.
+func TestStrangersAreRefused(t *testing.T) {
+	n, err := team.ListenFor("127.0.0.1:0", testToken, team.Invitation{Version: testVersion}, means)
+	require.NoError(t, err)
+	defer n.Close()
+	_, err = team.Join(context.Background(), dialing(n.Addr()), "another token, as long", testVersion, means)
+	require.ErrorIs(t, err, team.ErrRefused)
+	require.ErrorContains(t, err, "the token is another one")
+	_, err = team.Join(context.Background(), dialing(n.Addr()), testToken, "graft of yesterday", means)
+	require.ErrorContains(t, err, "the leader is graft test, the follower graft of yesterday")
+
+	conn, err := net.Dial("tcp", n.Addr())
+	require.NoError(t, err)
+	defer conn.Close()
+	r := bufio.NewReader(conn)
+	_, err = r.ReadString('\n')
+	require.NoError(t, err)
+	_, err = conn.Write([]byte("GET / HTTP/1.1\r\n\r\n"))
+	require.NoError(t, err)
+	text, _ := r.ReadString('\n')
+	require.Contains(t, text, "no program of graft")
+	_, err = team.Join(context.Background(), func() (net.Conn, error) { return nil, errors.New("no way") },
+		testToken, testVersion, means)
+	require.ErrorContains(t, err, "no way")
+
+	for address, want := range map[string]string{"8.8.8.8:1": "no private address", "0.0.0.0:1": "no private address",
+		"localhost:1": "no IP address", "10.0.0.1": "missing port"} {
+		_, err := team.ListenFor(address, testToken, team.Invitation{}, means)
+		require.ErrorContains(t, err, want)
+	}
+	_, err = team.ListenFor("127.0.0.1:0", "short", team.Invitation{}, means)
+	require.ErrorContains(t, err, "shorter than 16")
+}
+
+// Connections that say nothing do not keep followers out.
+func TestSlowStrangersKeepNobodyOut(t *testing.T) {
+	n, err := team.ListenFor("127.0.0.1:0", testToken, team.Invitation{Version: testVersion}, means)
+	require.NoError(t, err)
+	defer n.Close()
+	for k := range 500 {
+		conn, err := net.Dial("tcp", n.Addr())
+		require.NoError(t, err)
+		defer conn.Close()
+		if k%2 == 0 {
+			_, _ = conn.Write([]byte(`{"nonce":"`))
+		}
+	}
+	p, err := n.Start(1)
+	require.NoError(t, err)
+	l, err := team.Join(context.Background(), dialing(n.Addr()), testToken, testVersion, means)
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	require.NoError(t, p.Kill())
+}
