@@ -14,6 +14,7 @@ import (
 	"graft/cluster/fabric"
 	"graft/cluster/fabric/agent"
 	"graft/cluster/fabric/graph"
+	"graft/cluster/fabric/networks"
 	"graft/config/decode"
 	"graft/internal/files"
 	"graft/learn"
@@ -341,14 +342,11 @@ func (f *Fabric) check(fsys files.FS, r *decode.Reading) {
 func (f *Fabric) readSteps(fsys files.FS, r *decode.Reading) bool {
 	f.profiles = nil
 	for k, name := range f.Graphs.Models {
-		o := GraphOptions{Batch: f.Graphs.Batch, Profile: f.Graphs.Profile}
+		o := networks.ReadOptions{Batch: f.Graphs.Batch, Profile: f.Graphs.Profile}
 		if len(f.Graphs.Sizes) > 0 {
 			o.Size = f.Graphs.Sizes[k]
 		}
-		p, err := ReadGraph(fsys, name, o)
-		if err == nil {
-			err = CheckGraph(p)
-		}
+		p, err := networks.Reader{Network: ReadNetwork, Profile: FindProfile}.Read(fsys, name, o)
 		if err != nil {
 			r.Blame("graphs.models", fmt.Sprintf("models[%d]: %v", k, r.Elsewhere("graphs.models", err)))
 			return false

@@ -74,7 +74,7 @@ var rooms = []room{
 	{"cluster/study", []string{"cluster", "config/decode", "torch/weights"}},
 	{"cluster/fabric/graph", nil},
 	{"cluster/fabric", []string{"cluster", "cluster/fabric/graph"}},
-	{"cluster/fabric/networks", []string{"cluster/fabric/graph", "trainer"}},
+	{"cluster/fabric/networks", []string{"cluster/fabric/graph", "config/decode", "trainer"}},
 	{"cluster/elastic", []string{"cluster", "torch/weights"}},
 	{"cluster/adaptive/genetic", []string{"trainer/goodput"}},
 	{"cluster/adaptive", []string{"cluster", "trainer/goodput", "cluster/adaptive/genetic"}},
