@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -118,7 +119,7 @@ func (f *Fabric) search(s *fabric.Study, p FabricPoint) error {
 	for seed := range plans {
 		episode, err := f.Episode(s, p, seed)
 		if err == nil {
-			plans[seed], err = fabric.Exact(episode, mostStates)
+			plans[seed], err = fabric.Exact(context.Background(), episode, mostStates)
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w; demand.jobs is %d", strings.TrimSuffix(fmt.Sprintf("%s, episode %d, %s", Exact,

@@ -131,7 +131,7 @@ func (o *fabricOptions) run(ctx context.Context, w io.Writer, path string) error
 			return show(w, o.json, r, err, printExperiments)
 		}
 		o.play.Out = o.out
-		r, err := fabric.Play(env, o.play)
+		r, err := fabric.Play(ctx, env, o.play)
 		return show(w, o.json, r, err, printEpisode)
 	}
 	set := o.set

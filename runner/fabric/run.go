@@ -67,7 +67,7 @@ func runInto(ctx context.Context, s *episodes, stream *results.Stream) (_ *runs.
 			}
 		}
 		point := summed(base, p, entrants, c.Against())
-		if point.Hopeless, err = s.hopeless(base, p); err != nil {
+		if point.Hopeless, err = s.hopeless(ctx, base, p); err != nil {
 			return nil, err
 		}
 		o.Points = append(o.Points, point)
@@ -157,7 +157,7 @@ func (s *episodes) play(ctx context.Context, base *fabric.Study, p config.Fabric
 		}
 		w, err := fabric.NewWorld(study)
 		if err == nil {
-			err = fabric.Play(w, e.decider(seed, kind, s.config.Draws(seed)))
+			err = fabric.Play(ctx, w, e.decider(seed, kind, s.config.Draws(seed)))
 		}
 		if err == nil && see != nil && kind == 0 {
 			err = see(seed, w)
@@ -176,14 +176,14 @@ func (e *entrant) decider(seed, kind int, random *rand.Rand) fabric.Decider {
 }
 
 // hopeless is the share of the jobs of a point that every decider blocks.
-func (s *episodes) hopeless(base *fabric.Study, p config.FabricPoint) (float64, error) {
+func (s *episodes) hopeless(ctx context.Context, base *fabric.Study, p config.FabricPoint) (float64, error) {
 	sum := 0
 	for seed := range s.config.Demand.TestCount {
 		study, err := s.config.Episode(base, p, seed)
 		if err != nil {
 			return 0, err
 		}
-		n, err := study.Hopeless()
+		n, err := study.Hopeless(ctx)
 		if err != nil {
 			return 0, err
 		}

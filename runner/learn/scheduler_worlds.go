@@ -138,7 +138,7 @@ func (s steps) rivals(ctx context.Context, o *runs.ElasticLearningOutcome) error
 		for k, v := range validation {
 			w, err := fabric.NewWorld(v)
 			if err == nil {
-				err = fabric.Play(w, kind.New(s.Draws(k)))
+				err = fabric.Play(ctx, w, kind.New(s.Draws(k)))
 			}
 			if err != nil {
 				return err
