@@ -81,6 +81,8 @@ var rooms = []room{
 	{"cluster/fabric/agent", []string{"cluster/fabric", "learn/candidates"}},
 	{"cluster/elastic/agent", []string{"cluster/elastic", "learn/candidates"}},
 	{"cluster/elastic/world", []string{"cluster/study", "cluster/elastic/agent", "cluster/adaptive"}},
+	{"cluster/fabric/world", []string{"cluster/study", "cluster/fabric/networks", "cluster/fabric/agent",
+		"internal/failure"}},
 	{"cluster/node", []string{"cluster/trace"}},
 	{"cluster/execute", []string{"cluster/node", "fleet", "results"}},
 	{"cluster/node/agent", []string{"cluster/node", "learn/candidates"}},
