@@ -17,6 +17,8 @@ var renamed = map[string]string{
 // removed maps keys that are gone to what takes their place. A run folder's resolved file may
 // have them; they are then passed over.
 var removed = map[string]string{
+	"degree": "degree.deciders is schedule.schedulers now, degree.against schedule.against, degree.worth " +
+		"schedule.ablate, and degree.workers schedule.workers",
 	"elastic.trace": "it is workload.traces now, a list of files",
 	"distill.keep":  "schedule.restart says when the learning rate begins anew",
 }

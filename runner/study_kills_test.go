@@ -22,9 +22,12 @@ func studyArgs(t *testing.T) map[string][]string {
 	dir := t.TempDir()
 	writeTrace(t, dir, 2000)
 	jobs, nodes := filepath.Join(dir, "jobs.csv"), filepath.Join(dir, "nodes.csv")
+	steps := filepath.Join(dir, "fabric.toml")
+	require.NoError(t, os.WriteFile(steps, []byte(smallFabric), 0o600))
 	return map[string][]string{
 		"rigid":   {"--trace", jobs, "--nodes", nodes, "--scheduler", "fifo,srtf,tiresias,fair", "--load", "1,2"},
 		"elastic": {"--trace", jobs, "--speeds", "analytic", "--scheduler", "all", "--set", "schedule.ablate=true"},
+		"fabric":  {steps, "--scheduler", "all", "--set", "schedule.ablate=true", "--set", "demand.jobs=100"},
 	}
 }
 

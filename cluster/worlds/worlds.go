@@ -3,6 +3,7 @@ package worlds
 
 import (
 	elastic "graft/cluster/elastic/world"
+	fabric "graft/cluster/fabric/world"
 	"graft/cluster/rigid"
 	"graft/cluster/study"
 )
@@ -12,6 +13,7 @@ func All() []*study.World {
 	return []*study.World{
 		rigid.World(),
 		elastic.World(),
+		fabric.World(),
 	}
 }
 

@@ -89,7 +89,7 @@ var rooms = []room{
 	{"cluster/lucid", []string{"cluster", "cluster/estimate"}},
 	{"cluster/schedulers", []string{"cluster/lucid"}},
 	{"cluster/rigid", []string{"cluster/study", "cluster/schedulers", "internal/failure"}},
-	{"cluster/worlds", []string{"cluster/elastic/world", "cluster/rigid"}},
+	{"cluster/worlds", []string{"cluster/elastic/world", "cluster/rigid", "cluster/fabric/world"}},
 	{"original/dl2", []string{"learn/dense", "learn/replay", "cluster/elastic", "torch/weights"}},
 	{"original/pollux", []string{"cluster/adaptive", "cluster/schedulers"}},
 	{"original/ramp", []string{"cluster/fabric", "cluster/elastic", "learn"}},
