@@ -112,7 +112,7 @@ race-rooms:
 
 race-runner:
 	@go test -vet=off -race -run 'Listen|Serve|Bars|Signal|Recorded' -skip 'ManyRunsIsQuick|Browser|PagesFit' ./runner
-	@go test -vet=off -race -run 'AreTheSame|LiveChangesAtRandom|LiveRefuses' ./runner/fabric ./trainer
+	@go test -vet=off -race -run 'FabricRunsAreTheSame|LiveChangesAtRandom|LiveRefuses' ./runner/study ./trainer
 
 # The package that takes longest begins first, so that the others run beside it. One more than there are
 # processors runs at a time, since many tests wait for processes.

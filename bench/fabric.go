@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -80,7 +81,7 @@ func playFabric(network *fabric.Ramp, jobs, parts int) (seconds float64, events 
 	began := time.Now()
 	w, err := fabric.NewWorld(s)
 	if err == nil {
-		err = fabric.Play(w, fabric.Constant{Parts: parts})
+		err = fabric.Play(context.Background(), w, fabric.Constant{Parts: parts})
 	}
 	if err != nil {
 		return 0, 0, err

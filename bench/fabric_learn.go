@@ -64,7 +64,7 @@ func rates(all []*fabric.Study, kind fabric.Kind) (list []float64, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := fabric.Play(w, kind.New(rand.New(rand.NewPCG(1, uint64(k))))); err != nil {
+		if err := fabric.Play(context.Background(), w, kind.New(rand.New(rand.NewPCG(1, uint64(k))))); err != nil {
 			return nil, err
 		}
 		list = append(list, float64(w.Record.Blocked)/float64(len(w.Jobs)))
@@ -182,7 +182,7 @@ func (t *degreeTable) learned() (gains [][]float64, times []float64, err error) 
 func (t *degreeTable) exact() error {
 	var exact []float64
 	for _, s := range t.small {
-		plan, err := fabric.Exact(s, 10_000_000)
+		plan, err := fabric.Exact(context.Background(), s, 10_000_000)
 		if err != nil {
 			return err
 		}

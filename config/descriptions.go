@@ -70,6 +70,73 @@ var descriptions = map[string]string{
 		"communication. Required unless the trace says that speeds are analytic.",
 	"graft/cluster/elastic/world.Options.Types": "JSON file of job types: demands, size of an epoch, communication; " +
 		"empty means the eight models of DL2.",
+	"graft/cluster/fabric/world.Demand.Every": "Mean time between arrivals, in place of load. Zero follows from load.",
+	"graft/cluster/fabric/world.Demand.Gaps": "Distribution of times between arrivals; regular has all alike. Empty " +
+		"means exponential.",
+	"graft/cluster/fabric/world.Demand.Jobs":  "Number of jobs of an episode. Zero means 200.",
+	"graft/cluster/fabric/world.Demand.Least": "Lower end of uniform and skewed. Zero means 0.1.",
+	"graft/cluster/fabric/world.Demand.Limits": "Distribution of the share of its time on one server that a job may " +
+		"take. Empty means uniform.",
+	"graft/cluster/fabric/world.Demand.Load": "Servers that jobs would keep busy if none was split, as a share of " +
+		"all servers. Zero means 1.",
+	"graft/cluster/fabric/world.Demand.Most": "Upper end of uniform and skewed, and the share of " +
+		"fixed. Zero means 1.",
+	"graft/cluster/fabric/world.Demand.Period": "Jobs of a period. Zero means 50.",
+	"graft/cluster/fabric/world.Demand.Seed":   "Random seed of the first episode. Default 1.",
+	"graft/cluster/fabric/world.Demand.Shares": "Relative frequency of each of the values. Empty means all alike.",
+	"graft/cluster/fabric/world.Demand.Skewness": "Shape of skewed: a positive one has more short limits. PAC-ML's " +
+		"distributions B, C and D have 5, 0 and -5.",
+	"graft/cluster/fabric/world.Demand.Steps": "Training steps of a job. Zero means 50.",
+	"graft/cluster/fabric/world.Demand.Swing": "Share by which the load rises and falls in each period, from 0 to " +
+		"below 1. Zero is steady.",
+	"graft/cluster/fabric/world.Demand.TestCount":  "Episodes on which schedulers are compared. Zero means 5.",
+	"graft/cluster/fabric/world.Demand.TrainCount": "Episodes to learn from. Zero means 20.",
+	"graft/cluster/fabric/world.Demand.ValidationCount": "Episodes by which learned schedulers are chosen. Zero " +
+		"means 10.",
+	"graft/cluster/fabric/world.Demand.Values": "Limits to draw from, of values.",
+	"graft/cluster/fabric/world.File.Demand":   "Jobs that arrive.",
+	"graft/cluster/fabric/world.File.Fabric":   "Servers, and the network between them.",
+	"graft/cluster/fabric/world.File.Graphs":   "Networks that jobs train.",
+	"graft/cluster/fabric/world.File.Learn":    "Options of the learner of 'graft learn'.",
+	"graft/cluster/fabric/world.File.Run":      "Seeds of 'graft learn', and the run folder of all commands.",
+	"graft/cluster/fabric/world.File.Schedule": "Schedulers, which choose the degree of each job.",
+	"graft/cluster/fabric/world.File.Vary":     "Values that are compared in one run.",
+	"graft/cluster/fabric/world.Graphs.Batch":  "Examples per step of a network. Zero means 64.",
+	"graft/cluster/fabric/world.Graphs.Models": "Networks of the zoo, files of networks, profiles of PipeDream " +
+		"(.txt) or graphs (.json). Empty means ResNet18, VGG11BN, MobileNetV2, CIFARResNet56 and LargeConvNet.",
+	"graft/cluster/fabric/world.Graphs.Profile": "Device profile with the times of networks, by name or file. Empty " +
+		"means round-gpu.",
+	"graft/cluster/fabric/world.Graphs.Sizes": "Height and width in pixels of the images of each network; zero is " +
+		"the network's own. Empty keeps all.",
+	"graft/cluster/fabric/world.Graphs.Weights": "Relative frequency of each network among the jobs. Empty means all " +
+		"alike.",
+	"graft/cluster/fabric/world.Options.Bandwidth": "Server bandwidth in bytes/s. Zero means 1.6e12, as in PAC-ML's " +
+		"experiments.",
+	"graft/cluster/fabric/world.Options.Channels":  "Number of channels between two servers, of ramp. Zero means 1.",
+	"graft/cluster/fabric/world.Options.IO":        "Time to send and to receive in s, of ramp. Zero means 100e-9.",
+	"graft/cluster/fabric/world.Options.Latency":   "Transfer latency in s. Zero means 50e-9.",
+	"graft/cluster/fabric/world.Options.MaxDegree": "Maximum number of parts of a step. Zero means 16.",
+	"graft/cluster/fabric/world.Options.Memory":    "Server memory in bytes. Zero means 80e9.",
+	"graft/cluster/fabric/world.Options.Network": "Kind of network that connects the servers: ramp is an optical " +
+		"network with channels between all servers, tree has a switch in each rack and a core. Empty means ramp.",
+	"graft/cluster/fabric/world.Options.Quantum": "Time of an operation per part in ms, of tensor. Zero means 0.01.",
+	"graft/cluster/fabric/world.Options.Quirks":  "Faults of PAC-ML's simulator to keep, by name. Empty keeps none.",
+	"graft/cluster/fabric/world.Options.Size": "Numbers of parts of the network: of ramp groups, racks per group and " +
+		"servers per rack; of tree racks and servers per rack. Empty means 4, 4, 2 and 4, 8.",
+	"graft/cluster/fabric/world.Options.Speed": "Server speed, by which times of operations are " +
+		"divided. Zero means 1.",
+	"graft/cluster/fabric/world.Options.Strategy": "Way to spread a step over servers. Empty means data.",
+	"graft/cluster/fabric/world.Options.Uplink": "Bandwidth of a rack in bytes/s, of tree. Zero means the sum of its " +
+		"servers.",
+	"graft/cluster/fabric/world.Vary.Bandwidths": "Values of fabric.bandwidth to sweep, with fabric.uplink in " +
+		"proportion. Empty keeps it.",
+	"graft/cluster/fabric/world.Vary.Loads": "Values of demand.load to sweep. Empty keeps demand.load. Excludes " +
+		"demand.every.",
+	"graft/cluster/fabric/world.Vary.MaxDegrees": "Values of fabric.max_degree to sweep. Empty keeps it.",
+	"graft/cluster/fabric/world.Vary.Networks": "Kinds of networks to sweep, with their sizes or alone, such as ramp " +
+		"4x4x2 or tree 4x8. Empty keeps the network.",
+	"graft/cluster/fabric/world.Vary.Skewness": "Values of demand.skewness to sweep, with demand.limits = " +
+		"\"skewed\". Empty keeps it.",
 	"graft/cluster/lucid.Options.Echo": "Virtual cluster that has a node less while the profiler has one more; empty " +
 		"is one of Venus's, or the largest but those.",
 	"graft/cluster/lucid.Options.From": "Virtual clusters that give the profiler a node each; empty is two of " +
@@ -119,9 +186,9 @@ var descriptions = map[string]string{
 		"Default false.",
 	"graft/cluster/study.Schedule.Against": "Baseline of differences. Empty means the first scheduler, or the usual " +
 		"baseline of the world.",
-	"graft/cluster/study.Schedule.Schedulers": "To compare, as 'graft list schedulers' shows them; learned ones are " +
-		"paths of run folders of 'graft learn', or of files of their policies. Empty means the usual ones of the " +
-		"world.",
+	"graft/cluster/study.Schedule.Schedulers": "Names of schedulers to compare, as 'graft list schedulers' shows " +
+		"them; learned ones are paths of run folders of 'graft learn', or of files of their policies. Empty means " +
+		"the usual ones of the world.",
 	"graft/cluster/study.Schedule.Seed": "First seed of schedulers that draw random numbers. Default 0.",
 	"graft/cluster/study.Schedule.Seeds": "Simulations under each scheduler that draws, with successive seeds. Zero " +
 		"means 1.",
@@ -179,74 +246,7 @@ var descriptions = map[string]string{
 		"beyond. Zero means 16.",
 	"graft/config.ExecutorOptions.Sampling": "Time between readings of the devices, from 10ms to 1s; zero means 100ms.",
 	"graft/config.ExecutorOptions.UUIDs":    "GPUs to use, as nvidia-smi -L prints them; empty means all.",
-	"graft/config.Fabric.Degree":            "Who chooses the degree of each job.",
-	"graft/config.Fabric.Demand":            "Jobs that arrive.",
-	"graft/config.Fabric.Fabric":            "Servers, and the network between them.",
-	"graft/config.Fabric.Graphs":            "Networks that jobs train.",
-	"graft/config.Fabric.Learn":             "Options of the learner of 'graft learn'.",
-	"graft/config.Fabric.Run":               "Seeds of 'graft learn', and the run folder of all commands.",
-	"graft/config.Fabric.Vary":              "What is compared in one run.",
-	"graft/config.FabricDegree.Against":     "Decider that differences are from; empty means the first.",
-	"graft/config.FabricDegree.Deciders": "To compare: never, least, most, in-time, thrifty, quickest, random, " +
-		"constant-N with a degree N, best-constant, the constant degree that blocks fewest jobs, chosen afterwards, " +
-		"exact, the fewest blocked jobs of all choices, found by a search of small episodes, or learned ones, each a " +
-		"run folder of 'graft learn' or a file of its policies. Empty means all but exact, constant-N and learned " +
-		"ones.",
-	"graft/config.FabricDegree.Workers": "Episodes in parallel; zero means one for each processor.",
-	"graft/config.FabricDegree.Worth":   "Also simulates the first decider with each quirk alone; default false.",
-	"graft/config.FabricDemand.Every":   "Mean time between arrivals, in place of load; zero follows from load.",
-	"graft/config.FabricDemand.Gaps": "Distribution of times between arrivals; regular has all alike; empty means " +
-		"exponential.",
-	"graft/config.FabricDemand.Jobs":  "Of an episode; zero means 200.",
-	"graft/config.FabricDemand.Least": "Lower end of uniform and skewed; zero means 0.1.",
-	"graft/config.FabricDemand.Limits": "Distribution of the share of its time on one server that a job may take; " +
-		"empty means uniform.",
-	"graft/config.FabricDemand.Load": "Servers that jobs would keep busy if none was split, as a share of all; zero " +
-		"means 1.",
-	"graft/config.FabricDemand.Most":   "Upper end of uniform and skewed, and the share of fixed; zero means 1.",
-	"graft/config.FabricDemand.Period": "Jobs of a period; zero means 50.",
-	"graft/config.FabricDemand.Seed":   "Of the first episode; default 1.",
-	"graft/config.FabricDemand.Shares": "How often each of the values is drawn; empty means all alike.",
-	"graft/config.FabricDemand.Skewness": "Of skewed; positive ones have more short limits: PAC-ML's distributions " +
-		"B, C and D have 5, 0 and -5.",
-	"graft/config.FabricDemand.Steps": "Training steps of a job; zero means 50.",
-	"graft/config.FabricDemand.Swing": "Load rises and falls by this share in each period, from 0 to below 1; zero " +
-		"is steady.",
-	"graft/config.FabricDemand.TestCount":       "Episodes on which deciders are compared; zero means 5.",
-	"graft/config.FabricDemand.TrainCount":      "Episodes to learn from; zero means 20.",
-	"graft/config.FabricDemand.ValidationCount": "Episodes that choose what is learned; zero means 10.",
-	"graft/config.FabricDemand.Values":          "Of values.",
-	"graft/config.FabricGraphs.Batch":           "Examples in a step of a network; zero means 64.",
-	"graft/config.FabricGraphs.Models": "Networks of the zoo, files of networks, profiles of PipeDream (.txt) or " +
-		"graphs (.json). Empty means ResNet18, VGG11BN, MobileNetV2, CIFARResNet56 and LargeConvNet.",
-	"graft/config.FabricGraphs.Profile": "Times of a device for networks, by name or file; empty means round-gpu.",
-	"graft/config.FabricGraphs.Sizes": "Height and width of the images of each network, pixels, zero for its own; " +
-		"empty leaves all at their own.",
-	"graft/config.FabricGraphs.Weights": "How often jobs train each, beside the others; empty means all alike.",
-	"graft/config.FabricOptions.Bandwidth": "Of a server, bytes in a second; zero means 1.6e12, as in PAC-ML's " +
-		"experiments.",
-	"graft/config.FabricOptions.Channels":  "Of ramp, between two servers; zero means 1.",
-	"graft/config.FabricOptions.IO":        "Of ramp: to send and to receive, s; zero means 100e-9.",
-	"graft/config.FabricOptions.Latency":   "Of a transfer, s; zero means 50e-9.",
-	"graft/config.FabricOptions.MaxDegree": "Largest number of parts of a step; zero means 16.",
-	"graft/config.FabricOptions.Memory":    "Of a server; zero means 80e9.",
-	"graft/config.FabricOptions.Network": "Ramp is an optical network with channels between all servers, tree has a " +
-		"switch in each rack and a core; empty means ramp.",
-	"graft/config.FabricOptions.Quantum": "Of tensor: time of an operation for each of its parts; zero means 0.01.",
-	"graft/config.FabricOptions.Quirks":  "Faults of the simulator of PAC-ML that are kept, by name; empty keeps none.",
-	"graft/config.FabricOptions.Size": "Of ramp: groups, racks in a group, servers in a rack; of tree: racks, " +
-		"servers in a rack; empty means 4, 4, 2 and 4, 8.",
-	"graft/config.FabricOptions.Speed":    "Of a server, by which times of operations are divided; zero means 1.",
-	"graft/config.FabricOptions.Strategy": "How a step is spread over servers; empty means data.",
-	"graft/config.FabricOptions.Uplink": "Of tree: of a rack, bytes in a second; zero is that of " +
-		"its servers together.",
-	"graft/config.FabricVary.Bandwidths": "Of fabric.bandwidth, with fabric.uplink in proportion; empty is that one.",
-	"graft/config.FabricVary.Loads":      "Of demand.load, without demand.every; empty is that one.",
-	"graft/config.FabricVary.MaxDegrees": "Of fabric.max_degree; empty is that one.",
-	"graft/config.FabricVary.Networks": "Of fabric.network with fabric.size, such as ramp 4x4x2 or tree 4x8, or a " +
-		"kind alone; empty is that one.",
-	"graft/config.FabricVary.Skewness":  "Of demand.skewness, where demand.limits is skewed; empty is that one.",
-	"graft/config.FleetOptions.Account": "The account that Slurm charges. Empty means its default.",
+	"graft/config.FleetOptions.Account":     "The account that Slurm charges. Empty means its default.",
 	"graft/config.FleetOptions.CPUs": "The number of processors of each worker. Zero divides this machine's among " +
 		"local workers, and means the cluster's default elsewhere.",
 	"graft/config.FleetOptions.Claim": "The persistent volume claim of the run folder and the cache, for the engine " +
@@ -475,17 +475,6 @@ var descriptions = map[string]string{
 	"graft/config.TreeLearningOptions.For": "Selects the defaults of the keys of this section: known learns the best " +
 		"sequence of each scenario of the tables; new averages noise out and keeps policies from being too certain, " +
 		"for scenarios that have no table. Empty means known.",
-	"graft/config.TreeLearningRun.Checkpoint": "Wall-clock time between two checkpoints of a policy; zero means 30 s.",
-	"graft/config.TreeLearningRun.Every":      "Steps between two rows of the table; zero means 10.",
-	"graft/config.TreeLearningRun.Folder":     "Path of the run folder; empty lets the command choose.",
-	"graft/config.TreeLearningRun.Seed": "Seed of the first policy; the others have the seeds " +
-		"after it; default 1.",
-	"graft/config.TreeLearningRun.Seeds": "Policies that learn, from 1 to 1,024; those of tables vote together in " +
-		"the end, of schedulers the best is kept; zero means 5.",
-	"graft/config.TreeLearningRun.Tensorboard": "Whether event files for TensorBoard are written beside the tables; " +
-		"false writes none.",
-	"graft/config.TreeLearningRun.Workers": "Policies that learn in parallel, each on a thread; zero means one for " +
-		"each processor.",
 	"graft/config.TreeLearningTables.Folders": "Folders of the training tables, graft's or the original's; required.",
 	"graft/config.TreeLearningTables.HeldOut": "Folders of validation tables, for early stopping; empty stops where " +
 		"the training objective stops improving.",
@@ -563,6 +552,16 @@ var descriptions = map[string]string{
 		"10,000.",
 	"graft/decider.StructuralShape.Hidden": "Values of an encoding and of each hidden layer; zero means 32.",
 	"graft/decider.StructuralShape.Rounds": "Of the graph encoder; zero means 2.",
+	"graft/learn.RunOptions.Checkpoint":    "Wall-clock time between two checkpoints of a policy; zero means 30 s.",
+	"graft/learn.RunOptions.Every":         "Steps between two rows of the table; zero means 10.",
+	"graft/learn.RunOptions.Folder":        "Path of the run folder; empty lets the command choose.",
+	"graft/learn.RunOptions.Seed":          "Seed of the first policy; the others have the seeds after it; default 1.",
+	"graft/learn.RunOptions.Seeds": "Policies that learn, from 1 to 1,024; those of tables vote together in the end, " +
+		"of schedulers the best is kept; zero means 5.",
+	"graft/learn.RunOptions.Tensorboard": "Whether event files for TensorBoard are written beside the tables; false " +
+		"writes none.",
+	"graft/learn.RunOptions.Workers": "Policies that learn in parallel, each on a thread; zero means one for each " +
+		"processor.",
 	"graft/learn/candidates.Options.Actions": "Actions in each of them in a round, where the baseline is not " +
 		"workload, which plays to the end; zero means 2048.",
 	"graft/learn/candidates.Options.Baseline": "Selects the comparison of PPO for the rewards after an action: " +

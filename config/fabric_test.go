@@ -1,13 +1,17 @@
 package config
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"graft/cluster/fabric"
+	"graft/cluster/study"
+	"graft/cluster/worlds"
+	"graft/internal/failure"
 	"graft/internal/files"
 )
 
@@ -17,20 +21,18 @@ const chainOfSteps = `{"model": "chain", "operations": [
   {"id": 2, "kind": "Linear", "forward_ms": 1, "backward_ms": 2, "activation_bytes": 4e4, "parameter_bytes": 1e4}],
   "edges": [[1, 2]]}`
 
-func readFabric(t *testing.T, text string, set ...string) (*Fabric, error) {
+func readFabric(t *testing.T, text string, set ...string) (study.File, error) {
 	t.Helper()
-	return ReadFabric(files.OS{}, written(t, "cluster.toml", text), set)
+	return ReadWorld(worlds.Named("fabric"), files.OS{}, written(t, "cluster.toml", text), set)
 }
 
 func TestFabricScenario(t *testing.T) {
-	f, err := ReadFabric(files.OS{}, "../scenarios/fabric/mixed.toml", nil)
+	f, err := ReadWorld(worlds.Named("fabric"), files.OS{}, "../scenarios/fabric/mixed.toml", nil)
 	require.NoError(t, err)
 	summary, err := f.Summary()
 	require.NoError(t, err)
 	require.Contains(t, summary, "5 episodes of 200 jobs of 5 networks on ramp of 32 servers under "+
 		"best-constant, never, ")
-	require.Len(t, f.Points(), 1)
-	require.Empty(t, f.Points()[0].Name())
 }
 
 // What a run would die of is seen before it.
@@ -73,11 +75,11 @@ func TestFaultsOfFabricFiles(t *testing.T) {
 		"demand.limits=odd":                          "odd",
 		"demand.limits=values":                       "expected at least one",
 		"demand.least=0.9\ndemand.most=0.5":          "limits from 0.9 to 0.5",
-		"degree.deciders=['odd']":                    "decider \"odd\" is unknown",
-		"degree.deciders=['constant-3']":             "constant-3",
-		"degree.deciders=['most','most']":            "given twice",
-		"degree.against=odd":                         "not among the deciders",
-		"degree.workers=-1":                          "workers is -1",
+		"schedule.schedulers=['odd']":                "decider \"odd\" is unknown",
+		"schedule.schedulers=['constant-3']":         "constant-3",
+		"schedule.schedulers=['most','most']":        "given twice",
+		"schedule.against=odd":                       "not among the schedulers",
+		"schedule.workers=-1":                        "workers is -1",
 		"vary.loads=[1,-1]":                          "loads[1] is -1",
 		"vary.bandwidths=[0]":                        "bandwidths[0] is 0",
 		"vary.max_degrees=[9000]":                    "largest degree 9000",
@@ -88,50 +90,35 @@ func TestFaultsOfFabricFiles(t *testing.T) {
 		"vary.networks=['ring']":                     "ring",
 		"vary.networks=['tree 4by8']":                "is no size",
 		"vary.networks=['tree 4x8x2']":               "expected 2 numbers",
-		"degree.deciders=['exact']\ndemand.jobs=300": "more than 100000 states; take fewer jobs or degrees; " +
-			"demand.jobs is 300",
-		"degree.deciders=['exact']\ndegree.worth=true\ndemand.jobs=3": "put another one first",
+		"vary.loads=[1,2,1]":                         "loads[2]: 1 is given twice",
+		"degree.deciders=['most']":                   "degree.deciders is schedule.schedulers now",
+		"schedule.schedulers=['exact']\nschedule.ablate=true\ndemand.jobs=3": "put another one first",
 	} {
 		_, err := readFabric(t, base, strings.Split(assignment, "\n")...)
 		assert.ErrorContains(t, err, want, assignment)
 	}
 }
 
-// Networks that vary have a kind and a size; racks keep the share of their uplinks.
-func TestNetworksThatVary(t *testing.T) {
-	f, err := readFabric(t, "[fabric]\nnetwork = 'tree'\nsize = [2, 4]\nbandwidth = 1e9\nuplink = 1e9\n[graphs]\n"+
-		"models = ['"+written(t, "chain.json", chainOfSteps)+"']\n[vary]\nnetworks = ['tree', 'tree 3x5', 'ramp']\n")
-	require.NoError(t, err)
-	var names []string
-	for _, p := range f.Points() {
-		names = append(names, p.Network)
-		s, err := f.Cluster(p, nil)
-		require.NoError(t, err)
-		if tree, ok := s.Network.(*fabric.Tree); ok {
-			require.InDelta(t, 0.25, tree.Uplink/(tree.Bandwidth*float64(tree.Servers)), 1e-12)
-		}
+// A search that is too large is found before the run; graphs are looked for beside the file, and files of networks
+// are graphs.
+func TestFabricFilesArePrepared(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"chain.json": chainOfSteps,
+		"small.toml": "input = [8]\n[[layers]]\nlayer = \"Linear(8, 4)\"\n",
+		"cluster.toml": "[fabric]\n[graphs]\nmodels = ['chain.json', 'small.toml']\n[schedule]\n" +
+			"schedulers = ['exact']\n"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	require.Equal(t, []string{"tree 2x4", "tree 3x5", "ramp 4x4x2"}, names)
-}
-
-// Every combination of values is a point, and the jobs of a seed do not depend on what is not of the demand.
-func TestPointsOfFabricFiles(t *testing.T) {
-	f, err := readFabric(t, "[fabric]\n[graphs]\nmodels = ['"+written(t, "chain.json", chainOfSteps)+"']\n[vary]\n"+
-		"loads = [0.5, 1]\nbandwidths = [1e9, 1e10, 1e11]\n")
-	require.NoError(t, err)
-	points := f.Points()
-	require.Len(t, points, 6)
-	require.Equal(t, "load 0.5, bandwidth 1e+09", points[0].Name())
-	require.Equal(t, "load 1, bandwidth 1e+11", points[5].Name())
-	jobs := func(at, seed int) any {
-		s, err := f.Cluster(points[at], nil)
+	read := func(jobs string) study.File {
+		f, err := ReadWorld(worlds.Named("fabric"), files.OS{}, filepath.Join(dir, "cluster.toml"),
+			[]string{"demand.test_count=1", "demand.jobs=" + jobs})
 		require.NoError(t, err)
-		episode, err := f.Episode(s, points[at], seed)
-		require.NoError(t, err)
-		return episode.Jobs
+		return f
 	}
-	require.Equal(t, jobs(0, 0), jobs(1, 0), "another bandwidth")
-	require.NotEqual(t, jobs(0, 0), jobs(3, 0), "another load")
-	require.NotEqual(t, jobs(0, 0), jobs(0, 1), "another seed")
-	require.NotEqual(t, f.Digest(), must(readFabric(t, f.Resolved(), "demand.seed=2")).Digest())
+	require.NoError(t, read("3").Study().Prepare(t.Context(), study.Env{}, true))
+	require.NotEqual(t, Digest(read("3")), Digest(read("4")))
+	err := read("300").Study().Prepare(t.Context(), study.Env{}, true)
+	require.ErrorContains(t, err, "exact, episode-1: the exact search is too large: more than 100000 states; take "+
+		"fewer jobs or degrees; demand.jobs is 300")
+	require.Equal(t, failure.Configuration, failure.CodeOf(t.Context(), err))
 }

@@ -10,7 +10,9 @@ import (
 	"graft/cluster/study"
 	"graft/config/decode"
 	"graft/internal/files"
+	"graft/model"
 	"graft/results"
+	"graft/trainer/clock"
 )
 
 // File holds the options of a configuration file. Its struct embeds sources; its fields
@@ -31,6 +33,10 @@ type (
 	checker interface {
 		check(files.FS, *decode.Reading)
 	} // checks further, after Validate
+	networkUser interface {
+		UseNetworks(network func(files.FS, string) (*model.Network, error),
+			profile func(files.FS, string) (*clock.Profile, error))
+	} // reads networks and profiles of devices, which packages below cannot read
 )
 
 // sources is embedded by the structs of files.
@@ -64,7 +70,7 @@ type Page struct {
 func Kinds() []*Kind {
 	kinds := []*Kind{JobKind, SimulationKind, TreeLearningKind, PipelineKind, ElasticLearningKind}
 	kinds = append(kinds, worldKinds()...)
-	return append(kinds, NodeKind, FabricKind, LearningKind, SweepKind)
+	return append(kinds, NodeKind, LearningKind, SweepKind)
 }
 
 // KindOf returns the kind of a file; a file that cannot be read and an empty path have
@@ -144,6 +150,9 @@ func finish(fsys files.FS, f File, r *decode.Reading) error {
 	f.Origins().Take(r)
 	findPaths(fsys, r)
 	r.Defaults()
+	if u, has := f.(networkUser); has {
+		u.UseNetworks(ReadNetwork, FindProfile)
+	}
 	if l, has := f.(loader); has {
 		l.load(fsys, r)
 	}

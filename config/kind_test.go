@@ -98,11 +98,11 @@ func TestWhatResultsHaveToDoWithKeys(t *testing.T) {
 	}
 	for result, want := range map[decode.Result]string{
 		decode.None: "run.folder run.listen run.tensorboard run.checkpoint run.workers pipeline.folder " +
-			"pipeline.cache output.folder schedule.workers degree.workers workloads.test workloads.test_count " +
+			"pipeline.cache output.folder schedule.workers workloads.test workloads.test_count " +
 			"simulate.tries simulate.cache adapt.on_error train.keep_best checkpoint. fleet. " +
 			"parallel.listen parallel.token_file parallel.min_processes",
 		decode.Rounding: "run.device run.threads run.instructions train.cuda_graphs parallel.",
-		decode.Contents: "workload.traces elastic.speeds elastic.types " +
+		decode.Contents: "workload.traces elastic.speeds elastic.types graphs.models " +
 			"adaptive.data machine.profiles " +
 			"tasks.from workloads.from workloads.train workloads.validation pipeline.scenarios pipeline.set " +
 			"tables.folders tables.held_out",

@@ -20,8 +20,12 @@ var removed = map[string]string{
 	"adaptive.traces": "it is workload.traces now",
 	"distill.keep":    "schedule.restart says when the learning rate begins anew",
 	"elastic.trace":   "it is workload.traces now, a list of files",
-	"output":          "output.folder is run.folder now",
+	"cluster.trace":   "it is workload.traces now, a list of files",
+	"schedule.loads":  "it is schedule.arrival_factors now",
+	"output":          "output.folder is run.folder now, and output.every cluster.usage_every_s",
 	"schedule.worth":  "it is schedule.ablate now",
+	"degree": "degree.deciders is schedule.schedulers now, degree.against schedule.against, degree.worth " +
+		"schedule.ablate, and degree.workers schedule.workers",
 }
 
 // newName returns the key that replaces an old one, and other keys as they are.

@@ -39,7 +39,7 @@ var details = map[*runs.Kind]func(r *runs.Run, all bool) (Detail, error){
 	runs.ElasticLearningKind: readElasticLearningDetail, runs.ElasticComparisonKind: readElasticComparisonDetail,
 	runs.ElasticCasesKind: readElasticCasesDetail, runs.NodeKind: readNodeDetail,
 	runs.NodeRunKind: readNodeRunDetail, runs.NodeProfileKind: readNodeProfileDetail,
-	runs.FabricKind: readFabricDetail, runs.EvaluationKind: readEvaluationDetail, runs.JobKind: readJobDetail,
+	runs.EvaluationKind: readEvaluationDetail, runs.JobKind: readJobDetail,
 	runs.OriginalKind: readOriginalDetail, runs.PipelineKind: readPipelineDetail,
 	runs.PoliciesKind: readPoliciesDetail, runs.PolicyKind: readPolicyDetail, runs.SimulationKind: readSimulationDetail,
 	runs.SweepKind: readSweepDetail, runs.TableKind: readTableDetail,

@@ -262,9 +262,11 @@ func differencesLegend(o *study.Outcome) string {
 	case len(o.Workloads) > 1:
 		return fmt.Sprintf("DIFFERENCE is from %s, workload by workload; 95%% intervals are over workloads and seeds. "+
 			"Schedulers that do not differ from the best of a rank beyond noise share it.", o.Against)
-	case slices.ContainsFunc(o.Cells, func(c study.CellOutcome) bool { return c.Difference != nil }):
+	case slices.ContainsFunc(o.Cells, func(c study.CellOutcome) bool { return c.Difference.Whole() }):
 		return fmt.Sprintf("DIFFERENCE is that of %s from %s, job by job, with its 95%% interval.",
 			o.Metric(firstRanked(o)).Title, o.Against)
+	case slices.ContainsFunc(o.Cells, func(c study.CellOutcome) bool { return c.Difference != nil }):
+		return fmt.Sprintf("DIFFERENCE is that of %s from %s.", o.Metric(firstRanked(o)).Title, o.Against)
 	}
 	return ""
 }

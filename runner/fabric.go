@@ -9,14 +9,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	cluster "graft/cluster/fabric"
+	"graft/cluster/study"
+	"graft/cluster/worlds"
 	"graft/config"
 	"graft/internal/failure"
+	"graft/internal/registry"
 	"graft/report"
 	"graft/report/document"
 	"graft/report/runs"
 	"graft/runner/app"
 	"graft/runner/fabric"
+	simulations "graft/runner/study"
 )
 
 func newFabricCommand() *cobra.Command {
@@ -34,9 +37,9 @@ func newFabricRunCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "run [CONFIG]",
 		Short: "Play episodes: jobs arrive, are split and placed, and run or are blocked",
-		Long: `run simulates episodes of CONFIG, a file with the section fabric: jobs arrive, a decider
+		Long: `run simulates episodes of CONFIG, a file with the section fabric: jobs arrive, a scheduler
 chooses into how many parts the step of each is split, and a job is blocked that finds no
-servers or would take longer than it may. All deciders see the same jobs. Deciders:
+servers or would take longer than it may. All schedulers see the same jobs. Schedulers:
 
 ` + fabricHelp() + `
 CONFIG's keys: 'graft config schema --markdown'. The same inputs give the same bytes, whatever
@@ -51,7 +54,7 @@ agent and each constant degree under four distributions of limits, beside those 
 authors print. --learn ppo or ape-x also learns policies in the published way, with its network and
 settings, into the folder of --out: a file for each policy, and its rewards.`,
 		Example: `  graft fabric run cluster.toml
-  graft fabric run cluster.toml --set vary.loads=[0.5,1,2] --set "degree.deciders=['thrifty','best-constant']"
+  graft fabric run cluster.toml --set vary.loads=[0.5,1,2] --set "schedule.schedulers=['thrifty','best-constant']"
   graft fabric run --compat ramp --episode episode.json --graphs profiles --out played
   graft fabric run --compat ramp --episode episode.json --graphs profiles --json
   graft fabric run --compat ramp --study --graphs profiles
@@ -131,31 +134,30 @@ func (o *fabricOptions) run(ctx context.Context, w io.Writer, path string) error
 			return show(w, o.json, r, err, printExperiments)
 		}
 		o.play.Out = o.out
-		r, err := fabric.Play(env, o.play)
+		r, err := fabric.Play(ctx, env, o.play)
 		return show(w, o.json, r, err, printEpisode)
 	}
 	set := o.set
 	if o.out != "" {
 		set = append(set, "run.folder="+config.Quote(o.out))
 	}
-	c, err := config.ReadFabric(env.Files, path, set)
+	world := worlds.Named("fabric")
+	f, err := config.ReadWorld(world, env.Files, path, set)
 	if err != nil {
 		return runs.AsConfigFault(err)
 	}
 	if o.Config, err = env.Text(path); err != nil {
 		return err
 	}
-	outcome, err := fabric.Run(ctx, env, c, path, o.FolderOptions)
-	return show(w, o.json, outcome, err,
-		func(w io.Writer, r *runs.FabricOutcome) error { return report.PrintFabric(r, w) })
+	outcome, err := simulations.Run(ctx, env, world, f, path, o.FolderOptions)
+	return show(w, o.json, outcome, err, func(w io.Writer, r *study.Outcome) error { return report.PrintStudy(r, w) })
 }
 
-// fabricHelp lists the deciders for a help text.
+// fabricHelp lists the schedulers for a help text.
 func fabricHelp() string {
-	return listed(14, cluster.Kinds()) +
-		fmt.Sprintf("  %-14s %s\n  %-14s %s\n", "constant-N",
-			"splits all jobs into N parts, or fewer where fewer servers are free", config.BestConstant,
-			"the constant degree that blocks fewest jobs, chosen afterwards")
+	w := worlds.Named("fabric")
+	return listed(14, registry.List[study.Entry](w.Schedulers())) + "\n" +
+		w.Notes + "\n"
 }
 
 func printEpisode(w io.Writer, r *fabric.PlayReport) error {

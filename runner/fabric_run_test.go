@@ -3,15 +3,14 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"graft/cluster/study"
 	"graft/config"
 	"graft/internal/failure"
-	"graft/report/runs"
 )
 
 // smallFabric is a cluster of eight servers under two loads.
@@ -23,8 +22,8 @@ models = ["ConvNet", "CIFARResNet20"]
 [demand]
 jobs = 20
 test_count = 3
-[degree]
-deciders = ["thrifty", "best-constant"]
+[schedule]
+schedulers = ["thrifty", "best-constant"]
 [vary]
 loads = [0.5, 2]
 `
@@ -38,25 +37,26 @@ func TestFabricRun(t *testing.T) {
 	require.Contains(t, done(t, "config", "check", path).stdout,
 		"6 episodes of 20 jobs of 2 networks on ramp of 8 servers under thrifty, best-constant")
 	text := done(t, "fabric", "run", path, "--out", run).stdout
-	require.Contains(t, text, "3 episodes of 20 jobs on ramp of 8 servers, with the same jobs under each decider")
-	require.Contains(t, text, "Load 2: jobs blocked, %")
-	o := decoded[runs.FabricOutcome](t, done(t, "fabric", "run", path, "--out", run, "--resume", "--json").stdout)
+	require.Contains(t, text, "3 episodes of 20 jobs on ramp of 8 servers, with the same jobs under each scheduler")
+	require.Contains(t, text, "Load 2: blocked")
+	o := decoded[study.Outcome](t, done(t, "fabric", "run", path, "--out", run, "--resume", "--json").stdout)
 	require.Len(t, o.Points, 2)
 	r := openRun(t, run)
 	require.Empty(t, r.Faults)
 	require.Equal(t, "fabric", r.Kind.Name)
-	require.InDelta(t, o.Points[0].Cells[0].Blocked,
-		valueOf(r, t, "load 0.5: "+o.Points[0].Cells[0].Decider+"_blocked"), 1e-12)
+	require.InDelta(t, float64(o.Summaries[0].Values["blocked_share"]),
+		valueOf(r, t, "load 0.5: "+o.Summaries[0].Scheduler+"_blocked"), 1e-12)
 	require.Contains(t, done(t, "report", run).stdout, "best-constant")
 	done(t, "plot", run, "--out", figures)
-	for _, name := range []string{"run-blocked.svg", "run-degrees-thrifty.svg", "run-gantt-best-constant.svg"} {
+	for _, name := range []string{"run-points-blocked.svg", "run-parts-degree-of-ConvNet.svg",
+		"run-gantt-best-constant.svg"} {
 		require.FileExists(t, filepath.Join(figures, name))
 	}
 	fails(t, failure.Usage, "resume that run", "fabric", "run", path, "--out", run)
 	fails(t, failure.Usage, "leave out the file", "fabric", "run", path, "--compat", "ramp")
 }
 
-// A learned decider is compared with others by its run folder.
+// A learned scheduler is compared with others by its run folder.
 func TestLearnedDegrees(t *testing.T) {
 	folder := t.TempDir()
 	path, learned := filepath.Join(folder, "cluster.toml"), filepath.Join(folder, "learned")
@@ -68,12 +68,12 @@ func TestLearnedDegrees(t *testing.T) {
 	require.Contains(t, out, "Shares of the jobs that are blocked, on the 2 workloads of validation, "+
 		"by which the best were chosen: 'graft fabric run' compares")
 	require.Contains(t, out, "constant-4")
-	deciders := "degree.deciders=['best-constant'," + config.Quote(learned) + "]"
-	o := decoded[runs.FabricOutcome](t, done(t, append([]string{"fabric", "run", path, "--out",
-		filepath.Join(folder, "run"), "--json", "--set", deciders}, set...)...).stdout)
-	k := slices.IndexFunc(o.Points[0].Cells, func(c runs.FabricCell) bool { return c.Decider == "learned" })
-	require.Equal(t, 2, o.Points[0].Cells[k].Seeds)
+	schedulers := "schedule.schedulers=['best-constant'," + config.Quote(learned) + "]"
+	o := decoded[study.Outcome](t, done(t, append([]string{"fabric", "run", path, "--out",
+		filepath.Join(folder, "run"), "--json", "--set", schedulers}, set...)...).stdout)
+	require.Equal(t, study.Entrant{Name: "learned", Learned: 2}, o.Schedulers[1])
+	require.Equal(t, 2*3, o.Summaries[1].Cells, "two policies play three episodes")
 	done(t, "plot", learned, "--out", filepath.Join(folder, "figures"))
 	fails(t, failure.Configuration, "none.safetensors", "fabric", "run", path, "--set",
-		"degree.deciders=['./none.safetensors']")
+		"schedule.schedulers=['./none.safetensors']")
 }

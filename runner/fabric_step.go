@@ -9,17 +9,17 @@ import (
 
 	"graft/cluster"
 	wire "graft/cluster/fabric"
-	"graft/config"
+	graphs "graft/cluster/fabric/networks"
 	"graft/internal/failure"
 	"graft/report/document"
 	"graft/runner/fabric"
 )
 
 // graphFlags add the flags of networks that are given as graphs.
-func graphFlags(flags *pflag.FlagSet, o *config.GraphOptions) {
+func graphFlags(flags *pflag.FlagSet, o *graphs.ReadOptions) {
 	flags.IntVar(&o.Batch, "batch", 64, "examples in a step, of a network")
 	flags.IntVar(&o.Size, "size", 0, "height and width of images in pixels, of a network; 0 is the network's own")
-	flags.StringVar(&o.Profile, "profile", "round-gpu",
+	flags.StringVar(&o.Profile, "profile", graphs.UsualProfile,
 		"times of a device for a network: a built-in profile, or a file of 'graft profile'")
 }
 
@@ -27,7 +27,7 @@ const graphHelp = `GRAPH is a profile of PipeDream (.txt), a graph in JSON (docs
 name of a network such as ResNet18, whose times follow from the profile of a device.`
 
 func newFabricGraphCommand() *cobra.Command {
-	var o config.GraphOptions
+	var o graphs.ReadOptions
 	var out string
 	var asJSON bool
 	command := &cobra.Command{

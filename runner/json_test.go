@@ -54,7 +54,7 @@ var jsonReports = map[string][]any{
 	"graft doctor":        {doctor.Report{}},
 	"graft export":        {export.Report{}},
 	"graft fabric graph":  {fabric.GraphReport{}},
-	"graft fabric run":    {runs.FabricOutcome{}, fabric.PlayReport{}, fabric.Experiments{}},
+	"graft fabric run":    {study.Outcome{}, fabric.PlayReport{}, fabric.Experiments{}},
 	"graft fabric step":   {fabric.StepReport{}},
 	"graft evaluate":      {runs.EvaluationReport{}, runs.LeaveOutReport{}, runs.ElasticComparison{}},
 	"graft learn":         {learn.PoliciesResult{}, learn.StudyResult{}, learn.SchedulerResult{}, learn.CasesResult{}},
@@ -101,7 +101,7 @@ var which = map[reflect.Type]string{
 	reflect.TypeFor[sweep.Result](): "Of trials: with `--seeds`, `--sweep` or `--cases`, " +
 		"and of `graft compare`.",
 	reflect.TypeFor[node.DeviceReport](): "Of this machine.", reflect.TypeFor[node.SMIReport](): "With `--smi`.",
-	reflect.TypeFor[runs.FabricOutcome](): "Of a file.", reflect.TypeFor[fabric.PlayReport](): "With `--compat`.",
+	reflect.TypeFor[fabric.PlayReport]():     "With `--compat`.",
 	reflect.TypeFor[fabric.Experiments]():    "With `--study`.",
 	reflect.TypeFor[simulate.Report]():       "Of a simulation that is over.",
 	reflect.TypeFor[simulate.Submission]():   "Of one that was given to a cluster.",

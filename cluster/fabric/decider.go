@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -122,9 +123,12 @@ func (r Replay) Degree(w *World) (int, error) {
 	return r.Degrees[job.ID], nil
 }
 
-// Play decides on all jobs of an episode.
-func Play(w *World, d Decider) error {
+// Play decides on all jobs of an episode, unless ctx ends.
+func Play(ctx context.Context, w *World, d Decider) error {
 	for w.Waiting() != nil {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		degree, err := d.Degree(w)
 		if err != nil {
 			return err

@@ -1,6 +1,7 @@
 package fabric
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -19,17 +20,17 @@ var ErrTooLarge = errors.New("the exact search is too large")
 
 // Exact finds the degrees that block the fewest jobs of an episode whose arrivals are all known, by
 // branch and bound. States that hold the same servers for the same times are searched once. It gives
-// up with ErrTooLarge after so many states.
-func Exact(study *Study, most int) (*Plan, error) {
+// up with ErrTooLarge after so many states, and stops when ctx ends.
+func Exact(ctx context.Context, study *Study, most int) (*Plan, error) {
 	world, err := NewWorld(study)
 	if err != nil {
 		return nil, err
 	}
 	s := search{most: most, seen: map[string]int{}, plan: Plan{Blocked: math.MaxInt}}
-	if s.hopeless, err = study.hopeless(); err != nil {
+	if s.hopeless, err = study.hopeless(ctx); err != nil {
 		return nil, err
 	}
-	if err := s.visit(world, nil); err != nil {
+	if err := s.visit(ctx, world, nil); err != nil {
 		return nil, err
 	}
 	return &s.plan, nil
@@ -44,8 +45,8 @@ type search struct {
 }
 
 // Hopeless counts the jobs that not even an empty cluster lets start: every decider blocks them.
-func (s *Study) Hopeless() (int, error) {
-	counts, err := s.hopeless()
+func (s *Study) Hopeless(ctx context.Context) (int, error) {
+	counts, err := s.hopeless(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -53,9 +54,12 @@ func (s *Study) Hopeless() (int, error) {
 }
 
 // hopeless counts, for each job, those from it on that not even an empty cluster lets start.
-func (s *Study) hopeless() ([]int, error) {
+func (s *Study) hopeless(ctx context.Context) ([]int, error) {
 	counts := make([]int, len(s.Jobs)+1)
 	for k := len(s.Jobs) - 1; k >= 0; k-- {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		world, err := NewWorld(s.With(s.Jobs[k : k+1]))
 		if err != nil {
 			return nil, err
@@ -71,7 +75,10 @@ func (s *Study) hopeless() ([]int, error) {
 	return counts, nil
 }
 
-func (s *search) visit(w *World, degrees []int) error {
+func (s *search) visit(ctx context.Context, w *World, degrees []int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if s.plan.Nodes++; s.plan.Nodes > s.most {
 		return fmt.Errorf("%w: more than %d states; take fewer jobs or degrees", ErrTooLarge, s.most)
 	}
@@ -99,7 +106,7 @@ func (s *search) visit(w *World, degrees []int) error {
 		if err := next.Decide(degree); err != nil {
 			return err
 		}
-		if err := s.visit(next, append(degrees, degree)); err != nil {
+		if err := s.visit(ctx, next, append(degrees, degree)); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package fabric_test
 
 import (
+	"context"
 	"math/rand/v2"
 	"testing"
 
@@ -53,17 +54,17 @@ func fewest(t *rapid.T, s *fabric.Study, degrees []int) int {
 func TestExactSearch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawEpisode(t, rapid.IntRange(1, 5).Draw(t, "jobs"))
-		plan, err := fabric.Exact(s, 1_000_000)
+		plan, err := fabric.Exact(context.Background(), s, 1_000_000)
 		require.NoError(t, err)
 		require.Equal(t, fewest(t, s, nil), plan.Blocked)
 		w, err := fabric.NewWorld(s)
 		require.NoError(t, err)
-		require.NoError(t, fabric.Play(w, fabric.Replay{Degrees: plan.Degrees}))
+		require.NoError(t, fabric.Play(context.Background(), w, fabric.Replay{Degrees: plan.Degrees}))
 		require.Equal(t, plan.Blocked, w.Record.Blocked)
 		for _, kind := range fabric.Kinds() {
 			w, err := fabric.NewWorld(s)
 			require.NoError(t, err)
-			require.NoError(t, fabric.Play(w, kind.New(rand.New(rand.NewPCG(1, 1)))), kind.Name)
+			require.NoError(t, fabric.Play(context.Background(), w, kind.New(rand.New(rand.NewPCG(1, 1)))), kind.Name)
 			require.GreaterOrEqual(t, w.Record.Blocked, plan.Blocked, kind.Name)
 		}
 	})
@@ -72,7 +73,7 @@ func TestExactSearch(t *testing.T) {
 // An exact search that is too large says so.
 func TestExactSearchGivesUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		_, err := fabric.Exact(drawEpisode(t, 4), 2)
+		_, err := fabric.Exact(context.Background(), drawEpisode(t, 4), 2)
 		require.ErrorIs(t, err, fabric.ErrTooLarge)
 	})
 }

@@ -61,3 +61,6 @@ func ConstantKind(parts int) Kind {
 		fmt.Sprintf("splits all jobs into %d parts, or fewer where fewer servers are free", parts),
 		always(Constant{parts})}
 }
+
+// Draws reports whether deciders of the kind draw random numbers.
+func (k Kind) Draws() bool { return k.Name == "random" }

@@ -1,6 +1,7 @@
 package fabric_test
 
 import (
+	"context"
 	"math/rand/v2"
 	"testing"
 
@@ -40,7 +41,7 @@ func TestEpisodesKeepTheirBooks(t *testing.T) {
 			require.Equal(t, len(owner), w.Held())
 		}
 		decider := rapid.SampledFrom(kinds).Draw(t, "decider").New(rand.New(rand.NewPCG(1, 1)))
-		require.NoError(t, fabric.Play(w, decider))
+		require.NoError(t, fabric.Play(context.Background(), w, decider))
 		area, completed, blocked := 0.0, 0, 0
 		for k := range w.Jobs {
 			switch j := &w.Jobs[k]; j.Status {

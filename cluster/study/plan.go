@@ -1,6 +1,7 @@
 package study
 
 import (
+	"context"
 	"errors"
 	"math"
 	"regexp"
@@ -36,7 +37,7 @@ type Plan struct {
 	// left out; nil for no jobs. A nil function draws jobs independently of each other.
 	Interval func(of Of, point, workload int, samples []float64) *Interval
 	// References returns levels to compare schedulers with, such as lower bounds; nil has none.
-	References func() ([]Reference, error)
+	References func(ctx context.Context) ([]Reference, error)
 	// Remark returns sentences below the results; nil has none.
 	Remark func(o *Outcome) []string
 }

@@ -45,7 +45,7 @@ func (j *Job) Run(ctx context.Context) (*Outcome, error) {
 	if err := errs.Join(); err != nil {
 		return nil, err
 	}
-	return j.outcome()
+	return j.outcome(ctx)
 }
 
 // cell returns the result of a cell: the saved one, or that of a simulation, which it saves.

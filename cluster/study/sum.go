@@ -1,13 +1,14 @@
 package study
 
 import (
+	"context"
 	"maps"
 	"math"
 	"slices"
 )
 
 // outcome puts the results together.
-func (j *Job) outcome() (*Outcome, error) {
+func (j *Job) outcome(ctx context.Context) (*Outcome, error) {
 	p := j.Plan
 	o := &Outcome{
 		Folder: j.Folder, World: j.World, Title: p.Title, Remarks: slices.Clone(p.Remarks), Facts: maps.Clone(p.Facts),
@@ -21,7 +22,7 @@ func (j *Job) outcome() (*Outcome, error) {
 	}
 	if p.References != nil {
 		var err error
-		if o.References, err = p.References(); err != nil {
+		if o.References, err = p.References(ctx); err != nil {
 			return nil, err
 		}
 	}

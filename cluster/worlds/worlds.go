@@ -4,6 +4,7 @@ package worlds
 import (
 	adaptive "graft/cluster/adaptive/world"
 	elastic "graft/cluster/elastic/world"
+	fabric "graft/cluster/fabric/world"
 	"graft/cluster/rigid"
 	"graft/cluster/study"
 )
@@ -14,6 +15,7 @@ func All() []*study.World {
 		rigid.World(),
 		elastic.World(),
 		adaptive.World(),
+		fabric.World(),
 	}
 }
 

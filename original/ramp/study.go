@@ -1,6 +1,7 @@
 package ramp
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -121,7 +122,7 @@ type Result struct {
 }
 
 // PlayBy plays an episode whose degrees a decider chooses; nil leaves them to the episode's agent.
-func PlayBy(e *Episode, decider fabric.Decider, profiles []*graph.Profile) (Result, error) {
+func PlayBy(ctx context.Context, e *Episode, decider fabric.Decider, profiles []*graph.Profile) (Result, error) {
 	w, own, err := e.World(profiles)
 	if err != nil {
 		return Result{}, err
@@ -129,7 +130,7 @@ func PlayBy(e *Episode, decider fabric.Decider, profiles []*graph.Profile) (Resu
 	if decider == nil {
 		decider = own
 	}
-	if err := fabric.Play(w, decider); err != nil {
+	if err := fabric.Play(ctx, w, decider); err != nil {
 		return Result{}, err
 	}
 	s := Statistics(w)

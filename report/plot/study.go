@@ -69,7 +69,7 @@ func pointName(o *study.Outcome, point string) string {
 }
 
 // mostStudyCurves is the number of schedulers whose curves can be told apart.
-const mostStudyCurves = 8
+const mostStudyCurves = 7 // as many as there are colours
 
 // fewNames are the best schedulers and the baseline, and a remark that names the others.
 func fewNames(o *study.Outcome, names []string) (few []string, remark string) {
@@ -181,7 +181,11 @@ func scaled(m *study.Metric, v float64) float64 {
 
 // studyBar is the mean of a scheduler with its interval.
 func studyBar(o *study.Outcome, rank *study.Ranking, s *study.Summary, m *study.Metric) figure.Bar {
-	bar := figure.Bar{Value: scaled(m, float64(s.Values[m.Key()]))}
+	v, has := s.Values[m.Key()]
+	if !has {
+		return figure.Bar{Value: math.NaN()}
+	}
+	bar := figure.Bar{Value: scaled(m, float64(v))}
 	if rank != nil {
 		for _, st := range rank.Standings {
 			if st.Scheduler == s.Scheduler && st.Interval != nil {
@@ -234,6 +238,14 @@ func variedKey(o *study.Outcome) string {
 	}
 	if len(keys) != 1 {
 		return ""
+	}
+	seen := map[float64]bool{}
+	for _, p := range o.Points {
+		if v := p.Values[keys[0]]; seen[v] {
+			return "" // they also differ in what is no quantity
+		} else {
+			seen[v] = true
+		}
 	}
 	return keys[0]
 }

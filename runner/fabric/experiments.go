@@ -158,7 +158,7 @@ func study(ctx context.Context, limits string, seed uint32, agents []ramp.StudyA
 			return err
 		}
 		own.Arrivals = e.Arrivals
-		one, err := ramp.PlayBy(own, decider, profiles)
+		one, err := ramp.PlayBy(ctx, own, decider, profiles)
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return fmt.Errorf("limits %s, seed %d, %s: %w", limits, seed, agent.Name, err)
 		}

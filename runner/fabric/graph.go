@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"graft/cluster/fabric/graph"
+	"graft/cluster/fabric/networks"
 	"graft/config"
 	"graft/internal/failure"
 	"graft/internal/files"
@@ -56,7 +57,7 @@ const largestShown = 10
 
 // Graph describes a graph, and writes it to a file where one is named: PipeDream's form where it ends in
 // .txt, JSON where it ends in .json.
-func Graph(env *app.Env, name string, o config.GraphOptions, out string) (*GraphReport, error) {
+func Graph(env *app.Env, name string, o networks.ReadOptions, out string) (*GraphReport, error) {
 	p, err := readGraph(env.Files, name, o)
 	if err != nil {
 		return nil, err
@@ -76,11 +77,8 @@ func Graph(env *app.Env, name string, o config.GraphOptions, out string) (*Graph
 }
 
 // readGraph reads a graph; faults of its content have the code of a configuration.
-func readGraph(fsys files.FS, name string, o config.GraphOptions) (*graph.Profile, error) {
-	p, err := config.ReadGraph(fsys, name, o)
-	if err == nil {
-		err = config.CheckGraph(p)
-	}
+func readGraph(fsys files.FS, name string, o networks.ReadOptions) (*graph.Profile, error) {
+	p, err := networks.Reader{Network: config.ReadNetwork, Profile: config.FindProfile}.Read(fsys, name, o)
 	var missing *fs.PathError
 	if err != nil && !errors.As(err, &missing) {
 		err = failure.With(failure.Configuration, err)

@@ -2,6 +2,7 @@ package fabric
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -40,7 +41,7 @@ type PlayReport struct {
 
 // Play plays a recorded episode of the simulator of RAMP and PAC-ML, with all its faults, and writes
 // jobs.csv.
-func Play(env *app.Env, o PlayOptions) (*PlayReport, error) {
+func Play(ctx context.Context, env *app.Env, o PlayOptions) (*PlayReport, error) {
 	episode, err := readEpisode(env.Files, o.Episode)
 	if err != nil {
 		return nil, err
@@ -49,7 +50,7 @@ func Play(env *app.Env, o PlayOptions) (*PlayReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	world, err := play(episode, profiles)
+	world, err := play(ctx, episode, profiles)
 	if err != nil {
 		return nil, fmt.Errorf("play %s: %w", o.Episode, err)
 	}
@@ -101,12 +102,12 @@ func readGraphs(fsys files.FS, folder string, names []string) (profiles []*graph
 	return profiles, nil
 }
 
-func play(episode *ramp.Episode, profiles []*graph.Profile) (*fabric.World, error) {
+func play(ctx context.Context, episode *ramp.Episode, profiles []*graph.Profile) (*fabric.World, error) {
 	world, decider, err := episode.World(profiles)
 	if err != nil {
 		return nil, failure.With(failure.Configuration, err)
 	}
-	return world, fabric.Play(world, decider)
+	return world, fabric.Play(ctx, world, decider)
 }
 
 func report(episode *ramp.Episode, world *fabric.World) *PlayReport {

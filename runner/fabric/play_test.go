@@ -42,8 +42,8 @@ func play(t *testing.T, episode, profile string) (*fabric.PlayReport, error) {
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "chain.txt"), []byte(profile), 0o644))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "episode.json"), []byte(episode), 0o644))
 	env := &app.Env{Files: files.OS{}, Now: time.Now, Log: zap.NewNop()}
-	return fabric.Play(env, fabric.PlayOptions{Episode: filepath.Join(folder, "episode.json"), Graphs: folder,
-		Out: filepath.Join(folder, "played")})
+	return fabric.Play(t.Context(), env, fabric.PlayOptions{Episode: filepath.Join(folder, "episode.json"),
+		Graphs: folder, Out: filepath.Join(folder, "played")})
 }
 
 // Jobs that an episode does not have are drawn from its seed.

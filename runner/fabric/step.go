@@ -10,7 +10,7 @@ import (
 
 	"graft/cluster/fabric"
 	"graft/cluster/fabric/graph"
-	"graft/config"
+	"graft/cluster/fabric/networks"
 	"graft/internal/failure"
 	"graft/internal/files"
 	"graft/report/figure"
@@ -19,7 +19,7 @@ import (
 
 // StepOptions name a training step and where it runs.
 type StepOptions struct {
-	Graph   config.GraphOptions   // of networks that are given in place of graphs
+	Graph   networks.ReadOptions  // of networks that are given in place of graphs
 	Network fabric.NetworkOptions // that connects the servers
 	Options fabric.Options        // of the job
 	Degrees []int                 // to simulate; empty means 1, 2, 4, 8 and 16, as far as there are servers

@@ -7,7 +7,6 @@ import (
 
 	"graft/cluster/elastic"
 	"graft/cluster/elastic/schedulers"
-	"graft/cluster/fabric"
 	"graft/cluster/node"
 	"graft/cluster/node/agent"
 	nodeschedulers "graft/cluster/node/schedulers"
@@ -29,9 +28,8 @@ func readWorld(env *app.Env, path string, set []string) (world, error) {
 		}
 		return tasks{n}, err
 	}
-	if config.KindOf(env.Files, path) == config.FabricKind {
-		f, err := config.ReadFabric(env.Files, path, set)
-		return steps{f}, err
+	if kind := config.KindOf(env.Files, path); learns(kind) {
+		return readLearnable(env, kind, path, set)
 	}
 	l, err := config.ReadElasticLearning(env.Files, path, set)
 	return jobs{l}, err
@@ -40,7 +38,7 @@ func readWorld(env *app.Env, path string, set []string) (world, error) {
 // jobs are elastic jobs.
 type jobs struct{ *config.ElasticLearning }
 
-func (j jobs) options() (*config.TreeLearningRun, *candidates.Options) { return &j.Run, &j.Learn }
+func (j jobs) options() (*learn.RunOptions, *candidates.Options) { return &j.Run, &j.Learn }
 
 func (j jobs) file() config.File { return j.ElasticLearning }
 
@@ -85,7 +83,7 @@ func (j jobs) meanJCT(ctx context.Context, studies []elastic.Study, kind elastic
 // tasks is the world of one machine's tasks.
 type tasks struct{ *config.Node }
 
-func (t tasks) options() (*config.TreeLearningRun, *candidates.Options) { return &t.Run, &t.Learn }
+func (t tasks) options() (*learn.RunOptions, *candidates.Options) { return &t.Run, &t.Learn }
 
 func (t tasks) file() config.File { return t.Node }
 
@@ -116,39 +114,69 @@ func (t tasks) rivals(ctx context.Context, o *runs.ElasticLearningOutcome) error
 	return nil
 }
 
-// steps are training steps on a network.
-type steps struct{ *config.Fabric }
+// learnable is the file of a world whose schedulers learn.
+type learnable interface {
+	config.File
+	// LearnOptions are the sections of 'graft learn'.
+	LearnOptions() (*learn.RunOptions, *candidates.Options)
+	// CheckLearning refuses a file whose schedulers cannot learn.
+	CheckLearning() error
+	// Learner makes the learner of a seed.
+	Learner(seed uint64) (candidates.SchedulerLearner, error)
+	// Rivals are other schedulers on the workloads of validation.
+	Rivals(ctx context.Context) (*candidates.Rivals, error)
+}
 
-func (s steps) options() (*config.TreeLearningRun, *candidates.Options) { return &s.Run, &s.Learn }
+// learns reports whether the schedulers of a kind of files learn.
+func learns(kind *config.Kind) bool {
+	if kind.World == nil {
+		return false
+	}
+	_, can := kind.New().(learnable)
+	return can
+}
 
-func (s steps) file() config.File { return s.Fabric }
+// readLearnable reads the file of a world whose schedulers learn.
+func readLearnable(env *app.Env, kind *config.Kind, path string, set []string) (world, error) {
+	f, err := kind.Read(env.Files, path, set)
+	if err != nil {
+		return nil, err
+	}
+	l := f.(learnable)
+	return worldFile{l}, l.CheckLearning()
+}
 
-func (s steps) rivals(ctx context.Context, o *runs.ElasticLearningOutcome) error {
-	train, validation, err := s.Learning()
+// worldFile is the file of a world of package cluster/study.
+type worldFile struct{ learnable }
+
+func (w worldFile) Resolved() string { return config.Resolved(w.learnable) }
+
+func (w worldFile) Digest() string { return config.Digest(w.learnable) }
+
+func (w worldFile) file() config.File { return w.learnable }
+
+func (w worldFile) options() (*learn.RunOptions, *candidates.Options) { return w.LearnOptions() }
+
+func (w worldFile) Figures() []string { return candidates.FigureNames() }
+
+func (w worldFile) Steps() int {
+	_, o := w.LearnOptions()
+	return o.Steps()
+}
+
+func (w worldFile) TeacherAndMethod() (teacher, method string) {
+	_, o := w.LearnOptions()
+	return o.Teacher, o.Method
+}
+
+func (w worldFile) rivals(ctx context.Context, o *runs.ElasticLearningOutcome) error {
+	r, err := w.Rivals(ctx)
+	if ctx.Err() != nil {
+		return learn.ErrStopped // what was learned is saved
+	}
 	if err != nil {
 		return err
 	}
-	o.Train, o.Choose, o.Unit = len(train), len(validation), document.UnitShare
-	kinds := fabric.Kinds()
-	for _, degree := range validation[0].Offered() {
-		kinds = append(kinds, fabric.ConstantKind(degree))
-	}
-	for _, kind := range kinds {
-		mean := 0.0
-		for k, v := range validation {
-			w, err := fabric.NewWorld(v)
-			if err == nil {
-				err = fabric.Play(w, kind.New(s.Draws(k)))
-			}
-			if err != nil {
-				return err
-			}
-			if ctx.Err() != nil {
-				return learn.ErrStopped // what was learned is saved
-			}
-			mean += float64(w.Record.Blocked) / float64(len(w.Jobs)*len(validation))
-		}
-		o.Rivals[kind.Name] = mean
-	}
+	o.Train, o.Choose, o.Unit, o.Bound, o.Rivals = r.Train, r.Validation, r.Unit, r.Bound, r.Costs
 	return nil
 }

@@ -61,7 +61,7 @@ func (s *simulations) Plan() *study.Plan {
 }
 
 // bounds are lower bounds of the mean time to completion.
-func (s *simulations) bounds() ([]study.Reference, error) {
+func (s *simulations) bounds(context.Context) ([]study.Reference, error) {
 	var values []float64
 	for k := range s.studies {
 		b, err := elastic.LowerBound(s.studies[k])

@@ -48,7 +48,7 @@ func episodes(count int, seed uint64) (all []*fabric.Study) {
 func mean(t *testing.T, all []*fabric.Study, kind fabric.Kind) (sum float64) {
 	t.Helper()
 	for k, s := range all {
-		rate, err := blocking(s, kind.New(rand.New(rand.NewPCG(9, uint64(k)))))
+		rate, err := blocking(t.Context(), s, kind.New(rand.New(rand.NewPCG(9, uint64(k)))))
 		require.NoError(t, err)
 		sum += rate / float64(len(all))
 	}
@@ -158,7 +158,7 @@ func TestLessonsFollowTheTeacher(t *testing.T) {
 		for at, s := range all {
 			examples, err := c.Lesson(t.Context(), at, nil, 2, rand.New(rand.NewPCG(1, 1)))
 			require.NoError(t, err)
-			want, err := blocking(s, kinds[0].New(nil))
+			want, err := blocking(t.Context(), s, kinds[0].New(nil))
 			require.NoError(t, err)
 			require.InDelta(t, -want, examples[0].Return, 1e-9, fmt.Sprint(name, at))
 		}

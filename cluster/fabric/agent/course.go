@@ -51,7 +51,7 @@ func teachersOf(name string) ([]fabric.Kind, error) {
 	case candidates.NoTeacher:
 		return nil, nil
 	case candidates.BestTeacher:
-		kinds := slices.DeleteFunc(fabric.Kinds(), func(k fabric.Kind) bool { return k.Name == "random" })
+		kinds := slices.DeleteFunc(fabric.Kinds(), fabric.Kind.Draws)
 		for _, parts := range []int{2, 4, 8, 16} {
 			kinds = append(kinds, fabric.ConstantKind(parts))
 		}
@@ -61,7 +61,7 @@ func teachersOf(name string) ([]fabric.Kind, error) {
 	if err != nil {
 		return nil, fmt.Errorf("teacher: %w; or best, or none", err)
 	}
-	if kind.Name == "random" {
+	if kind.Draws() {
 		return nil, errors.New("teacher is random, which cannot be imitated; name another")
 	}
 	return []fabric.Kind{kind}, nil
@@ -80,7 +80,7 @@ func (c *course) Env() (learn.Env, error) { return c.train.another(), nil }
 // itself (Ross, Gordon and Bagnell, AISTATS 2011).
 func (c *course) Lesson(ctx context.Context, at int, agent learn.Agent, follow float64,
 	random *rand.Rand) (all []learn.Example, err error) {
-	teacher, err := c.teacher(c.train.studies[at])
+	teacher, err := c.teacher(ctx, c.train.studies[at])
 	if err != nil {
 		return nil, err
 	}
@@ -131,10 +131,10 @@ func (e *Env) right(teacher fabric.Decider) (int, error) {
 }
 
 // teacher is the decider to imitate on an episode: the one that blocks the fewest jobs.
-func (c *course) teacher(s *fabric.Study) (best fabric.Decider, err error) {
+func (c *course) teacher(ctx context.Context, s *fabric.Study) (best fabric.Decider, err error) {
 	least := 2.0
 	for _, kind := range c.teachers {
-		rate, err := blocking(s, kind.New(nil))
+		rate, err := blocking(ctx, s, kind.New(nil))
 		if err != nil {
 			return nil, err
 		}
@@ -146,12 +146,12 @@ func (c *course) teacher(s *fabric.Study) (best fabric.Decider, err error) {
 }
 
 // blocking is the blocking rate of an episode.
-func blocking(s *fabric.Study, d fabric.Decider) (float64, error) {
+func blocking(ctx context.Context, s *fabric.Study, d fabric.Decider) (float64, error) {
 	w, err := fabric.NewWorld(s)
 	if err != nil {
 		return 0, err
 	}
-	if err := fabric.Play(w, d); err != nil {
+	if err := fabric.Play(ctx, w, d); err != nil {
 		return 0, err
 	}
 	return float64(w.Record.Blocked) / float64(len(w.Jobs)), nil
@@ -161,7 +161,7 @@ func blocking(s *fabric.Study, d fabric.Decider) (float64, error) {
 func (c *course) Validate(ctx context.Context, agent *learn.Set) (mean float64, err error) {
 	kind := KindOf("learned", agent)
 	for _, s := range c.validation.studies {
-		rate, err := blocking(s, kind.New(nil))
+		rate, err := blocking(ctx, s, kind.New(nil))
 		if err := errors.Join(err, ctx.Err()); err != nil {
 			return 0, err
 		}

@@ -1,0 +1,131 @@
+package networks
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"graft/cluster/fabric/graph"
+	"graft/config/decode"
+	"graft/internal/files"
+	"graft/model"
+	"graft/trainer/clock"
+)
+
+// ReadOptions describe a network that is named in place of a graph; files of graphs need none.
+type ReadOptions struct {
+	Batch   int    // examples in a step; zero means 64
+	Size    int    // height and width of images, pixels; zero is the network's own
+	Profile string // times of a device, by name or file; empty means round-gpu
+}
+
+// UsualProfile has the times of a device unless a file names others.
+const UsualProfile = "round-gpu"
+
+// Reader reads graphs of training steps.
+type Reader struct {
+	// Network reads a network's file, in TOML or JSON.
+	Network func(fsys files.FS, path string) (*model.Network, error)
+	// Profile finds the profile of a device by its name, or reads its file.
+	Profile func(fsys files.FS, name string) (*clock.Profile, error)
+}
+
+// largestGraph is in bytes.
+const largestGraph = 256 << 20
+
+// Read reads the graph of a training step: a profile of PipeDream where the name ends in .txt, a graph where a file
+// in JSON has operations, and else a network's file or a network of the zoo. A graph without work is refused: its
+// step would take no time.
+func (r Reader) Read(fsys files.FS, name string, o ReadOptions) (*graph.Profile, error) {
+	p, err := r.read(fsys, name, o)
+	if err == nil {
+		err = checkWork(p)
+	}
+	return p, err
+}
+
+func (r Reader) read(fsys files.FS, name string, o ReadOptions) (*graph.Profile, error) {
+	switch {
+	case strings.EqualFold(filepath.Ext(name), ".txt"):
+		text, err := decode.ReadAll(fsys, name, largestGraph)
+		if err != nil {
+			return nil, fmt.Errorf("read a graph: %w", err)
+		}
+		return graph.ReadPipeDream(bufio.NewReader(bytes.NewReader(text)), graphName(name), name)
+	case isJSON(name):
+		text, err := decode.ReadAll(fsys, name, largestGraph)
+		if err != nil {
+			return nil, fmt.Errorf("read a graph: %w", err)
+		}
+		var top map[string]json.RawMessage
+		if json.Unmarshal(text, &top) != nil || top["operations"] != nil {
+			return graph.ReadJSON(bytes.NewReader(text), name)
+		}
+	}
+	n, err := r.network(fsys, name, o.Size)
+	if err != nil {
+		return nil, err
+	}
+	profile, err := r.Profile(fsys, cmp.Or(o.Profile, UsualProfile))
+	if err != nil {
+		return nil, err
+	}
+	return Profile(n, Options{Batch: o.Batch, Profile: profile})
+}
+
+// graphName is the name of a file without its ending; that of graph.txt is the name of its folder.
+func graphName(path string) string {
+	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	if name == "graph" && filepath.Dir(path) != "." {
+		return filepath.Base(filepath.Dir(path))
+	}
+	return name
+}
+
+func isJSON(path string) bool { return strings.EqualFold(filepath.Ext(path), ".json") }
+
+// isFile says whether a text names a file and not a network of the zoo.
+func isFile(text string) bool {
+	return strings.ContainsAny(text, "/"+string(filepath.Separator)) || isJSON(text) ||
+		strings.EqualFold(filepath.Ext(text), ".toml")
+}
+
+// network is a network of a file or of the zoo, for images of a size; zero is its own.
+func (r Reader) network(fsys files.FS, name string, size int) (n *model.Network, err error) {
+	if isFile(name) {
+		n, err = r.Network(fsys, name)
+	} else {
+		n, err = model.Zoo(name, model.ZooOptions{})
+	}
+	if err != nil || size == 0 {
+		return n, err
+	}
+	if len(n.Input) != 3 || size < 1 {
+		return nil, fmt.Errorf("size %d of the images of %s: expected at least 1, and a network of images", size, name)
+	}
+	n.Input = model.Shape{n.Input[0], size, size}
+	if isFile(name) {
+		err = n.Check()
+	} else {
+		n, err = model.Zoo(name, model.ZooOptions{Input: n.Input})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("images of %d pixels: %w", size, err)
+	}
+	return n, nil
+}
+
+// checkWork refuses a graph whose operations take no time.
+func checkWork(p *graph.Profile) error {
+	for _, n := range p.Nodes {
+		if n.Forward+n.Backward > 0 {
+			return nil
+		}
+	}
+	return errors.New("no operation takes time; give forward and backward times")
+}

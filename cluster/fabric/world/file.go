@@ -1,0 +1,168 @@
+// Package world simulates clusters on which training steps run operation by operation: jobs arrive, and schedulers
+// choose into how many parts the step of each is split.
+package world
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"graft/cluster/fabric/agent"
+	"graft/cluster/fabric/graph"
+	"graft/cluster/fabric/networks"
+	"graft/cluster/study"
+	"graft/config/decode"
+	"graft/internal/files"
+	"graft/internal/validate"
+	"graft/internal/words"
+	"graft/learn"
+	"graft/learn/candidates"
+	"graft/model"
+	"graft/trainer/clock"
+)
+
+// World returns the world of training steps on a network.
+func World() *study.World {
+	return &study.World{
+		Name: "fabric", Title: "simulation of training steps on a network",
+		Titles:   "simulations of training steps on a network",
+		About:    "training steps on servers and a network, operation by operation",
+		Command:  "graft fabric run",
+		Sections: []string{"fabric", "graphs", "demand"},
+		Intro: "A file with the section `fabric`, for `graft fabric run`.\n" +
+			"See [training steps on a network](fabric.md).\n",
+		Notes: notes, New: func() study.File { return New() }, Schedulers: Schedulers,
+	}
+}
+
+// File is the file of a cluster on which training steps run operation by operation.
+type File struct {
+	Fabric   Options            // Servers, and the network between them.
+	Graphs   Graphs             // Networks that jobs train.
+	Demand   Demand             // Jobs that arrive.
+	Schedule study.Schedule     // Schedulers, which choose the degree of each job.
+	Vary     Vary               // Values that are compared in one run.
+	Learn    candidates.Options `config:",omit=slots"` // Options of the learner of 'graft learn'.
+	Run      learn.RunOptions   // Seeds of 'graft learn', and the run folder of all commands.
+
+	study.Sources `config:"-"`
+	reader        networks.Reader
+	profiles      []*graph.Profile
+	schedulers    []Scheduler
+}
+
+// New returns an empty file, before EnsureDefaults. Ten lessons and ten rounds are enough: an agent learns in
+// seconds, and more changed little.
+func New() *File {
+	return &File{Demand: Demand{Seed: 1}, Learn: candidates.Options{Lessons: 10, Rounds: 10},
+		Run: learn.RunOptions{Seed: 1, Every: 1}}
+}
+
+// UseNetworks says how files of networks and profiles are read. Call it before Check.
+func (f *File) UseNetworks(network func(files.FS, string) (*model.Network, error),
+	profile func(files.FS, string) (*clock.Profile, error)) {
+	f.reader = networks.Reader{Network: network, Profile: profile}
+}
+
+// EnsureDefaults fills in defaults.
+func (f *File) EnsureDefaults() {
+	f.Fabric.EnsureDefaults()
+	f.Graphs.EnsureDefaults()
+	f.Demand.EnsureDefaults()
+	f.Schedule.EnsureDefaults(study.Names(Schedulers())...)
+	f.Learn.EnsureDefaults()
+	f.Run.EnsureDefaults()
+}
+
+// Validate returns every invalid option.
+func (f *File) Validate() error {
+	var faults validate.Faults
+	faults.When(len(f.Vary.Loads) > 0 && f.Demand.Every != 0,
+		"vary.loads is set beside demand.every, which replaces the load; leave out one of them")
+	faults.When(len(f.Vary.Skewness) > 0 && f.Demand.Limits != "skewed",
+		"vary.skewness is set, but demand.limits is %s; set it to skewed, or leave skewness out", f.Demand.Limits)
+	if s := f.Schedule.Schedulers; f.Schedule.Ablate && len(s) > 0 && s[0] == Exact {
+		faults = append(faults, fmt.Errorf("schedule.ablate is of the first scheduler, "+
+			"and %s searches without quirks; put another one first", Exact))
+	}
+	return errors.Join(append(faults, f.Fabric.Validate(), f.Graphs.Validate(), f.Demand.Validate(),
+		f.Schedule.Validate(known), f.Vary.Validate(), f.Learn.Validate(), agent.CheckTeacher(f.Learn.Teacher),
+		f.Run.Validate())...)
+}
+
+// Shared returns the sections that all worlds have.
+func (f *File) Shared() study.Shared {
+	return study.Shared{Schedule: &f.Schedule, Folder: f.Run.Folder}
+}
+
+// Check reads the graphs and the learned schedulers, and draws and places the jobs of each point.
+func (f *File) Check(fsys files.FS, r *decode.Reading) {
+	if f.Validate() != nil || !f.readGraphs(fsys, r) || !f.findSchedulers(fsys, r) {
+		return
+	}
+	for _, p := range f.points() {
+		s, err := f.cluster(&p, f.Fabric.quirks())
+		if err == nil {
+			_, err = f.episode(s, &p, 0)
+		}
+		if err != nil {
+			r.Blame("fabric", fmt.Sprintf("%s: %v", cmp.Or(p.name(), "the cluster"), err))
+			return
+		}
+		if model, err := s.Homeless(); err != nil {
+			r.Blame("graphs.models", fmt.Sprintf("%s fits on no servers at any degree: %v",
+				f.Graphs.Models[model], err))
+			return
+		}
+	}
+}
+
+// readGraphs reads the graphs, and reports whether all is right.
+func (f *File) readGraphs(fsys files.FS, r *decode.Reading) bool {
+	f.profiles = nil
+	for k, name := range f.Graphs.Models {
+		o := networks.ReadOptions{Batch: f.Graphs.Batch, Profile: f.Graphs.Profile}
+		if len(f.Graphs.Sizes) > 0 {
+			o.Size = f.Graphs.Sizes[k]
+		}
+		p, err := f.reader.Read(fsys, name, o)
+		if err != nil {
+			r.Blame("graphs.models", fmt.Sprintf("models[%d]: %v", k, r.Elsewhere("graphs.models", err, k)))
+			return false
+		}
+		if filepath.Ext(name) == "" {
+			p.Model = name // ResNet18, where its class is ResNet
+		}
+		if slices.ContainsFunc(f.profiles, func(other *graph.Profile) bool { return other.Model == p.Model }) {
+			r.Blame("graphs.models", fmt.Sprintf("models[%d]: two networks have the name %s; rename the file of one", k,
+				p.Model))
+			return false
+		}
+		f.profiles = append(f.profiles, p)
+	}
+	return true
+}
+
+// Contents writes what results depend on beside the keys.
+func (f *File) Contents(w io.Writer) {
+	for _, p := range f.profiles {
+		fmt.Fprintln(w, *p)
+	}
+	for _, s := range f.schedulers {
+		fmt.Fprintln(w, s.Digest)
+	}
+}
+
+// Summary describes the simulations in one line.
+func (f *File) Summary() (string, error) {
+	return fmt.Sprintf("%s of %s of %d networks on %s of %d servers under %s",
+		words.Plural(len(f.points())*f.Demand.TestCount, "episode"), words.Plural(f.Demand.Jobs, "job"),
+		len(f.profiles), f.Fabric.Network, f.Fabric.servers(), strings.Join(f.Schedule.Schedulers, ", ")), nil
+}
+
+// Study returns the simulations that the file asks for.
+func (f *File) Study() study.Study { return &simulations{File: f, points: f.points()} }

@@ -1,0 +1,73 @@
+package world
+
+import (
+	"context"
+	"math/rand/v2"
+
+	"graft/cluster/fabric"
+	"graft/cluster/fabric/agent"
+	"graft/learn"
+	"graft/learn/candidates"
+)
+
+// LearnOptions are the sections of 'graft learn'.
+func (f *File) LearnOptions() (*learn.RunOptions, *candidates.Options) { return &f.Run, &f.Learn }
+
+// CheckLearning refuses a file whose schedulers cannot learn: none, as all files say how many episodes there are.
+func (f *File) CheckLearning() error { return nil }
+
+// episodes draws the episodes to learn from and those of validation, at the first point. Other ones are compared.
+func (f *File) episodes() (train, validation []*fabric.Study, err error) {
+	p := f.points()[0]
+	base, err := f.cluster(&p, f.Fabric.quirks())
+	if err != nil {
+		return nil, nil, err
+	}
+	draw := func(count int, stream uint64) (all []*fabric.Study) {
+		for k := 0; k < count && err == nil; k++ {
+			var s *fabric.Study
+			s, err = f.draw(base, &p, rand.New(rand.NewPCG(f.Demand.Seed+uint64(k), stream)))
+			all = append(all, s)
+		}
+		return all
+	}
+	train, validation = draw(f.Demand.TrainCount, trainStream), draw(f.Demand.ValidationCount, validationStream)
+	return train, validation, err
+}
+
+// Learner makes the learner of a seed.
+func (f *File) Learner(seed uint64) (candidates.SchedulerLearner, error) {
+	train, validation, err := f.episodes()
+	if err != nil {
+		return nil, err
+	}
+	return agent.NewLearner(train, validation, f.Learn, seed)
+}
+
+// Rivals are all schedulers and constant degrees on the episodes of validation, by the share of jobs that they block.
+func (f *File) Rivals(ctx context.Context) (*candidates.Rivals, error) {
+	train, validation, err := f.episodes()
+	if err != nil {
+		return nil, err
+	}
+	r := &candidates.Rivals{Train: len(train), Validation: len(validation), Unit: "share", Costs: map[string]float64{}}
+	kinds := fabric.Kinds()
+	for _, degree := range validation[0].Offered() {
+		kinds = append(kinds, fabric.ConstantKind(degree))
+	}
+	for _, kind := range kinds {
+		mean := 0.0
+		for k, s := range validation {
+			w, err := fabric.NewWorld(s)
+			if err == nil {
+				err = fabric.Play(ctx, w, kind.New(f.draws(k, 0)))
+			}
+			if err != nil {
+				return nil, err
+			}
+			mean += float64(w.Record.Blocked) / float64(len(w.Jobs)*len(validation))
+		}
+		r.Costs[kind.Name] = mean
+	}
+	return r, nil
+}

@@ -1,0 +1,78 @@
+package world
+
+import (
+	"fmt"
+
+	"graft/cluster/fabric"
+	"graft/cluster/fabric/agent"
+	"graft/cluster/study"
+	"graft/config/decode"
+	"graft/internal/files"
+	"graft/torch/weights"
+)
+
+// Schedulers that know all jobs of an episode.
+const (
+	BestConstant = "best-constant" // constant degree that blocks fewest jobs over all episodes, chosen afterwards
+	Exact        = "exact"         // fewest jobs that can be blocked, by a search
+)
+
+// Scheduler chooses degrees. It may have been learned; BestConstant and Exact have no New.
+type Scheduler = study.Learned[fabric.Kind]
+
+// Schedulers lists the schedulers of a file that names none.
+func Schedulers() []study.Entry {
+	all := []study.Entry{{Name: BestConstant, About: "the constant degree that blocks fewest jobs, chosen afterwards"}}
+	for _, k := range fabric.Kinds() {
+		all = append(all, study.Entry{Name: k.Name, About: k.About})
+	}
+	return all
+}
+
+// notes describe the schedulers that a list of names cannot have.
+const notes = "constant-N splits all jobs into N parts, or fewer where fewer servers are free; exact has the fewest\n" +
+	"blocked jobs of all choices, found by a search of small episodes."
+
+// named finds a scheduler by its name.
+func named(name string) (fabric.Kind, error) {
+	if name == BestConstant || name == Exact {
+		return fabric.Kind{Name: name}, nil
+	}
+	k, err := fabric.Named(name)
+	if err != nil {
+		err = fmt.Errorf("%w, %s, %s, or the path of a learned one, such as ./%s", err, BestConstant, Exact, name)
+	}
+	return k, err
+}
+
+func known(name string) error {
+	_, err := named(name)
+	return err
+}
+
+// findSchedulers finds schedulers by name, reads learned ones, and reports whether all is right.
+func (f *File) findSchedulers(fsys files.FS, r *decode.Reading) bool {
+	learned := func(path string) (Scheduler, error) { return study.ReadLearned(fsys, path, readAgent) }
+	name := func(k fabric.Kind) string { return k.Name }
+	var err error
+	f.schedulers, err = study.FindSchedulers(f.Schedule.Schedulers, named, learned, name)
+	if err != nil {
+		r.Blame("schedule.schedulers", r.Elsewhere("schedule.schedulers", err).Error())
+		return false
+	}
+	for k := range f.schedulers {
+		if f.Schedule.Against == "" || f.schedulers[k].Kind.Name == f.Schedule.Against {
+			return true
+		}
+	}
+	r.Blame("schedule.against", fmt.Sprintf("against is %s, which is not among the schedulers", f.Schedule.Against))
+	return false
+}
+
+func readAgent(name string, set *weights.Set) (fabric.Kind, bool, error) {
+	p, err := agent.ReadPolicy(set)
+	if err != nil {
+		return fabric.Kind{}, false, err
+	}
+	return agent.KindOf(name, p.Agent), true, nil
+}
