@@ -145,8 +145,8 @@ var descriptions = map[string]string{
 		"profiler has.",
 	"graft/cluster/lucid.Options.Limit": "Seconds that a job is profiled for; zero is 200.",
 	"graft/cluster/lucid.Options.Nodes": "Of the profiler; zero is 2.",
-	"graft/cluster/rigid.File.Cluster":  "Cluster.",
-	"graft/cluster/rigid.File.Run":      "",
+	"graft/cluster/rigid.File.Cluster":  "Nodes of the cluster and the part of the trace that is simulated.",
+	"graft/cluster/rigid.File.Run":      "Run folder.",
 	"graft/cluster/rigid.File.Schedule": "Schedulers and their estimates.",
 	"graft/cluster/rigid.File.Workload": "Traces of clusters, as 'graft trace info' reads them.",
 	"graft/cluster/rigid.Options.CPUs": "The number of processors of a node, of which jobs get as many as they ask " +

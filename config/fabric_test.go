@@ -78,7 +78,7 @@ func TestFaultsOfFabricFiles(t *testing.T) {
 		"schedule.schedulers=['odd']":                "decider \"odd\" is unknown",
 		"schedule.schedulers=['constant-3']":         "constant-3",
 		"schedule.schedulers=['most','most']":        "given twice",
-		"schedule.against=odd":                       "not among the schedulers",
+		"schedule.against=odd":                       "expected one of the schedulers",
 		"schedule.workers=-1":                        "workers is -1",
 		"vary.loads=[1,-1]":                          "loads[1] is -1",
 		"vary.bandwidths=[0]":                        "bandwidths[0] is 0",

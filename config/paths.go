@@ -14,12 +14,13 @@ import (
 // pathKeys are the keys of all kinds of files whose values name files or folders that are read.
 var pathKeys = []string{"network.file", "network.weights", "network.runtimes", "data.path", "data.vocabulary",
 	"time.profile", "time.timeline", "adapt.policy", "adapt.vocab", "parallel.token_file",
-	"simulate.policy", "tables.folders", "tables.held_out", "pipeline.scenarios", "cluster.data", "cluster.trace",
-	"cluster.nodes", "schedule.estimates", "machine.profiles", "tasks.from", "schedule.schedulers", "workloads.from", "workloads.train",
-	"workloads.validation", "workloads.test", "table.file", "table.network", "table.vocabulary", "policy.weights"}
+	"simulate.policy", "tables.folders", "tables.held_out", "pipeline.scenarios",
+	"machine.profiles", "tasks.from", "schedule.schedulers", "workloads.from",
+	"workloads.train", "workloads.validation", "workloads.test", "table.file", "table.network", "table.vocabulary",
+	"policy.weights"}
 
 // namesToo lists the keys whose values can be names or numbers as well as paths.
-var namesToo = []string{"time.profile", "cluster.nodes", "schedule.estimates", "schedule.schedulers",
+var namesToo = []string{"time.profile", "schedule.schedulers",
 	"table.network"}
 
 // findPaths finds the files that a document names, in the working folder or beside the document. What

@@ -17,5 +17,6 @@ func TestUsageIsATable(t *testing.T) {
 		WaitingFew: 7, Nodes: 8, Single: 9, Several: 10}, {Pool: "c"}}
 	require.NoError(t, results.WriteUsage(&text, slices.Values(rows)))
 	require.Equal(t, "vc,time [s],gpus,idle_gpus,running_jobs,waiting_jobs,waiting_gpus,waiting_jobs_of_a_node,nodes,"+
-		"nodes_with_a_job,nodes_with_several\n\"a, \"\"b\"\"\",1,2,3,4,5,6,7,8,9,10\nc,0,0,0,0,0,0,0,0,0,0\n", text.String())
+		"nodes_with_a_job,nodes_with_several\n\"a, \"\"b\"\"\",1,2,3,4,5,6,7,8,9,10\nc,0,0,0,0,0,0,0,0,0,0\n",
+		text.String())
 }

@@ -99,7 +99,8 @@ func TestChoiceOfAdaptiveJobs(t *testing.T) {
 	require.Len(t, o.Schedulers, 4, "the original has no rigid jobs")
 	rigid := graft(append([]string{"cluster", "run", "--compat", "lucid", "--trace", "workload-2.csv", "--out",
 		filepath.Join(dir, "lucid")}, data...)...)
-	require.Contains(t, rigid.stderr, "reading workload-2.csv", "jobs that keep their devices have no names of workloads")
+	require.Contains(t, rigid.stderr, "reading workload-2.csv",
+		"jobs that keep their devices have no names of workloads")
 }
 
 // Jobs of another trace train the applications of their sizes, and are the same each time.

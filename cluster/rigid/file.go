@@ -57,11 +57,11 @@ func flags() []study.Flag {
 
 // File is the file of simulations of a cluster.
 type File struct {
-	Cluster            Options        // cluster
-	Workload           study.Workload // traces of clusters, as 'graft trace info' reads them
-	Schedule           Schedule       // schedulers and their estimates
-	schedulers.Options                // sections of the schedulers that have options
-	Run                study.RunOptions
+	Cluster            Options          // nodes of the cluster and the part of the trace that is simulated
+	Workload           study.Workload   // traces of clusters, as 'graft trace info' reads them
+	Schedule           Schedule         // schedulers and their estimates
+	schedulers.Options                  // sections of the schedulers that have options
+	Run                study.RunOptions // run folder
 
 	study.Sources `config:"-"`
 	names         []string

@@ -61,7 +61,8 @@ func (w *toy) run(args ...string) string {
 	return string(out)
 }
 
-// Adding a package and a line adds a world: configuration, command, resume, reports, figures and the Python reader follow.
+// Adding a package and a line adds a world: configuration, command, resume, reports, figures and the Python
+// reader follow.
 func TestAWorldIsOnePackageAndOneLine(t *testing.T) {
 	w := newToy(t)
 	require.Contains(t, w.run("config", "check", "toy.toml"), "3 jobs in a line; digest ")
