@@ -10,6 +10,7 @@ import (
 
 	"graft/cluster"
 	"graft/cluster/adaptive"
+	"graft/cluster/study"
 	"graft/config/decode"
 	"graft/internal/files"
 	"graft/report/document"
@@ -121,7 +122,7 @@ func (o AdaptiveSchedule) Validate() error {
 		}
 		faults.when(slices.Contains(o.Schedulers[:k], name), "schedulers[%d]: %s is given twice", k, name)
 	}
-	faults.when(o.Seeds < 1 || o.Seeds > mostSeeds, "seeds is %d; must be from 1 to %d", o.Seeds, mostSeeds)
+	faults.when(o.Seeds < 1 || o.Seeds > study.MostSeeds, "seeds is %d; must be from 1 to %d", o.Seeds, study.MostSeeds)
 	faults.when(o.Workers < 0, "workers is %d; must not be negative", o.Workers)
 	return errors.Join(faults...)
 }

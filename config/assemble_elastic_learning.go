@@ -6,25 +6,9 @@ import (
 
 	"graft/cluster/elastic/agent"
 	elasticworld "graft/cluster/elastic/world"
-	"graft/learn"
 	"graft/learn/candidates"
 	"graft/original/dl2"
-	"graft/torch/weights"
 )
-
-// SchedulerLearner learns a scheduler of elastic jobs.
-type SchedulerLearner interface {
-	learn.Learner
-	// Learned returns the best scheduler on the workloads of validation.
-	Learned() (*LearnedScheduler, error)
-}
-
-// LearnedScheduler is the result of learning.
-type LearnedScheduler struct {
-	Set  *weights.Set // content of its file
-	JCT  float64      // mean time to completion on the workloads of validation, in slots
-	Step int          // after which it was learned
-}
 
 // published reports whether DL2 learns as it was published.
 func (l *ElasticLearning) published() bool { return l.Elastic.Compat == elasticworld.CompatDL2 }
@@ -65,10 +49,9 @@ func (l *ElasticLearning) Slots() int {
 const seedsApart = 2048
 
 // Learner makes the learner of a seed. Seed 1 of DL2 is the published one.
-func (l *ElasticLearning) Learner(seed uint64) (SchedulerLearner, error) {
+func (l *ElasticLearning) Learner(seed uint64) (candidates.SchedulerLearner, error) {
 	if !l.published() {
-		a, err := agent.NewLearner(l.train, l.validation, l.Learn, seed)
-		return agentLearner{a}, err
+		return agent.NewLearner(l.train, l.validation, l.Learn, seed)
 	}
 	o, settings, err := l.DL2, l.settings(), error(nil)
 	o.Seed = publishedSeed + seedsApart*(seed-1)
@@ -79,25 +62,13 @@ func (l *ElasticLearning) Learner(seed uint64) (SchedulerLearner, error) {
 // publishedSeed is that of DL2's parameters.
 const publishedSeed = 9973
 
-type agentLearner struct{ *candidates.Learner }
-
-// Learned implements [SchedulerLearner].
-func (a agentLearner) Learned() (*LearnedScheduler, error) {
-	p, err := a.Policy()
-	if err != nil {
-		return nil, err
-	}
-	set, err := p.Set()
-	return &LearnedScheduler{set, a.Best, a.BestAt}, err
-}
-
 type dl2Learner struct{ *dl2.Trainer }
 
-// Learned implements [SchedulerLearner].
-func (d dl2Learner) Learned() (*LearnedScheduler, error) {
+// Learned implements [candidates.SchedulerLearner].
+func (d dl2Learner) Learned() (*candidates.Scheduler, error) {
 	jct, at := d.BestTime()
 	set, err := d.Best().Save()
-	return &LearnedScheduler{set, jct, at}, err
+	return &candidates.Scheduler{Set: set, Cost: jct, Step: at}, err
 }
 
 // checkLearner lists what the published learner cannot do.

@@ -224,13 +224,12 @@ func (f *Fabric) Learning() (train, validation []*fabric.Study, err error) {
 }
 
 // Learner makes the learner of a seed.
-func (f *Fabric) Learner(seed uint64) (SchedulerLearner, error) {
+func (f *Fabric) Learner(seed uint64) (candidates.SchedulerLearner, error) {
 	train, validation, err := f.Learning()
 	if err != nil {
 		return nil, err
 	}
-	l, err := agent.NewLearner(train, validation, f.Learn, seed)
-	return agentLearner{l}, err
+	return agent.NewLearner(train, validation, f.Learn, seed)
 }
 
 // Figures names the columns of the table of learning.

@@ -197,8 +197,7 @@ func (n *Node) CheckLearning() error {
 }
 
 // Learner makes the learner of a seed.
-func (n *Node) Learner(seed uint64) (SchedulerLearner, error) {
+func (n *Node) Learner(seed uint64) (candidates.SchedulerLearner, error) {
 	train, validation := n.Learning()
-	l, err := agent.NewLearner(train, validation, n.Objective(), n.Learn, seed)
-	return agentLearner{l}, err
+	return agent.NewLearner(train, validation, n.Objective(), n.Learn, seed)
 }

@@ -483,17 +483,6 @@ var descriptions = map[string]string{
 	"graft/config.TreeLearningOptions.For": "Selects the defaults of the keys of this section: known learns the best " +
 		"sequence of each scenario of the tables; new averages noise out and keeps policies from being too certain, " +
 		"for scenarios that have no table. Empty means known.",
-	"graft/config.TreeLearningRun.Checkpoint": "Wall-clock time between two checkpoints of a policy; zero means 30 s.",
-	"graft/config.TreeLearningRun.Every":      "Steps between two rows of the table; zero means 10.",
-	"graft/config.TreeLearningRun.Folder":     "Path of the run folder; empty lets the command choose.",
-	"graft/config.TreeLearningRun.Seed": "Seed of the first policy; the others have the seeds " +
-		"after it; default 1.",
-	"graft/config.TreeLearningRun.Seeds": "Policies that learn, from 1 to 1,024; those of tables vote together in " +
-		"the end, of schedulers the best is kept; zero means 5.",
-	"graft/config.TreeLearningRun.Tensorboard": "Whether event files for TensorBoard are written beside the tables; " +
-		"false writes none.",
-	"graft/config.TreeLearningRun.Workers": "Policies that learn in parallel, each on a thread; zero means one for " +
-		"each processor.",
 	"graft/config.TreeLearningTables.Folders": "Folders of the training tables, graft's or the original's; required.",
 	"graft/config.TreeLearningTables.HeldOut": "Folders of validation tables, for early stopping; empty stops where " +
 		"the training objective stops improving.",
@@ -571,6 +560,16 @@ var descriptions = map[string]string{
 		"10,000.",
 	"graft/decider.StructuralShape.Hidden": "Values of an encoding and of each hidden layer; zero means 32.",
 	"graft/decider.StructuralShape.Rounds": "Of the graph encoder; zero means 2.",
+	"graft/learn.RunOptions.Checkpoint":    "Wall-clock time between two checkpoints of a policy; zero means 30 s.",
+	"graft/learn.RunOptions.Every":         "Steps between two rows of the table; zero means 10.",
+	"graft/learn.RunOptions.Folder":        "Path of the run folder; empty lets the command choose.",
+	"graft/learn.RunOptions.Seed":          "Seed of the first policy; the others have the seeds after it; default 1.",
+	"graft/learn.RunOptions.Seeds": "Policies that learn, from 1 to 1,024; those of tables vote together in the end, " +
+		"of schedulers the best is kept; zero means 5.",
+	"graft/learn.RunOptions.Tensorboard": "Whether event files for TensorBoard are written beside the tables; false " +
+		"writes none.",
+	"graft/learn.RunOptions.Workers": "Policies that learn in parallel, each on a thread; zero means one for each " +
+		"processor.",
 	"graft/learn/candidates.Options.Actions": "Actions in each of them in a round, where the baseline is not " +
 		"workload, which plays to the end; zero means 2048.",
 	"graft/learn/candidates.Options.Baseline": "Selects the comparison of PPO for the rewards after an action: " +

@@ -16,6 +16,7 @@ import (
 	"graft/cluster/study"
 	"graft/config/decode"
 	"graft/internal/files"
+	"graft/learn"
 	"graft/learn/candidates"
 	"graft/original/dl2"
 	"graft/report/document"
@@ -40,7 +41,7 @@ type ElasticLearning struct {
 	Workloads WorkloadOptions      // to learn from, to stop by and to compare on
 	Learn     candidates.Options   // options of the learner
 	DL2       dl2.Options          `config:"dl2,omit=seed"` // options of the learner where elastic.compat is dl2
-	Run       TreeLearningRun      // seeds and output
+	Run       learn.RunOptions     // seeds and output
 	Schedule  study.Schedule       // schedulers that 'graft evaluate' compares with
 
 	sources
@@ -133,7 +134,7 @@ func (o WorkloadOptions) Validate() error {
 
 // NewElasticLearning returns an empty file, before EnsureDefaults.
 func NewElasticLearning() *ElasticLearning {
-	return &ElasticLearning{Workloads: WorkloadOptions{Seed: 1}, Run: TreeLearningRun{Seed: 1, Every: 1}}
+	return &ElasticLearning{Workloads: WorkloadOptions{Seed: 1}, Run: learn.RunOptions{Seed: 1, Every: 1}}
 }
 
 // ReadElasticLearning is ElasticLearningKind.Read.

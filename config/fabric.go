@@ -16,6 +16,7 @@ import (
 	"graft/cluster/fabric/graph"
 	"graft/config/decode"
 	"graft/internal/files"
+	"graft/learn"
 	"graft/learn/candidates"
 	"graft/report/document"
 )
@@ -38,7 +39,7 @@ type Fabric struct {
 	Degree FabricDegree       // who chooses the degree of each job
 	Vary   FabricVary         // what is compared in one run
 	Learn  candidates.Options `config:",omit=slots"` // options of the learner of 'graft learn'
-	Run    TreeLearningRun    // seeds of 'graft learn', and the run folder of all commands
+	Run    learn.RunOptions   // seeds of 'graft learn', and the run folder of all commands
 
 	sources
 	profiles []*graph.Profile
@@ -279,7 +280,7 @@ func (o FabricVary) Validate() error {
 // in seconds, and more changed little.
 func NewFabric() *Fabric {
 	return &Fabric{Demand: FabricDemand{Seed: 1}, Learn: candidates.Options{Lessons: 10, Rounds: 10},
-		Run: TreeLearningRun{Seed: 1, Every: 1}}
+		Run: learn.RunOptions{Seed: 1, Every: 1}}
 }
 
 // ReadFabric is FabricKind.Read.

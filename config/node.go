@@ -14,6 +14,7 @@ import (
 	"graft/cluster/node/schedulers"
 	"graft/config/decode"
 	"graft/internal/files"
+	"graft/learn"
 	"graft/learn/candidates"
 	"graft/report/document"
 )
@@ -36,7 +37,7 @@ type Node struct {
 	Schedule NodeSchedule       // schedulers
 	Executor ExecutorOptions    // how 'graft node run' runs tasks
 	Learn    candidates.Options `config:",omit=slots"` // options of the learner of 'graft learn'
-	Run      TreeLearningRun    // seeds of 'graft learn', and the run folder of all commands
+	Run      learn.RunOptions   // seeds of 'graft learn', and the run folder of all commands
 
 	sources
 	speed  node.Speed
@@ -229,7 +230,7 @@ func (o *NodeSchedule) Options(stream uint64) node.SchedulerOptions {
 // that of elastic jobs, since an episode takes milliseconds.
 func NewNode() *Node {
 	return &Node{Learn: candidates.Options{Lessons: 40, Rounds: 200, Patience: 8}, Tasks: NodeTasks{Seed: 1},
-		Schedule: NodeSchedule{Seed: 1}, Run: TreeLearningRun{Seed: 1, Every: 1}}
+		Schedule: NodeSchedule{Seed: 1}, Run: learn.RunOptions{Seed: 1, Every: 1}}
 }
 
 // ReadNode is NodeKind.Read.

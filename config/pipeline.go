@@ -7,6 +7,7 @@ import (
 
 	"graft/decider"
 	"graft/internal/files"
+	"graft/learn"
 	"graft/simulation/learning"
 )
 
@@ -26,7 +27,7 @@ var PipelineKind = &Kind{
 // evaluation.
 type Pipeline struct {
 	Pipeline PipelineOptions         // scenarios to simulate, and the output
-	Run      TreeLearningRun         `config:",omit=folder"` // seeds and checkpoints of the policies
+	Run      learn.RunOptions        `config:",omit=folder"` // seeds and checkpoints of the policies
 	Policy   decider.StructuralShape // size of a policy
 	Learn    TreeLearningOptions     // options of the learner
 	Evaluate PipelineEvaluate        // evaluation of the policies

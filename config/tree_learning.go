@@ -7,6 +7,7 @@ import (
 
 	"graft/decider"
 	"graft/internal/files"
+	"graft/learn"
 	"graft/simulation"
 	"graft/simulation/learning"
 )
@@ -22,7 +23,7 @@ var TreeLearningKind = &Kind{
 
 // TreeLearning is the file of structural policies that learn from tables.
 type TreeLearning struct {
-	Run    TreeLearningRun         // seeds and output
+	Run    learn.RunOptions        // seeds and output
 	Tables TreeLearningTables      // training and validation tables
 	Policy decider.StructuralShape // size of a policy
 	Learn  TreeLearningOptions     // options of the learner
@@ -33,7 +34,7 @@ type TreeLearning struct {
 
 // NewTreeLearning returns an empty file for known or new scenarios, before EnsureDefaults.
 func NewTreeLearning(scenarios string) *TreeLearning {
-	return &TreeLearning{Run: TreeLearningRun{Seed: 1}, Learn: learningOptionsFor(scenarios)}
+	return &TreeLearning{Run: learn.RunOptions{Seed: 1}, Learn: learningOptionsFor(scenarios)}
 }
 
 // ReadTreeLearning is TreeLearningKind.Read.

@@ -53,9 +53,9 @@ type world interface {
 	Figures() []string
 	Steps() int
 	TeacherAndMethod() (teacher, method string)
-	Learner(seed uint64) (config.SchedulerLearner, error)
+	Learner(seed uint64) (candidates.SchedulerLearner, error)
 
-	options() (*config.TreeLearningRun, *candidates.Options)
+	options() (*learn.RunOptions, *candidates.Options)
 	file() config.File
 	// rivals fills in what else an outcome has: the workloads, their bound, and other schedulers on them.
 	rivals(ctx context.Context, o *runs.ElasticLearningOutcome) error
@@ -175,7 +175,7 @@ func (s *scheduler) train(ctx context.Context, log *schedulerLog) ([]learnedSeed
 			return fmt.Errorf("seed %d: %w", seed, err)
 		}
 		all[seed-o.Seed] = learnedSeed{runs.ElasticSeed{Seed: seed, Steps: l.Steps(), Ended: l.Ended(),
-			JCT: learned.JCT, BestAt: learned.Step, Last: lastValidation(rows, s.Figures()),
+			JCT: learned.Cost, BestAt: learned.Step, Last: lastValidation(rows, s.Figures()),
 			Scheduler: runs.ElasticSeedFile(seed)}, learned.Set, rows}
 		return nil
 	}

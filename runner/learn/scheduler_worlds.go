@@ -40,7 +40,7 @@ func readWorld(env *app.Env, path string, set []string) (world, error) {
 // jobs are elastic jobs.
 type jobs struct{ *config.ElasticLearning }
 
-func (j jobs) options() (*config.TreeLearningRun, *candidates.Options) { return &j.Run, &j.Learn }
+func (j jobs) options() (*learn.RunOptions, *candidates.Options) { return &j.Run, &j.Learn }
 
 func (j jobs) file() config.File { return j.ElasticLearning }
 
@@ -85,7 +85,7 @@ func (j jobs) meanJCT(ctx context.Context, studies []elastic.Study, kind elastic
 // tasks is the world of one machine's tasks.
 type tasks struct{ *config.Node }
 
-func (t tasks) options() (*config.TreeLearningRun, *candidates.Options) { return &t.Run, &t.Learn }
+func (t tasks) options() (*learn.RunOptions, *candidates.Options) { return &t.Run, &t.Learn }
 
 func (t tasks) file() config.File { return t.Node }
 
@@ -119,7 +119,7 @@ func (t tasks) rivals(ctx context.Context, o *runs.ElasticLearningOutcome) error
 // steps are training steps on a network.
 type steps struct{ *config.Fabric }
 
-func (s steps) options() (*config.TreeLearningRun, *candidates.Options) { return &s.Run, &s.Learn }
+func (s steps) options() (*learn.RunOptions, *candidates.Options) { return &s.Run, &s.Learn }
 
 func (s steps) file() config.File { return s.Fabric }
 
