@@ -64,7 +64,7 @@ type Page struct {
 func Kinds() []*Kind {
 	kinds := []*Kind{JobKind, SimulationKind, TreeLearningKind, PipelineKind, ClusterKind, ElasticLearningKind}
 	kinds = append(kinds, worldKinds()...)
-	return append(kinds, AdaptiveKind, NodeKind, FabricKind, LearningKind, SweepKind)
+	return append(kinds, AdaptiveKind, FabricKind, LearningKind, SweepKind)
 }
 
 // KindOf returns the kind of a file; a file that cannot be read and an empty path have

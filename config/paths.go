@@ -16,7 +16,7 @@ var pathKeys = []string{"network.file", "network.weights", "network.runtimes", "
 	"time.profile", "time.timeline", "adapt.policy", "adapt.vocab", "parallel.token_file",
 	"simulate.policy", "tables.folders", "tables.held_out", "pipeline.scenarios", "cluster.data", "cluster.trace",
 	"cluster.nodes", "schedule.estimates", "adaptive.data",
-	"adaptive.traces", "machine.profiles", "tasks.from", "schedule.schedulers", "workloads.from", "workloads.train",
+	"adaptive.traces", "schedule.schedulers", "workloads.from", "workloads.train",
 	"workloads.validation", "workloads.test", "table.file", "table.network", "table.vocabulary", "policy.weights"}
 
 // namesToo lists the keys whose values can be names or numbers as well as paths.

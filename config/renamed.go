@@ -17,6 +17,7 @@ var renamed = map[string]string{
 // removed maps keys that are gone to what takes their place. A run folder's resolved file may
 // have them; they are then passed over.
 var removed = map[string]string{
+	"tasks.from":    "it is workload.traces now, a list of at most one file",
 	"elastic.trace": "it is workload.traces now, a list of files",
 	"distill.keep":  "schedule.restart says when the learning rate begins anew",
 }

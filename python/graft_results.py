@@ -556,9 +556,8 @@ def _unquoted(token):
 # Files by which a kind of run is recognised, beside a manifest; the first kind that fits.
 _KINDS = [
     ("cluster", {"simulations.csv"}),
-    ("elastic", {"elastic.csv", "manifest.json"}),
+    ("study", {"cells.csv", "parts.csv"}),  # cluster simulations; their manifest names the kind
     ("adaptive", {"adaptive.csv", "manifest.json"}),
-    ("node", {"node.csv", "manifest.json"}),
     ("node-profile", {"profile.csv", "manifest.json"}),
     ("fabric", {"fabric.csv", "manifest.json"}),
     ("simulation", {"grid.json"}),
@@ -616,6 +615,9 @@ class Run:
         self.kind = _kind(
             names
         )  # cluster, elastic, adaptive, node, node-profile, fabric, elastic-learning, elastic-comparison, elastic-cases, simulation, policies, policy, job, evaluation, pipeline, sweep, table; run for others
+        self._study = self.kind == "study"
+        if self._study:
+            self.kind = str(_json(self.path, "manifest.json").get("kind", "study"))
         if self.kind is None:
             raise Error(
                 f"{path}: it is not a run folder of graft; name one, or use find() for a folder of them. "
@@ -682,9 +684,12 @@ class Run:
     def tables(self):
         """Names of the tables: files, such as "epochs" and "events", and "sequences" of a simulation."""
         found = [name for name in map(_table_name, _list(self.path)) if name] if self.kind != "table" else []
-        folders = _folders(self.path) if self.kind in ("cluster", "elastic", "adaptive", "node") else []
+        folders = _folders(self.path) if self._study or self.kind in ("cluster", "adaptive") else []
         if self.kind == "adaptive":  # of several workloads, a folder for each
             folders += [inner for folder in folders for inner in _folders(folder)]
+        if self._study:  # folders of points, of workloads in them, and of schedulers in these
+            inner = [below for folder in folders for below in _folders(folder)]
+            folders += inner + [below for folder in inner for below in _folders(folder)]
         for folder in folders:
             there = os.path.relpath(folder, self.path).replace(os.sep, "/")
             found += [f"{there}/{name}" for name in map(_table_name, _list(folder)) if name]

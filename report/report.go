@@ -38,8 +38,8 @@ type Detail interface {
 var details = map[*runs.Kind]func(r *runs.Run, all bool) (Detail, error){
 	runs.ClusterKind: readClusterDetail, runs.AdaptiveKind: readAdaptiveDetail,
 	runs.ElasticLearningKind: readElasticLearningDetail, runs.ElasticComparisonKind: readElasticComparisonDetail,
-	runs.ElasticCasesKind: readElasticCasesDetail, runs.NodeKind: readNodeDetail,
-	runs.NodeRunKind: readNodeRunDetail, runs.NodeProfileKind: readNodeProfileDetail,
+	runs.ElasticCasesKind: readElasticCasesDetail,
+	runs.NodeRunKind:      readNodeRunDetail, runs.NodeProfileKind: readNodeProfileDetail,
 	runs.FabricKind: readFabricDetail, runs.EvaluationKind: readEvaluationDetail, runs.JobKind: readJobDetail,
 	runs.OriginalKind: readOriginalDetail, runs.PipelineKind: readPipelineDetail,
 	runs.PoliciesKind: readPoliciesDetail, runs.PolicyKind: readPolicyDetail, runs.SimulationKind: readSimulationDetail,

@@ -3,6 +3,7 @@ package worlds
 
 import (
 	elastic "graft/cluster/elastic/world"
+	node "graft/cluster/node/world"
 	"graft/cluster/study"
 )
 
@@ -10,6 +11,7 @@ import (
 func All() []*study.World {
 	return []*study.World{
 		elastic.World(),
+		node.World(),
 	}
 }
 

@@ -9,6 +9,9 @@ import (
 	"graft/report/runs"
 )
 
+// mostCurves is the number of deciders whose curves can be told apart.
+const mostCurves = 6
+
 // plotFabricBlocked draws the jobs that each decider blocks: bars, or curves over the one quantity that
 // varies.
 func plotFabricBlocked(r *runs.Run, o *runs.FabricOutcome) (all []drawing, err error) {

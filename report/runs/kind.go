@@ -17,7 +17,7 @@ type Kind struct {
 
 // Kinds lists all kinds; the first that matches a folder is its kind.
 func Kinds() []*Kind {
-	return append(StudyKinds(), ClusterKind, AdaptiveKind, NodeKind, NodeRunKind, NodeProfileKind, FabricKind,
+	return append(StudyKinds(), ClusterKind, AdaptiveKind, NodeRunKind, NodeProfileKind, FabricKind,
 		PipelineKind, SweepKind, SimulationKind, ElasticLearningKind, ElasticComparisonKind, ElasticCasesKind,
 		PoliciesKind, PolicyKind, JobKind, EvaluationKind, TableKind, OriginalKind)
 }

@@ -49,9 +49,9 @@ func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, er
 		r, err := runCases(ctx, env, path, o)
 		return &Result{Cases: r}, err
 	}
-	switch kind {
-	case config.TreeLearningKind:
-	case config.ElasticLearningKind, config.NodeKind, config.FabricKind:
+	switch {
+	case kind == config.TreeLearningKind:
+	case kind == config.ElasticLearningKind || kind == config.FabricKind || learnsIn(kind):
 		r, err := runScheduler(ctx, env, path, o)
 		return &Result{Scheduler: r}, err
 	default:

@@ -8,11 +8,8 @@ import (
 	"graft/cluster/elastic"
 	"graft/cluster/elastic/schedulers"
 	"graft/cluster/fabric"
-	"graft/cluster/node"
-	"graft/cluster/node/agent"
-	nodeschedulers "graft/cluster/node/schedulers"
+	clusterstudy "graft/cluster/study"
 	"graft/config"
-	"graft/internal/stat"
 	"graft/learn"
 	"graft/learn/candidates"
 	"graft/report/document"
@@ -22,14 +19,11 @@ import (
 
 // readWorld reads a file of schedulers that learn.
 func readWorld(env *app.Env, path string, set []string) (world, error) {
-	if config.KindOf(env.Files, path) == config.NodeKind {
-		n, err := config.ReadNode(env.Files, path, set)
-		if err == nil {
-			err = n.CheckLearning()
-		}
-		return tasks{n}, err
+	kind := config.KindOf(env.Files, path)
+	if learnsIn(kind) {
+		return readLearns(env, kind, path, set)
 	}
-	if config.KindOf(env.Files, path) == config.FabricKind {
+	if kind == config.FabricKind {
 		f, err := config.ReadFabric(env.Files, path, set)
 		return steps{f}, err
 	}
@@ -82,38 +76,53 @@ func (j jobs) meanJCT(ctx context.Context, studies []elastic.Study, kind elastic
 	return mean, nil
 }
 
-// tasks is the world of one machine's tasks.
-type tasks struct{ *config.Node }
+// learns is implemented by the files of worlds whose schedulers learn.
+type learns interface {
+	clusterstudy.File
+	CheckLearning() error // refuses a file whose schedulers cannot learn
+	LearnOptions() (*learn.RunOptions, *candidates.Options)
+	Figures() []string // names of the values of a learner's figures
+	Steps() int        // maximum number of a learner's steps
+	TeacherAndMethod() (teacher, method string)
+	Learner(seed uint64) (candidates.SchedulerLearner, error)
+	Rivals(ctx context.Context) (*candidates.Rivals, error) // other schedulers on the workloads of validation
+}
 
-func (t tasks) options() (*learn.RunOptions, *candidates.Options) { return &t.Run, &t.Learn }
-
-func (t tasks) file() config.File { return t.Node }
-
-func (t tasks) rivals(ctx context.Context, o *runs.ElasticLearningOutcome) error {
-	train, validation := t.Learning()
-	o.Train, o.Choose, o.Unit = len(train), len(validation), t.Objective().Unit()
-	if t.Objective() == agent.Completion {
-		var bounds []float64
-		for _, v := range validation {
-			bounds = append(bounds, node.Bound(v))
-		}
-		o.Bound = stat.Mean(bounds)
+// learnsIn reports whether schedulers learn in the world of a kind of files.
+func learnsIn(k *config.Kind) bool {
+	if k.World == nil {
+		return false
 	}
-	for _, kind := range nodeschedulers.Kinds() {
-		var costs []float64
-		for k, v := range validation {
-			r, err := v.Run(ctx, kind, t.Schedule.Options(uint64(k)))
-			if ctx.Err() != nil {
-				return learn.ErrStopped // what was learned is saved
-			}
-			if err != nil {
-				return err
-			}
-			costs = append(costs, t.Objective().Of(&r.Summary))
-		}
-		o.Rivals[kind.Name] = stat.Mean(costs)
+	_, can := k.World.New().(learns)
+	return can
+}
+
+// readLearns reads the file of a world whose schedulers learn.
+func readLearns(env *app.Env, k *config.Kind, path string, set []string) (world, error) {
+	f, err := config.ReadWorld(k.World, env.Files, path, set)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	l := f.(learns)
+	return worldFile{l}, l.CheckLearning()
+}
+
+// worldFile is a file of a world whose schedulers learn.
+type worldFile struct{ learns }
+
+func (l worldFile) options() (*learn.RunOptions, *candidates.Options) { return l.LearnOptions() }
+
+func (l worldFile) file() config.File { return l.learns }
+
+func (l worldFile) rivals(ctx context.Context, o *runs.ElasticLearningOutcome) error {
+	r, err := l.Rivals(ctx)
+	if ctx.Err() != nil {
+		return learn.ErrStopped // what was learned is saved
+	}
+	if err == nil {
+		o.Train, o.Choose, o.Unit, o.Bound, o.Rivals = r.Train, r.Validation, r.Unit, r.Bound, r.Costs
+	}
+	return err
 }
 
 // steps are training steps on a network.
