@@ -317,27 +317,6 @@ var descriptions = map[string]string{
 		"policies.",
 	"graft/config.LearningTable.Vocabulary": "Path of the vocabulary: a folder, a file of graft's, or NAME.ids.pkl " +
 		"with NAME.embeddings.pkl beside it; required.",
-	"graft/config.MachineOptions.Active": "Power of a GPU with an idle task; zero means 60.",
-	"graft/config.MachineOptions.Compat": "Reproduces another simulator: tasks is the packing environment of a " +
-		"published study of GPU schedulers with its generator, rewards and faults, in which PPO learns as published; " +
-		"none is graft's. Empty means none.",
-	"graft/config.MachineOptions.Contention": "Share of its speed that a task loses for each GPU's worth of cores " +
-		"that others use beside it; zero means none.",
-	"graft/config.MachineOptions.Cores": "Shared where tasks on a GPU may ask for more than all of its cores, which " +
-		"slows them, and whole where they may not. Empty means shared.",
-	"graft/config.MachineOptions.Empty":    "Power of a GPU without tasks; zero means 25.",
-	"graft/config.MachineOptions.Full":     "Power of a GPU with all cores in use; zero means 250.",
-	"graft/config.MachineOptions.GPUs":     "Number of equal GPUs; zero means 4.",
-	"graft/config.MachineOptions.Memories": "Of unequal GPUs, MiB, in place of gpus and memory_mb.",
-	"graft/config.MachineOptions.Memory":   "Of each, MiB; zero means 16384.",
-	"graft/config.MachineOptions.Profiles": "A file of measured pairs, colocate_info.csv as 'graft node profile' " +
-		"writes it: tasks of the kinds in it slow one another as measured. Empty means none.",
-	"graft/config.MachineOptions.Speeds": "Of GPUs with memories_mb, by which the durations of tasks are divided; " +
-		"empty means 1 for each.",
-	"graft/config.MachineOptions.Stop": "The way to stop a task: signal pauses its processes, which keep their " +
-		"memory and their GPU, checkpoint ends them and starts them again later, anywhere. Empty means signal.",
-	"graft/config.MachineOptions.Switch":   "Time that a stopped task loses when it goes on later; zero means none.",
-	"graft/config.MachineOptions.Together": "Tasks on a GPU at a time; zero means no limit.",
 	"graft/config.NetworkOptions.Classes": "The number of classes that the last linear layer tells apart. Zero means " +
 		"those of the data for a network of the zoo, and the file's own for one of a file.",
 	"graft/config.NetworkOptions.File": "Path of a network file, in place of a name; empty means none.",
@@ -353,68 +332,11 @@ var descriptions = map[string]string{
 	"graft/config.NetworkOptions.Weights": "A file of initial weights, .pth or .safetensors, or a results folder of " +
 		"the original's, from which the job continues. {seed} in the name of the file stands for run.seed: each seed " +
 		"of a comparison then begins with its own file. Empty draws random weights.",
-	"graft/config.Node.Executor": "How 'graft node run' runs tasks.",
-	"graft/config.Node.Learn":    "Options of the learner of 'graft learn'.",
-	"graft/config.Node.Machine":  "GPUs of the machine.",
-	"graft/config.Node.Run":      "Seeds of 'graft learn', and the run folder of all commands.",
-	"graft/config.Node.Schedule": "Schedulers.",
-	"graft/config.Node.Task":     "Tasks, each a table [[task]]; empty generates them.",
-	"graft/config.Node.Tasks":    "Tasks that are generated.",
-	"graft/config.NodeSchedule.Against": "Scheduler that differences are from; empty means best-fit where it is " +
-		"compared, else the first.",
-	"graft/config.NodeSchedule.Aging": "Waiting time that counts as one step of priority; zero means 1m.",
-	"graft/config.NodeSchedule.Objective": "The cost that learning lowers: completion is the mean time from arrival " +
-		"to completion, energy-delay that time the energy of all GPUs. Empty means completion.",
-	"graft/config.NodeSchedule.Quantum": "Slice of the schedulers that share GPUs in time; zero means 10s.",
-	"graft/config.NodeSchedule.Schedulers": "To compare: fcfs, sjf, priority, backfill, first-fit, best-fit, " +
-		"least-loaded, smallest, round-robin, lottery, stride, wfq, or learned ones, each a run folder of 'graft " +
-		"learn' or a file of its policies. The first one runs real tasks. Empty means all that need no learning, and " +
-		"backfill for real tasks.",
-	"graft/config.NodeSchedule.Seed":    "Of lotteries; default 1.",
-	"graft/config.NodeSchedule.Workers": "Simulations in parallel; zero means one for each processor.",
-	"graft/config.NodeTask.After":       "Names of the tasks that must complete before.",
-	"graft/config.NodeTask.Arrival":     "Since the beginning; zero is at once.",
-	"graft/config.NodeTask.Checkpoint": "Says that a real task saves its state when it gets SIGTERM, and goes on " +
-		"when it is run again, as 'graft train --resume' does. False pauses it by signals only.",
-	"graft/config.NodeTask.Command": "Program and arguments of a real task, which no shell reads; empty can be " +
-		"simulated only.",
-	"graft/config.NodeTask.Cores": "Share of a GPU's cores that the task keeps busy alone, percent; zero means 100.",
-	"graft/config.NodeTask.Count": "Equal tasks with numbers after the name; zero means 1.",
-	"graft/config.NodeTask.Duration": "Run time alone on a GPU, for simulations and schedulers; zero means unknown, " +
-		"which real tasks may be.",
-	"graft/config.NodeTask.Env":      "Further variables of a real task, such as SEED=1.",
-	"graft/config.NodeTask.Estimate": "Of the duration, for schedulers; zero means the duration.",
-	"graft/config.NodeTask.Flow":     "User or queue that fair queueing gives a share; empty means a flow of its own.",
-	"graft/config.NodeTask.Folder":   "Working folder of a real task; empty means that of the command.",
-	"graft/config.NodeTask.Kind":     "Row in tables of measured pairs; empty means the name.",
-	"graft/config.NodeTask.MainMemory": "Bounds the main memory of a real task, MiB, where its processes have a " +
-		"cgroup; zero means no limit.",
-	"graft/config.NodeTask.Memory":   "Of a GPU, MiB; zero means none.",
-	"graft/config.NodeTask.Name":     "Unique; empty means task and its place.",
-	"graft/config.NodeTask.Priority": "Larger ones first.",
-	"graft/config.NodeTask.Retries":  "Times that a real task which failed is run again; zero means none.",
-	"graft/config.NodeTask.Tickets":  "In lotteries and stride scheduling; zero means 1.",
-	"graft/config.NodeTask.Timeout":  "Running time after which a real task is ended; zero means none.",
-	"graft/config.NodeTask.Weight":   "Of its flow in fair queueing; zero means 1.",
-	"graft/config.NodeTasks.EstimateError": "Relative error of what schedulers know of durations, drawn evenly in ± " +
-		"of it, from 0 to below 1; zero means none.",
-	"graft/config.NodeTasks.From": "The trace of a cluster, of any format that 'graft trace' reads. Its jobs with at " +
-		"most one GPU arrive and last as they did there, and are divided in their order into workloads of most " +
-		"tasks; cores and memory are drawn where the trace does not have them. Empty means none.",
-	"graft/config.NodeTasks.Interval": "Mean time between arrivals of a Poisson process; zero lets all tasks arrive " +
-		"at the beginning.",
-	"graft/config.NodeTasks.Least":           "Tasks of a workload, at least; zero means 40.",
-	"graft/config.NodeTasks.Most":            "Tasks of a workload, at most; zero means 50.",
-	"graft/config.NodeTasks.Seed":            "Of what is drawn; default 1.",
-	"graft/config.NodeTasks.TestCount":       "Workloads on which schedulers are compared; zero means 20.",
-	"graft/config.NodeTasks.TrainCount":      "Workloads to learn from; zero means 100.",
-	"graft/config.NodeTasks.Unit":            "Of the durations of the types of tasks; zero means 1s.",
-	"graft/config.NodeTasks.ValidationCount": "Workloads that choose what is learned; zero means 20.",
-	"graft/config.Pipeline.Evaluate":         "Evaluation of the policies.",
-	"graft/config.Pipeline.Learn":            "Options of the learner.",
-	"graft/config.Pipeline.Pipeline":         "Scenarios to simulate, and the output.",
-	"graft/config.Pipeline.Policy":           "Size of a policy.",
-	"graft/config.Pipeline.Run":              "Seeds and checkpoints of the policies.",
+	"graft/config.Pipeline.Evaluate": "Evaluation of the policies.",
+	"graft/config.Pipeline.Learn":    "Options of the learner.",
+	"graft/config.Pipeline.Pipeline": "Scenarios to simulate, and the output.",
+	"graft/config.Pipeline.Policy":   "Size of a policy.",
+	"graft/config.Pipeline.Run":      "Seeds and checkpoints of the policies.",
 	"graft/config.PipelineEvaluate.LeaveOut": "Selects the cross-validation: scenario holds out one scenario at a " +
 		"time, network, dataset and budget all scenarios of one network, dataset or budget, none evaluates the " +
 		"policies on their training tables only. Empty means none.",

@@ -70,7 +70,7 @@ type Page struct {
 func Kinds() []*Kind {
 	kinds := []*Kind{JobKind, SimulationKind, TreeLearningKind, PipelineKind, ElasticLearningKind}
 	kinds = append(kinds, worldKinds()...)
-	return append(kinds, NodeKind, LearningKind, SweepKind)
+	return append(kinds, LearningKind, SweepKind)
 }
 
 // KindOf returns the kind of a file; a file that cannot be read and an empty path have

@@ -104,7 +104,7 @@ func TestWhatResultsHaveToDoWithKeys(t *testing.T) {
 		decode.Rounding: "run.device run.threads run.instructions train.cuda_graphs parallel.",
 		decode.Contents: "workload.traces elastic.speeds elastic.types graphs.models " +
 			"adaptive.data machine.profiles " +
-			"tasks.from workloads.from workloads.train workloads.validation pipeline.scenarios pipeline.set " +
+			"workloads.from workloads.train workloads.validation pipeline.scenarios pipeline.set " +
 			"tables.folders tables.held_out",
 	} {
 		for _, key := range by[result] {

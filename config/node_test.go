@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/cluster/node"
+	"graft/cluster/node/world"
 	"graft/internal/files"
 )
 
@@ -15,8 +16,9 @@ import (
 func TestBenchmarkTasksAreRight(t *testing.T) {
 	t.Chdir("..")
 	for _, path := range []string{"scenarios/node/benchmark.toml", "scenarios/node/graft.toml"} {
-		n, err := ReadNode(files.OS{}, path, nil)
+		f, err := ReadWorld(world.World(), files.OS{}, path, nil)
 		require.NoError(t, err)
+		n := f.(*world.File)
 		require.NotEmpty(t, n.Task, path)
 		for _, task := range n.Task {
 			require.FileExists(t, task.Command[1])
@@ -29,9 +31,13 @@ func TestBenchmarkTasksAreRight(t *testing.T) {
 }
 
 // readNode reads a text as a file of a machine's tasks.
-func readNode(t *testing.T, text string, set ...string) (*Node, error) {
+func readNode(t *testing.T, text string, set ...string) (*world.File, error) {
 	t.Helper()
-	return ReadNode(files.OS{}, written(t, "tasks.toml", text), set)
+	f, err := ReadWorld(world.World(), files.OS{}, written(t, "tasks.toml", text), set)
+	if err != nil {
+		return nil, err
+	}
+	return f.(*world.File), nil
 }
 
 // Counts make tasks with numbers, and a name in after stands for all of them.
@@ -95,7 +101,7 @@ func TestMachinesOfFiles(t *testing.T) {
 	} {
 		n, err := readNode(t, "[machine]\n"+text)
 		require.NoError(t, err, text)
-		o := n.Options()
+		o := n.Studies()[0].Options
 		want.Power.EnsureDefaults()
 		require.Equal(t, want.Devices, o.Devices, text)
 		require.Equal(t, []any{want.Whole, want.Keep, want.Switch, want.Together, want.Power},
@@ -105,17 +111,19 @@ func TestMachinesOfFiles(t *testing.T) {
 
 // Jobs of a trace with one GPU are tasks in the order of their arrivals, which begin anew in each workload.
 func TestTasksOfATrace(t *testing.T) {
-	text := "[machine]\n[tasks]\nfrom = \"testdata/tasks/trace.csv\"\nleast = 2\nmost = 2\ntrain_count = 1\n" +
-		"validation_count = 1\n"
-	n, err := readNode(t, text)
-	require.NoError(t, err)
-	require.Len(t, n.specs, 3)
+	text := "[machine]\n[workload]\ntraces = [\"testdata/tasks/trace.csv\"]\n[tasks]\nleast = 2\nmost = 2\n" +
+		"train_count = 1\nvalidation_count = 1\n"
+	specs := func(set ...string) []node.Spec {
+		train, _ := must(readNode(t, text, append(set, "tasks.most=3")...)).Learning()
+		return train[0].Tasks
+	}
+	require.Len(t, specs(), 3)
 	for k, want := range []node.Spec{
 		{Name: "first-1", Kind: "vgg", Flow: "ann", Work: time.Minute},
 		{Name: "short-2", Flow: "bob", Work: 20 * time.Second, Arrival: 30 * time.Second},
 		{Name: "late-3", Kind: "vgg", Flow: "ann", Work: 30 * time.Second, Arrival: 300 * time.Second},
 	} {
-		got := n.specs[k]
+		got := specs()[k]
 		if want.Kind == "" {
 			require.Contains(t, []string{"image_classification", "lstm_training", "cnn_training"}, got.Kind,
 				"it is drawn")
@@ -125,17 +133,14 @@ func TestTasksOfATrace(t *testing.T) {
 		want.Cores, want.Memory = got.Cores, got.Memory
 		require.Equal(t, want, got)
 	}
+	n := must(readNode(t, text))
 	train, validation := n.Learning()
 	require.Len(t, train, 1)
 	require.Len(t, validation, 1)
 	require.Empty(t, n.Studies(), "nothing is left to compare on")
 	require.Zero(t, validation[0].Tasks[0].Arrival)
-	again, err := readNode(t, text)
-	require.NoError(t, err)
-	require.Equal(t, n.specs, again.specs)
-	other, err := readNode(t, text, "tasks.seed=2")
-	require.NoError(t, err)
-	require.NotEqual(t, n.specs, other.specs)
+	require.Equal(t, specs(), specs())
+	require.NotEqual(t, specs(), specs("tasks.seed=2"))
 	require.ErrorContains(t, must(readNode(t, text, "tasks.train_count=9")).CheckLearning(),
 		"2 workloads to learn from and 0 of validation")
 }
@@ -144,21 +149,21 @@ func TestTasksOfATrace(t *testing.T) {
 func TestProfilesOfTasks(t *testing.T) {
 	n, err := readNode(t, "[machine]\nprofiles = \"testdata/tasks/pairs.csv\"\ncontention = 0.5\n")
 	require.NoError(t, err)
-	rates := make([]float64, 2)
+	speed, rates := n.Studies()[0].Speed, make([]float64, 2)
 	pair := func(a, b string) []*node.Task {
 		return []*node.Task{{Spec: node.Spec{Kind: a, Cores: 40}}, {Spec: node.Spec{Kind: b, Cores: 40}}}
 	}
-	n.speed.Rates(pair("vgg", "lstm"), rates)
+	speed.Rates(pair("vgg", "lstm"), rates)
 	require.Equal(t, []float64{0.8, 0.5}, rates)
-	n.speed.Rates(pair("lstm", "vgg"), rates)
+	speed.Rates(pair("lstm", "vgg"), rates)
 	require.Equal(t, []float64{0.5, 0.8}, rates)
-	n.speed.Rates(pair("vgg", "vgg"), rates)
+	speed.Rates(pair("vgg", "vgg"), rates)
 	require.InDelta(t, 1/1.2, rates[0], 1e-12, "contention, where nothing was measured")
 
 	head := "model1,dataset1,batchsize1,amp1,model2,dataset2,batchsize2,amp2,speed1,speed2\n"
 	digest := func(rows string) string {
 		path := written(t, "pairs.csv", head+rows)
-		return must(readNode(t, "[machine]\n", "machine.profiles="+Quote(path))).Digest()
+		return Digest(must(readNode(t, "[machine]\n", "machine.profiles="+Quote(path))))
 	}
 	require.Equal(t, digest("a,,0,0,b,,0,0,1,1\n"), digest("a,,0,0,b,,0,0,1,1\n"), "wherever the file is")
 	require.NotEqual(t, digest("a,,0,0,b,,0,0,1,1\n"), digest("a,,0,0,b,,0,0,1,0.5\n"))
@@ -196,12 +201,14 @@ func TestFaultsOfTasks(t *testing.T) {
 			"must be from 0 to 1048576",
 		"[machine]\nmemories_mb = [10, 20]\n" + task + "memory_mb = 21\n":   "the largest has 20",
 		"[machine]\n" + task + "cores = 0.0\nmemory_mb = -2\n":              "memory is -2",
-		"[machine]\n[tasks]\nfrom = \"none.csv\"\n":                         "none.csv: no such file",
-		"[machine]\n[tasks]\nfrom = \"testdata/tasks/pairs.csv\"\n":         "begins like no trace",
+		"[machine]\n[workload]\ntraces = [\"none.csv\"]\n":                  "none.csv: no such file",
+		"[machine]\n[workload]\ntraces = [\"testdata/tasks/pairs.csv\"]\n":  "begins like no trace",
+		"[machine]\n[workload]\ntraces = [\"a.csv\", \"b.csv\"]\n":          "traces names several",
+		"[machine]\n[tasks]\nfrom = \"a.csv\"\n":                            "it is workload.traces now",
 		"[machine]\nprofiles = \"testdata/tasks/trace.csv\"\n":              "testdata/tasks/trace.csv",
 		"[machine]\nprofiles = \"none.csv\"\n":                              "profiles",
 		"[machine]\n[schedule]\naging = \"-1s\"\n":                          "aging is -1s",
-		"[machine]\n[schedule]\nworkers = -1\n":                             "workers is -1",
+		"[machine]\n[schedule]\nworkers = -1\n":                             "workers is -1; expected 0 or more",
 		"[machine]\n[tasks]\nmost = 100001\n":                               "most is 100001; must be at most 100000",
 		"[machine]\n[tasks]\ninterval = \"-1s\"\n":                          "expected times that are not negative",
 		"[machine]\nstop = \"kill\"\n":                                      "signal",

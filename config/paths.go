@@ -15,7 +15,7 @@ import (
 var pathKeys = []string{"network.file", "network.weights", "network.runtimes", "data.path", "data.vocabulary",
 	"time.profile", "time.timeline", "adapt.policy", "adapt.vocab", "parallel.token_file",
 	"simulate.policy", "tables.folders", "tables.held_out", "pipeline.scenarios",
-	"machine.profiles", "tasks.from", "schedule.schedulers", "workloads.from",
+	"schedule.schedulers", "workloads.from",
 	"workloads.train", "workloads.validation", "workloads.test", "table.file", "table.network", "table.vocabulary",
 	"policy.weights"}
 

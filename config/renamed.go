@@ -26,6 +26,7 @@ var removed = map[string]string{
 	"schedule.worth":  "it is schedule.ablate now",
 	"degree": "degree.deciders is schedule.schedulers now, degree.against schedule.against, degree.worth " +
 		"schedule.ablate, and degree.workers schedule.workers",
+	"tasks.from": "it is workload.traces now, a list of at most one file",
 }
 
 // newName returns the key that replaces an old one, and other keys as they are.

@@ -556,9 +556,8 @@ def _unquoted(token):
 # Files by which a kind of run is recognised, beside a manifest; the first kind that fits.
 _KINDS = [
     ("cluster", {"simulations.csv"}),
-    ("elastic", {"elastic.csv", "manifest.json"}),
+    ("study", {"cells.csv", "parts.csv"}),  # cluster simulations; their manifest names the kind
     ("adaptive", {"adaptive.csv", "manifest.json"}),
-    ("node", {"node.csv", "manifest.json"}),
     ("node-profile", {"profile.csv", "manifest.json"}),
     ("fabric", {"fabric.csv", "manifest.json"}),
     ("simulation", {"grid.json"}),
@@ -698,6 +697,9 @@ class Run:
             folders = _folders_below(self.path, 3)
         if self.kind == "adaptive":  # of several workloads, a folder for each
             folders += [inner for folder in folders for inner in _folders(folder)]
+        if self._study:  # folders of points, of workloads in them, and of schedulers in these
+            inner = [below for folder in folders for below in _folders(folder)]
+            folders += inner + [below for folder in inner for below in _folders(folder)]
         for folder in folders:
             there = os.path.relpath(folder, self.path).replace(os.sep, "/")
             found += [f"{there}/{name}" for name in map(_table_name, _list(folder)) if name]

@@ -185,13 +185,17 @@ class Reads(Folder):
         self.assertEqual((run.kind, run.tables), ("adaptive", ["a/pollux/jobs", "adaptive"]))
         self.assertEqual(list(run.table("a/pollux/jobs")["jct_s"]), [12])
 
-    def test_files_of_elastic_jobs(self):
-        self.write("elastic/manifest.json", MANIFEST)
-        self.write("elastic/elastic.csv", 'scheduler,slots\n"drf",2\n')
-        self.write("elastic/drf/slots.csv", "slot,workers,gpu_share\n0,4,0.5\n1,2,1\n")
-        run = graft_results.read(self.root / "elastic")
-        self.assertEqual((run.kind, run.tables), ("elastic", ["drf/slots", "elastic"]))
-        self.assertEqual(run.table("drf/slots")["gpu_share"], [0.5, 1.0])
+    def test_files_of_cluster_simulations(self):
+        self.write("tasks/manifest.json", {**MANIFEST, "kind": "node"})
+        self.write("tasks/cells.csv", 'point,workload,scheduler,seed,jct_mean [s]\n"","a","sjf",0,2.5\n')
+        head = "point,workload,scheduler,seed,group,part,energy [J]"
+        self.write("tasks/parts.csv", head + '\n"","a","sjf",0,"kind","x",3.5\n')
+        self.write("tasks/a/sjf/series.csv", "time [s],waiting [tasks]\n0,4\n1,2\n")
+        self.write("tasks/p/a/sjf/jobs.csv", "job,jct [s]\nx,12\n")
+        run = graft_results.read(self.root / "tasks")
+        self.assertEqual((run.kind, run.tables), ("node", ["a/sjf/series", "cells", "p/a/sjf/jobs", "parts"]))
+        self.assertEqual(run.table("a/sjf/series")["waiting_tasks"], [4, 2])
+        self.assertEqual(run.table("cells")["jct_mean_s"], [2.5])
 
     def test_a_torn_end_is_skipped(self):
         self.write("job/epochs.csv", EPOCHS + "3,3.5,")

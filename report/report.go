@@ -37,8 +37,8 @@ type Detail interface {
 // here; a kind without one has quantities alone.
 var details = map[*runs.Kind]func(r *runs.Run, all bool) (Detail, error){
 	runs.ElasticLearningKind: readElasticLearningDetail, runs.ElasticComparisonKind: readElasticComparisonDetail,
-	runs.ElasticCasesKind: readElasticCasesDetail, runs.NodeKind: readNodeDetail,
-	runs.NodeRunKind: readNodeRunDetail, runs.NodeProfileKind: readNodeProfileDetail,
+	runs.ElasticCasesKind: readElasticCasesDetail,
+	runs.NodeRunKind:      readNodeRunDetail, runs.NodeProfileKind: readNodeProfileDetail,
 	runs.EvaluationKind: readEvaluationDetail, runs.JobKind: readJobDetail,
 	runs.OriginalKind: readOriginalDetail, runs.PipelineKind: readPipelineDetail,
 	runs.PoliciesKind: readPoliciesDetail, runs.PolicyKind: readPolicyDetail, runs.SimulationKind: readSimulationDetail,

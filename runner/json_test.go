@@ -82,7 +82,7 @@ var jsonReports = map[string][]any{
 	"graft vocab show":    {vocabReport{}},
 	"graft weights show":  {weightsReport{}},
 
-	"graft node simulate":       {runs.NodeOutcome{}},
+	"graft node simulate":       {study.Outcome{}},
 	"graft node run":            {runs.NodeRunOutcome{}, runs.NodePlan{}},
 	"graft cluster application": {application.Report{}},
 	"graft cluster estimate":    {estimates.DurationReport{}},

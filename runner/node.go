@@ -6,12 +6,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/cluster/node/schedulers"
+	"graft/cluster/node/world"
+	"graft/cluster/study"
 	"graft/config"
+	"graft/internal/registry"
 	"graft/report"
 	"graft/report/runs"
 	"graft/runner/app"
 	"graft/runner/node"
+	simulations "graft/runner/study"
 )
 
 func newNodeCommand() *cobra.Command {
@@ -51,7 +54,7 @@ func (o *nodeOptions) add(command *cobra.Command) {
 }
 
 // read reads the file with the flags.
-func (o *nodeOptions) read(env *app.Env, path string) (c *config.Node, err error) {
+func (o *nodeOptions) read(env *app.Env, path string) (c *world.File, err error) {
 	set := o.set
 	if o.out != "" {
 		set = append(set, "run.folder="+config.Quote(o.out))
@@ -62,7 +65,7 @@ func (o *nodeOptions) read(env *app.Env, path string) (c *config.Node, err error
 	if o.compat != "" {
 		set = append(set, "machine.compat="+config.Quote(o.compat))
 	}
-	if c, err = config.ReadNode(env.Files, path, set); err != nil {
+	if c, err = node.Read(env.Files, path, set); err != nil {
 		return nil, runs.AsConfigFault(err)
 	}
 	o.Config, err = env.Text(path)
@@ -73,7 +76,7 @@ func newNodeSimulateCommand() *cobra.Command {
 	var o nodeOptions
 	command := &cobra.Command{
 		Use:   "simulate [CONFIG]",
-		Short: "Simulate tasks under schedulers and compare their turnaround and energy",
+		Short: "Simulate tasks under schedulers and compare their completion times and energy",
 		Long: `simulate simulates the tasks of CONFIG, a file with the section machine, under each
 scheduler: those of its tables [[task]], those of a trace, or generated ones in several
 workloads. Simulations go from event to event; the same inputs give the same bytes, whatever
@@ -108,11 +111,11 @@ func runNodeSimulate(ctx context.Context, w io.Writer, path string, o nodeOption
 	if err != nil {
 		return err
 	}
-	outcome, err := node.Simulate(ctx, env, c, path, o.FolderOptions)
-	return show(w, o.json, outcome, err, func(w io.Writer, r *runs.NodeOutcome) error { return report.PrintNode(r, w) })
+	outcome, err := simulations.Run(ctx, env, world.World(), c, path, o.FolderOptions)
+	return show(w, o.json, outcome, err, func(w io.Writer, r *study.Outcome) error { return report.PrintStudy(r, w) })
 }
 
 // nodeHelp lists the schedulers of a machine's tasks for a help text.
 func nodeHelp() string {
-	return listed(12, schedulers.Kinds())
+	return listed(12, registry.List[study.Entry](world.World().Schedulers()))
 }

@@ -16,6 +16,8 @@ import (
 
 	nodes "graft/cluster/execute"
 	"graft/cluster/node/schedulers"
+	"graft/cluster/node/world"
+	"graft/cluster/study"
 	"graft/config"
 	"graft/internal/failure"
 	"graft/internal/files"
@@ -24,6 +26,7 @@ import (
 	"graft/results"
 	"graft/runner/app"
 	"graft/runner/node"
+	simulations "graft/runner/study"
 )
 
 // someTasks are eight tasks of two kinds and one of its own, on two GPUs.
@@ -62,7 +65,7 @@ after = ["train"]
 // writeNode makes the run folder of a simulation of tasks in three workloads; an open one was stopped at once.
 func writeNode(t testing.TB, dir string, open bool) {
 	t.Helper()
-	c, err := config.ReadNode(files.OS{}, "", []string{"machine.gpus=2", "tasks.least=6",
+	c, err := node.Read(files.OS{}, "", []string{"machine.gpus=2", "tasks.least=6",
 		"tasks.most=8", "tasks.test_count=3", `schedule.schedulers=["best-fit", "round-robin", "sjf"]`,
 		"run.folder=" + config.Quote(dir)})
 	require.NoError(t, err)
@@ -73,10 +76,10 @@ func writeNode(t testing.TB, dir string, open bool) {
 	}
 	env := &app.Env{Files: files.OS{}, Now: func() time.Time { return when }, Version: "v0.1.0", Host: "node",
 		Args: []string{"graft", "node", "simulate"}, Log: zap.NewNop()}
-	_, err = node.Simulate(ctx, env, c, "", app.FolderOptions{})
+	_, err = simulations.Run(ctx, env, world.World(), c, "", app.FolderOptions{})
 	require.Equal(t, open, err != nil, err)
 	path := filepath.Join(dir, runs.ManifestFile) // a new key changes the digest
-	write(t, path, strings.ReplaceAll(contents(t, path), c.Digest(), strings.Repeat("78", 32)))
+	write(t, path, strings.ReplaceAll(contents(t, path), config.Digest(c), strings.Repeat("78", 32)))
 }
 
 func TestNodeSimulate(t *testing.T) {
@@ -85,14 +88,17 @@ func TestNodeSimulate(t *testing.T) {
 	text := done(t, "node", "simulate", "tasks.toml").stdout
 	golden(t, "node/simulate.txt", text)
 	golden(t, "node/spans.csv", contents(t, "runs/tasks/round-robin/spans.csv"))
-	golden(t, "node/tasks.csv", contents(t, "runs/tasks/round-robin/tasks.csv"))
-	o := object[runs.NodeOutcome](t,
+	golden(t, "node/jobs.csv", contents(t, "runs/tasks/round-robin/jobs.csv"))
+	golden(t, "node/series.csv", contents(t, "runs/tasks/round-robin/series.csv"))
+	o := object[study.Outcome](t,
 		"node simulate tasks.toml --out all --scheduler "+strings.Join(nodeSchedulers(), ","))
 	require.Len(t, o.Cells, len(nodeSchedulers()))
-	require.NotNil(t, o.Exact)
+	require.Len(t, o.References, 2, "the lower bound, and the best of all schedules")
+	require.True(t, o.References[0].Bound)
+	require.False(t, o.References[1].Bound)
 	for _, c := range o.Cells {
-		require.Equal(t, 1.0, c.Completed)
-		require.GreaterOrEqual(t, c.Turnaround, o.Turnaround.Bounds[0], c.Scheduler)
+		require.EqualValues(t, 1, c.Values["completed_share"])
+		require.GreaterOrEqual(t, c.Values["jct_mean_s"], o.References[0].Values[0], c.Scheduler)
 	}
 	fails(t, failure.Usage, "move it aside with --force", "node", "simulate", "tasks.toml")
 	done(t, "node", "simulate", "tasks.toml", "--force")
@@ -110,8 +116,8 @@ func TestNodeSimulateGoesOn(t *testing.T) {
 	whole := digests(t, "runs/tasks")
 	for _, left := range []int{0, 10, 200} { // bytes of the tables
 		require.NoError(t, os.Remove("runs/tasks/outcome.json"))
-		require.NoError(t, os.Truncate("runs/tasks/node.csv", int64(left)))
-		require.NoError(t, os.Truncate("runs/tasks/sjf/tasks.csv", int64(left)))
+		require.NoError(t, os.Truncate("runs/tasks/cells.csv", int64(left)))
+		require.NoError(t, os.Truncate("runs/tasks/sjf/jobs.csv", int64(left)))
 		require.NoError(t, os.RemoveAll("runs/tasks/best-fit"))
 		require.Equal(t, text, done(t, "node", "simulate", "tasks.toml", "--resume").stdout, "%d bytes", left)
 		require.Equal(t, whole, digests(t, "runs/tasks"), "%d bytes", left)
@@ -131,12 +137,12 @@ func TestNodeSimulateInParallel(t *testing.T) {
 		all := digests(t, "run")
 		maps.DeleteFunc(all, func(path string, _ [32]byte) bool {
 			return filepath.Dir(path) == "run" && filepath.Base(path) != runs.OutcomeFile &&
-				filepath.Base(path) != "node.csv"
+				filepath.Base(path) != "cells.csv" && filepath.Base(path) != "parts.csv"
 		})
 		if first == nil {
 			first = all
 		}
-		require.Len(t, all, 2+2*len(nodeSchedulers()))
+		require.Len(t, all, 3+(4+2)*len(nodeSchedulers())) // jobs of each workload, spans and series of the first
 		require.Equal(t, first, all)
 	}
 }
@@ -180,11 +186,14 @@ func TestNodeSimulateFaults(t *testing.T) {
 		"one name twice": {"[machine]\n" + task + task, "task a: the name is not unique"},
 		"a name of a count": {"[machine]\n" + task + "count = 2\n[[task]]\nname = \"a-2\"\nduration = \"1s\"\n",
 			"task a-2: the name is not unique"},
-		"a missing trace": {"[machine]\n[tasks]\nfrom = \"none.csv\"\n", "no such file"},
-		"a trace of large jobs": {"[machine]\n[tasks]\nfrom = \"trace.csv\"\n",
+		"a missing trace": {"[machine]\n[workload]\ntraces = [\"none.csv\"]\n", "no such file"},
+		"a trace of large jobs": {"[machine]\n[workload]\ntraces = [\"trace.csv\"]\n",
 			"trace.csv has no job with one GPU"},
-		"tasks of two sources": {"[machine]\n[tasks]\nfrom = \"trace.csv\"\n" + task,
-			"from is set beside [[task]]"},
+		"tasks of two sources": {"[machine]\n[workload]\ntraces = [\"trace.csv\"]\n" + task,
+			"traces is set beside [[task]]"},
+		"several traces": {"[machine]\n[workload]\ntraces = [\"trace.csv\", \"trace.csv\"]\n",
+			"traces names several"},
+		"the old key of a trace":    {"[machine]\n[tasks]\nfrom = \"trace.csv\"\n", "it is workload.traces now"},
 		"missing profiles":          {"[machine]\nprofiles = \"none.csv\"\n", "no such file"},
 		"unreadable profiles":       {"[machine]\nprofiles = \"profiles.csv\"\n", "profiles.csv"},
 		"profiles of nothing":       {"[machine]\nprofiles = \"empty.csv\"\n", "empty.csv has no measured pair"},
@@ -218,7 +227,7 @@ func TestNodeSimulateFaults(t *testing.T) {
 			path := write(t, filepath.Join(t.TempDir(), "tasks.toml"), c.text)
 			got := fails(t, failure.Configuration, c.says, "node", "simulate", path, "--out", "run", "--quiet")
 			require.Empty(t, got.stdout)
-			require.Regexp(t, `^graft: read tasks of one machine: 1 fault\n\n[^\n]*\n`, got.stderr)
+			require.Regexp(t, `^graft: read simulations of a machine's tasks: 1 fault\n\n[^\n]*\n`, got.stderr)
 		})
 	}
 	after, err := os.ReadDir(".")
@@ -238,19 +247,19 @@ func TestNodeFigures(t *testing.T) {
 	drawn, _ := plotted(t, "figures", "tasks", "several", "open", "real")
 	names := slices.Sorted(maps.Keys(drawn))
 	require.Equal(t, []string{"real-gantt.svg", "several-completions.svg", "several-energy.svg",
-		"several-gantt-best-fit.svg", "several-gantt-round-robin.svg", "several-gantt-sjf.svg",
-		"several-schedulers-energy-delay.svg", "several-schedulers-turnaround.svg", "several-usage.svg",
-		"tasks-completions.svg", "tasks-energy.svg", "tasks-gantt-best-fit.svg",
-		"tasks-gantt-round-robin.svg", "tasks-gantt-sjf.svg", "tasks-schedulers-energy-delay.svg",
-		"tasks-schedulers-turnaround.svg", "tasks-usage.svg"}, names)
+		"several-gantt-best-fit.svg", "several-gantt-round-robin.svg", "several-gantt-sjf.svg", "several-parts-kind.svg",
+		"several-schedulers-energy_delay.svg", "several-schedulers-jct_mean.svg", "several-series.svg",
+		"tasks-completions.svg", "tasks-energy.svg", "tasks-gantt-best-fit.svg", "tasks-gantt-round-robin.svg",
+		"tasks-gantt-sjf.svg", "tasks-parts-kind.svg", "tasks-schedulers-energy_delay.svg",
+		"tasks-schedulers-jct_mean.svg", "tasks-series.svg"}, names)
 	goldenFigures(t, drawn, "real-gantt.svg", "tasks-completions.svg", "tasks-energy.svg",
-		"tasks-gantt-round-robin.svg", "several-schedulers-turnaround.svg", "tasks-usage.svg")
-	containsAll(t, drawn["tasks-gantt-round-robin.svg"], ">GPU 1<", ">stopped<", ">cnn<", ">merge, last<")
+		"tasks-gantt-round-robin.svg", "several-schedulers-jct_mean.svg", "tasks-series.svg")
+	containsAll(t, drawn["tasks-gantt-round-robin.svg"], ">device 1<", ">stopped<", ">cnn<", ">merge, last<")
 	containsAll(t, drawn["real-gantt.svg"], ">cpu1<", ">failed<")
-	containsAll(t, drawn["tasks-schedulers-turnaround.svg"], ">lower bound<", ">best without stops<")
-	require.Contains(t, drawn["several-usage.svg"], "The first workload.")
-	for path, titles := range map[string][]string{"tasks": {"Turnaround of tasks of tasks", "Tasks of tasks under sjf",
-		"Use of tasks over time", "Energy of tasks of tasks", "Energy times turnaround of tasks"},
+	containsAll(t, drawn["tasks-schedulers-jct_mean.svg"], ">lower bound<", ">optimum without stops<")
+	require.Contains(t, drawn["several-series.svg"], "Jobs of tasks-1.")
+	for path, titles := range map[string][]string{"tasks": {"Completion times of tasks", "Jobs of tasks under sjf",
+		"Use of tasks over time", "Energy of tasks by kind", "energy times JCT of tasks", "mean JCT by kind, tasks"},
 		"real": {"Tasks of real under backfill"}} {
 		done(t, "report", path, "--html", path+".html")
 		containsAll(t, contents(t, path+".html"), titles...)
@@ -260,39 +269,35 @@ func TestNodeFigures(t *testing.T) {
 // Tables that are damaged, and outcomes without any scheduler, are no figure and no panic.
 func TestNodeFiguresOfDamagedTables(t *testing.T) {
 	t.Chdir(t.TempDir())
-	const head = "task,gpu,lane,from_seconds,to_seconds,cores,memory_mb,end\n"
+	const head = "job,group,device,lane,from [s],to [s],end,cores [%],memory [MiB]\n"
 	for name, c := range map[string]struct{ file, text, says string }{
-		"a column is missing": {"sjf/spans.csv", "task,gpu\na,0\n", `line 2: there is no column "lane"`},
-		"a GPU below zero": {"sjf/spans.csv", head + "a,-1,0,0,1,50,1,completed\n",
-			`line 2: column gpu: "-1" is no whole number`},
-		"a lane far away": {"sjf/spans.csv", head + "a,0,99999999,0,1,50,1,completed\n", "column lane"},
-		"an end before": {"sjf/spans.csv", head + "a,0,0,2,1,50,1,completed\n",
-			`column to_seconds: "1" is before from_seconds`},
-		"a time of no number": {"sjf/spans.csv", head + "a,0,0,0,NaN,50,1,completed\n",
-			`column to_seconds: "NaN" is no number`},
-		"a torn row":     {"sjf/spans.csv", head + "a,0\n", "wrong number of fields"},
-		"an empty table": {"sjf/spans.csv", "", "the line that names the columns"},
-		"joules of no number": {"sjf/tasks.csv",
-			"workload,seed,task,arrival_seconds,ended_seconds,joules,completed\n1,1,a,0,1,x,true\n", "column joules"},
-		"a row of no workload": {"node.csv", "scheduler,workload,seed,joules\nsjf,x,1,2\n", "column workload"},
+		"a column is missing": {"spans.csv", "job,group,device\na,b,0\n", `line 2: there is no column "lane"`},
+		"a GPU below zero": {"spans.csv", head + "a,b,-1,0,0,1,completed,50,1\n",
+			`line 2: column device: "-1" is no whole number`},
+		"a lane far away": {"spans.csv", head + "a,b,0,99999999,0,1,completed,50,1\n", "column lane"},
+		"an end before": {"spans.csv", head + "a,b,0,0,2,1,completed,50,1\n",
+			`column to [s]: "1" is before from`},
+		"a time of no number": {"spans.csv", head + "a,b,0,0,0,NaN,completed,50,1\n",
+			`column to [s]: "NaN" is no number`},
+		"a torn row":                     {"spans.csv", head + "a,0\n", "wrong number of fields"},
+		"an empty table":                 {"spans.csv", "", "the line that names the columns"},
+		"a completion time of no number": {"jobs.csv", "job,jct [s]\na,x\n", `column jct [s]: "x" is no number`},
+		"a use of no number": {"series.csv", "time [s],cores_used [share],waiting [tasks]\n0,x,1\n",
+			`"x" is no number`},
 	} {
 		writeNode(t, "run", false)
-		write(t, filepath.Join("run", c.file), c.text)
+		write(t, filepath.Join("run/tasks-1/sjf", c.file), c.text)
 		drawn, o := plotInto(t, t.TempDir(), "run")
 		require.Contains(t, o.stderr, c.says, name)
-		require.Contains(t, drawn, "run-schedulers-turnaround.svg", "the rest is drawn")
+		require.Contains(t, drawn, "run-schedulers-jct_mean.svg", "the rest is drawn")
 		require.NoError(t, os.RemoveAll("run"))
 	}
 	writeNode(t, "run", false)
-	write(t, "run/sjf/spans.csv", head+"a,0,0,0,1,50,1,completed\n") // as earlier versions wrote it
-	drawn, _ := plotted(t, t.TempDir(), "run", "--kind", "gantt")
-	require.Contains(t, drawn["run-gantt-sjf.svg"], "<title>a, 0 to 1 s</title>")
-	write(t, "run/outcome.json", "{}")
-	require.Equal(t, failure.Failed, graft("plot", "run", "--out", t.TempDir()).code)
-	for _, text := range []string{`{"published": {"cells": [{"scheduler": "x"}]}}`,
-		`{"workloads": 3, "cells": [{}], "turnaround": {"standings": [{}]}, "energy_delay": {"standings": [{}]}}`} {
+	for _, text := range []string{"{}", `{"points": [{}], "workloads": ["a"], "schedulers": [{}], "metrics": [{}],
+		"ranked": ["x"]}`} {
 		write(t, "run/outcome.json", text)
-		done(t, "report", "run")
+		require.Equal(t, failure.Damaged, graft("plot", "run", "--out", t.TempDir()).code)
+		fails(t, failure.Damaged, "outcome.json", "report", "run")
 	}
 }
 
@@ -317,10 +322,10 @@ func TestLearnedNodeSchedulers(t *testing.T) {
 	write(t, "learn.toml", "[machine]\ngpus = 2\n[tasks]\nleast = 4\nmost = 6\ntrain_count = 2\n"+
 		"validation_count = 1\ntest_count = 2\n[learn]\nlessons = 2\nmethod = \"none\"\nhidden = 8\n[run]\nseeds = 2\n")
 	done(t, "learn", "learn.toml", "--folder", "learned", "--quiet")
-	o := object[runs.NodeOutcome](t, "node simulate learn.toml --scheduler ./learned,best-fit --out run")
-	require.Len(t, o.Cells, 2)
-	at := slices.IndexFunc(o.Turnaround.Standings,
-		func(s runs.ElasticStanding) bool { return s.Scheduler == "learned" })
-	require.Equal(t, 2, o.Turnaround.Standings[at].Seeds)
-	require.Len(t, o.Turnaround.Standings[at].Times[0], 2)
+	o := object[study.Outcome](t, "node simulate learn.toml --scheduler ./learned,best-fit --out run")
+	require.Len(t, o.Summaries, 2)
+	standings := o.Ranking("", "jct_mean_s").Standings
+	at := slices.IndexFunc(standings, func(s study.Standing) bool { return s.Scheduler == "learned" })
+	require.Equal(t, 2, standings[at].Seeds)
+	require.Len(t, standings[at].Values[0], 2)
 }

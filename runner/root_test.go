@@ -176,7 +176,7 @@ var onWrongFiles = map[string][]struct {
 		{"wrong.toml --join 127.0.0.1:1", failure.Usage}, {"--join 127.0.0.1:1 --token none", failure.Usage},
 		{"--join 127.0.0.1:1 --token wrong.toml --wait 1ms", failure.Failed}},
 	"graft node simulate": {{"wrong.toml", failure.Configuration}, {"large.toml", failure.Configuration},
-		{"none.toml", failure.Failed}, {"--set tasks.from='wrong.csv'", failure.Configuration},
+		{"none.toml", failure.Failed}, {"--set workload.traces=['wrong.csv']", failure.Configuration},
 		{"--set machine.profiles='wrong.csv'", failure.Configuration}, {"--scheduler ./wrong.safetensors",
 			failure.Configuration}, {"machine.toml --resume --out run", failure.Damaged}},
 	"graft fabric graph": {{"wrong.toml", failure.Configuration}, {"none.json", failure.Failed},

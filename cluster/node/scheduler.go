@@ -32,6 +32,7 @@ type Kind struct {
 	About string // what it does, in a line
 	// Slices says that it stops tasks, so that their programs must allow that.
 	Slices bool
+	Draws  bool // its decisions depend on SchedulerOptions.Random
 	New    func(o SchedulerOptions) Scheduler
 }
 

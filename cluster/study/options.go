@@ -55,7 +55,7 @@ type Schedule struct {
 	// 'graft learn', or of files of their policies. Empty means the usual ones of the world.
 	Schedulers []string `config:",path=word"`
 	Against    string   // baseline of differences. Empty means the first scheduler, or the usual baseline of the world.
-	Seed       uint64   // first seed of schedulers that draw random numbers. Default 0.
+	Seed       uint64   // first seed of schedulers that draw random numbers
 	Seeds      int      // simulations under each scheduler that draws, with successive seeds. Zero means 1.
 	Ablate     bool     // simulates each quirk of an original alone, and reports its effect. Default false.
 	Workers    int      `result:"none"` // simulations in parallel. Zero means one per processor.

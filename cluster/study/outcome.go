@@ -1,9 +1,12 @@
 package study
 
 import (
+	"errors"
 	"slices"
+	"strings"
 
 	"graft/internal/stat"
+	"graft/internal/validate"
 )
 
 // Outcome is the outcome.json of a study. Values are by key of the metric, which names its unit.
@@ -108,6 +111,27 @@ func (o *Outcome) SummariesAt(point string) (list []Summary) {
 	}
 	slices.SortStableFunc(list, func(a, b Summary) int { return place(a) - place(b) })
 	return list
+}
+
+// Validate returns an error for an outcome that no study has: tables and figures rely on its lists and metrics.
+func (o *Outcome) Validate() error {
+	var faults validate.Faults
+	for name, n := range map[string]int{"points": len(o.Points), "workloads": len(o.Workloads),
+		"schedulers": len(o.Schedulers), "metrics": len(o.Metrics)} {
+		faults.When(n == 0, "it has no %s", name)
+	}
+	keys := slices.Clone(o.Ranked)
+	for _, r := range o.Rankings {
+		keys = append(keys, r.Metric)
+	}
+	for _, r := range o.References {
+		keys = append(keys, r.Metric)
+	}
+	for _, key := range keys {
+		faults.When(o.Metric(key) == nil, "there is no metric %q", key)
+	}
+	slices.SortFunc(faults, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	return errors.Join(faults...)
 }
 
 // merged averages values over cells, and sums totals. Cells without a value do not count.

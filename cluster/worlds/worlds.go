@@ -5,6 +5,7 @@ import (
 	adaptive "graft/cluster/adaptive/world"
 	elastic "graft/cluster/elastic/world"
 	fabric "graft/cluster/fabric/world"
+	node "graft/cluster/node/world"
 	"graft/cluster/rigid"
 	"graft/cluster/study"
 )
@@ -16,6 +17,7 @@ func All() []*study.World {
 		elastic.World(),
 		adaptive.World(),
 		fabric.World(),
+		node.World(),
 	}
 }
 

@@ -64,3 +64,16 @@ func Differences(now, was []Value) (list []string) {
 	}
 	return list
 }
+
+// Differing lists the keys whose values differ from those in another struct of the same type, such as one that holds
+// defaults.
+func (r *Reading) Differing(from any) (keys []string) {
+	d := r.outline.dialect
+	outline, other := d.of(from)
+	for _, o := range outline.Leaves() {
+		if d.Text(r.target.FieldByIndex(o.index).Interface()) != d.Text(other.FieldByIndex(o.index).Interface()) {
+			keys = append(keys, o.Name())
+		}
+	}
+	return keys
+}

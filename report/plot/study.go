@@ -272,13 +272,18 @@ func pointCurve(o *study.Outcome, key, scheduler string, m *study.Metric) figure
 
 // plotStudySeries draws the quantities of the table of a cell over time, on the first workload of each point.
 func plotStudySeries(r *runs.Run, o *study.Outcome) (all []drawing, err error) {
+	var names []string
+	for _, s := range o.Schedulers {
+		names = append(names, s.Name)
+	}
+	few, remark := fewNames(o, names)
 	for _, point := range o.Points {
-		chart := &figure.Chart{Title: titled("Use of "+r.Base()+" over time", point.Name)}
+		chart := &figure.Chart{Title: titled("Use of "+r.Base()+" over time", point.Name), Note: remark}
 		if len(o.Workloads) > 1 {
-			chart.Note = "Jobs of " + o.Workloads[0] + "."
+			chart.Note = strings.TrimSpace("Jobs of " + o.Workloads[0] + ". " + remark)
 		}
 		for _, c := range o.Cells {
-			if c.Point != point.Name || c.Workload != o.Workloads[0] {
+			if c.Point != point.Name || c.Workload != o.Workloads[0] || !slices.Contains(few, c.Scheduler) {
 				continue
 			}
 			if err := addSeries(chart, r, &c); err != nil {
@@ -306,15 +311,20 @@ func addSeries(chart *figure.Chart, r *runs.Run, c *study.CellOutcome) error {
 		return err
 	}
 	chart.X = figure.Axis{Name: nameOf(columns[0]), Unit: unitOf(columns[0])}
+	times := found[columns[0]]
+	width := stepWidth(times)
+	if width > 0 && !strings.Contains(chart.Note, stepsNote) {
+		chart.Note = strings.TrimSpace(chart.Note + " " + stepsNote)
+	}
 	for k, column := range columns[1:] {
 		if k >= len(chart.Panels) {
 			chart.Panels = append(chart.Panels, seriesPanel(column))
 		}
-		values := found[column]
+		at, values := stepMeans(times, found[column], width)
 		if unitOf(column) == "share" {
 			values = inPercent(values)
 		}
-		curve := figure.Curve{Name: filepath.Base(c.Folder), Steps: true, X: found[columns[0]], Y: values}
+		curve := figure.Curve{Name: filepath.Base(c.Folder), Steps: true, X: at, Y: values}
 		chart.Panels[k].Curves = append(chart.Panels[k].Curves, curve)
 	}
 	return nil
@@ -366,6 +376,9 @@ func partBars(o *study.Outcome, summaries []study.Summary, group string) *figure
 			if m == nil {
 				m = firstOf(o, p.Values)
 			}
+			if m == nil || !has(p.Values, m) {
+				continue
+			}
 			n, known := at[p.Name]
 			if !known {
 				n = len(b.Groups)
@@ -373,9 +386,7 @@ func partBars(o *study.Outcome, summaries []study.Summary, group string) *figure
 				b.Groups = append(b.Groups, figure.Group{Name: p.Name,
 					Bars: make([]figure.Bar, min(len(summaries), mostStudyCurves))})
 			}
-			if m != nil {
-				b.Groups[n].Bars[k].Value = scaled(m, float64(p.Values[m.Key()]))
-			}
+			b.Groups[n].Bars[k].Value = scaled(m, float64(p.Values[m.Key()]))
 		}
 	}
 	if m == nil {
@@ -385,10 +396,15 @@ func partBars(o *study.Outcome, summaries []study.Summary, group string) *figure
 	return b
 }
 
+func has(values study.Values, m *study.Metric) bool {
+	_, known := values[m.Key()]
+	return known
+}
+
 // firstOf is the first metric that has a value.
 func firstOf(o *study.Outcome, values study.Values) *study.Metric {
 	for k := range o.Metrics {
-		if _, has := values[o.Metrics[k].Key()]; has {
+		if has(values, &o.Metrics[k]) {
 			return &o.Metrics[k]
 		}
 	}

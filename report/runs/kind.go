@@ -17,7 +17,7 @@ type Kind struct {
 
 // Kinds lists all kinds; the first that matches a folder is its kind.
 func Kinds() []*Kind {
-	return append(StudyKinds(), NodeKind, NodeRunKind, NodeProfileKind,
+	return append(StudyKinds(), NodeRunKind, NodeProfileKind,
 		PipelineKind, SweepKind, SimulationKind, ElasticLearningKind, ElasticComparisonKind, ElasticCasesKind,
 		PoliciesKind, PolicyKind, JobKind, EvaluationKind, TableKind, OriginalKind)
 }

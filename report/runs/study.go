@@ -1,11 +1,13 @@
 package runs
 
 import (
+	"fmt"
 	"path/filepath"
 	"sync"
 
 	"graft/cluster/study"
 	"graft/cluster/worlds"
+	"graft/internal/failure"
 	"graft/results"
 )
 
@@ -41,6 +43,9 @@ func readStudy(f *Folder, r *Run) error {
 	o := &study.Outcome{}
 	if err := f.readOwn(r, o); err != nil {
 		return err
+	}
+	if err := o.Validate(); r.Ended && err != nil {
+		return failure.AsDamage(fmt.Errorf("read %s: %w", f.At(OutcomeFile), err))
 	}
 	r.Seeded = false
 	for _, s := range o.Summaries {

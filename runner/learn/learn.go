@@ -51,7 +51,7 @@ func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, er
 	}
 	switch {
 	case kind == config.TreeLearningKind:
-	case kind == config.ElasticLearningKind, kind == config.NodeKind, learns(kind):
+	case kind == config.ElasticLearningKind, learns(kind):
 		r, err := runScheduler(ctx, env, path, o)
 		return &Result{Scheduler: r}, err
 	default:

@@ -46,10 +46,8 @@ type scheduler struct {
 	took time.Duration // that learning has, in this process
 }
 
-// world is a file of schedulers that learn, of elastic jobs or of tasks.
+// world is a file of schedulers that learn, of elastic jobs or of a world of cluster simulations.
 type world interface {
-	Resolved() string
-	Digest() string
 	Figures() []string
 	Steps() int
 	TeacherAndMethod() (teacher, method string)
@@ -115,10 +113,10 @@ func (s *scheduler) learn(ctx context.Context, text string) (*runs.ElasticLearni
 // begin makes the run folder, or opens the one that these schedulers began in.
 func (s *scheduler) begin(text string) (*schedulerLog, error) {
 	o, _ := s.options()
-	if err := s.open(text, s.Resolved(), results.Manifest{Seed: o.Seed, ConfigSHA256: s.Digest()}); err != nil {
+	if err := s.open(text, config.Resolved(s.file()), results.Manifest{Seed: o.Seed, ConfigSHA256: config.Digest(s.file())}); err != nil {
 		return nil, err
 	}
-	if s.stored.Manifest().ConfigSHA256 != s.Digest() {
+	if s.stored.Manifest().ConfigSHA256 != config.Digest(s.file()) {
 		what := config.Changes(s.env.Files, s.stored.Path(runs.ResolvedFile), s.file())
 		return nil, failure.With(failure.Configuration, fmt.Errorf("resume %s: the configuration differs from the "+
 			"run's: %s; restore it, or start another run with option folder", s.o.Folder, what))
@@ -144,7 +142,7 @@ func (s *scheduler) begin(text string) (*schedulerLog, error) {
 	if err := s.stored.ForgetEvents(); err != nil || !o.Tensorboard { // all rows are reported again
 		return log, err
 	}
-	log.curves, err = openCurves(s.env.Now, s.stored, 0, s.Resolved())
+	log.curves, err = openCurves(s.env.Now, s.stored, 0, config.Resolved(s.file()))
 	return log, err
 }
 

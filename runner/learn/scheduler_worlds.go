@@ -7,11 +7,7 @@ import (
 
 	"graft/cluster/elastic"
 	"graft/cluster/elastic/schedulers"
-	"graft/cluster/node"
-	"graft/cluster/node/agent"
-	nodeschedulers "graft/cluster/node/schedulers"
 	"graft/config"
-	"graft/internal/stat"
 	"graft/learn"
 	"graft/learn/candidates"
 	"graft/report/document"
@@ -21,13 +17,6 @@ import (
 
 // readWorld reads a file of schedulers that learn.
 func readWorld(env *app.Env, path string, set []string) (world, error) {
-	if config.KindOf(env.Files, path) == config.NodeKind {
-		n, err := config.ReadNode(env.Files, path, set)
-		if err == nil {
-			err = n.CheckLearning()
-		}
-		return tasks{n}, err
-	}
 	if kind := config.KindOf(env.Files, path); learns(kind) {
 		return readLearnable(env, kind, path, set)
 	}
@@ -78,40 +67,6 @@ func (j jobs) meanJCT(ctx context.Context, studies []elastic.Study, kind elastic
 		mean += r.MeanJCT / float64(len(studies))
 	}
 	return mean, nil
-}
-
-// tasks is the world of one machine's tasks.
-type tasks struct{ *config.Node }
-
-func (t tasks) options() (*learn.RunOptions, *candidates.Options) { return &t.Run, &t.Learn }
-
-func (t tasks) file() config.File { return t.Node }
-
-func (t tasks) rivals(ctx context.Context, o *runs.ElasticLearningOutcome) error {
-	train, validation := t.Learning()
-	o.Train, o.Choose, o.Unit = len(train), len(validation), t.Objective().Unit()
-	if t.Objective() == agent.Completion {
-		var bounds []float64
-		for _, v := range validation {
-			bounds = append(bounds, node.Bound(v))
-		}
-		o.Bound = stat.Mean(bounds)
-	}
-	for _, kind := range nodeschedulers.Kinds() {
-		var costs []float64
-		for k, v := range validation {
-			r, err := v.Run(ctx, kind, t.Schedule.Options(uint64(k)))
-			if ctx.Err() != nil {
-				return learn.ErrStopped // what was learned is saved
-			}
-			if err != nil {
-				return err
-			}
-			costs = append(costs, t.Objective().Of(&r.Summary))
-		}
-		o.Rivals[kind.Name] = stat.Mean(costs)
-	}
-	return nil
 }
 
 // learnable is the file of a world whose schedulers learn.

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"graft/cluster/execute"
-	"graft/config"
+	"graft/cluster/node/world"
 	"graft/internal/telemetry"
 	"graft/runner/app"
 )
@@ -24,7 +24,7 @@ type devices struct {
 }
 
 // findDevices finds the GPUs of this machine, or slots of its processors.
-func findDevices(env *app.Env, c *config.Node) (*devices, error) {
+func findDevices(env *app.Env, c *world.File) (*devices, error) {
 	may, must := c.Executor.GPUs()
 	d := &devices{}
 	if may {
@@ -60,7 +60,7 @@ func joined(a, b string) string {
 }
 
 // gpus takes all GPUs, or those of executor.uuids.
-func (d *devices) gpus(env *app.Env, c *config.Node) error {
+func (d *devices) gpus(env *app.Env, c *world.File) error {
 	if env.Telemetry == nil {
 		return errors.New("measurements are off; unset " + app.EnergyVariable)
 	}
@@ -156,7 +156,7 @@ func (r *measured) End() (joules float64, method string) {
 }
 
 // newMeter starts to sample, and measures the power of the idle devices first.
-func newMeter(ctx context.Context, env *app.Env, c *config.Node, d *devices, sink telemetry.Sink) (*meter, error) {
+func newMeter(ctx context.Context, env *app.Env, c *world.File, d *devices, sink telemetry.Sink) (*meter, error) {
 	s, err := telemetry.NewSampler(d.source, sink, telemetry.Clock{Now: env.Now},
 		telemetry.SamplerOptions{Interval: c.Executor.Sampling})
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"graft/config"
+	"graft/cluster/node/world"
 	"graft/internal/telemetry"
 	"graft/runner/app"
 )
@@ -30,7 +30,7 @@ type Slot struct {
 // Devices lists the GPUs of this machine, or else as many slots of its processors as a file with defaults
 // has, and reads each device once. It runs nothing.
 func Devices(ctx context.Context, env *app.Env) (*DeviceReport, error) {
-	c := config.NewNode()
+	c := world.New()
 	c.EnsureDefaults()
 	d, err := findDevices(env, c)
 	if err != nil {

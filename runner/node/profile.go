@@ -12,7 +12,7 @@ import (
 
 	"graft/cluster/execute"
 	"graft/cluster/node"
-	"graft/config"
+	"graft/cluster/node/world"
 	"graft/internal/failure"
 	"graft/internal/telemetry"
 	"graft/report/runs"
@@ -72,7 +72,7 @@ type profiler struct {
 
 // Profile measures the run times of a configuration's tasks alone on the first device, and their speeds in
 // pairs, into the run folder. A resumed run measures what is missing.
-func Profile(ctx context.Context, env *app.Env, c *config.Node, path string,
+func Profile(ctx context.Context, env *app.Env, c *world.File, path string,
 	o ProfileOptions) (*runs.NodeProfileOutcome, error) {
 	o.EnsureDefaults()
 	jobs, err := c.Jobs()
@@ -119,7 +119,7 @@ func kinds(jobs []execute.Job) (first []execute.Job) {
 }
 
 // into measures into the run folder.
-func (p *profiler) into(ctx context.Context, c *config.Node, d *devices) (outcome *runs.NodeProfileOutcome, err error) {
+func (p *profiler) into(ctx context.Context, c *world.File, d *devices) (outcome *runs.NodeProfileOutcome, err error) {
 	if p.rows, err = runs.ReadNodeProfile(p.env.Files, p.run.Path("")); err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (p *profiler) into(ctx context.Context, c *config.Node, d *devices) (outcom
 }
 
 // sample reads the device until stop is called, if it can be measured.
-func (p *profiler) sample(ctx context.Context, c *config.Node, d *devices) (stop func() error, err error) {
+func (p *profiler) sample(ctx context.Context, c *world.File, d *devices) (stop func() error, err error) {
 	if d.source == nil {
 		return func() error { return nil }, nil
 	}

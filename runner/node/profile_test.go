@@ -70,7 +70,7 @@ func TestProfile(t *testing.T) {
 	require.Len(t, profiles.Scores, 2)
 	require.Equal(t, [2]float64{o.Pairs[1].Speed1.Mean, o.Pairs[1].Speed2.Mean},
 		profiles.Pairs[[2]cluster.Config{{Model: "nap"}, {Model: "loop"}}])
-	_, err = config.ReadNode(files.OS{}, path, []string{"machine.profiles=" + config.Quote(pairs)})
+	_, err = node.Read(files.OS{}, path, []string{"machine.profiles=" + config.Quote(pairs)})
 	require.NoError(t, err)
 
 	before, err := runs.ReadNodeProfile(files.OS{}, run)

@@ -1,3 +1,4 @@
+// Package node runs the tasks of one machine, and measures them, into run folders.
 package node
 
 import (
@@ -12,7 +13,7 @@ import (
 
 	"graft/cluster/execute"
 	"graft/cluster/node"
-	"graft/config"
+	"graft/cluster/node/world"
 	"graft/fleet"
 	"graft/internal/failure"
 	"graft/internal/telemetry"
@@ -33,7 +34,7 @@ type RunOptions struct {
 
 // Run runs the tasks of a configuration as processes, under its first scheduler, into the run folder. A run
 // that was stopped or killed goes on from its journal when it is resumed.
-func Run(ctx context.Context, env *app.Env, c *config.Node, path string, o RunOptions) (*runs.NodeRunOutcome, error) {
+func Run(ctx context.Context, env *app.Env, c *world.File, path string, o RunOptions) (*runs.NodeRunOutcome, error) {
 	jobs, err := c.Jobs()
 	if err != nil {
 		return nil, failure.With(failure.Configuration, err)
@@ -69,7 +70,7 @@ func Run(ctx context.Context, env *app.Env, c *config.Node, path string, o RunOp
 // execution is a run of real tasks.
 type execution struct {
 	env     *app.Env
-	config  *config.Node
+	config  *world.File
 	devices *devices
 	run     *results.Run
 	jobs    []execute.Job
@@ -237,7 +238,7 @@ func (x *execution) write(r *execute.Result) error {
 }
 
 // Plan returns what Run would do, by a simulation with the estimates of the file.
-func Plan(ctx context.Context, env *app.Env, c *config.Node) (*runs.NodePlan, error) {
+func Plan(ctx context.Context, env *app.Env, c *world.File) (*runs.NodePlan, error) {
 	jobs, err := c.Jobs()
 	if err != nil {
 		return nil, failure.With(failure.Configuration, err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"graft/cluster/node/world"
 	"graft/config"
 	"graft/internal/failure"
 	"graft/internal/files"
@@ -29,11 +30,11 @@ const patience = time.Minute
 func waits(path string) string { return fmt.Sprintf("until [ -e %s ]; do sleep 0.02; done", path) }
 
 // tasksOf writes a file of tasks into a folder, and reads it.
-func tasksOf(t *testing.T, dir, text string) (*config.Node, string) {
+func tasksOf(t *testing.T, dir, text string) (*world.File, string) {
 	t.Helper()
 	path := filepath.Join(dir, "tasks.toml")
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	c, err := config.ReadNode(files.OS{}, path, []string{"run.folder=" + config.Quote(filepath.Join(dir, "run")),
+	c, err := node.Read(files.OS{}, path, []string{"run.folder=" + config.Quote(filepath.Join(dir, "run")),
 		`executor.devices="cpu"`, "executor.grace=1s", "executor.idle_watts=-1"})
 	require.NoError(t, err)
 	return c, path

@@ -25,7 +25,8 @@ func Kinds() registry.List[node.Kind] {
 		{Name: "smallest", About: "all that fit, the least estimated work times share of a GPU first, " +
 			"on the GPU with the least room left", New: newSmallest},
 		{Name: "round-robin", About: "each task for a quantum in turn, GPUs in turn", Slices: true, New: newRoundRobin},
-		{Name: "lottery", About: "a draw by tickets for each quantum", Slices: true, New: newLottery},
+		{Name: "lottery", About: "a draw by tickets for each quantum", Slices: true, Draws: true,
+			New: newLottery},
 		{Name: "stride", About: "quanta in proportion to tickets, without chance", Slices: true, New: newStride},
 		{Name: "wfq", About: "weighted fair queueing: each flow gets GPU time in proportion to its weight",
 			Slices: true, New: newWFQ},

@@ -14,7 +14,7 @@ import (
 	"graft/results"
 )
 
-// NodeSpan is a row of spans.csv: a time at which a task was on a GPU. Times are in seconds.
+// NodeSpan is a row of spans.csv: a time at which a task or job was on a device. Times are in seconds.
 type NodeSpan struct {
 	Task  string  // its name
 	Group string  // kind of the task, or else its flow; empty is none
@@ -26,27 +26,13 @@ type NodeSpan struct {
 	End   string  // completed, stopped or failed
 }
 
-// NodeTaskRow is a row of tasks.csv. Times are in seconds since the beginning, and -1 if they did not come.
-type NodeTaskRow struct {
-	Workload, Seed int     // from 1
-	Task           string  // its name
-	Arrival        float64 // not negative
-	Ended          float64 // completed or failed
-	Joules         float64 // its share of the energy of its GPUs
-	Completed      bool    // false if it failed
-}
-
-// NodeTotals is a row of node.csv, with the columns that figures need.
-type NodeTotals struct {
-	Scheduler      string  // its name
-	Workload, Seed int     // from 1
-	Joules         float64 // of all GPUs
-}
-
 // maxPlaces bounds numbers of GPUs and lanes in tables.
 const maxPlaces = 1 << 20
 
-// NodeSpans reads the spans of a folder: that of a scheduler in a run, or that of a run of real tasks.
+// NodeSpansFile has a row for each time at which a real task ran on a device.
+const NodeSpansFile = "spans.csv"
+
+// NodeSpans reads the spans of a run of real tasks.
 func NodeSpans(r *Run, folder string) (all []NodeSpan, err error) {
 	err = eachRow(r, filepath.Join(folder, NodeSpansFile), func(row *tableRow) {
 		s := NodeSpan{Task: row.text("task"), GPU: row.place("gpu"), Lane: row.place("lane"),
@@ -59,25 +45,6 @@ func NodeSpans(r *Run, folder string) (all []NodeSpan, err error) {
 			row.fault("to_seconds", "is before from_seconds")
 		}
 		all = append(all, s)
-	})
-	return all, err
-}
-
-// NodeTasks reads the tasks of a scheduler in a run.
-func NodeTasks(r *Run, scheduler string) (all []NodeTaskRow, err error) {
-	err = eachRow(r, filepath.Join(scheduler, NodeTasksFile), func(row *tableRow) {
-		all = append(all, NodeTaskRow{Workload: row.place("workload"), Seed: row.place("seed"), Task: row.text("task"),
-			Arrival: row.number("arrival_seconds"), Ended: row.number("ended_seconds"),
-			Joules: row.number("joules"), Completed: row.text("completed") == "true"})
-	})
-	return all, err
-}
-
-// NodeTable reads the figures of all schedulers by workload and seed.
-func NodeTable(r *Run) (all []NodeTotals, err error) {
-	err = eachRow(r, nodeTable, func(row *tableRow) {
-		all = append(all, NodeTotals{Scheduler: row.text("scheduler"), Workload: row.place("workload"),
-			Seed: row.place("seed"), Joules: row.number("joules")})
 	})
 	return all, err
 }

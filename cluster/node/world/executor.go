@@ -1,0 +1,147 @@
+package world
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"graft/cluster/execute"
+	"graft/cluster/node"
+	"graft/cluster/node/schedulers"
+	"graft/internal/files"
+	"graft/internal/validate"
+)
+
+// Executor says how 'graft node run' runs tasks.
+type Executor struct {
+	// Devices selects the devices of tasks: gpu is the machine's GPUs, cpu is machine.gpus slots of its processors,
+	// auto is gpu where NVIDIA's library finds some, otherwise cpu. Empty means auto.
+	Devices string        `config:",one=auto|gpu|cpu"`
+	UUIDs   []string      `config:"uuids"` // GPUs to use, as nvidia-smi -L prints them. Empty means all.
+	Grace   time.Duration // time between SIGTERM and SIGKILL. Default 10s.
+	// limit of the log of an attempt, MiB; the middle of a longer one is left out. Default 16.
+	Log int `config:"log_mb"`
+	// folder of a cgroup v2 that the user may write; none uses none. Empty means the cgroup of graft, where it may be
+	// written.
+	Cgroup   string
+	Backoff  time.Duration // wait before the first retry of a task; it doubles with each retry. Default 1s.
+	Sampling time.Duration // time between readings of the devices, from 10ms to 1s. Default 100ms.
+	// IdleWatts is the power of an idle device, which one column of the energy leaves out. Zero measures it
+	// for a second before the first task; negative leaves the column empty.
+	IdleWatts float64
+}
+
+// Devices of an executor.
+const (
+	onAny = "auto"
+	onGPU = "gpu"
+	onCPU = "cpu"
+)
+
+// Times between readings of the devices that the sampler of package telemetry takes. A test of runner/node compares.
+const (
+	ShortestSampling = 10 * time.Millisecond
+	UsualSampling    = 100 * time.Millisecond
+	LongestSampling  = time.Second
+)
+
+// EnsureDefaults fills in defaults.
+func (e *Executor) EnsureDefaults() {
+	e.Devices, e.Grace, e.Log, e.Backoff = cmp.Or(e.Devices, onAny), cmp.Or(e.Grace, 10*time.Second), cmp.Or(e.Log, 16),
+		cmp.Or(e.Backoff, time.Second)
+	e.Sampling = cmp.Or(e.Sampling, UsualSampling)
+}
+
+// mostLog bounds the log of an attempt, MiB.
+const mostLog = 1 << 20
+
+// Validate returns every invalid option.
+func (e Executor) Validate() error {
+	var faults validate.Faults
+	faults.When(e.Grace < 0 || e.Backoff < 0, "grace is %v and backoff %v; must not be negative", e.Grace, e.Backoff)
+	faults.When(e.Log < 1 || e.Log > mostLog, "log_mb is %d; must be from 1 to %d", e.Log, mostLog)
+	faults.When(len(e.UUIDs) > 0 && e.Devices == onCPU, "uuids name GPUs, but devices is cpu; leave out one of them")
+	faults.When(e.Sampling < ShortestSampling || e.Sampling > LongestSampling,
+		"sampling is %v; must be from %v to %v", e.Sampling, ShortestSampling, LongestSampling)
+	return errors.Join(faults...)
+}
+
+// GPUs reports whether tasks may run on GPUs, and whether they must.
+func (e *Executor) GPUs() (may, must bool) {
+	return e.Devices != onCPU, e.Devices == onGPU || len(e.UUIDs) > 0
+}
+
+// Jobs returns the tasks with their commands. All must have one. Folders count from the working folder.
+func (f *File) Jobs() ([]execute.Job, error) {
+	if len(f.Task) == 0 {
+		return nil, errors.New("run tasks: the file has no table [[task]] with a command; write one for each task")
+	}
+	var jobs []execute.Job
+	for k, t := range f.ExpandedTasks() {
+		if len(t.Command) == 0 {
+			return nil, fmt.Errorf("run tasks: task %s has no command; add command = [\"program\", \"argument\"], "+
+				"or simulate it by 'graft node simulate'", t.Name)
+		}
+		folder := t.Folder
+		if folder != "" {
+			folder = filepath.Clean(folder)
+		}
+		jobs = append(jobs, execute.Job{Spec: f.specs[k], Command: t.Command, Folder: folder, Env: t.Env,
+			Timeout: t.Timeout, Retries: t.Retries, Backoff: f.Executor.Backoff, Checkpoint: t.Checkpoint,
+			MemoryLimit: t.MainMemory})
+	}
+	return jobs, nil
+}
+
+// Execution returns the options of an executor on devices.
+func (f *File) Execution(fsys files.FS, devices []execute.Device) execute.Options {
+	o := f.Machine.options()
+	return execute.Options{Files: fsys, Kind: f.scheduler(), Scheduling: f.Schedule.options(f.Schedule.Seed, 0),
+		Devices: devices, Rules: o.Rules(), Grace: f.Executor.Grace, LogLimit: int64(f.Executor.Log) << 20,
+		Cgroup: f.Executor.Cgroup}
+}
+
+// scheduler is the one that runs tasks: the first of the file, else backfill where all durations are known,
+// which it needs, and fcfs where some are not.
+func (f *File) scheduler() node.Kind {
+	if len(f.rivals) > 0 {
+		return f.rivals[0].Kind
+	}
+	name := "backfill"
+	if slices.ContainsFunc(f.specs, func(s node.Spec) bool { return s.Work == 0 && s.Estimate == 0 }) {
+		name = "fcfs"
+	}
+	kind, _ := schedulers.Named(name) // it is registered
+	return kind
+}
+
+// Slots are devices of a machine without GPUs: the processors that may be used are divided among as many as
+// the machine has GPUs, and shared where there are fewer.
+func (f *File) Slots(processors []int) (slots []execute.Device) {
+	devices := f.Machine.options().Devices
+	for k, d := range devices {
+		slot := execute.Device{Memory: d.Memory, Speed: d.Speed}
+		from, to := k*len(processors)/len(devices), (k+1)*len(processors)/len(devices)
+		if from == to && len(processors) > 0 {
+			to = from + 1
+		}
+		slot.CPUs = processors[from:to]
+		slots = append(slots, slot)
+	}
+	return slots
+}
+
+// checkCommands finds what would keep the commands from running, as far as that is known without devices.
+func (f *File) checkCommands() error {
+	if !slices.ContainsFunc(f.Task, func(t Task) bool { return len(t.Command) > 0 }) {
+		return nil // they are simulated
+	}
+	jobs, err := f.Jobs()
+	if err != nil {
+		return err
+	}
+	return execute.Check(f.Execution(f.fsys, f.Slots(nil)), jobs)
+}

@@ -1,0 +1,169 @@
+// Package world simulates the tasks of one machine, and reads the file of those that run on it.
+package world
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"graft/cluster"
+	"graft/cluster/node"
+	"graft/cluster/node/agent"
+	"graft/cluster/node/schedulers"
+	"graft/cluster/study"
+	"graft/config/decode"
+	"graft/internal/files"
+	"graft/internal/words"
+	"graft/learn"
+	"graft/learn/candidates"
+)
+
+// World returns the world of one machine's tasks.
+func World() *study.World {
+	return &study.World{
+		Name: "node", Title: "simulation of a machine's tasks", Titles: "simulations of a machine's tasks",
+		About:   "tasks that share the GPUs of one machine",
+		Command: "graft node simulate", Sections: []string{"machine", "task", "tasks"}, Compats: []string{CompatTasks},
+		Intro: "A file with the section `machine`, for `graft node`, " +
+			"and for `graft learn` where its tasks are generated.\nSee [one machine's tasks](node.md).\n",
+		Notes: "--compat tasks plays the packing environment of a published study of GPU schedulers, with its\n" +
+			"generator, rewards and faults: its baselines to the bit, and PPO, which learns as published.",
+		Flags: []study.Flag{{Name: "compat", Key: "machine.compat"}},
+		New:   func() study.File { return New() },
+		Schedulers: func() (all []study.Entry) {
+			for _, k := range schedulers.Kinds() {
+				all = append(all, study.Entry{Name: k.Name, About: k.About})
+			}
+			return all
+		},
+	}
+}
+
+// File is the file of the tasks of one machine: the machine, its tasks and schedulers.
+type File struct {
+	Machine Machine // GPUs of the machine
+	Task    []Task  // tasks, each a table [[task]]. Empty generates them.
+	Tasks   Tasks   // tasks that are generated, or taken from a trace
+	// trace of a cluster, at most one, in any format that 'graft trace' reads: its jobs with at most one GPU are the tasks
+	Workload study.Workload
+	// schedulers. Where none are named, 'graft node simulate' compares all that need no learning, and 'graft node run'
+	// takes backfill, otherwise the first one.
+	Schedule Schedule
+	Executor Executor           // options of 'graft node run'
+	Learn    candidates.Options `config:",omit=slots"` // options of the learner of 'graft learn'
+	Run      learn.RunOptions   // seeds of 'graft learn', and the run folder of all commands
+
+	study.Sources `config:"-"`
+	speed         node.Speed
+	specs         []node.Spec
+	rivals        []Scheduler // of the file; nil where it names none
+	fsys          files.FS
+}
+
+// New returns an empty file, before EnsureDefaults. Learning has more lessons, rounds and patience than
+// that of elastic jobs, since an episode takes milliseconds.
+func New() *File {
+	return &File{Learn: candidates.Options{Lessons: 40, Rounds: 200, Patience: 8}, Tasks: Tasks{Seed: 1},
+		Schedule: Schedule{Schedule: study.Schedule{Seed: 1}}, Run: learn.RunOptions{Seed: 1, Every: 1}}
+}
+
+// EnsureDefaults fills in defaults.
+func (f *File) EnsureDefaults() {
+	f.Machine.EnsureDefaults()
+	f.Tasks.EnsureDefaults()
+	f.Schedule.EnsureDefaults()
+	f.Executor.EnsureDefaults()
+	f.Learn.EnsureDefaults()
+	f.Run.EnsureDefaults()
+	for k := range f.Task {
+		f.Task[k].EnsureDefaults()
+	}
+}
+
+// Validate returns every invalid option.
+func (f *File) Validate() error {
+	return errors.Join(f.Machine.Validate(), f.Tasks.Validate(), f.Schedule.Validate(), f.Executor.Validate(),
+		f.Learn.Validate(), agent.CheckTeacher(f.Learn.Teacher), f.Run.Validate())
+}
+
+// Shared returns the sections that all worlds have.
+func (f *File) Shared() study.Shared {
+	return study.Shared{Workload: &f.Workload, Schedule: &f.Schedule.Schedule, Folder: f.Run.Folder}
+}
+
+// Check reads the profiles, the tasks and the learned schedulers.
+func (f *File) Check(fsys files.FS, r *decode.Reading) {
+	f.fsys = fsys
+	switch {
+	case f.Validate() != nil:
+	case f.isPublished():
+		f.checkPublished(r)
+	case f.readSpeed(fsys, r) && f.readTasks(fsys, r):
+		f.findSchedulers(fsys, r)
+	}
+}
+
+// readSpeed reads the measured pairs, and reports whether all is right.
+func (f *File) readSpeed(fsys files.FS, r *decode.Reading) bool {
+	shares := node.Shares{Contention: f.Machine.Contention}
+	f.speed = shares
+	path := f.Machine.Profiles
+	if path == "" {
+		return true
+	}
+	pairs, err := cluster.ReadPairs(fsys, path)
+	if err == nil && len(pairs) == 0 {
+		err = fmt.Errorf("%s has no measured pair; leave out machine.profiles, or name a file with rows", path)
+	}
+	if err != nil {
+		r.Blame("machine.profiles", r.Elsewhere("machine.profiles", err).Error())
+		return false
+	}
+	measured := map[node.Pair][2]float64{}
+	for of, rates := range pairs {
+		measured[node.Pair{of[0].String(), of[1].String()}] = rates
+	}
+	f.speed = node.Pairs{Measured: measured, Otherwise: shares}
+	return true
+}
+
+// Contents writes what results depend on beside the keys.
+func (f *File) Contents(w io.Writer) {
+	fmt.Fprintln(w, f.specs, f.speed)
+	for _, s := range f.rivals {
+		fmt.Fprintln(w, s.Digest)
+	}
+}
+
+// Summary describes the file in one line. It checks commands, which only real tasks need.
+func (f *File) Summary() (string, error) {
+	if f.isPublished() {
+		return f.publishedTitle() + " under " + strings.Join(f.PublishedSchedulers(), ", "), nil
+	}
+	if err := f.checkCommands(); err != nil {
+		return "", err
+	}
+	tasks := fmt.Sprintf("%s of %d to %d generated tasks", words.Plural(f.Tasks.TestCount, "workload"), f.Tasks.Least,
+		f.Tasks.Most)
+	switch {
+	case len(f.Task) > 0:
+		tasks = words.Plural(len(f.specs), "task")
+	case f.trace() != "":
+		tasks = fmt.Sprintf("%s of %s", words.Plural(len(f.specs), "task"), f.trace())
+	}
+	names := f.Schedule.Schedulers
+	if len(names) == 0 {
+		names = []string{"all schedulers"}
+	}
+	return fmt.Sprintf("%s on %s under %s", tasks, words.Plural(len(f.Machine.options().Devices), "GPU"),
+		strings.Join(names, ", ")), nil
+}
+
+// Study returns the simulations that the file asks for.
+func (f *File) Study() study.Study {
+	if f.isPublished() {
+		return published.New(f)
+	}
+	return &simulations{File: f}
+}

@@ -1,0 +1,75 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"graft/cluster/node"
+	"graft/cluster/node/agent"
+	"graft/cluster/node/schedulers"
+	"graft/internal/stat"
+	"graft/learn"
+	"graft/learn/candidates"
+)
+
+// objective is the cost by which schedulers are ranked.
+func (f *File) objective() agent.Objective { return agent.Objective(f.Schedule.Objective) }
+
+// LearnOptions returns the options of learning, to be read or changed.
+func (f *File) LearnOptions() (*learn.RunOptions, *candidates.Options) { return &f.Run, &f.Learn }
+
+// Figures are the names of the values of a learner's figures.
+func (f *File) Figures() []string { return candidates.FigureNames() }
+
+// Steps is the maximum number of a learner's steps.
+func (f *File) Steps() int { return f.Learn.Steps() }
+
+// TeacherAndMethod are the scheduler that is imitated first, and the method after that.
+func (f *File) TeacherAndMethod() (teacher, method string) { return f.Learn.Teacher, f.Learn.Method }
+
+// CheckLearning refuses a file whose schedulers cannot learn.
+func (f *File) CheckLearning() error {
+	train, validation := f.Learning()
+	switch {
+	case len(f.Task) > 0:
+		return errors.New("learn a scheduler: the file has tables [[task]], which are one workload; leave them out, " +
+			"so that tasks are generated, or name a trace in workload.traces")
+	case len(train) == 0 || len(validation) == 0:
+		return fmt.Errorf("learn a scheduler: the trace gives %d workloads to learn from and %d of validation; "+
+			"lower tasks.most, tasks.train_count or tasks.validation_count", len(train), len(validation))
+	}
+	return nil
+}
+
+// Learner makes the learner of a seed.
+func (f *File) Learner(seed uint64) (candidates.SchedulerLearner, error) {
+	train, validation := f.Learning()
+	return agent.NewLearner(train, validation, f.objective(), f.Learn, seed)
+}
+
+// Rivals simulates all other schedulers on the workloads of validation.
+func (f *File) Rivals(ctx context.Context) (*candidates.Rivals, error) {
+	train, validation := f.Learning()
+	r := &candidates.Rivals{Train: len(train), Validation: len(validation), Unit: f.objective().Unit(),
+		Costs: map[string]float64{}}
+	if f.objective() == agent.Completion {
+		var bounds []float64
+		for _, v := range validation {
+			bounds = append(bounds, node.Bound(v))
+		}
+		r.Bound = stat.Mean(bounds)
+	}
+	for _, kind := range schedulers.Kinds() {
+		var costs []float64
+		for k, v := range validation {
+			result, err := v.Run(ctx, kind, f.Schedule.options(f.Schedule.Seed, uint64(k)))
+			if err != nil {
+				return nil, err
+			}
+			costs = append(costs, f.objective().Of(&result.Summary))
+		}
+		r.Costs[kind.Name] = stat.Mean(costs)
+	}
+	return r, nil
+}

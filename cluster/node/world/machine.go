@@ -1,0 +1,105 @@
+package world
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"time"
+
+	"graft/cluster/node"
+	"graft/internal/validate"
+)
+
+// Machine describes the GPUs. Paths are those of the operating system, from the working folder or, where nothing is
+// there, from that of the file.
+type Machine struct {
+	GPUs     int       `config:"gpus"`        // number of equal GPUs. Default 4.
+	Memory   float64   `config:"memory_mb"`   // memory of a GPU, MiB. Default 16384.
+	Memories []float64 `config:"memories_mb"` // memory of each of several unequal GPUs, MiB. Replaces gpus and memory_mb.
+	// relative speed of each GPU of memories_mb, by which the durations of tasks are divided. Empty means 1 for each.
+	Speeds   []float64
+	Together int // limit of tasks on a GPU at a time. Zero means no limit.
+	// Cores selects the rule for tasks that ask for more than all cores of a GPU together: shared slows them, whole
+	// lets one wait. Empty means shared.
+	Cores string `config:",one=shared|whole"`
+	// share of its speed that a task loses for each GPU's worth of cores that others use on its GPU. Default 0.
+	Contention float64
+	// file of measured pairs, colocate_info.csv as 'graft node profile' writes it: tasks of
+	// the kinds in it slow one another as measured. Empty means none.
+	Profiles string `config:",path" result:"contents"`
+	// Stop is the way to stop a task: signal pauses its processes, which keep their memory and their GPU, checkpoint
+	// ends them and starts them again later, on any GPU. Empty means signal.
+	Stop   string        `config:",one=signal|checkpoint"`
+	Switch time.Duration // time that a stopped task loses when it continues. Default 0.
+	Empty  float64       `config:"empty_watts"`  // power of a GPU without tasks. Default 25.
+	Active float64       `config:"active_watts"` // power of a GPU with an idle task. Default 60.
+	Full   float64       `config:"full_watts"`   // power of a GPU with all cores in use. Default 250.
+	// Compat reproduces another simulator: tasks is the packing environment of a published study of GPU
+	// schedulers with its generator, rewards and faults, in which PPO learns as published; none is graft's.
+	// Empty means none.
+	Compat string `config:",one=none|tasks"`
+}
+
+// Words of [Machine].
+const (
+	coresShared = "shared"
+	coresWhole  = "whole"
+	stopSignal  = "signal"
+	compatNone  = "none"
+	// CompatTasks is the packing environment of a published study; see [RegisterStudy].
+	CompatTasks = "tasks"
+)
+
+// EnsureDefaults fills in defaults.
+func (m *Machine) EnsureDefaults() {
+	m.Cores, m.Stop, m.Compat = cmp.Or(m.Cores, coresShared), cmp.Or(m.Stop, stopSignal), cmp.Or(m.Compat, compatNone)
+	if len(m.Memories) == 0 {
+		m.GPUs, m.Memory = cmp.Or(m.GPUs, 4), cmp.Or(m.Memory, 16384)
+	}
+	power := node.Power{Empty: m.Empty, Active: m.Active, Full: m.Full}
+	power.EnsureDefaults()
+	m.Empty, m.Active, m.Full = power.Empty, power.Active, power.Full
+}
+
+// Validate returns every invalid option.
+func (m Machine) Validate() error {
+	var faults validate.Faults
+	faults.When(len(m.Memories) > 0 && (m.GPUs != 0 || m.Memory != 0),
+		"memories_mb is set beside gpus or memory_mb; leave out one of them")
+	faults.When(len(m.Speeds) > 0 && len(m.Speeds) != len(m.Memories),
+		"speeds has %d values and memories_mb %d; give one for each GPU", len(m.Speeds), len(m.Memories))
+	faults.When(!(m.Contention >= 0 && m.Contention <= 10), "contention is %v; must be from 0 to 10", m.Contention)
+	o := m.options()
+	if err := o.Validate(); err != nil {
+		faults = append(faults, err)
+	}
+	return errors.Join(faults...)
+}
+
+// options returns the options of the simulation.
+func (m *Machine) options() node.Options {
+	o := node.Options{GPUs: m.GPUs, Memory: m.Memory, Together: m.Together, Whole: m.Cores == coresWhole,
+		Keep: m.Stop == stopSignal, Switch: m.Switch, Power: node.Power{Empty: m.Empty, Active: m.Active, Full: m.Full}}
+	for k, memory := range m.Memories {
+		d := node.Device{Memory: memory, Speed: 1}
+		if k < len(m.Speeds) {
+			d.Speed = m.Speeds[k]
+		}
+		o.Devices = append(o.Devices, d)
+	}
+	o.EnsureDefaults()
+	return o
+}
+
+// smallest is the memory of the smallest GPU, MiB.
+func (m *Machine) smallest() float64 {
+	if len(m.Memories) > 0 {
+		return slices.Min(m.Memories)
+	}
+	return m.Memory
+}
+
+// alike reports whether no task slows another and all GPUs are equal, as the search of best schedules expects.
+func (m *Machine) alike() bool {
+	return m.Cores == coresWhole && m.Contention == 0 && m.Profiles == "" && len(m.Memories) == 0
+}

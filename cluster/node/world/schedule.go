@@ -1,0 +1,124 @@
+package world
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"graft/cluster/node"
+	"graft/cluster/node/agent"
+	"graft/cluster/node/schedulers"
+	"graft/cluster/study"
+	"graft/config/decode"
+	"graft/internal/files"
+	"graft/internal/validate"
+	"graft/torch/weights"
+)
+
+// Schedule names the schedulers and their options. Without names, 'graft node simulate' compares all that need no
+// learning, and 'graft node run' takes backfill; otherwise it takes the first one.
+type Schedule struct {
+	study.Schedule
+	Quantum time.Duration // time slice of the schedulers that share GPUs in time. Default 10s.
+	Aging   time.Duration // waiting time that counts as one step of priority. Default 1m.
+	// Objective is the cost by which schedulers are ranked, and which learning lowers: completion is the mean time
+	// from arrival to completion, energy-delay that time the energy of all GPUs. Empty means completion.
+	Objective string `config:",one=completion|energy-delay"`
+}
+
+// EnsureDefaults fills in defaults, except for the schedulers, whose default depends on the command.
+func (s *Schedule) EnsureDefaults() {
+	s.Schedule.EnsureDefaults()
+	o := node.SchedulerOptions{Quantum: s.Quantum, Aging: s.Aging}
+	o.EnsureDefaults()
+	s.Quantum, s.Aging, s.Objective = o.Quantum, o.Aging, cmp.Or(s.Objective, string(agent.Completion))
+}
+
+// Validate returns every invalid option.
+func (s Schedule) Validate() error {
+	var faults validate.Faults
+	faults.When(s.Quantum < time.Millisecond, "quantum is %v; must be at least 1ms", s.Quantum)
+	faults.When(s.Aging < 0, "aging is %v; must not be negative", s.Aging)
+	return errors.Join(append(faults, s.Schedule.Validate(known))...)
+}
+
+// known returns an error for a name that no scheduler has. Check refuses those of another simulator where the file
+// does not ask for it.
+func known(name string) error {
+	_, err := schedulers.Named(name)
+	if err == nil || publishedScheduler(name) {
+		return nil
+	}
+	return fmt.Errorf("%w; or the path of a learned one, such as ./%s", err, name)
+}
+
+// options returns the options of a scheduler.
+func (s *Schedule) options(seed, stream uint64) node.SchedulerOptions {
+	return node.SchedulerOptions{Quantum: s.Quantum, Aging: s.Aging, Random: seeded(seed, stream)}
+}
+
+// Scheduler is a scheduler of a machine's tasks, which may have been learned.
+type Scheduler = study.Learned[node.Kind]
+
+const schedulersKey = "schedule.schedulers"
+
+// findSchedulers finds schedulers by name, and reads learned ones.
+func (f *File) findSchedulers(fsys files.FS, r *decode.Reading) {
+	names := f.Schedule.Schedulers
+	if k := slices.IndexFunc(names, publishedScheduler); k >= 0 {
+		r.Blame(schedulersKey, names[k]+" is a scheduler of the published study; set machine.compat = \"tasks\", "+
+			"or name another")
+		return
+	}
+	var err error
+	learned := func(path string) (Scheduler, error) { return ReadScheduler(fsys, path) }
+	f.rivals, err = study.FindSchedulers(names, schedulers.Named, learned, func(k node.Kind) string { return k.Name })
+	if err != nil {
+		r.Blame(schedulersKey, r.Elsewhere(schedulersKey, err).Error())
+		return
+	}
+	against := f.Schedule.Against
+	if against != "" && !slices.ContainsFunc(f.Entrants(), func(s Scheduler) bool { return s.Kind.Name == against }) {
+		r.Blame("schedule.against", fmt.Sprintf("against is %s, which is not among the schedulers", against))
+	}
+}
+
+// ReadScheduler reads a learned scheduler: a file, or a run folder of 'graft learn'.
+func ReadScheduler(fsys files.FS, path string) (Scheduler, error) {
+	return study.ReadLearned(fsys, path, func(name string, set *weights.Set) (node.Kind, bool, error) {
+		p, err := agent.ReadPolicy(set)
+		if err != nil {
+			return node.Kind{}, false, err
+		}
+		return agent.SchedulerOf(name, p.Agent), true, nil
+	})
+}
+
+// Entrants are the schedulers to compare: those of the file, or all that need no learning.
+func (f *File) Entrants() []Scheduler {
+	if len(f.Schedule.Schedulers) > 0 {
+		return f.rivals
+	}
+	var all []Scheduler
+	for _, k := range schedulers.Kinds() {
+		all = append(all, Scheduler{Kind: k})
+	}
+	return all
+}
+
+// usualBaseline is the scheduler that differences are from where the file names none.
+const usualBaseline = "best-fit"
+
+// against is the scheduler that differences are from.
+func (f *File) against() string {
+	if f.Schedule.Against != "" {
+		return f.Schedule.Against
+	}
+	all := f.Entrants()
+	if slices.ContainsFunc(all, func(s Scheduler) bool { return s.Kind.Name == usualBaseline }) {
+		return usualBaseline
+	}
+	return all[0].Kind.Name
+}

@@ -1,0 +1,103 @@
+package world
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"graft/cluster/node"
+	"graft/cluster/trace"
+	"graft/config/decode"
+	"graft/internal/files"
+)
+
+const tracesKey = "workload.traces"
+
+// trace is the trace whose jobs are tasks; empty for none.
+func (f *File) trace() string {
+	if len(f.Workload.Traces) == 0 {
+		return ""
+	}
+	return f.Workload.Traces[0]
+}
+
+// readTasks makes the tasks of the file or of a trace, and reports whether all is right.
+func (f *File) readTasks(fsys files.FS, r *decode.Reading) bool {
+	switch {
+	case len(f.Task) > 0 && f.trace() != "":
+		r.Blame(tracesKey, "traces is set beside [[task]]; leave out one of them")
+		return false
+	case len(f.Workload.Traces) > 1:
+		r.Blame(tracesKey, "traces names several; tasks come from a single one, which is divided into workloads")
+		return false
+	}
+	var err error
+	key, items := "task", []any(nil)
+	switch {
+	case len(f.Task) > 0:
+		f.specs, err = expand(f.Task)
+	case f.trace() != "":
+		key, items = tracesKey, []any{0}
+		if f.specs, err = f.traceTasks(fsys); err != nil {
+			err = r.Elsewhere(key, err, 0)
+		}
+	default:
+		return true
+	}
+	if err == nil {
+		s := f.study(f.specs)
+		s.EnsureDefaults()
+		err = s.Validate()
+	}
+	if err != nil {
+		r.Blame(key, err.Error(), items...)
+	}
+	return err == nil
+}
+
+// traceTasks makes tasks of the jobs of a trace that ran on one GPU or a part of one.
+func (f *File) traceTasks(fsys files.FS) ([]node.Spec, error) {
+	t, err := trace.ReadAll(fsys, f.trace(), trace.Options{})
+	if err != nil {
+		return nil, err
+	}
+	random := seeded(f.Tasks.Seed, traceStream)
+	types := node.UsualTypes()
+	var specs []node.Spec
+	for _, j := range t.Jobs {
+		if j.GPUs == 1 && j.Duration > 0 {
+			specs = append(specs, traceTask(&j, types, f.Machine.smallest(), random))
+		}
+	}
+	if len(specs) == 0 {
+		return nil, fmt.Errorf("%s has no job with one GPU; name another trace", f.trace())
+	}
+	slices.SortStableFunc(specs, func(a, b node.Spec) int { return cmp.Compare(a.Arrival, b.Arrival) })
+	first := specs[0].Arrival
+	for k := range specs {
+		specs[k].Arrival -= first
+		specs[k].Name = fmt.Sprintf("%s-%d", cmp.Or(specs[k].Name, "job"), k+1)
+	}
+	return specs, nil
+}
+
+// traceTask takes what the trace has of a job, and draws the rest.
+func traceTask(j *trace.Job, types []node.TaskType, memory float64, random *rand.Rand) node.Spec {
+	t := types[random.IntN(len(types))]
+	in := func(r [2]int) float64 { return float64(r[0] + random.IntN(r[1]-r[0]+1)) }
+	s := node.Spec{Name: j.ID, Kind: cmp.Or(j.Model, t.Name), Flow: j.User, Cores: in(t.Cores),
+		Memory: in(t.Memory) / 100 * memory, Work: time.Duration(j.Duration) * time.Second,
+		Arrival: time.Duration(j.Submit) * time.Second}
+	if j.GPUUtil > 0 {
+		s.Cores = min(100, j.GPUUtil)
+	}
+	if j.Share > 0 {
+		s.Cores = float64(j.Share) / 10
+	}
+	if j.Memory > 0 {
+		s.Memory = min(memory, j.Memory)
+	}
+	return s
+}

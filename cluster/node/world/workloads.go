@@ -1,0 +1,146 @@
+package world
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"graft/cluster/node"
+	"graft/internal/validate"
+)
+
+// Tasks say how tasks are made where the file has no [[task]]: generated, or taken from workload.traces, whose jobs
+// with at most one GPU arrive and last as they did there. The tasks of a trace are divided in their order into
+// workloads of most tasks; cores and memory are drawn where the trace does not have them.
+type Tasks struct {
+	Least int           // minimum number of tasks of a generated workload. Default 40.
+	Most  int           // maximum number of tasks of a workload. Default 50.
+	Unit  time.Duration // unit of the durations of generated tasks. Default 1s.
+	// mean time between arrivals of a Poisson process. Zero lets all generated tasks arrive at the beginning.
+	Interval time.Duration
+	// relative error of the estimates of durations that schedulers have, drawn evenly in ± of it, from 0 to below 1.
+	// Default 0.
+	EstimateError   float64
+	Seed            uint64 // seed of what is drawn. Default 1.
+	TrainCount      int    // workloads to learn from. Default 100.
+	ValidationCount int    // workloads that choose the best of what is learned. Default 20.
+	TestCount       int    // workloads on which schedulers are compared. Default 20.
+}
+
+// EnsureDefaults fills in defaults.
+func (t *Tasks) EnsureDefaults() {
+	g := t.generator(0)
+	t.Least, t.Most, t.Unit = g.Least, g.Most, g.Unit
+	t.TrainCount, t.ValidationCount, t.TestCount = cmp.Or(t.TrainCount, 100), cmp.Or(t.ValidationCount, 20),
+		cmp.Or(t.TestCount, 20)
+}
+
+// mostGenerated bounds the tasks of a workload, and mostWorkloads the workloads of each purpose.
+const (
+	mostGenerated = 100_000
+	mostWorkloads = 10_000
+)
+
+// Validate returns every invalid option.
+func (t Tasks) Validate() error {
+	var faults validate.Faults
+	g := t.generator(1)
+	if err := g.Validate(); err != nil {
+		faults = append(faults, err)
+	}
+	faults.When(t.Most > mostGenerated, "most is %d; must be at most %d", t.Most, mostGenerated)
+	for name, v := range map[string]int{"train_count": t.TrainCount, "validation_count": t.ValidationCount,
+		"test_count": t.TestCount} {
+		faults.When(v < 1 || v > mostWorkloads, "%s is %d; must be from 1 to %d", name, v, mostWorkloads)
+	}
+	return errors.Join(faults...)
+}
+
+func (t *Tasks) generator(memory float64) node.Generator {
+	g := node.Generator{Least: t.Least, Most: t.Most, Unit: t.Unit, Interval: t.Interval, Error: t.EstimateError,
+		Memory: memory}
+	g.EnsureDefaults()
+	return g
+}
+
+// Streams of random numbers of a seed.
+const (
+	traceStream = 1 << 40
+	taskStream  = 1 << 41
+)
+
+// seeded is a stream of random numbers.
+func seeded(seed, stream uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, stream)) }
+
+// Purposes of workloads.
+const (
+	toLearn = iota
+	toChoose
+	toCompare
+)
+
+// Studies are the workloads to compare on: the tasks of the file, or generated ones.
+func (f *File) Studies() []node.Study {
+	if len(f.Task) > 0 {
+		return []node.Study{f.study(f.specs)}
+	}
+	return f.workloads(toCompare, f.Tasks.TestCount)
+}
+
+// Learning returns the workloads to learn from and to choose by.
+func (f *File) Learning() (train, validation []node.Study) {
+	return f.workloads(toLearn, f.Tasks.TrainCount), f.workloads(toChoose, f.Tasks.ValidationCount)
+}
+
+func (f *File) study(specs []node.Spec) node.Study {
+	return node.Study{Tasks: specs, Speed: f.speed, Options: f.Machine.options()}
+}
+
+// workloads draws workloads, or divides the tasks of the trace: those to learn from come first.
+func (f *File) workloads(purpose, count int) (all []node.Study) {
+	if f.trace() != "" {
+		return f.divided(purpose)
+	}
+	g := f.Tasks.generator(f.Machine.smallest())
+	for k := range count {
+		all = append(all, f.study(g.Draw(seeded(f.Tasks.Seed, taskStream+uint64(purpose)<<32+uint64(k)))))
+	}
+	return all
+}
+
+// divided are the workloads of a trace for a purpose. Arrivals count from the first one of each.
+func (f *File) divided(purpose int) (all []node.Study) {
+	counts := [...]int{toLearn: f.Tasks.TrainCount, toChoose: f.Tasks.ValidationCount, toCompare: f.Tasks.TestCount}
+	parts := slices.Collect(slices.Chunk(f.specs, f.Tasks.Most))
+	for k := range purpose {
+		parts = parts[min(len(parts), counts[k]):]
+	}
+	for _, part := range parts[:min(len(parts), counts[purpose])] {
+		specs := slices.Clone(part)
+		for k := range specs {
+			specs[k].Arrival -= part[0].Arrival
+		}
+		all = append(all, f.study(specs))
+	}
+	return all
+}
+
+// names names the workloads of a comparison.
+func (f *File) names(count int) (names []string) {
+	base := "tasks"
+	if path := f.trace(); path != "" {
+		base = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	}
+	if count == 1 {
+		return []string{base}
+	}
+	for k := range count {
+		names = append(names, fmt.Sprintf("%s-%d", base, k+1))
+	}
+	return names
+}

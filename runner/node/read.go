@@ -1,0 +1,16 @@
+package node
+
+import (
+	"graft/cluster/node/world"
+	"graft/config"
+	"graft/internal/files"
+)
+
+// Read reads the file of a machine's tasks.
+func Read(fsys files.FS, path string, set []string) (*world.File, error) {
+	f, err := config.ReadWorld(world.World(), fsys, path, set)
+	if err != nil {
+		return nil, err
+	}
+	return f.(*world.File), nil
+}
