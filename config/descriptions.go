@@ -145,7 +145,99 @@ var descriptions = map[string]string{
 		"profiler has.",
 	"graft/cluster/lucid.Options.Limit": "Seconds that a job is profiled for; zero is 200.",
 	"graft/cluster/lucid.Options.Nodes": "Of the profiler; zero is 2.",
-	"graft/cluster/rigid.File.Cluster":  "Nodes of the cluster and the part of the trace that is simulated.",
+	"graft/cluster/node/world.Executor.Backoff": "Wait before the first retry of a task; it doubles with each retry. " +
+		"Default 1s.",
+	"graft/cluster/node/world.Executor.Cgroup": "Folder of a cgroup v2 that the user may write; none uses none. " +
+		"Empty means the cgroup of graft, where it may be written.",
+	"graft/cluster/node/world.Executor.Devices": "Selects the devices of tasks: gpu is the machine's GPUs, cpu is " +
+		"machine.gpus slots of its processors, auto is gpu where NVIDIA's library finds some, otherwise cpu. Empty " +
+		"means auto.",
+	"graft/cluster/node/world.Executor.Grace": "Time between SIGTERM and SIGKILL. Default 10s.",
+	"graft/cluster/node/world.Executor.IdleWatts": "The power of an idle device, which one column of the energy " +
+		"leaves out. Zero measures it for a second before the first task; negative leaves the column empty.",
+	"graft/cluster/node/world.Executor.Log": "Limit of the log of an attempt, MiB; the middle of a longer one is " +
+		"left out. Default 16.",
+	"graft/cluster/node/world.Executor.Sampling": "Time between readings of the devices, from 10ms to 1s. Default " +
+		"100ms.",
+	"graft/cluster/node/world.Executor.UUIDs": "GPUs to use, as nvidia-smi -L prints them. Empty means all.",
+	"graft/cluster/node/world.File.Executor":  "Options of 'graft node run'.",
+	"graft/cluster/node/world.File.Learn":     "Options of the learner of 'graft learn'.",
+	"graft/cluster/node/world.File.Machine":   "GPUs of the machine.",
+	"graft/cluster/node/world.File.Run":       "Seeds of 'graft learn', and the run folder of all commands.",
+	"graft/cluster/node/world.File.Schedule": "Schedulers. Where none are named, 'graft node simulate' compares all " +
+		"that need no learning, and 'graft node run' takes backfill, otherwise the first one.",
+	"graft/cluster/node/world.File.Task":  "Tasks, each a table [[task]]. Empty generates them.",
+	"graft/cluster/node/world.File.Tasks": "Tasks that are generated, or taken from a trace.",
+	"graft/cluster/node/world.File.Workload": "Trace of a cluster, at most one, in any format that 'graft trace' " +
+		"reads: its jobs with at most one GPU are the tasks.",
+	"graft/cluster/node/world.Machine.Active": "Power of a GPU with an idle task. Default 60.",
+	"graft/cluster/node/world.Machine.Compat": "Reproduces another simulator: tasks is the packing environment of a " +
+		"published study of GPU schedulers with its generator, rewards and faults, in which PPO learns as published; " +
+		"none is graft's. Empty means none.",
+	"graft/cluster/node/world.Machine.Contention": "Share of its speed that a task loses for each GPU's worth of " +
+		"cores that others use on its GPU. Default 0.",
+	"graft/cluster/node/world.Machine.Cores": "Selects the rule for tasks that ask for more than all cores of a GPU " +
+		"together: shared slows them, whole lets one wait. Empty means shared.",
+	"graft/cluster/node/world.Machine.Empty": "Power of a GPU without tasks. Default 25.",
+	"graft/cluster/node/world.Machine.Full":  "Power of a GPU with all cores in use. Default 250.",
+	"graft/cluster/node/world.Machine.GPUs":  "Number of equal GPUs. Default 4.",
+	"graft/cluster/node/world.Machine.Memories": "Memory of each of several unequal GPUs, MiB. Replaces gpus and " +
+		"memory_mb.",
+	"graft/cluster/node/world.Machine.Memory": "Memory of a GPU, MiB. Default 16384.",
+	"graft/cluster/node/world.Machine.Profiles": "File of measured pairs, colocate_info.csv as 'graft node profile' " +
+		"writes it: tasks of the kinds in it slow one another as measured. Empty means none.",
+	"graft/cluster/node/world.Machine.Speeds": "Relative speed of each GPU of memories_mb, by which the durations of " +
+		"tasks are divided. Empty means 1 for each.",
+	"graft/cluster/node/world.Machine.Stop": "The way to stop a task: signal pauses its processes, which keep their " +
+		"memory and their GPU, checkpoint ends them and starts them again later, on any GPU. Empty means signal.",
+	"graft/cluster/node/world.Machine.Switch":   "Time that a stopped task loses when it continues. Default 0.",
+	"graft/cluster/node/world.Machine.Together": "Limit of tasks on a GPU at a time. Zero means no limit.",
+	"graft/cluster/node/world.Schedule.Aging":   "Waiting time that counts as one step of priority. Default 1m.",
+	"graft/cluster/node/world.Schedule.Objective": "The cost by which schedulers are ranked, and which learning " +
+		"lowers: completion is the mean time from arrival to completion, energy-delay that time the energy of all " +
+		"GPUs. Empty means completion.",
+	"graft/cluster/node/world.Schedule.Quantum": "Time slice of the schedulers that share GPUs in time. Default 10s.",
+	"graft/cluster/node/world.Task.After":       "Names of the tasks that must complete before.",
+	"graft/cluster/node/world.Task.Arrival":     "Time since the beginning. Default 0.",
+	"graft/cluster/node/world.Task.Checkpoint": "Says that a real task saves its state when it gets SIGTERM, and " +
+		"continues from there when it runs again, as 'graft train --resume' does. False only pauses it by signals.",
+	"graft/cluster/node/world.Task.Command": "Program and arguments of a real task; no shell reads them. A task " +
+		"without one is only simulated.",
+	"graft/cluster/node/world.Task.Cores": "Share of a GPU's cores that the task keeps busy when it runs alone, " +
+		"percent. Default 100.",
+	"graft/cluster/node/world.Task.Count": "Number of equal tasks; more than one have numbers behind the name. " +
+		"Default 1.",
+	"graft/cluster/node/world.Task.Duration": "Run time alone on a GPU, for simulations and schedulers. Zero means " +
+		"unknown, which real tasks may be.",
+	"graft/cluster/node/world.Task.Env":      "Further variables of a real task, such as SEED=1.",
+	"graft/cluster/node/world.Task.Estimate": "Estimate of the duration, for schedulers. Zero means the duration.",
+	"graft/cluster/node/world.Task.Flow": "User or queue to which fair queueing gives a share. Empty means a flow of " +
+		"its own.",
+	"graft/cluster/node/world.Task.Folder": "Working folder of a real task. Empty means that of the command.",
+	"graft/cluster/node/world.Task.Kind":   "Row in tables of measured pairs. Empty means the name.",
+	"graft/cluster/node/world.Task.MainMemory": "Limits the main memory of a real task, MiB, where its processes " +
+		"have a cgroup. Zero means no limit.",
+	"graft/cluster/node/world.Task.Memory":   "Memory of a GPU, MiB. Default 0.",
+	"graft/cluster/node/world.Task.Name":     "Unique name. Empty means task and its place.",
+	"graft/cluster/node/world.Task.Priority": "Priority: larger ones are first. Default 0.",
+	"graft/cluster/node/world.Task.Retries": "Maximum number of times that a real task runs again after a failure. " +
+		"Default 0.",
+	"graft/cluster/node/world.Task.Tickets": "Tickets in lotteries and stride scheduling. Default 1.",
+	"graft/cluster/node/world.Task.Timeout": "Running time after which a real task is ended. Zero means no limit.",
+	"graft/cluster/node/world.Task.Weight":  "Weight of its flow in fair queueing. Default 1.",
+	"graft/cluster/node/world.Tasks.EstimateError": "Relative error of the estimates of durations that schedulers " +
+		"have, drawn evenly in ± of it, from 0 to below 1. Default 0.",
+	"graft/cluster/node/world.Tasks.Interval": "Mean time between arrivals of a Poisson process. Zero lets all " +
+		"generated tasks arrive at the beginning.",
+	"graft/cluster/node/world.Tasks.Least":           "Minimum number of tasks of a generated workload. Default 40.",
+	"graft/cluster/node/world.Tasks.Most":            "Maximum number of tasks of a workload. Default 50.",
+	"graft/cluster/node/world.Tasks.Seed":            "Seed of what is drawn. Default 1.",
+	"graft/cluster/node/world.Tasks.TestCount":       "Workloads on which schedulers are compared. Default 20.",
+	"graft/cluster/node/world.Tasks.TrainCount":      "Workloads to learn from. Default 100.",
+	"graft/cluster/node/world.Tasks.Unit":            "Unit of the durations of generated tasks. Default 1s.",
+	"graft/cluster/node/world.Tasks.ValidationCount": "Workloads that choose the best of what is learned. Default 20.",
+	"graft/cluster/rigid.File.Cluster": "Nodes of the cluster and the part of the trace " +
+		"that is simulated.",
 	"graft/cluster/rigid.File.Run":      "Run folder.",
 	"graft/cluster/rigid.File.Schedule": "Schedulers and their estimates.",
 	"graft/cluster/rigid.File.Workload": "Traces of clusters, as 'graft trace info' reads them.",
@@ -189,7 +281,7 @@ var descriptions = map[string]string{
 	"graft/cluster/study.Schedule.Schedulers": "Names of schedulers to compare, as 'graft list schedulers' shows " +
 		"them; learned ones are paths of run folders of 'graft learn', or of files of their policies. Empty means " +
 		"the usual ones of the world.",
-	"graft/cluster/study.Schedule.Seed": "First seed of schedulers that draw random numbers. Default 0.",
+	"graft/cluster/study.Schedule.Seed": "First seed of schedulers that draw random numbers.",
 	"graft/cluster/study.Schedule.Seeds": "Simulations under each scheduler that draws, with successive seeds. Zero " +
 		"means 1.",
 	"graft/cluster/study.Schedule.Workers": "Simulations in parallel. Zero means one per processor.",
@@ -233,20 +325,7 @@ var descriptions = map[string]string{
 	"graft/config.ElasticLearning.Schedule":  "Schedulers that 'graft evaluate' compares with.",
 	"graft/config.ElasticLearning.Workload":  "At most one trace, whose settings are those of generated workloads.",
 	"graft/config.ElasticLearning.Workloads": "To learn from, to stop by and to compare on.",
-	"graft/config.ExecutorOptions.Backoff":   "Wait before the first retry of a task, which doubles; zero means 1s.",
-	"graft/config.ExecutorOptions.Cgroup": "Folder of a cgroup v2 that the user may write; none uses none; empty " +
-		"means that of graft, where it may be written.",
-	"graft/config.ExecutorOptions.Devices": "Selects the devices of tasks: gpu is the machine's GPUs, cpu is " +
-		"machine.gpus slots of its processors, auto is gpu where NVIDIA's library finds some, else cpu. Empty means " +
-		"auto.",
-	"graft/config.ExecutorOptions.Grace": "Between SIGTERM and SIGKILL; zero means 10s.",
-	"graft/config.ExecutorOptions.IdleWatts": "The power of an idle device, which one column of the energy leaves " +
-		"out. Zero measures it for a second before the first task; negative leaves the column empty.",
-	"graft/config.ExecutorOptions.Log": "Largest log of an attempt, MiB; its middle is left out " +
-		"beyond. Zero means 16.",
-	"graft/config.ExecutorOptions.Sampling": "Time between readings of the devices, from 10ms to 1s; zero means 100ms.",
-	"graft/config.ExecutorOptions.UUIDs":    "GPUs to use, as nvidia-smi -L prints them; empty means all.",
-	"graft/config.FleetOptions.Account":     "The account that Slurm charges. Empty means its default.",
+	"graft/config.FleetOptions.Account":      "The account that Slurm charges. Empty means its default.",
 	"graft/config.FleetOptions.CPUs": "The number of processors of each worker. Zero divides this machine's among " +
 		"local workers, and means the cluster's default elsewhere.",
 	"graft/config.FleetOptions.Claim": "The persistent volume claim of the run folder and the cache, for the engine " +
