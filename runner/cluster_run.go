@@ -8,7 +8,6 @@ import (
 
 	"graft/cluster/worlds"
 	"graft/config"
-	"graft/internal/failure"
 	"graft/runner/app"
 )
 
@@ -77,8 +76,5 @@ ends in the same bytes; --force moves it aside.
 }
 
 func runCluster(ctx context.Context, w io.Writer, o clusterRunOptions) error {
-	if world := o.world(environment(ctx).Files); world != nil {
-		return runWorld(ctx, w, world, o)
-	}
-	return failure.Usagef("%s is no file of a cluster simulation; 'graft config check' says what it is", o.file)
+	return runWorld(ctx, w, o.world(environment(ctx).Files), o)
 }

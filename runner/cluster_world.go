@@ -27,11 +27,15 @@ var worldKeys = map[string]string{
 }
 
 // world is the world of the file, or else the one that the flags ask for; without either jobs
-// keep their devices. Nil is a file of another kind.
+// keep their devices.
 func (o *clusterRunOptions) world(fsys files.FS) *study.World {
 	if o.file != "" {
-		if k := config.KindOf(fsys, o.file); k != config.JobKind { // which is that of files without sections of a kind
+		k := config.KindOf(fsys, o.file)
+		switch {
+		case k.World != nil:
 			return k.World
+		case k != config.JobKind: // which is that of files without sections of a kind
+			return worlds.Named("rigid") // which says what command takes the file
 		}
 	}
 	flags := map[string]string{}
