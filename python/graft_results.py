@@ -692,14 +692,7 @@ class Run:
     def tables(self):
         """Names of the tables: files, such as "epochs" and "events", and "sequences" of a simulation."""
         found = [name for name in map(_table_name, _list(self.path)) if name] if self.kind != "table" else []
-        folders = _folders(self.path) if self.kind in ("cluster", "elastic", "adaptive", "node") else []
-        if self._has(_CELLS):  # cells may lie below a point and a workload
-            folders = _folders_below(self.path, 3)
-        if self.kind == "adaptive":  # of several workloads, a folder for each
-            folders += [inner for folder in folders for inner in _folders(folder)]
-        if self._study:  # folders of points, of workloads in them, and of schedulers in these
-            inner = [below for folder in folders for below in _folders(folder)]
-            folders += inner + [below for folder in inner for below in _folders(folder)]
+        folders = _folders_below(self.path, 3) if self._has(_CELLS) else []  # below a point and a workload
         for folder in folders:
             there = os.path.relpath(folder, self.path).replace(os.sep, "/")
             found += [f"{there}/{name}" for name in map(_table_name, _list(folder)) if name]

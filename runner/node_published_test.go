@@ -37,7 +37,8 @@ func TestPublishedTasks(t *testing.T) {
 			continue
 		}
 		o := object[study.Outcome](t, fmt.Sprintf("node simulate --compat tasks --set tasks.test_count=200 "+
-			"--set tasks.seed=12345 --set machine.gpus=%d --scheduler %s --out gpus%[1]d", gpus, strings.Join(list, ",")))
+			"--set tasks.seed=12345 --set machine.gpus=%d --scheduler %s --out gpus%[1]d", gpus,
+			strings.Join(list, ",")))
 		for _, c := range o.Cells {
 			want := recorded[fmt.Sprintf("gpus%d_%s", gpus, c.Scheduler)]
 			require.Equal(t, study.Values{
@@ -69,8 +70,8 @@ func TestPublishedPPO(t *testing.T) {
 func TestPublishedTasksFaults(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for set, says := range map[string]string{
-		`schedule.schedulers=["best-fit"]`: "best-fit is none of the published study; with machine.compat = \"tasks\" " +
-			"there are gpu0, round_robin",
+		`schedule.schedulers=["best-fit"]`: "best-fit is none of the published study; " +
+			"with machine.compat = \"tasks\" there are gpu0, round_robin",
 		"tasks.most=60":             "tasks.most is not read where machine.compat is tasks",
 		`workload.traces=["a.csv"]`: "workload.traces is not read where machine.compat is tasks",
 		"schedule.quantum=3s":       "schedule.quantum is not read where machine.compat is tasks",
@@ -82,5 +83,6 @@ func TestPublishedTasksFaults(t *testing.T) {
 	path := write(t, "tasks.toml", "[machine]\ncompat = \"tasks\"\n[[task]]\nname = \"a\"\nduration = \"1s\"\n")
 	fails(t, failure.Configuration, "the published study draws its tasks; leave [[task]] out", "node", "simulate", path)
 	path = write(t, "fine.toml", "[machine]\ncompat = \"tasks\"\n")
-	require.Contains(t, done(t, "config", "check", path).stdout, "20 episodes of the published study on 4 GPUs under gpu0, ")
+	require.Contains(t, done(t, "config", "check", path).stdout,
+		"20 episodes of the published study on 4 GPUs under gpu0, ")
 }

@@ -247,10 +247,11 @@ func TestNodeFigures(t *testing.T) {
 	drawn, _ := plotted(t, "figures", "tasks", "several", "open", "real")
 	names := slices.Sorted(maps.Keys(drawn))
 	require.Equal(t, []string{"real-gantt.svg", "several-completions.svg", "several-energy.svg",
-		"several-gantt-best-fit.svg", "several-gantt-round-robin.svg", "several-gantt-sjf.svg", "several-parts-kind.svg",
-		"several-schedulers-energy_delay.svg", "several-schedulers-jct_mean.svg", "several-series.svg",
-		"tasks-completions.svg", "tasks-energy.svg", "tasks-gantt-best-fit.svg", "tasks-gantt-round-robin.svg",
-		"tasks-gantt-sjf.svg", "tasks-parts-kind.svg", "tasks-schedulers-energy_delay.svg",
+		"several-gantt-best-fit.svg", "several-gantt-round-robin.svg", "several-gantt-sjf.svg",
+		"several-parts-kind.svg", "several-schedulers-energy_delay.svg", "several-schedulers-jct_mean.svg",
+		"several-series.svg", "tasks-completions.svg", "tasks-energy.svg", "tasks-gantt-best-fit.svg",
+		"tasks-gantt-round-robin.svg", "tasks-gantt-sjf.svg", "tasks-parts-kind.svg",
+		"tasks-schedulers-energy_delay.svg",
 		"tasks-schedulers-jct_mean.svg", "tasks-series.svg"}, names)
 	goldenFigures(t, drawn, "real-gantt.svg", "tasks-completions.svg", "tasks-energy.svg",
 		"tasks-gantt-round-robin.svg", "several-schedulers-jct_mean.svg", "tasks-series.svg")

@@ -80,8 +80,8 @@ func Kinds(given Given) registry.List[Kind] {
 			"under each scheduler", of: withStudies(runs.NodeRunKind),
 			Draw: byKind(draws{nil: withOutcome(plotStudyGantt),
 				runs.NodeRunKind: withOutcome(plotNodeRunGantt)})},
-		{Name: "energy", About: "energy by groups of jobs, such as the kinds of a machine's tasks, under each scheduler",
-			of: withStudies(), Draw: withOutcome(plotStudyEnergy)},
+		{Name: "energy", About: "energy by groups of jobs, such as the kinds of a machine's tasks, " +
+			"under each scheduler", of: withStudies(), Draw: withOutcome(plotStudyEnergy)},
 		{Name: "series", About: "use of a simulated cluster over time, under each scheduler", of: withStudies(),
 			Draw: withOutcome(plotStudySeries)},
 		{Name: "points", About: "metrics of a simulated cluster over the quantity that varies, under each scheduler",

@@ -45,7 +45,8 @@ type File struct {
 	Machine Machine // GPUs of the machine
 	Task    []Task  // tasks, each a table [[task]]. Empty generates them.
 	Tasks   Tasks   // tasks that are generated, or taken from a trace
-	// trace of a cluster, at most one, in any format that 'graft trace' reads: its jobs with at most one GPU are the tasks
+	// trace of a cluster, at most one, in any format that 'graft trace' reads: its jobs with at most one
+	// GPU are the tasks
 	Workload study.Workload
 	// schedulers. Where none are named, 'graft node simulate' compares all that need no learning, and 'graft node run'
 	// takes backfill, otherwise the first one.

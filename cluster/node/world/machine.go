@@ -13,9 +13,10 @@ import (
 // Machine describes the GPUs. Paths are those of the operating system, from the working folder or, where nothing is
 // there, from that of the file.
 type Machine struct {
-	GPUs     int       `config:"gpus"`        // number of equal GPUs. Default 4.
-	Memory   float64   `config:"memory_mb"`   // memory of a GPU, MiB. Default 16384.
-	Memories []float64 `config:"memories_mb"` // memory of each of several unequal GPUs, MiB. Replaces gpus and memory_mb.
+	GPUs   int     `config:"gpus"`      // number of equal GPUs. Default 4.
+	Memory float64 `config:"memory_mb"` // memory of a GPU, MiB. Default 16384.
+	// memory of each of several unequal GPUs, MiB. Replaces gpus and memory_mb.
+	Memories []float64 `config:"memories_mb"`
 	// relative speed of each GPU of memories_mb, by which the durations of tasks are divided. Empty means 1 for each.
 	Speeds   []float64
 	Together int // limit of tasks on a GPU at a time. Zero means no limit.

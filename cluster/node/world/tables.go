@@ -59,7 +59,8 @@ func addTask(rows *study.Rows, kind string, t *node.Outcome) {
 		t.Run.Seconds()).Ints(t.Starts).Float(t.Joules).Bool(!t.Failed).Float(jct(t)).End()
 }
 
-// addSpans adds the times at which tasks ran. Lanes are rows of a GPU in a figure: tasks that run together have several.
+// addSpans adds the times at which tasks ran. Lanes are rows of a GPU in a figure: tasks that run together
+// have several.
 func addSpans(rows *study.Rows, one *node.Study, r *node.Result) {
 	last := map[int]time.Duration{}
 	for _, span := range r.Spans {
