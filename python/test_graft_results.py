@@ -167,23 +167,15 @@ class Reads(Folder):
 
     def test_files_of_clusters(self):
         self.write("cluster/manifest.json", MANIFEST)
-        self.write("cluster/simulations.csv", 'scheduler,load\n"fifo",1.0\n')
+        self.write("cluster/cells.csv", 'scheduler,load\n"fifo",1.0\n')
         self.write("cluster/fifo/jobs.csv", 'job_id,vc,start [s],nodes,mean\n007,a,5,"[{0: [0, 1]}]",0.5\n12,,6,x,1\n')
         run = graft_results.read(self.root / "cluster")
-        self.assertEqual(run.tables, ["fifo/jobs", "simulations"])
+        self.assertEqual(run.tables, ["cells", "fifo/jobs"])
         jobs = run.table("fifo/jobs")
         self.assertEqual(
             (jobs["job_id"], jobs["vc"], jobs["start_s"], jobs["mean"]),
             (["007", "12"], ["a", None], [5, 6], [0.5, 1.0]),
         )
-
-    def test_files_of_adaptive_jobs(self):
-        self.write("adaptive/manifest.json", MANIFEST)
-        self.write("adaptive/adaptive.csv", 'workload,scheduler\n"a","pollux"\n')
-        self.write("adaptive/a/pollux/jobs.csv", "job,jct_s\nx,12\n")
-        run = graft_results.read(self.root / "adaptive")
-        self.assertEqual((run.kind, run.tables), ("adaptive", ["a/pollux/jobs", "adaptive"]))
-        self.assertEqual(list(run.table("a/pollux/jobs")["jct_s"]), [12])
 
     def test_files_of_cluster_simulations(self):
         self.write("tasks/manifest.json", {**MANIFEST, "kind": "node"})

@@ -163,7 +163,7 @@ func TestNodeSimulateFaults(t *testing.T) {
 		"a scheduler of another": {"[machine]\n[schedule]\nschedulers = [\"./none\"]\n", "no such file"},
 		"a scheduler twice":      {"[machine]\n[schedule]\nschedulers = [\"fcfs\", \"fcfs\"]\n", "fcfs is given twice"},
 		"against what is not there": {"[machine]\n[schedule]\nschedulers = [\"fcfs\"]\nagainst = \"sjf\"\n",
-			"against is sjf, which is not among the schedulers"},
+			"against is \"sjf\"; expected one of the schedulers: fcfs"},
 		"too much memory": {"[machine]\n" + task + "memory_mb = 20000\n",
 			"task a needs 20000 MiB of a GPU and can never run: the largest has 16384"},
 		"negative memory": {"[machine]\n" + task + "memory_mb = -1\n", "memory is -1; expected 0 MiB or more"},
