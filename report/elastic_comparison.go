@@ -57,31 +57,6 @@ func writeElasticComparison(c *runs.ElasticComparison, d *document.Document) {
 	}
 }
 
-// rankingTable has a row for each scheduler, or whatever else is compared.
-func rankingTable(r *runs.Ranking, what string) *document.Table {
-	t := document.NewTable(what).Numbers("", "", "rank").Numbers("", "%.2f", "mean").Numbers("", "", "95%")
-	if len(r.Bounds) > 0 {
-		t.Numbers("", "%.3f", "over bound")
-	}
-	t.Numbers("", "", "difference", "better")
-	for _, s := range r.Standings {
-		difference, better := document.Missing(), document.Missing()
-		row := []any{s.Scheduler, s.Rank, s.Mean, timeInterval(s.Interval)}
-		if len(r.Bounds) > 0 {
-			row = append(row, s.Excess)
-		}
-		if s.Scheduler != r.Against {
-			better = document.Value(float64(s.Better), "").Then(" of %d", len(s.Times))
-		}
-		if s.Difference != nil {
-			difference = document.Value(s.Difference.Mean, "").As("%+.2f")
-			difference.Low, difference.High = &s.Difference.Low, &s.Difference.High
-		}
-		t.Add(append(row, difference, better)...)
-	}
-	return t
-}
-
 func timeInterval(i *stat.Interval) document.Cell {
 	if i == nil {
 		return document.Missing()

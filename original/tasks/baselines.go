@@ -1,7 +1,5 @@
 package tasks
 
-import "graft/internal/registry"
-
 // Policy chooses the GPU of the next task. It sees the environment before tasks leave in this step.
 type Policy func(e *Env) int
 
@@ -13,13 +11,10 @@ type Baseline struct {
 	New func(seed uint64) Policy
 }
 
-// Listing returns the name and the rule.
-func (b Baseline) Listing() (name, about string) { return b.Name, b.About }
-
 // Baselines are the policies that PPO is compared with.
-func Baselines() registry.List[Baseline] {
+func Baselines() []Baseline {
 	fixed := func(p Policy) func(uint64) Policy { return func(uint64) Policy { return p } }
-	return registry.List[Baseline]{
+	return []Baseline{
 		{"gpu0", "the first GPU", fixed(func(*Env) int { return 0 })},
 		{"round_robin", "GPUs in turn", fixed(func(e *Env) int { return e.steps % e.o.GPUs })},
 		{"random", "any GPU", func(seed uint64) Policy {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"go.uber.org/zap"
 
@@ -48,30 +47,6 @@ func (e *Env) Resumes(asked bool, folder string) bool {
 		return false
 	}
 	return asked
-}
-
-// Simulate runs a simulation into a run folder, whose table of this name is empty, and writes its outcome.
-// One that was stopped or killed begins anew when it is resumed; the outcome of one that had ended is read.
-func Simulate[T any](ctx context.Context, env *Env, folder string, c config.File, o FolderOptions, table string,
-	columns []results.Column, do func(*results.Run, *results.Stream) (*T, error)) (*T, error) {
-	run, err := env.OpenRun(folder, c, o)
-	if err != nil {
-		return nil, err
-	}
-	outcome := new(T)
-	if err = results.ReadOutcome(env.Files, folder, outcome); errors.Is(err, fs.ErrNotExist) {
-		stream, failed := run.Stream(table, columns) // by which the folder is known
-		if err = failed; err == nil {
-			err = stream.Truncate(0)
-		}
-		if err == nil {
-			outcome, err = do(run, stream)
-		}
-		if err == nil {
-			err = run.WriteOutcome(outcome)
-		}
-	}
-	return outcome, errors.Join(Requeued(ctx, folder, err), run.Close())
 }
 
 // Requeued says how to go on with a run after an interruption; without a folder there is none.
