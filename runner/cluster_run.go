@@ -58,8 +58,9 @@ ends in the same bytes; --force moves it aside.
 			}
 		}
 	}
+	command.Flags().String("against", "", "scheduler that the others are compared with; empty is the first")
 	command.Flags().StringVar(&o.out, "out", "",
-		"the run folder; empty is output.folder, or runs/ and the trace's name")
+		"the run folder; empty is run.folder, or runs/ and the trace's name")
 	command.Flags().BoolVar(&o.Resume, "resume", false,
 		"go on with the run in the folder, or begin one where there is none")
 	command.Flags().BoolVar(&o.Force, "force", false, "move an existing run folder aside")
