@@ -51,8 +51,8 @@ func (o *Workload) Names(r *decode.Reading) []string {
 
 // Schedule names the schedulers that are compared.
 type Schedule struct {
-	// Names of schedulers to compare, as 'graft list schedulers' shows them; learned ones are paths of run folders of
-	// 'graft learn', or of files of their policies. Empty means the usual ones of the world.
+	// Names of schedulers to compare, as 'graft cluster run --help' lists them; learned ones are paths of run folders
+	// of 'graft learn', or of files of their policies. Empty means the usual ones of the world.
 	Schedulers []string `config:",path=word"`
 	Against    string   // baseline of differences. Empty means the first scheduler, or the usual baseline of the world.
 	Seed       uint64   // first seed of schedulers that draw random numbers
