@@ -19,15 +19,6 @@ func (f *File) objective() agent.Objective { return agent.Objective(f.Schedule.O
 // LearnOptions returns the options of learning, to be read or changed.
 func (f *File) LearnOptions() (*learn.RunOptions, *candidates.Options) { return &f.Run, &f.Learn }
 
-// Figures are the names of the values of a learner's figures.
-func (f *File) Figures() []string { return candidates.FigureNames() }
-
-// Steps is the maximum number of a learner's steps.
-func (f *File) Steps() int { return f.Learn.Steps() }
-
-// TeacherAndMethod are the scheduler that is imitated first, and the method after that.
-func (f *File) TeacherAndMethod() (teacher, method string) { return f.Learn.Teacher, f.Learn.Method }
-
 // CheckLearning refuses a file whose schedulers cannot learn.
 func (f *File) CheckLearning() error {
 	train, validation := f.Learning()
