@@ -18,7 +18,7 @@ import (
 	"graft/simulation/tables"
 )
 
-// The files of the transferStudy of transfer are generated from its design: every family of networks
+// The files of the study of transfer are generated from its design: every family of networks
 // meets every dataset with devices that come early, in the middle and late; budgets and actions
 // take turns.
 //
@@ -156,7 +156,7 @@ func (s transferStudy) file(about string, seeds int) madeScenario {
 	_, _ = fmt.Sscanf(b.time, "%dms", &budget)
 	at := int(studyArrivals[s.arrival].share*float64(budget) + 0.5)
 	return madeScenario{s.path(),
-		fmt.Sprintf(`# A scenario of the transferStudy of transfer, %s: see docs/transferStudy.md. Generated.
+		fmt.Sprintf(`# A scenario of the study of transfer, %s: see docs/study.md. Generated.
 [network]
 file = "studies/transfer/%s"  # from the folder in which graft is called
 classes = %d
@@ -190,7 +190,7 @@ func studyPipeline() madeScenario {
 		paths = append(paths, fmt.Sprintf("  %q,\n", "studies/transfer/"+s.path()))
 	}
 	return madeScenario{"../transfer.toml",
-		`# The transferStudy of transfer: graft pipeline studies/transfer.toml, from the folder that contains studies.
+		`# The study of transfer: graft pipeline studies/transfer.toml, from the folder that contains studies.
 # Hours on two processors; it can be stopped and continued. Generated.
 [pipeline]
 scenarios = [
@@ -202,7 +202,7 @@ leave_out = "scenario"
 `}
 }
 
-// studyLearn has the options by which policies of the transferStudy learn.
+// studyLearn has the options by which policies of the study learn.
 const studyLearn = `[learn]
 for = "new"
 method = "forest"
@@ -221,7 +221,7 @@ func studyJudge(path, folder, about string) madeScenario {
 		}
 		return strings.Join(paths, "")
 	}
-	return madeScenario{path, "# The policies of the transferStudy, and the tables that were held out" + about +
+	return madeScenario{path, "# The policies of the study, and the tables that were held out" + about +
 		": see README.md. Generated.\n[tables]\nfolders = [\n" +
 		list("tables", learn) + "]\nheld_out = [\n" + list(folder, held) + "]\n[run]\nseeds = 5\n" + studyLearn}
 }
@@ -260,7 +260,7 @@ func TestStudyFilesAreGenerated(t *testing.T) {
 	require.Len(t, held, 20)
 }
 
-// Every scenario of the transferStudy is right.
+// Every scenario of the study is right.
 func TestStudyFilesAreRight(t *testing.T) {
 	t.Chdir("..")
 	learn, held := studies()

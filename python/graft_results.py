@@ -555,11 +555,8 @@ def _unquoted(token):
 
 # Files by which a kind of run is recognised, beside a manifest; the first kind that fits.
 _KINDS = [
-    ("cluster", {"simulations.csv"}),
     ("study", {"cells.csv", "parts.csv"}),  # cluster simulations; their manifest names the kind
-    ("adaptive", {"adaptive.csv", "manifest.json"}),
     ("node-profile", {"profile.csv", "manifest.json"}),
-    ("fabric", {"fabric.csv", "manifest.json"}),
     ("simulation", {"grid.json"}),
     ("elastic-learning", {"learning.csv", "schedulers"}),
     ("elastic-comparison", {"comparison.csv", "manifest.json"}),
@@ -625,7 +622,7 @@ class Run:
         self.kind = _kind(names)
         if self.kind is not None and _CELLS in names:
             self.kind = _json(self.path, "manifest.json").get("kind") or self.kind
-        # cluster, elastic, adaptive, node, node-profile, fabric, elastic-learning, elastic-comparison, elastic-cases, simulation, policies, policy, job, evaluation, pipeline, sweep, table; run for others
+        # a world (rigid, elastic, adaptive, node, fabric) or one of _KINDS
         if self.kind is None:
             raise Error(
                 f"{path}: it is not a run folder of graft; name one, or use find() for a folder of them. "
