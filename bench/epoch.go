@@ -136,18 +136,43 @@ func (b *bench) compareEpochs(mine, twins []variant, threads int) error {
 	fmt.Fprintln(b.table, "graft\ttwin\tratio\t\tgraft s\ttwin s\tgraft MB at most\ttwin MB at most")
 	defer b.table.Flush()
 	for _, v := range twins {
-		for _, u := range mine {
-			var m measured
-			err := b.repeated(u, v, threads, func(us, twin *side, rounds int) error {
-				return m.pairs(alike(us, twin, command{Cmd: "epoch", Iterations: 1}), rounds)
-			})
-			if err != nil {
-				fmt.Fprintf(b.table, "%s\t%s\tleft out: %s\n", u.name, v.name, firstLine(err))
-				continue
-			}
-			fmt.Fprintf(b.table, "%s\t%s\t%s\t%.3f\t%.3f\t%.0f\t%.0f\n", u.name, v.name, m.ratio(), median(m.ours),
-				median(m.twin), m.peaks[0], m.peaks[1])
+		if err := b.epochsBeside(mine, v, threads); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// epochsBeside compares epochs of each of mine with those of a twin. A twin that takes long to start is started
+// once, for all of them.
+func (b *bench) epochsBeside(mine []variant, v variant, threads int) error {
+	measure := b.repeated
+	if v.once {
+		twin, err := b.startTwin(v, threads)
+		if err != nil {
+			return err
+		}
+		defer twin.stop()
+		measure = func(u, _ variant, threads int, body func(us, twin *side, rounds int) error) error {
+			us, err := b.startOurs(u, threads)
+			if err != nil {
+				return err
+			}
+			defer us.stop()
+			return body(us, twin, b.rounds)
+		}
+	}
+	for _, u := range mine {
+		var m measured
+		err := measure(u, v, threads, func(us, twin *side, rounds int) error {
+			return m.pairs(alike(us, twin, command{Cmd: "epoch", Iterations: 1}), rounds)
+		})
+		if err != nil {
+			fmt.Fprintf(b.table, "%s\t%s\tleft out: %s\n", u.name, v.name, firstLine(err))
+			continue
+		}
+		fmt.Fprintf(b.table, "%s\t%s\t%s\t%.3f\t%.3f\t%.0f\t%.0f\n", u.name, v.name, m.ratio(), median(m.ours),
+			median(m.twin), m.peaks[0], m.peaks[1])
 	}
 	return nil
 }

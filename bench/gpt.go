@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -16,30 +17,67 @@ import (
 	"graft/torch/weights"
 )
 
-// gptConfig is the network of -gpt: 812,544 parameters.
-var gptConfig = transformer.Config{Vocabulary: 86, Context: 64, Width: 128, Heads: 4, Depth: 4, Stacked: true}
-
 const (
-	gptBatch   = 32
-	gptBatches = 8 // different ones
-	gptFile    = "gpt.pth"
+	gptVocabulary = 86
+	gptBatch      = 32
+	gptBatches    = 8 // different ones
+	gptFile       = "gpt.pth"
 )
+
+// gptOptions size the network of gpt, and say where and how precisely it trains.
+type gptOptions struct {
+	// width is the numbers that stand for a token; heads, depth and context are the heads of attention, the blocks
+	// and the tokens of a text. All are at least 1.
+	width, heads, depth, context int
+	precision                    torch.Precision // of both sides: float32 or tf32
+}
+
+// register adds the flags, each after prefix.
+func (o *gptOptions) register(fs *flag.FlagSet, prefix string) {
+	fs.IntVar(&o.width, prefix+"width", 128,
+		"numbers that stand for a token; with the other defaults the network has 812,544 parameters")
+	fs.IntVar(&o.heads, prefix+"heads", 4, "heads of attention")
+	fs.IntVar(&o.depth, prefix+"depth", 4, "blocks")
+	fs.IntVar(&o.context, prefix+"context", 64, "tokens of a text")
+	fs.TextVar(&o.precision, prefix+"precision", torch.Single, "precision of both sides: float32 or tf32")
+}
+
+// args passes the options on to a worker.
+func (o *gptOptions) args() []string {
+	return []string{fmt.Sprintf("-width=%d", o.width), fmt.Sprintf("-heads=%d", o.heads),
+		fmt.Sprintf("-depth=%d", o.depth), fmt.Sprintf("-context=%d", o.context),
+		fmt.Sprintf("-precision=%s", o.precision)}
+}
+
+func (o *gptOptions) graph() (*graph.Graph, error) {
+	return transformer.New(transformer.Config{Vocabulary: gptVocabulary, Context: o.context, Width: o.width,
+		Heads: o.heads, Depth: o.depth, Stacked: true})
+}
 
 // gpts compares steps of a GPT with PyTorch's, eager and compiled.
 func (b *bench) gpts() error {
-	if err := writeGPT(b.folder); err != nil {
+	g, err := b.network.graph()
+	if err != nil {
 		return err
 	}
-	fmt.Printf("\nsteps of a GPT of 812,544 parameters, batch %d of %d tokens, AdamW; "+
-		"memory is the most that a process took\n", gptBatch, gptConfig.Context)
+	if err := writeGPT(b.folder, g, b.network.context); err != nil {
+		return err
+	}
+	fmt.Printf("\nsteps of a GPT of %d parameters, batch %d of %d tokens, AdamW, %s on %s; "+
+		"memory is the most that a process took\n", g.Parameters(), gptBatch, b.network.context, b.network.precision,
+		b.device)
 	fmt.Fprintln(b.table, "threads\ttwin\tratio\t\tgraft ms\ttwin ms\tgraft MB\ttwin MB\tfirst losses")
 	defer b.table.Flush()
 	program, err := os.Executable()
 	if err != nil {
 		return err
 	}
+	counts := threadCounts()
+	if b.device != "cpu" {
+		counts = counts[len(counts)-1:]
+	}
 	var faults []error
-	for _, threads := range threadCounts() {
+	for _, threads := range counts {
 		for _, twin := range []variant{{name: "eager"}, {name: "torch.compile", args: []string{"--compile"}}} {
 			faults = append(faults, b.gpt(program, threads, twin))
 		}
@@ -48,13 +86,14 @@ func (b *bench) gpts() error {
 }
 
 func (b *bench) gpt(program string, threads int, twin variant) error {
-	us, err := start("graft", nil, program, "gpt-worker", "-folder="+b.folder, fmt.Sprintf("-threads=%d", threads))
+	shared := append(b.network.args(), fmt.Sprintf("-device=%s", b.device), fmt.Sprintf("-threads=%d", threads))
+	us, err := start("graft", nil, program, append([]string{"gpt-worker", "-folder=" + b.folder}, shared...)...)
 	if err != nil {
 		return err
 	}
 	defer us.stop()
 	them, err := start(twin.name, nil, b.python, append([]string{filepath.Join(filepath.Dir(b.twin), "twin_gpt.py"),
-		filepath.Join(b.folder, gptFile), fmt.Sprint(threads)}, twin.args...)...)
+		"-file=" + filepath.Join(b.folder, gptFile)}, append(shared, twin.args...)...)...)
 	if err != nil {
 		return err
 	}
@@ -64,18 +103,14 @@ func (b *bench) gpt(program string, threads int, twin variant) error {
 		fmt.Fprintf(b.table, "%d\t%s\tleft out: %s\n", threads, twin.name, firstLine(err))
 		return nil
 	}
-	fmt.Fprintf(b.table, "%d\t%s\t%s\t%.0f\t%.0f\t%.0f\t%.0f\t%s\n", threads, twin.name, m.ratio(),
+	fmt.Fprintf(b.table, "%d\t%s\t%s\t%.1f\t%.1f\t%.0f\t%.0f\t%s\n", threads, twin.name, m.ratio(),
 		1000*median(m.ours)/float64(b.steps), 1000*median(m.twin)/float64(b.steps), m.peaks[0], m.peaks[1],
 		m.agreement())
 	return nil
 }
 
 // writeGPT stores the weights and the batches that both sides begin with.
-func writeGPT(folder string) error {
-	g, err := transformer.New(gptConfig)
-	if err != nil {
-		return err
-	}
+func writeGPT(folder string, g *graph.Graph, context int) error {
 	set, err := g.Draw(1)
 	if err != nil {
 		return err
@@ -83,8 +118,8 @@ func writeGPT(folder string) error {
 	return torch.With(func(s *torch.Scope) error {
 		random := s.NewGenerator(torch.CPU, 2)
 		for _, name := range []string{"x", "y"} {
-			x := s.Zeros(torch.Float32, torch.CPU, gptBatches*gptBatch, gptConfig.Context)
-			s.Uniform(x, 0, float64(gptConfig.Vocabulary)-0.01, random)
+			x := s.Zeros(torch.Float32, torch.CPU, gptBatches*gptBatch, context)
+			s.Uniform(x, 0, gptVocabulary-0.01, random)
 			w, err := s.To(x, torch.Int64, torch.CPU).Weights(name)
 			if err != nil {
 				return err
@@ -103,9 +138,9 @@ type gptWorker struct {
 	next      int
 }
 
-func serveGPT(folder string, threads int, r io.Reader, w io.Writer) error {
+func serveGPT(folder string, o setup, network gptOptions, r io.Reader, w io.Writer) error {
 	return torch.With(func(s *torch.Scope) error {
-		k, err := newGPTWorker(s, folder, threads)
+		k, err := newGPTWorker(s, folder, o, network)
 		if err != nil {
 			return err
 		}
@@ -128,11 +163,15 @@ func serveGPT(folder string, threads int, r io.Reader, w io.Writer) error {
 	})
 }
 
-func newGPTWorker(s *torch.Scope, folder string, threads int) (*gptWorker, error) {
-	if err := torch.SetThreads(threads); err != nil {
+func newGPTWorker(s *torch.Scope, folder string, o setup, network gptOptions) (*gptWorker, error) {
+	if err := torch.SetThreads(o.threads); err != nil {
 		return nil, err
 	}
-	g, err := transformer.New(gptConfig)
+	device, err := torch.ParseDevice(o.device)
+	if err != nil {
+		return nil, err
+	}
+	g, err := network.graph()
 	if err != nil {
 		return nil, err
 	}
@@ -143,14 +182,14 @@ func newGPTWorker(s *torch.Scope, folder string, threads int) (*gptWorker, error
 	k := &gptWorker{}
 	tensors := map[string]*torch.Tensor{}
 	for _, w := range set.Tensors {
-		tensors[w.Name] = torch.FromWeights(s, torch.CPU, w)
+		tensors[w.Name] = torch.FromWeights(s, device, w)
 	}
 	k.x, k.y = tensors["x"], tensors["y"]
 	n, err := g.BindTensors(s, tensors)
 	if err != nil {
 		return nil, err
 	}
-	if k.program, err = n.Program(s, torch.ProgramOptions{Fast: true}); err != nil {
+	if k.program, err = n.Program(s, torch.ProgramOptions{Fast: true, Precision: network.precision}); err != nil {
 		return nil, err
 	}
 	k.optimizer = s.NewOptimizer(torch.Group{Params: paramsOf(n),
@@ -165,19 +204,20 @@ func paramsOf(n *graph.Network) (params []*torch.Tensor) {
 	return params
 }
 
+// train takes steps on the batches in order, which begin again after the last; the device is waited for once in a
+// pass over them.
 func (k *gptWorker) train(steps int) (losses []float64, err error) {
-	for range steps {
-		err := torch.With(func(s *torch.Scope) error {
-			from := k.next * gptBatch
-			f, err := torch.Train(k.program, k.optimizer, torch.Batches{Inputs: s.Narrow(k.x, 0, from, gptBatch),
-				Labels: s.Narrow(k.y, 0, from, gptBatch), Size: gptBatch})
+	for steps > 0 && err == nil {
+		count := min(steps, gptBatches-k.next)
+		err = torch.With(func(s *torch.Scope) error {
+			from, rows := k.next*gptBatch, count*gptBatch
+			f, err := torch.Train(k.program, k.optimizer, torch.Batches{Inputs: s.Narrow(k.x, 0, from, rows),
+				Labels: s.Narrow(k.y, 0, from, rows), Size: gptBatch})
 			losses = append(losses, f.Losses...)
 			return err
 		})
-		if err != nil {
-			return nil, err
-		}
-		k.next = (k.next + 1) % gptBatches
+		steps -= count
+		k.next = (k.next + count) % gptBatches
 	}
-	return losses, nil
+	return losses, err
 }

@@ -11,16 +11,17 @@ import (
 
 // options of the measurements.
 type options struct {
-	python string
-	twin   string
-	rounds int      // pairs of bursts in a comparison
-	starts int      // fresh processes that they are spread over
-	steps  int      // in a burst of training
-	ops    int      // iterations in a burst of operators
-	graft  string   // the program, whose workers run side by side
-	seeds  int      // policies that learn from the same tables
-	tables []string // folders of tables that policies learn
-	trials int      // seeds of jobs with adaptive batches
+	python  string
+	twin    string
+	rounds  int      // pairs of bursts in a comparison
+	starts  int      // fresh processes that they are spread over
+	steps   int      // in a burst of training
+	ops     int      // iterations in a burst of operators
+	graft   string   // the program, whose workers run side by side
+	seeds   int      // policies that learn from the same tables
+	tables  []string // folders of tables that policies learn
+	trials  int      // seeds of jobs with adaptive batches
+	network gptOptions
 	setup
 }
 
@@ -60,6 +61,7 @@ func (o *options) register(fs *flag.FlagSet) {
 		"policies that learn from the same tables, each from a seed of its own, of learn and policy")
 	fs.Func("table", "folder of tables that policies learn, of learn and policy; may be given several times",
 		func(folder string) error { o.tables = append(o.tables, folder); return nil })
+	o.network.register(fs, "gpt.")
 	o.setup.register(fs)
 }
 
@@ -68,7 +70,7 @@ func (o *setup) register(fs *flag.FlagSet) {
 	fs.IntVar(&o.images, "images", 0,
 		"images of an epoch, of job, epoch and stream; 0 is 3,200, and 2,000 of stream; "+
 			"an evaluation has a fifth as many")
-	fs.StringVar(&o.device, "device", "cpu", "where epochs and workers train, of epoch and grid: cpu or cuda:N")
+	fs.StringVar(&o.device, "device", "cpu", "where networks train, of epoch, gpt and grid: cpu or cuda:N")
 	fs.Int64Var(&o.seed, "seed", 1, "seed of weights and images")
 	fs.IntVar(&o.batches, "batches", 20, "different batches of images")
 }
@@ -88,15 +90,18 @@ func runWorker(args []string) error {
 
 // runGPTWorker is graft's side of the comparison of a GPT.
 func runGPTWorker(args []string) error {
-	fs := flag.NewFlagSet("bench gpt-worker", flag.ContinueOnError)
-	folder, threads := fs.String("folder", "", "folder of the problem"), fs.Int("threads", 1, "threads")
+	fs, o, network := flag.NewFlagSet("bench gpt-worker", flag.ContinueOnError), setup{}, gptOptions{}
+	o.register(fs)
+	network.register(fs, "")
+	folder := fs.String("folder", "", "folder of the problem")
+	fs.IntVar(&o.threads, "threads", 1, "threads")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
 	if *folder == "" {
 		return fmt.Errorf("-folder is missing; name the folder of the problem")
 	}
-	return serveGPT(*folder, *threads, os.Stdin, os.Stdout)
+	return serveGPT(*folder, o, network, os.Stdin, os.Stdout)
 }
 
 func defaultPython() string {

@@ -21,7 +21,7 @@ type setup struct {
 	graphs  bool // CUDA graphs
 	seed    int64
 	batches int
-	device  string // of epochs
+	device  string // of epochs and of a GPT
 	images  int    // of an epoch; zero means 3,200, and a fifth as many for its evaluation
 }
 

@@ -69,8 +69,8 @@ func TestReportsOfGPUs(t *testing.T) {
 	for _, s := range r.Steps {
 		states[s.Step] = s.State + ": " + s.Last
 	}
-	require.Len(t, states, 9)
-	for _, name := range []string{"energy", "demo", "epoch", "grid"} {
+	require.Len(t, states, 12)
+	for _, name := range []string{"energy", "demo", "profile", "epoch", "gpt", "gpt-85m", "grid"} {
 		require.Equal(t, "left out: no CUDA device", states[name])
 	}
 	require.Equal(t, "pass: torch -test.run CUDA -test.v", states["tests-torch"])
@@ -83,8 +83,8 @@ func TestReportsOfGPUs(t *testing.T) {
 	for _, s := range r.Steps {
 		require.Equal(t, "pass", s.State, s.Step)
 	}
-	require.Equal(t, `a "figure" \ and a tab`, r.Steps[8].Last)
-	require.Contains(t, text, "bench epoch -device cuda:0 -images 50000")
+	require.Equal(t, `a "figure" \ and a tab`, r.Steps[11].Last)
+	require.Contains(t, text, "bench epoch -device cuda:0 -images 12800")
 }
 
 // A step that fails or takes too long is named, and the others go on while there is time.
@@ -104,13 +104,21 @@ func TestFailuresOnGPUs(t *testing.T) {
 	require.Equal(t, "pass: trainer -test.run CUDA -test.v", states["tests-trainer"])
 	require.Equal(t, "timeout: ", states["energy"])
 	require.Equal(t, "left out: no time is left of 9 s", states["grid"])
-	require.Equal(t, 5, r.Failures)
+	require.Equal(t, 8, r.Failures)
 	require.Contains(t, text, "losses differ")
 
 	r, _, err = runGPU(t, gpuTree(t, "1"), "STEPS=doctor demo")
 	require.NoError(t, err)
 	require.Len(t, r.Steps, 2)
+	archive := filepath.Join(tree, "build/gpu.tar.gz")
+	packed, err := exec.Command("tar", "-czf", archive, "-C", tree, "build/gpu").CombinedOutput()
+	require.NoError(t, err, string(packed))
 	require.NoError(t, os.RemoveAll(filepath.Join(tree, "build/gpu")))
+	r, _, err = runGPU(t, tree, "STEPS=doctor")
+	require.NoError(t, err)
+	require.Equal(t, "graft doctor", r.Steps[0].Last)
+
+	require.NoError(t, os.RemoveAll(filepath.Join(tree, "build")))
 	out, err := exec.Command(filepath.Join(tree, "scripts/gpu.sh"), "run").CombinedOutput()
 	require.Error(t, err)
 	require.Contains(t, string(out), "run scripts/gpu.sh build where Go is")

@@ -1,12 +1,12 @@
 #!/bin/sh
 # Checks what needs a GPU, within ten minutes, and writes a folder with a report.
 #
-#   scripts/gpu.sh build          where Go is: builds the programs into build/gpu, and the
-#                                 library's sources into build/src
-#   scripts/gpu.sh run [FOLDER]   where the GPU is, without Go: builds the library against the
-#                                 PyTorch that is there, runs each step in its own time limit,
-#                                 and writes report.txt, report.json and a log of each step
-#                                 into FOLDER, gpu-report when empty
+#   scripts/gpu.sh build          where Go is: builds the programs, and packs them and the
+#                                 library's sources into build/gpu.tar.gz
+#   scripts/gpu.sh run [FOLDER]   where the GPU is, without Go: unpacks that file, builds the
+#                                 library against the PyTorch that is there, runs each step in
+#                                 its own time limit, and writes report.txt, report.json and a
+#                                 log of each step into FOLDER, gpu-report when empty
 #
 #   LIBTORCH      the LibTorch to build for; empty: that of the Python, else Debian's.
 #   GRAFT_PYTHON  the Python whose PyTorch is measured; empty: python3.
@@ -21,7 +21,7 @@ fail() {
 }
 
 build() {
-	command -v go >/dev/null || fail "there is no Go here; build where it is, and carry build/gpu and build/src here"
+	command -v go >/dev/null || fail "there is no Go here; build where it is, and carry build/gpu.tar.gz here"
 	mkdir -p build/gpu
 	make -s source &&
 		go build -ldflags '-s -w -extld=scripts/link.sh -extldflags=-Wl,-z,lazy' -o build/gpu/graft ./runner &&
@@ -29,7 +29,8 @@ build() {
 		for package in torch trainer internal/telemetry; do
 			go test -c -ldflags '-s -w -extld=scripts/link.sh -extldflags=-Wl,-z,lazy' -o "build/gpu/$(basename $package).test" ./$package || exit 1
 		done || fail "the programs do not build; the compiler's message is above"
-	echo "gpu: programs are in build/gpu ($(du -sh build/gpu | cut -f1)); with build/src and the checkout, scripts/gpu.sh run needs no Go"
+	tar -czf build/gpu.tar.gz --exclude=build/gpu/lib build/gpu build/src || fail "the programs cannot be packed; tar's message is above"
+	echo "gpu: build/gpu.tar.gz ($(du -h build/gpu.tar.gz | cut -f1)) and the checkout are what scripts/gpu.sh run needs; it needs no Go"
 }
 
 # ---- what is there
@@ -123,7 +124,10 @@ in_folder() { (cd "$1" && shift && "$@"); }
 run() {
 	folder=${1:-gpu-report}
 	programs=$PWD/build/gpu
-	[ -x "$programs/graft" ] || fail "build/gpu has no programs; run scripts/gpu.sh build where Go is, and carry build/gpu and build/src here"
+	if [ -f build/gpu.tar.gz ] && { [ ! -f "$programs/graft" ] || [ build/gpu.tar.gz -nt "$programs/graft" ]; }; then
+		tar -xzmf build/gpu.tar.gz || fail "build/gpu.tar.gz does not unpack; tar's message is above"
+	fi
+	[ -x "$programs/graft" ] || fail "build/gpu.tar.gz is missing; run scripts/gpu.sh build where Go is, and carry it here"
 	mkdir -p "$folder" && folder=$(cd "$folder" && pwd) || fail "cannot make the folder $folder"
 	rm -f "$folder/steps" "$folder"/*.log
 	find_python
@@ -139,14 +143,17 @@ run() {
 	step tests-trainer none 60 sh "$0" step in_folder trainer "$programs/trainer.test" -test.run CUDA -test.v
 	step energy gpu 40 sh "$0" step in_folder internal/telemetry "$programs/telemetry.test" -test.run EnergyOfAGPU -test.v
 	step demo gpu 60 "$programs/graft" demo --set run.device=cuda:0
-	step epoch both 150 "$programs/bench" epoch -device cuda:0 -images 50000 -rounds 3 -starts 1 -python "$python"
+	step profile gpu 100 "$programs/graft" profile --device cuda:0 --rounds 3 --force --out "$folder/gpu.profile.toml"
+	step epoch both 150 "$programs/bench" epoch -device cuda:0 -images 12800 -rounds 5 -starts 1 -python "$python"
+	step gpt both 100 "$programs/bench" gpt -device cuda:0 -rounds 3 -starts 1 -steps 8 -python "$python"
+	step gpt-85m both 120 "$programs/bench" gpt -device cuda:0 -rounds 3 -starts 1 -steps 8 -gpt.width 768 -gpt.heads 12 -gpt.depth 12 -gpt.context 256 -gpt.precision tf32 -python "$python"
 	step grid gpu 120 "$programs/bench" grid -device cuda:0 -graft "$programs/graft" -python "${python:-none}"
 	finish
 }
 
 # finish writes what the measuring steps printed, and the report for programs.
 finish() {
-	for name in epoch grid; do
+	for name in profile epoch gpt gpt-85m grid; do
 		if [ -s "$folder/$name.log" ]; then printf '\n%s\n' "$name" && cat "$folder/$name.log"; fi
 	done >>"$folder/report.txt"
 	{
