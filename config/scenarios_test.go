@@ -192,8 +192,9 @@ func TestScenarioFilesAreGenerated(t *testing.T) {
 	found := must(filepath.Glob("../scenarios/*/*.toml"))
 	for _, path := range found {
 		there := must(filepath.Rel("../scenarios", path))
-		assert.True(t, known[filepath.ToSlash(there)] || slices.Contains([]string{"adaptive", "dl2", "fabric", "node", "profiles"},
-			filepath.Dir(there)), "%s is generated no more; delete it", path)
+		made := []string{"adaptive", "dl2", "fabric", "node", "profiles"} // by hand
+		assert.True(t, known[filepath.ToSlash(there)] || slices.Contains(made, filepath.Dir(there)),
+			"%s is generated no more; delete it", path)
 	}
 }
 
