@@ -553,9 +553,11 @@ def _unquoted(token):
 
 # ---- runs
 
-# Files by which a kind of run is recognised, beside a manifest; the first kind that fits.
+# Kinds of runs. Each is followed by the files by which a folder is recognised whose manifest names no kind,
+# as manifests of old versions do not; the first kind that fits.
 _KINDS = [
     ("study", {"cells.csv", "parts.csv"}),  # cluster simulations; their manifest names the kind
+    ("node-run", {"tasks.jsonl", "config.resolved.toml"}),
     ("node-profile", {"profile.csv", "manifest.json"}),
     ("simulation", {"grid.json"}),
     ("elastic-learning", {"learning.csv", "schedulers"}),
@@ -566,6 +568,9 @@ _KINDS = [
     ("job", {"epochs.csv"}),
     ("evaluation", {"verdicts.csv", "members.csv"}),
 ]
+# Names that a manifest may have.
+_WORLDS = {"rigid", "elastic", "adaptive", "fabric", "node"}
+_NAMES = {"pipeline", "sweep"} | _WORLDS | {kind for kind, _ in _KINDS} - {"study"}
 
 
 def _list(folder):
@@ -591,7 +596,24 @@ def _folders(folder):
     return [path for path in paths if os.path.isdir(path) and not os.path.islink(path)]
 
 
-def _kind(names):
+def _named_kind(folder, names):
+    """The kind that the manifest of a folder names; None for none, and where it cannot be read."""
+    try:
+        if "manifest.json" in names:
+            manifest = _json(folder, "manifest.json")
+        elif "pipeline.json" in names:
+            manifest = _json(folder, "pipeline.json").get("run")
+        else:
+            return None
+    except Error:
+        return None
+    kind = manifest.get("kind") if isinstance(manifest, dict) else None
+    if kind and not (isinstance(kind, str) and kind in _NAMES):
+        raise Error(f"{folder}: unknown kind of run {kind!r} (made by a later graft?); take this module of that graft")
+    return kind
+
+
+def _guessed_kind(names):
     """The kind of run that a folder with these names is; None for no run."""
     names = set(names)
     for kind in ("pipeline", "sweep"):
@@ -602,7 +624,7 @@ def _kind(names):
     return "table" if "scenario.json" in names else None
 
 
-# Table of a cluster simulation, whose manifest names its kind.
+# Table of a cluster simulation.
 _CELLS = "cells.csv"
 
 
@@ -619,10 +641,8 @@ class Run:
         self.path = os.path.abspath(path)
         self.name = os.path.basename(self.path)
         names = _list(self.path)
-        self.kind = _kind(names)
-        if self.kind is not None and _CELLS in names:
-            self.kind = _json(self.path, "manifest.json").get("kind") or self.kind
-        # a world (rigid, elastic, adaptive, node, fabric) or one of _KINDS
+        # a name of _NAMES or table; run for others
+        self.kind = _named_kind(self.path, names) or _guessed_kind(names)
         if self.kind is None:
             raise Error(
                 f"{path}: it is not a run folder of graft; name one, or use find() for a folder of them. "
@@ -754,7 +774,7 @@ def find(folder, skipped=None, depth=MAX_DEPTH):
     A list that is passed as skipped receives the error of each folder that cannot be listed."""
     try:
         names = _list(folder)
-        if _kind(names) is not None:
+        if _guessed_kind(names) is not None:
             return [Run(folder)]
         return [run for below in _folders(folder) for run in find(below, skipped, depth - 1)] if depth else []
     except Error as err:

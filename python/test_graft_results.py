@@ -11,6 +11,7 @@ import math
 import os
 import pathlib
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -110,6 +111,22 @@ class Reads(Folder):
         table = graft_results.outcomes([run], ["optimizer.lr", "no.key"])
         self.assertEqual((table["test.accuracy"], table["optimizer.lr"], table["seed"]), ([0.75], [0.001], [7]))
         self.assertTrue(math.isnan(table["no.key"][0]))
+
+    def test_the_kind_is_that_of_the_manifest(self):
+        self.write("begun/manifest.json", dict(MANIFEST, kind="node-run"))
+        run = graft_results.read(self.root / "begun")
+        self.assertEqual((run.kind, run.ended, run.tables, run.outcome), ("node-run", False, [], None))
+        self.write("job/manifest.json", dict(MANIFEST, kind="policy"))
+        self.assertEqual(graft_results.read(self.job).kind, "policy")
+        self.write("whole/pipeline.json", {"run": dict(MANIFEST, kind="pipeline"), "stages": []})
+        self.assertEqual(graft_results.read(self.root / "whole").kind, "pipeline")
+        for kind in ("of-tomorrow", "table", 5, ["job"]):
+            self.write("job/manifest.json", dict(MANIFEST, kind=kind))
+            with self.assertRaisesRegex(graft_results.Error, f"job: unknown kind of run {re.escape(repr(kind))}"):
+                graft_results.read(self.job)
+        skipped = []
+        self.assertEqual([run.name for run in graft_results.find(self.root, skipped)], ["begun", "whole"])
+        self.assertEqual(len(skipped), 1)
 
     def test_configurations_without_tomllib(self):
         want = {
@@ -514,9 +531,10 @@ class AgainstGraft(unittest.TestCase):
     def read_all(self, path):
         try:
             runs = graft_results.find(path)
+            runs += [part for run in runs for part in run.parts]
         except graft_results.Error:
             return
-        for run in runs + [part for run in runs for part in run.parts]:
+        for run in runs:
             for of in (
                 lambda: run.ended,
                 lambda: run.manifest,

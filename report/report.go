@@ -45,9 +45,9 @@ var details = map[*runs.Kind]func(r *runs.Run, all bool) (Detail, error){
 	runs.SweepKind: readSweepDetail, runs.TableKind: readTableDetail,
 }
 
-// DetailOf reads the detail of a run; nil where its kind has none.
+// DetailOf reads the detail of a run; nil where its kind has none, and before it has results.
 func DetailOf(r *runs.Run, all bool) (Detail, error) {
-	if read := details[r.Kind]; read != nil {
+	if read := details[r.Kind]; read != nil && !r.Begun {
 		return read(r, all)
 	}
 	if r.Kind.IsStudy() {

@@ -27,6 +27,8 @@ type RunReport struct {
 	Quantities []QuantityReport `json:"quantities"`     // what came out, as figures
 	// Detail holds the results that only this kind has; null where several runs are reported.
 	Detail Detail `json:"detail"`
+
+	begun bool // it has no results yet
 }
 
 // QuantityReport is a quantity of a run.
@@ -46,7 +48,7 @@ func NewRunReport(run *runs.Run) RunReport {
 	m := run.Manifest
 	r := RunReport{Path: run.Path, Kind: run.Kind.Name, Ended: run.Ended, Graft: m.Graft, Device: m.Device,
 		Profile: m.Profile, Network: m.Network, Host: m.Host, Command: append([]string{}, m.CommandLine...),
-		Config: m.ConfigSHA256, Data: m.DatasetSHA256, Quantities: []QuantityReport{}}
+		Config: m.ConfigSHA256, Data: m.DatasetSHA256, Quantities: []QuantityReport{}, begun: run.Begun}
 	if !m.Created.IsZero() {
 		r.Created = &m.Created
 	}
@@ -74,6 +76,10 @@ func (r *RunReport) write(d *document.Document) {
 	d.Know("state", state, "began", r.began(), "graft", r.Graft, "command", strings.Join(r.Command, " "), "network",
 		r.Network, "device", r.where(), "seed", seed, "configuration", document.ShortDigest(r.Config), "images",
 		document.ShortDigest(r.Data))
+	if r.begun {
+		d.Say("The run has written no results yet: it was killed as it began, or is starting.")
+		return
+	}
 	d.Show(r.outcomeTable())
 	if r.shows(hasInterval) {
 		d.Say("Intervals are of the mean over seeds, by Student's t-distribution.")

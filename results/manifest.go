@@ -23,8 +23,8 @@ const smallFile = 64 << 20
 // Manifest describes a run. Create sets Format; all other fields are as handed in, and
 // zero if unknown.
 type Manifest struct {
-	Kind     string    `json:"kind,omitempty"`     // kind of run, such as job; empty in folders of earlier versions
 	Format   int       `json:"format"`             // version of the folder's layout; set by Create
+	Kind     string    `json:"kind,omitempty"`     // kind of run, such as job; empty in folders of earlier versions
 	Created  time.Time `json:"created"`            // start of the run; zero if unknown
 	Graft    string    `json:"graft"`              // version of graft; empty is unknown
 	Revision string    `json:"revision,omitempty"` // commit of graft's source; empty is unknown

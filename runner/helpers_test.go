@@ -31,6 +31,7 @@ func call(ctx context.Context, root *cobra.Command, args ...string) outcome {
 	var stdout, stderr bytes.Buffer
 	code := execute(ctx, root, args, &stdout, &stderr)
 	holdToPage(args, stdout.String())
+	holdToKinds(args)
 	return outcome{code: code, stdout: stdout.String(), stderr: stderr.String()}
 }
 

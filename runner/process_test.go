@@ -167,6 +167,10 @@ func TestMain(m *testing.M) {
 			strings.Join(unpromised.list, "\n"))
 		code = 1
 	}
+	if len(unnamed.list) > 0 {
+		fmt.Fprintln(os.Stderr, "runs whose manifest does not name their kind:\n"+strings.Join(unnamed.list, "\n"))
+		code = 1
+	}
 	os.Exit(code)
 }
 

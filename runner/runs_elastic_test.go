@@ -20,8 +20,9 @@ import (
 func writeElasticLearning(t testing.TB, dir string, ended bool) {
 	t.Helper()
 	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[learn]\nteacher = \"peak\"\n" +
-		"lessons = 2\nmethod = \"ppo\"\n[run]\nseed = 1\n"}, results.Manifest{Created: when, Graft: "v0.1.0",
-		Seed: 1, ConfigSHA256: strings.Repeat("ab", 32)})
+		"lessons = 2\nmethod = \"ppo\"\n[run]\nseed = 1\n"},
+		results.Manifest{Kind: runs.ElasticLearningKind.Name, Created: when, Graft: "v0.1.0",
+			Seed: 1, ConfigSHA256: strings.Repeat("ab", 32)})
 	require.NoError(t, err)
 	write(t, filepath.Join(dir, runs.ElasticSeedFile(1)), "weights")
 	folder, err := learn.OpenFolder(files.OS{}, run, []results.Column{{Name: "validation_jct"}, {Name: "entropy"}})
@@ -54,7 +55,8 @@ func writeElasticLearning(t testing.TB, dir string, ended bool) {
 func writeElasticComparison(t testing.TB, dir string) {
 	t.Helper()
 	run, err := results.Create(files.OS{}, dir, results.CreateOptions{},
-		results.Manifest{Created: when, Graft: "v0.1.0", ConfigSHA256: strings.Repeat("ab", 32)})
+		results.Manifest{Kind: runs.ElasticComparisonKind.Name, Created: when, Graft: "v0.1.0",
+			ConfigSHA256: strings.Repeat("ab", 32)})
 	require.NoError(t, err)
 	_, err = run.Stream(runs.ElasticComparisonStream,
 		[]results.Column{{Name: "scheduler", Kind: results.String}, {Name: "jct_mean"}})

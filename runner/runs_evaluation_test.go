@@ -86,8 +86,8 @@ func made(t testing.TB, tables int, left bool) (evaluate.Inputs, *runs.Evaluatio
 }
 
 // evaluated is the manifest of evaluations that tests make.
-var evaluated = results.Manifest{Created: when, Graft: "v0.1.0", Device: "cpu", Host: "node",
-	CommandLine: []string{"graft", "evaluate"}}
+var evaluated = results.Manifest{Kind: runs.EvaluationKind.Name, Created: when, Graft: "v0.1.0",
+	Device: "cpu", Host: "node", CommandLine: []string{"graft", "evaluate"}}
 
 // writeEvaluation makes the run folder of an evaluation.
 func writeEvaluation(t testing.TB, dir string, left, ended bool) *runs.EvaluationOutcome {

@@ -15,7 +15,7 @@ import (
 func writeNodeProfile(t testing.TB, dir string) {
 	t.Helper()
 	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[machine]\ngpus = 1\n"},
-		results.Manifest{Created: when, Graft: "v0.1.0"})
+		results.Manifest{Kind: runs.NodeProfileKind.Name, Created: when, Graft: "v0.1.0"})
 	require.NoError(t, err)
 	table, err := runs.OpenNodeProfile(run)
 	require.NoError(t, err)

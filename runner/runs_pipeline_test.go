@@ -24,7 +24,7 @@ func writePipeline(t testing.TB, dir string, upTo string) {
 	write(t, filepath.Join(dir, runs.ResolvedFile),
 		"[pipeline]\nscenarios = [\"tried.toml\"]\n[run]\nseed = 1\nseeds = 3\n[learn]\nsteps = 20\n")
 	l := &runs.Journal{Path: filepath.Join(dir, runs.JournalFile), Files: files.OS{}}
-	require.NoError(t, l.Plan(results.Manifest{Created: when, Graft: "v0.1.0", Seed: 1,
+	require.NoError(t, l.Plan(results.Manifest{Kind: runs.PipelineKind.Name, Created: when, Graft: "v0.1.0", Seed: 1,
 		ConfigSHA256: strings.Repeat("34", 32), Host: "node", CommandLine: []string{"graft", "pipeline", "all.toml"}},
 		[]*runs.Stage{{Name: runs.SimulateStage + "tried", State: runs.StageWaiting, Parts: []string{"tried"},
 			Files: []string{"tried/table"}},

@@ -21,7 +21,7 @@ import (
 func writeSweep(t testing.TB, dir string, open bool) {
 	t.Helper()
 	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[run]\nseed = 1\n[compare]\n" +
-		"seeds = 4\n"}, results.Manifest{Created: when, Graft: "v0.1.0", Seed: 1,
+		"seeds = 4\n"}, results.Manifest{Kind: runs.SweepKind.Name, Created: when, Graft: "v0.1.0", Seed: 1,
 		Device: "cpu", Profile: "laptop", ConfigSHA256: strings.Repeat("56", 32), Network: "ConvSmall", Host: "node",
 		CommandLine: []string{"graft", "compare", "job.toml"}})
 	require.NoError(t, err)

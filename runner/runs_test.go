@@ -45,7 +45,7 @@ func writeJob(t testing.TB, dir string, j writtenJob) {
 		j.resolved = fmt.Sprintf("[run]\nseed = %d\n[time]\nbudget = \"60s\"\n", j.seed)
 	}
 	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: j.resolved},
-		results.Manifest{Created: when, Graft: "v0.1.0", Seed: j.seed,
+		results.Manifest{Kind: runs.JobKind.Name, Created: when, Graft: "v0.1.0", Seed: j.seed,
 			Device: "cpu", Profile: "laptop", ConfigSHA256: strings.Repeat("ab", 32), Network: "ConvSmall",
 			Host: "node", CommandLine: []string{"graft", "train", "job.toml"}})
 	require.NoError(t, err)
@@ -96,7 +96,7 @@ func writeJob(t testing.TB, dir string, j writtenJob) {
 func writePolicies(t testing.TB, dir string, ended bool) {
 	t.Helper()
 	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[run]\nseed = 1\nseeds = 3\n"},
-		results.Manifest{Created: when, Graft: "v0.1.0", Seed: 1,
+		results.Manifest{Kind: runs.PoliciesKind.Name, Created: when, Graft: "v0.1.0", Seed: 1,
 			Device: "cpu", ConfigSHA256: strings.Repeat("cd", 32), Network: "ConvNet2"})
 	require.NoError(t, err)
 	book, err := learning.OpenFolder(files.OS{}, run)
@@ -130,7 +130,7 @@ func writePolicies(t testing.TB, dir string, ended bool) {
 func writePolicy(t testing.TB, dir string, seed uint64, ended bool) {
 	t.Helper()
 	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: fmt.Sprintf("[run]\nseed = %d\n",
-		seed)}, results.Manifest{Created: when, Graft: "v0.1.0",
+		seed)}, results.Manifest{Kind: runs.PolicyKind.Name, Created: when, Graft: "v0.1.0",
 		Seed: seed, Device: "cpu", ConfigSHA256: strings.Repeat("ef", 32), Network: "ConvNet2"})
 	require.NoError(t, err)
 	table, err := tables.New(tried, []tables.Record{{Sequence: []string{"none", "none"}, Left: []float64{9, 8},
@@ -155,7 +155,7 @@ func writePolicy(t testing.TB, dir string, seed uint64, ended bool) {
 func writeSimulation(t testing.TB, dir string, sequences, seeds int) {
 	t.Helper()
 	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[run]\nseed = 1\n[simulate]\n" +
-		"cache = \"\"\n"}, results.Manifest{Created: when, Graft: "v0.1.0",
+		"cache = \"\"\n"}, results.Manifest{Kind: runs.SimulationKind.Name, Created: when, Graft: "v0.1.0",
 		Seed: 1, Device: "cpu", Profile: "laptop", ConfigSHA256: strings.Repeat("12", 32), Network: "ConvNet2"})
 	require.NoError(t, err)
 	plan := grid.Plan{Scenario: tried, Tries: 2, Design: grid.Design{Which: grid.All}}

@@ -126,13 +126,13 @@ func byKind(all draws) func([]*runs.Run) ([]drawing, error) {
 // withStudies are the kinds of all cluster simulations, and others.
 func withStudies(others ...*runs.Kind) []*runs.Kind { return slices.Concat(runs.StudyKinds(), others) }
 
-// Groups are the runs that make a figure together.
+// Groups are the runs that make a figure together, of those that have results.
 func (k Kind) Groups(list []*runs.Run) [][]*runs.Run {
 	var groups [][]*runs.Run
 	for _, kind := range k.of {
 		var some []*runs.Run
 		for _, r := range list {
-			if r.Kind == kind {
+			if r.Kind == kind && !r.Begun {
 				some = append(some, r)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"graft/decider"
+	"graft/internal/failure"
 	"graft/internal/files"
 	"graft/internal/validate"
 	"graft/report/figure"
@@ -91,12 +92,12 @@ func folders(fsys files.FS, paths []string) []string {
 	var all []string
 	for _, path := range paths {
 		f, err := runs.ReadFolder(fsys, path)
-		if err != nil || f.Kind() != runs.PipelineKind && f.IsRun() {
+		if err != nil || !isKind(f, runs.PipelineKind) && f.IsRun() {
 			all = append(all, path)
 			continue
 		}
 		below := runsIn(f)
-		if f.Kind() == runs.PipelineKind || below == nil { // whose error says what it is not
+		if isKind(f, runs.PipelineKind) || below == nil { // whose error says what it is not
 			all = append(all, path)
 		}
 		all = append(all, below...)
@@ -104,12 +105,18 @@ func folders(fsys files.FS, paths []string) []string {
 	return all
 }
 
+// isKind reports whether a folder is of a kind. A folder of an unknown kind is of none; opening it reports that.
+func isKind(f *runs.Folder, want *runs.Kind) bool {
+	k, err := f.Kind()
+	return err == nil && k == want
+}
+
 // runsIn lists the run folders directly in a folder.
 func runsIn(f *runs.Folder) (below []string) {
 	for _, entry := range f.Entries {
 		inside, err := runs.ReadFolder(f.Files, f.At(entry.Name()))
 		if err != nil || !entry.IsDir() || !inside.IsRun() ||
-			f.Kind() == runs.PipelineKind && inside.Kind() == runs.EvaluationKind {
+			isKind(f, runs.PipelineKind) && isKind(inside, runs.EvaluationKind) {
 			continue
 		}
 		below = append(below, inside.Path)
@@ -131,6 +138,9 @@ type plotter struct {
 func (p *plotter) open(paths []string) (list []*runs.Run, faults error) {
 	for _, path := range paths {
 		r, err := runs.Open(p.fsys, path)
+		if err == nil && r.Begun {
+			err = failure.With(failure.Damaged, fmt.Errorf("%s: %w", path, runs.ErrBegun))
+		}
 		if err != nil {
 			faults = errors.Join(faults, err)
 			p.report.Skipped = append(p.report.Skipped, Skipped{Run: path, Why: err.Error()})

@@ -19,6 +19,15 @@ type Folder struct {
 	Files   files.FS
 	Entries []fs.DirEntry
 	openRun func(folder string) (*Run, error) // opens a run that is a part of this one
+
+	manifest *read[results.Manifest] // of ManifestFile; nil before it was read
+	journal  *read[*Journal]         // of JournalFile; nil before it was read
+}
+
+// read is the content of a file that was read, or the error.
+type read[T any] struct {
+	value T
+	err   error
 }
 
 // Has reports whether the folder has an entry of this name.
@@ -41,8 +50,23 @@ func ReadFolder(fsys files.FS, folder string) (*Folder, error) {
 	return f, nil
 }
 
-// Kind is the kind of the folder; nil for none.
-func (f *Folder) Kind() *Kind {
+// Kind is the kind of the folder; nil for none. It is the one that the manifest names; folders of old
+// versions and those without a manifest are recognised by their files. An unknown name is an error.
+func (f *Folder) Kind() (*Kind, error) {
+	m := f.named()
+	if m.Kind == "" {
+		return f.Guess(), nil
+	}
+	k := kindNamed(m.Kind)
+	if k == nil {
+		return nil, fmt.Errorf("unknown kind of run %q in its manifest (made by a later graft?); use the graft that "+
+			"wrote it, version %q", m.Kind, m.Graft)
+	}
+	return k, nil
+}
+
+// Guess recognises the kind of the folder by its files, as in folders of old versions; nil for none.
+func (f *Folder) Guess() *Kind {
 	for _, k := range Kinds() {
 		if k.matches(f) {
 			return k
@@ -51,13 +75,46 @@ func (f *Folder) Kind() *Kind {
 	return nil
 }
 
+// named is the manifest, which may name the kind: that of a pipeline is in its journal. It is zero if it cannot
+// be read, which reading the run reports.
+func (f *Folder) named() results.Manifest {
+	if f.Has(ManifestFile) {
+		m, _ := f.readManifest()
+		return m
+	}
+	if f.Has(JournalFile) {
+		if l, err := f.readJournal(); err == nil {
+			return l.Run
+		}
+	}
+	return results.Manifest{}
+}
+
+// readManifest reads the manifest once.
+func (f *Folder) readManifest() (results.Manifest, error) {
+	if f.manifest == nil {
+		m, err := results.ReadManifest(f.Files, f.Path)
+		f.manifest = &read[results.Manifest]{m, err}
+	}
+	return f.manifest.value, f.manifest.err
+}
+
+// readJournal reads the journal of a pipeline once.
+func (f *Folder) readJournal() (*Journal, error) {
+	if f.journal == nil {
+		l, err := ReadJournal(f.Files, f.At(JournalFile))
+		f.journal = &read[*Journal]{l, err}
+	}
+	return f.journal.value, f.journal.err
+}
+
 // isBegun reports whether graft has begun a run in the folder. Other programs write files named
 // manifest.json too, so its content is read.
 func (f *Folder) isBegun() bool {
 	if f.Has(LockFile) {
 		return true
 	}
-	_, err := results.ReadManifest(f.Files, f.Path)
+	_, err := f.readManifest()
 	return err == nil
 }
 
@@ -65,7 +122,7 @@ func (f *Folder) isBegun() bool {
 // the end, the outcome. A nil outcome is not read.
 func (f *Folder) readOwn(r *Run, outcome any) error {
 	var err error
-	if r.Manifest, err = results.ReadManifest(f.Files, f.Path); err != nil {
+	if r.Manifest, err = f.readManifest(); err != nil {
 		return err
 	}
 	r.Seeded = true
@@ -104,20 +161,23 @@ func Absolute(path string) string {
 
 // IsRun reports whether the folder is a run's, complete or just begun.
 func (f *Folder) IsRun() bool {
-	return f.Kind() != nil || f.isBegun()
+	return f.Has(LockFile) || f.Guess() != nil || f.isBegun()
 }
 
 // IsCache reports whether the folder is the cache of simulations, which is no run.
 func (f *Folder) IsCache() bool { return f.Has("outcomes") && f.Has("states") }
 
-// MayResume is an error if the run in a folder is of another kind. A run that was killed as it began
-// has no kind yet.
+// MayResume is an error if the run in a folder is of another kind.
 func MayResume(fsys files.FS, folder string, want *Kind) error {
 	f, err := ReadFolder(fsys, folder)
 	if err != nil {
 		return err
 	}
-	if k := f.Kind(); k != nil && k != want {
+	k, err := f.Kind()
+	if err != nil {
+		return failure.With(failure.Configuration, fmt.Errorf("resume %s: %w", folder, err))
+	}
+	if k != nil && k != want {
 		return failure.With(failure.Configuration, fmt.Errorf("resume %s: the folder holds a %s, expected a %s; "+
 			"name another folder with option folder", folder, k.Title, want.Title))
 	}

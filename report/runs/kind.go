@@ -1,12 +1,14 @@
 package runs
 
+import "slices"
+
 // Kind is a kind of run folder: how it is recognised and read. A new kind is a new file and a
 // line in [Kinds].
 type Kind struct {
-	Name   string // one word, which reports use
+	Name   string // one word, which manifests and reports use
 	Title  string // singular, for headings
 	Titles string // plural, for headings
-	// matches recognises a folder of this kind by its files.
+	// matches recognises a folder of this kind by its files, if its manifest names no kind.
 	matches func(f *Folder) bool
 	// read fills in a run from a folder. It reads no more than a line in a list of a thousand
 	// runs needs.
@@ -15,9 +17,19 @@ type Kind struct {
 	series func(r *Run) ([]Series, error)
 }
 
-// Kinds lists all kinds; the first that matches a folder is its kind.
+// Kinds lists all kinds. If the manifest of a folder names none, its kind is the first that matches.
 func Kinds() []*Kind {
-	return append(StudyKinds(), NodeRunKind, NodeProfileKind,
+	return slices.Concat(StudyKinds(), []*Kind{NodeRunKind, NodeProfileKind,
 		PipelineKind, SweepKind, SimulationKind, ElasticLearningKind, ElasticComparisonKind, ElasticCasesKind,
-		PoliciesKind, PolicyKind, JobKind, EvaluationKind, TableKind, OriginalKind)
+		PoliciesKind, PolicyKind, JobKind, EvaluationKind, TableKind, OriginalKind})
+}
+
+// kindNamed returns the kind of this name; nil for none.
+func kindNamed(name string) *Kind {
+	for _, k := range Kinds() {
+		if k.Name == name {
+			return k
+		}
+	}
+	return nil
 }

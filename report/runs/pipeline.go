@@ -50,7 +50,7 @@ var PipelineKind = &Kind{Name: "pipeline", Title: "pipeline", Titles: "pipelines
 	matches: func(f *Folder) bool { return f.Has(JournalFile) }, read: readPipelineRun}
 
 func readPipelineRun(f *Folder, r *Run) error {
-	l, err := ReadJournal(f.Files, f.At(JournalFile))
+	l, err := f.readJournal()
 	if err != nil {
 		return err
 	}

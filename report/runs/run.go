@@ -53,6 +53,7 @@ type Run struct {
 	Manifest   results.Manifest // zero where the kind has none
 	Seeded     bool             // the manifest's seed is that of the run
 	Ended      bool             // the run is complete, and the quantities are its outcome
+	Begun      bool             // the run has written no results yet: it was killed as it began, or is starting
 	Settings   []config.Setting // configuration, sorted by key; nil where it has none
 	Quantities []Quantity       // outcome, or the progress of a run that has not ended
 	// digest or text of the outcome, by which copies of a run are recognised; empty before the end
@@ -72,9 +73,12 @@ func (r *Run) Setting(key string) (text string, given bool) {
 	return r.Settings[k].Text, true
 }
 
+// ErrBegun reports a run without results.
+var ErrBegun = errors.New("the run began and has written nothing yet; it was killed, or is starting")
+
 // Open reads a run folder of any kind, also while it is written. It locks, writes and moves
-// nothing. A damaged, half-written or foreign folder is an error with the exit code Damaged; a
-// missing one has none.
+// nothing. A damaged or foreign folder is an error with the exit code Damaged, and so is one whose run was
+// killed before it had a manifest that names its kind; a missing folder has none.
 func Open(fsys files.FS, folder string) (*Run, error) {
 	f, err := ReadFolder(fsys, folder)
 	if err != nil {
@@ -89,18 +93,24 @@ func Open(fsys files.FS, folder string) (*Run, error) {
 }
 
 func (f *Folder) open() (*Run, error) {
-	r := &Run{Path: f.Path, Kind: f.Kind(), Files: f.Files}
+	kind, err := f.Kind()
+	if err != nil {
+		return nil, err
+	}
+	r := &Run{Path: f.Path, Kind: kind, Files: f.Files}
 	switch {
 	case r.Kind == nil && f.isBegun() && f.Has(ManifestFile):
-		return nil, errors.New("it is half-written: the run began and has written nothing yet; it was killed, " +
-			"or is starting")
+		return nil, fmt.Errorf("it is half-written: %w", ErrBegun)
 	case r.Kind == nil && f.isBegun():
 		return nil, fmt.Errorf("it is half-written: %s is missing; the run was killed as it began, or is starting",
 			ManifestFile)
 	case r.Kind == nil:
 		return nil, ErrForeign
+	case !kind.matches(f) && !f.Has(OutcomeFile):
+		r.Begun = true
+		return r, f.readOwn(r, nil)
 	}
-	err := r.Kind.read(f, r)
+	err = kind.read(f, r)
 	if r.Outcome == "" && r.Ended {
 		r.Outcome = fmt.Sprint(r.Quantities)
 	}

@@ -74,9 +74,9 @@ func streamSeries(r *Run, names ...string) ([]Series, error) {
 	return list, nil
 }
 
-// Series reads the time series of the run; nil where its kind has none.
+// Series reads the time series of the run; nil where its kind has none, and before it wrote any.
 func (r *Run) Series() ([]Series, error) {
-	if r.Kind.series == nil {
+	if r.Kind.series == nil || r.Begun {
 		return nil, nil
 	}
 	list, err := r.Kind.series(r)

@@ -28,13 +28,12 @@ var StudyKinds = sync.OnceValue(func() (kinds []*Kind) {
 
 func studyKind(w *study.World) *Kind {
 	return &Kind{Name: w.Name, Title: w.Title, Titles: w.Titles, read: readStudy, matches: func(f *Folder) bool {
-		if !f.Has(ManifestFile) || !f.Has(CellsStream+".csv") {
-			return false
-		}
-		m, err := results.ReadManifest(f.Files, f.Path)
-		return err == nil && m.Kind == w.Name
+		return f.Has(ManifestFile) && f.Has(CellsStream+".csv") && f.named().Kind == w.Name
 	}}
 }
+
+// KindOfWorld returns the kind of the runs of a world.
+func KindOfWorld(w *study.World) *Kind { return kindNamed(w.Name) }
 
 // IsStudy reports whether runs of a kind are cluster simulations.
 func (k *Kind) IsStudy() bool { return worlds.Named(k.Name) != nil }

@@ -14,6 +14,7 @@ import (
 	"graft/internal/failure"
 	"graft/internal/files"
 	"graft/internal/telemetry"
+	"graft/report/runs"
 	"graft/results"
 )
 
@@ -50,9 +51,9 @@ type Progress struct {
 	Details func(width int) string   // line below the bar, of at most width characters
 }
 
-// Manifest fills in time, version, host and command line of a run that begins now.
-func (e *Env) Manifest(m results.Manifest) results.Manifest {
-	m.Created, m.Graft, m.Host, m.CommandLine = e.Now().UTC(), e.Version, e.Host, e.Args
+// Manifest fills in kind, time, version, host and command line of a run that begins now.
+func (e *Env) Manifest(kind *runs.Kind, m results.Manifest) results.Manifest {
+	m.Kind, m.Created, m.Graft, m.Host, m.CommandLine = kind.Name, e.Now().UTC(), e.Version, e.Host, e.Args
 	m.Revision, m.Modified = e.Revision, e.Modified
 	return m
 }
@@ -65,10 +66,11 @@ func (e *Env) Variable(name string) string {
 	return e.Getenv(name)
 }
 
-// CreateRun makes a run folder. One that exists and must not be moved aside is an error of the
+// CreateRun makes the folder of a run of a kind. One that exists and must not be moved aside is an error of the
 // code failure.Usage.
-func (e *Env) CreateRun(folder string, o results.CreateOptions, m results.Manifest) (*results.Run, error) {
-	run, err := results.Create(e.Files, folder, o, e.Manifest(m))
+func (e *Env) CreateRun(folder string, kind *runs.Kind, o results.CreateOptions,
+	m results.Manifest) (*results.Run, error) {
+	run, err := results.Create(e.Files, folder, o, e.Manifest(kind, m))
 	if errors.Is(err, results.ErrExists) {
 		err = failure.With(failure.Usage, err)
 	}

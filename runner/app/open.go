@@ -9,6 +9,7 @@ import (
 
 	"graft/config"
 	"graft/internal/failure"
+	"graft/report/runs"
 	"graft/results"
 )
 
@@ -19,13 +20,8 @@ type FolderOptions struct {
 	Force  bool   // move an existing run folder aside; false refuses it
 }
 
-// OpenRun is [Env.OpenRunOf] without a kind.
-func (e *Env) OpenRun(folder string, c config.File, o FolderOptions) (*results.Run, error) {
-	return e.OpenRunOf("", folder, c, o)
-}
-
-// OpenRunOf makes a run folder of a kind or, to resume, opens that of the same configuration.
-func (e *Env) OpenRunOf(kind, folder string, c config.File, o FolderOptions) (*results.Run, error) {
+// OpenRun makes the folder of a run of a kind or, to resume, opens that of the same configuration.
+func (e *Env) OpenRun(folder string, kind *runs.Kind, c config.File, o FolderOptions) (*results.Run, error) {
 	if e.Resumes(o.Resume, folder) {
 		run, err := results.Open(e.Files, folder)
 		if err == nil && run.Manifest().ConfigSHA256 != config.Digest(c) {
@@ -35,8 +31,9 @@ func (e *Env) OpenRunOf(kind, folder string, c config.File, o FolderOptions) (*r
 		}
 		return run, err
 	}
-	return e.CreateRun(folder, results.CreateOptions{Force: o.Force, Config: o.Config, Resolved: config.Resolved(c)},
-		results.Manifest{Kind: kind, ConfigSHA256: config.Digest(c)})
+	return e.CreateRun(folder, kind,
+		results.CreateOptions{Force: o.Force, Config: o.Config, Resolved: config.Resolved(c)},
+		results.Manifest{ConfigSHA256: config.Digest(c)})
 }
 
 // Resumes reports whether there is a run to resume, if that was asked for. A process that was killed before its

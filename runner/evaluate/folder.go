@@ -67,7 +67,8 @@ func (e *Evaluation) create() (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Create(e.env.Files, e.o.Out, e.o.Force, in, e.env.Manifest(results.Manifest{Device: "cpu"}))
+	return Create(e.env.Files, e.o.Out, e.o.Force, in, e.env.Manifest(runs.EvaluationKind,
+		results.Manifest{Device: "cpu"}))
 }
 
 // Folder is the run folder of an evaluation. It is made by Create; nil keeps nothing.

@@ -162,7 +162,8 @@ func comparisonFolder(env *app.Env, l *config.ElasticLearning, o SchedulerOption
 	if err != nil {
 		return nil, err
 	}
-	return env.CreateRun(o.Out, results.CreateOptions{Force: o.Force, Config: text, Resolved: l.Resolved()},
+	return env.CreateRun(o.Out, runs.ElasticComparisonKind,
+		results.CreateOptions{Force: o.Force, Config: text, Resolved: l.Resolved()},
 		results.Manifest{ConfigSHA256: l.Digest()})
 }
 

@@ -108,7 +108,8 @@ func (c *cases) learn(ctx context.Context, path string) (*runs.ElasticCasesOutco
 	if err != nil {
 		return nil, err
 	}
-	if err := c.open(text, c.Resolved(), results.Manifest{Seed: c.Run.Seed, ConfigSHA256: c.digest()}); err != nil {
+	m := results.Manifest{Seed: c.Run.Seed, ConfigSHA256: c.digest()}
+	if err := c.open(runs.ElasticCasesKind, text, c.Resolved(), m); err != nil {
 		return nil, err
 	}
 	if c.stored.Manifest().ConfigSHA256 != c.digest() {

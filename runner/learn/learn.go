@@ -91,13 +91,13 @@ func newRun(env *app.Env, o Options) run {
 }
 
 // open makes the run folder with the configuration as it was given or, to resume, opens it.
-func (r *run) open(given, resolved string, m results.Manifest) (err error) {
+func (r *run) open(kind *runs.Kind, given, resolved string, m results.Manifest) (err error) {
 	if r.o.Resume {
 		r.stored, err = results.Open(r.env.Files, r.o.Folder)
 		return err
 	}
 	m.Device = "cpu"
-	r.stored, err = r.env.CreateRun(r.o.Folder,
+	r.stored, err = r.env.CreateRun(r.o.Folder, kind,
 		results.CreateOptions{Force: r.o.Force, Config: given, Resolved: resolved}, m)
 	return err
 }

@@ -113,8 +113,8 @@ func (s *scheduler) learn(ctx context.Context, text string) (*runs.ElasticLearni
 // begin makes the run folder, or opens the one that these schedulers began in.
 func (s *scheduler) begin(text string) (*schedulerLog, error) {
 	o, _ := s.options()
-	if err := s.open(text, config.Resolved(s.file()),
-		results.Manifest{Seed: o.Seed, ConfigSHA256: config.Digest(s.file())}); err != nil {
+	m := results.Manifest{Seed: o.Seed, ConfigSHA256: config.Digest(s.file())}
+	if err := s.open(runs.ElasticLearningKind, text, config.Resolved(s.file()), m); err != nil {
 		return nil, err
 	}
 	if s.stored.Manifest().ConfigSHA256 != config.Digest(s.file()) {

@@ -93,7 +93,7 @@ func (st *structural) begin(text string) (*seedLog, error) {
 	slices.Sort(networks)
 	m := results.Manifest{Seed: st.Run.Seed, ConfigSHA256: st.Digest(),
 		Network: strings.Join(slices.Compact(networks), ", ")}
-	if err := st.open(text, st.Resolved(), m); err != nil {
+	if err := st.open(runs.PoliciesKind, text, st.Resolved(), m); err != nil {
 		return nil, err
 	}
 	if err := st.checkSame(); err != nil {

@@ -106,7 +106,7 @@ func (st *study) begin(l *learn.Learner, table *tables.Table) (*studyLog, error)
 		return nil, err
 	}
 	m := results.Manifest{Seed: uint64(st.Run.Seed), ConfigSHA256: st.Digest(), Network: st.Table.Network}
-	if err := st.open(given, st.Resolved(), m); err != nil {
+	if err := st.open(runs.PolicyKind, given, st.Resolved(), m); err != nil {
 		return nil, err
 	}
 	folder, err := learn.OpenFolder(st.stored, table, st.Digest())

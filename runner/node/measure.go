@@ -108,7 +108,7 @@ func (p *profiler) measure(ctx context.Context, number int, sides []int,
 	defer cancel()
 	c := &chains{sides: len(sides), seconds: p.o.Seconds, stop: cancel}
 	jobs := p.chained(c, row.Repeat, sides)
-	run, err := results.Create(p.env.Files, folder, results.CreateOptions{}, p.env.Manifest(results.Manifest{}))
+	run, err := p.env.CreateRun(folder, runs.NodeRunKind, results.CreateOptions{}, results.Manifest{})
 	if err != nil {
 		return "", err
 	}

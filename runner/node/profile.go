@@ -93,7 +93,7 @@ func Profile(ctx context.Context, env *app.Env, c *world.File, path string,
 		return nil, errors.Join(failure.With(failure.Configuration, err), d.close())
 	}
 	folder := app.Folder("", c.Run.Folder, path)
-	if p.run, err = env.OpenRun(folder, c, o.FolderOptions); err != nil {
+	if p.run, err = env.OpenRun(folder, runs.NodeProfileKind, c, o.FolderOptions); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
 	outcome, err := p.into(ctx, c, d)

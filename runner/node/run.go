@@ -53,7 +53,7 @@ func Run(ctx context.Context, env *app.Env, c *world.File, path string, o RunOpt
 		return nil, errors.Join(failure.With(failure.Configuration, err), d.close())
 	}
 	folder := app.Folder("", c.Run.Folder, path)
-	run, err := env.OpenRun(folder, c, o.FolderOptions)
+	run, err := env.OpenRun(folder, runs.NodeRunKind, c, o.FolderOptions)
 	if err != nil {
 		return nil, errors.Join(err, d.close())
 	}

@@ -120,7 +120,8 @@ func (p *pipeline) open() (err error) {
 	if err := p.write(runs.ResolvedFile, p.Resolved()); err != nil {
 		return err
 	}
-	return p.journal.Plan(p.env.Manifest(results.Manifest{Seed: p.Run.Seed, ConfigSHA256: p.Digest()}), p.planned())
+	return p.journal.Plan(p.env.Manifest(runs.PipelineKind,
+		results.Manifest{Seed: p.Run.Seed, ConfigSHA256: p.Digest()}), p.planned())
 }
 
 // planned are all stages that there will be, with the runs that they leave and what they make.

@@ -154,7 +154,8 @@ func (s *workspace) create(path string, force bool) (*results.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.env.CreateRun(s.folder, results.CreateOptions{Force: force, Config: given, Resolved: s.Resolved()},
+	return s.env.CreateRun(s.folder, runs.SimulationKind,
+		results.CreateOptions{Force: force, Config: given, Resolved: s.Resolved()},
 		results.Manifest{Seed: uint64(s.Run.Seed),
 			Device: s.Run.Device, Profile: s.Time.Profile, ConfigSHA256: s.Digest(), DatasetSHA256: s.plan.Cause.Data,
 			Network: s.plan.Scenario.Network})

@@ -44,7 +44,7 @@ func done(env *app.Env, w *study.World, f study.File, folder string, o app.Folde
 	if err != nil {
 		return nil, err
 	}
-	run, err := env.OpenRunOf(w.Name, folder, f, o)
+	run, err := env.OpenRun(folder, runs.KindOfWorld(w), f, o)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func simulate(ctx context.Context, env *app.Env, w *study.World, f study.File, f
 	if err != nil {
 		return nil, err
 	}
-	run, err := env.OpenRunOf(w.Name, folder, f, o)
+	run, err := env.OpenRun(folder, runs.KindOfWorld(w), f, o)
 	if err != nil {
 		return nil, err
 	}

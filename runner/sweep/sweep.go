@@ -170,7 +170,8 @@ func (s *sweep) openRun(path string, o Options) (*results.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.env.CreateRun(s.folder, results.CreateOptions{Force: o.Force, Config: given, Resolved: s.Resolved()},
+	return s.env.CreateRun(s.folder, runs.SweepKind,
+		results.CreateOptions{Force: o.Force, Config: given, Resolved: s.Resolved()},
 		results.Manifest{Seed: uint64(s.Run.Seed),
 			Device: s.Run.Device, Profile: s.Time.Profile, ConfigSHA256: s.Digest(), Network: s.NetworkName()})
 }

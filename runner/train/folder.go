@@ -101,7 +101,8 @@ func (j *job) create(data *dataset.Set) (*results.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return j.env.CreateRun(j.folder, results.CreateOptions{Force: j.o.Force, Config: given, Resolved: j.Resolved()},
+	return j.env.CreateRun(j.folder, runs.JobKind,
+		results.CreateOptions{Force: j.o.Force, Config: given, Resolved: j.Resolved()},
 		results.Manifest{Seed: uint64(j.Run.Seed),
 			Device: j.Run.Device, Profile: j.Time.Profile, ConfigSHA256: j.Digest(), DatasetSHA256: data.Digest,
 			Network: j.NetworkName()})

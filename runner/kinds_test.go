@@ -1,0 +1,157 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"graft/internal/failure"
+	"graft/internal/files"
+	"graft/report/runs"
+	"graft/results"
+)
+
+// unnamed lists the runs of commands of all tests whose manifest does not name the kind that their files have, and
+// seen the kinds of all others.
+var unnamed struct {
+	sync.Mutex
+	list []string
+	seen map[string]bool
+}
+
+// holdToKinds checks the manifests of the runs that a command line may have written.
+func holdToKinds(args []string) {
+	below, _ := filepath.Glob("runs/*")
+	for k, arg := range args {
+		name, value, _ := strings.Cut(arg, "=")
+		if value == "" && k+1 < len(args) {
+			value = args[k+1]
+		}
+		if name == "--folder" || name == "--out" {
+			below = append(below, value)
+		}
+	}
+	for _, folder := range below {
+		kind, err := namedKind(folder)
+		unnamed.Lock()
+		if err != nil {
+			unnamed.list = append(unnamed.list, fmt.Sprintf("graft %s: %s", strings.Join(args, " "), err))
+		} else if kind != "" {
+			if unnamed.seen == nil {
+				unnamed.seen = map[string]bool{}
+			}
+			unnamed.seen[kind] = true
+		}
+		unnamed.Unlock()
+	}
+}
+
+// namedKind is the kind that the manifest of a run names, empty for a folder that is no run of graft. It is an error
+// unless the files of the folder have the same.
+func namedKind(folder string) (string, error) {
+	f, err := runs.ReadFolder(files.OS{}, folder)
+	if err != nil || f.Guess() == nil || f.Guess() == runs.TableKind || f.Guess() == runs.OriginalKind {
+		return "", nil
+	}
+	m, err := manifestOf(folder)
+	if err != nil {
+		return "", nil // a test wrote another one
+	}
+	if m.Kind != f.Guess().Name {
+		return "", fmt.Errorf("%s: its manifest names %q, its files are those of a %q", folder, m.Kind, f.Guess().Name)
+	}
+	return m.Kind, nil
+}
+
+// manifestOf reads the manifest of a run, which a pipeline has in its journal.
+func manifestOf(folder string) (results.Manifest, error) {
+	l, err := runs.ReadJournal(files.OS{}, filepath.Join(folder, runs.JournalFile))
+	if err == nil {
+		return l.Run, nil
+	}
+	return results.ReadManifest(files.OS{}, folder)
+}
+
+var kindPattern = regexp.MustCompile(`\s*"kind": "[a-z-]+",`)
+
+// forget removes the kind from the manifest of a run, as in folders of old versions.
+func forget(t *testing.T, folder string) {
+	t.Helper()
+	for _, name := range []string{runs.ManifestFile, runs.JournalFile} {
+		path := filepath.Join(folder, name)
+		if _, err := os.Stat(path); err == nil {
+			text := contents(t, path)
+			require.Regexp(t, kindPattern, text, path)
+			write(t, path, kindPattern.ReplaceAllString(text, ""))
+		}
+	}
+}
+
+// The kind that a manifest names is the one by which the folder's files are recognised.
+func TestKindsOfFolders(t *testing.T) {
+	for name, folder := range writeAll(t) {
+		want := openRun(t, folder)
+		if want.Kind == runs.TableKind || want.Kind == runs.OriginalKind {
+			continue // they have no manifest
+		}
+		kind, err := namedKind(folder)
+		require.NoError(t, err, name)
+		require.Equal(t, want.Kind.Name, kind, name)
+		forget(t, folder)
+		got := openRun(t, folder)
+		require.Equal(t, want.Kind, got.Kind, name)
+		require.Equal(t, want.Quantities, got.Quantities, name)
+	}
+}
+
+// A run that was killed as it began has the kind that its manifest names, and no results.
+func TestOpenRunsThatBegan(t *testing.T) {
+	dir := t.TempDir()
+	for _, k := range runs.Kinds() {
+		if k == runs.TableKind || k == runs.OriginalKind || k == runs.PipelineKind {
+			continue // they have no manifest of their own
+		}
+		folder := filepath.Join(dir, k.Name)
+		run, err := results.Create(files.OS{}, folder, results.CreateOptions{Resolved: "[run]\nseed = 1\n"},
+			results.Manifest{Kind: k.Name, Created: when})
+		require.NoError(t, err)
+		require.NoError(t, run.Close())
+		r := openRun(t, folder)
+		require.Equal(t, k, r.Kind)
+		require.True(t, r.Begun)
+		require.False(t, r.Ended)
+		series, err := r.Series()
+		require.NoError(t, err)
+		require.Empty(t, series)
+		containsAll(t, must(t, "report "+folder), k.Name, "not ended", "has written no results yet")
+		must(t, "report "+folder+" --html "+filepath.Join(dir, k.Name+".html"))
+		must(t, "report "+folder+" "+folder+" --csv")
+		fails(t, failure.Damaged, "the run began and has written nothing yet", "plot", folder, "--out", dir+"/plots")
+		require.NoError(t, runs.MayResume(files.OS{}, folder, k))
+		if k != runs.JobKind {
+			require.ErrorContains(t, runs.MayResume(files.OS{}, folder, runs.JobKind), "the folder holds a "+k.Title)
+		}
+	}
+	require.Contains(t, must(t, "report "+dir), "job")
+}
+
+// A later graft may have more kinds of runs.
+func TestOpenRunOfAnUnknownKind(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	writeJob(t, dir, writtenJob{seed: 1, epochs: 3, accuracy: 0.5})
+	path := filepath.Join(dir, runs.ManifestFile)
+	write(t, path, strings.Replace(contents(t, path), `"kind": "job"`, `"kind": "of-tomorrow"`, 1))
+	for _, command := range []string{"report", "plot"} {
+		o := fails(t, failure.Damaged, `unknown kind of run "of-tomorrow" in its manifest (made by a later graft?)`,
+			command, dir)
+		containsAll(t, o.stderr, dir, `use the graft that wrote it, version "v0.1.0"`)
+	}
+	err := runs.MayResume(files.OS{}, dir, runs.JobKind)
+	require.ErrorContains(t, err, `"of-tomorrow"`)
+}
