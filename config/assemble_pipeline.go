@@ -51,10 +51,11 @@ func (p *Pipeline) scenario(fsys files.FS, path string) (*Simulation, error) {
 	if _, err := fsys.Stat(path); err != nil {
 		return nil, fmt.Errorf("%w; name the file of a scenario", err)
 	}
-	if KindOf(fsys, path) != SimulationKind {
+	d := Open(fsys, path)
+	if d.Kind() != SimulationKind {
 		return nil, fmt.Errorf("%s has no section simulate; name the file of a scenario", path)
 	}
-	return ReadSimulation(fsys, path, p.Assignments())
+	return readAs[*Simulation](SimulationKind, d, p.Assignments())
 }
 
 // Assignments lists the assignments to keys of every scenario.

@@ -140,7 +140,12 @@ func NewElasticLearning() *ElasticLearning {
 
 // ReadElasticLearning is ElasticLearningKind.Read.
 func ReadElasticLearning(fsys files.FS, path string, set []string) (*ElasticLearning, error) {
-	return readAs[*ElasticLearning](ElasticLearningKind, fsys, path, set)
+	return Open(fsys, path).ElasticLearning(set)
+}
+
+// ElasticLearning is [ReadElasticLearning] of the document.
+func (d *Document) ElasticLearning(set []string) (*ElasticLearning, error) {
+	return readAs[*ElasticLearning](ElasticLearningKind, d, set)
 }
 
 // EnsureDefaults fills in what zero stands for.

@@ -73,14 +73,15 @@ func NewJob() *Job {
 
 // ReadJob is JobKind.Read. Of a file with options of trials it reads the job.
 func ReadJob(fsys files.FS, path string, set []string) (*Job, error) {
-	if KindOf(fsys, path) == SweepKind {
-		s, err := ReadSweep(fsys, path, set)
+	d := Open(fsys, path)
+	if d.Kind() == SweepKind {
+		s, err := d.Sweep(set)
 		if err != nil {
 			return nil, err
 		}
 		return &s.Job, nil
 	}
-	return readAs[*Job](JobKind, fsys, path, set)
+	return readAs[*Job](JobKind, d, set)
 }
 
 // EnsureDefaults fills in what zero stands for.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"graft/cluster/study"
@@ -75,48 +74,18 @@ func Kinds() []*Kind {
 
 // KindOf returns the kind of a file; a file that cannot be read and an empty path have
 // that of jobs.
-func KindOf(fsys files.FS, path string) *Kind {
-	doc, err := decode.Open(fsys, path)
-	if err != nil {
-		return JobKind
-	}
-	return kindOf(doc)
-}
-
-func kindOf(doc *decode.Document) *Kind {
-	for _, k := range Kinds() {
-		if slices.ContainsFunc(k.Sections, doc.Has) {
-			return k
-		}
-	}
-	return JobKind
-}
-
-// Read reads a file of whichever kind, as Kind.Read does.
-func Read(fsys files.FS, path string, set []string) (File, *Kind, error) {
-	doc, err := decode.Open(fsys, path)
-	if err != nil {
-		return nil, nil, fmt.Errorf("read configuration: %w", err)
-	}
-	k := kindOf(doc)
-	f, err := k.read(fsys, doc, path, set)
-	return f, k, err
-}
+func KindOf(fsys files.FS, path string) *Kind { return Open(fsys, path).Kind() }
 
 // Read reads a file of the kind, then assignments such as time.budget=30s, and the files
 // that it names; an empty path is no file. The error wraps [Faults] where anything that
 // is written is wrong.
 func (k *Kind) Read(fsys files.FS, path string, set []string) (File, error) {
-	doc, err := decode.Open(fsys, path)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", k.Noun, err)
-	}
-	return k.read(fsys, doc, path, set)
+	return Open(fsys, path).as(k, set)
 }
 
-func (k *Kind) read(fsys files.FS, doc *decode.Document, path string, set []string) (File, error) {
-	f := k.New()
-	doc.OldNames = filepath.Base(path) == results.ResolvedFile // written by graft, maybe by an earlier one
+func (k *Kind) read(d *Document, set []string) (File, error) {
+	f, doc := k.New(), d.doc.Fresh()
+	doc.OldNames = filepath.Base(d.path) == results.ResolvedFile // written by graft, maybe by an earlier one
 	r, err := dialect.Read(doc, set, f)
 	if p, has := f.(preset); err == nil && has {
 		if other, wanted := p.preset(); wanted {
@@ -124,26 +93,16 @@ func (k *Kind) read(fsys files.FS, doc *decode.Document, path string, set []stri
 			r, err = dialect.Read(doc, set, f)
 		}
 	}
-	if n, has := f.(named); err == nil && has && path != "" {
-		n.named(path)
+	if n, has := f.(named); err == nil && has && d.path != "" {
+		n.named(d.path)
 	}
 	if err == nil {
-		err = finish(fsys, f, r)
+		err = finish(d.fsys, f, r)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", k.Noun, cmp.Or(otherKind(doc, k.knowsKey(f)), err))
 	}
 	return f, nil
-}
-
-// readAs is Read of a kind whose type is known.
-func readAs[T File](k *Kind, fsys files.FS, path string, set []string) (T, error) {
-	f, err := k.Read(fsys, path, set)
-	if err != nil {
-		var none T
-		return none, err
-	}
-	return f.(T), nil
 }
 
 func finish(fsys files.FS, f File, r *decode.Reading) error {
@@ -193,11 +152,7 @@ func Reference() string {
 // ReadSettings lists what a TOML file says, sorted by key, whatever kind of file it is.
 // The error wraps [Faults] where it is not TOML.
 func ReadSettings(fsys files.FS, path string) ([]Setting, error) {
-	list, err := decode.Settings(fsys, path)
-	for k, s := range list {
-		list[k].Key = newName(s.Key)
-	}
-	return list, err
+	return Open(fsys, path).Settings()
 }
 
 // summaryOf makes Kind.Summary of a method.

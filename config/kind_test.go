@@ -70,8 +70,7 @@ func TestKindsAreTheirSections(t *testing.T) {
 		"[run]\nseed = 1\nseed = 2\n[simulate]": SimulationKind} {
 		path := written(t, "a.toml", text)
 		assert.Equal(t, kind.Name, KindOf(files.OS{}, path).Name, text)
-		_, read, _ := Read(files.OS{}, path, nil)
-		assert.Equal(t, kind.Name, read.Name, text)
+		assert.Equal(t, text, Open(files.OS{}, path).Text())
 	}
 	assert.Equal(t, JobKind, KindOf(files.OS{}, "none.toml"))
 	names := map[string]bool{}
@@ -187,8 +186,9 @@ func TestKindOfBrokenFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "broken.toml")
 	require.NoError(t, os.WriteFile(path,
 		[]byte("[run]\nseeds = 3\n[policy]\nhiden = 3\nkinds = [\n[tables]\n"), 0o600))
-	_, k, err := Read(files.OS{}, path, nil)
-	require.Equal(t, TreeLearningKind, k)
+	d := Open(files.OS{}, path)
+	require.Equal(t, TreeLearningKind, d.Kind())
+	_, err := d.Read(nil)
 	require.ErrorContains(t, err, "2 faults")
 	require.ErrorContains(t, err, `unknown key "hiden" in policy; did you mean hidden?`)
 }

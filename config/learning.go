@@ -41,7 +41,12 @@ func NewLearning() *Learning { return &Learning{Run: LearningRun{Seed: 1}} }
 
 // ReadLearning is LearningKind.Read.
 func ReadLearning(fsys files.FS, path string, set []string) (*Learning, error) {
-	return readAs[*Learning](LearningKind, fsys, path, set)
+	return Open(fsys, path).Learning(set)
+}
+
+// Learning is [ReadLearning] of the document.
+func (d *Document) Learning(set []string) (*Learning, error) {
+	return readAs[*Learning](LearningKind, d, set)
 }
 
 // EnsureDefaults fills in what zero stands for.

@@ -39,9 +39,10 @@ func IsConfiguration(fsys files.FS, path string) bool {
 // ReadMeasurable reads a job, a scenario or a comparison as what a profile measures. The profile that the file
 // names need not be there yet.
 func ReadMeasurable(fsys files.FS, path string) (*Measurable, error) {
-	f, _, err := Read(fsys, path, nil)
+	d := Open(fsys, path)
+	f, err := d.Read(nil)
 	if err != nil {
-		again, _, failed := Read(fsys, path, []string{"time.profile=steady"})
+		again, failed := d.Read([]string{"time.profile=steady"})
 		if failed != nil {
 			return nil, err
 		}

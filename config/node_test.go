@@ -23,7 +23,7 @@ func TestBenchmarkTasksAreRight(t *testing.T) {
 		for _, task := range n.Task {
 			require.FileExists(t, task.Command[1])
 			if len(task.Command) == 3 {
-				_, _, err := Read(files.OS{}, task.Command[2], nil)
+				_, err := Open(files.OS{}, task.Command[2]).Read(nil)
 				require.NoError(t, err)
 			}
 		}

@@ -44,7 +44,7 @@ func NewPipeline(scenarios string) *Pipeline {
 
 // ReadPipeline is PipelineKind.Read.
 func ReadPipeline(fsys files.FS, path string, set []string) (*Pipeline, error) {
-	return readAs[*Pipeline](PipelineKind, fsys, path, set)
+	return readAs[*Pipeline](PipelineKind, Open(fsys, path), set)
 }
 
 // preset has the defaults for new scenarios where the file is for them.

@@ -45,7 +45,7 @@ func NewSimulation() *Simulation { return &Simulation{Job: *NewJob()} }
 
 // ReadSimulation is SimulationKind.Read.
 func ReadSimulation(fsys files.FS, path string, set []string) (*Simulation, error) {
-	return readAs[*Simulation](SimulationKind, fsys, path, set)
+	return readAs[*Simulation](SimulationKind, Open(fsys, path), set)
 }
 
 // named calls a scenario without a name after its file.

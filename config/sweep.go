@@ -35,8 +35,11 @@ type Sweep struct {
 
 // ReadSweep reads a job's file with the options of its trials; the sections may be missing.
 func ReadSweep(fsys files.FS, path string, set []string) (*Sweep, error) {
-	return readAs[*Sweep](SweepKind, fsys, path, set)
+	return Open(fsys, path).Sweep(set)
 }
+
+// Sweep is [ReadSweep] of the document.
+func (d *Document) Sweep(set []string) (*Sweep, error) { return readAs[*Sweep](SweepKind, d, set) }
 
 // EnsureDefaults fills in what zero stands for.
 func (s *Sweep) EnsureDefaults() {

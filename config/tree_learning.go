@@ -39,7 +39,12 @@ func NewTreeLearning(scenarios string) *TreeLearning {
 
 // ReadTreeLearning is TreeLearningKind.Read.
 func ReadTreeLearning(fsys files.FS, path string, set []string) (*TreeLearning, error) {
-	return readAs[*TreeLearning](TreeLearningKind, fsys, path, set)
+	return Open(fsys, path).TreeLearning(set)
+}
+
+// TreeLearning is [ReadTreeLearning] of the document.
+func (d *Document) TreeLearning(set []string) (*TreeLearning, error) {
+	return readAs[*TreeLearning](TreeLearningKind, d, set)
 }
 
 // preset has the defaults for new scenarios where the file is for them.

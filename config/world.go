@@ -42,5 +42,10 @@ func KindOfWorld(name string) *Kind {
 
 // ReadWorld reads the file of a world; an empty path is no file.
 func ReadWorld(w *study.World, fsys files.FS, path string, set []string) (study.File, error) {
-	return readAs[study.File](KindOfWorld(w.Name), fsys, path, set)
+	return Open(fsys, path).World(w, set)
+}
+
+// World is [ReadWorld] of the document.
+func (d *Document) World(w *study.World, set []string) (study.File, error) {
+	return readAs[study.File](KindOfWorld(w.Name), d, set)
 }

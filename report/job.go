@@ -89,9 +89,8 @@ func readJobDetail(r *runs.Run, all bool) (Detail, error) {
 			row.Images, row.FLOP, row.DeviceTime.Seconds(), row.Batch, row.Throughput, row.Efficiency, row.Goodput,
 			energy.Joules, energy.Method})
 	}
-	if r.Ended {
-		o := &runs.JobOutcome{Outcome: &trainer.Outcome{}}
-		err = results.ReadOutcome(r.Files, r.Path, o)
+	o, err := runs.OutcomeOf[runs.JobOutcome](r)
+	if err == nil && o != nil {
 		d.Measured = o.Measured
 	}
 	return d, err

@@ -2,14 +2,12 @@ package report
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"graft/original/learn"
 	"graft/report/document"
 	"graft/report/runs"
-	"graft/results"
 	"graft/simulation/evaluation"
 )
 
@@ -73,7 +71,7 @@ func readPoliciesDetail(r *runs.Run, _ bool) (Detail, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := results.ReadStream(r.Files, filepath.Join(r.Path, runs.LearningFile))
+	t, err := r.Learning()
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +123,7 @@ func readPolicyDetail(r *runs.Run, all bool) (Detail, error) {
 		return nil, err
 	}
 	d := &PolicyDetail{Outcome: o, Rows: []learningRow{}}
-	t, err := results.ReadStream(r.Files, filepath.Join(r.Path, runs.LearningFile))
+	t, err := r.Learning()
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ type logReport struct {
 }
 
 func readOriginalDetail(r *runs.Run, all bool) (Detail, error) {
-	l, err := original.ReadFolder(r.Files, r.Path)
+	l, err := r.Original()
 	if l == nil {
 		return nil, err
 	} // what cannot be read is among the run's faults already
@@ -55,7 +55,7 @@ func readOriginalDetail(r *runs.Run, all bool) (Detail, error) {
 		}
 		d.Logs = append(d.Logs, one)
 	}
-	if table, err := runs.ReadOriginalTable(r.Files, r.Path); err == nil {
+	if table, err := r.OriginalTable(); err == nil {
 		d.Table = runs.NewTableReport(table)
 	}
 	return d, nil

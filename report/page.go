@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"graft/internal/parallel"
@@ -128,11 +127,7 @@ func (b *pageBuilder) below(r *runs.Run) (list []page.Section) {
 	if r.Kind != runs.PipelineKind {
 		return nil
 	}
-	l, err := runs.ReadJournal(r.Files, filepath.Join(r.Path, runs.JournalFile))
-	if err != nil {
-		return nil
-	}
-	all, _ := l.Parts(r.OpenPart)
+	all, _ := r.Parts()
 	if len(all) > MaxPageRuns && !b.all {
 		return []page.Section{{Title: "Runs of " + document.Printable(r.Path), Parts: []page.Part{{Sentences: []string{
 			fmt.Sprintf("More than %d runs have no section each; --all gives them one.", MaxPageRuns),

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -69,17 +68,17 @@ type pipelineStage struct {
 }
 
 func readPipelineDetail(r *runs.Run, _ bool) (Detail, error) {
-	l, err := runs.ReadJournal(r.Files, filepath.Join(r.Path, runs.JournalFile))
+	l, err := r.Journal()
 	if err != nil {
 		return nil, err
 	}
 	d := &PipelineDetail{Stages: []pipelineStage{}}
 	if r.Ended {
-		if d.Outcome, err = runs.ReadPipelineOutcome(r.Files, r.Path); err != nil {
+		if d.Outcome, err = r.Pipeline(); err != nil {
 			return nil, err
 		}
 	}
-	parts, _ := l.Parts(r.OpenPart) // what is wrong with them was said when the run was read
+	parts, _ := r.Parts() // what is wrong with them was said when the run was read
 	for _, e := range l.Stages {
 		s := pipelineStage{Stage: e.Name, State: e.State, Seconds: e.Seconds, Reused: e.Reused, Why: e.Why,
 			Parts: []string{}, Made: []string{}}

@@ -23,7 +23,6 @@ type SimulationDetail struct {
 }
 
 func readSimulationDetail(r *runs.Run, all bool) (Detail, error) {
-	f := &runs.Folder{Path: r.Path, Files: r.Files}
 	d := &SimulationDetail{Failures: []grid.Failure{}, rankedDetail: rankedDetail{all: all}}
 	table, err := r.CollectedTable()
 	if err != nil {
@@ -32,7 +31,7 @@ func readSimulationDetail(r *runs.Run, all bool) (Detail, error) {
 	if table != nil {
 		d.Table = runs.NewTableReport(table)
 	}
-	failed, err := runs.Failures(f)
+	failed, err := r.Failures()
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +112,7 @@ func (r *rankedDetail) write(d *document.Document) {
 }
 
 func readTableDetail(r *runs.Run, all bool) (Detail, error) {
-	table, err := r.ReadTable(r.Path)
+	table, err := r.Table()
 	if err != nil {
 		return nil, err
 	}

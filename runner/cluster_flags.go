@@ -9,6 +9,7 @@ import (
 
 	"graft/cluster/rigid"
 	"graft/config"
+	"graft/internal/files"
 	"graft/internal/registry"
 	"graft/report/runs"
 	"graft/runner/app"
@@ -23,6 +24,15 @@ type clusterFlags struct {
 	set        []string // assignments to keys
 
 	given *pflag.FlagSet
+	doc   *config.Document // the file; nil before it was read
+}
+
+// document reads the file once.
+func (f *clusterFlags) document(fsys files.FS) *config.Document {
+	if f.doc == nil {
+		f.doc = config.Open(fsys, f.file)
+	}
+	return f.doc
 }
 
 // clusterKeys are the keys that flags are short for, by flag.
@@ -61,7 +71,7 @@ func (f *clusterFlags) read(env *app.Env) (*rigid.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := config.ReadWorld(w, env.Files, f.file, append(set, f.set...))
+	file, err := f.document(env.Files).World(w, append(set, f.set...))
 	if err != nil {
 		return nil, runs.AsConfigFault(err)
 	}

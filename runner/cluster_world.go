@@ -30,7 +30,7 @@ var worldKeys = map[string]string{
 // keep their devices.
 func (o *clusterRunOptions) world(fsys files.FS) *study.World {
 	if o.file != "" {
-		k := config.KindOf(fsys, o.file)
+		k := o.document(fsys).Kind()
 		switch {
 		case k.World != nil:
 			return k.World
@@ -55,13 +55,11 @@ func runWorld(ctx context.Context, w io.Writer, world *study.World, o clusterRun
 		return err
 	}
 	env := environment(ctx)
-	f, err := config.ReadWorld(world, env.Files, o.file, append(set, o.set...))
+	f, err := o.document(env.Files).World(world, append(set, o.set...))
 	if err != nil {
 		return runs.AsConfigFault(err)
 	}
-	if o.Config, err = env.Text(o.file); err != nil {
-		return err
-	}
+	o.Config = f.Origins().Text()
 	if world.Name == "rigid" {
 		tuneCollector(env, f.Shared().Workload.Traces...)
 	}

@@ -97,14 +97,15 @@ func checkFiles(w io.Writer, paths []string, summary func(path string) (string, 
 }
 
 // readAny reads a file of whichever kind.
-func readAny(path string, set []string) (config.File, *config.Kind, error) {
-	f, kind, err := config.Read(files.OS{}, path, set)
-	return f, kind, runs.AsConfigFault(err)
+func readAny(env *app.Env, path string, set []string) (config.File, *config.Kind, error) {
+	d := config.Open(env.Files, path)
+	f, err := d.Read(set)
+	return f, d.Kind(), runs.AsConfigFault(err)
 }
 
 // configSummary describes a file in a line.
 func configSummary(ctx context.Context, env *app.Env, path string, set []string) (string, error) {
-	f, kind, err := readAny(path, set)
+	f, kind, err := readAny(env, path, set)
 	if err != nil {
 		return "", err
 	}
@@ -157,7 +158,7 @@ each key above it.`,
   graft config show --describe >job.toml`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			f, _, err := readAny(first(args), set)
+			f, _, err := readAny(environment(command.Context()), first(args), set)
 			if err != nil {
 				return err
 			}

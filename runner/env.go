@@ -13,7 +13,7 @@ import (
 // environment is the machine as the command that runs under ctx sees it.
 func environment(ctx context.Context) *app.Env {
 	built := builtVersion()
-	e := &app.Env{Files: files.OS{}, Now: time.Now, Random: rand.Reader, Version: built.source(),
+	e := &app.Env{Files: filesFrom(ctx), Now: time.Now, Random: rand.Reader, Version: built.source(),
 		Modified: built.Modified, Args: os.Args, Log: loggerFrom(ctx), Enter: os.Chdir}
 	if built.Revision != unknown {
 		e.Revision = built.Revision
@@ -27,4 +27,20 @@ func environment(ctx context.Context) *app.Env {
 		e.Show = func(w app.Progress) func() { return drawBars(s, w).close }
 	}
 	return e
+}
+
+// filesKey is the key of the file system in a context.
+type filesKey struct{}
+
+// withFiles makes commands use another file system, in tests.
+func withFiles(ctx context.Context, fsys files.FS) context.Context {
+	return context.WithValue(ctx, filesKey{}, fsys)
+}
+
+// filesFrom is the file system of commands: the disk unless a test uses another one.
+func filesFrom(ctx context.Context) files.FS {
+	if fsys, has := ctx.Value(filesKey{}).(files.FS); has {
+		return fsys
+	}
+	return files.OS{}
 }

@@ -146,9 +146,7 @@ func (o *fabricOptions) run(ctx context.Context, w io.Writer, path string) error
 	if err != nil {
 		return runs.AsConfigFault(err)
 	}
-	if o.Config, err = env.Text(path); err != nil {
-		return err
-	}
+	o.Config = f.Origins().Text()
 	outcome, err := simulations.Run(ctx, env, world, f, path, o.FolderOptions)
 	return show(w, o.json, outcome, err, func(w io.Writer, r *study.Outcome) error { return report.PrintStudy(r, w) })
 }

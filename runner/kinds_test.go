@@ -155,3 +155,18 @@ func TestOpenRunOfAnUnknownKind(t *testing.T) {
 	err := runs.MayResume(files.OS{}, dir, runs.JobKind)
 	require.ErrorContains(t, err, `"of-tomorrow"`)
 }
+
+// Commands whose other tests run them in processes of their own write the kind, too.
+func TestKindsOfTrialsAndTasks(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "tasks.toml", "[machine]\ngpus = 1\n[[task]]\nname = \"one\"\ncommand = [\"true\"]\n")
+	write(t, "job.toml", "[data.synthetic]\nclasses = 4\nsize = 16\ntrain = 100\ntest = 100\n"+
+		"[time]\nbudget = \"100ms\"\n")
+	must(t, "node run tasks.toml --out runs/tasks")
+	must(t, "train job.toml --seeds 2 --folder runs/trials")
+	for folder, want := range map[string]*runs.Kind{"runs/tasks": runs.NodeRunKind, "runs/trials": runs.SweepKind} {
+		kind, err := namedKind(folder)
+		require.NoError(t, err)
+		require.Equal(t, want.Name, kind)
+	}
+}

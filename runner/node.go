@@ -68,8 +68,8 @@ func (o *nodeOptions) read(env *app.Env, path string) (c *world.File, err error)
 	if c, err = node.Read(env.Files, path, set); err != nil {
 		return nil, runs.AsConfigFault(err)
 	}
-	o.Config, err = env.Text(path)
-	return c, err
+	o.Config = c.Text()
+	return c, nil
 }
 
 func newNodeSimulateCommand() *cobra.Command {

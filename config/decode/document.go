@@ -39,6 +39,12 @@ func NewDocument(file string, text []byte) *Document {
 	return d
 }
 
+// Text is the text of the document.
+func (d *Document) Text() string { return d.text }
+
+// Fresh is the document before anything was read from it.
+func (d *Document) Fresh() *Document { return &Document{file: d.file, text: d.text, starts: d.starts} }
+
 // line returns the line, from zero, of an offset.
 func (d *Document) line(offset int) int {
 	k, exact := slices.BinarySearch(d.starts, offset)

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"graft/internal/files"
 )
 
 // Setting is a key of a file and its value, of whichever kind the file is.
@@ -17,14 +15,10 @@ type Setting struct {
 	Text string // the value on one line
 }
 
-// Settings lists the keys of any TOML file, sorted. The error wraps Faults where the file
+// Settings lists the keys of a TOML document of any kind, sorted. The error wraps Faults where it
 // is not TOML or exceeds a limit.
-func Settings(fsys files.FS, path string) ([]Setting, error) {
-	doc, err := Open(fsys, path)
-	if err != nil {
-		return nil, err
-	}
-	table, err := doc.TOML()
+func (d *Document) Settings() ([]Setting, error) {
+	table, err := d.TOML()
 	if err != nil {
 		return nil, err
 	}

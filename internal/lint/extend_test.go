@@ -55,7 +55,7 @@ var NoteKind = &Kind{Name: "note", Title: "note", Titles: "notes",
 		r.Ended, r.Quantities = true, []Quantity{{Name: "words", Values: []float64{3}}}
 		return nil
 	}}
-`, "report/runs/kind.go", "return append(StudyKinds(), ", "NoteKind, ", "report RUN", "words"},
+`, "report/runs/kind.go", "return slices.Concat(StudyKinds(), []*Kind{", "NoteKind, ", "report RUN", "words"},
 	"a scheduler": {
 		"cluster/schedulers/lifo.go", `package schedulers
 

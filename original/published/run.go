@@ -40,19 +40,22 @@ func (r *Run) Scenario() tables.Scenario {
 // Read reads a configuration file of the original. Where what it says is
 // wrong, the error wraps [decode.Faults].
 func Read(fsys files.FS, path string) (*Run, error) {
-	return readRun(fsys, path, (*Source).requireZoo)
+	return readRun(fsys, path, "", (*Source).requireZoo)
 }
 
-// ReadScenario reads the file by which a table was simulated. It must say of
+// ReadScenario reads the file by which a table was simulated, unless its text is given. It must say of
 // what; the network may be one that is not in the zoo.
-func ReadScenario(fsys files.FS, path string) (*Run, error) {
-	return readRun(fsys, path, (*Source).requireScenario)
+func ReadScenario(fsys files.FS, path, text string) (*Run, error) {
+	return readRun(fsys, path, text, (*Source).requireScenario)
 }
 
-func readRun(fsys files.FS, path string, check func(*Source)) (*Run, error) {
-	text, err := files.ReadAll(fsys, path, decode.LargestFile)
-	if err != nil {
-		return nil, fmt.Errorf("read run: %w; a folder of the original's has a file %s", err, ConfigFile)
+func readRun(fsys files.FS, path, given string, check func(*Source)) (*Run, error) {
+	text := []byte(given)
+	if given == "" || len(given) > decode.LargestFile {
+		var err error
+		if text, err = files.ReadAll(fsys, path, decode.LargestFile); err != nil {
+			return nil, fmt.Errorf("read run: %w; a folder of the original's has a file %s", err, ConfigFile)
+		}
 	}
 	r, err := parse(path, text, check)
 	if err != nil {

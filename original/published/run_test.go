@@ -87,7 +87,7 @@ func TestTheOriginalsTablesSayWhatTheyAreOf(t *testing.T) {
 		t.Skip("left out: the original's tables are not beside the tree")
 	}
 	for _, path := range paths {
-		table, err := ReadScenario(files.OS{}, path)
+		table, err := ReadScenario(files.OS{}, path, "")
 		require.NoError(t, err)
 		require.Equal(t, 4, table.Choices)
 		require.Equal(t, int64(42), table.Seed)

@@ -101,7 +101,7 @@ func regretBars(o *runs.EvaluationOutcome, of string) []drawing {
 // and in tables left out. If an evaluation's folder cannot be read it draws the pipeline's outcome,
 // without intervals, and returns the error.
 func drawEvaluations(r *runs.Run, draw func(o *runs.EvaluationOutcome, of string) []drawing) ([]drawing, error) {
-	outcome, err := runs.ReadPipelineOutcome(r.Files, r.Path)
+	outcome, err := r.Pipeline()
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func readEndedEvaluation(fsys files.FS, folder string) (*runs.EvaluationOutcome,
 
 // plotStages draws the duration of a pipeline's stages.
 func plotStages(r *runs.Run) ([]drawing, error) {
-	l, err := runs.ReadJournal(r.Files, filepath.Join(r.Path, runs.JournalFile))
+	l, err := r.Journal()
 	if err != nil {
 		return nil, err
 	}

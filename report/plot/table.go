@@ -25,11 +25,11 @@ func tableOf(r *runs.Run) (*tables.Table, error) {
 	case runs.SimulationKind:
 		table, err = r.CollectedTable()
 	case runs.OriginalKind:
-		if table, err = runs.ReadOriginalTable(r.Files, r.Path); errors.Is(err, fs.ErrNotExist) {
+		if table, err = r.OriginalTable(); errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}
 	default:
-		table, err = r.ReadTable(r.Path)
+		table, err = r.Table()
 	}
 	if err != nil || table == nil || len(table.Records) == 0 {
 		return nil, err

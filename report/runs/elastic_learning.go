@@ -44,7 +44,7 @@ func ElasticSeedFile(seed uint64) string {
 }
 
 // ElasticLearningKind covers runs that learned schedulers of elastic jobs, one for each seed.
-var ElasticLearningKind = &Kind{Name: "elastic-learning", Title: "run of schedulers that learn",
+var ElasticLearningKind = &Kind{Name: "elastic-learning", By: "graft learn", Title: "run of schedulers that learn",
 	Titles: "runs of schedulers that learn", matches: hasManifestAnd(LearningFile, study.LearnedFolder),
 	read: readElasticLearning, series: func(r *Run) ([]Series, error) { return streamSeries(r, "learning") }}
 

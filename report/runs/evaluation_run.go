@@ -9,7 +9,7 @@ import (
 )
 
 // EvaluationKind covers the folders of graft evaluate --out.
-var EvaluationKind = &Kind{Name: "evaluation", Title: "evaluation", Titles: "evaluations",
+var EvaluationKind = &Kind{Name: "evaluation", By: "graft evaluate", Title: "evaluation", Titles: "evaluations",
 	matches: hasManifestAnd("verdicts.csv", "members.csv"), read: readEvaluationRun,
 	series: func(r *Run) ([]Series, error) {
 		return streamSeries(r, "verdicts", "members", "standings", "folds")

@@ -51,8 +51,17 @@ func OpenAll(fsys files.FS, args []string) (runs []*Run, skipped []SkippedRun) {
 		}
 		runs = append(runs, all[k])
 	}
+	if len(runs) > mostKept {
+		for _, r := range runs {
+			r.folder.kept.drop()
+		}
+	}
 	return runs, skipped
 }
+
+// mostKept is the number of runs up to which what was decoded of their files is kept. Of more, only the quantities
+// are compared.
+const mostKept = 12
 
 // Unique drops repeated texts.
 func Unique(list []string) []string {

@@ -19,15 +19,7 @@ type Folder struct {
 	Files   files.FS
 	Entries []fs.DirEntry
 	openRun func(folder string) (*Run, error) // opens a run that is a part of this one
-
-	manifest *read[results.Manifest] // of ManifestFile; nil before it was read
-	journal  *read[*Journal]         // of JournalFile; nil before it was read
-}
-
-// read is the content of a file that was read, or the error.
-type read[T any] struct {
-	value T
-	err   error
+	kept    kept                              // what was decoded of its files
 }
 
 // Has reports whether the folder has an entry of this name.
@@ -92,20 +84,20 @@ func (f *Folder) named() results.Manifest {
 
 // readManifest reads the manifest once.
 func (f *Folder) readManifest() (results.Manifest, error) {
-	if f.manifest == nil {
-		m, err := results.ReadManifest(f.Files, f.Path)
-		f.manifest = &read[results.Manifest]{m, err}
-	}
-	return f.manifest.value, f.manifest.err
+	return keep(&f.kept, ManifestFile, func() (results.Manifest, error) {
+		return results.ReadManifest(f.Files, f.Path)
+	})
 }
 
 // readJournal reads the journal of a pipeline once.
 func (f *Folder) readJournal() (*Journal, error) {
-	if f.journal == nil {
-		l, err := ReadJournal(f.Files, f.At(JournalFile))
-		f.journal = &read[*Journal]{l, err}
-	}
-	return f.journal.value, f.journal.err
+	return keep(&f.kept, JournalFile, func() (*Journal, error) { return ReadJournal(f.Files, f.At(JournalFile)) })
+}
+
+// configuration reads a configuration file once, such as ResolvedFile.
+func (f *Folder) configuration(name string) *config.Document {
+	d, _ := keep(&f.kept, name, func() (*config.Document, error) { return config.Open(f.Files, f.At(name)), nil })
+	return d
 }
 
 // isBegun reports whether graft has begun a run in the folder. Other programs write files named
@@ -127,7 +119,7 @@ func (f *Folder) readOwn(r *Run, outcome any) error {
 	}
 	r.Seeded = true
 	if f.Has(ResolvedFile) {
-		if r.Settings, err = config.ReadSettings(f.Files, f.At(ResolvedFile)); err != nil {
+		if r.Settings, err = f.configuration(ResolvedFile).Settings(); err != nil {
 			return err
 		}
 	}
@@ -138,7 +130,10 @@ func (f *Folder) readOwn(r *Run, outcome any) error {
 	if outcome == nil {
 		return nil
 	}
-	return results.ReadOutcome(f.Files, f.Path, outcome)
+	_, err = keep(&f.kept, OutcomeFile, func() (any, error) {
+		return outcome, results.ReadOutcome(f.Files, f.Path, outcome)
+	})
+	return err
 }
 
 // hasManifestAnd matches folders with a manifest and files of these names.

@@ -9,7 +9,8 @@ import (
 )
 
 // JobKind covers the runs of graft train.
-var JobKind = &Kind{Name: "job", Title: "job", Titles: "jobs", matches: hasManifestAnd("epochs.csv"), read: readJobRun,
+var JobKind = &Kind{Name: "job", By: "graft train",
+	Title: "job", Titles: "jobs", matches: hasManifestAnd("epochs.csv"), read: readJobRun,
 	series: func(r *Run) ([]Series, error) { return streamSeries(r, "epochs") }}
 
 func readJobRun(f *Folder, r *Run) error {

@@ -8,6 +8,7 @@ type Kind struct {
 	Name   string // one word, which manifests and reports use
 	Title  string // singular, for headings
 	Titles string // plural, for headings
+	By     string // command that makes the folders, such as graft train
 	// matches recognises a folder of this kind by its files, if its manifest names no kind.
 	matches func(f *Folder) bool
 	// read fills in a run from a folder. It reads no more than a line in a list of a thousand

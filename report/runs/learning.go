@@ -57,12 +57,12 @@ type LearnedRow struct {
 const LearningFile = "learning.csv"
 
 // PoliciesKind covers runs that learned structural policies from tables, one for each seed.
-var PoliciesKind = &Kind{Name: "policies", Title: "run of policies", Titles: "runs of policies",
+var PoliciesKind = &Kind{Name: "policies", By: "graft learn", Title: "run of policies", Titles: "runs of policies",
 	matches: hasManifestAnd(LearningFile, "learners"), read: readPoliciesRun,
 	series: func(r *Run) ([]Series, error) { return streamSeries(r, "learning") }}
 
 // PolicyKind covers runs that learned a policy of the original's from one table.
-var PolicyKind = &Kind{Name: "policy", Title: "run of a policy",
+var PolicyKind = &Kind{Name: "policy", By: "graft learn", Title: "run of a policy",
 	Titles: "runs of a policy", matches: hasManifestAnd(LearningFile), read: readPolicyRun,
 	series: func(r *Run) ([]Series, error) { return streamSeries(r, "learning", "episodes") }}
 
@@ -75,7 +75,7 @@ func readPoliciesRun(f *Folder, r *Run) error {
 		r.Quantities = policiesQuantities(o)
 		return nil
 	}
-	t, err := results.ReadStream(f.Files, f.At(LearningFile))
+	t, err := r.Learning()
 	if err != nil {
 		return err
 	}

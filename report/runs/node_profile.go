@@ -161,7 +161,7 @@ func ReadNodeProfile(fsys files.FS, folder string) ([]NodeProfileRow, error) {
 }
 
 // NodeProfileKind covers the runs of 'graft node profile'.
-var NodeProfileKind = &Kind{Name: "node-profile", Title: "profile of a machine's tasks",
+var NodeProfileKind = &Kind{Name: "node-profile", By: "graft node profile", Title: "profile of a machine's tasks",
 	Titles: "profiles of a machine's tasks", matches: hasManifestAnd(ResolvedFile, nodeProfileTable+".csv"),
 	read: readNodeProfile}
 

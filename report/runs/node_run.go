@@ -70,7 +70,8 @@ type NodeStart struct {
 }
 
 // NodeRunKind covers the runs of 'graft node run'.
-var NodeRunKind = &Kind{Name: "node-run", Title: "run of a machine's tasks", Titles: "runs of a machine's tasks",
+var NodeRunKind = &Kind{Name: "node-run", By: "graft node run",
+	Title: "run of a machine's tasks", Titles: "runs of a machine's tasks",
 	matches: hasManifestAnd(ResolvedFile, execute.JournalFile), read: readNodeTasks}
 
 // TelemetryStream is the table of the readings of devices.

@@ -13,10 +13,12 @@ import (
 	"graft/internal/stat"
 	"graft/original"
 	"graft/report/document"
+	"graft/simulation/tables"
 )
 
 // OriginalKind covers result folders of the original system: trainings, tables and policies.
-var OriginalKind = &Kind{Name: "original", Title: "run of the original", Titles: "runs of the original",
+var OriginalKind = &Kind{Name: "original", By: "the original system",
+	Title: "run of the original", Titles: "runs of the original",
 	matches: isOriginal, read: readOriginalRun, series: originalSeries}
 
 // isOriginal recognises a folder by its metric files, table or policy, or by its configuration's
@@ -35,18 +37,18 @@ func isOriginal(f *Folder) bool {
 
 // hasSetting reports whether the given configuration has a key.
 func (f *Folder) hasSetting(key string) bool {
-	list, err := config.ReadSettings(f.Files, f.At(ConfigFile))
+	list, err := f.configuration(ConfigFile).Settings()
 	return err == nil && slices.ContainsFunc(list, func(s config.Setting) bool { return s.Key == key })
 }
 
 func readOriginalRun(f *Folder, r *Run) error {
-	l, err := original.ReadFolder(f.Files, f.Path)
+	l, err := r.Original()
 	if err != nil && (l == nil || len(l.Metrics) == 0) {
 		return err
 	}
 	r.Faults, r.Ended = err, true
 	if l.Config != "" {
-		if r.Settings, err = config.ReadSettings(f.Files, f.At(ConfigFile)); err != nil {
+		if r.Settings, err = config.Loaded(f.Files, f.At(ConfigFile), l.Config).Settings(); err != nil {
 			return err
 		}
 	}
@@ -57,7 +59,7 @@ func readOriginalRun(f *Folder, r *Run) error {
 	r.Manifest.Network, _ = r.Setting("job.model")
 	r.Quantities = append(trainingQuantities(l, int64(r.Manifest.Seed)),
 		episodeQuantities(l, int64(r.Manifest.Seed))...)
-	table, err := ReadOriginalTable(f.Files, f.Path)
+	table, err := r.OriginalTable()
 	switch {
 	case err == nil:
 		r.Quantities = append(r.Quantities, tableQuantities(table)...)
@@ -68,6 +70,24 @@ func readOriginalRun(f *Folder, r *Run) error {
 		return r.Faults
 	}
 	return nil
+}
+
+// Original reads the files of the original system.
+func (r *Run) Original() (*original.Folder, error) {
+	return keep(&r.folder.kept, "files of the original", func() (*original.Folder, error) {
+		return original.ReadFolder(r.Files, r.Path)
+	})
+}
+
+// OriginalTable reads the original's table; the error wraps fs.ErrNotExist if there is none.
+func (r *Run) OriginalTable() (*tables.Table, error) {
+	return keep(&r.folder.kept, "table of the original", func() (*tables.Table, error) {
+		l, err := r.Original()
+		if l == nil {
+			return nil, err
+		}
+		return readOriginalTable(r.Files, r.Path, l.Config)
+	})
 }
 
 // lastValues lists the last value of a metric in each training, and counts all rows.
@@ -140,7 +160,7 @@ func lastMean(rows []original.Row) float64 {
 
 // originalSeries makes a series of each metric file: index, seconds and values.
 func originalSeries(r *Run) ([]Series, error) {
-	l, err := original.ReadFolder(r.Files, r.Path)
+	l, err := r.Original()
 	if l == nil {
 		return nil, err
 	}

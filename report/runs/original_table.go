@@ -24,6 +24,8 @@ type TableSource struct {
 	Seed     int64
 	HasStart bool // start is given; else config.toml says it
 	HasSeed  bool // seed is given; else config.toml says it
+
+	config string // text of config.toml; empty reads it
 }
 
 // OriginalActions lists the actions of the published tables by number.
@@ -113,7 +115,7 @@ func (o *TableSource) scenario(fsys files.FS, path string) (tables.Scenario, int
 	}
 	run := &published.Run{Folder: filepath.Base(folder)}
 	beside := filepath.Join(filepath.Dir(path), "config.toml")
-	found, err := published.ReadScenario(fsys, beside)
+	found, err := published.ReadScenario(fsys, beside, o.config)
 	switch {
 	case err == nil:
 		run = found
@@ -167,13 +169,13 @@ func actionsOf(texts []string) ([]string, error) {
 	return actions, nil
 }
 
-// ReadOriginalTable reads the original's table in a folder.
-func ReadOriginalTable(fsys files.FS, folder string) (*tables.Table, error) {
+// readOriginalTable reads the original's table in a folder, whose configuration file has a text; empty for none.
+func readOriginalTable(fsys files.FS, folder, config string) (*tables.Table, error) {
 	file, ok := OriginalTable(fsys, folder)
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", folder, fs.ErrNotExist)
 	}
-	source := &TableSource{Actions: OriginalActions}
+	source := &TableSource{Actions: OriginalActions, config: config}
 	report, err := source.ReadOriginal(fsys, file)
 	if err != nil {
 		return nil, err

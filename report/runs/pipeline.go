@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"graft/config"
 	"graft/internal/failure"
 	"graft/internal/files"
 	"graft/report/document"
@@ -46,8 +45,17 @@ type PipelineOutcome struct {
 }
 
 // PipelineKind covers the folders of graft pipeline, which contain those of its parts.
-var PipelineKind = &Kind{Name: "pipeline", Title: "pipeline", Titles: "pipelines",
+var PipelineKind = &Kind{Name: "pipeline", By: "graft pipeline", Title: "pipeline", Titles: "pipelines",
 	matches: func(f *Folder) bool { return f.Has(JournalFile) }, read: readPipelineRun}
+
+// Pipeline is [ReadPipelineOutcome] of a pipeline that has ended.
+func (r *Run) Pipeline() (*PipelineOutcome, error) {
+	o, err := keep(&r.folder.kept, OutcomeFile, func() (any, error) { return ReadPipelineOutcome(r.Files, r.Path) })
+	if err != nil {
+		return nil, err
+	}
+	return o.(*PipelineOutcome), nil
+}
 
 func readPipelineRun(f *Folder, r *Run) error {
 	l, err := f.readJournal()
@@ -56,19 +64,19 @@ func readPipelineRun(f *Folder, r *Run) error {
 	}
 	r.Manifest, r.Seeded = l.Run, true
 	if f.Has(ResolvedFile) {
-		if r.Settings, err = config.ReadSettings(f.Files, f.At(ResolvedFile)); err != nil {
+		if r.Settings, err = f.configuration(ResolvedFile).Settings(); err != nil {
 			return err
 		}
 	}
 	r.Ended = l.ended() && f.Has(OutcomeFile)
 	var o *PipelineOutcome
 	if r.Ended {
-		if o, err = ReadPipelineOutcome(f.Files, f.Path); err != nil {
+		if o, err = r.Pipeline(); err != nil {
 			return err
 		}
 	}
 	r.Quantities = append(pipelineQuantities(o), l.quantities()...)
-	_, r.Faults = l.Parts(f.openRun)
+	_, r.Faults = r.Parts()
 	return nil
 }
 

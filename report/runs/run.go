@@ -36,8 +36,8 @@ func (r *Run) Heading() string {
 
 // Configuration is the text of the resolved configuration file, else the settings that were read.
 func (r *Run) Configuration() string {
-	if text, err := files.ReadAll(r.Files, filepath.Join(r.Path, ResolvedFile), mostConfiguration); err == nil {
-		return document.PrintableLines(string(text))
+	if text := r.folder.configuration(ResolvedFile).Text(); text != "" && len(text) <= mostConfiguration {
+		return document.PrintableLines(text)
 	}
 	var b strings.Builder
 	for _, s := range r.Settings {
@@ -61,6 +61,8 @@ type Run struct {
 	Faults  error // parts that cannot be read; nil for none
 
 	Files files.FS // file system of the folder, read-only
+
+	folder *Folder
 }
 
 // Setting is the value of a configuration key.
@@ -97,7 +99,7 @@ func (f *Folder) open() (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Run{Path: f.Path, Kind: kind, Files: f.Files}
+	r := &Run{Path: f.Path, Kind: kind, Files: f.Files, folder: f}
 	switch {
 	case r.Kind == nil && f.isBegun() && f.Has(ManifestFile):
 		return nil, fmt.Errorf("it is half-written: %w", ErrBegun)
@@ -117,16 +119,45 @@ func (f *Folder) open() (*Run, error) {
 	return r, err
 }
 
-// OutcomeOf reads the outcome of a run, as the type that runs of its kind have; nil before the end.
+// OutcomeOf returns the outcome of a run, as the type that runs of its kind have; nil before the end. It is decoded
+// once: callers share it, and must not change it.
 func OutcomeOf[T any](r *Run) (*T, error) {
 	if !r.Ended {
 		return nil, nil
 	}
-	o := new(T)
-	if err := results.ReadOutcome(r.Files, r.Path, o); err != nil {
+	o, err := keep(&r.folder.kept, OutcomeFile, func() (any, error) {
+		o := new(T)
+		return o, results.ReadOutcome(r.Files, r.Path, o)
+	})
+	if err != nil {
 		return nil, err
 	}
-	return o, nil
+	typed, ok := o.(*T)
+	if !ok {
+		return nil, fmt.Errorf("the outcome of a %s is a %T", r.Kind.Name, o)
+	}
+	return typed, nil
+}
+
+// Journal is the journal of a pipeline.
+func (r *Run) Journal() (*Journal, error) { return r.folder.readJournal() }
+
+// Parts lists the runs of a pipeline's stages, and what is wrong with them.
+func (r *Run) Parts() (all []Part, faults error) {
+	return keep(&r.folder.kept, "parts", func() ([]Part, error) {
+		l, err := r.Journal()
+		if err != nil {
+			return nil, err
+		}
+		return l.Parts(r.folder.openRun)
+	})
+}
+
+// Learning is the table of metrics of policies that learn.
+func (r *Run) Learning() (*results.Table, error) {
+	return keep(&r.folder.kept, LearningFile, func() (*results.Table, error) {
+		return results.ReadStream(r.Files, filepath.Join(r.Path, LearningFile))
+	})
 }
 
 // OpenPart opens a run that is a part of this one, such as a stage of a pipeline.

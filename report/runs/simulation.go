@@ -16,7 +16,7 @@ var errUnknownState = errors.New("how many steps were taken is not known")
 
 // SimulationState computes the progress of a simulation from its cache.
 func SimulationState(r *Run) (*grid.Progress, error) {
-	plan, err := ReadPlan(r.Files, filepath.Join(r.Path, PlanFile))
+	plan, err := r.plan()
 	if err != nil {
 		return nil, err
 	}

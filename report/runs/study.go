@@ -27,9 +27,10 @@ var StudyKinds = sync.OnceValue(func() (kinds []*Kind) {
 })
 
 func studyKind(w *study.World) *Kind {
-	return &Kind{Name: w.Name, Title: w.Title, Titles: w.Titles, read: readStudy, matches: func(f *Folder) bool {
-		return f.Has(ManifestFile) && f.Has(CellsStream+".csv") && f.named().Kind == w.Name
-	}}
+	return &Kind{Name: w.Name, By: w.RunCommand(), Title: w.Title, Titles: w.Titles, read: readStudy,
+		matches: func(f *Folder) bool {
+			return f.Has(ManifestFile) && f.Has(CellsStream+".csv") && f.named().Kind == w.Name
+		}}
 }
 
 // KindOfWorld returns the kind of the runs of a world.

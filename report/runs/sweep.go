@@ -15,7 +15,7 @@ import (
 )
 
 // SweepKind covers the folders of several trials of a job, by graft train and graft compare.
-var SweepKind = &Kind{Name: "sweep", Title: "sweep", Titles: "sweeps",
+var SweepKind = &Kind{Name: "sweep", By: "graft compare", Title: "sweep", Titles: "sweeps",
 	matches: func(f *Folder) bool { return f.Has(SweepFile) }, read: readSweepRun}
 
 // TrialMeasure is a number of each trial that reports show.

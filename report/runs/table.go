@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"path/filepath"
 	"slices"
 
 	"graft/report/document"
@@ -9,11 +10,11 @@ import (
 )
 
 // SimulationKind covers the runs of graft simulate.
-var SimulationKind = &Kind{Name: "simulation", Title: "simulation", Titles: "simulations",
+var SimulationKind = &Kind{Name: "simulation", By: "graft simulate", Title: "simulation", Titles: "simulations",
 	matches: hasManifestAnd(PlanFile), read: readSimulationRun}
 
 // TableKind covers tables that are in no simulation's folder.
-var TableKind = &Kind{Name: "table", Title: "table", Titles: "tables",
+var TableKind = &Kind{Name: "table", By: "graft table convert", Title: "table", Titles: "tables",
 	matches: func(f *Folder) bool { return f.Has(scenarioJSON) }, read: readTableRun}
 
 // readSimulationRun reads the last collected table, if there is one.
@@ -21,11 +22,11 @@ func readSimulationRun(f *Folder, r *Run) error {
 	if err := f.readOwn(r, nil); err != nil {
 		return err
 	}
-	plan, err := ReadPlan(f.Files, f.At(PlanFile))
+	plan, err := r.plan()
 	if err != nil {
 		return err
 	}
-	failed, err := Failures(f)
+	failed, err := r.Failures()
 	if err != nil {
 		return err
 	}
@@ -42,39 +43,51 @@ func readSimulationRun(f *Folder, r *Run) error {
 	return nil
 }
 
-// CollectedTable reads the collected table of a simulation; nil without one. It tries twice: while
-// a new table replaces an old one there is none for a moment.
+// CollectedTable reads the collected table of a simulation; nil without one.
 func (r *Run) CollectedTable() (*tables.Table, error) {
-	f := &Folder{Path: r.Path, Files: r.Files}
-	table, err := r.ReadTable(f.At(TableFolder))
-	if NotThere(err) {
-		table, err = r.ReadTable(f.At(TableFolder))
-	}
+	table, err := r.table(TableFolder)
 	if NotThere(err) {
 		return nil, nil
 	}
 	return table, err
 }
 
-// ReadTable reads a table. Damaged records become faults of the run if any other is left.
-func (r *Run) ReadTable(dir string) (*tables.Table, error) {
-	table, err := tables.Read(r.Files, dir)
-	if table != nil && len(table.Records) > 0 && err != nil {
-		r.Faults, err = err, nil
-	}
-	return table, err
+// Table reads the table of a run that is one.
+func (r *Run) Table() (*tables.Table, error) { return r.table(".") }
+
+// table reads a table in the folder of the run. Damaged records become faults of the run if any other is left.
+func (r *Run) table(name string) (*tables.Table, error) {
+	return keep(&r.folder.kept, filepath.Join("table of", name), func() (*tables.Table, error) {
+		table, err := tables.Read(r.Files, r.folder.At(name))
+		if NotThere(err) { // while a new table replaces an old one there is none for a moment
+			table, err = tables.Read(r.Files, r.folder.At(name))
+		}
+		if table != nil && len(table.Records) > 0 && err != nil {
+			r.Faults, err = err, nil
+		}
+		return table, err
+	})
 }
 
-// Failures lists the failed attempts.
-func Failures(f *Folder) ([]grid.Failure, error) {
-	if _, err := f.Files.Stat(f.At(FailuresFolder)); NotThere(err) {
-		return nil, nil
-	}
-	log, err := grid.OpenFailures(f.Files, f.At(FailuresFolder))
-	if err != nil {
-		return nil, err
-	}
-	return log.List()
+// Failures lists the failed attempts of a simulation.
+func (r *Run) Failures() ([]grid.Failure, error) {
+	return keep(&r.folder.kept, FailuresFolder, func() ([]grid.Failure, error) {
+		if _, err := r.Files.Stat(r.folder.At(FailuresFolder)); NotThere(err) {
+			return nil, nil
+		}
+		log, err := grid.OpenFailures(r.Files, r.folder.At(FailuresFolder))
+		if err != nil {
+			return nil, err
+		}
+		return log.List()
+	})
+}
+
+// plan is the plan of a simulation.
+func (r *Run) plan() (*grid.Plan, error) {
+	return keep(&r.folder.kept, PlanFile, func() (*grid.Plan, error) {
+		return ReadPlan(r.Files, r.folder.At(PlanFile))
+	})
 }
 
 // isComplete reports whether a table has all planned sequences, as far as the table alone can tell.
@@ -87,7 +100,7 @@ func isComplete(p *grid.Plan, t *tables.Table) bool {
 }
 
 func readTableRun(f *Folder, r *Run) error {
-	table, err := r.ReadTable(f.Path)
+	table, err := r.Table()
 	if err != nil {
 		return err
 	}

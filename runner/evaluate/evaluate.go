@@ -5,6 +5,7 @@ package evaluate
 import (
 	"context"
 
+	"graft/config"
 	"graft/report/runs"
 	"graft/runner/app"
 	"graft/simulation/evaluation"
@@ -42,6 +43,7 @@ type Evaluation struct {
 	env      *app.Env
 	policies []*Policy                  // empty where tables are left out
 	study    evaluation.LeaveOutOptions // the zero value where none are
+	file     *config.Document           // that says how policies learn; nil where no tables are left out
 }
 
 // Prepare checks options and reads what they name.

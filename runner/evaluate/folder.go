@@ -45,9 +45,8 @@ func (e *Evaluation) inputs() (Inputs, error) {
 	}
 	in.LearningDigest, in.Tables = leave.Learning.Digest(),
 		slices.Concat(leave.Learning.Tables.Folders, leave.Learning.Tables.HeldOut)
-	var err error
-	in.Text, err = e.env.Text(leave.File)
-	return in, err
+	in.Text = e.file.Text()
+	return in, nil
 }
 
 // AddTables adds the digests of tables, and their networks.

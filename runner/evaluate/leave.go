@@ -33,8 +33,9 @@ func (e *Evaluation) prepareLeaving() error {
 		return e.readTrees()
 	}
 	l, err := leave.Learning, error(nil)
+	e.file = config.Open(e.env.Files, leave.File)
 	if l == nil {
-		if l, err = config.ReadTreeLearning(e.env.Files, leave.File, nil); err != nil {
+		if l, err = e.file.TreeLearning(nil); err != nil {
 			return runs.AsConfigFault(err)
 		}
 	}
@@ -43,7 +44,7 @@ func (e *Evaluation) prepareLeaving() error {
 	e.o.Trees = slices.Concat(known, held)
 	all := []learning.Options{l.Options()}
 	for _, try := range leave.Try {
-		other, err := config.ReadTreeLearning(e.env.Files, leave.File, []string{try})
+		other, err := e.file.TreeLearning([]string{try})
 		if err != nil {
 			return runs.AsConfigFault(err)
 		}

@@ -158,12 +158,8 @@ func comparisonFolder(env *app.Env, l *config.ElasticLearning, o SchedulerOption
 	if o.Out == "" {
 		return nil, nil
 	}
-	text, err := env.Text(o.File)
-	if err != nil {
-		return nil, err
-	}
 	return env.CreateRun(o.Out, runs.ElasticComparisonKind,
-		results.CreateOptions{Force: o.Force, Config: text, Resolved: l.Resolved()},
+		results.CreateOptions{Force: o.Force, Config: l.Text(), Resolved: l.Resolved()},
 		results.Manifest{ConfigSHA256: l.Digest()})
 }
 

@@ -45,12 +45,12 @@ type oneCase struct {
 }
 
 // runCases learns the schedulers of all cases, which are checked first.
-func runCases(ctx context.Context, env *app.Env, path string, o Options) (*CasesResult, error) {
-	c, err := readCases(env, path, o)
+func runCases(ctx context.Context, env *app.Env, d *config.Document, path string, o Options) (*CasesResult, error) {
+	c, err := readCases(env, d, path, o)
 	if err != nil {
 		return nil, err
 	}
-	outcome, err := c.learn(ctx, path)
+	outcome, err := c.learn(ctx)
 	if err := c.end(err); err != nil {
 		return nil, err
 	}
@@ -58,8 +58,8 @@ func runCases(ctx context.Context, env *app.Env, path string, o Options) (*Cases
 }
 
 // readCases reads the file, and the configuration of each case.
-func readCases(env *app.Env, path string, o Options) (*cases, error) {
-	base, err := config.ReadElasticLearning(env.Files, path, o.Set)
+func readCases(env *app.Env, d *config.Document, path string, o Options) (*cases, error) {
+	base, err := d.ElasticLearning(o.Set)
 	if err != nil {
 		return nil, runs.AsConfigFault(err)
 	}
@@ -71,7 +71,7 @@ func readCases(env *app.Env, path string, o Options) (*cases, error) {
 	c := &cases{run: newRun(env, o), ElasticLearning: base}
 	var faults []error
 	for _, one := range named {
-		if err := c.read(path, one); err != nil {
+		if err := c.read(d, one); err != nil {
 			faults = append(faults, one.Located(err))
 		}
 	}
@@ -79,8 +79,8 @@ func readCases(env *app.Env, path string, o Options) (*cases, error) {
 }
 
 // read adds a case.
-func (c *cases) read(path string, one config.Case) error {
-	l, err := config.ReadElasticLearning(c.env.Files, path, slices.Concat(c.o.Set, one.Set))
+func (c *cases) read(d *config.Document, one config.Case) error {
+	l, err := d.ElasticLearning(slices.Concat(c.o.Set, one.Set))
 	if err != nil {
 		return err
 	}
@@ -103,13 +103,9 @@ func (c *cases) digest() string {
 }
 
 // learn learns the cases that have no outcome yet, and collects the outcomes of all.
-func (c *cases) learn(ctx context.Context, path string) (*runs.ElasticCasesOutcome, error) {
-	text, err := c.env.Text(path)
-	if err != nil {
-		return nil, err
-	}
+func (c *cases) learn(ctx context.Context) (*runs.ElasticCasesOutcome, error) {
 	m := results.Manifest{Seed: c.Run.Seed, ConfigSHA256: c.digest()}
-	if err := c.open(runs.ElasticCasesKind, text, c.Resolved(), m); err != nil {
+	if err := c.open(runs.ElasticCasesKind, c.Text(), c.Resolved(), m); err != nil {
 		return nil, err
 	}
 	if c.stored.Manifest().ConfigSHA256 != c.digest() {

@@ -40,33 +40,30 @@ type Result struct {
 // Run trains the policies of a configuration file. Where ctx ends it saves checkpoints and returns
 // an error of the code failure.Requeue; with Resume the run then goes on to the same bits.
 func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, error) {
-	kind := config.KindOf(env.Files, path)
+	d := config.Open(env.Files, path)
+	kind := d.Kind()
 	if o.Cases != "" {
 		if kind != config.ElasticLearningKind {
 			return nil, failure.Usagef("option cases is for files with the section workloads, "+
 				"of schedulers that learn; %s is a file of another kind: leave the option out", path)
 		}
-		r, err := runCases(ctx, env, path, o)
+		r, err := runCases(ctx, env, d, path, o)
 		return &Result{Cases: r}, err
 	}
 	switch {
 	case kind == config.TreeLearningKind:
 	case kind == config.ElasticLearningKind, learns(kind):
-		r, err := runScheduler(ctx, env, path, o)
+		r, err := runScheduler(ctx, env, d, path, o)
 		return &Result{Scheduler: r}, err
 	default:
-		return runStudy(ctx, env, path, o)
+		return runStudy(ctx, env, d, path, o)
 	}
-	l, err := config.ReadTreeLearning(env.Files, path, o.Set)
+	l, err := d.TreeLearning(o.Set)
 	if err != nil {
 		return nil, runs.AsConfigFault(err)
 	}
-	text, err := env.Text(path)
-	if err != nil {
-		return nil, err
-	}
 	o.Folder = app.Folder(o.Folder, l.Run.Folder, path)
-	r, err := Structural(ctx, env, l, text, o)
+	r, err := Structural(ctx, env, l, d.Text(), o)
 	if err != nil {
 		return nil, err
 	}

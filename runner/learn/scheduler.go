@@ -60,14 +60,11 @@ type world interface {
 }
 
 // runScheduler learns the schedulers of a configuration file.
-func runScheduler(ctx context.Context, env *app.Env, path string, o Options) (*SchedulerResult, error) {
-	l, err := readWorld(env, path, o.Set)
+func runScheduler(ctx context.Context, env *app.Env, d *config.Document, path string,
+	o Options) (*SchedulerResult, error) {
+	l, err := readWorld(d, o.Set)
 	if err != nil {
 		return nil, runs.AsConfigFault(err)
-	}
-	text, err := env.Text(path)
-	if err != nil {
-		return nil, err
 	}
 	run, learner := l.options()
 	run.Tensorboard = run.Tensorboard || o.Tensorboard
@@ -78,7 +75,7 @@ func runScheduler(ctx context.Context, env *app.Env, path string, o Options) (*S
 		}
 	}
 	s := &scheduler{run: newRun(env, o), world: l}
-	outcome, err := s.learn(ctx, text)
+	outcome, err := s.learn(ctx, d.Text())
 	if err := s.end(err); err != nil {
 		return nil, err
 	}

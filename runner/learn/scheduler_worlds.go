@@ -12,15 +12,14 @@ import (
 	"graft/learn/candidates"
 	"graft/report/document"
 	"graft/report/runs"
-	"graft/runner/app"
 )
 
 // readWorld reads a file of schedulers that learn.
-func readWorld(env *app.Env, path string, set []string) (world, error) {
-	if kind := config.KindOf(env.Files, path); learns(kind) {
-		return readLearnable(env, kind, path, set)
+func readWorld(d *config.Document, set []string) (world, error) {
+	if learns(d.Kind()) {
+		return readLearnable(d, set)
 	}
-	l, err := config.ReadElasticLearning(env.Files, path, set)
+	l, err := d.ElasticLearning(set)
 	return jobs{l}, err
 }
 
@@ -92,8 +91,8 @@ func learns(kind *config.Kind) bool {
 }
 
 // readLearnable reads the file of a world whose schedulers learn.
-func readLearnable(env *app.Env, kind *config.Kind, path string, set []string) (world, error) {
-	f, err := kind.Read(env.Files, path, set)
+func readLearnable(d *config.Document, set []string) (world, error) {
+	f, err := d.Read(set)
 	if err != nil {
 		return nil, err
 	}

@@ -41,11 +41,10 @@ type StudyRow struct {
 type study struct {
 	run
 	*config.Learning
-	path string // of the configuration
 }
 
-func runStudy(ctx context.Context, env *app.Env, path string, o Options) (*Result, error) {
-	l, err := config.ReadLearning(env.Files, path, o.Set)
+func runStudy(ctx context.Context, env *app.Env, d *config.Document, path string, o Options) (*Result, error) {
+	l, err := d.Learning(o.Set)
 	if err != nil {
 		return nil, runs.AsConfigFault(err)
 	}
@@ -54,7 +53,7 @@ func runStudy(ctx context.Context, env *app.Env, path string, o Options) (*Resul
 		return nil, err
 	}
 	o.Folder = app.Folder(o.Folder, l.Run.Folder, path)
-	st := &study{run: newRun(env, o), Learning: l, path: path}
+	st := &study{run: newRun(env, o), Learning: l}
 	r := &Result{}
 	err = torch.With(func(s *torch.Scope) (err error) {
 		r.Study, err = st.learn(ctx, s)
@@ -101,12 +100,8 @@ func (st *study) learn(ctx context.Context, s *torch.Scope) (*StudyResult, error
 
 // begin makes the run folder, or opens it and restores the policy.
 func (st *study) begin(l *learn.Learner, table *tables.Table) (*studyLog, error) {
-	given, err := st.env.Text(st.path)
-	if err != nil {
-		return nil, err
-	}
 	m := results.Manifest{Seed: uint64(st.Run.Seed), ConfigSHA256: st.Digest(), Network: st.Table.Network}
-	if err := st.open(runs.PolicyKind, given, st.Resolved(), m); err != nil {
+	if err := st.open(runs.PolicyKind, st.Text(), st.Resolved(), m); err != nil {
 		return nil, err
 	}
 	folder, err := learn.OpenFolder(st.stored, table, st.Digest())

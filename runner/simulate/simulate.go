@@ -93,7 +93,7 @@ func (s *workspace) prepareFolder(path string, force bool) error {
 	if err := s.makePlan(); err != nil {
 		return err
 	}
-	run, err := s.create(path, force)
+	run, err := s.create(force)
 	if errors.Is(err, results.ErrExists) && s.checkSame() == nil { // it was killed before it had a plan
 		run, err = results.Open(s.env.Files, s.folder)
 	}
@@ -149,13 +149,9 @@ func (s *workspace) makePlan() error {
 }
 
 // create makes the run folder.
-func (s *workspace) create(path string, force bool) (*results.Run, error) {
-	given, err := s.env.Text(path)
-	if err != nil {
-		return nil, err
-	}
+func (s *workspace) create(force bool) (*results.Run, error) {
 	return s.env.CreateRun(s.folder, runs.SimulationKind,
-		results.CreateOptions{Force: force, Config: given, Resolved: s.Resolved()},
+		results.CreateOptions{Force: force, Config: s.Text(), Resolved: s.Resolved()},
 		results.Manifest{Seed: uint64(s.Run.Seed),
 			Device: s.Run.Device, Profile: s.Time.Profile, ConfigSHA256: s.Digest(), DatasetSHA256: s.plan.Cause.Data,
 			Network: s.plan.Scenario.Network})

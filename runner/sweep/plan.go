@@ -72,7 +72,7 @@ func (s *sweep) seeds(n, after int) (list []int64) {
 
 // add checks a case, and adds it to the plan.
 func (s *sweep) add(path string, o Options, c config.Case, seeds []int64) (*runs.SweepCase, error) {
-	job, err := config.ReadSweep(s.env.Files, path, append(workers.Assigned(o.Set, o.Engine, o.Workers), c.Set...))
+	job, err := s.file.Sweep(append(workers.Assigned(o.Set, o.Engine, o.Workers), c.Set...))
 	if err != nil {
 		return nil, err
 	}

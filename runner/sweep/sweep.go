@@ -64,6 +64,7 @@ func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, er
 type sweep struct {
 	*config.Sweep
 	env    *app.Env
+	file   *config.Document
 	folder string
 	plan   *runs.SweepPlan
 	jobs   map[string]*config.Job // of each case, by its key; nil for a worker
@@ -71,7 +72,8 @@ type sweep struct {
 }
 
 func open(env *app.Env, path string, o Options) (*sweep, error) {
-	c, err := config.ReadSweep(env.Files, path, workers.Assigned(o.Set, o.Engine, o.Workers))
+	file := config.Open(env.Files, path)
+	c, err := file.Sweep(workers.Assigned(o.Set, o.Engine, o.Workers))
 	if err != nil {
 		return nil, runs.AsConfigFault(err)
 	}
@@ -79,8 +81,8 @@ func open(env *app.Env, path string, o Options) (*sweep, error) {
 		return nil, failure.Usagef("trials run on the engines local and slurm; leave fleet.engine out, " +
 			"or set one of them")
 	}
-	return &sweep{Sweep: c, env: env, folder: app.Folder(o.Folder, c.Run.Folder, path), plan: &runs.SweepPlan{},
-		jobs: map[string]*config.Job{}, seen: map[string]state{}}, nil
+	return &sweep{Sweep: c, env: env, file: file, folder: app.Folder(o.Folder, c.Run.Folder, path),
+		plan: &runs.SweepPlan{}, jobs: map[string]*config.Job{}, seen: map[string]state{}}, nil
 }
 
 func (s *sweep) at(names ...string) string {
@@ -166,12 +168,8 @@ func (s *sweep) openRun(path string, o Options) (*results.Run, error) {
 		}
 		return run, nil
 	}
-	given, err := s.env.Text(path)
-	if err != nil {
-		return nil, err
-	}
 	return s.env.CreateRun(s.folder, runs.SweepKind,
-		results.CreateOptions{Force: o.Force, Config: given, Resolved: s.Resolved()},
+		results.CreateOptions{Force: o.Force, Config: s.Text(), Resolved: s.Resolved()},
 		results.Manifest{Seed: uint64(s.Run.Seed),
 			Device: s.Run.Device, Profile: s.Time.Profile, ConfigSHA256: s.Digest(), Network: s.NetworkName()})
 }

@@ -89,20 +89,12 @@ func (j *job) adopt() error {
 	for _, what := range j.accepted {
 		j.env.Log.Info("accepted, as it lies ahead: " + what)
 	}
-	given, err := j.env.Text(j.path)
-	if err != nil {
-		return err
-	}
-	return j.stored.Reconfigure(given, j.Resolved(), j.Digest())
+	return j.stored.Reconfigure(j.Text(), j.Resolved(), j.Digest())
 }
 
 func (j *job) create(data *dataset.Set) (*results.Run, error) {
-	given, err := j.env.Text(j.path)
-	if err != nil {
-		return nil, err
-	}
 	return j.env.CreateRun(j.folder, runs.JobKind,
-		results.CreateOptions{Force: j.o.Force, Config: given, Resolved: j.Resolved()},
+		results.CreateOptions{Force: j.o.Force, Config: j.Text(), Resolved: j.Resolved()},
 		results.Manifest{Seed: uint64(j.Run.Seed),
 			Device: j.Run.Device, Profile: j.Time.Profile, ConfigSHA256: j.Digest(), DatasetSHA256: data.Digest,
 			Network: j.NetworkName()})
