@@ -183,16 +183,6 @@ func isPath(text string) bool {
 	return strings.ContainsAny(text, "/"+string(filepath.Separator)) || strings.EqualFold(filepath.Ext(text), ".toml")
 }
 
-// The deciders.
-const (
-	DecideNone   = "none"   // never changes the network
-	DecideFixed  = "fixed"  // takes the same action each time
-	DecideScript = "script" // takes its actions one after the other
-	DecideRandom = "random" // draws an action that fits
-	DecideTrials = "trials" // trains a copy with each action for some steps, and takes the best
-	DecidePolicy = "policy" // asks a learned policy, structural or the original's
-)
-
 // AdaptOptions say who decides on changes of the network, when, and how these are done.
 type AdaptOptions struct {
 	// Decider chooses the actions: fixed takes its action each time, script its actions one

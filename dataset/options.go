@@ -24,31 +24,38 @@ const (
 	KindShards    = "shards"        // the user's images in tar files, as WebDataset writes them
 )
 
-// kind is a registered kind of dataset.
+// kind is a kind of dataset: its name, one line about it, and its reader. Texts have none: loadText and loadCSV read
+// them.
 type kind struct {
-	name string
-	read func(files.FS, Options) (*source, error) // nil for a kind of text, which is read in another way
+	name, about string
+	read        func(files.FS, Options) (*source, error)
 }
 
-// Listing returns the name; datasets have no line of help.
-func (k kind) Listing() (name, about string) { return k.name, "" }
+// Listing returns the name and the line of help.
+func (k kind) Listing() (name, about string) { return k.name, k.about }
 
 // kinds are all kinds, by name. A new one is a new file and a line here.
 var kinds = registry.List[kind]{
-	{KindCIFAR10, cifar10.read},
-	{KindCIFAR100, cifar100.read},
-	{KindCSV, nil}, // read by loadCSV
-	{KindDigits, readDigits},
-	{KindFashion, fashion.read},
-	{KindFolder, readFolder},
-	{KindMNIST, mnist.read},
-	{KindShards, readShards},
-	{KindSynthetic, synthetic},
-	{KindText, nil}, // read by loadText
+	{KindCIFAR10, "CIFAR-10: 60,000 colour images of 32 x 32 in ten classes", cifar10.read},
+	{KindCIFAR100, "CIFAR-100: 60,000 colour images of 32 x 32 in a hundred classes", cifar100.read},
+	{KindCSV, "your table of texts with a label for each text or each word", nil},
+	{KindDigits, "handwritten digits of the UCI repository: 1,797 grey images of 8 x 8", readDigits},
+	{KindFashion, "Fashion-MNIST: 70,000 grey images of clothes of 28 x 28", fashion.read},
+	{KindFolder, "your images, a folder for each class", readFolder},
+	{KindMNIST, "MNIST: 70,000 grey digits of 28 x 28", mnist.read},
+	{KindShards, "your images in tar files, as WebDataset writes them", readShards},
+	{KindSynthetic, "images that graft generates from a seed", synthetic},
+	{KindText, "your texts, for networks that predict the next token", nil},
 }
 
 // Kinds lists the names of all kinds in order.
 func Kinds() []string { return kinds.Names() }
+
+// About describes a kind in one line.
+func About(name string) string {
+	k, _ := kinds.Find(name)
+	return k.about
+}
 
 // defaultSize is the default Size, that of CIFAR, in pixels.
 const defaultSize = 32

@@ -101,22 +101,28 @@ func (t *Tools) ensureDefaults() {
 
 // kind is a registered engine.
 type kind struct {
-	name   string
-	make   func(Tools) Engine
-	refuse func(Resources) error // returns the resources that the engine does not support
+	name, about string // one line about it
+	make        func(Tools) Engine
+	refuse      func(Resources) error // returns the resources that the engine does not support
 }
 
 // engines are all registered engines. A new one is a new file and a line here.
 var engines = registry.List[kind]{
-	{"local", newLocal, Resources.local},
-	{"slurm", newSlurm, Resources.slurm},
+	{"local", "worker processes on this machine", newLocal, Resources.local},
+	{"slurm", "workers as a job array of Slurm", newSlurm, Resources.slurm},
 }
 
-// Listing returns the name; engines have no line of help.
-func (k kind) Listing() (name, about string) { return k.name, "" }
+// Listing returns the name and the line of help.
+func (k kind) Listing() (name, about string) { return k.name, k.about }
 
 // Engines are the names of all engines.
 func Engines() []string { return engines.Names() }
+
+// About describes an engine in one line.
+func About(engine string) string {
+	e, _ := engines.Find(engine)
+	return e.about
+}
 
 // NewEngine makes an engine by its name.
 func NewEngine(name string, t Tools) (Engine, error) {

@@ -276,7 +276,7 @@ func onScript(t *testing.T, s *scripted) *Fleet {
 	known := engines
 	t.Cleanup(func() { engines = known })
 	engines = append(engines[:len(known):len(known)],
-		kind{"scripted", func(Tools) Engine { return s }, func(Resources) error { return nil }})
+		kind{"scripted", "", func(Tools) Engine { return s }, func(Resources) error { return nil }})
 	f, err := Start(context.Background(), Tools{Files: files.OS{}, Clock: &jumpingClock{}}, "scripted",
 		Batch{Key: "k", Folder: t.TempDir(), Workers: 2, Argv: []string{"true"}})
 	require.NoError(t, err)

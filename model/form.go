@@ -27,16 +27,17 @@ import (
 
 // formKey is the key of a container's parts.
 type formKey struct {
-	name string
-	join Join
-	with []string // other allowed keys
+	name  string
+	about string // one line
+	join  Join
+	with  []string // other allowed keys
 }
 
 var formKeys = []formKey{
-	{"sequence", Chain, []string{"class", "then", "order"}},
-	{"block", Chain, []string{"class", "mark", "inner", "then", "order"}},
-	{"residual", Sum, []string{"class", "mark", "shortcut", "then", "order"}},
-	{"branches", Cat, []string{"class", "mark", "then", "order"}},
+	{"sequence", "parts that follow each other", Chain, []string{"class", "then", "order"}},
+	{"block", "parts that surgery deepens and widens together", Chain, []string{"class", "mark", "inner", "then", "order"}},
+	{"residual", "parts whose output is added to their input, or to that of a shortcut", Sum, []string{"class", "mark", "shortcut", "then", "order"}},
+	{"branches", "parts that all take the same input and are joined along the channels", Cat, []string{"class", "mark", "then", "order"}},
 }
 
 // usualInner is the name of the sequence in a block.

@@ -14,6 +14,7 @@ import (
 	"graft/internal/files"
 	"graft/model"
 	"graft/report/runs"
+	"graft/runner/lists"
 	"graft/runner/traces"
 	"graft/torch"
 	"graft/trainer"
@@ -83,6 +84,7 @@ var argumentCompleters = map[string]completer{
 	"graft weights show":   ofType("pth", "pt", "safetensors"),
 	"graft table check":    folders,
 	"graft help":           commandNames,
+	"graft list":           listNames,
 	"graft man":            folders,
 	"graft serve":          folders,
 }
@@ -183,6 +185,15 @@ func keysOf(command *cobra.Command, args []string) []config.Value {
 		kind = usual
 	}
 	return config.Values(kind.New())
+}
+
+// listNames completes the kinds of lists.
+func listNames(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	for _, k := range lists.Kinds() {
+		names = append(names, k.Name+"\t"+k.About)
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 // commandNames completes commands below those that stand there.

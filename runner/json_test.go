@@ -57,6 +57,7 @@ var jsonReports = map[string][]any{
 	"graft fabric run":    {study.Outcome{}, fabric.PlayReport{}, fabric.Experiments{}},
 	"graft fabric step":   {fabric.StepReport{}},
 	"graft evaluate":      {runs.EvaluationReport{}, runs.LeaveOutReport{}, runs.ElasticComparison{}},
+	"graft list":          {listIndex{}, listReport{}},
 	"graft learn":         {learn.PoliciesResult{}, learn.StudyResult{}, learn.SchedulerResult{}, learn.CasesResult{}},
 	"graft model list":    {modelList{}},
 	"graft model forward": {export.ForwardReport{}},
@@ -111,6 +112,8 @@ var which = map[reflect.Type]string{
 	reflect.TypeFor[learn.CasesResult]():     "Of schedulers of elastic jobs, with `--cases`.",
 	reflect.TypeFor[runs.NodeRunOutcome]():   "Of tasks that ran.",
 	reflect.TypeFor[runs.NodePlan]():         "With `--dry-run`.",
+	reflect.TypeFor[listIndex]():             "Without a kind.",
+	reflect.TypeFor[listReport]():            "With a kind.",
 }
 
 // aboutObjects is the head of the page.

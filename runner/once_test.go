@@ -14,7 +14,7 @@ import (
 	"graft/config"
 	"graft/internal/failure"
 	"graft/internal/files"
-	"graft/trainer"
+	"graft/trainer/clock"
 )
 
 // counting counts how often files are opened for reading.
@@ -81,7 +81,7 @@ func writeOnceJob(t *testing.T) {
 	must(t, "train first.toml --folder first")
 	must(t, "export first --out net.toml")
 	must(t, "export first --out net.safetensors")
-	steady, err := trainer.FindProfile("steady")
+	steady, err := clock.FindProfile("steady")
 	require.NoError(t, err)
 	require.NoError(t, config.WriteProfile(files.OS{}, "profile.toml", steady))
 	write(t, "changes.csv", "seconds,change,devices\n0.4,up,2\n")

@@ -4,40 +4,57 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// commands is the list of graft's commands: a new command is a new file and a line here.
-func commands() []*cobra.Command {
-	return []*cobra.Command{
-		newVersionCommand(),
-		newTrainCommand(),
-		newCompareCommand(),
-		newSimulateCommand(),
-		newFleetCommand(),
-		newClusterCommand(),
-		newNodeCommand(),
-		newFabricCommand(),
-		newWorkCommand(),
-		newTrialCommand(),
-		newLearnCommand(),
-		newPipelineCommand(),
-		newFollowCommand(),
-		newDataCommand(),
-		newModelCommand(),
-		newSurgeryCommand(),
-		newEvaluateCommand(),
-		newVocabCommand(),
-		newTableCommand(),
-		newTraceCommand(),
-		newReportCommand(),
-		newServeCommand(),
-		newPlotCommand(),
-		newWeightsCommand(),
-		newExportCommand(),
-		newConfigCommand(),
-		newProfileCommand(),
-		newDoctorCommand(),
-		newDemoCommand(),
-		newCompletionCommand(),
-		newManCommand(),
+// section is a group of commands in the help.
+type section struct {
+	id, title string
+	commands  []*cobra.Command
+}
+
+// sections lists graft's commands: a new command is a new file and a line here.
+func sections() []section {
+	return []section{
+		{"train", "Train and adapt:", []*cobra.Command{
+			newTrainCommand(),
+			newCompareCommand(),
+			newFollowCommand(),
+			newSurgeryCommand(),
+			newDemoCommand(),
+			newDataCommand(),
+			newReportCommand(),
+			newPlotCommand(),
+			newServeCommand(),
+			newConfigCommand(),
+		}},
+		{"learn", "Simulate, learn, evaluate:", []*cobra.Command{
+			newSimulateCommand(),
+			newLearnCommand(),
+			newEvaluateCommand(),
+			newPipelineCommand(),
+			newTableCommand(),
+			newVocabCommand(),
+			newFleetCommand(),
+			newWorkCommand(),
+			newTrialCommand(),
+		}},
+		{"clusters", "Clusters:", []*cobra.Command{
+			newClusterCommand(),
+			newNodeCommand(),
+			newFabricCommand(),
+			newTraceCommand(),
+		}},
+		{"networks", "Networks and weights:", []*cobra.Command{
+			newModelCommand(),
+			newWeightsCommand(),
+			newExportCommand(),
+		}},
+		{"machine", "Machine:", []*cobra.Command{
+			newDoctorCommand(),
+			newProfileCommand(),
+			newListCommand(),
+			newVersionCommand(),
+			newCompletionCommand(),
+			newManCommand(),
+		}},
 	}
 }
 
@@ -64,8 +81,15 @@ Exit codes:
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(commands()...)
+	for _, group := range sections() {
+		root.AddGroup(&cobra.Group{ID: group.id, Title: group.title})
+		for _, command := range group.commands {
+			command.GroupID = group.id
+			root.AddCommand(command)
+		}
+	}
 	root.SetHelpCommand(newHelpCommand())
+	root.SetHelpCommandGroupID("machine")
 	root.InitDefaultHelpCmd()
 	complete(root)
 	return root

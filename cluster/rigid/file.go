@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"graft/cluster"
@@ -27,7 +28,7 @@ func World() *study.World {
 		Intro: "A file with the section `cluster`, for `graft cluster run`. See [the cluster](cluster.md).\n",
 		Notes: "--compat lucid reproduces the faults of Lucid's simulator on its month of jobs, and has its results\n" +
 			"job by job. Without it they are corrected, and the report has the effect of each.",
-		Flags: flags(), New: func() study.File { return New() },
+		Flags: flags(), Quirks: quirks(), New: func() study.File { return New() },
 		Schedulers: func() (all []study.Entry) {
 			for _, p := range schedulers.Kinds() {
 				all = append(all, study.Entry{Name: p.Name, About: p.About})
@@ -35,6 +36,18 @@ func World() *study.World {
 			return all
 		},
 	}
+}
+
+// quirks lists those of all schedulers, each once.
+func quirks() (all []cluster.Quirk) {
+	for _, p := range schedulers.Kinds() {
+		for _, q := range p.Quirks {
+			if !slices.Contains(all, q) {
+				all = append(all, q)
+			}
+		}
+	}
+	return all
 }
 
 func flags() []study.Flag {

@@ -7,22 +7,24 @@ import (
 
 	"go.uber.org/zap"
 
+	"graft/cluster"
 	"graft/config/decode"
 	"graft/internal/files"
 )
 
 // World is a kind of cluster simulation. A new one is a package with a World, and a line in package worlds.
 type World struct {
-	Name     string   // one word: kind of the file, kind of the run
-	Title    string   // a run in headings, such as "simulation of elastic jobs"
-	Titles   string   // runs in headings
-	About    string   // one line for lists: which jobs it simulates
-	Command  string   // command that takes its files; empty means graft cluster run
-	Sections []string // sections of a file by which the world is recognized
-	Intro    string   // Markdown above the reference of its keys; ends with a line break
-	Notes    string   // text for the command's help, about compat and data; empty for none
-	Flags    []Flag   // flags of its own, beside those that all worlds have
-	Compats  []string // simulators that it reproduces: words of the flag --compat
+	Name     string          // one word: kind of the file, kind of the run
+	Title    string          // a run in headings, such as "simulation of elastic jobs"
+	Titles   string          // runs in headings
+	About    string          // one line for lists: which jobs it simulates
+	Command  string          // command that takes its files; empty means graft cluster run
+	Sections []string        // sections of a file by which the world is recognized
+	Intro    string          // Markdown above the reference of its keys; ends with a line break
+	Notes    string          // text for the command's help, about compat and data; empty for none
+	Flags    []Flag          // flags of its own, beside those that all worlds have
+	Compats  []string        // simulators that it reproduces: words of the flag --compat
+	Quirks   []cluster.Quirk // faults of other simulators that it can keep
 	New      func() File
 	// Schedulers lists the schedulers for help texts, lists and completion.
 	Schedulers func() []Entry

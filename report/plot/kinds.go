@@ -126,6 +126,9 @@ func byKind(all draws) func([]*runs.Run) ([]drawing, error) {
 // withStudies are the kinds of all cluster simulations, and others.
 func withStudies(others ...*runs.Kind) []*runs.Kind { return slices.Concat(runs.StudyKinds(), others) }
 
+// Runs lists the kinds of runs that the figure shows.
+func (k Kind) Runs() []*runs.Kind { return k.of }
+
 // Groups are the runs that make a figure together, of those that have results.
 func (k Kind) Groups(list []*runs.Run) [][]*runs.Run {
 	var groups [][]*runs.Run

@@ -54,10 +54,24 @@ var forms = []form{
 		func(path string) []string { return []string{weightsBeside(path)} }},
 	{".onnx", "an ONNX model in eval mode", writeONNX, nil},
 	{".pth", "a state dict of PyTorch", writeWeights, nil},
-	{".pt", "the same", writeWeights, nil},
+	{".pt", "a state dict of PyTorch", writeWeights, nil},
 	{".safetensors", "weights alone", writeWeights, nil},
 	{".toml", "the network without weights, as a network file", writeNetwork, nil},
-	{".json", "the same in JSON", writeNetwork, nil},
+	{".json", "the network without weights, as a network file in JSON", writeNetwork, nil},
+}
+
+// Form is a kind of file that Run writes.
+type Form struct {
+	Extension string // that selects it
+	About     string // one line
+}
+
+// List lists the forms.
+func List() (list []Form) {
+	for _, f := range forms {
+		list = append(list, Form{f.extension, f.about})
+	}
+	return list
 }
 
 // Forms describes the extensions, one in each line.

@@ -31,7 +31,7 @@ without these schedulers.`,
 			{Name: "data", Key: dataKey}, {Name: "nodes", Key: "adaptive.nodes"},
 			{Name: "compat", Key: "adaptive.compat"},
 		},
-		New: func() study.File { return &File{} }, Schedulers: entries, Claims: claims,
+		Quirks: adaptive.Quirks(), New: func() study.File { return &File{} }, Schedulers: entries, Claims: claims,
 	}
 }
 

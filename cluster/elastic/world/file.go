@@ -31,7 +31,7 @@ func World() *study.World {
 				"servers and workers, a folder of applications, or analytic"},
 			{Name: "nodes", Key: "elastic.nodes"}, {Name: "compat", Key: "elastic.compat"},
 		},
-		New: func() study.File { return &File{} },
+		Quirks: elastic.Quirks(), New: func() study.File { return &File{} },
 		Schedulers: func() (all []study.Entry) {
 			for _, k := range schedulers.Kinds() {
 				all = append(all, study.Entry{Name: k.Name, About: k.About})

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"graft/cluster/fabric"
 	"graft/cluster/fabric/agent"
 	"graft/cluster/fabric/graph"
 	"graft/cluster/fabric/networks"
@@ -35,7 +36,7 @@ func World() *study.World {
 		Sections: []string{"fabric", "graphs", "demand"},
 		Intro: "A file with the section `fabric`, for `graft fabric run`.\n" +
 			"See [training steps on a network](fabric.md).\n",
-		Notes: notes, New: func() study.File { return New() }, Schedulers: Schedulers,
+		Notes: notes, Quirks: fabric.Quirks(), New: func() study.File { return New() }, Schedulers: Schedulers,
 	}
 }
 

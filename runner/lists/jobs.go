@@ -1,0 +1,75 @@
+package lists
+
+import (
+	"fmt"
+	"strings"
+
+	"graft/config"
+	"graft/dataset"
+	"graft/model"
+	"graft/net2net"
+)
+
+func deciders() (list []Entry) {
+	for _, d := range config.JobDeciders() {
+		text := fmt.Sprintf("[adapt]\ndecider = %q\n", d.Name)
+		if d.Keys != "" {
+			text += d.Keys + "\n"
+		}
+		list = append(list, Entry{Name: d.Name, About: d.About, TOML: text})
+	}
+	return list
+}
+
+// actions has an example of each operation on the default network of jobs, if one fits it.
+func actions() (list []Entry) {
+	examples := map[string]string{}
+	if n, err := model.Zoo("ConvSmall", model.ZooOptions{}); err == nil {
+		proposals, _ := net2net.Proposals(n) // the example is the syntax then
+		for _, a := range proposals {
+			if _, has := examples[string(a.Kind)]; !has {
+				examples[string(a.Kind)] = a.String()
+			}
+		}
+	}
+	for _, line := range net2net.Usage() {
+		kind, _, _ := strings.Cut(line[0], ":")
+		example := examples[kind]
+		if example == "" {
+			example = kind
+		}
+		list = append(list, Entry{Name: line[0], About: line[1],
+			Command: "graft surgery --model ConvSmall --action " + example})
+	}
+	return list
+}
+
+func layers() (list []Entry) {
+	for _, k := range model.LayerKinds() {
+		of := "layer"
+		if k.Container {
+			of = "container"
+		}
+		list = append(list, Entry{Name: k.Name, Of: of, About: k.About,
+			TOML: fmt.Sprintf("input = [3, 16, 16]\nlayers = %s\n", k.Layers)})
+	}
+	return list
+}
+
+func networks() (list []Entry) {
+	for _, e := range model.ZooEntries() {
+		list = append(list, Entry{Name: e.Name, About: e.About, Command: "graft model show " + e.Name})
+	}
+	return list
+}
+
+func datasets() (list []Entry) {
+	for _, name := range dataset.Kinds() {
+		text := fmt.Sprintf("[data]\nkind = %q\n", name)
+		if name != dataset.KindSynthetic {
+			text += fmt.Sprintf("path = \"data/%s\"\n", name)
+		}
+		list = append(list, Entry{Name: name, About: dataset.About(name), TOML: text})
+	}
+	return list
+}

@@ -1,0 +1,56 @@
+// Package lists lists what graft can be told to use: schedulers, layers, datasets and the like, each with an example.
+// Entries come from the registries of the rooms, so a new thing is listed without a line here.
+package lists
+
+import (
+	"graft/internal/registry"
+	"strings"
+)
+
+// Kind is a list of things of one kind.
+type Kind struct {
+	Name    string // plural, as 'graft list' takes it
+	About   string // one line
+	entries func() []Entry
+}
+
+// Listing returns the name and the line of help.
+func (k Kind) Listing() (name, about string) { return k.Name, k.About }
+
+// Entry is one thing of a list. Either Command or TOML shows how it is used.
+type Entry struct {
+	Name    string `json:"name"`              // as options and files name it
+	Of      string `json:"of"`                // part of the list, such as the world of a scheduler; empty without parts
+	About   string `json:"about"`             // one line
+	Command string `json:"command,omitempty"` // example of a command line; file names stand for the user's
+	TOML    string `json:"toml,omitempty"`    // example of a file, or of a part of one
+}
+
+// Kinds lists all lists. A new one is a function and a line here.
+func Kinds() registry.List[Kind] {
+	return registry.List[Kind]{
+		{"schedulers", "choose which jobs or tasks of a cluster or a machine run, and where, by kind of cluster simulation", rivals},
+		{"deciders", "choose changes of a job's network", deciders},
+		{"actions", "change the architecture of a network", actions},
+		{"layers", "layers and containers of the files of networks", layers},
+		{"networks", "networks of the zoo", networks},
+		{"datasets", "values of the key data.kind", datasets},
+		{"formats", "files of traces, and files for other programs that an export writes", formats},
+		{"figures", "figures of runs", figures},
+		{"engines", "start the workers of simulations and trials", engines},
+		{"files", "kinds of configuration files, by their sections", configurations},
+		{"runs", "kinds of run folders", folders},
+		{"quirks", "faults of other simulators that can be kept, to reproduce their results", quirks},
+	}
+}
+
+// Entries lists the things of the kind.
+func (k Kind) Entries() []Entry { return k.entries() }
+
+// Example is the example of an entry, a command line or lines of TOML.
+func (e Entry) Example() []string {
+	if e.Command != "" {
+		return []string{e.Command}
+	}
+	return strings.Split(strings.TrimSuffix(e.TOML, "\n"), "\n")
+}
