@@ -13,8 +13,8 @@ const longestNotation = 4 << 10
 // kind is a layer with a notation.
 type kind struct {
 	name       string
-	about      string // one line
-	example    string // layers that an input of 3 x 16 x 16 fits, separated by semicolons
+	about      string      // one line
+	example    string      // layers that an input of 3 x 16 x 16 fits, separated by semicolons
 	parameters []parameter // in the order in which PyTorch takes them
 	build      func(arguments) (Layer, error)
 }

@@ -61,7 +61,7 @@ func (o *ElasticCasesOutcome) Schedulers() (names []string) {
 
 // ElasticCasesKind covers runs of several cases, in each of which schedulers of elastic jobs learned.
 var ElasticCasesKind = &Kind{Name: "elastic-cases", By: "graft learn",
-	Title: "run of cases of schedulers that learn",
+	Title:  "run of cases of schedulers that learn",
 	Titles: "runs of cases of schedulers that learn", matches: hasManifestAnd(elasticCasesTable),
 	read: readElasticCases}
 

@@ -120,7 +120,7 @@ func (s *ElasticStanding) compare(other *ElasticStanding) {
 
 // ElasticComparisonKind covers the folders of graft evaluate --out for schedulers of elastic jobs.
 var ElasticComparisonKind = &Kind{Name: "elastic-comparison", By: "graft evaluate",
-	Title: "comparison of schedulers of elastic jobs",
+	Title:  "comparison of schedulers of elastic jobs",
 	Titles: "comparisons of schedulers of elastic jobs", matches: hasManifestAnd(comparisonTable),
 	read: readElasticComparison}
 
