@@ -278,7 +278,7 @@ var descriptions = map[string]string{
 		"Default false.",
 	"graft/cluster/study.Schedule.Against": "Baseline of differences. Empty means the first scheduler, or the usual " +
 		"baseline of the world.",
-	"graft/cluster/study.Schedule.Schedulers": "Names of schedulers to compare, as 'graft cluster run --help' lists " +
+	"graft/cluster/study.Schedule.Schedulers": "Names of schedulers to compare, as 'graft list schedulers' lists " +
 		"them; learned ones are paths of run folders of 'graft learn', or of files of their policies. Empty means " +
 		"the usual ones of the world.",
 	"graft/cluster/study.Schedule.Seed": "First seed of schedulers that draw random numbers.",

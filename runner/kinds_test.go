@@ -103,6 +103,9 @@ func TestKindsOfFolders(t *testing.T) {
 		kind, err := namedKind(folder)
 		require.NoError(t, err, name)
 		require.Equal(t, want.Kind.Name, kind, name)
+		if want.Kind.IsStudy() {
+			continue // old versions wrote no such folders
+		}
 		forget(t, folder)
 		got := openRun(t, folder)
 		require.Equal(t, want.Kind, got.Kind, name)

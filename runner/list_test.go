@@ -46,7 +46,8 @@ func TestList(t *testing.T) {
 func TestListsAreTheRegistries(t *testing.T) {
 	for name, want := range map[string][]string{
 		"schedulers": {"fifo", "lucid", "drf", "goodput", "wfq", "thrifty"}, "deciders": {"script", "policy"},
-		"actions": {"none"}, "layers": {"Conv2d", "Identity", "block", "branches"}, "networks": {"ConvSmall", "CharGPT"},
+		"actions": {"none"}, "layers": {"Conv2d", "Identity", "block", "branches"},
+		"networks": {"ConvSmall", "CharGPT"},
 		"datasets": {"synthetic", "csv"}, "formats": {"swf", ".onnx"}, "figures": {"curves", "transfer"},
 		"engines": {"local", "slurm", "kubernetes"}, "files": {"job", "pipeline"}, "runs": {"job", "sweep", "table"},
 		"quirks": {"extra-second", "whole-seconds"},
@@ -104,7 +105,7 @@ func checkFragment(t *testing.T, kind, text string) {
 var wordPattern = regexp.MustCompile(`'[^']*'|\S+`)
 
 // quickPattern matches examples that need nothing but what the test has.
-var quickPattern = regexp.MustCompile(`^graft (model show|config schema|surgery) |^graft (report|plot) runs/`)
+var quickPattern = regexp.MustCompile(`^graft (model show|config schema|surgery) |^graft report runs/`)
 
 // checkCommand parses a command line, and runs it if that is quick and its files are there.
 func checkCommand(t *testing.T, line string) {

@@ -51,7 +51,7 @@ func (o *Workload) Names(r *decode.Reading) []string {
 
 // Schedule names the schedulers that are compared.
 type Schedule struct {
-	// Names of schedulers to compare, as 'graft cluster run --help' lists them; learned ones are paths of run folders
+	// Names of schedulers to compare, as 'graft list schedulers' lists them; learned ones are paths of run folders
 	// of 'graft learn', or of files of their policies. Empty means the usual ones of the world.
 	Schedulers []string `config:",path=word"`
 	Against    string   // baseline of differences. Empty means the first scheduler, or the usual baseline of the world.

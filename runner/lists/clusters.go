@@ -6,8 +6,8 @@ import (
 	"graft/cluster/worlds"
 )
 
-// rivals lists the schedulers of all worlds.
-func rivals() (list []Entry) {
+// schedulers lists the schedulers of all worlds.
+func schedulers() (list []Entry) {
 	for _, w := range worlds.All() {
 		for _, s := range w.Schedulers() {
 			list = append(list, Entry{Name: s.Name, Of: w.Name, About: s.About,

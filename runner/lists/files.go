@@ -14,7 +14,8 @@ import (
 
 func formats() (list []Entry) {
 	for _, f := range trace.Formats() {
-		e := Entry{Name: f.Name, Of: "trace", About: f.About + "; read", Command: "graft trace info jobs --from " + f.Name}
+		e := Entry{Name: f.Name, Of: "trace", About: f.About + "; read",
+			Command: "graft trace info jobs --from " + f.Name}
 		if f.Writable {
 			e.About, e.Command = f.About+"; read and written", "graft trace convert jobs.csv jobs --to "+f.Name
 		}
@@ -54,8 +55,8 @@ func configurations() (list []Entry) {
 		if len(k.Sections) == 0 {
 			sections, command = "no section of another kind", "graft config schema"
 		}
-		list = append(list, Entry{Name: k.Name, About: fmt.Sprintf("%s for '%s', with %s", k.Files, k.Command, sections),
-			Command: command})
+		about := fmt.Sprintf("%s for '%s', with %s", k.Files, k.Command, sections)
+		list = append(list, Entry{Name: k.Name, About: about, Command: command})
 	}
 	return list
 }

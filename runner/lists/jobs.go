@@ -64,8 +64,12 @@ func networks() (list []Entry) {
 }
 
 func datasets() (list []Entry) {
+	networks := map[string]string{dataset.KindText: "CharGPT", dataset.KindCSV: "SmallBERT"} // the others are images
 	for _, name := range dataset.Kinds() {
 		text := fmt.Sprintf("[data]\nkind = %q\n", name)
+		if network := networks[name]; network != "" {
+			text = fmt.Sprintf("[network]\nname = %q\n\n", network) + text
+		}
 		if name != dataset.KindSynthetic {
 			text += fmt.Sprintf("path = \"data/%s\"\n", name)
 		}

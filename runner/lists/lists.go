@@ -3,8 +3,9 @@
 package lists
 
 import (
-	"graft/internal/registry"
 	"strings"
+
+	"graft/internal/registry"
 )
 
 // Kind is a list of things of one kind.
@@ -17,7 +18,7 @@ type Kind struct {
 // Listing returns the name and the line of help.
 func (k Kind) Listing() (name, about string) { return k.Name, k.About }
 
-// Entry is one thing of a list. Either Command or TOML shows how it is used.
+// Entry describes a thing of a list. Either Command or TOML shows how it is used.
 type Entry struct {
 	Name    string `json:"name"`              // as options and files name it
 	Of      string `json:"of"`                // part of the list, such as the world of a scheduler; empty without parts
@@ -29,7 +30,7 @@ type Entry struct {
 // Kinds lists all lists. A new one is a function and a line here.
 func Kinds() registry.List[Kind] {
 	return registry.List[Kind]{
-		{"schedulers", "choose which jobs or tasks of a cluster or a machine run, and where, by kind of cluster simulation", rivals},
+		{"schedulers", "choose which jobs of a cluster or tasks of a machine run, and where", schedulers},
 		{"deciders", "choose changes of a job's network", deciders},
 		{"actions", "change the architecture of a network", actions},
 		{"layers", "layers and containers of the files of networks", layers},
