@@ -73,7 +73,8 @@ func (d *Document) as(k *Kind, set []string) (File, error) {
 	return k.read(d, set)
 }
 
-// Settings is [ReadSettings] of the document.
+// Settings lists what the file says, sorted by key, whatever kind of file it is. The error wraps [Faults] where it is
+// not TOML.
 func (d *Document) Settings() ([]Setting, error) {
 	if d.err != nil {
 		return nil, d.err

@@ -149,12 +149,6 @@ func Reference() string {
 	return b.String()
 }
 
-// ReadSettings lists what a TOML file says, sorted by key, whatever kind of file it is.
-// The error wraps [Faults] where it is not TOML.
-func ReadSettings(fsys files.FS, path string) ([]Setting, error) {
-	return Open(fsys, path).Settings()
-}
-
 // summaryOf makes Kind.Summary of a method.
 func summaryOf[T File](summary func(T) (string, error)) func(File) (string, error) {
 	return func(f File) (string, error) { return summary(f.(T)) }

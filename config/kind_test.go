@@ -158,7 +158,7 @@ func TestRenamedKeys(t *testing.T) {
 	assert.Equal(t, Resolved(now), Resolved(was))
 	assert.Equal(t, "b797d1b5958c00044a72da2945bb9aacedad0d6597c53a99d706043db716b773", now.Digest())
 
-	settings := must(ReadSettings(files.OS{}, path))
+	settings := must(Open(files.OS{}, path).Settings())
 	assert.Contains(t, settings, Setting{Key: "adapt.max_decisions", Text: "2"})
 	assert.Contains(t, settings, Setting{Key: "network.weights", Text: "a.pth"})
 	for key, name := range renamed {

@@ -17,7 +17,7 @@ func TestReadSettings(t *testing.T) {
 	write := func(text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o600)) }
 	write("top = 1\n[b]\nx = \"a text\"\nlist = [1, 2.0]\nwhen = [{at = \"1s\", change = \"up\"}]\n[b.c]\non = true\n" +
 		"[a]\nrate = 1e-3\n")
-	list, err := config.ReadSettings(files.OS{}, path)
+	list, err := config.Open(files.OS{}, path).Settings()
 	require.NoError(t, err)
 	require.Equal(t, []config.Setting{
 		{Key: "a.rate", Text: "0.001"}, {Key: "b.c.on", Text: "true"}, {Key: "b.list", Text: "[1, 2.0]"},
@@ -25,10 +25,10 @@ func TestReadSettings(t *testing.T) {
 	}, list)
 
 	write("this is\nno TOML")
-	_, err = config.ReadSettings(files.OS{}, path)
+	_, err = config.Open(files.OS{}, path).Settings()
 	var faults config.Faults
 	require.ErrorAs(t, err, &faults)
-	_, err = config.ReadSettings(files.OS{}, path+".none")
+	_, err = config.Open(files.OS{}, path+".none").Settings()
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
@@ -38,7 +38,7 @@ func TestSettingsOfAJobAreItsValues(t *testing.T) {
 	job, err := config.ReadJob(files.OS{}, "", nil)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, []byte(job.Resolved()), 0o600))
-	list, err := config.ReadSettings(files.OS{}, path)
+	list, err := config.Open(files.OS{}, path).Settings()
 	require.NoError(t, err)
 	require.Len(t, list, len(config.Values(job)))
 }

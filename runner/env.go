@@ -32,11 +32,6 @@ func environment(ctx context.Context) *app.Env {
 // filesKey is the key of the file system in a context.
 type filesKey struct{}
 
-// withFiles makes commands use another file system, in tests.
-func withFiles(ctx context.Context, fsys files.FS) context.Context {
-	return context.WithValue(ctx, filesKey{}, fsys)
-}
-
 // filesFrom is the file system of commands: the disk unless a test uses another one.
 func filesFrom(ctx context.Context) files.FS {
 	if fsys, has := ctx.Value(filesKey{}).(files.FS); has {
