@@ -106,7 +106,7 @@ race: deps
 	@$(MAKE) -s -j2 race-rooms race-runner
 
 race-rooms:
-	@go test -vet=off -race ./internal/files/... ./internal/parallel/... ./results ./internal/listen ./report/serve ./runner/control ./config/decode \
+	@go test -vet=off -race ./internal/files/... ./internal/parallel/... ./results ./internal/listen ./report/serve ./runner/control ./internal/decode \
 	  ./internal/telemetry ./cluster/execute ./cluster/node/... ./cluster/fabric/agent
 	@go test -vet=off -race -run 'Many|AtTheSameTime|Keep|LocalConforms' ./simulation/tables ./cluster/schedulers ./fleet
 

@@ -6,9 +6,9 @@ import (
 
 	"graft/dataset"
 	"graft/decider"
+	"graft/internal/words"
 	"graft/model"
 	"graft/net2net"
-	"graft/report/document"
 	"graft/trainer/clock"
 )
 
@@ -73,5 +73,5 @@ func (j *Job) Model(f dataset.Facts) (*model.Network, error) {
 func (j *Job) Summary() (string, error) {
 	return fmt.Sprintf("%s on %s, %v of a %s clock, %s, decider %s; digest %.12s",
 		cmp.Or(j.Network.Name, j.Network.File), j.Data.Kind, j.Time.Budget, j.Time.Clock,
-		document.Plural(len(j.Options().Timeline.Events), "event"), j.Adapt.Decider, j.Digest()), nil
+		words.Plural(len(j.Options().Timeline.Events), "event"), j.Adapt.Decider, j.Digest()), nil
 }

@@ -7,14 +7,14 @@ import (
 	"slices"
 	"strings"
 
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/internal/files"
+	"graft/internal/words"
 	"graft/model"
 	"graft/net2net"
 	"graft/original"
 	"graft/original/learn"
 	"graft/original/vocab"
-	"graft/report/document"
 	"graft/simulation/tables"
 	"graft/torch/weights"
 )
@@ -137,6 +137,6 @@ func tableName(path string) string {
 func (l *Learning) Summary() (string, error) {
 	table, tree := l.LoadedTable()
 	return fmt.Sprintf("a policy learns from %s of %s, %s of %s, rule %s, %s; digest %.12s",
-		document.Plural(len(table.Records), "sequence"), table.Name, document.Plural(len(tree.States), "state"),
-		l.Table.Network, l.Learn.Rule, document.Plural(l.Learn.Episodes, "episode"), l.Digest()), nil
+		words.Plural(len(table.Records), "sequence"), table.Name, words.Plural(len(tree.States), "state"),
+		l.Table.Network, l.Learn.Rule, words.Plural(l.Learn.Episodes, "episode"), l.Digest()), nil
 }

@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/internal/files"
-	"graft/report/document"
+	"graft/internal/words"
 )
 
 var reservedNames = []string{"cache", "policy", "evaluation", "left-out"}
@@ -100,8 +100,8 @@ func (p *Pipeline) Summary() (string, error) {
 		withSeeds = fmt.Sprintf(" in %d runs, one for each seed", ends)
 	}
 	text := fmt.Sprintf("%s of %s are simulated%s, structural policies of %s learn from them, for %s scenarios, %s",
-		document.Plural(sequences, "sequence"), document.Plural(len(p.Scenarios()), "scenario"), withSeeds,
-		document.Plural(p.Run.Seeds, "seed"), p.Learn.For, p.Learn.effort())
+		words.Plural(sequences, "sequence"), words.Plural(len(p.Scenarios()), "scenario"), withSeeds,
+		words.Plural(p.Run.Seeds, "seed"), p.Learn.For, p.Learn.effort())
 	if p.Evaluate.LeaveOut != LeaveNone {
 		text += fmt.Sprintf(", and are judged with each %s left out", p.Evaluate.LeaveOut)
 	}

@@ -12,8 +12,8 @@ import (
 
 	"graft/dataset"
 	"graft/internal/files"
+	"graft/internal/words"
 	"graft/model"
-	"graft/report/document"
 	"graft/simulation/grid"
 	"graft/simulation/tables"
 	"graft/trainer"
@@ -175,6 +175,6 @@ func (m *Simulation) Summary() (string, error) {
 	}
 	return fmt.Sprintf("scenario %s, %s on %s, %v of a %s clock: %s of %s × %s in %s%s; digest %.12s",
 		m.Simulate.Name, cmp.Or(m.Network.Name, m.Network.File), m.Data.Kind, m.Time.Budget,
-		m.Time.Clock, document.Plural(sequences, "sequence"), document.Plural(m.Decisions(), "decision"),
-		document.Plural(m.Simulate.Seeds, "seed"), document.Plural(legs, "leg"), design, m.Digest()), nil
+		m.Time.Clock, words.Plural(sequences, "sequence"), words.Plural(m.Decisions(), "decision"),
+		words.Plural(m.Simulate.Seeds, "seed"), words.Plural(legs, "leg"), design, m.Digest()), nil
 }

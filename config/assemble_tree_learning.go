@@ -6,9 +6,9 @@ import (
 	"io/fs"
 	"os"
 
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/internal/files"
-	"graft/report/document"
+	"graft/internal/words"
 	"graft/simulation"
 	"graft/simulation/learning"
 )
@@ -90,14 +90,14 @@ func (l *TreeLearning) Summary() (string, error) {
 	for _, t := range trees {
 		sequences += len(t.Records)
 	}
-	text := fmt.Sprintf("structural policies of %s learn from %s of %s", document.Plural(l.Run.Seeds, "seed"),
-		document.Plural(sequences, "sequence"), document.Plural(len(trees), "table"))
+	text := fmt.Sprintf("structural policies of %s learn from %s of %s", words.Plural(l.Run.Seeds, "seed"),
+		words.Plural(sequences, "sequence"), words.Plural(len(trees), "table"))
 	if len(held) > 0 {
 		does := "stop"
 		if l.Learn.Method == learning.Forest {
 			does = "are judged"
 		}
-		text += fmt.Sprintf(" and %s by %s", does, document.Plural(len(held), "other"))
+		text += fmt.Sprintf(" and %s by %s", does, words.Plural(len(held), "other"))
 	}
 	return fmt.Sprintf("%s, for %s scenarios, %s; digest %.12s", text, l.Learn.For, l.Learn.effort(), l.Digest()), nil
 }

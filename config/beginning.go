@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/internal/files"
 	"graft/model/graph"
 	"graft/original"

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/internal/files"
 )
 

@@ -3,8 +3,8 @@ package config
 import (
 	"fmt"
 
-	"graft/config/decode"
 	"graft/dataset"
+	"graft/internal/decode"
 	"graft/internal/files"
 	"graft/model"
 	"graft/trainer"

@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/config/comments"
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/internal/files"
 )
 

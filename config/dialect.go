@@ -4,8 +4,8 @@ import (
 	"errors"
 	"reflect"
 
-	"graft/config/decode"
 	"graft/dataset"
+	"graft/internal/decode"
 	"graft/model"
 	"graft/net2net"
 	"graft/original/learn"

@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"graft/cluster/study"
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/internal/files"
 )
 

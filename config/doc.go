@@ -5,7 +5,7 @@
 //
 // # Design
 //
-// Configuration is the rooms' options. config/decode reads and prints them by reflection: a new field of an
+// Configuration is the rooms' options. internal/decode reads and prints them by reflection: a new field of an
 // options struct is a new key. Each room has its defaults and checks. A kind of file (job, scenario, pipeline)
 // is one value, config.Kind: the sections that identify it, the options that it composes, its title. Reading,
 // printing, digest, schema and reference page follow from it. The tag result of a field says whether results
@@ -13,12 +13,12 @@
 // ./config updates schema and reference page.
 //
 // A document is bounded before it is decoded. The TOML library compares each key with all others of its table,
-// so config/decode first scans the document once and refuses one that exceeds the limits on keys, depth and
+// so internal/decode first scans the document once and refuses one that exceeds the limits on keys, depth and
 // size. Time and memory are linear in the document, with any number of faults: the first are kept, the rest
 // counted.
 //
-// Network files. config/decode is the only package that knows TOML. A file becomes plain values, which model
-// converts to a tree and back; faults carry their place in those values, and config/decode finds line and
+// Network files. internal/decode is the only package that knows TOML. A file becomes plain values, which model
+// converts to a tree and back; faults carry their place in those values, and internal/decode finds line and
 // column. A fault of options begins with the name of its key ("profile is …"), by which its line is found;
 // otherwise it is placed at the section. Layers are written as PyTorch prints them or as a Python user would
 // make them: the same reader serves vocabularies.

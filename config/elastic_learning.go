@@ -14,13 +14,13 @@ import (
 	"graft/cluster/elastic/agent"
 	elasticworld "graft/cluster/elastic/world"
 	"graft/cluster/study"
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/internal/files"
 	"graft/internal/validate"
+	"graft/internal/words"
 	"graft/learn"
 	"graft/learn/candidates"
 	"graft/original/dl2"
-	"graft/report/document"
 )
 
 // ElasticLearningKind is the kind of files with the section workloads.
@@ -324,14 +324,14 @@ func (l *ElasticLearning) section() string {
 func (l *ElasticLearning) Summary() (string, error) {
 	lessons, rounds := "nobody", ""
 	if l.Learn.Teacher != candidates.NoTeacher {
-		lessons = l.Learn.Teacher + " in " + document.Plural(l.Learn.Lessons, "lesson")
+		lessons = l.Learn.Teacher + " in " + words.Plural(l.Learn.Lessons, "lesson")
 	}
 	if l.Learn.Method != candidates.OnlyImitate {
-		rounds = fmt.Sprintf(", then at most %s of %s", document.Plural(l.Learn.Rounds, "round"), l.Learn.Method)
+		rounds = fmt.Sprintf(", then at most %s of %s", words.Plural(l.Learn.Rounds, "round"), l.Learn.Method)
 	}
 	if l.published() {
 		lessons = fmt.Sprintf("%s in %s as DL2", l.DL2.Supervised.Teacher,
-			document.Plural(max(0, l.DL2.Supervised.Steps), "update"))
+			words.Plural(max(0, l.DL2.Supervised.Steps), "update"))
 		rounds = fmt.Sprintf(", then in %d by reinforcement,", max(0, l.DL2.Reinforced.Steps))
 	}
 	source := ""
@@ -339,7 +339,7 @@ func (l *ElasticLearning) Summary() (string, error) {
 		source = " of " + l.Workloads.From
 	}
 	return fmt.Sprintf("%s learn from %s%s on %s%s, with %d of validation and %d of test; scaling %s; digest %.12s",
-		document.Plural(l.Run.Seeds, "scheduler"), lessons, rounds, document.Plural(l.trained(), "workload"), source,
+		words.Plural(l.Run.Seeds, "scheduler"), lessons, rounds, words.Plural(l.trained(), "workload"), source,
 		len(l.validation), len(l.test), l.Elastic.Scaling, l.Digest()), nil
 }
 

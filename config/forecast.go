@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"graft/config/decode"
 	"graft/dataset"
+	"graft/internal/decode"
+	"graft/internal/words"
 	"graft/model"
-	"graft/report/document"
 	"graft/trainer"
 	"graft/trainer/clock"
 )
@@ -54,7 +54,7 @@ func (j *Job) lateText(l lateEvent, remedy string) string {
 		until = fmt.Sprintf("the next change at %v", t.Events[l.at+1].At)
 	}
 	return fmt.Sprintf("of %s after the up at %v only %d would come before %s; let the devices come earlier, %s",
-		document.Plural(l.wanted, "decision"), t.Events[l.at].At, l.fits, until, remedy)
+		words.Plural(l.wanted, "decision"), t.Events[l.at].At, l.fits, until, remedy)
 }
 
 // lateDecisions warns of ups after which not all decisions fit in.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/internal/files"
 	"graft/model"
 	"graft/model/graph"

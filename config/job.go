@@ -6,9 +6,9 @@ import (
 	"io"
 	"time"
 
-	"graft/config/decode"
 	"graft/dataset"
 	"graft/dataset/bpe"
+	"graft/internal/decode"
 	"graft/internal/files"
 	"graft/model"
 	"graft/torch"

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/internal/validate"
 	"graft/net2net"
 	"graft/torch"

@@ -15,9 +15,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"graft/config/decode"
 	"graft/dataset"
 	"graft/decider"
+	"graft/internal/decode"
 	"graft/internal/files"
 	"graft/model"
 	"graft/net2net"

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"graft/cluster/study"
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/internal/files"
 	"graft/model"
 	"graft/results"

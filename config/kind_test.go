@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/internal/files"
 	"graft/results"
 )

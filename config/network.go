@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/internal/files"
 	"graft/model"
 )

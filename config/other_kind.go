@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"slices"
 
-	"graft/config/decode"
+	"graft/internal/decode"
 )
 
 // mark is a kind of file by top-level keys that only its files have.

@@ -1,6 +1,6 @@
 package config
 
-import "graft/config/decode"
+import "graft/internal/decode"
 
 // Parse reads a text into the struct of its kind, without the files that it names. Where
 // anything is wrong, the error wraps [Faults].

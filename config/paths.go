@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/internal/files"
 	"graft/results"
 )

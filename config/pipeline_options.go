@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"graft/config/decode"
+	"graft/internal/decode"
 )
 
 // PipelineOptions name the scenarios to simulate and the output.

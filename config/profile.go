@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/internal/files"
 	"graft/trainer/clock"
 )

@@ -3,7 +3,7 @@ package config
 import (
 	"strings"
 
-	"graft/config/decode"
+	"graft/internal/decode"
 )
 
 // CompatNone corrects the faults of other simulators.

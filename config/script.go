@@ -3,7 +3,7 @@ package config
 import (
 	"fmt"
 
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/model"
 	"graft/net2net"
 	"graft/trainer"

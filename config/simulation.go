@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"graft/config/decode"
 	"graft/decider"
+	"graft/internal/decode"
 	"graft/internal/files"
 	"graft/internal/validate"
 	"graft/simulation/grid"

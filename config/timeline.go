@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/internal/files"
 	"graft/trainer"
 )

@@ -7,7 +7,7 @@ import (
 
 	"graft/decider"
 	"graft/internal/validate"
-	"graft/report/document"
+	"graft/internal/words"
 	"graft/simulation/learning"
 )
 
@@ -61,9 +61,9 @@ func (o TreeLearningOptions) Validate() error {
 // effort says how long policies learn.
 func (o TreeLearningOptions) effort() string {
 	if o.Method == learning.Forest {
-		return document.Plural(o.Trees, "regression tree") + " each"
+		return words.Plural(o.Trees, "regression tree") + " each"
 	}
-	return document.Plural(o.Steps, "step") + " at most"
+	return words.Plural(o.Steps, "step") + " at most"
 }
 
 // learningOptionsFor returns the defaults for known or new scenarios; known for another kind.

@@ -10,7 +10,7 @@
 //
 // One room for the original. The main path reads without the room original. Its packages are on two floors.
 // config asks original/published for the policy or table that a file names, so that package is below config and
-// above config/decode, which finds lines and columns in the original's files. original/convert writes jobs,
+// above internal/decode, which finds lines and columns in the original's files. original/convert writes jobs,
 // scenarios and studies, which only config can check, so it is above. The kernels of the biLSTM policy are
 // policy* in torch/csrc, behind torch.Policy, which only original/learn uses: only torch has cgo. net2net has
 // the compat mode of surgery, which is off by default. The original's networks are in the zoo

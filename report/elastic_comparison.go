@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"graft/internal/stat"
+	"graft/internal/words"
 	"graft/report/document"
 	"graft/report/runs"
 )
@@ -50,7 +51,7 @@ func writeElasticComparison(c *runs.ElasticComparison, d *document.Document) {
 	d.Show(t)
 	d.Say(fmt.Sprintf("Times in slots of %g s, scaling %s, on %s; the mean lower bound, which no scheduler goes "+
 		"below, is %.2f. DIFFERENCE is from %s, workload by workload; intervals of 95%% are over workloads and seeds.",
-		c.Slot, c.Scaling, document.Plural(len(c.Bounds), "workload"), stat.Mean(c.Bounds), c.Against),
+		c.Slot, c.Scaling, words.Plural(len(c.Bounds), "workload"), stat.Mean(c.Bounds), c.Against),
 		"Schedulers that do not differ from the best of a rank beyond noise share it.")
 	if len(left) > 0 {
 		d.Say("Jobs were left by: " + strings.Join(left, ", ") + "; the numbers are of simulations.")

@@ -9,6 +9,7 @@ import (
 
 	"graft/cluster/node/agent"
 	"graft/internal/stat"
+	"graft/internal/words"
 	"graft/report/document"
 	"graft/report/runs"
 )
@@ -53,7 +54,7 @@ func writeElasticLearning(o *runs.ElasticLearningOutcome, d *document.Document) 
 	}
 	d.Say(fmt.Sprintf("%s, on the %s of validation, by which the best were chosen: "+
 		"%s compares on workloads that no learner has seen.%s The best seed is %d.",
-		measure(o.Unit), document.Plural(o.Choose, "workload"), comparedBy(o.Unit), bound, o.Best))
+		measure(o.Unit), words.Plural(o.Choose, "workload"), comparedBy(o.Unit), bound, o.Best))
 }
 
 // measure names the quantity of a unit.

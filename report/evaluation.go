@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"graft/internal/words"
 	"graft/report/document"
 	"graft/report/runs"
 	"graft/simulation/evaluation"
@@ -55,9 +56,9 @@ func policyText(p runs.EvaluatedPolicy) string {
 	}
 	text += ", structural, "
 	if p.Trees > 0 {
-		text += "a forest of " + document.Plural(p.Trees, "tree")
+		text += "a forest of " + words.Plural(p.Trees, "tree")
 	} else {
-		text += document.Plural(p.Members, "member")
+		text += words.Plural(p.Members, "member")
 	}
 	if judges := cmp.Or(strings.Join(p.Targets, ", "), strings.Join(p.Learned, " and ")); judges != "" {
 		text += ", judges " + judges
@@ -88,8 +89,8 @@ func tableTitle(t runs.EvaluatedTable) string {
 		on = " on " + document.Printable(t.Dataset)
 	}
 	return fmt.Sprintf("table   %s: %s%s, %s of %s from %s s of %s s on", document.Printable(t.Scenario),
-		document.Printable(t.Network), on, document.Plural(t.Sequences, "sequence"),
-		document.Plural(t.Decisions, "decision"), document.ShortText(t.Start), document.ShortText(t.Budget))
+		document.Printable(t.Network), on, words.Plural(t.Sequences, "sequence"),
+		words.Plural(t.Decisions, "decision"), document.ShortText(t.Start), document.ShortText(t.Budget))
 }
 
 // writeSteps adds the decisions of each policy.

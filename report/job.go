@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"graft/internal/words"
 	"graft/report/document"
 	"graft/report/page"
 	"graft/report/runs"
@@ -131,9 +132,9 @@ func (j *JobDetail) write(d *document.Document) {
 	d.Head(timelineHead)
 	d.Show(events)
 	if j.Skipped > 0 {
-		d.Head("last %d of %s", len(j.Epochs), document.Plural(j.Skipped+len(j.Epochs), "epoch"))
+		d.Head("last %d of %s", len(j.Epochs), words.Plural(j.Skipped+len(j.Epochs), "epoch"))
 	} else {
-		d.Head("%s", document.Plural(len(j.Epochs), "epoch"))
+		d.Head("%s", words.Plural(len(j.Epochs), "epoch"))
 	}
 	epochs := (&document.Table{}).Numbers("", "", "epoch").Numbers(document.UnitSeconds, "", "time").Numbers("", "",
 		"steps").Numbers(document.UnitNats, "", "train loss").Numbers(document.UnitShare, "", "accuracy").
@@ -178,7 +179,7 @@ func orMissing(v float64) *float64 {
 func (e *eventRow) what() string {
 	text := strings.TrimSpace(e.Action + " " + e.Why)
 	if e.Processes > 0 {
-		text = strings.TrimSpace(fmt.Sprintf("%s %d of %s", text, e.Processes, document.Plural(e.Devices, "device")))
+		text = strings.TrimSpace(fmt.Sprintf("%s %d of %s", text, e.Processes, words.Plural(e.Devices, "device")))
 	}
 	return text
 }
@@ -186,7 +187,7 @@ func (e *eventRow) what() string {
 // GivenText says in one sentence what weights a job began with.
 func GivenText(g *runs.GivenReport) string {
 	text := fmt.Sprintf("began at %s with weights of %s: %s accuracy on the validation images",
-		document.SecondsText(g.Start), document.Plural(g.Epochs, "epoch"), document.AccuracyText(g.Accuracy))
+		document.SecondsText(g.Start), words.Plural(g.Epochs, "epoch"), document.AccuracyText(g.Accuracy))
 	if g.Published != nil {
 		text += fmt.Sprintf(", %s published on the test images", document.AccuracyText(*g.Published))
 	}
@@ -211,7 +212,7 @@ func (j *JobDetail) timeline() *page.Timeline {
 
 // consequences describes the changes of an event in words.
 func (e *eventRow) consequences() string {
-	list := []string{document.Plural(e.Devices, "device")}
+	list := []string{words.Plural(e.Devices, "device")}
 	if e.Before != e.Parameters {
 		list = append(list, fmt.Sprintf("%s parameters, %s before", whole(e.Parameters), whole(e.Before)))
 	} else {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"graft/internal/words"
 	"graft/original/learn"
 	"graft/report/document"
 	"graft/report/runs"
@@ -42,16 +43,16 @@ func SeedTable(o *runs.PoliciesOutcome) *document.Table {
 
 // SummaryText summarises regret and ranks of all seeds in sentences.
 func SummaryText(o *runs.PoliciesOutcome) string {
-	text := summaryText(fmt.Sprintf("in %s", document.Plural(len(o.Tables), "table")), o.Summary, o.Regret)
+	text := summaryText(fmt.Sprintf("in %s", words.Plural(len(o.Tables), "table")), o.Summary, o.Regret)
 	if o.Outside != nil {
-		text += summaryText("in "+document.Plural(len(o.HeldOut), "table")+" held out", *o.Outside,
+		text += summaryText("in "+words.Plural(len(o.HeldOut), "table")+" held out", *o.Outside,
 			runs.MeanRegret(o.HeldOut))
 	}
 	return text
 }
 
 func summaryText(where string, s evaluation.Summary, vote float64) string {
-	spread := " over " + document.Plural(s.Seeds, "seed")
+	spread := " over " + words.Plural(s.Seeds, "seed")
 	if s.Regret.Low != nil {
 		spread = fmt.Sprintf(", 95%% interval%s [%.3f, %.3f]", spread, *s.Regret.Low, *s.Regret.High)
 	}

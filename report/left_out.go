@@ -2,12 +2,14 @@ package report
 
 import (
 	"fmt"
-	"graft/report/document"
-	"graft/report/runs"
-	"graft/simulation/evaluation"
 	"io"
 	"math"
 	"slices"
+
+	"graft/internal/words"
+	"graft/report/document"
+	"graft/report/runs"
+	"graft/simulation/evaluation"
 )
 
 // PrintLeftOut writes the report for people.
@@ -35,7 +37,7 @@ func leftOutLead(r runs.LeaveOutReport) string {
 		learn = "1 policy learns"
 	}
 	return fmt.Sprintf("%s; %s from the others, for %s scenarios, in up to %s", what, learn, r.For,
-		document.Plural(r.Steps, "step"))
+		words.Plural(r.Steps, "step"))
 }
 
 // tuneSentences say which settings were taken, and how often.
@@ -55,7 +57,7 @@ func tuneSentences(r runs.LeaveOutReport) (lines []string) {
 }
 
 // times counts, in words.
-func times(n int) string { return document.Plural(n, "time") }
+func times(n int) string { return words.Plural(n, "time") }
 
 // leftOutSentences has a sentence for each policy with a difference.
 func leftOutSentences(r runs.LeaveOutReport) (lines []string) {

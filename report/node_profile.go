@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"graft/internal/words"
 	"graft/report/document"
 	"graft/report/runs"
 )
@@ -19,8 +20,8 @@ func PrintNodeProfile(o *runs.NodeProfileOutcome, w io.Writer) error {
 }
 
 func writeNodeProfile(o *runs.NodeProfileOutcome, d *document.Document) {
-	d.Say(fmt.Sprintf("%s on %s, %s, mean and extremes over %s", document.Plural(len(o.Tasks), "task"), o.Device,
-		document.Plural(len(o.Pairs), "pair"), document.Plural(o.Repeats, "repeat")))
+	d.Say(fmt.Sprintf("%s on %s, %s, mean and extremes over %s", words.Plural(len(o.Tasks), "task"), o.Device,
+		words.Plural(len(o.Pairs), "pair"), words.Plural(o.Repeats, "repeat")))
 	t := document.NewTable("task").Numbers("", "", "runs").Numbers("", "%.3f", "seconds", "min", "max").
 		Numbers("", "", "label").Numbers("", "%.0f", "busy %", "MiB").Numbers("", "%.1f", "W")
 	for _, one := range o.Tasks {

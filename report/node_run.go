@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"graft/internal/words"
 	"graft/report/document"
 	"graft/report/runs"
 )
@@ -23,7 +24,7 @@ func PrintNodeRun(o *runs.NodeRunOutcome, w io.Writer) error {
 }
 
 func writeNodeRun(o *runs.NodeRunOutcome, d *document.Document, all bool) {
-	d.Say(fmt.Sprintf("%d of %s completed under %s on %s", o.Completed, document.Plural(o.Tasks, "task"), o.Scheduler,
+	d.Say(fmt.Sprintf("%d of %s completed under %s on %s", o.Completed, words.Plural(o.Tasks, "task"), o.Scheduler,
 		strings.Join(o.Devices, ", ")))
 	t := document.NewTable("task").Numbers("", "", "device").Numbers("", "%.2f", "began", "ended", "run").
 		Numbers("", "", "starts", "attempts").Texts("end").Numbers("", "", "exit").
@@ -46,8 +47,8 @@ func writeNodeRun(o *runs.NodeRunOutcome, d *document.Document, all bool) {
 		d.Say(fmt.Sprintf("%d more tasks are done; 'graft report --all' and outcome.json have them.", left))
 	}
 	d.Say(fmt.Sprintf("Mean turnaround %.2f s, 95th percentile %.2f s, of it %.2f s on no device; makespan %.2f s; "+
-		"%s, %s run again.", o.Turnaround, o.Tail, o.Wait, o.Makespan, document.Plural(o.Stops, "stop"),
-		document.Plural(o.Retries, "failed attempt")))
+		"%s, %s run again.", o.Turnaround, o.Tail, o.Wait, o.Makespan, words.Plural(o.Stops, "stop"),
+		words.Plural(o.Retries, "failed attempt")))
 	if o.Note != "" {
 		d.Say("Note: " + o.Note + ".")
 	}

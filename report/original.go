@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 
+	"graft/internal/words"
 	"graft/original"
 	"graft/report/document"
 	"graft/report/runs"
@@ -87,7 +88,7 @@ func (o *OriginalDetail) write(d *document.Document) {
 	d.Say(o.Description)
 	o.rankedDetail.write(d)
 	if len(o.Metrics) > 0 {
-		d.Head("%s", document.Plural(len(o.Metrics), "metric file"))
+		d.Head("%s", words.Plural(len(o.Metrics), "metric file"))
 	}
 	t := document.NewTable("of", "per", "metric").Numbers("", "", "rows").
 		Numbers(document.UnitSeconds, "%.1f", "from", "to").Numbers("", "%.4g", "first", "last")

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"graft/internal/parallel"
+	"graft/internal/words"
 	"graft/report/document"
 	"graft/report/page"
 	"graft/report/runs"
@@ -26,7 +27,7 @@ func Page(found []*runs.Run, skipped []runs.SkippedRun, all bool, more, version 
 		return nil, nil, err
 	}
 	b := &pageBuilder{report: r, all: all, more: more}
-	p := &page.Page{Title: "Report of " + document.Plural(len(found), "run"), Version: version}
+	p := &page.Page{Title: "Report of " + words.Plural(len(found), "run"), Version: version}
 	if len(found) == 1 {
 		p.Title = found[0].Heading()
 	} else {

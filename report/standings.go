@@ -2,12 +2,14 @@ package report
 
 import (
 	"fmt"
+	"slices"
+	"strings"
+
 	"graft/internal/stat"
+	"graft/internal/words"
 	"graft/report/document"
 	"graft/report/runs"
 	"graft/simulation/evaluation"
-	"slices"
-	"strings"
 )
 
 // standingTable has a line for each chooser that could choose in all tables.
@@ -116,7 +118,7 @@ func tooFew(count int, what string) string {
 
 // writeStandings adds the results of all choosers over the tables, which are named with the suffix.
 func writeStandings(d *document.Document, c *evaluation.Comparison, suffix string) {
-	d.Head("over %s%s; noise floor: %.2f points", document.Plural(len(c.Tables), "table"), suffix, c.Floor)
+	d.Head("over %s%s; noise floor: %.2f points", words.Plural(len(c.Tables), "table"), suffix, c.Floor)
 	d.Show(standingTable(c.Standings))
 	d.Say(append(standingRemarks(c.Standings, c.Against), tieRemarks(c)...)...)
 }
@@ -133,7 +135,7 @@ func tieRemarks(c *evaluation.Comparison) (lines []string) {
 			}
 		}
 		if more := len(at) - shown; more > 0 {
-			at = append(at[:shown], fmt.Sprintf("and others in %s", document.Plural(more, "further table")))
+			at = append(at[:shown], fmt.Sprintf("and others in %s", words.Plural(more, "further table")))
 		}
 		if len(at) > 0 {
 			lines = append(lines, fmt.Sprintf("%s: several choices are the best of the tables that they were chosen "+

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"graft/internal/stat"
+	"graft/internal/words"
 	"graft/report/document"
 	"graft/report/runs"
 )
@@ -228,7 +229,7 @@ func armRemarks(o *runs.SweepOutcome) (lines []string) {
 		for of, n := range same {
 			lines = append(lines, fmt.Sprintf("%s: in %d of %s the job ended with the network that it began with; "+
 				"these are the trials of %s, not run again.", document.Printable(c.Name), n,
-				document.Plural(len(c.Trials), "trial"), document.Printable(of)))
+				words.Plural(len(c.Trials), "trial"), document.Printable(of)))
 		}
 	}
 	lines = append(lines, sharedRemarks(o)...)
@@ -245,9 +246,9 @@ func armRemarks(o *runs.SweepOutcome) (lines []string) {
 	if c.Best == nil {
 		return append(lines, "best fixed: no sequence was selected.")
 	}
-	of := fmt.Sprintf("all %s", document.Plural(c.Sequences, "sequence"))
+	of := fmt.Sprintf("all %s", words.Plural(c.Sequences, "sequence"))
 	if c.Tried < c.Sequences {
-		of = fmt.Sprintf("%d of %s, evenly spread", c.Tried, document.Plural(c.Sequences, "sequence"))
+		of = fmt.Sprintf("%d of %s, evenly spread", c.Tried, words.Plural(c.Sequences, "sequence"))
 	}
 	lines = append(lines, fmt.Sprintf("best fixed takes %s, which has the highest mean validation accuracy, %.2f%%, "+
 		"on selection seeds (%s), of %s. No arm reports these seeds.", document.Printable(strings.Join(c.Best, ", ")),

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"graft/internal/words"
 	"graft/report/document"
 	"graft/report/runs"
 	"graft/simulation/grid"
@@ -57,8 +58,8 @@ func (s *SimulationDetail) readState(r *runs.Run) {
 func (s *SimulationDetail) write(d *document.Document) {
 	s.rankedDetail.write(d)
 	if st := s.State; st != nil {
-		text := fmt.Sprintf("%d of %s ended, of %s: %s of training", st.Ended, document.Plural(st.Sequences, "run"),
-			document.Plural(st.Segments, "leg"), document.Plural(st.Steps, "step"))
+		text := fmt.Sprintf("%d of %s ended, of %s: %s of training", st.Ended, words.Plural(st.Sequences, "run"),
+			words.Plural(st.Segments, "leg"), words.Plural(st.Steps, "step"))
 		if s.Saved != nil {
 			text += fmt.Sprintf("; each run alone would have taken %d: %.1f%% are saved", st.Alone, 100**s.Saved)
 		}
@@ -68,7 +69,7 @@ func (s *SimulationDetail) write(d *document.Document) {
 	if len(s.Failures) == 0 {
 		return
 	}
-	d.Head("%s", document.Plural(len(s.Failures), "failed attempt"))
+	d.Head("%s", words.Plural(len(s.Failures), "failed attempt"))
 	t := document.NewTable("sequence").Numbers("", "", "seed", "attempt").Texts("why")
 	for k, f := range s.Failures {
 		if k == maxFailures && !s.all {
@@ -189,7 +190,7 @@ func rankTitle(r *runs.TableReport) string {
 	}
 	lines := fmt.Sprintf("%s: %s on %s, from %s s of %s s on\n%s, each of %s\n%d%s sequences, %s",
 		r.Name, r.Network, r.Dataset, document.ShortText(r.Start), document.ShortText(r.Budget),
-		document.Plural(r.Decisions, "decision"), actions, r.Sequences, of, document.SeedsText(r.Seeds))
+		words.Plural(r.Decisions, "decision"), actions, r.Sequences, of, document.SeedsText(r.Seeds))
 	for _, profile := range r.Profiles {
 		lines += ", time as " + profile + " counts it"
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"graft/internal/words"
 	"graft/report"
 	"graft/report/document"
 	"graft/runner/application"
@@ -71,9 +72,9 @@ func printApplication(w io.Writer, r *application.Report) error {
 	}
 	d.Show(t)
 	d.Say(fmt.Sprintf("A job has %s with the smallest batch. Each row shows when a batch has made that progress, "+
-		"predicted from its gradient noise.", document.Plural(r.Epochs, "epoch")),
+		"predicted from its gradient noise.", words.Plural(r.Epochs, "epoch")),
 		fmt.Sprintf("%s from profile %s; the model fitted to them for other placements is off by %.1f%% in "+
-			"the median, %.1f%% at worst", document.Plural(r.Steps, "step time"), r.Profile, 100*r.MedianMiss,
+			"the median, %.1f%% at worst", words.Plural(r.Steps, "step time"), r.Profile, 100*r.MedianMiss,
 			100*r.WorstMiss))
 	return d.Print(w)
 }

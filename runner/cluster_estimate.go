@@ -60,9 +60,9 @@ ends in _lgb.csv for ` + readersOf("lgb") + `.`,
 	flags.StringVar(&o.Saved, "model", "", "write the last model to this file, for graft cluster shapes")
 	_ = command.MarkFlagRequired("trace")
 	// flags of this name are networks elsewhere
-	_ = command.RegisterFlagCompletionFunc("model", words(func() []string { return nil }))
+	_ = command.RegisterFlagCompletionFunc("model", fixedWords(func() []string { return nil }))
 	_ = command.RegisterFlagCompletionFunc("walk",
-		words(func() []string { return []string{estimates.WalkWeek, estimates.WalkNone, estimates.WalkNever} }))
+		fixedWords(func() []string { return []string{estimates.WalkWeek, estimates.WalkNone, estimates.WalkNever} }))
 	return command
 }
 

@@ -36,9 +36,11 @@ func (f *learnedFlags) addFlags(command *cobra.Command, o *estimates.Options) {
 	flags.BoolVar(&o.Force, "force", false, "replace existing files")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	_ = command.MarkFlagRequired("out")
-	_ = command.RegisterFlagCompletionFunc("format", words(traceFormats))
+	_ = command.RegisterFlagCompletionFunc("format", fixedWords(traceFormats))
 	_ = command.RegisterFlagCompletionFunc("target",
-		words(func() []string { return []string{estimate.TargetPlain, estimate.TargetLog, estimate.TargetMedian} }))
+		fixedWords(func() []string {
+			return []string{estimate.TargetPlain, estimate.TargetLog, estimate.TargetMedian}
+		}))
 }
 
 // read reads the flags that are no options yet.

@@ -66,7 +66,7 @@ ends in the same bytes; --force moves it aside.
 	command.Flags().BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
 	command.MarkFlagsMutuallyExclusive("resume", "force")
-	_ = command.RegisterFlagCompletionFunc("compat", words(func() []string {
+	_ = command.RegisterFlagCompletionFunc("compat", fixedWords(func() []string {
 		compats := []string{config.CompatNone}
 		for _, w := range worlds.All() {
 			compats = append(compats, w.Compats...)

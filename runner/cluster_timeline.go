@@ -11,7 +11,7 @@ import (
 	"graft/cluster/rigid"
 	"graft/cluster/study"
 	"graft/internal/files"
-	"graft/report/document"
+	"graft/internal/words"
 	"graft/runner/app"
 )
 
@@ -70,6 +70,6 @@ func runClusterTimeline(ctx context.Context, w, about io.Writer, o clusterTimeli
 		}
 	}
 	_, told := fmt.Fprintf(about, "budget %g s, %s at first, %s; it waited for devices again %s\n", t.Budget,
-		document.Plural(t.First, "device"), document.Plural(len(t.Changes), "change"), document.Plural(t.Waits, "time"))
+		words.Plural(t.First, "device"), words.Plural(len(t.Changes), "change"), words.Plural(t.Waits, "time"))
 	return errors.Join(err, told)
 }

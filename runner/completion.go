@@ -74,11 +74,11 @@ var argumentCompleters = map[string]completer{
 	"graft config check":   ofType("toml"),
 	"graft config show":    ofType("toml"),
 	"graft config convert": ofType("toml"),
-	"graft data fetch":     words(dataset.Fetchable),
+	"graft data fetch":     fixedWords(dataset.Fetchable),
 	"graft model show":     networks,
 	"graft model import":   ofType("pt2", "onnx"),
 	"graft profile":        networks,
-	"graft profile show":   words(profileNames),
+	"graft profile show":   fixedWords(profileNames),
 	"graft profile check":  ofType("toml"),
 	"graft vocab build":    networks,
 	"graft weights show":   ofType("pth", "pt", "safetensors"),
@@ -94,19 +94,19 @@ var flagCompleters = map[string]completer{
 	"set":       keys,
 	"sweep":     keys,
 	"cases":     ofType("toml"),
-	"arms":      words(config.Arms),
+	"arms":      fixedWords(config.Arms),
 	"folder":    runFolders,
 	"model":     networks,
 	"network":   networks,
 	"table":     folders,
 	"dir":       folders,
-	"device":    words(func() []string { return []string{"cpu", "cuda:0"} }),
-	"optimizer": words(torch.RuleNames),
-	"engine":    words(fleet.Engines),
-	"at":        words(func() []string { return []string{string(trainer.AtEnd), string(trainer.AtBest)} }),
-	"from":      words(traceFormats),
-	"to":        words(traces.Writable),
-	"arrivals":  words(func() []string { return []string{"diurnal", "poisson"} }),
+	"device":    fixedWords(func() []string { return []string{"cpu", "cuda:0"} }),
+	"optimizer": fixedWords(torch.RuleNames),
+	"engine":    fixedWords(fleet.Engines),
+	"at":        fixedWords(func() []string { return []string{string(trainer.AtEnd), string(trainer.AtBest)} }),
+	"from":      fixedWords(traceFormats),
+	"to":        fixedWords(traces.Writable),
+	"arrivals":  fixedWords(func() []string { return []string{"diurnal", "poisson"} }),
 }
 
 // complete tells every command of a tree what its arguments and flags can be.
@@ -123,8 +123,8 @@ func complete(root *cobra.Command) {
 	})
 }
 
-// words completes from a list, and takes files as well.
-func words(list func() []string) completer {
+// fixedWords completes from a list, and takes files as well.
+func fixedWords(list func() []string) completer {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return list(), cobra.ShellCompDirectiveDefault
 	}

@@ -14,6 +14,7 @@ import (
 	"graft/config"
 	"graft/internal/failure"
 	"graft/internal/files"
+	"graft/internal/words"
 	"graft/original/convert"
 	"graft/report/document"
 	"graft/report/runs"
@@ -306,6 +307,6 @@ func runConfigConvert(w io.Writer, log *zap.Logger, path, out string) error {
 	if err := (&app.Env{Files: files.OS{}}).WriteText(out, t.Text); err != nil {
 		return fmt.Errorf("write the file: %w", err)
 	}
-	_, err = fmt.Fprintf(w, "wrote %s, with %s in comments\n", out, document.Plural(len(t.Warnings), "warning"))
+	_, err = fmt.Fprintf(w, "wrote %s, with %s in comments\n", out, words.Plural(len(t.Warnings), "warning"))
 	return err
 }

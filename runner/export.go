@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/internal/failure"
+	"graft/internal/words"
 	"graft/report/document"
 	"graft/runner/export"
 )
@@ -42,7 +43,7 @@ images as the job did, where the run folder records how.`,
 				return document.PrintJSON(command.OutOrStdout(), report)
 			}
 			_, err = fmt.Fprintf(command.OutOrStdout(), "wrote %s: %s, %s\n", strings.Join(report.Files, " and "),
-				report.Network, document.Plural(report.Parameters, "parameter"))
+				report.Network, words.Plural(report.Parameters, "parameter"))
 			return err
 		},
 	}

@@ -14,6 +14,7 @@ import (
 	"graft/config"
 	"graft/internal/failure"
 	"graft/internal/registry"
+	"graft/internal/words"
 	"graft/report"
 	"graft/report/document"
 	"graft/report/runs"
@@ -171,7 +172,7 @@ func printEpisode(w io.Writer, r *fabric.PlayReport) error {
 func printExperiments(w io.Writer, r *fabric.Experiments) error {
 	d := &document.Document{}
 	d.Say(fmt.Sprintf("the published experiments: 1,001 jobs on 32 servers, %s for each row",
-		document.Plural(r.Seeds, "episode")))
+		words.Plural(r.Seeds, "episode")))
 	t := document.NewTable("limits", "agent").Numbers("", "%.4f", "blocked", "printed").
 		Numbers("", "%.2f", "MB/s", "printed MB/s").Texts("degrees")
 	for _, row := range r.Rows {
@@ -191,7 +192,7 @@ func printExperiments(w io.Writer, r *fabric.Experiments) error {
 			b.Agent, b.Blocked, b.Learned, b.Verdict))
 		if h := b.Here; h != nil {
 			d.Say(fmt.Sprintf("What learned here (%s, %d actions each) blocks %+.4f [%+.4f, %+.4f] beside it.",
-				document.Plural(r.Policies, "seed"), r.Actions, h.Mean, h.Low, h.High))
+				words.Plural(r.Policies, "seed"), r.Actions, h.Mean, h.Low, h.High))
 		}
 	}
 	d.Say("BLOCKED is the share of the jobs that were not completed, with an interval of 95% over episodes; " +

@@ -2,12 +2,12 @@ package main
 
 import (
 	"fmt"
-	"graft/runner/app"
-	"graft/runner/workers"
 
 	"github.com/spf13/cobra"
 
-	"graft/report/document"
+	"graft/internal/words"
+	"graft/runner/app"
+	"graft/runner/workers"
 )
 
 // newFleetCancelCommand is `graft fleet cancel`.
@@ -25,7 +25,7 @@ with --resume.`,
 			live, engine, err := workers.Cancel(command.Context(), environment(command.Context()), args[0])
 			if err == nil {
 				_, err = fmt.Fprintf(command.OutOrStdout(),
-					"%s of %s ended; what was run is kept, and %s goes on with it\n", document.Plural(live, "worker"),
+					"%s of %s ended; what was run is kept, and %s goes on with it\n", words.Plural(live, "worker"),
 					engine, beginner(environment(command.Context()), args[0]))
 			}
 			return err

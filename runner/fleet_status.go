@@ -12,6 +12,7 @@ import (
 
 	"graft/fleet"
 	"graft/internal/failure"
+	"graft/internal/words"
 	"graft/report/document"
 	"graft/runner/simulate"
 	"graft/runner/sweep"
@@ -75,7 +76,7 @@ func printStatus(w io.Writer, r *simulate.Status) error {
 // printTrialStatus prints a status of trials for people.
 func printTrialStatus(w io.Writer, r *sweep.Status) error {
 	p := &document.Printer{W: w}
-	p.Line("%d of %s ended, %d failed, %d left", r.Ended, document.Plural(r.Trials, "trial"), len(r.Failed), r.Left)
+	p.Line("%d of %s ended, %d failed, %d left", r.Ended, words.Plural(r.Trials, "trial"), len(r.Failed), r.Left)
 	if len(r.Running) > 0 {
 		p.Line("")
 		p.Table(runningTable(r))
@@ -106,8 +107,8 @@ func printWorkers(p *document.Printer, r workers.Status) {
 // statusHeadline is the simulation in a few lines.
 func statusHeadline(r *simulate.Status) string {
 	s := r.State
-	text := fmt.Sprintf("%d of %s ended, %d failed, %d left; %d of %s", s.Ended, document.Plural(s.Sequences, "run"),
-		s.Failed, r.Left, s.Done, document.Plural(s.Segments, "leg"))
+	text := fmt.Sprintf("%d of %s ended, %d failed, %d left; %d of %s", s.Ended, words.Plural(s.Sequences, "run"),
+		s.Failed, r.Left, s.Done, words.Plural(s.Segments, "leg"))
 	if r.ToGo > 0 {
 		text += fmt.Sprintf("; %s to go", document.RoughDurationText(time.Duration(r.ToGo*float64(time.Second))))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"graft/internal/words"
 	"graft/report"
 	"graft/report/document"
 	"graft/report/runs"
@@ -112,7 +113,7 @@ func printStudy(w io.Writer, r *learn.StudyResult) error {
 	_, err := fmt.Fprintf(w,
 		"%s from table %s, %.0f a second\nthe policy's likeliest sequence is %s: %.2f%%, rank %d of %d\n"+
 			"the table's best is %s: %.2f%%\nwhat the policy draws has %.2f%% on average\nresults in %s, "+
-			"the policy in %s\n", document.Plural(o.Episodes, "episode"), r.Table, r.Speed, tables.Sequence(o.Greedy),
+			"the policy in %s\n", words.Plural(o.Episodes, "episode"), r.Table, r.Speed, tables.Sequence(o.Greedy),
 		100*o.Accuracy, o.Rank, o.Records, tables.Sequence(o.Best), 100*o.Most, 100*o.Expected, r.Folder, r.Policy)
 	return err
 }
@@ -123,7 +124,7 @@ func printPolicies(w io.Writer, r *learn.PoliciesResult) error {
 	p.Line("")
 	p.Table(report.SeedTable(r.Outcome))
 	p.Line("\n%s%s in %s\nresults in %s, the vote of all in %s, each policy in %s",
-		report.SummaryText(r.Outcome), document.Plural(r.Outcome.Steps, "step"), document.SecondsText(r.Took()),
+		report.SummaryText(r.Outcome), words.Plural(r.Outcome.Steps, "step"), document.SecondsText(r.Took()),
 		r.Folder, r.Policy, filepath.Join(r.Folder, runs.SeedFolder))
 	return p.Err
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra/doc"
 
 	"graft/internal/files"
-	"graft/report/document"
+	"graft/internal/words"
 	"graft/runner/app"
 )
 
@@ -45,7 +45,7 @@ func runMan(w io.Writer, dir string) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(w, "wrote %s into %s\n", document.Plural(len(pages), "page"), dir)
+	_, err := fmt.Fprintf(w, "wrote %s into %s\n", words.Plural(len(pages), "page"), dir)
 	return err
 }
 

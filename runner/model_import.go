@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"graft/internal/words"
 	"graft/report/document"
 	"graft/runner/imports"
 )
@@ -53,7 +54,7 @@ func printImport(w io.Writer, r *imports.Report) error {
 	p := &document.Printer{W: w}
 	p.Line("%s", document.PrintableLines(r.Print))
 	p.Line("\nwrote %s: %s, %s, %s", strings.Join(r.Files, " and "), document.Printable(r.Network),
-		document.Plural(r.Operators, "operator"), document.Plural(r.Parameters, "parameter"))
+		words.Plural(r.Operators, "operator"), words.Plural(r.Parameters, "parameter"))
 	for _, note := range r.Notes {
 		p.Line("note: %s", document.Printable(note))
 	}

@@ -11,8 +11,8 @@ import (
 	"graft/config"
 	"graft/internal/failure"
 	"graft/internal/files"
+	"graft/internal/words"
 	"graft/model"
-	"graft/report/document"
 	"graft/runner/app"
 	"graft/runner/describe"
 	"graft/runner/imports"
@@ -68,7 +68,7 @@ func runModelShow(w io.Writer, arg string, o modelShowOptions) error {
 	}
 	if n.Graph != nil {
 		if o.svg != "" {
-			return drawNetwork(w, o.svg, n.Graph.Name, fmt.Sprintf("a graph of %s", document.Plural(len(n.Graph.Nodes),
+			return drawNetwork(w, o.svg, n.Graph.Name, fmt.Sprintf("a graph of %s", words.Plural(len(n.Graph.Nodes),
 				"operator")), func(w io.Writer) error { return drawing.GraphSVG(w, n.Graph) })
 		}
 		return show(w, o.json, imports.Describe(n.Graph), nil, printShown)
@@ -78,7 +78,7 @@ func runModelShow(w io.Writer, arg string, o modelShowOptions) error {
 		return err
 	}
 	if o.svg != "" {
-		return drawNetwork(w, o.svg, trace.Network.Name(), document.Plural(len(trace.Layers), "layer"),
+		return drawNetwork(w, o.svg, trace.Network.Name(), words.Plural(len(trace.Layers), "layer"),
 			func(w io.Writer) error { return drawing.SVG(w, trace) })
 	}
 	report, err := describe.Describe(trace)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"graft/internal/words"
 	"graft/report/document"
 	"graft/runner/describe"
 )
@@ -76,7 +77,7 @@ func wideningText(s describe.Space) string {
 	case len(s.Fixed) > 0:
 		return "no: " + document.Printable(strings.Join(s.Fixed, ", and "))
 	case s.Units < s.Channels:
-		return fmt.Sprintf("yes, %s at a time", document.Plural(s.Channels/s.Units, "channel"))
+		return fmt.Sprintf("yes, %s at a time", words.Plural(s.Channels/s.Units, "channel"))
 	}
 	return "yes"
 }
@@ -104,10 +105,10 @@ func bytesText(n int64) string {
 func totalsText(r describe.Network) string {
 	t := r.Totals
 	var b strings.Builder
-	fmt.Fprintf(&b, "From %v to %v in %s, %s and %s:\n", r.Input, r.Output, document.Plural(len(r.Layers), "layer"),
-		document.Plural(len(r.Blocks), "block"), document.Plural(len(r.Spaces), "channel space"))
-	fmt.Fprintf(&b, "  %s that an optimizer moves, and %s beside them\n", document.Plural(t.Parameters, "parameter"),
-		document.Plural(t.Buffers, "value"))
+	fmt.Fprintf(&b, "From %v to %v in %s, %s and %s:\n", r.Input, r.Output, words.Plural(len(r.Layers), "layer"),
+		words.Plural(len(r.Blocks), "block"), words.Plural(len(r.Spaces), "channel space"))
+	fmt.Fprintf(&b, "  %s that an optimizer moves, and %s beside them\n", words.Plural(t.Parameters, "parameter"),
+		words.Plural(t.Buffers, "value"))
 	fmt.Fprintf(&b, "  %d FLOP, floating-point operations forward for one example; a multiply-add counts as two\n",
 		t.FLOP)
 	fmt.Fprintf(&b, "  %s of memory for all outputs of one example, as float32\n", bytesText(t.ActivationBytes))

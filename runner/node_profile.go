@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/internal/failure"
+	"graft/internal/words"
 	"graft/report"
-	"graft/report/document"
 	"graft/report/runs"
 	"graft/runner/node"
 )
@@ -80,7 +80,7 @@ func runNodeProfile(ctx context.Context, w io.Writer, path string, o nodeProfile
 	failed := slices.DeleteFunc(outcome.Left, func(f runs.NodeProfileFailed) bool { return f.Full })
 	if len(failed) > 0 {
 		return failure.With(failure.Partial, fmt.Errorf("profile tasks: %s failed; the report says why, logs are in %s",
-			document.Plural(len(failed), "measurement"), outcome.Folder))
+			words.Plural(len(failed), "measurement"), outcome.Folder))
 	}
 	return nil
 }

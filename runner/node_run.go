@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/internal/failure"
+	"graft/internal/words"
 	"graft/report"
-	"graft/report/document"
 	"graft/report/runs"
 	"graft/runner/node"
 )
@@ -87,7 +87,7 @@ func runNodeRun(ctx context.Context, w io.Writer, path string, o nodeRunOptions)
 	}
 	if left := outcome.Tasks - outcome.Completed; left > 0 {
 		return failure.With(failure.Partial, fmt.Errorf("%s failed or were skipped; the table says why, logs are in %s",
-			document.Plural(left, "task"), outcome.Folder))
+			words.Plural(left, "task"), outcome.Folder))
 	}
 	return nil
 }

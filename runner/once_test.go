@@ -49,7 +49,8 @@ func (c *counting) again(except ...string) (list []string) {
 func opensOnce(t *testing.T, line string, except ...string) {
 	t.Helper()
 	c := &counting{FS: files.OS{}, opened: map[string]int{}}
-	o := call(context.WithValue(context.Background(), filesKey{}, files.FS(c)), newRootCommand(), append(strings.Fields(line), "--quiet")...)
+	ctx := context.WithValue(context.Background(), filesKey{}, files.FS(c))
+	o := call(ctx, newRootCommand(), append(strings.Fields(line), "--quiet")...)
 	ends(t, o, failure.Done, "")
 	require.NotEmpty(t, c.opened, line)
 	require.Empty(t, c.again(except...), line)

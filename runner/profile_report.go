@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 
+	"graft/internal/words"
 	"graft/report/document"
 	"graft/runner/profile"
 	"graft/trainer/clock"
@@ -51,8 +52,8 @@ func profileHead(r *profile.Report) string {
 		path += ", steady"
 	}
 	return fmt.Sprintf("%s\nmeasured on %s by graft %s with LibTorch %s on %s: %s, %s, %s, medians of %s",
-		text, m.Date, m.Graft, m.Torch, m.Device, document.Plural(m.Threads, "thread"), path, m.Optimizer,
-		document.Plural(m.Rounds, "round"))
+		text, m.Date, m.Graft, m.Torch, m.Device, words.Plural(m.Threads, "thread"), path, m.Optimizer,
+		words.Plural(m.Rounds, "round"))
 }
 
 func profileNetworks(r *profile.Report) *document.Table {

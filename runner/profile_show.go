@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/config"
-	"graft/report/document"
+	"graft/internal/words"
 	"graft/report/runs"
 	"graft/runner/app"
 	"graft/runner/profile"
@@ -80,5 +80,5 @@ func describeProfile(p *clock.Profile) string {
 	} else if p.Closed() {
 		rates = "no rates, so that no other network can be charged"
 	}
-	return fmt.Sprintf("%s, %s, %s, %s", p.Name, p.Device, document.Plural(len(p.Measured), "measurement"), rates)
+	return fmt.Sprintf("%s, %s, %s, %s", p.Name, p.Device, words.Plural(len(p.Measured), "measurement"), rates)
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"graft/internal/files"
+	"graft/internal/words"
 	"graft/report"
 	"graft/report/document"
 	"graft/report/runs"
@@ -29,7 +30,7 @@ func writePage(w io.Writer, list []*runs.Run, skipped []runs.SkippedRun, o repor
 	if err != nil {
 		return fmt.Errorf("report --html: %w", err)
 	}
-	_, err = fmt.Fprintf(w, "wrote %s: %s, %s, %d kB\n", document.Printable(o.html), document.Plural(len(list), "run"),
-		document.Plural(report.CountFigures(p), "figure"), (text.Len()+999)/1000)
+	_, err = fmt.Fprintf(w, "wrote %s: %s, %s, %d kB\n", document.Printable(o.html), words.Plural(len(list), "run"),
+		words.Plural(report.CountFigures(p), "figure"), (text.Len()+999)/1000)
 	return errors.Join(err, r.Err())
 }

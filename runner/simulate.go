@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/fleet"
+	"graft/internal/words"
 	"graft/report"
 	"graft/report/document"
 	"graft/runner/simulate"
@@ -72,7 +73,7 @@ func reportOf(r *simulate.Result) *simulate.Report {
 func printSubmission(w io.Writer, s *simulate.Submission) error {
 	last := s.Jobs[len(s.Jobs)-1]
 	_, err := fmt.Fprintf(w, "%s: job %s of %s, called %s\nwatch them, and collect the table, "+
-		"with\n  graft fleet attach %s\n", document.Plural(s.Workers, "worker"), last, s.Engine, s.Batch, s.Folder)
+		"with\n  graft fleet attach %s\n", words.Plural(s.Workers, "worker"), last, s.Engine, s.Batch, s.Folder)
 	return err
 }
 
@@ -88,8 +89,8 @@ func printSimulation(w io.Writer, r *simulate.Report) error {
 	if s.Alone > s.Steps {
 		saved = fmt.Sprintf(", %d if each had been run alone (%.1f times)", s.Alone, float64(s.Alone)/float64(s.Steps))
 	}
-	p.Line("%d of %s ended, of %s: %s of training%s", s.Ended, document.Plural(s.Sequences, "run"),
-		document.Plural(s.Segments, "leg"), document.Plural(s.Steps, "step"), saved)
+	p.Line("%d of %s ended, of %s: %s of training%s", s.Ended, words.Plural(s.Sequences, "run"),
+		words.Plural(s.Segments, "leg"), words.Plural(s.Steps, "step"), saved)
 	p.Line("the table is %s, in the cache %s", r.Table, r.Cache)
 	for _, path := range r.Damaged {
 		p.Line("damaged, and run again: %s", path)

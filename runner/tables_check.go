@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/internal/files"
+	"graft/internal/words"
 	"graft/report/document"
 	"graft/runner/table"
 	"graft/simulation/tables"
@@ -54,7 +55,7 @@ func printChecked(w io.Writer, r *table.CheckReport) error {
 func checkedText(t table.Checked) string {
 	verdict := "sound"
 	if n := len(t.Faults); n > 0 {
-		verdict = document.Plural(n, "fault")
+		verdict = words.Plural(n, "fault")
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s: %s\n", document.Printable(t.Dir), verdict, checkedContents(t))
@@ -74,8 +75,8 @@ func checkedContents(t table.Checked) string {
 	if t.Of != nil {
 		text += " of " + tables.Quantity(*t.Of)
 	}
-	text += fmt.Sprintf(" sequences, %s in %s", document.Plural(t.Records, "record"),
-		document.Plural(len(t.Files), "file"))
+	text += fmt.Sprintf(" sequences, %s in %s", words.Plural(t.Records, "record"),
+		words.Plural(len(t.Files), "file"))
 	open := 0
 	for _, f := range t.Files {
 		if !f.Closed {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/internal/files"
+	"graft/internal/words"
 	"graft/report/document"
 	"graft/report/runs"
 	"graft/runner/table"
@@ -67,7 +68,7 @@ func runTableConvert(w io.Writer, path string, o *tableConvertOptions) error {
 	default:
 		if err = table.Write(files.OS{}, found, o.out, o.force); err == nil {
 			_, err = fmt.Fprintf(w, "wrote %s: %s, %s\n", o.out, document.Printable(found.Table.Name),
-				document.Plural(len(found.Table.Records), "sequence"))
+				words.Plural(len(found.Table.Records), "sequence"))
 		}
 	}
 	return errors.Join(err, damage)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"graft/report/document"
+	"graft/internal/words"
 	"graft/runner/traces"
 )
 
@@ -53,9 +53,9 @@ func runTraceConvert(ctx context.Context, w io.Writer, in, out string, o *traceC
 	}
 	lost := ""
 	if c.Shared > 0 {
-		lost = fmt.Sprintf("; %s of a part of a GPU, which that format cannot say", document.Plural(c.Shared, "job"))
+		lost = fmt.Sprintf("; %s of a part of a GPU, which that format cannot say", words.Plural(c.Shared, "job"))
 	}
-	_, err = fmt.Fprintf(w, "wrote %s: %s (%s to %s)%s%s\n", out, document.Plural(c.Jobs, "job"), c.Format, o.to,
+	_, err = fmt.Fprintf(w, "wrote %s: %s (%s to %s)%s%s\n", out, words.Plural(c.Jobs, "job"), c.Format, o.to,
 		zeroText(c.Start), lost)
 	return err
 }

@@ -9,7 +9,7 @@ import (
 
 	"graft/cluster/trace"
 	"graft/internal/failure"
-	"graft/report/document"
+	"graft/internal/words"
 	"graft/runner/traces"
 )
 
@@ -69,7 +69,7 @@ func runTraceGenerate(ctx context.Context, w io.Writer, out, arrivals string, o 
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "wrote %s: %s (%s) for %s in %s%s\n", out, document.Plural(g.Jobs, "job"), g.To,
-		document.Plural(g.Nodes, "node"), document.Plural(g.VCs, "virtual cluster"), zeroText(g.Start))
+	_, err = fmt.Fprintf(w, "wrote %s: %s (%s) for %s in %s%s\n", out, words.Plural(g.Jobs, "job"), g.To,
+		words.Plural(g.Nodes, "node"), words.Plural(g.VCs, "virtual cluster"), zeroText(g.Start))
 	return err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/cluster/trace"
+	"graft/internal/words"
 	"graft/report/document"
 	"graft/report/runs"
 	"graft/runner/traces"
@@ -82,7 +83,7 @@ func printTrace(w io.Writer, r *traces.Info) error {
 		if f.Refused {
 			refused = ", refused"
 		}
-		p.Line("  %s: %s%s, first %s in line %d: %s", f.Kind, document.Plural(f.Count, "job"), refused,
+		p.Line("  %s: %s%s, first %s in line %d: %s", f.Kind, words.Plural(f.Count, "job"), refused,
 			document.Printable(f.FirstID), f.FirstLine, f.Text)
 	}
 	return p.Err
@@ -92,12 +93,12 @@ const hoursOfDay = 24
 
 // traceTitle is the size of the trace, its time span and its load.
 func traceTitle(r *traces.Info) string {
-	text := fmt.Sprintf("%s: %s, %s", document.Printable(r.Path), r.Format, document.Plural(r.Jobs, "job"))
+	text := fmt.Sprintf("%s: %s, %s", document.Printable(r.Path), r.Format, words.Plural(r.Jobs, "job"))
 	if r.Users > 0 {
-		text += " of " + document.Plural(r.Users, "user")
+		text += " of " + words.Plural(r.Users, "user")
 	}
 	if r.Skipped > 0 {
-		text += fmt.Sprintf("; %s without a time left out", document.Plural(r.Skipped, "row"))
+		text += fmt.Sprintf("; %s without a time left out", words.Plural(r.Skipped, "row"))
 	}
 	if r.Jobs == 0 {
 		return text
@@ -107,7 +108,7 @@ func traceTitle(r *traces.Info) string {
 		moment(r, r.LastSubmit), days)
 	text += fmt.Sprintf("%.0f GPU hours", r.GPUHours)
 	if r.Load != nil {
-		text += fmt.Sprintf(", a load of %.2f on %s", *r.Load, document.Plural(r.GPUs, "GPU"))
+		text += fmt.Sprintf(", a load of %.2f on %s", *r.Load, words.Plural(r.GPUs, "GPU"))
 	}
 	return text
 }

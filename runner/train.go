@@ -13,6 +13,7 @@ import (
 
 	"graft/fleet"
 	"graft/internal/failure"
+	"graft/internal/words"
 	"graft/report"
 	"graft/report/document"
 	"graft/report/runs"
@@ -122,20 +123,20 @@ func printTrained(w io.Writer, r *train.Result, temporary bool) error {
 		where = ""
 	}
 	if o.Skipped > 0 {
-		p.Line("%s could not be done and were skipped; the log says why", document.Plural(o.Skipped, "action"))
+		p.Line("%s could not be done and were skipped; the log says why", words.Plural(o.Skipped, "action"))
 	}
 	if b := o.Best; b != nil {
 		p.Line("best by validation: epoch %d, %s accuracy on the test images, %s on the validation images, %s",
 			b.Epoch, document.AccuracyText(b.Test.Accuracy), document.AccuracyText(b.Validation.Accuracy),
-			document.Plural(b.Parameters, "parameter"))
+			words.Plural(b.Parameters, "parameter"))
 	}
 	if o.Batch > 0 {
 		noise := "efficiency and noise scale unknown: the mean gradient is too small beside the noise"
 		if o.NoiseScale > 0 {
 			noise = fmt.Sprintf("efficiency %.2f, noise scale %.0f images", o.Efficiency, o.NoiseScale)
 		}
-		p.Line("batch of %s in the end, after %s; %s", document.Plural(o.Batch, "image"),
-			document.Plural(o.BatchChanges, "change"), noise)
+		p.Line("batch of %s in the end, after %s; %s", words.Plural(o.Batch, "image"),
+			words.Plural(o.BatchChanges, "change"), noise)
 	}
 	of := "images"
 	if o.Perplexity > 0 {
@@ -145,8 +146,8 @@ func printTrained(w io.Writer, r *train.Result, temporary bool) error {
 	p.Line("%s accuracy on the test %s, %s on the validation %s\n%s, %s, %s, %s in the end\n"+
 		"budget %s, of which %s were used: %s for deciding, %s for operating\n%s\n%sdigest %.12s",
 		document.AccuracyText(o.Test.Accuracy), of, document.AccuracyText(o.Validation.Accuracy), of,
-		document.Plural(o.Epochs, "epoch"), document.Plural(o.Steps, "step"), document.Plural(o.Decisions, "decision"),
-		document.Plural(o.Parameters, "parameter"), document.SecondsText(o.Budget), document.SecondsText(o.Used),
+		words.Plural(o.Epochs, "epoch"), words.Plural(o.Steps, "step"), words.Plural(o.Decisions, "decision"),
+		words.Plural(o.Parameters, "parameter"), document.SecondsText(o.Budget), document.SecondsText(o.Used),
 		document.DurationText(o.Deciding), document.DurationText(o.Operating), costText(o), where, o.Digest)
 	return p.Err
 }
@@ -181,7 +182,7 @@ func eventTable(r *train.Result) *document.Table {
 		}
 		what := cmp.Or(n.Action, n.Why)
 		if traits.Of == results.OfDevices && traits.Look != results.Plain {
-			what = document.Plural(n.Devices, "device")
+			what = words.Plural(n.Devices, "device")
 		} else if n.Processes > 0 {
 			what = fmt.Sprintf("%d of %d devices", n.Processes, n.Devices)
 		}

@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/internal/files"
+	"graft/internal/words"
 	"graft/model"
 	"graft/original/vocab"
-	"graft/report/document"
 	"graft/runner/app"
 	"graft/runner/describe"
 )
@@ -75,8 +75,8 @@ func sizesOf(v *vocab.Vocabulary) string {
 	for _, e := range v.Entries {
 		used[e.ID] = true
 	}
-	return fmt.Sprintf("%s on %s, %s of %s", document.Plural(len(v.Entries), "key"), document.Plural(len(used),
-		"token"), document.Plural(len(v.Vectors), "vector"), document.Plural(v.Size(), "number"))
+	return fmt.Sprintf("%s on %s, %s of %s", words.Plural(len(v.Entries), "key"), words.Plural(len(used),
+		"token"), words.Plural(len(v.Vectors), "vector"), words.Plural(v.Size(), "number"))
 }
 
 func newVocabCheckCommand() *cobra.Command {
@@ -122,7 +122,7 @@ func runVocabCheck(w io.Writer, path string, args []string, o vocabNetworks) err
 		}
 	}
 	if _, err := fmt.Fprintf(w, "%s: %s; %s\n", v.Source, sizesOf(v),
-		document.Plural(len(faults), "fault")); err != nil || len(faults) == 0 {
+		words.Plural(len(faults), "fault")); err != nil || len(faults) == 0 {
 		return err
 	}
 	return fmt.Errorf("%s: %w\npolicies that learned with it need it as it is; "+

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"graft/internal/files"
+	"graft/internal/words"
 	"graft/original/vocab"
 	"graft/report/document"
 	"graft/runner/app"
@@ -63,7 +64,7 @@ func runVocabShow(w io.Writer, path string, asJSON bool) error {
 	}
 	p := &document.Printer{W: w}
 	p.Table(t)
-	p.Line("%s; %s shared, %d without a key", sizesOf(v), document.Plural(len(report.Collisions), "token"),
+	p.Line("%s; %s shared, %d without a key", sizesOf(v), words.Plural(len(report.Collisions), "token"),
 		len(report.Unused))
 	return p.Err
 }

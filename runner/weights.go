@@ -10,6 +10,7 @@ import (
 
 	"graft/internal/failure"
 	"graft/internal/files"
+	"graft/internal/words"
 	"graft/report/document"
 	"graft/runner/app"
 	"graft/torch/weights"
@@ -84,7 +85,7 @@ func printWeights(w io.Writer, r *weightsReport) error {
 	if err := table.Flush(); err != nil { // it keeps the first error of the lines
 		return err
 	}
-	_, err := fmt.Fprintf(w, "%s, %s (%s)\n", document.Plural(len(r.Tensors), "tensor"), document.Plural(items, "item"),
+	_, err := fmt.Fprintf(w, "%s, %s (%s)\n", words.Plural(len(r.Tensors), "tensor"), words.Plural(items, "item"),
 		r.Format)
 	return err
 }
@@ -145,7 +146,7 @@ func runWeightsConvert(w io.Writer, in, out string, force bool) error {
 	if err := weights.Write(files.OS{}, out, set); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(w, "wrote %s: %s (%s)%s\n", out, document.Plural(len(set.Tensors), "tensor"), format,
+	_, err = fmt.Fprintf(w, "wrote %s: %s (%s)%s\n", out, words.Plural(len(set.Tensors), "tensor"), format,
 		leftOut(set, format))
 	return err
 }

@@ -14,7 +14,7 @@ import (
 	"graft/cluster"
 	"graft/cluster/schedulers"
 	"graft/cluster/study"
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/internal/files"
 	"graft/internal/words"
 )

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/internal/validate"
 )
 

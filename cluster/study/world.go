@@ -8,7 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"graft/cluster"
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/internal/files"
 )
 

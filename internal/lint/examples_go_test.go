@@ -20,7 +20,7 @@ var roomExamples = map[string]example{
 	"a world imports a scheduler of its":   {"cluster/a.go", `import _ "graft/cluster/schedulers"`, []int{3}},
 	"its test does":                        {"cluster/a_test.go", `import _ "graft/cluster/schedulers"`, nil},
 	"a subpackage without a row":           {"tracing/drawing/a.go", `import _ "graft/model"`, nil},
-	"the engine of config is below it":     {"config/decode/a.go", `import _ "graft/config"`, []int{3}},
+	"the engine of config is below it":     {"internal/decode/a.go", `import _ "graft/config"`, []int{3}},
 	"statistics import no files":           {"internal/stat/a.go", `import _ "graft/internal/files"`, []int{3}},
 	"a subpackage imports one above":       {"torch/weights/a.go", `import _ "graft/model"`, []int{3}},
 	"a test imports one above":             {"net2net/a_test.go", `import _ "graft/trainer"`, []int{3}},

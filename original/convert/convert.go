@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"graft/config"
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/internal/files"
 	"graft/original/published"
 )

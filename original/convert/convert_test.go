@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/config"
-	"graft/config/decode"
 	"graft/decider"
+	"graft/internal/decode"
 	"graft/internal/files"
 	"graft/net2net"
 	"graft/original/learn"

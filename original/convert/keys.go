@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"graft/config"
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/model"
 	"graft/net2net"
 	"graft/original/published"

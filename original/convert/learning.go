@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"graft/config"
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/model"
 	"graft/net2net"
 	"graft/original"

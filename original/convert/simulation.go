@@ -3,7 +3,7 @@ package convert
 import (
 	"math"
 
-	"graft/config/decode"
+	"graft/internal/decode"
 )
 
 // simulationAgent is the original's that ran all sequences of actions.

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/internal/files"
 	"graft/model"
 	"graft/original"

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/internal/files"
 	"graft/model"
 	"graft/original/bilstm"

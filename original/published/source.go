@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"graft/config/decode"
+	"graft/internal/decode"
 )
 
 // Source is a configuration file of the original: its keys in their order, where they

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"graft/internal/words"
 )
 
 // PrintableLines applies [Printable] to each line.
@@ -21,16 +23,9 @@ func Capitalized(text string) string {
 	return strings.ToUpper(Printable(text[:1])) + Printable(text[1:])
 }
 
-// SomeOf lists the first few names and counts the others; none give a dash.
+// SomeOf is [words.Some] as a printable text.
 func SomeOf(names []string, few int) string {
-	if len(names) == 0 {
-		return "-"
-	}
-	text := Printable(strings.Join(names[:min(few, len(names))], ", "))
-	if more := len(names) - few; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return Printable(words.Some(names, few))
 }
 
 // ShortDigest is the beginning of a digest, for people.
@@ -49,14 +44,6 @@ func SeedsText(seeds []int64) string {
 		return "one seed, " + texts[0]
 	}
 	return "seeds " + SomeOf(texts, 8)
-}
-
-// Plural counts things by their singular: 1 job, 2 jobs.
-func Plural[N int | int64](n N, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // Numbered lists column names: the format with each number from the first to the last.

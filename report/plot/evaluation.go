@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"graft/internal/files"
-	"graft/report/document"
+	"graft/internal/words"
 	"graft/report/figure"
 	"graft/report/runs"
 	"graft/simulation/evaluation"
@@ -77,7 +77,7 @@ func regretBars(o *runs.EvaluationOutcome, of string) []drawing {
 	b := &figure.Bars{Title: "Regret of " + of, Values: true,
 		X: figure.Axis{Name: "regret", Unit: "points", Zero: true},
 		Note: fmt.Sprintf("Mean over %s: points of accuracy below the best of the table. Noise floor: %.2f points.",
-			document.Plural(len(c.Tables), "table"), c.Floor),
+			words.Plural(len(c.Tables), "table"), c.Floor),
 		Lines: "Lines: 95% intervals by a bootstrap over the tables."}
 	if len(c.Tables) == 1 {
 		b.Note, b.Lines = fmt.Sprintf("In one table: points of accuracy below its best. Noise floor: %.2f points.",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"graft/internal/words"
 	"graft/net2net"
 	"graft/report/document"
 	"graft/report/figure"
@@ -170,7 +171,7 @@ func timelineEvents(notes []trainer.Note) []figure.Event {
 func markOf(n trainer.Note) figure.Event {
 	mark := figure.Event{X: n.Time.Seconds(), Label: document.Printable(string(n.Event))}
 	if n.Event == results.EventDevices {
-		mark.Label = document.Plural(n.Devices, "device")
+		mark.Label = words.Plural(n.Devices, "device")
 	}
 	switch n.Event.Traits().Look {
 	case results.Up:

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"graft/config"
+	"graft/internal/words"
 	"graft/report/document"
 	"graft/report/figure"
 	"graft/report/runs"
@@ -122,11 +123,11 @@ func plotRanks(r *runs.Run) ([]drawing, error) {
 		c.Low, c.High = append(c.Low, 100*slices.Min(record.Accuracy)), append(c.High, 100*slices.Max(record.Accuracy))
 	}
 	note := fmt.Sprintf("%s: %s, %s. Band: from the worst to the best seed of each sequence.", table.Name,
-		document.Plural(len(table.Records), "sequence"), document.SeedsText(report.Seeds))
+		words.Plural(len(table.Records), "sequence"), document.SeedsText(report.Seeds))
 	if report.SeedSpread == nil {
 		c.Name, c.Low, c.High = "one run of each sequence", nil, nil
 		note = fmt.Sprintf("%s: %s, each with one seed, so the noise of the ranks is unknown.", table.Name,
-			document.Plural(len(table.Records), "sequence"))
+			words.Plural(len(table.Records), "sequence"))
 	}
 	panel := figure.Panel{Y: shareAxis("accuracy"), Curves: []figure.Curve{c}}
 	if report.Never != nil {

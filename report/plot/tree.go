@@ -3,11 +3,13 @@ package plot
 import (
 	"cmp"
 	"fmt"
+	"slices"
+
+	"graft/internal/words"
 	"graft/report/document"
 	"graft/report/figure"
 	"graft/report/runs"
 	"graft/simulation/tables"
-	"slices"
 )
 
 // treeBuilder builds the nodes of a tree from records.
@@ -33,7 +35,7 @@ func treeFigure(t *tables.Table, policy []string) *figure.Tree {
 	}
 	f := &figure.Tree{Title: "The action tree of " + t.Name, Value: shareAxis("mean accuracy"),
 		Root: g.node("", all, 0), Note: fmt.Sprintf("%s, %s. A box for each beginning of sequences, as high as there "+
-			"are sequences that begin so. %s", t.Name, document.Plural(len(all), "sequence"), noiseText(t))}
+			"are sequences that begin so. %s", t.Name, words.Plural(len(all), "sequence"), noiseText(t))}
 	for k := range t.Decisions {
 		f.Decisions = append(f.Decisions, fmt.Sprintf("decision %d", k+1))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"graft/internal/files"
 	"graft/internal/parallel"
+	"graft/internal/words"
 	"graft/report"
 	"graft/report/document"
 	"graft/report/page"
@@ -188,7 +189,7 @@ func (h *Handler) list(v *snapshot, live page.Live) (*page.Page, error) {
 		parts := []page.Part{{Table: listTable(runs[:len(runs)-over])}}
 		if over += v.over; over > 0 {
 			parts = append(parts, page.Part{Sentences: []string{fmt.Sprintf("%s are not listed; "+
-				"serve a folder further down to see them.", document.Plural(over, "more run"))}})
+				"serve a folder further down to see them.", words.Plural(over, "more run"))}})
 		}
 		p.Sections = append(p.Sections, page.Section{Title: "Runs", Parts: parts})
 	}
@@ -230,7 +231,7 @@ func leadOf(runs []listedRun, broken int) string {
 		state, _ := r.state(r.quiet)
 		count[state]++
 	}
-	text := document.Plural(len(runs)+broken, "run")
+	text := words.Plural(len(runs)+broken, "run")
 	for _, state := range []string{runningWord, report.StateWord(true), report.StateWord(false)} {
 		if n := count[state]; n > 0 {
 			text += fmt.Sprintf(", %d %s", n, state)
@@ -288,7 +289,7 @@ func leftOutTable(broken []listedRun, others []runs.SkippedRun) []page.Part {
 	parts := []page.Part{{Table: t}}
 	if over := len(others) - maxOthers; over > 0 {
 		parts = append(parts, page.Part{Sentences: []string{fmt.Sprintf("%s without a run are not named.",
-			document.Plural(over, "more folder"))}})
+			words.Plural(over, "more folder"))}})
 	}
 	return parts
 }

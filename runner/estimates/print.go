@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"graft/cluster/estimate"
+	"graft/internal/words"
 	"graft/report/document"
 	"graft/report/runs"
 )
@@ -12,9 +13,9 @@ import (
 // PrintDurations prints estimates of durations for people.
 func PrintDurations(w io.Writer, r *DurationReport) error {
 	d := &document.Document{}
-	d.Say(fmt.Sprintf("%s: %s, %s", r.Trace, r.Format, document.Plural(r.Jobs, "job")), historyText(r),
+	d.Say(fmt.Sprintf("%s: %s, %s", r.Trace, r.Format, words.Plural(r.Jobs, "job")), historyText(r),
 		fmt.Sprintf("%s by a model, %d by the mean of similar jobs, %d of an hour",
-			document.Plural(r.Learned, "estimate"), r.Similar, r.Blind))
+			words.Plural(r.Learned, "estimate"), r.Similar, r.Blind))
 	if r.Scores != nil {
 		d.Say("model: "+scoresText(r.Scores, "s"), "mean of similar jobs, for the same jobs: "+scoresText(r.Usual, "s"),
 			"Intervals of 95% are a bootstrap over runs of jobs.")
@@ -26,7 +27,7 @@ func PrintDurations(w io.Writer, r *DurationReport) error {
 		d.Say("wrote " + r.Model)
 	}
 	if len(r.Shapes) > 0 {
-		d.Say(fmt.Sprintf("wrote %s of shapes", document.Plural(len(r.Shapes), "file")))
+		d.Say(fmt.Sprintf("wrote %s of shapes", words.Plural(len(r.Shapes), "file")))
 	}
 	return d.Print(w)
 }
@@ -35,7 +36,7 @@ func historyText(r *DurationReport) string {
 	if r.History == 0 && r.Later == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("history: %s", document.Plural(r.History, "job"))
+	text := fmt.Sprintf("history: %s", words.Plural(r.History, "job"))
 	if r.Later > 0 {
 		text += fmt.Sprintf("; %d left out, submitted with the trace or later", r.Later)
 	}
@@ -93,9 +94,9 @@ func termTable(terms []Term, unit string) *document.Table {
 // PrintForecast prints a forecast for people.
 func PrintForecast(w io.Writer, r *ForecastReport) error {
 	d := &document.Document{}
-	d.Say(fmt.Sprintf("%s: %s of ten minutes", r.Source, document.Plural(r.Steps, "step")),
+	d.Say(fmt.Sprintf("%s: %s of ten minutes", r.Source, words.Plural(r.Steps, "step")),
 		fmt.Sprintf("forecast from %s to %s: %d steps by models, learned %s, %d by the last known hour", r.From, r.To,
-			r.Learned, document.Plural(r.Times, "time"), r.Rows-r.Learned))
+			r.Learned, words.Plural(r.Times, "time"), r.Rows-r.Learned))
 	if r.Jobs.Scores != nil {
 		d.Say("jobs: "+scoresText(r.Jobs.Scores, "jobs"), "GPUs: "+scoresText(r.GPUs.Scores, "GPUs"),
 			"Intervals of 95% are a bootstrap over days.")
@@ -109,7 +110,7 @@ func PrintForecast(w io.Writer, r *ForecastReport) error {
 		d.Say("wrote " + path)
 	}
 	if len(r.Shapes) > 0 {
-		d.Say(fmt.Sprintf("wrote %s of shapes", document.Plural(len(r.Shapes), "file")))
+		d.Say(fmt.Sprintf("wrote %s of shapes", words.Plural(len(r.Shapes), "file")))
 	}
 	return d.Print(w)
 }
@@ -117,7 +118,7 @@ func PrintForecast(w io.Writer, r *ForecastReport) error {
 // Print prints shapes for people: maps only where one is asked for.
 func (s *Shaped) Print(w io.Writer, asked bool) error {
 	d, m := &document.Document{}, s.Model
-	d.Say(fmt.Sprintf("%s: learned from %s, base %s, target %s", s.Path, document.Plural(m.Rows(), "row"),
+	d.Say(fmt.Sprintf("%s: learned from %s, base %s, target %s", s.Path, words.Plural(m.Rows(), "row"),
 		Digits(m.Base()), m.Target()))
 	if !asked {
 		d.Show(termTable(Terms(m), Unit("target's unit", m.Target())))

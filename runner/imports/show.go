@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"graft/internal/words"
 	"graft/model/graph"
 	"graft/net2net/rewrite"
 	"graft/report/document"
@@ -56,8 +57,8 @@ func Describe(g *graph.Graph) *Network {
 // Write writes the description for people.
 func (n *Network) Write(p *document.Printer) error {
 	p.Line("%s", document.PrintableLines(n.Print))
-	p.Line("\nA graph of %s, %s and %s; its input is %s", document.Plural(n.Modules, "module"),
-		document.Plural(n.Operators, "operator"), document.Plural(n.Parameters, "parameter"), n.Input)
+	p.Line("\nA graph of %s, %s and %s; its input is %s", words.Plural(n.Modules, "module"),
+		words.Plural(n.Operators, "operator"), words.Plural(n.Parameters, "parameter"), n.Input)
 	if len(n.Blocks) > 0 {
 		p.Line("blocks, which deepen:BLOCK repeats: %s", document.Printable(strings.Join(n.Blocks, ", ")))
 	}

@@ -21,9 +21,9 @@ import (
 	"graft/internal/failure"
 	"graft/internal/files"
 	"graft/internal/parallel"
+	"graft/internal/words"
 	"graft/learn"
 	"graft/learn/candidates"
-	"graft/report/document"
 	"graft/report/runs"
 	"graft/results"
 	"graft/runner/app"
@@ -274,7 +274,7 @@ func (l *schedulerLog) scene() app.Progress {
 			defer l.mu.Unlock()
 			return int64(wholeBar * l.part()), wholeBar
 		},
-		Text: func() string { return document.Plural(l.seeds, "scheduler") },
+		Text: func() string { return words.Plural(l.seeds, "scheduler") },
 		Details: func(width int) string {
 			return locked(func() string {
 				return app.FitLine([]string{strings.TrimSpace(fmt.Sprintf("validation %.2f slots", l.last))}, width)

@@ -7,7 +7,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"graft/report/document"
+	"graft/internal/words"
 	"graft/runner/app"
 	"graft/simulation/learning"
 )
@@ -122,7 +122,7 @@ func (l *seedLog) scene() app.Progress {
 
 // facts is the line below the bar, of at most width characters.
 func (m seedTotals) facts(width int) string {
-	return app.FitLine([]string{document.Plural(m.steps, "step"), fmt.Sprintf("aim %.3f", m.aim),
+	return app.FitLine([]string{words.Plural(m.steps, "step"), fmt.Sprintf("aim %.3f", m.aim),
 		fmt.Sprintf("regret %.3f points", m.regret),
 		fmt.Sprintf("%d learning", m.begun-m.done)}, width)
 }

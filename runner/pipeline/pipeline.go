@@ -13,7 +13,7 @@ import (
 
 	"graft/config"
 	"graft/internal/failure"
-	"graft/report/document"
+	"graft/internal/words"
 	"graft/report/runs"
 	"graft/results"
 	"graft/runner/app"
@@ -164,7 +164,7 @@ func (p *pipeline) stages(ctx context.Context) (*runs.PipelineOutcome, error) {
 	}
 	if len(failed) > 0 {
 		err = failure.With(failure.Partial, fmt.Errorf("policies learned from %d of %s, which are complete: %w",
-			len(tables), document.Plural(len(p.Scenarios()), "table"), errors.Join(failed...)))
+			len(tables), words.Plural(len(p.Scenarios()), "table"), errors.Join(failed...)))
 	}
 	return outcome, err
 }

@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"time"
 
+	"go.uber.org/zap"
+
 	"graft/fleet"
+	"graft/internal/words"
 	"graft/report/document"
 	"graft/runner/app"
 	"graft/simulation/grid"
 	"graft/simulation/tables"
-
-	"go.uber.org/zap"
 )
 
 // draw shows the progress: bars on a terminal, elsewhere a log line every ten seconds.
@@ -51,10 +52,10 @@ func (x *monitor) progress() (done, all int64) {
 func (x *monitor) progressText() string {
 	s := x.lastState()
 	if left := x.remaining(s); left > 0 {
-		return fmt.Sprintf("%d of %s, %s to go", s.Ended, document.Plural(s.Sequences, "run"),
+		return fmt.Sprintf("%d of %s, %s to go", s.Ended, words.Plural(s.Sequences, "run"),
 			document.RoughDurationText(left))
 	}
-	return fmt.Sprintf("%d of %s", s.Ended, document.Plural(s.Sequences, "run"))
+	return fmt.Sprintf("%d of %s", s.Ended, words.Plural(s.Sequences, "run"))
 }
 
 // remaining estimates the time to the end from the pace since this process started; zero where
@@ -82,7 +83,7 @@ func (x *monitor) progressDetails(width int) string {
 	for _, leg := range x.legs() {
 		parts = append(parts, "runs "+grid.Segment{Sequence: leg.Sequence, Seed: leg.Seed}.String())
 	}
-	return app.FitLine(append(parts, document.Plural(int(s.Steps), "step")), width)
+	return app.FitLine(append(parts, words.Plural(int(s.Steps), "step")), width)
 }
 
 func (x *monitor) logProgress() {

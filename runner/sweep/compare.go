@@ -10,7 +10,7 @@ import (
 
 	"graft/config"
 	"graft/internal/failure"
-	"graft/report/document"
+	"graft/internal/words"
 	"graft/report/runs"
 	"graft/runner/app"
 	"graft/simulation/tables"
@@ -212,7 +212,7 @@ func (s *sweep) addBest(path string, o Options) error {
 	seeds := s.seeds(s.Compare.SelectionSeeds, o.Seeds) // disjoint from those of the arms
 	if trials := len(list)*len(seeds) + len(s.plan.Trials()); trials > mostTrials {
 		return fmt.Errorf("arm %s: %s with %s are too many trials; set compare.max_sequences lower",
-			config.ArmBestFixed, document.Plural(len(list), "sequence"), document.Plural(len(seeds), "seed"))
+			config.ArmBestFixed, words.Plural(len(list), "sequence"), words.Plural(len(seeds), "seed"))
 	}
 	if err := s.addArm(path, o, config.ArmBestFixed, s.never()); err != nil {
 		return err

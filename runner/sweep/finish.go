@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"graft/internal/failure"
-	"graft/report/document"
+	"graft/internal/words"
 	"graft/report/runs"
 )
 
@@ -37,7 +37,7 @@ func (s *sweep) failedError(o *runs.SweepOutcome) error {
 	}
 	f := o.Failed[0]
 	err := fmt.Errorf("%d of %s failed, such as %s, seed %d: %s; the results of the others are in %s: try again with "+
-		"option resume", len(o.Failed), document.Plural(len(s.plan.Trials()), "trial"), f.Case, f.Seed, f.Why, s.folder)
+		"option resume", len(o.Failed), words.Plural(len(s.plan.Trials()), "trial"), f.Case, f.Seed, f.Why, s.folder)
 	if len(o.Cases) == 0 {
 		return errors.New(err.Error())
 	}

@@ -15,7 +15,7 @@ import (
 	"graft/config"
 	"graft/fleet"
 	"graft/internal/failure"
-	"graft/report/document"
+	"graft/internal/words"
 	"graft/runner/app"
 	"graft/runner/workers"
 )
@@ -143,7 +143,7 @@ func (s *sweep) showProgress() (end func()) {
 	}
 	if s.env.Show != nil {
 		return s.env.Show(app.Progress{Done: done, Text: func() string {
-			return document.Plural(len(s.plan.Cases), "case")
+			return words.Plural(len(s.plan.Cases), "case")
 		}, Details: func(int) string { return "" }})
 	}
 	ctx, cancel := context.WithCancel(context.Background())

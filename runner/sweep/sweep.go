@@ -15,6 +15,7 @@ import (
 
 	"graft/config"
 	"graft/internal/failure"
+	"graft/internal/words"
 	"graft/report/document"
 	"graft/report/runs"
 	"graft/results"
@@ -93,7 +94,7 @@ func (s *sweep) at(names ...string) string {
 func (s *sweep) run(ctx context.Context, path string, o Options) (*Result, error) {
 	if trials := len(s.plan.Trials()); trials > mostTrials {
 		return nil, failure.With(failure.Configuration, fmt.Errorf("there are %d trials of %s; there are at most %d: "+
-			"take fewer seeds or values", trials, document.Plural(len(s.plan.Cases), "case"), mostTrials))
+			"take fewer seeds or values", trials, words.Plural(len(s.plan.Cases), "case"), mostTrials))
 	}
 	b, err := s.batch()
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"graft/internal/failure"
 	"graft/internal/files"
+	"graft/internal/words"
 	"graft/report/document"
 	"graft/report/runs"
 	"graft/simulation/tables"
@@ -45,7 +46,7 @@ func Check(fsys files.FS, dirs []string) (*CheckReport, error) {
 		report.Tables = append(report.Tables, checked(found))
 	}
 	if faults > 0 {
-		failed = append(failed, fmt.Errorf("%s in %s", document.Plural(faults, "fault"), document.SomeOf(faulty, 3)))
+		failed = append(failed, fmt.Errorf("%s in %s", words.Plural(faults, "fault"), document.SomeOf(faulty, 3)))
 	}
 	return report, failure.With(worst, errors.Join(failed...))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"graft/internal/words"
 	"graft/report/document"
 	"graft/results/tensorboard"
 	"graft/runner/app"
@@ -64,12 +65,12 @@ func (c *jobCurves) note(n trainer.Note) error {
 	if n.Epoch != c.last.Epoch || c.last == (trainer.Row{}) {
 		step += int64(n.Step)
 	}
-	parts := []string{fmt.Sprintf("at %s with %s", document.SecondsText(n.Time), document.Plural(n.Devices, "device"))}
+	parts := []string{fmt.Sprintf("at %s with %s", document.SecondsText(n.Time), words.Plural(n.Devices, "device"))}
 	switch {
 	case n.Parameters != n.Before:
-		parts = append(parts, fmt.Sprintf("%s become %d", document.Plural(n.Before, "parameter"), n.Parameters))
+		parts = append(parts, fmt.Sprintf("%s become %d", words.Plural(n.Before, "parameter"), n.Parameters))
 	default:
-		parts = append(parts, document.Plural(n.Parameters, "parameter"))
+		parts = append(parts, words.Plural(n.Parameters, "parameter"))
 	}
 	parts = append(parts, document.AccuracyText(n.Accuracy)+" accuracy before it")
 	if n.Why != "" {

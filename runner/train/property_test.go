@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/config"
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/internal/files"
 	"graft/runner/app"
 	"graft/runner/train"

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"graft/internal/telemetry"
+	"graft/internal/words"
 	"graft/report/document"
 	"graft/runner/app"
 	"graft/runner/control"
@@ -42,8 +43,8 @@ func factsText(s *control.Snapshot, gpus []telemetry.State, width int) string {
 			s.Efficiency))
 	}
 	parts = append(parts, gpuTexts(gpus)...)
-	parts = append(parts, document.Plural(s.Devices, "device"), fmt.Sprintf("%s with %s in %s", s.Network,
-		document.Plural(s.Parameters, "parameter"), document.Plural(s.Layers, "layer")))
+	parts = append(parts, words.Plural(s.Devices, "device"), fmt.Sprintf("%s with %s in %s", s.Network,
+		words.Plural(s.Parameters, "parameter"), words.Plural(s.Layers, "layer")))
 	if next := eventText(s.Next); next != "" {
 		parts = append(parts, next)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"graft/cluster/adaptive"
 	"graft/cluster/study"
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/internal/files"
 	"graft/internal/validate"
 	"graft/internal/words"

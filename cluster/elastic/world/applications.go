@@ -8,7 +8,7 @@ import (
 	"graft/cluster/adaptive"
 	"graft/cluster/elastic"
 	"graft/cluster/study"
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/internal/files"
 )
 

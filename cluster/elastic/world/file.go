@@ -12,7 +12,7 @@ import (
 	"graft/cluster/elastic/agent"
 	"graft/cluster/elastic/schedulers"
 	"graft/cluster/study"
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/internal/files"
 	"graft/internal/words"
 	"graft/torch/weights"

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"graft/cluster/elastic"
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/internal/files"
 )
 

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"graft/cluster/fabric/graph"
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/internal/files"
 	"graft/model"
 	"graft/trainer/clock"

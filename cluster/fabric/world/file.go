@@ -16,7 +16,7 @@ import (
 	"graft/cluster/fabric/graph"
 	"graft/cluster/fabric/networks"
 	"graft/cluster/study"
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/internal/files"
 	"graft/internal/validate"
 	"graft/internal/words"

@@ -6,7 +6,7 @@ import (
 	"graft/cluster/fabric"
 	"graft/cluster/fabric/agent"
 	"graft/cluster/study"
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/internal/files"
 	"graft/torch/weights"
 )

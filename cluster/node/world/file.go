@@ -12,7 +12,7 @@ import (
 	"graft/cluster/node/agent"
 	"graft/cluster/node/schedulers"
 	"graft/cluster/study"
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/internal/files"
 	"graft/internal/words"
 	"graft/learn"

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"graft/cluster/study"
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/internal/words"
 )
 

@@ -11,7 +11,7 @@ import (
 	"graft/cluster/node/agent"
 	"graft/cluster/node/schedulers"
 	"graft/cluster/study"
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/internal/files"
 	"graft/internal/validate"
 	"graft/torch/weights"

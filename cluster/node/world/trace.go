@@ -9,7 +9,7 @@ import (
 
 	"graft/cluster/node"
 	"graft/cluster/trace"
-	"graft/config/decode"
+	"graft/internal/decode"
 	"graft/internal/files"
 )
 
