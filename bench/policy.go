@@ -15,6 +15,7 @@ import (
 	"graft/decider"
 	"graft/internal/files"
 	"graft/internal/stat"
+	_ "graft/original/published" // reads tables of the original's
 	"graft/simulation"
 	"graft/simulation/evaluation"
 	"graft/simulation/learning"

@@ -13,7 +13,8 @@ import (
 
 var reservedNames = []string{"cache", "policy", "evaluation", "left-out"}
 
-func (p *Pipeline) check(fsys files.FS, r *decode.Reading) {
+// Check checks the scenarios and the files of policies, with what each takes from the pipeline.
+func (p *Pipeline) Check(fsys files.FS, r *decode.Reading) {
 	const key = "pipeline.scenarios"
 	if r.Broken(key) {
 		return

@@ -13,8 +13,8 @@ import (
 	"graft/simulation/learning"
 )
 
-// check reads all tables, and reports each that cannot be learned from.
-func (l *TreeLearning) check(fsys files.FS, r *decode.Reading) {
+// Check reads all tables, and reports each that cannot be learned from.
+func (l *TreeLearning) Check(fsys files.FS, r *decode.Reading) {
 	known := &folders{fsys: fsys}
 	l.trees = known.trees(r, "folders", l.Tables.Folders)
 	l.held = known.trees(r, "held_out", l.Tables.HeldOut)

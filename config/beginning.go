@@ -1,20 +1,14 @@
 package config
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
-	"math"
-	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"graft/internal/decode"
 	"graft/internal/files"
 	"graft/model/graph"
-	"graft/original"
-	"graft/torch/weights"
+	"graft/trainer"
 )
 
 // InitialWeights describes the initial weights of a job.
@@ -24,15 +18,6 @@ type InitialWeights struct {
 	// Accuracy is the published test accuracy of the weights, from 0 to 1; nil means
 	// unknown.
 	Accuracy *float64
-}
-
-// history holds the original's records about weights.
-type history struct {
-	weights  string        // file
-	epochs   int           // of training
-	ended    time.Duration // end of the last epoch, in the budget
-	from     Source        // of ended
-	accuracy *float64      // test accuracy after it, from 0 to 1; nil where it was not recorded
 }
 
 // seedMark stands for the seed in the name of a file of weights.
@@ -49,7 +34,7 @@ func (j *Job) InitialWeightsOf(seed int64) InitialWeights {
 	}
 	b := InitialWeights{Weights: j.weightsOf(seed)}
 	if j.history != nil {
-		b = InitialWeights{j.history.weights, j.history.epochs, j.history.accuracy}
+		b = InitialWeights{j.history.Weights, j.history.Epochs, j.history.Accuracy}
 	}
 	if j.Network.ResetEpochs {
 		b.Epochs = 0
@@ -110,125 +95,17 @@ func (j *Job) SharedBySeeds() string {
 func (j *Job) begin(fsys files.FS, r *decode.Reading) {
 	o := j.Network
 	_, timed := r.Given["time.start"]
-	key, wanted := "network.weights", o.inFolder() && !o.Fresh
+	key, wanted := "network.weights", trainer.WeightsInFolder(o.Weights) && !o.Fresh
 	if !wanted {
 		// else it has no effect
 		key, wanted = "network.runtimes", o.Weights != "" && o.Runtimes != "" && !(o.ResetEpochs && timed)
 	}
 	r.Attempt(key, wanted, func() (err error) {
-		j.history, err = o.history(fsys)
+		j.history, err = trainer.ReadWeightsHistory(fsys, o.Weights, o.Runtimes)
 		return err
 	})
 	if j.history != nil && !timed {
-		j.Time.Start = j.history.ended
-		r.Given["time.start"] = j.history.from
+		j.Time.Start = j.history.Ended
+		r.Given["time.start"] = Source{File: j.history.File, Line: j.history.Line}
 	}
-}
-
-// inFolder says whether the weights are named by their folder: a file is recognised by
-// its ending.
-func (o NetworkOptions) inFolder() bool {
-	_, err := weights.FormatOf(o.Weights)
-	return o.Weights != "" && err != nil
-}
-
-// history reads the records that the section names.
-func (o NetworkOptions) history(fsys files.FS) (*history, error) {
-	h := &history{weights: o.Weights}
-	runtimes := o.Runtimes
-	var tests []original.Metric
-	if o.inFolder() {
-		l, err := openFolder(fsys, o.Weights)
-		if err != nil {
-			return nil, err
-		}
-		if h.weights, err = weightsIn(l); err != nil {
-			return nil, err
-		}
-		runtimes = cmp.Or(runtimes, filepath.Join(l.Path, "runtimes"))
-		tests = l.Metrics
-	}
-	rows, err := original.ReadRuntimes(fsys, runtimes)
-	if err != nil {
-		return nil, err
-	}
-	if err := inOrder(rows); err != nil {
-		return nil, fmt.Errorf("%s: %w", runtimes, err)
-	}
-	h.epochs = len(rows)
-	h.end(rows, runtimes)
-	return h, h.test(tests)
-}
-
-func openFolder(fsys files.FS, path string) (*original.Folder, error) {
-	if info, err := fsys.Stat(path); err != nil || !info.IsDir() {
-		_, unknown := weights.FormatOf(path)
-		return nil, fmt.Errorf("%w, or name a folder that is there", unknown)
-	}
-	return original.ReadFolder(fsys, path)
-}
-
-// weightsIn finds the one file of weights in a folder.
-func weightsIn(l *original.Folder) (string, error) {
-	var found []string
-	for _, name := range l.Others {
-		if _, err := weights.FormatOf(name); err != nil {
-			continue
-		}
-		if strings.TrimSuffix(name, filepath.Ext(name)) == "weights" {
-			found = []string{name}
-			break
-		}
-		found = append(found, name)
-	}
-	if len(found) == 1 {
-		return filepath.Join(l.Path, found[0]), nil
-	}
-	return "", fmt.Errorf("%s has %d files of weights, and none is called weights.pth; name the file, "+
-		"and runtimes beside it", l.Path, len(found))
-}
-
-// inOrder checks the times of epochs.
-func inOrder(rows []original.Row) error {
-	if len(rows) == 0 {
-		return errors.New("it holds no epoch")
-	}
-	for k, row := range rows {
-		if !(row.Seconds >= 0) || row.Seconds > math.MaxInt64/1e9 || k > 0 && row.Seconds < rows[k-1].Seconds {
-			return fmt.Errorf("the epoch in line %d ends after %v seconds; times must not be negative, and ascend", k+1,
-				row.Seconds)
-		}
-	}
-	return nil
-}
-
-// end moves the end of the last epoch to the last of the rows.
-func (h *history) end(rows []original.Row, path string) {
-	last := time.Duration(math.Round(rows[len(rows)-1].Seconds * 1e9))
-	if last >= h.ended {
-		h.ended, h.from = last, Source{File: path, Line: len(rows)}
-	}
-}
-
-// test takes the accuracy after the last epoch, which the budget includes, where one
-// table of the folder has it.
-func (h *history) test(metrics []original.Metric) error {
-	var found []original.Metric
-	for _, m := range metrics {
-		if m.Granularity == "epoch" && m.Metric == "test_acc" && len(m.Rows) == h.epochs {
-			found = append(found, m)
-		}
-	}
-	if len(found) != 1 {
-		return nil
-	}
-	path := filepath.Join(filepath.Dir(h.weights), found[0].File)
-	if err := inOrder(found[0].Rows); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	h.end(found[0].Rows, path)
-	if v := found[0].Rows[h.epochs-1].Value; v.Single {
-		h.accuracy = &v.Numbers[0]
-	}
-	return nil
 }

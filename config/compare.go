@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 
 	"graft/dataset"
@@ -48,8 +49,12 @@ func (j *Job) compare(fsys files.FS, r *decode.Reading) {
 		}
 	}
 	j.compareGraph(n, tokens, r)
-	if n.Graph != nil {
-		if err := j.fitsMachine(fsys, n.Graph); err != nil {
+	if onHost := j.Run.Device == "" || j.Run.Device == "cpu"; n.Graph != nil && fsys != nil && onHost {
+		examples := cmp.Or(j.Train.MicroBatch, j.Train.Batch)
+		if j.Train.MaxMemoryMB > 0 { // parts are as small as they must be
+			examples = 1
+		}
+		if err := n.FitsMachine(fsys, examples); err != nil {
 			r.Blame(key, err.Error())
 		}
 	}

@@ -318,14 +318,7 @@ var descriptions = map[string]string{
 	"graft/config.CompareOptions.Seeds": "Trials of each arm, with run.seed and the seeds after it; zero means 10.",
 	"graft/config.CompareOptions.SelectionSeeds": "The number of trials of each sequence for the arm best fixed, " +
 		"with the seeds after those of the arms. Zero means 3.",
-	"graft/config.ElasticLearning.DL2":       "Options of the learner where elastic.compat is dl2.",
-	"graft/config.ElasticLearning.Elastic":   "Cluster and speeds.",
-	"graft/config.ElasticLearning.Learn":     "Options of the learner.",
-	"graft/config.ElasticLearning.Run":       "Seeds and output.",
-	"graft/config.ElasticLearning.Schedule":  "Schedulers that 'graft evaluate' compares with.",
-	"graft/config.ElasticLearning.Workload":  "At most one trace, whose settings are those of generated workloads.",
-	"graft/config.ElasticLearning.Workloads": "To learn from, to stop by and to compare on.",
-	"graft/config.FleetOptions.Account":      "The account that Slurm charges. Empty means its default.",
+	"graft/config.FleetOptions.Account": "The account that Slurm charges. Empty means its default.",
 	"graft/config.FleetOptions.CPUs": "The number of processors of each worker. Zero divides this machine's among " +
 		"local workers, and means the cluster's default elsewhere.",
 	"graft/config.FleetOptions.Claim": "The persistent volume claim of the run folder and the cache, for the engine " +
@@ -369,33 +362,6 @@ var descriptions = map[string]string{
 	"graft/config.Job.Time":    "Budget, clock and changes of devices.",
 	"graft/config.Job.Train": "Holds the options of training. Its tables stand beside it: optimizer, schedule, " +
 		"augment, distill, checkpoint and parallel.",
-	"graft/config.Learning.Learn":           "Options of the learner.",
-	"graft/config.Learning.Policy":          "Sizes of the policy, and its initial weights.",
-	"graft/config.Learning.Run":             "Seed and output.",
-	"graft/config.Learning.Table":           "Training table.",
-	"graft/config.LearningPolicy.Embedding": "Size of a token's vector in the vocabulary; zero does not check it.",
-	"graft/config.LearningPolicy.Weights": "File of initial weights, .pth or .safetensors, whose embedding is " +
-		"ignored; empty draws random ones.",
-	"graft/config.LearningRun.Checkpoint": "Wall-clock time between checkpoints; zero means 30 s.",
-	"graft/config.LearningRun.Every":      "Episodes in a row of the table; zero means 100.",
-	"graft/config.LearningRun.Folder":     "Path of the run folder; empty lets the command choose.",
-	"graft/config.LearningRun.Seed":       "Seed of the initial parameters and of all actions; default 1.",
-	"graft/config.LearningRun.Tensorboard": "Whether event files for TensorBoard are written beside the tables; " +
-		"false writes none.",
-	"graft/config.LearningTable.Actions": "The actions that the numbers of a single data.pkl stand for; empty means " +
-		"to deepen each marked block, and at last none. A folder lists its own.",
-	"graft/config.LearningTable.Compat": "Compatibility of the surgery, which decides what the policy reads; empty " +
-		"means graft's own.",
-	"graft/config.LearningTable.DiscardDraws": "Whether the random numbers that the original drew for weights are " +
-		"drawn and discarded, so that actions are drawn as by it.",
-	"graft/config.LearningTable.File": "A table's folder, graft's or the original's, or a single data.pkl of the " +
-		"original's; required.",
-	"graft/config.LearningTable.Network": "The network that the sequences start with: a name of the zoo or a network " +
-		"file. Empty means what the folder says, and ConvNet2 for a single data.pkl.",
-	"graft/config.LearningTable.Prefix": "Whether each sequence starts with token 0, as for the original's first " +
-		"policies.",
-	"graft/config.LearningTable.Vocabulary": "Path of the vocabulary: a folder, a file of graft's, or NAME.ids.pkl " +
-		"with NAME.embeddings.pkl beside it; required.",
 	"graft/config.NetworkOptions.Classes": "The number of classes that the last linear layer tells apart. Zero means " +
 		"those of the data for a network of the zoo, and the file's own for one of a file.",
 	"graft/config.NetworkOptions.File": "Path of a network file, in place of a name; empty means none.",
@@ -479,34 +445,6 @@ var descriptions = map[string]string{
 	"graft/config.TreeLearningTables.Folders": "Folders of the training tables, graft's or the original's; required.",
 	"graft/config.TreeLearningTables.HeldOut": "Folders of validation tables, for early stopping; empty stops where " +
 		"the training objective stops improving.",
-	"graft/config.WorkloadOptions.Arrivals": "Of generated workloads: uniform, poisson, pattern, which repeats the " +
-		"numbers of jobs in the slots of pattern from a random slot on, or trace, which does so with those of " +
-		"workload.traces; with from it is submission. Empty means poisson, or submission with from.",
-	"graft/config.WorkloadOptions.EpochError": "Relative error of what schedulers know of epochs, from 0 to below 1; " +
-		"zero means none.",
-	"graft/config.WorkloadOptions.Epochs": "Of a job whose type has length 1; zero means 30,000, or with from that " +
-		"jobs keep their work.",
-	"graft/config.WorkloadOptions.From": "The trace of a cluster, of any format that 'graft trace' reads. Its jobs " +
-		"with GPUs are divided in the order of submission: workloads to learn from, then those of validation, then " +
-		"those of the test. Jobs submitted within a slot after the last one of learning or validation are left out, " +
-		"as are those after the test. Empty divides none.",
-	"graft/config.WorkloadOptions.Jitter": "Varies the epochs of jobs of one type by up to a tenth; false keeps them " +
-		"equal. With from it must be false.",
-	"graft/config.WorkloadOptions.Jobs": "Of a workload that no file holds; zero means 60.",
-	"graft/config.WorkloadOptions.Pattern": "Jobs that arrive in each slot, for arrivals of that name; numbers above " +
-		"rate are cut to it.",
-	"graft/config.WorkloadOptions.Rate": "Jobs that arrive in a slot, at most; zero means 3. With from it must be " +
-		"zero.",
-	"graft/config.WorkloadOptions.Seed": "Of what is drawn; default 1.",
-	"graft/config.WorkloadOptions.Test": "Files of traces on which 'graft evaluate' compares schedulers; empty " +
-		"generates workloads.",
-	"graft/config.WorkloadOptions.TestCount": "Workloads to compare on, where no files are; zero means 10.",
-	"graft/config.WorkloadOptions.Train": "Files of traces to learn from, as in workload.traces; empty generates " +
-		"workloads.",
-	"graft/config.WorkloadOptions.TrainCount": "Workloads to learn from, where no files are; zero means 40.",
-	"graft/config.WorkloadOptions.Validation": "Files of traces that choose the best of what is learned; empty " +
-		"generates workloads.",
-	"graft/config.WorkloadOptions.ValidationCount": "Workloads of validation, where no files are; zero means 8.",
 	"graft/dataset.Options.Context": "The number of tokens in a window of a text, whose windows follow each other " +
 		"without a gap, or of each text of a table, where shorter ones are filled up and longer ones are cut. Zero " +
 		"means 64.",
@@ -663,6 +601,44 @@ var descriptions = map[string]string{
 	"graft/original/dl2.WorkloadOptions.MostSlots":   "Slots after which an episode is cut; zero means 1000.",
 	"graft/original/dl2.WorkloadOptions.TypesEvery": "Updates after which there is another type; zero means 500, it " +
 		"needs first_types.",
+	"graft/original/dl2/learning.File.DL2":       "Options of the learner where elastic.compat is dl2.",
+	"graft/original/dl2/learning.File.Elastic":   "Cluster and speeds.",
+	"graft/original/dl2/learning.File.Learn":     "Options of the learner.",
+	"graft/original/dl2/learning.File.Run":       "Seeds and output.",
+	"graft/original/dl2/learning.File.Schedule":  "Schedulers that 'graft evaluate' compares with.",
+	"graft/original/dl2/learning.File.Workload":  "At most one trace, whose settings are those of generated workloads.",
+	"graft/original/dl2/learning.File.Workloads": "To learn from, to stop by and to compare on.",
+	"graft/original/dl2/learning.WorkloadOptions.Arrivals": "Of generated workloads: uniform, poisson, pattern, " +
+		"which repeats the numbers of jobs in the slots of pattern from a random slot on, or trace, which does so " +
+		"with those of workload.traces; with from it is submission. Empty means poisson, or submission with from.",
+	"graft/original/dl2/learning.WorkloadOptions.EpochError": "Relative error of what schedulers know of epochs, " +
+		"from 0 to below 1; zero means none.",
+	"graft/original/dl2/learning.WorkloadOptions.Epochs": "Of a job whose type has length 1; zero means 30,000, or " +
+		"with from that jobs keep their work.",
+	"graft/original/dl2/learning.WorkloadOptions.From": "The trace of a cluster, of any format that 'graft trace' " +
+		"reads. Its jobs with GPUs are divided in the order of submission: workloads to learn from, then those of " +
+		"validation, then those of the test. Jobs submitted within a slot after the last one of learning or " +
+		"validation are left out, as are those after the test. Empty divides none.",
+	"graft/original/dl2/learning.WorkloadOptions.Jitter": "Varies the epochs of jobs of one type by up to a tenth; " +
+		"false keeps them equal. With from it must be false.",
+	"graft/original/dl2/learning.WorkloadOptions.Jobs": "Of a workload that no file holds; zero means 60.",
+	"graft/original/dl2/learning.WorkloadOptions.Pattern": "Jobs that arrive in each slot, for arrivals of that " +
+		"name; numbers above rate are cut to it.",
+	"graft/original/dl2/learning.WorkloadOptions.Rate": "Jobs that arrive in a slot, at most; zero means 3. With " +
+		"from it must be zero.",
+	"graft/original/dl2/learning.WorkloadOptions.Seed": "Of what is drawn; default 1.",
+	"graft/original/dl2/learning.WorkloadOptions.Test": "Files of traces on which 'graft evaluate' compares " +
+		"schedulers; empty generates workloads.",
+	"graft/original/dl2/learning.WorkloadOptions.TestCount": "Workloads to compare on, where no files are; zero " +
+		"means 10.",
+	"graft/original/dl2/learning.WorkloadOptions.Train": "Files of traces to learn from, as in workload.traces; " +
+		"empty generates workloads.",
+	"graft/original/dl2/learning.WorkloadOptions.TrainCount": "Workloads to learn from, where no files are; zero " +
+		"means 40.",
+	"graft/original/dl2/learning.WorkloadOptions.Validation": "Files of traces that choose the best of what is " +
+		"learned; empty generates workloads.",
+	"graft/original/dl2/learning.WorkloadOptions.ValidationCount": "Workloads of validation, where no files are; " +
+		"zero means 8.",
 	"graft/original/learn.Options.Baseline": "Share of each reward in the running mean that is subtracted from " +
 		"rewards; zero means no baseline.",
 	"graft/original/learn.Options.Batch": "Episodes for each step; zero means 1.",
@@ -686,6 +662,34 @@ var descriptions = map[string]string{
 	"graft/original/learn.PolicyOptions.Memory":  "Units of the LSTM after it; zero means 16.",
 	"graft/original/learn.PolicyOptions.Precise": "Computes in float64; false is float32, as the original.",
 	"graft/original/learn.PolicyOptions.Time":    "Values of the encoding of the time left; zero means 8.",
+	"graft/original/policyfile.File.Learn":       "Options of the learner.",
+	"graft/original/policyfile.File.Policy":      "Sizes of the policy, and its initial weights.",
+	"graft/original/policyfile.File.Run":         "Seed and output.",
+	"graft/original/policyfile.File.Table":       "Training table.",
+	"graft/original/policyfile.PolicyOptions.Embedding": "Size of a token's vector in the vocabulary; zero does not " +
+		"check it.",
+	"graft/original/policyfile.PolicyOptions.Weights": "File of initial weights, .pth or .safetensors, whose " +
+		"embedding is ignored; empty draws random ones.",
+	"graft/original/policyfile.RunOptions.Checkpoint": "Wall-clock time between checkpoints; zero means 30 s.",
+	"graft/original/policyfile.RunOptions.Every":      "Episodes in a row of the table; zero means 100.",
+	"graft/original/policyfile.RunOptions.Folder":     "Path of the run folder; empty lets the command choose.",
+	"graft/original/policyfile.RunOptions.Seed":       "Seed of the initial parameters and of all actions; default 1.",
+	"graft/original/policyfile.RunOptions.Tensorboard": "Whether event files for TensorBoard are written beside the " +
+		"tables; false writes none.",
+	"graft/original/policyfile.TableOptions.Actions": "The actions that the numbers of a single data.pkl stand for; " +
+		"empty means to deepen each marked block, and at last none. A folder lists its own.",
+	"graft/original/policyfile.TableOptions.Compat": "Compatibility of the surgery, which decides what the policy " +
+		"reads; empty means graft's own.",
+	"graft/original/policyfile.TableOptions.DiscardDraws": "Whether the random numbers that the original drew for " +
+		"weights are drawn and discarded, so that actions are drawn as by it.",
+	"graft/original/policyfile.TableOptions.File": "A table's folder, graft's or the original's, or a single " +
+		"data.pkl of the original's; required.",
+	"graft/original/policyfile.TableOptions.Network": "The network that the sequences start with: a name of the zoo " +
+		"or a network file. Empty means what the folder says, and ConvNet2 for a single data.pkl.",
+	"graft/original/policyfile.TableOptions.Prefix": "Whether each sequence starts with token 0, as for the " +
+		"original's first policies.",
+	"graft/original/policyfile.TableOptions.Vocabulary": "Path of the vocabulary: a folder, a file of graft's, or " +
+		"NAME.ids.pkl with NAME.embeddings.pkl beside it; required.",
 	"graft/simulation/learning.Options.Beta": "Weighs the best sequences: zero maximises the expected reward, more " +
 		"maximises (1/beta) log E exp(beta R), of rewards with a deviation of one. 8 unless given, 2 for new " +
 		"scenarios.",

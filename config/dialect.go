@@ -8,7 +8,6 @@ import (
 	"graft/internal/decode"
 	"graft/model"
 	"graft/net2net"
-	"graft/original/learn"
 	"graft/simulation/learning"
 	"graft/torch"
 	"graft/trainer"
@@ -44,10 +43,6 @@ var dialect = &decode.Dialect{
 	FieldWords: map[decode.Field][]string{
 		{Of: reflect.TypeFor[dataset.Options](), Name: "Kind"}: dataset.Kinds(),
 		{Of: reflect.TypeFor[NetworkOptions](), Name: "Name"}:  zooNames(),
-
-		{Of: reflect.TypeFor[learn.Options](), Name: "Rule"}: {learn.Reinforce, learn.Exact},
-		{Of: reflect.TypeFor[learn.Options](), Name: "Reward"}: {learn.RewardTangent, learn.RewardAccuracy,
-			learn.RewardStandard},
 	},
 	Notations: map[reflect.Type]decode.Notation{
 		reflect.TypeFor[net2net.Action](): { // which JSON writes otherwise

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 
-	"graft/cluster/study"
 	"graft/internal/decode"
 	"graft/internal/files"
 )
@@ -25,22 +24,32 @@ func Resolved(f any) string { return dialect.Resolved(f) }
 // Described is Resolved with the description of each key as a comment above it.
 func Described(f File) string { return dialect.Described(f) }
 
-// Digest is a SHA-256 in hex over all that results depend on: the keys, and what the
-// file's own method Digest adds, such as the contents of files.
+// Digest is a SHA-256 in hex over all that results depend on: the keys, or those of the file's own
+// DigestSections, and its Contents. A file may have a digest of its own.
 func Digest(f File) string {
 	if own, has := f.(interface{ Digest() string }); has {
 		return own.Digest()
 	}
-	if w, has := f.(study.File); has {
-		return digest(f, w.Contents)
+	var sections []string
+	more := func(io.Writer) {}
+	if s, has := f.(interface{ DigestSections() []string }); has {
+		sections = s.DigestSections()
 	}
-	return digest(f, func(io.Writer) {})
+	if c, has := f.(decode.CheckedFile); has {
+		more = c.Contents
+	}
+	return digest(f, more, sections...)
 }
 
-// digest is the digest of the keys on which results depend, then of more.
-func digest(f File, more func(io.Writer)) string {
+// digest is the digest of the keys of sections on which results depend, then of more; no sections are all.
+func digest(f File, more func(io.Writer), sections ...string) string {
 	h := sha256.New()
-	writeKeys(h, f, "")
+	if len(sections) == 0 {
+		sections = []string{""}
+	}
+	for _, section := range sections {
+		writeKeys(h, f, section)
+	}
 	more(h)
 	return hex.EncodeToString(h.Sum(nil))
 }

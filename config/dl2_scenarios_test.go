@@ -26,13 +26,13 @@ func TestSweepsOfDL2AreRight(t *testing.T) {
 		require.True(t, strings.HasPrefix(text, "# "), path)
 		digests := map[string]string{}
 		for _, c := range must(ReadCases(files.OS{}, path)) {
-			l, err := ReadElasticLearning(files.OS{}, template, append([]string{"workloads.train_count=1",
+			l, err := readLearningJobs(template, append([]string{"workloads.train_count=1",
 				"workloads.test_count=1", "workloads.validation_count=1"}, c.Set...))
 			require.NoError(t, err, "%s: %s", path, c.Name)
-			if was, taken := digests[l.Digest()]; taken {
+			if was, taken := digests[Digest(l)]; taken {
 				require.Equal(t, "speeds.toml", filepath.Base(path), "%s: cases %s and %s are equal", path, was, c.Name)
 			}
-			digests[l.Digest()] = c.Name
+			digests[Digest(l)] = c.Name
 		}
 	}
 }

@@ -32,7 +32,7 @@ func TestThePageAboutLearningShowsRightFiles(t *testing.T) {
 	require.Len(t, held, 1)
 	require.Equal(t, "[16 0.01]", fmt.Sprint([]any{l.Learn.Sampled, l.Learn.Entropy}))
 
-	_, err := ReadLearning(files.OS{},
+	_, err := readPolicyFile(
 		read("c.toml", strings.ReplaceAll(shown[1][1], "weights = ", "# weights = ")), nil)
 	require.NoError(t, err)
 }

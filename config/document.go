@@ -86,7 +86,7 @@ func (d *Document) Settings() ([]Setting, error) {
 	return list, err
 }
 
-// readAs is Kind.Read of a kind whose type is known.
+// readAs reads a document as a kind whose type is known.
 func readAs[T File](k *Kind, d *Document, set []string) (T, error) {
 	f, err := d.as(k, set)
 	if err != nil {
@@ -94,4 +94,14 @@ func readAs[T File](k *Kind, d *Document, set []string) (T, error) {
 		return none, err
 	}
 	return f.(T), nil
+}
+
+// ReadNamed reads a document as the file of a kind of its name, such as a cluster simulation, whose type is T.
+func ReadNamed[T File](kind string, d *Document, set []string) (T, error) {
+	k := KindNamed(kind)
+	if k == nil {
+		var none T
+		return none, fmt.Errorf("read %s: this program has no such kind of files", kind)
+	}
+	return readAs[T](k, d, set)
 }

@@ -18,7 +18,7 @@ func TestElasticJobsTrainApplications(t *testing.T) {
 	jobs := written(t, "jobs.json",
 		`{"jobs": [{"id": 1, "type": 2, "arrv_time": 0, "num_epochs": 4, "real_num_epochs": 4}]}`)
 	read := func(set ...string) (*elasticworld.File, error) {
-		return readAs[*elasticworld.File](KindOfWorld("elastic"), Open(files.OS{}, ""),
+		return readAs[*elasticworld.File](KindNamed("elastic"), Open(files.OS{}, ""),
 			append([]string{"workload.traces=[" + Quote(jobs) + "]", "elastic.speeds=" + Quote(dir),
 				"elastic.most=8"}, set...))
 	}

@@ -6,13 +6,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"graft/internal/files"
 )
 
 // Arrivals follow the given pattern, cut to the rate, and simulations have the given error of speeds.
 func TestWorkloadsFollowAPattern(t *testing.T) {
-	l := must(ReadElasticLearning(files.OS{},
+	l := must(readLearningJobs(
 		written(t, "a.toml", "[elastic]\nspeeds = \"analytic\"\nspeed_error = 0.2\n[workloads]\n"+
 			"arrivals = \"pattern\"\npattern = [0, 0, 0, 0, 0, 0, 9, 1]\nrate = 3\njobs = 9\ntrain_count = 1\n"), nil))
 	train, _, _ := l.Studies()

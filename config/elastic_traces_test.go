@@ -9,6 +9,7 @@ import (
 
 	"graft/cluster/trace/tracetest"
 	"graft/internal/files"
+	jobfile "graft/original/dl2/learning"
 )
 
 // clusterTrace is a trace of jobs with a GPU, one every ten minutes.
@@ -21,11 +22,11 @@ func clusterTrace(t *testing.T, jobs int, rows string) string {
 	return written(t, "trace.csv", b.String()+rows)
 }
 
-func learningFrom(t *testing.T, path, more string) (*ElasticLearning, error) {
+func learningFrom(t *testing.T, path, more string) (*jobfile.File, error) {
 	t.Helper()
 	file := written(t, "learning.toml", fmt.Sprintf("[elastic]\nspeeds = \"analytic\"\n%s\n[workloads]\nfrom = %q\n"+
 		"jobs = 5\ntrain_count = 3\nvalidation_count = 2\ntest_count = 1\n", more, path))
-	return ReadElasticLearning(files.OS{}, file, nil)
+	return readLearningJobs(file, nil)
 }
 
 // Workloads of a trace are successive, learning first, and keep arrivals and work.
@@ -45,14 +46,14 @@ func TestWorkloadsOfATrace(t *testing.T) {
 		"two jobs, of a slot, are left out after the 15 of learning")
 	require.InDelta(t, work(30), test[0].Jobs[1].RealEpochs/train[0].Jobs[0].RealEpochs, 1e-9)
 	require.Contains(t, must(l.Summary()), "on 3 workloads of "+path+", with 2 of validation and 1 of test")
-	drawn := must(ReadElasticLearning(files.OS{}, written(t, "resolved.toml", l.Resolved()),
+	drawn := must(readLearningJobs(written(t, "resolved.toml", Resolved(l)),
 		[]string{"workloads.epochs=500.0"}))
 	again, _, _ := drawn.Studies()
 	require.Equal(t, again[0].Jobs[0].RealEpochs, again[0].Jobs[3].RealEpochs, "lengths are those of types")
 	require.Equal(t, train[0].Jobs[4].Arrival, again[0].Jobs[4].Arrival)
-	require.NotEqual(t, l.Digest(), drawn.Digest())
+	require.NotEqual(t, Digest(l), Digest(drawn))
 	other := must(learningFrom(t, clusterTrace(t, 41, ""), "slot_seconds = 1200.0"))
-	require.Equal(t, l.Digest(), other.Digest(), "of the trace counts what is learned from")
+	require.Equal(t, Digest(l), Digest(other), "of the trace counts what is learned from")
 }
 
 func TestTracesThatCannotBeLearnedFrom(t *testing.T) {
@@ -72,7 +73,7 @@ func TestTracesThatCannotBeLearnedFrom(t *testing.T) {
 		"jitter = true"} {
 		file := written(t, "learning.toml",
 			"[elastic]\nspeeds = \"analytic\"\n[workloads]\nfrom = \"trace.csv\"\n"+key+"\n")
-		_, err := ReadElasticLearning(files.OS{}, file, nil)
+		_, err := readLearningJobs(file, nil)
 		require.ErrorContains(t, err, strings.Fields(key)[0]+" says of workloads what from says")
 	}
 }
@@ -87,9 +88,9 @@ func TestFaultsOfTracesAreNamed(t *testing.T) {
 			"[elastic]\nspeeds = \"analytic\"\n[workloads]\nvalidation = [%q]\n"} {
 			file := written(t, "elastic.toml", fmt.Sprintf(section, path))
 			if strings.Contains(section, "workloads") {
-				_, err = ReadElasticLearning(files.OS{}, file, nil)
+				_, err = readLearningJobs(file, nil)
 			} else {
-				_, err = KindOfWorld("elastic").Read(files.OS{}, file, nil)
+				_, err = KindNamed("elastic").Read(files.OS{}, file, nil)
 			}
 			require.ErrorContains(t, err, fault.Says, name)
 		}

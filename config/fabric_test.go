@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"graft/cluster/study"
-	"graft/cluster/worlds"
 	"graft/internal/failure"
 	"graft/internal/files"
 )
@@ -23,11 +22,11 @@ const chainOfSteps = `{"model": "chain", "operations": [
 
 func readFabric(t *testing.T, text string, set ...string) (study.File, error) {
 	t.Helper()
-	return ReadWorld(worlds.Named("fabric"), files.OS{}, written(t, "cluster.toml", text), set)
+	return ReadNamed[study.File]("fabric", Open(files.OS{}, written(t, "cluster.toml", text)), set)
 }
 
 func TestFabricScenario(t *testing.T) {
-	f, err := ReadWorld(worlds.Named("fabric"), files.OS{}, "../scenarios/fabric/mixed.toml", nil)
+	f, err := ReadNamed[study.File]("fabric", Open(files.OS{}, "../scenarios/fabric/mixed.toml"), nil)
 	require.NoError(t, err)
 	summary, err := f.Summary()
 	require.NoError(t, err)
@@ -110,7 +109,7 @@ func TestFabricFilesArePrepared(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	read := func(jobs string) study.File {
-		f, err := ReadWorld(worlds.Named("fabric"), files.OS{}, filepath.Join(dir, "cluster.toml"),
+		f, err := ReadNamed[study.File]("fabric", Open(files.OS{}, filepath.Join(dir, "cluster.toml")),
 			[]string{"demand.test_count=1", "demand.jobs=" + jobs})
 		require.NoError(t, err)
 		return f

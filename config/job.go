@@ -1,13 +1,13 @@
 package config
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"time"
 
 	"graft/dataset"
-	"graft/dataset/bpe"
 	"graft/internal/decode"
 	"graft/internal/files"
 	"graft/model"
@@ -54,11 +54,11 @@ type Job struct {
 	Adapt AdaptOptions    // decider, and when and how the network changes; empty means never
 
 	sources
-	profile *clock.Profile // nil on a wall clock
-	network *model.Network // without tensors; of the zoo it has its own input and classes
-	history *history       // of the first weights; nil where nothing is known
-	policy  *jobPolicy     // nil for the other deciders
-	noData  bool           // the folder of images is not there
+	profile *clock.Profile          // nil on a wall clock
+	network *model.Network          // without tensors; of the zoo it has its own input and classes
+	history *trainer.WeightsHistory // of the first weights; nil where nothing is known
+	policy  *jobPolicy              // nil for the other deciders
+	noData  bool                    // the folder of images is not there
 }
 
 // NewJob returns an empty file, before EnsureDefaults.
@@ -169,8 +169,7 @@ func (j *Job) load(fsys files.FS, r *decode.Reading) {
 		return err
 	})
 	r.Attempt("data.vocabulary", j.Data.Vocabulary != "", func() error {
-		_, err := bpe.Read(fsys, j.Data.Vocabulary)
-		return err
+		return dataset.CheckVocabulary(fsys, j.Data)
 	})
 	r.Attempt("time.profile", j.Time.Clock == VirtualClock, func() (err error) {
 		j.profile, err = FindProfile(fsys, j.Time.Profile)
@@ -203,9 +202,9 @@ func (j *Job) checkSteps(first *model.Network, r *decode.Reading) {
 	}
 }
 
-// check compares the network with the data, and applies the decider to the network without
+// Check compares the network with the data, and applies the decider to the network without
 // weights, so that an action that can never be done is a fault.
-func (j *Job) check(fsys files.FS, r *decode.Reading) {
+func (j *Job) Check(fsys files.FS, r *decode.Reading) {
 	if j.network == nil || r.Failed() {
 		return
 	}
@@ -216,7 +215,7 @@ func (j *Job) check(fsys files.FS, r *decode.Reading) {
 		j.checkSteps(first, r)
 	}
 	if g := j.network.Graph; g != nil && g.Foreign {
-		if err := j.try(fsys, g); err != nil {
+		if err := j.network.Try(context.Background(), fsys, j.InitialWeights().Weights); err != nil {
 			r.Blame("network.file", err.Error())
 			return
 		}

@@ -178,11 +178,6 @@ func (o TimeOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// isPath says whether a text is a path and not a built-in name.
-func isPath(text string) bool {
-	return strings.ContainsAny(text, "/"+string(filepath.Separator)) || strings.EqualFold(filepath.Ext(text), ".toml")
-}
-
 // AdaptOptions say who decides on changes of the network, when, and how these are done.
 type AdaptOptions struct {
 	// Decider chooses the actions: fixed takes its action each time, script its actions one

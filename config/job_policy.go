@@ -5,16 +5,13 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
+	"strings"
 
 	"graft/decider"
 	"graft/internal/files"
 	"graft/model"
-	"graft/original/bilstm"
-	"graft/original/published"
-	"graft/torch/weights"
 )
 
 // PolicyFile is the name of a structural policy's file in the folder of its run.
@@ -22,14 +19,14 @@ const PolicyFile = "policy.safetensors"
 
 // jobPolicy is the policy of a job: one of the original's, or a structural one.
 type jobPolicy struct {
-	legacy     *bilstm.Policy      // nil for a structural one
-	structural *decider.Structural // nil for one of the original's
+	foreign    decider.Foreign     // nil for a structural one
+	structural *decider.Structural // nil for one of another program
 	digest     string              // of all that its decisions depend on, without its options
 }
 
 func (p *jobPolicy) decider() decider.Decider {
-	if p.legacy != nil {
-		return p.legacy
+	if p.foreign != nil {
+		return p.foreign
 	}
 	return p.structural
 }
@@ -50,13 +47,13 @@ func (j *Job) readPolicy(fsys files.FS) (*jobPolicy, error) {
 		return nil, fmt.Errorf("%s is no structural policy, and one of the original's needs the vocabulary that it "+
 			"learned with; give the key vocab", j.Adapt.Policy)
 	}
-	o := bilstm.Options{Sample: j.Adapt.Sample, Seed: uint64(j.Run.Seed)}
-	legacy, _, err := published.ReadPolicy(fsys, j.Adapt.Policy, j.Adapt.Vocab, o)
+	foreign, err := decider.ReadForeign(fsys, j.Adapt.Policy, j.Adapt.Vocab,
+		decider.FormOptions{Sample: j.Adapt.Sample, Seed: uint64(j.Run.Seed)})
 	if err != nil {
 		return nil, err
 	}
-	digest, err := legacyDigest(legacy)
-	return &jobPolicy{legacy: legacy, digest: digest}, err
+	digest, err := foreign.Digest()
+	return &jobPolicy{foreign: foreign, digest: digest}, err
 }
 
 // readStructural reads a structural policy: a file, or the one of a run's folder. It is
@@ -65,7 +62,7 @@ func readStructural(fsys files.FS, path string) (*decider.Structural, error) {
 	info, err := fsys.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("read policy: %w; name its file, or a folder with its file %s or, of the original's, %s",
-			err, PolicyFile, bilstm.FileName)
+			err, PolicyFile, strings.Join(decider.FormFiles(), " or "))
 	}
 	if info.IsDir() {
 		folder := path
@@ -99,31 +96,15 @@ func structuralDigest(p *decider.Structural) (string, error) {
 	}
 	h := sha256.New()
 	fmt.Fprintln(h, set.Metadata)
-	writeTensors(h, set)
-	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
-// legacyDigest is a SHA-256 in hex over a policy of the original's and its vocabulary.
-func legacyDigest(p *bilstm.Policy) (string, error) {
-	h := sha256.New()
-	writeTensors(h, p.Weights)
-	err := p.Vocabulary.Format(h)
+	err = set.WriteContents(h)
 	return hex.EncodeToString(h.Sum(nil)), err
-}
-
-// writeTensors writes tensors to a digest, which cannot fail.
-func writeTensors(h io.Writer, set *weights.Set) {
-	for _, t := range set.Tensors {
-		fmt.Fprintf(h, "%s %v %v\n", t.Name, t.DType, t.Shape)
-		_, _ = h.Write(t.Data)
-	}
 }
 
 // consult is an error where the policy does not fit the network, as far as that is known:
 // the layers of a network of the zoo depend on the images.
 func (j *Job) consult() error {
-	if j.policy != nil && j.policy.legacy != nil && j.Network.File == "" {
-		return j.policy.legacy.FitsBlocks(j.network)
+	if j.policy != nil && j.policy.foreign != nil && j.Network.File == "" {
+		return j.policy.foreign.FitsBlocks(j.network)
 	}
 	return j.Fits(j.network)
 }
@@ -134,8 +115,8 @@ func (j *Job) Fits(n *model.Network) error {
 	switch {
 	case j.policy == nil:
 		return nil
-	case j.policy.legacy != nil:
-		return j.policy.legacy.FitsGrown(n, j.Adapt.Surgery)
+	case j.policy.foreign != nil:
+		return j.policy.foreign.FitsGrown(n, j.Adapt.Surgery)
 	}
 	return j.policy.structural.Fits(n)
 }

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"graft/cluster/study"
 	"graft/internal/decode"
 	"graft/internal/files"
 	"graft/model"
@@ -14,13 +13,11 @@ import (
 	"graft/trainer/clock"
 )
 
-// File holds the options of a configuration file. Its struct embeds sources; its fields
-// are the file's sections. It may implement named, preset, loader and checker.
-type File interface {
-	EnsureDefaults()          // fills in what zero stands for
-	Validate() error          // joins all that is wrong
-	Origins() *decode.Sources // where values come from
-}
+// File holds the options of a configuration file. It may implement named, preset, loader and checker.
+type File = decode.File
+
+// Page is a kind's part of the reference page.
+type Page = decode.Page
 
 // Optional steps of reading a file.
 type (
@@ -30,7 +27,7 @@ type (
 		load(files.FS, *decode.Reading)
 	} // reads the files that it names, before Validate
 	checker interface {
-		check(files.FS, *decode.Reading)
+		Check(files.FS, *decode.Reading)
 	} // checks further, after Validate
 	networkUser interface {
 		UseNetworks(network func(files.FS, string) (*model.Network, error),
@@ -54,22 +51,15 @@ type Kind struct {
 	// Summary describes a valid file in one line; its error is a fault of the file.
 	Summary func(File) (string, error)
 	Page    Page
-	World   *study.World // of cluster simulations; nil for other files
-}
-
-// Page is the kind's part of the reference page.
-type Page struct {
-	Title    string
-	Intro    string   // Markdown, which ends with a line break
-	Sections []string // sections that it describes; empty means all
 }
 
 // Kinds lists the kinds of files in the order of the reference page. A file is of the
 // first one that has one of its sections, and else a job.
 func Kinds() []*Kind {
-	kinds := []*Kind{JobKind, SimulationKind, TreeLearningKind, PipelineKind, ElasticLearningKind}
-	kinds = append(kinds, worldKinds()...)
-	return append(kinds, LearningKind, SweepKind)
+	first, last := registeredKinds()
+	kinds := []*Kind{JobKind, SimulationKind, TreeLearningKind, PipelineKind}
+	kinds = append(append(kinds, first...), worldKinds()...)
+	return append(append(kinds, last...), SweepKind)
 }
 
 // KindOf returns the kind of a file; a file that cannot be read and an empty path have
@@ -110,16 +100,13 @@ func finish(fsys files.FS, f File, r *decode.Reading) error {
 	findPaths(fsys, r)
 	r.Defaults()
 	if u, has := f.(networkUser); has {
-		u.UseNetworks(ReadNetwork, FindProfile)
+		u.UseNetworks(NetworkOf, FindProfile)
 	}
 	if l, has := f.(loader); has {
 		l.load(fsys, r)
 	}
 	r.Validate()
-	switch c := f.(type) {
-	case checker:
-		c.check(fsys, r)
-	case study.File:
+	if c, has := f.(checker); has {
 		c.Check(fsys, r)
 	}
 	return r.Finish()

@@ -13,6 +13,7 @@ import (
 
 	"graft/internal/decode"
 	"graft/internal/files"
+	"graft/original/policyfile"
 	"graft/results"
 )
 
@@ -64,9 +65,10 @@ func TestAKindIsAValue(t *testing.T) {
 }
 
 func TestKindsAreTheirSections(t *testing.T) {
-	for text, kind := range map[string]*Kind{"[pipeline]\n[learn]": PipelineKind, "[cluster]": KindOfWorld("rigid"),
+	for text, kind := range map[string]*Kind{"[pipeline]\n[learn]": PipelineKind, "[cluster]": KindNamed("rigid"),
 		"[simulate]\n[run]": SimulationKind, "[tables]\n[learn]": TreeLearningKind,
-		"[table]": LearningKind, "[learn]": LearningKind, "[run]": JobKind, "": JobKind, "[[": JobKind,
+		"[table]": KindNamed(policyfile.KindName), "[learn]": KindNamed(policyfile.KindName),
+		"[run]": JobKind, "": JobKind, "[[": JobKind,
 		"[run]\nseed = 1\nseed = 2\n[simulate]": SimulationKind} {
 		path := written(t, "a.toml", text)
 		assert.Equal(t, kind.Name, KindOf(files.OS{}, path).Name, text)
@@ -218,12 +220,12 @@ func TestTrainingThatCannotBe(t *testing.T) {
 // A file of another kind is told by its sections, with the command that takes it.
 func TestFilesOfAnotherKindNameTheirCommand(t *testing.T) {
 	commands := map[*Kind]string{SimulationKind: "[simulate]\nactions = [1]", TreeLearningKind: "[tables]\ntrain = 3",
-		PipelineKind: "[pipeline]\nscenarios = 4", KindOfWorld("rigid"): "[cluster]\ndata = 2",
-		LearningKind: "[table]\nfile = 1", JobKind: "[time]\nbudget = true"}
+		PipelineKind: "[pipeline]\nscenarios = 4", KindNamed("rigid"): "[cluster]\ndata = 2",
+		KindNamed(policyfile.KindName): "[table]\nfile = 1", JobKind: "[time]\nbudget = true"}
 	for of, text := range commands {
 		path := written(t, "other.toml", text)
-		for _, k := range []*Kind{JobKind, SimulationKind, TreeLearningKind, PipelineKind, KindOfWorld("rigid"),
-			LearningKind,
+		for _, k := range []*Kind{JobKind, SimulationKind, TreeLearningKind, PipelineKind, KindNamed("rigid"),
+			KindNamed(policyfile.KindName),
 			SweepKind} {
 			_, err := k.Read(files.OS{}, path, nil)
 			if k.Command == of.Command || of == JobKind && (k == SimulationKind || k == SweepKind) {

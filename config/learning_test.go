@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"graft/internal/files"
 	"graft/original/learn"
 	"graft/original/originaltest"
 )
@@ -25,7 +24,7 @@ func lessonFile(t testing.TB, more string) (string, originaltest.Files) {
 
 func TestLearningIsReadWithWhatItNames(t *testing.T) {
 	path, _ := lessonFile(t, "[learn]\nrule = \"exact\"\n")
-	l := must(ReadLearning(files.OS{}, path, []string{"learn.episodes=500", "run.checkpoint=1m"}))
+	l := must(readPolicyFile(path, []string{"learn.episodes=500", "run.checkpoint=1m"}))
 	table, tree := l.LoadedTable()
 	require.Len(t, table.Records, 16)
 	require.Equal(t, "made-up", table.Name)
@@ -38,13 +37,13 @@ func TestLearningIsReadWithWhatItNames(t *testing.T) {
 	require.Equal(t, 500, l.Learn.Episodes)
 	require.Equal(t, 50, l.Policy.Hidden)
 
-	again := must(ReadLearning(files.OS{}, written(t, "again.toml", l.Resolved()), nil))
-	assert.Equal(t, l.Resolved(), again.Resolved())
-	assert.Equal(t, l.Digest(), again.Digest())
+	again := must(readPolicyFile(written(t, "again.toml", Resolved(l)), nil))
+	assert.Equal(t, Resolved(l), Resolved(again))
+	assert.Equal(t, Digest(l), Digest(again))
 	for key, same := range map[string]bool{"run.folder=x": true, "run.checkpoint=1s": true, "run.seed=4": false,
 		"learn.lr=1e-3": false, "table.discard_draws=false": false} {
-		other := must(ReadLearning(files.OS{}, path, []string{"learn.episodes=500", key}))
-		assert.Equal(t, same, other.Digest() == l.Digest(), key)
+		other := must(readPolicyFile(path, []string{"learn.episodes=500", key}))
+		assert.Equal(t, same, Digest(other) == Digest(l), key)
 	}
 	var sources []string
 	for _, v := range Values(l) {
@@ -58,7 +57,7 @@ func TestLearningIsReadWithWhatItNames(t *testing.T) {
 func TestLearningFaultsAreAllTold(t *testing.T) {
 	path, f := lessonFile(t, "[policy]\nhidden = -1\nweights = \"w.txt\"\nembedding = 7\n[learn]\nrule = \"exct\"\n"+
 		"lr = -1\nepisods = 3\n[run]\nevery = -1\n")
-	_, err := ReadLearning(files.OS{}, path, nil)
+	_, err := readPolicyFile(path, nil)
 	var list Faults
 	require.ErrorAs(t, err, &list)
 	for _, says := range []string{"hidden is -1", "weights:", `did you mean exact?`, "lr is -1",
@@ -66,7 +65,7 @@ func TestLearningFaultsAreAllTold(t *testing.T) {
 		"embedding is 7, and the vectors of the vocabulary have 16 values"} {
 		assert.ErrorContains(t, err, says)
 	}
-	_, err = ReadLearning(files.OS{}, "", nil)
+	_, err = readPolicyFile("", nil)
 	assert.ErrorContains(t, err, "file is missing; name the table to learn from")
 	assert.ErrorContains(t, err, "vocabulary is missing")
 	for set, says := range map[string]string{
@@ -80,7 +79,7 @@ func TestLearningFaultsAreAllTold(t *testing.T) {
 		"learn.batch=3":                      "episodes is 10000, which are no whole batches of 3",
 	} {
 		right, _ := lessonFile(t, "")
-		_, err := ReadLearning(files.OS{}, right, []string{set})
+		_, err := readPolicyFile(right, []string{set})
 		require.ErrorAs(t, err, &list, set)
 		assert.ErrorContains(t, err, says)
 	}
@@ -93,7 +92,7 @@ func TestLearningReadsFolders(t *testing.T) {
 	folder := tableFolder(t, "own", 16)
 	text := fmt.Sprintf("[table]\nfile = %q\nvocabulary = %q\ncompat = \"original\"\n", folder, f.Vocabulary)
 	path := written(t, "policy.toml", text)
-	l := must(ReadLearning(files.OS{}, path, nil))
+	l := must(readPolicyFile(path, nil))
 	table, tree := l.LoadedTable()
 	require.Equal(t, "own", table.Name)
 	require.Len(t, tree.States, 5)
@@ -103,8 +102,8 @@ func TestLearningReadsFolders(t *testing.T) {
 			require.Equal(t, folder, v.Source.String())
 		}
 	}
-	same := must(ReadLearning(files.OS{}, written(t, "again.toml", l.Resolved()), nil))
-	require.Equal(t, l.Digest(), same.Digest())
+	same := must(readPolicyFile(written(t, "again.toml", Resolved(l)), nil))
+	require.Equal(t, Digest(l), Digest(same))
 	for set, says := range map[string]string{
 		"table.network=ConvNet3": "network is ConvNet3, and the table's sequences begin with ConvNet2; " +
 			"leave network out",
@@ -113,7 +112,7 @@ func TestLearningReadsFolders(t *testing.T) {
 		"table.file=" + t.TempDir():               "it is no table's folder",
 		"table.file=" + tableFolder(t, "few", 10): "6 of its sequences are missing",
 	} {
-		_, err := ReadLearning(files.OS{}, path, []string{set})
+		_, err := readPolicyFile(path, []string{set})
 		var list Faults
 		require.ErrorAs(t, err, &list, set)
 		assert.ErrorContains(t, err, says)
@@ -122,8 +121,8 @@ func TestLearningReadsFolders(t *testing.T) {
 	if _, err := os.Stat(original); err != nil {
 		t.Skip("left out: the original's tables are not beside the tree")
 	}
-	one := must(ReadLearning(files.OS{}, written(t, "policy.toml", strings.ReplaceAll(text, folder, original)), nil))
-	two := must(ReadLearning(files.OS{},
+	one := must(readPolicyFile(written(t, "policy.toml", strings.ReplaceAll(text, folder, original)), nil))
+	two := must(readPolicyFile(
 		written(t, "policy.toml", strings.ReplaceAll(text, folder, filepath.Join(original, "data.pkl"))), nil))
 	_, tree = one.LoadedTable()
 	_, want := two.LoadedTable()

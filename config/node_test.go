@@ -9,6 +9,7 @@ import (
 
 	"graft/cluster/node"
 	"graft/cluster/node/world"
+	"graft/cluster/study"
 	"graft/internal/files"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestBenchmarkTasksAreRight(t *testing.T) {
 	t.Chdir("..")
 	for _, path := range []string{"scenarios/node/benchmark.toml", "scenarios/node/graft.toml"} {
-		f, err := ReadWorld(world.World(), files.OS{}, path, nil)
+		f, err := ReadNamed[study.File](world.World().Name, Open(files.OS{}, path), nil)
 		require.NoError(t, err)
 		n := f.(*world.File)
 		require.NotEmpty(t, n.Task, path)
@@ -33,7 +34,7 @@ func TestBenchmarkTasksAreRight(t *testing.T) {
 // readNode reads a text as a file of a machine's tasks.
 func readNode(t *testing.T, text string, set ...string) (*world.File, error) {
 	t.Helper()
-	f, err := ReadWorld(world.World(), files.OS{}, written(t, "tasks.toml", text), set)
+	f, err := ReadNamed[study.File](world.World().Name, Open(files.OS{}, written(t, "tasks.toml", text)), set)
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,8 @@ func findPaths(fsys files.FS, r *decode.Reading) {
 		filepath.Base(file) == results.ResolvedFile {
 		return
 	}
-	r.FindPaths(pathKeys, func(key, text string) bool { return !slices.Contains(namesToo, key) || isPath(text) }, there)
+	named := func(key, text string) bool { return !slices.Contains(namesToo, key) || files.IsPath(text) }
+	r.FindPaths(pathKeys, named, there)
 }
 
 // anySeed reports whether there is a file of some seed.

@@ -13,7 +13,7 @@ import (
 // FindProfile reads the profile that a text names: a file where it looks like a path or
 // ends in .toml, and a built-in one otherwise.
 func FindProfile(fsys files.FS, text string) (*clock.Profile, error) {
-	if isPath(text) {
+	if files.IsPath(text) {
 		return ReadProfile(fsys, text)
 	}
 	return clock.FindProfile(text)

@@ -15,7 +15,6 @@ import (
 	"graft/internal/files"
 	"graft/internal/validate"
 	"graft/simulation/grid"
-	"graft/torch/weights"
 	"graft/trainer"
 )
 
@@ -61,9 +60,9 @@ func (m *Simulation) load(fsys files.FS, r *decode.Reading) {
 	})
 }
 
-// check looks at the beginning of the tree, so that an action that does not fit is a
+// Check looks at the beginning of the tree, so that an action that does not fit is a
 // fault.
-func (m *Simulation) check(fsys files.FS, r *decode.Reading) {
+func (m *Simulation) Check(fsys files.FS, r *decode.Reading) {
 	if m.network == nil || r.Failed() {
 		return
 	}
@@ -130,9 +129,7 @@ func (m *Simulation) Digest() string {
 	_, _ = io.WriteString(h, m.Job.Digest()) // a hash takes everything
 	writeKeys(h, m, "simulate.")
 	if m.likely != nil {
-		if set, err := m.likely.Set(); err == nil {
-			_ = weights.WriteSafetensors(h, set)
-		}
+		_ = m.likely.Format(h) // what can be written depends on the policy alone
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }

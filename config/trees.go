@@ -1,75 +1,33 @@
 package config
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
-	"path/filepath"
-
 	"graft/internal/files"
 	"graft/model"
-	"graft/net2net"
-	"graft/original/published"
 	"graft/simulation"
 	"graft/simulation/tables"
 	"graft/trainer/clock"
 )
 
-// scenarioFile is in each of graft's own tables.
-const scenarioFile = "scenario.json"
-
-// legacyProfile is the profile of the node of the original's experiments.
-const legacyProfile = "v100-original"
-
-// ReadTree reads a table's folder, graft's own or the original's, and follows its
-// sequences, all of which must be there. As in published.ReadTable, a policy of the original's
-// stands for the table that it learned from.
+// ReadTree reads a table's folder, graft's own or of a form that a room registered, and follows its
+// sequences, all of which must be there.
 func ReadTree(fsys files.FS, folder string) (*simulation.Tree, error) {
-	table, n, original, err := readTableFolder(fsys, folder)
+	table, n, form, err := tables.ReadFolder(fsys, folder, NetworkOf)
 	if err != nil {
 		return nil, err
 	}
-	if !original {
+	if form == nil {
 		return simulation.NewTree(table, simulation.TreeOptions{Network: n, Profile: profileOf(fsys, table)})
 	}
-	profile, err := clock.FindProfile(legacyProfile)
+	profile, err := clock.FindProfile(form.Profile)
 	if err != nil {
 		return nil, err
 	}
-	return simulation.NewTree(table,
-		simulation.TreeOptions{Network: n, Surgery: net2net.Options{Compat: net2net.Original}, Profile: profile})
+	return simulation.NewTree(table, simulation.TreeOptions{Network: n, Surgery: form.Surgery, Profile: profile})
 }
 
-// readTableFolder reads a table's folder, graft's own or the original's, and the initial
-// network of its sequences.
-func readTableFolder(fsys files.FS, folder string) (t *tables.Table, n *model.Network, original bool, err error) {
-	_, there := fsys.Stat(filepath.Join(folder, published.TableFile))
-	_, own := fsys.Stat(filepath.Join(folder, scenarioFile))
-	_, legacyRun := fsys.Stat(filepath.Join(folder, published.ConfigFile))
-	switch {
-	case there == nil, legacyRun == nil && errors.Is(own, fs.ErrNotExist):
-		t, n, err := published.ReadTable(fsys, folder)
-		return t, n, true, err
-	case !errors.Is(there, fs.ErrNotExist):
-		return nil, nil, false, fmt.Errorf("read table: %w", there)
-	}
-	if t, err = tables.Read(fsys, folder); err != nil {
-		return nil, nil, false, err
-	}
-	if t.Origin != nil {
-		n, err = t.Origin.Network()
-	} else {
-		n, err = networkOf(fsys, t.Network)
-	}
-	if err != nil {
-		return nil, nil, false, fmt.Errorf("read table %s: %w", folder, err)
-	}
-	return t, n, false, nil
-}
-
-// networkOf makes a network of the zoo, or reads the one of a file.
-func networkOf(fsys files.FS, name string) (*model.Network, error) {
-	if isPath(name) {
+// NetworkOf makes a network of the zoo, or reads the one of a file.
+func NetworkOf(fsys files.FS, name string) (*model.Network, error) {
+	if files.IsPath(name) {
 		return ReadNetwork(fsys, name)
 	}
 	return model.Zoo(name, model.ZooOptions{})

@@ -4,48 +4,53 @@ import (
 	"fmt"
 	"sync"
 
-	"graft/cluster/study"
 	"graft/cluster/worlds"
-	"graft/internal/files"
+	"graft/internal/decode"
 )
 
 // worldKinds are the kinds of the files of cluster simulations, one for each world.
 var worldKinds = sync.OnceValue(func() (kinds []*Kind) {
 	for _, w := range worlds.All() {
-		kinds = append(kinds, worldKind(w))
+		kinds = append(kinds, kindOfRoom(&decode.FileKind{Name: w.Name, Noun: w.Titles, Files: "files of " + w.Titles,
+			Command: w.RunCommand(), Title: w.Titles, Sections: w.Sections,
+			New:  func() decode.CheckedFile { return w.New() },
+			Page: Page{Title: "Keys of " + w.Titles, Intro: w.Intro}}))
 	}
 	return kinds
 })
 
-func worldKind(w *study.World) *Kind {
+// registeredKinds are the kinds that other rooms registered: those that stand before cluster simulations, and the
+// others.
+var registeredKinds = sync.OnceValues(func() (first, last []*Kind) {
+	for _, r := range decode.Registered() {
+		if r.BeforeWorlds {
+			first = append(first, kindOfRoom(r))
+		} else {
+			last = append(last, kindOfRoom(r))
+		}
+	}
+	return first, last
+})
+
+// kindOfRoom is a kind that another room defines.
+func kindOfRoom(r *decode.FileKind) *Kind {
 	return &Kind{
-		Name: w.Name, Noun: w.Titles, Files: "files of " + w.Titles, Command: w.RunCommand(), Title: w.Titles,
-		Sections: w.Sections, World: w,
-		New: func() File { return w.New() },
+		Name: r.Name, Noun: r.Noun, Files: r.Files, Command: r.Command, Title: r.Title, Sections: r.Sections,
+		Page: r.Page,
+		New:  func() File { return r.New() },
 		Summary: func(f File) (string, error) {
-			text, err := f.(study.File).Summary()
+			text, err := f.(decode.CheckedFile).Summary()
 			return fmt.Sprintf("%s; digest %.12s", text, Digest(f)), err
 		},
-		Page: Page{Title: "Keys of " + w.Titles, Intro: w.Intro},
 	}
 }
 
-// KindOfWorld returns the kind of the files of a world.
-func KindOfWorld(name string) *Kind {
-	for _, k := range worldKinds() {
-		if k.World.Name == name {
+// KindNamed returns the kind of a name; nil for none.
+func KindNamed(name string) *Kind {
+	for _, k := range Kinds() {
+		if k.Name == name {
 			return k
 		}
 	}
 	return nil
-}
-
-// ReadWorld reads the file of a world; an empty path is no file.
-func ReadWorld(w *study.World, fsys files.FS, path string, set []string) (study.File, error) {
-	return Open(fsys, path).World(w, set)
-}
-
-// World is [ReadWorld] of the document.
-func (d *Document) World(w *study.World, set []string) (study.File, error) {
-	return readAs[study.File](KindOfWorld(w.Name), d, set)
 }

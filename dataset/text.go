@@ -314,3 +314,9 @@ func byCharacters(texts iter.Seq[string]) (t tokenizer, err error) {
 	}
 	return t, nil
 }
+
+// CheckVocabulary reads the vocabulary that options name.
+func CheckVocabulary(fsys files.FS, o Options) error {
+	_, err := bpe.Read(fsys, o.Vocabulary)
+	return err
+}

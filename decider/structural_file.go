@@ -85,11 +85,16 @@ func memberName(k int, slot string) string { return fmt.Sprintf("member%d.%s", k
 
 // Write saves the policy as one safetensors file, whole or not at all.
 func (p *Structural) Write(fsys files.FS, path string) error {
+	return files.WriteAtomic(fsys, path, p.Format)
+}
+
+// Format writes the policy as the text of its file.
+func (p *Structural) Format(w io.Writer) error {
 	set, err := p.Set()
 	if err != nil {
 		return err
 	}
-	return files.WriteAtomic(fsys, path, func(w io.Writer) error { return weights.WriteSafetensors(w, set) })
+	return weights.WriteSafetensors(w, set)
 }
 
 // ReadStructural reads a policy from a file of Write, with the zero options.

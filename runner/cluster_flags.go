@@ -71,13 +71,12 @@ func (f *clusterFlags) read(env *app.Env) (*rigid.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := f.document(env.Files).World(w, append(set, f.set...))
+	file, err := config.ReadNamed[*rigid.File](w.Name, f.document(env.Files), append(set, f.set...))
 	if err != nil {
 		return nil, runs.AsConfigFault(err)
 	}
-	c := file.(*rigid.File)
-	tuneCollector(env, c.Workload.Traces...)
-	return c, nil
+	tuneCollector(env, file.Workload.Traces...)
+	return file, nil
 }
 
 // value is the value of a flag as TOML.

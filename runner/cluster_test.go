@@ -71,7 +71,8 @@ func writeCluster(t testing.TB, dir string, open bool) {
 	in := inFolder{dir: t.TempDir()}
 	writeTrace(t, in.dir, 300)
 	w := worlds.Named("rigid")
-	c, err := config.ReadWorld(w, in, "", []string{`workload.traces=["jobs.csv"]`, `cluster.nodes="nodes.csv"`,
+	c, err := config.ReadNamed[study.File](w.Name, config.Open(in, ""), []string{
+		`workload.traces=["jobs.csv"]`, `cluster.nodes="nodes.csv"`,
 		`schedule.schedulers=["fifo", "srtf"]`, "cluster.usage_every_s=3600", "run.folder=" + config.Quote(dir)})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())

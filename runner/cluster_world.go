@@ -32,8 +32,8 @@ func (o *clusterRunOptions) world(fsys files.FS) *study.World {
 	if o.file != "" {
 		k := o.document(fsys).Kind()
 		switch {
-		case k.World != nil:
-			return k.World
+		case worlds.Named(k.Name) != nil:
+			return worlds.Named(k.Name)
 		case k != config.JobKind: // which is that of files without sections of a kind
 			return worlds.Named("rigid") // which says what command takes the file
 		}
@@ -55,7 +55,7 @@ func runWorld(ctx context.Context, w io.Writer, world *study.World, o clusterRun
 		return err
 	}
 	env := environment(ctx)
-	f, err := o.document(env.Files).World(world, append(set, o.set...))
+	f, err := config.ReadNamed[study.File](world.Name, o.document(env.Files), append(set, o.set...))
 	if err != nil {
 		return runs.AsConfigFault(err)
 	}

@@ -143,7 +143,7 @@ func (o *fabricOptions) run(ctx context.Context, w io.Writer, path string) error
 		set = append(set, "run.folder="+config.Quote(o.out))
 	}
 	world := worlds.Named("fabric")
-	f, err := config.ReadWorld(world, env.Files, path, set)
+	f, err := config.ReadNamed[study.File](world.Name, config.Open(env.Files, path), set)
 	if err != nil {
 		return runs.AsConfigFault(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/zap"
 
+	"graft/cluster/study"
 	"graft/cluster/worlds"
 	"graft/config"
 	"graft/internal/files"
@@ -21,7 +22,8 @@ import (
 func writeAdaptive(t testing.TB, dir string) {
 	t.Helper()
 	world := worlds.Named("adaptive")
-	f, err := config.ReadWorld(world, files.OS{}, "", []string{"adaptive.data=" + config.Quote(exampleData),
+	f, err := config.ReadNamed[study.File](world.Name, config.Open(files.OS{}, ""), []string{
+		"adaptive.data=" + config.Quote(exampleData),
 		`workload.traces=["workload-1.csv", "workload-2.csv"]`, "adaptive.nodes=4",
 		`schedule.schedulers=["optimus", "srtf"]`, "schedule.ablate=true", "run.folder=" + config.Quote(dir)})
 	require.NoError(t, err)

@@ -8,6 +8,8 @@ package bilstm
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
@@ -166,6 +168,13 @@ func (p *Policy) FitsGrown(n *model.Network, surgery net2net.Options) error {
 		}
 	}
 	return nil
+}
+
+// Digest is a SHA-256 in hex over the policy and its vocabulary, without its options.
+func (p *Policy) Digest() (string, error) {
+	h := sha256.New()
+	err := errors.Join(p.Weights.WriteContents(h), p.Vocabulary.Format(h))
+	return hex.EncodeToString(h.Sum(nil)), err
 }
 
 // Decide takes the likeliest action, or samples by the seed and the number of the decision.

@@ -18,6 +18,7 @@ import (
 	"graft/internal/files"
 	"graft/net2net"
 	"graft/original/learn"
+	"graft/original/policyfile"
 	"graft/torch/weights"
 	"graft/trainer"
 )
@@ -234,7 +235,7 @@ func TestSimulationsOfTheOriginalAreTranslated(t *testing.T) {
 // assertOriginalLearning checks that a policy learns as the original's did.
 func assertOriginalLearning(t *testing.T, path string, made *Translation) {
 	assert.Contains(t, made.Warnings, "agent.decay_freq = 500 had no effect: the original never read it", path)
-	l := config.NewLearning()
+	l := policyfile.New()
 	require.NoError(t, config.Parse(path, []byte(made.Text), l), path)
 	assert.EqualValues(t, 42, l.Run.Seed)
 	assert.Contains(t, []int{10_000, 20_000, 75_000}, l.Learn.Episodes)
@@ -310,7 +311,8 @@ func TestTheOriginalsLearningIsRead(t *testing.T) {
 			text = strings.ReplaceAll(text, old, new)
 		}
 		text = strings.ReplaceAll(text, "weights = \""+reference+"/simulations/", "weights = \""+reference+"/policies/")
-		l, err := config.ReadLearning(files.OS{}, written(t, "policy.toml", text), nil)
+		l, err := config.ReadNamed[*policyfile.File](policyfile.KindName,
+			config.Open(files.OS{}, written(t, "policy.toml", text)), nil)
 		if err != nil {
 			require.ErrorContains(t, err, "no such file", path)
 			missing++

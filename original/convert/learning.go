@@ -8,6 +8,7 @@ import (
 	"graft/model"
 	"graft/net2net"
 	"graft/original"
+	"graft/original/policyfile"
 )
 
 // learningKeys are the keys that the original read for learning from a table.
@@ -121,7 +122,7 @@ func (c *converter) learning(path string) (*Translation, error) {
 	}
 	t := &Translation{Text: c.text("A policy of graft that learns", path, learningOrder), Warnings: c.warnings,
 		Learning: true}
-	return t, config.Parse("the file made of "+path, []byte(t.Text), config.NewLearning())
+	return t, config.Parse("the file made of "+path, []byte(t.Text), policyfile.New())
 }
 
 func (c *converter) learningKey(key string) {

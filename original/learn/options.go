@@ -58,9 +58,9 @@ const (
 
 // Options say how a policy learns. The zero value learns as the original's did.
 type Options struct {
-	Rule     string  // empty means reinforce
+	Rule     string  `config:",one=reinforce|exact"` // empty means reinforce
 	Episodes int     // in all; with the rule exact a step counts as one; zero means 10,000
-	Reward   string  // empty means tangent
+	Reward   string  `config:",one=tangent|accuracy|standard"` // empty means tangent
 	LR       float64 // Adam's rate; zero means 0.0001
 	LRDecay  float64 // factor of the rate at each decay; zero means 0.99
 	LREvery  int     // episodes between decays of the rate; zero means 500

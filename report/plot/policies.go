@@ -12,6 +12,7 @@ import (
 	"graft/internal/stat"
 	"graft/internal/words"
 	"graft/original/learn"
+	"graft/original/policyfile"
 	"graft/report/figure"
 	"graft/report/runs"
 	"graft/simulation"
@@ -215,7 +216,8 @@ func plotLearnedTree(r *runs.Run) ([]drawing, error) {
 	if o == nil {
 		return nil, err
 	}
-	l, err := config.ReadLearning(r.Files, filepath.Join(r.Path, runs.ResolvedFile), nil)
+	l, err := config.ReadNamed[*policyfile.File](policyfile.KindName,
+		config.Open(r.Files, filepath.Join(r.Path, runs.ResolvedFile)), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"graft/config"
 	"graft/internal/failure"
 	"graft/internal/parallel"
+	jobfile "graft/original/dl2/learning"
 	"graft/report/runs"
 	"graft/results"
 	"graft/runner/app"
@@ -34,7 +35,7 @@ type SchedulerOptions struct {
 
 // Schedulers compares schedulers on the workloads of test, which no learner has seen.
 func Schedulers(ctx context.Context, env *app.Env, o SchedulerOptions) (*runs.ElasticComparison, error) {
-	l, err := config.ReadElasticLearning(env.Files, o.File, o.Set)
+	l, err := config.ReadNamed[*jobfile.File](jobfile.KindName, config.Open(env.Files, o.File), o.Set)
 	if err != nil {
 		return nil, runs.AsConfigFault(err)
 	}
@@ -62,7 +63,7 @@ func Schedulers(ctx context.Context, env *app.Env, o SchedulerOptions) (*runs.El
 }
 
 // entrants are the schedulers of the file and the learned ones.
-func entrants(env *app.Env, l *config.ElasticLearning, o SchedulerOptions) ([]elasticworld.Scheduler, error) {
+func entrants(env *app.Env, l *jobfile.File, o SchedulerOptions) ([]elasticworld.Scheduler, error) {
 	all, paths := slices.Clone(l.Rivals()), o.Policies
 	if len(paths) == 0 {
 		own := app.Folder("", l.Run.Folder, o.File)
@@ -104,7 +105,7 @@ func against(all []elasticworld.Scheduler, wanted string) string {
 }
 
 // compareSchedulers simulates each seed of each scheduler on each workload.
-func compareSchedulers(ctx context.Context, l *config.ElasticLearning,
+func compareSchedulers(ctx context.Context, l *jobfile.File,
 	all []elasticworld.Scheduler) (*runs.ElasticComparison, error) {
 	_, _, test := l.Studies()
 	c := &runs.ElasticComparison{Scaling: l.Elastic.Scaling, Slot: test[0].Options.Slot}
@@ -154,13 +155,13 @@ var comparisonColumns = []results.Column{{Name: "scheduler", Kind: results.Strin
 	Kind: results.Int}, {Name: "seed", Kind: results.Int}, {Name: "jct_mean"}, {Name: "jct_lower_bound"}}
 
 // comparisonFolder makes the run folder; nil where none was asked for.
-func comparisonFolder(env *app.Env, l *config.ElasticLearning, o SchedulerOptions) (*results.Run, error) {
+func comparisonFolder(env *app.Env, l *jobfile.File, o SchedulerOptions) (*results.Run, error) {
 	if o.Out == "" {
 		return nil, nil
 	}
 	return env.CreateRun(o.Out, runs.ElasticComparisonKind,
-		results.CreateOptions{Force: o.Force, Config: l.Text(), Resolved: l.Resolved()},
-		results.Manifest{ConfigSHA256: l.Digest()})
+		results.CreateOptions{Force: o.Force, Config: l.Text(), Resolved: config.Resolved(l)},
+		results.Manifest{ConfigSHA256: config.Digest(l)})
 }
 
 // writeComparison writes the table and the outcome.

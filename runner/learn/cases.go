@@ -17,6 +17,7 @@ import (
 	"graft/internal/failure"
 	"graft/internal/stat"
 	"graft/learn"
+	jobfile "graft/original/dl2/learning"
 	"graft/report/runs"
 	"graft/results"
 	"graft/runner/app"
@@ -32,15 +33,15 @@ type CasesResult struct {
 // cases learns the schedulers of several cases of a file, one case after the other.
 type cases struct {
 	run
-	*config.ElasticLearning // the file without cases
-	all                     []*oneCase
-	took                    time.Duration // that learning has, in this process
+	*jobfile.File // the file without cases
+	all           []*oneCase
+	took          time.Duration // that learning has, in this process
 }
 
 // oneCase is a case and its configuration.
 type oneCase struct {
 	config.Case
-	*config.ElasticLearning
+	*jobfile.File
 	folder string // within the run folder
 }
 
@@ -59,7 +60,7 @@ func runCases(ctx context.Context, env *app.Env, d *config.Document, path string
 
 // readCases reads the file, and the configuration of each case.
 func readCases(env *app.Env, d *config.Document, path string, o Options) (*cases, error) {
-	base, err := d.ElasticLearning(o.Set)
+	base, err := config.ReadNamed[*jobfile.File](jobfile.KindName, d, o.Set)
 	if err != nil {
 		return nil, runs.AsConfigFault(err)
 	}
@@ -68,7 +69,7 @@ func readCases(env *app.Env, d *config.Document, path string, o Options) (*cases
 		return nil, runs.AsConfigFault(err)
 	}
 	o.Folder = app.Folder(o.Folder, base.Run.Folder, path)
-	c := &cases{run: newRun(env, o), ElasticLearning: base}
+	c := &cases{run: newRun(env, o), File: base}
 	var faults []error
 	for _, one := range named {
 		if err := c.read(d, one); err != nil {
@@ -80,7 +81,7 @@ func readCases(env *app.Env, d *config.Document, path string, o Options) (*cases
 
 // read adds a case.
 func (c *cases) read(d *config.Document, one config.Case) error {
-	l, err := d.ElasticLearning(slices.Concat(c.o.Set, one.Set))
+	l, err := config.ReadNamed[*jobfile.File](jobfile.KindName, d, slices.Concat(c.o.Set, one.Set))
 	if err != nil {
 		return err
 	}
@@ -97,7 +98,7 @@ func (c *cases) read(d *config.Document, one config.Case) error {
 func (c *cases) digest() string {
 	h := sha256.New()
 	for _, one := range c.all {
-		fmt.Fprintf(h, "%q %s\n", one.Name, one.Digest())
+		fmt.Fprintf(h, "%q %s\n", one.Name, config.Digest(one.File))
 	}
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
@@ -105,7 +106,7 @@ func (c *cases) digest() string {
 // learn learns the cases that have no outcome yet, and collects the outcomes of all.
 func (c *cases) learn(ctx context.Context) (*runs.ElasticCasesOutcome, error) {
 	m := results.Manifest{Seed: c.Run.Seed, ConfigSHA256: c.digest()}
-	if err := c.open(runs.ElasticCasesKind, c.Text(), c.Resolved(), m); err != nil {
+	if err := c.open(runs.ElasticCasesKind, c.Text(), config.Resolved(c.File), m); err != nil {
 		return nil, err
 	}
 	if c.stored.Manifest().ConfigSHA256 != c.digest() {
@@ -129,9 +130,10 @@ func (c *cases) learn(ctx context.Context) (*runs.ElasticCasesOutcome, error) {
 func (c *cases) difference() string {
 	for _, one := range c.all {
 		folder := c.stored.Path(one.folder)
-		if m, err := results.ReadManifest(c.env.Files, folder); err == nil && m.ConfigSHA256 != one.Digest() {
+		m, err := results.ReadManifest(c.env.Files, folder)
+		if err == nil && m.ConfigSHA256 != config.Digest(one.File) {
 			return fmt.Sprintf("in case %s, %s", one.Name,
-				config.Changes(c.env.Files, filepath.Join(folder, runs.ResolvedFile), one.ElasticLearning))
+				config.Changes(c.env.Files, filepath.Join(folder, runs.ResolvedFile), one.File))
 		}
 	}
 	return "some were added, removed, renamed or moved, or those that have not begun have changed"
@@ -148,8 +150,8 @@ func (c *cases) learnCase(ctx context.Context, one *oneCase) (*runs.ElasticLearn
 	if err != nil && !runs.NotThere(err) {
 		return nil, err
 	}
-	s := &scheduler{run: newRun(c.env, Options{Folder: folder, Resume: err == nil}), world: jobs{one.ElasticLearning}}
-	done, err = s.learn(ctx, one.Resolved())
+	s := &scheduler{run: newRun(c.env, Options{Folder: folder, Resume: err == nil}), world: jobs{one.File}}
+	done, err = s.learn(ctx, config.Resolved(one.File))
 	s.close(err)
 	c.took += s.took
 	return done, err

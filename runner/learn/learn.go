@@ -11,6 +11,7 @@ import (
 
 	"graft/config"
 	"graft/internal/failure"
+	jobfile "graft/original/dl2/learning"
 	"graft/report/runs"
 	"graft/results"
 	"graft/runner/app"
@@ -43,7 +44,7 @@ func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, er
 	d := config.Open(env.Files, path)
 	kind := d.Kind()
 	if o.Cases != "" {
-		if kind != config.ElasticLearningKind {
+		if kind.Name != jobfile.KindName {
 			return nil, failure.Usagef("option cases is for files with the section workloads, "+
 				"of schedulers that learn; %s is a file of another kind: leave the option out", path)
 		}
@@ -52,7 +53,7 @@ func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, er
 	}
 	switch {
 	case kind == config.TreeLearningKind:
-	case kind == config.ElasticLearningKind, learns(kind):
+	case kind.Name == jobfile.KindName, learns(kind):
 		r, err := runScheduler(ctx, env, d, path, o)
 		return &Result{Scheduler: r}, err
 	default:

@@ -7,9 +7,11 @@ import (
 
 	"graft/cluster/elastic"
 	"graft/cluster/elastic/schedulers"
+	"graft/cluster/worlds"
 	"graft/config"
 	"graft/learn"
 	"graft/learn/candidates"
+	jobfile "graft/original/dl2/learning"
 	"graft/report/document"
 	"graft/report/runs"
 )
@@ -19,16 +21,16 @@ func readWorld(d *config.Document, set []string) (world, error) {
 	if learns(d.Kind()) {
 		return readLearnable(d, set)
 	}
-	l, err := d.ElasticLearning(set)
+	l, err := config.ReadNamed[*jobfile.File](jobfile.KindName, d, set)
 	return jobs{l}, err
 }
 
 // jobs are elastic jobs.
-type jobs struct{ *config.ElasticLearning }
+type jobs struct{ *jobfile.File }
 
 func (j jobs) options() (*learn.RunOptions, *candidates.Options) { return &j.Run, &j.Learn }
 
-func (j jobs) file() config.File { return j.ElasticLearning }
+func (j jobs) file() config.File { return j.File }
 
 func (j jobs) rivals(ctx context.Context, o *runs.ElasticLearningOutcome) error {
 	train, validation, _ := j.Studies()
@@ -83,7 +85,7 @@ type learnable interface {
 
 // learns reports whether the schedulers of a kind of files learn.
 func learns(kind *config.Kind) bool {
-	if kind.World == nil {
+	if worlds.Named(kind.Name) == nil {
 		return false
 	}
 	_, can := kind.New().(learnable)

@@ -8,6 +8,7 @@ import (
 
 	"graft/config"
 	"graft/original/learn"
+	"graft/original/policyfile"
 	"graft/report/runs"
 	"graft/results"
 	"graft/runner/app"
@@ -40,11 +41,11 @@ type StudyRow struct {
 // study trains a policy of the original's on one table.
 type study struct {
 	run
-	*config.Learning
+	*policyfile.File
 }
 
 func runStudy(ctx context.Context, env *app.Env, d *config.Document, path string, o Options) (*Result, error) {
-	l, err := d.Learning(o.Set)
+	l, err := config.ReadNamed[*policyfile.File](policyfile.KindName, d, o.Set)
 	if err != nil {
 		return nil, runs.AsConfigFault(err)
 	}
@@ -53,7 +54,7 @@ func runStudy(ctx context.Context, env *app.Env, d *config.Document, path string
 		return nil, err
 	}
 	o.Folder = app.Folder(o.Folder, l.Run.Folder, path)
-	st := &study{run: newRun(env, o), Learning: l}
+	st := &study{run: newRun(env, o), File: l}
 	r := &Result{}
 	err = torch.With(func(s *torch.Scope) (err error) {
 		r.Study, err = st.learn(ctx, s)
@@ -100,11 +101,11 @@ func (st *study) learn(ctx context.Context, s *torch.Scope) (*StudyResult, error
 
 // begin makes the run folder, or opens it and restores the policy.
 func (st *study) begin(l *learn.Learner, table *tables.Table) (*studyLog, error) {
-	m := results.Manifest{Seed: uint64(st.Run.Seed), ConfigSHA256: st.Digest(), Network: st.Table.Network}
-	if err := st.open(runs.PolicyKind, st.Text(), st.Resolved(), m); err != nil {
+	m := results.Manifest{Seed: uint64(st.Run.Seed), ConfigSHA256: config.Digest(st.File), Network: st.Table.Network}
+	if err := st.open(runs.PolicyKind, st.Text(), config.Resolved(st.File), m); err != nil {
 		return nil, err
 	}
-	folder, err := learn.OpenFolder(st.stored, table, st.Digest())
+	folder, err := learn.OpenFolder(st.stored, table, config.Digest(st.File))
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +119,7 @@ func (st *study) begin(l *learn.Learner, table *tables.Table) (*studyLog, error)
 	log := newStudyLog(folder, st.log, st.env.Now, l.Episodes(), st.Learn.Episodes)
 	if st.Run.Tensorboard {
 		log.curves, err = openCurves(st.env.Now, st.stored, int64(l.Episodes())+min(1, int64(l.Episodes())),
-			st.Resolved())
+			config.Resolved(st.File))
 	}
 	return log, err
 }

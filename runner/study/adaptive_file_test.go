@@ -10,6 +10,7 @@ import (
 	"graft/cluster"
 	"graft/cluster/adaptive"
 	adaptiveworld "graft/cluster/adaptive/world"
+	"graft/cluster/study"
 	"graft/cluster/worlds"
 	"graft/config"
 	"graft/internal/files"
@@ -18,7 +19,7 @@ import (
 const adaptiveExample = "../../scenarios/adaptive"
 
 func readAdaptive(path string, set ...string) (*adaptiveworld.File, error) {
-	f, err := config.ReadWorld(worlds.Named("adaptive"), files.OS{}, path, set)
+	f, err := config.ReadNamed[study.File]("adaptive", config.Open(files.OS{}, path), set)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +53,7 @@ func TestAdaptiveFile(t *testing.T) {
 	dir := adaptiveCopy(t)
 	path := filepath.Join(dir, "compare.toml")
 	f := adaptiveFile(t, path)
-	require.Equal(t, config.KindOfWorld("adaptive"), config.KindOf(files.OS{}, path))
+	require.Equal(t, config.KindNamed("adaptive"), config.KindOf(files.OS{}, path))
 	summary, err := f.Summary()
 	require.NoError(t, err)
 	require.Contains(t, summary, "72 jobs of workload-1, workload-2, workload-3 on 4 nodes of 4 devices under pollux, "+

@@ -2,6 +2,7 @@ package weights
 
 import (
 	"fmt"
+	"io"
 	"math"
 )
 
@@ -96,4 +97,17 @@ func (o Options) withDefaults(size int64) Options {
 		o.MaxBytes = min(o.MaxBytes, spareBytes+spareByteFold*size)
 	}
 	return o
+}
+
+// WriteContents writes names, types, shapes and values of all tensors, for a digest.
+func (s *Set) WriteContents(w io.Writer) error {
+	for _, t := range s.Tensors {
+		if _, err := fmt.Fprintf(w, "%s %v %v\n", t.Name, t.DType, t.Shape); err != nil {
+			return err
+		}
+		if _, err := w.Write(t.Data); err != nil {
+			return err
+		}
+	}
+	return nil
 }

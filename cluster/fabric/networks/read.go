@@ -90,10 +90,7 @@ func graphName(path string) string {
 func isJSON(path string) bool { return strings.EqualFold(filepath.Ext(path), ".json") }
 
 // isFile says whether a text names a file and not a network of the zoo.
-func isFile(text string) bool {
-	return strings.ContainsAny(text, "/"+string(filepath.Separator)) || isJSON(text) ||
-		strings.EqualFold(filepath.Ext(text), ".toml")
-}
+func isFile(text string) bool { return isJSON(text) || files.IsPath(text) }
 
 // network is a network of a file or of the zoo, for images of a size; zero is its own.
 func (r Reader) network(fsys files.FS, name string, size int) (n *model.Network, err error) {

@@ -23,7 +23,7 @@ import (
 // Read reads a file of a world; an empty path is no file.
 func Read(t *testing.T, world, path string, set ...string) study.File {
 	t.Helper()
-	f, err := config.ReadWorld(worlds.Named(world), files.OS{}, path, set)
+	f, err := config.ReadNamed[study.File](world, config.Open(files.OS{}, path), set)
 	require.NoError(t, err)
 	return f
 }

@@ -1,11 +1,11 @@
-package config
+// Package learning is the file of schedulers of elastic jobs that learn: by graft's own learner, or as DL2's did.
+package learning
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -23,20 +23,24 @@ import (
 	"graft/original/dl2"
 )
 
-// ElasticLearningKind is the kind of files with the section workloads.
-var ElasticLearningKind = &Kind{
-	Name: "elastic-learning", Noun: "learning of a scheduler", Command: "graft learn",
-	Files: "files of schedulers of elastic jobs that learn", Title: "schedulers of elastic jobs that learn",
-	Sections: []string{"workloads"}, New: func() File { return NewElasticLearning() },
-	Summary: summaryOf((*ElasticLearning).Summary), Page: Page{Title: "Keys of the file of schedulers that learn",
-		Sections: []string{"workloads", "learn", "dl2", "run"}, Intro: "A file with the section `workloads`, " +
-			"for `graft learn` and `graft evaluate`. The sections `elastic`,\nwhose trace is optional here, " +
-			"and `schedule` are those of simulations of elastic jobs. See [elastic\njobs](elastic.md).\n"},
+// KindName is the name of the kind of files with the section workloads.
+const KindName = "elastic-learning"
+
+func init() {
+	decode.Register(&decode.FileKind{
+		Name: KindName, Noun: "learning of a scheduler", Command: "graft learn",
+		Files: "files of schedulers of elastic jobs that learn", Title: "schedulers of elastic jobs that learn",
+		Sections: []string{"workloads"}, BeforeWorlds: true, New: func() decode.CheckedFile { return New() },
+		Page: decode.Page{Title: "Keys of the file of schedulers that learn",
+			Sections: []string{"workloads", "learn", "dl2", "run"}, Intro: "A file with the section `workloads`, " +
+				"for `graft learn` and `graft evaluate`. The sections `elastic`,\nwhose trace is optional here, " +
+				"and `schedule` are those of simulations of elastic jobs. See [elastic\njobs](elastic.md).\n"},
+	})
 }
 
-// ElasticLearning is the file of a scheduler of elastic jobs that learns: the cluster, the workloads, the
+// File is the file of a scheduler of elastic jobs that learns: the cluster, the workloads, the
 // learner, and the schedulers that it is compared with.
-type ElasticLearning struct {
+type File struct {
 	Elastic   elasticworld.Options // cluster and speeds
 	Workload  study.Workload       // at most one trace, whose settings are those of generated workloads
 	Workloads WorkloadOptions      // to learn from, to stop by and to compare on
@@ -45,7 +49,7 @@ type ElasticLearning struct {
 	Run       learn.RunOptions     // seeds and output
 	Schedule  study.Schedule       // schedulers that 'graft evaluate' compares with
 
-	sources
+	decode.Sources
 	world                   elasticworld.Inputs
 	train, validation, test []elastic.Study
 	rivals                  []elasticworld.Scheduler
@@ -133,23 +137,13 @@ func (o WorkloadOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// NewElasticLearning returns an empty file, before EnsureDefaults.
-func NewElasticLearning() *ElasticLearning {
-	return &ElasticLearning{Workloads: WorkloadOptions{Seed: 1}, Run: learn.RunOptions{Seed: 1, Every: 1}}
-}
-
-// ReadElasticLearning is ElasticLearningKind.Read.
-func ReadElasticLearning(fsys files.FS, path string, set []string) (*ElasticLearning, error) {
-	return Open(fsys, path).ElasticLearning(set)
-}
-
-// ElasticLearning is [ReadElasticLearning] of the document.
-func (d *Document) ElasticLearning(set []string) (*ElasticLearning, error) {
-	return readAs[*ElasticLearning](ElasticLearningKind, d, set)
+// New returns an empty file, before EnsureDefaults.
+func New() *File {
+	return &File{Workloads: WorkloadOptions{Seed: 1}, Run: learn.RunOptions{Seed: 1, Every: 1}}
 }
 
 // EnsureDefaults fills in what zero stands for.
-func (l *ElasticLearning) EnsureDefaults() {
+func (l *File) EnsureDefaults() {
 	l.Elastic.EnsureDefaults()
 	l.Workloads.EnsureDefaults()
 	l.Learn.EnsureDefaults()
@@ -159,7 +153,7 @@ func (l *ElasticLearning) EnsureDefaults() {
 }
 
 // Validate joins all that is wrong.
-func (l *ElasticLearning) Validate() error {
+func (l *File) Validate() error {
 	var faults validate.Faults
 	faults.When(l.Workloads.Arrivals == arriveTrace && len(l.Workload.Traces) == 0,
 		"workloads.arrivals is trace; name one in workload.traces")
@@ -168,8 +162,8 @@ func (l *ElasticLearning) Validate() error {
 		l.Schedule.Validate(elasticworld.Known))...)
 }
 
-// check reads and generates the workloads, and learns nothing.
-func (l *ElasticLearning) check(fsys files.FS, r *decode.Reading) {
+// Check reads and generates the workloads, and learns nothing.
+func (l *File) Check(fsys files.FS, r *decode.Reading) {
 	l.blameUnread(r)
 	if l.Validate() != nil || r.Broken("workload.traces") || !l.world.Read(fsys, r, &l.Elastic, l.trace()) {
 		return
@@ -198,23 +192,20 @@ func (l *ElasticLearning) check(fsys files.FS, r *decode.Reading) {
 }
 
 // blameUnread reports keys of the learner that is not used whose values are not the defaults.
-func (l *ElasticLearning) blameUnread(r *decode.Reading) {
-	fresh, defaults := NewElasticLearning(), map[string]string{}
+func (l *File) blameUnread(r *decode.Reading) {
+	fresh := New()
 	fresh.EnsureDefaults()
-	for _, v := range Values(fresh) {
-		defaults[v.Key] = v.Text
-	}
 	unread := map[bool]string{true: "learn.", false: "dl2."}[l.published()]
-	for _, v := range Values(l) {
-		if strings.HasPrefix(v.Key, unread) && v.Text != defaults[v.Key] {
-			r.Blame(v.Key, fmt.Sprintf("%s is not read where elastic.compat is %s; leave it out, "+
-				"or change elastic.compat", v.Key, l.Elastic.Compat))
+	for _, key := range r.Differing(fresh) {
+		if strings.HasPrefix(key, unread) {
+			r.Blame(key, fmt.Sprintf("%s is not read where elastic.compat is %s; leave it out, "+
+				"or change elastic.compat", key, l.Elastic.Compat))
 		}
 	}
 }
 
 // workloads reads traces or, where there are none, generates a number of workloads.
-func (l *ElasticLearning) workloads(fsys files.FS, r *decode.Reading, key string, paths []string,
+func (l *File) workloads(fsys files.FS, r *decode.Reading, key string, paths []string,
 	count, purpose int) (all []elastic.Study) {
 	for _, path := range paths {
 		t, err := l.world.ReadTrace(fsys, path, &l.Elastic)
@@ -248,7 +239,7 @@ func (l *ElasticLearning) workloads(fsys files.FS, r *decode.Reading, key string
 }
 
 // trace is the trace whose settings are those of generated workloads; empty for none.
-func (l *ElasticLearning) trace() string {
+func (l *File) trace() string {
 	if len(l.Workload.Traces) == 0 {
 		return ""
 	}
@@ -256,7 +247,7 @@ func (l *ElasticLearning) trace() string {
 }
 
 // generate draws a workload.
-func (l *ElasticLearning) generate(seed uint64) (*elastic.Trace, error) {
+func (l *File) generate(seed uint64) (*elastic.Trace, error) {
 	t := &elastic.Trace{Settings: l.settings()}
 	var err error
 	t.Jobs, err = elastic.Generate(l.world.Types(), t.Settings.Generate, elastic.NewDraws(seed))
@@ -264,7 +255,7 @@ func (l *ElasticLearning) generate(seed uint64) (*elastic.Trace, error) {
 }
 
 // settings returns the settings of the trace; for generated workloads those of the file.
-func (l *ElasticLearning) settings() (s elastic.Settings) {
+func (l *File) settings() (s elastic.Settings) {
 	if l.world.Trace() != nil {
 		s = l.world.Trace().Settings
 	}
@@ -286,42 +277,39 @@ func (l *ElasticLearning) settings() (s elastic.Settings) {
 }
 
 // Studies are the workloads to learn from, to stop by and to compare on.
-func (l *ElasticLearning) Studies() (train, validation, test []elastic.Study) {
+func (l *File) Studies() (train, validation, test []elastic.Study) {
 	return l.train, l.validation, l.test
 }
 
 // Rivals are the schedulers to compare with.
-func (l *ElasticLearning) Rivals() []elasticworld.Scheduler { return l.rivals }
+func (l *File) Rivals() []elasticworld.Scheduler { return l.rivals }
 
-// Resolved is the text of the file with every value.
-func (l *ElasticLearning) Resolved() string { return Resolved(l) }
+// DigestSections are the sections on which results depend: nothing of what is compared with.
+func (l *File) DigestSections() []string {
+	return []string{"elastic.", "workload.", "workloads.", l.section(), "run."}
+}
 
-// Digest covers the contents of the files, but nothing of what is compared with.
-func (l *ElasticLearning) Digest() string {
-	h := sha256.New()
-	for _, section := range []string{"elastic.", "workload.", "workloads.", l.section(), "run."} {
-		writeKeys(h, l, section)
-	}
-	l.world.Contents(h)
+// Contents writes the contents of the files that learning reads.
+func (l *File) Contents(w io.Writer) {
+	l.world.Contents(w)
 	for _, list := range [][]elastic.Study{l.train, l.validation} {
 		for k := range list {
-			fmt.Fprintln(h, list[k].Jobs, list[k].Options)
+			fmt.Fprintln(w, list[k].Jobs, list[k].Options)
 		}
-		fmt.Fprintln(h)
+		fmt.Fprintln(w)
 	}
-	return hex.EncodeToString(h.Sum(nil))
 }
 
 // section is that of the learner.
-func (l *ElasticLearning) section() string {
+func (l *File) section() string {
 	if l.published() {
 		return "dl2."
 	}
 	return "learn."
 }
 
-// Summary is the learning of a scheduler in a line.
-func (l *ElasticLearning) Summary() (string, error) {
+// Summary describes the learning of a scheduler in one line.
+func (l *File) Summary() (string, error) {
 	lessons, rounds := "nobody", ""
 	if l.Learn.Teacher != candidates.NoTeacher {
 		lessons = l.Learn.Teacher + " in " + words.Plural(l.Learn.Lessons, "lesson")
@@ -338,13 +326,13 @@ func (l *ElasticLearning) Summary() (string, error) {
 	if l.Workloads.From != "" {
 		source = " of " + l.Workloads.From
 	}
-	return fmt.Sprintf("%s learn from %s%s on %s%s, with %d of validation and %d of test; scaling %s; digest %.12s",
+	return fmt.Sprintf("%s learn from %s%s on %s%s, with %d of validation and %d of test; scaling %s",
 		words.Plural(l.Run.Seeds, "scheduler"), lessons, rounds, words.Plural(l.trained(), "workload"), source,
-		len(l.validation), len(l.test), l.Elastic.Scaling, l.Digest()), nil
+		len(l.validation), len(l.test), l.Elastic.Scaling), nil
 }
 
 // trained is the number of workloads that are learned from.
-func (l *ElasticLearning) trained() int {
+func (l *File) trained() int {
 	if l.published() {
 		return l.DL2.Workloads.Count * l.DL2.Agents
 	}
@@ -352,7 +340,7 @@ func (l *ElasticLearning) trained() int {
 }
 
 // divide makes the workloads of the trace of a cluster.
-func (l *ElasticLearning) divide(fsys files.FS) error {
+func (l *File) divide(fsys files.FS) error {
 	o := &l.Workloads
 	jobs, err := elastic.ReadClusterTrace(fsys, o.From)
 	if err != nil {

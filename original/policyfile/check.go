@@ -1,4 +1,4 @@
-package config
+package policyfile
 
 import (
 	"errors"
@@ -19,15 +19,15 @@ import (
 	"graft/torch/weights"
 )
 
-// check reads the files that are named, and checks that they fit each other.
-func (l *Learning) check(fsys files.FS, r *decode.Reading) {
+// Check reads the files that are named, and checks that they fit each other.
+func (l *File) Check(fsys files.FS, r *decode.Reading) {
 	if fsys == nil {
 		return
 	}
 	var n *model.Network
 	folder := isFolder(fsys, l.Table.File)
 	r.Attempt("table.file", folder, func() (err error) {
-		if l.table, n, _, err = readTableFolder(fsys, l.Table.File); err == nil {
+		if l.table, n, _, err = tables.ReadFolder(fsys, l.Table.File, l.networks); err == nil {
 			err = l.table.Complete()
 		}
 		return err
@@ -36,7 +36,7 @@ func (l *Learning) check(fsys files.FS, r *decode.Reading) {
 		l.agree(fsys, r, n)
 	}
 	r.Attempt("table.network", !folder && l.Table.Network != "", func() (err error) {
-		n, err = networkOf(fsys, l.Table.Network)
+		n, err = l.networks(fsys, l.Table.Network)
 		return err
 	})
 	r.Attempt("table.file", !folder && l.Table.File != "" && n != nil, func() (err error) {
@@ -76,13 +76,13 @@ func isFolder(fsys files.FS, path string) bool {
 
 // agree takes the network from a table that is a folder. A network and actions that are
 // given as well must be the table's.
-func (l *Learning) agree(fsys files.FS, r *decode.Reading, n *model.Network) {
+func (l *File) agree(fsys files.FS, r *decode.Reading, n *model.Network) {
 	if _, given := r.Given["table.network"]; !given && n != nil {
 		l.Table.Network = l.table.Network
-		r.Given["table.network"] = Source{File: l.Table.File}
+		r.Given["table.network"] = decode.Source{File: l.Table.File}
 	}
 	r.Attempt("table.network", n != nil, func() error {
-		mine, err := networkOf(fsys, l.Table.Network)
+		mine, err := l.networks(fsys, l.Table.Network)
 		if err == nil && net2net.Fingerprint(mine) != net2net.Fingerprint(n) {
 			err = fmt.Errorf("network is %s, and the table's sequences begin with %s; leave network out",
 				l.Table.Network, l.table.Network)
@@ -108,7 +108,7 @@ func actionTexts(actions []net2net.Action) []string {
 
 // readTable reads a table of the original's. Its actions are those of the configuration,
 // or to deepen each of the network's marked blocks, and at last none.
-func (l *Learning) readTable(fsys files.FS, n *model.Network) (*tables.Table, error) {
+func (l *File) readTable(fsys files.FS, n *model.Network) (*tables.Table, error) {
 	s := tables.Scenario{Name: tableName(l.Table.File), Network: l.Table.Network, Actions: actionTexts(l.Table.Actions)}
 	if len(s.Actions) == 0 {
 		for k := range net2net.OriginalBlocks(n) {
@@ -134,9 +134,9 @@ func tableName(path string) string {
 }
 
 // Summary is a policy that learns in a line.
-func (l *Learning) Summary() (string, error) {
+func (l *File) Summary() (string, error) {
 	table, tree := l.LoadedTable()
-	return fmt.Sprintf("a policy learns from %s of %s, %s of %s, rule %s, %s; digest %.12s",
+	return fmt.Sprintf("a policy learns from %s of %s, %s of %s, rule %s, %s",
 		words.Plural(len(table.Records), "sequence"), table.Name, words.Plural(len(tree.States), "state"),
-		l.Table.Network, l.Learn.Rule, words.Plural(l.Learn.Episodes, "episode"), l.Digest()), nil
+		l.Table.Network, l.Learn.Rule, words.Plural(l.Learn.Episodes, "episode")), nil
 }

@@ -1,4 +1,4 @@
-package config
+package policyfile
 
 import (
 	"cmp"
@@ -12,9 +12,9 @@ import (
 	"graft/torch/weights"
 )
 
-// LearningRun holds the seed and output of a policy that learns. Paths here and in the
+// RunOptions holds the seed and output of a policy that learns. Paths here and in the
 // other sections are those of the operating system, relative to the working directory.
-type LearningRun struct {
+type RunOptions struct {
 	Seed       int64         // seed of the initial parameters and of all actions; default 1
 	Folder     string        `result:"none"` // path of the run folder; empty lets the command choose
 	Every      int           // episodes in a row of the table; zero means 100
@@ -25,21 +25,21 @@ type LearningRun struct {
 }
 
 // EnsureDefaults fills in what zero stands for.
-func (o *LearningRun) EnsureDefaults() {
+func (o *RunOptions) EnsureDefaults() {
 	o.Every = cmp.Or(o.Every, 100)
 	o.Checkpoint = cmp.Or(o.Checkpoint, 30*time.Second)
 }
 
 // Validate joins all that is wrong.
-func (o LearningRun) Validate() error {
+func (o RunOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Every < 1, "every is %d; must be at least 1", o.Every)
 	faults.When(o.Checkpoint < 0, "checkpoint is %v; must not be negative", o.Checkpoint)
 	return errors.Join(faults...)
 }
 
-// LearningTable names the table that a policy learns from, and says how to read it.
-type LearningTable struct {
+// TableOptions names the table that a policy learns from, and says how to read it.
+type TableOptions struct {
 	// File is a table's folder, graft's or the original's, or a single data.pkl of the
 	// original's; required.
 	File string
@@ -61,12 +61,12 @@ type LearningTable struct {
 }
 
 // EnsureDefaults fills in what zero stands for.
-func (o *LearningTable) EnsureDefaults() {
+func (o *TableOptions) EnsureDefaults() {
 	o.Network = cmp.Or(o.Network, "ConvNet2")
 }
 
 // Validate joins all that is wrong.
-func (o LearningTable) Validate() error {
+func (o TableOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.File == "", "file is missing; name the table to learn from")
 	faults.When(o.Vocabulary == "", "vocabulary is missing; name its folder or file, such as NAME.ids.pkl")
@@ -74,19 +74,19 @@ func (o LearningTable) Validate() error {
 	return errors.Join(faults...)
 }
 
-// LearningPolicy holds the sizes of a policy and its initial weights.
-type LearningPolicy struct {
-	learn.PolicyOptions
-	Embedding int // size of a token's vector in the vocabulary; zero does not check it
+// PolicyOptions holds the sizes of a policy and its initial weights.
+type PolicyOptions struct {
+	learn.PolicyOptions     // sizes of its layers
+	Embedding           int // size of a token's vector in the vocabulary; zero does not check it
 	// file of initial weights, .pth or .safetensors, whose embedding is ignored; empty draws random ones
 	Weights string
 }
 
 // EnsureDefaults fills in what zero stands for.
-func (o *LearningPolicy) EnsureDefaults() { o.PolicyOptions.EnsureDefaults() }
+func (o *PolicyOptions) EnsureDefaults() { o.PolicyOptions.EnsureDefaults() }
 
 // Validate joins all that is wrong.
-func (o LearningPolicy) Validate() error {
+func (o PolicyOptions) Validate() error {
 	faults := validate.Faults{o.PolicyOptions.Validate()}
 	faults.When(o.Embedding < 0, "embedding is %d; must not be negative", o.Embedding)
 	if o.Weights != "" {

@@ -1,4 +1,4 @@
-package config
+package learning
 
 import (
 	"errors"
@@ -12,10 +12,10 @@ import (
 )
 
 // published reports whether DL2 learns as it was published.
-func (l *ElasticLearning) published() bool { return l.Elastic.Compat == elasticworld.CompatDL2 }
+func (l *File) published() bool { return l.Elastic.Compat == elasticworld.CompatDL2 }
 
 // Figures are the names of the values of a learner's figures.
-func (l *ElasticLearning) Figures() []string {
+func (l *File) Figures() []string {
 	if l.published() {
 		return dl2.FigureNames()
 	}
@@ -23,7 +23,7 @@ func (l *ElasticLearning) Figures() []string {
 }
 
 // Steps is the number of a learner's steps, at most.
-func (l *ElasticLearning) Steps() int {
+func (l *File) Steps() int {
 	if l.published() {
 		return max(0, l.DL2.Supervised.Steps) + max(0, l.DL2.Reinforced.Steps)
 	}
@@ -31,7 +31,7 @@ func (l *ElasticLearning) Steps() int {
 }
 
 // TeacherAndMethod are the scheduler that is imitated first, and what comes then.
-func (l *ElasticLearning) TeacherAndMethod() (teacher, method string) {
+func (l *File) TeacherAndMethod() (teacher, method string) {
 	if l.published() {
 		return l.DL2.Supervised.Teacher, "DL2 as published"
 	}
@@ -39,7 +39,7 @@ func (l *ElasticLearning) TeacherAndMethod() (teacher, method string) {
 }
 
 // Slots is the number of slots after which a simulation ends with jobs left.
-func (l *ElasticLearning) Slots() int {
+func (l *File) Slots() int {
 	if l.published() {
 		return l.DL2.Workloads.MostSlots
 	}
@@ -50,7 +50,7 @@ func (l *ElasticLearning) Slots() int {
 const seedsApart = 2048
 
 // Learner makes the learner of a seed. Seed 1 of DL2 is the published one.
-func (l *ElasticLearning) Learner(seed uint64) (candidates.SchedulerLearner, error) {
+func (l *File) Learner(seed uint64) (candidates.SchedulerLearner, error) {
 	if !l.published() {
 		return agent.NewLearner(l.train, l.validation, l.Learn, seed)
 	}
@@ -73,7 +73,7 @@ func (d dl2Learner) Learned() (*candidates.Scheduler, error) {
 }
 
 // checkLearner lists what the published learner cannot do.
-func (l *ElasticLearning) checkLearner() error {
+func (l *File) checkLearner() error {
 	if !l.published() {
 		return nil
 	}

@@ -1,0 +1,63 @@
+package decider
+
+import (
+	"errors"
+	"fmt"
+
+	"graft/internal/files"
+	"graft/model"
+	"graft/net2net"
+)
+
+// Foreign is a policy that another program learned.
+type Foreign interface {
+	Decider
+	// FitsBlocks returns an error if its actions are not those of a network, whose layers may still be unknown.
+	FitsBlocks(n *model.Network) error
+	// FitsGrown returns an error if it cannot decide about a network, or again after one of its actions.
+	FitsGrown(n *model.Network, surgery net2net.Options) error
+	// Digest is a SHA-256 in hex over all that its decisions depend on, without its options.
+	Digest() (string, error)
+}
+
+// FormOptions say how a policy of another program decides.
+type FormOptions struct {
+	Sample bool   // draws actions; false takes the likeliest one
+	Seed   uint64 // of what it draws
+}
+
+// Form is a form of policies of another program. The package that reads it registers it.
+type Form struct {
+	File string // name of a policy in its folder
+	// Read reads a policy, and the vocabulary that it learned with.
+	Read func(fsys files.FS, policy, vocabulary string, o FormOptions) (Foreign, error)
+}
+
+var forms []*Form
+
+// RegisterForm adds a form. It is called while packages are initialized.
+func RegisterForm(f *Form) { forms = append(forms, f) }
+
+// FormFiles lists the names of policies of other programs in their folders.
+func FormFiles() (names []string) {
+	for _, f := range forms {
+		names = append(names, f.File)
+	}
+	return names
+}
+
+// ReadForeign reads a policy of a form that is registered, the first that can.
+func ReadForeign(fsys files.FS, policy, vocabulary string, o FormOptions) (Foreign, error) {
+	var faults []error
+	for _, f := range forms {
+		p, err := f.Read(fsys, policy, vocabulary, o)
+		if err == nil {
+			return p, nil
+		}
+		faults = append(faults, err)
+	}
+	if len(faults) == 0 {
+		return nil, fmt.Errorf("%s is no policy of graft's, and this program reads no others", policy)
+	}
+	return nil, errors.Join(faults...)
+}

@@ -1,0 +1,96 @@
+// Package policyfile is the file of a policy of the original's that learns from a table.
+package policyfile
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"graft/internal/decode"
+	"graft/internal/files"
+	"graft/model"
+	"graft/original/learn"
+	_ "graft/original/published" // reads tables of the original's
+	"graft/original/vocab"
+	"graft/simulation/tables"
+	"graft/torch/weights"
+	"graft/trainer/clock"
+)
+
+// KindName is the name of the kind of files with the section table or learn and no other kind's.
+const KindName = "learning"
+
+func init() {
+	decode.Register(&decode.FileKind{
+		Name: KindName, Noun: "learning", Command: "graft learn",
+		Files: "files of policies of the original's that learn",
+		Title: "a policy of graft that learns", Sections: []string{"table", "learn"},
+		New: func() decode.CheckedFile { return New() },
+		Page: decode.Page{Title: "Keys of the file of a policy of the original's that learns",
+			Intro: "A file with the section `table`, for `graft learn`.\n"},
+	})
+}
+
+// File is the file of a policy of the original's that learns from a table.
+type File struct {
+	Run    RunOptions    // seed and output
+	Table  TableOptions  // training table
+	Policy PolicyOptions // sizes of the policy, and its initial weights
+	Learn  learn.Options // options of the learner
+
+	decode.Sources
+	networks func(files.FS, string) (*model.Network, error)
+	table    *tables.Table
+	tree     *learn.Tree
+	words    *vocab.Vocabulary
+	first    *weights.Set // nil where the policy begins with nothing
+}
+
+// New returns an empty file, before EnsureDefaults.
+func New() *File { return &File{Run: RunOptions{Seed: 1}} }
+
+// EnsureDefaults fills in what zero stands for.
+func (l *File) EnsureDefaults() {
+	l.Run.EnsureDefaults()
+	l.Table.EnsureDefaults()
+	l.Policy.EnsureDefaults()
+	l.Learn.EnsureDefaults()
+}
+
+// UseNetworks says how networks are made of their names. Call it before Check.
+func (l *File) UseNetworks(network func(files.FS, string) (*model.Network, error),
+	_ func(files.FS, string) (*clock.Profile, error)) {
+	l.networks = network
+}
+
+// Validate joins all that is wrong.
+func (l *File) Validate() error {
+	return errors.Join(l.Run.Validate(), l.Table.Validate(), l.Policy.Validate(), l.Learn.Validate())
+}
+
+// Contents covers the contents of the table, the vocabulary and the first policy.
+func (l *File) Contents(w io.Writer) {
+	if l.tree != nil {
+		text, err := json.Marshal([]any{l.tree, l.Embedding(), l.table.Records})
+		if err != nil {
+			text = []byte(err.Error()) // unreachable: no field can fail
+		}
+		_, _ = w.Write(text) // a hash takes everything
+	}
+	if l.first != nil {
+		for _, t := range l.first.Tensors {
+			fmt.Fprintf(w, "%s %v\n", t.Name, t.Shape)
+			_, _ = w.Write(t.Data)
+		}
+	}
+}
+
+// LoadedTable is the table that was read, and its tree.
+func (l *File) LoadedTable() (*tables.Table, *learn.Tree) { return l.table, l.tree }
+
+// Embedding is a vector for each token of the vocabulary that was read.
+func (l *File) Embedding() learn.Embedding { return learn.EmbeddingOf(l.words) }
+
+// InitialPolicy is the policy to begin with; nil where a new one is drawn.
+func (l *File) InitialPolicy() *weights.Set { return l.first }
