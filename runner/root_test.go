@@ -286,7 +286,7 @@ var onWrongFiles = map[string][]struct {
 
 // readNothing are the commands that read no file.
 var readNothing = map[string]bool{"graft version": true, "graft help": true, "graft model list": true,
-	"graft list": true,
+	"graft list":          true,
 	"graft config schema": true, "graft doctor": true, "graft completion": true, "graft node guard": true,
 	"graft trial": true}
 
