@@ -37,7 +37,7 @@ help:
 	@echo "              and let policies learn from three small scenarios"
 	@echo "make test     set up, all checks and tests"
 	@echo "make test-long  the tests at full length, for hours"
-	@echo "make check    the inner loop: format, vet, tests of what changed"
+	@echo "make check    the inner loop: vet, and the tests of packages that changed"
 	@echo "make bench    measure against PyTorch"
 	@echo "make gpu      check all that needs a GPU, into gpu-report; scripts/gpu.sh does so without Go"
 	@echo "make deps     set up only; go build and go test work alone after it"

@@ -42,7 +42,7 @@ func (j *Job) actionsAhead(was *Job, r trainer.Reached) error {
 	if slices.Equal(now, before) {
 		return nil
 	}
-	if j.Adapt.Decider != DecideScript && r.Decisions > 0 {
+	if j.Adapt.kind().Actions != ActionsInOrder && r.Decisions > 0 {
 		return fmt.Errorf("adapt.actions were %v and are %v, and the job has made %d decisions until %v", before, now,
 			r.Decisions, r.Time)
 	}

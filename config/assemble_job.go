@@ -5,40 +5,10 @@ import (
 	"fmt"
 
 	"graft/dataset"
-	"graft/decider"
 	"graft/internal/words"
 	"graft/model"
-	"graft/net2net"
 	"graft/trainer/clock"
 )
-
-// Decider makes the decider of the section adapt.
-func (j *Job) Decider() (decider.Decider, error) {
-	if err := j.Adapt.Validate(); err != nil {
-		return nil, fmt.Errorf("make the decider: %w", err)
-	}
-	switch j.Adapt.Decider {
-	case DecideFixed:
-		return decider.Fixed{Action: j.Adapt.Actions[0]}, nil
-	case DecideScript:
-		return decider.Script{Actions: j.Adapt.Actions}, nil
-	case DecideRandom:
-		return j.random(), nil
-	case DecideTrials:
-		return decider.Trials{Random: j.random(), Steps: j.Adapt.TrialSteps}, nil
-	case DecidePolicy:
-		if j.policy == nil {
-			return nil, fmt.Errorf("the policy of %s was not read; use ReadJob", j.Adapt.Policy)
-		}
-		return j.policy.decider(), nil
-	}
-	return decider.None{}, nil
-}
-
-func (j *Job) random() decider.Random {
-	return decider.Random{Seed: uint64(j.Run.Seed), Kinds: j.Adapt.Kinds, Actions: j.Adapt.Actions,
-		Surgery: j.Adapt.Surgery, Original: j.Adapt.Surgery.Compat != net2net.Off}
-}
 
 // Profile returns the profile of the virtual clock; nil on a wall clock.
 func (j *Job) Profile() (*clock.Profile, error) {

@@ -1,30 +1,120 @@
 package config
 
-// Names of the deciders of jobs.
-const (
-	DecideNone   = "none"
-	DecideFixed  = "fixed"
-	DecideScript = "script"
-	DecideRandom = "random"
-	DecideTrials = "trials"
-	DecidePolicy = "policy"
+import (
+	"fmt"
+	"strings"
+
+	"graft/decider"
+	"graft/internal/registry"
+	"graft/net2net"
 )
 
-// JobDecider describes a value of adapt.decider.
+// Names of the deciders of jobs that code refers to.
+const (
+	DecideNone   = "none"
+	DecideScript = "script"
+	DecideRandom = "random"
+	decideFixed  = "fixed"
+	decideTrials = "trials"
+	decidePolicy = "policy"
+)
+
+// ActionUse says how a decider uses adapt.actions.
+type ActionUse int
+
+// Uses of actions. A decider that has no use for them refuses them; one with choices takes adapt.kinds in their place.
+const (
+	NoActions      ActionUse = iota
+	OneAction                // exactly one, which must fit
+	ActionsInOrder           // at least one; each must fit when its turn comes
+	ActionChoices            // any number; those that do not fit are left out
+)
+
+// JobDecider is a value of adapt.decider. A new one is a type of package decider and an item of [JobDeciders].
 type JobDecider struct {
-	Name  string
-	About string // one line
-	Keys  string // an example of the keys that it needs beside decider; empty for none
+	Name    string
+	About   string // one line
+	Keys    string // an example of the keys that it needs beside decider; empty for none
+	Actions ActionUse
+	make    func(j *Job) (decider.Decider, error) // for a valid job
 }
 
+// Listing returns the name and the line of help.
+func (d JobDecider) Listing() (name, about string) { return d.Name, d.About }
+
 // JobDeciders lists the deciders of jobs.
-func JobDeciders() []JobDecider {
-	return []JobDecider{
-		{DecideNone, "never changes the network", ""},
-		{DecideFixed, "takes the same action at each decision", `actions = ["widen:conv1:24"]`},
-		{DecideScript, "takes its actions one after the other", `actions = ["widen:conv1:24", "deepen:conv2"]`},
-		{DecideRandom, "draws an action that fits", `kinds = ["deepen", "widen"]`},
-		{DecideTrials, "trains a copy with each action for some steps, and takes the best", `trial_steps = 32`},
-		{DecidePolicy, "asks a learned policy, structural or the original's", `policy = "runs/learned"`},
+func JobDeciders() registry.List[JobDecider] {
+	return registry.List[JobDecider]{
+		{DecideNone, "never changes the network", "", NoActions,
+			func(*Job) (decider.Decider, error) { return decider.None{}, nil }},
+		{decideFixed, "takes the same action at each decision", `actions = ["widen:conv1:24"]`, OneAction,
+			func(j *Job) (decider.Decider, error) { return decider.Fixed{Action: j.Adapt.Actions[0]}, nil }},
+		{DecideScript, "takes its actions one after the other", `actions = ["widen:conv1:24", "deepen:conv2"]`,
+			ActionsInOrder, func(j *Job) (decider.Decider, error) { return decider.Script{Actions: j.Adapt.Actions}, nil }},
+		{DecideRandom, "draws an action that fits", `kinds = ["deepen", "widen"]`, ActionChoices,
+			func(j *Job) (decider.Decider, error) { return j.random(), nil }},
+		{decideTrials, "trains a copy with each action for some steps, and takes the best", `trial_steps = 32`,
+			ActionChoices, func(j *Job) (decider.Decider, error) {
+				return decider.Trials{Random: j.random(), Steps: j.Adapt.TrialSteps}, nil
+			}},
+		{decidePolicy, "asks a learned policy, structural or the original's", `policy = "runs/learned"`, ActionChoices,
+			(*Job).learnedDecider},
 	}
+}
+
+// decidersWith lists the names of deciders with one of some uses of actions, in words.
+func decidersWith(uses ...ActionUse) string {
+	var names []string
+	for _, d := range JobDeciders() {
+		for _, use := range uses {
+			if d.Actions == use {
+				names = append(names, d.Name)
+			}
+		}
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// kind is the decider's entry in the list; that of none for a name that is not in it.
+func (o AdaptOptions) kind() JobDecider {
+	if d, known := JobDeciders().Find(o.Decider); known {
+		return d
+	}
+	return JobDeciders()[0]
+}
+
+// rehearsed reports whether the actions are done as they are given, so that each must fit.
+func (o AdaptOptions) rehearsed() bool {
+	use := o.kind().Actions
+	return use == OneAction || use == ActionsInOrder
+}
+
+// Decider makes the decider of the section adapt.
+func (j *Job) Decider() (decider.Decider, error) {
+	if err := j.Adapt.Validate(); err != nil {
+		return nil, fmt.Errorf("make the decider: %w", err)
+	}
+	return j.Adapt.kind().make(j)
+}
+
+func (j *Job) random() decider.Random {
+	return decider.Random{Seed: uint64(j.Run.Seed), Kinds: j.Adapt.Kinds, Actions: j.Adapt.Actions,
+		Surgery: j.Adapt.Surgery, Original: j.Adapt.Surgery.Compat != net2net.Off}
+}
+
+func (j *Job) learnedDecider() (decider.Decider, error) {
+	if j.policy == nil {
+		return nil, fmt.Errorf("the policy of %s was not read; use ReadJob", j.Adapt.Policy)
+	}
+	return j.policy.decider(), nil
+}
+
+// MayMakeAnyNetwork says whether the decider may make networks that are not known before the job
+// starts: it draws among all actions that fit, or weighs them.
+func (j *Job) MayMakeAnyNetwork() bool {
+	if j.policy != nil {
+		return j.policy.structural != nil
+	}
+	return j.Adapt.kind().Actions == ActionChoices && j.Adapt.Decider != decidePolicy
 }

@@ -43,6 +43,7 @@ var dialect = &decode.Dialect{
 	FieldWords: map[decode.Field][]string{
 		{Of: reflect.TypeFor[dataset.Options](), Name: "Kind"}: dataset.Kinds(),
 		{Of: reflect.TypeFor[NetworkOptions](), Name: "Name"}:  zooNames(),
+		{Of: reflect.TypeFor[AdaptOptions](), Name: "Decider"}: JobDeciders().Names(),
 	},
 	Notations: map[reflect.Type]decode.Notation{
 		reflect.TypeFor[net2net.Action](): { // which JSON writes otherwise

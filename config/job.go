@@ -106,7 +106,7 @@ func (j *Job) Validate() error {
 
 // trials is an error where copies would have to train in several processes.
 func (j *Job) trials() error {
-	if j.Adapt.Decider == DecideTrials && j.Train.Parallel.On {
+	if j.Adapt.Decider == decideTrials && j.Train.Parallel.On {
 		return errors.New("adapt.decider is trials, which trains copies in one process, and parallel.on is true; " +
 			"set it to false, or take another decider")
 	}
@@ -175,7 +175,7 @@ func (j *Job) load(fsys files.FS, r *decode.Reading) {
 		j.profile, err = FindProfile(fsys, j.Time.Profile)
 		return err
 	})
-	r.Attempt("adapt.policy", j.Adapt.Decider == DecidePolicy && j.Adapt.Policy != "", func() (err error) {
+	r.Attempt("adapt.policy", j.Adapt.Decider == decidePolicy && j.Adapt.Policy != "", func() (err error) {
 		j.policy, err = j.readPolicy(fsys)
 		return err
 	})
@@ -224,7 +224,7 @@ func (j *Job) Check(fsys files.FS, r *decode.Reading) {
 		r.Blame("adapt.policy", err.Error())
 		return
 	}
-	if j.Adapt.Decider == DecideFixed || j.Adapt.Decider == DecideScript { // the others leave out what does not fit
+	if j.Adapt.rehearsed() { // the others leave out what does not fit
 		j.rehearse(r)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"net"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -184,7 +183,7 @@ type AdaptOptions struct {
 	// after the other, random any that fits, trials the one of those that fit whose validation loss is
 	// the lowest after some steps of training, policy those of a learned policy, none takes none.
 	// Empty means none.
-	Decider string `config:",one=none|fixed|script|random|trials|policy"`
+	Decider string
 	// Actions lists the actions of the deciders fixed, which takes one, and script, and the choices of
 	// random, of trials and of a structural policy, as far as they fit: such as deepen:0, widen:conv2:48 or
 	// none. Empty where the last two choose by Kinds, and for none.
@@ -220,28 +219,25 @@ func (o *AdaptOptions) EnsureDefaults() {
 // Validate joins all that is wrong.
 func (o AdaptOptions) Validate() error {
 	var faults validate.Faults
-	if n := len(o.Actions); o.Decider == DecideFixed && n != 1 {
-		faults = append(faults, fmt.Errorf("decider is fixed, which takes one action, and there are %d", n))
-	} else if o.Decider == DecideScript && n == 0 {
-		faults = append(faults, errors.New("decider is script, and there are no actions"))
-	} else if o.Decider == DecideNone && n > 0 {
-		faults = append(faults, fmt.Errorf("actions are for the deciders fixed, script, random, trials and policy, "+
-			"and the decider is %s", o.Decider))
-	}
-	chooses := slices.Contains([]string{DecideRandom, DecideTrials, DecidePolicy}, o.Decider)
+	use, n := o.kind().Actions, len(o.Actions)
+	faults.When(use == OneAction && n != 1, "decider is %s, which takes one action, and there are %d", o.Decider, n)
+	faults.When(use == ActionsInOrder && n == 0, "decider is %s, and there are no actions", o.Decider)
+	faults.When(use == NoActions && n > 0, "actions are for the deciders %s, and the decider is %s",
+		decidersWith(OneAction, ActionsInOrder, ActionChoices), o.Decider)
+	chooses := use == ActionChoices
 	faults.When(o.TrialSteps < 0 || o.TrialSteps > mostTrialSteps,
 		"trial_steps is %d; must be between 0, which means 32, and %d", o.TrialSteps, mostTrialSteps)
-	faults.When(o.TrialSteps > 0 && o.Decider != DecideTrials,
+	faults.When(o.TrialSteps > 0 && o.Decider != decideTrials,
 		"trial_steps is for the decider trials, and the decider is %s", o.Decider)
 	faults.When(chooses && len(o.Actions) > 0 && len(o.Kinds) > 0,
 		"kinds and actions are both given; leave one of them out")
 	faults.When(!chooses && len(o.Kinds) > 0,
-		"kinds is for the deciders random, trials and policy, and the decider is %s", o.Decider)
+		"kinds is for the deciders %s, and the decider is %s", decidersWith(ActionChoices), o.Decider)
 	faults.When(o.Vocab != "" && len(o.Actions)+len(o.Kinds) > 0,
 		"actions and kinds are for structural policies; one of the original's has its own choices")
-	if o.Decider == DecidePolicy && o.Policy == "" {
+	if o.Decider == decidePolicy && o.Policy == "" {
 		faults = append(faults, errors.New("decider is policy, which needs the key policy"))
-	} else if o.Decider != DecidePolicy && (o.Policy != "" || o.Vocab != "" || o.Sample) {
+	} else if o.Decider != decidePolicy && (o.Policy != "" || o.Vocab != "" || o.Sample) {
 		faults = append(faults, fmt.Errorf("policy, vocab and sample are for the decider policy, and the decider is %s",
 			o.Decider))
 	}

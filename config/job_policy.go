@@ -120,10 +120,3 @@ func (j *Job) Fits(n *model.Network) error {
 	}
 	return j.policy.structural.Fits(n)
 }
-
-// MayMakeAnyNetwork says whether the decider may make networks that are not known before the job
-// starts: it draws among all actions that fit, or weighs them.
-func (j *Job) MayMakeAnyNetwork() bool {
-	return j.Adapt.Decider == DecideRandom || j.Adapt.Decider == DecideTrials ||
-		j.policy != nil && j.policy.structural != nil
-}

@@ -189,7 +189,7 @@ func TestDeciders(t *testing.T) {
 		_, err := got.Decide(context.Background(), decider.State{Network: zoo(t, "ConvNet2")})
 		assert.NoError(t, err)
 	}
-	_, err := (&Job{Adapt: AdaptOptions{Decider: DecideFixed}}).Decider()
+	_, err := (&Job{Adapt: AdaptOptions{Decider: decideFixed}}).Decider()
 	assert.ErrorContains(t, err, "there are 0")
 }
 

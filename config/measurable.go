@@ -63,10 +63,10 @@ func ReadMeasurable(fsys files.FS, path string) (*Measurable, error) {
 // spaces are the sequences of a job's decider.
 func (j *Job) spaces() []grid.Space {
 	a, decisions := j.Adapt, max(1, j.Decisions())
-	switch a.Decider {
-	case DecideNone:
+	switch {
+	case a.Decider == DecideNone:
 		return nil
-	case DecideScript:
+	case a.kind().Actions == ActionsInOrder:
 		var list []grid.Space
 		for k := range a.Actions { // a space of one choice at each decision
 			list = append(list, grid.Space{Actions: a.Actions[:k+1], Decisions: -1})

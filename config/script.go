@@ -89,7 +89,7 @@ func (h *rehearsal) after(change trainer.Change, paths []rehearsed) (next []rehe
 // decide applies the next action, if there is one.
 func (h *rehearsal) decide(p rehearsed) rehearsed {
 	k := p.next
-	if h.job.Adapt.Decider == DecideFixed {
+	if h.job.Adapt.kind().Actions == OneAction {
 		k = 0
 	}
 	p.next++

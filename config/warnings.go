@@ -11,7 +11,7 @@ import (
 // Warnings lists what a valid file probably does not mean, each in a sentence.
 func (j *Job) Warnings() []string {
 	drawn := j.MayMakeAnyNetwork() && mayWiden(j.Adapt.Kinds)
-	scripted := slices.Contains([]string{DecideFixed, DecideScript}, j.Adapt.Decider) && widens(j.Adapt.Actions)
+	scripted := j.Adapt.rehearsed() && widens(j.Adapt.Actions)
 	return slices.Concat(j.missingData(), j.freeWidth(drawn || scripted), j.lateDecisions(), j.unasked(),
 		j.blindBatch(), j.uncertainGrowth(j.Adapt.Decider != DecideNone), j.idleDevices())
 }
@@ -31,7 +31,7 @@ func (j *Job) unasked() (list []string) {
 	}
 	ups := len(slices.DeleteFunc(slices.Clone(j.Options().Timeline.Events),
 		func(e trainer.Event) bool { return e.Change != trainer.Up }))
-	if n := len(j.Adapt.Actions); j.Adapt.Decider == DecideScript && !j.Adapt.Every && n > ups && ups > 0 {
+	if n := len(j.Adapt.Actions); j.Adapt.kind().Actions == ActionsInOrder && !j.Adapt.Every && n > ups && ups > 0 {
 		list = append(list, fmt.Sprintf("adapt.actions has %d actions, and time.events has %d ups, "+
 			"each with one decision; the last actions are left out", n, ups))
 	}

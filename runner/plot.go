@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -116,7 +117,26 @@ func runPlot(ctx context.Context, w, stderr io.Writer, paths []string, o plotOpt
 	if err != nil {
 		return err
 	}
+	if len(r.Written)+len(r.Skipped) == 0 {
+		return o.nothingFits()
+	}
 	return printPlots(w, stderr, r, o.json)
+}
+
+// nothingFits says which runs the figures that were asked for show.
+func (o plotOptions) nothingFits() error {
+	text := "none of the figures fits these runs, or they have not got so far yet"
+	for _, k := range plot.Kinds(plot.Given{}) {
+		if !slices.Contains(o.Kinds, k.Name) {
+			continue
+		}
+		var titles []string
+		for _, of := range k.Runs() {
+			titles = append(titles, of.Titles)
+		}
+		text += fmt.Sprintf("; %s is a figure of %s", k.Name, strings.Join(titles, ", "))
+	}
+	return fmt.Errorf("plot: %s; 'graft list figures' lists all", text)
 }
 
 // printPlots prints the figures that were written, and those left out with the reason.
@@ -134,11 +154,7 @@ func printPlots(w, stderr io.Writer, r *plot.Report, json bool) error {
 	switch {
 	case err != nil:
 		return err
-	case len(r.Skipped) > 0:
-	case len(r.Written) == 0:
-		return errors.New("plot: none of the figures fits these runs, or they have not got so far yet; " +
-			"'graft help plot' lists the figures")
-	default:
+	case len(r.Skipped) == 0:
 		return nil
 	}
 	if !json {

@@ -107,6 +107,8 @@ func TestPlotFlags(t *testing.T) {
 	_, o := plotInto(t, t.TempDir(), dir, "--kind", "tree")
 	require.Equal(t, failure.Failed, o.code)
 	require.Contains(t, o.stderr, "none of the figures fits")
+	require.Contains(t, o.stderr, "tree is a figure of")
+	require.Empty(t, o.stdout)
 }
 
 // A folder of runs stands for them; what differs in its seed alone is one curve.

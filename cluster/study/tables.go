@@ -13,7 +13,9 @@ import (
 
 // Tables that figures and reports know. Worlds may write others.
 const (
-	JobsTable        = "jobs"        // a row for each job: JobColumn, and jct with its unit
+	// JobsTable has a row for each job: JobColumn, jct with its unit and, where a world knows them, arrival, start and
+	// end in the same unit.
+	JobsTable        = "jobs"
 	SeriesTable      = "series"      // quantities over time: the first column is the time
 	SpansTable       = "spans"       // when a job had a device: see SpanColumns
 	AllocationsTable = "allocations" // a row for each change of a job's devices

@@ -67,7 +67,7 @@ func (r *result) values() study.Values {
 
 var jobColumns = []results.Column{
 	{Name: study.JobColumn, Kind: results.String}, {Name: "application", Kind: results.String},
-	{Name: "submission", Unit: "s"}, {Name: "start", Unit: "s"}, {Name: "end", Unit: "s"}, {Name: "jct", Unit: "s"},
+	{Name: "arrival", Unit: "s"}, {Name: "start", Unit: "s"}, {Name: "end", Unit: "s"}, {Name: "jct", Unit: "s"},
 	{Name: "restarts", Kind: results.Int}, {Name: "device_time", Unit: "s"}, {Name: "goodput"},
 }
 

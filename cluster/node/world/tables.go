@@ -12,7 +12,7 @@ import (
 
 var jobColumns = []results.Column{
 	{Name: study.JobColumn, Kind: results.String}, {Name: "kind", Kind: results.String},
-	{Name: "device", Kind: results.Int}, {Name: "arrival", Unit: "s"}, {Name: "begin", Unit: "s"},
+	{Name: "device", Kind: results.Int}, {Name: "arrival", Unit: "s"}, {Name: "start", Unit: "s"},
 	{Name: "end", Unit: "s"}, {Name: "run", Unit: "s"}, {Name: "starts", Kind: results.Int},
 	{Name: "energy", Unit: "J"}, {Name: "completed", Kind: results.Bool}, {Name: "jct", Unit: "s"},
 }
