@@ -114,7 +114,7 @@ func worldHelp() string {
 	var b strings.Builder
 	for _, w := range worlds.All() {
 		fmt.Fprintf(&b, "A CONFIG with the section %s simulates %s. Schedulers:\n\n%s", w.Sections[0], w.About,
-			listed(10, w.Schedulers()))
+			listed(w.Schedulers()))
 		if w.Notes != "" {
 			b.WriteString("\n" + w.Notes + "\n")
 		}

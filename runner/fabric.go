@@ -155,7 +155,7 @@ func (o *fabricOptions) run(ctx context.Context, w io.Writer, path string) error
 // fabricHelp lists the schedulers for a help text.
 func fabricHelp() string {
 	w := worlds.Named("fabric")
-	return listed(14, registry.List[study.Entry](w.Schedulers())) + "\n" +
+	return listed(registry.List[study.Entry](w.Schedulers())) + "\n" +
 		w.Notes + "\n"
 }
 

@@ -48,7 +48,11 @@ func child(parent *cobra.Command, name string) *cobra.Command {
 }
 
 // listed lists kinds for a help text, names in a column of some width.
-func listed[T registry.Kind](width int, kinds registry.List[T]) string {
+func listed[T registry.Kind](kinds registry.List[T]) string {
+	width := 8
+	for _, name := range kinds.Names() {
+		width = max(width, len(name)+1)
+	}
 	var b strings.Builder
 	for _, k := range kinds {
 		name, about := k.Listing()

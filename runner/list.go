@@ -40,7 +40,7 @@ func newListCommand() *cobra.Command {
 		Long: `list prints all things of a kind, with a line about each and an example: a command line, or a
 part of a TOML file. File names in examples stand for yours. Without a kind it lists the kinds:
 
-` + listed(12, lists.Kinds()),
+` + listed(lists.Kinds()),
 		Example: `  graft list
   graft list schedulers
   graft list layers --json`,

@@ -117,5 +117,5 @@ func runNodeSimulate(ctx context.Context, w io.Writer, path string, o nodeOption
 
 // nodeHelp lists the schedulers of a machine's tasks for a help text.
 func nodeHelp() string {
-	return listed(12, registry.List[study.Entry](world.World().Schedulers()))
+	return listed(registry.List[study.Entry](world.World().Schedulers()))
 }

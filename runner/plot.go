@@ -41,7 +41,7 @@ after run and figure. RUN is the folder of a job, a simulation, a table, of poli
 learned, of an evaluation, a pipeline, or of results of the original system; or a folder of
 such folders. Runs are only read, also while they are written.
 
-` + listed(12, plot.Kinds(plot.Given{})) + `
+` + listed(plot.Kinds(plot.Given{})) + `
 Figures are as wide as a column (84 mm) or a page (174 mm) of a paper with two columns, in
 colours for all kinds of colour vision. Equal runs give equal files, to the byte.
 
