@@ -80,7 +80,9 @@ func (c *comparison) outcomeTable() *document.Table {
 		t.Given(col.Name, true)
 		seeds, ended = append(seeds, len(col.Seeds)), append(ended, StateWord(col.Ended))
 	}
-	t.Add(seeds...)
+	if c.seeded() {
+		t.Add(seeds...)
+	}
 	if c.open() {
 		t.Add(ended...)
 	}
@@ -99,6 +101,11 @@ func (c *comparison) outcomeTable() *document.Table {
 		t.Add(cells...)
 	}
 	return t
+}
+
+// seeded reports whether the runs of a column have seeds.
+func (c *comparison) seeded() bool {
+	return slices.ContainsFunc(c.Columns, func(col comparedColumn) bool { return len(col.Seeds) > 0 })
 }
 
 // open reports whether the runs of a column have not ended.
@@ -164,8 +171,11 @@ func StateWord(ended bool) string {
 
 // writeLines adds a line for each column, with settings and quantities.
 func (c *comparison) writeLines(d *document.Document, all bool) {
-	t := document.NewTable("runs").Numbers("", "", "seeds")
-	open := c.open()
+	t := document.NewTable("runs")
+	seeded, open := c.seeded(), c.open()
+	if seeded {
+		t.Numbers("", "", "seeds")
+	}
 	if open {
 		t.Texts("state")
 	}
@@ -184,7 +194,10 @@ func (c *comparison) writeLines(d *document.Document, all bool) {
 			t.Add(fmt.Sprintf("… %d more", len(c.Columns)-k))
 			break
 		}
-		cells := []any{col.Name, len(col.Seeds)}
+		cells := []any{col.Name}
+		if seeded {
+			cells = append(cells, len(col.Seeds))
+		}
 		if open {
 			cells = append(cells, StateWord(col.Ended))
 		}
