@@ -22,7 +22,7 @@ var removed = map[string]string{
 	"elastic.trace":   "it is workload.traces now, a list of files",
 	"cluster.trace":   "it is workload.traces now, a list of files",
 	"schedule.loads":  "it is schedule.arrival_factors now",
-	"output":          "output.folder is run.folder now, and output.every cluster.usage_every_s",
+	"output":          "output.folder is run.folder now, and output.every cluster.usage_every_seconds",
 	"schedule.worth":  "it is schedule.ablate now",
 	"degree": "degree.deciders is schedule.schedulers now, degree.against schedule.against, degree.worth " +
 		"schedule.ablate, and degree.workers schedule.workers",

@@ -73,7 +73,7 @@ func writeCluster(t testing.TB, dir string, open bool) {
 	w := worlds.Named("rigid")
 	c, err := config.ReadNamed[study.File](w.Name, config.Open(in, ""), []string{
 		`workload.traces=["jobs.csv"]`, `cluster.nodes="nodes.csv"`,
-		`schedule.schedulers=["fifo", "srtf"]`, "cluster.usage_every_s=3600", "run.folder=" + config.Quote(dir)})
+		`schedule.schedulers=["fifo", "srtf"]`, "cluster.usage_every_seconds=3600", "run.folder=" + config.Quote(dir)})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -122,7 +122,7 @@ func withoutProfiles() string {
 func TestClusterRun(t *testing.T) {
 	aCluster(t, 300)
 	args := []string{"cluster", "run", "--trace", "jobs.csv", "--nodes", "nodes.csv", "--scheduler", withoutProfiles(),
-		"--estimates", "exact", "--set", "cluster.usage_every_s=3600", "--quiet"}
+		"--estimates", "exact", "--set", "cluster.usage_every_seconds=3600", "--quiet"}
 	got := done(t, append(args, "--out", "one", "--workers", "1")...)
 	require.Equal(t, failure.Done, graft(append(args, "--out", "many", "--workers", "5")...).code)
 	for _, name := range strings.Split(withoutProfiles(), ",") {

@@ -36,11 +36,11 @@ func studyArgs(t *testing.T) map[string][]string {
 	}
 }
 
-// Cluster simulations of every world that are killed at random moments, and resumed, end in the same bytes: three
+// Cluster simulations of every world that are killed at random moments, and resumed, end in the same bytes: two
 // kills for each world, and 20 with GRAFT_LONG.
 func TestKilledStudiesEndTheSame(t *testing.T) {
 	t.Parallel() // it waits for processes
-	kills := 3
+	kills := 2
 	if os.Getenv("GRAFT_LONG") != "" {
 		kills = 20
 	}
@@ -55,7 +55,7 @@ func TestKilledStudiesEndTheSame(t *testing.T) {
 		took, want := time.Since(began), studyFiles(t, whole)
 		random := rand.New(rand.NewPCG(1, uint64(len(w.Name))))
 		folder, killed := filepath.Join(t.TempDir(), "run"), 0
-		for range kills {
+		for tries := 0; killed < kills && tries < 5*kills; tries++ {
 			p, _ := process(t, append(args, "--out", folder, "--resume")...)
 			time.Sleep(time.Duration(random.Int64N(int64(took))))
 			_ = p.Process.Signal(syscall.SIGKILL) // it may have ended

@@ -51,7 +51,7 @@ type Options struct {
 	// none corrects its errors. Empty means none.
 	Compat string `config:",one=none|lucid"`
 	// UsageEvery is the time in seconds between two rows of the tables of usage. Zero writes none.
-	UsageEvery int64 `config:"usage_every_s"`
+	UsageEvery int64 `config:"usage_every_seconds"`
 }
 
 // compatNone corrects the faults of other simulators; CompatLucid keeps those of Lucid's.
@@ -82,7 +82,7 @@ func (o Options) Validate() error {
 	faults.When(o.Data == "" && o.Nodes == "",
 		"data and nodes are missing; name a folder with vc_config.csv, or a file like it")
 	faults.When(o.PerNode < 1 || o.PerNode > 64, "gpus_per_node is %d; must be between 1 and 64", o.PerNode)
-	faults.When(o.UsageEvery < 0, "usage_every_s is %d; must not be negative", o.UsageEvery)
+	faults.When(o.UsageEvery < 0, "usage_every_seconds is %d; must not be negative", o.UsageEvery)
 	faults.When(o.CPUs < 0 || o.Memory < 0, "cpus_per_node is %d and memory_per_node is %d; must not be negative",
 		o.CPUs, o.Memory)
 	faults.When(o.From < 0 || o.To < 0 || o.To > 0 && o.To < o.From,

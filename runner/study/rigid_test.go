@@ -32,7 +32,7 @@ func rigidSet(t *testing.T, set ...string) []string {
 	require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o600))
 	return append([]string{"workload.traces=[" + config.Quote(path) + "]", `cluster.nodes="1"`,
 		`schedule.schedulers=["fifo", "srtf"]`, "schedule.arrival_factors=[1.0, 2.0]",
-		"cluster.usage_every_s=7200"}, set...)
+		"cluster.usage_every_seconds=7200"}, set...)
 }
 
 func TestRigidRunsSurviveFaults(t *testing.T) { studytest.Survives(t, "rigid", "", rigidSet(t)...) }
