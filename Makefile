@@ -114,15 +114,21 @@ race-runner:
 	@go test -vet=off -race -run 'Listen|Serve|Bars|Signal|Recorded' -skip 'ManyRunsIsQuick|Browser|PagesFit' ./runner
 	@go test -vet=off -race -run 'FabricRunsAreTheSame|LiveChangesAtRandom|LiveRefuses' ./runner/study ./trainer
 
-# The package that takes longest begins first, so that the others run beside it. One more than there are
-# processors runs at a time, since many tests wait for processes.
+# Tests of the program that mostly wait for other processes, of Slurm for example. They run beside all others, in a
+# process of their own, because those of one package take turns.
+WAITING = Slurm|HowTos|Tutorial|SurvivesKills|EndTheSame|Release|OneResult|Machines
+
+# The package that takes longest begins first, so that the others run beside it.
 test: deps
 	@scripts/packages.sh test || echo "test: what needs these packages is left out"
 	@go build -ldflags "$(STAMP)" -o bin/graft ./runner
 	@echo "== vet";         go vet ./... && go vet -tags graftdebug ./torch ./cluster/...
 	@echo "== staticcheck"; go tool staticcheck ./...
 	@echo "== deadcode";    scripts/deadcode.sh
-	@echo "== tests";       go test -vet=off -p $$(($$(nproc) + 1)) -timeout 30m -v ./runner ./... >build/test.log 2>&1; code=$$?; \
+	@echo "== tests"; go test -vet=off -timeout 30m -v -run '$(WAITING)' ./runner >build/waiting.log 2>&1 & waiting=$$!; \
+	  go test -vet=off -timeout 30m -v ./runner -skip '$(WAITING)' >build/runner.log 2>&1 & runner=$$!; \
+	  go test -vet=off -timeout 30m -v $$(go list ./... | grep -v '/runner$$') >build/test.log 2>&1; code=$$?; \
+	  wait $$waiting || code=$$?; wait $$runner || code=$$?; cat build/waiting.log build/runner.log >>build/test.log; \
 	  if [ $$code -ne 0 ]; then grep -vE '^ *(=== |--- PASS|PASS$$)' build/test.log; exit $$code; fi; \
 	  grep -E '^(ok|\?)' build/test.log; grep -oE '(left out|measured): .*' build/test.log | sort -u || true
 	@echo "== debug build"; go test -vet=off -tags graftdebug -skip 'Process|Torchvision|CUDA|MemoryIsFlat' ./torch
