@@ -34,7 +34,7 @@ func TestAdaptiveJobs(t *testing.T) {
 		`.*GOODPUT: useful work of a device.*Effect of each quirk of the original, `+
 		`kept alone.*tiresias +whole-seconds `+
 		`.*srtf +extra-second `, text)
-	require.Regexp(t, `^job,application,submission \[s\],start \[s\],end \[s\],jct \[s\],restarts,device_time \[s\],`+
+	require.Regexp(t, `^job,application,arrival \[s\],start \[s\],end \[s\],jct \[s\],restarts,device_time \[s\],`+
 		`goodput\n[a-z]+-0,[a-z]+,[0-9.]+,[0-9.]+,[0-9.]+,`, contents(t, filepath.Join(out, "tiresias", "jobs.csv")))
 	outcome := contents(t, filepath.Join(out, runs.OutcomeFile))
 	fails(t, failure.Configuration, "restore it, or start another run with --out",

@@ -133,13 +133,13 @@ func TestMetricsOfAdaptiveSchedulers(t *testing.T) {
 func checkTables(t *testing.T, f *adaptiveworld.File, r *runs.Run, cell *study.CellOutcome) {
 	t.Helper()
 	value := func(key string) float64 { return float64(cell.Values[key]) }
-	jobs, err := runs.Numbers(r, cell.Folder, "jobs.csv", "submission [s]", "start [s]", "end [s]", "jct [s]",
+	jobs, err := runs.Numbers(r, cell.Folder, "jobs.csv", "arrival [s]", "start [s]", "end [s]", "jct [s]",
 		"restarts", "device_time [s]", "goodput")
 	require.NoError(t, err, cell.Scheduler)
 	jct, held, restarts := 0.0, 0.0, 0.0
 	for j := range jobs["jct [s]"] {
-		require.Equal(t, jobs["end [s]"][j]-jobs["submission [s]"][j], jobs["jct [s]"][j])
-		require.GreaterOrEqual(t, jobs["start [s]"][j], jobs["submission [s]"][j])
+		require.Equal(t, jobs["end [s]"][j]-jobs["arrival [s]"][j], jobs["jct [s]"][j])
+		require.GreaterOrEqual(t, jobs["start [s]"][j], jobs["arrival [s]"][j])
 		require.Positive(t, jobs["goodput"][j])
 		jct, held, restarts = jct+jobs["jct [s]"][j], held+jobs["device_time [s]"][j], restarts+jobs["restarts"][j]
 	}
