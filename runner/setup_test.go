@@ -174,8 +174,8 @@ func TestMakeWithAWheel(t *testing.T) {
 	require.Regexp(t, `echo "/.*/build/wheel/torch /.*/build/wheel/bin/python"`, printed)
 }
 
-// A release is the same bytes from two module caches, searches no folder of its builder for libraries, and runs
-// where it is unpacked.
+// A release searches no folder of its builder for libraries, and runs where it is unpacked. With GRAFT_LONG it is the
+// same bytes from two module caches.
 func TestRelease(t *testing.T) {
 	t.Parallel() // it waits for processes
 	if _, err := os.Stat("../build/src/cgotorch"); err != nil {
@@ -191,9 +191,12 @@ func TestRelease(t *testing.T) {
 		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 		return lines[len(lines)-1]
 	}
-	first, second := pack(filepath.Join(dir, "one")), pack(filepath.Join(dir, "two"), anotherModuleCache(t)...)
-	require.True(t, contents(t, first) == contents(t, second), "equal sources give equal bytes")
-	require.Equal(t, contents(t, first+".sha256"), contents(t, second+".sha256"))
+	first := pack(filepath.Join(dir, "one"))
+	if os.Getenv("GRAFT_LONG") != "" { // it compiles everything again
+		second := pack(filepath.Join(dir, "two"), anotherModuleCache(t)...)
+		require.True(t, contents(t, first) == contents(t, second), "equal sources give equal bytes")
+		require.Equal(t, contents(t, first+".sha256"), contents(t, second+".sha256"))
+	}
 	requireNoSearchPath(t, filepath.Join(dir, "one/graft"))
 	list, err := exec.Command("tar", "-xvzf", first, "-C", dir).Output()
 	require.NoError(t, err)
