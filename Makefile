@@ -116,7 +116,7 @@ race-runner:
 
 # Tests of the program that mostly wait for other processes, of Slurm for example. They run beside all others, in a
 # process of their own, because those of one package take turns.
-WAITING = Slurm|HowTos|Tutorial|SurvivesKills|EndTheSame|Release|OneResult|Machines
+WAITING = Slurm|HowTos|Tutorial|SurvivesKills|EndTheSame|Release|OneResult|Machines|Follow
 
 # The package that takes longest begins first, so that the others run beside it.
 test: deps
