@@ -17,43 +17,40 @@ import (
 	"graft/trainer"
 )
 
-// RunOptions hold the seed, device and output of a job. All sections take paths of the
-// operating system, from the working folder or, where nothing is there, from that of the file.
+// RunOptions hold the seed, device and output of a job. Paths in all sections are paths of the operating system,
+// relative to the working folder or, if not found there, to the folder of the file.
 type RunOptions struct {
-	Seed   int64  // seed of all random numbers but the data's; default 1, and 0 is a seed like any other
+	Seed   int64  // seed of all random numbers except the data's; default 1, and 0 is a valid seed
 	Folder string `result:"none"`     // path of the run folder; empty lets the command choose
 	Device string `result:"rounding"` // device of all tensors: cpu or cuda:N; empty means cpu
-	// threads of LibTorch; zero finds the fastest number by trying, up to one for each processor, where
-	// results do not depend on it
+	// threads of LibTorch; zero measures the fastest number, up to one per processor, if results do not depend on it
 	Threads int `result:"rounding"`
-	// Instructions are the vector instructions of the CPU: native, the processor's fastest, with
-	// which unlike processors round otherwise; or avx2, whose results are the same on every
-	// processor that has AVX2. Empty means native.
+	// Instructions are the vector instructions of the CPU: native uses the processor's fastest, and results differ
+	// between CPU models; avx2 gives the same results on every processor with AVX2. Empty means native.
 	Instructions string `config:",one=native|avx2" result:"rounding"`
-	// Listen is the address of the HTTP server that shows and steers the running job, such
-	// as 127.0.0.1:0, where port 0 picks a free one; empty means no server.
+	// Listen is the address of the HTTP server that shows and controls the running job, such as 127.0.0.1:0; port 0
+	// picks a free port. Empty means no server.
 	Listen string `result:"none"`
-	// Tensorboard is whether event files for TensorBoard are written beside the tables;
-	// false writes none.
+	// Tensorboard writes event files for TensorBoard in addition to the tables. False writes none.
 	Tensorboard bool `result:"none"`
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets the defaults of zero values.
 func (o *RunOptions) EnsureDefaults() {
 	o.Device = cmp.Or(o.Device, "cpu")
 	o.Instructions = cmp.Or(o.Instructions, string(torch.Native))
 }
 
-// Limit makes this process compute with the job's instructions. It comes before LibTorch is opened.
+// Limit restricts this process to the job's instructions. Call it before LibTorch is opened.
 func (o RunOptions) Limit() error { return torch.LimitTo(torch.Instructions(o.Instructions)) }
 
-// deviceName matches a device; whether it exists is checked when the job starts.
+// deviceName matches device names; the job checks at its start that the device exists.
 var deviceName = regexp.MustCompile(`^(cpu|cuda|cuda:[0-9]{1,3})$`)
 
-// mostThreads keeps LibTorch's OpenMP from ending the process where it cannot start them.
+// mostThreads avoids that OpenMP in LibTorch aborts the process because it cannot start the threads.
 const mostThreads = 1024
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (o RunOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(!deviceName.MatchString(o.Device), "device is %q; must be cpu or cuda:N", o.Device)
@@ -74,10 +71,9 @@ func isPort(text string) bool {
 	return err == nil
 }
 
-// NetworkOptions name the network to train. A network of the zoo takes its input and
-// classes from the data.
+// NetworkOptions name the network to train. A network of the zoo takes its input and classes from the data.
 type NetworkOptions struct {
-	// name of a network of the zoo, as graft model list prints it; empty means ConvSmall where no file is given
+	// name of a network of the zoo, as graft model list prints it; empty without a file means ConvSmall
 	Name string
 	File string // path of a network file, in place of a name; empty means none
 	// Classes is the number of classes that the last linear layer tells apart. Zero means those
@@ -100,14 +96,14 @@ type NetworkOptions struct {
 	ResetEpochs bool
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets the defaults of zero values.
 func (o *NetworkOptions) EnsureDefaults() {
 	if o.Name == "" && o.File == "" {
 		o.Name = "ConvSmall"
 	}
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (o NetworkOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Name != "" && o.File != "", "file and name are both given; leave one of them out")
@@ -141,7 +137,7 @@ const (
 	WallClock    = "wall"    // the machine's clock
 )
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets the defaults of zero values.
 func (o *TimeOptions) EnsureDefaults() {
 	o.Clock = cmp.Or(o.Clock, VirtualClock)
 	if o.Clock == VirtualClock && o.Profile == "" {
@@ -158,7 +154,7 @@ func (o TimeOptions) timeline() trainer.Timeline {
 	return t
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (o TimeOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Clock == WallClock && o.Profile != "",
@@ -211,12 +207,12 @@ type AdaptOptions struct {
 // mostTrialSteps bounds a trial, far above any useful length.
 const mostTrialSteps = 1 << 20
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets the defaults of zero values.
 func (o *AdaptOptions) EnsureDefaults() {
 	o.Decider = cmp.Or(o.Decider, DecideNone)
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (o AdaptOptions) Validate() error {
 	var faults validate.Faults
 	use, n := o.kind().Actions, len(o.Actions)

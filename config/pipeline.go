@@ -50,7 +50,7 @@ func ReadPipeline(fsys files.FS, path string, set []string) (*Pipeline, error) {
 // preset has the defaults for new scenarios where the file is for them.
 func (p *Pipeline) preset() (File, bool) { return NewPipeline(ForNew), p.Learn.For == ForNew }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets the defaults of zero values.
 func (p *Pipeline) EnsureDefaults() {
 	p.Run.EnsureDefaults()
 	p.Policy.EnsureDefaults()
@@ -58,13 +58,13 @@ func (p *Pipeline) EnsureDefaults() {
 	p.Evaluate.EnsureDefaults()
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (p *Pipeline) Validate() error {
 	return errors.Join(p.Pipeline.Validate(), p.Run.Validate(), p.Policy.Validate(), p.Learn.Validate(),
 		p.Evaluate.Validate())
 }
 
-// Resolved is the text of the file with every value.
+// Resolved returns the text of the file with every value.
 func (p *Pipeline) Resolved() string { return Resolved(p) }
 
 // Digest covers the scenarios, wherever their files lie.

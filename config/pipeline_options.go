@@ -21,7 +21,7 @@ type PipelineOptions struct {
 	Set []string `result:"contents"`
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (o PipelineOptions) Validate() error {
 	if len(o.Scenarios) == 0 {
 		return errors.New("scenarios are missing; name the scenario files to learn from")
@@ -46,12 +46,12 @@ type PipelineEvaluate struct {
 	LeaveOut string `config:",one=none|scenario|network|dataset|budget"`
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets the defaults of zero values.
 func (o *PipelineEvaluate) EnsureDefaults() {
 	o.LeaveOut = cmp.Or(o.LeaveOut, LeaveNone)
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (o PipelineEvaluate) Validate() error {
 	if all := []string{LeaveNone, LeaveScenario, LeaveNetwork, LeaveDataset, LeaveBudget}; !slices.Contains(all,
 		o.LeaveOut) {

@@ -83,14 +83,14 @@ func (m *Simulation) Check(fsys files.FS, r *decode.Reading) {
 	m.checkEvents(r)
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets the defaults of zero values.
 func (m *Simulation) EnsureDefaults() {
 	m.Job.EnsureDefaults()
 	m.Simulate.EnsureDefaults()
 	m.Fleet.EnsureDefaults()
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (m *Simulation) Validate() error {
 	faults := validate.Faults{m.Job.Validate(), m.Simulate.Validate(), m.Fleet.Validate()}
 	faults.When(m.Adapt.Decider != DecideNone,
@@ -120,7 +120,7 @@ func (m *Simulation) shrinksBetween() bool {
 	return false
 }
 
-// Resolved is the text of the file with every value.
+// Resolved returns the text of the file with every value.
 func (m *Simulation) Resolved() string { return Resolved(m) }
 
 // Digest covers what the job's does, and the policy of the design likely.

@@ -36,7 +36,7 @@ type SimulateOptions struct {
 	Cache string `result:"none"`
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets the defaults of zero values.
 func (o *SimulateOptions) EnsureDefaults() {
 	o.Seeds = cmp.Or(o.Seeds, 1)
 	o.Tries = cmp.Or(o.Tries, 2)
@@ -50,7 +50,7 @@ func (o SimulateOptions) design() grid.Design {
 	return d
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (o SimulateOptions) Validate() error {
 	faults := validate.Faults{o.design().Validate()}
 	for name, n := range map[string]int{"decisions": o.Decisions, "seeds": o.Seeds, "tries": o.Tries} {

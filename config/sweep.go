@@ -41,14 +41,14 @@ func ReadSweep(fsys files.FS, path string, set []string) (*Sweep, error) {
 // Sweep is [ReadSweep] of the document.
 func (d *Document) Sweep(set []string) (*Sweep, error) { return readAs[*Sweep](SweepKind, d, set) }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets the defaults of zero values.
 func (s *Sweep) EnsureDefaults() {
 	s.Job.EnsureDefaults()
 	s.Compare.EnsureDefaults()
 	s.Fleet.EnsureDefaults()
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (s *Sweep) Validate() error {
 	faults := validate.Faults{s.Job.Validate(), s.Compare.Validate(), s.Fleet.Validate()}
 	faults.When(s.Fleet.Fit, "fleet.fit is for scenarios; set fleet.workers")
@@ -57,7 +57,7 @@ func (s *Sweep) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Resolved is the text of the file with every value.
+// Resolved returns the text of the file with every value.
 func (s *Sweep) Resolved() string { return Resolved(s) }
 
 // Digest covers what the job's does, and the options of a comparison.
@@ -126,14 +126,14 @@ type CompareOptions struct {
 	MaxSequences int // sequences that the arm best fixed tries; of more it takes so many, evenly spread; zero means 64
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets the defaults of zero values.
 func (o *CompareOptions) EnsureDefaults() {
 	o.Seeds = cmp.Or(o.Seeds, 10)
 	o.SelectionSeeds = cmp.Or(o.SelectionSeeds, 3)
 	o.MaxSequences = cmp.Or(o.MaxSequences, 64)
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (o CompareOptions) Validate() error {
 	var faults validate.Faults
 	for k, arm := range o.Arms {

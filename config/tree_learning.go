@@ -50,19 +50,19 @@ func (d *Document) TreeLearning(set []string) (*TreeLearning, error) {
 // preset has the defaults for new scenarios where the file is for them.
 func (l *TreeLearning) preset() (File, bool) { return NewTreeLearning(ForNew), l.Learn.For == ForNew }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets the defaults of zero values.
 func (l *TreeLearning) EnsureDefaults() {
 	l.Run.EnsureDefaults()
 	l.Policy.EnsureDefaults()
 	l.Learn.EnsureDefaults()
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (l *TreeLearning) Validate() error {
 	return errors.Join(l.Run.Validate(), l.Tables.Validate(), l.Policy.Validate(), l.Learn.Validate())
 }
 
-// Resolved is the text of the file with every value.
+// Resolved returns the text of the file with every value.
 func (l *TreeLearning) Resolved() string { return Resolved(l) }
 
 // Digest covers the contents of the tables, wherever they lie.

@@ -18,7 +18,7 @@ type TreeLearningTables struct {
 	HeldOut []string `result:"contents"`
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (o TreeLearningTables) Validate() error {
 	if len(o.Folders) == 0 {
 		return errors.New("folders are missing; name the folders of the tables to learn from")
@@ -43,14 +43,14 @@ type TreeLearningOptions struct {
 	learning.Options `config:",omit=seed,omit=structural_shape"`
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets the defaults of zero values.
 func (o *TreeLearningOptions) EnsureDefaults() {
 	o.For = cmp.Or(o.For, ForKnown)
 	o.Steps = cmp.Or(o.Steps, learningOptionsFor(o.For).Steps)
 	o.Options.EnsureDefaults()
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (o TreeLearningOptions) Validate() error {
 	faults := validate.Faults{o.Options.Validate()}
 	faults.Unless(slices.Contains([]string{ForKnown, ForNew}, o.For),

@@ -53,7 +53,7 @@ type LeaseOptions struct {
 	Random io.Reader
 }
 
-// EnsureDefaults fills unset options.
+// EnsureDefaults sets the defaults of zero values.
 func (o *LeaseOptions) EnsureDefaults() {
 	if o.Owner == "" {
 		o.Owner = "another process"
@@ -66,7 +66,7 @@ func (o *LeaseOptions) EnsureDefaults() {
 	}
 }
 
-// Validate returns all faults.
+// Validate returns every invalid option.
 func (o LeaseOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Clock == nil, "the clock is missing")

@@ -30,7 +30,7 @@ type ManifestOptions struct {
 	GPU string
 }
 
-// EnsureDefaults fills unset options.
+// EnsureDefaults sets the defaults of zero values.
 func (o *ManifestOptions) EnsureDefaults(b Batch) {
 	if o.Mount == "" {
 		o.Mount = b.Folder

@@ -21,7 +21,7 @@ type SamplerOptions struct {
 	Interval time.Duration // between readings of a device, from 10 ms to 1 s; zero is 100 ms
 }
 
-// EnsureDefaults fills unset options.
+// EnsureDefaults sets the defaults of zero values.
 func (o *SamplerOptions) EnsureDefaults() {
 	if o.Interval == 0 {
 		o.Interval = defaultInterval

@@ -49,7 +49,7 @@ type Options struct {
 	Want Shape
 }
 
-// Validate lists all that is wrong.
+// Validate returns every invalid option.
 func (o Options) Validate() error {
 	var faults validate.Faults
 	faults.Unless(slices.Contains([]Prefix{AsLearned, Always, Never}, o.Prefix),

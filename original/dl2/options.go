@@ -44,13 +44,13 @@ const (
 	maxNeurons = 1 << 14
 )
 
-// EnsureDefaults fills unset options.
+// EnsureDefaults sets the defaults of zero values.
 func (o *ShapeOptions) EnsureDefaults() {
 	o.Size, o.Layers, o.Order = cmp.Or(o.Size, defaultWindow), cmp.Or(o.Layers, 1), cmp.Or(o.Order, elastic.ByArrival)
 	o.Front = cmp.Or(o.Front, WholeState)
 }
 
-// Validate lists all faults.
+// Validate returns every invalid option.
 func (o *ShapeOptions) Validate() error {
 	faults := validate.Faults{within("window", o.Size, 1, maxWindow), within("hidden layers", o.Layers, 1, maxLayers),
 		within("neurons", o.Neurons, 0, maxNeurons)}
@@ -152,7 +152,7 @@ type Options struct {
 
 const maxAgents = 1 << 10
 
-// EnsureDefaults fills unset options.
+// EnsureDefaults sets the defaults of zero values.
 func (o *Options) EnsureDefaults() {
 	o.Shape.EnsureDefaults()
 	s, r := &o.Supervised, &o.Reinforced
@@ -167,7 +167,7 @@ func (o *Options) EnsureDefaults() {
 	o.Optimizer, o.Agents, o.Seed = cmp.Or(o.Optimizer, Adam), cmp.Or(o.Agents, 1), cmp.Or(o.Seed, 9973)
 }
 
-// Validate lists all faults.
+// Validate returns every invalid option.
 func (o *Options) Validate() error {
 	s, r := &o.Supervised, &o.Reinforced
 	faults := validate.Faults{o.Shape.Validate(),

@@ -21,7 +21,7 @@ type PolicyOptions struct {
 	Precise bool
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets the defaults of zero values.
 func (o *PolicyOptions) EnsureDefaults() {
 	o.Hidden, o.Memory = cmp.Or(o.Hidden, 50), cmp.Or(o.Memory, 16)
 	o.Linear, o.Time = cmp.Or(o.Linear, 128), cmp.Or(o.Time, 8)
@@ -30,7 +30,7 @@ func (o *PolicyOptions) EnsureDefaults() {
 // largestSize bounds sizes: more is a slip of the hand.
 const largestSize = 1 << 10
 
-// Validate lists all that is wrong.
+// Validate returns every invalid option.
 func (o PolicyOptions) Validate() error {
 	var faults validate.Faults
 	for _, size := range []struct {
@@ -77,7 +77,7 @@ type Options struct {
 	Batch    int     // episodes for each step; zero means 1
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets the defaults of zero values.
 func (o *Options) EnsureDefaults() {
 	o.Rule, o.Reward = cmp.Or(o.Rule, Reinforce), cmp.Or(o.Reward, RewardTangent)
 	o.Episodes, o.Batch = cmp.Or(o.Episodes, 10_000), cmp.Or(o.Batch, 1)
@@ -87,7 +87,7 @@ func (o *Options) EnsureDefaults() {
 		cmp.Or(o.TemperatureEvery, 1)
 }
 
-// Validate lists all that is wrong.
+// Validate returns every invalid option.
 func (o Options) Validate() error {
 	var faults validate.Faults
 	rules, rewards := []string{Reinforce, Exact}, []string{RewardTangent, RewardAccuracy, RewardStandard}

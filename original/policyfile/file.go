@@ -50,7 +50,7 @@ type File struct {
 // New returns an empty file, before EnsureDefaults.
 func New() *File { return &File{Run: RunOptions{Seed: 1}} }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets the defaults of zero values.
 func (l *File) EnsureDefaults() {
 	l.Run.EnsureDefaults()
 	l.Table.EnsureDefaults()
@@ -64,7 +64,7 @@ func (l *File) UseNetworks(network func(files.FS, string) (*model.Network, error
 	l.networks = network
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (l *File) Validate() error {
 	return errors.Join(l.Run.Validate(), l.Table.Validate(), l.Policy.Validate(), l.Learn.Validate())
 }

@@ -24,13 +24,13 @@ type RunOptions struct {
 	Tensorboard bool `result:"none"`
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets the defaults of zero values.
 func (o *RunOptions) EnsureDefaults() {
 	o.Every = cmp.Or(o.Every, 100)
 	o.Checkpoint = cmp.Or(o.Checkpoint, 30*time.Second)
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (o RunOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Every < 1, "every is %d; must be at least 1", o.Every)
@@ -60,12 +60,12 @@ type TableOptions struct {
 	DiscardDraws bool
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets the defaults of zero values.
 func (o *TableOptions) EnsureDefaults() {
 	o.Network = cmp.Or(o.Network, "ConvNet2")
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (o TableOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.File == "", "file is missing; name the table to learn from")
@@ -82,10 +82,10 @@ type PolicyOptions struct {
 	Weights string
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets the defaults of zero values.
 func (o *PolicyOptions) EnsureDefaults() { o.PolicyOptions.EnsureDefaults() }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (o PolicyOptions) Validate() error {
 	faults := validate.Faults{o.PolicyOptions.Validate()}
 	faults.When(o.Embedding < 0, "embedding is %d; must not be negative", o.Embedding)

@@ -43,7 +43,7 @@ type Options struct {
 	Theme  Theme   // background; zero is Light
 }
 
-// EnsureDefaults fills unset options.
+// EnsureDefaults sets the defaults of zero values.
 func (o *Options) EnsureDefaults() {
 	if o.Format == "" {
 		o.Format = SVG

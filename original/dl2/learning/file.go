@@ -110,7 +110,7 @@ func (o *WorkloadOptions) EnsureDefaults() {
 // mostWorkloads bounds the workloads of each purpose.
 const mostWorkloads = 10_000
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (o WorkloadOptions) Validate() error {
 	var faults validate.Faults
 	for name, v := range map[string]int{"train_count": o.TrainCount, "validation_count": o.ValidationCount,
@@ -142,7 +142,7 @@ func New() *File {
 	return &File{Workloads: WorkloadOptions{Seed: 1}, Run: learn.RunOptions{Seed: 1, Every: 1}}
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets the defaults of zero values.
 func (l *File) EnsureDefaults() {
 	l.Elastic.EnsureDefaults()
 	l.Workloads.EnsureDefaults()
@@ -152,7 +152,7 @@ func (l *File) EnsureDefaults() {
 	l.Schedule.EnsureDefaults(study.Names(elasticworld.World().Schedulers())...)
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (l *File) Validate() error {
 	var faults validate.Faults
 	faults.When(l.Workloads.Arrivals == arriveTrace && len(l.Workload.Traces) == 0,
