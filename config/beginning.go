@@ -96,7 +96,7 @@ func (j *Job) begin(fsys files.FS, r *decode.Reading) {
 	_, timed := r.Given["time.start"]
 	key, wanted := "network.weights", trainer.WeightsInFolder(o.Weights) && !o.Fresh
 	if !wanted {
-		// else it has no effect
+		// Otherwise the key has no effect.
 		key, wanted = "network.runtimes", o.Weights != "" && o.Runtimes != "" && !(o.ResetEpochs && timed)
 	}
 	r.Attempt(key, wanted, func() (err error) {

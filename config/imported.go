@@ -37,7 +37,7 @@ func readImported(fsys files.FS, path string) ([]byte, error) {
 	return data, nil
 }
 
-// importedKeys are the keys whose lists have a line for each item.
+// importedKeys are the keys of lists with one line per item.
 var importedKeys = []string{"modules", "tensors", "operators"}
 
 // ReadImported reads the file of an imported network, in TOML. The error wraps [Faults] if the content is invalid.

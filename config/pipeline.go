@@ -23,8 +23,7 @@ var PipelineKind = &Kind{
 			"`run.folder`, and these.\n"},
 }
 
-// Pipeline is the file of all stages from scenarios to a policy: simulation, learning and
-// evaluation.
+// Pipeline is the file of all stages from scenarios to a policy: simulation, learning and evaluation.
 type Pipeline struct {
 	Pipeline PipelineOptions         // scenarios to simulate, and the output
 	Run      learn.RunOptions        `config:",omit=folder"` // seeds and checkpoints of the policies
@@ -47,7 +46,7 @@ func ReadPipeline(fsys files.FS, path string, set []string) (*Pipeline, error) {
 	return readAs[*Pipeline](PipelineKind, Open(fsys, path), set)
 }
 
-// preset has the defaults for new scenarios where the file is for them.
+// preset returns the defaults for new scenarios if the file sets learn.for to them.
 func (p *Pipeline) preset() (File, bool) { return NewPipeline(ForNew), p.Learn.For == ForNew }
 
 // EnsureDefaults sets the defaults of zero values.
@@ -67,7 +66,7 @@ func (p *Pipeline) Validate() error {
 // Resolved returns the text of the file with every value.
 func (p *Pipeline) Resolved() string { return Resolved(p) }
 
-// Digest covers the scenarios, wherever their files lie.
+// Digest covers the scenarios, wherever their files are stored.
 func (p *Pipeline) Digest() string {
 	return digest(p, func(w io.Writer) {
 		for _, m := range p.scenarios {
@@ -76,10 +75,10 @@ func (p *Pipeline) Digest() string {
 	})
 }
 
-// Scenarios returns the scenarios that were read.
+// Scenarios returns the scenarios, in the order of the file.
 func (p *Pipeline) Scenarios() []*Simulation { return p.scenarios }
 
-// Learning is the file of the policies that learn from the folders of tables.
+// Learning returns the configuration of policies that learn from folders of tables.
 func (p *Pipeline) Learning(folders []string) *TreeLearning {
 	return &TreeLearning{Run: p.Run, Tables: TreeLearningTables{Folders: folders, HeldOut: []string{}},
 		Policy: p.Policy, Learn: p.Learn}
