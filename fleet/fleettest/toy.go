@@ -34,7 +34,7 @@ type toy struct {
 	Batch  fleet.Batch `json:"batch"`
 }
 
-// The modes.
+// Modes of a toy.
 const (
 	plain       = "plain"       // takes tasks by leases
 	flaky       = "flaky"       // asks once to be restarted, in the middle of a task

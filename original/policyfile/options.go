@@ -41,11 +41,11 @@ func (o RunOptions) Validate() error {
 type TableOptions struct {
 	// File is a table's folder, graft's or the original's, or a single data.pkl of the original's. Required.
 	File string
-	// Network is the network that the sequences start with: a name of the zoo or a network
-	// file. Empty means what the folder says, and ConvNet2 for a single data.pkl.
+	// Network is the initial network of the sequences: a name of the zoo or a network file. Empty means the network
+	// named in the folder, or ConvNet2 for a single data.pkl.
 	Network string
-	// Actions are the actions that the numbers of a single data.pkl stand for; empty means
-	// to deepen each marked block, and at last none. A folder lists its own.
+	// Actions are the actions for the numbers in a single data.pkl. Empty means deepen for each marked block, then
+	// none. A folder lists its own actions.
 	Actions []net2net.Action
 	// compatibility mode of the surgery, which changes the policy's input; empty means graft's own
 	Compat net2net.Compat
