@@ -4,7 +4,7 @@
 // # Design
 //
 // One reader of run folders. Reports, figures and pages need the same data of a run: its kind, configuration, outcomes
-// with units and seeds, and measurements over time. runs.Open recognizes a kind of folder by its files, with one line
+// with units and seeds, and measurements over time. runs.Open recognises a kind of folder by its files, with one line
 // in runs.Kinds and one file per kind, on a read-only file system. For one run among a thousand it reads only the
 // outcome, or the end of its table.
 //

@@ -25,7 +25,7 @@ type Panel struct {
 
 // Curve is a line, or a dot for a single point, optionally with the averaged runs and an interval. NaN makes a gap.
 type Curve struct {
-	Name      string // curves with the same name share a color; empty is not in the legend
+	Name      string // curves with the same name share a colour; empty is not in the legend
 	X         []float64
 	Y         []float64   // same length as X; nil draws no line
 	Raw       [][]float64 // series that Y smooths or averages, each of the length of X; drawn faint
@@ -46,7 +46,7 @@ type Event struct {
 	Kind  EventKind
 }
 
-// EventKind is a kind of event. Each kind has a color.
+// EventKind is a kind of event. Each kind has a colour.
 type EventKind int
 
 // Kinds of events.
@@ -195,7 +195,7 @@ func (c *Curve) reach(s span) span {
 	return s
 }
 
-// name assigns a color to a curve's name, once.
+// name assigns a colour to a curve's name, once.
 func (a *chartLayout) name(c Curve) {
 	if _, known := a.inks[c.Name]; !known {
 		a.inks[c.Name] = seriesInk(len(a.inks))

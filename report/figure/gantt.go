@@ -15,7 +15,7 @@ type Gantt struct {
 	Note  string // note below it; empty for none
 	X     Axis   // time
 	Rows  []string
-	Kinds []string // meanings of colors in the legend; nil leaves colors unexplained
+	Kinds []string // meanings of colours in the legend; nil leaves colours unexplained
 	Spans []Span   // in any order; spans outside of Rows are not drawn
 }
 
@@ -24,12 +24,12 @@ type Span struct {
 	Name     string // written into its box if it fits
 	Row      int    // index in Gantt.Rows
 	Lane     int    // lane in its row, from 0
-	Kind     int    // index in Gantt.Kinds, or any number that selects a color; from 0
+	Kind     int    // index in Gantt.Kinds, or any number that selects a colour; from 0
 	From, To float64
 	End      End
 }
 
-// End is how a span ended. Its mark is readable without color.
+// End is how a span ended. Its mark is readable without colour.
 type End int
 
 // Ends of spans.
@@ -45,7 +45,7 @@ const (
 	leastLane   = 1.2
 	mostRows    = 64
 	mostInAll   = 240  // lanes of all rows
-	mostBoxes   = 1500 // above it, short neighbors are merged into one box
+	mostBoxes   = 1500 // above it, short neighbours are merged into one box
 	wordsLane   = 7.5  // height of a lane from which names are written
 )
 
@@ -58,7 +58,7 @@ type ganttLayout struct {
 	lanes   [][][]Span // spans by row and lane, in order
 	height  float64    // of a lane
 	boxes   [][][]box
-	shorter float64 // points below which neighbors are merged; zero for none
+	shorter float64 // points below which neighbours are merged; zero for none
 	left    int     // number of omitted spans
 }
 
@@ -175,7 +175,7 @@ func (a *ganttLayout) row(r int) {
 	}
 }
 
-// entries returns the legend's entries: colors, and the ends in the drawing.
+// entries returns the legend's entries: colours, and the ends in the drawing.
 func (a *ganttLayout) entries() []entry {
 	all := seriesEntries(a.Kinds, filled)
 	has := func(is func(b box) bool) bool {

@@ -16,7 +16,7 @@ type box struct {
 // finestBox is the width in points from which a single span is visible.
 const finestBox = 0.75
 
-// merged makes boxes of spans by row and lane. If there are too many, it merges neighbors that are narrower than a
+// merged makes boxes of spans by row and lane. If there are too many, it merges neighbours that are narrower than a
 // width in points and closer than that.
 func merged(lanes [][][]Span, x scale) (boxes [][][]box, shorter float64) {
 	for {

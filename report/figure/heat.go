@@ -4,7 +4,7 @@ import (
 	"strconv"
 )
 
-// Heat shows for each cell of a grid its kind by color, and its certainty by the strength of the color.
+// Heat shows for each cell of a grid its kind by colour, and its certainty by the strength of the colour.
 type Heat struct {
 	Title   string // text alternative
 	Note    string // note below it; empty for none

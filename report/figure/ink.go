@@ -16,10 +16,10 @@ const (
 	Page               // no background; in SVG the colours follow the reader's preference
 )
 
-// ink is a color by its purpose; the theme defines its value.
+// ink is a colour by its purpose; the theme defines its value.
 type ink int
 
-// Inks. The series use the colors of Okabe and Ito.
+// Inks. The series use the colours of Okabe and Ito.
 const (
 	none  ink = iota // draws nothing
 	paper            // background
@@ -58,7 +58,7 @@ var darkInks = [inks]color.RGBA{
 	orange: svg.Orange, sky: svg.Sky, yellow: svg.Yellow,
 }
 
-// inksOf returns the colors of a theme.
+// inksOf returns the colours of a theme.
 func inksOf(t Theme) *[inks]color.RGBA {
 	if t == Dark {
 		return &darkInks
@@ -66,7 +66,7 @@ func inksOf(t Theme) *[inks]color.RGBA {
 	return &lightInks
 }
 
-// paint is an ink, or a color that encodes a quantity and is the same in every theme.
+// paint is an ink, or a colour that encodes a quantity and is the same in every theme.
 type paint struct {
 	ink     ink
 	exact   *color.RGBA // in place of ink
@@ -91,14 +91,14 @@ func (p paint) alpha() float64 {
 	return p.opacity
 }
 
-// cividis is the color scale of quantities, which looks alike for all kinds of color vision (Nuñez, Anderton and
+// cividis is the colour scale of quantities, which looks alike for all kinds of colour vision (Nuñez, Anderton and
 // Renslow 2018), in equal steps.
 var cividis = []color.RGBA{
 	{0, 34, 78, 255}, {18, 53, 112, 255}, {59, 73, 108, 255}, {87, 93, 109, 255}, {112, 113, 115, 255},
 	{138, 134, 120, 255}, {165, 156, 116, 255}, {195, 179, 105, 255}, {225, 204, 85, 255}, {254, 232, 56, 255},
 }
 
-// shade returns the color of a position on the scale, between 0 and 1.
+// shade returns the colour of a position on the scale, between 0 and 1.
 func shade(share float64) paint {
 	at := min(max(share, 0), 1) * float64(len(cividis)-1)
 	k := min(int(at), len(cividis)-2)
@@ -112,7 +112,7 @@ func mix(a, b color.RGBA, share float64) color.RGBA {
 	return color.RGBA{part(a.R, b.R), part(a.G, b.G), part(a.B, b.B), 255}
 }
 
-// over returns black or white, whichever is readable on a color.
+// over returns black or white, whichever is readable on a colour.
 func over(c color.RGBA) paint {
 	words := color.RGBA{255, 255, 255, 255}
 	if 0.299*float64(c.R)+0.587*float64(c.G)+0.114*float64(c.B) > 140 {

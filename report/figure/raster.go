@@ -110,7 +110,7 @@ func (p *Picture) draw(canvas vg.Canvas, theme Theme, letters func(string) strin
 	}
 }
 
-// seen returns a paint's color with its opacity.
+// seen returns a paint's colour with its opacity.
 func seen(p paint, theme Theme) color.Color {
 	c := p.on(theme)
 	return color.NRGBA{c.R, c.G, c.B, uint8(255*p.alpha() + 0.5)}

@@ -122,7 +122,7 @@ func (m *mark) outline() string {
 	return b.String()
 }
 
-// colour returns a paint as an attribute, or as a class if the page defines the colors.
+// colour returns a paint as an attribute, or as a class if the page defines the colours.
 func colour(what string, p paint, theme Theme) string {
 	if !p.visible() {
 		return fmt.Sprintf(` %s="none"`, what)

@@ -7,11 +7,11 @@ import (
 )
 
 // Tree shows all sequences of actions: a column per decision, with a box per prefix. The height of a box is the number
-// of sequences with that prefix; its color is the mean of their values.
+// of sequences with that prefix; its colour is the mean of their values.
 type Tree struct {
 	Title     string   // note below it; empty for none
 	Note      string   // a remark below it; empty is none
-	Value     Axis     // axis of the colors
+	Value     Axis     // axis of the colours
 	Decisions []string // names of the columns after the root
 	Root      *Node
 	Paths     []Path // paths to draw in
@@ -30,7 +30,7 @@ type Path struct {
 	Steps []int // index of the child at each decision
 }
 
-// pathInks are the colors of paths; they contrast with the colors of quantities.
+// pathInks are the colours of paths; they contrast with the colours of quantities.
 var pathInks = []ink{vermilion, purple, green, text}
 
 const (
@@ -51,7 +51,7 @@ type tree struct {
 	left   float64
 	column float64
 	leaves int
-	values scale // converts values to positions on the color scale
+	values scale // converts values to positions on the colour scale
 	cut    bool  // a column was too fine to draw
 }
 
@@ -157,7 +157,7 @@ type pass struct {
 }
 
 // draw frames the boxes on paths, and joins them in the gaps between the columns, which have no words. Each line has a
-// border so that it is visible on every color.
+// border so that it is visible on every colour.
 func (a *tree) draw() {
 	passes := map[*Node]*pass{a.Root: {top: a.top, height: a.height}}
 	var order []*Node
@@ -242,7 +242,7 @@ func (a *tree) seamed(colour ink, points ...point) {
 	a.p.line(colour.plain(), 1.4, points...)
 }
 
-// scale draws the color scale and returns its lower end.
+// scale draws the colour scale and returns its lower end.
 func (a *tree) scale(top float64) float64 {
 	const steps, height = 64, 6.0
 	name := fitted(a.Value.label(), sizeWords, a.p.Width*0.55)

@@ -23,9 +23,9 @@ func plotNodeRunGantt(r *runs.Run, o *runs.NodeRunOutcome) ([]drawing, error) {
 // mostGPUs limits the rows of a figure.
 const mostGPUs = 1 << 10
 
-// colours assigns colors to tasks: by group if there are few groups, otherwise per task, repeating.
+// colours assigns colours to tasks: by group if there are few groups, otherwise per task, repeating.
 type colours struct {
-	names []string       // names of groups; nil if each task has its color
+	names []string       // names of groups; nil if each task has its colour
 	kinds map[string]int // by group, or by task
 }
 
@@ -68,7 +68,7 @@ func endOf(word string) figure.End {
 	return figure.Completed
 }
 
-// mostGroups is the maximum number of groups with separate colors.
+// mostGroups is the maximum number of groups with separate colours.
 const mostGroups = 6
 
 // largest returns the names with the largest values in order, and "others" if there are more than mostGroups.
