@@ -12,7 +12,7 @@ type EvaluationOptions struct {
 	Tables        []string // folders of the tables
 	TableDigests  []string // SHA-256 of the tables' contents
 	Vocab         string   // vocabulary of the original's policies; empty means none
-	Prefix        string   // whether the original's policies read token 0 before the layers; empty means as they learned
+	Prefix        string   // whether these policies read token 0 before the layers; empty means as they learned
 	// unit of cross-validation: scenario, network, dataset or budget; held-out for the tables that the file holds out;
 	// empty means none
 	LeaveOut string

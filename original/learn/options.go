@@ -58,7 +58,7 @@ const (
 
 // Options configure how a policy learns. The zero value is the original's setting.
 type Options struct {
-	Rule     string  `config:",one=reinforce|exact"` // rule of learning, from episodes or exactly; empty means reinforce
+	Rule     string  `config:",one=reinforce|exact"` // rule of learning from the table; empty means reinforce
 	Episodes int     // total episodes; with the rule exact a step counts as one; zero means 10,000
 	Reward   string  `config:",one=tangent|accuracy|standard"` // reward as a function of accuracy; empty means tangent
 	LR       float64 // Adam's learning rate; zero means 0.0001

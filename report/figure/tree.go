@@ -9,8 +9,8 @@ import (
 // Tree shows all sequences of actions: a column per decision, with a box per prefix. The height of a box is the number
 // of sequences with that prefix; its colour is the mean of their values.
 type Tree struct {
-	Title     string   // note below it; empty for none
-	Note      string   // a remark below it; empty is none
+	Title     string   // text alternative
+	Note      string   // note below it; empty for none
 	Value     Axis     // axis of the colours
 	Decisions []string // names of the columns after the root
 	Root      *Node

@@ -30,7 +30,7 @@ type ElasticStanding struct {
 	// rank from 1, shared by schedulers that do not differ significantly from the best of the rank; zero if jobs were
 	// left
 	Rank     int            `json:"rank"`
-	Seeds    int            `json:"seeds"`        // number of seeds that learned it; zero for a scheduler that did not learn
+	Seeds    int            `json:"seeds"`        // number of seeds that learned it; zero if none did
 	Left     int            `json:"left"`         // simulations with jobs left; means exclude them
 	Mean     *float64       `json:"jct_mean"`     // mean over workloads and seeds; null if jobs were left
 	Interval *stat.Interval `json:"jct_interval"` // interval of the mean; null for too few workloads

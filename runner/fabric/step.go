@@ -31,14 +31,14 @@ type StepOptions struct {
 
 // StepReport holds a training step at several degrees, on an empty cluster.
 type StepReport struct {
-	Model    string     `json:"model"`    // distribution of the step
-	Strategy string     `json:"strategy"` // servers of the cluster
-	Servers  int        `json:"servers"`  // degrees in the given order
-	Degrees  []StepCell `json:"degrees"`  // critical path of the examined step, in order
-	Critical []StepLeg  `json:"critical"` // parts of that time by kind, the longest first
-	Kinds    []StepPart `json:"kinds"`    // examined degree; zero if none fits
-	Degree   int        `json:"degree"`   // file of the trace; empty for none
-	File     string     `json:"file"`     // of the trace; empty for none
+	Model    string     `json:"model"`    // name of the network
+	Strategy string     `json:"strategy"` // distribution of the step
+	Servers  int        `json:"servers"`  // servers of the cluster
+	Degrees  []StepCell `json:"degrees"`  // degrees in the given order
+	Critical []StepLeg  `json:"critical"` // critical path of the examined step, in order
+	Kinds    []StepPart `json:"kinds"`    // parts of that time by kind, the longest first
+	Degree   int        `json:"degree"`   // examined degree; zero if none fits
+	File     string     `json:"file"`     // file of the trace; empty for none
 	Figure   string     `json:"figure"`   // file of the figure; empty for none
 }
 
