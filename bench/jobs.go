@@ -54,7 +54,7 @@ func wholeJobs() []wholeJob {
 	}
 }
 
-// beside are the numbers of concurrent busy processes.
+// beside lists the numbers of concurrent busy processes.
 var beside = []int{0, 4}
 
 // jobs compares whole jobs: the number of threads chosen by graft with each fixed number, and with the same steps and

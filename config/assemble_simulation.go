@@ -32,8 +32,8 @@ func (m *Simulation) decisions() int {
 	return m.Job.Decisions()
 }
 
-// Size returns the number of sequences and of legs over all seeds. Each sequence runs with all seeds. The size of a
-// tree is known only if it does not depend on results of the run.
+// Size returns the number of sequences and of legs over all seeds, as far as known before the run: the tree depends on
+// its networks only. Each sequence runs with all seeds.
 func (m *Simulation) Size() (sequences, legs int, err error) {
 	if m.network == nil {
 		return 0, 0, fmt.Errorf("the network of scenario %s was not read; use ReadSimulation", m.Simulate.Name)

@@ -27,7 +27,7 @@ const (
 	NoActions      ActionUse = iota
 	OneAction                // exactly one, which must fit
 	ActionsInOrder           // at least one; each must fit when its turn comes
-	ActionChoices            // any number; those that do not fit are left out
+	ActionChoices            // any number; actions that do not fit are skipped
 )
 
 // JobDecider is a value of adapt.decider. A new one is a type of package decider and an item of [JobDeciders].

@@ -18,7 +18,7 @@ import (
 type (
 	Fault   = decode.Fault   // an error at one place of a file
 	Faults  = decode.Faults  // all errors of a file
-	Source  = decode.Source  // where a value comes from
+	Source  = decode.Source  // source of a value
 	Value   = decode.Value   // a key and its value
 	Setting = decode.Setting // a key and its value as texts
 )

@@ -18,7 +18,7 @@ type EvaluationOptions struct {
 	LeaveOut string
 	// baseline of the differences; empty means the first policy, or with held-out tables the best fixed sequence
 	Against        string
-	Try            []string // assignments to its keys, of which the best is selected; empty uses the file unchanged
+	Try            []string // alternative assignments to its keys; the best is selected; empty uses the file unchanged
 	LearningFile   string   // file of the learning options; empty means flags
 	LearningDigest string   // SHA-256 of that file; empty if there is none
 	For            string   // defaults of learning, known or new; empty without held-out tables

@@ -72,7 +72,7 @@ type FleetOptions struct {
 	Namespace string
 }
 
-// EnsureDefaults sets the defaults of zero values.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *FleetOptions) EnsureDefaults() {
 	o.Engine = cmp.Or(o.Engine, "local")
 }

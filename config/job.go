@@ -82,7 +82,7 @@ func ReadJob(fsys files.FS, path string, set []string) (*Job, error) {
 	return readAs[*Job](JobKind, d, set)
 }
 
-// EnsureDefaults sets the defaults of zero values.
+// EnsureDefaults sets zero fields to their defaults.
 func (j *Job) EnsureDefaults() {
 	j.Run.EnsureDefaults()
 	j.Network.EnsureDefaults()

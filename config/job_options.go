@@ -35,7 +35,7 @@ type RunOptions struct {
 	Tensorboard bool `result:"none"`
 }
 
-// EnsureDefaults sets the defaults of zero values.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *RunOptions) EnsureDefaults() {
 	o.Device = cmp.Or(o.Device, "cpu")
 	o.Instructions = cmp.Or(o.Instructions, string(torch.Native))
@@ -95,7 +95,7 @@ type NetworkOptions struct {
 	ResetEpochs bool
 }
 
-// EnsureDefaults sets the defaults of zero values.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *NetworkOptions) EnsureDefaults() {
 	if o.Name == "" && o.File == "" {
 		o.Name = "ConvSmall"
@@ -122,7 +122,7 @@ type TimeOptions struct {
 	// clock that measures the budget: virtual charges work by a profile, wall measures the machine's time; empty means
 	// virtual
 	Clock string `config:",one=virtual|wall"`
-	// name or file of the profile by which the virtual clock charges work; empty means steady for a virtual clock
+	// name or file of the profile of the virtual clock, which charges work by it; empty means steady
 	Profile string
 	// EventsFile is a file of events that replaces the list: CSV with the columns seconds, change and devices. Empty
 	// means none.
@@ -137,7 +137,7 @@ const (
 	WallClock    = "wall"    // measures the machine's time
 )
 
-// EnsureDefaults sets the defaults of zero values.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *TimeOptions) EnsureDefaults() {
 	o.Clock = cmp.Or(o.Clock, VirtualClock)
 	if o.Clock == VirtualClock && o.Profile == "" {
@@ -204,7 +204,7 @@ type AdaptOptions struct {
 // mostTrialSteps limits a trial, far above any useful length.
 const mostTrialSteps = 1 << 20
 
-// EnsureDefaults sets the defaults of zero values.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *AdaptOptions) EnsureDefaults() {
 	o.Decider = cmp.Or(o.Decider, DecideNone)
 }

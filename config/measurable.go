@@ -14,7 +14,7 @@ import (
 // Measurable holds the networks to measure for a profile that charges a job, and the conditions of the measurement.
 type Measurable struct {
 	Network   *model.Network     // initial network, without weights
-	Sequences [][]net2net.Action // sequences of actions by which the network may grow
+	Sequences [][]net2net.Action // sequences of actions that may grow the network
 	All       int                // number of all single actions; Sequences holds some of them
 	Surgery   net2net.Options    // options of the surgery
 	Batches   []int              // examples per step and per batch of evaluation

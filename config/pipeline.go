@@ -49,7 +49,7 @@ func ReadPipeline(fsys files.FS, path string, set []string) (*Pipeline, error) {
 // preset returns the defaults for new scenarios if the file sets learn.for to them.
 func (p *Pipeline) preset() (File, bool) { return NewPipeline(ForNew), p.Learn.For == ForNew }
 
-// EnsureDefaults sets the defaults of zero values.
+// EnsureDefaults sets zero fields to their defaults.
 func (p *Pipeline) EnsureDefaults() {
 	p.Run.EnsureDefaults()
 	p.Policy.EnsureDefaults()

@@ -45,7 +45,7 @@ type PipelineEvaluate struct {
 	LeaveOut string `config:",one=none|scenario|network|dataset|budget"`
 }
 
-// EnsureDefaults sets the defaults of zero values.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *PipelineEvaluate) EnsureDefaults() {
 	o.LeaveOut = cmp.Or(o.LeaveOut, LeaveNone)
 }

@@ -46,7 +46,7 @@ func parseProfile(path string, text []byte) (*clock.Profile, error) {
 	return p, nil
 }
 
-// WriteProfile atomically writes a profile file, from which ReadProfile makes the same profile.
+// WriteProfile atomically writes a profile file. ReadProfile makes the same profile from it.
 func WriteProfile(fsys files.FS, path string, p *clock.Profile) error {
 	if err := p.Validate(); err != nil {
 		return fmt.Errorf("write profile %s: it could not be read again: %w", path, err)

@@ -82,7 +82,7 @@ func (m *Simulation) Check(fsys files.FS, r *decode.Reading) {
 	m.checkEvents(r)
 }
 
-// EnsureDefaults sets the defaults of zero values.
+// EnsureDefaults sets zero fields to their defaults.
 func (m *Simulation) EnsureDefaults() {
 	m.Job.EnsureDefaults()
 	m.Simulate.EnsureDefaults()

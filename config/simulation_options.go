@@ -34,7 +34,7 @@ type SimulateOptions struct {
 	Cache string `result:"none"`
 }
 
-// EnsureDefaults sets the defaults of zero values.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *SimulateOptions) EnsureDefaults() {
 	o.Seeds = cmp.Or(o.Seeds, 1)
 	o.Tries = cmp.Or(o.Tries, 2)

@@ -41,7 +41,7 @@ func ReadSweep(fsys files.FS, path string, set []string) (*Sweep, error) {
 // Sweep is [ReadSweep] for the document.
 func (d *Document) Sweep(set []string) (*Sweep, error) { return readAs[*Sweep](SweepKind, d, set) }
 
-// EnsureDefaults sets the defaults of zero values.
+// EnsureDefaults sets zero fields to their defaults.
 func (s *Sweep) EnsureDefaults() {
 	s.Job.EnsureDefaults()
 	s.Compare.EnsureDefaults()
@@ -126,7 +126,7 @@ type CompareOptions struct {
 	MaxSequences int // upper bound on sequences for the arm best fixed, evenly spread over a larger tree; zero means 64
 }
 
-// EnsureDefaults sets the defaults of zero values.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *CompareOptions) EnsureDefaults() {
 	o.Seeds = cmp.Or(o.Seeds, 10)
 	o.SelectionSeeds = cmp.Or(o.SelectionSeeds, 3)

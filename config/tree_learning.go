@@ -50,7 +50,7 @@ func (d *Document) TreeLearning(set []string) (*TreeLearning, error) {
 // preset returns the defaults for new scenarios if learn.for selects them.
 func (l *TreeLearning) preset() (File, bool) { return NewTreeLearning(ForNew), l.Learn.For == ForNew }
 
-// EnsureDefaults sets the defaults of zero values.
+// EnsureDefaults sets zero fields to their defaults.
 func (l *TreeLearning) EnsureDefaults() {
 	l.Run.EnsureDefaults()
 	l.Policy.EnsureDefaults()

@@ -42,7 +42,7 @@ type TreeLearningOptions struct {
 	learning.Options `config:",omit=seed,omit=structural_shape"`
 }
 
-// EnsureDefaults sets the defaults of zero values.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *TreeLearningOptions) EnsureDefaults() {
 	o.For = cmp.Or(o.For, ForKnown)
 	o.Steps = cmp.Or(o.Steps, learningOptionsFor(o.For).Steps)
@@ -71,6 +71,6 @@ func learningOptionsFor(kind string) TreeLearningOptions {
 	if kind == ForNew {
 		o = learning.NewTransferOptions()
 	}
-	o.StructuralShape = decider.StructuralShape{} // a section of its own
+	o.StructuralShape = decider.StructuralShape{} // a separate section
 	return TreeLearningOptions{For: kind, Options: o}
 }

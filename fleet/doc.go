@@ -13,7 +13,7 @@
 // coordinator with a journal restarts lost workers by the same rules for local processes, Slurm and other
 // engines; the conformance suite fleettest tests each engine.
 //
-// Commands keep no state. From the journal, the cache and the leases in a run folder any process can tell the
+// Commands keep no state. From the journal, the cache and the leases in a run folder any process can determine the
 // progress of a simulation, and continue after another coordinator died. One test shows it: a grid on Slurm
 // loses a worker, its coordinator and a node, and ends in the same bytes as an undisturbed grid.
 //

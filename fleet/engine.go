@@ -53,7 +53,7 @@ func (s State) Live() bool { return s == Waiting || s == Running }
 // WorkerState is the state of one worker.
 type WorkerState struct {
 	Worker int    `json:"worker"`           // from 0
-	State  State  `json:"state"`            // Unknown if the engine does not know it
+	State  State  `json:"state"`            // Unknown if the engine has no record of it
 	Exit   int    `json:"exit,omitempty"`   // exit code, if the worker has ended by itself
 	Host   string `json:"host,omitempty"`   // machine on which it runs or ran
 	Detail string `json:"detail,omitempty"` // reason, as the engine reports it
@@ -86,7 +86,7 @@ type Tools struct {
 	CommandTimeout time.Duration
 }
 
-// ensureDefaults sets the defaults of zero values.
+// ensureDefaults sets zero fields to their defaults.
 func (t *Tools) ensureDefaults() {
 	if t.Grace == 0 {
 		t.Grace = 10 * time.Second

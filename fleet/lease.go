@@ -51,7 +51,7 @@ type LeaseOptions struct {
 	Random io.Reader
 }
 
-// EnsureDefaults sets the defaults of zero values.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *LeaseOptions) EnsureDefaults() {
 	if o.Owner == "" {
 		o.Owner = "another process"

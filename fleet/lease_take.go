@@ -123,7 +123,7 @@ func (l *Leases) look(task string) (taskFiles, error) {
 		found.last, err = l.read(l.path(task, found.top()))
 	}
 	if err != nil {
-		// It was removed meanwhile, or cannot be read.
+		// It was just removed, or cannot be read.
 		return taskFiles{}, l.gone(err)
 	}
 	return found, nil
@@ -165,7 +165,7 @@ func (l *Leases) Holders() ([]Holder, error) {
 		}
 		found, err := l.look(task)
 		if err != nil || !found.anchored() {
-			continue // it was released meanwhile
+			continue // it was just released
 		}
 		var c claim
 		if json.Unmarshal([]byte(found.last), &c) != nil || c.Owner == "" {

@@ -87,7 +87,7 @@ func (l *local) startMissing(b Batch, states []WorkerState) error {
 		if states[worker].State.Live() {
 			continue
 		}
-		// A worker that was killed may have left processes of its own.
+		// A worker that was killed may have left child processes.
 		if err := l.sweep(b.Folder, worker); err != nil {
 			return err
 		}

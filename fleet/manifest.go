@@ -28,7 +28,7 @@ type ManifestOptions struct {
 	GPU string
 }
 
-// EnsureDefaults sets the defaults of zero values.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *ManifestOptions) EnsureDefaults(b Batch) {
 	if o.Mount == "" {
 		o.Mount = b.Folder

@@ -29,7 +29,7 @@ type SuperviseOptions struct {
 	Recount func() (int, error)
 }
 
-// ensureDefaults sets the defaults of zero values.
+// ensureDefaults sets zero fields to their defaults.
 func (o *SuperviseOptions) ensureDefaults(engine string) {
 	if o.Every == 0 {
 		o.Every = 10 * time.Second

@@ -27,7 +27,7 @@ type appender struct {
 	at      position
 	buffer  []byte // rows not yet written
 	waiting int    // number of rows in buffer
-	every   int    // rows per write; below 2 each row is written alone
+	every   int    // rows per write; below 2 each row is written at once
 	err     error  // the first error; after it nothing is written
 }
 

@@ -9,12 +9,12 @@
 //	NAME.csv              tables of measurements: [Stream], [Table]
 //	NAME.jsonl            logs, a JSON value in each line: [Lines]
 //	events.jsonl          the log of a job's events: [JobEvent]
-//	log.jsonl             the log of the program; it alone is kept whole when a run is
-//	                      resumed, and a run goes on if it cannot be written
+//	log.jsonl             the log of the program; only it is not cut when a run is
+//	                      resumed, and a run continues if it cannot be written
 //	NAME.tfevents         figures for TensorBoard: [Events]
 //	checkpoints/          NUMBER-NAME.ckpt, the last good ones: [Checkpoint]
 //	outcome.json          the outcome of the run; absent until it has ended
-//	lock                  the process that writes the run; the file stays behind, and
+//	lock                  the process that writes the run; the file remains, and
 //	                      only a process that lives holds its lock
 //
 // The manifest is written last, so a folder with a lock and without a manifest was never finished, and Create reuses

@@ -27,7 +27,7 @@ const (
 	OfProcesses
 )
 
-// Notice selects where an event is shown in addition to logs, reports and pages, which show every event.
+// Notice selects the places that show an event in addition to logs, reports and pages, which show every event.
 type Notice int
 
 // Notices of events.

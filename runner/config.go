@@ -79,7 +79,7 @@ starts.`,
 	return command
 }
 
-// checkFiles prints a line for each valid file, and returns the faults of the others.
+// checkFiles prints a line for each valid file, and returns the faults of invalid files.
 func checkFiles(w io.Writer, paths []string, summary func(path string) (string, error)) error {
 	var wrong []error
 	code := failure.Failed

@@ -75,7 +75,7 @@ type (
 	screenKey struct{}
 )
 
-// withLogger returns a context from which loggerFrom reads the logger of a screen,
+// withLogger returns a context with the logger of a screen, for loggerFrom,
 // and screenFrom the screen.
 func withLogger(ctx context.Context, s *screen) context.Context {
 	return context.WithValue(context.WithValue(ctx, loggerKey{}, newLogger(s)), screenKey{}, s)

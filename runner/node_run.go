@@ -16,7 +16,7 @@ import (
 
 // nodeRunOptions are the flags of `graft node run`.
 type nodeRunOptions struct {
-	nodeOptions                   // those of all commands of a machine's tasks
+	nodeOptions                   // common flags of a machine's tasks
 	watch       node.WatchOptions // HTTP server
 	dryRun      bool              // start nothing
 }

@@ -93,7 +93,7 @@ func commentOf(field *ast.Field) string {
 	return ""
 }
 
-// acronym matches field names that are words of their own, such as GPUs.
+// acronym matches field names that are separate words, such as GPUs.
 var acronym = regexp.MustCompile(`^[A-Z]+s?$`)
 
 var word = regexp.MustCompile(`\b[A-Z][A-Za-z0-9]*\b`)

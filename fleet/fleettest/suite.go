@@ -24,7 +24,7 @@ import (
 // Harness is an engine under test.
 type Harness struct {
 	Engine    string          // its name
-	Clock     fleet.Clock     // clock that advances by itself
+	Clock     fleet.Clock     // real clock
 	Resources fleet.Resources // of each worker
 	Timeout   time.Duration   // timeout of every step
 }

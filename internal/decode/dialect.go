@@ -19,7 +19,7 @@ type Dialect struct {
 	// Document with OldNames.
 	Renamed map[string]string
 	// Removed maps removed keys to their replacements. A removed key is an error, except in a Document with OldNames,
-	// where it is ignored.
+	// which ignores it.
 	Removed map[string]string
 
 	outlines sync.Map // *Outline by reflect.Type

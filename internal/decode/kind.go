@@ -8,7 +8,7 @@ import (
 
 // File holds the options of a configuration file. Its struct embeds [Sources]; its fields are the file's sections.
 type File interface {
-	EnsureDefaults()   // sets the defaults of zero values
+	EnsureDefaults()   // sets zero fields to their defaults
 	Validate() error   // returns every invalid option
 	Origins() *Sources // sources of the values
 }

@@ -22,9 +22,9 @@ const (
 // another name, "-" leaves a field out, and its options are
 //
 //	one=a|b    the texts that are allowed
-//	hoist      structs inside stand beside the table, not in it
+//	hoist      structs inside become siblings of the table
 //	omit=a.b|c leaves fields inside out
-//	path       names a file or folder, from the working folder or else from that of the document
+//	path       a file or folder, relative to the working folder or else to the document
 //	path=word  names one, or is another word, unless it looks like a path
 //	inline=a   the fields of a struct inside stand with those around it
 //

@@ -18,7 +18,7 @@ const LargestFile = 4 << 20
 const (
 	deepestKey   = 100    // parts of a dotted key, including enclosing tables
 	mostSiblings = 1000   // different keys of a table
-	mostKeys     = 20_000 // different keys of a document; those of list items count once
+	mostKeys     = 20_000 // different keys of a document; keys of list items count once
 )
 
 // TOML reads the document and records the places of its keys and values. The error is Faults.

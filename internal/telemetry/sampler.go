@@ -21,7 +21,7 @@ type SamplerOptions struct {
 	Interval time.Duration // interval between readings of a device, from 10 ms to 1 s; zero means 100 ms
 }
 
-// EnsureDefaults sets the defaults of zero values.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *SamplerOptions) EnsureDefaults() {
 	if o.Interval == 0 {
 		o.Interval = defaultInterval

@@ -42,7 +42,7 @@ const (
 	maxNeurons = 1 << 14
 )
 
-// EnsureDefaults sets the defaults of zero values.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *ShapeOptions) EnsureDefaults() {
 	o.Size, o.Layers, o.Order = cmp.Or(o.Size, defaultWindow), cmp.Or(o.Layers, 1), cmp.Or(o.Order, elastic.ByArrival)
 	o.Front = cmp.Or(o.Front, WholeState)
@@ -150,7 +150,7 @@ type Options struct {
 
 const maxAgents = 1 << 10
 
-// EnsureDefaults sets the defaults of zero values.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *Options) EnsureDefaults() {
 	o.Shape.EnsureDefaults()
 	s, r := &o.Supervised, &o.Reinforced

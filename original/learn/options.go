@@ -21,7 +21,7 @@ type PolicyOptions struct {
 	Precise bool
 }
 
-// EnsureDefaults sets the defaults of zero values.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *PolicyOptions) EnsureDefaults() {
 	o.Hidden, o.Memory = cmp.Or(o.Hidden, 50), cmp.Or(o.Memory, 16)
 	o.Linear, o.Time = cmp.Or(o.Linear, 128), cmp.Or(o.Time, 8)
@@ -76,7 +76,7 @@ type Options struct {
 	Batch    int     // episodes per step; zero means 1
 }
 
-// EnsureDefaults sets the defaults of zero values.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *Options) EnsureDefaults() {
 	o.Rule, o.Reward = cmp.Or(o.Rule, Reinforce), cmp.Or(o.Reward, RewardTangent)
 	o.Episodes, o.Batch = cmp.Or(o.Episodes, 10_000), cmp.Or(o.Batch, 1)

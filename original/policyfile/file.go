@@ -50,7 +50,7 @@ type File struct {
 // New returns an empty file, before EnsureDefaults.
 func New() *File { return &File{Run: RunOptions{Seed: 1}} }
 
-// EnsureDefaults sets the defaults of zero values.
+// EnsureDefaults sets zero fields to their defaults.
 func (l *File) EnsureDefaults() {
 	l.Run.EnsureDefaults()
 	l.Table.EnsureDefaults()

@@ -23,7 +23,7 @@ type RunOptions struct {
 	Tensorboard bool `result:"none"`
 }
 
-// EnsureDefaults sets the defaults of zero values.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *RunOptions) EnsureDefaults() {
 	o.Every = cmp.Or(o.Every, 100)
 	o.Checkpoint = cmp.Or(o.Checkpoint, 30*time.Second)
@@ -57,7 +57,7 @@ type TableOptions struct {
 	DiscardDraws bool
 }
 
-// EnsureDefaults sets the defaults of zero values.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *TableOptions) EnsureDefaults() {
 	o.Network = cmp.Or(o.Network, "ConvNet2")
 }
@@ -79,7 +79,7 @@ type PolicyOptions struct {
 	Weights string
 }
 
-// EnsureDefaults sets the defaults of zero values.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *PolicyOptions) EnsureDefaults() { o.PolicyOptions.EnsureDefaults() }
 
 // Validate returns every invalid option.

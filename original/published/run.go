@@ -42,7 +42,7 @@ func Read(fsys files.FS, path string) (*Run, error) {
 	return readRun(fsys, path, "", (*Source).requireZoo)
 }
 
-// ReadScenario reads the configuration by which a table was simulated, from text if given. It must state the scenario;
+// ReadScenario reads the configuration of a table's simulation, from text if given. It must state the scenario;
 // the network need not be in the zoo.
 func ReadScenario(fsys files.FS, path, text string) (*Run, error) {
 	return readRun(fsys, path, text, (*Source).requireScenario)

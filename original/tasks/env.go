@@ -14,7 +14,7 @@ type EnvOptions struct {
 	Source Source
 }
 
-// EnsureDefaults sets the defaults of zero values.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *EnvOptions) EnsureDefaults() {
 	if o.GPUs == 0 {
 		o.GPUs = 4

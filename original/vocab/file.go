@@ -30,7 +30,7 @@ const (
 type file struct {
 	Format  string      `json:"format"`  // the words "graft vocabulary"
 	Version int         `json:"version"` // format version 1; a reader refuses any other
-	Keys    []Entry     `json:"keys"`    // each key once; by convention the first is none-layer with token 0
+	Keys    []Entry     `json:"keys"`    // unique keys; by convention the first is none-layer with token 0
 	Vectors [][]float32 `json:"vectors"` // one per token from 0 on, all of the same length
 }
 

@@ -46,7 +46,7 @@ const (
 	mostRows    = 64
 	mostInAll   = 240  // lanes of all rows
 	mostBoxes   = 1500 // above it, short neighbours are merged into one box
-	wordsLane   = 7.5  // height of a lane from which names are written
+	wordsLane   = 7.5  // minimum height of a lane with names
 )
 
 // ganttLayout lays a Gantt out.

@@ -13,7 +13,7 @@ type box struct {
 	took  float64 // sum of their times
 }
 
-// finestBox is the width in points from which a single span is visible.
+// finestBox is the minimum width in points of a visible span.
 const finestBox = 0.75
 
 // merged makes boxes of spans by row and lane. If there are too many, it merges neighbours that are narrower than a

@@ -43,7 +43,7 @@ type Options struct {
 	Theme  Theme   // background; zero means Light
 }
 
-// EnsureDefaults sets the defaults of zero values.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *Options) EnsureDefaults() {
 	if o.Format == "" {
 		o.Format = SVG

@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// rowsShown is the number of scenarios from which a heat map shows only held-out ones.
+// rowsShown is the number of scenarios above which a heat map shows only held-out ones.
 const rowsShown = 40
 
 // timesShown is the number of columns of a heat map.

@@ -186,7 +186,7 @@ func markOf(n trainer.Note) figure.Event {
 	return mark
 }
 
-// actionWords formats an action for people: deepen conv2, widen conv3 to 64.
+// actionWords formats an action as text: deepen conv2, widen conv3 to 64.
 func actionWords(text string) string {
 	a, err := net2net.ParseAction(text)
 	switch {

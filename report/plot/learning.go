@@ -184,7 +184,7 @@ func explorationShares(ends []float64, greedy []string, number []float64, gone [
 	return shares
 }
 
-// minTrainings is the number of trainings from which they count as episodes.
+// minTrainings is the minimum number of trainings that count as episodes.
 const minTrainings = 5
 
 // plotEpisodes draws the metrics of the original's agent over episodes, each with its rolling mean.

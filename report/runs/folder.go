@@ -143,7 +143,7 @@ func hasManifestAnd(names ...string) func(*Folder) bool {
 	}
 }
 
-// NotThere reports whether an error says that a file does not exist.
+// NotThere reports whether an error means that a file does not exist.
 func NotThere(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 // Absolute makes a path absolute, so that it ends in a name even for ".".

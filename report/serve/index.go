@@ -258,7 +258,7 @@ func (s *tagger) folder(f *runs.Folder) {
 			continue
 		}
 		info, err := entry.Info()
-		if err != nil { // deleted meanwhile
+		if err != nil { // just deleted
 			continue
 		}
 		if entry.Name() != LogFile {

@@ -47,7 +47,7 @@ const (
 	mostNodes   = 1024
 )
 
-// EnsureDefaults sets the defaults of zero values.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *Options) EnsureDefaults() {
 	o.Devices, o.Nodes = cmp.Or(o.Devices, 8), cmp.Or(o.Nodes, 16)
 }

@@ -30,7 +30,7 @@ type ProfileOptions struct {
 	Most float64
 }
 
-// EnsureDefaults sets the defaults of zero values.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *ProfileOptions) EnsureDefaults() {
 	o.Repeats, o.Pairs, o.Seconds, o.Most = cmp.Or(o.Repeats, 3), cmp.Or(o.Pairs, "all"), cmp.Or(o.Seconds, 10),
 		cmp.Or(o.Most, 600)

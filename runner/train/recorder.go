@@ -46,7 +46,7 @@ func (r *recorder) Save(sections []trainer.Section) error {
 // tables are the files that resuming and reporting require.
 var tables = []string{"epochs.csv", "events.jsonl"}
 
-// check returns an error where a table of the run folder is missing.
+// check returns an error if a table of the run folder is missing.
 func (r *recorder) check() error {
 	for _, name := range tables {
 		path := r.Run.Path(name)

@@ -29,7 +29,7 @@ func Assigned(set []string, engine string, workers int) []string {
 	return set
 }
 
-// ErrNone reports a folder from which no workers were started.
+// ErrNone reports that no workers were started from a folder.
 var ErrNone = errors.New("no workers were started from here")
 
 // None returns ErrNone for a folder, with the remedy.

@@ -140,7 +140,7 @@ func New() *File {
 	return &File{Workloads: WorkloadOptions{Seed: 1}, Run: learn.RunOptions{Seed: 1, Every: 1}}
 }
 
-// EnsureDefaults sets the defaults of zero values.
+// EnsureDefaults sets zero fields to their defaults.
 func (l *File) EnsureDefaults() {
 	l.Elastic.EnsureDefaults()
 	l.Workloads.EnsureDefaults()
