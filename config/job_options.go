@@ -122,7 +122,7 @@ type TimeOptions struct {
 	// clock that measures the budget: virtual charges work by a profile, wall measures the machine's time; empty means
 	// virtual
 	Clock string `config:",one=virtual|wall"`
-	// name or file of the profile of the virtual clock, which charges work by it; empty means steady
+	// name or file of the device profile that charges work on the virtual clock; empty means steady there
 	Profile string
 	// EventsFile is a file of events that replaces the list: CSV with the columns seconds, change and devices. Empty
 	// means none.

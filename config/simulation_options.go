@@ -25,7 +25,7 @@ type SimulateOptions struct {
 	// drops the branches with the lowest accuracy at each decision; likely runs the sequences that a policy finds most
 	// likely. Empty means all.
 	Design grid.DesignKind `config:",one=all|sample|halve|likely"`
-	// upper bound on the number of sequences; sample and likely reduce a larger tree to it, all fails; zero means 10000
+	// upper bound on sequences; sample and likely select this number, all fails if there are more; default 10000
 	MaxSequences int
 	Keep         float64 // fraction of the branches that halve keeps at each decision; zero means 0.5
 	Policy       string  // path of the structural policy for the design likely; empty for other designs

@@ -162,7 +162,7 @@ type EvaluatedSteps struct {
 	Steps   []evaluation.Step `json:"steps"`   // its decisions, in order
 }
 
-// SplitStandings separates the choosers that could choose in all tables from the others, and returns the names of the others.
+// SplitStandings returns the choosers that could choose in all tables, and the names of the others.
 func SplitStandings(all []evaluation.Standing) (whole []evaluation.Standing, partial []string) {
 	most := 0
 	for _, s := range all {
