@@ -75,8 +75,7 @@ type (
 	screenKey struct{}
 )
 
-// withLogger returns a context with the logger of a screen, for loggerFrom,
-// and screenFrom the screen.
+// withLogger returns a context with a screen and its logger, for screenFrom and loggerFrom.
 func withLogger(ctx context.Context, s *screen) context.Context {
 	return context.WithValue(context.WithValue(ctx, loggerKey{}, newLogger(s)), screenKey{}, s)
 }

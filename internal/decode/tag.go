@@ -19,14 +19,14 @@ const (
 )
 
 // tag is the content of a field's tags. The tag `config:"name,option,…"` gives a key
-// another name, "-" leaves a field out, and its options are
+// another name, "-" omits a field, and its options are
 //
 //	one=a|b    the texts that are allowed
 //	hoist      structs inside become siblings of the table
-//	omit=a.b|c leaves fields inside out
+//	omit=a.b|c omits fields inside
 //	path       a file or folder, relative to the working folder or else to the document
-//	path=word  names one, or is another word, unless it looks like a path
-//	inline=a   the fields of a struct inside stand with those around it
+//	path=word  as path, but a text that does not look like a path is another word
+//	inline=a   the fields of a struct inside belong to the table around it
 //
 // A field with omitempty in its json tag was added later: digests omit it while it is zero, so that older digests stay
 // valid.

@@ -9,19 +9,19 @@
 // JSON, and has no sample in Prometheus.
 //
 // # Design
+//
 // Unknown is a value. A GPU without a value, a failing driver and a file with [N/A] give unknown values, never zeros. A
 // failed reading is a row without values, and sampling continues. Every energy states its method, or the reason why it
 // is unknown.
-// which method it was found, or why it is unknown.
+//
 // The driver's library is not trusted. NVIDIA's binding calls functions by lazy linking: a function missing in the
 // library would end the process. So each symbol is looked up before it is called, and a build asks the linker for lazy
 // binding; with LD_BIND_NOW set graft does not start. Tests run a fake library in separate processes.
-// their own.
+//
 // A job's energy has its own table. runner/train ends a segment at each row of epochs and each checkpoint, and writes
 // it to energy.csv. So a resumed job has the sum over its kept work, without any state in a checkpoint, and epochs.csv
 // stays bit-identical on the virtual clock.
-// and epochs.csv stays equal to the bit on the virtual clock.
+//
 // Energy is pure. Measure and Meter compute only from readings. The sampler feeds meters in constant memory, so its
 // memory does not grow with the length of a run.
-// so its memory does not grow with the length of a run.
 package telemetry

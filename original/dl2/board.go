@@ -20,7 +20,6 @@ func newBoard(w *elastic.World, o ShapeOptions) board {
 }
 
 // begin gives each job a bundle, as long as the least loaded node has room. It has no effect without servers.
-// servers.
 func (b *board) begin() {
 	if b.shape.NoStart || b.world.AllReduce() {
 		return
