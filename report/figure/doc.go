@@ -4,7 +4,10 @@
 // network. Layout turns it into a [Picture], marks in points whose labels have a known extent, and Render writes that
 // as SVG, PNG or PDF. Equal figures give equal bytes: they do not depend on the clock, the machine or the order of a
 // map.
-// any kind of colour vision, a unit at every axis, and one of two widths, a column or a page of a two-column paper.
+//
+// All figures share one style: Liberation Sans at 8 pt, the colours of Okabe and Ito, which are distinct for people
+// with any kind of colour vision, a unit at every axis, and one of two widths, a column or a page of a two-column
+// paper.
 //
 // # Design
 //
