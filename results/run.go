@@ -25,7 +25,7 @@ type Run struct {
 	made     bool // Create has made the folder
 	manifest Manifest
 
-	// Keep is the number of good checkpoints to keep. Default 2. Set it before the first checkpoint is saved.
+	// Keep is the number of good checkpoints to keep; below one means 2. Set it before the first checkpoint is saved.
 	Keep int
 
 	mu     sync.Mutex
