@@ -20,7 +20,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// The study of adaptive batches: a job on 1, 2 and 4 devices of a virtual clock, until it reaches an accuracy on the
+// Study of adaptive batches: a job on 1, 2 and 4 devices of a virtual clock, until it reaches an accuracy on the
 // validation images.
 const (
 	leastBatch, mostBatch = 32, 512
@@ -29,22 +29,22 @@ const (
 	batchBudget           = 60 * time.Second
 )
 
-// batchProfile is a GPU in round numbers that exchanges gradients as slowly as it starts a step.
+// batchProfile returns a GPU in round numbers whose gradient exchange takes as long as the start of a step.
 func batchProfile() *clock.Profile {
 	return &clock.Profile{Costs: clock.Costs{Step: clock.Rates{CallSeconds: 4e-3, ExampleSeconds: 60e-6},
 		Batch: clock.Rates{CallSeconds: 2e-3, ExampleSeconds: 20e-6}, DecisionSeconds: 5e-3,
 		SurgerySeconds: 1e-2, ExchangeSeconds: 4e-3}}
 }
 
-// batchRival is a way to choose the batch and the learning rate.
+// batchRival is a method to choose the batch and the learning rate.
 type batchRival struct {
 	name   string
 	batch  int
-	growth func(scale float64) float64 // of the rate with the batch beside the smallest; nil keeps it
+	growth func(scale float64) float64 // learning rate factor for a batch relative to the smallest; nil keeps the rate
 	adapts trainer.AdaptiveBatch
 }
 
-// batchRivals begin with the one that the others are compared with.
+// batchRivals returns the methods, the baseline first.
 func batchRivals() []batchRival {
 	on := func(scaling trainer.Scaling) trainer.AdaptiveBatch {
 		return trainer.AdaptiveBatch{On: true, Most: mostBatch, Scaling: scaling}
@@ -121,7 +121,7 @@ func (r batchRival) reach(data *dataset.Set, seed int64) (f finishLine, reached 
 	return f, false, err
 }
 
-// studyBatches prints what each rival costs until the accuracy, over seeds, and what measuring noise costs.
+// studyBatches prints the cost of each rival until the accuracy, over seeds, and the cost of measuring noise.
 func studyBatches(out io.Writer, seeds, rounds int) error {
 	if err := torch.SetThreads(1); err != nil {
 		return err
@@ -154,8 +154,8 @@ func studyBatches(out io.Writer, seeds, rounds int) error {
 	})
 }
 
-// row is a rival's line. The first rival's costs become the base of ratios, which are paired by seed. Costs of
-// jobs that did not reach the accuracy are those of the whole budget, which are too low.
+// row prints a rival's line. The first rival's costs become the base of ratios, which are paired by seed. Jobs that did
+// not reach the accuracy count with the cost of the whole budget, which is too low.
 func (r batchRival) row(w io.Writer, data *dataset.Set, seeds int, base *[2][]float64) error {
 	var costs, ratios [2][]float64
 	var images, batches []float64
@@ -189,7 +189,7 @@ func (r batchRival) row(w io.Writer, data *dataset.Set, seeds int, base *[2][]fl
 	return err
 }
 
-// spread is a mean with its 95% interval.
+// spread formats a mean with its 95% interval.
 func spread(values []float64) string {
 	i := stat.TInterval(values)
 	return fmt.Sprintf("%.2f [%.2f, %.2f]", stat.Mean(values), i.Low, i.High)
@@ -198,7 +198,7 @@ func spread(values []float64) string {
 // measuredEvery is the default interval of measurements, in steps.
 const measuredEvery = 16
 
-// squaresCost compares calls whose last step measures squares of gradients with calls that measure nothing, in turns.
+// squaresCost compares calls whose last step measures squared gradients with calls that measure nothing, in turns.
 func squaresCost(out io.Writer, s *torch.Scope, rounds int) error {
 	fmt.Fprintf(out, "\ncost of measuring noise in one of %d steps, batch of %d, processor time of one thread\n",
 		measuredEvery, batchSize)
@@ -216,7 +216,7 @@ func squaresCost(out io.Writer, s *torch.Scope, rounds int) error {
 		for round := -2; round < 4*rounds; round++ {
 			var times [2]float64
 			for j := range 2 {
-				k := (round + j) & 1 // who begins alternates
+				k := (round + j) & 1 // alternate the first side
 				var err error
 				if times[k], err = bursts[k](); err != nil {
 					return err
@@ -239,8 +239,8 @@ func squaresCost(out io.Writer, s *torch.Scope, rounds int) error {
 	return w.Flush()
 }
 
-// squaresBurst returns a function that trains for a call's steps and returns the seconds of the processor, which
-// other processes do not change as much.
+// squaresBurst returns a function that trains for a call's steps and returns the processor seconds, which other
+// processes affect less.
 func squaresBurst(s *torch.Scope, part int, squares bool) (func() (float64, error), error) {
 	random := s.NewGenerator(torch.CPU, 1)
 	network := sample.New(s, torch.CPU, random)

@@ -13,14 +13,14 @@ import (
 	"graft/cluster/trace"
 )
 
-// Traces for schedulers: a month as the generator makes it, and one that is ten times as long.
+// Traces for schedulers: one generated month, and one that is ten times as long.
 const (
 	clusterLoad  = 0.8 // of the devices' time
 	clusterTimes = 10
 )
 
-// studyCluster prints what an event of a simulated cluster costs under each scheduler, and
-// how that cost grows with the trace.
+// studyCluster prints the cost of an event of a simulated cluster under each scheduler, and the growth of that cost
+// with the trace.
 func studyCluster(out io.Writer, rounds int) error {
 	short, err := madeStudy(1)
 	if err != nil {
@@ -45,8 +45,8 @@ func studyCluster(out io.Writer, rounds int) error {
 	return w.Flush()
 }
 
-// madeStudy is a generated trace with all that schedulers may know: estimates that are off by
-// a factor, and profiles that are made up.
+// madeStudy returns a generated trace with the data for schedulers: estimates that are off by a factor, and invented
+// profiles.
 func madeStudy(times int) (*cluster.Study, error) {
 	o := trace.GenerateOptions{Load: clusterLoad, Seed: 1}
 	o.EnsureDefaults()
@@ -60,7 +60,7 @@ func madeStudy(times int) (*cluster.Study, error) {
 		if err := g.Read(&s.Jobs[k]); err != nil {
 			return nil, err
 		}
-		// within a factor of e, in no order
+		// Within a factor of e, unordered.
 		s.Estimates[k] = float64(s.Jobs[k].Duration) * math.Exp(math.Sin(float64(k)))
 	}
 	s.Profiles = cluster.MakeProfiles(s.Jobs)

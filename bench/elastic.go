@@ -15,14 +15,14 @@ import (
 	"graft/learn"
 )
 
-// elasticWorlds are a small cluster and one of the size of DL2's large one.
+// elasticWorlds are a small cluster and one of the size of DL2's large cluster.
 var elasticWorlds = []struct{ nodes, jobs, rate int }{{96, 60, 3}, {500, 200, 10}}
 
-// learnedSteps are the steps of a learner in a round.
+// learnedSteps is the number of a learner's steps in a round.
 const learnedSteps = 5000
 
-// studyElastic prints the cost of simulating elastic jobs under each scheduler, and the steps of a
-// learner in a second: an observation, the scores of its network, and the action.
+// studyElastic prints the cost of simulating elastic jobs under each scheduler, and the steps per second of a learner:
+// an observation, the scores of its network, and the action.
 func studyElastic(out io.Writer, rounds int) error {
 	had := runtime.GOMAXPROCS(1)
 	defer runtime.GOMAXPROCS(had)

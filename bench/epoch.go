@@ -17,8 +17,8 @@ const (
 	evalBatch   = 128
 )
 
-// epoch holds the work of a job in one epoch: ConvNet2 trains on images kept as bytes,
-// in a new order, and is evaluated on others.
+// epoch holds the work of a job in one epoch: ConvNet2 trains on images kept as bytes, in a new order, and is evaluated
+// on others.
 type epoch struct {
 	images, labels *torch.Tensor
 	program        *torch.Program
@@ -75,7 +75,7 @@ func (e *epoch) run() error {
 	})
 }
 
-// epochs times so many.
+// epochs times a number of epochs.
 func (k *worker) epochs(count int) (answer, error) {
 	if k.epoch == nil {
 		var err error
@@ -92,7 +92,7 @@ func (k *worker) epochs(count int) (answer, error) {
 	return answer{Seconds: time.Since(began).Seconds(), PeakMB: peak()}, nil
 }
 
-// peak is the highest resident memory of this process so far, in MB.
+// peak returns the peak resident memory of this process so far, in MB.
 func peak() float64 {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -101,7 +101,7 @@ func peak() float64 {
 	return float64(u.Maxrss) / 1024
 }
 
-// job compares epochs with data and evaluation on as many threads as there are, up to two.
+// job compares epochs with data and evaluation on all available threads, up to two.
 func (b *bench) job() error {
 	threads := threadCounts()[len(threadCounts())-1]
 	train, test := b.rows()
@@ -110,7 +110,7 @@ func (b *bench) job() error {
 	return b.compareEpochs(ours, b.twins()[:2], threads)
 }
 
-// resident compares epochs whose images lie on the device on both sides.
+// resident compares epochs with the images on the device on both sides.
 func (b *bench) resident() error {
 	threads := threadCounts()[len(threadCounts())-1]
 	train, test := b.rows()
@@ -119,7 +119,7 @@ func (b *bench) resident() error {
 	twins := []variant{{name: "PyTorch"}, {name: "PyTorch, torch.compile", args: []string{"--compile"}, once: true}}
 	mine := append(slices.Clone(ours), variant{name: "graft, fast path, recorded", args: []string{"-fast", "-graphs"}})
 	if b.device != "cpu" {
-		mine = mine[1:] // a GPU's time is dear
+		mine = mine[1:] // GPU time is expensive
 		twins = append(twins, variant{name: "PyTorch, torch.compile, CUDA graphs",
 			args: []string{"--compile", "--graphs"}, once: true})
 	}
@@ -131,7 +131,7 @@ func (b *bench) resident() error {
 	return on.compareEpochs(mine, twins, threads)
 }
 
-// compareEpochs compares epochs; a twin that cannot run is left out.
+// compareEpochs compares epochs; it skips a twin that cannot run.
 func (b *bench) compareEpochs(mine, twins []variant, threads int) error {
 	fmt.Fprintln(b.table, "graft\ttwin\tratio\t\tgraft s\ttwin s\tgraft MB at most\ttwin MB at most")
 	defer b.table.Flush()
@@ -143,8 +143,8 @@ func (b *bench) compareEpochs(mine, twins []variant, threads int) error {
 	return nil
 }
 
-// epochsBeside compares epochs of each of mine with those of a twin. A twin that takes long to start is started
-// once, for all of them.
+// epochsBeside compares epochs of each of mine with a twin's. A twin that takes long to start is started once, for all
+// of them.
 func (b *bench) epochsBeside(mine []variant, v variant, threads int) error {
 	measure := b.repeated
 	if v.once {

@@ -19,8 +19,8 @@ import (
 // fabricNetworks lists the networks of the benchmark's jobs; images have 224 pixels, as in PAC-ML's experiments.
 var fabricNetworks = []string{"ResNet18", "VGG11BN", "MobileNetV2"}
 
-// studyFabric prints what an episode costs: of PAC-ML's size with the quirks of its simulator, and with
-// few and many jobs on a large network, where the cost of an event should stay the same.
+// studyFabric prints the cost of an episode: of PAC-ML's size with the quirks of its simulator, and with few and many
+// jobs on a large network, for which the cost per event should not change.
 func studyFabric(out io.Writer, rounds int) error {
 	had := runtime.GOMAXPROCS(1)
 	defer runtime.GOMAXPROCS(had)
@@ -55,7 +55,7 @@ func studyFabric(out io.Writer, rounds int) error {
 	return w.Flush()
 }
 
-// playFabric plays an episode that nothing is known of beforehand.
+// playFabric plays an episode without prior knowledge.
 func playFabric(network *fabric.Ramp, jobs, parts int) (seconds float64, events int, err error) {
 	s := &fabric.Study{Network: network, Options: fabric.Options{Quirks: network.Quirks}}
 	s.Options.EnsureDefaults()

@@ -17,13 +17,13 @@ import (
 	"graft/trainer/clock"
 )
 
-// mixedNetworks are networks of which some gain from many servers and some hardly from two.
+// mixedNetworks include networks that gain from many servers and networks that hardly gain from two.
 var mixedNetworks = []struct {
 	name string
-	size int // of images, pixels
+	size int // size of images in pixels
 }{{"ResNet18", 64}, {"VGG11BN", 32}, {"MobileNetV2", 64}, {"CIFARResNet56", 32}, {"LargeConvNet", 64}}
 
-// mixed draws episodes of jobs that train them, at a load that swings.
+// mixed draws episodes of jobs that train them, at an oscillating load.
 func mixed(count int, seed uint64, jobs int, o fabric.NetworkOptions) (all []*fabric.Study, err error) {
 	profile, err := clock.FindProfile("round-gpu")
 	if err != nil {
@@ -57,7 +57,7 @@ func mixed(count int, seed uint64, jobs int, o fabric.NetworkOptions) (all []*fa
 	return all, err
 }
 
-// rate is the blocking rate of a decider on each episode.
+// rates returns the blocking rate of a decider on each episode.
 func rates(all []*fabric.Study, kind fabric.Kind) (list []float64, err error) {
 	for k, s := range all {
 		w, err := fabric.NewWorld(s)
@@ -72,15 +72,15 @@ func rates(all []*fabric.Study, kind fabric.Kind) (list []float64, err error) {
 	return list, nil
 }
 
-// degreeTable compares deciders on large episodes and on small ones, which no learner has seen.
+// degreeTable compares deciders on large and on small episodes, all unseen by learners.
 type degreeTable struct {
 	out         *tabwriter.Writer
 	held, small []*fabric.Study
-	best        []float64 // blocking rates of the best constant degree on the large ones
+	best        []float64 // blocking rates of the best constant degree on the large episodes
 }
 
-// learnFabric prints blocking rates of learned deciders of ten seeds beside constant degrees and rules, on
-// episodes that they have not seen, and on small ones those of the best degrees in hindsight.
+// learnFabric prints blocking rates of learned deciders of ten seeds, constant degrees and rules on unseen episodes,
+// and on small episodes also of the best degrees in hindsight.
 func learnFabric(out io.Writer) error {
 	held, err := mixed(20, 77, 200, fabric.NetworkOptions{})
 	if err != nil {
@@ -141,8 +141,8 @@ func (t *degreeTable) rules() error {
 	return nil
 }
 
-// learned adds learned deciders. It returns their differences from the best constant degree, by seed and
-// episode, and the seconds that they took to learn.
+// learned adds learned deciders. It returns their differences from the best constant degree, by seed and episode, and
+// the duration of learning in seconds.
 func (t *degreeTable) learned() (gains [][]float64, times []float64, err error) {
 	train, err := mixed(20, 1, 200, fabric.NetworkOptions{})
 	if err != nil {

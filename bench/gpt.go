@@ -20,14 +20,14 @@ import (
 const (
 	gptVocabulary = 86
 	gptBatch      = 32
-	gptBatches    = 8 // different ones
+	gptBatches    = 8 // number of different batches
 	gptFile       = "gpt.pth"
 )
 
-// gptOptions size the network of gpt, and say where and how precisely it trains.
+// gptOptions configure the network of gpt, its device and its precision.
 type gptOptions struct {
-	// width is the numbers that stand for a token; heads, depth and context are the heads of attention, the blocks
-	// and the tokens of a text. All are at least 1.
+	// width is the length of a token's vector; heads, depth and context are the numbers of attention heads, of blocks
+	// and of tokens in a text. All are at least 1.
 	width, heads, depth, context int
 	precision                    torch.Precision // of both sides: float32 or tf32
 }
@@ -42,7 +42,7 @@ func (o *gptOptions) register(fs *flag.FlagSet, prefix string) {
 	fs.TextVar(&o.precision, prefix+"precision", torch.Single, "precision of both sides: float32 or tf32")
 }
 
-// args passes the options on to a worker.
+// args returns the options for a worker.
 func (o *gptOptions) args() []string {
 	return []string{fmt.Sprintf("-width=%d", o.width), fmt.Sprintf("-heads=%d", o.heads),
 		fmt.Sprintf("-depth=%d", o.depth), fmt.Sprintf("-context=%d", o.context),
@@ -109,7 +109,7 @@ func (b *bench) gpt(program string, threads int, twin variant) error {
 	return nil
 }
 
-// writeGPT stores the weights and the batches that both sides begin with.
+// writeGPT stores the initial weights and the batches for both sides.
 func writeGPT(folder string, g *graph.Graph, context int) error {
 	set, err := g.Draw(1)
 	if err != nil {
@@ -204,8 +204,7 @@ func paramsOf(n *graph.Network) (params []*torch.Tensor) {
 	return params
 }
 
-// train takes steps on the batches in order, which begin again after the last; the device is waited for once in a
-// pass over them.
+// train takes steps on the batches in order, cyclically; it waits for the device once per pass over them.
 func (k *gptWorker) train(steps int) (losses []float64, err error) {
 	for steps > 0 && err == nil {
 		count := min(steps, gptBatches-k.next)

@@ -22,14 +22,14 @@ import (
 	"graft/trainer/clock"
 )
 
-// plantation is a scenario that is run as a tree and one by one.
+// plantation is a scenario that runs as a tree and as single sequences.
 type plantation struct {
 	plan   grid.Plan
 	ground grid.Space
 	lab    *grid.Executor
 }
 
-// gridSeconds is the budget of the scenario on the clock that counts a step as 12 ms.
+// gridSeconds is the budget of the scenario on a clock with 12 ms per step.
 const gridSeconds = 2
 
 // newPlantation makes a scenario of nine sequences about ConvNet2.
@@ -65,8 +65,7 @@ func newPlantation(s *torch.Scope) (*plantation, error) {
 	return p, err
 }
 
-// asTree runs sequences as a grid, in an empty folder, and says what came of them and
-// how many seconds it took.
+// asTree runs sequences as a grid, in an empty folder, and returns the result and its duration in seconds.
 func (p *plantation) asTree(folder string, d grid.Design) (state grid.Progress, seconds float64, err error) {
 	store, err := grid.OpenStore(files.OS{}, folder)
 	if err != nil {
@@ -92,15 +91,15 @@ func (p *plantation) asTree(folder string, d grid.Design) (state grid.Progress, 
 	return state, seconds, err
 }
 
-// everything is taken by a worker that is alone.
+// everything takes legs for a worker that is alone.
 type everything struct{}
 
-// Take gives every leg.
+// Take accepts every leg.
 func (everything) Take(ctx context.Context, _ string) (context.Context, func(), error) {
 	return ctx, func() {}, nil
 }
 
-// alone trains a sequence from the beginning to the end, without a file: its seconds.
+// alone trains a sequence from start to end, without files, and returns the seconds.
 func (p *plantation) alone(sequence []string) (float64, error) {
 	var script decider.Script
 	for _, text := range sequence {
@@ -135,8 +134,8 @@ func (p *plantation) sequence(d decider.Decider) (steps int64, err error) {
 	return steps, err
 }
 
-// grid prints what a grid costs beside its training, and how much workers side by side train together. The first is
-// a matter of the host and its disk: on a GPU it is not measured.
+// grid prints the overhead of a grid relative to its training, and the throughput of concurrent workers. The overhead
+// depends on the host and its disk: it is not measured on a GPU.
 func (b *bench) grid(program string) error {
 	if b.device != "cpu" {
 		return b.sideBySide(program)
@@ -147,8 +146,8 @@ func (b *bench) grid(program string) error {
 	return b.sideBySide(program)
 }
 
-// legs compares a sequence in legs, each of which is saved, committed and begun from a saved state, with the same
-// sequence in one go, and says what a tree saves.
+// legs compares a sequence in legs, each of which is saved, committed and started from a saved state, with the same
+// sequence in one go, and prints the savings of a tree.
 func (b *bench) legs() error {
 	if err := torch.SetThreads(1); err != nil {
 		return err
@@ -160,7 +159,7 @@ func (b *bench) legs() error {
 			return err
 		}
 		sequence := []string{}
-		for round := -1; round < 2*b.starts; round++ { // the first warms up
+		for round := -1; round < 2*b.starts; round++ { // the first round warms up
 			var legs, whole float64
 			var one grid.Progress
 			grown := func() (err error) {
@@ -168,7 +167,7 @@ func (b *bench) legs() error {
 					grid.Design{Which: grid.Sampled, Most: 1})
 				return err
 			}
-			if round%2 != 0 || round < 0 { // who begins alternates
+			if round%2 != 0 || round < 0 { // alternate the first side
 				err = grown()
 			}
 			if err == nil {
@@ -198,7 +197,7 @@ func (b *bench) legs() error {
 	return b.table.Flush()
 }
 
-// sideScenario is 27 sequences about ConvNet2, with a batch of 64.
+// sideScenario has 27 sequences about ConvNet2, with a batch of 64.
 const sideScenario = `
 [network]
 name = "ConvNet2"
@@ -219,8 +218,8 @@ cache = %q
 threads = 1
 `
 
-// sideBySide prints how many steps a second workers train together, the more of them
-// until there are twice as many as processors.
+// sideBySide prints the steps per second of concurrent workers, with growing numbers of workers up to twice the
+// processors.
 func (b *bench) sideBySide(program string) error {
 	var best float64
 	for _, workers := range b.sides() {
@@ -257,8 +256,8 @@ func (b *bench) sides() []int {
 	return sides
 }
 
-// The original's ten tables of 64 sequences: networks of the size of ConvNet2, epochs
-// of 782 steps and about 11 s, from five times of 400 s on, two networks each.
+// The original's ten tables of 64 sequences: networks of the size of ConvNet2, epochs of 782 steps and about 11 s, at
+// five start times of 400 s on, two networks each.
 const (
 	originalSteps   = 782
 	originalEpoch   = 11.0
@@ -269,13 +268,13 @@ const (
 
 var originalStarts = []float64{70, 135, 200, 265, 330}
 
-// project says how long the original's 640 sequences would take at a rate.
+// project prints the time for the original's 640 sequences at a rate.
 func (b *bench) project(rate float64) error {
 	var tree, single float64
 	for _, start := range originalStarts {
 		epochs := (originalBudget - start) / originalEpoch
 		legs, width := 0.0, 1.0
-		for range 2 { // after each of the first two decisions an epoch is shared
+		for range 2 { // sequences share an epoch after each of the first two decisions
 			width *= originalActions
 			legs += width
 		}

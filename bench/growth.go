@@ -19,19 +19,19 @@ import (
 	"graft/trainer/clock"
 )
 
-// growing are the networks of -growth: those with a file were imported from PyTorch.
+// growing are the networks of -growth: networks with a file were imported from PyTorch.
 var growing = []string{"cnn.toml", "resnet.toml", "convnext.toml", "vit.toml", "gpt.toml", "ConvNet2", "ConvNet3",
 	"ConvSmall", "FeedForwardNet2", "MobileNetV2"}
 
-// Limits of a network's measurements.
+// Limits on a network's measurements.
 const (
-	growthWays    = 3  // ways to deepen and to widen, as graft profile NETWORK measures
+	growthWays    = 3  // variants to deepen and to widen, as graft profile NETWORK measures
 	growthActions = 12 // single actions, as graft profile JOB measures
-	// sequences of two and of three actions each, of which graft profile JOB measures every other one
+	// sequences of two and of three actions each; graft profile JOB measures every other one
 	growthWhole = 6
 )
 
-// studyGrowth measures what growth costs, beside what profiles charge for it that were measured without it.
+// studyGrowth measures the cost of growth, and compares it with the charges of profiles that were measured without it.
 func studyGrowth(ctx context.Context, out io.Writer, folder string, rounds int) error {
 	if err := torch.SetThreads(1); err != nil {
 		return err
@@ -66,17 +66,17 @@ func studyGrowth(ctx context.Context, out io.Writer, folder string, rounds int) 
 	return table.Flush()
 }
 
-// Which networks a profile measured.
+// Networks that a profile measured.
 const (
 	byNetwork = "graft profile NETWORK"
 	byJob     = "graft profile JOB"
 )
 
-// grownNetwork is a network with the measurements of what it grows to.
+// grownNetwork is a network with the measurements of its grown variants.
 type grownNetwork struct {
 	name     string
 	subjects map[string]*model.Network // by fingerprint
-	measured []clock.Measurement       // the network itself is the first
+	measured []clock.Measurement       // the first is the network itself
 	profiled map[string]map[string]bool
 }
 
@@ -129,7 +129,7 @@ func growingNetwork(path, name string) (*model.Network, error) {
 	return model.Zoo(name, model.ZooOptions{Input: model.Shape{3, 32, 32}, Classes: 10})
 }
 
-// sequencesOf are some sequences of two and then of three actions.
+// sequencesOf returns some sequences of two and then of three actions.
 func sequencesOf(actions []net2net.Action) (list [][]net2net.Action) {
 	n := len(actions)
 	for length := 2; length <= 3; length++ {
@@ -141,7 +141,7 @@ func sequencesOf(actions []net2net.Action) (list [][]net2net.Action) {
 	return list
 }
 
-// profileOfGrowth is a profile that measured some of the networks.
+// profileOfGrowth returns a profile that measured some of the networks.
 func profileOfGrowth(all []*grownNetwork, by string) *clock.Profile {
 	m := clock.Measured{}
 	for _, g := range all {
@@ -154,7 +154,7 @@ func profileOfGrowth(all []*grownNetwork, by string) *clock.Profile {
 	return m.Profile("growth", "this machine", clock.Provenance{})
 }
 
-// growthErrors are relative errors of ratios: charged, and by the rates alone of networks that run fused layers.
+// growthErrors are relative errors of ratios: as charged, and by rates only for networks with fused layers.
 type growthErrors struct{ charged, rates []float64 }
 
 func (e *growthErrors) add(other growthErrors) {
@@ -175,16 +175,16 @@ func (e *growthErrors) print(w io.Writer, name, by, work string) {
 		100*median(e.charged), worst(e.charged), 100*median(e.rates), worst(e.rates))
 }
 
-// growthWork is a mixture of work whose cost grows.
+// growthWork is a mixture of work with growing cost.
 type growthWork struct {
 	name           string
 	steps, batches float64
 }
 
-// growthWorks are the works that are compared; an epoch has a fifth as many validation images as training images.
+// growthWorks are the compared kinds of work; an epoch has a fifth as many validation images as training images.
 var growthWorks = []growthWork{{"epoch", 5, 1}, {"step", 1, 0}, {"evaluation", 0, 1}}
 
-// errors compares what a profile charges for growth with what was measured, for the networks that the profile lacks.
+// errors compares a profile's charges for growth with measurements, for the networks that the profile lacks.
 func (g *grownNetwork) errors(p *clock.Profile, by string, w growthWork) (e growthErrors) {
 	charged := func(print string) float64 {
 		of := func(k clock.Kind) float64 {

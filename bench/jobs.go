@@ -16,7 +16,7 @@ import (
 	"graft/trainer"
 )
 
-// wholeJob is a job that is measured as a process. With a file it is a simulation of one worker.
+// wholeJob is a job measured as a process. With a file it is a simulation with one worker.
 type wholeJob struct {
 	name string
 	file string
@@ -40,8 +40,8 @@ actions = ["deepen:conv1", "none"]
 cache = %q
 `
 
-// wholeJobs are the demo's job for five seconds and for one of the virtual clock, an epoch of
-// ConvNet2, and the legs of a small grid.
+// wholeJobs returns the demo's job for five seconds and for one second of the virtual clock, an epoch of ConvNet2, and
+// the legs of a small grid.
 func wholeJobs() []wholeJob {
 	demo := slices.DeleteFunc(train.Demo(),
 		func(set string) bool { return strings.HasPrefix(set, "time.") || strings.HasPrefix(set, "adapt.") })
@@ -54,11 +54,11 @@ func wholeJobs() []wholeJob {
 	}
 }
 
-// beside are the numbers of busy processes beside a job.
+// beside lists the numbers of concurrent busy processes.
 var beside = []int{0, 4}
 
-// jobs compares whole jobs: the number of threads that graft finds with each fixed number, and
-// with the same steps and evaluations in PyTorch.
+// jobs compares whole jobs: the number of threads chosen by graft with each fixed number, and with the same steps and
+// evaluations in PyTorch.
 func (b *bench) jobs(program string) error {
 	fmt.Fprintln(b.table, "\nwhole jobs\tbeside\tbest fixed over chosen threads\tquartiles\tchosen\tfixed, by threads")
 	for _, j := range wholeJobs() {
@@ -78,7 +78,7 @@ func (b *bench) jobs(program string) error {
 	return b.table.Flush()
 }
 
-// threadsOf runs a job in turn with each number of threads; zero is graft's choice.
+// threadsOf runs a job with each number of threads in turn; zero is graft's choice.
 func (b *bench) threadsOf(program string, j wholeJob, busy int) error {
 	end, err := load(busy)
 	if err != nil {
@@ -89,7 +89,7 @@ func (b *bench) threadsOf(program string, j wholeJob, busy int) error {
 	times := make([][]float64, len(numbers))
 	for round := range max(3, b.rounds/3) {
 		for k := range numbers {
-			at := (k + round) % len(numbers) // who begins alternates
+			at := (k + round) % len(numbers) // alternate the first
 			took, _, err := b.runJob(program, j, numbers[at])
 			if err != nil {
 				return err
@@ -107,9 +107,9 @@ func (b *bench) threadsOf(program string, j wholeJob, busy int) error {
 	return nil
 }
 
-// jobBesideTwin lets PyTorch train the job's exported network for the job's steps, with its
-// evaluations, on one thread each. Graft's time is its whole process with start, images and
-// checkpoint; PyTorch's is its training and evaluations alone.
+// jobBesideTwin lets PyTorch train the job's exported network for the job's steps, with its evaluations, on one thread
+// each. Graft's time covers its whole process with start, images and checkpoint; PyTorch's covers only training and
+// evaluations.
 func (b *bench) jobBesideTwin(program string, j wholeJob) error {
 	_, outcome, err := b.runJob(program, j, 1)
 	if err != nil {
@@ -146,7 +146,7 @@ func (b *bench) jobBesideTwin(program string, j wholeJob) error {
 
 func (b *bench) jobFolder() string { return filepath.Join(b.folder, "whole-job") }
 
-// runJob runs a job's process, and returns how long it took in seconds, from start to exit.
+// runJob runs a job's process, and returns its duration in seconds, from start to exit.
 func (b *bench) runJob(program string, j wholeJob, threads int) (float64, *trainer.Outcome, error) {
 	args := []string{"train"}
 	if j.file != "" {
@@ -173,7 +173,7 @@ func (b *bench) runJob(program string, j wholeJob, threads int) (float64, *train
 	return took, r.Outcome, json.Unmarshal(text, &r)
 }
 
-// writeSimulation writes the file of a simulation whose cache is empty.
+// writeSimulation writes the file of a simulation with an empty cache.
 func (b *bench) writeSimulation(text string) (path string, err error) {
 	path = filepath.Join(b.folder, "leg.toml")
 	cache := filepath.Join(b.folder, "leg-cache")
@@ -181,7 +181,7 @@ func (b *bench) writeSimulation(text string) (path string, err error) {
 		os.WriteFile(path, fmt.Appendf(nil, text, cache), 0o644))
 }
 
-// load keeps so many processes busy until the returned function is called.
+// load keeps a number of processes busy until the returned function is called.
 func load(busy int) (end func(), err error) {
 	var started []*exec.Cmd
 	end = func() {

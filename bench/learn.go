@@ -15,17 +15,17 @@ import (
 	"graft/torch"
 )
 
-// Episodes in a burst. PyTorch's are so slow that fewer give as good a time.
+// Episodes in a burst. PyTorch's are so slow that fewer give an equally good time.
 const (
 	learnOurs = 500
 	learnTwin = 20
 )
 
-// lesson is a made-up table as both sides read it: all 64 sequences of three
-// decisions about a network of three blocks, of which each can be deepened.
+// lesson is a generated table for both sides: all 64 sequences of three decisions about a network with three blocks
+// that can be deepened.
 type lesson struct {
 	Seed      int64             `json:"seed"`
-	Width     int               `json:"width"` // of the embedding
+	Width     int               `json:"width"` // length of a vector of the embedding
 	Embedding []float32         `json:"embedding"`
 	States    []learn.TreeState `json:"states"`
 	Accuracy  []float64         `json:"accuracy"`
@@ -69,7 +69,7 @@ func newLesson(seed int64) *lesson {
 			grown = append(grown, next)
 		}
 		l.States = append(l.States, s)
-		if k == behind { // the last state of this depth
+		if k == behind { // last state at this depth
 			depth, behind = depth+1, len(grown)-1
 		}
 	}
@@ -91,7 +91,7 @@ func writeLesson(folder string, seed int64) error {
 	return os.WriteFile(filepath.Join(folder, "lesson.json"), text, 0o644)
 }
 
-// learn times so many episodes, or exact steps, of a policy that knows nothing yet.
+// learn times a number of episodes, or exact steps, of an untrained policy.
 func (k *worker) learn(c command) (answer, error) {
 	var a answer
 	return a, torch.With(func(s *torch.Scope) error {

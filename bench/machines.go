@@ -12,8 +12,8 @@ import (
 	"graft/report/runs"
 )
 
-// machinesJob trains ConvNet2 in processes that speak over TCP. Its steps are those of the virtual clock, and its
-// speed is the machine's.
+// machinesJob trains ConvNet2 in processes connected by TCP. The virtual clock determines its steps, the machine its
+// speed.
 const machinesJob = `[network]
 name = "ConvNet2"
 [time]
@@ -28,11 +28,11 @@ on = %t
 threads = 1
 %s`
 
-// machineCounts are the numbers of processes that are compared.
+// machineCounts are the numbers of processes to compare.
 var machineCounts = []int{1, 2, 4}
 
-// machines compares images a second of processes that train together over TCP with PyTorch's
-// DistributedDataParallel over Gloo, one thread for each process.
+// machines compares images per second of processes that train together over TCP with PyTorch's DistributedDataParallel
+// over Gloo, one thread per process.
 func (b *bench) machines(graft string, rounds int) error {
 	graft, err := filepath.Abs(graft)
 	if err != nil {
@@ -61,7 +61,7 @@ func (b *bench) machines(graft string, rounds int) error {
 	return nil
 }
 
-// ourMachines is the speed of a job whose followers join it over TCP.
+// ourMachines returns the speed of a job whose followers join it over TCP.
 func (b *bench) ourMachines(graft string, processes int) (speed float64, err error) {
 	folder, err := os.MkdirTemp(b.folder, "machines")
 	if err != nil {
@@ -109,7 +109,7 @@ func freeAddress() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// twinMachines is the speed of PyTorch's processes.
+// twinMachines returns the speed of PyTorch's processes.
 func (b *bench) twinMachines(processes int) (float64, error) {
 	address, err := freeAddress()
 	if err != nil {

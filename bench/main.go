@@ -1,7 +1,6 @@
-// Command bench measures graft against plain PyTorch. Both sides are resident
-// processes with the same weights and the same images; they take turns in short
-// bursts, so that a machine whose speed drifts slows both alike, and each pair of
-// bursts gives one ratio. Printed are the median ratio and its quartiles.
+// Command bench compares the speed of graft with plain PyTorch. Both sides are resident processes with the same weights
+// and the same images. They take turns in short bursts, so that a drift of the machine's speed affects both equally,
+// and each pair of bursts gives one ratio. The output is the median ratio and its quartiles.
 //
 // "bench list" prints the measurements.
 package main
@@ -57,8 +56,8 @@ func run(args []string) error {
 	return measure(&bench{options: o, table: newTable()}, chosen, all)
 }
 
-// measure runs measurements, one after the other, also after one that failed. A run of all of them bounds the
-// rounds of some.
+// measure runs measurements one after the other, and continues after a failure. A run of all of them limits the rounds
+// of some.
 func measure(b *bench, chosen []measurement, all bool) error {
 	if slices.ContainsFunc(chosen, func(m measurement) bool { return m.beside }) {
 		folder, err := os.MkdirTemp("", "graft-bench-")
@@ -89,7 +88,7 @@ func threadCounts() []int {
 	return slices.Compact([]int{1, min(2, runtime.GOMAXPROCS(0))})
 }
 
-// writeProblem stores the weights and images that both sides begin with.
+// writeProblem stores the initial weights and images for both sides.
 func writeProblem(folder string, o setup) error {
 	return torch.With(func(s *torch.Scope) error {
 		network, images, labels, err := problem(s, o)
@@ -117,12 +116,12 @@ func write(path string, tensors []sample.Named) error {
 // bench prints comparisons as they are measured.
 type bench struct {
 	options
-	folder string // of the problem; empty where no side needs it
-	epochs string // device of graft's epochs; empty is the CPU, beside a DataLoader
+	folder string // folder of the problem; empty if no side needs it
+	epochs string // device of graft's epochs; empty means the CPU, compared with a DataLoader
 	table  *tabwriter.Writer
 }
 
-// variant defines one way to start a side.
+// variant defines how to start a side.
 type variant struct {
 	name string
 	env  []string
@@ -130,7 +129,7 @@ type variant struct {
 	once bool // takes too long to start for more than one process
 }
 
-// keepBlocks makes malloc keep freed blocks, as graft's library does by itself.
+// keepBlocks makes malloc keep freed blocks, as graft's library does itself.
 var keepBlocks = []string{"MALLOC_MMAP_THRESHOLD_=33554432", "MALLOC_TRIM_THRESHOLD_=1073741824",
 	"MALLOC_TOP_PAD_=16777216"}
 
@@ -178,8 +177,7 @@ func firstLine(err error) string {
 	return text
 }
 
-// repeated starts fresh pairs of graft's side and the twin's for body, which gets its share of the
-// rounds.
+// repeated starts fresh pairs of graft's side and the twin's for body, which gets its share of the rounds.
 func (b *bench) repeated(u, v variant, threads int, body func(us, twin *side, rounds int) error) error {
 	starts := b.starts
 	if v.once {

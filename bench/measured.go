@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// measured are the bursts of one comparison.
+// measured holds the bursts of one comparison.
 type measured struct {
 	ours, twin []float64    // seconds
 	first      [2][]float64 // losses of the first burst after the start
-	peaks      [2]float64   // MB of memory at most, ours and the twin's
+	peaks      [2]float64   // peak memory in MB, ours and the twin's
 }
 
 // burst is the work of one side of a pair. Its time is divided by a number of parts.
@@ -20,10 +20,10 @@ type burst struct {
 	parts int
 }
 
-// alike is the same burst for both sides.
+// alike returns the same burst for both sides.
 func alike(us, twin *side, c command) [2]burst { return [2]burst{{us, c, 1}, {twin, c, 1}} }
 
-// pairs lets both sides warm up, then take turns; who begins alternates.
+// pairs lets both sides warm up, then take turns; the first side alternates.
 func (m *measured) pairs(bursts [2]burst, rounds int) error {
 	for k := -1; k < rounds; k++ {
 		var times [2]float64
@@ -46,7 +46,7 @@ func (m *measured) pairs(bursts [2]burst, rounds int) error {
 	return nil
 }
 
-// ratio is the median of the pairs' ratios with its quartiles.
+// ratio returns the median of the pairs' ratios with its quartiles.
 func (m *measured) ratio() string {
 	ratios := make([]float64, len(m.ours))
 	for k := range ratios {
@@ -61,8 +61,8 @@ func quartiles(values []float64, format string) string {
 	return fmt.Sprintf("["+format+" "+format+"]", sorted[n/4], sorted[n-1-n/4])
 }
 
-// agreement says how far the two sides' losses are apart. Rounding differences
-// grow with training, so the first burst is judged.
+// agreement returns the difference between the two sides' losses. Rounding differences grow during training, so it
+// compares the first burst.
 func (m *measured) agreement() string {
 	worst, n := 0.0, min(len(m.first[0]), len(m.first[1]))
 	for k := range n {

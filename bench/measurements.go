@@ -11,13 +11,13 @@ import (
 	"text/tabwriter"
 )
 
-// measurement has a name on the command line and a function that measures and prints.
+// measurement is a function that measures and prints, with its name on the command line.
 type measurement struct {
 	name, about string
 	run         func(b *bench) error
-	beside      bool // beside PyTorch, on the problem in bench.folder
+	beside      bool // compared with PyTorch, on the problem in bench.folder
 	all         bool // part of "bench all"
-	rounds      int  // at most, in "bench all"; zero is no bound
+	rounds      int  // maximum in "bench all"; zero means no limit
 }
 
 // measurements are in the order in which "bench all" runs them.
@@ -61,7 +61,7 @@ func measurements() []measurement {
 	}
 }
 
-// list prints the measurements, one in a line.
+// list prints the measurements, one per line.
 func list(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, m := range measurements() {
@@ -70,7 +70,7 @@ func list(out io.Writer) error {
 	return w.Flush()
 }
 
-// help prints how bench is called.
+// help prints the usage of bench.
 func help(out io.Writer) error {
 	_, err := fmt.Fprintln(out, "bench NAME... [flags]  runs measurements\n"+
 		"bench all [flags]      runs what make bench measures\n"+
@@ -86,7 +86,7 @@ func usagef(format string, args ...any) error {
 	return fmt.Errorf(format+"; %w", append(args, errUsage)...)
 }
 
-// choose finds measurements by their names; "all" stands for the usual ones.
+// choose finds measurements by name; "all" means the default ones.
 func choose(names []string) (chosen []measurement, err error) {
 	known := measurements()
 	if slices.Equal(names, []string{"all"}) {
@@ -105,7 +105,7 @@ func choose(names []string) (chosen []measurement, err error) {
 	return chosen, nil
 }
 
-// splitArguments divides a command line into the names before the first flag, and the rest.
+// splitArguments splits a command line into the names before the first flag, and the rest.
 func splitArguments(args []string) (names, flags []string) {
 	k := slices.IndexFunc(args, func(a string) bool { return strings.HasPrefix(a, "-") })
 	if k < 0 {

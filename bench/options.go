@@ -14,19 +14,19 @@ type options struct {
 	python  string
 	twin    string
 	rounds  int      // pairs of bursts in a comparison
-	starts  int      // fresh processes that they are spread over
-	steps   int      // in a burst of training
+	starts  int      // number of fresh processes for them
+	steps   int      // steps in a burst of training
 	ops     int      // iterations in a burst of operators
-	graft   string   // the program, whose workers run side by side
-	seeds   int      // policies that learn from the same tables
-	tables  []string // folders of tables that policies learn
+	graft   string   // program whose workers run concurrently
+	seeds   int      // policies to learn from the same tables
+	tables  []string // folders of training tables
 	trials  int      // seeds of jobs with adaptive batches
 	network gptOptions
 	setup
 }
 
-// parseOptions reads the flags of some measurements. A flag with the name of a measurement before a dot is an
-// option of that one alone.
+// parseOptions reads the flags of some measurements. A flag prefixed with a measurement's name and a dot applies to
+// that one only.
 func parseOptions(chosen []measurement, args []string) (o options, err error) {
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
 	o.register(fs)
@@ -65,7 +65,7 @@ func (o *options) register(fs *flag.FlagSet) {
 	o.setup.register(fs)
 }
 
-// register adds the flags that workers have too.
+// register adds the flags shared with workers.
 func (o *setup) register(fs *flag.FlagSet) {
 	fs.IntVar(&o.images, "images", 0,
 		"images of an epoch, of job, epoch and stream; 0 is 3,200, and 2,000 of stream; "+

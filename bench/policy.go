@@ -21,13 +21,13 @@ import (
 	"graft/simulation/learning"
 )
 
-// For scenarios that were not seen so many seeds learn at most, and so many of them vote together.
+// For new scenarios: maximum number of seeds that learn, and number of seeds in a vote.
 const (
 	outsiders = 10
 	together  = 5
 )
 
-// study holds the tables and seeds from which policies learn.
+// study holds the training tables and seeds of policies.
 type study struct {
 	ctx    context.Context
 	out    io.Writer
@@ -36,8 +36,8 @@ type study struct {
 	atOnce int
 }
 
-// studyPolicies prints what one policy for all tables regrets, and what policies
-// regret in scenarios that they did not learn from.
+// studyPolicies prints the regret of one policy for all tables, and of policies in scenarios that they did not learn
+// from.
 func studyPolicies(out io.Writer, folders []string, seeds int) error {
 	s, err := newStudy(out, folders, seeds)
 	if s == nil || err != nil {
@@ -47,7 +47,7 @@ func studyPolicies(out io.Writer, folders []string, seeds int) error {
 		s.outside("network", evaluation.ByNetwork))
 }
 
-// studyQuality prints how soon policies learn tables, and how well.
+// studyQuality prints the speed and the quality of learning from tables.
 func studyQuality(out io.Writer, folders []string, seeds int) error {
 	s, err := newStudy(out, folders, seeds)
 	if s == nil || err != nil {
@@ -56,7 +56,7 @@ func studyQuality(out io.Writer, folders []string, seeds int) error {
 	return s.inside()
 }
 
-// newStudy reads the tables; nil where none is named, which it says.
+// newStudy reads the tables. If none is named it reports that and returns nil.
 func newStudy(out io.Writer, folders []string, seeds int) (*study, error) {
 	if len(folders) == 0 {
 		_, err := fmt.Fprintln(out, "left out: what policies learn; name folders of tables by -table")
@@ -71,7 +71,7 @@ func newStudy(out io.Writer, folders []string, seeds int) (*study, error) {
 		if err != nil {
 			return nil, err
 		}
-		t.Name = strings.TrimPrefix(t.Name, "simulation_") // as the documentation has it
+		t.Name = strings.TrimPrefix(t.Name, "simulation_") // as in the documentation
 		s.trees = append(s.trees, t)
 	}
 	return s, nil
@@ -87,7 +87,7 @@ func (s *study) table(title string, rows [][]string) error {
 	return w.Flush()
 }
 
-// head is a row of the scenarios' names.
+// head returns a row of the scenarios' names.
 func (s *study) head(first string, more ...string) []string {
 	row := []string{first}
 	for _, t := range s.trees {
@@ -96,7 +96,7 @@ func (s *study) head(first string, more ...string) []string {
 	return append(row, more...)
 }
 
-// noise prints how much of the tables is chance.
+// noise prints the share of chance in the tables.
 func (s *study) noise() error {
 	rows := [][]string{s.head("points", "mean"), {"noise"}, {"floor at that noise"}, {"floor at 3/4 of it"}}
 	sums := make([]float64, 3)
@@ -115,7 +115,7 @@ func (s *study) noise() error {
 	return s.table("noise of a sequence, by "+source+", and the regret that knowing the truth would still have", rows)
 }
 
-// rows are the choosers' regrets, in the order of the trees, with their ranks where asked.
+// rows returns the choosers' regrets, in the order of the trees, with their ranks if requested.
 func (s *study) rows(c *evaluation.Comparison, ranks bool) [][]string {
 	rows := [][]string{s.head("points", "mean", "over scenarios", "over seeds", "smoothed", "more than "+c.Against)}
 	for _, standing := range c.Standings {
@@ -140,7 +140,7 @@ func interval(i *stat.Interval) string {
 	return fmt.Sprintf("[%.3f, %.3f]", i.Low, i.High)
 }
 
-// cell is a chooser's regret in a scenario.
+// cell formats a chooser's regret in a scenario.
 func cell(c *evaluation.Comparison, scenario, chooser string, ranks bool) string {
 	for _, t := range c.Tables {
 		for _, v := range t.Scores {
@@ -156,7 +156,7 @@ func cell(c *evaluation.Comparison, scenario, chooser string, ranks bool) string
 	return "-"
 }
 
-// inside lets one policy learn from all tables, and compares it with others there.
+// inside trains one policy on all tables, and compares it with others there.
 func (s *study) inside() error {
 	began := time.Now()
 	policies, err := learning.Learn(s.ctx, s.trees, nil, learning.NewOptions(), s.seeds, s.atOnce)
@@ -206,8 +206,8 @@ func summary(u *evaluation.Standing) string {
 		100*u.TopFive, u.LowHalf, u.Worst, u.WorstOne)
 }
 
-// transfers are the ways to learn for scenarios that were not seen: how far tables are
-// pooled is tuned inside of what is learned from.
+// transfers returns alternatives of learning for new scenarios: the degree of pooling is tuned within the training
+// tables.
 func transfers() []learning.Options {
 	var all []learning.Options
 	for _, pool := range []float64{0, 0.5, 1} {
@@ -218,7 +218,7 @@ func transfers() []learning.Options {
 	return all
 }
 
-// outside leaves scenarios out, in turn: who learns never sees them.
+// outside holds scenarios out, in turn.
 func (s *study) outside(what string, by evaluation.By) error {
 	began := time.Now()
 	ways := []evaluation.Way{

@@ -13,7 +13,7 @@ import (
 	"graft/original/tasks"
 )
 
-// Steps of PPO: of a rollout, and of the published training.
+// PPO's steps: of a rollout, and of the published training.
 const (
 	ppoRollout   = 2048
 	ppoPublished = 51200
@@ -36,7 +36,7 @@ func newPPOLearner(seed uint64) (*ppoLearner, error) {
 	return &ppoLearner{model: m, rollout: learn.NewRollout(env, m, seed, 1), shuffle: random}, err
 }
 
-// learn takes the steps of one rollout and returns their seconds.
+// learn takes the steps of one rollout and returns the seconds.
 func (l *ppoLearner) learn() (float64, error) {
 	began := time.Now()
 	steps, err := l.rollout.Play(ppoRollout)
@@ -46,7 +46,7 @@ func (l *ppoLearner) learn() (float64, error) {
 	return time.Since(began).Seconds(), err
 }
 
-// ppo compares PPO with Stable-Baselines3's, rollout by rollout in turns.
+// ppo compares PPO with Stable-Baselines3's, one rollout at a time in turns.
 func (b *bench) ppo() error {
 	fmt.Printf("\nPPO: seconds for %d steps in the packing environment, published settings; "+
 		"the twin is Stable-Baselines3\n", ppoPublished)
@@ -85,7 +85,7 @@ func (b *bench) ppoLine(threads int, twin bool) error {
 			return a.Seconds, err
 		}
 	}
-	for k := range b.rounds + 1 { // the first warms up
+	for k := range b.rounds + 1 { // the first round warms up
 		ours, err := l.learn()
 		theirs, failed := learnTwin()
 		if err = errors.Join(err, failed); err != nil {

@@ -17,7 +17,7 @@ type command struct {
 	Iterations int    `json:"iterations,omitempty"`
 	Network    string `json:"network,omitempty"`
 	Action     string `json:"action,omitempty"`
-	How        string `json:"how,omitempty"` // of surgery, or the decoder of a stream
+	How        string `json:"how,omitempty"` // method of surgery, or decoder of a stream
 }
 
 type answer struct {
@@ -26,12 +26,12 @@ type answer struct {
 	Seconds    float64   `json:"seconds"`     // wall time of the burst
 	CPUSeconds float64   `json:"cpu_seconds"` // user and system time of the whole process
 	Losses     []float64 `json:"losses"`
-	PeakMB     float64   `json:"peak_mb"` // of memory since the process began, after epochs
+	PeakMB     float64   `json:"peak_mb"` // peak memory since the start of the process, after epochs
 	Error      string    `json:"error"`
 	Remedy     string    `json:"remedy"`
 }
 
-// side is a resident process that one column of the comparison is measured in.
+// side is a resident process measured in one column of the comparison.
 type side struct {
 	name string
 	cmd  *exec.Cmd
@@ -40,7 +40,7 @@ type side struct {
 	errs strings.Builder
 }
 
-// start begins a process; env is added to this one's.
+// start starts a process; env extends this process's environment.
 func start(name string, env []string, program string, args ...string) (*side, error) {
 	s := &side{name: name, cmd: exec.Command(program, args...)}
 	s.cmd.Env = append(os.Environ(), env...)
@@ -66,7 +66,7 @@ func (s *side) ask(c command) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	// A side that could not start has left its reason to be read all the same.
+	// A side that could not start has still left its reason to read.
 	_, _ = s.in.Write(append(line, '\n'))
 	reply, err := s.out.ReadBytes('\n')
 	if err != nil {

@@ -14,7 +14,7 @@ func (b *bench) trainingSteps() error {
 	return errors.Join(faults...)
 }
 
-// threads compares each of our ways with each of the twin's.
+// threads compares each of our variants with each of the twin's.
 func (b *bench) threads(n int) error {
 	fmt.Printf("\n%d thread(s)\n", n)
 	fmt.Fprintln(b.table, "what\tgraft\ttwin\tratio\t\tgraft images/s\ttwin images/s\tlosses")
@@ -29,8 +29,7 @@ func (b *bench) threads(n int) error {
 	return nil
 }
 
-// compare measures training steps, and once the operator chain as well, over
-// fresh pairs of processes.
+// compare measures training steps, and once the operator chain as well, over fresh pairs of processes.
 func (b *bench) compare(u, v variant, threads int) error {
 	var steps, chain measured
 	err := b.repeated(u, v, threads, func(us, twin *side, rounds int) error {

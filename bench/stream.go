@@ -19,10 +19,10 @@ import (
 
 // Images of the comparison of streams.
 const (
-	streamImages = 2000 // unless option images says otherwise
-	streamSize   = 224  // pixels to which they are resized
+	streamImages = 2000 // unless option images sets another number
+	streamSize   = 224  // resized width and height in pixels
 	streamBatch  = 64
-	streamKinds  = 40 // different images, each of which is written many times
+	streamKinds  = 40 // different images, each written many times
 )
 
 // photographs writes JPEG files of 500 x 375 pixels in two classes.
@@ -52,8 +52,7 @@ func photographs(folder string, count int) error {
 	return errors.Join(faults...)
 }
 
-// streams compares epochs of images that are read from their files, on graft's side and by a DataLoader with two
-// processes.
+// streams compares epochs of images read from files, on graft's side and by a DataLoader with two processes.
 func (b *bench) streams() error {
 	train := b.images
 	if train == 0 {
@@ -91,7 +90,7 @@ func (b *bench) streams() error {
 	return nil
 }
 
-// turboDecoder is the name of the decoder that is not Go's.
+// turboDecoder is the name of the decoder other than Go's.
 const turboDecoder = "libjpeg-turbo"
 
 // stream reads all training images of a folder once, in a new order, with a decoder.

@@ -9,15 +9,15 @@ import (
 	"graft/torch"
 )
 
-// operation is surgery to be timed. The twin deepens as the original did, and widens in the
-// textbook's way; each takes a fresh copy of the network, which does not count.
+// operation is a timed surgery. The twin deepens as the original did, and widens in the textbook's way; each takes a
+// fresh copy of the network, which is not timed.
 type operation struct {
 	network, action string
 	how             string // a key of ways
-	twin            bool   // the twin does it too
+	twin            bool   // the twin has it too
 }
 
-// ways are options of operations; what is calibrated has a forward pass in it.
+// ways maps names to options of operations; calibrated ones include a forward pass.
 var ways = map[string]net2net.Options{
 	"the original's way": {Compat: net2net.Original},
 	"a residual branch":  {Form: net2net.Residual},
@@ -25,7 +25,7 @@ var ways = map[string]net2net.Options{
 	"":                   {},
 }
 
-// operations are on the original's network and on two of ten million parameters.
+// operations use the original's network and two of ten million parameters.
 var operations = []operation{
 	{"ConvNet2", "deepen:0", "the original's way", true},
 	{"ConvNet2", "deepen:0", "calibrated", true},
@@ -39,7 +39,7 @@ var operations = []operation{
 	{"ResNet18", "kernel:layer4.1.conv1:5", "", false},
 }
 
-// surgical makes the networks by name: MLP is the twin's, of ten million parameters.
+// surgical makes the networks by name: MLP is the twin's, with ten million parameters.
 func surgical(name string) (*model.Network, error) {
 	if name != "MLP" {
 		return model.Zoo(name, model.ZooOptions{Classes: 10, Input: model.Shape{3, 32, 32}})
@@ -52,7 +52,7 @@ func surgical(name string) (*model.Network, error) {
 	return &model.Network{Input: model.Shape{3, 32, 32}, Root: c}, nil
 }
 
-// operate times so many operations, each on a copy.
+// operate times a number of operations, each on a copy.
 func operate(c command) (answer, error) {
 	action, err := net2net.ParseAction(c.Action)
 	if err != nil {
@@ -95,7 +95,7 @@ func operateOnce(n *model.Network, a net2net.Action, o net2net.Options) (took ti
 	})
 }
 
-// surgery compares operations, one thread, in pairs of processes.
+// surgery compares operations on one thread, in pairs of processes.
 func (b *bench) surgery() error {
 	const iterations = 5
 	fmt.Println("\nsurgery, 1 thread; the MLP and ResNet18 have ten million parameters; calibrated: on 64 images")

@@ -21,21 +21,20 @@ type setup struct {
 	graphs  bool // CUDA graphs
 	seed    int64
 	batches int
-	device  string // of epochs and of a GPT
-	images  int    // of an epoch; zero means 3,200, and a fifth as many for its evaluation
+	device  string // device of epochs and of a GPT
+	images  int    // images of an epoch; zero means 3,200, and a fifth of that for its evaluation
 }
 
-// rows are the images of an epoch and of its evaluation.
+// rows returns the numbers of images of an epoch and of its evaluation.
 func (o *setup) rows() (train, test int) {
 	train = cmp.Or(o.images, epochImages)
 	return train, train / 5
 }
 
-// batchSize is the images of one step, on both sides.
+// batchSize is the number of images per step, on both sides.
 const batchSize = 64
 
-// worker answers commands from r on w until it is told to quit. It is the same
-// program on graft's side as twin.py is on PyTorch's.
+// worker answers commands from r on w until it is told to quit. It is graft's counterpart of PyTorch's twin.py.
 type worker struct {
 	scope     *torch.Scope
 	program   *torch.Program
@@ -43,20 +42,20 @@ type worker struct {
 	images    *torch.Tensor
 	labels    *torch.Tensor
 	batches   int
-	next      int // batch to begin with
+	next      int // index of the first batch
 	chain     chain
 	fast      bool
 	seed      int64
-	epoch     *epoch // nil until it is asked for
+	epoch     *epoch // nil until needed
 	setup     setup
 
-	photographs *dataset.Set // nil until a stream is asked for
+	photographs *dataset.Set // nil until needed
 }
 
 // chain holds the operands of the tiny-tensor benchmark.
 type chain struct{ x, w1, b1, w2 *torch.Tensor }
 
-// problem makes the starting point of both sides: the same weights, the same images.
+// problem makes the initial state of both sides: the same weights, the same images.
 func problem(s *torch.Scope, o setup) (*sample.Classifier, *torch.Tensor, *torch.Tensor, error) {
 	random := s.NewGenerator(torch.CPU, o.seed)
 	network := sample.New(s, torch.CPU, random)
@@ -140,7 +139,7 @@ func processorTime() float64 {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
 }
 
-// train takes the batches in turn, from where the last burst stopped.
+// train takes the batches in turn, continuing after the last burst.
 func (k *worker) train(steps int) ([]float64, error) {
 	var losses []float64
 	for steps > 0 {
@@ -161,8 +160,7 @@ func (k *worker) train(steps int) ([]float64, error) {
 	return losses, nil
 }
 
-// newChain makes the same operands as the twin: small multiples of a power of
-// two, exact in float32 on either side.
+// newChain makes the same operands as the twin: small multiples of a power of two, exact in float32 on either side.
 func newChain(s *torch.Scope) chain {
 	grid := func(period int, scale float32, shape ...int) *torch.Tensor {
 		values := make([]float32, torch.Info{Shape: shape}.Count())
@@ -175,7 +173,7 @@ func newChain(s *torch.Scope) chain {
 		w2: grid(13, 1./64, 16, 16)}
 }
 
-// operators runs nine operators on tensors too small to hide what a call costs.
+// operators runs nine operators on tensors so small that the overhead of a call is visible.
 func (k *worker) operators(iterations int) ([]float64, error) {
 	var last float64
 	for n := range iterations {

@@ -9,9 +9,9 @@ import (
 	"graft/trainer"
 )
 
-// Ahead lists in what a job differs from the one that a run began with, as far as the run can go on
-// with it: later events, later actions of a script, and another end of the budget. An error says
-// what else differs, or lies behind what the run has reached.
+// Ahead lists the accepted differences between a job and the job that a run began with: later events, later actions of
+// a script, another end of the budget. The error lists other differences, and differences before the point that the run
+// has reached.
 func (j *Job) Ahead(was *Job, r trainer.Reached) (accepted []string, err error) {
 	rest := *j
 	rest.Time.Budget, rest.Time.Events, rest.Time.EventsFile, rest.Time.loaded = was.Time.Budget, was.Time.Events,
@@ -36,7 +36,7 @@ func (j *Job) Ahead(was *Job, r trainer.Reached) (accepted []string, err error) 
 	return j.Differences(was), nil
 }
 
-// actionsAhead is an error where actions differ that the run has decided on.
+// actionsAhead returns an error if actions differ on which the run has already decided.
 func (j *Job) actionsAhead(was *Job, r trainer.Reached) error {
 	now, before := j.Adapt.Actions, was.Adapt.Actions
 	if slices.Equal(now, before) {
@@ -55,7 +55,7 @@ func (j *Job) actionsAhead(was *Job, r trainer.Reached) error {
 	return nil
 }
 
-// scripted is the action of a decision; none past the end of a script.
+// scripted returns the action of a decision; none past the end of a script.
 func scripted(actions []net2net.Action, decision int) net2net.Action {
 	if decision >= len(actions) {
 		return net2net.Action{}

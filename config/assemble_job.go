@@ -18,7 +18,7 @@ func (j *Job) Profile() (*clock.Profile, error) {
 	return clock.FindProfile(j.Time.Profile)
 }
 
-// NetworkName is the name of the network at the start, of the zoo or of its file.
+// NetworkName returns the name of the initial network, from the zoo or its file.
 func (j *Job) NetworkName() string {
 	if j.Network.File != "" && j.network != nil {
 		return j.network.Name()
@@ -26,8 +26,8 @@ func (j *Job) NetworkName() string {
 	return j.Network.Name
 }
 
-// Model makes the network without tensors: one of the zoo for data of some facts, where unknown ones are its own and
-// network.classes comes first; a file's with the classes of network.classes.
+// Model makes the network without tensors. A network of the zoo takes input and classes from the data, or its own
+// defaults if they are unknown; a network from a file has its own. network.classes overrides the classes.
 func (j *Job) Model(f dataset.Facts) (*model.Network, error) {
 	if j.Network.File == "" {
 		return model.Zoo(j.Network.Name, model.ZooOptions{Input: f.Shape, Classes: cmp.Or(j.Network.Classes, f.Classes),
@@ -39,7 +39,7 @@ func (j *Job) Model(f dataset.Facts) (*model.Network, error) {
 	return j.network.Sketch(), nil
 }
 
-// Summary is a job in a line.
+// Summary describes the job in one line.
 func (j *Job) Summary() (string, error) {
 	return fmt.Sprintf("%s on %s, %v of a %s clock, %s, decider %s; digest %.12s",
 		cmp.Or(j.Network.Name, j.Network.File), j.Data.Kind, j.Time.Budget, j.Time.Clock,

@@ -13,7 +13,7 @@ import (
 
 var reservedNames = []string{"cache", "policy", "evaluation", "left-out"}
 
-// Check checks the scenarios and the files of policies, with what each takes from the pipeline.
+// Check checks the scenarios and the files of policies, with the settings that each takes from the pipeline.
 func (p *Pipeline) Check(fsys files.FS, r *decode.Reading) {
 	const key = "pipeline.scenarios"
 	if r.Broken(key) {
@@ -59,7 +59,7 @@ func (p *Pipeline) scenario(fsys files.FS, path string) (*Simulation, error) {
 	return readAs[*Simulation](SimulationKind, d, p.Assignments())
 }
 
-// Assignments lists the assignments to keys of every scenario.
+// Assignments lists the assignments that apply to every scenario.
 func (p *Pipeline) Assignments() []string {
 	set := slices.Clone(p.Pipeline.Set)
 	if p.Pipeline.Cache != "" {
@@ -68,7 +68,7 @@ func (p *Pipeline) Assignments() []string {
 	return set
 }
 
-// groups checks that tables remain to learn from when some are left out.
+// groups checks that training tables remain when some are held out.
 func (p *Pipeline) groups(r *decode.Reading) {
 	var names []string
 	for _, m := range p.scenarios {
@@ -86,7 +86,7 @@ func (p *Pipeline) groups(r *decode.Reading) {
 	}
 }
 
-// Summary is a pipeline in a line.
+// Summary describes the pipeline in one line.
 func (p *Pipeline) Summary() (string, error) {
 	sequences, ends := 0, 0
 	for k, m := range p.Scenarios() {

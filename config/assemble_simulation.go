@@ -32,8 +32,8 @@ func (m *Simulation) decisions() int {
 	return m.Job.Decisions()
 }
 
-// Size returns the number of sequences, each of which runs with all seeds, and of the legs of all
-// seeds, as far as they are known before the run: the size of a tree depends on its networks alone.
+// Size returns the number of sequences and of legs over all seeds, as far as known before the run: the tree depends on
+// its networks only. Each sequence runs with all seeds.
 func (m *Simulation) Size() (sequences, legs int, err error) {
 	if m.network == nil {
 		return 0, 0, fmt.Errorf("the network of scenario %s was not read; use ReadSimulation", m.Simulate.Name)
@@ -54,8 +54,8 @@ func (m *Simulation) Size() (sequences, legs int, err error) {
 // Decisions returns the number of decisions of each sequence.
 func (m *Simulation) Decisions() int { return m.decisions() }
 
-// Plan returns the plan that all workers of the scenario share. Code names what outcomes
-// depend on besides the configuration: versions, and the kind of device.
+// Plan returns the plan that all workers of the scenario share. Code identifies other inputs of the outcomes: versions
+// and the kind of device.
 func (m *Simulation) Plan(fsys files.FS, data *dataset.Set, code string) (*grid.Plan, error) {
 	n, err := m.Model(data.Facts())
 	if err != nil {
@@ -82,7 +82,7 @@ func (m *Simulation) Plan(fsys files.FS, data *dataset.Set, code string) (*grid.
 	return p, m.covered(p)
 }
 
-// covered is an error where the profile has no costs for a network of the tree.
+// covered returns an error if the profile has no costs for a network of the tree.
 func (m *Simulation) covered(p *grid.Plan) error {
 	g, err := p.Space()
 	if err != nil {
@@ -111,7 +111,7 @@ func (m *Simulation) seeds() []int64 {
 	return seeds
 }
 
-// firstUp is the time of the first decision, in seconds of the budget.
+// firstUp returns the time of the first decision, in seconds of the budget.
 func (m *Simulation) firstUp() float64 {
 	for _, e := range m.Time.timeline().Events {
 		if e.Change == trainer.Up {
@@ -121,7 +121,7 @@ func (m *Simulation) firstUp() float64 {
 	return 0
 }
 
-// cause digests all that the outcomes of the scenario depend on.
+// cause digests everything that determines the outcomes of the scenario.
 func (m *Simulation) cause(fsys files.FS, form []byte, data *dataset.Set, code string) (tables.Cause, error) {
 	b := m.InitialWeights()
 	network := sha256.New()
@@ -142,7 +142,7 @@ func (m *Simulation) cause(fsys files.FS, form []byte, data *dataset.Set, code s
 	return c, nil
 }
 
-// firstFiles are the files from which networks take weights or constants, each once.
+// firstFiles lists the files from which networks take weights or constants, each once.
 func (m *Simulation) firstFiles() (list []string) {
 	for _, seed := range m.seeds() {
 		for _, path := range []string{m.InitialWeightsOf(seed).Weights, m.ConstantsOf(seed)} {
@@ -163,7 +163,7 @@ func hashFile(fsys files.FS, h io.Writer, path string) error {
 	return errors.Join(err, file.Close())
 }
 
-// Summary is a scenario in a line.
+// Summary describes the scenario in one line.
 func (m *Simulation) Summary() (string, error) {
 	sequences, legs, err := m.Size()
 	if err != nil {

@@ -13,15 +13,15 @@ import (
 	"graft/simulation/learning"
 )
 
-// Check reads all tables, and reports each that cannot be learned from.
+// Check reads all tables and reports each that cannot be used for learning.
 func (l *TreeLearning) Check(fsys files.FS, r *decode.Reading) {
 	known := &folders{fsys: fsys}
 	l.trees = known.trees(r, "folders", l.Tables.Folders)
 	l.held = known.trees(r, "held_out", l.Tables.HeldOut)
 }
 
-// Complete fills in the defaults of a learning made in memory, checks its values and reads
-// its tables, as ReadTreeLearning does for a file.
+// Complete sets the defaults of options made in memory, checks them and reads the tables, as ReadTreeLearning does for
+// a file.
 func (l *TreeLearning) Complete(fsys files.FS) error {
 	l.EnsureDefaults()
 	known, faults := &folders{fsys: fsys}, []error{l.Validate()}
@@ -55,14 +55,14 @@ func (f *folders) trees(r *decode.Reading, key string, paths []string) (trees []
 	return trees
 }
 
-// folders holds the folders that were named so far.
+// folders holds the folders named so far.
 type folders struct {
 	fsys   files.FS
-	places []string // keys that named them
+	places []string // keys that name them
 	infos  []fs.FileInfo
 }
 
-// read reads the table of a folder that was not named before.
+// read reads the table of a folder that is not named before.
 func (f *folders) read(place, path string) (*simulation.Tree, error) {
 	if path == "" {
 		return nil, errors.New("the path is empty; name the folder of a table")
@@ -83,7 +83,7 @@ func (f *folders) read(place, path string) (*simulation.Tree, error) {
 	return ReadTree(f.fsys, path)
 }
 
-// Summary is structural policies that learn in a line.
+// Summary describes the learning of structural policies in one line.
 func (l *TreeLearning) Summary() (string, error) {
 	trees, held := l.Trees()
 	sequences := 0

@@ -14,17 +14,16 @@ import (
 // InitialWeights describes the initial weights of a job.
 type InitialWeights struct {
 	Weights string // file of the initial weights; empty draws random ones
-	Epochs  int    // epochs before the job that it counts; zero starts from the beginning
-	// Accuracy is the published test accuracy of the weights, from 0 to 1; nil means
-	// unknown.
+	Epochs  int    // epochs trained before the job; zero starts from the beginning
+	// Accuracy is the published test accuracy of the weights, from 0 to 1; nil if unknown.
 	Accuracy *float64
 }
 
-// seedMark stands for the seed in the name of a file of weights.
+// seedMark stands for the seed in file names of weights.
 const seedMark = "{seed}"
 
-// InitialWeights returns the initial weights that the section network names. The contents of
-// a folder are known after ReadJob only.
+// InitialWeights returns the initial weights that the section network names. The contents of a folder are known only
+// after ReadJob.
 func (j *Job) InitialWeights() InitialWeights { return j.InitialWeightsOf(j.Run.Seed) }
 
 // InitialWeightsOf returns the initial weights of a seed.
@@ -45,8 +44,8 @@ func (j *Job) InitialWeightsOf(seed int64) InitialWeights {
 // WeightsBySeed reports whether each seed has its own file of weights.
 func (j *Job) WeightsBySeed() bool { return strings.Contains(j.Network.Weights, seedMark) }
 
-// ConstantsOf returns the file from which a network with fresh parameters takes what nothing says how to
-// draw; empty for none.
+// ConstantsOf returns the file of the tensors for which no initialization is defined, for a network with fresh
+// parameters. Empty means none.
 func (j *Job) ConstantsOf(seed int64) string {
 	if !j.Network.Fresh {
 		return ""
@@ -58,7 +57,7 @@ func (j *Job) weightsOf(seed int64) string {
 	return strings.ReplaceAll(j.Network.Weights, seedMark, strconv.FormatInt(seed, 10))
 }
 
-// Undrawn lists the parameters of the network of which nothing says how they are drawn, and its other such tensors.
+// Undrawn lists the parameters, and the other tensors, for which no initialization is defined.
 func (j *Job) Undrawn() (parameters, others []string) {
 	if j.network == nil || j.network.Graph == nil {
 		return nil, nil
@@ -73,7 +72,7 @@ func (j *Job) Undrawn() (parameters, others []string) {
 	return parameters, others
 }
 
-// SharedBySeeds says what the seeds of the job have in common at the start; empty where each draws all weights.
+// SharedBySeeds describes the initial state that the seeds of the job share; empty if each seed draws all weights.
 func (j *Job) SharedBySeeds() string {
 	file := j.Network.Weights
 	switch {
@@ -90,14 +89,14 @@ func (j *Job) SharedBySeeds() string {
 		"what training, surgery and the decider draw: intervals do not tell how other first weights would do", file)
 }
 
-// begin reads the records about the initial weights. A job continues at the time at which
-// they were written, unless time.start is given.
+// begin reads the records of the initial weights. The job continues at the time of those records unless time.start is
+// given.
 func (j *Job) begin(fsys files.FS, r *decode.Reading) {
 	o := j.Network
 	_, timed := r.Given["time.start"]
 	key, wanted := "network.weights", trainer.WeightsInFolder(o.Weights) && !o.Fresh
 	if !wanted {
-		// else it has no effect
+		// Otherwise the key has no effect.
 		key, wanted = "network.runtimes", o.Weights != "" && o.Runtimes != "" && !(o.ResetEpochs && timed)
 	}
 	r.Attempt(key, wanted, func() (err error) {

@@ -12,7 +12,7 @@ import (
 	"graft/internal/files"
 )
 
-// mostCases bounds the cases of a sweep.
+// mostCases limits the cases of a sweep.
 const mostCases = 10_000
 
 func tooManyCases(n int) error {
@@ -24,11 +24,10 @@ type Case struct {
 	Name string   // unique among the cases of a file
 	Set  []string // assignments, in order
 
-	places []Fault // of the assignments in their file; nil for none
+	places []Fault // places of the assignments in their file; nil if there is no file
 }
 
-// Located returns an error of reading a configuration with the case's assignments, at their places in
-// the file of cases.
+// Located adds the places of the case's assignments in the file of cases to an error of reading a configuration.
 func (c Case) Located(err error) error {
 	var faults Faults
 	if errors.As(err, &faults) {
@@ -46,10 +45,10 @@ func (c Case) Located(err error) error {
 	return fmt.Errorf("case %s: %w", c.Name, err)
 }
 
-// longestKey is the longest name of a case in paths.
+// longestKey is the maximum length of a case's name in paths.
 const longestKey = 60
 
-// Key is a name of the case in paths that is not taken.
+// Key returns a name for the case in paths that is not taken.
 func (c Case) Key(taken func(key string) bool) string {
 	base := strings.Trim(strings.Map(func(r rune) rune {
 		if r < 128 && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' ||
@@ -66,10 +65,10 @@ func (c Case) Key(taken func(key string) bool) string {
 	return key
 }
 
-// mostFaulty is the number of faulty cases that an error shows.
+// mostFaulty is the maximum number of faulty cases in an error.
 const mostFaulty = 10
 
-// JoinCases joins the errors of the first faulty cases, and counts the others; nil for none.
+// JoinCases joins the errors of the first faulty cases and counts the others. Nil means no error.
 func JoinCases(faults []error) error {
 	if left := len(faults) - mostFaulty; left > 0 {
 		faults = append(faults[:mostFaulty:mostFaulty], fmt.Errorf("and %d more cases", left))
@@ -77,8 +76,8 @@ func JoinCases(faults []error) error {
 	return errors.Join(faults...)
 }
 
-// ReadCases reads a TOML file of named cases: a table for each, whose keys are those of the file that
-// they vary, such as optimizer.lr = 0.1. Cases and their keys keep the order of the file.
+// ReadCases reads a TOML file with one table per named case. Keys of a table are keys of the varied file, such as
+// optimizer.lr = 0.1. Cases and keys keep the order of the file.
 func ReadCases(fsys files.FS, path string) ([]Case, error) {
 	doc, err := decode.Open(fsys, path)
 	if err != nil {
@@ -113,7 +112,7 @@ func ReadCases(fsys files.FS, path string) ([]Case, error) {
 	return list, nil
 }
 
-// keysInOrder lists the keys of a table as the file has them.
+// keysInOrder lists the keys of a table in the order of the file.
 func keysInOrder(doc *decode.Document, where []any, table map[string]any) []string {
 	at := map[string]int{}
 	var keys []string
@@ -138,10 +137,10 @@ func (c *Case) assign(doc *decode.Document, where []any, before string, table ma
 	}
 }
 
-// valueText writes a value of a document in TOML on one line.
+// valueText formats a value of a document as TOML on one line.
 func valueText(v any) string { return decode.OneLine(plainValue(v)) }
 
-// plainValue is a value as package decode writes it.
+// plainValue converts a value to a type that package decode writes.
 func plainValue(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -162,14 +161,14 @@ func plainValue(v any) any {
 	return v
 }
 
-// floatWord is a number as it is written.
+// floatWord is a number that is printed with its fraction.
 type floatWord float64
 
-// String shows that the number has a fraction.
+// String prints the number with a fraction.
 func (f floatWord) String() string { return decode.FloatText(float64(f)) }
 
-// GridCases returns the product of sweeps, such as optimizer.lr=0.1,0.01: a case for each
-// combination, the last sweep fastest. Commas in quotes and brackets divide no values.
+// GridCases returns one case per combination of the sweeps, such as optimizer.lr=0.1,0.01. The last sweep varies
+// fastest. Commas inside quotes and brackets do not separate values.
 func GridCases(sweeps []string) ([]Case, error) {
 	cases := []Case{{}}
 	seen := map[string]bool{}
@@ -200,7 +199,7 @@ func GridCases(sweeps []string) ([]Case, error) {
 	return cases, nil
 }
 
-// splitValues divides a text at its commas outside of quotes and brackets.
+// splitValues splits a text at commas outside of quotes and brackets.
 func splitValues(text string) (values []string) {
 	var quote rune
 	depth, start := 0, 0

@@ -11,7 +11,7 @@ import (
 	"graft/trainer"
 )
 
-// Declared makes the network for what is known of the data without reading images.
+// Declared makes the network from properties of the data that are known without reading images.
 func (j *Job) Declared(fsys files.FS) (*model.Network, error) {
 	if j.Data.Path != "" && fsys != nil {
 		_, err := fsys.Stat(j.Data.Path)
@@ -20,8 +20,8 @@ func (j *Job) Declared(fsys files.FS) (*model.Network, error) {
 	return j.Model(dataset.Declared(fsys, j.Data))
 }
 
-// compare reports where input or classes of the network are not those of the data, as far as these
-// are known without reading images.
+// compare reports differences between the network and the data in input or classes, as far as these are known without
+// reading images.
 func (j *Job) compare(fsys files.FS, r *decode.Reading) {
 	key := "network.name"
 	if j.Network.File != "" {
@@ -51,7 +51,7 @@ func (j *Job) compare(fsys files.FS, r *decode.Reading) {
 	j.compareGraph(n, tokens, r)
 	if onHost := j.Run.Device == "" || j.Run.Device == "cpu"; n.Graph != nil && fsys != nil && onHost {
 		examples := cmp.Or(j.Train.MicroBatch, j.Train.Batch)
-		if j.Train.MaxMemoryMB > 0 { // parts are as small as they must be
+		if j.Train.MaxMemoryMB > 0 { // parts get as small as needed
 			examples = 1
 		}
 		if err := n.FitsMachine(fsys, examples); err != nil {
@@ -66,7 +66,7 @@ func (j *Job) compare(fsys files.FS, r *decode.Reading) {
 	}
 }
 
-// compareGraph reports what a network that runs as a graph, or text, cannot have.
+// compareGraph reports options that a network that runs as a graph, or a text dataset, does not support.
 func (j *Job) compareGraph(n *model.Network, tokens bool, r *decode.Reading) {
 	if n.Graph != nil && j.Train.CUDAGraphs {
 		r.Blame("train.cuda_graphs", "the network runs as a graph of operators, which is not recorded; "+
@@ -82,7 +82,7 @@ func (j *Job) compareGraph(n *model.Network, tokens bool, r *decode.Reading) {
 	}
 }
 
-// compareUndrawn reports tensors that are neither drawn nor in a file.
+// compareUndrawn reports tensors that have no initialization and are in no file.
 func (j *Job) compareUndrawn(n *model.Network, r *decode.Reading) {
 	parameters, others := j.Undrawn()
 	if missing := append(parameters, others...); n.Graph != nil && j.Network.Weights == "" && len(missing) > 0 {

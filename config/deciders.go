@@ -22,24 +22,24 @@ const (
 // ActionUse says how a decider uses adapt.actions.
 type ActionUse int
 
-// Uses of actions. A decider that has no use for them refuses them; one with choices takes adapt.kinds in their place.
+// Uses of actions. A decider with NoActions refuses adapt.actions; one with ActionChoices also takes adapt.kinds.
 const (
 	NoActions      ActionUse = iota
 	OneAction                // exactly one, which must fit
 	ActionsInOrder           // at least one; each must fit when its turn comes
-	ActionChoices            // any number; those that do not fit are left out
+	ActionChoices            // any number; actions that do not fit are skipped
 )
 
 // JobDecider is a value of adapt.decider. A new one is a type of package decider and an item of [JobDeciders].
 type JobDecider struct {
 	Name    string
 	About   string // one line
-	Keys    string // an example of the keys that it needs beside decider; empty for none
+	Keys    string // example of the other keys that it requires; empty if none
 	Actions ActionUse
 	make    func(j *Job) (decider.Decider, error) // for a valid job
 }
 
-// Listing returns the name and the line of help.
+// Listing returns the name and the one-line description.
 func (d JobDecider) Listing() (name, about string) { return d.Name, d.About }
 
 // JobDeciders lists the deciders of jobs.
@@ -63,7 +63,7 @@ func JobDeciders() registry.List[JobDecider] {
 	}
 }
 
-// decidersWith lists the names of deciders with one of some uses of actions, in words.
+// decidersWith lists the names of deciders with one of the given uses of actions, as text.
 func decidersWith(uses ...ActionUse) string {
 	var names []string
 	for _, d := range JobDeciders() {
@@ -77,7 +77,7 @@ func decidersWith(uses ...ActionUse) string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// kind is the decider's entry in the list; that of none for a name that is not in it.
+// kind returns the decider's entry in the list, or the entry of none for an unknown name.
 func (o AdaptOptions) kind() JobDecider {
 	if d, known := JobDeciders().Find(o.Decider); known {
 		return d
@@ -85,7 +85,7 @@ func (o AdaptOptions) kind() JobDecider {
 	return JobDeciders()[0]
 }
 
-// rehearsed reports whether the actions are done as they are given, so that each must fit.
+// rehearsed reports whether the decider applies the actions exactly as listed, so that each must fit.
 func (o AdaptOptions) rehearsed() bool {
 	use := o.kind().Actions
 	return use == OneAction || use == ActionsInOrder
@@ -111,8 +111,8 @@ func (j *Job) learnedDecider() (decider.Decider, error) {
 	return j.policy.decider(), nil
 }
 
-// MayMakeAnyNetwork says whether the decider may make networks that are not known before the job
-// starts: it draws among all actions that fit, or weighs them.
+// MayMakeAnyNetwork reports whether the decider may make networks that are not known before the job starts, because it
+// draws or scores all actions that fit.
 func (j *Job) MayMakeAnyNetwork() bool {
 	if j.policy != nil {
 		return j.policy.structural != nil

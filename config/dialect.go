@@ -14,16 +14,16 @@ import (
 	"graft/trainer/clock"
 )
 
-// What package decode defines.
+// Types of package decode.
 type (
 	Fault   = decode.Fault   // an error at one place of a file
 	Faults  = decode.Faults  // all errors of a file
-	Source  = decode.Source  // where a value comes from
+	Source  = decode.Source  // source of a value
 	Value   = decode.Value   // a key and its value
 	Setting = decode.Setting // a key and its value as texts
 )
 
-// dialect holds what package decode needs to know of the rooms' options.
+// dialect describes the rooms' options to package decode.
 var dialect = &decode.Dialect{
 	Words: map[reflect.Type][]string{
 		reflect.TypeFor[trainer.Rule](): textsOf(trainer.Cosine, trainer.Linear, trainer.Exponential, trainer.StepDown,
@@ -46,7 +46,7 @@ var dialect = &decode.Dialect{
 		{Of: reflect.TypeFor[AdaptOptions](), Name: "Decider"}: JobDeciders().Names(),
 	},
 	Notations: map[reflect.Type]decode.Notation{
-		reflect.TypeFor[net2net.Action](): { // which JSON writes otherwise
+		reflect.TypeFor[net2net.Action](): { // JSON formats it differently
 			Read:    func(text string) (any, error) { return net2net.ParseAction(text) },
 			Pattern: "^(none|[a-z]+:[^:]+(:[0-9]+)?)$",
 		},
@@ -71,7 +71,7 @@ func textsOf[T ~string](values ...T) []string {
 	return texts
 }
 
-// zooNames lists the names of networks, and the empty one for a file of a network.
+// zooNames lists the names of networks, and the empty name for a network file.
 func zooNames() []string {
 	names := []string{""}
 	for _, e := range model.ZooEntries() {

@@ -15,17 +15,17 @@ import (
 	"graft/internal/files"
 )
 
-// Values lists all keys of a file in its order.
+// Values lists all keys of a file in the order of the file's struct.
 func Values(f File) []Value { return dialect.Values(f, f.Origins().Given()) }
 
-// Resolved is a file with every value filled in, from which the same options are read.
+// Resolved returns the file's text with every value. Reading it gives the same options.
 func Resolved(f any) string { return dialect.Resolved(f) }
 
-// Described is Resolved with the description of each key as a comment above it.
+// Described returns the text of Resolved with the description of each key as a comment above it.
 func Described(f File) string { return dialect.Described(f) }
 
-// Digest is a SHA-256 in hex over all that results depend on: the keys, or those of the file's own
-// DigestSections, and its Contents. A file may have a digest of its own.
+// Digest returns a SHA-256 in hex over everything that determines results: the keys, or the keys of the file's
+// DigestSections, and its Contents. A file may define its own digest.
 func Digest(f File) string {
 	if own, has := f.(interface{ Digest() string }); has {
 		return own.Digest()
@@ -41,7 +41,7 @@ func Digest(f File) string {
 	return digest(f, more, sections...)
 }
 
-// digest is the digest of the keys of sections on which results depend, then of more; no sections are all.
+// digest hashes the keys of the sections that results depend on, then the output of more. No sections means all.
 func digest(f File, more func(io.Writer), sections ...string) string {
 	h := sha256.New()
 	if len(sections) == 0 {
@@ -54,7 +54,7 @@ func digest(f File, more func(io.Writer), sections ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// writeKeys writes the keys with a prefix on which results depend.
+// writeKeys writes the keys with a prefix that results depend on.
 func writeKeys(w io.Writer, f File, prefix string) {
 	for _, v := range Values(f) {
 		if strings.HasPrefix(v.Key, prefix) && v.Result == decode.Material && !v.Absent {
@@ -63,11 +63,10 @@ func writeKeys(w io.Writer, f File, prefix string) {
 	}
 }
 
-// differences lists the keys on which results depend and whose values differ, each as
-// "key was its value and is ours".
+// differences lists the keys that results depend on and whose values differ, each as "key was its value and is ours".
 func differences(now, was File) []string { return decode.Differences(Values(now), Values(was)) }
 
-// Changes lists the differences of a file from one of its kind, with which a run began.
+// Changes lists the differences between a file and the file of the same kind that a run began with.
 func Changes(fsys files.FS, path string, now File) string {
 	list := ""
 	if was, err := kindOfFile(now).Read(fsys, path, nil); err == nil {
@@ -76,15 +75,14 @@ func Changes(fsys files.FS, path string, now File) string {
 	return cmp.Or(list, "a file that it reads has changed")
 }
 
-// kindOfFile is the kind of a file that was read.
+// kindOfFile returns the kind of a parsed file.
 func kindOfFile(f File) *Kind {
 	k := slices.IndexFunc(Kinds(), func(k *Kind) bool { return reflect.TypeOf(k.New()) == reflect.TypeOf(f) })
 	return Kinds()[k]
 }
 
-// ChangesNoResult says whether the results of a run are the same whatever a key such as
-// run.folder says, in files of all kinds. Keys change results unless their fields' tag
-// is result:"none".
+// ChangesNoResult reports whether a key, such as run.folder, has no effect on the results of a run, in files of all
+// kinds. Fields of such keys have the tag result:"none".
 func ChangesNoResult(key string) bool { return withoutResult()[key] }
 
 var withoutResult = sync.OnceValue(func() map[string]bool {

@@ -8,16 +8,16 @@ import (
 	"graft/internal/files"
 )
 
-// Document is a configuration file that was read once. Make it with Open.
+// Document is a configuration file that is read once. Make it with Open.
 type Document struct {
 	fsys files.FS
-	path string // empty for no file
+	path string // empty if there is no file
 	doc  *decode.Document
-	err  error // why the file could not be read
+	err  error // reason that the file cannot be read
 	kind *Kind
 }
 
-// Open reads a file of any kind; an empty path is an empty file. A file that cannot be read has the kind of jobs, and
+// Open reads a file of any kind; an empty path is an empty file. For a file that cannot be read, the kind is a job and
 // Read returns the error.
 func Open(fsys files.FS, path string) *Document {
 	d := &Document{fsys: fsys, path: path, kind: JobKind}
@@ -36,19 +36,19 @@ func kindOf(doc *decode.Document) *Kind {
 	return JobKind
 }
 
-// Loaded is Open of a file whose text has been read already.
+// Loaded makes a document from text that is already in memory.
 func Loaded(fsys files.FS, path, text string) *Document {
 	if len(text) > decode.LargestFile {
-		return Open(fsys, path) // whose error states the limit
+		return Open(fsys, path) // its error states the limit
 	}
 	doc := decode.NewDocument(path, []byte(text))
 	return &Document{fsys: fsys, path: path, doc: doc, kind: kindOf(doc)}
 }
 
-// Kind is the kind of the file.
+// Kind returns the kind of the file.
 func (d *Document) Kind() *Kind { return d.kind }
 
-// Text is the text of the file; empty if it cannot be read.
+// Text returns the text of the file; empty if it cannot be read.
 func (d *Document) Text() string {
 	if d.err != nil {
 		return ""
@@ -56,8 +56,8 @@ func (d *Document) Text() string {
 	return d.doc.Text()
 }
 
-// Read reads the file as its kind, then assignments such as time.budget=30s, and the files that it names. It may be
-// called again, with other assignments. The error wraps [Faults] where anything that is written is wrong.
+// Read reads the file as its kind, applies assignments such as time.budget=30s, and reads the files that it names. It
+// may be called again with other assignments. The error wraps [Faults] if a value is invalid.
 func (d *Document) Read(set []string) (File, error) {
 	if d.err != nil {
 		return nil, fmt.Errorf("read configuration: %w", d.err)
@@ -65,7 +65,7 @@ func (d *Document) Read(set []string) (File, error) {
 	return d.kind.read(d, set)
 }
 
-// as is Read of a file of a given kind.
+// as reads the file as a given kind.
 func (d *Document) as(k *Kind, set []string) (File, error) {
 	if d.err != nil {
 		return nil, fmt.Errorf("read %s: %w", k.Noun, d.err)
@@ -73,8 +73,7 @@ func (d *Document) as(k *Kind, set []string) (File, error) {
 	return k.read(d, set)
 }
 
-// Settings lists what the file says, sorted by key, whatever kind of file it is. The error wraps [Faults] where it is
-// not TOML.
+// Settings lists the settings in a file of any kind, sorted by key. The error wraps [Faults] if the file is not TOML.
 func (d *Document) Settings() ([]Setting, error) {
 	if d.err != nil {
 		return nil, d.err
@@ -86,7 +85,7 @@ func (d *Document) Settings() ([]Setting, error) {
 	return list, err
 }
 
-// readAs reads a document as a kind whose type is known.
+// readAs reads a document as a kind with a known type.
 func readAs[T File](k *Kind, d *Document, set []string) (T, error) {
 	f, err := d.as(k, set)
 	if err != nil {
@@ -96,7 +95,7 @@ func readAs[T File](k *Kind, d *Document, set []string) (T, error) {
 	return f.(T), nil
 }
 
-// ReadNamed reads a document as the file of a kind of its name, such as a cluster simulation, whose type is T.
+// ReadNamed reads a document as the kind with a name, such as a cluster simulation, whose type is T.
 func ReadNamed[T File](kind string, d *Document, set []string) (T, error) {
 	k := KindNamed(kind)
 	if k == nil {

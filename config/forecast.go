@@ -13,14 +13,14 @@ import (
 	"graft/trainer/clock"
 )
 
-// lateEvent is an up after which not all decisions fit in.
+// lateEvent is an up that leaves too little time for all its decisions.
 type lateEvent struct {
 	at           int // in the timeline
 	fits, wanted int // decisions
 }
 
-// lateEvents lists the ups whose decisions do not all fit in, for a job whose network is another one
-// after its first decision; nil where that cannot be known.
+// lateEvents lists the ups that leave too little time for all their decisions, for a job whose network changes at its
+// first decision. It returns nil if that is unknown.
 func (j *Job) lateEvents(first, grown *model.Network) (late []lateEvent, decisions int) {
 	p, err := j.Profile()
 	if err != nil || p == nil || first == nil {
@@ -46,7 +46,7 @@ func (j *Job) lateEvents(first, grown *model.Network) (late []lateEvent, decisio
 	return late, decisions
 }
 
-// lateText says which event comes too late, and what to do.
+// lateText describes an event that comes too late, with a remedy.
 func (j *Job) lateText(l lateEvent, remedy string) string {
 	t := j.Options().Timeline
 	until := fmt.Sprintf("the end of the budget of %v", t.Budget)
@@ -57,7 +57,7 @@ func (j *Job) lateText(l lateEvent, remedy string) string {
 		words.Plural(l.wanted, "decision"), t.Events[l.at].At, l.fits, until, remedy)
 }
 
-// lateDecisions warns of ups after which not all decisions fit in.
+// lateDecisions warns of ups that leave too little time for all their decisions.
 func (j *Job) lateDecisions() (warnings []string) {
 	if j.Adapt.Decider == DecideNone {
 		return nil
@@ -73,10 +73,10 @@ func (j *Job) lateDecisions() (warnings []string) {
 	return warnings
 }
 
-// remedyOfScenarios ends the text about an event of a scenario.
+// remedyOfScenarios is the remedy for a late event of a scenario.
 const remedyOfScenarios = "raise time.budget, or set simulate.decisions lower"
 
-// checkEvents blames an event after which not all decisions of a sequence fit in: it could not end.
+// checkEvents reports an event that leaves too little time for all decisions: no sequence could end.
 func (m *Simulation) checkEvents(r *decode.Reading) {
 	late, decisions := m.lateEvents(m.network, m.network)
 	if decisions < m.decisions() && len(late) > 0 {
@@ -84,20 +84,20 @@ func (m *Simulation) checkEvents(r *decode.Reading) {
 	}
 }
 
-// largestTree bounds the networks that are looked at for a warning.
+// largestTree limits the networks to examine for a warning.
 const largestTree = 300
 
-// errLargeTree ends a walk.
+// errLargeTree stops a walk.
 var errLargeTree = errors.New("the tree has more networks")
 
-// lateGrown warns where only sequences whose networks take little time end in the budget.
+// lateGrown warns if only sequences of fast networks end within the budget.
 func (m *Simulation) lateGrown() []string {
 	p, err := m.Profile()
 	if err != nil || p == nil || m.network == nil || m.decisions() < 2 {
 		return nil
 	}
 	ground, seen := m.ground(m.network), 0
-	ground.Decisions-- // the network after the last decision delays none
+	ground.Decisions-- // the network after the last decision delays no other decision
 	var costliest *model.Network
 	var most time.Duration
 	o := m.Options()

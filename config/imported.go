@@ -13,14 +13,14 @@ import (
 	"graft/model/graph"
 )
 
-// largestImported is in bytes.
+// largestImported is the maximum size of a file in bytes.
 const largestImported = 32 << 20
 
-// mostItems bounds the items of a network's file: each takes some hundred bytes of memory while the file is read, so
-// that it takes less than 1 GB.
+// mostItems limits the items of a network file. Each takes some hundred bytes of memory while the file is read, so that
+// reading takes less than 1 GB.
 const mostItems = 1 << 21
 
-// readImported reads the text of a file of a network, which may be that of an imported one.
+// readImported reads the text of a network file, which may hold an imported network.
 func readImported(fsys files.FS, path string) ([]byte, error) {
 	data, err := decode.ReadAll(fsys, path, largestImported)
 	if err != nil {
@@ -37,11 +37,10 @@ func readImported(fsys files.FS, path string) ([]byte, error) {
 	return data, nil
 }
 
-// importedKeys are the keys whose lists have a line for each item.
+// importedKeys are the keys of lists with one line per item.
 var importedKeys = []string{"modules", "tensors", "operators"}
 
-// ReadImported reads the file of an imported network, in TOML. The error wraps [Faults] where
-// the file can be read and is wrong.
+// ReadImported reads the file of an imported network, in TOML. The error wraps [Faults] if the content is invalid.
 func ReadImported(fsys files.FS, path string) (*graph.Graph, error) {
 	data, err := readImported(fsys, path)
 	if err != nil {
@@ -73,14 +72,13 @@ func parseImported(d *decode.Document) (*graph.Graph, error) {
 
 func isImportedKey(key string) bool { return key == "operators" }
 
-// IsImported reports whether a file is that of an imported network. One that cannot be read is not.
+// IsImported reports whether a file holds an imported network. It returns false for a file that cannot be read.
 func IsImported(fsys files.FS, path string) bool {
 	data, err := readImported(fsys, path)
 	return err == nil && !isJSON(path) && decode.NewDocument(path, data).Has("operators")
 }
 
-// WriteImported writes the file of an imported network, without its weights. The file is replaced
-// as a whole or not at all.
+// WriteImported writes the file of an imported network atomically, without its weights.
 func WriteImported(fsys files.FS, path string, g *graph.Graph) error {
 	text := decode.FormatTOML(tableOf(g.Form()).(decode.Table),
 		func(key string) bool { return slices.Contains(importedKeys, key) })

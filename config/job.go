@@ -16,13 +16,12 @@ import (
 	"graft/trainer/clock"
 )
 
-// What keys are for is taken from the comments of the fields, and the page about them
-// from there.
+// The comments of the fields are the descriptions of keys, which the reference page shows.
 //
 //go:generate go test -run TestDescriptionsAreTheComments -update .
 //go:generate go test -run TestTheReferenceIsOfTheKeys -update .
 
-// JobKind is the kind of every file that is of no other kind.
+// JobKind is the kind of every file without sections of another kind.
 var JobKind = &Kind{
 	Name: "job", Noun: "job", Command: "graft train", Files: "files of jobs", Title: "a job of graft",
 	New: func() File { return NewJob() }, Summary: summaryOf((*Job).Summary),
@@ -40,25 +39,24 @@ var JobKind = &Kind{
 			"their own.\n"},
 }
 
-// Job is the file of one job: each section is a room's options. A missing section has its
-// defaults; with all defaults a job trains ConvSmall on synthetic images for 60 seconds of
-// a virtual clock.
+// Job is the file of one job: each section holds a room's options. A missing section has its defaults. With all
+// defaults a job trains ConvSmall on synthetic images for 60 seconds of a virtual clock.
 type Job struct {
 	Run     RunOptions      // seed, device and output
 	Network NetworkOptions  // network to train, and its initial weights
 	Data    dataset.Options // dataset; empty means synthetic images
 	Time    TimeOptions     // budget, clock and changes of devices
-	// Train holds the options of training. Its tables stand beside it: optimizer, schedule,
-	// augment, distill, checkpoint and parallel.
+	// Train holds the options of training. Its tables are top-level sections: optimizer, schedule, augment, distill,
+	// checkpoint and parallel.
 	Train trainer.Options `config:",hoist,omit=seed|timeline|adapt|optimizer.fused|parallel.background"`
 	Adapt AdaptOptions    // decider, and when and how the network changes; empty means never
 
 	sources
 	profile *clock.Profile          // nil on a wall clock
-	network *model.Network          // without tensors; of the zoo it has its own input and classes
-	history *trainer.WeightsHistory // of the first weights; nil where nothing is known
+	network *model.Network          // without tensors; a zoo network has its own input and classes
+	history *trainer.WeightsHistory // of the initial weights; nil if unknown
 	policy  *jobPolicy              // nil for the other deciders
-	noData  bool                    // the folder of images is not there
+	noData  bool                    // the folder of images does not exist
 }
 
 // NewJob returns an empty file, before EnsureDefaults.
@@ -66,12 +64,12 @@ func NewJob() *Job {
 	j := &Job{}
 	j.Run.Seed = 1
 	j.Time.Budget = time.Minute
-	j.Train.EnsureDefaults() // an optimizer of which only the rule is given keeps its rate
+	j.Train.EnsureDefaults() // an optimizer with only a rule keeps its default rate
 	j.Train.Adapt = trainer.Adapt{}
 	return j
 }
 
-// ReadJob is JobKind.Read. Of a file with options of trials it reads the job.
+// ReadJob reads a job. From a file with trial options it reads only the job.
 func ReadJob(fsys files.FS, path string, set []string) (*Job, error) {
 	d := Open(fsys, path)
 	if d.Kind() == SweepKind {
@@ -84,7 +82,7 @@ func ReadJob(fsys files.FS, path string, set []string) (*Job, error) {
 	return readAs[*Job](JobKind, d, set)
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets zero fields to their defaults.
 func (j *Job) EnsureDefaults() {
 	j.Run.EnsureDefaults()
 	j.Network.EnsureDefaults()
@@ -98,13 +96,13 @@ func (j *Job) EnsureDefaults() {
 	j.Train = o
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (j *Job) Validate() error {
 	return errors.Join(j.Run.Validate(), j.Network.Validate(), j.Data.Validate(), j.Time.Validate(), j.Adapt.Validate(),
 		j.Options().Validate(), j.precision(), j.trials())
 }
 
-// trials is an error where copies would have to train in several processes.
+// trials returns an error if copies for trials would have to train in several processes.
 func (j *Job) trials() error {
 	if j.Adapt.Decider == decideTrials && j.Train.Parallel.On {
 		return errors.New("adapt.decider is trials, which trains copies in one process, and parallel.on is true; " +
@@ -113,7 +111,7 @@ func (j *Job) trials() error {
 	return nil
 }
 
-// precision is an error if the device cannot compute in it.
+// precision returns an error if the device does not support the precision.
 func (j *Job) precision() error {
 	if j.Run.Device == "cpu" {
 		return j.Options().On(torch.CPU)
@@ -128,11 +126,11 @@ func (j *Job) Options() trainer.Options {
 	return o
 }
 
-// Resolved is the text of the file with every value.
+// Resolved returns the text of the file with every value.
 func (j *Job) Resolved() string { return Resolved(j) }
 
-// Digest covers the contents of the network file, the profile, the timeline and the
-// policy, and how many epochs went before. Data and weights count by their names only.
+// Digest covers the contents of the network file, the profile, the timeline and the policy, and the number of earlier
+// epochs. Data and weights count only by name.
 func (j *Job) Digest() string { return digest(j, j.contents) }
 
 func (j *Job) contents(w io.Writer) {
@@ -151,8 +149,8 @@ func (j *Job) contents(w io.Writer) {
 	}
 }
 
-// Differences lists the keys on which results depend and whose values differ from
-// another job's, each as "key was its value and is ours".
+// Differences lists the keys that results depend on and whose values differ from another job's, each as "key was its
+// value and is ours".
 func (j *Job) Differences(was *Job) []string { return differences(j, was) }
 
 func (j *Job) load(fsys files.FS, r *decode.Reading) {
@@ -190,7 +188,7 @@ func (j *Job) load(fsys files.FS, r *decode.Reading) {
 	j.begin(fsys, r)
 }
 
-// checkSteps reports what the network that the job begins with cannot train with.
+// checkSteps reports training options that the initial network does not support.
 func (j *Job) checkSteps(first *model.Network, r *decode.Reading) {
 	o := j.Options()
 	training, _ := dataset.DeclaredCounts(j.Data)
@@ -202,8 +200,8 @@ func (j *Job) checkSteps(first *model.Network, r *decode.Reading) {
 	}
 }
 
-// Check compares the network with the data, and applies the decider to the network without
-// weights, so that an action that can never be done is a fault.
+// Check compares the network with the data. It applies the decider to the network without weights and reports actions
+// that can never be applied.
 func (j *Job) Check(fsys files.FS, r *decode.Reading) {
 	if j.network == nil || r.Failed() {
 		return
@@ -211,7 +209,7 @@ func (j *Job) Check(fsys files.FS, r *decode.Reading) {
 	if j.compare(fsys, r); r.Failed() {
 		return
 	}
-	if first, err := j.Declared(fsys); err == nil { // else compare has said so
+	if first, err := j.Declared(fsys); err == nil { // otherwise compare has reported it
 		j.checkSteps(first, r)
 	}
 	if g := j.network.Graph; g != nil && g.Foreign {
@@ -224,7 +222,7 @@ func (j *Job) Check(fsys files.FS, r *decode.Reading) {
 		r.Blame("adapt.policy", err.Error())
 		return
 	}
-	if j.Adapt.rehearsed() { // the others leave out what does not fit
+	if j.Adapt.rehearsed() { // other deciders skip actions that do not fit
 		j.rehearse(r)
 	}
 }

@@ -17,43 +17,40 @@ import (
 	"graft/trainer"
 )
 
-// RunOptions hold the seed, device and output of a job. All sections take paths of the
-// operating system, from the working folder or, where nothing is there, from that of the file.
+// RunOptions hold the seed, device and output of a job. Paths in all sections are paths of the operating system,
+// relative to the working folder or, if not found there, to the folder of the file.
 type RunOptions struct {
-	Seed   int64  // seed of all random numbers but the data's; default 1, and 0 is a seed like any other
+	Seed   int64  // seed of all random numbers except the data's; default 1, and 0 is a valid seed
 	Folder string `result:"none"`     // path of the run folder; empty lets the command choose
 	Device string `result:"rounding"` // device of all tensors: cpu or cuda:N; empty means cpu
-	// threads of LibTorch; zero finds the fastest number by trying, up to one for each processor, where
-	// results do not depend on it
+	// threads of LibTorch; zero measures the fastest number, up to one per processor, if results do not depend on it
 	Threads int `result:"rounding"`
-	// Instructions are the vector instructions of the CPU: native, the processor's fastest, with
-	// which unlike processors round otherwise; or avx2, whose results are the same on every
-	// processor that has AVX2. Empty means native.
+	// Instructions are the vector instructions of the CPU: native uses the processor's fastest, and results differ
+	// between CPU models; avx2 gives the same results on every processor with AVX2. Empty means native.
 	Instructions string `config:",one=native|avx2" result:"rounding"`
-	// Listen is the address of the HTTP server that shows and steers the running job, such
-	// as 127.0.0.1:0, where port 0 picks a free one; empty means no server.
+	// Listen is the address of the HTTP server that shows and controls the running job, such as 127.0.0.1:0; port 0
+	// picks a free port. Empty means no server.
 	Listen string `result:"none"`
-	// Tensorboard is whether event files for TensorBoard are written beside the tables;
-	// false writes none.
+	// Tensorboard writes event files for TensorBoard in addition to the tables. False writes none.
 	Tensorboard bool `result:"none"`
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *RunOptions) EnsureDefaults() {
 	o.Device = cmp.Or(o.Device, "cpu")
 	o.Instructions = cmp.Or(o.Instructions, string(torch.Native))
 }
 
-// Limit makes this process compute with the job's instructions. It comes before LibTorch is opened.
+// Limit restricts this process to the job's instructions. Call it before LibTorch is opened.
 func (o RunOptions) Limit() error { return torch.LimitTo(torch.Instructions(o.Instructions)) }
 
-// deviceName matches a device; whether it exists is checked when the job starts.
+// deviceName matches device names; the job checks at its start that the device exists.
 var deviceName = regexp.MustCompile(`^(cpu|cuda|cuda:[0-9]{1,3})$`)
 
-// mostThreads keeps LibTorch's OpenMP from ending the process where it cannot start them.
+// mostThreads avoids that OpenMP in LibTorch aborts the process because it cannot start the threads.
 const mostThreads = 1024
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (o RunOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(!deviceName.MatchString(o.Device), "device is %q; must be cpu or cuda:N", o.Device)
@@ -74,40 +71,38 @@ func isPort(text string) bool {
 	return err == nil
 }
 
-// NetworkOptions name the network to train. A network of the zoo takes its input and
-// classes from the data.
+// NetworkOptions name the network to train. A network of the zoo takes its input and classes from the data.
 type NetworkOptions struct {
-	// name of a network of the zoo, as graft model list prints it; empty means ConvSmall where no file is given
+	// name of a network of the zoo, as graft model list prints it; empty without a file means ConvSmall
 	Name string
 	File string // path of a network file, in place of a name; empty means none
-	// Classes is the number of classes that the last linear layer tells apart. Zero means those
-	// of the data for a network of the zoo, and the file's own for one of a file.
+	// Classes is the number of outputs of the last linear layer. Zero means the data's classes for a network of the
+	// zoo, and the file's own for a network file.
 	Classes int `json:",omitempty"`
-	// Weights is a file of initial weights, .pth or .safetensors, or a results folder of the
-	// original's, from which the job continues. {seed} in the name of the file stands for run.seed: each seed
-	// of a comparison then begins with its own file. Empty draws random weights.
+	// Weights is a file of initial weights, .pth or .safetensors, or a results folder of the original's; the job
+	// continues from it. {seed} in the file name stands for run.seed, so that each seed of a comparison starts with its
+	// own file. Empty draws random weights.
 	Weights string
-	// Fresh draws parameters from run.seed in spite of Weights, and takes from it only what nothing says how to draw:
-	// buffers and constants of an imported network. False takes all weights.
+	// Fresh draws parameters from run.seed although Weights is given. It takes from Weights only the tensors for which
+	// no initialization is defined: buffers and constants of an imported network. False takes all weights.
 	Fresh bool `json:",omitempty"`
-	// Runtimes is the original's file of epoch times of the weights. The job continues with
-	// the next epoch and its learning rate, at the time of the budget at which the last
-	// epoch ended, unless time.start is given. Empty means the file in the folder that
-	// Weights names, or none.
+	// Runtimes is the original's file of epoch times of the weights. Unless time.start is given, the job continues at
+	// the end of the last epoch in the file: with the next epoch, its learning rate, and its time in the budget. Empty
+	// means the file in the folder that Weights names, or none.
 	Runtimes string
-	// ResetEpochs starts with epoch zero and the first learning rate in spite of Runtimes, as the
-	// original did. False continues with both.
+	// ResetEpochs starts with epoch zero and the first learning rate although Runtimes is given, as the original did.
+	// False continues with both.
 	ResetEpochs bool
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *NetworkOptions) EnsureDefaults() {
 	if o.Name == "" && o.File == "" {
 		o.Name = "ConvSmall"
 	}
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (o NetworkOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Name != "" && o.File != "", "file and name are both given; leave one of them out")
@@ -124,24 +119,25 @@ func (o NetworkOptions) Validate() error {
 // TimeOptions hold a job's budget and the changes of its devices.
 type TimeOptions struct {
 	trainer.Timeline // budget, start and events; the default budget is 60 s
-	// clock that the budget counts on: virtual charges work by a profile, wall is the machine's; empty means virtual
+	// clock that measures the budget: virtual charges work by a profile, wall measures the machine's time; empty means
+	// virtual
 	Clock string `config:",one=virtual|wall"`
-	// name or file of the profile that the virtual clock charges work by; empty means steady there
+	// name or file of the device profile that charges work on the virtual clock; empty means steady there
 	Profile string
-	// EventsFile is a file of events in place of a list: CSV with the columns seconds, change
-	// and devices. Empty means none.
+	// EventsFile is a file of events that replaces the list: CSV with the columns seconds, change and devices. Empty
+	// means none.
 	EventsFile string `config:"timeline"`
 
 	loaded []trainer.Event // of EventsFile
 }
 
-// The clocks.
+// Names of clocks.
 const (
 	VirtualClock = "virtual" // charges work by a profile
-	WallClock    = "wall"    // the machine's clock
+	WallClock    = "wall"    // measures the machine's time
 )
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *TimeOptions) EnsureDefaults() {
 	o.Clock = cmp.Or(o.Clock, VirtualClock)
 	if o.Clock == VirtualClock && o.Profile == "" {
@@ -149,7 +145,7 @@ func (o *TimeOptions) EnsureDefaults() {
 	}
 }
 
-// timeline is the trainer's, with the events of the file.
+// timeline returns the trainer's timeline with the events of the file.
 func (o TimeOptions) timeline() trainer.Timeline {
 	t := o.Timeline
 	if o.EventsFile != "" {
@@ -158,7 +154,7 @@ func (o TimeOptions) timeline() trainer.Timeline {
 	return t
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (o TimeOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Clock == WallClock && o.Profile != "",
@@ -177,46 +173,43 @@ func (o TimeOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// AdaptOptions say who decides on changes of the network, when, and how these are done.
+// AdaptOptions configure the decider, the times of its decisions, and the surgery.
 type AdaptOptions struct {
-	// Decider chooses the actions: fixed takes its action each time, script its actions one
-	// after the other, random any that fits, trials the one of those that fit whose validation loss is
-	// the lowest after some steps of training, policy those of a learned policy, none takes none.
-	// Empty means none.
+	// Decider chooses the actions: fixed takes its action every time; script takes its actions one after the other;
+	// random draws an action that fits; trials trains a copy with each action that fits for some steps and takes the
+	// action with the lowest validation loss; policy follows a learned policy; none takes no action. Empty means none.
 	Decider string
-	// Actions lists the actions of the deciders fixed, which takes one, and script, and the choices of
-	// random, of trials and of a structural policy, as far as they fit: such as deepen:0, widen:conv2:48 or
-	// none. Empty where the last two choose by Kinds, and for none.
+	// Actions lists the actions of the deciders fixed (exactly one) and script, and the choices of random, trials and a
+	// structural policy; choices that do not fit are skipped. Examples are deepen:0, widen:conv2:48 and none. Empty for
+	// the decider none; for the deciders with choices, empty uses Kinds.
 	Actions []net2net.Action
-	// Kinds are the operations that random draws from, or a structural policy weighs, where there
-	// are no actions. Empty means deepen and widen for random, and for a policy what it learned to
-	// judge, on the kinds of layers that it learned from.
+	// Kinds are the operations among which random, trials or a structural policy chooses if Actions is empty. Empty
+	// means deepen and widen for random and trials; for a policy, empty means the operations and kinds of layers that
+	// it learned from.
 	Kinds []net2net.Kind
-	// Policy is the path of a learned policy: the file of a structural one or a folder with
-	// its policy.safetensors, or the weights of one of the original's or their folder.
-	// Empty for the other deciders.
+	// Policy is the path of a learned policy: the file of a structural policy or a folder with policy.safetensors, or
+	// the weights of a policy of the original's or their folder. Empty for other deciders.
 	Policy string
-	// Vocab is the path of the vocabulary that a policy of the original's learned with, a
-	// folder or a file. Empty for a structural policy and for the other deciders.
+	// Vocab is the path of the vocabulary, a folder or a file, that a policy of the original's learned with. Empty for
+	// a structural policy and for other deciders.
 	Vocab string
-	// TrialSteps is the number of steps for which the decider trials trains a copy of the network with each of
-	// its choices; zero means 32.
+	// TrialSteps is the number of training steps per choice for the decider trials. Zero means 32.
 	TrialSteps int `json:",omitempty"`
-	// whether the policy draws its actions; false takes the likeliest
+	// Sample draws actions from the policy's probabilities. False takes the most likely action.
 	Sample bool
-	// when the decider is asked, and how its actions are done
+	// times of decisions, and surgery
 	trainer.Adapt `config:",inline=surgery,omit=surgery.seed"`
 }
 
-// mostTrialSteps bounds a trial, far above any useful length.
+// mostTrialSteps limits a trial, far above any useful length.
 const mostTrialSteps = 1 << 20
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *AdaptOptions) EnsureDefaults() {
 	o.Decider = cmp.Or(o.Decider, DecideNone)
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (o AdaptOptions) Validate() error {
 	var faults validate.Faults
 	use, n := o.kind().Actions, len(o.Actions)

@@ -14,14 +14,14 @@ import (
 	"graft/model"
 )
 
-// PolicyFile is the name of a structural policy's file in the folder of its run.
+// PolicyFile is the file name of a structural policy in its run folder.
 const PolicyFile = "policy.safetensors"
 
-// jobPolicy is the policy of a job: one of the original's, or a structural one.
+// jobPolicy is the policy of a job: the original's or a structural policy.
 type jobPolicy struct {
-	foreign    decider.Foreign     // nil for a structural one
-	structural *decider.Structural // nil for one of another program
-	digest     string              // of all that its decisions depend on, without its options
+	foreign    decider.Foreign     // nil for a structural policy
+	structural *decider.Structural // nil for a policy of another program
+	digest     string              // of all inputs of its decisions except its options
 }
 
 func (p *jobPolicy) decider() decider.Decider {
@@ -31,7 +31,7 @@ func (p *jobPolicy) decider() decider.Decider {
 	return p.structural
 }
 
-// readPolicy reads the policy that is named. Its file tells its kind.
+// readPolicy reads the named policy. The file determines its kind.
 func (j *Job) readPolicy(fsys files.FS) (*jobPolicy, error) {
 	p, err := readStructural(fsys, j.Adapt.Policy)
 	if err != nil {
@@ -56,8 +56,8 @@ func (j *Job) readPolicy(fsys files.FS) (*jobPolicy, error) {
 	return &jobPolicy{foreign: foreign, digest: digest}, err
 }
 
-// readStructural reads a structural policy: a file, or the one of a run's folder. It is
-// nil for another kind of file or folder.
+// readStructural reads a structural policy from a file or a run folder. It returns nil for another kind of file or
+// folder.
 func readStructural(fsys files.FS, path string) (*decider.Structural, error) {
 	info, err := fsys.Stat(path)
 	if err != nil {
@@ -85,8 +85,7 @@ func readStructural(fsys files.FS, path string) (*decider.Structural, error) {
 	return p, err
 }
 
-// structuralDigest is a SHA-256 in hex over a policy. Its notes on its origin change no
-// decision.
+// structuralDigest returns a SHA-256 in hex of a policy, without the notes on its origin, which change no decision.
 func structuralDigest(p *decider.Structural) (string, error) {
 	bare := *p
 	bare.Notes = nil
@@ -100,8 +99,8 @@ func structuralDigest(p *decider.Structural) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// consult is an error where the policy does not fit the network, as far as that is known:
-// the layers of a network of the zoo depend on the images.
+// consult returns an error if the policy does not fit the network. It skips networks of the zoo, whose layers depend on
+// the images.
 func (j *Job) consult() error {
 	if j.policy != nil && j.policy.foreign != nil && j.Network.File == "" {
 		return j.policy.foreign.FitsBlocks(j.network)
@@ -109,8 +108,8 @@ func (j *Job) consult() error {
 	return j.Fits(j.network)
 }
 
-// Fits is an error where the decider cannot decide about a network, now or, where it
-// needs a vocabulary, after one of its actions. A structural policy reads any network.
+// Fits returns an error if the decider cannot decide about a network, now or, if it needs a vocabulary, after one of
+// its actions. A structural policy reads any network.
 func (j *Job) Fits(n *model.Network) error {
 	switch {
 	case j.policy == nil:

@@ -21,7 +21,7 @@ type Page = decode.Page
 
 // Optional steps of reading a file.
 type (
-	named  interface{ named(path string) }    // fills in a default from the file's path
+	named  interface{ named(path string) }    // sets a default from the file's path
 	preset interface{ preset() (File, bool) } // returns other defaults, if the file's keys select them
 	loader interface {
 		load(files.FS, *decode.Reading)
@@ -35,26 +35,26 @@ type (
 	} // reads networks and profiles of devices, which packages below cannot read
 )
 
-// sources is embedded by the structs of files.
+// sources is embedded in the structs of files.
 type sources = decode.Sources
 
-// Kind is a kind of configuration file. A new one is a file with its options struct and
-// its Kind, and a line in Kinds.
+// Kind is a kind of configuration file. To add one, add a file with its options struct and its Kind, and a line in
+// Kinds.
 type Kind struct {
 	Name     string   // one word: 'graft config schema --NAME' prints its schema
-	Noun     string   // a file of it in errors, such as scenario
-	Files    string   // its files in help texts, such as "files of scenarios"
-	Command  string   // that takes its files, such as graft simulate
-	Title    string   // of its schema
-	Sections []string // sections that only its files have; empty for jobs, as which all other files are read
+	Noun     string   // noun for one file in errors, such as scenario
+	Files    string   // noun for several files in help texts, such as "files of scenarios"
+	Command  string   // command that takes its files, such as graft simulate
+	Title    string   // title of its schema
+	Sections []string // sections that only its files have; empty for jobs, the kind of all other files
 	New      func() File
 	// Summary describes a valid file in one line; its error is a fault of the file.
 	Summary func(File) (string, error)
 	Page    Page
 }
 
-// Kinds lists the kinds of files in the order of the reference page. A file is of the
-// first one that has one of its sections, and else a job.
+// Kinds lists the kinds of files in the order of the reference page. A file has the first kind with one of its
+// sections; otherwise it is a job.
 func Kinds() []*Kind {
 	first, last := registeredKinds()
 	kinds := []*Kind{JobKind, SimulationKind, TreeLearningKind, PipelineKind}
@@ -62,20 +62,18 @@ func Kinds() []*Kind {
 	return append(append(kinds, last...), SweepKind)
 }
 
-// KindOf returns the kind of a file; a file that cannot be read and an empty path have
-// that of jobs.
+// KindOf returns the kind of a file. For an empty path and a file that cannot be read, it returns the kind of jobs.
 func KindOf(fsys files.FS, path string) *Kind { return Open(fsys, path).Kind() }
 
-// Read reads a file of the kind, then assignments such as time.budget=30s, and the files
-// that it names; an empty path is no file. The error wraps [Faults] where anything that
-// is written is wrong.
+// Read reads a file of the kind, applies assignments such as time.budget=30s, and reads the files that it names; an
+// empty path means no file. The error wraps [Faults] if a value is invalid.
 func (k *Kind) Read(fsys files.FS, path string, set []string) (File, error) {
 	return Open(fsys, path).as(k, set)
 }
 
 func (k *Kind) read(d *Document, set []string) (File, error) {
 	f, doc := k.New(), d.doc.Fresh()
-	doc.OldNames = filepath.Base(d.path) == results.ResolvedFile // written by graft, maybe by an earlier one
+	doc.OldNames = filepath.Base(d.path) == results.ResolvedFile // written by graft, maybe by an earlier version
 	r, err := dialect.Read(doc, set, f)
 	if p, has := f.(preset); err == nil && has {
 		if other, wanted := p.preset(); wanted {
@@ -112,8 +110,8 @@ func finish(fsys files.FS, f File, r *decode.Reading) error {
 	return r.Finish()
 }
 
-// Schema is the JSON Schema (draft 2020-12) of the kind's files, for editors and other
-// programs. What depends on several keys is checked by Read alone.
+// Schema returns the JSON Schema (draft 2020-12) of the kind's files, for editors and other programs. Only Read checks
+// constraints between several keys.
 func (k *Kind) Schema() (string, error) { return dialect.Schema(k.Title, k.defaults()) }
 
 func (k *Kind) defaults() File {
@@ -122,8 +120,8 @@ func (k *Kind) defaults() File {
 	return f
 }
 
-// Reference is a page about the keys of all kinds of files, in Markdown: a table for each
-// section, with types, defaults and the comments of the code.
+// Reference returns the reference page of the keys of all kinds of files, in Markdown: a table per section, with types,
+// defaults and the comments of the code.
 func Reference() string {
 	var b strings.Builder
 	for k, kind := range Kinds() {
@@ -136,7 +134,7 @@ func Reference() string {
 	return b.String()
 }
 
-// summaryOf makes Kind.Summary of a method.
+// summaryOf converts a method to Kind.Summary.
 func summaryOf[T File](summary func(T) (string, error)) func(File) (string, error) {
 	return func(f File) (string, error) { return summary(f.(T)) }
 }

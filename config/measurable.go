@@ -11,24 +11,26 @@ import (
 	"graft/simulation/grid"
 )
 
-// Measurable holds the networks that a profile measures to charge a job, and how.
+// Measurable holds the networks to measure for a profile that charges a job, and the conditions of the measurement.
 type Measurable struct {
-	Network   *model.Network     // at the start, without weights
-	Sequences [][]net2net.Action // of actions, by which the network may grow
-	All       int                // the number of single actions of which Sequences has some
-	Surgery   net2net.Options    // how the actions are done
-	Batches   []int              // examples of a step and of a batch of evaluation
-	Optimizer string             // of the steps
-	Exact     bool               // as train.exact
+	Network   *model.Network     // initial network, without weights
+	Sequences [][]net2net.Action // sequences of actions that may grow the network
+	All       int                // number of all single actions; Sequences holds some of them
+	Surgery   net2net.Options    // options of the surgery
+	Batches   []int              // examples per step and per batch of evaluation
+	Optimizer string             // optimizer of the steps
+	Exact     bool               // value of train.exact
 }
 
-// Limits of what is measured. More would take longer than it gains: the others are charged by their relatives.
+// Limits on measured networks; more would not be worth the time. Networks beyond the limits are charged by their
+// relatives.
 const (
-	mostSingle = 16 // actions on the network at the start
+	mostSingle = 16 // actions on the initial network
 	mostWhole  = 6  // whole sequences
 )
 
-// IsConfiguration reports whether a file is the configuration of a job, a scenario or a comparison, and not a network.
+// IsConfiguration reports whether a file is the configuration of a job, a scenario or a comparison rather than a
+// network.
 func IsConfiguration(fsys files.FS, path string) bool {
 	doc, err := decode.Open(fsys, path)
 	return err == nil && !isJSON(path) && !slices.ContainsFunc([]string{"layers", "operators", "transformer"},
@@ -36,8 +38,8 @@ func IsConfiguration(fsys files.FS, path string) bool {
 		slices.ContainsFunc([]string{"network", "time", "train", "data", "adapt", "simulate", "compare"}, doc.Has)
 }
 
-// ReadMeasurable reads a job, a scenario or a comparison as what a profile measures. The profile that the file
-// names need not be there yet.
+// ReadMeasurable reads a job, a scenario or a comparison and returns the networks to measure for it. The profile that
+// the file names need not exist yet.
 func ReadMeasurable(fsys files.FS, path string) (*Measurable, error) {
 	d := Open(fsys, path)
 	f, err := d.Read(nil)
@@ -60,7 +62,7 @@ func ReadMeasurable(fsys files.FS, path string) (*Measurable, error) {
 	return nil, fmt.Errorf("read %s: expected the file of a job, a scenario or a comparison, or of a network", path)
 }
 
-// spaces are the sequences of a job's decider.
+// spaces returns the sequences of a job's decider.
 func (j *Job) spaces() []grid.Space {
 	a, decisions := j.Adapt, max(1, j.Decisions())
 	switch {
@@ -68,7 +70,7 @@ func (j *Job) spaces() []grid.Space {
 		return nil
 	case a.kind().Actions == ActionsInOrder:
 		var list []grid.Space
-		for k := range a.Actions { // a space of one choice at each decision
+		for k := range a.Actions { // a space with one choice per decision
 			list = append(list, grid.Space{Actions: a.Actions[:k+1], Decisions: -1})
 		}
 		return list
@@ -99,7 +101,7 @@ func (j *Job) measurable(fsys files.FS, spaces []grid.Space) (*Measurable, error
 	return m, nil
 }
 
-// add adds the sequences of a space: single actions first, and then whole ones.
+// add adds the sequences of a space: single actions first, then whole sequences.
 func (m *Measurable) add(g grid.Space) error {
 	if g.Decisions < 0 {
 		m.Sequences = append(m.Sequences, g.Actions)

@@ -15,7 +15,7 @@ import (
 	"graft/model"
 )
 
-// largestNetworkFile is in bytes, of a tree of layers. Files of graphs may be larger.
+// largestNetworkFile is the maximum size in bytes of a file with a tree of layers. Files of graphs may be larger.
 const largestNetworkFile = 1 << 20
 
 func largestFileOf(graph bool) int {
@@ -25,8 +25,8 @@ func largestFileOf(graph bool) int {
 	return largestNetworkFile
 }
 
-// ReadNetwork reads a network's file: JSON where its name ends in .json, and TOML
-// otherwise. The error wraps [Faults] where the file can be read and is wrong.
+// ReadNetwork reads a network file: JSON if its name ends in .json, otherwise TOML. The error wraps [Faults] if the
+// content is invalid.
 func ReadNetwork(fsys files.FS, path string) (*model.Network, error) {
 	data, err := readImported(fsys, path)
 	if err != nil {
@@ -70,7 +70,7 @@ func parseNetwork(path string, data []byte) (*model.Network, error) {
 	return n, nil
 }
 
-// isNetworkKey reports whether a network's file may have a key.
+// isNetworkKey reports whether a network file may have a key.
 func isNetworkKey(key string) bool {
 	return key == "layers" || key == "operators" || key == "transformer"
 }
@@ -83,10 +83,8 @@ func problems(faults model.FormFaults) []decode.Problem {
 	return list
 }
 
-// WriteNetwork writes a network's file, from which ReadNetwork makes the same
-// network; its weights are not part of it. The name says JSON or TOML as for
-// ReadNetwork. The names of its classes, if any are given, become a comment of a TOML file. The file
-// is replaced as a whole or not at all.
+// WriteNetwork atomically writes a network file, from which ReadNetwork makes the same network, without weights. The
+// format follows the file name, as in ReadNetwork. Names of classes, if given, become a comment of a TOML file.
 func WriteNetwork(fsys files.FS, path string, n *model.Network, classes ...string) error {
 	if err := n.Check(); err != nil {
 		return fmt.Errorf("write network %s: it could not be read again: %w", path, err)
@@ -102,7 +100,7 @@ func WriteNetwork(fsys files.FS, path string, n *model.Network, classes ...strin
 	return writeText(fsys, "network", path, text)
 }
 
-// classesComment is a line for people; empty without classes.
+// classesComment returns a comment line for readers; empty without classes.
 func classesComment(classes []string) string {
 	if len(classes) == 0 {
 		return ""
@@ -114,7 +112,7 @@ func classesComment(classes []string) string {
 	return "# Classes, in the order of the outputs: " + strings.Join(quoted, ", ") + "\n"
 }
 
-// writeText replaces a file as a whole or not at all.
+// writeText replaces a file atomically.
 func writeText(fsys files.FS, what, path, text string) error {
 	err := files.WriteAtomic(fsys, path, func(w io.Writer) error {
 		_, err := io.WriteString(w, text)
@@ -126,7 +124,7 @@ func writeText(fsys files.FS, what, path, text string) error {
 	return nil
 }
 
-// FormatNetwork writes a network's file in TOML.
+// FormatNetwork writes a network file in TOML.
 func FormatNetwork(w io.Writer, n *model.Network) error {
 	_, err := io.WriteString(w, networkText(n))
 	return err
@@ -136,12 +134,12 @@ func networkText(n *model.Network) string {
 	return decode.FormatTOML(tableOf(n.Form()).(decode.Table), isParts)
 }
 
-// isParts says whether a key of a network has a line for each of its parts.
+// isParts reports whether a key of a network has one line per part.
 func isParts(key string) bool {
 	return slices.Contains(slices.Concat([]string{"layers", "block", "residual", "branches"}, importedKeys), key)
 }
 
-// tableOf turns a form, or what stands in it, into what package decode writes.
+// tableOf converts a form, or a value in it, to types that package decode writes.
 func tableOf(v any) any {
 	switch v := v.(type) {
 	case model.Form:

@@ -8,13 +8,13 @@ import (
 	"graft/internal/decode"
 )
 
-// mark is a kind of file by top-level keys that only its files have.
+// mark identifies a kind of file by top-level keys that only its files have.
 type mark struct {
 	keys []string
-	what string // the file, with what to do with it
+	what string // noun for the file, with the command to use
 }
 
-// marks lists them; the first that fits a file is its kind.
+// marks lists the marks. The first that matches a file gives its kind.
 func marks() (list []mark) {
 	for _, k := range Kinds() {
 		if k.Sections != nil {
@@ -29,13 +29,12 @@ func marks() (list []mark) {
 		mark{[]string{"network", "time", "train", "data", "adapt"}, JobKind.isFor()})
 }
 
-// isFor says which command takes files of the kind.
+// isFor names the command that takes files of the kind.
 func (k *Kind) isFor() string {
 	return fmt.Sprintf("one of the %s: '%s' takes it", k.Files, k.Command)
 }
 
-// otherKind is a fault if a file has a key that the reader does not know and that marks another
-// kind of file; nil otherwise.
+// otherKind returns a fault if a file has an unknown key that marks another kind of file; otherwise nil.
 func otherKind(doc *decode.Document, knows func(key string) bool) error {
 	for _, m := range marks() {
 		k := slices.IndexFunc(m.keys, func(key string) bool { return doc.Has(key) && !knows(key) })
@@ -46,8 +45,8 @@ func otherKind(doc *decode.Document, knows func(key string) bool) error {
 	return nil
 }
 
-// knowsKey is [knowsKey], with the sections of other kinds that the same command takes: these are
-// slips, not files of another kind.
+// knowsKey extends [knowsKey] by the sections of other kinds that the same command takes: these are mistakes in this
+// file, not files of another kind.
 func (k *Kind) knowsKey(f File) func(key string) bool {
 	return func(key string) bool {
 		return knowsKey(f)(key) || slices.ContainsFunc(Kinds(),
@@ -55,7 +54,7 @@ func (k *Kind) knowsKey(f File) func(key string) bool {
 	}
 }
 
-// knowsKey returns which top-level keys the file of a struct has.
+// knowsKey returns a function that reports whether a struct has a top-level key.
 func knowsKey(target any) func(key string) bool {
 	o := dialect.Outline(reflect.TypeOf(target).Elem())
 	return func(key string) bool { return o.Find(key) != nil }

@@ -19,13 +19,12 @@ var pathKeys = []string{"network.file", "network.weights", "network.runtimes", "
 	"workloads.train", "workloads.validation", "workloads.test", "table.file", "table.network", "table.vocabulary",
 	"policy.weights"}
 
-// namesToo lists the keys whose values can be names or numbers as well as paths.
+// namesToo lists the keys whose values are names or numbers as well as paths.
 var namesToo = []string{"time.profile", "schedule.schedulers",
 	"table.network"}
 
-// findPaths finds the files that a document names, in the working folder or beside the document. What
-// a run folder keeps of a document was found before: there a path counts from the working folder
-// alone.
+// findPaths resolves the files that a document names, in the working folder or next to the document. In a document kept
+// in a run folder the paths are already resolved: they are relative to the working folder only.
 func findPaths(fsys files.FS, r *decode.Reading) {
 	if fsys == nil {
 		return
@@ -45,7 +44,7 @@ func findPaths(fsys files.FS, r *decode.Reading) {
 	r.FindPaths(pathKeys, named, there)
 }
 
-// anySeed reports whether there is a file of some seed.
+// anySeed reports whether the file exists for any seed.
 func anySeed(fsys files.FS, path string) bool {
 	entries, err := fsys.ReadDir(filepath.Dir(path))
 	before, after, _ := strings.Cut(filepath.Base(path), seedMark)

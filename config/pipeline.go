@@ -23,8 +23,7 @@ var PipelineKind = &Kind{
 			"`run.folder`, and these.\n"},
 }
 
-// Pipeline is the file of all stages from scenarios to a policy: simulation, learning and
-// evaluation.
+// Pipeline is the file of all stages from scenarios to a policy: simulation, learning and evaluation.
 type Pipeline struct {
 	Pipeline PipelineOptions         // scenarios to simulate, and the output
 	Run      learn.RunOptions        `config:",omit=folder"` // seeds and checkpoints of the policies
@@ -47,10 +46,10 @@ func ReadPipeline(fsys files.FS, path string, set []string) (*Pipeline, error) {
 	return readAs[*Pipeline](PipelineKind, Open(fsys, path), set)
 }
 
-// preset has the defaults for new scenarios where the file is for them.
+// preset returns the defaults for new scenarios if the file sets learn.for to them.
 func (p *Pipeline) preset() (File, bool) { return NewPipeline(ForNew), p.Learn.For == ForNew }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets zero fields to their defaults.
 func (p *Pipeline) EnsureDefaults() {
 	p.Run.EnsureDefaults()
 	p.Policy.EnsureDefaults()
@@ -58,16 +57,16 @@ func (p *Pipeline) EnsureDefaults() {
 	p.Evaluate.EnsureDefaults()
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (p *Pipeline) Validate() error {
 	return errors.Join(p.Pipeline.Validate(), p.Run.Validate(), p.Policy.Validate(), p.Learn.Validate(),
 		p.Evaluate.Validate())
 }
 
-// Resolved is the text of the file with every value.
+// Resolved returns the text of the file with every value.
 func (p *Pipeline) Resolved() string { return Resolved(p) }
 
-// Digest covers the scenarios, wherever their files lie.
+// Digest covers the scenarios, wherever their files are stored.
 func (p *Pipeline) Digest() string {
 	return digest(p, func(w io.Writer) {
 		for _, m := range p.scenarios {
@@ -76,10 +75,10 @@ func (p *Pipeline) Digest() string {
 	})
 }
 
-// Scenarios returns the scenarios that were read.
+// Scenarios returns the scenarios, in the order of the file.
 func (p *Pipeline) Scenarios() []*Simulation { return p.scenarios }
 
-// Learning is the file of the policies that learn from the folders of tables.
+// Learning returns the configuration of policies that learn from folders of tables.
 func (p *Pipeline) Learning(folders []string) *TreeLearning {
 	return &TreeLearning{Run: p.Run, Tables: TreeLearningTables{Folders: folders, HeldOut: []string{}},
 		Policy: p.Policy, Learn: p.Learn}

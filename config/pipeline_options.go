@@ -11,17 +11,16 @@ import (
 
 // PipelineOptions name the scenarios to simulate and the output.
 type PipelineOptions struct {
-	Scenarios []string `result:"contents"` // paths of scenario files, whose tables policies learn from; required
-	// path of the results: a folder for each scenario and one for the policies; empty lets the command choose
+	Scenarios []string `result:"contents"` // paths of scenario files; policies learn from their tables; required
+	// path of the results: one folder per scenario and one for the policies; empty lets the command choose
 	Folder string `result:"none"`
-	// folder of outcomes; empty means what each scenario says, or the folder cache beside the others
+	// folder of outcomes; empty means each scenario's own setting, or the folder cache next to the scenarios' folders
 	Cache string `result:"none"`
-	// Set are assignments to keys of all scenarios, such as run.device="cuda:0"; empty
-	// changes none.
+	// Set are assignments to keys of all scenarios, such as run.device="cuda:0". Empty changes none.
 	Set []string `result:"contents"`
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (o PipelineOptions) Validate() error {
 	if len(o.Scenarios) == 0 {
 		return errors.New("scenarios are missing; name the scenario files to learn from")
@@ -29,7 +28,7 @@ func (o PipelineOptions) Validate() error {
 	return nil
 }
 
-// What is held out at a time, to evaluate policies on data that they did not learn from.
+// Units of cross-validation: data held out at a time, to evaluate policies that did not learn from it.
 const (
 	LeaveNone     = "none"
 	LeaveScenario = "scenario" // one scenario
@@ -38,20 +37,20 @@ const (
 	LeaveBudget   = "budget"   // all scenarios of a budget
 )
 
-// PipelineEvaluate says how policies are evaluated.
+// PipelineEvaluate configures the evaluation of policies.
 type PipelineEvaluate struct {
-	// LeaveOut selects the cross-validation: scenario holds out one scenario at a time,
-	// network, dataset and budget all scenarios of one network, dataset or budget, none
-	// evaluates the policies on their training tables only. Empty means none.
+	// LeaveOut selects the cross-validation: scenario holds out one scenario at a time; network, dataset and budget
+	// hold out all scenarios of one network, dataset or budget; none evaluates the policies only on their training
+	// tables. Empty means none.
 	LeaveOut string `config:",one=none|scenario|network|dataset|budget"`
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *PipelineEvaluate) EnsureDefaults() {
 	o.LeaveOut = cmp.Or(o.LeaveOut, LeaveNone)
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (o PipelineEvaluate) Validate() error {
 	if all := []string{LeaveNone, LeaveScenario, LeaveNetwork, LeaveDataset, LeaveBudget}; !slices.Contains(all,
 		o.LeaveOut) {

@@ -10,8 +10,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// FindProfile reads the profile that a text names: a file where it looks like a path or
-// ends in .toml, and a built-in one otherwise.
+// FindProfile reads a profile: a file if the text looks like a path or ends in .toml, otherwise a built-in profile.
 func FindProfile(fsys files.FS, text string) (*clock.Profile, error) {
 	if files.IsPath(text) {
 		return ReadProfile(fsys, text)
@@ -19,8 +18,7 @@ func FindProfile(fsys files.FS, text string) (*clock.Profile, error) {
 	return clock.FindProfile(text)
 }
 
-// ReadProfile reads the file of a profile. The error wraps [Faults] where its content is
-// wrong.
+// ReadProfile reads a profile file. The error wraps [Faults] if its content is invalid.
 func ReadProfile(fsys files.FS, path string) (*clock.Profile, error) {
 	text, err := decode.ReadAll(fsys, path, decode.LargestFile)
 	if err != nil {
@@ -48,8 +46,7 @@ func parseProfile(path string, text []byte) (*clock.Profile, error) {
 	return p, nil
 }
 
-// WriteProfile writes the file of a profile, from which ReadProfile makes the same.
-// The file is replaced as a whole or not at all.
+// WriteProfile atomically writes a profile file. ReadProfile makes the same profile from it.
 func WriteProfile(fsys files.FS, path string, p *clock.Profile) error {
 	if err := p.Validate(); err != nil {
 		return fmt.Errorf("write profile %s: it could not be read again: %w", path, err)
@@ -57,15 +54,15 @@ func WriteProfile(fsys files.FS, path string, p *clock.Profile) error {
 	return writeText(fsys, "profile", path, FormatProfile(p))
 }
 
-// FormatProfile is the text of a profile's file.
+// FormatProfile returns the text of a profile file.
 func FormatProfile(p *clock.Profile) string { return dialect.Resolved(p) }
 
-// relativesVersion is raised with every change of how networks are charged that were not measured.
+// relativesVersion must be raised when the charges for networks that were not measured change.
 const relativesVersion = 2
 
-// chargedText is the text of a profile without what changes no result: its origin, the errors
-// of its rates, the power of the device, and what it lacks of keys that digests of earlier versions
-// do not have. Measurements correct the rates, in a way that has a version.
+// chargedText returns the text of a profile without values that change no result: its origin, the errors of its rates,
+// the device's power, and unset keys that digests of earlier versions lack. Measurements correct the rates by a method
+// that has a version.
 func chargedText(p *clock.Profile) string {
 	charged := *p
 	charged.Made, charged.Fit, charged.Watts = clock.Provenance{}, clock.Fit{}, 0
@@ -78,7 +75,7 @@ func chargedText(p *clock.Profile) string {
 	return text
 }
 
-// noRates is the text of a table of costs in which nothing has a rate.
+// noRates returns the text of a cost table without any rates.
 func noRates(table string) string {
 	text := "[costs." + table + "]\n"
 	for _, name := range clock.RateNames() {

@@ -9,7 +9,7 @@ import (
 // CompatNone corrects the faults of other simulators.
 const CompatNone = "none"
 
-// QuoteList writes texts as an assignment to a key has them.
+// QuoteList formats texts as the value of an assignment.
 func QuoteList(list []string) string {
 	quoted := make([]string, len(list))
 	for k, text := range list {
@@ -18,5 +18,5 @@ func QuoteList(list []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// Quote writes a text as an assignment to a key has it.
+// Quote formats a text as the value of an assignment.
 func Quote(text string) string { return decode.Quote(text) }

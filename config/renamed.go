@@ -2,8 +2,8 @@ package config
 
 import "strings"
 
-// renamed maps the old name of a key to its new name in the same table. Reading reports
-// the new name; a run folder's resolved file may have the old one.
+// renamed maps the old name of a key to its new name in the same table. Reading a file with an old name reports the new
+// name; the resolved file in a run folder may have the old one.
 var renamed = map[string]string{
 	"adapt.most":     "max_decisions",
 	"network.anew":   "reset_epochs",
@@ -14,8 +14,8 @@ var renamed = map[string]string{
 	"table.waste":    "discard_draws",
 }
 
-// removed maps keys that are gone to what takes their place. A run folder's resolved file may
-// have them; they are then passed over.
+// removed maps removed keys to their replacements. The resolved file in a run folder may have them; they are ignored
+// there.
 var removed = map[string]string{
 	"adaptive.traces": "it is workload.traces now",
 	"distill.keep":    "schedule.restart says when the learning rate begins anew",
@@ -29,7 +29,7 @@ var removed = map[string]string{
 	"tasks.from": "it is workload.traces now, a list of at most one file",
 }
 
-// newName returns the key that replaces an old one, and other keys as they are.
+// newName returns the key that replaces an old one; other keys are unchanged.
 func newName(key string) string {
 	if now, old := renamed[key]; old {
 		return inTableOf(key, now)

@@ -9,36 +9,35 @@ import (
 	"graft/trainer"
 )
 
-// rehearsal applies a decider's listed actions to a network without weights, along the
-// timeline. The number of decisions after an up depends on the length of epochs, so it
-// follows all possible numbers.
+// rehearsal applies a decider's listed actions to a network without weights, along the timeline. The number of
+// decisions after an up depends on the length of epochs, so rehearsal follows every possible number.
 type rehearsal struct {
 	job    *Job
-	done   map[int]bool  // actions that can be done on some path
-	wrong  map[int]error // first error of the others, by action
-	capped bool          // some paths were not followed
+	done   map[int]bool  // actions that are possible on some path
+	wrong  map[int]error // first error of each other action
+	capped bool          // some paths were skipped
 }
 
-// rehearsed is a state of a path.
+// rehearsed is the state of one path.
 type rehearsed struct {
 	network *model.Network
-	levels  []*model.Network // networks before each up that no down has taken back
-	next    int              // decision
+	levels  []*model.Network // networks before each up that is not reverted yet
+	next    int              // number of the next decision
 	path    string           // actions in effect, with a mark at each level
 }
 
-// mostPaths bounds the paths. Of more nothing is reported: an action may be possible on one that
-// is not followed, and a job skips what is not.
+// mostPaths limits the paths. Beyond it nothing is reported: an action may be possible on a path that was skipped, and
+// a job skips actions that do not fit.
 const mostPaths = 200
 
-// rehearse reports each action that can be done on no path.
+// rehearse reports each action that is possible on no path.
 func (j *Job) rehearse(r *decode.Reading) {
 	h := &rehearsal{job: j, done: map[int]bool{}, wrong: map[int]error{}}
 	paths := []rehearsed{{network: j.network}}
 	for _, event := range j.Time.timeline().Events {
 		paths = h.after(event.Change, paths)
 	}
-	for _, p := range paths { // changes beside the timeline may ask for the others
+	for _, p := range paths { // changes outside the timeline may use the remaining actions
 		for p.next < len(j.Adapt.Actions) {
 			p = h.decide(p)
 		}
@@ -50,7 +49,7 @@ func (j *Job) rehearse(r *decode.Reading) {
 	}
 }
 
-// after follows paths through a change of the devices.
+// after follows the paths through a change of devices.
 func (h *rehearsal) after(change trainer.Change, paths []rehearsed) (next []rehearsed) {
 	seen := map[string]bool{}
 	add := func(p rehearsed) {

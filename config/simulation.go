@@ -28,15 +28,15 @@ var SimulationKind = &Kind{
 			"enumerated, with all sections of a job's. See [simulations](simulate.md).\n"},
 }
 
-// Simulation is the file of a scenario: a job whose decisions are enumerated in place of
-// asking a decider, and the section simulate.
+// Simulation is the file of a scenario: a job whose decisions are enumerated instead of made by a decider, and the
+// section simulate.
 type Simulation struct {
 	Job
 	Simulate SimulateOptions // sequences of actions to run
-	// workers that run the sequences, and their resources; no outcome depends on it
+	// workers that run the sequences, and their resources; outcomes do not depend on it
 	Fleet FleetOptions `result:"none"`
 
-	likely *decider.Structural // of the design likely; nil for others
+	likely *decider.Structural // for the design likely; otherwise nil
 }
 
 // NewSimulation returns an empty file, before EnsureDefaults.
@@ -47,7 +47,7 @@ func ReadSimulation(fsys files.FS, path string, set []string) (*Simulation, erro
 	return readAs[*Simulation](SimulationKind, Open(fsys, path), set)
 }
 
-// named calls a scenario without a name after its file.
+// named names a scenario without a name after its file.
 func (m *Simulation) named(path string) {
 	m.Simulate.Name = cmp.Or(m.Simulate.Name, strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)))
 }
@@ -60,8 +60,7 @@ func (m *Simulation) load(fsys files.FS, r *decode.Reading) {
 	})
 }
 
-// Check looks at the beginning of the tree, so that an action that does not fit is a
-// fault.
+// Check examines the start of the tree, so that an action that does not fit is a fault.
 func (m *Simulation) Check(fsys files.FS, r *decode.Reading) {
 	if m.network == nil || r.Failed() {
 		return
@@ -83,14 +82,14 @@ func (m *Simulation) Check(fsys files.FS, r *decode.Reading) {
 	m.checkEvents(r)
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets zero fields to their defaults.
 func (m *Simulation) EnsureDefaults() {
 	m.Job.EnsureDefaults()
 	m.Simulate.EnsureDefaults()
 	m.Fleet.EnsureDefaults()
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (m *Simulation) Validate() error {
 	faults := validate.Faults{m.Job.Validate(), m.Simulate.Validate(), m.Fleet.Validate()}
 	faults.When(m.Adapt.Decider != DecideNone,
@@ -108,7 +107,7 @@ func (m *Simulation) Validate() error {
 	return errors.Join(faults...)
 }
 
-// shrinksBetween says whether the network is taken back before it grows again.
+// shrinksBetween reports whether the network shrinks between two ups.
 func (m *Simulation) shrinksBetween() bool {
 	down := false
 	for _, e := range m.Time.timeline().Events {
@@ -120,19 +119,19 @@ func (m *Simulation) shrinksBetween() bool {
 	return false
 }
 
-// Resolved is the text of the file with every value.
+// Resolved returns the text of the file with every value.
 func (m *Simulation) Resolved() string { return Resolved(m) }
 
-// Digest covers what the job's does, and the policy of the design likely.
+// Digest covers the job's digest and the policy of the design likely.
 func (m *Simulation) Digest() string {
 	h := sha256.New()
-	_, _ = io.WriteString(h, m.Job.Digest()) // a hash takes everything
+	_, _ = io.WriteString(h, m.Job.Digest()) // a hash never fails
 	writeKeys(h, m, "simulate.")
 	if m.likely != nil {
-		_ = m.likely.Format(h) // what can be written depends on the policy alone
+		_ = m.likely.Format(h) // errors depend only on the policy, not on the writer
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// LikelyPolicy is the policy of the design of that name; nil for others.
+// LikelyPolicy returns the policy of the design likely; nil for other designs.
 func (m *Simulation) LikelyPolicy() *decider.Structural { return m.likely }

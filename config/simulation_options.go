@@ -9,34 +9,32 @@ import (
 	"graft/simulation/grid"
 )
 
-// SimulateOptions define the sequences of actions that are run.
+// SimulateOptions define the sequences of actions to run.
 type SimulateOptions struct {
-	Name string // name of the scenario in tables and reports; empty means the file's
-	// Actions are the choices of every decision, in order, such as deepen:0, widen:conv2:48
-	// and none; one that does not fit a network is left out there. Empty takes Kinds.
+	Name string // name of the scenario in tables and reports; empty means the file name
+	// Actions are the choices at every decision, in order, such as deepen:0, widen:conv2:48 and none. An action that
+	// does not fit the current network is skipped. Empty uses Kinds.
 	Actions []net2net.Action
-	// Kinds are operations: every decision tries all their actions that fit the network
-	// there, and none at last. Empty, where there are no actions, means deepen and widen.
+	// Kinds are operations: every decision tries all their actions that fit the current network, then none. Empty,
+	// without actions, means deepen and widen.
 	Kinds []net2net.Kind
-	// decisions of a sequence, after which the network stays as it is; zero means all that the timeline leads to
+	// decisions per sequence, after which the network stays unchanged; zero means every decision of the timeline
 	Decisions int
-	Seeds     int // runs of each sequence, with run.seed and the seeds after it; zero means 1
-	// Design selects the sequences: all runs every one; sample spreads a number of them
-	// evenly over all choices; halve drops the branches with the lowest accuracy at each
-	// decision; likely runs those that a policy finds likeliest. Empty means all.
+	Seeds     int // runs of each sequence, with run.seed and the following seeds; zero means 1
+	// Design selects the sequences: all runs every sequence; sample spreads MaxSequences evenly over all choices; halve
+	// drops the branches with the lowest accuracy at each decision; likely runs the sequences that a policy finds most
+	// likely. Empty means all.
 	Design grid.DesignKind `config:",one=all|sample|halve|likely"`
-	// upper bound on the number of sequences; sample and likely run so many of more, and for all it is an
-	// error; zero means 10000
+	// upper bound on sequences; sample and likely select this number, all fails if there are more; default 10000
 	MaxSequences int
-	Keep         float64 // share of the branches that halve keeps at each decision; zero means 0.5
-	Policy       string  // path of the structural policy of the design likely; empty for the others
-	Tries        int     `result:"none"` // attempts at a sequence before it is left out; zero means 2
-	// Cache is the folder of outcomes, shared by all scenarios; empty means the folder cache
-	// beside the run folder.
+	Keep         float64 // fraction of the branches that halve keeps at each decision; zero means 0.5
+	Policy       string  // path of the structural policy for the design likely; empty for other designs
+	Tries        int     `result:"none"` // attempts per sequence before it is skipped; zero means 2
+	// Cache is the folder of outcomes, shared by all scenarios. Empty means the folder cache next to the run folder.
 	Cache string `result:"none"`
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *SimulateOptions) EnsureDefaults() {
 	o.Seeds = cmp.Or(o.Seeds, 1)
 	o.Tries = cmp.Or(o.Tries, 2)
@@ -50,7 +48,7 @@ func (o SimulateOptions) design() grid.Design {
 	return d
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (o SimulateOptions) Validate() error {
 	faults := validate.Faults{o.design().Validate()}
 	for name, n := range map[string]int{"decisions": o.Decisions, "seeds": o.Seeds, "tries": o.Tries} {

@@ -15,7 +15,7 @@ import (
 	"graft/trainer"
 )
 
-// SweepKind is the kind of jobs' files with a section compare or fleet. ReadJob reads them too.
+// SweepKind is the kind of job files with a section compare or fleet. ReadJob also reads them.
 var SweepKind = &Kind{
 	Name: "sweep", Noun: "job", Command: "graft compare", Files: "files of jobs for sweeps and comparisons",
 	Title: "a job of graft with the options of its trials", Sections: []string{"compare", "fleet"},
@@ -29,26 +29,26 @@ var SweepKind = &Kind{
 // Sweep is the file of a job that runs several times, as trials.
 type Sweep struct {
 	Job
-	Compare CompareOptions // arms of a comparison; other commands do not read it
-	Fleet   FleetOptions   `result:"none"` // workers that run the trials, and their resources; no outcome depends on it
+	Compare CompareOptions // arms of a comparison; other commands ignore it
+	Fleet   FleetOptions   `result:"none"` // workers that run the trials, and their resources; no effect on outcomes
 }
 
-// ReadSweep reads a job's file with the options of its trials; the sections may be missing.
+// ReadSweep reads a job file with the options of its trials. Both sections are optional.
 func ReadSweep(fsys files.FS, path string, set []string) (*Sweep, error) {
 	return Open(fsys, path).Sweep(set)
 }
 
-// Sweep is [ReadSweep] of the document.
+// Sweep is [ReadSweep] for the document.
 func (d *Document) Sweep(set []string) (*Sweep, error) { return readAs[*Sweep](SweepKind, d, set) }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets zero fields to their defaults.
 func (s *Sweep) EnsureDefaults() {
 	s.Job.EnsureDefaults()
 	s.Compare.EnsureDefaults()
 	s.Fleet.EnsureDefaults()
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (s *Sweep) Validate() error {
 	faults := validate.Faults{s.Job.Validate(), s.Compare.Validate(), s.Fleet.Validate()}
 	faults.When(s.Fleet.Fit, "fleet.fit is for scenarios; set fleet.workers")
@@ -57,22 +57,22 @@ func (s *Sweep) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Resolved is the text of the file with every value.
+// Resolved returns the text of the file with every value.
 func (s *Sweep) Resolved() string { return Resolved(s) }
 
-// Digest covers what the job's does, and the options of a comparison.
+// Digest covers the job's digest and the options of a comparison.
 func (s *Sweep) Digest() string {
 	h := sha256.New()
-	_, _ = io.WriteString(h, s.Job.Digest()) // a hash takes everything
+	_, _ = io.WriteString(h, s.Job.Digest()) // a hash never fails
 	writeKeys(h, s, "compare.")
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Summary is the job in a line.
+// Summary describes the job in one line.
 func (s *Sweep) Summary() (string, error) { return s.Job.Summary() }
 
-// Sequences returns the fixed sequences of actions that a comparison tries, at most
-// compare.max_sequences of them, evenly spread, and how many there are.
+// Sequences returns the fixed sequences of actions that a comparison tries, at most compare.max_sequences of them,
+// evenly spread, and the number of all sequences.
 func (s *Sweep) Sequences() (list [][]string, all int, err error) {
 	if s.network == nil {
 		return nil, 0, errors.New("list the fixed sequences: the network was not read; use ReadSweep")
@@ -82,7 +82,7 @@ func (s *Sweep) Sequences() (list [][]string, all int, err error) {
 	return g.Sequences(s.Compare.MaxSequences)
 }
 
-// Decisions returns the number of decisions that the timeline leads to.
+// Decisions returns the number of decisions in the timeline.
 func (j *Job) Decisions() int {
 	ups := 0
 	for _, e := range j.Time.timeline().Events {
@@ -93,7 +93,7 @@ func (j *Job) Decisions() int {
 	return ups * j.Options().Adapt.MaxDecisions
 }
 
-// The arms of a comparison beside the job as it is configured.
+// Arms of a comparison, in addition to the configured job.
 const (
 	ArmNever     = "never"
 	ArmScratch   = "small from scratch"
@@ -107,33 +107,33 @@ func Arms() []string { return []string{ArmNever, ArmScratch, ArmFinal, ArmRandom
 
 // CompareOptions define the arms of a comparison and their trials.
 type CompareOptions struct {
-	// Arms run beside the job as it is configured: never (no adaptation), small from scratch
-	// (the same with fresh weights, for a job that begins with trained ones), final from
-	// scratch (the network with which the job of the same seed ended, trained anew for the
-	// whole budget), random (any action that fits), best fixed (the sequence of actions with
-	// the highest validation accuracy on other seeds). Empty means all that apply.
+	// Arms are baselines that run in addition to the configured job: never (no adaptation), small from scratch (no
+	// adaptation, with fresh weights, for a job that starts from trained weights), final from scratch (the final
+	// network of the job of the same seed, trained from scratch for the whole budget), random (any action that fits),
+	// best fixed (the sequence of actions with the highest validation accuracy on other seeds). Empty means all that
+	// apply.
 	Arms  []string
-	Seeds int // trials of each arm, with run.seed and the seeds after it; zero means 10
-	// SelectionSeeds is the number of trials of each sequence for the arm best fixed, with
-	// the seeds after those of the arms. Zero means 3.
+	Seeds int // trials of each arm, with run.seed and the following seeds; zero means 10
+	// SelectionSeeds is the number of trials per sequence to select the arm best fixed, with the seeds after the arms'
+	// seeds. Zero means 3.
 	SelectionSeeds int
-	// Actions are the choices of every decision for the arms random and best fixed, such as
-	// deepen:0 and none. Empty takes Kinds.
+	// Actions are the choices at every decision for the arms random and best fixed, such as deepen:0 and none. Empty
+	// uses Kinds.
 	Actions []net2net.Action
-	// Kinds are operations whose fitting actions, and none, are the choices. Empty, where
-	// there are no actions, means deepen and widen.
+	// Kinds are operations whose fitting actions, and none, are the choices. Empty, without actions, means deepen and
+	// widen.
 	Kinds        []net2net.Kind
-	MaxSequences int // sequences that the arm best fixed tries; of more it takes so many, evenly spread; zero means 64
+	MaxSequences int // upper bound on sequences for the arm best fixed, evenly spread over a larger tree; zero means 64
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *CompareOptions) EnsureDefaults() {
 	o.Seeds = cmp.Or(o.Seeds, 10)
 	o.SelectionSeeds = cmp.Or(o.SelectionSeeds, 3)
 	o.MaxSequences = cmp.Or(o.MaxSequences, 64)
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (o CompareOptions) Validate() error {
 	var faults validate.Faults
 	for k, arm := range o.Arms {

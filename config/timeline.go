@@ -19,9 +19,8 @@ import (
 
 var timelineColumns = []string{"seconds", "change", "devices"}
 
-// ReadTimeline reads the changes of devices from a CSV table: a header with seconds,
-// change and devices, then a line for each event. The error wraps [Faults] where the
-// content is wrong.
+// ReadTimeline reads the changes of devices from a CSV table: a header with seconds, change and devices, then one line
+// per event. The error wraps [Faults] if the content is invalid.
 func ReadTimeline(fsys files.FS, path string) ([]trainer.Event, error) {
 	data, err := decode.ReadAll(fsys, path, decode.LargestFile)
 	if err != nil {
@@ -35,7 +34,7 @@ func ReadTimeline(fsys files.FS, path string) ([]trainer.Event, error) {
 	return nil, fmt.Errorf("read timeline: %w", t.faults)
 }
 
-// timelineReader reads a table and gathers its faults.
+// timelineReader reads a table and collects its faults.
 type timelineReader struct {
 	file   string
 	doc    *decode.Document

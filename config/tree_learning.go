@@ -21,7 +21,7 @@ var TreeLearningKind = &Kind{
 		Intro: "A file with the section `tables`, for `graft learn`: see [how a policy learns](learning.md).\n"},
 }
 
-// TreeLearning is the file of structural policies that learn from tables.
+// TreeLearning is the configuration of structural policies that learn from tables.
 type TreeLearning struct {
 	Run    learn.RunOptions        // seeds and output
 	Tables TreeLearningTables      // training and validation tables
@@ -47,25 +47,25 @@ func (d *Document) TreeLearning(set []string) (*TreeLearning, error) {
 	return readAs[*TreeLearning](TreeLearningKind, d, set)
 }
 
-// preset has the defaults for new scenarios where the file is for them.
+// preset returns the defaults for new scenarios if learn.for selects them.
 func (l *TreeLearning) preset() (File, bool) { return NewTreeLearning(ForNew), l.Learn.For == ForNew }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets zero fields to their defaults.
 func (l *TreeLearning) EnsureDefaults() {
 	l.Run.EnsureDefaults()
 	l.Policy.EnsureDefaults()
 	l.Learn.EnsureDefaults()
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (l *TreeLearning) Validate() error {
 	return errors.Join(l.Run.Validate(), l.Tables.Validate(), l.Policy.Validate(), l.Learn.Validate())
 }
 
-// Resolved is the text of the file with every value.
+// Resolved returns the text of the file with every value.
 func (l *TreeLearning) Resolved() string { return Resolved(l) }
 
-// Digest covers the contents of the tables, wherever they lie.
+// Digest covers the contents of the tables, wherever they are stored.
 func (l *TreeLearning) Digest() string { return digest(l, l.contents) }
 
 func (l *TreeLearning) contents(w io.Writer) {
@@ -77,7 +77,7 @@ func (l *TreeLearning) contents(w io.Writer) {
 	}
 }
 
-// Trees are the tables that were read, to learn from and to stop early by.
+// Trees returns the tables for training and for early stopping.
 func (l *TreeLearning) Trees() (learn, held []*simulation.Tree) { return l.trees, l.held }
 
 // Options returns the options of the learner, for any seed.

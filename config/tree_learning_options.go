@@ -14,11 +14,11 @@ import (
 // TreeLearningTables name the tables that policies learn from.
 type TreeLearningTables struct {
 	Folders []string `result:"contents"` // folders of the training tables, graft's or the original's; required
-	// folders of validation tables, for early stopping; empty stops where the training objective stops improving
+	// folders of validation tables, for early stopping; empty stops when the training objective stops improving
 	HeldOut []string `result:"contents"`
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (o TreeLearningTables) Validate() error {
 	if len(o.Folders) == 0 {
 		return errors.New("folders are missing; name the folders of the tables to learn from")
@@ -26,31 +26,30 @@ func (o TreeLearningTables) Validate() error {
 	return nil
 }
 
-// The scenarios that policies are for, which decide their defaults.
+// Scenarios that policies are for; they determine the defaults.
 const (
 	ForKnown = "known" // the scenarios of the tables
 	ForNew   = "new"   // other scenarios
 )
 
-// TreeLearningOptions say how policies learn.
+// TreeLearningOptions configure the learning of policies.
 type TreeLearningOptions struct {
-	// For selects the defaults of the keys of this section: known learns the best sequence
-	// of each scenario of the tables; new averages noise out and keeps policies from being
-	// too certain, for scenarios that have no table. Empty means known.
+	// For selects the defaults of this section: known learns the best sequence of each scenario in the tables; new
+	// averages noise out and keeps policies from being overconfident, for scenarios without a table. Empty means known.
 	For string `config:",one=known|new"`
 
 	// TreeLearnOptions are all other keys of the section.
 	learning.Options `config:",omit=seed,omit=structural_shape"`
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *TreeLearningOptions) EnsureDefaults() {
 	o.For = cmp.Or(o.For, ForKnown)
 	o.Steps = cmp.Or(o.Steps, learningOptionsFor(o.For).Steps)
 	o.Options.EnsureDefaults()
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (o TreeLearningOptions) Validate() error {
 	faults := validate.Faults{o.Options.Validate()}
 	faults.Unless(slices.Contains([]string{ForKnown, ForNew}, o.For),
@@ -58,7 +57,7 @@ func (o TreeLearningOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// effort says how long policies learn.
+// effort describes the length of learning.
 func (o TreeLearningOptions) effort() string {
 	if o.Method == learning.Forest {
 		return words.Plural(o.Trees, "regression tree") + " each"
@@ -66,12 +65,12 @@ func (o TreeLearningOptions) effort() string {
 	return words.Plural(o.Steps, "step") + " at most"
 }
 
-// learningOptionsFor returns the defaults for known or new scenarios; known for another kind.
+// learningOptionsFor returns the defaults for known or new scenarios; another kind gets the defaults for known ones.
 func learningOptionsFor(kind string) TreeLearningOptions {
 	o := learning.NewOptions()
 	if kind == ForNew {
 		o = learning.NewTransferOptions()
 	}
-	o.StructuralShape = decider.StructuralShape{} // a section of its own
+	o.StructuralShape = decider.StructuralShape{} // a separate section
 	return TreeLearningOptions{For: kind, Options: o}
 }

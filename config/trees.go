@@ -8,8 +8,8 @@ import (
 	"graft/trainer/clock"
 )
 
-// ReadTree reads a table's folder, graft's own or of a form that a room registered, and follows its
-// sequences, all of which must be there.
+// ReadTree reads the folder of a table, in graft's format or a registered one, and makes the tree of its sequences. It
+// fails if a sequence is missing.
 func ReadTree(fsys files.FS, folder string) (*simulation.Tree, error) {
 	table, n, form, err := tables.ReadFolder(fsys, folder, NetworkOf)
 	if err != nil {
@@ -25,7 +25,7 @@ func ReadTree(fsys files.FS, folder string) (*simulation.Tree, error) {
 	return simulation.NewTree(table, simulation.TreeOptions{Network: n, Surgery: form.Surgery, Profile: profile})
 }
 
-// NetworkOf makes a network of the zoo, or reads the one of a file.
+// NetworkOf makes a network of the zoo, or reads a network file.
 func NetworkOf(fsys files.FS, name string) (*model.Network, error) {
 	if files.IsPath(name) {
 		return ReadNetwork(fsys, name)
@@ -33,8 +33,8 @@ func NetworkOf(fsys files.FS, name string) (*model.Network, error) {
 	return model.Zoo(name, model.ZooOptions{})
 }
 
-// profileOf reads the profile that the records of a table name; nil where it cannot be
-// read, and the time of a step is unknown.
+// profileOf reads the profile that the records of a table name. It returns nil if the profile cannot be read; then the
+// time of a step is unknown.
 func profileOf(fsys files.FS, t *tables.Table) *clock.Profile {
 	if len(t.Records) == 0 || t.Records[0].Profile == "" {
 		return nil

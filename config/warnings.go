@@ -8,7 +8,7 @@ import (
 	"graft/trainer"
 )
 
-// Warnings lists what a valid file probably does not mean, each in a sentence.
+// Warnings lists probable mistakes in a valid file, one sentence each.
 func (j *Job) Warnings() []string {
 	drawn := j.MayMakeAnyNetwork() && mayWiden(j.Adapt.Kinds)
 	scripted := j.Adapt.rehearsed() && widens(j.Adapt.Actions)
@@ -16,14 +16,14 @@ func (j *Job) Warnings() []string {
 		j.blindBatch(), j.uncertainGrowth(j.Adapt.Decider != DecideNone), j.idleDevices())
 }
 
-// Warnings lists what a valid file probably does not mean, each in a sentence.
+// Warnings lists probable mistakes in a valid file, one sentence each.
 func (m *Simulation) Warnings() []string {
 	o := m.Simulate
 	return slices.Concat(m.missingData(), m.freeWidth(widens(o.Actions) || len(o.Actions) == 0 && mayWiden(o.Kinds)),
 		m.lateGrown(), m.uncertainGrowth(true))
 }
 
-// unasked warns of decisions that no one asks for.
+// unasked warns of decisions that never happen.
 func (j *Job) unasked() (list []string) {
 	if n := j.Adapt.MaxDecisions; n > 1 && !j.Adapt.Every && j.Adapt.Decider != DecideNone {
 		list = append(list, fmt.Sprintf("adapt.max_decisions is %d and adapt.every is false, so the decider is asked "+
@@ -38,7 +38,7 @@ func (j *Job) unasked() (list []string) {
 	return list
 }
 
-// idleDevices warns of devices that no process uses. On a virtual clock they divide the cost of work all the same.
+// idleDevices warns of devices that no process uses. A virtual clock still divides the cost of work among them.
 func (j *Job) idleDevices() []string {
 	o := j.Options()
 	if j.Time.Clock != WallClock {
@@ -58,7 +58,7 @@ func (j *Job) idleDevices() []string {
 	return nil
 }
 
-// missingData warns of images that are not on this machine; they may be where the job will run.
+// missingData warns of images that are not on this machine; they may exist on the machine that runs the job.
 func (j *Job) missingData() []string {
 	if !j.noData {
 		return nil
@@ -67,7 +67,7 @@ func (j *Job) missingData() []string {
 		"or fetch images with 'graft data'", j.Data.Path, j.Data.Kind)}
 }
 
-// freeWidth warns of a profile on which wider layers take no more time.
+// freeWidth warns of a profile that charges no extra time for wider layers.
 func (j *Job) freeWidth(widens bool) []string {
 	p, err := j.Profile()
 	if err != nil || p == nil || !widens || !p.WidthIsFree() {
@@ -77,7 +77,7 @@ func (j *Job) freeWidth(widens bool) []string {
 		"set time.profile = \"round-gpu\", or measure a profile with 'graft profile'", p.Name)}
 }
 
-// blindBatch warns of a profile on which the batch that is best depends on nothing, or not on devices.
+// blindBatch warns of a profile with which the best batch depends on nothing, or does not depend on the devices.
 func (j *Job) blindBatch() []string {
 	p, err := j.Profile()
 	o := j.Options()
@@ -97,15 +97,15 @@ func (j *Job) blindBatch() []string {
 	return nil
 }
 
-// Bounds of the error of a network that was left out of a profile's fit, beyond which what networks grow to is
-// charged too wrong for a comparison of networks of different sizes.
+// Bounds on a profile's error for a network left out of its fit. Beyond them the charges for grown networks are too
+// inaccurate to compare networks of different sizes.
 const (
 	mostMedianMiss = 0.10
 	mostWorstMiss  = 0.25
 )
 
-// uncertainGrowth warns of a measured profile that charges the network, or what it grows to, by an error that is
-// unknown or beyond the bounds.
+// uncertainGrowth warns of a measured profile whose error for the network, or for its grown versions, is unknown or
+// beyond the bounds.
 func (j *Job) uncertainGrowth(grows bool) []string {
 	p, err := j.Profile()
 	if err != nil || p == nil || len(p.Measured) == 0 || p.Closed() {
@@ -141,8 +141,8 @@ func (j *Job) uncertainGrowth(grows bool) []string {
 		n.Name(), 100*median, 100*g.Worst(), g.Relatives+1)}
 }
 
-// freeBatches warns of jobs that are compared, whose batches differ in size, and a profile on which
-// larger batches take no more time.
+// freeBatches warns if compared jobs have batches of different sizes and the profile charges no extra time for larger
+// batches.
 func freeBatches(jobs ...*Job) []string {
 	for _, j := range jobs {
 		p, err := j.Profile()
@@ -160,7 +160,7 @@ func freeBatches(jobs ...*Job) []string {
 	return nil
 }
 
-// Warnings lists those of the scenarios, each once, and of scenarios that differ.
+// Warnings lists the warnings of the scenarios, each once, and differences between scenarios.
 func (p *Pipeline) Warnings() (warnings []string) {
 	var jobs []*Job
 	for _, m := range p.Scenarios() {
@@ -169,7 +169,7 @@ func (p *Pipeline) Warnings() (warnings []string) {
 	return once(append(warnings, freeBatches(jobs...)...))
 }
 
-// SweepWarnings lists the warnings of cases that are compared, each once.
+// SweepWarnings lists the warnings of the compared cases, each once.
 func SweepWarnings(jobs []*Job) (warnings []string) {
 	for _, j := range jobs {
 		warnings = append(warnings, j.Warnings()...)
@@ -194,7 +194,7 @@ func widens(actions []net2net.Action) bool {
 	return slices.ContainsFunc(actions, func(a net2net.Action) bool { return a.Kind == widen })
 }
 
-// mayWiden says whether kinds of actions include widen, as the default does.
+// mayWiden reports whether kinds of actions include widen. The default includes it.
 func mayWiden(kinds []net2net.Kind) bool {
 	return len(kinds) == 0 || slices.Contains(kinds, widen)
 }

@@ -19,8 +19,8 @@ var worldKinds = sync.OnceValue(func() (kinds []*Kind) {
 	return kinds
 })
 
-// registeredKinds are the kinds that other rooms registered: those that stand before cluster simulations, and the
-// others.
+// registeredKinds are the kinds that other rooms registered: first the kinds listed before cluster simulations, then
+// the others.
 var registeredKinds = sync.OnceValues(func() (first, last []*Kind) {
 	for _, r := range decode.Registered() {
 		if r.BeforeWorlds {
@@ -32,7 +32,7 @@ var registeredKinds = sync.OnceValues(func() (first, last []*Kind) {
 	return first, last
 })
 
-// kindOfRoom is a kind that another room defines.
+// kindOfRoom converts a kind that another room defines.
 func kindOfRoom(r *decode.FileKind) *Kind {
 	return &Kind{
 		Name: r.Name, Noun: r.Noun, Files: r.Files, Command: r.Command, Title: r.Title, Sections: r.Sections,
@@ -45,7 +45,7 @@ func kindOfRoom(r *decode.FileKind) *Kind {
 	}
 }
 
-// KindNamed returns the kind of a name; nil for none.
+// KindNamed returns the kind with a name; nil if there is none.
 func KindNamed(name string) *Kind {
 	for _, k := range Kinds() {
 		if k.Name == name {

@@ -13,7 +13,7 @@ import (
 	"graft/internal/validate"
 )
 
-// maxWorkers bounds the workers of a batch.
+// maxWorkers limits the workers of a batch.
 const maxWorkers = 100_000
 
 var (
@@ -22,26 +22,25 @@ var (
 	wordPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9:._,=&|*@()\[\]+-]*$`)
 )
 
-// Batch describes the workers of one program. Each worker reads its number, from 0, from
-// the variable GRAFT_WORKER, its number of processors from GRAFT_THREADS, and its device
-// from GRAFT_DEVICE if that is chosen. It exits with 0 when no task is left and with 75
-// to be restarted. After SIGUSR1 or SIGTERM it has to end soon.
+// Batch describes the workers of one program. Each worker reads its number, from 0, from the variable GRAFT_WORKER, its
+// number of processors from GRAFT_THREADS, and its device, if assigned, from GRAFT_DEVICE. It exits with 0 when no task
+// is left and with 75 to be restarted. After SIGUSR1 or SIGTERM it has to end soon.
 type Batch struct {
-	// Key identifies the batch among all of the user's: a live batch of the same key is
-	// found again, not started twice.
+	// Key identifies the batch among all batches of the user: a live batch with the same key is found and not started
+	// twice.
 	Key string `json:"key"`
 	// Folder holds the journal and the logs. It is an absolute path that is valid on all
 	// machines.
 	Folder string `json:"folder"`
-	// Argv are the program and its arguments.
+	// Argv is the command line: the program and its arguments.
 	Argv []string `json:"argv"`
-	// Dir is the working directory of the workers; empty is Folder.
+	// Dir is the working directory of the workers. Empty means Folder.
 	Dir string `json:"dir,omitempty"`
 	// Env adds variables, as NAME=VALUE, to the inherited environment.
 	Env []string `json:"env,omitempty"`
 	// Workers is the number of workers; at least one.
 	Workers int `json:"workers"`
-	// Only lists the workers to start now; nil is all.
+	// Only lists the workers to start now. Nil means all.
 	Only []int `json:"only,omitempty"`
 	// Resources of each worker.
 	Resources Resources `json:"resources"`
@@ -50,34 +49,33 @@ type Batch struct {
 // Resources hold the resources of a worker. The zero value leaves all to the engine. An
 // engine refuses a resource that it does not support.
 type Resources struct {
-	// CPUs is the number of processors; zero is the engine's default, which for local
-	// workers is an equal share of the machine.
+	// CPUs is the number of processors. Zero means the engine's default; for local workers it is an equal share of the
+	// machine.
 	CPUs int `json:"cpus,omitempty"`
-	// MemoryMB is the memory in MiB; zero is the engine's default.
+	// MemoryMB is the memory in MiB. Zero means the engine's default.
 	MemoryMB int `json:"memory_mb,omitempty"`
-	// GPUs is the number of GPUs; zero is none.
+	// GPUs is the number of GPUs. Zero means none.
 	GPUs int `json:"gpus,omitempty"`
 	// Devices of this machine, such as cuda:0, are assigned to local workers in turn.
 	// Several workers may share one. Nil leaves the choice to the program.
 	Devices []string `json:"devices,omitempty"`
-	// Time limits the run time of a worker; zero is the engine's default. Slurm counts
-	// minutes and rounds up.
+	// Time limits the run time of a worker. Zero means the engine's default. Slurm counts minutes and rounds up.
 	Time time.Duration `json:"time,omitempty"`
-	// Lead is the time before that limit at which Slurm sends SIGUSR1; zero is a minute,
-	// or half of Time if that is less.
+	// Lead is the time before that limit at which Slurm sends SIGUSR1. Zero means one minute, or half of Time if that
+	// is less.
 	Lead time.Duration `json:"lead,omitempty"`
-	// Partition, Account, QOS and Constraint are options of Slurm; empty is its default.
+	// Partition, Account, QOS and Constraint are options of Slurm. Empty means its default.
 	Partition  string `json:"partition,omitempty"`
 	Account    string `json:"account,omitempty"`    // see Partition
 	QOS        string `json:"qos,omitempty"`        // see Partition
 	Constraint string `json:"constraint,omitempty"` // see Partition
-	// Gres requests GPUs of a kind from Slurm, such as gpu:a100:1, in place of GPUs.
+	// Gres requests a type of GPU from Slurm, such as gpu:a100:1. It replaces GPUs.
 	Gres string `json:"gres,omitempty"`
 	// Extra holds further options of sbatch, as --name=value.
 	Extra []string `json:"extra,omitempty"`
 }
 
-// Validate returns all faults that do not depend on the engine.
+// Validate returns every fault that does not depend on the engine.
 func (b Batch) Validate() error {
 	var faults validate.Faults
 	faults.When(!keyPattern.MatchString(b.Key),
@@ -137,7 +135,7 @@ func (r Resources) foreign(engine string) error {
 	return errors.Join(faults...)
 }
 
-// chosen are the workers to start.
+// chosen returns the workers to start.
 func (b Batch) chosen() []int {
 	if b.Only != nil {
 		return b.Only
@@ -156,10 +154,10 @@ func (b Batch) dir() string {
 	return b.Dir
 }
 
-// logsName is the folder of the workers' logs.
+// logsName is the folder of worker logs.
 const logsName = "logs"
 
-// LogPath is the log of a worker. Restarts append to it.
+// LogPath returns the path of a worker's log. Restarts append to it.
 func LogPath(folder string, worker int) string {
 	return filepath.Join(folder, logsName, fmt.Sprintf("worker-%d.log", worker))
 }

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Clock measures time. Only differences count; it never goes back.
+// Clock measures time. Only differences matter; it never runs backwards.
 type Clock interface {
-	// Now is the time since a fixed moment.
+	// Now returns the time since a fixed moment.
 	Now() time.Duration
 	// Wait returns nil after d, or an error at once when ctx ends.
 	Wait(ctx context.Context, d time.Duration) error
 }
 
-// NewClock makes a clock of a reader such as time.Now, by whose monotonic part it goes.
+// NewClock makes a clock from a reader such as time.Now. It uses the monotonic part.
 func NewClock(now func() time.Time) Clock { return clock{now, now()} }
 
 type clock struct {

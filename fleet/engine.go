@@ -15,14 +15,12 @@ import (
 // in a Handle and in the batch's folder, so that any process can continue another's
 // batch.
 type Engine interface {
-	// Submit starts the workers of the batch that are not alive. Those that live under
-	// its key are found and kept.
+	// Submit starts the workers of the batch that are not alive. It keeps live workers with the same key.
 	Submit(ctx context.Context, b Batch) (Handle, error)
-	// Poll returns the state of each worker, by number. An error means that nothing is
-	// known, not that a worker is lost.
+	// Poll returns the state of each worker, by number. An error means that the states are unknown, not that a worker
+	// is lost.
 	Poll(ctx context.Context, h Handle) ([]WorkerState, error)
-	// Cancel ends all workers, first by a signal that they can handle, and returns when
-	// none is left.
+	// Cancel ends all workers, first by a signal that they can handle, and returns when all have ended.
 	Cancel(ctx context.Context, h Handle) error
 }
 
@@ -38,15 +36,15 @@ type Handle struct {
 // State is the state of a worker.
 type State string
 
-// The states of a worker.
+// States of a worker.
 const (
-	Unknown State = "unknown" // the engine does not know it: to be restarted
-	Waiting State = "waiting" // it waits for resources
+	Unknown State = "unknown" // unknown to the engine: to be restarted
+	Waiting State = "waiting" // waits for resources
 	Running State = "running"
-	Done    State = "done"    // it exited with 0: no task is left
-	Again   State = "again"   // it was interrupted or asked for it: to be restarted
-	Failed  State = "failed"  // by its exit code, a signal or lack of memory
-	Stopped State = "stopped" // it was cancelled
+	Done    State = "done"    // exited with 0: no task is left
+	Again   State = "again"   // was interrupted or asked for a restart: to be restarted
+	Failed  State = "failed"  // failed with an exit code, a signal or lack of memory
+	Stopped State = "stopped" // was cancelled
 )
 
 // Live reports whether a worker runs or waits to run.
@@ -55,17 +53,17 @@ func (s State) Live() bool { return s == Waiting || s == Running }
 // WorkerState is the state of one worker.
 type WorkerState struct {
 	Worker int    `json:"worker"`           // from 0
-	State  State  `json:"state"`            // Unknown if the engine does not know it
-	Exit   int    `json:"exit,omitempty"`   // its exit code, if it has ended by itself
+	State  State  `json:"state"`            // Unknown if the engine has no record of it
+	Exit   int    `json:"exit,omitempty"`   // exit code, if the worker has ended by itself
 	Host   string `json:"host,omitempty"`   // machine on which it runs or ran
-	Detail string `json:"detail,omitempty"` // the reason, in the engine's words
-	Log    string `json:"log"`              // path of its log
+	Detail string `json:"detail,omitempty"` // reason, as the engine reports it
+	Log    string `json:"log"`              // path of the log
 }
 
 // againCode is the exit code of a worker that asks to be restarted.
 const againCode = 75
 
-// ended is the state of a worker that ended by itself.
+// ended returns the state of a worker that ended by itself.
 func ended(code int) State {
 	switch code {
 	case 0:
@@ -76,20 +74,19 @@ func ended(code int) State {
 	return Failed
 }
 
-// Tools are the seams that engines and fleets need.
+// Tools are the dependencies of engines and fleets.
 type Tools struct {
 	// Files is the file system. Required.
 	Files files.FS
 	// Clock measures time. Required.
 	Clock Clock
-	// Grace is the time between SIGTERM and SIGKILL of a cancelled worker; zero is 10 s.
-	// Slurm has a setting of its own.
+	// Grace is the time between SIGTERM and SIGKILL of a cancelled worker. Zero means 10 s. Slurm has its own setting.
 	Grace time.Duration
-	// CommandTimeout is the timeout of a command of Slurm's; zero is 30 s.
+	// CommandTimeout is the timeout of a Slurm command. Zero means 30 s.
 	CommandTimeout time.Duration
 }
 
-// ensureDefaults fills unset options.
+// ensureDefaults sets zero fields to their defaults.
 func (t *Tools) ensureDefaults() {
 	if t.Grace == 0 {
 		t.Grace = 10 * time.Second
@@ -101,21 +98,21 @@ func (t *Tools) ensureDefaults() {
 
 // kind is a registered engine.
 type kind struct {
-	name, about string // one line about it
+	name, about string // one-line description
 	make        func(Tools) Engine
 	refuse      func(Resources) error // returns the resources that the engine does not support
 }
 
-// engines are all registered engines. A new one is a new file and a line here.
+// engines are all registered engines. To add one, add a file and a line here.
 var engines = registry.List[kind]{
 	{"local", "worker processes on this machine", newLocal, Resources.local},
 	{"slurm", "workers as a job array of Slurm", newSlurm, Resources.slurm},
 }
 
-// Listing returns the name and the line of help.
+// Listing returns the name and the one-line description.
 func (k kind) Listing() (name, about string) { return k.name, k.about }
 
-// Engines are the names of all engines.
+// Engines returns the names of all engines.
 func Engines() []string { return engines.Names() }
 
 // About describes an engine in one line.
@@ -141,8 +138,7 @@ func noEngine(name string) error {
 	return fmt.Errorf("there is no engine %q; there are %s", name, strings.Join(Engines(), ", "))
 }
 
-// ValidateFor returns all faults of a batch for an engine, resources that it does not
-// support included.
+// ValidateFor returns every fault of a batch for an engine, including unsupported resources.
 func (b Batch) ValidateFor(engine string) error {
 	e, ok := engines.Find(engine)
 	if !ok {
@@ -151,7 +147,7 @@ func (b Batch) ValidateFor(engine string) error {
 	return errors.Join(b.Validate(), e.refuse(b.Resources))
 }
 
-// blank is the state of workers of which nothing is known.
+// blank returns the state of workers that are unknown to the engine.
 func (h Handle) blank() []WorkerState {
 	states := make([]WorkerState, h.Workers)
 	for k := range states {

@@ -16,9 +16,9 @@ import (
 
 // Errors of fleets.
 var (
-	// ErrCancelled says that the batch was cancelled.
+	// ErrCancelled means that the batch was cancelled.
 	ErrCancelled = errors.New("the batch was cancelled")
-	// ErrNoWorkers says that no worker is alive and none may be restarted.
+	// ErrNoWorkers means that no worker is alive and none may be restarted.
 	ErrNoWorkers = errors.New("no worker is left")
 )
 
@@ -30,20 +30,20 @@ const (
 	maxJournal    = 64 << 20 // bytes
 )
 
-// journal is the state of a batch, from which another process can continue it.
+// journal is the state of a batch. Another process can continue the batch from it.
 type journal struct {
 	Version  int           `json:"version"`
 	Engine   string        `json:"engine"`
 	Batch    Batch         `json:"batch"`
 	Handle   Handle        `json:"handle"`   // of the last successful submission
-	Ended    map[int]State `json:"ended"`    // workers that were seen to end; an engine may forget them
+	Ended    map[int]State `json:"ended"`    // ends that were observed; an engine may forget them
 	Failures map[int]int   `json:"failures"` // by worker, since the last task was done
-	Least    int           `json:"least"`    // tasks left when the last one was done; -1 is unknown
+	Least    int           `json:"least"`    // tasks left when the last one was done; -1 means unknown
 }
 
 const journalVersion = 1
 
-// Fleet is a batch that this process or another has started.
+// Fleet is a batch that this process or another one started.
 type Fleet struct {
 	tools   Tools
 	engine  Engine
@@ -51,10 +51,9 @@ type Fleet struct {
 	lock    io.Closer // held while this process may start workers; nil otherwise
 }
 
-// Start starts a batch with an engine, and locks its folder until Close. If the folder
-// has the journal of a batch with the same key, Start continues that batch: it keeps live
-// workers and forgets how the others ended. Another engine may continue it if no worker
-// of the first lives.
+// Start starts a batch with an engine, and locks its folder until Close. If the folder has the journal of a batch with
+// the same key, Start continues that batch: it keeps live workers and resets the states of the others. A different
+// engine may continue it if no worker of the first engine is alive.
 func Start(ctx context.Context, t Tools, engine string, b Batch) (*Fleet, error) {
 	e, err := NewEngine(engine, t)
 	if err == nil {
@@ -103,8 +102,8 @@ func (f *Fleet) begin(ctx context.Context) error {
 	return f.submit(ctx, nil)
 }
 
-// mayTakeOver returns an error while workers of another engine live. An engine that
-// cannot be asked and has no recorded job is ignored.
+// mayTakeOver returns an error while workers of another engine are alive. It ignores an engine that does not respond
+// and has no recorded job.
 func (f *Fleet) mayTakeOver(ctx context.Context, old journal) error {
 	e, err := NewEngine(old.Engine, f.tools)
 	if err != nil {
@@ -123,7 +122,7 @@ func (f *Fleet) mayTakeOver(ctx context.Context, old journal) error {
 	return nil
 }
 
-// submit starts workers, nil for all, and saves the journal.
+// submit starts the given workers, nil for all, and saves the journal.
 func (f *Fleet) submit(ctx context.Context, only []int) error {
 	for _, worker := range only {
 		delete(f.journal.Ended, worker)
@@ -145,7 +144,7 @@ func (f *Fleet) submit(ctx context.Context, only []int) error {
 	if err := f.save(); err != nil {
 		return err
 	}
-	if only != nil && f.cancelled() { // while they were started
+	if only != nil && f.cancelled() { // during the submission
 		return errors.Join(ErrCancelled, f.engine.Cancel(ctx, h))
 	}
 	return nil
@@ -165,7 +164,7 @@ func (f *Fleet) hold() error {
 	return nil
 }
 
-// Close unlocks the folder. Workers of Slurm go on; local ones die with the process.
+// Close unlocks the folder. Slurm workers continue; local workers die with the process.
 func (f *Fleet) Close() error {
 	if f.lock == nil {
 		return nil
@@ -217,17 +216,17 @@ func (f *Fleet) save() error {
 	})
 }
 
-// Batch is the batch as it was started.
+// Batch returns the batch as it was started.
 func (f *Fleet) Batch() Batch { return f.journal.Batch }
 
-// Engine is the name of its engine.
+// Engine returns the name of the engine.
 func (f *Fleet) Engine() string { return f.journal.Engine }
 
-// Handle identifies the workers for the engine.
+// Handle returns the engine's identification of the workers.
 func (f *Fleet) Handle() Handle { return f.journal.Handle }
 
-// Workers returns the state of each worker, by number, with the path of its log. Ends
-// that were seen are remembered after the engine has forgotten them.
+// Workers returns the state of each worker, by number, with the path of its log. Observed ends are kept after the
+// engine forgets them.
 func (f *Fleet) Workers(ctx context.Context) ([]WorkerState, error) {
 	states, err := f.engine.Poll(ctx, f.journal.Handle)
 	if err != nil {

@@ -19,10 +19,10 @@ import (
 
 // Errors of leases.
 var (
-	// ErrTaken says that another process holds the task, or held it a moment ago.
+	// ErrTaken means that another process holds the task, or held it a moment ago.
 	ErrTaken = errors.New("taken")
-	// ErrLost says that a lease is no longer held for sure: another process has taken the
-	// task over, or may have, since this one has not beaten for too long.
+	// ErrLost means that a lease is no longer certain: another process has taken the task over, or may have done so
+	// because this one missed its heartbeats for too long.
 	ErrLost = errors.New("the lease is lost")
 
 	errReleased = errors.New("the lease was released")
@@ -33,27 +33,25 @@ var taskPattern = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,149}$`)
 
 // LeaseOptions configure leases.
 type LeaseOptions struct {
-	// Owner describes the holder to others, such as by host and process number. Empty is
-	// "another process". It need not be unique.
+	// Owner describes the holder to others, for example by host and process number. Empty means "another process". It
+	// need not be unique.
 	Owner string
-	// Beat is the interval of heartbeats. Zero is 5 s.
+	// Beat is the interval of heartbeats. Zero means 5 s.
 	Beat time.Duration
-	// Lost is the time without a heartbeat, by the clock of the process that waits, after
-	// which that process may take the task over. Zero is 30 s; at least three beats. All
-	// processes that share a folder must agree on it.
+	// Lost is the time without a heartbeat, by the waiting process's clock, after which that process may take the task
+	// over. Zero means 30 s; at least three beats. All processes that share a folder must use the same value.
 	Lost time.Duration
 	// Clock measures time. Clocks of two machines are never compared. Required.
 	Clock Clock
-	// Host names this machine since its boot, as [ThisHost] does: tasks of dead processes
-	// of the same host can be taken over at once. If it is empty, all takeovers wait for
-	// Lost.
+	// Host identifies this machine since its boot, as [ThisHost] does: tasks of dead processes on the same host can be
+	// taken over at once. If it is empty, all takeovers wait for Lost.
 	Host string
 	// Random is the source of the unique name of this process: crypto/rand.Reader.
 	// Required.
 	Random io.Reader
 }
 
-// EnsureDefaults fills unset options.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *LeaseOptions) EnsureDefaults() {
 	if o.Owner == "" {
 		o.Owner = "another process"
@@ -66,7 +64,7 @@ func (o *LeaseOptions) EnsureDefaults() {
 	}
 }
 
-// Validate returns all faults.
+// Validate returns every invalid option.
 func (o LeaseOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Clock == nil, "the clock is missing")
@@ -77,18 +75,15 @@ func (o LeaseOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Leases divide tasks among processes through a shared folder. They are safe for use by
-// several goroutines.
+// Leases assign tasks to processes through a shared folder. They are safe for concurrent use.
 //
-// A task that is held has files TASK.0, TASK.1 and so on, each made by an exclusive link;
-// the maker of the highest number is the holder. A heartbeat makes the next file and
-// removes the one before. A takeover makes the next file as well, so that of a holder
-// that wakes up and of those that wait for the task exactly one continues, whatever their
-// clocks show. The maker of a file holds the task only if the file before it still
-// existed; otherwise another process has held and released the task in between. TASK.0
-// stays while the task is held, so that taking a free task is one exclusive step. Its
-// text is rewritten when TASK.1 is made and at every takeover; otherwise a process that
-// watches only TASK.0 misses the takeover.
+// A held task has files TASK.0, TASK.1 and so on, each made by an exclusive link; the process that made the highest
+// number is the holder. A heartbeat makes the next file and removes the previous one. A takeover makes the next file as
+// well, so exactly one process continues, either a holder that wakes up or a waiting process, whatever their clocks
+// show. The process that makes a file holds the task only if the previous file still exists; otherwise another process
+// has held and released the task in between. TASK.0 stays while the task is held, so that taking a free task is one
+// exclusive step. Its text is rewritten when TASK.1 is made and at every takeover; otherwise a process that watches
+// only TASK.0 misses the takeover.
 type Leases struct {
 	fsys files.FS
 	dir  string
@@ -102,14 +97,14 @@ type Leases struct {
 	lock io.Closer           // held from the first Take on, if Host is known
 }
 
-// sighting is the state of a task's files, and the time since when they have had it.
+// sighting is the observed state of a task's files, with the time since which it is unchanged.
 type sighting struct {
 	look  string
 	since time.Duration
 }
 
-// OpenLeases opens a folder of leases, and makes it where absent. It removes the locks of
-// dead processes of this host. Close it in the end.
+// OpenLeases opens a folder of leases, and makes it if absent. It removes the locks of dead processes of this host.
+// Close it at the end.
 func OpenLeases(fsys files.FS, dir string, o LeaseOptions) (*Leases, error) {
 	o.EnsureDefaults()
 	err := o.Validate()
@@ -141,7 +136,7 @@ func (l *Leases) Close() error {
 	return errors.Join(l.fsys.Remove(l.lockPath(l.id)), lock.Close())
 }
 
-// maxText bounds the bytes of a claim.
+// maxText limits the bytes of a claim.
 const maxText = 4096
 
 // claim is the content of a task's files.
@@ -152,17 +147,16 @@ type claim struct {
 	Lock  string `json:"lock,omitempty"`
 }
 
-// Lease is a task that this process holds. Keep it with Keep or Beat. It is safe for use
-// by several goroutines.
+// Lease is a task that this process holds. Renew it with Keep or Beat. It is safe for concurrent use.
 type Lease struct {
 	leases *Leases
 	task   string
 	text   string // of its claim
 	claim  string // path of the claim, which is linked
-	anchor string // text of TASK.0, which may be another holder's
+	anchor string // text of TASK.0, which may belong to another holder
 
 	beating sync.Mutex // held while files change
-	number  int        // of the highest file
+	number  int        // highest number of a file
 	plain   bool       // the file system has no links
 
 	mu      sync.Mutex
@@ -173,8 +167,7 @@ type Lease struct {
 	kept    sync.WaitGroup
 }
 
-// Held reports whether the lease is held for sure: no other process can have taken it
-// over.
+// Held reports whether the lease is certain: no other process can have taken it over.
 func (l *Lease) Held() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -185,9 +178,8 @@ func (l *Lease) Held() bool {
 // from a later moment than the last heartbeat. The caller holds mu.
 func (l *Lease) inTime() bool { return l.leases.o.Clock.Now()-l.last < l.leases.o.Lost }
 
-// Beat is a heartbeat. An error that wraps ErrLost means that another process has the
-// task; after any other error the lease is held until Lost has passed, and a further beat
-// may succeed.
+// Beat renews the lease. An error that wraps ErrLost means that another process has the task. After any other error the
+// lease is held until Lost has passed, and another beat may succeed.
 func (l *Lease) Beat() error {
 	l.beating.Lock()
 	defer l.beating.Unlock()
@@ -216,8 +208,8 @@ func (l *Lease) beat() error {
 	return nil
 }
 
-// advance makes the next file of the task and removes the one before, whose text must be
-// unchanged. If that is another's, this is a takeover.
+// advance makes the next file of the task and removes the previous one, whose text must be unchanged. If another
+// process made the previous file, this is a takeover.
 func (l *Lease) advance(before string) error {
 	from, next := l.path(l.number), l.path(l.number+1)
 	if err := l.put(next); err != nil {
@@ -228,8 +220,7 @@ func (l *Lease) advance(before string) error {
 		err = l.sign()
 	}
 	if err == nil && l.number > 0 {
-		// A holder that stopped long ago and finds this file would continue: go no
-		// further before it is gone.
+		// A holder that stopped long ago and finds this file would continue: do not proceed until it is gone.
 		err = l.leases.removed(from)
 	}
 	if err != nil {
@@ -239,8 +230,8 @@ func (l *Lease) advance(before string) error {
 	return nil
 }
 
-// sign rewrites TASK.0. It remains over takeovers, so a process that watches only this
-// file sees a takeover by its text.
+// sign rewrites TASK.0. The file stays over takeovers, so its text tells processes that watch only this file about a
+// takeover.
 func (l *Lease) sign() error {
 	id, text := l.leases.text()
 	path := l.leases.claimPath(l.task, id)
@@ -260,7 +251,7 @@ func (l *Lease) put(path string) error {
 	err := l.link(path)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		// If a server repeats a request, the error may be about our own file.
+		// If a server repeats a request, the error may be about the file made by this process.
 		if text, readErr := l.leases.read(path); readErr == nil && text == l.text {
 			return nil
 		}
@@ -271,7 +262,7 @@ func (l *Lease) put(path string) error {
 	return err
 }
 
-// link makes a file by an exclusive link or, if there are no links, by an exclusive open.
+// link makes a file by an exclusive link or, on file systems without links, by an exclusive open.
 func (l *Lease) link(path string) error {
 	fsys := l.leases.fsys
 	if !l.plain {
@@ -296,8 +287,8 @@ func (l *Lease) expect(path, text string) error {
 	return err
 }
 
-// Release frees the task, done or not, and ends Keep. After an error some of its files
-// may remain; then others wait for Lost.
+// Release frees the task, done or not, and ends Keep. After an error some of its files may remain; other processes then
+// wait for Lost.
 func (l *Lease) Release() error {
 	l.mu.Lock()
 	l.leaving = true

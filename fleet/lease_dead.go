@@ -14,8 +14,7 @@ import (
 // lockSuffix ends the names of the locks of live processes.
 const lockSuffix = ".lock"
 
-// ThisHost names this machine since its boot; it is empty if that is unknown. Processes
-// of one host see each other's locks.
+// ThisHost identifies this machine since its boot; empty if unknown. Processes of one host see each other's locks.
 func ThisHost(fsys files.FS) string {
 	boot, err := files.ReadAll(fsys, "/proc/sys/kernel/random/boot_id", maxText)
 	name, nameErr := os.Hostname()
@@ -27,7 +26,7 @@ func ThisHost(fsys files.FS) string {
 
 func (l *Leases) lockPath(id string) string { return filepath.Join(l.dir, "."+id+lockSuffix) }
 
-// live takes the lock that shows to others of this host that the process is alive.
+// live takes the lock that tells other processes of this host that this process is alive.
 func (l *Leases) live() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -42,9 +41,8 @@ func (l *Leases) live() error {
 	return nil
 }
 
-// dead reports whether the process of a claim is dead for sure: it is of this host, where
-// the kernel releases locks of dead processes. On other hosts locks depend on the file
-// system, so they are not tested.
+// dead reports whether the process of a claim is certainly dead: it ran on this host, and the kernel has released its
+// lock. Locks on other hosts depend on the file system, so they are not tested.
 func (l *Leases) dead(c claim) bool {
 	if l.o.Host == "" || c.Host != l.o.Host || c.Lock == "" || c.Lock == l.id || strings.ContainsAny(c.Lock, "/.") {
 		return false
@@ -54,8 +52,8 @@ func (l *Leases) dead(c claim) bool {
 	return err == nil && !held
 }
 
-// sweepLock removes the lock of a dead process. A process writes its host into the file
-// once it has the lock, and keeps it to its end.
+// sweepLock removes the lock of a dead process. A process writes its host into the file once it has the lock, and holds
+// the lock until it ends.
 func (l *Leases) sweepLock(id string) {
 	path := l.lockPath(id)
 	if text, err := l.read(path); err != nil || strings.TrimSpace(text) != l.o.Host || l.o.Host == "" {
@@ -81,7 +79,7 @@ func (l *Leases) sweepLocks() {
 	}
 }
 
-// gone returns ErrTaken for a file that another process has removed meanwhile.
+// gone returns ErrTaken for a file that another process has just removed.
 func (l *Leases) gone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%w by another at this moment", ErrTaken)

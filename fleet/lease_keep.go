@@ -6,10 +6,9 @@ import (
 	"fmt"
 )
 
-// Keep beats in the background until the lease is released or ctx ends. Do the work under
-// the context that it returns: that ends when the lease is lost, with a cause that wraps
-// ErrLost, when it is released, and with ctx. A failed heartbeat is repeated while the
-// lease is held.
+// Keep sends heartbeats in the background until the lease is released or ctx ends. Do the work under the returned
+// context. It ends when the lease is lost, with a cause that wraps ErrLost, when the lease is released, and with ctx. A
+// failed heartbeat is repeated while the lease is held.
 func (l *Lease) Keep(ctx context.Context) context.Context {
 	work, cancel := context.WithCancelCause(ctx)
 	l.mu.Lock()
@@ -25,7 +24,7 @@ func (l *Lease) Keep(ctx context.Context) context.Context {
 	return work
 }
 
-// beats beats until the work ends.
+// beats sends heartbeats until the work ends.
 func (l *Lease) beats(work context.Context, cancel context.CancelCauseFunc) {
 	defer l.kept.Done()
 	for l.leases.o.Clock.Wait(work, l.leases.o.Beat) == nil {

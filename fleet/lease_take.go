@@ -10,9 +10,8 @@ import (
 	"strings"
 )
 
-// Take acquires a task. If another process holds it, the error wraps ErrTaken and names
-// the holder. Call Take again from time to time: a later call takes the task over once
-// the holder has not beaten for Lost.
+// Take acquires a task. If another process holds it, the error wraps ErrTaken and names the holder. Call Take again
+// from time to time: once the holder misses its heartbeats for Lost, a call takes the task over.
 func (l *Leases) Take(task string) (*Lease, error) {
 	if !taskPattern.MatchString(task) {
 		return nil, fmt.Errorf("%q is no name of a task: use up to 150 letters, digits and . _ -, and no . first", task)
@@ -70,8 +69,7 @@ func (l *Leases) claim(task string, found taskFiles) (*Lease, error) {
 	return lease, nil
 }
 
-// tidy removes what other processes have left of a task that this process now holds.
-// Whatever cannot be removed is left to the next holder.
+// tidy removes files that other processes left of a task that this process now holds. The next holder removes the rest.
 func (l *Leases) tidy(task string, found taskFiles, ours *Lease) {
 	for _, number := range found.numbers {
 		if number != 0 && number < max(ours.number-1, 0) || ours.number == 0 && number > 0 {
@@ -90,7 +88,7 @@ func (l *Leases) tidy(task string, found taskFiles, ours *Lease) {
 // claimSuffix ends the names of claims, the files that are linked.
 const claimSuffix = ".claim"
 
-// taskFiles is the files of a task.
+// taskFiles holds the files of a task.
 type taskFiles struct {
 	numbers []int    // of its files, ascending
 	claims  []string // names of its claims
@@ -101,7 +99,7 @@ type taskFiles struct {
 // anchored reports whether a live or dead process holds the task.
 func (r taskFiles) anchored() bool { return len(r.numbers) > 0 && r.numbers[0] == 0 }
 
-// top is the highest number.
+// top returns the highest number.
 func (r taskFiles) top() int { return r.numbers[len(r.numbers)-1] }
 
 // String changes with each heartbeat.
@@ -125,7 +123,7 @@ func (l *Leases) look(task string) (taskFiles, error) {
 		found.last, err = l.read(l.path(task, found.top()))
 	}
 	if err != nil {
-		// It was removed meanwhile, or cannot be read.
+		// It was just removed, or cannot be read.
 		return taskFiles{}, l.gone(err)
 	}
 	return found, nil
@@ -145,15 +143,15 @@ func (r *taskFiles) add(task, name string) {
 	}
 }
 
-// Holder is the holder of a task.
+// Holder describes the holder of a task.
 type Holder struct {
 	Task  string
 	Owner string // its LeaseOptions.Owner
-	Dead  bool   // it is dead for sure; only processes of this host are tested
+	Dead  bool   // certainly dead; only processes of this host are tested
 }
 
-// Holders lists the tasks that are held, by name, with those of dead processes that
-// nobody has taken over yet. It changes nothing.
+// Holders lists the held tasks, by name, including tasks of dead processes that are not taken over yet. It changes
+// nothing.
 func (l *Leases) Holders() ([]Holder, error) {
 	entries, err := l.fsys.ReadDir(l.dir)
 	if err != nil {
@@ -167,7 +165,7 @@ func (l *Leases) Holders() ([]Holder, error) {
 		}
 		found, err := l.look(task)
 		if err != nil || !found.anchored() {
-			continue // it was released meanwhile
+			continue // it was just released
 		}
 		var c claim
 		if json.Unmarshal([]byte(found.last), &c) != nil || c.Owner == "" {
@@ -178,7 +176,7 @@ func (l *Leases) Holders() ([]Holder, error) {
 	return list, nil
 }
 
-// judge names the holder of a task, and reports whether the holder is lost.
+// judge returns the holder of a task, and whether the holder is lost.
 func (l *Leases) judge(task string, found taskFiles) (holder string, free bool) {
 	var last claim
 	if json.Unmarshal([]byte(found.last), &last) != nil || last.Owner == "" {

@@ -23,8 +23,8 @@ import (
 	"graft/internal/validate"
 )
 
-// local runs workers as processes of this machine. They die with the process that started
-// them. Their states are files, so that other processes can read them.
+// local runs workers as processes of this machine. They die with the process that started them. Their states are files,
+// so that other processes can read them.
 type local struct {
 	Tools
 	host    string // of ThisHost
@@ -87,7 +87,7 @@ func (l *local) startMissing(b Batch, states []WorkerState) error {
 		if states[worker].State.Live() {
 			continue
 		}
-		// A worker that was killed may have left processes of its own.
+		// A worker that was killed may have left child processes.
 		if err := l.sweep(b.Folder, worker); err != nil {
 			return err
 		}
@@ -98,13 +98,13 @@ func (l *local) startMissing(b Batch, states []WorkerState) error {
 	return nil
 }
 
-// Variables that identify a worker. A process that has them belongs to it.
+// Variables that identify a worker. A process with these variables belongs to it.
 const (
 	folderVariable = "GRAFT_FLEET"
 	workerVariable = "GRAFT_WORKER"
 )
 
-// command is the command line and environment of a worker.
+// command returns the command line and environment of a worker.
 func (b Batch) command(worker int) *exec.Cmd {
 	c := exec.Command(b.Argv[0], b.Argv[1:]...)
 	c.Dir = b.dir()
@@ -118,13 +118,13 @@ func (b Batch) command(worker int) *exec.Cmd {
 	if devices := b.Resources.Devices; len(devices) > 0 {
 		c.Env = append(c.Env, "GRAFT_DEVICE="+devices[worker%len(devices)])
 	}
-	// A process group of its own, so that a signal reaches its children too. The kernel
-	// kills the worker when this process dies; no result is lost.
+	// A separate process group lets a signal reach its children too. The kernel kills the worker when this process
+	// dies; no result is lost.
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	return c
 }
 
-// start starts a worker, and returns when it runs or has failed to start.
+// start starts a worker, and returns when it runs or fails to start.
 func (l *local) start(b Batch, worker int) error {
 	log, err := l.Files.Append(LogPath(b.Folder, worker))
 	if err != nil {
@@ -169,7 +169,7 @@ func (l *local) supervise(c *exec.Cmd, path string, log io.Closer, started chan<
 			if status.Signaled() {
 				state.Signal = int(status.Signal())
 			}
-			_ = l.writeState(path, state) // otherwise its end is unknown, and it is restarted
+			_ = l.writeState(path, state) // otherwise the end is unknown, and the worker is restarted
 			return
 		}
 		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
@@ -214,8 +214,7 @@ func (l *local) Poll(_ context.Context, h Handle) ([]WorkerState, error) {
 	return states, nil
 }
 
-// supervises reports whether this process started a worker and its end is not written
-// yet.
+// supervises reports whether this process started a worker whose end is not written yet.
 func (l *local) supervises(path string) bool {
 	l.mu.Lock()
 	over := l.running[path]
@@ -277,7 +276,7 @@ func (l *local) end(ctx context.Context, h Handle) error {
 	alive := func(p process.Process) bool { return p.Alive(l.Files) }
 	for end := l.Clock.Now() + l.Grace; slices.ContainsFunc(groups, alive) && l.Clock.Now() < end; {
 		if l.Clock.Wait(ctx, look) != nil {
-			break // without time to wait they are killed
+			break // without time to wait, kill them
 		}
 	}
 	for _, p := range groups {
@@ -288,7 +287,7 @@ func (l *local) end(ctx context.Context, h Handle) error {
 	return nil
 }
 
-// groups are the live workers of this machine; each leads a process group.
+// groups returns the live workers of this machine; each leads a process group.
 func (l *local) groups(h Handle) (groups []process.Process, err error) {
 	for k := range h.Workers {
 		state, known, err := l.readState(h.Folder, k)
@@ -320,8 +319,7 @@ func (l *local) settle(ctx context.Context, h Handle) error {
 	return nil
 }
 
-// sweep kills the processes that a worker has started and left, also those in other
-// groups.
+// sweep kills remaining processes that a worker started, also in other process groups.
 func (l *local) sweep(folder string, worker int) error {
 	variables := []string{folderVariable + "=" + folder, workerVariable + "=" + strconv.Itoa(worker)}
 	return process.Sweep(l.Clock, func() ([]process.Found, error) { return process.With(l.Files, variables) })

@@ -11,26 +11,24 @@ import (
 	"graft/internal/validate"
 )
 
-// ManifestOptions describe the cluster of Kubernetes.
+// ManifestOptions configure the Kubernetes job.
 type ManifestOptions struct {
 	// Image is the container's image, with the batch's program in it. Required.
 	Image string
 	// Claim is the persistent volume claim of the shared folder; it must be writable from
 	// many nodes. Required.
 	Claim string
-	// Mount is the path at which the claim is mounted; the batch's folder lies in it.
-	// Empty is that folder itself.
+	// Mount is the path at which the claim is mounted; the batch's folder is inside it. Empty means that folder itself.
 	Mount string
-	// Namespace is the namespace of the job; empty is the user's default.
+	// Namespace is the namespace of the job. Empty means the user's default.
 	Namespace string
-	// Failures is the number of failures allowed for each worker, apart from requests to
-	// be restarted; zero is 3.
+	// Failures is the number of failures allowed for each worker, not counting requests for a restart. Zero means 3.
 	Failures int
-	// GPU is the resource name of the cluster's GPUs; empty is nvidia.com/gpu.
+	// GPU is the resource name of the cluster's GPUs. Empty means nvidia.com/gpu.
 	GPU string
 }
 
-// EnsureDefaults fills unset options.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *ManifestOptions) EnsureDefaults(b Batch) {
 	if o.Mount == "" {
 		o.Mount = b.Folder
@@ -46,10 +44,10 @@ func (o *ManifestOptions) EnsureDefaults(b Batch) {
 // labelPattern matches names of jobs that Kubernetes accepts.
 var labelPattern = regexp.MustCompile(`^[a-z]([-a-z0-9]*[a-z0-9])?$`)
 
-// Validate returns all faults of a batch and its options together.
+// Validate returns every fault of a batch and its options.
 func (o ManifestOptions) Validate(b Batch) error {
 	faults := validate.Faults{b.Validate(), b.Resources.foreign("Kubernetes")}
-	const longest = 63 // of a pod's host name: the job's name with the worker's number
+	const longest = 63 // limit for a pod's host name: the job's name with the worker's number
 	faults.When(!labelPattern.MatchString(b.Key) || len(b.Key)+1+len(strconv.Itoa(b.Workers)) > longest,
 		"key %q: Kubernetes takes small letters, digits and -, at most %d with a worker's number", b.Key, longest)
 	faults.When(o.Namespace != "" && (!labelPattern.MatchString(o.Namespace) || len(o.Namespace) > longest),
@@ -64,9 +62,8 @@ func (o ManifestOptions) Validate(b Batch) error {
 	return errors.Join(faults...)
 }
 
-// Manifest describes a batch as an Indexed Job of Kubernetes, for kubectl apply -f -. The
-// cluster restarts workers that ask for it or whose node is lost without limit, and
-// workers that fail a few times. It keeps the logs.
+// Manifest describes a batch as an Indexed Job of Kubernetes, for kubectl apply -f -. The cluster restarts workers that
+// ask for it or whose node is lost without limit, and workers that fail up to the limit. It keeps the logs.
 func Manifest(b Batch, o ManifestOptions) (string, error) {
 	o.EnsureDefaults(b)
 	if err := o.Validate(b); err != nil {
@@ -81,7 +78,7 @@ func Manifest(b Batch, o ManifestOptions) (string, error) {
 	return text.String(), err
 }
 
-// amounts are the requests of a pod, and at the same time its limits.
+// amounts returns the requests of a pod, which are also its limits.
 func (r Resources) amounts(gpu string) [][2]string {
 	amounts := [][2]string{{"cpu", strconv.Itoa(max(1, r.CPUs))}}
 	if r.MemoryMB > 0 {
@@ -93,8 +90,8 @@ func (r Resources) amounts(gpu string) [][2]string {
 	return amounts
 }
 
-// manifestTemplate quotes values from outside. Pods that ask to be restarted and pods that
-// the cluster has ended count as no failures.
+// manifestTemplate quotes external values. Pods that ask for a restart and pods that the cluster ends do not count as
+// failures.
 var manifestTemplate = template.Must(template.New("manifest").Funcs(template.FuncMap{
 	"quote": yamlQuote,
 	"word":  func(text string) string { return yamlQuote(unexpanded(text)) },
@@ -174,5 +171,5 @@ spec:
 // in YAML for all UTF-8 texts.
 func yamlQuote(text string) string { return strconv.QuoteToASCII(text) }
 
-// unexpanded keeps Kubernetes from taking $(NAME) for a variable.
+// unexpanded prevents Kubernetes from expanding $(NAME).
 func unexpanded(text string) string { return strings.ReplaceAll(text, "$", "$$") }

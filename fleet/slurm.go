@@ -53,7 +53,7 @@ func (s *slurm) submit(ctx context.Context, b Batch) (Handle, error) {
 		h.Jobs = append(slices.DeleteFunc(h.Jobs, func(old string) bool { return old == job }), job)
 		return h, nil
 	}
-	// The answer may be lost although the job was submitted.
+	// The response may be lost although the job was submitted.
 	if tasks, lookErr := s.tasks(ctx, b.Key); lookErr == nil && len(without(b.chosen(), tasks)) == 0 {
 		h.Jobs = liveJobs(tasks)
 		return h, nil
@@ -72,7 +72,7 @@ func without(workers []int, tasks []slurmTask) []int {
 	return slices.DeleteFunc(slices.Clone(workers), func(k int) bool { return live[k] })
 }
 
-// liveJobs are the numbers of jobs with a live task, in ascending order.
+// liveJobs returns the numbers of jobs with a live task, in ascending order.
 func liveJobs(tasks []slurmTask) (jobs []string) {
 	for _, t := range tasks {
 		if t.state.Live() && !slices.Contains(jobs, t.job) {
@@ -88,15 +88,14 @@ func (s *slurm) sbatch(ctx context.Context, b Batch, workers []int) (string, err
 	if err != nil {
 		return "", advised(err, "see whether the same is accepted by 'sbatch --test-only' with these options")
 	}
-	job, _, _ := strings.Cut(strings.TrimSpace(out), ";") // behind it is the name of a cluster
+	job, _, _ := strings.Cut(strings.TrimSpace(out), ";") // the name of a cluster follows
 	if _, err := strconv.Atoi(job); err != nil {
 		return "", fmt.Errorf("sbatch answered %q in place of a job's number; the job will be found by its name", out)
 	}
 	return job, nil
 }
 
-// advised adds a remedy to an error of Slurm's: the one for its message, or otherwise,
-// which may be empty.
+// advised adds a remedy to a Slurm error: the remedy for its message, or otherwise, which may be empty.
 func advised(err error, otherwise string) error {
 	if remedy := remedyFor(err.Error(), otherwise); remedy != "" {
 		return fmt.Errorf("%w; %s", err, remedy)
@@ -124,8 +123,8 @@ func remedyFor(said, otherwise string) string {
 	return otherwise
 }
 
-// script is the script of each task. The shell replaces itself by the worker, so that
-// signals reach it. No line before the first command looks like an option of sbatch.
+// script returns the script of each task. The worker replaces the shell, so that signals reach it. No line before the
+// first command looks like an option of sbatch.
 func (b Batch) script() string {
 	var text strings.Builder
 	text.WriteString("#!/bin/sh\nset -eu\n")
@@ -177,7 +176,7 @@ func (b Batch) arguments(workers []int) []string {
 	return append(args, r.Extra...)
 }
 
-// ranges writes ascending numbers as sbatch reads them.
+// ranges formats ascending numbers in the syntax of sbatch.
 func ranges(numbers []int) string {
 	numbers = slices.Sorted(slices.Values(numbers))
 	var parts []string
@@ -196,8 +195,7 @@ func ranges(numbers []int) string {
 	return strings.Join(parts, ",")
 }
 
-// reservedOptions are the options of sbatch that graft sets itself, or that would change the format
-// of its answer.
+// reservedOptions are the options of sbatch that graft sets, or that would change the format of its response.
 var reservedOptions = []string{
 	"parsable", "requeue", "no-requeue", "open-mode", "job-name", "array", "chdir", "output", "error", "input",
 	"cpus-per-task", "mem", "gres", "time", "signal", "partition", "account", "qos", "constraint", "wrap", "wait",
@@ -205,7 +203,7 @@ var reservedOptions = []string{
 	"clusters",
 }
 
-// slurm returns the options that cannot be passed on.
+// slurm returns an error for each option that cannot be passed to Slurm.
 func (r Resources) slurm() error {
 	var faults validate.Faults
 	faults.When(len(r.Devices) > 0, "devices are for local workers; give Slurm gpus or gres")
@@ -217,7 +215,7 @@ func (r Resources) slurm() error {
 			strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "":
 			faults = append(faults, fmt.Errorf("extra: %q is not --name=value, as sbatch takes its options", option))
 		case slices.ContainsFunc(reservedOptions, func(o string) bool { return strings.HasPrefix(o, name) }):
-			// sbatch accepts a prefix of an option for the whole.
+			// sbatch accepts a prefix in place of the full option.
 			faults = append(faults, fmt.Errorf("extra: --%s is set by graft; there are fields for resources", name))
 		}
 	}
@@ -261,7 +259,7 @@ func (s *slurm) Cancel(ctx context.Context, h Handle) error {
 func (s *slurm) cancel(ctx context.Context, h Handle) error {
 	const (
 		pause  = 300 * time.Millisecond
-		asking = 20 // polls before it is cancelled once more
+		asking = 20 // polls before cancelling again
 	)
 	var refused error
 	end := s.Clock.Now() + 10*s.CommandTimeout
@@ -278,7 +276,7 @@ func (s *slurm) cancel(ctx context.Context, h Handle) error {
 			return errors.Join(fmt.Errorf("jobs %s do not end; look at 'squeue -n %s'", strings.Join(live, ", "),
 				h.Key), refused)
 		case look%asking == 0:
-			// By number and name, since the number may be another job's by now.
+			// By number and name, because the number may now belong to another job.
 			args := append([]string{"--user=" + user(), "--name=" + h.Key}, live...)
 			_, refused = s.run(ctx, "", "scancel", args...)
 		}

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// slurmTask is a task of an array, as squeue lists it.
+// slurmTask is a task of an array, as listed by squeue.
 type slurmTask struct {
 	job    string // number of the array
 	number int    // the same
@@ -26,11 +26,11 @@ type slurmTask struct {
 	detail string
 }
 
-// taskColumns are the columns of squeue, each followed by a bar.
+// taskColumns are the columns of squeue, each followed by a vertical bar.
 const taskColumns = "ArrayJobID:|,ArrayTaskID:|,State:|,exit_code:|,NodeList:|,Reason:|,Name:|"
 
-// tasks lists the tasks of all jobs of the user with this name, by job. Tasks that have
-// ended are included for as long as the controller remembers them.
+// tasks lists the tasks of all the user's jobs with this name, by job. It includes ended tasks as long as the
+// controller remembers them.
 func (s *slurm) tasks(ctx context.Context, key string) ([]slurmTask, error) {
 	out, err := s.run(ctx, "", "squeue", "--noheader", "--array", "--states=all", "--user="+user(), "--name="+key,
 		"--Format="+taskColumns)
@@ -54,7 +54,7 @@ func (s *slurm) tasks(ctx context.Context, key string) ([]slurmTask, error) {
 	return tasks, nil
 }
 
-// parseTask reads a line of squeue. A job that is no array has worker -1.
+// parseTask reads a line of squeue. A job that is not an array has worker -1.
 func parseTask(line string) (t slurmTask, name string, err error) {
 	fields := strings.Split(line, "|")
 	const columns = 7
@@ -76,7 +76,7 @@ func parseTask(line string) (t slurmTask, name string, err error) {
 	return t, fields[6], nil
 }
 
-// setState translates a state of Slurm's.
+// setState translates a Slurm state.
 func (t *slurmTask) setState(word string, status syscall.WaitStatus, reason string) {
 	t.detail = word
 	if reason != "" && reason != "None" {
@@ -100,7 +100,7 @@ func (t *slurmTask) setState(word string, status syscall.WaitStatus, reason stri
 			t.state = ended(t.exit)
 		}
 	default:
-		t.state = Running // an unknown state counts as running, so that nothing is started twice
+		t.state = Running // count an unknown state as running, so that nothing is started twice
 	}
 }
 
@@ -108,7 +108,7 @@ func (t slurmTask) describe(w *WorkerState) {
 	w.State, w.Exit, w.Host, w.Detail = t.state, t.exit, t.node, "job "+t.job+": "+t.detail
 }
 
-// runner runs programs of Slurm's with a timeout.
+// runner returns a function that runs Slurm programs with a timeout.
 func runner(patience time.Duration) func(ctx context.Context, input, name string, args ...string) (string, error) {
 	return func(ctx context.Context, input, name string, args ...string) (string, error) {
 		limited, cancel := context.WithTimeout(ctx, patience)
@@ -135,8 +135,8 @@ func runner(patience time.Duration) func(ctx context.Context, input, name string
 	}
 }
 
-// slurmEnvironment removes the variables that Slurm sets in a job: a batch that is
-// started from inside a job is not a part of it.
+// slurmEnvironment removes the variables that Slurm sets in a job: a batch started inside a job is not part of that
+// job.
 func slurmEnvironment(environ []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(v string) bool {
 		return strings.HasPrefix(v, "SLURM_") && !strings.HasPrefix(v, "SLURM_CONF=")

@@ -12,26 +12,24 @@ import (
 
 // SuperviseOptions configure Supervise. The zero value is ready to use.
 type SuperviseOptions struct {
-	// Every is the interval of polls. Zero is 1 s for local workers and 10 s for others.
+	// Every is the interval of polls. Zero means 1 s for local workers and 10 s for others.
 	Every time.Duration
-	// Failures is the number of failures allowed for a worker before the next task is
-	// done, apart from requests to be restarted. Zero is 3.
+	// Failures is the number of failures allowed for a worker until the next task completes, not counting requests for
+	// a restart. Zero means 3.
 	Failures int
-	// Grace is the time that workers have to end once no task is left, and once more
-	// after they were cancelled then. Zero is a minute.
+	// Grace is the time for workers to end once no task is left, and again after they are cancelled. Zero means one
+	// minute.
 	Grace time.Duration
-	// ErrorTimeout is the time after which errors of the engine, without a success in
-	// between, end Supervise. Zero is ten minutes.
+	// ErrorTimeout is the time of continuous engine errors after which Supervise ends. Zero means ten minutes.
 	ErrorTimeout time.Duration
-	// Note receives a sentence about each action. Nil drops them.
+	// Note receives a sentence about each action. Nil discards them.
 	Note func(text string)
-	// Recount counts the tasks without a result anew, where left may return an older count.
-	// It is called before workers are restarted: one that ended since the older count had
-	// nothing left to do. Nil trusts left.
+	// Recount counts the tasks without a result again, because left may return an older count. It is called before
+	// workers are restarted: a worker that ended after the older count may have had no task left. Nil trusts left.
 	Recount func() (int, error)
 }
 
-// ensureDefaults fills unset options.
+// ensureDefaults sets zero fields to their defaults.
 func (o *SuperviseOptions) ensureDefaults(engine string) {
 	if o.Every == 0 {
 		o.Every = 10 * time.Second
@@ -61,14 +59,13 @@ func (o SuperviseOptions) Validate() error {
 	return nil
 }
 
-// Supervise keeps workers running until no task is left; left counts the tasks without a
-// result. It restarts workers that were lost, interrupted or ask for it. A worker that
-// fails is restarted up to Failures times; each task that is done resets the count.
+// Supervise keeps workers running until no task is left; left counts the tasks without a result. It restarts workers
+// that are lost, are interrupted or ask for it. A worker that fails is restarted up to Failures times; each completed
+// task resets the count.
 //
-// It returns nil when all tasks are done and no worker is left, an error that wraps
-// ErrNoWorkers when no worker may be restarted, and one that wraps ErrCancelled when the
-// batch was cancelled. It also returns when ctx ends: local workers then die with the
-// process and others go on.
+// It returns nil when all tasks are done and all workers have ended, an error that wraps ErrNoWorkers if no worker may
+// be restarted, and one that wraps ErrCancelled if the batch was cancelled. It also returns when ctx ends: local
+// workers then die with the process and others continue.
 func (f *Fleet) Supervise(ctx context.Context, left func() (int, error), o SuperviseOptions) error {
 	o.ensureDefaults(f.journal.Engine)
 	err := o.Validate()
@@ -90,8 +87,8 @@ type supervision struct {
 	*Fleet
 	o       SuperviseOptions
 	left    func() (int, error)
-	heard   time.Duration // time of the engine's last answer
-	through time.Duration // time at which no task was left first
+	heard   time.Duration // time of the engine's last response
+	through time.Duration // time at which no task was left for the first time
 	finish  bool          // no task is left
 }
 
@@ -107,7 +104,7 @@ func (t *supervision) run(ctx context.Context) error {
 	}
 }
 
-// look polls once, and reports whether all is over.
+// look polls once, and reports whether supervision is over.
 func (t *supervision) look(ctx context.Context) (bool, error) {
 	if t.cancelled() {
 		return true, ErrCancelled
@@ -145,7 +142,7 @@ func (t *supervision) look(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// recount returns how to count again where workers have ended; nil if there is no need to.
+// recount returns a function that recounts tasks after workers have ended; nil if not needed.
 func (t *supervision) recount(states []WorkerState) func() (int, error) {
 	switch {
 	case t.o.Recount != nil && (!anyLive(states) || slices.ContainsFunc(states, t.mayStart)):
@@ -181,7 +178,7 @@ func anyLive(states []WorkerState) bool {
 	return slices.ContainsFunc(states, func(w WorkerState) bool { return w.State.Live() })
 }
 
-// mayStart reports whether a worker is to be restarted.
+// mayStart reports whether to restart a worker.
 func (t *supervision) mayStart(w WorkerState) bool {
 	switch w.State {
 	case Unknown, Again:
@@ -206,7 +203,7 @@ func (t *supervision) restart(ctx context.Context, states []WorkerState, start [
 	return t.submit(ctx, start)
 }
 
-// remember records ends that an engine may forget.
+// remember records observed ends that an engine may forget.
 func (t *supervision) remember(states []WorkerState) error {
 	j, news := &t.journal, false
 	for _, w := range states {
@@ -241,7 +238,7 @@ func (t *supervision) end(ctx context.Context, states []WorkerState) (bool, erro
 	defer giveBack()
 	err := t.engine.Cancel(limited, t.journal.Handle)
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
-		// For example workers of a node that does not answer. They will find no task.
+		// For example workers on a node that does not respond. They will find no task.
 		t.o.Note(fmt.Sprintf("workers have not ended %v after they were cancelled; they are left alone", t.o.Grace))
 		return true, nil
 	}

@@ -1,27 +1,27 @@
-// Package original is the door to everything that exists only to match what the original
-// system published: its tables, reports, result folders, policies and vocabularies.
+// Package original contains everything that only reproduces what the original system published: its tables, reports,
+// result folders, policies and vocabularies.
 //
 // # Design
 //
-// Small arithmetic in Go. A policy of the original makes half a million multiplications for a network. Plain Go
-// does them, in float32 with sums in float64; tests compare it with LibTorch and the original's published
-// numbers. So evaluation needs no LibTorch and takes milliseconds. The weights are also kept as an ordered set
-// of named tensors, as in its file.
+// Small arithmetic in Go. A policy of the original's takes half a million multiplications for a network. Plain Go
+// computes them, in float32 with sums in float64; tests compare it with LibTorch and the original's published numbers.
+// So evaluation does not need LibTorch and takes milliseconds. The weights are also kept as an ordered set of named
+// tensors, as in its file.
 //
-// One room for the original. The main path reads without the room original. Its packages are on two floors.
-// config asks original/published for the policy or table that a file names, so that package is below config and
-// above internal/decode, which finds lines and columns in the original's files. original/convert writes jobs,
-// scenarios and studies, which only config can check, so it is above. The kernels of the biLSTM policy are
-// policy* in torch/csrc, behind torch.Policy, which only original/learn uses: only torch has cgo. net2net has
-// the compat mode of surgery, which is off by default. The original's networks are in the zoo
-// (model/zoo_original.go), since any job may name them.
+// One room for the original. The main path works without the room original. Its packages are on two floors. config asks
+// original/published for the policy or table that a file names, so that package is below config and above
+// internal/decode, which finds lines and columns in the original's files. original/convert writes jobs, scenarios and
+// studies, which only config can check, so it is above. The kernels of the biLSTM policy are policy* in torch/csrc,
+// behind torch.Policy, which only original/learn uses, because only torch has cgo. net2net has the compat mode of
+// surgery, which is off by default. The original's networks are in the zoo (model/zoo_original.go), because any job may
+// name them.
 //
-// The original's faults are options. Shared tokens are in the vocabulary that is read; the missing token 0 and
-// the wrong policy of its last code are options of the evaluation. The default is what the policy learned with,
-// which the rows in its file show.
+// The original's faults are options. Shared tokens are in the vocabulary file; the missing token 0 and the wrong policy
+// of its last code are options of the evaluation. The default is the setting that the policy learned with, which the
+// rows in its file show.
 //
-// Evaluation needs little of a decider. evaluation.StepPolicy maps a point (the actions so far, the available
-// ones, the time left, the network) to probabilities. The network has no weights, so following a sequence costs
-// a few copies of a tree. Stepwise turns a StepPolicy into a policy on whole trees, so the original's policies
-// are compared with all others; original.Evaluate makes its report of the same steps.
+// Evaluation needs little of a decider. evaluation.StepPolicy maps a point (the actions so far, the available ones, the
+// time left, the network) to probabilities. The network has no weights, so following a sequence costs a few copies of a
+// tree. Stepwise turns a StepPolicy into a policy on whole trees, so the original's policies are compared with all
+// others; original.Evaluate makes its report from the same steps.
 package original

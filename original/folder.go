@@ -13,10 +13,10 @@ import (
 
 // Folder is a results folder of the original adaptation system.
 type Folder struct {
-	Path        string   // of the folder
-	Config      string   // config.toml as it is; empty if there is none
+	Path        string   // path of the folder
+	Config      string   // text of config.toml; empty if there is none
 	Description string   // description.txt; empty if there is none
-	Metrics     []Metric // sorted by file name; the file runtimes is among them
+	Metrics     []Metric // sorted by file name, including the file runtimes
 	Logs        []Log    // sorted by file name
 	Others      []string // names of all other files, such as weights.pth
 }
@@ -27,45 +27,43 @@ type Metric struct {
 	Prefix      string // source of the metric, such as "training00"; empty for runtimes
 	Granularity string // unit of a row: "epoch", "episode" or "batch"; empty for runtimes
 	Metric      string // name of the metric, such as "test_acc"
-	Rows        []Row  // nil if the original wrote none
+	Rows        []Row  // nil if the file has none
 	Torn        bool   // the file ends in a torn row, which was skipped
 }
 
 // Row is a row of a metric file.
 type Row struct {
-	Index   int64   // of the epoch or episode, from 0
-	Seconds float64 // since the logger was made
+	Index   int64   // index of the epoch or episode, from 0
+	Seconds float64 // since the creation of the logger
 	Value   Value   // the measured value
 }
 
-// Value is a value as Python has printed it. The zero value is an empty list.
+// Value is a value printed by Python. The zero value is an empty list.
 type Value struct {
-	None    bool      // there is no value
+	None    bool      // no value
 	Single  bool      // the value is a number, not a list
-	Numbers []float64 // the number, or those of the list; nil for none
+	Numbers []float64 // the number, or the list's numbers; nil for none
 }
 
 // Log is a log file, such as training00.log.
 type Log struct {
 	File string    // name of the file
-	Name string    // without its extension
+	Name string    // name without its extension
 	Rows []LogLine // nil if it is empty
 }
 
-// granularities are the units of rows. Files of weights have names of three parts as
-// well, such as agent.finalmodel.pth.
+// granularities are the units of rows. File names of weights also have three parts, such as agent.finalmodel.pth.
 var granularities = map[string]bool{"epoch": true, "episode": true, "batch": true}
 
-// largestText bounds the bytes of a file that is read whole.
+// largestText limits the bytes of a file that is read completely.
 const largestText = 64 << 20
 
-// runtimesName is the file of epoch times from which the original resumes. Its rows are
-// those of the metric last_runtime.
+// runtimesName is the file of epoch times from which the original resumes. Its rows equal the rows of the metric
+// last_runtime.
 const runtimesName = "runtimes"
 
-// ReadFolder reads a results folder of the original. Subfolders and torn last lines are
-// skipped. If some files cannot be read, the result has the others, and the error names
-// each with file and line.
+// ReadFolder reads a results folder of the original's. It skips subfolders and torn last lines. If some files cannot be
+// read, the result has the others, and the error names each with file and line.
 func ReadFolder(fsys files.FS, path string) (*Folder, error) {
 	path = filepath.Clean(path)
 	entries, err := fsys.ReadDir(path)
@@ -129,7 +127,7 @@ func IsMetric(name string) bool {
 	return is
 }
 
-// metricOf parses the name of a metric file. The prefix may have dots.
+// metricOf parses the name of a metric file. The prefix may contain dots.
 func metricOf(file string) (Metric, bool) {
 	if file == runtimesName {
 		return Metric{File: file, Metric: file}, true

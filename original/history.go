@@ -14,7 +14,7 @@ import (
 	"graft/trainer"
 )
 
-// history is the history of weights while it is read.
+// history accumulates the history of weights during reading.
 type history struct{ trainer.WeightsHistory }
 
 // ReadHistory reads the original's records about weights, see [trainer.WeightsHistoryReader].
@@ -52,7 +52,7 @@ func openFolder(fsys files.FS, path string) (*Folder, error) {
 	return ReadFolder(fsys, path)
 }
 
-// weightsIn finds the one file of weights in a folder.
+// weightsIn finds the only file of weights in a folder.
 func weightsIn(l *Folder) (string, error) {
 	var found []string
 	for _, name := range l.Others {
@@ -94,8 +94,7 @@ func (h *history) end(rows []Row, path string) {
 	}
 }
 
-// test takes the accuracy after the last epoch, which the budget includes, where one
-// table of the folder has it.
+// test takes the accuracy after the last epoch, which the budget includes, if a table of the folder has it.
 func (h *history) test(metrics []Metric) error {
 	var found []Metric
 	for _, m := range metrics {

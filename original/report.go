@@ -16,8 +16,8 @@ import (
 	"graft/simulation/tables"
 )
 
-// ScenarioActions lists the actions behind the numbers in a table of the original: to
-// deepen each of the blocks that its network was made with, and last, no action.
+// ScenarioActions lists the actions behind the numbers in a table of the original's: deepen for each original block of
+// its network, then no action.
 func ScenarioActions(n *model.Network) []string {
 	var actions []string
 	for k := range net2net.OriginalBlocks(n) {
@@ -26,18 +26,17 @@ func ScenarioActions(n *model.Network) []string {
 	return append(actions, tables.None)
 }
 
-// Evaluation is the path of a policy that takes the likeliest action at each decision.
+// Evaluation is the path of a policy that takes the most likely action at each decision.
 type Evaluation struct {
 	Table  *tables.Table
 	Steps  []evaluation.Step
 	Chosen *tables.Record
-	// Ranking is the table's records by mean accuracy, the best first; equals are in
-	// the table's order.
+	// Ranking is the table's records by mean accuracy, best first; equal ones keep the table's order.
 	Ranking []*tables.Record
 }
 
-// Evaluate follows a policy through a table whose sequences begin with a network, which is
-// not changed. The table must be complete, and is of the original's surgery.
+// Evaluate follows a policy through a table whose sequences start with a network, which is not changed. The table must
+// be complete, and made with the original's surgery.
 func Evaluate(ctx context.Context, t *tables.Table, n *model.Network, p evaluation.StepPolicy) (*Evaluation, error) {
 	tree, err := simulation.NewTree(t,
 		simulation.TreeOptions{Network: n, Surgery: net2net.Options{Compat: net2net.Original}})
@@ -60,9 +59,8 @@ func Evaluate(ctx context.Context, t *tables.Table, n *model.Network, p evaluati
 	return e, nil
 }
 
-// WriteReport writes the report that the original printed: the network, the folders
-// of the policy and of the table, each decision, and the ranking, in which the chosen
-// sequence and the one without adaptation are marked.
+// WriteReport writes the report that the original printed: the network, the folders of the policy and of the table,
+// each decision, and the ranking, which marks the chosen sequence and the one without adaptation.
 func (e *Evaluation) WriteReport(w io.Writer, n *model.Network, policy, table string) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n=== Model Folder ===\n%s\n\n=== Evaluation Folder ===\n%s\n", n, policy, table)
@@ -88,7 +86,7 @@ func (e *Evaluation) WriteReport(w io.Writer, n *model.Network, policy, table st
 	return err
 }
 
-// numbered is a sequence by the original's numbers, as Python prints it.
+// numbered formats a sequence by the original's numbers, like Python.
 func numbered(t *tables.Table, sequence []string) string {
 	var numbers []string
 	for _, a := range sequence {

@@ -27,12 +27,12 @@ func readRows(fsys files.FS, path string) (rows []Row, torn bool, err error) {
 	return rows, torn, err
 }
 
-// lineText is a line without its end.
+// lineText returns a line without its line break.
 func lineText(line []byte) string {
 	return string(bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r")))
 }
 
-// parseRow reads "index,seconds,value". The commas of a list are its own.
+// parseRow parses "index,seconds,value". A list may contain commas.
 func parseRow(line string) (row Row, err error) {
 	parts := strings.SplitN(line, ",", 3)
 	if len(parts) != 3 {
@@ -48,7 +48,7 @@ func parseRow(line string) (row Row, err error) {
 	return row, err
 }
 
-// parseValue reads None, a number, or a list of numbers.
+// parseValue parses None, a number, or a list of numbers.
 func parseValue(text string) (Value, error) {
 	if text == "None" {
 		return Value{None: true}, nil
@@ -79,7 +79,7 @@ func parseValue(text string) (Value, error) {
 	return v, nil
 }
 
-// parsePythonFloat reads a number as Python's repr writes it.
+// parsePythonFloat parses a number in the format of Python's repr.
 func parsePythonFloat(text string) (float64, error) {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || strings.ContainsAny(text, "xXpP_") {
@@ -91,14 +91,14 @@ func parsePythonFloat(text string) (float64, error) {
 // LogLine is an entry of a log.
 type LogLine struct {
 	Time  time.Time // time without a zone, taken as UTC; zero before the first entry
-	Level string    // such as "INFO"; empty before the first entry
+	Level string    // level such as "INFO"; empty before the first entry
 	Text  string    // text with its further lines, such as a traceback
 }
 
 // logTime is the time format of the original's logger.
 const logTime = "2006-01-02 15:04:05,000"
 
-// readLog reads a log. A last line without an end is kept.
+// readLog reads a log. It keeps a last line without a line break.
 func readLog(fsys files.FS, path string) ([]LogLine, error) {
 	data, err := files.ReadAll(fsys, path, largestText)
 	if err != nil {
@@ -125,7 +125,7 @@ func parseLog(data []byte) []LogLine {
 	return lines
 }
 
-// parseLogLine reads "TIME | [LEVEL] : TEXT"; any other line continues the entry before.
+// parseLogLine parses "TIME | [LEVEL] : TEXT"; any other line continues the previous entry.
 func parseLogLine(text string) (LogLine, bool) {
 	stamp, rest, ok := strings.Cut(text, " | [")
 	level, message, ok2 := strings.Cut(rest, "] : ")

@@ -9,10 +9,10 @@ import (
 	"graft/simulation/evaluation"
 )
 
-// StepPolicy lets a policy of the original be evaluated.
+// StepPolicy adapts a policy of the original's for evaluation.
 type StepPolicy struct{ *bilstm.Policy }
 
-// Weigh asks the policy.
+// Weigh returns the policy's probabilities.
 func (o StepPolicy) Weigh(_ context.Context, m evaluation.Point) ([]float64, error) {
 	if actions := o.Shape().Actions; actions != len(m.Actions) {
 		return nil, fmt.Errorf("the policy chooses among %d actions, and the table has %d; "+
@@ -35,8 +35,8 @@ func (o StepPolicy) Weigh(_ context.Context, m evaluation.Point) ([]float64, err
 	return weighed, nil
 }
 
-// offersBlocks says why the actions are not those of the original: to deepen each of
-// the blocks that the network was made with, by number or by path, and none.
+// offersBlocks returns an error unless the actions match the original's: deepen for each original block of the network,
+// by number or by path, and none.
 func offersBlocks(m evaluation.Point) error {
 	numbers := ScenarioActions(m.Network)
 	for k, a := range bilstm.Actions(m.Network) {

@@ -12,24 +12,23 @@ import (
 	"graft/report/runs"
 )
 
-// comparison compares runs of one kind side by side. It ranks nothing: columns are in the order
-// of the arguments.
+// comparison compares runs of one kind side by side, without a ranking. Columns are in the order of the arguments.
 type comparison struct {
-	Kind    string             `json:"kind"`     // of the runs
-	Columns []comparedColumn   `json:"columns"`  // of runs that differ in their seed alone
-	Differs []comparedSetting  `json:"differs"`  // the keys of the configuration that differ between columns
-	Rows    []comparedQuantity `json:"outcomes"` // quantities, a row each
+	Kind    string             `json:"kind"`     // kind of the runs
+	Columns []comparedColumn   `json:"columns"`  // columns of runs that differ only in their seed
+	Differs []comparedSetting  `json:"differs"`  // configuration keys that differ between columns
+	Rows    []comparedQuantity `json:"outcomes"` // one row per quantity
 
 	kind *runs.Kind
 }
 
-// comparedColumn holds runs that differ in their seed alone.
+// comparedColumn holds runs that differ only in their seed.
 type comparedColumn struct {
 	Name   string   `json:"name"`   // heading of the column
 	Runs   []string `json:"runs"`   // their folders
-	Seeds  []int64  `json:"seeds"`  // of its runs
-	Ended  bool     `json:"ended"`  // all of its runs have
-	Copies []string `json:"copies"` // folders with copies of a run, which do not count
+	Seeds  []int64  `json:"seeds"`  // seeds of its runs
+	Ended  bool     `json:"ended"`  // all its runs have ended
+	Copies []string `json:"copies"` // folders with copies of a run; copies do not count
 
 	settings map[string]string
 	runs     []*runs.Run
@@ -38,18 +37,18 @@ type comparedColumn struct {
 // comparedSetting holds the values of a configuration key.
 type comparedSetting struct {
 	Key    string    `json:"key"`    // of the configuration
-	Values []*string `json:"values"` // in each column; null where it has no such key
+	Values []*string `json:"values"` // value in each column; null if the key is absent
 }
 
 // comparedQuantity holds a quantity in each column.
 type comparedQuantity struct {
 	Quantity string           `json:"quantity"` // its name
-	Unit     string           `json:"unit"`     // share is between 0 and 1; empty is a count
-	Better   string           `json:"better"`   // more or less; empty where neither is
-	Cells    []*comparedValue `json:"cells"`    // null where a column has no such quantity
+	Unit     string           `json:"unit"`     // unit; share is between 0 and 1, empty is a count
+	Better   string           `json:"better"`   // more or less; empty if neither is better
+	Cells    []*comparedValue `json:"cells"`    // null if a column lacks the quantity
 
-	of    stat.Range // of the values
-	level float64    // of the interval
+	of    stat.Range // range of the values
+	level float64    // level of the interval
 }
 
 // comparedValue holds a quantity in one column.
@@ -62,10 +61,10 @@ type comparedValue struct {
 	Inside bool `json:"inside_noise"`
 
 	values []float64
-	same   bool // all values equal those of the first column
+	same   bool // all values equal the first column's
 }
 
-// seedIntervals and fewSeeds say what intervals over seeds are, and why there are none.
+// seedIntervals and fewSeeds explain intervals over seeds and their absence.
 var (
 	seedIntervals = "In brackets: 95% interval of the mean over seeds, by Student's t-distribution"
 	fewSeeds      = fmt.Sprintf("Too few seeds for intervals: take at least %d.", stat.FewestSeeds)
@@ -74,19 +73,19 @@ var (
 // summary holds mean and interval of the values of a quantity.
 type summary struct {
 	Mean float64 `json:"value"` // mean of the values
-	// of the 95% interval of the mean, by Student's t-distribution; null below three values
+	// lower end of the 95% interval of the mean, by Student's t-distribution; null below three values
 	Low  *float64 `json:"low"`
-	High *float64 `json:"high"` // of that interval; null below three values
+	High *float64 `json:"high"` // upper end of that interval; null below three values
 	N    int      `json:"n"`    // number of values
 }
 
-// summarize summarizes values with an interval of a level; zero means 95%.
+// summarize returns mean and interval of values. The level of the interval defaults to 95% for zero.
 func summarize(values []float64, of stat.Range, level float64) summary {
 	s := stat.NewOverSeeds(values, 1-cmp.Or(level, 1-significance), of)
 	return summary{Mean: s.Mean, Low: s.Low, High: s.High, N: s.N}
 }
 
-// compareRuns makes a comparison for each kind of run.
+// compareRuns makes one comparison per kind of run.
 func compareRuns(found []*runs.Run) []*comparison {
 	var list []*comparison
 	for _, kind := range runs.Kinds() {
@@ -138,8 +137,8 @@ func (c *comparedColumn) add(r *runs.Run) {
 	}
 }
 
-// nameColumns names each column after the folders of its runs: by the common part of their names
-// or, where two would have the same name, by the path of the first.
+// nameColumns names each column by the common part of its runs' folder names or, if two columns would have the same
+// name, by the path of the first run.
 func (c *comparison) nameColumns() {
 	for k := range c.Columns {
 		c.Columns[k].Name = runs.CommonName(c.Columns[k].Runs)
@@ -157,7 +156,7 @@ func (c *comparison) nameColumns() {
 	}
 }
 
-// sameNamed lists the columns whose name another column has too.
+// sameNamed lists the columns that share their name with another column.
 func (c *comparison) sameNamed() []*comparedColumn {
 	count := map[string]int{}
 	for _, col := range c.Columns {
@@ -198,7 +197,7 @@ func (c *comparison) findDifferences() {
 
 func sameText(a, b *string) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }
 
-// compareQuantities makes a row for each quantity, in the order in which the runs have them.
+// compareQuantities makes a row per quantity, in the order of the runs.
 func (c *comparison) compareQuantities() {
 	place := map[string]int{}
 	for k := range c.Columns {
@@ -225,11 +224,11 @@ func (q *comparedQuantity) add(column int, values []float64) {
 	q.Cells[column].values = append(q.Cells[column].values, values...)
 }
 
-// significance is the level below which a difference is significant. Several columns compared with
-// the first share it (Bonferroni 1936); otherwise one of twenty would seem different by chance.
+// significance is the level below which a difference is significant. Several columns compared with the first share it
+// (Bonferroni 1936); otherwise one in twenty would seem different by chance.
 const significance = 0.05
 
-// test summarises the cells of a row and tests each against the first.
+// test summarizes the cells of a row and tests each against the first.
 func (q *comparedQuantity) test() {
 	for _, cell := range q.Cells {
 		if cell != nil {
@@ -253,7 +252,7 @@ func constant(values []float64) bool {
 	return !slices.ContainsFunc(values, func(v float64) bool { return v != values[0] })
 }
 
-// cell is the mean, with its interval where the values differ.
+// cell returns the mean, with its interval if the values differ.
 func (s summary) cell(unit string) document.Cell {
 	c := document.Value(s.Mean, unit)
 	if s.Low != nil && *s.Low < *s.High {

@@ -9,11 +9,11 @@ import (
 	"graft/report/document"
 )
 
-// maxColumns is the largest number of columns side by side; of more each has a line.
+// maxColumns is the maximum number of columns side by side; with more, each has its own line.
 const maxColumns = 6
 
-// settingWidth is the width of all columns of settings side by side, in characters, and
-// lineSettingWidth that of each where runs have a line. Longer lists take several lines.
+// settingWidth is the total width of all columns of settings side by side, in characters; lineSettingWidth is the width
+// of each if runs have their own lines. Longer lists are wrapped.
 const (
 	settingWidth     = 120
 	lineSettingWidth = 40
@@ -46,7 +46,7 @@ func (c *comparison) count() (n int) {
 	return n
 }
 
-// settingsTable has a line for each configuration key that differs between columns.
+// settingsTable has a line per configuration key that differs between columns.
 func (c *comparison) settingsTable() *document.Table {
 	t := document.NewTable("differs in")
 	for _, col := range c.Columns {
@@ -72,7 +72,7 @@ func settingCell(v *string) document.Cell {
 	return document.Text(*v)
 }
 
-// outcomeTable has a line for each quantity.
+// outcomeTable has a line per quantity.
 func (c *comparison) outcomeTable() *document.Table {
 	t := document.NewTable("outcome", "unit")
 	seeds, ended := []any{"seeds", ""}, []any{"state", ""}
@@ -93,7 +93,7 @@ func (c *comparison) outcomeTable() *document.Table {
 		cells := []any{wordsOf(q.Quantity), document.UnitText(q.Unit)}
 		for _, one := range q.Cells {
 			cell := q.cell(one)
-			if cell.After == "" { // aligned with those that have a mark
+			if cell.After == "" { // aligned with cells that have a mark
 				cell.After = strings.Repeat(" ", len(noiseMark))
 			}
 			cells = append(cells, cell)
@@ -113,15 +113,15 @@ func (c *comparison) open() bool {
 	return slices.ContainsFunc(c.Columns, func(col comparedColumn) bool { return !col.Ended })
 }
 
-// words is the name of a quantity in words.
+// wordsOf converts a quantity's name to words.
 func wordsOf(quantity string) string { return strings.ReplaceAll(quantity, "_", " ") }
 
-// quantityText is a quantity with its value and unit.
+// quantityText formats a quantity with its value and unit.
 func quantityText(name string, v float64, unit string) string {
 	return strings.TrimSpace(wordsOf(name) + " " + document.ValueText(v, unit) + " " + document.UnitText(unit))
 }
 
-// everywhere reports whether a quantity is the same in all of several columns.
+// everywhere reports whether a quantity is equal in all of several columns.
 func (q *comparedQuantity) everywhere() bool {
 	var values []float64
 	for _, one := range q.Cells {
@@ -133,7 +133,7 @@ func (q *comparedQuantity) everywhere() bool {
 	return len(q.Cells) > 1 && constant(values)
 }
 
-// shared names the quantities that are the same in all columns.
+// shared names the quantities that are equal in all columns.
 func (c *comparison) shared() string {
 	var list []string
 	for k := range c.Rows {
@@ -147,7 +147,7 @@ func (c *comparison) shared() string {
 	return "the same in all: " + strings.Join(list, ", ")
 }
 
-// noiseMark follows values that do not differ significantly from the first column.
+// noiseMark marks values that do not differ significantly from the first column.
 const noiseMark = " ~"
 
 func (q *comparedQuantity) cell(one *comparedValue) document.Cell {
@@ -161,7 +161,7 @@ func (q *comparedQuantity) cell(one *comparedValue) document.Cell {
 	return cell
 }
 
-// StateWord is the state of a run in reports.
+// StateWord returns the state of a run for reports.
 func StateWord(ended bool) string {
 	if ended {
 		return "ended"
@@ -169,7 +169,7 @@ func StateWord(ended bool) string {
 	return "not ended"
 }
 
-// writeLines adds a line for each column, with settings and quantities.
+// writeLines adds a line per column, with settings and quantities.
 func (c *comparison) writeLines(d *document.Document, all bool) {
 	t := document.NewTable("runs")
 	seeded, open := c.seeded(), c.open()
@@ -236,7 +236,7 @@ func (c *comparison) remarks(all bool) []string {
 	return lines
 }
 
-// copies names the folders with copies of a run of the column; empty without any.
+// copies names the folders with copies of a run of the column; empty if there are none.
 func (c *comparedColumn) copies() string {
 	switch n := len(c.Copies); n {
 	case 0:
@@ -249,7 +249,7 @@ func (c *comparedColumn) copies() string {
 	}
 }
 
-// noise explains the mark and says how many seeds a significant difference needs.
+// noise explains the mark and states the number of seeds that a significant difference requires.
 func (c *comparison) noise() string {
 	first, fewest := c.Columns[0], len(c.Columns[0].Seeds)
 	for _, col := range c.Columns[1:] {

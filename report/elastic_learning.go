@@ -14,7 +14,7 @@ import (
 	"graft/report/runs"
 )
 
-// PrintElasticLearning writes the outcome for people.
+// PrintElasticLearning writes the outcome as text.
 func PrintElasticLearning(o *runs.ElasticLearningOutcome, w io.Writer) error {
 	d := &document.Document{}
 	writeElasticLearning(o, d)
@@ -68,7 +68,7 @@ func measure(unit string) string {
 	return "Times in " + cmp.Or(unit, document.UnitSlots)
 }
 
-// comparedBy names the command that compares schedulers whose times have a unit.
+// comparedBy names the command that compares schedulers with times in a unit.
 func comparedBy(unit string) string {
 	switch unit {
 	case "", document.UnitSlots:

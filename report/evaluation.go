@@ -14,7 +14,7 @@ import (
 	"graft/simulation/evaluation"
 )
 
-// PrintEvaluation writes the report for people.
+// PrintEvaluation writes the report as text.
 func PrintEvaluation(r *runs.EvaluationReport, w io.Writer) error {
 	d := &document.Document{}
 	for _, policy := range r.Policies {
@@ -113,7 +113,7 @@ func writeSteps(d *document.Document, all []runs.EvaluatedSteps) {
 	d.Break()
 }
 
-// verdictTable has a line for each chooser in a table.
+// verdictTable has a line per chooser in a table.
 func verdictTable(trial evaluation.TableScores, standings []evaluation.Standing) *document.Table {
 	t := document.NewTable("chooser").Numbers(document.UnitShare, "%.2f%%", "accuracy").
 		Numbers("", "", "regret", "rank", "ties").Texts("has seen", "sequence")
@@ -134,7 +134,7 @@ func verdictTable(trial evaluation.TableScores, standings []evaluation.Standing)
 	return t
 }
 
-// rankCell is a rank; a mean that is not whole has one decimal.
+// rankCell formats a rank; a fractional mean has one decimal.
 func rankCell(rank float64) document.Cell {
 	if math.Abs(rank-math.Round(rank)) < 1e-9 {
 		return document.Value(rank, "").As("%.0f")
@@ -156,7 +156,7 @@ func chanceText(c evaluation.NoiseEstimate) string {
 	return fmt.Sprintf("noise of a sequence: %.2f points, %s; noise floor: %.2f points", c.Noise, from, c.Floor)
 }
 
-// PrintVerdicts writes a row for each table and chooser.
+// PrintVerdicts writes a row per table and chooser.
 func PrintVerdicts(w io.Writer, c *evaluation.Comparison) error {
 	t := document.NewTable("scenario", "network", "group", "chooser", "role", "has_seen", "seeds", "sequence",
 		"certain", "accuracy").Numbers(document.UnitPoints, "", "regret", "smoothed_regret", "gain").
@@ -175,7 +175,7 @@ func PrintVerdicts(w io.Writer, c *evaluation.Comparison) error {
 
 // EvaluationDetail holds the outcome of an evaluation.
 type EvaluationDetail struct {
-	Outcome *runs.EvaluationOutcome `json:"outcome"` // null where the evaluation has not ended
+	Outcome *runs.EvaluationOutcome `json:"outcome"` // null if the evaluation has not ended
 }
 
 func readEvaluationDetail(r *runs.Run, _ bool) (Detail, error) {

@@ -9,7 +9,7 @@ import (
 	"graft/report/document"
 )
 
-// GPUs shows what does not change.
+// GPUs shows constant properties of GPUs.
 func GPUs(list []telemetry.State) *document.Table {
 	t := (&document.Table{}).Numbers("", "", "GPU").Texts("name", "UUID").Numbers("", "%.0f", "MiB").Texts("MIG",
 		"compute mode")
@@ -55,7 +55,7 @@ func processText(all []telemetry.Process) string {
 	return cmp.Or(strings.Join(texts, ", "), "none")
 }
 
-// Optional is a number of a table.
+// Optional formats a number that may be unknown.
 func Optional(o telemetry.Optional[float64]) document.Cell {
 	if v, known := o.Get(); known {
 		return document.Value(v, "")
@@ -63,7 +63,7 @@ func Optional(o telemetry.Optional[float64]) document.Cell {
 	return document.Missing()
 }
 
-// Word is a text of a table; an empty one is unknown.
+// Word formats a text; an empty one is unknown.
 func Word(text string) any {
 	if text == "" {
 		return document.Missing()

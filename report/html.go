@@ -21,10 +21,10 @@ func CountFigures(p *page.Page) (n int) {
 	return n
 }
 
-// headBytes is the length of the beginning by which a page of graft's is recognised.
+// headBytes is the length of the prefix that identifies a page made by graft.
 const headBytes = 1024
 
-// CheckReplace is an error where a file exists that is no page of graft's, unless force is set.
+// CheckReplace returns an error if an existing file is not a page made by graft, unless force is set.
 func CheckReplace(fsys files.FS, path string, force bool) error {
 	info, err := fsys.Stat(path)
 	switch {

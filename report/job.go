@@ -15,28 +15,28 @@ import (
 
 // JobDetail holds the events and epochs of a job.
 type JobDetail struct {
-	Events []eventRow `json:"events"` // in the order of time
-	Epochs []epochRow `json:"epochs"` // the last ones; with --all every one
+	Events []eventRow `json:"events"` // events in order of time
+	Epochs []epochRow `json:"epochs"` // last epochs; with --all every one
 	// Skipped counts the epochs before them.
 	Skipped int `json:"epochs_before"`
-	// Measured is the measured energy of the job; null before its end, and where an older graft wrote the run.
+	// Measured is the measured energy of the job; null before its end, or if an older graft wrote the run.
 	Measured *runs.MeasuredEnergy `json:"measured"`
 }
 
 // eventRow is an event of a job, such as a change of devices or an adaptation.
 type eventRow struct {
-	Time       float64          `json:"time_s"` // of the budget
+	Time       float64          `json:"time_s"` // time of the budget
 	Event      results.JobEvent `json:"event"`  // as trainer.Note names it
 	Action     string           `json:"action"` // empty for none
 	Devices    int              `json:"devices"`
-	Processes  int              `json:"processes"` // that train from then on; zero where the event does not tell
+	Processes  int              `json:"processes"` // training processes after it; zero if the event does not state it
 	Before     int              `json:"parameters_before"`
 	Parameters int              `json:"parameters_after"`
-	// on the validation images, as last evaluated; null where it was not
+	// accuracy on the validation images in the last evaluation before it; null if not evaluated
 	Accuracy *float64 `json:"accuracy_before"`
-	After    *float64 `json:"accuracy_after"` // as evaluated next; null where it was not
-	Took     float64  `json:"took_s"`         // of the budget
-	// images in a step from then on; zero where the event does not tell
+	After    *float64 `json:"accuracy_after"` // accuracy in the next evaluation; null if not evaluated
+	Took     float64  `json:"took_s"`         // time of the budget
+	// images per step after it; zero if the event does not state it
 	Batch int    `json:"batch"`
 	Why   string `json:"why"`
 }
@@ -44,8 +44,8 @@ type eventRow struct {
 // epochRow holds the metrics of an epoch.
 type epochRow struct {
 	Epoch      int     `json:"epoch"`  // from 0
-	Time       float64 `json:"time_s"` // of the budget
-	Steps      int64   `json:"steps"`  // in all
+	Time       float64 `json:"time_s"` // time of the budget
+	Steps      int64   `json:"steps"`  // total
 	Loss       float64 `json:"train_loss_nats"`
 	Accuracy   float64 `json:"train_accuracy"`
 	Validation float64 `json:"validation_loss_nats"`
@@ -53,16 +53,16 @@ type epochRow struct {
 	Rate       float64 `json:"learning_rate"`
 	Parameters int     `json:"parameters"`
 	Devices    int     `json:"devices"`
-	Images     int64   `json:"images"`                  // of training, in all; zero means unknown
-	FLOP       float64 `json:"flop"`                    // in all; zero means unknown
-	DeviceTime float64 `json:"device_time_s"`           // in all; zero means unknown
-	Batch      int     `json:"batch"`                   // images in a step at its end; zero means unknown
-	Throughput float64 `json:"throughput_images_per_s"` // of its steps; zero where noise is not measured
-	// progress of an image beside that of one in the smallest batch; zero where noise is not measured
+	Images     int64   `json:"images"`                  // training images, total; zero means unknown
+	FLOP       float64 `json:"flop"`                    // total; zero means unknown
+	DeviceTime float64 `json:"device_time_s"`           // total; zero means unknown
+	Batch      int     `json:"batch"`                   // images per step at its end; zero means unknown
+	Throughput float64 `json:"throughput_images_per_s"` // throughput of its steps; zero if noise is not measured
+	// progress per image, relative to an image in the smallest batch; zero if noise is not measured
 	Efficiency float64  `json:"efficiency"`
 	Goodput    float64  `json:"goodput_images_per_s"` // throughput times efficiency
-	Joules     *float64 `json:"joules"`               // measured in the epoch; null is unknown
-	// how it was measured, or why it is unknown; empty where it was not
+	Joules     *float64 `json:"joules"`               // measured in the epoch; null means unknown
+	// method of the measurement, or the reason why it is unknown; empty if not measured
 	Method string `json:"energy_method"`
 }
 
@@ -167,7 +167,7 @@ func (j *JobDetail) write(d *document.Document) {
 	}
 }
 
-// orMissing is a number above zero; otherwise it is missing.
+// orMissing returns a positive number, otherwise missing.
 func orMissing(v float64) *float64 {
 	if v > 0 {
 		return &v
@@ -175,7 +175,7 @@ func orMissing(v float64) *float64 {
 	return nil
 }
 
-// what is the action of the event or its cause.
+// what returns the action of the event or its cause.
 func (e *eventRow) what() string {
 	text := strings.TrimSpace(e.Action + " " + e.Why)
 	if e.Processes > 0 {
@@ -184,7 +184,7 @@ func (e *eventRow) what() string {
 	return text
 }
 
-// GivenText says in one sentence what weights a job began with.
+// GivenText describes the initial weights of a job in one sentence.
 func GivenText(g *runs.GivenReport) string {
 	text := fmt.Sprintf("began at %s with weights of %s: %s accuracy on the validation images",
 		document.SecondsText(g.Start), words.Plural(g.Epochs, "epoch"), document.AccuracyText(g.Accuracy))

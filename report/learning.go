@@ -12,7 +12,7 @@ import (
 	"graft/simulation/evaluation"
 )
 
-// VerdictTable has a line for each table with the sequence of the vote.
+// VerdictTable has a line per table with the sequence of the vote.
 func VerdictTable(o *runs.PoliciesOutcome) *document.Table {
 	t := document.NewTable("table", "the vote's sequence").Numbers(document.UnitShare, "%.2f%%", "accuracy").
 		Numbers("", "", "regret", "rank", "ties").
@@ -29,10 +29,10 @@ func VerdictTable(o *runs.PoliciesOutcome) *document.Table {
 	return t
 }
 
-// points is a cell of points of accuracy, in a column whose head does not say so.
+// points returns a cell of accuracy points, for a column whose head does not name the unit.
 func points(v float64) document.Cell { return document.Value(v, document.UnitPoints) }
 
-// SeedTable has a line for each seed.
+// SeedTable has a line per seed.
 func SeedTable(o *runs.PoliciesOutcome) *document.Table {
 	t := (&document.Table{}).Numbers("", "", "seed", "steps", "mean regret").Texts("stop reason")
 	for _, s := range o.Seeds {
@@ -41,7 +41,7 @@ func SeedTable(o *runs.PoliciesOutcome) *document.Table {
 	return t
 }
 
-// SummaryText summarises regret and ranks of all seeds in sentences.
+// SummaryText summarizes regret and ranks of all seeds in sentences.
 func SummaryText(o *runs.PoliciesOutcome) string {
 	text := summaryText(fmt.Sprintf("in %s", words.Plural(len(o.Tables), "table")), o.Summary, o.Regret)
 	if o.Outside != nil {
@@ -63,8 +63,8 @@ func summaryText(where string, s evaluation.Summary, vote float64) string {
 
 // PoliciesDetail holds the outcome of structural policies and the last metrics of each seed.
 type PoliciesDetail struct {
-	Outcome *runs.PoliciesOutcome `json:"outcome"` // null where they have not ended
-	Rows    []runs.LearnedRow     `json:"rows"`    // the last figures of each seed
+	Outcome *runs.PoliciesOutcome `json:"outcome"` // null if the policies have not ended
+	Rows    []runs.LearnedRow     `json:"rows"`    // last metrics of each seed
 }
 
 func readPoliciesDetail(r *runs.Run, _ bool) (Detail, error) {
@@ -103,8 +103,8 @@ func (p *PoliciesDetail) write(d *document.Document) {
 
 // PolicyDetail holds the outcome of a policy of the original's and its last metrics.
 type PolicyDetail struct {
-	Outcome *learn.StudyOutcome `json:"outcome"` // null where it has not ended
-	Rows    []learningRow       `json:"rows"`    // the last figures; with --all every one
+	Outcome *learn.StudyOutcome `json:"outcome"` // null if the policy has not ended
+	Rows    []learningRow       `json:"rows"`    // last metrics; with --all every one
 }
 
 // learningRow holds the metrics of some episodes.
@@ -113,7 +113,7 @@ type learningRow struct {
 	Objective   float64 `json:"objective"`
 	Accuracy    float64 `json:"accuracy"`
 	Expected    float64 `json:"expected_accuracy"`
-	Greedy      string  `json:"greedy"` // the sequence of the likeliest actions
+	Greedy      string  `json:"greedy"` // sequence of the most likely actions
 	Temperature float64 `json:"temperature"`
 	Rate        float64 `json:"learning_rate"`
 }

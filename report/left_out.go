@@ -12,18 +12,18 @@ import (
 	"graft/simulation/evaluation"
 )
 
-// PrintLeftOut writes the report for people.
+// PrintLeftOut writes the report as text.
 func PrintLeftOut(r runs.LeaveOutReport, w io.Writer) error {
 	d := &document.Document{}
 	writeLeftOut(&r, d, "")
 	return d.PrintCompact(w)
 }
 
-// leaveRemark explains regret and what each chooser has seen.
+// leaveRemark explains regret and the training tables of each chooser.
 const leaveRemark = "Regret is in points of accuracy below the best of the table. " +
 	"The best fixed sequence and the policies have seen only the other tables."
 
-// leftOutLead describes what is left out and how many policies learn.
+// leftOutLead describes the held-out tables and the number of policies.
 func leftOutLead(r runs.LeaveOutReport) string {
 	what := map[string]string{"scenario": "one scenario", "network": "the tables of one network",
 		"dataset": "the tables of one dataset", "budget": "the tables of one budget"}[r.LeaveOut]
@@ -40,7 +40,7 @@ func leftOutLead(r runs.LeaveOutReport) string {
 		words.Plural(r.Steps, "step"))
 }
 
-// tuneSentences say which settings were taken, and how often.
+// tuneSentences list the selected settings, with counts.
 func tuneSentences(r runs.LeaveOutReport) (lines []string) {
 	if len(r.Tried) == 0 {
 		return nil
@@ -59,7 +59,7 @@ func tuneSentences(r runs.LeaveOutReport) (lines []string) {
 // times counts, in words.
 func times(n int) string { return words.Plural(n, "time") }
 
-// leftOutSentences has a sentence for each policy with a difference.
+// leftOutSentences has a sentence per policy with a difference.
 func leftOutSentences(r runs.LeaveOutReport) (lines []string) {
 	for _, s := range r.Standings {
 		if s.Role != evaluation.RoleBaseline && s.Difference != nil {
@@ -69,8 +69,7 @@ func leftOutSentences(r runs.LeaveOutReport) (lines []string) {
 	return lines
 }
 
-// leftOutSentence describes the difference of a policy from the best fixed sequence and its
-// significance.
+// leftOutSentence describes the difference of a policy from the best fixed sequence and its significance.
 func leftOutSentence(r runs.LeaveOutReport, s evaluation.Standing) string {
 	d := s.Difference
 	more := "more"
@@ -95,7 +94,7 @@ func leftOutSentence(r runs.LeaveOutReport, s evaluation.Standing) string {
 		"more than %.2f", d.Noise)
 }
 
-// pText is a p-value.
+// pText formats a p-value.
 func pText(p float64) string {
 	if p < 0.001 {
 		return "below 0.001"
@@ -103,7 +102,7 @@ func pText(p float64) string {
 	return fmt.Sprintf("%.3f", p)
 }
 
-// rivalText names the rival that differences are relative to.
+// rivalText names the baseline of differences.
 func rivalText(name string) string {
 	if name == "best fixed" {
 		return "the best fixed sequence of the other tables"
@@ -114,7 +113,7 @@ func rivalText(name string) string {
 	return "the " + name + " of the other tables"
 }
 
-// groupTable has a line for each group.
+// groupTable has a line per group.
 func groupTable(r runs.LeaveOutReport) *document.Table {
 	var names []string
 	for _, s := range r.Standings {
@@ -138,11 +137,10 @@ func groupTable(r runs.LeaveOutReport) *document.Table {
 	return t
 }
 
-// leftOutHead is the heading of what policies learned from other tables are worth.
+// leftOutHead is the heading of results on held-out tables.
 const leftOutHead = "on tables that were left out"
 
-// writeLeftOut adds the report of policies that learned from other tables, which are named with
-// the suffix.
+// writeLeftOut adds the report of policies on held-out tables, which are named with the suffix.
 func writeLeftOut(r *runs.LeaveOutReport, d *document.Document, suffix string) {
 	d.Say(leftOutLead(*r))
 	d.Break()

@@ -9,7 +9,7 @@ import (
 	"graft/report/runs"
 )
 
-// PrintNodeProfile writes the outcome for people.
+// PrintNodeProfile writes the outcome as text.
 func PrintNodeProfile(o *runs.NodeProfileOutcome, w io.Writer) error {
 	d := &document.Document{}
 	writeNodeProfile(o, d)
@@ -48,7 +48,7 @@ func writeNodeProfile(o *runs.NodeProfileOutcome, d *document.Document) {
 	}
 }
 
-// nodePairTable has a row for each pair.
+// nodePairTable has a row per pair.
 func nodePairTable(pairs []runs.NodeProfilePair) *document.Table {
 	t := document.NewTable("first", "second").Numbers("", "%.3f", "speed of first", "min", "max", "of second", "min",
 		"max", "sum").Numbers("", "%.0f", "busy %", "MiB").Numbers("", "%.1f", "W")

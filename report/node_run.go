@@ -10,10 +10,10 @@ import (
 	"graft/report/runs"
 )
 
-// mostTaskRows is the number of tasks that text shows; JSON has all.
+// mostTaskRows is the maximum number of tasks in text; JSON has all.
 const mostTaskRows = 50
 
-// PrintNodeRun writes the outcome for people.
+// PrintNodeRun writes the outcome as text.
 func PrintNodeRun(o *runs.NodeRunOutcome, w io.Writer) error {
 	d := &document.Document{}
 	writeNodeRun(o, d, false)
@@ -54,7 +54,7 @@ func writeNodeRun(o *runs.NodeRunOutcome, d *document.Document, all bool) {
 	}
 }
 
-// PrintNodePlan writes a plan for people.
+// PrintNodePlan writes a plan as text.
 func PrintNodePlan(p *runs.NodePlan, w io.Writer) error {
 	d := &document.Document{}
 	t := document.NewTable("task").Texts("device").Numbers("", "%.2f", "at", "until").Numbers("", "", "starts").
@@ -72,7 +72,7 @@ func PrintNodePlan(p *runs.NodePlan, w io.Writer) error {
 	return d.Print(w)
 }
 
-// nodeRunDetail is the outcome of tasks that ran.
+// nodeRunDetail is the outcome of executed tasks.
 type nodeRunDetail struct {
 	*runs.NodeRunOutcome
 	all bool

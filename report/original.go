@@ -9,13 +9,13 @@ import (
 	"graft/report/runs"
 )
 
-// OriginalDetail holds the contents of a result folder of the original.
+// OriginalDetail holds the contents of a result folder of the original's.
 type OriginalDetail struct {
-	Description string         `json:"description"` // as it was written; empty for none
-	Metrics     []metricReport `json:"metrics"`     // one for each file
+	Description string         `json:"description"` // text of its file; empty for none
+	Metrics     []metricReport `json:"metrics"`     // one per file
 	rankedDetail
 	Logs   []logReport `json:"logs"`
-	Others []string    `json:"others"` // files that are neither
+	Others []string    `json:"others"` // files of other kinds
 }
 
 // metricReport describes a metric file.
@@ -25,9 +25,9 @@ type metricReport struct {
 	Per   string   `json:"per"`
 	What  string   `json:"metric"`
 	Rows  int      `json:"rows"`
-	From  *float64 `json:"from_s"` // the first row's time; null without rows
+	From  *float64 `json:"from_s"` // time of the first row; null without rows
 	To    *float64 `json:"to_s"`
-	First *float64 `json:"first"` // the first value that is one number; null where none is
+	First *float64 `json:"first"` // first value that is a single number; null if there is none
 	Last  *float64 `json:"last"`
 	Torn  bool     `json:"torn"` // the file ends in half a row
 }
@@ -43,7 +43,7 @@ func readOriginalDetail(r *runs.Run, all bool) (Detail, error) {
 	l, err := r.Original()
 	if l == nil {
 		return nil, err
-	} // what cannot be read is among the run's faults already
+	} // unreadable files are already among the run's faults
 	d := &OriginalDetail{Description: l.Description, Metrics: []metricReport{}, Logs: []logReport{},
 		Others: append([]string{}, l.Others...), rankedDetail: rankedDetail{all: all}}
 	for _, m := range l.Metrics {

@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// MaxPageRuns is the number of runs up to which each has a section. A page of more shows the
-	// comparison only, unless all are requested.
+	// MaxPageRuns is the maximum number of runs with a section each. A page with more runs shows only the comparison,
+	// unless all are requested.
 	MaxPageRuns = 12
-	// maxPageRows is the number of rows of a table on a page, unless all are requested.
+	// maxPageRows is the maximum number of rows of a table on a page, unless all are requested.
 	maxPageRows = 200
 )
 
-// Page makes the page of runs: the comparison of several, then a section for each. Without all it
-// shortens long tables and lists; more names the command that shows them.
+// Page makes the page of runs: the comparison of several, then a section per run. Without all it shortens long tables
+// and lists; more is the command that shows them in full.
 func Page(found []*runs.Run, skipped []runs.SkippedRun, all bool, more, version string) (*page.Page, *Report, error) {
 	r, err := New(found, skipped, true)
 	if err != nil {
@@ -57,10 +57,10 @@ func Page(found []*runs.Run, skipped []runs.SkippedRun, all bool, more, version 
 type pageBuilder struct {
 	report *Report
 	all    bool
-	more   string // command that shows all
+	more   string // command that shows everything
 }
 
-// leftOut is a section of skipped folders; nil without any.
+// leftOut returns a section of skipped folders; nil if there are none.
 func (b *pageBuilder) leftOut() []page.Section {
 	if len(b.report.Skipped) == 0 {
 		return nil
@@ -72,7 +72,7 @@ func (b *pageBuilder) leftOut() []page.Section {
 	return []page.Section{{Title: "Left out", Parts: []page.Part{{Sentences: lines}}}}
 }
 
-// comparison is the section that compares runs of a kind.
+// comparison returns the section that compares runs of a kind.
 func (b *pageBuilder) comparison(c *comparison) page.Section {
 	d := &document.Document{}
 	c.write(d, true)
@@ -89,8 +89,7 @@ func (b *pageBuilder) comparison(c *comparison) page.Section {
 	return s
 }
 
-// run builds the sections of a run: one among others, several for a single run, and one for each
-// run that is a part of it.
+// run builds the sections of a run: one among others, several for a single run, and one for each run inside it.
 func (b *pageBuilder) run(k int, r *runs.Run) []page.Section {
 	detail, err := b.detail(r)
 	parts := b.about(&b.report.Runs[k], r, detail, err)
@@ -105,7 +104,7 @@ func (b *pageBuilder) run(k int, r *runs.Run) []page.Section {
 func (b *pageBuilder) about(report *RunReport, r *runs.Run, detail Detail, err error) []page.Part {
 	about := &document.Document{}
 	report.write(about)
-	about.Blocks = about.Blocks[1:] // the section has this title
+	about.Blocks = about.Blocks[1:] // the section already has this title
 	parts := b.parts(about, nil)
 	if err != nil {
 		parts = append(parts, page.Part{
@@ -122,8 +121,8 @@ func (b *pageBuilder) about(report *RunReport, r *runs.Run, detail Detail, err e
 	return append(parts, repeatParts(report, r)...)
 }
 
-// below has a section for each run of a pipeline; of many only if all are requested. Parts that
-// cannot be read are among the skipped folders.
+// below has a section per run of a pipeline; a large pipeline has them only if all are requested. Parts that cannot be
+// read are among the skipped folders.
 func (b *pageBuilder) below(r *runs.Run) (list []page.Section) {
 	if r.Kind != runs.PipelineKind {
 		return nil
@@ -147,12 +146,12 @@ func (b *pageBuilder) below(r *runs.Run) (list []page.Section) {
 
 func (b *pageBuilder) detail(r *runs.Run) (Detail, error) {
 	if b.report.single != nil {
-		return b.report.detail, nil // its faults stand among what is left out
+		return b.report.detail, nil // its faults are listed with the skipped folders
 	}
 	return DetailOf(r, true)
 }
 
-// divided makes a section of each heading, for the page of a single run.
+// divided makes a section per heading, for the page of a single run.
 func divided(parts []page.Part) []page.Section {
 	list := []page.Section{{Title: "What came out"}}
 	for _, part := range parts {

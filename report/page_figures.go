@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// figureParts draws the figures of each run, or with many those of several runs together.
+// figureParts draws the figures of each run, or if many is set the figures of several runs together.
 func figureParts(found []*runs.Run, many bool) []page.Part {
 	var drawn []page.Figure
 	var faults []string

@@ -60,7 +60,7 @@ func factsOf(pairs [][2]string) []page.Fact {
 	return list
 }
 
-// repeatParts lists command, versions, seed and digests that reproduce a run.
+// repeatParts lists the command, versions, seed and digests that reproduce a run.
 func repeatParts(report *RunReport, r *runs.Run) []page.Part {
 	parts := []page.Part{{Heading: "How to reproduce it"}}
 	if len(report.Command) > 0 {
@@ -92,7 +92,7 @@ func repeatParts(report *RunReport, r *runs.Run) []page.Part {
 	return parts
 }
 
-// plainWord matches words that a shell takes without quotes.
+// plainWord matches words that a shell accepts without quotes.
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=,@%+-]+$`)
 
 func shellWord(word string) string {

@@ -11,21 +11,21 @@ import (
 	"graft/simulation/evaluation"
 )
 
-// Pipeline is the evaluation of a pipeline's policies, to be printed compact.
+// Pipeline returns the evaluation of a pipeline's policies, for compact printing.
 func Pipeline(o *runs.PipelineOutcome) *document.Document {
 	d := &document.Document{}
 	writePipeline(o, d, "The policies learned from these tables. On tables that were left out:", "")
 	return d
 }
 
-// seenAll remarks that no table was left out.
+// seenAll remarks that no table was held out.
 const seenAll = "The policies and the best fixed sequence have seen all these tables: this is no test of either; " +
 	"evaluate.leave_out makes one."
 
-// shownBaselines lists the baselines shown beside the learned policy.
+// shownBaselines lists the baselines next to the learned policy.
 var shownBaselines = []string{"never", "random", "best fixed", "optimum"}
 
-// scenarioTable has a line for each table.
+// scenarioTable has a line per table.
 func scenarioTable(o *runs.PipelineOutcome) *document.Table {
 	t := document.NewTable("scenario").Numbers("", "", "sequences").Texts("learned sequence").
 		Numbers(document.UnitShare, "%.2f%%", "learned").Numbers(document.UnitShare, "%.2f%%", shownBaselines...)
@@ -50,21 +50,21 @@ func scenarioTable(o *runs.PipelineOutcome) *document.Table {
 
 // PipelineDetail holds the stages of a pipeline and the evaluation of its policies.
 type PipelineDetail struct {
-	Stages  []pipelineStage       `json:"stages"`  // in their order
-	Outcome *runs.PipelineOutcome `json:"outcome"` // null where it has not ended
+	Stages  []pipelineStage       `json:"stages"`  // stages in order
+	Outcome *runs.PipelineOutcome `json:"outcome"` // null if the pipeline has not ended
 }
 
 // pipelineStage describes the state of a stage.
 type pipelineStage struct {
-	Stage   string          `json:"stage"`     // what it does, such as learn
+	Stage   string          `json:"stage"`     // name of the stage, such as learn
 	State   runs.StageState `json:"state"`     // waits, begun, done or failed
-	Began   *time.Time      `json:"began"`     // when it was last begun; null where it was never
-	Seconds float64         `json:"seconds"`   // that it took when it was last done
-	Reused  int             `json:"reused"`    // how often it was skipped since
-	Changed bool            `json:"changed"`   // what it made is not there any more as it was
-	Parts   []string        `json:"part_runs"` // folders of the runs that it left
-	Made    []string        `json:"made"`      // what came out of each of them, in words
-	Why     string          `json:"why"`       // it failed; empty where it has not
+	Began   *time.Time      `json:"began"`     // start of the last attempt; null if it never started
+	Seconds float64         `json:"seconds"`   // duration of the last completion
+	Reused  int             `json:"reused"`    // number of times it was skipped since
+	Changed bool            `json:"changed"`   // its output was changed or removed
+	Parts   []string        `json:"part_runs"` // folders of its runs
+	Made    []string        `json:"made"`      // outcome of each run, in words
+	Why     string          `json:"why"`       // reason of the failure; empty if it has not failed
 }
 
 func readPipelineDetail(r *runs.Run, _ bool) (Detail, error) {
@@ -78,7 +78,7 @@ func readPipelineDetail(r *runs.Run, _ bool) (Detail, error) {
 			return nil, err
 		}
 	}
-	parts, _ := r.Parts() // what is wrong with them was said when the run was read
+	parts, _ := r.Parts() // faults of the parts were reported when the run was read
 	for _, e := range l.Stages {
 		s := pipelineStage{Stage: e.Name, State: e.State, Seconds: e.Seconds, Reused: e.Reused, Why: e.Why,
 			Parts: []string{}, Made: []string{}}
@@ -121,7 +121,7 @@ func partWords(p runs.Part) string {
 	return strings.Join(list, ", ")
 }
 
-// stateWords is the state of a stage, for people.
+// stateWords returns the state of a stage in words.
 func (s *pipelineStage) stateWords() string {
 	switch {
 	case s.Changed:
@@ -159,8 +159,8 @@ func (p *PipelineDetail) write(d *document.Document) {
 	writePipeline(p.Outcome, d, leftOutHead, " left out")
 }
 
-// writePipeline adds the evaluation of the policies; below the heading leftOut that of what was
-// left out, whose tables are named with the suffix.
+// writePipeline adds the evaluation of the policies. Below the heading leftOut it adds the evaluation on held-out
+// tables, which are named with the suffix.
 func writePipeline(o *runs.PipelineOutcome, d *document.Document, leftOut, suffix string) {
 	d.Show(scenarioTable(o))
 	d.Say("In parentheses: regret, in points of accuracy below the best of the table.")

@@ -17,24 +17,23 @@ import (
 // Report holds runs, their details and comparisons; `graft report --json` prints it.
 type Report struct {
 	Runs []RunReport `json:"runs"` // in the order of the arguments
-	// folders that could not be used, and those of which a part could not
+	// folders that could not be read, completely or in part
 	Skipped     []runs.SkippedRun `json:"skipped"`
-	Comparisons []*comparison     `json:"comparisons"` // one for each kind of run; empty where there is one run
+	Comparisons []*comparison     `json:"comparisons"` // one per kind of run; empty for a single run
 
-	single *runs.Run // the only run; nil where there are several
+	single *runs.Run // the only run; nil if there are several
 	detail Detail
 	all    bool
 }
 
-// Detail holds what a report of a single run shows beside provenance and quantities, such as
-// epochs. JSON contains it too.
+// Detail holds the part of a report that only single runs have, such as epochs. JSON also contains it.
 type Detail interface {
 	// write adds the detail to a report.
 	write(d *document.Document)
 }
 
-// details maps kinds of runs to the readers of their details. A new one is a new file and a line
-// here; a kind without one has quantities alone.
+// details maps kinds of runs to the readers of their details. To add one, add a file and a line here. A kind without an
+// entry has only quantities.
 var details = map[*runs.Kind]func(r *runs.Run, all bool) (Detail, error){
 	runs.ElasticLearningKind: readElasticLearningDetail, runs.ElasticComparisonKind: readElasticComparisonDetail,
 	runs.ElasticCasesKind: readElasticCasesDetail,
@@ -45,7 +44,7 @@ var details = map[*runs.Kind]func(r *runs.Run, all bool) (Detail, error){
 	runs.SweepKind: readSweepDetail, runs.TableKind: readTableDetail,
 }
 
-// DetailOf reads the detail of a run; nil where its kind has none, and before it has results.
+// DetailOf reads the detail of a run. It returns nil if the kind has none, and before the run has results.
 func DetailOf(r *runs.Run, all bool) (Detail, error) {
 	if read := details[r.Kind]; read != nil && !r.Begun {
 		return read(r, all)
@@ -56,8 +55,8 @@ func DetailOf(r *runs.Run, all bool) (Detail, error) {
 	return nil, nil
 }
 
-// New makes the report of runs: of a single one with its detail, of several with comparisons. All
-// includes every row of the detail.
+// New makes the report of runs: a single run with its detail, or several with comparisons. All includes every row of
+// the detail.
 func New(list []*runs.Run, skipped []runs.SkippedRun, all bool) (*Report, error) {
 	r := &Report{Runs: make([]RunReport, len(list)), Skipped: append([]runs.SkippedRun{}, skipped...),
 		Comparisons: []*comparison{}, all: all}
@@ -83,7 +82,7 @@ func New(list []*runs.Run, skipped []runs.SkippedRun, all bool) (*Report, error)
 	return r, nil
 }
 
-// Reach adds what it costs each case of a sweep to get as low as a case's validation loss in the end.
+// Reach adds the cost at which each case of a sweep reaches the final validation loss of a given case.
 func (r *Report) Reach(of string) error {
 	sweep, ok := r.detail.(*sweepDetail)
 	if !ok {
@@ -94,8 +93,7 @@ func (r *Report) Reach(of string) error {
 	return err
 }
 
-// Err is an error that names the skipped folders. Its exit code is Partial where a run is
-// reported.
+// Err returns an error that names the skipped folders. Its exit code is Partial if any run is reported.
 func (r *Report) Err() error {
 	if len(r.Skipped) == 0 {
 		if len(r.Runs) == 0 {
@@ -111,8 +109,8 @@ func (r *Report) Err() error {
 	return failure.With(r.code(), errors.New(text.String()))
 }
 
-// code is Partial where a run is reported. Otherwise it is Damaged if any folder is damaged, else
-// the largest code of the skipped folders.
+// code returns Partial if any run is reported. Otherwise it returns Damaged if any folder is damaged, else the largest
+// code of the skipped folders.
 func (r *Report) code() failure.Code {
 	if len(r.Runs) > 0 {
 		return failure.Partial
@@ -133,11 +131,11 @@ type Form int
 const (
 	Text     Form = iota // aligned columns for a terminal
 	Markdown             // tables for GitHub
-	CSV                  // a row for each run and quantity
+	CSV                  // one row per run and quantity
 	JSON                 // one object
 )
 
-// Write writes the report in a form.
+// Write writes the report in a format.
 func (r *Report) Write(w io.Writer, form Form) error {
 	switch form {
 	case JSON:
@@ -153,7 +151,7 @@ func (r *Report) Write(w io.Writer, form Form) error {
 	return r.document().Print(w)
 }
 
-// document is the report for people.
+// document returns the report as a document.
 func (r *Report) document() *document.Document {
 	d := &document.Document{}
 	if r.single == nil {
@@ -169,7 +167,7 @@ func (r *Report) document() *document.Document {
 	return d
 }
 
-// table has a row for each run and quantity.
+// table has a row per run and quantity.
 func (r *Report) table() *document.Table {
 	t := document.NewTable("run", "kind", "ended", "seed", "config_sha256", "quantity", "unit").Numbers("", "", "value",
 		"low", "high", "n")

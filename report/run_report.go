@@ -12,33 +12,33 @@ import (
 // RunReport holds provenance and quantities of a run.
 type RunReport struct {
 	Path       string           `json:"path"`           // folder of the run
-	Kind       string           `json:"kind"`           // such as job, simulation or policies
-	Ended      bool             `json:"ended"`          // else the quantities are where it stands
-	Created    *time.Time       `json:"created"`        // when it began; null where that is not known
-	Graft      string           `json:"graft"`          // the version
-	Seed       *uint64          `json:"seed"`           // null where there is none for the whole
-	Device     string           `json:"device"`         // what computes, such as cpu; empty is unknown
-	Profile    string           `json:"profile"`        // device profile of the clock; empty is the wall clock
-	Network    string           `json:"network"`        // that it began with; empty is unknown
-	Host       string           `json:"host"`           // machine that it began on; empty is unknown
-	Command    []string         `json:"command_line"`   // program and arguments; empty is unknown
-	Config     string           `json:"config_sha256"`  // digest of the configuration; empty is unknown
-	Data       string           `json:"dataset_sha256"` // digest of the images; empty is unknown
-	Quantities []QuantityReport `json:"quantities"`     // what came out, as figures
-	// Detail holds the results that only this kind has; null where several runs are reported.
+	Kind       string           `json:"kind"`           // kind such as job, simulation or policies
+	Ended      bool             `json:"ended"`          // completed; otherwise the quantities are its progress
+	Created    *time.Time       `json:"created"`        // start of the run; null if unknown
+	Graft      string           `json:"graft"`          // version of graft
+	Seed       *uint64          `json:"seed"`           // seed of the whole run; null if there is none
+	Device     string           `json:"device"`         // device such as cpu; empty means unknown
+	Profile    string           `json:"profile"`        // device profile of the clock; empty means the wall clock
+	Network    string           `json:"network"`        // initial network; empty means unknown
+	Host       string           `json:"host"`           // machine that started the run; empty means unknown
+	Command    []string         `json:"command_line"`   // program and arguments; empty means unknown
+	Config     string           `json:"config_sha256"`  // digest of the configuration; empty means unknown
+	Data       string           `json:"dataset_sha256"` // digest of the images; empty means unknown
+	Quantities []QuantityReport `json:"quantities"`     // outcome as numbers
+	// Detail holds results of this kind of run only; null if several runs are reported.
 	Detail Detail `json:"detail"`
 
-	begun bool // it has no results yet
+	begun bool // the run has no results yet
 }
 
 // QuantityReport is a quantity of a run.
 type QuantityReport struct {
-	Quantity string `json:"quantity"` // its name
+	Quantity string `json:"quantity"` // name of the quantity
 	Unit     string `json:"unit"`     // share is between 0 and 1; empty is a count
-	Better   string `json:"better"`   // more or less; empty where neither is
+	Better   string `json:"better"`   // more or less; empty if neither is better
 	summary
-	Seeds  []int64   `json:"seeds"`  // of the values; empty where the value is of no seed
-	Values []float64 `json:"values"` // of the seeds, in their order
+	Seeds  []int64   `json:"seeds"`  // seeds of the values; empty if the value belongs to no seed
+	Values []float64 `json:"values"` // one value per seed, in order
 
 	inDetail bool // the detail shows it
 }
@@ -97,7 +97,7 @@ func (r *RunReport) shows(is func(QuantityReport) bool) bool {
 	return slices.ContainsFunc(r.Quantities, func(q QuantityReport) bool { return !q.inDetail && is(q) })
 }
 
-// outcomeTable has a line for each quantity, with seeds and intervals where one has several values.
+// outcomeTable has a line per quantity, with seeds and intervals if any quantity has several values.
 func (r *RunReport) outcomeTable() *document.Table {
 	several, spread := r.shows(ofSeeds), r.shows(hasInterval)
 	t := document.NewTable("outcome").Numbers("", "", "value").Texts("unit")

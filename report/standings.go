@@ -38,7 +38,7 @@ func standingTable(all []evaluation.Standing) *document.Table {
 	return t
 }
 
-// standingRemarks names the choosers left out of the table and explains its marks.
+// standingRemarks names the choosers missing from the table and explains its marks.
 func standingRemarks(all []evaluation.Standing, against string) (lines []string) {
 	if _, partial := runs.SplitStandings(all); len(partial) > 0 {
 		lines = append(lines, "not in all tables, so not above: "+document.Printable(strings.Join(partial, ", ")))
@@ -52,8 +52,8 @@ func standingRemarks(all []evaluation.Standing, against string) (lines []string)
 	return append(lines, decisionRemark(all)...)
 }
 
-// decisionRemark says how many decisions of policies are within noise of the best; drawing, the
-// only baseline that counts them, is the last.
+// decisionRemark counts the decisions of policies that are within noise of the best. Random, the only baseline that
+// counts them, is the last.
 func decisionRemark(all []evaluation.Standing) []string {
 	var parts []string
 	for _, s := range all {
@@ -89,7 +89,7 @@ func differenceCell(d *evaluation.Difference) document.Cell {
 	return c
 }
 
-// minResamples is the number of tables or groups below which a bootstrap interval is too narrow.
+// minResamples is the minimum number of tables or groups for a bootstrap interval; below it the interval is too narrow.
 const minResamples = 5
 
 func trustRemarks(all []evaluation.Standing, tables int) []string {
@@ -108,7 +108,7 @@ func trustRemarks(all []evaluation.Standing, tables int) []string {
 	return lines
 }
 
-// tooFew warns of intervals over too few; it is empty where there are enough.
+// tooFew warns of intervals over too few samples; empty if there are enough.
 func tooFew(count int, what string) string {
 	if count < 2 || count >= minResamples {
 		return ""
@@ -123,8 +123,8 @@ func writeStandings(d *document.Document, c *evaluation.Comparison, suffix strin
 	d.Say(append(standingRemarks(c.Standings, c.Against), tieRemarks(c)...)...)
 }
 
-// tieRemarks say which baselines are the mean of several choices that are equally good on the tables that
-// they were chosen by.
+// tieRemarks name the baselines that average several choices, because these are equally good on the tables that select
+// them.
 func tieRemarks(c *evaluation.Comparison) (lines []string) {
 	const shown = 3
 	for _, s := range c.Standings {

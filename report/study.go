@@ -12,7 +12,7 @@ import (
 	"graft/report/runs"
 )
 
-// PrintStudy writes the outcome of a cluster simulation for people.
+// PrintStudy writes the outcome of a cluster simulation as text.
 func PrintStudy(o *study.Outcome, w io.Writer) error {
 	d := &document.Document{}
 	writeStudy(o, d, false)
@@ -22,7 +22,7 @@ func PrintStudy(o *study.Outcome, w io.Writer) error {
 	return d.Print(w)
 }
 
-// writeStudy adds an outcome to a document; with all also each workload and each group of jobs.
+// writeStudy adds an outcome to a document; with all, also each workload and each group of jobs.
 func writeStudy(o *study.Outcome, d *document.Document, all bool) {
 	d.Say(o.Title)
 	d.Say(o.Remarks...)
@@ -69,7 +69,7 @@ func writePoint(o *study.Outcome, d *document.Document, point string) {
 	}
 }
 
-// titleOf is a metric with its unit.
+// titleOf returns a metric with its unit.
 func titleOf(m *study.Metric) string {
 	if m.Unit == "" || m.Unit == document.UnitShare {
 		return m.Title
@@ -77,7 +77,7 @@ func titleOf(m *study.Metric) string {
 	return m.Title + ", " + m.Unit
 }
 
-// shown are the metrics with columns.
+// shown returns the metrics with columns.
 func shown(o *study.Outcome) (list []study.Metric) {
 	for _, m := range o.Metrics {
 		if !m.Hidden {
@@ -104,7 +104,7 @@ func formatOf(m *study.Metric) string {
 	return "%.4g"
 }
 
-// cellOf is a value of a metric.
+// cellOf formats a value of a metric.
 func cellOf(m *study.Metric, v study.Number) document.Cell {
 	if !v.Known() {
 		return document.Missing()
@@ -124,7 +124,7 @@ func metricCells(metrics []study.Metric, values study.Values) (cells []any) {
 	return cells
 }
 
-// cellTable has a row for each simulation of a workload, with its difference from the baseline, job by job.
+// cellTable has a row per simulation of a workload, with its difference from the baseline, job by job.
 func cellTable(o *study.Outcome, point, workload string) *document.Table {
 	metrics := shown(o)
 	t := addMetrics(document.NewTable("scheduler"), metrics)
@@ -148,7 +148,7 @@ func cellTable(o *study.Outcome, point, workload string) *document.Table {
 	return t
 }
 
-// differenceOf is a difference with its interval, where that has ends.
+// differenceOf formats a difference with its interval, if it has ends.
 func differenceOf(i *study.Interval, m *study.Metric) document.Cell {
 	if i == nil {
 		return document.Missing()
@@ -161,7 +161,7 @@ func differenceOf(i *study.Interval, m *study.Metric) document.Cell {
 	return c
 }
 
-// firstRanked is the key of the metric by which schedulers are compared.
+// firstRanked returns the key of the metric that schedulers are compared by.
 func firstRanked(o *study.Outcome) string {
 	if len(o.Ranked) == 0 {
 		return o.Metrics[0].Key()
@@ -169,7 +169,7 @@ func firstRanked(o *study.Outcome) string {
 	return o.Ranked[0]
 }
 
-// nameOfCell is the scheduler of a simulation with its mark, and its seed where there are several.
+// nameOfCell returns the scheduler of a simulation with its mark, and its seed if there are several.
 func nameOfCell(o *study.Outcome, c *study.CellOutcome) string {
 	name := c.Scheduler
 	same := func(other study.CellOutcome) bool {
@@ -191,7 +191,7 @@ func markOf(o *study.Outcome, scheduler string) string {
 	return ""
 }
 
-// summaryTable has a row for each scheduler at a point: means over workloads and seeds.
+// summaryTable has a row per scheduler at a point: means over workloads and seeds.
 func summaryTable(o *study.Outcome, point string) *document.Table {
 	metrics := shown(o)
 	t := addMetrics(document.NewTable("scheduler").Numbers("", "", "seeds"), metrics)
@@ -205,7 +205,7 @@ func summaryTable(o *study.Outcome, point string) *document.Table {
 	return t
 }
 
-// rankingOf has a row for each scheduler of a ranking.
+// rankingOf has a row per scheduler of a ranking.
 func rankingOf(r *study.Ranking, m *study.Metric) *document.Table {
 	t := document.NewTable("scheduler").Numbers("", "", "rank").Numbers(m.Unit, formatOf(m), "mean").Numbers(m.Unit,
 		formatOf(m), "95%")
@@ -256,7 +256,7 @@ func metricsLegend(o *study.Outcome) string {
 	return strings.Join(texts, "; ") + "."
 }
 
-// differencesLegend explains differences, where there are some.
+// differencesLegend explains differences, if there are any.
 func differencesLegend(o *study.Outcome) string {
 	switch {
 	case len(o.Workloads) > 1:
@@ -320,7 +320,7 @@ func writeParts(o *study.Outcome, d *document.Document) {
 	}
 }
 
-// partMetrics are the metrics with columns of a group: those of cells, and counts of jobs that are not all zero.
+// partMetrics returns the metrics with columns of a group: metrics of cells, and counts of jobs that are not all zero.
 func partMetrics(o *study.Outcome, parts []study.Part, group string) (metrics []study.Metric) {
 	for _, m := range o.Metrics {
 		has := slices.ContainsFunc(parts, func(p study.Part) bool {
@@ -334,7 +334,7 @@ func partMetrics(o *study.Outcome, parts []study.Part, group string) (metrics []
 	return metrics
 }
 
-// groupsOf are the ways in which jobs are grouped.
+// groupsOf returns the groupings of jobs.
 func groupsOf(parts []study.Part) (groups []string) {
 	for _, p := range parts {
 		if !slices.Contains(groups, p.Group) {

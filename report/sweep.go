@@ -12,7 +12,7 @@ import (
 	"graft/report/runs"
 )
 
-// PrintSweep writes the outcome of a sweep or comparison in a folder for people.
+// PrintSweep writes the outcome of a sweep or comparison in a folder as text.
 func PrintSweep(o *runs.SweepOutcome, folder string, w io.Writer) error {
 	d := &document.Document{}
 	writeSweep(o, d)
@@ -24,7 +24,7 @@ func PrintSweep(o *runs.SweepOutcome, folder string, w io.Writer) error {
 // sweepDetail holds the cases of a sweep.
 type sweepDetail struct {
 	*runs.SweepOutcome
-	// Reaches say what it costs each case to reach the loss of another; left out where none is asked for.
+	// Reaches hold the cost at which each case reaches the loss of another; omitted unless requested.
 	Reaches []runs.Reach `json:"reaches,omitempty"`
 }
 
@@ -50,7 +50,7 @@ func (s *sweepDetail) write(d *document.Document) {
 	d.Show(trialTable(s.SweepOutcome))
 }
 
-// writeSweep adds a line for each case, what its differences say, and how arms were made.
+// writeSweep adds a line per case, the meaning of its differences, and how arms were made.
 func writeSweep(o *runs.SweepOutcome, d *document.Document) {
 	d.Show(caseTable(o))
 	d.Break()
@@ -63,7 +63,7 @@ func writeSweep(o *runs.SweepOutcome, d *document.Document) {
 	}
 }
 
-// caseTable has a line for each case.
+// caseTable has a line per case.
 func caseTable(o *runs.SweepOutcome) *document.Table {
 	name, from := "case", ""
 	if o.Comparison != nil {
@@ -94,7 +94,7 @@ func caseTable(o *runs.SweepOutcome) *document.Table {
 	return t
 }
 
-// shownMeasures lists the measures that some case has.
+// shownMeasures lists the measures that any case has.
 func shownMeasures(o *runs.SweepOutcome) (list []runs.TrialMeasure) {
 	for _, m := range runs.TrialMeasures() {
 		for _, c := range o.Cases {
@@ -107,7 +107,7 @@ func shownMeasures(o *runs.SweepOutcome) (list []runs.TrialMeasure) {
 	return list
 }
 
-// measureCell is the mean of a measure with its interval, unless the ends look alike.
+// measureCell formats the mean of a measure with its interval, unless the ends look alike.
 func measureCell(c *runs.CaseOutcome, m runs.TrialMeasure) document.Cell {
 	s := c.Summary(m.Name)
 	if s == nil {
@@ -121,7 +121,7 @@ func measureCell(c *runs.CaseOutcome, m runs.TrialMeasure) document.Cell {
 	return cell
 }
 
-// caseDifferenceCell is a paired difference in points with its interval.
+// caseDifferenceCell formats a paired difference in points with its interval.
 func caseDifferenceCell(d *runs.CaseDifference) document.Cell {
 	if d == nil {
 		return document.Missing()
@@ -134,7 +134,7 @@ func caseDifferenceCell(d *runs.CaseDifference) document.Cell {
 	return cell
 }
 
-// sweepRemarks say what intervals are, which cases differ, and how arms were made.
+// sweepRemarks explain intervals, name cases that differ, and describe how arms were made.
 func sweepRemarks(o *runs.SweepOutcome) (lines []string) {
 	if enough := slices.ContainsFunc(o.Cases,
 		func(c *runs.CaseOutcome) bool { return len(c.Trials) >= stat.FewestSeeds }); enough {
@@ -151,7 +151,7 @@ func sweepRemarks(o *runs.SweepOutcome) (lines []string) {
 	return append(lines, armRemarks(o)...)
 }
 
-// differencesText says how differences are paired and corrected.
+// differencesText describes the pairing and correction of differences.
 func differencesText(o *runs.SweepOutcome) string {
 	n, level := 0, 0.0
 	from := ""
@@ -172,7 +172,7 @@ func differencesText(o *runs.SweepOutcome) string {
 		document.Printable(from), wordsOf(o.Compared), n, 100*level)
 }
 
-// verdictText says in a sentence which cases are significantly better or worse.
+// verdictText names the cases that are significantly better or worse, in a sentence.
 func verdictText(o *runs.SweepOutcome) string {
 	var better, worse, unclear []string
 	from := ""
@@ -217,7 +217,7 @@ func listed(names []string) string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// armRemarks say how the arms of a comparison were made.
+// armRemarks describe how the arms of a comparison were made.
 func armRemarks(o *runs.SweepOutcome) (lines []string) {
 	for _, c := range o.Cases {
 		same := map[string]int{}
@@ -260,7 +260,7 @@ func armRemarks(o *runs.SweepOutcome) (lines []string) {
 	return lines
 }
 
-// sharedRemarks say what the seeds of cases have in common.
+// sharedRemarks describe the state that the seeds of cases share.
 func sharedRemarks(o *runs.SweepOutcome) (lines []string) {
 	var texts []string
 	names := map[string][]string{}
@@ -284,7 +284,7 @@ func seedNumbers(seeds []int64) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(seeds), " ", ", "), "[]")
 }
 
-// trialTable has a line for each trial.
+// trialTable has a line per trial.
 func trialTable(o *runs.SweepOutcome) *document.Table {
 	measures := shownMeasures(o)
 	t := document.NewTable("case").Numbers("", "%.0f", "seed")
@@ -308,14 +308,14 @@ func trialTable(o *runs.SweepOutcome) *document.Table {
 	return t
 }
 
-// OverSeeds is a mean with its interval in a table.
+// OverSeeds formats a mean with its interval.
 func OverSeeds(s stat.OverSeeds, unit, format string) document.Cell {
 	cell := document.Value(s.Mean, unit).As(format)
 	cell.Low, cell.High = s.Low, s.High
 	return cell
 }
 
-// reachTable has a line for each case.
+// reachTable has a line per case.
 func reachTable(list []runs.Reach) *document.Table {
 	t := document.NewTable("case").Texts("reached by").
 		Numbers(document.UnitShare, "%.1f%%", "device time", "operations").Numbers("nats", "%+.4f", "loss in the end")

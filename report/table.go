@@ -15,12 +15,11 @@ import (
 // SimulationDetail holds table, failures and progress of a simulation.
 type SimulationDetail struct {
 	rankedDetail
-	Failures []grid.Failure `json:"failures"` // every attempt that failed
-	State    *grid.Progress `json:"state"`    // progress; null where the cache is missing
-	// Saved is the share of the steps that sequences of a common beginning saved; null
-	// where that is not known.
+	Failures []grid.Failure `json:"failures"` // every failed attempt
+	State    *grid.Progress `json:"state"`    // progress; null if the cache is missing
+	// Saved is the share of the steps saved by common beginnings of sequences; null if unknown.
 	Saved *float64 `json:"steps_saved_share"`
-	Note  string   `json:"note"` // why State is not known; empty where it is
+	Note  string   `json:"note"` // reason why State is unknown; empty if it is known
 }
 
 func readSimulationDetail(r *runs.Run, all bool) (Detail, error) {
@@ -98,7 +97,7 @@ type TableDetail struct{ rankedDetail }
 
 // rankedDetail is the part of details with a table. JSON contains its rows only with --all.
 type rankedDetail struct {
-	Table *runs.TableReport `json:"table"` // null where there is none
+	Table *runs.TableReport `json:"table"` // null if there is none
 
 	all bool
 }
@@ -126,14 +125,14 @@ type hasRanks interface{ ranks() *runs.TableReport }
 // shownRanks is the number of best and of worst sequences printed without --all.
 const shownRanks = 5
 
-// PrintTable writes the report for people.
+// PrintTable writes the report as text.
 func PrintTable(r *runs.TableReport, w io.Writer, all bool) error {
 	d := &document.Document{}
 	writeRanks(d, r, all)
 	return d.PrintCompact(w)
 }
 
-// rankTable has a line for each sequence, or for the best and the worst.
+// rankTable has a line per sequence, or only the best and the worst.
 func rankTable(r *runs.TableReport, all bool) *document.Table {
 	t := (&document.Table{}).Numbers("", "", "rank").Texts("sequence").Numbers("", "", "accuracy", "spread", "left").
 		Texts("")
@@ -157,7 +156,7 @@ func rankTable(r *runs.TableReport, all bool) *document.Table {
 	return t
 }
 
-// shareCell is a share with its unit, in a column whose head does not say it.
+// shareCell formats a share with its unit, for a column whose head does not show it.
 func shareCell(share *float64) document.Cell {
 	if share == nil {
 		return document.Missing()
@@ -165,7 +164,7 @@ func shareCell(share *float64) document.Cell {
 	return document.Value(*share, document.UnitShare).As("%.2f%%")
 }
 
-// leftCell is the time left at each decision.
+// leftCell formats the time left at each decision.
 func leftCell(seconds []float64) document.Cell {
 	if len(seconds) == 0 {
 		return document.Missing()
@@ -219,7 +218,7 @@ func rankSummary(r *runs.TableReport) string {
 		"best; 'graft evaluate' compares seed by seed, which is less noisy\n", document.ShareText(r.SeedSpread), others)
 }
 
-// PrintRankCSV writes a row for each sequence.
+// PrintRankCSV writes a row per sequence.
 func PrintRankCSV(r *runs.TableReport, w io.Writer) error {
 	t := (&document.Table{}).Numbers("", "", "rank").Texts(document.Numbered("action_%d", 1, r.Decisions)...).
 		Numbers("", "", "accuracy", "spread", "seeds").

@@ -15,8 +15,8 @@ import (
 	"graft/results/tensorboard"
 )
 
-// appender is a file that grows by rows: whole lines, or records of event files. A table
-// has one line before its rows. It may be used by several goroutines.
+// appender is a file that grows by rows: whole lines, or records of event files. A table has one line before its rows.
+// It is safe for concurrent use.
 type appender struct {
 	fsys  files.FS
 	path  string
@@ -27,21 +27,20 @@ type appender struct {
 	at      position
 	buffer  []byte // rows not yet written
 	waiting int    // number of rows in buffer
-	every   int    // rows per write; below 2 each row is written alone
-	err     error  // the first failure, after which nothing is written
+	every   int    // rows per write; below 2 each row is written at once
+	err     error  // the first error; after it nothing is written
 }
 
-// rows are the methods that tables and logs share.
+// rows holds the methods that tables and logs share.
 type rows struct{ a *appender }
 
-// Rows is the number of rows or lines.
+// Rows returns the number of rows or lines.
 func (r rows) Rows() int { return r.a.now().Rows }
 
-// Digest is the SHA-256 of all rows, in hexadecimal. Files with the same one and the same columns
-// are equal to the bit.
+// Digest returns the SHA-256 of all rows, in hexadecimal. Files with equal digests and equal columns are bit-identical.
 func (r rows) Digest() string { return r.a.now().SHA256 }
 
-// Truncate keeps the first rows and drops the others, atomically. Fewer rows than that are an error.
+// Truncate keeps the first rows and drops the others, atomically. It is an error if there are fewer rows.
 func (r rows) Truncate(rows int) error { return r.a.truncate(rows, "") }
 
 // Sync syncs all rows.
@@ -50,7 +49,7 @@ func (r rows) Sync() error {
 	return err
 }
 
-// position is a place between two rows, with what comes before it.
+// position is a position between two rows, with the content before it.
 type position struct {
 	head  string // the line before the rows, with its end; empty if there is none
 	first string // the first row; empty if there is none
@@ -59,8 +58,8 @@ type position struct {
 	sum   hash.Hash // of the rows
 }
 
-// openAppender opens a file for further rows, cuts off a torn one, and makes the file
-// where absent. A new table needs a head; for an old one the empty head stands for any.
+// openAppender opens a file to append rows, cuts off a torn one, and makes the file if absent. A new table needs a
+// head; for an existing one an empty head matches any.
 func openAppender(fsys files.FS, path string, heads int, head string) (*appender, error) {
 	a := &appender{fsys: fsys, path: path, heads: heads}
 	at, torn, err := measure(fsys, path, heads, -1)
@@ -82,7 +81,7 @@ func openAppender(fsys files.FS, path string, heads int, head string) (*appender
 	return a, err
 }
 
-// ErrColumns means that a table has other columns than those it is opened with.
+// ErrColumns means that the columns of an existing table differ.
 var ErrColumns = errors.New("go on with the graft that wrote it, or begin another run")
 
 // checkHead compares the line before the rows.
@@ -101,7 +100,7 @@ func (a *appender) begin(head string) error {
 	return writeBytes(a.fsys, a.path, []byte(head))
 }
 
-// measure reads a file up to so many rows; a negative number reads all.
+// measure reads up to a number of rows of a file; a negative number reads all.
 func measure(fsys files.FS, path string, heads, rows int) (position, bool, error) {
 	at := position{sum: sha256.New()}
 	file, err := fsys.Open(path)
@@ -132,10 +131,10 @@ func eachRow(path string) func(io.Reader, func(n int, row []byte) error) (torn b
 	return EachLine
 }
 
-// errEnough ends a reading early.
+// errEnough stops a reading early.
 var errEnough = errors.New("enough was read")
 
-// pass moves the position over a line.
+// pass moves the position past a line.
 func (p *position) pass(line []byte, isHead bool) {
 	p.bytes += int64(len(line))
 	if isHead {
@@ -186,8 +185,8 @@ func (a *appender) append(line []byte) error {
 	return a.flush()
 }
 
-// flush writes the buffered rows in one call. After a failure the file may end in a torn
-// row, so nothing is written until it is opened again.
+// flush writes the buffered rows in one call. After an error the file may end in a torn row, so nothing is written
+// until it is opened again.
 func (a *appender) flush() error {
 	if a.err != nil || len(a.buffer) == 0 {
 		return a.err
@@ -227,15 +226,14 @@ func (a *appender) mark() (Mark, error) {
 	return Mark{Rows: a.at.rows, SHA256: a.at.digest()}, nil
 }
 
-// now is the number of rows so far and their digest.
+// now returns the number of rows so far and their digest.
 func (a *appender) now() Mark {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return Mark{Rows: a.at.rows, SHA256: a.at.digest()}
 }
 
-// truncate keeps the first rows. If sum is not empty they must have that digest;
-// otherwise the file stays as it is.
+// truncate keeps the first rows. Unless sum is empty, they must have that digest; otherwise the file is unchanged.
 func (a *appender) truncate(rows int, sum string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

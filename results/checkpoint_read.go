@@ -13,24 +13,24 @@ import (
 	"graft/internal/files"
 )
 
-// ErrDamaged says that a checkpoint differs from what was written.
+// ErrDamaged means that a checkpoint differs from the written one.
 var ErrDamaged error = damage{}
 
 type damage struct{}
 
-// Error is the message.
+// Error returns the message.
 func (damage) Error() string { return "the checkpoint is damaged" }
 
-// Damaged gives errors that wrap this one the exit code of damaged files.
+// Damaged sets the exit code of damaged files for errors that wrap this one.
 func (damage) Damaged() bool { return true }
 
-// Checkpoint is an open checkpoint whose checksum was valid. It keeps its file open until
-// Close. It has no useful zero value.
+// Checkpoint is an open checkpoint with a valid checksum. It keeps its file open until Close. The zero value is not
+// useful.
 type Checkpoint struct {
 	CheckpointInfo
 	// Streams holds the number of rows of each table and log, by file name.
 	Streams map[string]Mark
-	// Damaged explains which newer checkpoints were skipped; nil is none.
+	// Damaged holds the errors of newer checkpoints that were skipped. Nil means none.
 	Damaged []error
 
 	file     io.Closer
@@ -38,8 +38,7 @@ type Checkpoint struct {
 	sections map[string]*io.SectionReader
 }
 
-// ReadCheckpoint opens one checkpoint file and checks it. A damaged one is an error that
-// wraps ErrDamaged.
+// ReadCheckpoint opens and verifies one checkpoint file. The error for a damaged file wraps ErrDamaged.
 func ReadCheckpoint(fsys files.FS, path string) (*Checkpoint, error) {
 	file, err := fsys.Open(path)
 	if err != nil {
@@ -58,7 +57,7 @@ func ReadCheckpoint(fsys files.FS, path string) (*Checkpoint, error) {
 	return c, nil
 }
 
-// read checks the whole of a checkpoint and finds its sections.
+// read verifies a whole checkpoint and finds its sections.
 func (c *Checkpoint) read(r io.ReaderAt, size int64) error {
 	if size < int64(checkpointHead+checkpointTail) {
 		return fmt.Errorf("%w: it has only %d bytes", ErrDamaged, size)
@@ -95,7 +94,7 @@ func checkHead(r io.ReaderAt) error {
 	return nil
 }
 
-// checkSum reads everything once, in pieces.
+// checkSum reads the whole file once, in pieces.
 func checkSum(r io.ReaderAt, size int64) error {
 	sum := sha256.New()
 	body := io.NewSectionReader(r, 0, size-sha256.Size)
@@ -112,7 +111,7 @@ func checkSum(r io.ReaderAt, size int64) error {
 	return nil
 }
 
-// onlyReader hides WriteTo, which would ask for a small buffer of its own.
+// onlyReader hides WriteTo, which would use a small buffer.
 type onlyReader struct{ io.Reader }
 
 // readIndex returns the index and the end of the sections.
@@ -138,7 +137,7 @@ func readIndex(r io.ReaderAt, size int64) (checkpointIndex, int64, error) {
 	return index, end, nil
 }
 
-// place finds the sections, which must fill the space between head and index.
+// place locates the sections, which must fill the space between head and index.
 func (c *Checkpoint) place(r io.ReaderAt, index checkpointIndex, end int64) error {
 	c.sections = make(map[string]*io.SectionReader, len(index.Sections))
 	at := int64(checkpointHead)
@@ -171,11 +170,10 @@ func (c *Checkpoint) readMarks() error {
 	return nil
 }
 
-// Sections names the sections in the order in which they were written.
+// Sections returns the names of the sections in written order.
 func (c *Checkpoint) Sections() []string { return slices.Clone(c.names) }
 
-// Section reads a section, from its start or at any place, until Close. Each call
-// returns a reader of its own.
+// Section returns a new reader of a section, sequential or at any offset, valid until Close.
 func (c *Checkpoint) Section(name string) (*io.SectionReader, error) {
 	s := c.sections[name]
 	if s == nil {
@@ -184,13 +182,13 @@ func (c *Checkpoint) Section(name string) (*io.SectionReader, error) {
 	return io.NewSectionReader(s, 0, s.Size()), nil
 }
 
-// ReadSection returns the whole of a section.
+// ReadSection returns a whole section.
 func (c *Checkpoint) ReadSection(name string) ([]byte, error) {
 	s, err := c.Section(name)
 	if err != nil {
 		return nil, err
 	}
-	data := make([]byte, s.Size()) // no more than the file has
+	data := make([]byte, s.Size()) // at most the size of the file
 	if _, err := io.ReadFull(s, data); err != nil {
 		return nil, fmt.Errorf("checkpoint %s: section %q: %w", c.Name, name, err)
 	}

@@ -17,9 +17,9 @@ const (
 	checkpointVersion = 1
 	checkpointHead    = len(checkpointMagic) + 4
 	checkpointTail    = 8 + sha256.Size
-	// maxIndex bounds the bytes of a checkpoint's index.
+	// maxIndex limits the bytes of a checkpoint's index.
 	maxIndex = 1 << 20
-	// maxSectionName bounds a section's name, in bytes.
+	// maxSectionName limits a section's name, in bytes.
 	maxSectionName = 200
 	// marksSection holds the Mark of each table and log.
 	marksSection = registryName
@@ -28,10 +28,10 @@ const (
 // Mark is the length of a table or log at a checkpoint.
 type Mark struct {
 	Rows   int    `json:"rows"`   // number of rows
-	SHA256 string `json:"sha256"` // digest of the rows, in hexadecimal; empty is not checked
+	SHA256 string `json:"sha256"` // digest of the rows, in hexadecimal; empty skips the check
 }
 
-// checkpointIndex lists the sections in their order.
+// checkpointIndex lists the sections in order.
 type checkpointIndex struct {
 	Sections []sectionEntry `json:"sections"`
 }
@@ -41,8 +41,8 @@ type sectionEntry struct {
 	Length int64  `json:"length"` // in bytes
 }
 
-// CheckpointWriter writes the sections of a checkpoint. It is passed to the function that
-// fills a checkpoint and has no useful zero value.
+// CheckpointWriter writes the sections of a checkpoint. The function that fills a checkpoint receives it. The zero
+// value is not useful.
 type CheckpointWriter struct {
 	out   io.Writer
 	sum   hash.Hash
@@ -91,8 +91,7 @@ func (w *CheckpointWriter) write(data []byte) error {
 	return err
 }
 
-// Section begins a section; writes belong to it until the next one begins. Names are
-// unique and not empty.
+// Section starts a section; writes belong to it until the next one starts. Names must be unique and not empty.
 func (w *CheckpointWriter) Section(name string) (io.Writer, error) {
 	if name == marksSection {
 		return nil, fmt.Errorf("section %q: the name is reserved", name)
@@ -143,7 +142,7 @@ type sectionWriter struct {
 	index int
 }
 
-// errSectionOver is the error of writes to a section after the next one has begun.
+// errSectionOver is the error of writes to a section after the next one has started.
 var errSectionOver = errors.New("the section is over: another was begun")
 
 func (s *sectionWriter) Write(data []byte) (int, error) {

@@ -17,24 +17,23 @@ import (
 
 const (
 	checkpointSuffix = ".ckpt"
-	// defaultKeep is two, so that one is left if the newest is damaged.
+	// defaultKeep is two, so that one remains if the newest is damaged.
 	defaultKeep = 2
 )
 
 // Errors about the checkpoints of a run.
 var (
-	// ErrNoCheckpoint says that a run has no checkpoint yet, not even a damaged one.
+	// ErrNoCheckpoint means that a run has no checkpoint yet, not even a damaged one.
 	ErrNoCheckpoint = errors.New("there is no checkpoint")
-	// ErrNotPruned says that a checkpoint is saved, but that older ones could not
-	// be deleted. The next one tries again.
+	// ErrNotPruned means that a checkpoint is saved, but older ones could not be deleted. The next one tries again.
 	ErrNotPruned = errors.New("the checkpoint is saved, but older ones could not be deleted")
 )
 
 // CheckpointInfo describes a checkpoint file by its name and size.
 type CheckpointInfo struct {
 	Number int    // number of the checkpoint in its run, from 1; zero if the name has none
-	Name   string // name that SaveCheckpoint was given
-	Path   string // of the file
+	Name   string // name given to SaveCheckpoint
+	Path   string // path of the file
 	Bytes  int64  // size of the file
 }
 
@@ -62,7 +61,7 @@ func listCheckpoints(fsys files.FS, path string) ([]CheckpointInfo, error) {
 		if entry.IsDir() || info.Number == 0 || filepath.Ext(info.Path) != checkpointSuffix {
 			continue
 		}
-		if file, err := entry.Info(); err == nil { // it may just have been deleted
+		if file, err := entry.Info(); err == nil { // it may have just been deleted
 			info.Bytes = file.Size()
 			list = append(list, info)
 		}
@@ -73,8 +72,7 @@ func listCheckpoints(fsys files.FS, path string) ([]CheckpointInfo, error) {
 	return list, nil
 }
 
-// WriteCheckpoint writes a checkpoint that belongs to no run, whole or not at all.
-// ReadCheckpoint reads it.
+// WriteCheckpoint atomically writes a checkpoint outside of any run. ReadCheckpoint reads it.
 func WriteCheckpoint(fsys files.FS, path string, parts func(w *CheckpointWriter) error) error {
 	err := files.WriteAtomic(fsys, path, func(w io.Writer) error { return writeCheckpoint(w, nil, parts) })
 	if err != nil {
@@ -83,12 +81,10 @@ func WriteCheckpoint(fsys files.FS, path string, parts func(w *CheckpointWriter)
 	return nil
 }
 
-// SaveCheckpoint syncs all rows of the run and then writes a checkpoint, whole or not at
-// all, with their number and with the sections that parts writes. Once it is durable,
-// older ones are deleted except for the last Run.Keep good ones.
+// SaveCheckpoint syncs all rows of the run and then atomically writes a checkpoint, with the number of rows and the
+// sections that parts writes. Once it is durable, older ones are deleted except the last Run.Keep good ones.
 //
-// Rows that other goroutines append meanwhile may be included or not: parts should write
-// the state of the rows before the call.
+// Rows appended concurrently may or may not be included: parts should write the state of the rows before the call.
 func (r *Run) SaveCheckpoint(name string, parts func(w *CheckpointWriter) error) error {
 	r.saving.Lock()
 	defer r.saving.Unlock()
@@ -124,7 +120,7 @@ func (r *Run) save(name string, parts func(w *CheckpointWriter) error) error {
 	return r.prune(append(list, checkpointInfo(path)))
 }
 
-// prune deletes all but the last good checkpoints.
+// prune deletes all checkpoints except the last good ones.
 func (r *Run) prune(list []CheckpointInfo) error {
 	keep := r.Keep
 	if keep < 1 {
@@ -148,7 +144,7 @@ func (r *Run) prune(list []CheckpointInfo) error {
 	return nil
 }
 
-// isGood reports whether a checkpoint is whole. It reads each only once.
+// isGood reports whether a checkpoint is intact. It reads each only once.
 func (r *Run) isGood(path string) bool {
 	good, known := r.good[path]
 	if !known {
@@ -159,10 +155,9 @@ func (r *Run) isGood(path string) bool {
 	return good
 }
 
-// LoadCheckpoint opens the newest whole checkpoint; the caller closes it. Its Damaged
-// explains the skipped ones. If there is no checkpoint at all, the error wraps
-// ErrNoCheckpoint and the run may start from the beginning. If none can be read, the
-// error explains each.
+// LoadCheckpoint opens the newest intact checkpoint; the caller closes it. Its field Damaged explains the skipped ones.
+// If there is no checkpoint at all, the error wraps ErrNoCheckpoint and the run may start from the beginning. If all
+// are unreadable, the error explains each.
 func (r *Run) LoadCheckpoint() (*Checkpoint, error) {
 	r.saving.Lock()
 	defer r.saving.Unlock()
@@ -187,10 +182,9 @@ func (r *Run) LoadCheckpoint() (*Checkpoint, error) {
 		r.path, len(list), errors.Join(damaged...))
 }
 
-// Rewind drops the rows after a checkpoint from each table and log, except for the
-// program's log. Rows that the checkpoint has and the file lacks, or that differ, are an
-// error. A nil checkpoint is the beginning and drops all rows. It may be repeated after a
-// crash.
+// Rewind drops the rows after a checkpoint from each table and log, except the program's log. It is an error if the
+// file lacks rows of the checkpoint, or if rows differ. A nil checkpoint is the beginning and drops all rows. It may be
+// repeated after a crash.
 func (r *Run) Rewind(c *Checkpoint) error {
 	var marks map[string]Mark
 	if c != nil {

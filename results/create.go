@@ -25,26 +25,25 @@ const (
 
 // Errors about a folder as a whole.
 var (
-	// ErrExists says that the path of a new run is taken.
+	// ErrExists means that the path of a new run is taken.
 	ErrExists = errors.New("it exists")
-	// ErrNoRun says that a folder is not a run's.
+	// ErrNoRun means that a folder is not a run folder.
 	ErrNoRun = errors.New("it is no run folder")
 )
 
 // CreateOptions configure Create. The zero value is ready to use.
 type CreateOptions struct {
-	// Force moves an existing folder aside, to the first free PATH.NUMBER, counted from
-	// 1. False makes an existing folder an error.
+	// Force moves an existing folder aside, to the first free PATH.NUMBER, counted from 1. False is an error if the
+	// folder exists.
 	Force bool
-	// Config is the text of the configuration as given; empty for none.
+	// Config is the text of the configuration as given. Empty means none.
 	Config string
-	// Resolved is the text of the configuration with its defaults; empty for none.
+	// Resolved is the text of the configuration with its defaults. Empty means none.
 	Resolved string
 }
 
-// Create makes the folder of a new run, and those above it. An existing folder is an
-// error that wraps ErrExists or, while a process writes it, files.ErrLocked. Empty
-// folders, and those of which Create was interrupted, are used.
+// Create makes the folder of a new run, with its parents. If the folder exists the error wraps ErrExists or, while a
+// process writes it, files.ErrLocked. Create reuses empty folders and folders left by an interrupted Create.
 func Create(fsys files.FS, path string, o CreateOptions, m Manifest) (*Run, error) {
 	path = filepath.Clean(path)
 	if err := makeRoom(fsys, path, o.Force); err != nil {
@@ -95,8 +94,8 @@ func (r *Run) writeFirst(o CreateOptions, m Manifest) error {
 	return writeJSON(r.fsys, r.Path(ManifestFile), m)
 }
 
-// Discard closes a run that Create has made and deletes what its folder holds, and the folder if
-// Create has made it, so that the next Create finds its path free.
+// Discard closes a run that Create has made and deletes the folder's content, and also the folder if Create made it, so
+// that the next Create finds its path free.
 func (r *Run) Discard() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -105,11 +104,11 @@ func (r *Run) Discard() error {
 	}
 	r.closed = true
 	for _, file := range r.open {
-		_ = file.close() // it is deleted
+		_ = file.close() // it is deleted anyway
 	}
 	entries, err := files.Entries(r.fsys, r.path)
 	faults := []error{err}
-	// what is interrupted is still a run, and then one that Create was interrupted of
+	// Delete these last: an interrupted Discard leaves a run, or the state of an interrupted Create.
 	last := []string{ManifestFile, LockFile}
 	for _, entry := range entries {
 		if !slices.Contains(last, entry.Name()) {
@@ -129,8 +128,7 @@ func (r *Run) Discard() error {
 	return nil
 }
 
-// makeRoom checks that a run may be created at path, and moves a folder aside if force
-// says so.
+// makeRoom checks that a run may be created at path, and moves a folder aside if force is set.
 func makeRoom(fsys files.FS, path string, force bool) error {
 	err := takeable(fsys, path)
 	if err == nil || !force || !errors.Is(err, ErrExists) {
@@ -139,8 +137,7 @@ func makeRoom(fsys files.FS, path string, force bool) error {
 	return moveAside(fsys, path)
 }
 
-// takeable returns an error unless there is nothing at path, an empty folder, or one of
-// which Create was interrupted.
+// takeable returns an error unless the path is free, an empty folder, or a folder left by an interrupted Create.
 func takeable(fsys files.FS, path string) error {
 	entries, err := files.Entries(fsys, path)
 	if err != nil {
@@ -155,7 +152,7 @@ func takeable(fsys files.FS, path string) error {
 	return nil
 }
 
-// onlyBegun reports whether all entries are of an interrupted Create.
+// onlyBegun reports whether all entries come from an interrupted Create.
 func onlyBegun(entries []fs.DirEntry) bool {
 	begun := map[string]bool{LockFile: true, ConfigFile: true, ResolvedFile: true, checkpointsName: true}
 	for _, entry := range entries {
@@ -166,8 +163,7 @@ func onlyBegun(entries []fs.DirEntry) bool {
 	return true
 }
 
-// MakeRoom moves a folder, if there is one that is not empty, to the first free PATH.NUMBER,
-// whatever it holds.
+// MakeRoom moves a non-empty folder, if there is one, to the first free PATH.NUMBER, whatever its content.
 func MakeRoom(fsys files.FS, path string) error {
 	path = filepath.Clean(path)
 	entries, err := files.Entries(fsys, path)
@@ -180,8 +176,8 @@ func MakeRoom(fsys files.FS, path string) error {
 	return nil
 }
 
-// moveAside renames a folder to the first free PATH.NUMBER. A run is locked meanwhile, so
-// that no process writes it.
+// moveAside renames a folder to the first free PATH.NUMBER. It locks a run during that time, so that no process writes
+// it.
 func moveAside(fsys files.FS, path string) (err error) {
 	if _, err := fsys.Stat(filepath.Join(path, ManifestFile)); err == nil {
 		lock, err := lockRun(fsys, path)
@@ -194,7 +190,7 @@ func moveAside(fsys files.FS, path string) (err error) {
 	return err
 }
 
-// lockRun takes the lock of a run for this process.
+// lockRun locks a run for this process.
 func lockRun(fsys files.FS, path string) (io.Closer, error) {
 	lock, err := fsys.Lock(filepath.Join(path, LockFile), files.Holder())
 	if errors.Is(err, files.ErrLocked) {

@@ -9,34 +9,31 @@
 //	NAME.csv              tables of measurements: [Stream], [Table]
 //	NAME.jsonl            logs, a JSON value in each line: [Lines]
 //	events.jsonl          the log of a job's events: [JobEvent]
-//	log.jsonl             the log of the program; it alone is kept whole when a run is
-//	                      resumed, and a run goes on if it cannot be written
+//	log.jsonl             the log of the program; only it is not cut when a run is
+//	                      resumed, and a run continues if it cannot be written
 //	NAME.tfevents         figures for TensorBoard: [Events]
 //	checkpoints/          NUMBER-NAME.ckpt, the last good ones: [Checkpoint]
 //	outcome.json          the outcome of the run; absent until it has ended
-//	lock                  the process that writes the run; the file stays behind, and
+//	lock                  the process that writes the run; the file remains, and
 //	                      only a process that lives holds its lock
 //
-// The manifest is written last, so a folder with a lock and no manifest was never
-// finished, and Create takes it. No existing folder is overwritten. Readers hold no lock.
-// They refuse what is no regular file and tables above 1 GiB; over a file system of
-// [files.Beneath] they do not follow links out of a folder either.
+// The manifest is written last, so a folder with a lock and without a manifest was never finished, and Create reuses
+// it. No existing folder is overwritten. Readers hold no lock. They refuse files that are not regular and tables above
+// 1 GiB; on a file system of [files.Beneath] they also do not follow links out of a folder.
 //
 // # What survives
 //
-// Files that are written at once reach the disk whole or not at all. Tables and logs
-// grow by whole lines: a kill leaves at most one torn line at the end, which readers
-// skip and the next process cuts off. A checkpoint contains the number of rows of each
-// table and log, and is written after those rows are on stable storage, so that
-// [Run.Rewind] can bring all of them back to that moment.
+// Files that are written at once reach the disk whole or not at all. Tables and logs grow by whole lines: a kill leaves
+// at most one torn line at the end, which readers skip and the next process cuts off. A checkpoint contains the number
+// of rows of each table and log, and is written after those rows are on stable storage, so that [Run.Rewind] can
+// restore all of them to that moment.
 //
 // # Tables
 //
-// The first line names the columns, with the unit in brackets: `loss [nats]`.
-// A value shows its kind: text stands in quotes, a quote in it is doubled, and
-// it has no line break; true and false are bare; an int is digits; a float has
-// a point, an exponent or is NaN, +Inf or -Inf, and is the shortest that reads
-// back as the same bits. Nothing between two commas is a missing value.
+// The first line names the columns, with the unit in brackets: `loss [nats]`. The syntax of a value shows its kind:
+// text is quoted, with quotes doubled and without line breaks; true and false are bare; an int is digits; a float has a
+// point, an exponent or is NaN, +Inf or -Inf, and is the shortest text that reads back as the same bits. An empty cell
+// is a missing value.
 //
 // # Checkpoints
 //

@@ -9,22 +9,19 @@ import (
 	"graft/results/tensorboard"
 )
 
-// eventName begins the names of event files; a number follows, one more with each process
-// that writes some.
+// eventName is the prefix of event files; a number follows, increased by each process that writes events.
 const eventName = "tensorboard-"
 
-// Events writes figures and texts by step for TensorBoard, to a file beside the tables.
-// It is made by Run.Events and has no useful zero value. It may be used by several
-// goroutines. After a failed write it accepts no more.
+// Events writes numbers and texts by step for TensorBoard, to a file in the run folder. Only Run.Events makes it; the
+// zero value is not useful. It is safe for concurrent use. After a failed write it accepts no more.
 type Events struct {
 	a   *appender
 	now func() time.Time
 }
 
-// Events starts a new event file. Now is the machine's clock, which stamps the events. A
-// resumed run calls Rewind before, which cuts event files like tables, and passes its
-// next step: a TensorBoard that is open then forgets that step and later ones. Zero
-// starts a run from the beginning.
+// Events starts a new event file. Now is the machine's clock, which stamps the events. A resumed run first calls
+// Rewind, which cuts event files like tables, and passes its next step: an open TensorBoard then drops that step and
+// later ones. Zero starts a run from the beginning.
 func (r *Run) Events(now func() time.Time, next int64) (*Events, error) {
 	file, err := r.nextEvents()
 	if err != nil {
@@ -39,7 +36,7 @@ func (r *Run) Events(now func() time.Time, next int64) (*Events, error) {
 		e.add(tensorboard.Event{Step: next, Start: true}))
 }
 
-// nextEvents is the name of the next file; TensorBoard reads files by name.
+// nextEvents returns the name of the next file; TensorBoard reads files in the order of names.
 func (r *Run) nextEvents() (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -57,7 +54,7 @@ func (r *Run) nextEvents() (string, error) {
 	return fmt.Sprintf("%s%06d%s", eventName, last+1, eventSuffix), nil
 }
 
-// Scalars adds figures of a step.
+// Scalars adds numbers of a step.
 func (e *Events) Scalars(step int64, figures ...tensorboard.Scalar) error {
 	return e.add(tensorboard.Event{Step: step, Scalars: figures})
 }

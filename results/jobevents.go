@@ -5,49 +5,49 @@ import "slices"
 // JobEvent is the name of an event in the log of a job, events.jsonl.
 type JobEvent string
 
-// Look is the way in which reports show an event. The zero value is a plain mark.
+// Look is the appearance of an event in reports. The zero value is a plain mark.
 type Look int
 
-// The looks of events.
+// Looks of events.
 const (
-	Plain  Look = iota // something happened
-	Up                 // the job has more than before
-	Down               // the job has less than before
-	Choice             // something was decided
+	Plain  Look = iota // neutral
+	Up                 // the job has more resources than before
+	Down               // the job has fewer resources than before
+	Choice             // a decision
 )
 
-// Subject is the part of a job that an event is about. The zero value is the job as a whole.
+// Subject is the part of a job that an event concerns. The zero value is the whole job.
 type Subject int
 
-// The subjects of events.
+// Subjects of events.
 const (
 	OfJob Subject = iota
 	OfDevices
-	OfNetwork // which the event changes
+	OfNetwork // the event changes the network
 	OfProcesses
 )
 
-// Notice says where an event is shown besides logs, reports and pages, which show every event.
+// Notice selects the places that show an event in addition to logs, reports and pages, which show every event.
 type Notice int
 
-// The notices of events.
+// Notices of events.
 const (
-	Marked  Notice = iota // in the table of a job that has ended, and as a mark in figures
-	Implied               // in that table alone: it follows from a marked event
+	Marked  Notice = iota // in the table of a completed job, and as a mark in figures
+	Implied               // only in that table: it follows from a marked event
 	Silent                // nowhere: every job has it
 )
 
-// EventTraits decide how an event is shown. The zero value, which unknown events have, is a plain
-// event that is shown everywhere.
+// EventTraits determine how an event is shown. The zero value, which unknown events have, is a plain event that is
+// shown everywhere.
 type EventTraits struct {
 	Look    Look
 	Of      Subject
 	Notice  Notice
-	Warning string // the consequence that a log warns of; empty for an event that is no warning
-	About   string // what has happened, in a clause
+	Warning string // consequence for the warning in the log; empty if the event is not a warning
+	About   string // description of the event, as a clause
 }
 
-// The events of a job. A new one is one line.
+// Events of a job. To add one, add a line.
 var (
 	EventStart   = NewJobEvent("start", EventTraits{Notice: Silent, About: "the job starts"})
 	EventUp      = NewJobEvent("up", EventTraits{Look: Up, Of: OfDevices, About: "the job gains devices"})

@@ -9,13 +9,11 @@ import (
 	"graft/internal/files"
 )
 
-// Lines is a log of a run, a JSON value in each line. It is made by Run.Lines and has no
-// useful zero value. It may be used by several goroutines. After a failed write it
-// accepts no more, since the file may end in a torn line.
+// Lines is a log of a run, with one JSON value per line. Only Run.Lines makes it; the zero value is not useful. It is
+// safe for concurrent use. After a failed write it accepts no more, because the file may end in a torn line.
 type Lines struct{ rows }
 
-// Lines opens a log, NAME.jsonl, and makes it where absent. Opening it twice returns the
-// same log.
+// Lines opens a log, NAME.jsonl, and makes it if absent. Opening it twice returns the same log.
 func (r *Run) Lines(name string) (*Lines, error) {
 	a, err := r.appender(name+logSuffix, "")
 	if err != nil {
@@ -24,7 +22,7 @@ func (r *Run) Lines(name string) (*Lines, error) {
 	return &Lines{rows{a}}, nil
 }
 
-// Append adds a value as one line, which is written at once.
+// Append adds a value as one line and writes it at once.
 func (l *Lines) Append(v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -33,8 +31,8 @@ func (l *Lines) Append(v any) error {
 	return l.a.append(append(text, '\n'))
 }
 
-// Write adds one line that is JSON already; a missing line break is added. With Write and
-// Sync a Lines can be the output of a logger.
+// Write adds one line that is already JSON, and adds a missing line break. With Write and Sync, Lines can be the output
+// of a logger.
 func (l *Lines) Write(line []byte) (int, error) {
 	text := bytes.TrimSuffix(line, []byte("\n"))
 	if bytes.IndexByte(text, '\n') >= 0 || !json.Valid(text) {
@@ -46,8 +44,7 @@ func (l *Lines) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// ReadJSONLines reads a log, also while it is written: a torn last line is skipped. No
-// lines give nil.
+// ReadJSONLines reads a log, also while it is written: it skips a torn last line. It returns nil if there are no lines.
 func ReadJSONLines[T any](fsys files.FS, path string) ([]T, error) {
 	var values []T
 	err := ReadTable(fsys, path, func(r io.Reader) error {

@@ -12,34 +12,32 @@ import (
 	"graft/internal/files"
 )
 
-// manifestFormat is the version of the layout of run folders. Raise it when older
-// versions of graft can no longer read them.
+// manifestFormat is the version of the layout of run folders. Raise it if older versions of graft can no longer read
+// them.
 const manifestFormat = 1
 
-// smallFile bounds the bytes of a file that is read at once: a manifest, a configuration,
-// an outcome.
+// smallFile limits the bytes of a file read at once: a manifest, a configuration, an outcome.
 const smallFile = 64 << 20
 
-// Manifest describes a run. Create sets Format; all other fields are as handed in, and
-// zero if unknown.
+// Manifest describes a run. Create sets Format; the caller sets all other fields, zero if unknown.
 type Manifest struct {
 	Format   int       `json:"format"`             // version of the folder's layout; set by Create
 	Kind     string    `json:"kind,omitempty"`     // kind of run, such as job; empty in folders of earlier versions
 	Created  time.Time `json:"created"`            // start of the run; zero if unknown
-	Graft    string    `json:"graft"`              // version of graft; empty is unknown
-	Revision string    `json:"revision,omitempty"` // commit of graft's source; empty is unknown
+	Graft    string    `json:"graft"`              // version of graft; empty means unknown
+	Revision string    `json:"revision,omitempty"` // commit of graft's source; empty means unknown
 	Modified bool      `json:"modified,omitempty"` // the source differed from that commit
-	// seed of all random streams; zero is a seed like any other
+	// seed of all random streams; zero is a valid seed
 	Seed uint64 `json:"seed"`
-	// device of the computation, such as "cuda:0"; empty is unknown
+	// device of the computation, such as "cuda:0"; empty means unknown
 	Device  string `json:"device"`
 	Profile string `json:"profile,omitempty"` // name of the device's profile; empty for the wall clock
-	// of the resolved configuration; Create computes an empty one
+	// digest of the resolved configuration; Create computes it if empty
 	ConfigSHA256  string   `json:"config_sha256,omitempty"`
-	DatasetSHA256 string   `json:"dataset_sha256,omitempty"` // of the data; empty is unknown
-	Network       string   `json:"network,omitempty"`        // name of the network at the start; empty is unknown
-	Host          string   `json:"host,omitempty"`           // machine on which the run began; empty is unknown
-	CommandLine   []string `json:"command_line,omitempty"`   // program and arguments; empty is unknown
+	DatasetSHA256 string   `json:"dataset_sha256,omitempty"` // digest of the data; empty means unknown
+	Network       string   `json:"network,omitempty"`        // name of the initial network; empty means unknown
+	Host          string   `json:"host,omitempty"`           // machine on which the run started; empty means unknown
+	CommandLine   []string `json:"command_line,omitempty"`   // program and arguments; empty means unknown
 }
 
 // ReadManifest reads the manifest of the run in a folder, also while it is written.
@@ -62,7 +60,7 @@ func ReadOutcome(fsys files.FS, path string, into any) error {
 	return readJSON(fsys, filepath.Join(path, OutcomeFile), into)
 }
 
-// readJSON reads a file that holds one JSON value.
+// readJSON reads a file with one JSON value.
 func readJSON(fsys files.FS, path string, into any) error {
 	text, err := files.ReadAll(fsys, path, smallFile)
 	if err != nil {
@@ -74,7 +72,7 @@ func readJSON(fsys files.FS, path string, into any) error {
 	return nil
 }
 
-// writeJSON writes a file that holds one JSON value, whole or not at all.
+// writeJSON atomically writes a file with one JSON value.
 func writeJSON(fsys files.FS, path string, v any) error {
 	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

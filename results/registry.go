@@ -12,19 +12,18 @@ import (
 	"graft/internal/files"
 )
 
-// Extensions of the files that grow.
+// Extensions of growing files.
 const (
 	tableSuffix = ".csv"
 	logSuffix   = ".jsonl"
-	eventSuffix = ".tfevents" // TensorBoard finds them by it
+	eventSuffix = ".tfevents" // TensorBoard recognises them by it
 )
 
-// programLog is the log that Rewind does not cut. Nothing depends on it: a run goes on if
-// it cannot be written.
+// programLog is the log that Rewind does not cut. Nothing depends on it: a run continues if it cannot be written.
 const programLog = "log" + logSuffix
 
-// registry is streams.json. It names the tables, logs and event files of a run, so that
-// no other file is ever cut. A name is added before its file is made.
+// registry is streams.json. It names the tables, logs and event files of a run, so that no other file is ever cut. A
+// name is added before its file is made.
 type registry struct {
 	Streams []string `json:"streams"`
 }
@@ -113,8 +112,8 @@ func (r *Run) opened(file, head string) (*appender, error) {
 	return a, nil
 }
 
-// all returns every table, log and event file of the run except the program's log, by
-// file name, and opens them. Those that were registered and never made are left out.
+// all opens and returns every table, log and event file of the run except the program's log, by file name. It skips
+// registered files that were never made.
 func (r *Run) all() (map[string]*appender, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -158,8 +157,7 @@ func (r *Run) marks() (map[string]Mark, error) {
 	return marks, nil
 }
 
-// syncProgramLog syncs the program's log if it can. Its writer has received the error
-// otherwise.
+// syncProgramLog syncs the program's log if possible. Otherwise its writer has received the error.
 func (r *Run) syncProgramLog() {
 	r.mu.Lock()
 	a := r.open[programLog]

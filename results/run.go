@@ -16,8 +16,8 @@ import (
 // errClosed is the error of a run's methods after Close.
 var errClosed = errors.New("the run is closed")
 
-// Run is a run folder that only this process writes. It is made by Create or Open and has
-// no useful zero value. Its methods may be called by several goroutines.
+// Run is a run folder that only this process writes. Create or Open makes it; the zero value is not useful. It is safe
+// for concurrent use.
 type Run struct {
 	fsys     files.FS
 	path     string
@@ -25,26 +25,24 @@ type Run struct {
 	made     bool // Create has made the folder
 	manifest Manifest
 
-	// Keep is the number of good checkpoints to keep; below one it is two. Set it before
-	// the first checkpoint is saved.
+	// Keep is the number of good checkpoints to keep; below one means 2. Set it before the first checkpoint is saved.
 	Keep int
 
 	mu     sync.Mutex
 	open   map[string]*appender // by file name
-	known  []string             // names in streams.json; nil before it was read
+	known  []string             // names in streams.json; nil before it is read
 	closed bool
 
 	saving sync.Mutex
-	good   map[string]bool // whether checkpoint files are whole, by name, if known
+	good   map[string]bool // whether checkpoint files are intact, by name, if known
 }
 
 func newRun(fsys files.FS, path string, lock io.Closer) *Run {
 	return &Run{fsys: fsys, path: path, lock: lock, open: map[string]*appender{}, good: map[string]bool{}}
 }
 
-// Open opens the folder of a run to continue it. If there is no run the error wraps
-// ErrNoRun, and if another process writes it files.ErrLocked. ReadManifest and the like
-// read a run without a lock, also while it is written.
+// Open opens the folder of a run to continue it. If there is no run the error wraps ErrNoRun; if another process writes
+// it, files.ErrLocked. ReadManifest and other readers need no lock, also while the run is written.
 func Open(fsys files.FS, path string) (*Run, error) {
 	path = filepath.Clean(path)
 	if err := isRun(fsys, path); err != nil {
@@ -66,11 +64,10 @@ func Open(fsys files.FS, path string) (*Run, error) {
 	return run, nil
 }
 
-// Missing reports whether a folder holds no run: it is not there, or a run was not made to its end.
+// Missing reports whether a folder has no run: it does not exist, or the creation of the run was interrupted.
 func Missing(fsys files.FS, path string) bool { return errors.Is(isRun(fsys, path), ErrNoRun) }
 
-// isRun returns an error unless the folder has a manifest. It makes no lock file in a
-// folder of others.
+// isRun returns an error unless the folder has a manifest. It makes no lock file in a foreign folder.
 func isRun(fsys files.FS, path string) error {
 	_, err := fsys.Stat(filepath.Join(path, ManifestFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -79,9 +76,8 @@ func isRun(fsys files.FS, path string) error {
 	return err
 }
 
-// sweep deletes the temporary files that a kill has left of the run's own files. Other
-// temporary files may be in use by processes with locks of their own. Whatever cannot be
-// deleted does no harm.
+// sweep deletes temporary files of the run's own files that a kill left. Other temporary files may be in use by
+// processes with their own locks. Files that cannot be deleted do no harm.
 func (r *Run) sweep() {
 	if r.readKnown() != nil {
 		return
@@ -102,14 +98,13 @@ func (r *Run) sweep() {
 	}
 }
 
-// Path is the path of a file in the run folder; the empty name gives the folder.
+// Path returns the path of a file in the run folder; the empty name gives the folder.
 func (r *Run) Path(name string) string { return filepath.Join(r.path, name) }
 
-// Manifest describes the run.
+// Manifest returns the description of the run.
 func (r *Run) Manifest() Manifest { return r.manifest }
 
-// WriteOutcome writes the outcome as JSON, which marks the run as finished; a later
-// outcome replaces it.
+// WriteOutcome writes the outcome as JSON, which marks the run as complete; a later outcome replaces it.
 func (r *Run) WriteOutcome(v any) error {
 	if err := r.Sync(); err != nil { // an outcome must not outlive its rows
 		return err
@@ -117,8 +112,8 @@ func (r *Run) WriteOutcome(v any) error {
 	return writeJSON(r.fsys, r.Path(OutcomeFile), v)
 }
 
-// Reconfigure replaces the configuration of a run that goes on with another one: the digest in the
-// manifest, then its text with defaults and as given. It may be repeated after a crash.
+// Reconfigure replaces the configuration of a continued run: the digest in the manifest, then its text with defaults
+// and as given. It may be repeated after a crash.
 func (r *Run) Reconfigure(config, resolved, digest string) error {
 	m := r.manifest
 	m.ConfigSHA256 = digest
@@ -142,8 +137,7 @@ func (r *Run) Sync() error {
 	return err
 }
 
-// Close syncs all rows and unlocks the run, also if it returns an error. Later calls do
-// nothing.
+// Close syncs all rows and unlocks the run, even if it returns an error. Later calls do nothing.
 func (r *Run) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

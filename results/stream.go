@@ -12,7 +12,7 @@ type Column struct {
 	Kind Kind   // type of the values; zero is Float
 }
 
-// String is the name of the column in the first line of a table.
+// String returns the name of the column in the first line of a table.
 func (c Column) String() string {
 	if c.Unit == "" {
 		return c.Name
@@ -20,16 +20,14 @@ func (c Column) String() string {
 	return c.Name + " [" + c.Unit + "]"
 }
 
-// Stream is a table of a run that grows by rows. It is made by Run.Stream and has no
-// useful zero value. It may be used by several goroutines. After a failed write it
-// accepts no more rows, since the file may end in a torn one.
+// Stream is a table of a run that grows by rows. Only Run.Stream makes it; the zero value is not useful. It is safe for
+// concurrent use. After a failed write it accepts no more rows, because the file may end in a torn row.
 type Stream struct {
 	rows
 	columns []Column
 }
 
-// Stream opens a table, NAME.csv, and makes it where absent. An existing one must have
-// the same columns.
+// Stream opens a table, NAME.csv, and makes it if absent. An existing table must have the same columns.
 func (r *Run) Stream(name string, columns []Column) (*Stream, error) {
 	if err := checkColumns(columns); err != nil {
 		return nil, fmt.Errorf("open table %s: %w", name, err)
@@ -53,7 +51,7 @@ func headOf(columns []Column) string {
 	return strings.Join(names, ",") + "\n"
 }
 
-// checkColumns returns an error for columns that a first line cannot name.
+// checkColumns returns an error for columns that a first line cannot represent.
 func checkColumns(columns []Column) error {
 	if len(columns) == 0 {
 		return fmt.Errorf("there are no columns")
@@ -94,9 +92,8 @@ func (s *Stream) checkKinds() error {
 	return nil
 }
 
-// Append adds a row, a value for each column: an integer of any size, a float32 or
-// float64, a string, a bool, or nil for a missing value. It is written at once unless the
-// stream is buffered. After an error of the values the table is unchanged.
+// Append adds a row, one value per column: an integer of any size, a float32 or float64, a string, a bool, or nil for a
+// missing value. It writes the row at once unless the stream is buffered. If a value is invalid the table is unchanged.
 func (s *Stream) Append(values ...any) error {
 	line, err := formatRow(s.columns, values)
 	if err != nil {
@@ -105,7 +102,6 @@ func (s *Stream) Append(values ...any) error {
 	return s.a.append(line)
 }
 
-// Buffer sets the number of rows per write; a kill loses the buffered ones. Zero and one
-// write each row at once, the default. Checkpoints, Sync and Close write all buffered
-// rows.
+// Buffer sets the number of rows per write; a kill loses buffered rows. Zero and one write each row at once, which is
+// the default. Checkpoints, Sync and Close write all buffered rows.
 func (s *Stream) Buffer(rows int) error { return s.a.group(rows) }

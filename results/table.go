@@ -10,9 +10,9 @@ import (
 	"graft/internal/files"
 )
 
-// Table is a table that was read. The zero value has no columns.
+// Table is a table read into memory. The zero value has no columns.
 type Table struct {
-	Columns []Column // a column without values is of kind Float
+	Columns []Column // a column without values has kind Float
 	Rows    int      // number of rows
 	Torn    bool     // the file ends in a torn row, which was skipped
 
@@ -24,12 +24,12 @@ type series struct {
 	kind    Kind
 	known   bool // false before the first value
 	bits    []uint64
-	texts   []string // used by strings only
+	texts   []string // for strings only
 	missing map[int]bool
 }
 
-// ReadStream reads a table, also while it is written. A torn last row is skipped;
-// anything else that no Stream writes is an error with file and line.
+// ReadStream reads a table, also while it is written. It skips a torn last row; any other content that a Stream cannot
+// write is an error with file and line.
 func ReadStream(fsys files.FS, path string) (*Table, error) {
 	t := &Table{data: map[string]*series{}}
 	if err := ReadTable(fsys, path, func(r io.Reader) error { return t.read(r, path) }); err != nil {
@@ -72,7 +72,7 @@ func (t *Table) readHead(line string) error {
 	return checkColumns(t.Columns)
 }
 
-// add takes a row.
+// add adds a row.
 func (t *Table) add(cells []cell) error {
 	if len(cells) != len(t.Columns) {
 		return fmt.Errorf("there are %d columns and %d values", len(t.Columns), len(cells))
@@ -117,7 +117,7 @@ func (t *Table) series(name string) (*series, error) {
 	return s, nil
 }
 
-// Floats returns a column of numbers, ints included. A missing one is NaN.
+// Floats returns a numeric column, including ints. Missing values are NaN.
 func (t *Table) Floats(name string) ([]float64, error) {
 	s, err := t.series(name)
 	if err != nil {
@@ -140,7 +140,7 @@ func (t *Table) Floats(name string) ([]float64, error) {
 	return values, nil
 }
 
-// Numbers returns columns of numbers by their names, as Floats does.
+// Numbers returns numeric columns by name, as Floats does.
 func (t *Table) Numbers(names ...string) (map[string][]float64, error) {
 	columns := map[string][]float64{}
 	for _, name := range names {
@@ -153,7 +153,7 @@ func (t *Table) Numbers(names ...string) (map[string][]float64, error) {
 	return columns, nil
 }
 
-// Strings returns a column of strings. A missing one is empty.
+// Strings returns a column of strings. Missing values are empty.
 func (t *Table) Strings(name string) ([]string, error) {
 	s, err := t.series(name)
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 	"graft/internal/files"
 )
 
-// tailBlock is the number of bytes that are read first from a file's end.
+// tailBlock is the number of bytes read first from the end of a file.
 const tailBlock = 1 << 12
 
-// ReadStreamTail reads only the last rows of a table, also while it is written. The
-// table's Rows are those that were read. A torn last row is skipped.
+// ReadStreamTail reads only the last rows of a table, also while it is written. The table's Rows is the number of rows
+// read. It skips a torn last row.
 func ReadStreamTail(fsys files.FS, path string, rows int) (*Table, error) {
 	file, err := fsys.Open(path)
 	if err != nil {
@@ -58,7 +58,7 @@ func readTail(file files.File, rows int) (*Table, error) {
 	return t, nil
 }
 
-// firstLine is the line of the columns, with its end.
+// firstLine returns the line of the columns, with its line break.
 func firstLine(file io.ReaderAt, size int64) ([]byte, error) {
 	line, err := bufio.NewReader(io.NewSectionReader(file, 0, min(size, maxLine))).ReadBytes('\n')
 	if errors.Is(err, io.EOF) {
@@ -67,11 +67,11 @@ func firstLine(file io.ReaderAt, size int64) ([]byte, error) {
 	return line, err
 }
 
-// lastLines are the last whole lines between two places of a file, without their ends.
+// lastLines returns the last whole lines between two offsets of a file, without line breaks.
 func lastLines(file io.ReaderAt, from, to int64, rows int) (lines [][]byte, torn bool, err error) {
 	for block := int64(tailBlock); ; block *= 4 {
 		start := max(from, to-block)
-		text, err := io.ReadAll(io.NewSectionReader(file, start, to-start)) // less if the file was cut meanwhile
+		text, err := io.ReadAll(io.NewSectionReader(file, start, to-start)) // shorter if the file was just cut
 		if err != nil {
 			return nil, false, err
 		}
@@ -80,7 +80,7 @@ func lastLines(file io.ReaderAt, from, to int64, rows int) (lines [][]byte, torn
 		lines := bytes.Split(text[:whole], []byte("\n"))
 		lines = lines[:len(lines)-1] // nothing follows the last end
 		if start > from && len(lines) > 0 {
-			lines = lines[1:] // it is incomplete
+			lines = lines[1:] // incomplete
 		}
 		if len(lines) >= rows || start == from {
 			return lines[max(0, len(lines)-rows):], torn, nil

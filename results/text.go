@@ -11,17 +11,16 @@ import (
 )
 
 const (
-	// maxLine bounds the bytes of a line of a table or log, and so the memory that a
-	// damaged file takes.
+	// maxLine limits the bytes of a line of a table or log, and so the memory for a damaged file.
 	maxLine = 16 << 20
-	// maxTable bounds the bytes of a table, log or event file that is read whole into
-	// memory. Those of real runs are hundreds of times smaller.
+	// maxTable limits the bytes of a table, log or event file read completely into memory. Real ones are hundreds of
+	// times smaller.
 	maxTable = 1 << 30
 	// readBuffer is the size of a read.
 	readBuffer = 1 << 16
 )
 
-// ReadTable opens a table or log and hands at most maxTable bytes of it to read.
+// ReadTable opens a table or log and passes at most maxTable bytes of it to read.
 func ReadTable(fsys files.FS, path string, read func(r io.Reader) error) error {
 	file, err := fsys.Open(path)
 	if err != nil {
@@ -32,14 +31,13 @@ func ReadTable(fsys files.FS, path string, read func(r io.Reader) error) error {
 		err = fmt.Errorf("%s has %d bytes, more than the %d that are read", path, info.Size(), maxTable)
 	}
 	if err == nil {
-		err = read(io.LimitReader(file, maxTable)) // it may grow meanwhile
+		err = read(io.LimitReader(file, maxTable)) // it may grow in the meantime
 	}
 	return errors.Join(err, file.Close())
 }
 
-// EachLine calls do for each whole line, with its end and numbered from 1, until do
-// returns an error. Torn means that the file does not end in a whole line. The line is
-// valid during the call.
+// EachLine calls do for each whole line, with its line break and numbered from 1, until do returns an error. Torn means
+// that the file does not end in a whole line. The line is valid during the call.
 func EachLine(r io.Reader, do func(n int, line []byte) error) (torn bool, err error) {
 	in := bufio.NewReaderSize(r, readBuffer)
 	var long []byte // part of a line that is longer than the buffer
@@ -71,8 +69,7 @@ func EachLine(r io.Reader, do func(n int, line []byte) error) (torn bool, err er
 	}
 }
 
-// namePattern matches names of tables, logs and checkpoints, which are file names on
-// every system.
+// namePattern matches names of tables, logs and checkpoints, which are valid file names on every system.
 var namePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,99}$`)
 
 // checkName returns an error for names that cannot be file names.

@@ -8,11 +8,10 @@ import (
 	"strings"
 )
 
-// UsageFile is the name of a table of [UsageRow] beneath the folder of a simulated
-// cluster.
+// UsageFile is the name of a table of [UsageRow] in the folder of a simulated cluster.
 const UsageFile = "usage.csv"
 
-// UsageRow is the use of a pool of a cluster at a second.
+// UsageRow is the use of a cluster's pool at a second.
 type UsageRow struct {
 	Pool        string
 	At          int64 // second of the trace
@@ -20,8 +19,8 @@ type UsageRow struct {
 	Idle        int64 // GPUs without a job
 	Running     int64 // jobs
 	Waiting     int64 // jobs
-	WaitingGPUs int64 // that the waiting jobs ask for
-	WaitingFew  int64 // waiting jobs that one node could hold
+	WaitingGPUs int64 // GPUs requested by waiting jobs
+	WaitingFew  int64 // waiting jobs that fit on one node
 	Nodes       int64
 	Single      int64 // nodes with one job
 	Several     int64 // nodes with more than one
@@ -67,7 +66,7 @@ func WriteUsage(w io.Writer, rows iter.Seq[UsageRow]) error {
 	return b.Flush()
 }
 
-// appendPlain adds a text in quotes only where it needs them.
+// appendPlain appends a text, quoted only if necessary.
 func appendPlain(line []byte, text string) []byte {
 	if !strings.ContainsAny(text, ",\"\r\n") {
 		return append(line, text...)

@@ -12,7 +12,7 @@ import (
 // Kind is the type of a column's values. The zero value is Float.
 type Kind int
 
-// The kinds of columns.
+// Kinds of columns.
 const (
 	Float  Kind = iota // a float64 or float32; both are kept as float64
 	Int                // an int64
@@ -20,12 +20,12 @@ const (
 	Bool               // true or false
 )
 
-// String names the kind; an unknown one has the empty name.
+// String returns the name of the kind; empty for an unknown kind.
 func (k Kind) String() string {
 	return map[Kind]string{Float: "float", Int: "int", String: "string", Bool: "bool"}[k]
 }
 
-// cell is a value of a table that is read.
+// cell is a parsed value of a table.
 type cell struct {
 	kind    Kind
 	missing bool
@@ -33,7 +33,7 @@ type cell struct {
 	text    string // of a string
 }
 
-// formatRow writes a row as a line with its end.
+// formatRow formats a row as a line with a line break.
 func formatRow(columns []Column, values []any) ([]byte, error) {
 	if len(values) != len(columns) {
 		return nil, fmt.Errorf("there are %d columns and %d values", len(columns), len(values))
@@ -51,7 +51,7 @@ func formatRow(columns []Column, values []any) ([]byte, error) {
 	return append(line, '\n'), nil
 }
 
-// appendCell writes one value. Named types count as their underlying type.
+// appendCell appends one value. Named types count as their underlying type.
 func appendCell(line []byte, kind Kind, value any) ([]byte, error) {
 	if value == nil {
 		return line, nil
@@ -72,8 +72,7 @@ func appendCell(line []byte, kind Kind, value any) ([]byte, error) {
 	return nil, fmt.Errorf("%v of type %T is not of kind %s", value, value, kind)
 }
 
-// appendFloat writes the shortest text that reads back as the same bits and does not look
-// like an int.
+// appendFloat appends the shortest text that reads back as the same bits and does not look like an int.
 func appendFloat(line []byte, f float64) []byte {
 	start := len(line)
 	line = strconv.AppendFloat(line, f, 'g', -1, 64)
@@ -107,8 +106,7 @@ func parseRow(line string, cells []cell) ([]cell, error) {
 	}
 }
 
-// parseCell reads the first value of a line; the rest is empty or begins with a
-// comma.
+// parseCell parses the first value of a line; the rest is empty or begins with a comma.
 func parseCell(line string) (cell, string, error) {
 	if strings.HasPrefix(line, `"`) {
 		return parseText(line)

@@ -13,8 +13,8 @@ import (
 	"graft/runner/app"
 )
 
-// bars draw the progress of a command on a terminal, below the lines of the log. They poll it from
-// a goroutine of their own, so that a blocked terminal blocks no work.
+// bars draw the progress of a command on a terminal, below the lines of the log. They poll it from a separate
+// goroutine, so that a blocked terminal blocks no work.
 type bars struct {
 	screen   *screen
 	progress *mpb.Progress
@@ -34,7 +34,7 @@ func drawable(s *screen) bool {
 	return err == nil && width > 0 && height > 2
 }
 
-// drawBars begins to draw.
+// drawBars starts drawing.
 func drawBars(s *screen, what app.Progress) *bars {
 	d := &bars{screen: s, progress: mpb.New(mpb.WithOutput(s.w), mpb.WithRefreshRate(refresh))}
 	right := decor.Any(func(decor.Statistics) string { return " " + what.Text() })
@@ -46,7 +46,7 @@ func drawBars(s *screen, what app.Progress) *bars {
 	return d
 }
 
-// close erases the bars. Lines of the log wait until it is done.
+// close erases the bars. Log lines wait until it is done.
 func (d *bars) close() {
 	if d == nil {
 		return
@@ -58,7 +58,7 @@ func (d *bars) close() {
 	d.screen.over = nil
 }
 
-// partFiller draws how much is done.
+// partFiller draws the completed part.
 func partFiller(part func() (done, all int64)) mpb.BarFiller {
 	style := mpb.BarStyle().Lbound("[").Filler("=").Tip(">").Padding(" ").Rbound("]")
 	if os.Getenv("NO_COLOR") == "" {

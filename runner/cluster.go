@@ -2,7 +2,7 @@ package main
 
 import "github.com/spf13/cobra"
 
-// newClusterCommand makes `graft cluster`, which needs no LibTorch.
+// newClusterCommand makes `graft cluster`. It does not need LibTorch.
 func newClusterCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "cluster",

@@ -59,7 +59,7 @@ func runClusterApplication(ctx context.Context, w io.Writer, runs []string, json
 	return show(w, json, r, err, printApplication)
 }
 
-// printApplication prints what an application was made of.
+// printApplication prints the inputs of an application.
 func printApplication(w io.Writer, r *application.Report) error {
 	d := &document.Document{}
 	d.Say(fmt.Sprintf("wrote application %s to %s: %s, trained with batches of %d to %d", r.Name, r.Folder, r.Network,

@@ -7,9 +7,9 @@ import (
 	"graft/runner/app"
 )
 
-// Percentages of GOGC. A simulation frees little of what it allocates of a large trace, so
-// waiting until the heap has doubled wastes memory; that of a small trace is over before much
-// can be collected. A GOGC of the environment comes first.
+// Percentages for GOGC. A simulation of a large trace frees little of its allocations, so waiting until the heap has
+// doubled wastes memory; a simulation of a small trace ends before much can be collected. GOGC in the environment takes
+// precedence.
 const (
 	largeTrace     = 32 << 20 // bytes of the file
 	collectedAfter = 25       // for large traces

@@ -15,8 +15,8 @@ import (
 
 // clusterEstimateOptions are the flags of `graft cluster estimate`.
 type clusterEstimateOptions struct {
-	learnedFlags              // what is learned from, and how
-	estimates.DurationOptions // the rest
+	learnedFlags              // training data and method
+	estimates.DurationOptions // other options
 }
 
 func newClusterEstimateCommand() *cobra.Command {
@@ -59,14 +59,14 @@ ends in _lgb.csv for ` + readersOf("lgb") + `.`,
 	flags.BoolVar(&o.Past, "past", false, "use the durations of similar jobs that have ended as features")
 	flags.StringVar(&o.Saved, "model", "", "write the last model to this file, for graft cluster shapes")
 	_ = command.MarkFlagRequired("trace")
-	// flags of this name are networks elsewhere
+	// In other commands flags with this name are networks.
 	_ = command.RegisterFlagCompletionFunc("model", fixedWords(func() []string { return nil }))
 	_ = command.RegisterFlagCompletionFunc("walk",
 		fixedWords(func() []string { return []string{estimates.WalkWeek, estimates.WalkNone, estimates.WalkNever} }))
 	return command
 }
 
-// readersOf names the schedulers that take a kind of estimates by default.
+// readersOf names the schedulers that use a kind of estimates by default.
 func readersOf(kind string) string {
 	var names []string
 	for _, k := range schedulers.Kinds() {

@@ -15,16 +15,16 @@ import (
 	"graft/runner/app"
 )
 
-// clusterFlags are the flags of a simulation. All but file and set are short for keys of the
-// file; those that are not given leave the key to the file.
+// clusterFlags are the flags of a simulation. All except file and set are shortcuts for keys of the file; a flag that
+// is not given leaves the key to the file.
 type clusterFlags struct {
-	file       string   // TOML; empty is none
+	file       string   // TOML; empty for none
 	schedulers []string // names
-	loads      []string // factors of the rate of submissions
+	loads      []string // factors of the submission rate
 	set        []string // assignments to keys
 
 	given *pflag.FlagSet
-	doc   *config.Document // the file; nil before it was read
+	doc   *config.Document // the file; nil before it is read
 }
 
 // document reads the file once.
@@ -35,7 +35,7 @@ func (f *clusterFlags) document(fsys files.FS) *config.Document {
 	return f.doc
 }
 
-// clusterKeys are the keys that flags are short for, by flag.
+// clusterKeys maps flags to the keys that they set.
 var clusterKeys = map[string]string{
 	"data": "cluster.data", "trace": "cluster.trace", "nodes": "cluster.nodes", "scheduler": "schedule.schedulers",
 	"compat": "cluster.compat", "placement": "cluster.placement",
@@ -64,7 +64,7 @@ func (f *clusterFlags) add(command *cobra.Command) {
 		"set a key, such as lucid.limit=300, after file and flags; may be given several times")
 }
 
-// read reads the file of jobs that keep their devices, and sets the keys of the flags that were given.
+// read reads the file of rigid jobs, and sets the keys of the given flags.
 func (f *clusterFlags) read(env *app.Env) (*rigid.File, error) {
 	w := rigid.World()
 	set, err := f.worldAssignments(w)
@@ -79,7 +79,7 @@ func (f *clusterFlags) read(env *app.Env) (*rigid.File, error) {
 	return file, nil
 }
 
-// value is the value of a flag as TOML.
+// value returns the value of a flag as TOML.
 func (f *clusterFlags) value(flag *pflag.Flag) string {
 	switch flag.Name {
 	case "load":
@@ -90,7 +90,7 @@ func (f *clusterFlags) value(flag *pflag.Flag) string {
 	return config.Quote(flag.Value.String())
 }
 
-// chosen lists the schedulers of the flag as TOML; all stands for those of all kinds.
+// chosen lists the schedulers of the flag as TOML; all means every kind.
 func chosen[T registry.Kind](f *clusterFlags, all registry.List[T]) string {
 	names := f.schedulers
 	if len(names) == 1 && names[0] == "all" {
@@ -99,7 +99,7 @@ func chosen[T registry.Kind](f *clusterFlags, all registry.List[T]) string {
 	return config.QuoteList(names)
 }
 
-// floats writes whole numbers as floats. Other texts stay; the key refuses those that are no numbers.
+// floats writes integers as floats. Other texts are unchanged; the key refuses those that are not numbers.
 func floats(list []string) []string {
 	texts := make([]string, len(list))
 	for k, text := range list {

@@ -11,9 +11,9 @@ import (
 
 // clusterForecastOptions are the flags of `graft cluster forecast`.
 type clusterForecastOptions struct {
-	learnedFlags                     // what is learned from, and how
-	estimates.ForecastOptions        // the rest
-	from                      string // date before which is learned; empty is to walk
+	learnedFlags                     // training data and method
+	estimates.ForecastOptions        // other options
+	from                      string // end date of the training data; empty means to walk
 }
 
 func newClusterForecastCommand() *cobra.Command {
@@ -50,7 +50,7 @@ dates the first line is the beginning of the simulation.`,
 		"write the last models to jobs.json and gpus.json in this folder, for graft cluster shapes")
 	command.MarkFlagsOneRequired("trace", "ticks")
 	command.MarkFlagsMutuallyExclusive("trace", "ticks")
-	_ = command.RegisterFlagCompletionFunc("from", cobra.NoFileCompletions) // flags of this name are formats elsewhere
+	_ = command.RegisterFlagCompletionFunc("from", cobra.NoFileCompletions) // elsewhere this flag is a format
 	return command
 }
 

@@ -10,11 +10,10 @@ import (
 	"graft/runner/estimates"
 )
 
-// learnedFlags are the common flags of commands that learn from a trace, but for those that are
-// options as they are.
+// learnedFlags are the common flags of commands that learn from a trace, except flags that set options directly.
 type learnedFlags struct {
-	window string // seconds, as A..B; empty is all
-	start  string // date of second zero, of traces without dates
+	window string // seconds, as A..B; empty means all
+	start  string // date of second zero, for traces without dates
 	json   bool   // print one object
 }
 
@@ -43,7 +42,7 @@ func (f *learnedFlags) addFlags(command *cobra.Command, o *estimates.Options) {
 		}))
 }
 
-// read reads the flags that are no options yet.
+// read parses the flags that do not set options directly.
 func (f *learnedFlags) read(o *estimates.Options) (err error) {
 	if o.Window, err = windowOf(f.window); err != nil {
 		return err

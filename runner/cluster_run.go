@@ -13,9 +13,9 @@ import (
 
 // clusterRunOptions are the flags of `graft cluster run`.
 type clusterRunOptions struct {
-	clusterFlags             // what is simulated
-	app.FolderOptions        // how the run folder is made
-	out               string // the run folder
+	clusterFlags             // simulation
+	app.FolderOptions        // creation of the run folder
+	out               string // run folder
 	json              bool   // print one object
 }
 

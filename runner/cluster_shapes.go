@@ -13,7 +13,7 @@ import (
 
 // clusterShapesOptions are the flags of `graft cluster shapes`.
 type clusterShapesOptions struct {
-	term string // name; empty is all
+	term string // name of the term; empty means all
 	csv  bool   // print a term's shape as CSV
 	json bool   // print one object
 }

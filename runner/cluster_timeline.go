@@ -17,10 +17,10 @@ import (
 
 // clusterTimelineOptions are the flags of `graft cluster timeline`.
 type clusterTimelineOptions struct {
-	clusterFlags                 // what is simulated
-	rigid.TimelineOptions        // which job is followed
-	out                   string // file; empty is stdout
-	force                 bool   // write over
+	clusterFlags                 // simulation
+	rigid.TimelineOptions        // job to follow
+	out                   string // output file; empty means stdout
+	force                 bool   // overwrite
 }
 
 func newClusterTimelineCommand() *cobra.Command {

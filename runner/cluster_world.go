@@ -20,22 +20,21 @@ import (
 	simulations "graft/runner/study"
 )
 
-// worldKeys are the keys of all worlds that flags are short for, by flag.
+// worldKeys maps flags to the keys that they set, common to all worlds.
 var worldKeys = map[string]string{
 	"trace": "workload.traces", "scheduler": "schedule.schedulers", "workers": "schedule.workers",
 	"against": "schedule.against", "out": "run.folder",
 }
 
-// world is the world of the file, or else the one that the flags ask for; without either jobs
-// keep their devices.
+// world returns the world of the file, or the one requested by flags. Without either, jobs are rigid.
 func (o *clusterRunOptions) world(fsys files.FS) *study.World {
 	if o.file != "" {
 		k := o.document(fsys).Kind()
 		switch {
 		case worlds.Named(k.Name) != nil:
 			return worlds.Named(k.Name)
-		case k != config.JobKind: // which is that of files without sections of a kind
-			return worlds.Named("rigid") // which says what command takes the file
+		case k != config.JobKind: // the kind of files without sections of another kind
+			return worlds.Named("rigid") // it reports the right command for the file
 		}
 	}
 	flags := map[string]string{}
@@ -48,7 +47,7 @@ func (o *clusterRunOptions) world(fsys files.FS) *study.World {
 	return worlds.Named("rigid")
 }
 
-// runWorld simulates a file of a world, with the keys of the flags that were given.
+// runWorld simulates a file of a world, with the keys of the given flags.
 func runWorld(ctx context.Context, w io.Writer, world *study.World, o clusterRunOptions) error {
 	set, err := o.worldAssignments(world)
 	if err != nil {
@@ -88,7 +87,7 @@ func (o *clusterFlags) worldAssignments(w *study.World) (set []string, err error
 	return set, err
 }
 
-// worldValue is the value of a flag as TOML.
+// worldValue returns the value of a flag as TOML.
 func (o *clusterFlags) worldValue(w *study.World, flag *pflag.Flag, text, list bool) string {
 	switch {
 	case text:

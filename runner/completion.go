@@ -24,8 +24,8 @@ import (
 // shells lists the shells that completion supports.
 var shells = []string{"bash", "zsh", "fish", "powershell"}
 
-// newCompletionCommand is `graft completion`. It stands in for cobra's own, which has a
-// command for each shell and no examples.
+// newCompletionCommand makes `graft completion`. It replaces cobra's own, which has a command per shell and no
+// examples.
 func newCompletionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion " + strings.Join(shells, "|"),
@@ -59,7 +59,7 @@ func runCompletion(root *cobra.Command, w io.Writer, shell string) error {
 	return root.GenPowerShellCompletionWithDesc(w)
 }
 
-// completer says what could stand where the cursor is.
+// completer returns completions at the cursor.
 type completer = cobra.CompletionFunc
 
 // argumentCompleters complete the arguments of a command. Commands without an entry
@@ -109,7 +109,7 @@ var flagCompleters = map[string]completer{
 	"arrivals":  fixedWords(func() []string { return []string{"diurnal", "poisson"} }),
 }
 
-// complete tells every command of a tree what its arguments and flags can be.
+// complete registers completions for the arguments and flags of every command of a tree.
 func complete(root *cobra.Command) {
 	walk(root, func(command *cobra.Command) {
 		if c := argumentCompleters[command.CommandPath()]; c != nil {
@@ -117,13 +117,13 @@ func complete(root *cobra.Command) {
 		}
 		for name, c := range flagCompleters {
 			if command.LocalFlags().Lookup(name) != nil {
-				_ = command.RegisterFlagCompletionFunc(name, c) // it fails where there is no such flag
+				_ = command.RegisterFlagCompletionFunc(name, c) // fails if there is no such flag
 			}
 		}
 	})
 }
 
-// fixedWords completes from a list, and takes files as well.
+// fixedWords completes from a list, and also completes files.
 func fixedWords(list func() []string) completer {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return list(), cobra.ShellCompDirectiveDefault
@@ -152,21 +152,20 @@ func networks(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirect
 	return list, cobra.ShellCompDirectiveDefault
 }
 
-// runFolders completes the run folders beneath the folder that is being written, or beneath
-// runs, where commands make them.
+// runFolders completes the run folders below the folder being typed, or below runs, where commands make them.
 func runFolders(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 	dir := filepath.Dir(begun)
 	if begun == "" {
 		dir = "runs"
 	}
 	found, err := runs.Find(files.OS{}, dir)
-	if err != nil { // there is no such folder
+	if err != nil { // the folder does not exist
 		return nil, cobra.ShellCompDirectiveFilterDirs
 	}
 	return found, cobra.ShellCompDirectiveDefault
 }
 
-// keys completes what can be set, by the file that is named before.
+// keys completes settable keys, for the file named earlier.
 func keys(command *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	var list []string
 	for _, v := range keysOf(command, args) {
@@ -177,7 +176,7 @@ func keys(command *cobra.Command, args []string, _ string) ([]string, cobra.Shel
 	return list, cobra.ShellCompDirectiveNoSpace
 }
 
-// keysOf are the keys of a kind of file: that of the first argument, or else the command's.
+// keysOf returns the keys of a kind of file: the kind of the first argument, or else the command's.
 func keysOf(command *cobra.Command, args []string) []config.Value {
 	kind := config.KindOf(files.OS{}, first(args))
 	if usual := map[string]*config.Kind{"simulate": config.SimulationKind,
@@ -196,7 +195,7 @@ func listNames(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirec
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// commandNames completes commands below those that stand there.
+// commandNames completes commands below the typed ones.
 func commandNames(command *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	at := command.Root()
 	for _, name := range args {

@@ -23,7 +23,7 @@ import (
 	"graft/runner/train"
 )
 
-// newConfigCommand is `graft config`. It needs no LibTorch.
+// newConfigCommand makes `graft config`. It does not need LibTorch.
 func newConfigCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "config",
@@ -79,7 +79,7 @@ starts.`,
 	return command
 }
 
-// checkFiles prints a line for each valid file, and returns the faults of the others.
+// checkFiles prints a line for each valid file, and returns the faults of invalid files.
 func checkFiles(w io.Writer, paths []string, summary func(path string) (string, error)) error {
 	var wrong []error
 	code := failure.Failed
@@ -97,7 +97,7 @@ func checkFiles(w io.Writer, paths []string, summary func(path string) (string, 
 	return failure.With(code, errors.Join(wrong...))
 }
 
-// readAny reads a file of whichever kind.
+// readAny reads a file of any kind.
 func readAny(env *app.Env, path string, set []string) (config.File, *config.Kind, error) {
 	d := config.Open(env.Files, path)
 	f, err := d.Read(set)
@@ -131,16 +131,16 @@ func configSummary(ctx context.Context, env *app.Env, path string, set []string)
 
 // configValue is a key of `graft config show --json`.
 type configValue struct {
-	Key         string `json:"key"`                   // with its sections, such as time.budget
-	Value       any    `json:"value"`                 // of whichever type the key has
+	Key         string `json:"key"`                   // key with its sections, such as time.budget
+	Value       any    `json:"value"`                 // value of any type
 	From        string `json:"from"`                  // default, FILE:LINE or --set
 	Description string `json:"description,omitempty"` // with --describe
 }
 
 // configReport is the JSON output of `graft config show --json`.
 type configReport struct {
-	File   string        `json:"file"`   // its path; empty for the defaults alone
-	Digest string        `json:"digest"` // of what results depend on
+	File   string        `json:"file"`   // path of the file; empty for only the defaults
+	Digest string        `json:"digest"` // digest of the inputs of results
 	Values []configValue `json:"values"` // all keys, in the order of a file
 }
 
@@ -207,10 +207,10 @@ func showConfig(w io.Writer, path string, f config.File, o showOptions) error {
 	return t.Print(w)
 }
 
-// widestTables is the length in characters up to which a list of tables has one line.
+// widestTables is the maximum length in characters of a list of tables on one line.
 const widestTables = 100
 
-// addValue adds a line for a key. A long list of tables has one for each key in it that is not zero.
+// addValue adds a line for a key. A long list of tables has a line for each of its nonzero keys.
 func addValue(t *document.Table, v config.Value) {
 	parts := v.Parts()
 	if len(parts) == 0 || len(v.Text) <= widestTables {
@@ -262,7 +262,7 @@ each section.`,
 	return command
 }
 
-// schemaOf is the schema of the kind whose flag is set, or else of jobs.
+// schemaOf returns the schema of the kind whose flag is set; the default is jobs.
 func schemaOf(wanted map[string]*bool) (string, error) {
 	for _, kind := range config.Kinds() {
 		if set := wanted[kind.Name]; set != nil && *set {

@@ -15,7 +15,7 @@ import (
 	"graft/runner/doctor"
 )
 
-// together says over what the processes of a job speak to each other.
+// together names the transport between the processes of a job.
 func together(l *doctor.Libtorch) string {
 	switch {
 	case l.NCCL:
@@ -90,7 +90,7 @@ func printDoctor(w io.Writer, r *doctor.Report) error {
 	return table.Flush()
 }
 
-// gpuFacts lists what is known of a GPU.
+// gpuFacts lists the known properties of a GPU.
 func gpuFacts(g telemetry.State) []string {
 	facts := []string{cmp.Or(g.Name, "name unknown")}
 	for _, f := range []struct {

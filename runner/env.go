@@ -10,7 +10,7 @@ import (
 	"graft/runner/app"
 )
 
-// environment is the machine as the command that runs under ctx sees it.
+// environment returns the environment of the command that runs under ctx.
 func environment(ctx context.Context) *app.Env {
 	built := builtVersion()
 	e := &app.Env{Files: filesFrom(ctx), Now: time.Now, Random: rand.Reader, Version: built.source(),
@@ -21,8 +21,8 @@ func environment(ctx context.Context) *app.Env {
 	if e.Getenv = os.Getenv; os.Getenv(app.EnergyVariable) != "off" {
 		e.Telemetry = app.OpenTelemetry(e.Files)
 	}
-	e.Host, _ = os.Hostname()      // the manifest has none then
-	e.Program, _ = os.Executable() // starting processes fails without it
+	e.Host, _ = os.Hostname()      // on failure the manifest has none
+	e.Program, _ = os.Executable() // on failure starting processes fails
 	if s := screenFrom(ctx); drawable(s) {
 		e.Show = func(w app.Progress) func() { return drawBars(s, w).close }
 	}
@@ -32,7 +32,7 @@ func environment(ctx context.Context) *app.Env {
 // filesKey is the key of the file system in a context.
 type filesKey struct{}
 
-// filesFrom is the file system of commands: the disk unless a test uses another one.
+// filesFrom returns the file system of commands: the disk unless a test sets another one.
 func filesFrom(ctx context.Context) files.FS {
 	if fsys, has := ctx.Value(filesKey{}).(files.FS); has {
 		return fsys

@@ -23,12 +23,12 @@ import (
 
 // evaluateOptions are the flags of `graft evaluate`.
 type evaluateOptions struct {
-	evaluate.Options                        // what is evaluated; the zero value is incomplete
-	seeds            int                    // policies that learn each time, where tables are left out
+	evaluate.Options                        // options of the evaluation; the zero value is incomplete
+	seeds            int                    // policies per held-out group
 	compat           bool                   // print the original's report
 	asPublished      bool                   // evaluate as the original's last code did
 	json             bool                   // print one object
-	csv              bool                   // print a row for each table and chooser
+	csv              bool                   // print a row per table and chooser
 	set              []string               // assignments after the file of schedulers
 	given            func(flag string) bool // whether a flag was given
 }
@@ -136,7 +136,7 @@ func (o *evaluateOptions) addLeaveFlags(flags *pflag.FlagSet) {
 		"with --leave-out: maximum number of learning steps (default: that of --for)")
 }
 
-// validate lists what is wrong with flags beside each other, and with the options.
+// validate returns every fault of combined flags and of the options.
 func (o evaluateOptions) validate(env *app.Env) error {
 	switch {
 	case o.compat && (len(o.Policies) > 1 || len(o.Tables) > 1):
@@ -154,7 +154,7 @@ func (o evaluateOptions) validate(env *app.Env) error {
 	return failure.With(failure.Usage, errors.Join(o.Options.Validate(env.Files), o.validateLeave()))
 }
 
-// validateLeave lists what is wrong with the flags about leaving tables out.
+// validateLeave returns every fault of the flags about held-out tables.
 func (o evaluateOptions) validateLeave() error {
 	var faults validate.Faults
 	for _, flag := range []string{"learn", "try", "for", "seeds", "steps", "against"} {
@@ -169,7 +169,7 @@ func (o evaluateOptions) validateLeave() error {
 	return errors.Join(faults...)
 }
 
-// ofSchedulers are the flags that suit the comparison of schedulers.
+// ofSchedulers are the flags for the comparison of schedulers.
 var ofSchedulers = []string{"policy", "against", "set", "out", "force", "json"}
 
 func runEvaluateSchedulers(command *cobra.Command, path string, o evaluateOptions) error {

@@ -7,12 +7,12 @@ import (
 	"graft/internal/failure"
 )
 
-// exitTable is the one place that says what each code means: the help text of
-// the root command and the JSON form of an error are made from it.
+// exitTable defines the meaning of each code: the help text of the root command and the JSON form of an error are made
+// from it.
 var exitTable = []struct {
 	code    failure.Code
-	kind    string // one word for programs
-	meaning string // one line for people
+	kind    string // one word, for programs
+	meaning string // one line of text
 }{
 	{failure.Done, "done", "everything that was asked for was done"},
 	{failure.Failed, "failed", "it could not be done; the error says why"},
@@ -34,7 +34,7 @@ func exitHelp() string {
 	return strings.TrimRight(text.String(), "\n")
 }
 
-// kindOf is the one word for a code; a code outside the table is a failure.
+// kindOf returns the word for a code; a code outside the table is a failure.
 func kindOf(code failure.Code) string {
 	for _, row := range exitTable {
 		if row.code == code {

@@ -12,7 +12,7 @@ import (
 	"graft/runner/export"
 )
 
-// newExportCommand is `graft export`. It needs no LibTorch.
+// newExportCommand makes `graft export`. It does not need LibTorch.
 func newExportCommand() *cobra.Command {
 	var o export.Options
 	var asJSON bool

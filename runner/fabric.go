@@ -86,13 +86,13 @@ settings, into the folder of --out: a file for each policy, and its rewards.`,
 
 // fabricOptions are the flags of episodes.
 type fabricOptions struct {
-	app.FolderOptions                          // how the run folder is made
+	app.FolderOptions                          // creation of the run folder
 	set               []string                 // assignments after the file
-	compat            string                   // whose simulator; empty is graft's
+	compat            string                   // simulator to reproduce; empty means graft's
 	play              fabric.PlayOptions       // the recorded episode, with compat
 	study             bool                     // the published experiments, with compat
-	experiment        fabric.ExperimentOptions // of the study
-	out               string                   // the run folder
+	experiment        fabric.ExperimentOptions // options of the study
+	out               string                   // run folder
 	json              bool                     // print one object
 }
 
@@ -204,7 +204,7 @@ func printExperiments(w io.Writer, r *fabric.Experiments) error {
 	return d.Print(w)
 }
 
-// sharesOf lists degrees with their shares, but those of less than half a percent.
+// sharesOf lists degrees with their shares, except shares below half a percent.
 func sharesOf(list []fabric.DegreeShare) string {
 	var texts []string
 	for _, d := range list {

@@ -15,7 +15,7 @@ import (
 	"graft/runner/fabric"
 )
 
-// graphFlags add the flags of networks that are given as graphs.
+// graphFlags adds the flags of networks given as graphs.
 func graphFlags(flags *pflag.FlagSet, o *graphs.ReadOptions) {
 	flags.IntVar(&o.Batch, "batch", 64, "examples in a step, of a network")
 	flags.IntVar(&o.Size, "size", 0, "height and width of images in pixels, of a network; 0 is the network's own")
@@ -79,7 +79,7 @@ func printGraph(w io.Writer, r *fabric.GraphReport) error {
 	return p.Err
 }
 
-// stepFlags are flags whose texts are read.
+// stepFlags are flags whose texts are parsed.
 type stepFlags struct {
 	fabric.StepOptions
 	shape  string
@@ -135,7 +135,7 @@ its servers and the ways between them over time.`,
 	return command
 }
 
-// read reads the texts of flags.
+// read parses the texts of flags.
 func (o *stepFlags) read() (err error) {
 	if o.shape != "" {
 		if o.Network.Size, err = wire.ReadSize(o.shape); err != nil {
@@ -146,7 +146,7 @@ func (o *stepFlags) read() (err error) {
 	return err
 }
 
-// legsShown is the number of legs of a critical path that a terminal shows: its beginning.
+// legsShown is the number of legs of a critical path shown on a terminal.
 const legsShown = 20
 
 func printStep(w io.Writer, r *fabric.StepReport) error {

@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newFleetCommand is `graft fleet`. It needs no LibTorch, but for a manifest of a new simulation.
+// newFleetCommand makes `graft fleet`. It needs LibTorch only for a manifest of a new simulation.
 func newFleetCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "fleet",

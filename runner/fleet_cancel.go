@@ -33,7 +33,7 @@ with --resume.`,
 	}
 }
 
-// beginner is the command that goes on with a run folder.
+// beginner returns the command that continues a run folder.
 func beginner(env *app.Env, folder string) string {
 	if workers.IsSweep(env, folder) {
 		return "the same command with --resume"

@@ -53,7 +53,7 @@ workers. If the engine does not answer the rest is printed, and the exit code is
 	return command
 }
 
-// silent is the error of an engine that did not answer; nil where it did.
+// silent returns the error of an engine that did not respond; nil if it did.
 func silent(engineError string) error {
 	if engineError == "" {
 		return nil
@@ -61,7 +61,7 @@ func silent(engineError string) error {
 	return failure.With(failure.Partial, errors.New(engineError))
 }
 
-// printStatus prints a status for people.
+// printStatus prints a status as text.
 func printStatus(w io.Writer, r *simulate.Status) error {
 	p := &document.Printer{W: w}
 	p.Line("%s", statusHeadline(r))
@@ -73,7 +73,7 @@ func printStatus(w io.Writer, r *simulate.Status) error {
 	return p.Err
 }
 
-// printTrialStatus prints a status of trials for people.
+// printTrialStatus prints a status of trials as text.
 func printTrialStatus(w io.Writer, r *sweep.Status) error {
 	p := &document.Printer{W: w}
 	p.Line("%d of %s ended, %d failed, %d left", r.Ended, words.Plural(r.Trials, "trial"), len(r.Failed), r.Left)
@@ -104,7 +104,7 @@ func printWorkers(p *document.Printer, r workers.Status) {
 	}
 }
 
-// statusHeadline is the simulation in a few lines.
+// statusHeadline summarizes the simulation in a few lines.
 func statusHeadline(r *simulate.Status) string {
 	s := r.State
 	text := fmt.Sprintf("%d of %s ended, %d failed, %d left; %d of %s", s.Ended, words.Plural(s.Sequences, "run"),

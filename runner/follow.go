@@ -14,8 +14,8 @@ import (
 	"graft/trainer/team"
 )
 
-// newFollowCommand is `graft follow`, which people use on other machines than the job's; 'graft train' starts it
-// on its own.
+// newFollowCommand makes `graft follow`, for use on machines other than the job's; 'graft train' starts local followers
+// itself.
 func newFollowCommand() *cobra.Command {
 	var o train.FollowOptions
 	var join train.JoinOptions
@@ -65,7 +65,7 @@ func runFollow(ctx context.Context, path string, o train.FollowOptions) error {
 	}
 	answers := os.NewFile(team.AnswerFile, "answers")
 	defer answers.Close()
-	// Whoever stops the job stops its leader, which saves it and lets this one go.
+	// Signals stop the leader, which saves the job and dismisses this follower.
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGUSR1)
 	return train.Follow(ctx, environment(ctx), path, o, os.Stdin, answers)
 }

@@ -9,8 +9,7 @@ import (
 	"graft/internal/registry"
 )
 
-// newHelpCommand is `graft help`. It stands in for cobra's own, which ends with
-// success when it is asked about a command that does not exist.
+// newHelpCommand makes `graft help`. It replaces cobra's own, which succeeds for a command that does not exist.
 func newHelpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND]...",
@@ -23,7 +22,7 @@ func newHelpCommand() *cobra.Command {
 	}
 }
 
-// runHelp prints the help of the command that the names lead to.
+// runHelp prints the help of the command at the path of names.
 func runHelp(root *cobra.Command, names []string) error {
 	at := root
 	for _, name := range names {
@@ -37,7 +36,7 @@ func runHelp(root *cobra.Command, names []string) error {
 	return at.Help()
 }
 
-// child is the command of that name directly below parent, or nil.
+// child returns the command with a name directly below parent, or nil.
 func child(parent *cobra.Command, name string) *cobra.Command {
 	for _, command := range parent.Commands() {
 		if command.Name() == name || command.HasAlias(name) {
@@ -47,7 +46,7 @@ func child(parent *cobra.Command, name string) *cobra.Command {
 	return nil
 }
 
-// listed lists kinds for a help text, names in a column of some width.
+// listed lists kinds for a help text, with names in a column of a width.
 func listed[T registry.Kind](kinds registry.List[T]) string {
 	width := 8
 	for _, name := range kinds.Names() {

@@ -19,19 +19,19 @@ type listIndex struct {
 
 // listedKind is a list that `graft list` can print.
 type listedKind struct {
-	Kind    string `json:"kind"`    // its name
+	Kind    string `json:"kind"`    // name of the kind
 	About   string `json:"about"`   // one line
-	Entries int    `json:"entries"` // number of things in it
+	Entries int    `json:"entries"` // number of entries
 }
 
 // listReport is the JSON output of `graft list KIND`.
 type listReport struct {
-	Kind    string        `json:"kind"`    // its name
+	Kind    string        `json:"kind"`    // name of the kind
 	About   string        `json:"about"`   // one line
 	Entries []lists.Entry `json:"entries"` // in the order of the registry
 }
 
-// newListCommand is `graft list`. It needs no LibTorch.
+// newListCommand makes `graft list`. It does not need LibTorch.
 func newListCommand() *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
@@ -72,7 +72,7 @@ func printKinds(w io.Writer, asJSON bool) error {
 	return t.Print(w)
 }
 
-// printList lists the things of a kind.
+// printList lists the entries of a kind.
 func printList(w io.Writer, name string, asJSON bool) error {
 	k, err := lists.Kinds().Named("list", name)
 	if err != nil {
@@ -86,7 +86,7 @@ func printList(w io.Writer, name string, asJSON bool) error {
 	return err
 }
 
-// text has a line for each thing, and below it the example.
+// text has a line per entry, followed by the example.
 func (l listReport) text() string {
 	var b strings.Builder
 	part := ""

@@ -13,13 +13,13 @@ import (
 	"graft/runner/app"
 )
 
-// logOptions are the flags that decide how much is logged.
+// logOptions are the flags for the amount of logging.
 type logOptions struct {
-	verbose bool // log the details too; false leaves them out
-	quiet   bool // log errors only; false logs what is done as well
+	verbose bool // log details too
+	quiet   bool // log only errors; false also logs actions
 }
 
-// level is the least severe level that is logged.
+// level returns the least severe level to log.
 func (o logOptions) level() zapcore.Level {
 	switch {
 	case o.verbose:
@@ -31,18 +31,16 @@ func (o logOptions) level() zapcore.Level {
 	}
 }
 
-// screen is the stderr of a command, which gets all lines of its log.
+// screen is the stderr of a command, which receives all lines of its log.
 type screen struct {
 	logOptions
 	w  io.Writer
 	mu sync.Mutex
-	// over is the progress bar that owns the terminal, and puts lines above itself; nil where there
-	// is none.
+	// over is the progress bar that owns the terminal, and writes lines above itself; nil if there is none.
 	over io.Writer
 }
 
-// Write writes a line above the progress bar. If the bar has closed, the line goes to the plain
-// writer.
+// Write writes a line above the progress bar. If the bar has closed, the line goes to the plain writer.
 func (s *screen) Write(line []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,7 +52,7 @@ func (s *screen) Write(line []byte) (int, error) {
 	return s.w.Write(line)
 }
 
-// newLogger logs to a screen: lines for a person on a terminal, JSON anywhere else.
+// newLogger logs to a screen: readable lines on a terminal, otherwise JSON.
 func newLogger(s *screen) *zap.Logger {
 	layout := app.LogLayout()
 	encoder := zapcore.NewJSONEncoder(layout)
@@ -77,13 +75,13 @@ type (
 	screenKey struct{}
 )
 
-// withLogger returns a context from which loggerFrom reads the logger of a screen,
-// and screenFrom the screen.
+// withLogger returns a context with a screen and its logger, for screenFrom and loggerFrom.
 func withLogger(ctx context.Context, s *screen) context.Context {
 	return context.WithValue(context.WithValue(ctx, loggerKey{}, newLogger(s)), screenKey{}, s)
 }
 
-// screenFrom is the screen of the command that runs under ctx; outside of one it is nowhere.
+// screenFrom returns the screen of the command that runs under ctx; outside of a command, a screen that discards
+// everything.
 func screenFrom(ctx context.Context) *screen {
 	if s, ok := ctx.Value(screenKey{}).(*screen); ok {
 		return s
@@ -91,7 +89,7 @@ func screenFrom(ctx context.Context) *screen {
 	return &screen{w: io.Discard}
 }
 
-// loggerFrom is the logger of the command that runs under ctx; outside of one it logs nothing.
+// loggerFrom returns the logger of the command that runs under ctx; outside of a command it discards everything.
 func loggerFrom(ctx context.Context) *zap.Logger {
 	if logger, ok := ctx.Value(loggerKey{}).(*zap.Logger); ok {
 		return logger

@@ -1,9 +1,8 @@
-// Command graft grows a network while it trains: when a job is given more devices it deepens or
-// widens its network, when they are taken away it shrinks back and keeps what it learned.
+// Command graft grows a network while it trains: if a job gets more devices it deepens or widens its network; if
+// devices are taken away the network shrinks and keeps what it learned.
 //
-// This package is the only one that reads flags, writes to stdout and exits.
-// Each command has a file of its own and is registered in root.go. Data goes to
-// stdout, everything else (logs, progress, errors) to stderr.
+// This package is the only one that reads flags, writes to stdout and exits. Each command has its own file and is
+// registered in root.go. Data goes to stdout, everything else (logs, progress, errors) to stderr.
 package main
 
 import (
@@ -23,8 +22,7 @@ func main() {
 	os.Exit(int(run(os.Args[1:], os.Stdout, os.Stderr)))
 }
 
-// run is the whole program but for the process: it listens for signals, runs
-// the command that args name and returns the code to leave with.
+// run is the whole program except the process: it handles signals, runs the command in args and returns the exit code.
 func run(args []string, stdout, stderr io.Writer) failure.Code {
 	ctx, stop := withSignals(context.Background(), os.Exit)
 	defer stop()
@@ -42,13 +40,13 @@ func execute(ctx context.Context, root *cobra.Command, args []string, stdout, st
 		return failure.Done
 	}
 	if !*began {
-		// Whatever fails before a command's own code runs is about how it was
-		// called: an unknown command or flag, a wrong argument, a missing one.
+		// An error before a command's own code runs is a usage error: an unknown command or flag, or a wrong or missing
+		// argument.
 		err = failure.With(failure.Usage, err)
 	}
 	code := failure.CodeOf(ctx, err)
 	if cause := context.Cause(ctx); code == failure.Interrupted && !errors.Is(err, cause) {
-		err = fmt.Errorf("%w: %w", err, cause) // which signal it was
+		err = fmt.Errorf("%w: %w", err, cause) // names the signal
 	}
 	reportError(stderr, command, args, code, err)
 	return code

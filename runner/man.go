@@ -17,7 +17,7 @@ import (
 	"graft/runner/app"
 )
 
-// newManCommand is `graft man`, for packagers.
+// newManCommand makes `graft man`, for packagers.
 func newManCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "man DIR",
@@ -59,7 +59,7 @@ func documented(root *cobra.Command) (list []*cobra.Command) {
 	return list
 }
 
-// writeManual writes the page of a command, whole or not at all.
+// writeManual atomically writes the page of a command.
 func writeManual(dir string, command *cobra.Command) error {
 	page, err := manPage(command)
 	if err != nil {
@@ -72,7 +72,7 @@ func writeManual(dir string, command *cobra.Command) error {
 // noDate is the date in the first line of a generated page; the page is written without it.
 const noDate = `"Jan 0001"`
 
-// manPage is the page of a command. It has no date: equal commands have equal pages.
+// manPage returns the page of a command. It has no date: equal commands have equal pages.
 func manPage(command *cobra.Command) ([]byte, error) {
 	command.DisableAutoGenTag = true
 	command.Long = asMarkdown(command.Long)
@@ -82,7 +82,7 @@ func manPage(command *cobra.Command) ([]byte, error) {
 	return bytes.Replace(page.Bytes(), []byte(noDate), []byte(`""`), 1), err
 }
 
-// marked are the characters of a text that Markdown would take for its own.
+// marked matches characters with a meaning in Markdown.
 var marked = regexp.MustCompile("[*_<>`#\\[\\]\\\\]")
 
 // asMarkdown escapes a help text for Markdown. Indented lines become code blocks.
@@ -92,7 +92,7 @@ func asMarkdown(text string) string {
 	for line := range strings.Lines(text) {
 		indented := strings.HasPrefix(line, "  ")
 		if indented != inside {
-			b.WriteString("\n") // which Markdown wants around what keeps its places
+			b.WriteString("\n") // Markdown requires it around code blocks
 		}
 		if inside = indented; indented {
 			line = "    " + line

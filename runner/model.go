@@ -11,7 +11,7 @@ import (
 	"graft/tracing/drawing"
 )
 
-// newModelCommand is `graft model`. But for forward and import it needs no LibTorch.
+// newModelCommand makes `graft model`. Only forward and import need LibTorch.
 func newModelCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "model",
@@ -30,16 +30,16 @@ type modelList struct {
 	Networks []modelEntry `json:"networks"` // in the order of the zoo
 }
 
-// modelEntry is a network of the zoo, made for its own input and classes.
+// modelEntry is a network of the zoo, with its own input and classes.
 type modelEntry struct {
-	Name       string      `json:"name"`            // that it can be had by
-	Alias      string      `json:"alias,omitempty"` // another name for it
+	Name       string      `json:"name"`            // name in the zoo
+	Alias      string      `json:"alias,omitempty"` // alternative name
 	About      string      `json:"about"`           // one line
-	Input      model.Shape `json:"input"`           // of one example
-	Classes    int         `json:"classes"`         // by default
-	Parameters int         `json:"parameters"`      // that an optimizer moves
+	Input      model.Shape `json:"input"`           // shape of one example
+	Classes    int         `json:"classes"`         // default number of classes
+	Parameters int         `json:"parameters"`      // trained parameters
 	FLOP       int64       `json:"flop"`            // forward for one example; a multiply-add is two
-	Blocks     int         `json:"blocks"`          // that surgery can work on
+	Blocks     int         `json:"blocks"`          // blocks for surgery
 }
 
 func newModelListCommand() *cobra.Command {
@@ -108,7 +108,7 @@ func printModels(w io.Writer, l *modelList) error {
 	return p.Err
 }
 
-// shortText is a number with three digits and k, M or G.
+// shortText formats a number with three digits and k, M or G.
 func shortText(n int64) string {
 	digits, prefix := drawing.Short(n)
 	return digits + prefix

@@ -51,7 +51,7 @@ An imported network may take whole numbers, with "dtype": "int64" beside the sha
 	return command
 }
 
-// printForward has a line for each example, or for each place of one, such as a token's.
+// printForward has a line per example, or per position of one, such as a token.
 func printForward(w io.Writer, r *export.ForwardReport) error {
 	t := document.NewTable().Given("example", true)
 	columns := 1

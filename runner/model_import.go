@@ -46,7 +46,7 @@ without it the print is what the operators say.`,
 	return command
 }
 
-// printImport prints the network, and what has been written. Operators that cannot be mapped are in the error.
+// printImport prints the network and the written files. The error has the operators that cannot be mapped.
 func printImport(w io.Writer, r *imports.Report) error {
 	if len(r.Files) == 0 {
 		return nil

@@ -23,7 +23,7 @@ import (
 // modelShowOptions are the flags of `graft model show`.
 type modelShowOptions struct {
 	input   string // shape of one example such as 3x32x32; empty means the network's own
-	classes int    // of a network of the zoo; zero means its own
+	classes int    // classes of a network of the zoo; zero means its own
 	json    bool   // print one object instead of tables
 	toml    bool   // print a network file instead of tables
 	svg     string // file to draw to, "-" for stdout; empty means no drawing
@@ -93,7 +93,7 @@ func (o modelShowOptions) load(arg string) (*model.Network, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A drawing replaces what is there, so it must not be mistaken for a network.
+	// A drawing replaces an existing file, so the name must not be a network file's.
 	if o.svg != "" && o.svg != "-" && !strings.EqualFold(filepath.Ext(o.svg), ".svg") {
 		return nil, failure.Usagef("--svg %s: the name of a drawing ends in .svg; - is stdout", o.svg)
 	}

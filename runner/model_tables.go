@@ -11,7 +11,7 @@ import (
 	"graft/runner/describe"
 )
 
-// printNetwork writes the network as PyTorch does and three tables with their totals.
+// printNetwork writes the network as PyTorch does, and three tables with totals.
 func printNetwork(w io.Writer, r *describe.Network) error {
 	p := &document.Printer{W: w}
 	p.Line("%s", document.PrintableLines(r.Print))
@@ -71,7 +71,7 @@ func spaceTable(r describe.Network) *document.Table {
 	return t
 }
 
-// wideningText says whether a space can be widened, and how or why not.
+// wideningText describes whether a space can be widened, and how or why not.
 func wideningText(s describe.Space) string {
 	switch {
 	case len(s.Fixed) > 0:
@@ -90,7 +90,7 @@ func spaceText(parts []describe.Part) string {
 	return strings.Join(names, "+")
 }
 
-// bytesText is a size with three digits and Ki, Mi or Gi for 2^10, 2^20 and 2^30.
+// bytesText formats a size with three digits and Ki, Mi or Gi for 2^10, 2^20 and 2^30.
 func bytesText(n int64) string {
 	value, unit := float64(n), "B"
 	for _, next := range []string{"KiB", "MiB", "GiB", "TiB"} {

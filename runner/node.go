@@ -35,11 +35,11 @@ each other.`,
 
 // nodeOptions are the flags of the commands of a machine's tasks.
 type nodeOptions struct {
-	app.FolderOptions          // how the run folder is made
+	app.FolderOptions          // creation of the run folder
 	set               []string // assignments after the file
-	schedulers        []string // in place of the file's
-	compat            string   // whose simulator; empty is the file's
-	out               string   // the run folder
+	schedulers        []string // schedulers that replace the file's
+	compat            string   // simulator to reproduce; empty means the file's
+	out               string   // run folder
 	json              bool     // print one object
 }
 

@@ -17,8 +17,8 @@ import (
 
 // nodeProfileOptions are the flags of `graft node profile`.
 type nodeProfileOptions struct {
-	nodeOptions                     // those of all commands of a machine's tasks
-	profile     node.ProfileOptions // how tasks are measured
+	nodeOptions                     // common flags of a machine's tasks
+	profile     node.ProfileOptions // options of the measurement
 }
 
 func newNodeProfileCommand() *cobra.Command {
@@ -61,7 +61,7 @@ listed, and are no failure.`,
 }
 
 func runNodeProfile(ctx context.Context, w io.Writer, path string, o nodeProfileOptions) error {
-	if err := o.profile.Validate(); err != nil { // flags have their defaults, so zero is one that was given
+	if err := o.profile.Validate(); err != nil { // flags have defaults, so zero was given explicitly
 		return err
 	}
 	env := environment(ctx)

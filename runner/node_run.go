@@ -16,8 +16,8 @@ import (
 
 // nodeRunOptions are the flags of `graft node run`.
 type nodeRunOptions struct {
-	nodeOptions                   // those of all commands of a machine's tasks
-	watch       node.WatchOptions // where it is served over HTTP
+	nodeOptions                   // common flags of a machine's tasks
+	watch       node.WatchOptions // HTTP server
 	dryRun      bool              // start nothing
 }
 
@@ -92,7 +92,7 @@ func runNodeRun(ctx context.Context, w io.Writer, path string, o nodeRunOptions)
 	return nil
 }
 
-// newNodeGuardCommand is `graft node guard`, which people have no use for.
+// newNodeGuardCommand makes `graft node guard`, an internal command.
 func newNodeGuardCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "guard EXECUTOR",

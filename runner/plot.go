@@ -21,14 +21,14 @@ import (
 
 // plotOptions are the flags of `graft plot`.
 type plotOptions struct {
-	plot.Options      // which figures, and how
+	plot.Options      // selection and format of figures
 	json         bool // print one object
 
-	policy    string  // whose path is in trees of tables; empty is none
+	policy    string  // policy whose path trees of tables show; empty for none
 	x         string  // axis of curves and accuracy
-	vocab     string  // of a policy of the original's
-	threshold float64 // of transfer, in the unit of the figure
-	given     bool    // there is a threshold
+	vocab     string  // vocabulary of a policy of the original's
+	threshold float64 // threshold of transfer, in the unit of the figure
+	given     bool    // a threshold was given
 }
 
 func newPlotCommand() *cobra.Command {
@@ -88,7 +88,7 @@ func (o plotOptions) validate() error {
 	return failure.With(failure.Usage, errors.Join(faults...))
 }
 
-// read reads the inputs of figures beside the runs.
+// read reads the inputs of figures other than the runs.
 func (o plotOptions) read(ctx context.Context) (given plot.Given, err error) {
 	given.X = o.x
 	if o.given {
@@ -123,7 +123,7 @@ func runPlot(ctx context.Context, w, stderr io.Writer, paths []string, o plotOpt
 	return printPlots(w, stderr, r, o.json)
 }
 
-// nothingFits says which runs the figures that were asked for show.
+// nothingFits names the kinds of runs for the requested figures.
 func (o plotOptions) nothingFits() error {
 	text := "none of the figures fits these runs, or they have not got so far yet"
 	for _, k := range plot.Kinds(plot.Given{}) {
@@ -139,7 +139,7 @@ func (o plotOptions) nothingFits() error {
 	return fmt.Errorf("plot: %s; 'graft list figures' lists all", text)
 }
 
-// printPlots prints the figures that were written, and those left out with the reason.
+// printPlots prints the written figures, and the skipped ones with the reason.
 func printPlots(w, stderr io.Writer, r *plot.Report, json bool) error {
 	var err error
 	if json {

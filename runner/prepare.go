@@ -12,8 +12,8 @@ import (
 // suggestionDistance limits the edit distance between a mistyped command and a suggestion.
 const suggestionDistance = 2
 
-// prepare gives all commands of a tree a logger in their context, and groups their help and the
-// error for an unknown command. After the run began is true if a command's own code was reached.
+// prepare gives all commands of a tree a logger in their context, group help and an error for unknown commands. After
+// the run began is true if a command's own code was reached.
 func prepare(root *cobra.Command, stderr io.Writer) (began *bool) {
 	began = new(bool)
 	options := logFlags(root)
@@ -41,13 +41,13 @@ func logFlags(root *cobra.Command) *logOptions {
 	return options
 }
 
-// group makes a command of those below it.
+// group makes a command with subcommands.
 func group(command *cobra.Command, below ...*cobra.Command) *cobra.Command {
 	command.AddCommand(below...)
 	return command
 }
 
-// first is the first argument, or empty.
+// first returns the first argument, or empty.
 func first(args []string) string {
 	if len(args) == 0 {
 		return ""
@@ -55,8 +55,8 @@ func first(args []string) string {
 	return args[0]
 }
 
-// makeGroup turns a command that only has commands below it into one that
-// prints its help, and refuses any argument as an unknown command.
+// makeGroup turns a command that only has subcommands into one that prints its help, and refuses any argument as an
+// unknown command.
 func makeGroup(command *cobra.Command) {
 	command.SuggestionsMinimumDistance = suggestionDistance
 	command.Args = func(command *cobra.Command, args []string) error {
@@ -68,7 +68,7 @@ func makeGroup(command *cobra.Command) {
 	command.RunE = func(command *cobra.Command, _ []string) error { return command.Help() }
 }
 
-// unknownCommand names the command that does not exist and those it may mean.
+// unknownCommand names the unknown command with suggestions.
 func unknownCommand(parent *cobra.Command, name string) error {
 	near := parent.SuggestionsFor(name)
 	if len(near) == 0 {
@@ -78,7 +78,7 @@ func unknownCommand(parent *cobra.Command, name string) error {
 		name, parent.CommandPath(), strings.Join(near, " or "))
 }
 
-// walk calls visit for a command and all those below it, parents first.
+// walk calls visit for a command and all its subcommands, parents first.
 func walk(command *cobra.Command, visit func(*cobra.Command)) {
 	visit(command)
 	for _, child := range command.Commands() {

@@ -87,7 +87,7 @@ func runProfile(ctx context.Context, w io.Writer, names []string, o profileFlags
 	if err != nil {
 		return err
 	}
-	// What took a minute is printed even if it cannot be written.
+	// Print the result of a long measurement even if it cannot be written.
 	printed := show(w, o.json, profile.NewReport(p, o.Out), nil, printProfile)
 	if o.Out == "" {
 		return printed
@@ -99,7 +99,7 @@ func runProfile(ctx context.Context, w io.Writer, names []string, o profileFlags
 	return err
 }
 
-// pathText is a path that a job takes for one.
+// pathText returns a path in a form that a job recognises as a path.
 func pathText(path string) string {
 	if strings.ContainsRune(path, filepath.Separator) || strings.EqualFold(filepath.Ext(path), ".toml") {
 		return path

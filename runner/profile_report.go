@@ -19,7 +19,7 @@ func profileCostText(c profile.Cost) string {
 	return milliseconds(c.Seconds) + " ± " + milliseconds(c.Spread) + " ms"
 }
 
-// printProfile writes tables for people.
+// printProfile writes tables as text.
 func printProfile(w io.Writer, r *profile.Report) error {
 	p := &document.Printer{W: w}
 	p.Line("%s", profileHead(r))
@@ -37,7 +37,7 @@ func printProfile(w io.Writer, r *profile.Report) error {
 	return p.Err
 }
 
-// profileHead says what was measured and how.
+// profileHead describes the measurement.
 func profileHead(r *profile.Report) string {
 	text := r.Name + ": " + r.Device
 	m := r.Made
@@ -74,7 +74,7 @@ func profileTimeCells(t profile.Time) []any {
 		document.Value(*t.Off, document.UnitShare).As("%+.0f%%")}
 }
 
-// milliseconds has three digits, and no more decimals than they need.
+// milliseconds formats with three digits, without superfluous decimals.
 func milliseconds(seconds float64) string {
 	ms := 1e3 * seconds
 	decimals := 3
@@ -84,7 +84,7 @@ func milliseconds(seconds float64) string {
 	return strconv.FormatFloat(ms, 'f', decimals, 64)
 }
 
-// profileRates shows rates for as much of each as takes a time that can be read.
+// profileRates shows rates, each for an amount of work that takes a readable time.
 func profileRates(r *profile.Report) *document.Table {
 	t := document.NewTable("rate").Numbers("ms", "", "step", "evaluation")
 	c := r.Profile.Costs
@@ -112,7 +112,7 @@ func rateList(r clock.Rates) []float64 {
 	return list[:]
 }
 
-// rateText is a dash where a rate costs nothing.
+// rateText formats a rate; a dash if it is zero.
 func rateText(seconds float64) string {
 	if seconds == 0 {
 		return "-"
@@ -120,7 +120,7 @@ func rateText(seconds float64) string {
 	return milliseconds(seconds)
 }
 
-// profileFitText says how far the rates are off; nothing where they were not fitted.
+// profileFitText describes the errors of the rates; nothing if they were not fitted.
 func profileFitText(r *profile.Report) string {
 	if r.Fitted == 0 {
 		return ""

@@ -37,7 +37,7 @@ rates, and the rates. FILE has a slash in it or ends in .toml; NAME is a built-i
 	return command
 }
 
-// profileHelp is a line for each profile that comes with graft.
+// profileHelp has a line for each built-in profile.
 func profileHelp() (text string) {
 	for _, p := range clock.Profiles() {
 		text += fmt.Sprintf("  %-14s  %s\n", p.Name, p.Device)
@@ -45,7 +45,7 @@ func profileHelp() (text string) {
 	return text
 }
 
-// findProfile is the profile that an argument names, or an error with its exit code.
+// findProfile returns the profile that an argument names, or an error with its exit code.
 func findProfile(env *app.Env, arg string) (*clock.Profile, error) {
 	p, err := config.FindProfile(env.Files, arg)
 	return p, runs.AsConfigFault(err)
@@ -72,7 +72,7 @@ faults of the others are listed with their lines.`,
 	}
 }
 
-// describeProfile is a profile in a line.
+// describeProfile describes a profile in one line.
 func describeProfile(p *clock.Profile) string {
 	rates := "rates made by hand"
 	if p.Fit.Networks > 0 {

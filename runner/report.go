@@ -27,7 +27,7 @@ func reportError(stderr io.Writer, command *cobra.Command, args []string, code f
 	message := withFlags(command, err.Error())
 	if wantsJSON(command, args) {
 		f := errorReport{Command: command.CommandPath(), Kind: kindOf(code), Code: code, Message: message}
-		// A failing stderr leaves nowhere to complain; the exit code still tells.
+		// If stderr fails there is no way to report it; the exit code still shows the failure.
 		_ = document.PrintJSON(stderr, map[string]errorReport{"error": f})
 		return
 	}
@@ -37,10 +37,10 @@ func reportError(stderr io.Writer, command *cobra.Command, args []string, code f
 	}
 }
 
-// optionName is an option as errors of the libraries name it.
+// optionName matches an option in errors of the libraries.
 var optionName = regexp.MustCompile(`\boption [a-z][a-z-]*`)
 
-// withFlags replaces the options that an error names by the flags of the command.
+// withFlags replaces the options in an error by the flags of the command.
 func withFlags(command *cobra.Command, text string) string {
 	return optionName.ReplaceAllStringFunc(text, func(option string) string {
 		name := strings.TrimPrefix(option, "option ")
@@ -51,8 +51,8 @@ func withFlags(command *cobra.Command, text string) string {
 	})
 }
 
-// wantsJSON says whether the failed command was asked for JSON. The arguments
-// are read too, as a flag that could not be parsed hides those after it.
+// wantsJSON reports whether the failed command was asked for JSON. It also reads the arguments, because a flag that
+// cannot be parsed hides the flags after it.
 func wantsJSON(command *cobra.Command, args []string) bool {
 	flag := command.Flags().Lookup("json")
 	if flag == nil {

@@ -14,16 +14,16 @@ import (
 
 // reportOptions are the flags of `graft report`.
 type reportOptions struct {
-	all      bool   // every row of every table
+	all      bool   // show every row of every table
 	json     bool   // print one object
 	csv      bool   // print comma-separated rows
 	markdown bool   // print tables for GitHub
-	reach    string // case whose loss others are to reach; empty is none
-	html     string // write a page into this file; empty is none
-	force    bool   // over a file that is no page
+	reach    string // case whose loss the others are to reach; empty for none
+	html     string // write a page into this file; empty for none
+	force    bool   // replace a file that is not a page
 }
 
-// newReportCommand is `graft report`. It needs no LibTorch.
+// newReportCommand makes `graft report`. It does not need LibTorch.
 func newReportCommand() *cobra.Command {
 	var o reportOptions
 	command := &cobra.Command{

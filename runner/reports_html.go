@@ -13,7 +13,7 @@ import (
 	"graft/report/runs"
 )
 
-// writePage writes runs as a page into a file, and says so.
+// writePage writes runs as a page into a file, and prints its name.
 func writePage(w io.Writer, list []*runs.Run, skipped []runs.SkippedRun, o reportOptions) error {
 	p, r, err := report.Page(list, skipped, o.all, "--all", thisVersion())
 	if err != nil {

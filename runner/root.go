@@ -58,7 +58,7 @@ func sections() []section {
 	}
 }
 
-// newRootCommand is the command line of graft.
+// newRootCommand makes the command line of graft.
 func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "graft",

@@ -26,13 +26,13 @@ import (
 
 // serveOptions are the flags of `graft serve`.
 type serveOptions struct {
-	address  string        // where to listen
-	anywhere bool          // other addresses than loopback are fine
-	every    time.Duration // between two looks at a run that is written to
+	address  string        // address to listen on
+	anywhere bool          // allow addresses other than loopback
+	every    time.Duration // interval between two scans of an active run
 	json     bool          // print one object
 }
 
-// newServeCommand is `graft serve`. It needs no LibTorch.
+// newServeCommand makes `graft serve`. It does not need LibTorch.
 func newServeCommand() *cobra.Command {
 	var o serveOptions
 	command := &cobra.Command{
@@ -67,11 +67,11 @@ are on the list with their faults.
 
 // serveReport is the JSON output of `graft serve --json`.
 type serveReport struct {
-	URL    string `json:"url"`    // of the list of runs
-	Folder string `json:"folder"` // beneath which they lie, as it was given
+	URL    string `json:"url"`    // address of the list of runs
+	Folder string `json:"folder"` // folder of the runs, as given
 }
 
-// shortestEvery is the shortest allowed interval between looks at the runs.
+// shortestEvery is the minimum interval between scans of the runs.
 const shortestEvery = 100 * time.Millisecond
 
 func runServe(ctx context.Context, w io.Writer, dir string, o serveOptions) error {
@@ -107,7 +107,7 @@ func runServe(ctx context.Context, w io.Writer, dir string, o serveOptions) erro
 	return attend(ctx, server, listen.NewGate(l, time.Now))
 }
 
-// watchGPUs returns a reader of this machine's GPUs, nil where there is none.
+// watchGPUs returns a reader of this machine's GPUs; nil if there are none.
 func watchGPUs(env *app.Env, every time.Duration) (read func() []telemetry.State, end func()) {
 	if env.Telemetry == nil {
 		return nil, func() {}
@@ -119,7 +119,7 @@ func watchGPUs(env *app.Env, every time.Duration) (read func() []telemetry.State
 	return telemetry.NewOnDemand(source, every, env.Now).States, func() { _ = source.Close() }
 }
 
-// announce prints where the pages are.
+// announce prints the address of the pages.
 func announce(w io.Writer, r serveReport, json bool) error {
 	if json {
 		return document.PrintJSON(w, r)
@@ -128,8 +128,7 @@ func announce(w io.Writer, r serveReport, json bool) error {
 	return err
 }
 
-// reachable is the address of a listener for clients: the machine's name where it listens on all
-// of the machine's addresses.
+// reachable returns the address of a listener for clients: with the machine's name if it listens on all addresses.
 func reachable(l net.Listener) string {
 	host, port, _ := net.SplitHostPort(l.Addr().String())
 	if name, err := os.Hostname(); err == nil && net.ParseIP(host).IsUnspecified() {

@@ -7,8 +7,8 @@ import (
 	"graft/report/document"
 )
 
-// show prints a result for people or, if asked, as one JSON object, and joins the error that came
-// with it. Without a result the error is all.
+// show prints a result as text or, if requested, as one JSON object, and joins the accompanying error. Without a result
+// it returns only the error.
 func show[T any](w io.Writer, asJSON bool, result *T, err error, print func(io.Writer, *T) error) error {
 	switch {
 	case result == nil:

@@ -10,8 +10,8 @@ import (
 	"graft/internal/failure"
 )
 
-// withSignals returns a context that the first SIGINT or SIGTERM cancels, so that a command can
-// save its work. The second one exits at once. stop restores the default handling.
+// withSignals returns a context that the first SIGINT or SIGTERM cancels, so that a command can save its work. The
+// second signal exits at once. stop restores the default handling.
 func withSignals(parent context.Context, exit func(int)) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
@@ -37,7 +37,7 @@ func withSignals(parent context.Context, exit func(int)) (ctx context.Context, s
 	}
 }
 
-// heedRequeue returns a context that SIGUSR1 cancels too. Slurm sends it before an allocation ends.
+// heedRequeue returns a context that SIGUSR1 also cancels. Slurm sends it before an allocation ends.
 func heedRequeue(ctx context.Context) (context.Context, func()) {
 	return signal.NotifyContext(ctx, syscall.SIGUSR1)
 }

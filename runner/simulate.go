@@ -61,7 +61,7 @@ fleet attach' supervises it and collects the table, from any machine that sees t
 	return command
 }
 
-// reportOf is the report of a simulation that has one.
+// reportOf returns the report of a simulation that has one.
 func reportOf(r *simulate.Result) *simulate.Report {
 	if r == nil {
 		return nil
@@ -69,7 +69,7 @@ func reportOf(r *simulate.Result) *simulate.Report {
 	return r.Report
 }
 
-// printSubmission prints who runs a simulation.
+// printSubmission prints the engine and workers of a simulation.
 func printSubmission(w io.Writer, s *simulate.Submission) error {
 	last := s.Jobs[len(s.Jobs)-1]
 	_, err := fmt.Fprintf(w, "%s: job %s of %s, called %s\nwatch them, and collect the table, "+
@@ -77,7 +77,7 @@ func printSubmission(w io.Writer, s *simulate.Submission) error {
 	return err
 }
 
-// printSimulation prints what a simulation has come to.
+// printSimulation prints the result of a simulation.
 func printSimulation(w io.Writer, r *simulate.Report) error {
 	if r.Outcome != nil {
 		if err := report.PrintTable(r.Outcome, w, false); err != nil {

@@ -41,7 +41,7 @@ writing anything if it exceeds the tolerance.`,
 	return command
 }
 
-// actionHelp is a line for each operation.
+// actionHelp has a line per operation.
 func actionHelp() string {
 	var text strings.Builder
 	for _, line := range net2net.Usage() {

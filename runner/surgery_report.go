@@ -10,7 +10,7 @@ import (
 	"graft/runner/surgery"
 )
 
-// printSurgery writes what was done, and by how much the logits moved.
+// printSurgery writes the changes, and the resulting change of the logits.
 func printSurgery(w io.Writer, r *surgery.Report) error {
 	p := &document.Printer{W: w}
 	done := document.NewTable("action").Numbers("", "", "parameters").Texts("tensors")
@@ -50,7 +50,7 @@ func verifiedTable(r *surgery.Report) *document.Table {
 	return verified
 }
 
-// fates lists how many tensors had which, in a fixed order.
+// fates lists the number of tensors by fate, in a fixed order.
 func fates(count map[net2net.Fate]int) string {
 	var words []string
 	for _, fate := range []net2net.Fate{net2net.Kept, net2net.Copied, net2net.Split, net2net.Merged, net2net.Padded,

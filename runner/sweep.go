@@ -19,7 +19,7 @@ func sweepFlags(command *cobra.Command, o *sweep.Options, engines string) {
 	flags.IntVar(&o.Workers, "workers", 0, "number of workers of trials; 0 is fleet.workers")
 }
 
-// trialFlags adds the flags by which a job becomes several trials.
+// trialFlags adds the flags that turn a job into several trials.
 func trialFlags(command *cobra.Command, o *sweep.Options) {
 	flags := command.Flags()
 	flags.IntVar(&o.Seeds, "seeds", 0, "run the job once for each of so many seeds, from run.seed on")
@@ -34,7 +34,7 @@ func isSweep(command *cobra.Command) bool {
 	return flags.Changed("seeds") || flags.Changed("sweep") || flags.Changed("cases")
 }
 
-// soloFlags are the flags of a job that trials do not have.
+// soloFlags are the flags of a job that trials do not support.
 var soloFlags = []string{"listen", "listen-anywhere", "token-file", "tensorboard"}
 
 // runSweep runs the trials of a job.

@@ -6,7 +6,7 @@ import (
 	"graft/report/runs"
 )
 
-// newTableCommand is `graft table`. It needs no LibTorch.
+// newTableCommand makes `graft table`. It does not need LibTorch.
 func newTableCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "table",
@@ -31,7 +31,7 @@ func addTableFlags(command *cobra.Command, o *runs.TableSource) {
 	flags.Int64Var(&o.Seed, "seed", 0, "the seed of the runs in a data.pkl (default: as config.toml says)")
 }
 
-// heedTableFlags takes down which flags were given.
+// heedTableFlags records which flags were given.
 func heedTableFlags(command *cobra.Command, o *runs.TableSource) {
 	o.HasStart, o.HasSeed = command.Flags().Changed("start"), command.Flags().Changed("seed")
 }

@@ -51,7 +51,7 @@ func printChecked(w io.Writer, r *table.CheckReport) error {
 	return nil
 }
 
-// checkedText is a line for the table and two for each fault.
+// checkedText has a line for the table and two per fault.
 func checkedText(t table.Checked) string {
 	verdict := "sound"
 	if n := len(t.Faults); n > 0 {
@@ -66,7 +66,7 @@ func checkedText(t table.Checked) string {
 	return b.String()
 }
 
-// checkedContents says what can be read, and how far the table is.
+// checkedContents describes the readable content and the progress of the table.
 func checkedContents(t table.Checked) string {
 	if t.Scenario == nil {
 		return "nothing can be read"

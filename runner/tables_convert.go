@@ -16,9 +16,9 @@ import (
 
 // tableConvertOptions are the flags of `graft table convert`.
 type tableConvertOptions struct {
-	runs.TableSource        // what the table is
+	runs.TableSource        // description of the table
 	out              string // folder of the new table
-	force            bool   // move what is there aside
+	force            bool   // move an existing folder aside
 	json             bool   // print one object
 	csv              bool   // print comma-separated rows
 }

@@ -14,8 +14,8 @@ import (
 
 // tableShowOptions are the flags of `graft table show`.
 type tableShowOptions struct {
-	runs.TableSource      // what the table is
-	all              bool // every sequence, and not only the best and the worst
+	runs.TableSource      // description of the table
+	all              bool // every sequence, not only the best and the worst
 	json             bool // print one object
 	csv              bool // print comma-separated rows
 }

@@ -10,7 +10,7 @@ import (
 	"graft/internal/failure"
 )
 
-// newTraceCommand makes `graft trace`, which needs no LibTorch.
+// newTraceCommand makes `graft trace`. It does not need LibTorch.
 func newTraceCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "trace",
@@ -28,7 +28,7 @@ A generated trace depends on its seed and options alone.`,
 	}, newTraceInfoCommand(), newTraceConvertCommand(), newTraceGenerateCommand())
 }
 
-// formatList has a line for each format.
+// formatList has a line per format.
 func formatList() string {
 	var lines []string
 	for _, f := range trace.Formats() {
@@ -45,10 +45,10 @@ func traceFormats() (names []string) {
 	return names
 }
 
-// traceSource says how a trace is read.
+// traceSource configures the reading of a trace.
 type traceSource struct {
 	trace.Options        // format and table of jobs
-	window        string // seconds, as A..B; empty is all
+	window        string // seconds, as A..B; empty means all
 	processors    string // meaning of the processors of format swf: gpus or cpus
 }
 

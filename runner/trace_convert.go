@@ -14,9 +14,9 @@ import (
 
 // traceConvertOptions are the flags of `graft trace convert`.
 type traceConvertOptions struct {
-	traceSource        // how the trace is read
+	traceSource        // options of reading the trace
 	to          string // format
-	force       bool   // replace a file that is there
+	force       bool   // replace an existing file
 }
 
 func newTraceConvertCommand() *cobra.Command {
@@ -38,7 +38,7 @@ that ends in .gz is compressed.`,
 	o.addFlags(command)
 	command.Flags().StringVar(&o.to, "to", "", "the format of OUT: graft, helios or swf")
 	command.Flags().BoolVar(&o.force, "force", false, "replace OUT if it is there")
-	_ = command.MarkFlagRequired("to") // it fails where there is no such flag
+	_ = command.MarkFlagRequired("to") // fails if there is no such flag
 	return command
 }
 
@@ -60,7 +60,7 @@ func runTraceConvert(ctx context.Context, w io.Writer, in, out string, o *traceC
 	return err
 }
 
-// zeroText says when second zero was.
+// zeroText describes the date of second zero.
 func zeroText(start time.Time) string {
 	if start.IsZero() {
 		return ""

@@ -16,7 +16,7 @@ import (
 func newTraceGenerateCommand() *cobra.Command {
 	arrivals, o := "diurnal", traces.GenerateOptions{To: "graft"}
 	o.EnsureDefaults()
-	o.VCs, o.Users = 0, 0 // which follow from others
+	o.VCs, o.Users = 0, 0 // derived from other options
 	command := &cobra.Command{
 		Use:   "generate OUT",
 		Short: "Generate a synthetic trace that resembles a month of a research cluster",

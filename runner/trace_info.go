@@ -18,9 +18,9 @@ import (
 
 // traceInfoOptions are the flags of `graft trace info`.
 type traceInfoOptions struct {
-	traceSource        // how the trace is read
-	nodes       string // file of the sizes of virtual clusters; empty is none
-	perNode     int    // GPUs of a node
+	traceSource        // options of reading the trace
+	nodes       string // file of the sizes of virtual clusters; empty for none
+	perNode     int    // GPUs per node
 	json        bool   // print one object
 }
 
@@ -62,7 +62,7 @@ func runTraceInfo(ctx context.Context, w io.Writer, path string, o *traceInfoOpt
 	return show(w, o.json, info, err, printTrace)
 }
 
-// printTrace prints the summary of a trace for people.
+// printTrace prints the summary of a trace as text.
 func printTrace(w io.Writer, r *traces.Info) error {
 	p := &document.Printer{W: w}
 	p.Line("%s", traceTitle(r))
@@ -91,7 +91,7 @@ func printTrace(w io.Writer, r *traces.Info) error {
 
 const hoursOfDay = 24
 
-// traceTitle is the size of the trace, its time span and its load.
+// traceTitle returns the size of the trace, its time span and its load.
 func traceTitle(r *traces.Info) string {
 	text := fmt.Sprintf("%s: %s, %s", document.Printable(r.Path), r.Format, words.Plural(r.Jobs, "job"))
 	if r.Users > 0 {
@@ -113,7 +113,7 @@ func traceTitle(r *traces.Info) string {
 	return text
 }
 
-// moment is a second of the trace, with its date if it is known.
+// moment returns a second of the trace, with its date if known.
 func moment(r *traces.Info, second int64) string {
 	text := fmt.Sprintf("second %d", second)
 	if r.Start != nil {
@@ -122,7 +122,7 @@ func moment(r *traces.Info, second int64) string {
 	return text
 }
 
-// vcTable has a line for each virtual cluster.
+// vcTable has a line per virtual cluster.
 func vcTable(r *traces.Info) *document.Table {
 	t := document.NewTable("name").Numbers("", "%.0f", "nodes", "jobs", "gpu hours", "most gpus").Numbers("",
 		"%.2f", "load")
@@ -136,7 +136,7 @@ func vcTable(r *traces.Info) *document.Table {
 	return t
 }
 
-// sizeTable has a line for each number of GPUs, and one for all jobs.
+// sizeTable has a line per number of GPUs, and one for all jobs.
 func sizeTable(r *traces.Info) *document.Table {
 	t := (&document.Table{}).Numbers("", "", "gpus", "jobs").Numbers(document.UnitShare, "%.1f%%", "share").Numbers("",
 		"%.0f", "gpu hours", "mean", "p10", "p50", "p90", "p99", "max")

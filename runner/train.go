@@ -28,7 +28,7 @@ import (
 type trainFlags struct {
 	train.Options
 	json      bool // print one JSON object
-	temporary bool // the run folder is deleted afterwards, so that no message names it
+	temporary bool // the run folder is deleted afterwards, so messages do not name it
 }
 
 func newTrainCommand() *cobra.Command {
@@ -88,7 +88,7 @@ made and written into the run folder, beside the address.`,
 	return command
 }
 
-// boardFlag adds the flag that writes for TensorBoard.
+// boardFlag adds the flag for TensorBoard.
 func boardFlag(command *cobra.Command, on *bool) {
 	command.Flags().BoolVar(on, "tensorboard", false,
 		"write event files for TensorBoard into the run folder, as run.tensorboard = true does")
@@ -108,7 +108,7 @@ func runTrain(ctx context.Context, w io.Writer, path string, o trainFlags) error
 	return show(w, o.json, r, err, func(w io.Writer, r *train.Result) error { return printTrained(w, r, o.temporary) })
 }
 
-// printTrained prints how a job went.
+// printTrained prints the result of a job.
 func printTrained(w io.Writer, r *train.Result, temporary bool) error {
 	p := &document.Printer{W: w}
 	if r.Given != nil {
@@ -152,10 +152,10 @@ func printTrained(w io.Writer, r *train.Result, temporary bool) error {
 	return p.Err
 }
 
-// costText says what a job has used.
+// costText describes the resources used by a job.
 func costText(o *runs.JobOutcome) string {
 	text := "cost " + memoryText(o.PeakMemory)
-	if o.FLOP > 0 { // else the job began before graft counted
+	if o.FLOP > 0 { // otherwise the job started before graft counted
 		examples := map[bool]string{false: "images", true: "windows"}[o.Perplexity > 0]
 		text = fmt.Sprintf("cost %s, %.1f device-seconds, %.0f %s a second, %s", document.FLOPText(o.FLOP),
 			o.DeviceTime.Seconds(), o.ImagesPerSecond, examples, memoryText(o.PeakMemory))
@@ -192,7 +192,7 @@ func eventTable(r *train.Result) *document.Table {
 	return events
 }
 
-// accuracyAfter is the accuracy at the next evaluation.
+// accuracyAfter returns the accuracy at the next evaluation.
 func accuracyAfter(r *train.Result, n trainer.Note) *float64 {
 	for _, row := range r.Epochs {
 		if row.Time > n.Time {

@@ -11,7 +11,7 @@ import (
 	"graft/model/graph/trial"
 )
 
-// newTrialCommand is `graft trial`, which people have no use for.
+// newTrialCommand makes `graft trial`, an internal command.
 func newTrialCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "trial",
@@ -28,7 +28,7 @@ on memory and processor time. It reads the network from stdin and replies on a f
 	}
 }
 
-// startsTrials makes trials processes of this program.
+// startsTrials runs trials as processes of this program.
 func startsTrials() {
 	trial.Command = func(ctx context.Context) *exec.Cmd {
 		program, err := os.Executable()

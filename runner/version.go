@@ -10,31 +10,31 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// The linker sets version, revision and modified (-ldflags "-X main.version=…"). Empty
-// falls back to the build's own record, which builds with -buildvcs=false lack.
+// The linker sets version, revision and modified (-ldflags "-X main.version=…"). If empty, the build's own record is
+// used, which builds with -buildvcs=false lack.
 var (
 	version  string
-	revision string // of the source
-	modified string // "true" where the source differs from that revision
+	revision string // commit of the source
+	modified string // "true" if the source differs from that revision
 )
 
-// unknown stands for a fact that neither the linker nor the build recorded.
+// unknown replaces facts that neither the linker nor the build recorded.
 const unknown = "unknown"
 
-// stamp holds the values that the linker sets. Empty fields were not set.
+// stamp holds the values set by the linker. Empty fields are not set.
 type stamp struct{ version, revision, modified string }
 
 // versionInfo is the JSON output of `graft version --json`.
 type versionInfo struct {
-	Version  string `json:"version"`  // of graft, "(devel)" for a build that was given none
-	Revision string `json:"revision"` // of the source, "unknown" where the build did not record it
+	Version  string `json:"version"`  // version of graft, "(devel)" if the build had none
+	Revision string `json:"revision"` // commit of the source, "unknown" if the build did not record it
 	Modified bool   `json:"modified"` // whether the source differed from that revision
-	Go       string `json:"go"`       // the version of Go that built it
-	OS       string `json:"os"`       // the system it was built for, as Go names it
-	Arch     string `json:"arch"`     // the processor it was built for, as Go names it
+	Go       string `json:"go"`       // version of Go for the build
+	OS       string `json:"os"`       // GOOS of the build
+	Arch     string `json:"arch"`     // GOARCH of the build
 }
 
-// newVersionCommand is `graft version`. It needs no LibTorch.
+// newVersionCommand makes `graft version`. It does not need LibTorch.
 func newVersionCommand() *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
@@ -52,16 +52,16 @@ func newVersionCommand() *cobra.Command {
 	return command
 }
 
-// builtVersion is the version of this build.
+// builtVersion returns the version of this build.
 func builtVersion() versionInfo {
 	build, _ := debug.ReadBuildInfo()
 	return readVersion(stamp{version, revision, modified}, build)
 }
 
-// thisVersion names the source of the graft that runs, for runs and reports.
+// thisVersion identifies the source of this program, for runs and reports.
 func thisVersion() string { return builtVersion().source() }
 
-// source is the version with the revision, unless the version has it already, and whether the source differed.
+// source returns the version with the revision, unless the version contains it, and whether the source differed.
 func (v versionInfo) source() string {
 	text, short := v.Version, v.Revision[:min(len(v.Revision), revisionDigits)]
 	if v.Revision == unknown || strings.Contains(text, short) {
@@ -74,10 +74,10 @@ func (v versionInfo) source() string {
 	return text
 }
 
-// revisionDigits is the number of a revision's digits that pseudo-versions of Go have.
+// revisionDigits is the number of revision digits in Go's pseudo-versions.
 const revisionDigits = 12
 
-// printVersion prints the version for people.
+// printVersion prints the version as text.
 func printVersion(w io.Writer, info *versionInfo) error {
 	modified := ""
 	if info.Modified {

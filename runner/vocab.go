@@ -15,7 +15,7 @@ import (
 	"graft/runner/describe"
 )
 
-// newVocabCommand is `graft vocab`. It needs no LibTorch.
+// newVocabCommand makes `graft vocab`. It does not need LibTorch.
 func newVocabCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "vocab",
@@ -29,11 +29,11 @@ pickles, are read as well; they are never executed.`,
 	}, newVocabBuildCommand(), newVocabShowCommand(), newVocabCheckCommand())
 }
 
-// vocabNetworks are the networks that an argument list names.
+// vocabNetworks holds the options of the networks in an argument list.
 type vocabNetworks struct {
 	input   string // shape of one example; empty means each network's own
-	classes int    // of networks of the zoo; zero means their own
-	deepen  bool   // take what they become when a block is deepened as well
+	classes int    // classes of networks of the zoo; zero means their own
+	deepen  bool   // also include the networks that deepening a block produces
 }
 
 func (o *vocabNetworks) flags(command *cobra.Command) {
@@ -44,7 +44,7 @@ func (o *vocabNetworks) flags(command *cobra.Command) {
 		"also take the layers that deepening a block adds, in graft's way and in the original's")
 }
 
-// load makes the networks, each followed by what it becomes.
+// load makes the networks, each followed by its deepened variants.
 func (o *vocabNetworks) load(args []string) ([]*model.Network, error) {
 	input, err := app.ParseInput(o.input)
 	if err != nil {
@@ -69,7 +69,7 @@ func (o *vocabNetworks) load(args []string) ([]*model.Network, error) {
 	return all, nil
 }
 
-// sizesOf is a vocabulary in a line.
+// sizesOf describes a vocabulary in one line.
 func sizesOf(v *vocab.Vocabulary) string {
 	used := map[int]bool{}
 	for _, e := range v.Entries {

@@ -15,12 +15,12 @@ import (
 
 // vocabBuildOptions are the flags of `graft vocab build`.
 type vocabBuildOptions struct {
-	vocabNetworks        // whose layers it gets
-	out           string // a folder; required
-	legacy        string // what the original's pickles are called; empty writes none
-	size          int    // numbers in a vector
-	seed          uint64 // of the vectors
-	force         bool   // replace what is there
+	vocabNetworks        // networks whose layers it contains
+	out           string // output folder; required
+	legacy        string // stem of the original's pickle files; empty writes none
+	size          int    // length of a vector
+	seed          uint64 // seed of the vectors
+	force         bool   // replace existing files
 }
 
 func newVocabBuildCommand() *cobra.Command {
@@ -84,7 +84,7 @@ func (o vocabBuildOptions) path() string { return filepath.Join(o.out, vocab.Fil
 // stem returns the path stem of the original's files.
 func (o vocabBuildOptions) stem() string { return filepath.Join(o.out, o.legacy) }
 
-// mayWrite keeps vocabularies that are there.
+// mayWrite refuses to replace existing vocabularies.
 func (o vocabBuildOptions) mayWrite() error {
 	paths := []string{o.path()}
 	if o.legacy != "" {

@@ -16,11 +16,11 @@ import (
 
 // vocabReport is the JSON output of `graft vocab show --json`.
 type vocabReport struct {
-	File       string            `json:"file"`       // that was read
-	Keys       []vocab.Entry     `json:"keys"`       // in the order of the file
-	Vectors    [][]float32       `json:"vectors"`    // each token's, by its number
+	File       string            `json:"file"`       // file that was read
+	Keys       []vocab.Entry     `json:"keys"`       // keys in the order of the file
+	Vectors    [][]float32       `json:"vectors"`    // vector of each token, by number
 	Collisions []vocab.Collision `json:"collisions"` // tokens that several keys share
-	Unused     []int             `json:"unused"`     // tokens that no key has
+	Unused     []int             `json:"unused"`     // tokens without a key
 }
 
 func newVocabShowCommand() *cobra.Command {
@@ -69,7 +69,7 @@ func runVocabShow(w io.Writer, path string, asJSON bool) error {
 	return p.Err
 }
 
-// vectorText is the first numbers of a vector.
+// vectorText formats the first numbers of a vector.
 func vectorText(vector []float32) string {
 	const few = 3
 	var numbers []string

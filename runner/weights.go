@@ -16,7 +16,7 @@ import (
 	"graft/torch/weights"
 )
 
-// newWeightsCommand is `graft weights`. It needs no LibTorch.
+// newWeightsCommand makes `graft weights`. It does not need LibTorch.
 func newWeightsCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "weights",
@@ -31,10 +31,10 @@ that a file asks for.`,
 
 // weightsReport is the JSON output of `graft weights show --json`.
 type weightsReport struct {
-	File     string            `json:"file"`               // as it was given
+	File     string            `json:"file"`               // path as given
 	Format   weights.Format    `json:"format"`             // pth or safetensors
-	Tensors  []weights.Summary `json:"tensors"`            // in the order of the file
-	Metadata map[string]string `json:"metadata,omitempty"` // what is beside the tensors
+	Tensors  []weights.Summary `json:"tensors"`            // tensors in the order of the file
+	Metadata map[string]string `json:"metadata,omitempty"` // metadata of the file
 }
 
 func newWeightsShowCommand() *cobra.Command {
@@ -104,7 +104,7 @@ func numberText(v *float64) string {
 	return fmt.Sprintf("%.6g", *v)
 }
 
-// notFinite is a remark on items that mean and spread leave out.
+// notFinite describes items that mean and spread leave out.
 func notFinite(t weights.Summary) string {
 	if t.NaN == 0 && t.Inf == 0 {
 		return ""
@@ -151,7 +151,7 @@ func runWeightsConvert(w io.Writer, in, out string, force bool) error {
 	return err
 }
 
-// leftOut says how much a format cannot hold.
+// leftOut describes the data that a format cannot hold.
 func leftOut(set *weights.Set, format weights.Format) string {
 	if format != weights.PTH || len(set.Metadata) == 0 {
 		return ""

@@ -12,7 +12,7 @@ import (
 	"graft/runner/sweep"
 )
 
-// newWorkCommand is `graft work`, which people have no use for.
+// newWorkCommand makes `graft work`, an internal command.
 func newWorkCommand() *cobra.Command {
 	threads, measure := 0, 0
 	command := &cobra.Command{

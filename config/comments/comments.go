@@ -1,5 +1,4 @@
-// Package comments reads the comments of struct fields, which are the descriptions of
-// keys for users as well.
+// Package comments reads the comments of struct fields, which also describe configuration keys to users.
 package comments
 
 import (
@@ -14,9 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// Fields returns the comment of each exported field of the package in a folder, by
-// Type.Field. A field without a comment is left out. Name maps the names of fields to
-// those of keys.
+// Fields returns the comment of each exported field of the package in a folder, by Type.Field. Fields without a comment
+// are omitted. Name maps names of fields to names of keys.
 func Fields(dir string, name func(field string) string) (map[string]string, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
@@ -67,7 +65,7 @@ func structure(spec *ast.TypeSpec, name func(string) string, words map[string]st
 	})
 }
 
-// namesOf returns a field's names; an embedded field has its type's.
+// namesOf returns the names of a field; an embedded field has the name of its type.
 func namesOf(field *ast.Field) []string {
 	var names []string
 	for _, n := range field.Names {
@@ -85,7 +83,7 @@ func namesOf(field *ast.Field) []string {
 	return nil
 }
 
-// commentOf returns the comment above a field or else the one behind it.
+// commentOf returns the comment above a field, or the trailing one.
 func commentOf(field *ast.Field) string {
 	for _, group := range []*ast.CommentGroup{field.Doc, field.Comment} {
 		if group != nil {
@@ -95,13 +93,13 @@ func commentOf(field *ast.Field) string {
 	return ""
 }
 
-// acronym matches field names that are words of their own, such as GPUs.
+// acronym matches field names that are separate words, such as GPUs.
 var acronym = regexp.MustCompile(`^[A-Z]+s?$`)
 
 var word = regexp.MustCompile(`\b[A-Z][A-Za-z0-9]*\b`)
 
-// sentences makes a comment stand alone: on one line, without the field's own name at
-// its beginning, with the names of other fields as they are called.
+// sentences makes a comment self-contained: on one line, without the field's name at its beginning, with keys in place
+// of the names of other fields.
 func sentences(comment, field string, called map[string]string) string {
 	text := strings.Join(strings.Fields(comment), " ")
 	if rest, named := strings.CutPrefix(text, field+" "); named {

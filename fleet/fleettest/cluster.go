@@ -19,13 +19,13 @@ import (
 	"graft/internal/files"
 )
 
-// Cluster is a Slurm of four nodes on this machine, for the tests of one package.
+// Cluster is a Slurm cluster of four nodes on this machine, for the tests of one package.
 type Cluster struct {
 	Folder string // configuration, logs and the process IDs of the daemons
 	lock   io.Closer
 }
 
-// NeedSlurm skips a test where no Slurm can be started; with CI set the test fails.
+// NeedSlurm skips a test if Slurm cannot be started; with CI set the test fails.
 func NeedSlurm(t *testing.T) {
 	missing := ""
 	switch _, err := exec.LookPath("slurmctld"); {
@@ -42,9 +42,8 @@ func NeedSlurm(t *testing.T) {
 	}
 }
 
-// StartCluster starts a cluster in a folder that is the same every time, so that daemons
-// that a killed test has left are found and stopped. The package's folder lies beside
-// scripts.
+// StartCluster starts a cluster in a fixed folder, so that it finds and stops daemons left by a killed test. The
+// package's folder is a sibling of scripts.
 func StartCluster(clock fleet.Clock) (*Cluster, error) {
 	here, err := os.Getwd()
 	if err != nil {
@@ -78,13 +77,12 @@ func (c *Cluster) Stop() {
 	_ = c.lock.Close()
 }
 
-// Use points Slurm's programs to the cluster during a test.
+// Use configures Slurm's programs for the cluster during a test.
 func (c *Cluster) Use(t *testing.T) {
 	t.Setenv("SLURM_CONF", filepath.Join(c.Folder, "etc/slurm.conf"))
 }
 
-// freePort is a port that is followed by further free ones. Where the search starts
-// depends on the process ID.
+// freePort returns a port followed by other free ports. The search starts at a port that depends on the process ID.
 func freePort() int {
 	const span = 20
 	for port := 21000 + span*(os.Getpid()%450); ; port += span {
@@ -103,7 +101,7 @@ func freePort() int {
 	}
 }
 
-// Daemon is the process ID of a daemon, such as slurmctld or slurmd.n1.
+// Daemon returns the process ID of a daemon, such as slurmctld or slurmd.n1.
 func (c *Cluster) Daemon(t *testing.T, name string) int {
 	text, err := os.ReadFile(filepath.Join(c.Folder, "pid", name))
 	require.NoError(t, err)
@@ -122,7 +120,7 @@ func (c *Cluster) Raise(t *testing.T, name string, args ...string) {
 	require.NoError(t, os.WriteFile(filepath.Join(c.Folder, "pid", name), []byte(strconv.Itoa(p.Process.Pid)), 0o666))
 }
 
-// WorkerProcesses are the process IDs of a batch's worker, without Slurm's own.
+// WorkerProcesses returns the process IDs of a batch's worker, without Slurm's own.
 func WorkerProcesses(t *testing.T, folder string, worker int) []int {
 	pids, err := processes(folder)
 	require.NoError(t, err)
@@ -141,7 +139,7 @@ func KillWorker(t *testing.T, folder string, worker int) {
 	}
 }
 
-// KillStep kills the process of Slurm's that supervises a worker.
+// KillStep kills the Slurm process that supervises a worker.
 func KillStep(t *testing.T, folder string, worker int) {
 	for _, pid := range WorkerProcesses(t, folder, worker) {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

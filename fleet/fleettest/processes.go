@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// newKey is a key that no other batch has.
+// newKey returns a key that no other batch has.
 func newKey(name string) string {
 	var b [4]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return fmt.Sprintf("%s-%x", name, b)
 }
 
-// processes are the IDs of this machine's processes that belong to a batch, by their
-// environment. Processes of other users and zombies cannot be seen.
+// processes returns the IDs of this machine's processes of a batch, found by their environment. It misses processes of
+// other users and zombies.
 func processes(folder string) (pids []int, err error) {
 	paths, err := filepath.Glob("/proc/[0-9]*/environ")
 	for _, path := range paths {

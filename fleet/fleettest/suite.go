@@ -1,6 +1,5 @@
-// Package fleettest is the conformance suite of engines. Toy workers, which are the test
-// binary started again, take tasks and commit results. Whatever is killed, each task has
-// one result in the end and no process is left.
+// Package fleettest is the conformance suite of engines. Toy workers, which are the test binary started again, take
+// tasks and commit results. Whatever is killed, in the end each task has one result and no process is left.
 package fleettest
 
 import (
@@ -25,7 +24,7 @@ import (
 // Harness is an engine under test.
 type Harness struct {
 	Engine    string          // its name
-	Clock     fleet.Clock     // that goes on by itself
+	Clock     fleet.Clock     // real clock
 	Resources fleet.Resources // of each worker
 	Timeout   time.Duration   // timeout of every step
 }
@@ -37,7 +36,7 @@ func (h Harness) tools() fleet.Tools {
 	return fleet.Tools{Files: files.OS{}, Clock: h.Clock, Grace: time.Second}
 }
 
-// NewBatch is a batch of toys in a new folder. It is cancelled after the test.
+// NewBatch returns a batch of toys in a new folder. It is cancelled after the test.
 func (h Harness) NewBatch(t *testing.T, mode string, workers, tasks int, takes time.Duration) fleet.Batch {
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -55,12 +54,12 @@ func (h Harness) NewBatch(t *testing.T, mode string, workers, tasks int, takes t
 	return b
 }
 
-// mustEnd cancels a batch and kills the processes that are left of it.
+// mustEnd cancels a batch and kills its remaining processes.
 func (h Harness) mustEnd(t *testing.T, b fleet.Batch) {
 	if f, err := fleet.Attach(h.tools(), b.Folder); err == nil {
 		require.NoError(t, f.Cancel(context.Background()))
 	}
-	// Slurm, for one, leaves processes alone that left their group and session.
+	// Slurm, for example, leaves processes alone that left their group and session.
 	left, err := processes(b.Folder)
 	require.NoError(t, err)
 	for _, p := range left {
@@ -68,7 +67,7 @@ func (h Harness) mustEnd(t *testing.T, b fleet.Batch) {
 	}
 }
 
-// Start starts a batch that is closed after the test.
+// Start starts a batch and closes it after the test.
 func (h Harness) Start(t *testing.T, b fleet.Batch) *fleet.Fleet {
 	f, err := fleet.Start(context.Background(), h.tools(), h.Engine, b)
 	require.NoError(t, err)
@@ -90,7 +89,7 @@ func (h Harness) Supervise(t *testing.T, f *fleet.Fleet, tasks int) error {
 	return err
 }
 
-// logs are the logs of all workers.
+// logs returns the logs of all workers.
 func logs(b fleet.Batch) string {
 	var text strings.Builder
 	for k := range b.Workers {
@@ -100,8 +99,8 @@ func logs(b fleet.Batch) string {
 	return text.String()
 }
 
-// Count is the number of files in a folder of a batch, temporary files of killed writers
-// left out; zero without the folder.
+// Count returns the number of files in a folder of a batch, without temporary files of killed writers; zero if there is
+// no folder.
 func Count(t *testing.T, b fleet.Batch, name string) int {
 	entries, err := os.ReadDir(filepath.Join(b.Folder, name))
 	if !os.IsNotExist(err) {
@@ -302,7 +301,7 @@ func absent(t *testing.T, h Harness) {
 	b := h.NewBatch(t, plain, 1, 1, 0)
 	b.Argv[0] = filepath.Join(b.Folder, "is-not-there")
 	f, err := fleet.Start(context.Background(), h.tools(), h.Engine, b)
-	if err == nil { // a scheduler finds out later
+	if err == nil { // a scheduler detects it later
 		err = h.Supervise(t, f, 1)
 		require.ErrorIs(t, err, fleet.ErrNoWorkers)
 		require.Contains(t, logs(b), "is-not-there")

@@ -28,13 +28,13 @@ const toyVariable = "GRAFT_TOY"
 type toy struct {
 	Mode  string        `json:"mode"`
 	Tasks int           `json:"tasks"`
-	Takes time.Duration `json:"takes"` // each of them
+	Takes time.Duration `json:"takes"` // time per task
 	// The batch that a coordinator starts.
 	Engine string      `json:"engine,omitempty"`
 	Batch  fleet.Batch `json:"batch"`
 }
 
-// The modes.
+// Modes of a toy.
 const (
 	plain       = "plain"       // takes tasks by leases
 	flaky       = "flaky"       // asks once to be restarted, in the middle of a task
@@ -149,7 +149,7 @@ func (w worker) race() error {
 
 // pull takes tasks until all have results.
 func (w worker) pull() (int, error) {
-	signal.Ignore(syscall.SIGUSR1) // it goes on until its time limit
+	signal.Ignore(syscall.SIGUSR1) // continues until its time limit
 	const beat = 500 * time.Millisecond
 	leases, err := fleet.OpenLeases(files.OS{}, filepath.Join(w.folder, "leases"), fleet.LeaseOptions{
 		Owner: "worker " + w.name, Clock: w.clock, Host: fleet.ThisHost(files.OS{}), Random: rand.Reader, Beat: beat,
@@ -168,8 +168,7 @@ func (w worker) pull() (int, error) {
 	return 0, errors.Join(err, leases.Close())
 }
 
-// workThrough tries each task once, each worker starting at another one, and counts those
-// that others hold.
+// workThrough tries each task once, each worker starting at a different task, and counts the tasks held by others.
 func (w worker) workThrough(leases *fleet.Leases) (taken int, err error) {
 	first, _ := strconv.Atoi(w.name)
 	for k := range w.Tasks {
@@ -192,7 +191,7 @@ func (w worker) workThrough(leases *fleet.Leases) (taken int, err error) {
 	return taken, nil
 }
 
-// attempt does a task under its lease, unless it was done meanwhile.
+// attempt does a task under its lease, unless it was done in the meantime.
 func (w worker) attempt(lease *fleet.Lease, task int) (err error) {
 	lease.Keep(context.Background())
 	switch {
@@ -202,14 +201,14 @@ func (w worker) attempt(lease *fleet.Lease, task int) (err error) {
 	default:
 		err = w.perform(task)
 	}
-	// otherwise another process has it
+	// If the release fails, another process has the task.
 	if released := lease.Release(); err == nil && !errors.Is(released, fleet.ErrLost) {
 		err = released
 	}
 	return err
 }
 
-// errAgain ends a flaky worker.
+// errAgain stops a flaky worker.
 var errAgain = errors.New("it wants to be started again")
 
 func (w worker) has(task int) bool {
@@ -221,7 +220,7 @@ func (w worker) result(task int) string {
 	return filepath.Join(w.folder, "results", strconv.Itoa(task))
 }
 
-// once reports whether this worker asks for the first time.
+// once reports whether this worker asks for a restart for the first time.
 func (w worker) once() bool { return w.note("flaked-"+w.name, "") == nil }
 
 // note makes a file of a unique name in the folder kind. Without a name it makes the file

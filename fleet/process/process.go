@@ -1,5 +1,5 @@
-// Package process finds processes of this machine by an environment variable, also after they have left their
-// process group or lost their parent, and kills them.
+// Package process finds processes of this machine by an environment variable and kills them. It finds processes even
+// after they leave their process group or lose their parent.
 package process
 
 import (
@@ -16,10 +16,11 @@ import (
 	"graft/internal/files"
 )
 
-// Process identifies a process of this machine. The kernel reuses its ID, so the start counts.
+// Process identifies a process of this machine. The kernel reuses process IDs, so the start time is part of the
+// identity.
 type Process struct {
 	ID    int    `json:"id"`    // number of the process
-	Start uint64 `json:"start"` // in the kernel's ticks since the machine was started
+	Start uint64 `json:"start"` // start time in kernel ticks since boot
 }
 
 // Alive reports whether the process runs.
@@ -30,8 +31,8 @@ func (p Process) Alive(fsys files.FS) bool {
 
 const (
 	folder = "/proc"
-	// maxEnviron bounds the bytes of a process's environment, of which the kernel allows
-	// two megabytes unless its limits were raised.
+	// maxEnviron limits the bytes of a process's environment. The kernel allows two megabytes unless its limits are
+	// raised.
 	maxEnviron = 16 << 20
 	maxStat    = 1 << 16 // bytes
 )
@@ -42,7 +43,7 @@ func Named(fsys files.FS, id int) (Process, error) {
 	if err != nil {
 		return Process{}, err
 	}
-	// The name, in brackets, may hold anything.
+	// The name, in parentheses, may contain any character.
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 	const state, start = 0, 19
 	if len(fields) <= start || fields[state] == "Z" || fields[state] == "X" {
@@ -58,15 +59,15 @@ type Found struct {
 	environ string
 }
 
-// Variable returns the value of a variable that the process was started with; empty if it has none.
+// Variable returns the value of an environment variable at the start of the process; empty if unset.
 func (f Found) Variable(name string) string {
 	_, after, _ := strings.Cut("\x00"+f.environ, "\x00"+name+"=")
 	value, _, _ := strings.Cut(after, "\x00")
 	return value
 }
 
-// With returns the living processes that were started with all of some variables, as NAME=VALUE, without
-// this one. Those of other users cannot be read and are left out.
+// With returns the other living processes that were started with all the given variables, as NAME=VALUE. Processes of
+// other users cannot be read and are omitted.
 func With(fsys files.FS, variables []string) (found []Found, err error) {
 	entries, err := fsys.ReadDir(folder)
 	if err != nil {
@@ -97,14 +98,14 @@ func hasAll(environ string, variables []string) bool {
 	return true
 }
 
-// Clock waits, as a clock of fleet does.
+// Clock waits, like the clock of fleet.
 type Clock interface {
 	// Wait returns nil after a time, or an error at once when ctx ends.
 	Wait(ctx context.Context, d time.Duration) error
 }
 
-// Sweep kills the processes that find returns, until there is none. It finds again after each round, since
-// processes start others, or are busy in the kernel.
+// Sweep kills the processes that find returns, until none remain. It calls find again after each round, because
+// processes start others or are busy in the kernel.
 func Sweep(clock Clock, find func() ([]Found, error)) error {
 	const (
 		rounds = 200

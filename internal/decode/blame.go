@@ -6,8 +6,7 @@ import (
 	"unicode"
 )
 
-// Blame reports a fault of a key, or of an item of its list, at the place where it is
-// given, or at its table.
+// Blame reports a fault of a key, or of an item of its list, at its place in the document, or else at its table.
 func (r *Reading) Blame(key, text string, item ...any) { r.blame(r.outline.At(key), text, item...) }
 
 func (r *Reading) blame(o *Outline, text string, item ...any) {
@@ -25,8 +24,8 @@ func (r *Reading) blame(o *Outline, text string, item ...any) {
 	r.add(f)
 }
 
-// doubtful says whether a text is about a value that could not be read, or mentions one
-// beside it. Such a text may be a consequence of the first fault, and is not reported.
+// doubtful reports whether a text concerns or mentions a value that could not be read. Such a text may be a consequence
+// of the first fault, and is not reported.
 func (r *Reading) doubtful(o *Outline, text string) bool {
 	table := strings.Join(o.Path[:max(0, len(o.Path)-1)], ".")
 	if o.IsTable() {
@@ -45,7 +44,7 @@ func (r *Reading) doubtful(o *Outline, text string) bool {
 	return false
 }
 
-// flagOf returns the last assignment to a field, or into a table.
+// flagOf returns the last --set assignment to a field, or inside a table.
 func (r *Reading) flagOf(o *Outline) string {
 	leaves := []*Outline{o}
 	if o.IsTable() {
@@ -59,8 +58,7 @@ func (r *Reading) flagOf(o *Outline) string {
 	return ""
 }
 
-// Attempt reads a file that a key names, where it is wanted. Its own faults follow those
-// of the document.
+// Attempt reads the file that a key names, if wanted. Faults in the file follow the faults of the document.
 func (r *Reading) Attempt(key string, wanted bool, read func() error) {
 	if !wanted || r.broken[key] {
 		return
@@ -72,8 +70,8 @@ func (r *Reading) Attempt(key string, wanted bool, read func() error) {
 	}
 }
 
-// Fail reports an error of what a key names: its Faults as they are, and another one at
-// the key, or at an item of it.
+// Fail reports an error of the file that a key names: its Faults unchanged, any other error at the key or at an item of
+// it.
 func (r *Reading) Fail(key string, err error, item ...any) {
 	var faults Faults
 	if errors.As(err, &faults) {

@@ -7,8 +7,8 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// mostClosing is the number of lines behind the last value of an expression, such as brackets
-// that close it, in which its end is looked for.
+// mostClosing is the maximum number of lines after the last value of an expression to search for its end, such as
+// closing brackets.
 const mostClosing = 20
 
 // expressionsBefore returns the text up to the end of the last expression before a syntax error.
@@ -23,8 +23,8 @@ func (d *Document) expressionsBefore() string {
 	return ""
 }
 
-// expressions counts the expressions before the first syntax error, and returns the offset at
-// which the last name or value of them ends.
+// expressions counts the expressions before the first syntax error, and returns the offset at which their last name or
+// value ends.
 func (d *Document) expressions(text string) (count, end int) {
 	w := &tomlWalk{Document: d}
 	w.parser.Reset([]byte(text))
@@ -35,7 +35,7 @@ func (d *Document) expressions(text string) (count, end int) {
 	return count, end
 }
 
-// lastEnd is the end of the last name or value in a node.
+// lastEnd returns the end of the last name or value in a node.
 func (w *tomlWalk) lastEnd(node *unstable.Node) int {
 	end := w.span(node).end
 	for children := node.Children(); children.Next(); {
@@ -46,8 +46,8 @@ func (w *tomlWalk) lastEnd(node *unstable.Node) int {
 
 var tableHeader = regexp.MustCompile(`(?m)^[ \t]*\[{1,2}[ \t]*([A-Za-z0-9_-]+)`)
 
-// tablesOfBroken are the keys before a syntax error and the tables of the whole text, from which
-// the kind of a file is known all the same.
+// tablesOfBroken returns the keys before a syntax error and the tables of the whole text, which still determine the
+// kind of the file.
 func (d *Document) tablesOfBroken() map[string]any {
 	top, _ := NewDocument(d.file, []byte(d.before)).TOML()
 	if top == nil {

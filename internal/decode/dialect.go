@@ -6,21 +6,20 @@ import (
 	"sync"
 )
 
-// Dialect holds what a caller knows of its options: the texts that types allow, how
-// they are written, and descriptions of keys. The zero Dialect knows nothing. It must
-// not change once it is used.
+// Dialect describes the options of a caller: the texts that types allow, their notation, and descriptions of keys. The
+// zero Dialect is empty. It must not change once it is used.
 type Dialect struct {
-	Words        map[reflect.Type][]string // texts that a type allows; an empty one stands for the type's zero
-	FieldWords   map[Field][]string        // those of fields whose type is string
-	Notations    map[reflect.Type]Notation // of types that are written as a text and have no UnmarshalText
-	Descriptions map[string]string         // say what keys are for, by Field.ID
-	// Item takes an error of one item of a list apart; nil knows of none.
+	Words        map[reflect.Type][]string // texts that a type allows; an empty text means the type's zero
+	FieldWords   map[Field][]string        // texts that fields of type string allow
+	Notations    map[reflect.Type]Notation // types written as text that have no UnmarshalText
+	Descriptions map[string]string         // descriptions of keys, by Field.ID
+	// Item extracts the item of a list from an error; nil supports none.
 	Item func(err error) (list string, index int, key, text string, ok bool)
-	// Renamed maps old keys, with their tables, to the new keys of the same tables. An old
-	// key is an error, except in a Document that has OldNames.
+	// Renamed maps old keys, with their tables, to the new keys in the same tables. An old key is an error, except in a
+	// Document with OldNames.
 	Renamed map[string]string
-	// Removed maps keys that are gone to what takes their place. One is an error, except in a
-	// Document that has OldNames, where it is passed over.
+	// Removed maps removed keys to their replacements. A removed key is an error, except in a Document with OldNames,
+	// which ignores it.
 	Removed map[string]string
 
 	outlines sync.Map // *Outline by reflect.Type
@@ -32,8 +31,7 @@ type Field struct {
 	Name string
 }
 
-// ID is the field with its package and type, such as graft/trainer.Options.Batch;
-// empty for the zero Field.
+// ID returns the field with its package and type, such as graft/trainer.Options.Batch; empty for the zero Field.
 func (f Field) ID() string {
 	if f.Of == nil {
 		return ""
@@ -41,13 +39,13 @@ func (f Field) ID() string {
 	return f.Of.PkgPath() + "." + f.Of.Name() + "." + f.Name
 }
 
-// Notation reads a type that is written as a text.
+// Notation parses a type that is written as text.
 type Notation struct {
 	Read    func(string) (any, error)
-	Pattern string // of the text, as a regular expression
+	Pattern string // regular expression of the text
 }
 
-// isText says whether a type is written as a text and not as a number or a table.
+// isText reports whether a type is written as text rather than as a number or a table.
 func (d *Dialect) isText(t reflect.Type) bool {
 	_, known := d.Notations[t]
 	return known || reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
@@ -55,7 +53,7 @@ func (d *Dialect) isText(t reflect.Type) bool {
 
 func (d *Dialect) isTable(t reflect.Type) bool { return t.Kind() == reflect.Struct && !d.isText(t) }
 
-// storable says whether a type can stand in a file: pointers, functions and maps cannot.
+// storable reports whether a type can occur in a file: pointers, functions and maps cannot.
 func (d *Dialect) storable(t reflect.Type) bool {
 	if d.isText(t) {
 		return true

@@ -7,17 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// Document is a file's text and the places of its keys and values.
+// Document is the text of a file with the places of its keys and values.
 type Document struct {
 	OldNames bool // accepts the old names of keys
 
 	file   string
 	text   string
-	starts []int // of lines
+	starts []int // starts of lines
 	places places
-	twice  []placed       // keys that are given twice
+	twice  []placed       // duplicate keys
 	before string         // the expressions before a syntax error; empty without one
-	more   int            // faults that are counted only
+	more   int            // faults counted without details
 	work   int            // keys and values visited, for tests of how the work grows
 	top    map[string]any // what LooseTOML returned for Has; nil before
 }
@@ -28,7 +28,7 @@ type placed struct {
 	text string
 }
 
-// NewDocument takes the text of a file.
+// NewDocument makes a document from the text of a file.
 func NewDocument(file string, text []byte) *Document {
 	d := &Document{file: file, text: string(text), starts: []int{0}}
 	for k := range len(d.text) {
@@ -39,10 +39,10 @@ func NewDocument(file string, text []byte) *Document {
 	return d
 }
 
-// Text is the text of the document.
+// Text returns the text of the document.
 func (d *Document) Text() string { return d.text }
 
-// Fresh is the document before anything was read from it.
+// Fresh returns the document before anything is read from it.
 func (d *Document) Fresh() *Document { return &Document{file: d.file, text: d.text, starts: d.starts} }
 
 // line returns the line, from zero, of an offset.
@@ -80,11 +80,10 @@ func (d *Document) fault(p placed) Fault {
 		Width: max(utf8.RuneCountInString(rest[from:to]), 1), Text: p.text, Source: rest}
 }
 
-// faults returns the only fault of a document that cannot be read further, after those
-// of keys that are given twice.
+// faults returns the final fault of a document that cannot be read further, after the faults of duplicate keys.
 func (d *Document) faults(last placed) error { return d.list(append(slices.Clone(d.twice), last)) }
 
-// repeated notes a key that is given twice.
+// repeated records a duplicate key.
 func (d *Document) repeated(at span, text string) {
 	if len(d.twice) >= mostGathered {
 		d.more++
@@ -93,14 +92,13 @@ func (d *Document) repeated(at span, text string) {
 	d.twice = append(d.twice, placed{at, text})
 }
 
-// Span returns the offsets of a problem's place, or of the nearest place around it;
-// false where the document has neither.
+// Span returns the offsets of a problem's place, or of the nearest enclosing place; false if the document has neither.
 func (d *Document) Span(f Problem) (start, end int, found bool) {
 	s, found := d.places.span(f)
 	return s.start, s.end, found
 }
 
-// Place returns a problem as a fault at its place, or at the nearest place around it.
+// Place returns a problem as a fault at its place, or at the nearest enclosing place.
 func (d *Document) Place(f Problem) Fault {
 	return d.fault(d.placed(f))
 }
@@ -113,7 +111,7 @@ func (d *Document) placed(f Problem) placed {
 	return placed{s, f.Text}
 }
 
-// Locate returns the problems as Faults, with those that reading found; nil means none.
+// Locate returns the problems as Faults, with the faults found while reading; nil for none.
 func (d *Document) Locate(problems []Problem) error {
 	list := slices.Clone(d.twice)
 	for _, f := range problems {
@@ -136,8 +134,8 @@ func (d *Document) list(all []placed) error {
 	return faults
 }
 
-// Has says whether the document has a key at its top. Where it is not TOML, keys before the
-// syntax error and tables after it count.
+// Has reports whether the document has a top-level key. If it is not TOML, keys before the syntax error and tables
+// after it count.
 func (d *Document) Has(key string) bool {
 	if d.top == nil {
 		reader := *d

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Table is a table of a document in its order.
+// Table is a table of a document, in order.
 type Table []Entry
 
 // Entry is a key and its value: a string, a bool, an int64, a json.Number, a Table or a
@@ -20,7 +20,7 @@ type Entry struct {
 	Value any
 }
 
-// plain returns a value as a document has it.
+// plain converts a value to the form in a document.
 func (d *Dialect) plain(v reflect.Value) any {
 	if v.Type() == durationType {
 		return DurationText(time.Duration(v.Int()))
@@ -51,10 +51,10 @@ func (d *Dialect) plain(v reflect.Value) any {
 	return json.Number(fmt.Sprint(v.Interface()))
 }
 
-// Text writes any value that a struct may hold on one line.
+// Text formats any value that a struct may hold on one line.
 func (d *Dialect) Text(v any) string { return OneLine(d.plain(reflect.ValueOf(v))) }
 
-// textOf writes what is read as a text.
+// textOf formats a value that is written as text.
 func textOf(v any) string {
 	if m, ok := v.(encoding.TextMarshaler); ok {
 		if text, err := m.MarshalText(); err == nil {
@@ -78,7 +78,7 @@ func unordered(v any) any {
 	return v
 }
 
-// FloatText always shows that a number has a fraction.
+// FloatText formats a number so that it always has a fraction.
 func FloatText(f float64) string {
 	text := strconv.FormatFloat(f, 'g', -1, 64)
 	if strings.Trim(text, "-0123456789") == "" {
@@ -87,7 +87,7 @@ func FloatText(f float64) string {
 	return text
 }
 
-// DurationText writes a time in seconds where that is short.
+// DurationText formats a time, in seconds if that is short.
 func DurationText(d time.Duration) string {
 	if d%time.Second == 0 && d.Abs() < time.Hour {
 		return fmt.Sprintf("%ds", d/time.Second)

@@ -13,10 +13,10 @@ type Fault struct {
 	File   string
 	Line   int // from 1; zero means the whole file
 	Column int // in characters from 1; zero means the whole line
-	Width  int // characters at fault, from Column
+	Width  int // number of characters at fault, from Column
 	Text   string
-	Source string // the line's text
-	More   int    // further faults that were counted and not kept; zero means none
+	Source string // text of the line
+	More   int    // further faults counted without details; zero means none
 }
 
 // Faults lists the errors of a file in the order of its lines. It is never empty.
@@ -25,8 +25,8 @@ type Faults []Fault
 // Limits on faults.
 const (
 	mostListed   = 20   // faults that Error prints
-	mostKept     = 100  // faults with their lines; the last one counts the others
-	mostGathered = 1000 // faults with their text; further ones are counted only
+	mostKept     = 100  // faults with their lines; the last counts the others
+	mostGathered = 1000 // faults with their text; further ones are only counted
 )
 
 // Error prints the first 20 faults with their lines, and the number of the others.
@@ -73,14 +73,14 @@ func (f Fault) String() string {
 	return text
 }
 
-// The part of a long line that is shown, in characters.
+// Displayed part of a long line, in characters.
 const (
 	mostShown   = 120
 	shownBefore = 40
 )
 
-// excerpt returns the line as a terminal shows it, each character one column wide, and
-// the column, from zero, at which the fault begins.
+// excerpt returns the line as a terminal shows it, each character one column wide, and the column, from zero, of the
+// start of the fault.
 func (f Fault) excerpt() (string, int) {
 	line := []rune(strings.Map(func(r rune) rune {
 		switch {

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// FindPaths finds the files of keys whose values are paths: those that are given, and those with the tag path. A
-// relative path of the document counts from the working folder; where nothing is there, and something is at this path
-// in the folder of the document, the value becomes that.
+// FindPaths resolves the files of keys whose values are paths: the given keys, and keys with the tag path. A relative
+// path of the document is relative to the working folder; if it does not exist there but in the folder of the document,
+// the value becomes the latter.
 func (r *Reading) FindPaths(keys []string, is func(key, text string) bool, there func(path string) bool) {
 	keys, words := slices.Clone(keys), map[string]bool{}
 	for _, o := range r.outline.Leaves() {
@@ -49,8 +49,7 @@ func (r *Reading) findPath(key string, v reflect.Value, is func(key, text string
 
 func item(key string, items ...any) string { return key + fmt.Sprint(items...) }
 
-// Elsewhere adds to an error of a missing file the second place where it was looked for: a
-// key has one if nothing was in either.
+// Elsewhere adds the second searched place to an error of a missing file, if the file was in neither place.
 func (r *Reading) Elsewhere(key string, err error, items ...any) error {
 	beside := r.Beside[item(key, items...)]
 	if beside == "" {
@@ -59,7 +58,7 @@ func (r *Reading) Elsewhere(key string, err error, items ...any) error {
 	return fmt.Errorf("%w; %s is not there either", err, beside)
 }
 
-// looksLikePath tells paths from words: they have a separator, or the extension of a file.
+// looksLikePath distinguishes paths from words: they have a separator, or the extension of a file.
 func looksLikePath(text string) bool {
 	return strings.ContainsAny(text, "/"+string(filepath.Separator)) || filepath.Ext(text) != ""
 }

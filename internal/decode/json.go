@@ -8,13 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// JSON reads the document, which must be one object, and records the places of its keys
-// and values. Numbers are json.Number. An error is Faults.
+// JSON reads the document, which must be one object, and records the places of its keys and values. Numbers are
+// json.Number. The error is Faults.
 func (d *Document) JSON() (map[string]any, error) {
 	if at, bad := d.badText(); bad {
 		return nil, d.faults(placed{span{at, at + 1}, "invalid JSON: the text is not UTF-8"})
 	}
-	var whole json.RawMessage // Unmarshal checks the end of the text too, a Decoder does not
+	var whole json.RawMessage // unlike a Decoder, Unmarshal also checks the end of the text
 	if err := json.Unmarshal([]byte(d.text), &whole); err != nil {
 		return nil, d.jsonFault(err)
 	}

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// flatList is the length in characters up to which a list stands on one line.
+// flatList is the maximum length in characters of a list on one line.
 const flatList = 60
 
 // notation holds the differences between TOML and JSON.
 type notation struct {
-	key  func(string) string // a key and what follows up to its value
-	text func(string) string // a text in quotes
-	last string              // what follows a list's last line
-	tall func(string) bool   // keys whose lists have a line for each item
+	key  func(string) string // writes a key up to its value
+	text func(string) string // writes a quoted text
+	last string              // text after the last line of a list
+	tall func(string) bool   // reports keys whose lists have a line per item
 }
 
 var (
@@ -25,8 +25,7 @@ var (
 	jsonNotation = notation{func(key string) string { return quoteJSON(key) + ": " }, quoteJSON, "", noneTall}
 )
 
-// FormatTOML writes a table as a TOML document. The lists of tall keys have a line for
-// each item, after an empty line.
+// FormatTOML writes a table as a TOML document. The lists of tall keys have a line per item, after an empty line.
 func FormatTOML(t Table, tall func(key string) bool) string {
 	n := tomlNotation
 	n.tall = tall
@@ -56,7 +55,7 @@ func mapped[A, B any](list []A, of func(A) B) []B {
 	return made
 }
 
-// OneLine writes a value in TOML without breaking the line.
+// OneLine writes a value as TOML on one line.
 func OneLine(v any) string {
 	switch v := v.(type) {
 	case []any:
@@ -103,7 +102,7 @@ func (n notation) list(list []any, indent string) string {
 	return "[" + strings.Join(items, ", ") + "]"
 }
 
-// lines writes a list with one item a line.
+// lines writes a list with one item per line.
 func (n notation) lines(list []any, indent string) string {
 	if len(list) == 0 {
 		return "[]"
@@ -137,7 +136,7 @@ func quoteJSON(text string) string {
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(text); err != nil {
-		return strconv.Quote(text) // unreachable: a string can be encoded
+		return strconv.Quote(text) // unreachable: every string can be encoded
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

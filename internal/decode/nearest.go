@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Choice lists words in quotes, such as "a", "b" and "c"; the empty word is left out.
+// Choice lists quoted words, such as "a", "b" and "c"; it skips the empty word.
 func Choice(list []string) string {
 	var quoted []string
 	for _, word := range list {
@@ -20,7 +20,7 @@ func Choice(list []string) string {
 	return strings.Join(quoted[:last], ", ") + " and " + quoted[last]
 }
 
-// Guess returns "; did you mean X?" where a name is close to X, or else nothing.
+// Guess returns "; did you mean X?" if a name is close to X, otherwise nothing.
 func Guess(name string, names []string) string {
 	if best := nearest(name, names); best != "" {
 		return fmt.Sprintf("; did you mean %s?", best)
@@ -28,11 +28,11 @@ func Guess(name string, names []string) string {
 	return ""
 }
 
-// longestGuessed is the length in bytes of names for which others are suggested.
+// longestGuessed is the maximum length in bytes of names with suggestions.
 const longestGuessed = 100
 
-// nearest returns the name at the least edit distance, or one that begins with the text;
-// empty where more than half of it differs.
+// nearest returns the name with the least edit distance, or a name that begins with the text; empty if more than half
+// of it differs.
 func nearest(name string, names []string) string {
 	if len(name) > longestGuessed {
 		return ""

@@ -7,23 +7,22 @@ import (
 	"time"
 )
 
-// Outline is the keys of a struct, or one of them with what is below it. A field is a
-// key by its name in snake_case, a struct is a table, and an embedded struct stands with
-// the fields around it.
+// Outline describes the keys of a struct, or one of them with the keys below it. A field is a key by its name in
+// snake_case, a struct is a table, and the fields of an embedded struct belong to the table around it.
 type Outline struct {
-	Key    string     // in its table; empty for the whole file
-	Path   []string   // of keys, from the whole file
-	Fields []*Outline // of a table, in the order of the struct; nil for a value
-	From   Field      // whose comment describes the key; the zero Field for the whole file
+	Key    string     // key in its table; empty for the whole file
+	Path   []string   // path of keys, from the whole file
+	Fields []*Outline // fields of a table, in the order of the struct; nil for a value
+	From   Field      // field whose comment describes the key; the zero Field for the whole file
 	Result Result     // how results depend on it
 
 	dialect *Dialect
-	index   []int // of the field, from the struct of the whole file
+	index   []int // index of the field, from the struct of the whole file
 	typ     reflect.Type
 	words   []string // allowed texts; nil means any
-	pathed  string   // the value names a file; empty for no path
-	late    bool     // zero is left out of digests
-	partial bool     // its tables stand beside it; the struct around it checks them
+	pathed  string   // not empty if the value names a file
+	late    bool     // digests omit zero
+	partial bool     // its tables are siblings; the enclosing struct checks them
 }
 
 var durationType = reflect.TypeFor[time.Duration]()
@@ -39,13 +38,13 @@ func (d *Dialect) Outline(t reflect.Type) *Outline {
 	return known.(*Outline)
 }
 
-// of returns the outline of the struct that a pointer leads to, and its value.
+// of returns the outline of the struct at a pointer, and its value.
 func (d *Dialect) of(target any) (*Outline, reflect.Value) {
 	v := reflect.ValueOf(target).Elem()
 	return d.Outline(v.Type()), v
 }
 
-// collect takes in the fields of a struct: values into o, tables into tables.
+// collect collects the fields of a struct: values into o, tables into tables.
 func (o *Outline) collect(tables *Outline, t reflect.Type, index []int, rules tag) {
 	for k := range t.NumField() {
 		field := t.Field(k)
@@ -93,13 +92,13 @@ func (o *Outline) below(field reflect.StructField, from Field, at []int, own tag
 	return f
 }
 
-// Name is the path as users write it, such as time.budget.
+// Name returns the path as in a file, such as time.budget.
 func (o *Outline) Name() string { return strings.Join(o.Path, ".") }
 
-// About describes the key, with its unit and what zero means.
+// About returns the description of the key, with its unit and the meaning of zero.
 func (o *Outline) About() string { return o.dialect.Descriptions[o.From.ID()] }
 
-// Items is the outline of the tables in a list; nil for other values.
+// Items returns the outline of the tables in a list; nil for other values.
 func (o *Outline) Items() *Outline {
 	if o.typ.Kind() == reflect.Slice && o.dialect.isTable(o.typ.Elem()) {
 		return o.dialect.Outline(o.typ.Elem())
@@ -107,10 +106,10 @@ func (o *Outline) Items() *Outline {
 	return nil
 }
 
-// IsTable says whether keys stand below.
+// IsTable reports whether the key is a table.
 func (o *Outline) IsTable() bool { return o.dialect.isTable(o.typ) }
 
-// Find returns the field of a key; nil where there is none.
+// Find returns the field of a key; nil if there is none.
 func (o *Outline) Find(key string) *Outline {
 	for _, f := range o.Fields {
 		if f.Key == key {
@@ -120,12 +119,12 @@ func (o *Outline) Find(key string) *Outline {
 	return nil
 }
 
-// renamed returns the field of an old key; nil where there is none.
+// renamed returns the field of an old key; nil if there is none.
 func (o *Outline) renamed(key string) *Outline {
 	return o.Find(o.dialect.Renamed[o.path(key)])
 }
 
-// removed returns what takes the place of a key that is gone.
+// removed returns the replacement of a removed key.
 func (o *Outline) removed(key string) (instead string, gone bool) {
 	instead, gone = o.dialect.Removed[o.path(key)]
 	return instead, gone
@@ -135,7 +134,7 @@ func (o *Outline) path(key string) string {
 	return strings.Join(append(slices.Clone(o.Path), key), ".")
 }
 
-// At returns the outline of a dotted path such as time.budget; nil where there is none.
+// At returns the outline of a dotted path such as time.budget; nil if there is none.
 func (o *Outline) At(path string) *Outline {
 	for key := range strings.SplitSeq(path, ".") {
 		if o = o.Find(key); o == nil {
@@ -150,7 +149,7 @@ func (o *Outline) Keys() []string {
 	return mapped(o.Fields, func(f *Outline) string { return f.Key })
 }
 
-// Leaves lists the values of a table and of those below it, its own first.
+// Leaves lists the values of a table and of the tables below it, its own first.
 func (o *Outline) Leaves() []*Outline {
 	var own, below []*Outline
 	for _, f := range o.Fields {
@@ -163,7 +162,7 @@ func (o *Outline) Leaves() []*Outline {
 	return append(own, below...)
 }
 
-// where is the path as places are kept in a document.
+// where returns the path in the form of places in a document.
 func (o *Outline) where() []any {
 	return mapped(o.Path, func(key string) any { return key })
 }

@@ -1,6 +1,6 @@
 package decode
 
-// Problem is a fault in a document's values. Its place is a path in them.
+// Problem is a fault in a document's values. Its place is a path into them.
 type Problem struct {
 	Where []any // keys (string) and indices (int); empty for the whole document
 	Key   bool  // the last key itself is at fault, not its value
@@ -10,7 +10,7 @@ type Problem struct {
 // span is a range of bytes.
 type span struct{ start, end int }
 
-// Limits on places. Problems beyond them are reported at the nearest place around them.
+// Limits on places. Problems beyond them are reported at the nearest enclosing place.
 const (
 	deepestPlace = 200     // keys and indices in a path
 	mostPlaces   = 500_000 // places in a document
@@ -50,7 +50,7 @@ func (t *places) key(p *place, key string) *place {
 	return inner
 }
 
-// item returns the place of an index that follows all indices so far, or the last one.
+// item returns the place of an index that follows all previous indices, or the last one.
 func (t *places) item(p *place, k int) *place {
 	if p == nil || k > len(p.items) {
 		return nil
@@ -87,7 +87,7 @@ func (p *place) setValue(s span) {
 	}
 }
 
-// span returns where a problem stands, or the nearest place around it.
+// span returns the place of a problem, or the nearest enclosing place.
 func (t *places) span(f Problem) (found span, ok bool) {
 	at := &t.root
 	for k := 0; at != nil; k++ {

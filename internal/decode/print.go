@@ -6,13 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// Resolved writes a struct as a TOML document with every value. Reading it gives the same
-// struct.
+// Resolved writes a struct as a TOML document with every value. Reading it gives the same struct.
 func (d *Dialect) Resolved(target any) string {
 	return d.print(target, func(*Outline) string { return "" })
 }
 
-// Described is Resolved with the description of each table and key above it.
+// Described writes the text of Resolved with the description of each table and key above it.
 func (d *Dialect) Described(target any) string {
 	return d.print(target, func(o *Outline) string {
 		var b strings.Builder
@@ -30,7 +29,7 @@ func (d *Dialect) print(target any, above func(*Outline) string) string {
 	return b.String()
 }
 
-// printTable writes a table, with text above it and each of its keys.
+// printTable writes a table, with text above it and above each of its keys.
 func (d *Dialect) printTable(b *strings.Builder, o *Outline, v reflect.Value, above func(*Outline) string) {
 	headed := len(o.Path) == 0
 	for _, f := range o.Fields {

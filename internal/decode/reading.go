@@ -9,14 +9,14 @@ import (
 	"graft/internal/files"
 )
 
-// Source says where a value comes from. The zero Source is a default.
+// Source is the source of a value. The zero Source is a default.
 type Source struct {
 	File string // empty for none
 	Line int    // in File, from 1; zero means the whole file
-	Flag string // an assignment of --set as it was given; empty for none
+	Flag string // --set assignment as given; empty for none
 }
 
-// String is default, FILE:LINE, FILE or --set.
+// String returns default, FILE:LINE, FILE or --set.
 func (s Source) String() string {
 	switch {
 	case s.Flag != "":
@@ -29,23 +29,22 @@ func (s Source) String() string {
 	return "default"
 }
 
-// Reading reads a document into a struct and gathers all faults.
+// Reading reads a document into a struct and collects all faults.
 type Reading struct {
-	Given map[string]Source // by the name of a key
-	// Beside holds, by key, where FindPaths also looked for a file that is in neither place.
+	Given map[string]Source // sources by the name of a key
+	// Beside holds, by key, the second place that FindPaths searched for a file that is in neither.
 	Beside map[string]string
 
 	doc      *Document
 	outline  *Outline
 	target   reflect.Value // the struct
 	problems []Problem
-	others   Faults          // of flags and of files that the document names
+	others   Faults          // faults of flags and of files that the document names
 	broken   map[string]bool // names of keys whose values could not be read
-	more     int             // faults that are counted only
+	more     int             // faults counted without details
 }
 
-// ReadAll returns the text of a file. A file of more than limit bytes is one Fault, as
-// people write configurations.
+// ReadAll returns the text of a file. A file of more than limit bytes is a single Fault: configurations are small.
 func ReadAll(fsys files.FS, path string, limit int64) ([]byte, error) {
 	text, err := files.ReadAll(fsys, path, limit)
 	if err == nil {
@@ -58,7 +57,7 @@ func ReadAll(fsys files.FS, path string, limit int64) ([]byte, error) {
 	return nil, err
 }
 
-// Open reads a document of at most LargestFile bytes; an empty path is an empty document.
+// Open reads a document of at most LargestFile bytes; an empty path gives an empty document.
 func Open(fsys files.FS, path string) (*Document, error) {
 	if path == "" {
 		return NewDocument("no file", nil), nil
@@ -70,9 +69,8 @@ func Open(fsys files.FS, path string) (*Document, error) {
 	return NewDocument(path, text), nil
 }
 
-// Read reads a document over what a struct holds, then assignments such as
-// time.budget=30s. Values that cannot be read are faults of Finish; the error is Faults
-// where the document is not TOML.
+// Read reads a document over the values of a struct, then applies assignments such as time.budget=30s. Values that
+// cannot be read are faults of Finish; if the document is not TOML, the error is Faults.
 func (d *Dialect) Read(doc *Document, set []string, target any) (*Reading, error) {
 	outline, v := d.of(target)
 	r := &Reading{Given: map[string]Source{}, Beside: map[string]string{}, doc: doc, outline: outline, target: v,
@@ -89,9 +87,9 @@ func (d *Dialect) Read(doc *Document, set []string, target any) (*Reading, error
 	return r, err
 }
 
-// decodeBefore decodes what stands before a syntax error, and returns the faults of both.
+// decodeBefore decodes the text before a syntax error, and returns the faults of both.
 func (r *Reading) decodeBefore(syntax error) error {
-	table, _ := NewDocument(r.doc.file, []byte(r.doc.before)).TOML() // nil where no expression is whole
+	table, _ := NewDocument(r.doc.file, []byte(r.doc.before)).TOML() // nil if no expression is complete
 	r.decode(table)
 	var last, all Faults
 	if !errors.As(syntax, &last) || len(r.problems) == 0 {
@@ -113,10 +111,10 @@ func (r *Reading) decode(table map[string]any) {
 	}
 }
 
-// File is the path of the document; empty without one.
+// File returns the path of the document; empty without one.
 func (r *Reading) File() string { return r.doc.file }
 
-// add gathers a problem, or counts it where there are too many.
+// add collects a problem, or counts it if there are too many.
 func (r *Reading) add(f Problem) {
 	if len(r.problems)+len(r.others) >= mostGathered {
 		r.more++
@@ -125,7 +123,7 @@ func (r *Reading) add(f Problem) {
 	r.problems = append(r.problems, f)
 }
 
-// Add gathers faults of other files or flags, which follow those of the document.
+// Add collects faults of other files or flags, which follow the faults of the document.
 func (r *Reading) Add(faults ...Fault) {
 	free := max(0, min(mostGathered-len(r.problems)-len(r.others), len(faults)))
 	r.others = append(r.others, faults[:free]...)
@@ -134,8 +132,7 @@ func (r *Reading) Add(faults ...Fault) {
 	}
 }
 
-// spoil notes that a key's value is not as it was meant: it could not be read, or its
-// key may be the misspelt one.
+// spoil marks the value of a key as unreliable: it could not be read, or its key may be the misspelt one.
 func (r *Reading) spoil(f Problem) {
 	o := r.outline
 	for _, step := range f.Where {
@@ -158,13 +155,13 @@ func (r *Reading) spoil(f Problem) {
 	r.broken[o.Name()] = true
 }
 
-// Failed says whether any fault was found so far.
+// Failed reports whether any fault was found so far.
 func (r *Reading) Failed() bool { return len(r.problems)+len(r.others) > 0 }
 
-// Broken says whether the value of a key could not be read.
+// Broken reports whether the value of a key could not be read.
 func (r *Reading) Broken(key string) bool { return r.broken[key] }
 
-// Finish returns all faults as Faults; nil where there are none.
+// Finish returns all faults as Faults; nil if there are none.
 func (r *Reading) Finish() error {
 	found := r.doc.Locate(r.problems)
 	var all Faults

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// Reference is a Markdown text about the keys of a struct, which holds the defaults: a
-// table for each section with types, defaults and descriptions. Without names it is
-// about all sections, else about those and the tables in them.
+// Reference returns a Markdown text about the keys of a struct, which holds the defaults: a table per section with
+// types, defaults and descriptions. Without names it describes all sections, otherwise these and the tables in them.
 func (d *Dialect) Reference(defaults any, sections ...string) string {
 	o, v := d.of(defaults)
 	var b strings.Builder
@@ -24,7 +23,7 @@ func (d *Dialect) Reference(defaults any, sections ...string) string {
 	return b.String()
 }
 
-// referTables describes the tables in a table, each with those in it.
+// referTables describes the tables in a table, recursively.
 func (d *Dialect) referTables(b *strings.Builder, o *Outline, v reflect.Value) {
 	for _, f := range o.Fields {
 		if f.IsTable() {
@@ -34,8 +33,7 @@ func (d *Dialect) referTables(b *strings.Builder, o *Outline, v reflect.Value) {
 	}
 }
 
-// referTable describes the values of a table; v holds defaults, and is invalid where
-// there are none.
+// referTable describes the values of a table; v holds defaults, and is invalid if there are none.
 func (d *Dialect) referTable(b *strings.Builder, title string, o *Outline, v reflect.Value) {
 	fmt.Fprintf(b, "\n## `%s`\n\n", title)
 	if about := o.About(); about != "" {
@@ -61,7 +59,7 @@ func (d *Dialect) referTable(b *strings.Builder, title string, o *Outline, v ref
 	}
 }
 
-// typeText says in words what a key takes.
+// typeText describes the type of a key in words.
 func (d *Dialect) typeText(o *Outline, t reflect.Type) string {
 	switch {
 	case t == durationType:

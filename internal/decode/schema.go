@@ -9,9 +9,8 @@ import (
 // DurationPattern matches the texts that time.ParseDuration reads.
 const DurationPattern = `^[-+]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`
 
-// Schema is the JSON Schema (draft 2020-12) of a struct's documents, for editors and
-// other programs. The struct holds the defaults. What depends on several keys is not in
-// the schema.
+// Schema returns the JSON Schema (draft 2020-12) of a struct's documents, for editors and other programs. The struct
+// holds the defaults. The schema omits constraints between several keys.
 func (d *Dialect) Schema(title string, defaults any) (string, error) {
 	o, v := d.of(defaults)
 	schema := d.tableSchema(o, v)
@@ -25,8 +24,7 @@ func (d *Dialect) Schema(title string, defaults any) (string, error) {
 	return b.String(), err
 }
 
-// tableSchema describes a table; v holds the defaults, and is invalid where there are
-// none.
+// tableSchema describes a table; v holds the defaults, and is invalid if there are none.
 func (d *Dialect) tableSchema(o *Outline, v reflect.Value) map[string]any {
 	properties := map[string]any{}
 	for _, f := range o.Fields {

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// FlagFile stands for the file in faults of an assignment.
+// FlagFile names the source in faults of an assignment.
 func FlagFile(assignment string) string { return "--set " + assignment }
 
 func flagFault(assignment, text string) Fault { return Fault{File: FlagFile(assignment), Text: text} }
 
-// assign follows an assignment such as time.budget=30s: a path of keys, and a value in
-// TOML, or any text where the key takes one.
+// assign applies an assignment such as time.budget=30s: a path of keys, and a value in TOML, or any text if the key
+// takes a text.
 func (r *Reading) assign(assignment string) {
 	bad := func(text string) { r.Add(flagFault(assignment, text)) }
 	path, value, ok := strings.Cut(assignment, "=")
@@ -34,7 +34,7 @@ func (r *Reading) assign(assignment string) {
 	}
 }
 
-// lookUp follows a path of keys; the text is the fault of a path that leads nowhere.
+// lookUp follows a path of keys; the text is the fault of an invalid path.
 func (o *Outline) lookUp(path string) (*Outline, string) {
 	for key := range strings.SplitSeq(path, ".") {
 		if !o.IsTable() {
@@ -49,8 +49,8 @@ func (o *Outline) lookUp(path string) (*Outline, string) {
 	return o, ""
 }
 
-// assigned reads the value of an assignment. What is not TOML is a text, and so is
-// what a key gets that takes texts only.
+// assigned reads the value of an assignment. A value that is not TOML is a text, and so is any value for a key that
+// only takes texts.
 func assigned(o *Outline, text string) any {
 	table, err := NewDocument("", []byte("value = "+text)).TOML()
 	value, has := table["value"]

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// Setting is a key of a file and its value, of whichever kind the file is.
+// Setting is a key of a file and its value, for any kind of file.
 type Setting struct {
-	Key  string // with its tables, such as time.budget
-	Text string // the value on one line
+	Key  string // key with its tables, such as time.budget
+	Text string // value on one line
 }
 
-// Settings lists the keys of a TOML document of any kind, sorted. The error wraps Faults where it
-// is not TOML or exceeds a limit.
+// Settings lists the keys of a TOML document of any kind, sorted. The error wraps Faults if it is not TOML or exceeds a
+// limit.
 func (d *Document) Settings() ([]Setting, error) {
 	table, err := d.TOML()
 	if err != nil {

@@ -1,16 +1,16 @@
 package decode
 
-// Sources tells where the values of a file come from. Structs of files embed it with the tag `config:"-"`.
+// Sources holds the sources of a file's values. Structs of files embed it with the tag `config:"-"`.
 type Sources struct {
 	given  map[string]Source
-	beside map[string]string // second places of files that are missing, by key
-	text   string            // of the file
+	beside map[string]string // second searched places of missing files, by key
+	text   string            // text of the file
 }
 
-// Origins returns the sources themselves, for structs that embed them.
+// Origins returns the sources, for structs that embed them.
 func (s *Sources) Origins() *Sources { return s }
 
-// Take keeps the sources of a reading; the zero Reading clears them.
+// Take stores the sources of a reading; the zero Reading clears them.
 func (s *Sources) Take(r *Reading) {
 	s.given, s.beside, s.text = r.Given, r.Beside, ""
 	if r.doc != nil {
@@ -18,16 +18,16 @@ func (s *Sources) Take(r *Reading) {
 	}
 }
 
-// Text is the text of the file from which the values were read; empty for none.
+// Text returns the text of the file that was read; empty for none.
 func (s *Sources) Text() string { return s.text }
 
 // Given returns the source of each value that is not a default, by key.
 func (s *Sources) Given() map[string]Source { return s.given }
 
-// Source returns the source of the value of a key such as time.budget.
+// Source returns the source of a key's value, such as time.budget.
 func (s *Sources) Source(key string) Source { return s.given[key] }
 
-// Elsewhere adds the second place where a missing file of a key was looked for to an error.
+// Elsewhere adds the second searched place of a missing file to an error.
 func (s *Sources) Elsewhere(key string, err error) error {
 	return (&Reading{Beside: s.beside}).Elsewhere(key, err)
 }

@@ -12,14 +12,14 @@ import (
 type decoder struct {
 	report   func(Problem)
 	given    []*Outline
-	oldNames bool // accepts them
+	oldNames bool // accepts old names
 }
 
 func (d *decoder) fault(where []any, format string, args ...any) {
 	d.report(Problem{Where: where, Text: fmt.Sprintf(format, args...)})
 }
 
-// below leads one step further.
+// below extends a path by one step.
 func below(where []any, step any) []any { return append(slices.Clone(where), step) }
 
 func (d *decoder) table(o *Outline, where []any, v reflect.Value, table map[string]any) {
@@ -90,7 +90,7 @@ func (d *decoder) value(v reflect.Value, where []any, o *Outline, in any) {
 	}
 }
 
-// list decodes a list, which replaces the one that was there.
+// list decodes a list, which replaces the existing one.
 func (d *decoder) list(v reflect.Value, where []any, o *Outline, in any) {
 	list, ok := in.([]any)
 	if !ok {

@@ -7,36 +7,35 @@ import (
 	"unicode"
 )
 
-// Result says how the results of a run depend on a key.
+// Result describes how the results of a run depend on a key.
 type Result string
 
-// The values of the tag `result:"…"` of a field. The tag of a struct holds for all fields
-// in it.
+// Values of the tag `result:"…"` of a field. The tag of a struct applies to all fields inside.
 const (
-	Material Result = ""         // they depend on it
-	None     Result = "none"     // none changes with it, such as a folder or an address
-	Rounding Result = "rounding" // none changes by more than rounding, such as a number of threads
-	Contents Result = "contents" // they depend on what the named files hold, wherever these lie
+	Material Result = ""         // results depend on it
+	None     Result = "none"     // no result changes, for example with a folder or an address
+	Rounding Result = "rounding" // results change only by rounding, for example with a number of threads
+	Contents Result = "contents" // results depend on the content of the named files, wherever they are
 )
 
 // tag is the content of a field's tags. The tag `config:"name,option,…"` gives a key
-// another name, "-" leaves a field out, and its options are
+// another name, "-" omits a field, and its options are
 //
 //	one=a|b    the texts that are allowed
-//	hoist      structs inside stand beside the table, not in it
-//	omit=a.b|c leaves fields inside out
-//	path       names a file or folder, from the working folder or else from that of the document
-//	path=word  names one, or is another word, unless it looks like a path
-//	inline=a   the fields of a struct inside stand with those around it
+//	hoist      structs inside become siblings of the table
+//	omit=a.b|c omits fields inside
+//	path       a file or folder, relative to the working folder or else to the document
+//	path=word  as path, but a text that does not look like a path is another word
+//	inline=a   the fields of a struct inside belong to the table around it
 //
-// A field whose tag json has omitempty came after files were digested: while it is zero,
-// digests leave it out.
+// A field with omitempty in its json tag was added later: digests omit it while it is zero, so that older digests stay
+// valid.
 type tag struct {
 	name         string
 	omit, inline []string
 	words        []string
 	hoist, late  bool
-	path         string // empty for no path
+	path         string // empty if not a path
 	result       Result
 }
 
@@ -66,7 +65,7 @@ func tagOf(field reflect.StructField) tag {
 	return t
 }
 
-// below returns the rules that hold inside a field.
+// below returns the rules that apply inside a field.
 func (t tag) below(key string) tag {
 	return tag{omit: cutPrefixes(t.omit, key+"."), inline: cutPrefixes(t.inline, key+".")}
 }
@@ -80,7 +79,7 @@ func cutPrefixes(paths []string, prefix string) (inside []string) {
 	return inside
 }
 
-// Snake writes EvalBatch as eval_batch and LR as lr.
+// Snake converts EvalBatch to eval_batch and LR to lr.
 func Snake(name string) string {
 	letters := []rune(name)
 	var b strings.Builder

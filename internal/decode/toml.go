@@ -10,19 +10,18 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// LargestFile is the size in bytes up to which callers should read documents.
+// LargestFile is the maximum size in bytes of documents that callers should read.
 const LargestFile = 4 << 20
 
-// Limits on TOML documents. The library compares each key with all others of its table
-// and recurses into nested values, so its work is bounded before it begins.
+// Limits on TOML documents. The library compares each key with all others of its table and recurses into nested values,
+// so the limits are checked first.
 const (
-	deepestKey   = 100    // parts of a dotted key, tables around it included
+	deepestKey   = 100    // parts of a dotted key, including enclosing tables
 	mostSiblings = 1000   // different keys of a table
-	mostKeys     = 20_000 // different keys of a document; those of list items count once
+	mostKeys     = 20_000 // different keys of a document; keys of list items count once
 )
 
-// TOML reads the document and records the places of its keys and values. An error is
-// Faults.
+// TOML reads the document and records the places of its keys and values. The error is Faults.
 func (d *Document) TOML() (map[string]any, error) {
 	if fault, over := d.walkTOML(); over {
 		return nil, d.faults(fault)
@@ -44,8 +43,8 @@ func (d *Document) tomlFault(err error) placed {
 	return placed{span{at, at + 1}, text}
 }
 
-// walkTOML records places, and finds out whether the document exceeds a limit. It stops
-// where the syntax is wrong, which the library reports.
+// walkTOML records places, and reports whether the document exceeds a limit. It stops at a syntax error, which the
+// library reports.
 func (d *Document) walkTOML() (placed, bool) {
 	d.places = places{}
 	w := &tomlWalk{Document: d, hash: maphash.MakeSeed(), siblings: map[uint64]int{}, seen: map[uint64]bool{},
@@ -58,10 +57,10 @@ func (d *Document) walkTOML() (placed, bool) {
 	return placed{w.at, w.over}, w.over != ""
 }
 
-// cursor is a table or value that the walk is in.
+// cursor is the current table or value of the walk.
 type cursor struct {
 	*place        // nil beyond the limits on places
-	id     uint64 // of its path without indices
+	id     uint64 // hash of its path without indices
 	depth  int
 }
 
@@ -74,8 +73,8 @@ type tomlWalk struct {
 	tables   map[uint64]int  // number of [[tables]] by path
 	siblings map[uint64]int  // number of different keys by the path of their table
 	seen     map[uint64]bool // paths
-	over     string          // the limit that is exceeded; empty means none
-	at       span            // of what exceeds it
+	over     string          // exceeded limit; empty for none
+	at       span            // place of the excess
 }
 
 func (w *tomlWalk) expression(node *unstable.Node) {
@@ -136,8 +135,7 @@ func (w *tomlWalk) keyValue(c cursor, node *unstable.Node) {
 	w.value(c, node.Value())
 }
 
-// value records scalars and the beginnings of inline tables: the parser does not give
-// the place of an array.
+// value records scalars and the starts of inline tables: the parser does not report the place of an array.
 func (w *tomlWalk) value(c cursor, node *unstable.Node) {
 	w.work++
 	if c.depth > deepestKey {

@@ -8,14 +8,14 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// Limits on reading a document again after a key that is given twice.
+// Limits on reading a document again after a duplicate key.
 const (
-	mostTwice   = 20       // readings
-	mostReadFor = 32 << 20 // bytes in all
+	mostTwice   = 20       // number of readings
+	mostReadFor = 32 << 20 // total bytes
 )
 
-// LooseTOML reads the document as TOML does, and goes on after keys that are given
-// twice: the first one counts, and Locate reports the others. An error is Faults.
+// LooseTOML reads the document as TOML does, but continues after duplicate keys: the first counts, and Locate reports
+// the others. The error is Faults.
 func (d *Document) LooseTOML() (map[string]any, error) {
 	whole := d.text
 	defer func() { d.text = whole }()
@@ -36,8 +36,7 @@ func (d *Document) LooseTOML() (map[string]any, error) {
 	}
 }
 
-// passOver blanks the expression whose key is given twice; false where the error has
-// another reason.
+// passOver blanks the expression of a duplicate key; false if the error has another reason.
 func (d *Document) passOver(err error) bool {
 	var found *toml.DecodeError
 	if !errors.As(err, &found) || len(found.Key()) == 0 {
@@ -61,8 +60,8 @@ func (d *Document) passOver(err error) bool {
 	return d.text != before
 }
 
-// expressionAt returns the lines of the key, or of the table with all its keys, around
-// an offset, and the place of its name.
+// expressionAt returns the lines of the key, or of the table with all its keys, around an offset, and the place of its
+// name.
 func (d *Document) expressionAt(offset int) (from, to int, name span) {
 	from, to = 0, len(d.text)
 	table := false

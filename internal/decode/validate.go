@@ -8,14 +8,13 @@ import (
 	"strings"
 )
 
-// Sections may fill in their own defaults and check themselves.
+// Optional methods of sections: set defaults, and validate.
 type (
 	defaulter interface{ EnsureDefaults() }
 	validator interface{ Validate() error }
 )
 
-// Defaults fills in what zero stands for. A zero that is given where it means a default
-// is a fault.
+// Defaults sets the defaults of zero values. It is a fault if a zero that means a default was given explicitly.
 func (r *Reading) Defaults() {
 	zero := map[string]bool{}
 	for _, o := range r.outline.Leaves() {
@@ -37,7 +36,7 @@ func (r *Reading) Defaults() {
 	}
 }
 
-// walk visits the sections, those inside first.
+// walk visits the sections, inner ones first.
 func (r *Reading) walk(o *Outline, visit func(*Outline, any)) {
 	for _, f := range o.Fields {
 		if f.IsTable() {
@@ -49,7 +48,7 @@ func (r *Reading) walk(o *Outline, visit func(*Outline, any)) {
 	}
 }
 
-// Validate gathers the faults that the sections find in themselves, each once.
+// Validate collects the faults that the sections report, each once.
 func (r *Reading) Validate() {
 	told := map[string]bool{}
 	r.walk(r.outline, func(o *Outline, section any) {
@@ -74,7 +73,7 @@ func (r *Reading) Validate() {
 	})
 }
 
-// Parts lists the errors that were joined.
+// Parts lists the errors inside a joined error.
 func Parts(err error) []error {
 	if err == nil {
 		return nil
@@ -90,10 +89,10 @@ func Parts(err error) []error {
 	return all
 }
 
-// subject matches what a text is about, such as batch in "batch is -1" and "a batch of -1".
+// subject matches the subject of a text, such as batch in "batch is -1" and "a batch of -1".
 var subject = regexp.MustCompile(`^(?:an? )?([a-z0-9_. ]+?)(?: is | are | of | at |: )`)
 
-// meant returns the field that a text begins with, or else the whole.
+// meant returns the field at the start of a text, or else the whole.
 func (o *Outline) meant(text string) *Outline {
 	found := subject.FindStringSubmatch(text)
 	if found == nil {
@@ -107,7 +106,7 @@ func (o *Outline) meant(text string) *Outline {
 	return o
 }
 
-// nearestField returns the field of a dotted path, below o or below what is below it.
+// nearestField returns the field of a dotted path, below o or deeper.
 func (o *Outline) nearestField(path string) *Outline {
 	for level := []*Outline{o}; len(level) > 0; {
 		var next []*Outline

@@ -31,7 +31,7 @@ func setText(v reflect.Value, o *Outline, in any) error {
 	return nil
 }
 
-// among is an error where a text is not one of those that are allowed.
+// among returns an error if a text is not allowed.
 func among(text string, o *Outline) error {
 	if o.words == nil || slices.Contains(o.words, text) {
 		return nil
@@ -39,7 +39,7 @@ func among(text string, o *Outline) error {
 	return fmt.Errorf("must be one of %s, got %s%s", Choice(o.words), Quote(shortened(text)), Guess(text, o.words))
 }
 
-// setDuration takes a text such as "1m30s", or a number of seconds.
+// setDuration sets a duration from a text such as "1m30s", or a number of seconds.
 func setDuration(v reflect.Value, in any) error {
 	const wanted = `must be a time such as "90s" or "1m30s", or a number of seconds`
 	var seconds float64
@@ -128,7 +128,7 @@ func setWhole(v reflect.Value, in any) error {
 	return nil
 }
 
-// Describe names a value of a document where another was expected.
+// Describe names a value of a document for an error about an unexpected value.
 func Describe(in any) string {
 	switch in := in.(type) {
 	case string:

@@ -7,27 +7,27 @@ import (
 
 // Value is a key of a file and its value.
 type Value struct {
-	Key    string // with its tables, such as time.budget
-	About  string // what it is for, with its unit and what zero means
-	Text   string // as a file has it
-	Plain  any    // for JSON
+	Key    string // key with its tables, such as time.budget
+	About  string // description, with its unit and the meaning of zero
+	Text   string // text as in a file
+	Plain  any    // value for JSON
 	Source Source
 	Result Result // how results depend on it
-	Absent bool   // digests leave it out: it is zero, and older files do not have it
+	Absent bool   // digests omit it: it is zero, and older files lack it
 
-	table any // with the order of keys
+	table any // table with ordered keys
 }
 
 // Part is a key of a table in a list.
 type Part struct {
-	Key  string // with the list and the place of the table in it, from 0, such as task[0].name
-	Text string // as a file has it
+	Key  string // key with the list and the table's index, from 0, such as task[0].name
+	Text string // text as in a file
 }
 
 // emptyTexts lists the texts of zero values.
 var emptyTexts = []string{`""`, `"0s"`, "0", "0.0", "false", "[]"}
 
-// Parts lists the keys of a list of tables that are not zero; none for other values.
+// Parts lists the nonzero keys of a list of tables; none for other values.
 func (v Value) Parts() (parts []Part) {
 	list, _ := v.table.([]any)
 	for k, item := range list {
@@ -54,8 +54,7 @@ func (d *Dialect) Values(target any, given map[string]Source) []Value {
 	return list
 }
 
-// Differences lists the keys on which results depend and whose values differ, each as
-// "key was its value and is ours".
+// Differences lists the keys that results depend on and whose values differ, each as "key was its value and is ours".
 func Differences(now, was []Value) (list []string) {
 	for k, v := range now {
 		if v.Text != was[k].Text && v.Result == Material {
@@ -65,8 +64,7 @@ func Differences(now, was []Value) (list []string) {
 	return list
 }
 
-// Differing lists the keys whose values differ from those in another struct of the same type, such as one that holds
-// defaults.
+// Differing lists the keys whose values differ from another struct of the same type, for example one with the defaults.
 func (r *Reading) Differing(from any) (keys []string) {
 	d := r.outline.dialect
 	outline, other := d.of(from)

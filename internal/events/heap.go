@@ -19,8 +19,8 @@ func (k *Key) Before(other *Key) bool {
 	return k[2] < other[2]
 }
 
-// Float returns a number for a key that orders floats as they are ordered: both zeros are
-// equal, and NaN is outside of the infinities.
+// Float converts a float to a key number with the same order: both zeros are equal, and NaN is outside of the
+// infinities.
 func Float(x float64) int64 {
 	b := int64(math.Float64bits(x + 0)) // +0 turns -0 into 0
 	if b < 0 {
@@ -29,13 +29,13 @@ func Float(x float64) int64 {
 	return b
 }
 
-// Handle names an entry of a heap from the moment it is pushed until it leaves. Afterwards
-// another entry may get the same handle. Zero names none.
+// Handle identifies an entry of a heap from push until removal. Afterwards another entry may get the same handle. Zero
+// identifies no entry.
 type Handle int32
 
-// Heap is a binary heap with the smallest key at its head. Entries can be moved and removed by
-// their handles. The order of entries with equal keys is unspecified, but depends on the calls
-// alone. The zero value is an empty heap. It holds up to 2^31-2 entries.
+// Heap is a binary heap with the smallest key at its head. Entries can be moved and removed by handle. The order of
+// entries with equal keys is unspecified, but depends only on the calls. The zero value is an empty heap. It holds up
+// to 2^31-2 entries.
 type Heap[T any] struct {
 	entries []entry
 	slots   []slot[T] // by handle; the first is never used
@@ -47,14 +47,13 @@ type entry struct {
 	handle Handle
 }
 
-// slot holds an item and its place among the entries. In an unused slot the place is the next
-// unused handle.
+// slot holds an item and its index among the entries. In an unused slot the index is the next unused handle.
 type slot[T any] struct {
 	item T
 	at   int32
 }
 
-// Clone returns a heap with the same entries and handles; items are copied as they are.
+// Clone returns a heap with the same entries and handles; items are copied shallowly.
 func (h *Heap[T]) Clone() Heap[T] {
 	return Heap[T]{slices.Clone(h.entries), slices.Clone(h.slots), h.free}
 }
@@ -104,7 +103,7 @@ func (h *Heap[T]) Key(handle Handle) Key { return h.entries[h.slots[handle].at].
 // Item returns the item of an entry.
 func (h *Heap[T]) Item(handle Handle) T { return h.slots[handle].item }
 
-// Move gives an entry another key.
+// Move changes the key of an entry.
 func (h *Heap[T]) Move(handle Handle, key Key) {
 	h.fix(int(h.slots[handle].at), entry{key, handle})
 }
@@ -128,7 +127,7 @@ func (h *Heap[T]) Clear() {
 	h.entries, h.slots, h.free = h.entries[:0], h.slots[:0], 0
 }
 
-// fix puts an entry at a place or, if it does not belong there, above or below it.
+// fix puts an entry at an index and restores the heap order.
 func (h *Heap[T]) fix(at int, e entry) {
 	if at > 0 && e.key.Before(&h.entries[(at-1)/2].key) {
 		h.up(at, e)
@@ -137,7 +136,7 @@ func (h *Heap[T]) fix(at int, e entry) {
 	h.down(at, e)
 }
 
-// up puts an entry at a place or above it.
+// up puts an entry at an index or above it.
 func (h *Heap[T]) up(at int, e entry) {
 	for at > 0 {
 		parent := (at - 1) / 2
@@ -150,7 +149,7 @@ func (h *Heap[T]) up(at int, e entry) {
 	h.put(at, e)
 }
 
-// down puts an entry at a place or below it.
+// down puts an entry at an index or below it.
 func (h *Heap[T]) down(at int, e entry) {
 	for {
 		least := 2*at + 1

@@ -1,24 +1,24 @@
 package events
 
-// Never is a time that does not come. No event is scheduled for it or later.
+// Never is the end of time. No event is scheduled at it or later.
 const Never = int64(1)<<62 - 1
 
-// Kernel keeps the events of a simulation and its clock. The unit of time is the user's choice.
-// Of events at the same time, those of a lower priority number come first; of those with equal
-// priorities, the one that was scheduled first. The zero value is an empty kernel at time zero.
+// Kernel keeps the events of a simulation and its clock. The caller chooses the unit of time. Among events at the same
+// time, a lower priority number comes first, then the event scheduled first. The zero value is an empty kernel at time
+// zero.
 type Kernel[E any] struct {
 	heap  Heap[E]
 	now   int64
 	order int64
 }
 
-// NewKernel returns an empty kernel whose clock shows a time.
+// NewKernel returns an empty kernel at a time.
 func NewKernel[E any](now int64) *Kernel[E] { return &Kernel[E]{now: now} }
 
 // Now returns the time of the clock.
 func (k *Kernel[E]) Now() int64 { return k.now }
 
-// Len returns the number of events to come.
+// Len returns the number of pending events.
 func (k *Kernel[E]) Len() int { return k.heap.Len() }
 
 // Next returns the time of the next event; Never if there is none.
@@ -38,14 +38,14 @@ func (k *Kernel[E]) Peek() (at int64, event E, ok bool) {
 	return head.key[0], k.heap.slots[head.handle].item, true
 }
 
-// Schedule adds an event. If its time has passed already, it happens now.
+// Schedule adds an event. An event in the past happens now.
 func (k *Kernel[E]) Schedule(at int64, priority int, event E) Handle {
 	k.order++
 	return k.heap.Push(Key{max(at, k.now), int64(priority), k.order}, event)
 }
 
-// Reschedule moves an event to another time; it keeps its priority and its place among events
-// of equal priority. If the time has passed already, the event happens now.
+// Reschedule moves an event to another time; it keeps its priority and its order among events of equal priority. An
+// event in the past happens now.
 func (k *Kernel[E]) Reschedule(handle Handle, at int64) {
 	key := k.heap.Key(handle)
 	key[0] = max(at, k.now)
@@ -61,9 +61,8 @@ func (k *Kernel[E]) Event(handle Handle) E { return k.heap.Item(handle) }
 // Cancel removes an event.
 func (k *Kernel[E]) Cancel(handle Handle) { k.heap.Remove(handle) }
 
-// Step takes the next event and moves the clock to its time; ok is false, and the clock stays,
-// if there is none. To reschedule an event that recurs is cheaper than to take it and to schedule
-// another.
+// Step takes the next event and advances the clock to its time. If there is none, ok is false and the clock does not
+// move. For a recurring event, Reschedule is cheaper than Step and Schedule.
 func (k *Kernel[E]) Step() (event E, ok bool) {
 	if len(k.heap.entries) == 0 {
 		return event, false
@@ -73,9 +72,8 @@ func (k *Kernel[E]) Step() (event E, ok bool) {
 	return k.heap.Remove(head.handle), true
 }
 
-// Advance moves the clock to a time, at most to that of the next event. It never moves the
-// clock back.
+// Advance moves the clock to a time, at most to the time of the next event. It never moves the clock back.
 func (k *Kernel[E]) Advance(to int64) { k.now = max(k.now, min(to, k.Next())) }
 
-// NextMultiple returns the next multiple of a period after a time that is not negative.
+// NextMultiple returns the next multiple of a period after a non-negative time.
 func NextMultiple(now, period int64) int64 { return (now/period + 1) * period }

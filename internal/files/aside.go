@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// maxAside bounds the numbered copies of one name.
+// maxAside limits the numbered copies of one name.
 const maxAside = 10_000
 
 // MoveAside renames the file or folder at path to the first free PATH.NUMBER, counted

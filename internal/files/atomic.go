@@ -11,27 +11,25 @@ import (
 )
 
 const (
-	// writeBuffer joins small writes into few large ones.
+	// writeBuffer combines small writes into few large ones.
 	writeBuffer = 1 << 16
-	// maxTempNames bounds the search for a free temporary name. Only kills
-	// leave such files behind, so more than a few means something is wrong.
+	// maxTempNames limits the search for a free temporary name. Only kills leave such files behind, so more than a few
+	// indicate a problem.
 	maxTempNames = 1000
-	// tempSuffix ends the name of a temporary file, which begins with a dot.
+	// tempSuffix is the suffix of temporary files, whose names begin with a dot.
 	tempSuffix = ".tmp"
 )
 
-// ErrNotDurable says that a file is whole and in its place, but that the folder
-// could not be synced: a power failure may still bring the old file back.
+// ErrNotDurable means that a file is whole and in its place, but that the folder could not be synced: a power failure
+// may still restore the old file.
 var ErrNotDurable = errors.New("the file is in place, but a power failure may undo it")
 
-// WriteAtomic replaces the file at path by what write produces. The bytes go to
-// a temporary file in the same folder, which is synced and then renamed, so at
-// every moment path holds the old file or the new one, whole.
+// WriteAtomic replaces the file at path by the output of write. The bytes go to a temporary file in the same folder,
+// which is synced and then renamed, so at every moment path holds either the old or the new file, whole.
 //
-// On an error the old file is as it was and the temporary file is removed, with
-// one exception: an error that is [ErrNotDurable] comes after the rename. The
-// temporary name starts with a dot and ends in ".tmp"; such a file left by a
-// kill may be deleted. A symbolic link at path is replaced, not followed.
+// On an error the old file is unchanged and the temporary file is removed, with one exception: an error that is
+// [ErrNotDurable] occurs after the rename. The temporary name starts with a dot and ends in ".tmp"; such a file left by
+// a kill may be deleted. A symbolic link at path is replaced, not followed.
 func WriteAtomic(fsys FS, path string, write func(io.Writer) error) error {
 	return replace(fsys, path, write, fsys.Create, fsys.Rename)
 }
@@ -41,10 +39,9 @@ func WritePrivate(fsys FS, path string, write func(io.Writer) error) error {
 	return replace(fsys, path, write, fsys.CreatePrivate, fsys.Rename)
 }
 
-// WriteNew creates a file, whole or not at all. If something exists at path, the
-// error wraps fs.ErrExist: of several writers of one path, also on several machines,
-// one succeeds. Errors are otherwise those of [WriteAtomic]. On a file system
-// without hard links two writers at the same moment may both succeed.
+// WriteNew creates a file, whole or not at all. If path exists, the error wraps fs.ErrExist: of several writers of one
+// path, also on several machines, one succeeds. Other errors are as for [WriteAtomic]. On a file system without hard
+// links two concurrent writers may both succeed.
 func WriteNew(fsys FS, path string, write func(io.Writer) error) error {
 	return replace(fsys, path, write, fsys.Create, func(temp, path string) error {
 		err := fsys.Link(temp, path)
@@ -58,8 +55,7 @@ func WriteNew(fsys FS, path string, write func(io.Writer) error) error {
 	})
 }
 
-// NeedFolder returns an error that names the folder of a path, where it is missing, and else the
-// error otherwise.
+// NeedFolder returns an error that names the folder of a path if it is missing, and otherwise the given error.
 func NeedFolder(fsys FS, path string, otherwise error) error {
 	folder := filepath.Dir(path)
 	if _, err := fsys.Stat(folder); errors.Is(err, fs.ErrNotExist) {
@@ -92,7 +88,7 @@ func replace(fsys FS, path string, write func(io.Writer) error, create func(stri
 	}
 	placed := false
 	defer func() {
-		if !placed { // also when write panics
+		if !placed { // also if write panics
 			_ = fsys.Remove(temp)
 		}
 	}()
@@ -109,7 +105,7 @@ func replace(fsys FS, path string, write func(io.Writer) error, create func(stri
 	return nil
 }
 
-// createTemp makes a new file beside path under a free name.
+// createTemp makes a new file with a free name in the folder of path.
 func createTemp(path string, create func(string) (File, error)) (string, File, error) {
 	dir, base := filepath.Split(path)
 	for i := range maxTempNames {
@@ -124,7 +120,7 @@ func createTemp(path string, create func(string) (File, error)) (string, File, e
 		maxTempNames, filepath.Join(dir, "."+base+".*"+tempSuffix))
 }
 
-// fill writes, syncs and closes the file; it closes it on errors as well.
+// fill writes, syncs and closes the file, also on errors.
 func fill(file File, write func(io.Writer) error) (err error) {
 	defer func() { err = errors.Join(err, file.Close()) }()
 	buffer := bufio.NewWriterSize(file, writeBuffer)
@@ -137,9 +133,8 @@ func fill(file File, write func(io.Writer) error) (err error) {
 	return file.Sync()
 }
 
-// ReadAll returns the whole of a file that holds at most limit bytes; a larger
-// one is an error, found before it is read. A limit of zero allows only an
-// empty file.
+// ReadAll returns a whole file of at most limit bytes. It detects a larger file before reading it. A limit of zero
+// allows only an empty file.
 func ReadAll(fsys FS, path string, limit int64) ([]byte, error) {
 	file, err := fsys.Open(path)
 	if err != nil {
@@ -160,7 +155,7 @@ func readAtMost(file File, limit int64) ([]byte, error) {
 	if info.Size() > limit {
 		return nil, fmt.Errorf("it has %d bytes, more than the %d that are allowed", info.Size(), limit)
 	}
-	data, err := io.ReadAll(io.LimitReader(file, limit+1)) // it may grow meanwhile
+	data, err := io.ReadAll(io.LimitReader(file, limit+1)) // it may grow in the meantime
 	if err == nil && int64(len(data)) > limit {
 		err = fmt.Errorf("it has more than the %d bytes that are allowed", limit)
 	}

@@ -11,18 +11,17 @@ import (
 	"syscall"
 )
 
-// ErrOutside says that a path does not lie beneath the folder of [Beneath].
+// ErrOutside means that a path is not inside the folder of [Beneath].
 var ErrOutside = errors.New("outside of the folder that may be read")
 
-// Beneath is a read-only [FS] of what lies in a folder and below it. Paths are
-// those of the operating system, absolute if root is absolute, and begin with
-// root. Every operation resolves its path inside root, so that a symbolic link
-// that leads out, or is absolute, is an error; root itself may be a link. It holds
-// nothing open: a root that is missing is an error of the operation.
+// Beneath is a read-only [FS] of a folder and its subfolders. Paths are paths of the operating system, absolute if root
+// is absolute, and begin with root. Every operation resolves its path inside root, so that a symbolic link that leads
+// out, or is absolute, is an error; root itself may be a link. It keeps nothing open: a missing root is an error of the
+// operation.
 func Beneath(root string) FS { return ReadOnly{FS: beneath{root: filepath.Clean(root)}} }
 
-// beneath opens its root anew for each operation. What it does not define is never
-// called, since ReadOnly refuses it.
+// beneath opens its root for each operation. Methods that it does not define are never called, because ReadOnly refuses
+// them.
 type beneath struct {
 	OS
 	root string
@@ -41,7 +40,7 @@ func (b beneath) Open(path string) (file File, err error) {
 // ReadDir lists a folder, sorted by name.
 func (b beneath) ReadDir(path string) (entries []fs.DirEntry, err error) {
 	err = b.within("list", path, func(root *os.Root, name string) error {
-		// Not by root.FS, which refuses names that are no UTF-8.
+		// Do not use root.FS, which refuses names that are not UTF-8.
 		folder, err := root.OpenFile(name, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK, 0)
 		if err != nil {
 			return err
@@ -53,7 +52,7 @@ func (b beneath) ReadDir(path string) (entries []fs.DirEntry, err error) {
 	return entries, err
 }
 
-// Stat describes what is at a path.
+// Stat returns information about a path.
 func (b beneath) Stat(path string) (info fs.FileInfo, err error) {
 	err = b.within("stat", path, func(root *os.Root, name string) error {
 		info, err = root.Stat(name)
@@ -72,11 +71,11 @@ func (b beneath) within(op, path string, do func(root *os.Root, name string) err
 	if err != nil {
 		return err
 	}
-	defer root.Close() // it was only read
+	defer root.Close() // only read
 	err = do(root, name)
 	var at *fs.PathError
 	if errors.As(err, &at) {
-		at.Path = path // not the name beneath the root
+		at.Path = path // not the name relative to the root
 	}
 	return err
 }

@@ -11,8 +11,7 @@ import (
 	"strings"
 )
 
-// Entries lists the folder at path; a missing one has no entries. A file in its
-// place is an error.
+// Entries lists the folder at path; a missing folder has no entries. A file at path is an error.
 func Entries(fsys FS, path string) ([]fs.DirEntry, error) {
 	info, err := fsys.Stat(path)
 	switch {
@@ -26,7 +25,7 @@ func Entries(fsys FS, path string) ([]fs.DirEntry, error) {
 	return fsys.ReadDir(path)
 }
 
-// HasName says whether one of the entries has this name.
+// HasName reports whether one of the entries has a name.
 func HasName(entries []fs.DirEntry, name string) bool {
 	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name })
 }
@@ -49,17 +48,17 @@ func RemoveLeftovers(fsys FS, dir string) {
 	}
 }
 
-// IsLeftoverOf recognises the temporary files of one file.
+// IsLeftoverOf recognises the temporary files of a given file.
 func IsLeftoverOf(name, file string) bool {
 	number, ok := strings.CutPrefix(strings.TrimSuffix(name, tempSuffix), "."+file+".")
 	_, err := strconv.Atoi(number)
 	return ok && IsLeftover(name) && err == nil
 }
 
-// Holder names this process in a lock file.
+// Holder returns the text that names this process in a lock file.
 func Holder() string { return fmt.Sprintf("process %d on host %s", os.Getpid(), Host()) }
 
-// Host is the name of this machine, or "unknown".
+// Host returns the name of this machine, or "unknown".
 func Host() string {
 	host, err := os.Hostname()
 	if err != nil || host == "" {

@@ -6,10 +6,10 @@ import (
 	"io"
 )
 
-// headBytes is the number of bytes by which formats of files are recognized.
+// headBytes is the number of bytes that identify the format of a file.
 const headBytes = 512
 
-// Head returns the first bytes of a file, by which its format is recognized.
+// Head returns the first bytes of a file, which identify its format.
 func Head(fsys FS, path string) ([]byte, error) {
 	f, err := fsys.Open(path)
 	if err != nil {

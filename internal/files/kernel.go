@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// largestStatus bounds the size of a file of the kernel, in bytes.
+// largestStatus limits the size of a kernel file, in bytes.
 const largestStatus = 1 << 20
 
-// KernelBytes reads a value that a file of the kernel gives in kB, such as MemTotal: in /proc/meminfo (proc(5)), as
-// bytes; zero means unknown, as on systems other than Linux.
+// KernelBytes reads a value in kB from a kernel file, such as MemTotal: in /proc/meminfo (proc(5)), and returns it in
+// bytes. Zero means unknown, as on systems other than Linux.
 func KernelBytes(fsys FS, path, name string) int64 {
 	text, err := ReadAll(fsys, path, largestStatus)
 	if err != nil {

@@ -11,18 +11,17 @@ import (
 )
 
 const (
-	// maxHolder bounds the bytes read of a lock file to name its holder.
+	// maxHolder limits the bytes of a lock file to read for the name of its holder.
 	maxHolder = 200
-	// lockTries bounds the retries after another process moved the lock file away.
+	// lockTries limits the retries after another process moved the lock file away.
 	lockTries = 10
 )
 
-// ErrLocked says that another process, or another caller in this one, holds the lock.
+// ErrLocked means that another process, or another caller in this one, holds the lock.
 var ErrLocked = errors.New("locked")
 
-// Lock takes an exclusive flock on the file at path, and makes the file where absent.
-// The kernel releases it when the process dies, so no lock is ever stale. The file
-// stays behind.
+// Lock takes an exclusive flock on the file at path, and makes the file if absent. The kernel releases it when the
+// process dies, so no lock is ever stale. The file stays.
 func (OS) Lock(path, holder string) (io.Closer, error) {
 	for range lockTries {
 		file, err := openOS(path, os.O_RDWR|os.O_CREATE)
@@ -57,8 +56,8 @@ func (OS) Locked(path string) (bool, error) {
 	return held, errors.Join(err, file.Close())
 }
 
-// hold locks an open file and writes the holder into it. It returns false without an
-// error if path names another file by now: the caller tries again.
+// hold locks an open file and writes the holder into it. It returns false without an error if path now names another
+// file: the caller tries again.
 func hold(file *os.File, path, holder string) (bool, error) {
 	err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -87,7 +86,7 @@ func hold(file *os.File, path, holder string) (bool, error) {
 // holderOf reads the holder's name from a lock file.
 func holderOf(file *os.File) string {
 	text := make([]byte, maxHolder)
-	n, _ := file.ReadAt(text, 0) // at the end of a short file, which is no fault
+	n, _ := file.ReadAt(text, 0) // io.EOF for a short file is not an error
 	if line, _, _ := strings.Cut(string(text[:n]), "\n"); line != "" {
 		return line
 	}

@@ -7,12 +7,12 @@ import (
 	"syscall"
 )
 
-// Permissions before the process's umask is taken off: the defaults of the
-// shell, so that results can be shared by the umask that the user chose.
+// Permissions before applying the process's umask: the shell's defaults, so that the user's umask determines the
+// sharing of results.
 const (
 	filePermissions   = 0o666
 	folderPermissions = 0o777
-	// privatePermissions leave a file to its owner, whatever the umask is.
+	// privatePermissions restrict a file to its owner, whatever the umask is.
 	privatePermissions = 0o600
 )
 
@@ -26,7 +26,7 @@ func (OS) Open(path string) (File, error) {
 	return openRegular(path, os.Stat, func() (*os.File, error) { return openOS(path, os.O_RDONLY) })
 }
 
-// Create makes a new file for writing; one that exists is an error.
+// Create makes a new file for writing; an existing file is an error.
 func (OS) Create(path string) (File, error) {
 	return asFile(openOS(path, os.O_RDWR|os.O_CREATE|os.O_EXCL))
 }
@@ -36,22 +36,22 @@ func (OS) CreatePrivate(path string) (File, error) {
 	return asFile(os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, privatePermissions))
 }
 
-// Append opens a regular file for writing at its end, and makes it where absent.
+// Append opens a regular file for writing at its end, and makes it if absent.
 func (OS) Append(path string) (File, error) {
 	return openRegular(path, os.Stat,
 		func() (*os.File, error) { return openOS(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND) })
 }
 
-// Rename moves a file, replacing what is at the new path.
+// Rename moves a file, replacing any file at the new path.
 func (OS) Rename(from, to string) error { return os.Rename(from, to) }
 
-// Link gives a file a second name; one that is taken is an error.
+// Link gives a file a second name; an existing name is an error.
 func (OS) Link(from, to string) error { return os.Link(from, to) }
 
 // Remove deletes one file or one empty folder.
 func (OS) Remove(path string) error { return os.Remove(path) }
 
-// MkdirAll makes a folder and those above it.
+// MkdirAll makes a folder with its parents.
 func (OS) MkdirAll(path string) error { return os.MkdirAll(path, folderPermissions) }
 
 // MkdirTemp makes a folder that only this user can read, under a new name.
@@ -60,10 +60,10 @@ func (OS) MkdirTemp(parent, prefix string) (string, error) { return os.MkdirTemp
 // ReadDir lists a folder, sorted by name.
 func (OS) ReadDir(path string) ([]fs.DirEntry, error) { return os.ReadDir(path) }
 
-// Stat describes what is at a path.
+// Stat returns information about a path.
 func (OS) Stat(path string) (fs.FileInfo, error) { return os.Stat(path) }
 
-// SyncDir makes the names in a folder survive a power failure.
+// SyncDir makes the names in a folder durable across a power failure.
 func (OS) SyncDir(path string) error {
 	dir, err := openOS(path, os.O_RDONLY|syscall.O_DIRECTORY)
 	if err != nil {
@@ -77,7 +77,7 @@ func openOS(path string, flags int) (*os.File, error) {
 	return os.OpenFile(path, flags|syscall.O_NONBLOCK, filePermissions)
 }
 
-// asFile keeps a nil *os.File from becoming a File that is not nil.
+// asFile prevents a nil *os.File from becoming a non-nil File.
 func asFile(f *os.File, err error) (File, error) {
 	if err != nil {
 		return nil, err

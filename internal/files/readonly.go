@@ -6,14 +6,13 @@ import (
 	"io/fs"
 )
 
-// ErrReadOnly is wrapped by the errors of all operations that would change a
-// [ReadOnly] file system.
+// ErrReadOnly is wrapped by the errors of all modifying operations of a [ReadOnly] file system.
 var ErrReadOnly = errors.New("the file system is read-only here")
 
-// ReadOnly refuses every operation that would write, lock, move or delete. MkdirAll
-// of a folder that exists is no error. It has no useful zero value.
+// ReadOnly refuses every operation that would write, lock, move or delete. MkdirAll of an existing folder is not an
+// error. The zero value is not useful.
 type ReadOnly struct {
-	FS // the file system that is read
+	FS // underlying file system
 }
 
 var _ FS = ReadOnly{}
@@ -38,7 +37,7 @@ func (ReadOnly) Link(from, _ string) error { return refused("link", from) }
 // Remove fails.
 func (ReadOnly) Remove(path string) error { return refused("remove", path) }
 
-// MkdirAll fails where the folder is not there.
+// MkdirAll fails if the folder does not exist.
 func (r ReadOnly) MkdirAll(path string) error {
 	info, err := r.Stat(path)
 	if err == nil && info.IsDir() {

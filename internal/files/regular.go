@@ -7,13 +7,12 @@ import (
 	"os"
 )
 
-// ErrNotRegular says that a path names something else than a regular file, which
-// could block a reader or never end.
+// ErrNotRegular means that a path is not a regular file. Other files could block a reader or never end.
 var ErrNotRegular = errors.New("not a regular file")
 
-// openRegular opens what stat calls a regular file or finds missing. It checks the
-// path before opening, since opening alone acts on devices and FIFOs, and the open
-// file afterwards, since the path may have changed in between.
+// openRegular opens a path that stat reports as a regular file or as missing. It checks the path before opening,
+// because opening alone affects devices and FIFOs, and checks the open file afterwards, because the path may have
+// changed in between.
 func openRegular(path string, stat func(string) (fs.FileInfo, error), open func() (*os.File, error)) (File, error) {
 	if info, err := stat(path); err == nil {
 		if err := checkRegular(path, info); err != nil {
@@ -41,7 +40,7 @@ func checkRegular(path string, info fs.FileInfo) error {
 	return &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("it is a %s, %w", kindOf(info.Mode()), ErrNotRegular)}
 }
 
-// kindOf names the type of what is no regular file.
+// kindOf names the type of a file that is not regular.
 func kindOf(mode fs.FileMode) string {
 	switch {
 	case mode.IsDir():

@@ -6,8 +6,7 @@ import (
 	"path/filepath"
 )
 
-// IOFS adapts an FS to package io/fs, so that fs.WalkDir and fs.Glob work on it.
-// Paths stay those of the operating system.
+// IOFS adapts an FS to package io/fs, for fs.WalkDir and fs.Glob. Paths remain paths of the operating system.
 func IOFS(fsys FS) fs.FS { return ioFS{fsys} }
 
 type ioFS struct{ FS }
@@ -15,9 +14,8 @@ type ioFS struct{ FS }
 // Open opens an existing regular file for reading.
 func (f ioFS) Open(path string) (fs.File, error) { return f.FS.Open(path) }
 
-// RemoveAll deletes a file, or a folder with all that lies in it; an absent path
-// is no error. A symbolic link is deleted, not followed. It goes on
-// after a failure and returns all of them.
+// RemoveAll deletes a file, or a folder with its content; an absent path is not an error. A symbolic link is deleted,
+// not followed. It continues after an error and returns all errors.
 func RemoveAll(fsys FS, path string) error {
 	first := fsys.Remove(path)
 	if first == nil || errors.Is(first, fs.ErrNotExist) {
@@ -27,7 +25,7 @@ func RemoveAll(fsys FS, path string) error {
 	if err != nil {
 		return errors.Join(first, err)
 	}
-	for _, entry := range siblings { // their types are those of links, not of what links lead to
+	for _, entry := range siblings { // types of links themselves, not of their targets
 		if entry.Name() == filepath.Base(path) && entry.IsDir() {
 			return removeFolder(fsys, path)
 		}
@@ -52,7 +50,7 @@ func removeFolder(fsys FS, path string) error {
 	return absent(fsys.Remove(path))
 }
 
-// absent passes over the error of what another has deleted meanwhile.
+// absent ignores the error of a file that another process has just deleted.
 func absent(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

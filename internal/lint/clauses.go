@@ -2,15 +2,14 @@ package lint
 
 import "regexp"
 
-// clausePattern matches the start of a doc comment that has a clause or a bare "those" where readers look
-// for a noun.
+// clausePattern matches the start of a doc comment with a clause or a bare "those" in place of a noun.
 var clausePattern = regexp.MustCompile(`^\s*// (?:A |An |The )?([A-Za-z]+ (?:is|are) ` +
 	`(?:what|who|whom|where|those|how|whatever|one)) \w`)
 
 // commentLine matches a line that is a comment.
 var commentLine = regexp.MustCompile(`^\s*//`)
 
-// checkClauses finds comments that open with a clause in place of a noun, such as "limits are what …".
+// checkClauses finds comments that start with a clause in place of a noun, such as "limits are what …".
 func checkClauses(tree *Tree) []Finding {
 	var found []Finding
 	for _, file := range tree.GoFiles() {

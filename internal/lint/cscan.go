@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// cFunction holds the first and the last line of a function of C or C++, counted from 1.
+// cFunction holds the first and last line of a C or C++ function, counted from 1.
 type cFunction struct{ first, last int }
 
-// Patterns of C++ that hide braces: comments, raw strings, strings, characters and preprocessor
-// lines with their continuations. A quote between digits parts a number and opens nothing.
+// Patterns of C++ that may contain braces: comments, raw strings, strings, characters and preprocessor lines with their
+// continuations. A quote between digits separates digits of a number and opens nothing.
 var cHidden = regexp.MustCompile(`(?s)//[^\n]*|/\*.*?\*/|R"\(.*?\)"|"(?:\\.|[^"\\\n])*"|\b[0-9][0-9a-fA-FxX']*\b|` +
 	`'(?:\\.|[^'\\\n])*'|(?m:^[ \t]*#(?:\\\n|[^\n])*)`)
 
-// cHolder tells a block that holds functions from one that is a function.
+// cHolder distinguishes a block that contains functions from a function.
 var cHolder = regexp.MustCompile(`\b(namespace|struct|class|union|enum)\b|extern\s*$`)
 
-// scanC finds the functions of a C or C++ file by counting braces. It has no grammar: a block is a
-// function when a parameter list stands before it and no function is around it.
+// scanC finds the functions of a C or C++ file by counting braces. It has no grammar: a block is a function if a
+// parameter list precedes it and it is not inside a function.
 func scanC(source []byte) []cFunction {
 	text := string(cHidden.ReplaceAllFunc(source, blank))
 	s := cScanner{line: 1}
@@ -28,19 +28,19 @@ func scanC(source []byte) []cFunction {
 	return s.found
 }
 
-// blank removes everything but the ends of lines.
+// blank removes everything except line breaks.
 func blank(hidden []byte) []byte {
 	return bytes.Repeat([]byte{'\n'}, bytes.Count(hidden, []byte{'\n'}))
 }
 
-// cScanner reads a file without comments and strings.
+// cScanner scans a file without comments and strings.
 type cScanner struct {
 	line  int
-	head  strings.Builder // what was read since the last statement or block
-	start int             // line on which head's first word stands
-	open  []rune          // the blocks around: h holds functions, o is any other
-	depth int             // braces open inside of a function; zero is outside
-	first int             // line on which that function begins
+	head  strings.Builder // text since the last statement or block
+	start int             // line of the first word in head
+	open  []rune          // enclosing blocks: h contains functions, o is any other
+	depth int             // open braces inside a function; zero is outside
+	first int             // first line of that function
 	found []cFunction
 }
 
@@ -66,7 +66,7 @@ func (s *cScanner) step(r rune) {
 	}
 }
 
-// inside counts braces until the function that began on first ends.
+// inside counts braces until the function ends that started at first.
 func (s *cScanner) inside(r rune) {
 	switch r {
 	case '{':
@@ -79,7 +79,7 @@ func (s *cScanner) inside(r rune) {
 	}
 }
 
-// enter opens a block that no function is around.
+// enter opens a block outside of any function.
 func (s *cScanner) enter() {
 	head := s.head.String()
 	s.head.Reset()

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// checkDocumented wants a comment on every package, every exported name and
-// every field of an options struct.
+// checkDocumented requires a comment on every package, every exported name and every field of an options struct.
 func checkDocumented(tree *Tree) []Finding {
 	found := undocumentedPackages(tree)
 	for _, file := range tree.GoFiles() {
@@ -26,8 +25,8 @@ func checkDocumented(tree *Tree) []Finding {
 	return found
 }
 
-// undocumentedPackages reports a package without a comment once, at its first
-// file. A package that only tests make up needs none.
+// undocumentedPackages reports a package without a comment once, at its first file. A package with only test files
+// needs none.
 func undocumentedPackages(tree *Tree) []Finding {
 	first := make(map[string]*File)
 	documented := make(map[string]bool)
@@ -64,7 +63,7 @@ func undocumentedFunc(file *File, d *ast.FuncDecl) []Finding {
 	return []Finding{undocumented(file, d.Name)}
 }
 
-// receiver is the name of a method's type, without pointer and parameters.
+// receiver returns the name of a method's type, without pointer and parameters.
 func receiver(expr ast.Expr) string {
 	switch e := expr.(type) {
 	case *ast.StarExpr:
@@ -81,8 +80,8 @@ func receiver(expr ast.Expr) string {
 	return ""
 }
 
-// undocumentedGroup looks at one declaration of types, constants or variables.
-// What a comment above a group says holds for its constants and variables.
+// undocumentedGroup checks one declaration of types, constants or variables. A comment above a group covers its
+// constants and variables.
 func undocumentedGroup(file *File, d *ast.GenDecl) []Finding {
 	var found []Finding
 	for _, spec := range d.Specs {
@@ -106,8 +105,8 @@ func undocumentedGroup(file *File, d *ast.GenDecl) []Finding {
 	return found
 }
 
-// undocumentedMembers looks into the types whose members are read as part of their documentation:
-// options, where a field says its unit, its default and what zero means, and exported interfaces.
+// undocumentedMembers checks types whose members are part of their documentation: options, whose fields state unit,
+// default and the meaning of zero, and exported interfaces.
 func undocumentedMembers(file *File, s *ast.TypeSpec) []Finding {
 	var fields *ast.FieldList
 	switch t := s.Type.(type) {
@@ -134,7 +133,7 @@ func undocumentedMembers(file *File, s *ast.TypeSpec) []Finding {
 	return found
 }
 
-// memberName is the name of a field or method, or what an embedded one is.
+// memberName returns the name of a field or method, or the type of an embedded one.
 func memberName(field *ast.Field) string {
 	if len(field.Names) > 0 {
 		return field.Names[0].Name
@@ -142,8 +141,8 @@ func memberName(field *ast.Field) string {
 	return "an embedded type"
 }
 
-// methods is an interface's own methods, without what it embeds. Where there is
-// only one, the comment on the interface speaks of it.
+// methods returns an interface's own methods, without embedded ones. A single method needs no comment, because the
+// interface's comment describes it.
 func methods(t *ast.InterfaceType) *ast.FieldList {
 	if t.Methods.NumFields() < 2 {
 		return nil
@@ -157,7 +156,7 @@ func methods(t *ast.InterfaceType) *ast.FieldList {
 	return own
 }
 
-// says tells whether one of the comments has words in it; a directive has none.
+// says reports whether one of the comments has words; a directive has none.
 func says(comments ...*ast.CommentGroup) bool {
 	for _, comment := range comments {
 		if comment != nil && strings.TrimSpace(comment.Text()) != "" {

@@ -5,16 +5,15 @@ import (
 	"strings"
 )
 
-// doors are the only packages that may use cgo or a binding that ends the process when it is used
-// without the care that they take: gotorch of LibTorch, go-nvml of NVIDIA's management library.
+// doors are the only packages that may use cgo or bindings that end the process unless used with care: gotorch for
+// LibTorch, go-nvml for NVIDIA's management library.
 var doors = map[string]string{
 	"C":                            "torch",
 	"github.com/wangkuiyi/gotorch": "torch",
 	"github.com/NVIDIA/go-nvml":    "internal/telemetry",
 }
 
-// checkDoor keeps cgo and the bindings behind the packages that own them. Their subpackages are
-// outside of the door too.
+// checkDoor restricts cgo and the bindings to the packages that own them. Their subpackages may not use them either.
 func checkDoor(tree *Tree) []Finding {
 	var found []Finding
 	for _, file := range tree.GoFiles() {

@@ -7,13 +7,13 @@ import (
 	"regexp"
 )
 
-// Commands in quotes may have flags; elsewhere flagPattern finds one in a text.
+// Quoted commands may have flags; elsewhere flagPattern finds a flag in a text.
 var (
 	commandPattern = regexp.MustCompile(`'graft [^']*'`)
 	flagPattern    = regexp.MustCompile(`(?:^|["\x60 (])(--[a-z-]+)(?:[^a-z=-]|$)`)
 )
 
-// checkFlags finds errors below runner that name a flag, which a library's caller does not have.
+// checkFlags finds errors below runner that name a flag, which the caller of a library does not have.
 func checkFlags(tree *Tree) []Finding {
 	var found []Finding
 	for _, file := range tree.GoFiles() {
@@ -33,7 +33,7 @@ func checkFlags(tree *Tree) []Finding {
 	return found
 }
 
-// errorText is the literal from which a call makes an error.
+// errorText returns the literal of a call that makes an error.
 func errorText(node ast.Node) (*ast.BasicLit, bool) {
 	call, ok := node.(*ast.CallExpr)
 	if !ok || len(call.Args) == 0 {

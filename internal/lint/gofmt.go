@@ -7,7 +7,7 @@ import (
 	"path"
 )
 
-// checkGofmt wants every Go file as gofmt prints it, and reports the first line that is not.
+// checkGofmt requires gofmt's format for every Go file, and reports the first line that differs.
 func checkGofmt(tree *Tree) []Finding {
 	var found []Finding
 	for _, file := range tree.Files {
@@ -26,7 +26,7 @@ func checkGofmt(tree *Tree) []Finding {
 	return found
 }
 
-// firstDifference is the number, from 1, of the first line that differs.
+// firstDifference returns the number, from 1, of the first line that differs.
 func firstDifference(a, b []byte) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// ban is a package of which some names must not be used.
+// ban lists names of a package that must not be used.
 type ban struct {
-	names  []string // banned names, a trailing * for any ending; nil bans all but except
+	names  []string // banned names, a trailing * matches any ending; nil bans all except those in except
 	except []string // allowed names, if names is nil
 	remedy string
 }
 
-// randomTypes are the names of a random package that draw from no hidden state.
+// randomTypes are the names in random packages that use no hidden state.
 var randomTypes = []string{
 	"New", "NewSource", "NewZipf", "NewPCG", "NewChaCha8",
 	"Rand", "Source", "Source64", "Zipf", "PCG", "ChaCha8",
@@ -28,7 +28,7 @@ var (
 	randomBan = ban{except: randomTypes, remedy: "take a seeded stream as an argument"}
 )
 
-// bans are by import path.
+// bans maps import paths to bans.
 var bans = map[string]ban{
 	"time":         clockBan,
 	"math/rand":    randomBan,
@@ -40,8 +40,8 @@ var bans = map[string]ban{
 	"fmt": {names: []string{"Print", "Printf", "Println"}, remedy: "take an io.Writer; only runner prints"},
 }
 
-// checkHandedIn finds clocks, randomness, output and exits that a package below runner
-// uses directly, not as arguments.
+// checkHandedIn finds clocks, randomness, output and exits that a package below runner uses directly instead of as
+// arguments.
 func checkHandedIn(tree *Tree) []Finding {
 	var found []Finding
 	for _, file := range tree.GoFiles() {
@@ -60,8 +60,7 @@ func isProgram(file *File) bool {
 	return file.Go.Name.Name == "main" && (file.Room() == "runner" || file.Room() == "bench")
 }
 
-// exitsOfTests finds os.Exit in a test file: it would pass over everything the
-// test should still clean up. TestMain has no other way to end.
+// exitsOfTests finds os.Exit in a test file: it would skip the test's cleanup. Only TestMain has no other way to end.
 func exitsOfTests(file *File) []Finding {
 	only := map[string]ban{"os": {names: []string{"Exit"}, remedy: "fail the test instead; only TestMain exits"}}
 	var found []Finding
@@ -73,11 +72,11 @@ func exitsOfTests(file *File) []Finding {
 	return found
 }
 
-// takenNames finds the banned names under a node, called or not.
+// takenNames finds the banned names in a node, called or not.
 func takenNames(file *File, under ast.Node, banned map[string]ban) []Finding {
 	local, found := localBans(file, banned)
 	if _, whole := under.(*ast.File); !whole {
-		found = nil // an import is reported once, not for each declaration
+		found = nil // report an import once, not per declaration
 	}
 	ast.Inspect(under, func(node ast.Node) bool {
 		selector, ok := node.(*ast.SelectorExpr)
@@ -97,8 +96,7 @@ func takenNames(file *File, under ast.Node, banned map[string]ban) []Finding {
 	return found
 }
 
-// localBans says under which names a file knows the packages with banned names.
-// A dot import would hide them, and is a finding.
+// localBans maps a file's local names of packages to their bans. A dot import would hide them, and is a finding.
 func localBans(file *File, banned map[string]ban) (map[string]ban, []Finding) {
 	local := make(map[string]ban)
 	var found []Finding
@@ -121,7 +119,7 @@ func localBans(file *File, banned map[string]ban) (map[string]ban, []Finding) {
 	return local, found
 }
 
-// defaultName is the name of a standard package that is imported without one.
+// defaultName returns the name of a standard package that is imported without one.
 func defaultName(imported string) string {
 	return path.Base(strings.TrimSuffix(imported, "/v2"))
 }

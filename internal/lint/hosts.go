@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// registries are hosts that packages are fetched from, written in parts. Which
-// one a machine uses is its own configuration; a name in the source would break
-// a build behind a mirror, or go around one.
+// registries are the hosts of package registries, written in parts. The registry is part of a machine's configuration;
+// a name in the source would break a build behind a mirror, or bypass the mirror.
 var registries = [][]string{
 	{"proxy", "golang", "org"}, {"sum", "golang", "org"}, {"goproxy", "io"}, {"goproxy", "cn"},
 	{"pypi", "org"}, {"pypi", "python", "org"}, {"pythonhosted", "org"}, {"download", "pytorch", "org"},
@@ -22,7 +21,7 @@ var registries = [][]string{
 
 var registryPattern = hostPattern(registries)
 
-// hostPattern matches any of the hosts and the hosts below them.
+// hostPattern matches any of the hosts and their subdomains.
 func hostPattern(hosts [][]string) *regexp.Regexp {
 	var names []string
 	for _, parts := range hosts {
@@ -32,7 +31,7 @@ func hostPattern(hosts [][]string) *regexp.Regexp {
 		`)(?:$|[^a-z0-9.-]|\.(?:$|[^a-z0-9]))`)
 }
 
-// checkHosts keeps the names of package registries out of the tree.
+// checkHosts finds the names of package registries in the tree.
 func checkHosts(tree *Tree) []Finding {
 	var found []Finding
 	for _, file := range tree.textFiles() {

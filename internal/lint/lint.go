@@ -1,8 +1,7 @@
-// Package lint checks rules about the source that no compiler checks. Each rule is a
-// file of its own, and a test runs all of them over the whole tree. Nothing imports it.
+// Package lint checks rules about the source that no compiler checks. Each rule has its own file, and a test runs all
+// of them over the whole tree. Nothing imports it.
 //
-// A rule reads syntax only, so that the whole of it takes a second or two and
-// needs neither a build nor LibTorch.
+// A rule reads only syntax, so that all rules together take a second or two and need neither a build nor LibTorch.
 package lint
 
 import (
@@ -11,15 +10,15 @@ import (
 	"slices"
 )
 
-// Finding is a place that breaks a rule.
+// Finding is a violation of a rule at a place.
 type Finding struct {
 	Path string // slash-separated, from the root of the tree
 	Line int    // from 1; zero means the file or folder as a whole
-	Rule string // name of the rule, filled in by Check
-	Text string // a sentence that says what is wrong and what to do about it
+	Rule string // name of the rule, set by Check
+	Text string // sentence with the violation and the remedy
 }
 
-// String is the finding as compilers print theirs, so that editors can jump to it.
+// String formats the finding like a compiler error, so that editors can jump to it.
 func (f Finding) String() string {
 	return fmt.Sprintf("%s:%d: %s: %s", f.Path, max(f.Line, 1), f.Rule, f.Text)
 }
@@ -30,8 +29,7 @@ type Rule struct {
 	Check func(*Tree) []Finding
 }
 
-// Rules returns all of them. A new rule is a new file, a line here and an
-// example for and against it in examples_test.go.
+// Rules returns all rules. To add one, add a file, a line here and examples for and against it in examples_test.go.
 func Rules() []Rule {
 	return []Rule{
 		{"rooms", checkRooms},
@@ -51,7 +49,7 @@ func Rules() []Rule {
 	}
 }
 
-// Check runs rules over a tree and returns what they find, by file and line.
+// Check runs rules over a tree and returns their findings, by file and line.
 func Check(tree *Tree, rules []Rule) []Finding {
 	var all []Finding
 	for _, rule := range rules {

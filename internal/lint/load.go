@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Load reads the tree at root: the files that git tracks or would offer to track. Without git, or
-// outside of a checkout, it walks the folder and leaves out what the patterns of .gitignore name.
+// Load reads the tree at root: the files that git tracks or would offer to track. Without git, or outside of a
+// checkout, it walks the folder and skips files that match patterns of .gitignore.
 func Load(root string) (*Tree, error) {
 	names, err := listByGit(root)
 	if err != nil {
@@ -41,8 +41,8 @@ func listByGit(root string) ([]string, error) {
 	return strings.Split(strings.TrimRight(string(out), "\x00"), "\x00"), nil
 }
 
-// listByWalk understands as much of .gitignore as ours needs: a name anywhere,
-// a path from the root, and shell patterns in either.
+// listByWalk supports the subset of .gitignore that this tree uses: a name anywhere, a path from the root, and shell
+// patterns in either.
 func listByWalk(root string) ([]string, error) {
 	ignored := ignorePatterns(root)
 	var names []string

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// longest is the maximum number of lines in a function, from its first to its closing
-// brace. Ten are good, forty are many.
+// longest is the maximum number of lines of a function, from its first line to its closing brace. Ten are good, forty
+// are many.
 const longest = 100
 
 // checkLongFunctions measures functions of Go, C and C++, tests included.
@@ -25,8 +25,7 @@ func checkLongFunctions(tree *Tree) []Finding {
 	return found
 }
 
-// longInGo looks at functions with a name, and at those that a package's
-// variables hold; any other lies inside of one of these.
+// longInGo checks named functions, and functions in package variables; any other function is inside one of these.
 func longInGo(file *File) []Finding {
 	var found []Finding
 	ast.Inspect(file.Go.File, func(node ast.Node) bool {
@@ -47,7 +46,7 @@ func longInGo(file *File) []Finding {
 	return found
 }
 
-// longInC looks at blocks that follow a parameter list.
+// longInC checks blocks that follow a parameter list.
 func longInC(file *File) []Finding {
 	var found []Finding
 	for _, function := range scanC(file.Text) {

@@ -14,8 +14,8 @@ const (
 	tabColumns  = 4
 )
 
-// checkLongLines measures the lines of Go files, tests included. Text inside a raw string of several
-// lines does not count: it is data, and a line break in it is a change.
+// checkLongLines measures the lines of Go files, tests included. Text inside a multi-line raw string does not count: it
+// is data, and a line break would change it.
 func checkLongLines(tree *Tree) []Finding {
 	var found []Finding
 	for _, file := range tree.GoFiles() {
@@ -31,13 +31,13 @@ func checkLongLines(tree *Tree) []Finding {
 	return found
 }
 
-// columns is the width of a line without its end.
+// columns returns the width of a line without its line break.
 func columns(line []byte) int {
 	line = bytes.TrimRight(line, "\r\n")
 	return utf8.RuneCount(line) + (tabColumns-1)*bytes.Count(line, []byte{'\t'})
 }
 
-// rawColumns returns the columns that raw strings of several lines take, by line.
+// rawColumns returns the number of columns inside multi-line raw strings, by line.
 func (f *File) rawColumns() map[int]int {
 	taken := map[int]int{}
 	ast.Inspect(f.Go.File, func(node ast.Node) bool {

@@ -5,20 +5,20 @@ import (
 	"regexp"
 )
 
-// before matches the text before the start of an absolute path: a path that continues
-// after a variable, a folder or a host is not absolute.
+// before matches the text before the start of an absolute path: a path that follows a variable, a folder or a host is
+// not absolute.
 const before = `(?:^|[^A-Za-z0-9_./$})-])`
 
 var (
 	// homePattern matches paths that exist on the machine of one person.
 	homePattern = regexp.MustCompile(before + `(/(?:` + joined("wo", "rk|ro", "ot") + `)\b|/(?:` + joined("ho", "me|Us",
 		"ers") + `)/[A-Za-z0-9_.-]+)`)
-	// temporaryPattern matches the folder that a program must ask the system for.
+	// temporaryPattern matches temporary folders, which a program must request from the system.
 	temporaryPattern = regexp.MustCompile(before + `(/(?:` + joined("var/t", "mp|t", "mp") + `)\b)`)
 )
 
-// checkMachinePaths finds paths that hold on one machine only. Those of every
-// Linux system (its programs, settings and devices) are fine.
+// checkMachinePaths finds paths that are valid on one machine only. Paths of every Linux system (its programs, settings
+// and devices) are permitted.
 func checkMachinePaths(tree *Tree) []Finding {
 	var found []Finding
 	for _, file := range tree.textFiles() {

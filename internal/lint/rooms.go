@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// room is a row of the table: a folder and the packages in it, except those with rows of their own.
+// room is a row of the table: a folder and its packages, except packages with their own rows.
 type room struct {
 	name  string
-	above []string // rooms it may import, and with them all that these may import
+	above []string // rooms that it may import, and transitively their imports
 }
 
-// rooms are the packages in the order of the build: a room imports only rooms above its line. A room that registers
-// itself with config stands above it, although ARCHITECTURE.md has its folder below.
+// rooms lists the packages in build order: a room imports only rooms above its line. A room that registers itself with
+// config stands above it, although ARCHITECTURE.md lists its folder below.
 var rooms = []room{
 	{"internal/files", nil},
 	{"internal/stat", nil},
@@ -119,10 +119,10 @@ var rooms = []room{
 	{"runner", everyRoomBelow},
 }
 
-// everyRoomBelow stands for all rooms earlier in the table.
+// everyRoomBelow means all rooms earlier in the table.
 var everyRoomBelow = []string{"*"}
 
-// common are the rooms that every other may import. They do not import each other.
+// common are the rooms that every other room may import. They do not import each other.
 var common = []string{
 	"internal/files", "internal/stat", "internal/random", "internal/parallel", "internal/events", "internal/validate",
 	"internal/words", "internal/registry",
@@ -134,8 +134,8 @@ var standalone = map[string][]string{
 	"bench":         everyRoomBelow,
 }
 
-// checkRooms checks the order of the rooms, in tests too: a test that imports an upper
-// room would tie the lower room to it all the same.
+// checkRooms checks the order of the rooms, also in tests: a test that imports an upper room would also tie the lower
+// room to it.
 func checkRooms(tree *Tree) []Finding {
 	allowed := reachable()
 	var found []Finding
@@ -159,8 +159,8 @@ func checkRooms(tree *Tree) []Finding {
 	return found
 }
 
-// roomOf returns the longest row that a package lies in, empty if there is none. A row that ends in /* covers
-// the packages below a folder, but not the folder itself.
+// roomOf returns the longest row that contains a package, empty if there is none. A row that ends in /* covers the
+// packages below a folder, but not the folder itself.
 func roomOf(dir string, allowed map[string]map[string]bool) string {
 	for {
 		if _, known := allowed[dir]; known {
@@ -192,8 +192,7 @@ func checkImport(tree *Tree, file *File, name string, spec *ast.ImportSpec, from
 	return file.Finding(spec, text), true
 }
 
-// sameFolder reports whether two rooms lie in one top-level folder. Tests in it may import
-// each other's rooms.
+// sameFolder reports whether two rooms are in one top-level folder. Their tests may import each other's rooms.
 func sameFolder(a, b string) bool {
 	topA, _, _ := strings.Cut(a, "/")
 	topB, _, _ := strings.Cut(b, "/")
@@ -218,7 +217,7 @@ func reachable() map[string]map[string]bool {
 	return allowed
 }
 
-// closure is the rooms in above and all that these may import.
+// closure returns the rooms in above with their transitive imports.
 func closure(above, below []string, allowed map[string]map[string]bool) map[string]bool {
 	if slices.Equal(above, everyRoomBelow) {
 		above = below

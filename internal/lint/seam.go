@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// seamBans are the functions that use files, entropy and terminals directly.
+// seamBans are functions that access files, entropy and terminals directly.
 var seamBans = map[string]ban{
 	"os": {names: []string{"Chdir", "Chmod", "Chown*", "Chtimes", "CopyFS", "Create*", "DirFS", "Lchown", "Link",
 		"Lstat", "Mkdir*", "Open*", "ReadDir", "ReadFile", "Readlink", "Remove*", "Rename", "Root", "Stat", "Stdin",
@@ -19,15 +19,15 @@ var seamBans = map[string]ban{
 	"graft/internal/files": {names: []string{"OS", "Beneath"}, remedy: "take a files.FS as an argument"},
 }
 
-// seamExceptions are the files that implement the seams, and the one that finds LibTorch.
+// seamExceptions are the files that implement the access, and the one that finds LibTorch.
 var seamExceptions = []string{"internal/files/os.go", "internal/files/lock.go", "internal/files/regular.go",
 	"internal/files/beneath.go", "torch/find.go"}
 
-// notYet are the packages that do not follow the rule yet. The list only shrinks.
+// notYet are the packages that do not follow the rule yet. The list may only shrink.
 var notYet = []string{"config/comments"}
 
-// checkSeam finds files, entropy and terminals that a package below runner uses directly,
-// not as arguments. Packages whose names end in test are helpers of tests.
+// checkSeam finds direct access to files, entropy and terminals in packages below runner, which must receive them as
+// arguments. Packages whose names end in test are test helpers.
 func checkSeam(tree *Tree) []Finding {
 	var found []Finding
 	for _, file := range tree.GoFiles() {

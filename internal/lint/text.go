@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// textFiles returns the files whose words are ours: all but checksums.
+// textFiles returns the files with our own words: all except checksums.
 func (t *Tree) textFiles() []*File {
 	var files []*File
 	for _, file := range t.Files {
@@ -18,10 +18,10 @@ func (t *Tree) textFiles() []*File {
 	return files
 }
 
-// matches finds a pattern line by line; say turns what matched into a sentence.
+// matches finds a pattern line by line; say converts a match to a sentence.
 func matches(file *File, pattern *regexp.Regexp, say func(matched string) string) []Finding {
 	if !pattern.Match(file.Text) {
-		return nil // the common case, without cutting the file into lines
+		return nil // the common case, without splitting the file into lines
 	}
 	var found []Finding
 	for line, text := range file.lines() {
@@ -45,5 +45,5 @@ func (f *File) lines() iter.Seq2[int, string] {
 	}
 }
 
-// joined writes a word in parts, so that the rule that looks for it does not find itself.
+// joined writes a word in parts, so that the rule for the word does not find itself.
 func joined(parts ...string) string { return strings.Join(parts, "") }

@@ -2,18 +2,18 @@ package lint
 
 import "regexp"
 
-// listed are words for an entry in a list of work, written in parts.
+// listed are words for an entry in a work list, written in parts.
 var listed = joined("iss", "ue|tic", "ket|sess", "ion")
 
-// ticketPattern matches a numbered entry, besidePattern a path out of the tree
-// into the folder of reference material that may lie beside it.
+// ticketPattern matches a numbered entry; besidePattern matches a path from the tree into a sibling folder of reference
+// material.
 var (
 	ticketPattern = regexp.MustCompile(`(?i)\b(?:` + listed + `) ?#|\b(?:` + listed + `) [0-9]+\b`)
 	besidePattern = regexp.MustCompile(`\.\./` + joined("sha", "red") + `/`)
 )
 
-// checkTickets keeps the workplace out of the source: a reader has the tree and
-// not the list of work it came from, so a fact must stand where it is needed.
+// checkTickets keeps references to work lists out of the source: a reader only has the tree, so a fact must be stated
+// where it is needed.
 func checkTickets(tree *Tree) []Finding {
 	var found []Finding
 	for _, file := range tree.textFiles() {
@@ -21,7 +21,7 @@ func checkTickets(tree *Tree) []Finding {
 			return "a reader of the tree cannot look up \"" + reference + "\"; say here what it says"
 		})...)
 		if file.IsTest() {
-			continue // a test may compare with it, and says when it is not there
+			continue // a test may compare with it, and reports if it is missing
 		}
 		found = append(found, matches(file, besidePattern, func(path string) string {
 			return "\"" + path + "\" is not in a reader's clone; only a test may look there"

@@ -13,9 +13,9 @@ import (
 	"unicode/utf8"
 )
 
-// Tree is the source as the rules see it: every text file, Go files parsed.
+// Tree is the source for the rules: every text file, with Go files parsed.
 type Tree struct {
-	Module string  // path of the Go module, as go.mod says it
+	Module string  // path of the Go module, from go.mod
 	Files  []*File // by path
 }
 
@@ -23,7 +23,7 @@ type Tree struct {
 type File struct {
 	Path string // slash-separated, from the root of the tree
 	Text []byte
-	Go   *GoFile // nil for a file that is no Go, or does not parse
+	Go   *GoFile // nil for a file that is not Go, or does not parse
 }
 
 // GoFile holds the syntax tree of a Go file.
@@ -32,7 +32,7 @@ type GoFile struct {
 	fset *token.FileSet
 }
 
-// NewTree parses a tree given as its files' contents by path. Files that are no text are left out.
+// NewTree parses a tree given as file contents by path. It skips files that are not text.
 func NewTree(contents map[string][]byte) *Tree {
 	tree := &Tree{Module: moduleOf(contents["go.mod"])}
 	fset := token.NewFileSet()
@@ -54,8 +54,8 @@ func moduleOf(gomod []byte) string {
 	return ""
 }
 
-// isText says whether a file is UTF-8 without a zero byte. A large file is
-// judged by its beginning, which may end within a character.
+// isText reports whether a file is UTF-8 without a zero byte. A large file is judged by its start, which may end within
+// a character.
 func isText(text []byte) bool {
 	const enough = 8 << 10
 	if len(text) > enough {
@@ -67,8 +67,7 @@ func isText(text []byte) bool {
 	return bytes.IndexByte(text, 0) < 0 && utf8.Valid(text)
 }
 
-// newFile parses a file that is Go. One that does not parse is left to gofmt's
-// rule, which reports it.
+// newFile parses a Go file. The gofmt rule reports a file that does not parse.
 func newFile(fset *token.FileSet, name string, text []byte) *File {
 	file := &File{Path: name, Text: text}
 	if path.Ext(name) != ".go" {
@@ -86,28 +85,28 @@ func (t *Tree) GoFiles() []*File {
 	return slices.DeleteFunc(slices.Clone(t.Files), func(f *File) bool { return f.Go == nil })
 }
 
-// Dir is the folder a file lies in, "." for the root.
+// Dir returns the folder of a file, "." for the root.
 func (f *File) Dir() string { return path.Dir(f.Path) }
 
-// Room is the first part of a file's path: the room that its package belongs to.
+// Room returns the first part of a file's path: the room of its package.
 func (f *File) Room() string {
 	room, _, _ := strings.Cut(f.Path, "/")
 	return room
 }
 
-// IsTest says whether only tests read the file.
+// IsTest reports whether only tests read the file.
 func (f *File) IsTest() bool {
 	return strings.HasSuffix(f.Path, "_test.go") || slices.Contains(strings.Split(f.Path, "/"), "testdata")
 }
 
-// Finding is a finding at a place of a Go file.
+// Finding returns a finding at a place of a Go file.
 func (f *File) Finding(at ast.Node, text string) Finding {
 	return Finding{Path: f.Path, Line: f.line(at.Pos()), Text: text}
 }
 
 func (f *File) line(at token.Pos) int { return f.Go.fset.Position(at).Line }
 
-// Imports returns the imported paths and where they stand.
+// Imports returns the imported paths and their places.
 func (f *File) Imports() map[string]*ast.ImportSpec {
 	imports := make(map[string]*ast.ImportSpec)
 	for _, spec := range f.Go.File.Imports {

@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// laterPattern matches the marks that people leave where work is not done.
+// laterPattern matches marks of unfinished work.
 var laterPattern = regexp.MustCompile(`\b(` + joined("TO", "DO|FIX", "ME|X", "XX") + `)\b`)
 
-// checkUnfinished finds marks of unfinished work, and tests that are skipped
-// without a word: nobody would notice that they never run.
+// checkUnfinished finds marks of unfinished work, and tests that are skipped without a message: nobody would notice
+// that they never run.
 func checkUnfinished(tree *Tree) []Finding {
 	var found []Finding
 	for _, file := range tree.textFiles() {

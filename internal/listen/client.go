@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// Client is a connection that has come through a [Gate].
+// Client is a connection accepted by a [Gate].
 type Client struct {
 	net.Conn
 	gate    *Gate
 	from    netip.Prefix
-	since   time.Time // when it got its place
+	since   time.Time // time of admission
 	trusted bool
 }
 
-// Trust takes a connection from the strangers, and returns the number of trusted ones.
+// Trust marks a connection as trusted, and returns the number of trusted ones.
 func (c *Client) Trust() int {
 	g := c.gate
 	g.mu.Lock()
@@ -29,7 +29,7 @@ func (c *Client) Trust() int {
 	return g.trusted
 }
 
-// distrust puts a connection back among the strangers, as their newest.
+// distrust returns a connection to the strangers, as the newest.
 func (c *Client) distrust() {
 	g := c.gate
 	g.mu.Lock()
@@ -46,7 +46,7 @@ func (c *Client) distrust() {
 	g.strangers = append(g.strangers, c)
 }
 
-// Release gives the place of a connection back, and returns the connection without its gate.
+// Release frees the place of a connection, and returns the connection without its gate.
 func (c *Client) Release() net.Conn {
 	c.forget()
 	return c.Conn
@@ -63,7 +63,7 @@ func (c *Client) forget() {
 	}
 }
 
-// Close ends the connection and gives its place back.
+// Close ends the connection and frees its place.
 func (c *Client) Close() error {
 	c.forget()
 	return c.Conn.Close()
@@ -71,7 +71,7 @@ func (c *Client) Close() error {
 
 type clientKey struct{}
 
-// WithClient makes the connection of a request known to [ClientOf]; it is an http.Server's ConnContext.
+// WithClient makes the connection of a request available to [ClientOf]; it is an http.Server's ConnContext.
 func WithClient(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, clientKey{}, c)
 }
@@ -82,8 +82,8 @@ func ClientOf(ctx context.Context) *Client {
 	return c
 }
 
-// Bounded serves requests of clients that have no token to show. A connection is trusted while its request is
-// answered; at most so many requests are answered at once, and others are refused.
+// Bounded serves requests of clients without a token. A connection is trusted while its request is answered; it answers
+// at most `most` requests at once and refuses others.
 func Bounded(handler http.Handler, most int) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := ClientOf(r.Context())

@@ -1,3 +1,3 @@
-// Package listen holds what graft's listeners share: checks of addresses and hosts,
-// connection limits, timeouts and error responses.
+// Package listen holds common parts of graft's listeners: checks of addresses and hosts, connection limits, timeouts
+// and error responses.
 package listen

@@ -11,20 +11,20 @@ import (
 
 // Limits of a gate.
 const (
-	MaxStrangers = 256                   // connections that have not shown yet what they are
-	placeKept    = 50 * time.Millisecond // for which a new connection keeps its place
+	MaxStrangers = 256                   // connections that are not trusted yet
+	placeKept    = 50 * time.Millisecond // time that a new connection keeps its place
 )
 
-// Gate is a listener that keeps slow clients and strangers from blocking others. Connections share a limited
-// number of places until they are trusted: until they sent a token, or a whole request. When all places are
-// taken, a new connection replaces the oldest one of the address that has most of them. An address that has
-// most of them itself waits until its oldest connection has had its place for 50 ms.
+// Gate is a listener that keeps slow clients and strangers from blocking others. Connections share a limited number of
+// places until they are trusted: until they have sent a token, or a whole request. If all places are taken, a new
+// connection replaces the oldest connection of the address with the most places. An address that itself has the most
+// places waits until its oldest connection has had its place for 50 ms.
 type Gate struct {
 	net.Listener
 	now    func() time.Time
 	most   int
 	kept   time.Duration
-	freed  chan struct{} // holds a value when a place has become free
+	freed  chan struct{} // holds a value when a place is free
 	closed chan struct{}
 	once   sync.Once
 
@@ -33,7 +33,7 @@ type Gate struct {
 	trusted   int
 }
 
-// NewGate puts a gate before a listener. Now is the clock of its times.
+// NewGate puts a gate before a listener. Now is its clock.
 func NewGate(l net.Listener, now func() time.Time) *Gate {
 	return &Gate{Listener: l, now: now, most: MaxStrangers, kept: placeKept, freed: make(chan struct{}, 1),
 		closed: make(chan struct{})}
@@ -58,7 +58,7 @@ func (g *Gate) Accept() (net.Conn, error) {
 	}
 }
 
-// origin is the address of the other side: of one machine, or the network of IPv6 that one machine has.
+// origin returns the remote address: of one machine, or the IPv6 network of one machine.
 func origin(conn net.Conn) netip.Prefix {
 	address, _ := netip.ParseAddrPort(conn.RemoteAddr().String())
 	host := address.Addr().Unmap().WithZone("")
@@ -66,11 +66,11 @@ func origin(conn net.Conn) netip.Prefix {
 	if host.Is6() {
 		bits = 64
 	}
-	prefix, _ := host.Prefix(bits) // the zero prefix of a connection without addresses
+	prefix, _ := host.Prefix(bits) // the zero prefix for a connection without addresses
 	return prefix
 }
 
-// admit gives a connection a place, or says for how long the oldest one of its address keeps its.
+// admit gives a connection a place, or returns the time that the oldest connection of its address keeps its place.
 func (g *Gate) admit(c *Client) (wait time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -87,7 +87,7 @@ func (g *Gate) admit(c *Client) (wait time.Duration) {
 	return 0
 }
 
-// crowd is the origin that has most places, and whether a newcomer's has as many.
+// crowd returns the origin with the most places, and whether the newcomer's origin has as many places.
 func (g *Gate) crowd(newcomer netip.Prefix) (crowd netip.Prefix, own bool) {
 	count := map[netip.Prefix]int{}
 	for _, s := range g.strangers { // the oldest wins a tie
@@ -101,13 +101,13 @@ func (g *Gate) crowd(newcomer netip.Prefix) (crowd netip.Prefix, own bool) {
 	return crowd, count[newcomer] == count[crowd]
 }
 
-// evict ends a stranger's connection.
+// evict closes a stranger's connection.
 func (g *Gate) evict(c *Client) {
 	g.leave(c)
 	_ = c.Conn.Close()
 }
 
-// rest waits for a free place, for at most so long. It returns false once the gate is closed.
+// rest waits for a free place, up to a time. It returns false once the gate is closed.
 func (g *Gate) rest(wait time.Duration) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
@@ -120,7 +120,7 @@ func (g *Gate) rest(wait time.Duration) bool {
 	return true
 }
 
-// leave takes a connection from the strangers, if it is one.
+// leave removes a connection from the strangers, if it is one.
 func (g *Gate) leave(c *Client) bool {
 	k := slices.Index(g.strangers, c)
 	if k < 0 {

@@ -11,8 +11,8 @@ import (
 	"graft/internal/failure"
 )
 
-// CheckAddress rejects addresses that other machines can reach, unless anywhere is set. Danger
-// says in the message what those could do.
+// CheckAddress rejects addresses that other machines can reach, unless anywhere is set. Danger describes the
+// consequence in the message.
 func CheckAddress(address string, anywhere bool, danger string) error {
 	if host, _, _ := net.SplitHostPort(address); !anywhere && !IsLoopback(host) {
 		return failure.Usagef("listen at %s: other machines can reach this address, and %s; "+
@@ -21,7 +21,7 @@ func CheckAddress(address string, anywhere bool, danger string) error {
 	return nil
 }
 
-// Listen listens at a loopback address, or at any one if anywhere is set.
+// Listen listens at a loopback address, or at any address if anywhere is set.
 func Listen(address string, anywhere bool) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
@@ -44,7 +44,7 @@ func IsLoopback(host string) bool {
 func Hosts(address string, l net.Listener, anywhere bool) func(host string) bool {
 	given, _, _ := net.SplitHostPort(address)
 	bound, _, _ := net.SplitHostPort(l.Addr().String())
-	name, _ := os.Hostname() // where it fails no name matches
+	name, _ := os.Hostname() // on an error no name matches
 	return func(host string) bool {
 		ip := net.ParseIP(host)
 		switch {
@@ -72,11 +72,11 @@ func HostOf(header string) string {
 // Refusal is the error response to a request.
 type Refusal struct {
 	Status int    `json:"-"`      // HTTP status
-	Wrong  string `json:"error"`  // what was wrong
-	Remedy string `json:"remedy"` // what to do
+	Wrong  string `json:"error"`  // the error
+	Remedy string `json:"remedy"` // the remedy
 }
 
-// Error is the text of Wrong.
+// Error returns the text of Wrong.
 func (r *Refusal) Error() string { return r.Wrong }
 
 // Refuse makes a refusal with a formatted error text.
@@ -84,10 +84,10 @@ func Refuse(status int, remedy, format string, args ...any) *Refusal {
 	return &Refusal{Status: status, Wrong: fmt.Sprintf(format, args...), Remedy: remedy}
 }
 
-// Timeouts of every HTTP server, so that slow clients hold no connection for long.
+// Timeouts of every HTTP server. They prevent slow clients from holding connections.
 const (
 	HeaderTimeout   = 5 * time.Second  // for the head of a request
 	RequestTimeout  = 10 * time.Second // for a whole request
 	IdleTimeout     = 30 * time.Second // between two requests
-	ShutdownTimeout = 2 * time.Second  // for the answers under way when the server ends
+	ShutdownTimeout = 2 * time.Second  // for pending responses when the server ends
 )

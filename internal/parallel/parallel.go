@@ -1,5 +1,4 @@
-// Package parallel runs calls on a bounded number of goroutines, with results that do
-// not depend on how many there are.
+// Package parallel runs calls on a bounded number of goroutines. Results do not depend on that number.
 package parallel
 
 import (
@@ -11,13 +10,13 @@ import (
 	"sync/atomic"
 )
 
-// Errors are the errors of calls, by number of the call; nil for those that succeeded.
+// Errors holds the errors of calls, by number of the call; nil for successful calls.
 type Errors []error
 
 // Join joins all errors in the order of the calls; nil if there are none.
 func (e Errors) Join() error { return errors.Join(e...) }
 
-// First is the error of the call with the lowest number; nil if there are none.
+// First returns the error of the call with the lowest number; nil if there are none.
 func (e Errors) First() error {
 	if k := slices.IndexFunc(e, func(err error) bool { return err != nil }); k >= 0 {
 		return e[k]
@@ -25,19 +24,17 @@ func (e Errors) First() error {
 	return nil
 }
 
-// Pool is a number of workers. The zero value is ready to use.
+// Pool runs calls on a number of workers. The zero value is ready to use.
 type Pool struct {
-	// Workers is the number of calls at once; below one it is the number of
-	// processors that the program uses.
+	// Workers is the number of concurrent calls. Below one means the number of processors that the program uses.
 	Workers int
-	// Around is called on each worker's goroutine and must call work, which makes the
-	// worker's share of the calls, once; nil calls work alone.
+	// Around is called on each worker's goroutine and must call work once, which makes the worker's share of the calls.
+	// Nil calls work directly.
 	Around func(work func())
 }
 
-// Each calls do for 0 to n-1, in that order, and returns when all calls have. All are
-// made, also after errors; once ctx has ended, the error of a call that has not begun
-// is that of ctx.
+// Each calls do for 0 to n-1, in that order, and returns when all calls have returned. It makes all calls, also after
+// errors; once ctx has ended, calls that have not started get the error of ctx.
 func (p Pool) Each(ctx context.Context, n int, do func(k int) error) Errors {
 	errs := make(Errors, n)
 	var next atomic.Int64
@@ -67,13 +64,12 @@ func (p Pool) workers() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// Each is [Pool.Each] with a number of workers.
+// Each calls [Pool.Each] with a number of workers.
 func Each(ctx context.Context, n, workers int, do func(k int) error) Errors {
 	return Pool{Workers: workers}.Each(ctx, n, do)
 }
 
-// Do calls do for 0 to n-1 on a number of workers; below one it is the number of
-// processors that the program uses.
+// Do calls do for 0 to n-1 on a number of workers. Below one means the number of processors that the program uses.
 func Do(n, workers int, do func(k int)) {
 	Each(context.Background(), n, workers, func(k int) error { do(k); return nil })
 }

@@ -8,7 +8,7 @@ import (
 
 // Kind is an entry of a list.
 type Kind interface {
-	// Listing returns the kind's name in files and commands, and its line of help. No line is an empty one.
+	// Listing returns the kind's name in files and commands, and its one-line description, which may be empty.
 	Listing() (name, about string)
 }
 
@@ -24,7 +24,7 @@ func (l List[T]) Names() []string {
 	return names
 }
 
-// Find returns the kind of a name; false if there is none.
+// Find returns the kind with a name; false if there is none.
 func (l List[T]) Find(name string) (kind T, found bool) {
 	for _, kind := range l {
 		if own, _ := kind.Listing(); own == name {
@@ -34,7 +34,7 @@ func (l List[T]) Find(name string) (kind T, found bool) {
 	return kind, false
 }
 
-// Named returns the kind of a name. Its error says what was looked for, such as a scheduler, and lists the names.
+// Named returns the kind with a name. Its error names what was searched for, such as a scheduler, and lists the names.
 func (l List[T]) Named(what, name string) (T, error) {
 	kind, found := l.Find(name)
 	if !found {

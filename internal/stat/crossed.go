@@ -2,15 +2,15 @@ package stat
 
 import "math"
 
-// CrossedInterval is the mean of a table with its 95% interval where rows and columns are both drawn, such
-// as workloads and seeds: the variances of the row means and of the column means add up, which counts the
-// noise of single cells twice and so is not too narrow (Owen, "The pigeonhole bootstrap", 2007, bounds the
-// variance of crossed data likewise). The degrees of freedom are those of Welch and Satterthwaite. One
-// column leaves the rows alone. The ends are NaN for a single row, and for no rows.
+// CrossedInterval returns the mean of a table with its 95% interval if both rows and columns are drawn, such as
+// workloads and seeds. It adds the variances of the row means and of the column means, which counts the noise of single
+// cells twice and so is not too narrow (Owen, "The pigeonhole bootstrap", 2007, bounds the variance of crossed data in
+// the same way). The degrees of freedom follow Welch and Satterthwaite. With one column only the rows count. The ends
+// are NaN for at most one row.
 func CrossedInterval(rows [][]float64) Interval { return crossed(rowMeans(rows), columnMeans(rows)) }
 
-// CrossedDifference is the mean of a table less that of another with as many rows, row by row, with its
-// 95% interval as [CrossedInterval] has it. The columns of both are drawn.
+// CrossedDifference returns the mean of a table minus the mean of another with the same number of rows, paired by row,
+// with its 95% interval as in [CrossedInterval]. The columns of both are drawn.
 func CrossedDifference(a, b [][]float64) Interval {
 	rows, others := rowMeans(a), rowMeans(b)
 	for k := range rows {
@@ -19,7 +19,7 @@ func CrossedDifference(a, b [][]float64) Interval {
 	return crossed(rows, columnMeans(a), columnMeans(b))
 }
 
-// crossed is the mean of rows, with the variance that several lists of column means add.
+// crossed returns the mean of rows, with the variance added by several lists of column means.
 func crossed(rows []float64, columns ...[]float64) Interval {
 	if len(rows) == 0 {
 		return Interval{math.NaN(), math.NaN(), math.NaN()}
@@ -48,8 +48,8 @@ func rowMeans(rows [][]float64) (means []float64) {
 	return means
 }
 
-// columnMeans are the means of columns about those of their rows, so that a column without a value in some rows does
-// not differ from others by these rows.
+// columnMeans returns the means of columns relative to the means of their rows, so that a column with missing values in
+// some rows does not differ from others because of these rows.
 func columnMeans(rows [][]float64) (means []float64) {
 	var counts []float64
 	for _, row := range rows {
@@ -67,7 +67,7 @@ func columnMeans(rows [][]float64) (means []float64) {
 	return means
 }
 
-// squareError is the variance of a mean.
+// squareError returns the variance of a mean.
 func squareError(values []float64) float64 {
 	d := Deviation(values)
 	return d * d / float64(len(values))

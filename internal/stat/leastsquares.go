@@ -5,11 +5,10 @@ import (
 	"slices"
 )
 
-// NonNegative returns the x without negative entries that minimises |Ax - b|. A has at
-// least one row, and each row one entry for each of x. It is the algorithm NNLS of
-// Lawson and Hanson, Solving Least Squares Problems (1974), chapter 23: entries leave
-// zero one by one, the one with the steepest descent first, and return to it when they
-// would turn negative.
+// NonNegative returns the x without negative entries that minimises |Ax - b|. A has at least one row, and each row has
+// one entry per entry of x. It is the algorithm NNLS of Lawson and Hanson, Solving Least Squares Problems (1974),
+// chapter 23: entries leave zero one by one, the one with the steepest descent first, and return to it if they would
+// become negative.
 func NonNegative(a [][]float64, b []float64) []float64 {
 	columns, norms := unitColumns(a)
 	n := len(columns)
@@ -27,8 +26,7 @@ func NonNegative(a [][]float64, b []float64) []float64 {
 	return unscaled(x, norms)
 }
 
-// unscaled turns the solution for columns of unit length into that for columns of
-// these lengths.
+// unscaled converts the solution for columns of unit length to the solution for columns of these lengths.
 func unscaled(x, norms []float64) []float64 {
 	for k := range x {
 		if norms[k] > 0 {
@@ -74,11 +72,10 @@ func dot(a, b []float64) float64 {
 	return sum
 }
 
-// flat is the share of the residual below which a descent is a rounding error.
+// flat is the fraction of the residual below which a descent is a rounding error.
 const flat = 1e-11
 
-// steepest is the entry at zero whose growth reduces the residual most; -1 if none
-// does.
+// steepest returns the zero entry whose growth reduces the residual most; -1 if none does.
 func steepest(columns [][]float64, r []float64, free, barred []bool) int {
 	best, most := -1, flat*math.Sqrt(dot(r, r))
 	for k, column := range columns {
@@ -89,9 +86,8 @@ func steepest(columns [][]float64, r []float64, free, barred []bool) int {
 	return best
 }
 
-// inside is the least squares solution over the free entries. If an entry of it is not
-// above zero, it goes from x towards the solution until entries meet zero, holds those
-// there, and solves again.
+// inside returns the least squares solution over the free entries. If one of its entries is not positive, it moves from
+// x towards the solution until entries reach zero, fixes those at zero, and solves again.
 func inside(columns [][]float64, b, x []float64, free []bool) []float64 {
 	for {
 		s := orthogonal(columns, b, free)
@@ -118,8 +114,7 @@ func inside(columns [][]float64, b, x []float64, free []bool) []float64 {
 	}
 }
 
-// meets is the share of the way from an entry to a solution not above zero at which it
-// meets zero.
+// meets returns the fraction of the way from an entry to a non-positive solution at which the entry reaches zero.
 func meets(x, s float64) float64 {
 	if x <= 0 {
 		return 0
@@ -127,10 +122,9 @@ func meets(x, s float64) float64 {
 	return x / (x - s)
 }
 
-// orthogonal is the least squares solution over the free entries, the others zero, by
-// modified Gram-Schmidt with b as a last column (Björck, Solving linear least squares
-// problems by Gram-Schmidt orthogonalization, 1967). The entry of a column that depends
-// on those before it is zero.
+// orthogonal returns the least squares solution over the free entries, with the others zero, by modified Gram-Schmidt
+// with b as a last column (Björck, Solving linear least squares problems by Gram-Schmidt orthogonalization, 1967). The
+// entry of a column that depends on earlier columns is zero.
 func orthogonal(columns [][]float64, b []float64, free []bool) []float64 {
 	var at []int
 	var q [][]float64
@@ -168,8 +162,7 @@ func orthogonal(columns [][]float64, b []float64, free []bool) []float64 {
 	return x
 }
 
-// dependent is the length below which the rest of a unit column, orthogonal to the
-// columns before it, is a rounding error.
+// dependent is the length below which the rest of a unit column, orthogonal to earlier columns, is a rounding error.
 const dependent = 1e-10
 
 func scale(v []float64, by float64) {
@@ -178,7 +171,7 @@ func scale(v []float64, by float64) {
 	}
 }
 
-// subtract takes w, so many times, from v.
+// subtract subtracts times w from v.
 func subtract(v, w []float64, times float64) {
 	for k := range v {
 		v[k] -= times * w[k]

@@ -7,21 +7,19 @@ import (
 )
 
 const (
-	// maxDivisions is the number of divisions up to which all are counted.
+	// maxDivisions is the maximum number of divisions to count exhaustively.
 	maxDivisions = 20000
-	// drawnDivisions is the number of divisions drawn where there are more.
+	// drawnDivisions is the number of divisions to draw if there are more.
 	drawnDivisions = 2000
-	// sumRounding is the share of the largest value by which sums of the same values in
-	// different orders may differ.
+	// sumRounding is the fraction of the largest value by which sums of the same values in different orders may differ.
 	sumRounding = 1e-12
 )
 
-// Permutation is the p-value of a two-sided permutation test of equal means: the share
-// of the ways to divide all values into two samples of these sizes whose means differ
-// at least as much (Pitman, Significance tests which may be applied to samples from any
-// populations, 1937). Up to 20,000 ways are all counted; of more, 2,000 are drawn, and
-// the same seed draws the same. Few values never give a small p-value: two against two
-// is at least 1/3. It is 1 where a sample is empty.
+// Permutation returns the p-value of a two-sided permutation test of equal means: the share of the ways to divide all
+// values into two samples of these sizes whose means differ at least as much (Pitman, Significance tests which may be
+// applied to samples from any populations, 1937). It counts up to 20,000 ways exhaustively; if there are more it draws
+// 2,000, the same ones for the same seed. Few values never give a small p-value: two against two give at least 1/3. It
+// returns 1 if a sample is empty.
 func Permutation(a, b []float64, seed uint64) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return 1
@@ -41,7 +39,7 @@ func Permutation(a, b []float64, seed uint64) float64 {
 		d.each(0, 0, 0)
 		return float64(d.extreme) / float64(d.seen)
 	}
-	random := rand.New(rand.NewPCG(seed, 0x64697669)) // a stream of its own
+	random := rand.New(rand.NewPCG(seed, 0x64697669)) // a separate stream
 	for range drawnDivisions {
 		random.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
 		d.count(sum(all[:len(a)]))
@@ -54,13 +52,12 @@ type division struct {
 	all           []float64
 	size          int // of the first part
 	total         float64
-	tie           float64 // difference that counts as none
+	tie           float64 // difference that counts as zero
 	least         float64 // difference between the samples' means
 	seen, extreme int
 }
 
-// difference returns the absolute difference of the parts' means if the first part has
-// this sum.
+// difference returns the absolute difference of the parts' means if the first part has this sum.
 func (d *division) difference(sum float64) float64 {
 	n := len(d.all)
 	return math.Abs(sum/float64(d.size) - (d.total-sum)/float64(n-d.size))
@@ -84,7 +81,7 @@ func (d *division) each(from, taken int, sum float64) {
 	}
 }
 
-// divisions is the number of ways to choose size of n values, as a float64.
+// divisions returns the number of ways to choose size of n values, as a float64.
 func divisions(n, size int) float64 {
 	count := 1.0
 	for k := range min(size, n-size) {
@@ -93,8 +90,8 @@ func divisions(n, size int) float64 {
 	return count
 }
 
-// SamplesNeeded is the number of values that each of two samples needs so that
-// [Permutation] can be as small as a level above zero.
+// SamplesNeeded returns the number of values in each of two samples for which [Permutation] can be as small as a
+// positive level.
 func SamplesNeeded(level float64) int {
 	n := 2
 	for 2/divisions(2*n, n) > level {

@@ -1,9 +1,8 @@
 package stat
 
-// Ridge returns the values that ridge regression fits to the rows (Hoerl, Kennard,
-// Ridge regression, 1970). The mean is not penalised. A ridge above zero keeps the fit
-// determined where columns depend on each other. There is at least one row, and all
-// have the same width.
+// Ridge returns the values that ridge regression fits to the rows (Hoerl, Kennard, Ridge regression, 1970). The mean is
+// not penalised. A positive ridge makes the fit unique if columns depend on each other. There must be at least one row,
+// and all rows have the same width.
 func Ridge(rows [][]float64, values []float64, ridge float64) []float64 {
 	mean := DividedMean(values)
 	width := len(rows[0])
@@ -35,8 +34,8 @@ func Ridge(rows [][]float64, values []float64, ridge float64) []float64 {
 	return out
 }
 
-// eliminate solves a symmetric positive definite system, whose right side is the last
-// column, by Gauss's elimination; it needs no exchange of rows.
+// eliminate solves a symmetric positive definite system, with the right side as the last column, by Gaussian
+// elimination; it needs no pivoting.
 func eliminate(m [][]float64) []float64 {
 	n := len(m)
 	for i := range n {

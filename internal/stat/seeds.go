@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Range holds the least and the largest value that a quantity can have.
+// Range holds the least and the largest possible value of a quantity.
 type Range struct{ Low, High float64 }
 
 // Ranges of quantities.
@@ -17,20 +17,20 @@ var (
 	ShareDifferences = Range{-1, 1}
 )
 
-// FewestSeeds is the number of seeds below which no interval is given.
+// FewestSeeds is the minimum number of seeds for an interval.
 const FewestSeeds = 3
 
 // OverSeeds is a mean over seeds with its interval by Student's t-distribution.
 type OverSeeds struct {
 	N    int      `json:"n"`    // number of values
-	Mean float64  `json:"mean"` // of the values
-	Low  *float64 `json:"low"`  // of the interval; null below three values
-	High *float64 `json:"high"` // see low
+	Mean float64  `json:"mean"` // mean of the values
+	Low  *float64 `json:"low"`  // lower end of the interval; null below three values
+	High *float64 `json:"high"` // upper end of the interval; null below three values
 }
 
-// NewOverSeeds summarizes a value for each seed by [TIntervalOf]; miss is the share of intervals that
-// may miss the mean. The interval is cut to the range of the quantity: its mean lies in the range
-// too, so an interval that is cut covers it as often as the whole one.
+// NewOverSeeds summarizes one value per seed by [TIntervalOf]; miss is the share of intervals that may miss the mean.
+// The interval is cut to the range of the quantity: its mean lies in the range too, so a cut interval has the same
+// coverage as the whole one.
 func NewOverSeeds(values []float64, miss float64, of Range) OverSeeds {
 	s := OverSeeds{N: len(values), Mean: Mean(values)}
 	if len(values) < FewestSeeds {
@@ -44,7 +44,7 @@ func NewOverSeeds(values []float64, miss float64, of Range) OverSeeds {
 	return OverSeeds{N: len(values), Mean: i.Mean, Low: &i.Low, High: &i.High}
 }
 
-// Interval is nil where there is none.
+// Interval returns the interval; nil if there is none.
 func (s OverSeeds) Interval() *Interval {
 	if s.Low == nil {
 		return nil

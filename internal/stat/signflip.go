@@ -5,15 +5,14 @@ import (
 	"math/rand/v2"
 )
 
-// The sign-flip test tries all signs of up to so many values, and draws so many else.
+// The sign-flip test tries all signs up to a number of values, and otherwise draws a number of signs.
 const (
 	allFlips  = 16
 	flipDraws = 20000
 )
 
-// SignFlip returns the probability that paired differences have a mean as far from zero as
-// theirs if the sign of each is chance: Fisher's randomization test (The Design of Experiments,
-// 1935). Drawn signs count the given ones as a draw.
+// SignFlip returns the probability that paired differences have a mean at least as far from zero as theirs if each sign
+// is random: Fisher's randomization test (The Design of Experiments, 1935). Drawn signs count the given ones as a draw.
 func SignFlip(values []float64, seed uint64) float64 {
 	sum := 0.0
 	for _, v := range values {
@@ -23,7 +22,7 @@ func SignFlip(values []float64, seed uint64) float64 {
 	if len(values) <= allFlips {
 		return exactFlips(values, far)
 	}
-	random, hits := rand.New(rand.NewPCG(seed, 0x666c6970)), 1 // a stream for flips alone
+	random, hits := rand.New(rand.NewPCG(seed, 0x666c6970)), 1 // a separate stream for flips
 	for range flipDraws {
 		sum, bits := 0.0, uint64(0)
 		for k, v := range values {

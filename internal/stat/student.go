@@ -2,16 +2,16 @@ package stat
 
 import "math"
 
-// TInterval is the mean of a normal sample and its 95% interval by Student's
-// t-distribution (Student, The probable error of a mean, 1908). It holds for few values
-// where the bootstrap's is too narrow. The ends are NaN below two values.
+// TInterval returns the mean of a normal sample and its 95% interval by Student's t-distribution (Student, The probable
+// error of a mean, 1908). It is valid for few values, for which the bootstrap's interval is too narrow. The ends are
+// NaN below two values.
 func TInterval(values []float64) Interval { return TIntervalOf(values, 0.05) }
 
 // quantilePrecision is the relative width at which the search for a quantile ends.
 const quantilePrecision = 1e-13
 
-// StudentQuantile is the quantile of Student's t-distribution at a share between 0 and
-// 1; NaN if there are no degrees of freedom. It bisects [StudentCDF].
+// StudentQuantile returns the quantile of Student's t-distribution at a share between 0 and 1; NaN if there are no
+// degrees of freedom. It bisects [StudentCDF].
 func StudentQuantile(share, freedom float64) float64 {
 	switch {
 	case !(share > 0 && share < 1 && freedom > 0):
@@ -44,8 +44,8 @@ func StudentCDF(t, freedom float64) float64 {
 	return tail
 }
 
-// incompleteBeta is the regularized incomplete beta function, by its continued fraction
-// where that converges fast. y is 1 - x, which the caller knows to more digits where x is near 1.
+// incompleteBeta is the regularized incomplete beta function, by its continued fraction in the range of fast
+// convergence. y is 1 - x, which the caller has with more digits if x is near 1.
 func incompleteBeta(a, b, x, y float64) float64 {
 	switch {
 	case x <= 0:
@@ -63,16 +63,15 @@ func incompleteBeta(a, b, x, y float64) float64 {
 	return 1 - front*betaFraction(b, a, y)/b
 }
 
-// Limits of the continued fraction. It needs about the square root of the larger
-// argument in terms.
+// Limits of the continued fraction. The number of terms is about the square root of the larger argument.
 const (
 	maxTerms      = 10_000
 	termPrecision = 1e-16
-	tiny          = 1e-300 // takes the place of a zero denominator
+	tiny          = 1e-300 // replaces a zero denominator
 )
 
-// betaFraction is the continued fraction 26.5.8 of Abramowitz and Stegun, by the method
-// of Lentz (Applied Optics 15, 1976) as Thompson and Barnett (1986) modified it.
+// betaFraction is the continued fraction 26.5.8 of Abramowitz and Stegun, by the method of Lentz (Applied Optics 15,
+// 1976) as modified by Thompson and Barnett (1986).
 func betaFraction(a, b, x float64) float64 {
 	c, d := 1.0, 1/nonzero(1-(a+b)*x/(a+1))
 	h := d

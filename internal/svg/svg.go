@@ -1,4 +1,4 @@
-// Package svg holds what figures and drawings of networks share: the palette, colours and texts in SVG.
+// Package svg holds the common parts of figures and drawings of networks: the palette, colours and texts in SVG.
 package svg
 
 import (
@@ -20,10 +20,10 @@ var (
 	Yellow    = color.RGBA{240, 228, 66, 255}
 )
 
-// Hex returns a colour as an attribute, such as #0072b2. It leaves out the opacity.
+// Hex returns a colour as an attribute, such as #0072b2, without the opacity.
 func Hex(c color.RGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
 
-// Escape returns a text for the inside of an element or of a quoted attribute.
+// Escape escapes a text for an element or a quoted attribute.
 func Escape(text string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(text)) // a Builder does not fail

@@ -8,8 +8,8 @@ import (
 	"graft/internal/prometheus"
 )
 
-// dcgmMetrics are the metrics of NVIDIA's DCGM exporter that readings have, with its names, kinds
-// and units (github.com/NVIDIA/dcgm-exporter, etc/default-counters.csv).
+// dcgmMetrics are the metrics of NVIDIA's DCGM exporter that readings contain, with its names, kinds and units
+// (github.com/NVIDIA/dcgm-exporter, etc/default-counters.csv).
 var dcgmMetrics = []struct {
 	name, kind, help string
 	value            func(r *Reading) Optional[float64]
@@ -49,9 +49,8 @@ func throttleBits(r *Reading) Optional[float64] {
 	return Optional[float64]{}
 }
 
-// WriteDCGM writes readings for Prometheus under the names and labels of NVIDIA's DCGM exporter, in
-// the order of the devices. Host is the name of the machine. Unknown values have no sample, and a
-// metric without samples is left out.
+// WriteDCGM writes readings for Prometheus under the names and labels of NVIDIA's DCGM exporter, in the order of the
+// devices. Host is the name of the machine. Unknown values have no sample, and metrics without samples are omitted.
 func WriteDCGM(t *prometheus.Text, host string, devices []Device, readings []Reading) {
 	latest := map[int]Reading{}
 	for _, r := range readings {

@@ -8,44 +8,44 @@ import (
 	"strings"
 )
 
-// Method says how an energy was found.
+// Method is the method of an energy measurement.
 type Method string
 
-// The methods.
+// Methods of energy measurements.
 const (
 	MethodCounter         Method = "counter"          // difference of the device's total-energy counter
 	MethodIntegrated      Method = "integrated"       // trapezoidal rule over readings of power
-	MethodNotAttributable Method = "not attributable" // measured, but not of one task alone
+	MethodNotAttributable Method = "not attributable" // measured, but not for one task alone
 	MethodUnknown         Method = "unknown"          // neither counter nor power covers the interval
 )
 
 const (
-	// shortWindow is the length in seconds below which a difference of counters is inaccurate: GPUs
-	// refresh power and counter every 20 to 100 ms (Yang, Adamek and Armour, Part-time Power
-	// Measurements: nvidia-smi's Lack of Attention, 2023, arXiv 2312.02741).
+	// shortWindow is the length in seconds below which a difference of counters is inaccurate: GPUs refresh power and
+	// counter every 20 to 100 ms (Yang, Adamek and Armour, Part-time Power Measurements: nvidia-smi's Lack of
+	// Attention, 2023, arXiv 2312.02741).
 	shortWindow = 0.1
-	// longestGap is the longest time in seconds between two readings of power that is integrated
-	// over. A minute of unknown power may hide a whole job; nvidia-smi logs a row each second.
+	// longestGap is the maximum time in seconds between two power readings to integrate over. A minute of unknown power
+	// may hide a whole job; nvidia-smi logs a row each second.
 	longestGap = 5
-	// edge is the time in seconds by which a counter's readings may miss the ends of an interval:
-	// rounding of seconds since 1970 in a float64 is below it.
+	// edge is the time in seconds by which a counter's readings may miss the ends of an interval: rounding of seconds
+	// since 1970 in a float64 is below it.
 	edge = 1e-6
 )
 
 // Energy is the energy that a device used in an interval.
 type Energy struct {
-	// unknown where the method is unknown; of all tasks together where it is not attributable
+	// energy; unknown if the method is unknown, total of all tasks if not attributable
 	Joules Optional[float64] `json:"joules"`
-	// less the idle power for the whole interval; may be negative by noise; unknown without idle power
+	// energy minus the idle power over the whole interval; may be negative by noise; unknown without idle power
 	NetJoules Optional[float64] `json:"net_joules"`
-	Method    Method            `json:"method"` // how Joules was found
-	// reason for not attributable and unknown: MIG, shared with a task, gap
+	Method    Method            `json:"method"` // method of Joules
+	// reason if not attributable or unknown: MIG, shared with a task, gap
 	Why string `json:"why,omitempty"`
-	// interval below 100 ms from the counter, whose refresh takes as long
+	// interval below 100 ms measured by the counter, whose refresh takes about as long
 	Short bool `json:"short"`
 }
 
-// MethodText is the method with its reason, such as "not attributable: MIG".
+// MethodText returns the method with its reason, such as "not attributable: MIG".
 func (e Energy) MethodText() string {
 	if e.Why == "" {
 		return string(e.Method)
@@ -53,30 +53,30 @@ func (e Energy) MethodText() string {
 	return string(e.Method) + ": " + e.Why
 }
 
-// Measurement summarises a device over an interval.
+// Measurement summarizes a device over an interval.
 type Measurement struct {
 	Energy
 	Seconds float64 `json:"seconds"` // length of the interval
-	// with at least one known value
+	// readings with at least one known value
 	Readings int `json:"readings"`
-	// over readings, as all means
+	// utilization, averaged over readings like all means
 	MeanUtilizationPercent Optional[float64] `json:"mean_utilization_percent"`
 	// time in which device memory was accessed
 	MeanMemoryUtilizationPercent Optional[float64] `json:"mean_memory_utilization_percent"`
-	// mean of the readings of power
+	// mean power over readings
 	MeanWatts     Optional[float64] `json:"mean_watts"`
-	PeakWatts     Optional[float64] `json:"peak_watts"`      // largest reading of power
-	PeakMemoryMiB Optional[float64] `json:"peak_memory_mib"` // in use by all processes
+	PeakWatts     Optional[float64] `json:"peak_watts"`      // largest power reading
+	PeakMemoryMiB Optional[float64] `json:"peak_memory_mib"` // memory in use by all processes
 }
 
-// Use says what else is known about an interval on a device.
+// Use holds additional information about an interval on a device.
 type Use struct {
-	MIG        bool              // the device is divided: its energy belongs to no instance; false is whole
-	SharedWith []string          // other tasks that ran on the device; nil is none
+	MIG        bool              // the device is divided: its energy belongs to no instance; false means whole
+	SharedWith []string          // other tasks that ran on the device; nil for none
 	IdleWatts  Optional[float64] // power of the idle device; unknown leaves NetJoules unknown
 }
 
-// why says why energy cannot be attributed; empty where it can.
+// why returns the reason why energy cannot be attributed; empty if it can.
 func (u Use) why() string {
 	switch {
 	case u.MIG:
@@ -87,8 +87,8 @@ func (u Use) why() string {
 	return ""
 }
 
-// Measure summarises the readings of one device from a time to a later one, on the clock of the
-// readings. Readings may be in any order; those outside serve to interpolate at the ends.
+// Measure summarizes the readings of one device between two times, on the clock of the readings. Readings may be in any
+// order; readings outside the interval serve to interpolate at its ends.
 func Measure(readings []Reading, from, to float64, use Use) Measurement {
 	sorted := slices.Clone(readings)
 	slices.SortStableFunc(sorted, func(a, b Reading) int { return cmp.Compare(a.At, b.At) })
@@ -103,7 +103,7 @@ func Measure(readings []Reading, from, to float64, use Use) Measurement {
 	return m.measurement(to)
 }
 
-// MeasureAll summarises the readings of one device from the first that has a value to the last.
+// MeasureAll summarizes the readings of one device from the first with a value to the last.
 func MeasureAll(readings []Reading, use Use) Measurement {
 	from, to := math.Inf(1), math.Inf(-1)
 	for _, r := range readings {
@@ -120,8 +120,8 @@ func MeasureAll(readings []Reading, use Use) Measurement {
 // point is a known value at a time.
 type point struct{ at, value float64 }
 
-// clip lists the known values of sorted readings between two times, with interpolated values at
-// these if there are readings on both sides of them.
+// clip lists the known values of sorted readings between two times, with interpolated values at the ends if there are
+// readings on both sides.
 func clip(sorted []Reading, from, to float64, value func(r *Reading) Optional[float64]) []point {
 	var inside []point
 	var before, after *point
@@ -160,13 +160,13 @@ func between(a, b point, at float64) point {
 	return point{at, a.value + float64(share*(b.value-a.value))}
 }
 
-// curve sums up the values of a quantity over time, in constant memory.
+// curve accumulates the values of a quantity over time, in constant memory.
 type curve struct {
 	count       int
 	first, last point
 	area        float64 // by the trapezoidal rule
 	gap         float64 // longest time between two values
-	fell        bool    // a value is below the one before
+	fell        bool    // a value is below its predecessor
 }
 
 func curveOf(points []point) curve {
@@ -177,7 +177,7 @@ func curveOf(points []point) curve {
 	return c
 }
 
-// add takes a value; one older than the last is left out.
+// add adds a value; it ignores a value older than the last.
 func (c *curve) add(p point) {
 	switch {
 	case c.count == 0:
@@ -193,8 +193,8 @@ func (c *curve) add(p point) {
 	c.count++
 }
 
-// energyOf finds the energy by the counter if it covers the interval without a reset, else by the
-// power. Power is taken as constant from an end of the interval to the nearest reading.
+// energyOf computes the energy from the counter if it covers the interval without a reset, otherwise from the power. It
+// assumes constant power from an end of the interval to the nearest reading.
 func energyOf(counter, power *curve, from, to float64) Energy {
 	if covers := counter.count > 1 && counter.first.at <= from+edge && counter.last.at >= to-edge; covers &&
 		!counter.fell {
@@ -213,7 +213,7 @@ func energyOf(counter, power *curve, from, to float64) Energy {
 	return Energy{Joules: Number(joules), Method: MethodIntegrated}
 }
 
-// fewReadings says why an interval has no energy.
+// fewReadings returns the reason why an interval has no energy.
 func fewReadings(counter, power *curve) string {
 	switch {
 	case counter.fell:
@@ -226,8 +226,8 @@ func fewReadings(counter, power *curve) string {
 	return "no reading of power or energy"
 }
 
-// Watts is the mean power over the interval by its energy. Measured on an idle device, it is the
-// baseline for Use.IdleWatts.
+// Watts returns the mean power over the interval, from its energy. Measured on an idle device, it is the baseline for
+// Use.IdleWatts.
 func (m Measurement) Watts() Optional[float64] {
 	joules, known := m.Joules.Get()
 	if !known || m.Seconds <= 0 {

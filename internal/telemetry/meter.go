@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Meter measures an interval on a device while it lasts, in constant memory. It is made by
-// Sampler.Begin and has no useful zero value.
+// Meter measures a running interval on a device in constant memory. Only Sampler.Begin makes it; the zero value is not
+// useful.
 type Meter struct {
 	device         int
 	from           float64
@@ -19,7 +19,7 @@ type Meter struct {
 	memory         tally
 }
 
-// tally sums up values.
+// tally accumulates values.
 type tally struct {
 	sum, most float64
 	count     int
@@ -37,11 +37,10 @@ func (t *tally) add(o Optional[float64]) {
 	t.count++
 }
 
-// Device is the index of the device.
+// Device returns the index of the device.
 func (m *Meter) Device() int { return m.device }
 
-// Add takes a reading of the device. Readings before the interval, and those older than the last,
-// count for nothing.
+// Add adds a reading of the device. It ignores readings before the interval, and readings older than the last.
 func (m *Meter) Add(r Reading) {
 	if r.At < m.from || math.IsNaN(r.At) {
 		return
@@ -63,8 +62,7 @@ func (m *Meter) Add(r Reading) {
 	m.memory.add(r.MemoryUsedMiB)
 }
 
-// Share says that another task runs on the device during the interval, so that its energy is not
-// that of one task.
+// Share records that another task runs on the device during the interval, so that its energy is not attributable.
 func (m *Meter) Share(task string) {
 	if !slices.Contains(m.use.SharedWith, task) {
 		m.use.SharedWith = append(m.use.SharedWith, task)

@@ -9,14 +9,13 @@ import (
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
 )
 
-// ErrNoNVML says that NVIDIA's management library cannot be used on this machine.
+// ErrNoNVML means that NVIDIA's management library cannot be used on this machine.
 var ErrNoNVML = errors.New("GPUs cannot be measured")
 
-// nvmlLibrary is the name by which the driver installs its library.
+// nvmlLibrary is the installed name of the driver's library.
 const nvmlLibrary = "libnvidia-ml.so.1"
 
-// NVML reads NVIDIA's GPUs by the driver's management library. It is made by OpenNVML and has no
-// useful zero value.
+// NVML reads NVIDIA's GPUs by the driver's management library. Only OpenNVML makes it; the zero value is not useful.
 type NVML struct {
 	lib     nvml.Interface
 	symbols *dl.DynamicLibrary
@@ -25,8 +24,8 @@ type NVML struct {
 
 var _ Source = (*NVML)(nil)
 
-// OpenNVML opens NVIDIA's management library and lists the GPUs. The empty path is the driver's
-// own library. An error wraps ErrNoNVML and says what to do.
+// OpenNVML opens NVIDIA's management library and lists the GPUs. The empty path means the driver's own library. The
+// error wraps ErrNoNVML and contains a remedy.
 func OpenNVML(path string) (*NVML, error) {
 	path = cmp.Or(path, nvmlLibrary)
 	n := &NVML{lib: nvml.New(nvml.WithLibraryPath(path)), symbols: dl.New(path, dl.RTLD_LAZY|dl.RTLD_GLOBAL)}
@@ -43,8 +42,8 @@ func OpenNVML(path string) (*NVML, error) {
 	return n, nil
 }
 
-// begin starts the library. The binding calls the functions of the library directly, and a missing
-// one would end the process: so each is looked up before it is called.
+// begin starts the library. The binding calls the library's functions directly, and a missing one would end the
+// process: so each is looked up before it is called.
 func (n *NVML) begin() error {
 	for _, needed := range []string{"nvmlInit", "nvmlDeviceGetCount", "nvmlDeviceGetHandleByIndex"} {
 		if !n.has(needed + "_v2") {
@@ -67,7 +66,7 @@ func (n *NVML) has(symbols ...string) bool {
 	return false
 }
 
-// mostGPUs bounds the number of GPUs that a library may report.
+// mostGPUs limits the number of GPUs that a library may report.
 const mostGPUs = 1024
 
 func (n *NVML) list() error {
@@ -91,7 +90,7 @@ func (n *NVML) list() error {
 	return nil
 }
 
-// Devices lists the GPUs in NVML's order, that of their PCI addresses.
+// Devices lists the GPUs in NVML's order, by PCI address.
 func (n *NVML) Devices() []Device {
 	list := make([]Device, len(n.devices))
 	for k, g := range n.devices {
@@ -114,8 +113,8 @@ func (n *NVML) Close() error {
 	return errors.Join(err, n.symbols.Close())
 }
 
-// codes are the words and remedies of NVML's return codes that say that something failed. The
-// library's own words are not asked for: it may lack the function.
+// codes maps NVML's return codes of failures to texts and remedies. It does not query the library's own texts: the
+// library may lack the function.
 var codes = map[nvml.Return]string{
 	nvml.ERROR_UNINITIALIZED:      "the library was stopped",
 	nvml.ERROR_NO_PERMISSION:      "no permission; give this user access to /dev/nvidiactl",
@@ -133,7 +132,7 @@ var codes = map[nvml.Return]string{
 	nvml.ERROR_UNKNOWN: "unknown error of the driver; see its log",
 }
 
-// absent are the codes that say that a value is not offered; it is unknown then.
+// absent are the codes for values that a device does not offer; the value is then unknown.
 var absent = map[nvml.Return]bool{
 	nvml.ERROR_NOT_SUPPORTED: true, nvml.ERROR_NOT_FOUND: true, nvml.ERROR_NO_DATA: true,
 	nvml.ERROR_FUNCTION_NOT_FOUND: true,

@@ -11,16 +11,16 @@ import (
 
 const mebibyte = 1 << 20
 
-// gpu is a GPU that NVML has opened.
+// gpu is a GPU opened by NVML.
 type gpu struct {
 	of     *NVML
 	handle nvml.Device
 	index  int
 	about  Device
-	seen   uint64 // microseconds since 1970, of the last sample of a process's utilisation
+	seen   uint64 // microseconds since 1970, of the last sample of a process's utilization
 }
 
-// describe reads what does not change.
+// describe reads constant properties.
 func (g *gpu) describe() {
 	a := &asking{g: g}
 	g.about = Device{Index: g.index}
@@ -47,7 +47,7 @@ func (g *gpu) describe() {
 	}, "nvmlDeviceGetComputeMode")
 }
 
-// read reads all that changes.
+// read reads all changing values.
 func (g *gpu) read() (Reading, error) {
 	a, r := &asking{g: g}, Reading{Device: g.index}
 	a.ask(func() nvml.Return {
@@ -86,7 +86,7 @@ func (g *gpu) read() (Reading, error) {
 	return r, a.err
 }
 
-// asking asks a GPU for values and keeps the first failure. After one nothing more is asked.
+// asking queries values of a GPU and keeps the first failure. After a failure it queries nothing more.
 type asking struct {
 	g   *gpu
 	err error
@@ -102,7 +102,7 @@ func (a *asking) ask(get func() nvml.Return, symbols ...string) {
 	}
 }
 
-// number asks for a number, in units of which so many are one of ours.
+// number queries a number; units is the number of NVML's units per unit here.
 func (a *asking) number(units float64, get func() (uint32, nvml.Return), symbol string) (found Optional[float64]) {
 	a.ask(func() nvml.Return {
 		value, code := get()
@@ -114,8 +114,8 @@ func (a *asking) number(units float64, get func() (uint32, nvml.Return), symbol 
 	return found
 }
 
-// memory asks for bytes of memory. The second version of the function does not count what the
-// driver reserves as used.
+// memory queries bytes of memory. The second version of the function does not count memory reserved by the driver as
+// used.
 func (a *asking) memory(take func(total, used, free uint64)) {
 	if a.g.of.has("nvmlDeviceGetMemoryInfo_v2") {
 		code := nvml.SUCCESS
@@ -139,8 +139,8 @@ func (a *asking) memory(take func(total, used, free uint64)) {
 	}, "nvmlDeviceGetMemoryInfo")
 }
 
-// processes lists the processes that compute. The binding slices by counts of the driver: counts
-// that contradict themselves leave the processes unknown.
+// processes lists the computing processes. The binding slices by counts from the driver: if the counts contradict each
+// other the processes are unknown.
 func (a *asking) processes(r *Reading) {
 	defer func() {
 		if recover() != nil {

@@ -22,10 +22,10 @@ func Number(value float64) Optional[float64] {
 	return Known(value)
 }
 
-// Get returns the value and true, or the zero of its type and false where it is unknown.
+// Get returns the value and true, or the zero of its type and false if it is unknown.
 func (o Optional[T]) Get() (T, bool) { return o.value, o.known }
 
-// Cell is the value for a table of results; nil is unknown.
+// Cell returns the value for a table of results; nil means unknown.
 func (o Optional[T]) Cell() any {
 	if !o.known {
 		return nil

@@ -12,15 +12,15 @@ import (
 	"graft/internal/files"
 )
 
-// ErrNoRAPL says that the energy of this machine's processors cannot be read.
+// ErrNoRAPL means that the energy of this machine's processors cannot be read.
 var ErrNoRAPL = errors.New("processors cannot be measured")
 
-// powercap is Linux's folder of the counters of RAPL (Running Average Power Limit): see
-// Documentation/power/powercap in the kernel's sources.
+// powercap is Linux's folder of RAPL (Running Average Power Limit) counters: see Documentation/power/powercap in the
+// kernel's sources.
 const powercap = "/sys/class/powercap"
 
-// RAPL reads the energy of processors and their memory. Its devices are the domains package and
-// DRAM of each socket, which do not overlap. It is made by OpenRAPL and has no useful zero value.
+// RAPL reads the energy of processors and their memory. Its devices are the domains package and DRAM of each socket,
+// which do not overlap. Only OpenRAPL makes it; the zero value is not useful.
 type RAPL struct {
 	fsys    files.FS
 	domains []*domain
@@ -28,19 +28,19 @@ type RAPL struct {
 
 var _ Source = (*RAPL)(nil)
 
-// domain is a part of a processor with a counter. The counter restarts from zero after its range,
-// within minutes under load, so it is read more often than that.
+// domain is a part of a processor with a counter. The counter wraps around at its range, within minutes under load, so
+// it must be read more often.
 type domain struct {
 	path  string
 	about Device
-	most  uint64 // range of the counter in microjoules; zero is unknown
+	most  uint64 // range of the counter in microjoules; zero means unknown
 	last  uint64 // microjoules
 	total uint64 // microjoules since the source was opened; meaningless when lost
 	lost  bool   // the counter fell and its range is unknown
 }
 
-// OpenRAPL finds the counters below a folder; the empty one is /sys/class/powercap. An error wraps
-// ErrNoRAPL and says what to do.
+// OpenRAPL finds the counters below a folder; the empty path means /sys/class/powercap. The error wraps ErrNoRAPL and
+// contains a remedy.
 func OpenRAPL(fsys files.FS, root string) (*RAPL, error) {
 	root = cmp.Or(root, powercap)
 	r := &RAPL{fsys: fsys}
@@ -67,7 +67,7 @@ func OpenRAPL(fsys files.FS, root string) (*RAPL, error) {
 	return r, nil
 }
 
-// open adds a domain if it is one of those that are measured.
+// open adds a domain if it is a measured one.
 func (r *RAPL) open(path string) error {
 	name, err := r.text(path, "name")
 	if err != nil {
@@ -81,7 +81,7 @@ func (r *RAPL) open(path string) error {
 	if d.last, err = r.counter(path, "energy_uj"); err != nil {
 		return err
 	}
-	d.most, _ = r.counter(path, "max_energy_range_uj") // unknown: the energy is unknown from the first wrap-around on
+	d.most, _ = r.counter(path, "max_energy_range_uj") // on error, the energy is unknown after a wrap-around
 	r.domains = append(r.domains, d)
 	return nil
 }
@@ -101,7 +101,7 @@ func (r *RAPL) counter(path, name string) (uint64, error) {
 	return value, nil
 }
 
-// longestText bounds the files of a counter, in bytes.
+// longestText limits the files of a counter, in bytes.
 const longestText = 1 << 12
 
 func (r *RAPL) text(path, name string) (string, error) {
@@ -118,7 +118,7 @@ func (r *RAPL) Devices() []Device {
 	return list
 }
 
-// Read reads the counter of a domain, in joules since the source was opened. All else is unknown.
+// Read reads the counter of a domain, in joules since the source was opened. All other values are unknown.
 func (r *RAPL) Read(device int) (Reading, error) {
 	reading := Reading{Device: device}
 	if device < 0 || device >= len(r.domains) {

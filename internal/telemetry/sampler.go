@@ -16,12 +16,12 @@ const (
 	mostInterval    = time.Second
 )
 
-// SamplerOptions sets how often a Sampler reads. The zero value has defaults.
+// SamplerOptions configure a Sampler. The zero value has defaults.
 type SamplerOptions struct {
-	Interval time.Duration // between readings of a device, from 10 ms to 1 s; zero is 100 ms
+	Interval time.Duration // interval between readings of a device, from 10 ms to 1 s; zero means 100 ms
 }
 
-// EnsureDefaults fills unset options.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *SamplerOptions) EnsureDefaults() {
 	if o.Interval == 0 {
 		o.Interval = defaultInterval
@@ -36,9 +36,9 @@ func (o *SamplerOptions) Validate() error {
 	return nil
 }
 
-// Clock is the time of a sampler.
+// Clock is the clock of a sampler.
 type Clock struct {
-	Now func() time.Time // needed; time.Now is monotonic between two calls
+	Now func() time.Time // required; time.Now is monotonic between two calls
 	// returns after d, or when ctx is done; nil waits by the machine's clock
 	Pause func(ctx context.Context, d time.Duration)
 }
@@ -50,15 +50,14 @@ func pause(ctx context.Context, d time.Duration) {
 	<-wait.Done()
 }
 
-// Sink takes readings, in the order of time.
+// Sink receives readings, in order of time.
 type Sink interface {
-	// Add takes a reading of a device. After an error no more readings come.
+	// Add receives a reading of a device. After an error it receives no more.
 	Add(d Device, r Reading) error
 }
 
-// Sampler reads all devices of a source at an interval. It keeps the last reading of each device
-// and the meters of intervals under way, nothing else. Its methods may be used by several
-// goroutines. It is made by NewSampler and has no useful zero value.
+// Sampler reads all devices of a source at an interval. It keeps only the last reading of each device and the meters of
+// running intervals. It is safe for concurrent use. Only NewSampler makes it; the zero value is not useful.
 type Sampler struct {
 	clock    Clock
 	interval time.Duration
@@ -68,7 +67,7 @@ type Sampler struct {
 	mu       sync.Mutex // guards all below, and the source
 	source   Source
 	devices  []Device
-	sink     Sink // nil takes nothing
+	sink     Sink // nil drops readings
 	sinkErr  error
 	meters   map[*Meter]bool
 	latest   []Reading
@@ -91,8 +90,8 @@ func NewSampler(source Source, sink Sink, clock Clock, o SamplerOptions) (*Sampl
 		latest: make([]Reading, 0, len(source.Devices()))}, nil
 }
 
-// Run reads until ctx is done, then returns the first error of the sink. A failed reading is a row
-// of unknown values, and sampling goes on. Readings that are late are skipped, not made up for.
+// Run reads until ctx is done, then returns the first error of the sink. A failed reading is a row of unknown values,
+// and sampling continues. Late readings are skipped, not made up for.
 func (s *Sampler) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		s.Sample()
@@ -111,7 +110,7 @@ func (s *Sampler) Sample() {
 	}
 }
 
-// now is the time in seconds since 1970; it advances with the clock's monotonic part.
+// now returns the time in seconds since 1970; it advances with the clock's monotonic part.
 func (s *Sampler) now() float64 { return s.zero + s.clock.Now().Sub(s.start).Seconds() }
 
 // read reads a device and passes the reading on.
@@ -140,8 +139,8 @@ func (s *Sampler) read(device int) Reading {
 	return r
 }
 
-// Begin reads a device and starts to measure an interval on it. The device's own MIG mode is used
-// beside that of use. Each meter is ended by End.
+// Begin reads a device and starts to measure an interval on it. In addition to use, it considers the device's own MIG
+// mode. End each meter with End.
 func (s *Sampler) Begin(device int, use Use) (*Meter, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,7 +156,7 @@ func (s *Sampler) Begin(device int, use Use) (*Meter, error) {
 	return m, nil
 }
 
-// Share notes that another task runs on the device of a meter that Begin returned.
+// Share records that another task runs on the device of a meter from Begin.
 func (s *Sampler) Share(m *Meter, task string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,8 +172,8 @@ func (s *Sampler) End(m *Meter) Measurement {
 	return m.measurement(last.At)
 }
 
-// Lap is End and Begin with one reading: it returns the measurement so far, and m goes on with the
-// next interval.
+// Lap combines End and Begin with one reading: it returns the measurement so far, and m continues with the next
+// interval.
 func (s *Sampler) Lap(m *Meter) Measurement {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -192,14 +191,14 @@ func (s *Sampler) Latest() []Reading {
 	return slices.Clone(s.latest)
 }
 
-// Failures is the number of failed readings so far, and the last error; zero and nil without.
+// Failures returns the number of failed readings so far, and the last error; zero and nil if there are none.
 func (s *Sampler) Failures() (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.failures, s.failure
 }
 
-// Err is the error of the sink after which no more readings were kept; nil for none.
+// Err returns the error of the sink that stopped the readings; nil for none.
 func (s *Sampler) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

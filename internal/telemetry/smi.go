@@ -11,31 +11,30 @@ import (
 	"time"
 )
 
-// Bounds of a file of nvidia-smi.
+// Limits on a file of nvidia-smi.
 const (
 	longestSMILine = 1 << 16 // bytes
 	mostSMIRows    = 1 << 20 // twelve days of one GPU at a row a second
 )
 
-// smiTime is the form of timestamps, in the machine's local time.
+// smiTime is the format of timestamps, in the machine's local time.
 const smiTime = "2006/01/02 15:04:05.000"
 
-// SMILog holds the rows of a file that nvidia-smi wrote.
+// SMILog holds the rows of a file written by nvidia-smi.
 type SMILog struct {
 	Devices  []Device  // GPUs in the file, by index
 	Readings []Reading // in the file's order; At is in seconds since 1970
-	Cut      bool      // the last row is incomplete and left out: nvidia-smi was interrupted
+	Cut      bool      // the last row is incomplete and omitted: nvidia-smi was interrupted
 }
 
-// Of lists the readings of a device.
+// Of returns the readings of a device.
 func (l *SMILog) Of(device int) []Reading {
 	return slices.DeleteFunc(slices.Clone(l.Readings), func(r Reading) bool { return r.Device != device })
 }
 
-// ReadSMI reads the output of nvidia-smi --query-gpu=… --format=csv, with or without units.
-// Columns are found by their names, in any order; timestamp and index are needed, and unknown
-// columns are skipped. A nil location reads timestamps as UTC. A row that is damaged is an error
-// with its line, except the last.
+// ReadSMI reads the output of nvidia-smi --query-gpu=… --format=csv, with or without units. It finds columns by name,
+// in any order; timestamp and index are required, and unknown columns are skipped. A nil location means UTC timestamps.
+// A damaged row is an error with its line, except the last row.
 func ReadSMI(r io.Reader, location *time.Location) (*SMILog, error) {
 	if location == nil {
 		location = time.UTC
@@ -44,7 +43,7 @@ func ReadSMI(r io.Reader, location *time.Location) (*SMILog, error) {
 	lines := bufio.NewReaderSize(r, longestSMILine)
 	for {
 		line, err := lines.ReadSlice('\n')
-		if err != nil && !errors.Is(err, io.EOF) { // of the file, or a line that is longer than the buffer
+		if err != nil && !errors.Is(err, io.EOF) { // of the file, or a line longer than the buffer
 			return nil, fmt.Errorf("read nvidia-smi: line %d: %w", s.lines+1, err)
 		}
 		if len(line) > 0 {
@@ -58,24 +57,24 @@ func ReadSMI(r io.Reader, location *time.Location) (*SMILog, error) {
 	}
 }
 
-// smiReader reads line after line.
+// smiReader reads one line after another.
 type smiReader struct {
 	location *time.Location
 	log      *SMILog
 	devices  map[int]*Device
-	places   []func(row *smiRow, text string) error // of the columns; nil skips one
+	places   []func(row *smiRow, text string) error // parsers of the columns; nil skips one
 	lines    int
-	fault    error // of the line before, unless it was the last
+	fault    error // fault of the previous line, unless it is the last
 }
 
-// smiRow is a row under way.
+// smiRow is the current row.
 type smiRow struct {
 	Reading
 	Device Device
 	in     *time.Location
 }
 
-// line takes a line with its end. A fault is returned with the next line, if there is one.
+// line reads a line with its line break. It returns a fault with the next line, if there is one.
 func (s *smiReader) line(text string) error {
 	if s.fault != nil {
 		return s.fault
@@ -154,8 +153,8 @@ func (s *smiReader) row(line string) error {
 	return nil
 }
 
-// smiColumns read the columns by their names without units. Names are those of nvidia-smi
-// --help-query-gpu; some have two.
+// smiColumns parses the columns by their names without units. Names are as in nvidia-smi --help-query-gpu; some columns
+// have two.
 var smiColumns = map[string]func(row *smiRow, text string) error{
 	"timestamp": func(row *smiRow, text string) error {
 		at, err := time.ParseInLocation(smiTime, text, row.in)
@@ -188,7 +187,7 @@ var smiColumns = map[string]func(row *smiRow, text string) error{
 	"clocks_event_reasons.active":    smiThrottle,
 }
 
-// smiNumber reads a number with its unit or without.
+// smiNumber parses a number with or without its unit.
 func smiNumber(unit string, field func(row *smiRow) *Optional[float64]) func(row *smiRow, text string) error {
 	return func(row *smiRow, text string) error {
 		if smiUnknown(text) {
@@ -216,7 +215,7 @@ func smiThrottle(row *smiRow, text string) error {
 	return nil
 }
 
-// smiUnknown reports whether a cell stands for a missing value, such as [N/A] and [Not Supported].
+// smiUnknown reports whether a cell means a missing value, such as [N/A] and [Not Supported].
 func smiUnknown(text string) bool {
 	return strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]") || text == "N/A" || text == "ERR!" || text == ""
 }

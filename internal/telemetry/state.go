@@ -9,11 +9,11 @@ import (
 // State is a device with its last reading. Unknown values are null.
 type State struct {
 	Device
-	Reading Reading `json:"reading"` // of processors: energy and mean power over a second alone
-	Fault   string  `json:"fault"`   // of the device, for which values are unknown; empty if it has none
+	Reading Reading `json:"reading"` // for processors: only energy, and mean power over a second
+	Fault   string  `json:"fault"`   // fault of the device that makes values unknown; empty for none
 }
 
-// States lists devices with their last readings, of which some may be missing.
+// States lists devices with their last readings; some readings may be missing.
 func States(devices []Device, latest []Reading) []State {
 	list := make([]State, 0, len(devices))
 	for _, d := range devices {
@@ -43,8 +43,8 @@ func ReadStates(source Source, now func() time.Time) []State {
 	return list
 }
 
-// OnDemand reads a source when somebody asks, at most once an interval. Its methods may be used by several
-// goroutines. It is made by NewOnDemand and has no useful zero value.
+// OnDemand reads a source on request, at most once per interval. It is safe for concurrent use. Only NewOnDemand makes
+// it; the zero value is not useful.
 type OnDemand struct {
 	every time.Duration
 	now   func() time.Time
@@ -55,12 +55,12 @@ type OnDemand struct {
 	states []State
 }
 
-// NewOnDemand returns a reader of a source that it does not close.
+// NewOnDemand returns a reader of a source. It does not close the source.
 func NewOnDemand(source Source, every time.Duration, now func() time.Time) *OnDemand {
 	return &OnDemand{source: source, every: every, now: now}
 }
 
-// States returns the devices with readings that are no older than the interval.
+// States returns the devices with readings at most one interval old.
 func (o *OnDemand) States() []State {
 	o.mu.Lock()
 	defer o.mu.Unlock()

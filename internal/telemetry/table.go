@@ -7,11 +7,11 @@ import (
 	"graft/results"
 )
 
-// TableName is the usual name of a table of readings in a run folder: telemetry.csv.
+// TableName is the default name of a table of readings in a run folder: telemetry.csv.
 const TableName = "telemetry"
 
-// columns are the columns of a table of readings. Processes are a text: entries PID:MiB:percent
-// with spaces between, an unknown number empty.
+// columns are the columns of a table of readings. Processes are a text: entries PID:MiB:percent separated by spaces,
+// with unknown numbers empty.
 var columns = []results.Column{
 	{Name: "time", Unit: "s"}, {Name: "device", Kind: results.Int}, {Name: "uuid", Kind: results.String},
 	{Name: "utilization", Unit: "%"}, {Name: "memory_utilization", Unit: "%"}, {Name: "memory_used", Unit: "MiB"},
@@ -20,14 +20,13 @@ var columns = []results.Column{
 	{Name: "throttle", Kind: results.String}, {Name: "processes", Kind: results.String},
 }
 
-// Table is a sink that appends readings to a table of a run folder; time is in seconds since 1970.
-// It is made by OpenTable and has no useful zero value.
+// Table is a sink that appends readings to a table of a run folder; time is in seconds since 1970. Only OpenTable makes
+// it; the zero value is not useful.
 type Table struct{ stream *results.Stream }
 
 var _ Sink = (*Table)(nil)
 
-// OpenTable opens the table of readings of a run, NAME.csv, and makes it where absent. The run
-// closes it.
+// OpenTable opens the table of readings of a run, NAME.csv, and makes it if absent. The run closes it.
 func OpenTable(run *results.Run, name string) (*Table, error) {
 	stream, err := run.Stream(name, columns)
 	if err != nil {
@@ -36,7 +35,7 @@ func OpenTable(run *results.Run, name string) (*Table, error) {
 	return &Table{stream}, nil
 }
 
-// Add appends a reading. It is written at once.
+// Add appends a reading and writes it at once.
 func (t *Table) Add(d Device, r Reading) error {
 	values := []any{r.At, r.Device, d.UUID}
 	for _, n := range r.numbers() {

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Throttle is a set of reasons for a reduced clock: the bits of NVML's
-// nvmlClocksEventReasons (nvml.h). Zero is a clock that nothing reduces.
+// Throttle is a set of reasons for a reduced clock: the bits of NVML's nvmlClocksEventReasons (nvml.h). Zero means a
+// clock that is not reduced.
 type Throttle uint64
 
-// The reasons, as NVML numbers them.
+// Reasons, as NVML numbers them.
 const (
 	ThrottleIdle          Throttle = 1 << iota // nothing runs
 	ThrottleClockSetting                       // application clocks are set
@@ -21,15 +21,14 @@ const (
 	ThrottleSyncBoost                          // another GPU of the group is slower
 	ThrottleThermal                            // software: temperature above the limit
 	ThrottleThermalDevice                      // hardware: temperature too high
-	ThrottlePowerBrake                         // the power supply asks for it
+	ThrottlePowerBrake                         // the power supply requests it
 	ThrottleDisplay                            // setting of a display
 )
 
 var throttleWords = []string{"idle", "clock setting", "power cap", "hardware slowdown", "sync boost",
 	"software thermal", "hardware thermal", "power brake", "display setting"}
 
-// Words lists the reasons, in the order of their bits; none for zero. A bit without a name is in
-// hexadecimal.
+// Words lists the reasons, in the order of their bits; none for zero. A bit without a name is formatted in hexadecimal.
 func (t Throttle) Words() []string {
 	words := []string{}
 	for k, word := range throttleWords {
@@ -43,7 +42,7 @@ func (t Throttle) Words() []string {
 	return words
 }
 
-// String joins the words with plus signs; it is "none" for zero.
+// String joins the words with plus signs; "none" for zero.
 func (t Throttle) String() string {
 	if t == 0 {
 		return "none"

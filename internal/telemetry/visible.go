@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// CUDAOrder lists the indices of a source's GPUs in the order in which CUDA numbers them in a
-// process with these values of CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER; empty is not set. CUDA
-// begins with the fastest GPU by default, and NVML goes by PCI address, so numbers of GPUs of
-// several models are an error (CUDA C Programming Guide, CUDA environment variables).
+// CUDAOrder lists the indices of a source's GPUs in CUDA's order in a process with these values of CUDA_VISIBLE_DEVICES
+// and CUDA_DEVICE_ORDER; empty means not set. CUDA starts with the fastest GPU by default, and NVML orders by PCI
+// address, so numbers of GPUs of several models are an error (CUDA C Programming Guide, CUDA environment variables).
 func CUDAOrder(gpus []Device, visible, order string) ([]int, error) {
 	sure := order == "PCI_BUS_ID" || sameModel(gpus)
 	if visible == "" {
@@ -33,7 +32,7 @@ func CUDAOrder(gpus []Device, visible, order string) ([]int, error) {
 		case !sure:
 			return nil, errOrder
 		case index < 0 || index >= len(gpus):
-			return list, nil // CUDA ignores what follows an invalid number
+			return list, nil // CUDA ignores numbers after an invalid one
 		}
 		list = append(list, index)
 	}
@@ -60,7 +59,7 @@ func allOf(n int) string {
 	return strings.Join(names, ",")
 }
 
-// byUUID finds a GPU by the beginning of its UUID, which must be that of no other.
+// byUUID finds a GPU by the beginning of its UUID, which must be unique.
 func byUUID(gpus []Device, start string) (int, error) {
 	found := -1
 	for _, g := range gpus {

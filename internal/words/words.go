@@ -1,4 +1,4 @@
-// Package words puts counts and lists into words.
+// Package words formats counts and lists in words.
 package words
 
 import (
@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Plural counts things by their singular: 1 job, 2 jobs.
+// Plural counts things by their singular noun: 1 job, 2 jobs.
 func Plural[N int | int64](n N, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -14,7 +14,7 @@ func Plural[N int | int64](n N, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Some lists the first few names and counts the others; none give a dash.
+// Some lists the first few names and counts the others; a dash if there are none.
 func Some(names []string, few int) string {
 	if len(names) == 0 {
 		return "-"

@@ -8,14 +8,14 @@ import (
 	"graft/torch/weights"
 )
 
-// Encoder is made by NewEncoder. Several goroutines may use it.
+// Encoder is the encoder of a policy. Only NewEncoder makes it. It is safe for concurrent use.
 type Encoder struct {
 	vocabulary        *vocab.Vocabulary
 	forward, backward *LSTM
 }
 
-// NewEncoder returns the encoder of a policy of the original: a biLSTM over the vectors
-// of a vocabulary. Its sizes are those of the tensors.
+// NewEncoder returns the encoder of a policy of the original's: a biLSTM over the vectors of a vocabulary. The tensors
+// determine its sizes.
 func NewEncoder(v *vocab.Vocabulary, set *weights.Set) (*Encoder, error) {
 	const name = "encoder.encoder"
 	e := &Encoder{vocabulary: v}
@@ -40,8 +40,8 @@ func NewEncoder(v *vocab.Vocabulary, set *weights.Set) (*Encoder, error) {
 // Hidden returns the number of outputs of each direction for a layer.
 func (e *Encoder) Hidden() int { return e.forward.Hidden() }
 
-// Encode looks tokens up and reads them in both directions: for each, the numbers of
-// the way there are followed by those of the way back.
+// Encode looks tokens up and reads them in both directions: for each token, the outputs of the forward pass precede the
+// outputs of the backward pass.
 func (e *Encoder) Encode(tokens []int) (vectors, encoded [][]float32, err error) {
 	for _, id := range tokens {
 		if id < 0 || id >= len(e.vocabulary.Vectors) {

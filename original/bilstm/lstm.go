@@ -8,14 +8,14 @@ import (
 	"graft/torch/weights"
 )
 
-// LSTM implements one direction of a long short-term memory as PyTorch stores it:
-// Hochreiter and Schmidhuber (1997) with the forget gate of Gers, Schmidhuber and
-// Cummins (2000), and a bias for the input as for the state. ReadLSTM makes it.
+// LSTM is one direction of a long short-term memory in PyTorch's layout: Hochreiter and Schmidhuber (1997) with the
+// forget gate of Gers, Schmidhuber and Cummins (2000), and separate biases for the input and the state. ReadLSTM makes
+// it.
 type LSTM struct {
 	input, state *Affine // rows: the input, forget, cell and output gates
 }
 
-// ReadLSTM takes the weights and biases of a name out of a set; ending follows their names.
+// ReadLSTM takes the weights and biases with a name from a set; ending is the suffix of their names.
 func ReadLSTM(set *weights.Set, name, ending string) (*LSTM, error) {
 	input, err := ReadAffine(set, name+".weight_ih_l0"+ending, name+".bias_ih_l0"+ending)
 	if err != nil {
@@ -65,13 +65,13 @@ func (l *LSTM) step(x, state, cells []float32) []float32 {
 
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// Affine is a weight times its input, plus a bias. It is made by ReadAffine.
+// Affine is a weight times its input, plus a bias. Only ReadAffine makes it.
 type Affine struct {
-	In, Out      int // how many numbers it takes, and makes
+	In, Out      int // number of inputs and outputs
 	weight, bias []float32
 }
 
-// ReadAffine takes a weight and its bias out of a set.
+// ReadAffine takes a weight and its bias from a set.
 func ReadAffine(set *weights.Set, weight, bias string) (*Affine, error) {
 	w, shape, err := tensor(set, weight, 2)
 	if err != nil {
@@ -87,7 +87,7 @@ func ReadAffine(set *weights.Set, weight, bias string) (*Affine, error) {
 	return &Affine{In: int(shape[1]), Out: int(shape[0]), weight: w, bias: b}, nil
 }
 
-// tensor finds finite numbers in so many dimensions, none of them empty.
+// tensor finds finite numbers with a number of dimensions, none of them empty.
 func tensor(set *weights.Set, name string, dimensions int) ([]float32, []int64, error) {
 	t, ok := set.Find(name)
 	if !ok {
@@ -108,7 +108,7 @@ func tensor(set *weights.Set, name string, dimensions int) ([]float32, []int64, 
 	return values, t.Shape, nil
 }
 
-// Apply is the weight times x, plus the bias. x must have In numbers.
+// Apply returns the weight times x, plus the bias. x must have In numbers.
 func (a *Affine) Apply(x []float32) []float32 {
 	out := make([]float32, a.Out)
 	for row := range out {

@@ -1,9 +1,8 @@
-// Package bilstm decides as the original's policies did: a biLSTM over the vectors of a
-// network's layers, an LSTM over its output, and three linear layers.
+// Package bilstm implements the original's policies: a biLSTM over the vectors of a network's layers, an LSTM over its
+// output, and three linear layers.
 //
-// A decision takes half a million multiplications, too few to pay for the border to
-// LibTorch. They are done here, in float32 with sums in float64, so evaluating a policy
-// needs no LibTorch.
+// A decision takes half a million multiplications, too few to justify calls to LibTorch. This package computes them in
+// float32 with sums in float64, so evaluating a policy does not need LibTorch.
 package bilstm
 
 import (
@@ -22,38 +21,36 @@ import (
 	"graft/torch/weights"
 )
 
-// Policy is a policy of the original: a biLSTM over the layers of a network, an
-// LSTM over what that made of them, and three linear layers that weigh its last state
-// and the time that is left. Its actions are to deepen the first, second and so on of
-// the blocks that the network was made with, and at last to leave it alone.
+// Policy is a policy of the original's: a biLSTM over the layers of a network, an LSTM over its output, and three
+// linear layers that combine its last state and the time left. Its actions are deepen for the first, second and
+// following original blocks of the network, and none at last.
 //
-// It is made by New or Read, is not changed by use, and can
-// be used by several goroutines at a time.
+// Only New or Read makes it. Use does not change it; it is safe for concurrent use.
 type Policy struct {
 	Options
-	// Weights has the weights of its file, in the file's order.
+	// Weights holds the weights of its file, in the file's order.
 	Weights    *weights.Set
-	Vocabulary *vocab.Vocabulary // that it learned with
+	Vocabulary *vocab.Vocabulary // vocabulary of the training
 
 	encoder *Encoder
 	memory  *LSTM
 	layers  [3]*Affine
-	rows    int // of the vectors in its file
+	rows    int // vectors in its file
 }
 
 // Activations holds everything that a policy computes, step by step.
 type Activations struct {
 	Tokens        []int
-	Vectors       [][]float32 // of the tokens
-	Encoded       [][]float32 // by the biLSTM
-	State, Cells  []float32   // of the LSTM, after the last layer
-	Time          []float64   // the code of the time left
-	Input         []float32   // of the linear layers: time, then state
+	Vectors       [][]float32 // vectors of the tokens
+	Encoded       [][]float32 // outputs of the biLSTM
+	State, Cells  []float32   // state of the LSTM after the last layer
+	Time          []float64   // encoding of the time left
+	Input         []float32   // input of the linear layers: time, then state
 	Logits        []float32
-	Probabilities []float32 // of the actions
+	Probabilities []float32 // probabilities of the actions
 }
 
-// Forward evaluates the policy on a network. The times are of any one unit.
+// Forward evaluates the policy on a network. Both times have the same unit.
 func (p *Policy) Forward(n *model.Network, left, budget float64) (*Activations, error) {
 	if !(budget > 0) || math.IsInf(budget, 0) || math.IsNaN(left) || math.IsInf(left, 0) {
 		return nil, fmt.Errorf("policy: %v of a budget of %v is no time", left, budget)
@@ -79,8 +76,8 @@ func (p *Policy) Forward(n *model.Network, left, budget float64) (*Activations, 
 	return t, nil
 }
 
-// tokens returns the tokens of a network, after token 0 if the policy learned with it. A
-// network without layers is an error.
+// tokens returns the tokens of a network, with token 0 first if the policy learned with it. A network without layers is
+// an error.
 func (p *Policy) tokens(n *model.Network) ([]int, error) {
 	tokens, err := p.Vocabulary.Tokens(n)
 	if err != nil {
@@ -95,8 +92,8 @@ func (p *Policy) tokens(n *model.Network) ([]int, error) {
 	return tokens, nil
 }
 
-// TimeCode is the original's code of the time left: 5 sin(2πi·left/budget) for i
-// from 1 on. The whole budget and none of it look alike.
+// TimeCode returns the original's encoding of the time left: 5 sin(2πi·left/budget) for i from 1 on. The whole budget
+// and zero have the same encoding.
 func TimeCode(left, budget float64, size int) []float64 {
 	code := make([]float64, size)
 	for i := range code {
@@ -112,10 +109,9 @@ func rectify(x []float32) []float32 {
 	return x
 }
 
-// Temper returns the probabilities from which the original sampled at a temperature
-// above 1: the softmax of the probabilities, not of the logits, over the temperature, so
-// that no action is nearly certain. At 1 and below, it returns the probabilities
-// unchanged.
+// Temper returns the probabilities that the original sampled from at a temperature above 1: the softmax of the
+// probabilities, not of the logits, divided by the temperature, so that no action is nearly certain. At 1 and below, it
+// returns the probabilities unchanged.
 func Temper(probabilities []float32, temperature float64) []float32 {
 	if temperature <= 1 {
 		return probabilities
@@ -123,8 +119,8 @@ func Temper(probabilities []float32, temperature float64) []float32 {
 	return decider.Softmax(probabilities, temperature)
 }
 
-// Actions are the actions of the original on a network, in the order of its
-// numbers: each block that the network was made with, and at last none.
+// Actions returns the original's actions on a network, in the order of its numbers: each original block of the network,
+// and none at last.
 func Actions(n *model.Network) []net2net.Action {
 	var actions []net2net.Action
 	for _, path := range net2net.OriginalBlocks(n) {
@@ -133,7 +129,7 @@ func Actions(n *model.Network) []net2net.Action {
 	return append(actions, net2net.Action{})
 }
 
-// FitsBlocks returns an error if the policy's actions are not those of a network.
+// FitsBlocks returns an error if the policy's actions do not match the network.
 func (p *Policy) FitsBlocks(n *model.Network) error {
 	if blocks := len(net2net.OriginalBlocks(n)); blocks+1 != p.Shape().Actions {
 		return fmt.Errorf("the policy chooses among %d actions, and %s has %d, "+
@@ -143,7 +139,7 @@ func (p *Policy) FitsBlocks(n *model.Network) error {
 	return nil
 }
 
-// Fits says why the policy cannot decide about a network; nil where it can.
+// Fits returns an error if the policy cannot decide about a network.
 func (p *Policy) Fits(n *model.Network) error {
 	if err := p.FitsBlocks(n); err != nil {
 		return err
@@ -152,8 +148,8 @@ func (p *Policy) Fits(n *model.Network) error {
 	return err
 }
 
-// FitsGrown says why the policy could not decide about a network without weights, or
-// again after one of its actions; nil where it could.
+// FitsGrown returns an error if the policy cannot decide about a network without weights, or cannot decide again after
+// one of its actions.
 func (p *Policy) FitsGrown(n *model.Network, surgery net2net.Options) error {
 	if err := p.Fits(n); err != nil {
 		return err
@@ -170,14 +166,14 @@ func (p *Policy) FitsGrown(n *model.Network, surgery net2net.Options) error {
 	return nil
 }
 
-// Digest is a SHA-256 in hex over the policy and its vocabulary, without its options.
+// Digest returns a SHA-256 in hex of the policy and its vocabulary, without its options.
 func (p *Policy) Digest() (string, error) {
 	h := sha256.New()
 	err := errors.Join(p.Weights.WriteContents(h), p.Vocabulary.Format(h))
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// Decide takes the likeliest action, or samples by the seed and the number of the decision.
+// Decide takes the most likely action, or samples with the seed and the number of the decision.
 func (p *Policy) Decide(_ context.Context, s decider.State) (decider.Decision, error) {
 	if s.Network == nil {
 		return decider.Decision{}, errors.New("policy: there is no network to decide about")

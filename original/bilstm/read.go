@@ -20,36 +20,36 @@ import (
 // FileName is the original's file name for a learned policy.
 const FileName = "agent.finalmodel.pth"
 
-// Prefix says whether a policy reads token 0 before the layers. The original's code
-// put it there while its first policies learned, and later did not.
+// Prefix selects whether a policy reads token 0 before the layers. The original's code put it there while its first
+// policies learned, and later did not.
 type Prefix string
 
-// The choices. The zero Prefix is AsLearned.
+// Values of Prefix. The zero value is AsLearned.
 const (
-	AsLearned Prefix = ""       // where the policy's file has 13 vectors, as those of that time have
-	Always    Prefix = "always" // whatever the file says
-	Never     Prefix = "never"  // as the original's last code
+	AsLearned Prefix = ""       // if the policy's file has 13 vectors, as files of that time have
+	Always    Prefix = "always" // regardless of the file
+	Never     Prefix = "never"  // like the original's last code
 )
 
 // prefixedRows is the vocabulary size of policies that learned with token 0.
 const prefixedRows = 13
 
-// embedder is the tensor of a policy's file whose rows tell its time. Its values are
-// those of the vocabulary, from which the original took them.
+// embedder is the tensor of a policy's file whose number of rows shows its time. Its values equal the vocabulary's,
+// from which the original took them.
 const embedder = "encoder.embedder.weight"
 
-// Options say how a policy of the original decides.
+// Options configure how a policy of the original's decides.
 type Options struct {
-	Prefix Prefix // token 0 before the layers; zero goes by the policy's file
-	// Sample draws an action, as while it learned; false takes the likeliest one.
+	Prefix Prefix // token 0 before the layers; zero follows the policy's file
+	// Sample draws an action, as during learning; false takes the most likely one.
 	Sample      bool
-	Temperature float64 // of drawing, in the original's own way; up to 1, zero included, changes nothing
-	Seed        uint64  // of drawing
-	// Want are the sizes that a configuration says; zero sizes are not checked.
+	Temperature float64 // temperature of drawing, in the original's way; up to 1, including zero, it has no effect
+	Seed        uint64  // seed of drawing
+	// Want are the sizes in a configuration; zero sizes are not checked.
 	Want Shape
 }
 
-// Validate lists all that is wrong.
+// Validate returns every invalid option.
 func (o Options) Validate() error {
 	var faults validate.Faults
 	faults.Unless(slices.Contains([]Prefix{AsLearned, Always, Never}, o.Prefix),
@@ -59,18 +59,18 @@ func (o Options) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Shape is the sizes of a policy. The zero Shape says nothing.
+// Shape is the sizes of a policy. The zero Shape is unknown.
 type Shape struct {
-	Actions   int `json:"actions"`   // that it chooses from
-	Embedding int `json:"embedding"` // numbers in a vector
-	Hidden    int `json:"hidden"`    // numbers in each direction of the biLSTM
-	Memory    int `json:"memory"`    // numbers in the LSTM
-	Linear    int `json:"linear"`    // numbers between the linear layers
-	Time      int `json:"time"`      // numbers in the code of the time
+	Actions   int `json:"actions"`   // number of actions
+	Embedding int `json:"embedding"` // length of a vector
+	Hidden    int `json:"hidden"`    // units per direction of the biLSTM
+	Memory    int `json:"memory"`    // units of the LSTM
+	Linear    int `json:"linear"`    // values between the linear layers
+	Time      int `json:"time"`      // values in the encoding of the time
 }
 
-// New makes a policy of its weights, whose sizes are checked against one
-// another, against the options and against the vocabulary that it learned with.
+// New makes a policy from its weights. It checks their sizes against each other, the options and the vocabulary of the
+// training.
 func New(set *weights.Set, v *vocab.Vocabulary, o Options) (*Policy, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func New(set *weights.Set, v *vocab.Vocabulary, o Options) (*Policy, error) {
 	return p, cmp.Or(p.joined(), p.Shape().meets(o.Want), p.compare())
 }
 
-// joined says where what one part makes is not what the next one takes.
+// joined returns an error if the output of a part does not match the input of the next.
 func (p *Policy) joined() error {
 	joints := []struct {
 		what       string
@@ -115,7 +115,7 @@ func (p *Policy) joined() error {
 	return nil
 }
 
-// meets says where the sizes are not those of a configuration.
+// meets returns an error if the sizes differ from a configuration.
 func (s Shape) meets(want Shape) error {
 	for _, size := range []struct {
 		key       string
@@ -133,7 +133,7 @@ func (s Shape) meets(want Shape) error {
 	return nil
 }
 
-// compare holds the vectors of the policy's file against those of the vocabulary.
+// compare compares the vectors of the policy's file with the vocabulary's.
 func (p *Policy) compare() error {
 	t, ok := p.Weights.Find(embedder)
 	if !ok || len(t.Shape) != 2 || t.Shape[1] != int64(p.Vocabulary.Size()) {
@@ -154,19 +154,19 @@ func (p *Policy) compare() error {
 	return nil
 }
 
-// Shape is the sizes of the weights.
+// Shape returns the sizes of the weights.
 func (p *Policy) Shape() Shape {
 	return Shape{Actions: p.layers[2].Out, Embedding: p.Vocabulary.Size(), Hidden: p.encoder.Hidden(),
 		Memory: p.memory.Hidden(), Linear: p.layers[0].Out, Time: p.layers[0].In - p.memory.Hidden()}
 }
 
-// Prefixed says whether token 0 is read before the layers.
+// Prefixed reports whether the policy reads token 0 before the layers.
 func (p *Policy) Prefixed() bool {
 	return p.Prefix == Always || p.Prefix == AsLearned && p.rows == prefixedRows
 }
 
-// Early says whether the vocabulary had all layers of a network while token 0 was
-// put before: those of the second network came later.
+// Early reports whether the vocabulary already had all layers of a network while token 0 was used: the layers of the
+// second network came later.
 func (p *Policy) Early(n *model.Network) bool {
 	first := p.Vocabulary.Entries[:min(prefixedRows, len(p.Vocabulary.Entries))]
 	for _, key := range vocab.LayerKeys(n) {

@@ -1,4 +1,4 @@
-// Package convert translates configuration files of the original into files of graft.
+// Package convert translates configuration files of the original's into graft's.
 package convert
 
 import (
@@ -15,18 +15,17 @@ import (
 	"graft/original/published"
 )
 
-// Translation is a file that was made of one of the original system's.
+// Translation is a file translated from one of the original's.
 type Translation struct {
-	Text string // of the file; what is in Warnings stands in it as comments
-	// Warnings say what graft does not do, or does otherwise, and which keys never had
-	// an effect.
+	Text string // text of the file; it contains Warnings as comments
+	// Warnings list what graft does not do, or does differently, and keys that never had an effect.
 	Warnings   []string
-	Learning   bool // it is of a policy that learns
-	Simulation bool // it is of a scenario; neither is a job
+	Learning   bool // the file is for a policy that learns
+	Simulation bool // the file is a scenario; if neither is set it is a job
 }
 
-// Convert translates a configuration file of the original system. The error
-// wraps [decode.Faults] where it is none of the original's.
+// Convert translates a configuration file of the original's. The error wraps [decode.Faults] if the file is not one of
+// the original's.
 func Convert(fsys files.FS, path string) (*Translation, error) {
 	text, err := files.ReadAll(fsys, path, decode.LargestFile)
 	if err != nil {
@@ -72,7 +71,7 @@ type converter struct {
 // setting is a key of the job.
 type setting struct {
 	section, key string
-	value        any // as layouts take it
+	value        any // in the form for layouts
 	comment      string
 }
 
@@ -80,7 +79,7 @@ func (c *converter) warn(format string, args ...any) {
 	c.warnings = append(c.warnings, fmt.Sprintf(format, args...))
 }
 
-// set gives the job a key; the first to do so counts.
+// set sets a key of the job, unless it is already set.
 func (c *converter) set(path string, value any, comment string) {
 	section, key, _ := strings.Cut(path, ".")
 	for _, s := range c.settings {
@@ -108,12 +107,12 @@ func (c *converter) key(key string) {
 	}
 }
 
-// policyKeys lists the keys of [agent] that the original's learned policy read.
+// policyKeys lists the keys of [agent] that the original's learned policy reads.
 var policyKeys = []string{"vocab", "alpha", "hidden_size", "embedding_size", "max_actions", "decider_lstm_size",
 	"decider_linear_size", "learning_rate_decay", "lr_decay_freq", "temp_decay_freq", "temp_decay_rate", "gamma",
 	"time_encoding_size", "policyfile", "temperature"}
 
-// fillIn writes down what the original did where its files said nothing.
+// fillIn sets the original's behaviour for keys that its file omits.
 func (c *converter) fillIn() {
 	const own = "the original's default"
 	c.set("data.test_as_validation", true, "the original looked at the test images after each epoch")
@@ -142,13 +141,13 @@ func (c *converter) fillIn() {
 		"so that it is the same everywhere")
 }
 
-// settle brings the least rate to where the original stopped: it lowered the rate as
-// long as it was above min_lr, and so came to lie below it once.
+// settle sets the minimum rate to the original's last rate: it lowered the rate while it was above min_lr, so the last
+// step ended below it.
 func (c *converter) settle() {
 	number := func(path string) float64 { f, _ := published.Number(*c.setting(path)); return f }
 	rate, decay, least := number("optimizer.lr"), number("schedule.decay"), number("schedule.min_lr")
 	if !(decay > 0 && decay < 1 && rate > 0) {
-		return // the rate stays as it is, or what is wrong is told elsewhere
+		return // the rate is unchanged, or the fault is reported elsewhere
 	}
 	for rate > least {
 		rate *= decay
@@ -160,7 +159,7 @@ func (c *converter) settle() {
 	}
 }
 
-// setting is the value of a key that was set; of another a place for nothing.
+// setting returns the value of a key that is set; otherwise a dummy.
 func (c *converter) setting(path string) *any {
 	for k, s := range c.settings {
 		if s.section+"."+s.key == path {
@@ -174,7 +173,7 @@ func (c *converter) setting(path string) *any {
 var sectionOrder = []string{"run", "network", "data", "time", "train", "optimizer", "schedule", "distill", "adapt",
 	"simulate"}
 
-// text is the file: warnings, then sections.
+// text returns the file: warnings, then sections.
 func (c *converter) text(what, path string, sections []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s, translated from %s.\n#\n# What is different, and what never had an effect:\n", what,
@@ -201,7 +200,7 @@ func (c *converter) finish(path string) (*Translation, error) {
 	return t, config.Parse("the job made of "+path, []byte(t.Text), config.NewJob())
 }
 
-// section is the lines of a section, comments below each other.
+// section returns the lines of a section, with one comment per line.
 func (c *converter) section(name string) string {
 	var lines, comments []string
 	widest := 0
@@ -219,7 +218,7 @@ func (c *converter) section(name string) string {
 	return b.String()
 }
 
-// comment makes a text fit a comment.
+// comment converts a text to a comment.
 func comment(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -229,7 +228,7 @@ func comment(text string) string {
 	}, text)
 }
 
-// plain is a value as layouts take it.
+// plain converts a value to the form for layouts.
 func plain(value any) any {
 	switch v := value.(type) {
 	case float64:

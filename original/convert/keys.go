@@ -21,7 +21,7 @@ type translator func(c *converter, key string, value any)
 
 const fromTheTop = ", which the original took from the top of the file only"
 
-// jobKeys are the keys that the original read for a job.
+// jobKeys are the original's keys of a job.
 var jobKeys = map[string]translator{
 	"runner.seed":           wholeTo("run.seed"),
 	"runner.folder":         text(folderKey),
@@ -54,14 +54,14 @@ var jobKeys = map[string]translator{
 	"optimizer":               text(optimizerKey),
 	"optimizer_args":          argumentsKey,
 	"learning_rate_decay":     number("schedule.decay", fromTheTop),
-	"min_lr":                  number("schedule.min_lr", fromTheTop), // brought to where the original stopped by settle
+	"min_lr":                  number("schedule.min_lr", fromTheTop), // settle adjusts it to the original's last rate
 	"lr_scale":                number("adapt.divide", fromTheTop),
 	"T":                       untaught,
 	"soft_target_loss_weight": untaught,
 	"kd_weight_decay":         untaught,
 }
 
-// typed translates a value of a type, by which faults call it.
+// typed translates a value of a type; wants is the type's name in faults.
 func typed[T any](wants string, then func(*converter, string, T)) translator {
 	return func(c *converter, key string, value any) {
 		if v, ok := value.(T); ok {
@@ -76,12 +76,12 @@ func text(then func(*converter, string, string)) translator { return typed("a te
 
 func whole(then func(*converter, string, int64)) translator { return typed("a whole number", then) }
 
-// wholeTo translates a whole number to a key.
+// wholeTo translates an integer to a key.
 func wholeTo(to string) translator {
 	return whole(func(c *converter, key string, n int64) { c.set(to, n, "was "+key) })
 }
 
-// number translates a number to a key; also is added to the comment.
+// number translates a number to a key and appends also to the comment.
 func number(to, also string) translator {
 	return func(c *converter, key string, value any) {
 		if f, ok := published.Number(value); ok {
@@ -92,7 +92,7 @@ func number(to, also string) translator {
 	}
 }
 
-// asSeconds is a time as a job's file has it.
+// asSeconds formats a time as in a job's file.
 func asSeconds(value any) (string, bool) {
 	f, ok := published.Number(value)
 	if !ok || math.Abs(f) > math.MaxInt64/1e9 {
@@ -117,7 +117,7 @@ func without(why string) translator {
 	}
 }
 
-// untaught is a key of a loss that the original had and never used.
+// untaught handles a key of a loss that the original defined and never used.
 func untaught(c *converter, key string, _ any) {
 	c.warn("%s had no effect: the original never had a teacher, so it never distilled", key)
 }
@@ -155,8 +155,8 @@ func modelKey(c *converter, key, name string) {
 	c.Fault(key, "is a class of the original's that is not here%s", decode.Guess(name, published.NetworkNames()))
 }
 
-// weightsKey goes on from weights as the original did: at the time of the budget
-// that its file says, but with the first epoch and the first learning rate.
+// weightsKey continues from weights as the original did: at the time in their file, but with the first epoch and the
+// first learning rate.
 func weightsKey(c *converter, key, path string) {
 	if _, err := weights.FormatOf(path); err != nil {
 		c.Fault(key, "%v", err)
@@ -200,7 +200,7 @@ func agentKey(c *converter, key, agent string) {
 		c.set("adapt.kinds", []any{"deepen"}, "the original could only deepen")
 		c.warn("%s = RandomAgent drew with Python's generator; the job draws other actions", key)
 	case simulationAgent:
-		// What it ran stands in the section simulate.
+		// The section simulate has its sequences.
 	case "DeterministicAgent":
 		c.set("adapt.decider", config.DecideScript, "was "+key+" = DeterministicAgent")
 	default:
@@ -214,8 +214,7 @@ func (c *converter) changes() []any {
 	return list
 }
 
-// changesKey translates the events. The original took one after the other, each no
-// earlier than its time.
+// changesKey translates the events. The original applied them one after the other, each at its time or later.
 func changesKey(c *converter, key string, value any) {
 	list, ok := value.([]any)
 	if !ok {
@@ -251,7 +250,7 @@ func changesKey(c *converter, key string, value any) {
 	c.set("time.events", events, "was "+key)
 }
 
-// sequenceKey translates the actions of a DeterministicAgent, numbers of blocks.
+// sequenceKey translates the actions of a DeterministicAgent, which are numbers of blocks.
 func sequenceKey(c *converter, key string, value any) {
 	if c.Keys["runner.agent"] != "DeterministicAgent" {
 		c.warn("%s had no effect: only the original's DeterministicAgent read it", key)
@@ -271,7 +270,7 @@ func sequenceKey(c *converter, key string, value any) {
 	c.set("adapt.actions", actions, "was "+key)
 }
 
-// blockAction is deepen:N, and none one past the last block.
+// blockAction returns deepen:N, and none for the number after the last block.
 func (c *converter) blockAction(block int64) string {
 	name, _ := c.Keys["job.model"].(string)
 	n, err := model.Zoo(name, model.ZooOptions{})
@@ -281,7 +280,7 @@ func (c *converter) blockAction(block int64) string {
 	return "deepen:" + strconv.FormatInt(block, 10)
 }
 
-// optimizerKey reads a class of torch.optim.
+// optimizerKey translates a class of torch.optim.
 func optimizerKey(c *converter, key, name string) {
 	rule := strings.ToLower(name)
 	if !slices.Contains([]string{"Adam", "AdamW", "SGD"}, name) {

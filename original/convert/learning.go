@@ -11,11 +11,11 @@ import (
 	"graft/original/policyfile"
 )
 
-// learningKeys are the keys that the original read for learning from a table.
+// learningKeys are the original's keys of learning from a table.
 var learningKeys = map[string]translator{
 	"runner.seed":           wholeTo("run.seed"),
 	"runner.folder":         text(folderKey),
-	"runner.agent":          func(*converter, string, any) {}, // which made it a file of this kind
+	"runner.agent":          func(*converter, string, any) {}, // identifies the kind of file
 	"runner.total_episodes": wholeTo("learn.episodes"),
 	"runner.log_freq":       wholeTo("run.every"),
 	"runner.desc":           without("a run has no description; write it as a comment"),
@@ -76,20 +76,20 @@ const wordsSuffix = ".ids.pkl"
 
 func learningModelKey(c *converter, key, name string) {
 	modelKey(c, key, name)
-	for k := range c.settings { // it stands in another section than a job's
+	for k := range c.settings { // its section differs from a job's
 		if s := &c.settings[k]; s.section == "network" {
 			s.section, s.key = "table", "network"
 		}
 	}
 }
 
-// actionsKey checks what the number of actions was: one for each marked block, and
-// one that does nothing. It is written down as these actions.
+// actionsKey translates the number of actions: one per marked block, and one that does nothing. It writes these
+// actions.
 func actionsKey(c *converter, key string, n int64) {
 	name, _ := c.Keys["job.model"].(string)
 	network, err := model.Zoo(name, model.ZooOptions{})
 	if err != nil {
-		return // which is told of the model
+		return // the model's key reports it
 	}
 	var actions []any
 	for _, a := range original.ScenarioActions(network) {
@@ -139,7 +139,7 @@ func (c *converter) learningKey(key string) {
 	}
 }
 
-// fillInLearning writes down what the original did where its files said nothing.
+// fillInLearning sets the original's behaviour for keys that its file omits.
 func (c *converter) fillInLearning() {
 	const own = "the original's default"
 	c.set("run.every", int64(100), own)

@@ -6,7 +6,7 @@ import (
 	"graft/internal/decode"
 )
 
-// simulationAgent is the original's that ran all sequences of actions.
+// simulationAgent is the original's agent that ran all sequences of actions.
 const simulationAgent = "SimulationAgent"
 
 func (c *converter) simulates() bool { return c.Keys["runner.agent"] == simulationAgent }
@@ -14,7 +14,7 @@ func (c *converter) simulates() bool { return c.Keys["runner.agent"] == simulati
 // mostLegacyChoices is above every number of blocks that the original could deepen.
 const mostLegacyChoices = 1000
 
-// choicesKey lists the actions of each decision: blocks by number, and last, none.
+// choicesKey lists the actions of each decision: blocks by number, then none.
 func choicesKey(c *converter, key string, n int64) {
 	if !c.simulates() {
 		c.ofGrid(key)
@@ -39,7 +39,7 @@ func decisionsKey(c *converter, key string, n int64) {
 	c.set("simulate.decisions", n, "was "+key+", after which nothing was done any more")
 }
 
-// ofGrid tells of a key that is about all sequences, in another file.
+// ofGrid reports a key about all sequences in another kind of file.
 func (c *converter) ofGrid(key string) {
 	c.warn("%s had no effect: only the original's %s read it", key, simulationAgent)
 }
@@ -54,7 +54,7 @@ func saveFileKey(c *converter, key string, value any) {
 
 func saveKey(c *converter, key string, value any) {
 	if c.simulates() && value == true {
-		return // as every simulation does
+		return // as in every simulation
 	}
 	without("a job keeps no table; 'graft simulate' does")(c, key, value)
 }

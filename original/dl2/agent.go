@@ -11,12 +11,12 @@ import (
 	"graft/learn/dense"
 )
 
-// nets are the networks of an agent, or those of all agents.
+// nets are the networks of one agent, or the shared ones.
 type nets struct{ policy, value *dense.Network }
 
 func (n nets) clone() nets { return nets{clone(n.policy), clone(n.value)} }
 
-// agent plays in its own environments, and computes gradients from its own memory.
+// agent acts in its own environments and computes gradients from its own memory.
 type agent struct {
 	*course
 	id       int
@@ -25,21 +25,21 @@ type agent struct {
 	memory   *Memory[transition]
 
 	workloads [][]elastic.Spec
-	types     int    // of the workloads
-	drawn     []byte // state of random before they were drawn
+	types     int    // job types in the workloads
+	drawn     []byte // state of random before the workloads were drawn
 	next      int    // number of the next workload
 	lesson    *lesson
 	env       *Env
 
-	nets                // with which it acts, and with which it computed its last gradient
-	sent    *nets       // those that it gets for its next gradient; nil are the newest
-	alone   *dense.Pass // of a state
+	nets                // networks for actions and for the last gradient
+	sent    *nets       // networks for the next gradient; nil means the newest
+	alone   *dense.Pass // evaluates one state
 	since   int         // slots since the last gradient
-	updates int         // gradients that it has computed in this phase
+	updates int         // gradients computed in this phase
 	last    seen
 }
 
-// seen are the outcomes of an agent.
+// seen holds the last outcomes of an agent.
 type seen struct{ reward, jct, makespan float64 }
 
 // course holds the options and workloads of all agents.
@@ -61,7 +61,7 @@ func (c *course) newAgent(id int, imitates bool, begin nets) (*agent, error) {
 	return a, err
 }
 
-// wanted is the number of job types after so many updates.
+// wanted returns the number of job types at the current number of updates.
 func (a *agent) wanted() int {
 	w, all := a.o.Workloads, len(a.study.Types)
 	if w.FirstTypes == 0 {
@@ -70,10 +70,10 @@ func (a *agent) wanted() int {
 	return min(all, w.FirstTypes+a.updates/w.TypesEvery)
 }
 
-// draw draws the workloads of a number of types.
+// draw draws the workloads for a number of job types.
 func (a *agent) draw(types int) error {
 	a.types, a.workloads = types, nil
-	a.drawn, _ = a.random.MarshalBinary() // it never fails
+	a.drawn, _ = a.random.MarshalBinary() // never fails
 	for range a.o.Workloads.Count {
 		jobs, err := elastic.Generate(a.study.Types[:types], a.generate, a.random)
 		if err != nil {
@@ -84,14 +84,14 @@ func (a *agent) draw(types int) error {
 	return nil
 }
 
-// workload is a study of the workload of a number.
+// workload returns the study with workload k.
 func (a *agent) workload(k int) elastic.Study {
 	s := a.study
 	s.Jobs = a.workloads[k%len(a.workloads)]
 	return s
 }
 
-// begin begins the next workload, unless one is under way.
+// begin starts the next workload, unless one is running.
 func (a *agent) begin() (err error) {
 	if a.lesson != nil && !a.lesson.done() || a.env != nil && !a.env.Done() {
 		return nil
@@ -110,7 +110,7 @@ func (a *agent) begin() (err error) {
 	return err
 }
 
-// teaching are the windows of samples.
+// teaching returns the window options for samples.
 func (a *agent) teaching() elastic.WindowOptions {
 	o := a.o.Shape.WindowOptions
 	if !a.o.Supervised.NoShuffle {
@@ -125,10 +125,10 @@ func (a *agent) exploring() EnvOptions {
 		MostSlots: a.o.Workloads.MostSlots}
 }
 
-// The constants of the annealing of exploration.
+// Annealing of exploration.
 const annealing = 500 // updates
 
-// epsilon is the chance of an even draw, which falls with the updates.
+// epsilon returns the probability of a uniform draw, which falls with the updates.
 func (a *agent) epsilon() float64 {
 	if !a.o.Reinforced.EpsilonGreedy {
 		return 0
@@ -149,7 +149,7 @@ func (a *agent) due() bool {
 	return a.memory.Full() && a.since >= every
 }
 
-// fill plays slots until a gradient is due.
+// fill simulates slots until a gradient is due.
 func (a *agent) fill(ctx context.Context) error {
 	for !a.due() {
 		if err := ctx.Err(); err != nil {
@@ -162,7 +162,7 @@ func (a *agent) fill(ctx context.Context) error {
 	return nil
 }
 
-// slot plays a slot and remembers its transitions.
+// slot simulates a slot and stores its transitions.
 func (a *agent) slot() error {
 	if err := a.begin(); err != nil {
 		return err
@@ -187,7 +187,7 @@ func (a *agent) slot() error {
 	return nil
 }
 
-// note keeps the outcome of a workload that has ended.
+// note keeps the outcome of a finished workload.
 func (a *agent) note(done bool, result func() *elastic.Result) {
 	if done {
 		r := result()
@@ -195,7 +195,7 @@ func (a *agent) note(done bool, result func() *elastic.Result) {
 	}
 }
 
-// kept are the numbers of the transitions of a slot that are stored.
+// kept returns the indices of the slot's transitions to store.
 func (a *agent) kept(n int) []int {
 	if fill := a.o.Replay.Fill; fill > 0 && !a.imitates && n > 0 {
 		return a.random.Choice(n, fill)
@@ -207,7 +207,7 @@ func (a *agent) kept(n int) []int {
 	return all
 }
 
-// act plays a slot by the policy.
+// act simulates a slot by the policy.
 func (a *agent) act() (all []transition, err error) {
 	var jobs []*elastic.Job
 	for a.env.o.Epsilon = a.epsilon(); ; {
@@ -228,10 +228,10 @@ func (a *agent) act() (all []transition, err error) {
 	}
 }
 
-// discount is that of the reward of the next action in the same slot.
+// discount is the discount of the reward per later action in the same slot.
 const discount = 0.99
 
-// reward gives all actions of a slot their rewards.
+// reward assigns rewards to all actions of a slot.
 func (a *agent) reward(all []transition, jobs []*elastic.Job, slot float64) {
 	for k := len(all) - 1; k >= 0; k-- {
 		switch t := &all[k]; a.o.Reinforced.Reward {

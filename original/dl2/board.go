@@ -7,9 +7,9 @@ import (
 	"graft/internal/random/numpy"
 )
 
-// board is a world with what a policy sees of it and may do in it.
+// board is a world with the policy's observations and actions.
 type board struct {
-	Window *elastic.Window // as it was when it was last observed
+	Window *elastic.Window // window at the last observation
 
 	shape ShapeOptions
 	world *elastic.World
@@ -19,8 +19,7 @@ func newBoard(w *elastic.World, o ShapeOptions) board {
 	return board{Window: elastic.NewWindow(w, o.WindowOptions), shape: o, world: w}
 }
 
-// begin gives each job a bundle, as long as the least loaded node has room. It has no effect without
-// servers.
+// begin gives each job a bundle, as long as the least loaded node has room. It has no effect without servers.
 func (b *board) begin() {
 	if b.shape.NoStart || b.world.AllReduce() {
 		return
@@ -30,14 +29,13 @@ func (b *board) begin() {
 	}
 }
 
-// Observe is the state, row by row, until the next call.
+// Observe returns the state, row by row. It is valid until the next call.
 func (b *board) Observe() []float64 {
 	b.Window.Observe()
 	return b.Window.State
 }
 
-// mask says which actions are allowed: those of jobs that are there and not at their maximum, and to
-// end the slot.
+// mask returns the allowed actions: actions of present jobs below their maximum, and the end of the slot.
 func (b *board) mask() []bool {
 	mask, per := make([]bool, b.Window.Actions()), b.Window.PerJob()
 	for k, j := range b.Window.Jobs {
@@ -49,8 +47,8 @@ func (b *board) mask() []bool {
 	return mask
 }
 
-// masked are the probabilities of allowed actions, divided by their sum; ok is false if there is none
-// but to end the slot, or if all are zero.
+// masked returns the probabilities of allowed actions, divided by their sum. It returns false for ok if only the end of
+// the slot is allowed, or if all probabilities are zero.
 func (b *board) masked(probabilities []float64) (m []float64, mask []bool, ok bool) {
 	mask = b.mask()
 	m, sum := slices.Clone(probabilities), 0.0
@@ -69,7 +67,7 @@ func (b *board) masked(probabilities []float64) (m []float64, mask []bool, ok bo
 	return m, mask, true
 }
 
-// job is the job of an action; nil for the last one and those of empty columns.
+// job returns the job of an action; nil for the last action and for empty columns.
 func (b *board) job(action int) *elastic.Job {
 	if action < 0 || action >= b.Window.Actions()-1 {
 		return nil
@@ -77,16 +75,16 @@ func (b *board) job(action int) *elastic.Job {
 	return b.Window.Jobs[action/b.Window.PerJob()]
 }
 
-// add takes an action of a job, and reports whether there was room.
+// add takes an action for a job, and reports whether there was room.
 func (b *board) add(action int) bool {
 	return b.world.Add(b.job(action), elastic.Action(action%b.Window.PerJob()))
 }
 
-// drawRange is the number of values of a draw of an action.
+// drawRange is the number of values of a draw.
 const drawRange = 100_000
 
-// draw is the first action up to which probabilities sum to more than a draw; the first of all where
-// rounding leaves none.
+// draw returns the first action at which the cumulative probability exceeds a draw. If rounding leaves none, it returns
+// the first action.
 func draw(m []float64, random *numpy.Random) int {
 	limit, sum := float64(random.IntN(1, drawRange))/drawRange, 0.0
 	for k, p := range m {
@@ -97,5 +95,5 @@ func draw(m []float64, random *numpy.Random) int {
 	return 0
 }
 
-// likeliest is the action with the largest probability, the first of equal ones.
+// likeliest returns the action with the highest probability; the first of equal ones.
 func likeliest(m []float64) int { return slices.Index(m, slices.Max(m)) }

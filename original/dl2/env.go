@@ -11,19 +11,18 @@ import (
 
 // EnvOptions are the parameters of the published environment.
 type EnvOptions struct {
-	ShapeOptions // what the policy sees and does; networks do not count
-	// Training draws as the published training did: the environment, not the policy, chooses many
-	// actions. False is its validation.
+	ShapeOptions // observations and actions of the policy; networks are ignored
+	// Training draws as in the published training: the environment, not the policy, chooses many actions. False draws
+	// as in its validation.
 	Training    bool
-	Likeliest   bool    // takes the likeliest action in validation; false draws
-	Epsilon     float64 // chance of an action drawn evenly in training, from 0 to 1; zero is none
+	Likeliest   bool    // takes the most likely action in validation; false draws
+	Epsilon     float64 // probability of a uniformly drawn action in training, from 0 to 1; zero means none
 	NoInjection bool    // training never replaces actions by rules
-	NoBalance   bool    // leaves out the rule that grows a job with far fewer tasks than another
+	NoBalance   bool    // disables the rule that grows a job with far fewer tasks than another
 	MostSlots   int     // slots after which an episode is cut; zero means 1000
 }
 
-// Env is the published environment: a policy's probabilities go in, and the environment draws,
-// replaces and takes the action.
+// Env is the published environment: it takes a policy's probabilities, and draws, replaces and applies the action.
 type Env struct {
 	board
 
@@ -31,11 +30,11 @@ type Env struct {
 	random   *numpy.Random
 	noise    *noise
 	analytic bool                     // speeds come from the analytic model
-	counts   [3]float64               // actions of each kind that were taken
-	slot     slotDraws                // of this slot
-	slots    int                      // that have ended
-	reward   float64                  // of the last slot
-	gains    map[*elastic.Job]float64 // share of its epochs that each job did in the last slot that it ran in
+	counts   [3]float64               // actions taken, by kind
+	slot     slotDraws                // draws of this slot
+	slots    int                      // finished slots
+	reward   float64                  // reward of the last slot
+	gains    map[*elastic.Job]float64 // fraction of its epochs that each job completed in the last slot in which it ran
 	ran      int                      // jobs that ran in the last slot
 	cut      bool
 	taken    []int // actions of the episode
@@ -43,21 +42,21 @@ type Env struct {
 
 // slotDraws are drawn at the start of each slot.
 type slotDraws struct {
-	Skip  int `json:"skip"`  // workers of all jobs above which the end of the slot may be injected
-	Ratio int `json:"ratio"` // servers for a worker from which a job gets workers
+	Skip  int `json:"skip"`  // number of workers per job above which the end of the slot may be injected
+	Ratio int `json:"ratio"` // servers per worker above which a job gets workers
 }
 
 // Taken is the result of a step.
 type Taken struct {
-	Probabilities []float64    // the policy's, masked and divided by their sum; nil where nothing was allowed
-	Action        int          // -1 where nothing was allowed
-	Job           *elastic.Job // whose action it was; nil at the end of the slot
-	Reward        float64      // of the slot, where it ended
+	Probabilities []float64    // the policy's, masked and divided by their sum; nil if no action was allowed
+	Action        int          // -1 if no action was allowed
+	Job           *elastic.Job // job of the action; nil for the end of the slot
+	Reward        float64      // reward of the slot, if it ended
 	Ended         bool         // the slot ended
 	Valid         bool         // the action was possible
 }
 
-// published are the options of the original environment, which resets dominant shares.
+// published returns the options of the original environment, which resets dominant shares.
 func published(o elastic.Options) elastic.Options {
 	compatible := elastic.Compatible()
 	o.Scaling = compatible.Scaling
@@ -65,7 +64,7 @@ func published(o elastic.Options) elastic.Options {
 	return o
 }
 
-// newEnv begins an episode.
+// newEnv starts an episode.
 func newEnv(s elastic.Study, o EnvOptions, random *numpy.Random, errors *noise) (*Env, error) {
 	o.MostSlots = cmp.Or(o.MostSlots, 1000)
 	w, err := elastic.NewWorld(s)
@@ -86,11 +85,11 @@ func (e *Env) Done() bool { return e.world.Done() || e.cut }
 // Cut reports whether the episode reached its limit of slots with jobs left.
 func (e *Env) Cut() bool { return e.cut }
 
-// Result is that of the episode so far.
+// Result returns the result of the episode so far.
 func (e *Env) Result() *elastic.Result { return e.world.Result() }
 
-// Gain is the share of its estimated epochs that a job did in the last slot, and of no job the
-// slot's reward over the number of jobs that ran.
+// Gain returns the fraction of its estimated epochs that a job completed in the last slot. For nil it returns the
+// slot's reward divided by the number of jobs that ran.
 func (e *Env) Gain(j *elastic.Job) float64 {
 	if j == nil {
 		return e.reward / float64(max(1, e.ran))
@@ -98,7 +97,7 @@ func (e *Env) Gain(j *elastic.Job) float64 {
 	return e.gains[j]
 }
 
-// prepare begins a slot.
+// prepare starts a slot.
 func (e *Env) prepare() {
 	e.world.Begin()
 	e.begin()
@@ -128,10 +127,10 @@ func (e *Env) move(t Taken) Taken {
 	return t
 }
 
-// errOver is the error of a step behind the end.
+// errOver is the error of a step after the end of the episode.
 var errOver = errors.New("step of an episode of DL2: it has ended; begin another one")
 
-// Step takes a step by a policy's probabilities for the last observation.
+// Step takes a step with a policy's probabilities for the last observation.
 func (e *Env) Step(probabilities []float64) (Taken, error) {
 	if e.Done() {
 		return Taken{}, errOver
@@ -145,7 +144,7 @@ func (e *Env) Step(probabilities []float64) (Taken, error) {
 	return t, nil
 }
 
-// take takes an action; -1 ends the slot without one.
+// take takes an action; -1 ends the slot without an action.
 func (e *Env) take(action int) Taken {
 	e.taken = append(e.taken, action)
 	t := Taken{Action: action, Job: e.job(action)}
@@ -161,7 +160,7 @@ func (e *Env) take(action int) Taken {
 	return t
 }
 
-// choose draws an action, and in training replaces it.
+// choose draws an action; in training it may replace the action.
 func (e *Env) choose(m []float64, mask []bool) int {
 	if !e.o.Training {
 		if e.o.Likeliest {
@@ -169,7 +168,7 @@ func (e *Env) choose(m []float64, mask []bool) int {
 		}
 		return draw(m, e.random)
 	}
-	e.random.Float64() // whether to do without the mask, which never happens
+	e.random.Float64() // decides whether to ignore the mask, which never happens
 	action := draw(m, e.random)
 	if e.o.Epsilon > 0 && e.random.Float64() < e.o.Epsilon {
 		action = e.evenly(m)
@@ -180,7 +179,7 @@ func (e *Env) choose(m []float64, mask []bool) int {
 	return e.inject(action, m, mask)
 }
 
-// evenly draws one of the actions that are not unlikely beyond measure.
+// evenly draws uniformly among the actions with a probability above a tiny threshold.
 func (e *Env) evenly(m []float64) int {
 	var all []int
 	for k, p := range m {

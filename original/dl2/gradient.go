@@ -6,13 +6,13 @@ import (
 	"graft/learn/dense"
 )
 
-// gradient is that of an agent's losses, with what it saw on the way.
+// gradient is the gradient of an agent's losses, with statistics.
 type gradient struct {
-	policy, value [][]float64 // value is nil in imitation and without critic
+	policy, value [][]float64 // value is nil in imitation and without a critic
 	figures       map[string]float64
 }
 
-// gradient computes the next one, with the networks that were sent.
+// gradient computes the next gradient, with the networks that were sent.
 func (a *agent) gradient(newest nets) (gradient, error) {
 	if a.sent != nil {
 		newest = *a.sent
@@ -39,7 +39,7 @@ func (a *agent) gather(places []int) (states []float64) {
 	return states
 }
 
-// imitate computes the gradient of the loss of imitation.
+// imitate computes the gradient of the imitation loss.
 func (a *agent) imitate() (g gradient, err error) {
 	n := a.o.Supervised.Batch / a.o.Agents
 	d, err := a.memory.Sample(n, a.random)
@@ -61,7 +61,7 @@ func (a *agent) imitate() (g gradient, err error) {
 	return g, nil
 }
 
-// reinforce computes the gradients of the losses of policy and value.
+// reinforce computes the gradients of the policy loss and the value loss.
 func (a *agent) reinforce() (g gradient, err error) {
 	n := a.o.Reinforced.Batch / a.o.Agents
 	d, err := a.memory.Sample(n, a.random)
@@ -100,7 +100,7 @@ func (a *agent) reinforce() (g gradient, err error) {
 	return g, nil
 }
 
-// offs are the rewards less the baseline. With a critic they leave the gradient of its loss behind.
+// offs returns the rewards minus the baseline. With a critic it also stores the gradient of the critic's loss.
 func (a *agent) offs(g *gradient, states, rewards []float64) []float64 {
 	off := make([]float64, len(rewards))
 	copy(off, rewards)
@@ -126,7 +126,7 @@ func (a *agent) offs(g *gradient, states, rewards []float64) []float64 {
 	return off
 }
 
-// meanGradient averages gradients and figures.
+// meanGradient averages gradients and statistics.
 func meanGradient(all []gradient) gradient {
 	mean := all[0]
 	if len(all) == 1 {
@@ -168,7 +168,7 @@ func newOptimizer(rule string, rate float64) optimizer {
 	return &dense.Adam{Rate: rate}
 }
 
-// optimizerState points to the learning rate, the number of steps and the moments of parameters.
+// optimizerState returns pointers to the learning rate, the number of steps and the moments of the parameters.
 func optimizerState(o optimizer, params [][]float64) (rate *float64, steps *int, moments [][][]float64) {
 	if r, ok := o.(*dense.RMSProp); ok {
 		return &r.Rate, &r.Steps, [][][]float64{r.Means(params)}

@@ -6,16 +6,16 @@ import (
 	"graft/cluster/elastic"
 )
 
-// The constants of exploration by rules.
+// Constants of exploration by rules.
 const (
-	fewest      = 1e-20 // probability from which an action may be injected
-	rareAction  = 0.001 // share of actions below which a kind is injected
-	rareServers = 0.01  // chance of a bundle where a job has many workers
-	skipChance  = 0.1   // chance of the end of a slot in which all jobs have many workers
+	fewest      = 1e-20 // probability above which an action may be injected
+	rareAction  = 0.001 // fraction of all actions below which a kind is injected
+	rareServers = 0.01  // probability of a bundle if a job has many workers
+	skipChance  = 0.1   // probability that a slot ends if all jobs have many workers
 )
 
-// inject replaces an action by the published rules, in their order of draws; later rules replace what
-// earlier ones chose. There are rules for recorded speeds with servers, and for analytic ones without.
+// inject replaces an action by the published rules, in their order of draws; later rules override earlier ones. There
+// are rules for recorded speeds with servers and for analytic speeds without servers.
 func (e *Env) inject(action int, m []float64, mask []bool) int {
 	switch {
 	case e.analytic && e.world.AllReduce():
@@ -39,7 +39,7 @@ func (e *Env) inject(action int, m []float64, mask []bool) int {
 	return action
 }
 
-// injectSkip ends the slot at times if all jobs have more workers than the slot's draw.
+// injectSkip sometimes ends the slot if all jobs have more workers than the slot's draw.
 func (e *Env) injectSkip(action int, m []float64) int {
 	for _, j := range e.Window.Jobs {
 		if j != nil && len(j.Workers) <= e.slot.Skip {
@@ -52,7 +52,7 @@ func (e *Env) injectSkip(action int, m []float64) int {
 	return action
 }
 
-// balance grows the job with the fewest tasks, if another one has many times more. It needs bundles.
+// balance grows the job with the fewest tasks if another job has many times more. It requires bundles.
 func (e *Env) balance(action int, m []float64) int {
 	if e.o.NoBalance || e.Window.PerJob() <= int(elastic.Bundle) {
 		return action
@@ -67,8 +67,7 @@ func (e *Env) balance(action int, m []float64) int {
 	return 3 * k
 }
 
-// unbalanced is the column of the job with the fewest tasks, if another one has many times more; else
-// -1.
+// unbalanced returns the column of the job with the fewest tasks if another job has many times more; otherwise -1.
 func (e *Env) unbalanced() int {
 	least, most, at := -1, -1, -1
 	for k, j := range e.Window.Jobs {
@@ -87,7 +86,7 @@ func (e *Env) unbalanced() int {
 	return at
 }
 
-// rare is the kind of action that was taken least, if it is rare; else -1.
+// rare returns the least frequent kind of action if it is rare; otherwise -1.
 func (e *Env) rare() int {
 	counts, sum := e.counts[:e.Window.PerJob()], 0.0
 	for _, n := range counts {
@@ -99,9 +98,8 @@ func (e *Env) rare() int {
 	return -1
 }
 
-// complete gives a job what it lacks, and says whether no further job is looked at. That of servers
-// tests the probability of a worker, as published. Without bundles, the conditions and draws of bundles
-// fall away.
+// complete adds missing tasks to a job, and reports whether to stop looking at jobs. The condition for servers tests
+// the probability of a worker, as published. Without bundles, the conditions and draws for bundles are skipped.
 func (e *Env) complete(action, k int, j *elastic.Job, m []float64, mask []bool) (int, bool) {
 	workers, servers, per := len(j.Workers), len(j.Servers), e.Window.PerJob()
 	worker, server, bundle := per*k, per*k+1, -1

@@ -6,17 +6,17 @@ import (
 	"graft/learn/dense"
 )
 
-// The constants of layers.
+// Constants of layers.
 const (
-	firstScale  = 0.02  // standard deviation of first weights
+	firstScale  = 0.02  // standard deviation of initial weights
 	affineEps   = 1e-5  // added to the variance of one
-	affineNoise = 0.002 // standard deviation of first factors
+	affineNoise = 0.002 // standard deviation of initial factors
 )
 
 func full(width int) dense.Full { return dense.Full{Width: width, Scale: firstScale} }
 
-// Stack returns the layers of a network: of the policy with a number of outputs for each job, or of
-// the values of states. States have a number of rows.
+// Stack returns the layers of a network: the policy, with a number of outputs per job, or the value network. States
+// have the given number of rows.
 func (o ShapeOptions) Stack(rows, perJob int, value bool) (all []dense.Layer) {
 	o.EnsureDefaults()
 	jobs, neurons := o.Size, o.Neurons
@@ -57,7 +57,7 @@ func (o ShapeOptions) Stack(rows, perJob int, value bool) (all []dense.Layer) {
 	return all
 }
 
-// first is the activation of the first layer.
+// first returns the activation of the first layer.
 func (o *ShapeOptions) first() dense.Layer {
 	if o.FirstTanh {
 		return dense.Tanh{}
@@ -76,20 +76,19 @@ func (o *ShapeOptions) affine(all []dense.Layer) []dense.Layer {
 	return append(all, dense.Affine{Eps: affineEps, Noise: affineNoise})
 }
 
-// grouped applies a full layer of its own to each of equal groups of inputs. Outputs are in the order
-// of groups.
+// grouped applies a separate full layer to each of several equal groups of inputs. Outputs are in the order of groups.
 type grouped struct {
 	groups, width int
-	strided       bool // a group has each groups-th input; false has inputs side by side
+	strided       bool // a group takes every groups-th input; false means adjacent inputs
 }
 
-// Outputs returns those of all groups.
+// Outputs returns the number of outputs of all groups.
 func (g grouped) Outputs(int) int { return g.groups * g.width }
 
-// Sizes returns those of the matrices and of the biases.
+// Sizes returns the sizes of the matrices and of the biases.
 func (g grouped) Sizes(inputs int) []int { return []int{inputs * g.width, g.groups * g.width} }
 
-// of are the parameters of a group, or their gradients.
+// of returns the parameters of a group, or their gradients.
 func (g grouped) of(params [][]float64, k int) [][]float64 {
 	size := len(params[0]) / g.groups
 	return [][]float64{params[0][k*size:][:size], params[1][k*g.width:][:g.width]}
@@ -102,7 +101,7 @@ func (g grouped) Init(params [][]float64, inputs int, random *rand.Rand) {
 	}
 }
 
-// inputs copies those of a group.
+// inputs copies the inputs of a group.
 func (g grouped) inputs(x []float64, k int, into []float64) []float64 {
 	for at := range into {
 		into[at] = x[g.at(k, at, len(into))]
@@ -110,7 +109,7 @@ func (g grouped) inputs(x []float64, k int, into []float64) []float64 {
 	return into
 }
 
-// at is the place of a group's input among all.
+// at returns the index of a group's input among all inputs.
 func (g grouped) at(k, at, size int) int {
 	if g.strided {
 		return at*g.groups + k
@@ -144,10 +143,10 @@ func (g grouped) Backward(params, grads [][]float64, x, _, dy, dx []float64) {
 // twice repeats its inputs.
 type twice struct{}
 
-// Outputs returns both.
+// Outputs returns twice the number of inputs.
 func (twice) Outputs(inputs int) int { return 2 * inputs }
 
-// Sizes returns none.
+// Sizes returns nil: the layer has no parameters.
 func (twice) Sizes(int) []int { return nil }
 
 // Init does nothing.
@@ -156,26 +155,26 @@ func (twice) Init([][]float64, int, *rand.Rand) {}
 // Forward copies the inputs.
 func (twice) Forward(_ [][]float64, x, y []float64) { copy(y[copy(y, x):], x) }
 
-// Backward adds the gradients of both.
+// Backward adds the gradients of both copies.
 func (twice) Backward(_, _ [][]float64, x, _, dy, dx []float64) {
 	for k := range dx {
 		dx[k] = dy[k] + dy[len(x)+k]
 	}
 }
 
-// beside applies a layer to all inputs but the first ones, which it keeps.
+// beside applies a layer to all inputs except the first ones, which it passes through.
 type beside struct {
 	keep int
 	dense.Layer
 }
 
-// Outputs returns those that are kept and those of the layer.
+// Outputs returns the number of kept inputs plus the layer's outputs.
 func (b beside) Outputs(inputs int) int { return b.keep + b.Layer.Outputs(inputs-b.keep) }
 
-// Sizes returns those of the layer.
+// Sizes returns the sizes of the layer's parameters.
 func (b beside) Sizes(inputs int) []int { return b.Layer.Sizes(inputs - b.keep) }
 
-// Init draws those of the layer.
+// Init draws the layer's parameters.
 func (b beside) Init(params [][]float64, inputs int, random *rand.Rand) {
 	b.Layer.Init(params, inputs-b.keep, random)
 }
@@ -192,14 +191,14 @@ func (b beside) Backward(params, grads [][]float64, x, y, dy, dx []float64) {
 	b.Layer.Backward(params, grads, x[b.keep:], y[b.keep:], dy[b.keep:], dx[b.keep:])
 }
 
-// heads compute the outputs of each job from its own inputs, which come first, and those behind all
-// jobs'; and a last output from the latter alone.
+// heads compute the outputs of each job from its own inputs, which come first, and the shared inputs, which follow all
+// jobs' inputs. One last output depends only on the shared inputs.
 type heads struct{ jobs, each, width int }
 
-// Outputs returns those of all jobs and the last one.
+// Outputs returns the number of outputs of all jobs, plus one.
 func (h heads) Outputs(int) int { return h.jobs*h.width + 1 }
 
-// Sizes returns those of matrices and biases of the jobs, then of the last output.
+// Sizes returns the sizes of the matrices and biases of the jobs, then of the last output.
 func (h heads) Sizes(inputs int) []int {
 	trunk := inputs - h.jobs*h.each
 	return []int{h.jobs * (h.each + trunk) * h.width, h.jobs * h.width, trunk, 1}
@@ -214,7 +213,7 @@ func (h heads) Init(params [][]float64, inputs int, random *rand.Rand) {
 	full(1).Init(params[2:], trunk, random)
 }
 
-// join copies the inputs of all jobs, each behind its own those that they share.
+// join copies the inputs of all jobs, each followed by the shared inputs.
 func (h heads) join(x []float64) (joined []float64) {
 	for k := range h.jobs {
 		joined = append(append(joined, x[k*h.each:][:h.each]...), x[h.jobs*h.each:]...)

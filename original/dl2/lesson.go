@@ -8,11 +8,11 @@ import (
 	"graft/internal/random/numpy"
 )
 
-// transition is an item of a memory: an action in a state. In imitation there are no probabilities, and the
-// action is -1 if its job was outside of the window.
+// transition is an item of a memory: an action in a state. In imitation it has no probabilities, and the action is -1
+// if its job is outside the window.
 type transition struct {
 	state         []float64
-	probabilities []float64 // of all actions when it was taken, masked and divided by their sum
+	probabilities []float64 // probabilities of all actions at that time, masked and divided by their sum
 	action        int
 	reward        float64
 }
@@ -22,11 +22,11 @@ type lesson struct {
 	world   *elastic.World
 	teacher elastic.Scheduler
 	noise   *noise
-	played  int // slots
+	played  int // slots played
 	samples []transition
 }
 
-// newLesson begins a run, or goes on with one after a number of slots. Samples have jobs in random columns.
+// newLesson starts a run, or resumes one after a number of slots. Samples have jobs in random columns.
 func newLesson(s elastic.Study, teacher elastic.Kind, o elastic.WindowOptions, played int, random *numpy.Random,
 	drawn []float64) (*lesson, error) {
 	s.Options.Quirks = elastic.Compatible().Quirks
@@ -47,7 +47,7 @@ func newLesson(s elastic.Study, teacher elastic.Kind, o elastic.WindowOptions, p
 
 var errReplay = errors.New("its episode ends too early when it is played again; workloads or schedulers have changed")
 
-// again plays slots without samples.
+// again simulates slots and discards the samples.
 func (l *lesson) again(slots int) error {
 	for range slots {
 		if l.done() {
@@ -60,7 +60,7 @@ func (l *lesson) again(slots int) error {
 
 func (l *lesson) done() bool { return l.world.Done() }
 
-// slot plays a slot and returns its samples.
+// slot simulates a slot and returns its samples.
 func (l *lesson) slot() []transition {
 	l.world.Begin()
 	l.teacher.Schedule(l.world)
@@ -71,7 +71,7 @@ func (l *lesson) slot() []transition {
 	return samples
 }
 
-// replay takes errors that were drawn before while something is played again.
+// replay uses previously drawn errors while play repeats slots.
 func (n *noise) replay(drawn []float64, play func() error) error {
 	n.drawn, n.again = slices.Clone(drawn), 0
 	if err := play(); err != nil {
@@ -84,7 +84,7 @@ func (n *noise) replay(drawn []float64, play func() error) error {
 	return nil
 }
 
-// restore plays the actions of an episode again, up to the start of a slot.
+// restore repeats the actions of an episode, up to the start of a slot.
 func (e *Env) restore(actions []int, now slotDraws, drawn []float64) error {
 	err := e.noise.replay(drawn, func() error {
 		for k, action := range actions {

@@ -4,22 +4,22 @@ import (
 	"math"
 )
 
-// The constants of its losses.
+// Constants of the losses.
 const (
-	clip       = 1e-10 // probabilities are kept so far from zero and one in the cross-entropy
+	clip       = 1e-10 // minimum distance of probabilities from zero and one in the cross-entropy
 	entropyEps = 1e-6  // added to probabilities in the logarithm of the entropy
 )
 
-// SupervisedLoss is a loss of imitation: it returns its value, and its derivatives with respect to
-// logits in place of probabilities. Labels are distributions over actions, zero where the job of an
-// example lies outside the window; n examples have as many values each.
+// SupervisedLoss is a loss of imitation. It returns its value, and its derivatives with respect to logits instead of
+// probabilities. Labels are distributions over actions, zero if the job of an example is outside the window. Each of
+// the n examples has the same number of values.
 type SupervisedLoss func(probabilities, labels []float64, n int) (loss float64, logits []float64)
 
 // SupervisedLosses are the losses of imitation, by their published names.
 var SupervisedLosses = map[string]SupervisedLoss{"Cross_Entropy": CrossEntropy, "Mean_Square": MeanSquare,
 	"Absolute_Difference": AbsoluteDifference}
 
-// CrossEntropy is the mean over examples. Probabilities outside the clip have no gradient.
+// CrossEntropy averages over examples. Probabilities outside the clip have no gradient.
 func CrossEntropy(p, labels []float64, n int) (float64, []float64) {
 	loss, d := 0.0, make([]float64, len(p))
 	for k, v := range p {
@@ -35,7 +35,7 @@ func CrossEntropy(p, labels []float64, n int) (float64, []float64) {
 	return loss, throughSoftmax(p, d, n)
 }
 
-// normalized takes derivatives through a division by the sum, which is one.
+// normalized propagates derivatives through a division by the sum, which is one.
 func normalized(p, d []float64) {
 	mean := dot(p, d)
 	for k := range d {
@@ -43,7 +43,7 @@ func normalized(p, d []float64) {
 	}
 }
 
-// MeanSquare is the mean over examples and actions.
+// MeanSquare averages over examples and actions.
 func MeanSquare(p, labels []float64, n int) (float64, []float64) {
 	loss, d := 0.0, make([]float64, len(p))
 	for k, v := range p {
@@ -54,7 +54,7 @@ func MeanSquare(p, labels []float64, n int) (float64, []float64) {
 	return loss, throughSoftmax(p, d, n)
 }
 
-// AbsoluteDifference is the mean over examples and actions.
+// AbsoluteDifference averages over examples and actions.
 func AbsoluteDifference(p, labels []float64, n int) (float64, []float64) {
 	loss, d := 0.0, make([]float64, len(p))
 	for k, v := range p {
@@ -67,8 +67,7 @@ func AbsoluteDifference(p, labels []float64, n int) (float64, []float64) {
 	return loss, throughSoftmax(p, d, n)
 }
 
-// Entropy is the mean of p log p over examples and actions: a negative entropy, divided by the number
-// of actions too.
+// Entropy averages p log p over examples and actions: a negative entropy, also divided by the number of actions.
 func Entropy(p []float64) (sum float64) {
 	for _, v := range p {
 		sum += v * math.Log(v+entropyEps)
@@ -76,10 +75,9 @@ func Entropy(p []float64) (sum float64) {
 	return sum / float64(len(p))
 }
 
-// PolicyLoss is that of reinforcement learning, with a weight of Entropy. It takes the probabilities
-// that were stored when the policy acted, masked and divided by their sum, in place of the network's:
-// the published program feeds them into its graph, where the gradient of the softmax takes them too.
-// Each example has the place of the action taken.
+// PolicyLoss is the loss of reinforcement learning, with a weight of Entropy. It uses the probabilities stored when the
+// policy acted, masked and divided by their sum, instead of the network's current ones: the published program feeds
+// them into its graph, and the gradient of the softmax uses them too. Each example has the index of its action.
 func PolicyLoss(stored []float64, actions []int, advantages []float64,
 	weight float64) (loss float64, logits []float64) {
 	n := len(actions)
@@ -95,7 +93,7 @@ func PolicyLoss(stored []float64, actions []int, advantages []float64,
 	return loss + weight*Entropy(stored), throughSoftmax(stored, d, n)
 }
 
-// ValueLoss is the mean square of values around targets.
+// ValueLoss is the mean squared difference between values and targets.
 func ValueLoss(values, targets []float64) (loss float64, d []float64) {
 	d = make([]float64, len(values))
 	for k, v := range values {
@@ -106,7 +104,7 @@ func ValueLoss(values, targets []float64) (loss float64, d []float64) {
 	return loss, d
 }
 
-// throughSoftmax turns derivatives with respect to probabilities into those of logits.
+// throughSoftmax converts derivatives with respect to probabilities to derivatives with respect to logits.
 func throughSoftmax(p, d []float64, n int) []float64 {
 	width := len(p) / n
 	for at := 0; at < len(p); at += width {

@@ -9,32 +9,32 @@ import (
 
 // MemoryOptions configure the published replay.
 type MemoryOptions struct {
-	Capacity int  // transitions that are kept; the last Capacity rewards are their mean's
-	Even     bool // draws evenly and without replacement, from a full memory alone; false draws by priority
-	// whether new ones have the priority of their reward above the mean, at least 1; false gives them the
-	// largest there is
+	Capacity int  // transitions to keep; the mean reward covers the last Capacity rewards
+	Even     bool // draws uniformly without replacement, only from a full memory; false draws by priority
+	// ByReward gives a new transition the priority of its reward above the mean, at least 1. False gives it the largest
+	// present priority.
 	ByReward     bool
-	EvictLeast   bool // whether a new one replaces that with the smallest priority; false the oldest one
-	MeanBaseline bool // whether rewards are relative to the mean, which bounds errors by 4
-	Critic       bool // whether a value network is; without mean baseline it bounds errors by 7, else 1
+	EvictLeast   bool // replaces the transition with the lowest priority; false replaces the oldest
+	MeanBaseline bool // rewards are relative to their mean; this limits errors to 4
+	Critic       bool // a value network exists; without mean baseline the limit on errors is then 7, else 1
 }
 
-// The constants of its replay.
+// Constants of the replay.
 const (
-	betaStep  = 1e-4 // that each draw adds to beta, which begins at a tenth
+	betaStep  = 1e-4 // increment of beta per draw; beta starts at 0.1
 	firstBeta = 0.1
 	errorEps  = 0.01 // added to errors
 	errorRoot = 0.9  // exponent of errors
-	overBound = 1.2  // what divides the bound for the first priority
+	overBound = 1.2  // divisor of the bound for the first priority
 )
 
-// Memory is the published replay. Priorities of new transitions are rewards and later ones powers of
-// errors, on different scales in one tree.
+// Memory is the published replay. The priorities of new transitions are rewards, and later ones are powers of errors,
+// on different scales in one tree.
 type Memory[T any] struct {
 	*replay.Memory[T]
 	o       MemoryOptions
 	beta    float64
-	rewards []float64 // the last ones, the newest at the end
+	rewards []float64 // last rewards, the newest at the end
 }
 
 // NewMemory makes an empty memory.
@@ -46,7 +46,7 @@ func NewMemory[T any](o MemoryOptions) (*Memory[T], error) {
 // Full reports whether a new transition replaces another one.
 func (m *Memory[T]) Full() bool { return m.Len() == m.Capacity() }
 
-// bound is the largest error that counts.
+// bound returns the upper bound on errors.
 func (m *Memory[T]) bound() float64 {
 	switch {
 	case m.o.MeanBaseline:
@@ -57,7 +57,7 @@ func (m *Memory[T]) bound() float64 {
 	return 1
 }
 
-// Store keeps a transition by its reward.
+// Store keeps a transition with its reward.
 func (m *Memory[T]) Store(item T, reward float64) error {
 	m.rewards = append(m.rewards, reward)
 	if len(m.rewards) > m.o.Capacity {
@@ -70,7 +70,7 @@ func (m *Memory[T]) Store(item T, reward float64) error {
 	return m.Add(item, priority)
 }
 
-// first is the priority of a new transition.
+// first returns the priority of a new transition.
 func (m *Memory[T]) first(reward float64) float64 {
 	switch {
 	case m.o.Even:
@@ -84,7 +84,7 @@ func (m *Memory[T]) first(reward float64) float64 {
 	return m.bound() / overBound
 }
 
-// MeanReward is the mean of the rewards that are kept.
+// MeanReward returns the mean of the kept rewards.
 func (m *Memory[T]) MeanReward() float64 {
 	sum := 0.0
 	for _, r := range m.rewards {
@@ -93,10 +93,10 @@ func (m *Memory[T]) MeanReward() float64 {
 	return sum / float64(max(1, len(m.rewards)))
 }
 
-// Beta is the exponent of the weights of the last draw.
+// Beta returns the exponent of the weights of the last draw.
 func (m *Memory[T]) Beta() float64 { return m.beta }
 
-// Sample draws n transitions; from an even memory as many as there are at most, with weights of one.
+// Sample draws n transitions. An even memory returns at most as many transitions as it holds, with weights of one.
 func (m *Memory[T]) Sample(n int, random *numpy.Random) (d replay.Draw, err error) {
 	if m.o.Even {
 		for _, k := range random.Choice(m.Len(), n) {
@@ -108,8 +108,7 @@ func (m *Memory[T]) Sample(n int, random *numpy.Random) (d replay.Draw, err erro
 	return m.Draw(n, m.beta, random)
 }
 
-// Learned sets the priority of a transition by the error of its value. It does nothing to an even
-// memory.
+// Learned sets the priority of a transition by the error of its value. It has no effect on an even memory.
 func (m *Memory[T]) Learned(place int, off float64) error {
 	if m.o.Even {
 		return nil

@@ -5,15 +5,14 @@ import (
 	"graft/internal/random/numpy"
 )
 
-// noise draws the errors of speeds. The original draws one for each job with servers, even where
-// errors are zero, unless speeds are analytic. It keeps those that matter, so that an episode can be
-// played again.
+// noise draws the errors of speeds. The original draws one for each job with servers, even if errors are zero, unless
+// speeds are analytic. noise keeps errors that are not zero, so that an episode can be replayed.
 type noise struct {
 	random *numpy.Random
 	silent bool // nothing is drawn
 	keep   bool // errors are not zero
 	drawn  []float64
-	again  int // of the kept ones that were played again; -1 draws new ones
+	again  int // index of the next kept error to replay; -1 draws new ones
 }
 
 func newNoise(s *elastic.Study, random *numpy.Random) *noise {
@@ -21,7 +20,7 @@ func newNoise(s *elastic.Study, random *numpy.Random) *noise {
 	return &noise{random: random, silent: analytic || s.Options.AllReduce, keep: s.Options.SpeedError > 0, again: -1}
 }
 
-// join makes a world draw its errors here.
+// join makes a world draw its errors from n.
 func (n *noise) join(w *elastic.World) {
 	if w.Errors = n; n.silent {
 		w.Errors = nil

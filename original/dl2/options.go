@@ -12,45 +12,43 @@ import (
 	"graft/internal/validate"
 )
 
-// The first layers of networks, which see a part of the state each.
+// Layouts of the first layer; each unit of it sees a part of the state.
 const (
 	WholeState    = "none"       // no such layer
-	ByJob         = "jobs"       // a layer for each job
-	ByAttribute   = "attributes" // a layer for each row of the window
+	ByJob         = "jobs"       // a layer per job
+	ByAttribute   = "attributes" // a layer per row of the window
 	defaultWindow = 20
 )
 
-// ShapeOptions describe what a policy sees and does, and its networks. The zero value is that of
-// the published experiments.
+// ShapeOptions describe a policy's observations, actions and networks. The zero value is the published setting.
 type ShapeOptions struct {
-	elastic.WindowOptions      // what the policy sees; zero is the first 20 jobs by arrival, and actions for bundles
-	NoStart               bool // no job gets a worker and a server before the policy acts in a slot
+	elastic.WindowOptions      // observations; zero means the first 20 jobs by arrival, and actions for bundles
+	NoStart               bool // gives no job a worker and a server before the policy acts in a slot
 	Layers                int  // hidden layers; zero means 1
-	Neurons               int  // of a hidden layer; zero means as many as the state has values
-	// NoAffine leaves out the shift and factor behind each ReLU. The original calls them a batch
-	// normalization, but they have no statistics.
+	Neurons               int  // neurons of a hidden layer; zero means the number of values in the state
+	// NoAffine removes the shift and factor after each ReLU. The original calls them batch normalization, but they have
+	// no statistics.
 	NoAffine  bool
-	FirstTanh bool // the first layer has tanh in place of ReLU
-	// layers before the hidden ones: jobs has one for each job, attributes one for each row of the window;
-	// empty means none
+	FirstTanh bool // first layer uses tanh in place of ReLU
+	// layers before the hidden ones: jobs has one per job, attributes one per row of the window; empty means none
 	Front    string `config:",one=none|jobs|attributes"`
-	Shortcut bool   // outputs of a job see its first layer too; it needs front jobs
+	Shortcut bool   // connects a job's outputs to its first layer as well; requires front = "jobs"
 }
 
-// Largest sizes of networks.
+// Limits on the sizes of networks.
 const (
 	maxWindow  = 1 << 10
 	maxLayers  = 64
 	maxNeurons = 1 << 14
 )
 
-// EnsureDefaults fills unset options.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *ShapeOptions) EnsureDefaults() {
 	o.Size, o.Layers, o.Order = cmp.Or(o.Size, defaultWindow), cmp.Or(o.Layers, 1), cmp.Or(o.Order, elastic.ByArrival)
 	o.Front = cmp.Or(o.Front, WholeState)
 }
 
-// Validate lists all faults.
+// Validate returns every invalid option.
 func (o *ShapeOptions) Validate() error {
 	faults := validate.Faults{within("window", o.Size, 1, maxWindow), within("hidden layers", o.Layers, 1, maxLayers),
 		within("neurons", o.Neurons, 0, maxNeurons)}
@@ -62,97 +60,97 @@ func (o *ShapeOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Rules of optimizers.
+// Names of optimizers.
 const (
 	Adam    = "adam"
 	RMSProp = "rmsprop"
 )
 
-// SupervisedOptions holds the options of imitating a scheduler.
+// SupervisedOptions configure imitation of a scheduler.
 type SupervisedOptions struct {
-	Steps int     // updates; zero means 200, negative none
+	Steps int     // updates by imitation; zero means 200, negative means none
 	Rate  float64 // learning rate; zero means 0.005
-	Batch int     // samples of all agents in an update; zero means 256
-	// of imitation; empty means Cross_Entropy
+	Batch int     // samples per update, over all agents; zero means 256
+	// loss of imitation; empty means Cross_Entropy
 	Loss      string `config:",one=Cross_Entropy|Mean_Square|Absolute_Difference"`
-	Teacher   string // scheduler that is imitated, such as drf or optimus; empty means drf
-	NoShuffle bool   // keeps jobs in their columns; false puts them in random ones
+	Teacher   string // scheduler to imitate, such as drf or optimus; empty means drf
+	NoShuffle bool   // keeps jobs in their columns; false shuffles the columns
 }
 
 // Rewards of actions.
 const (
-	SlotProgress = "progress"   // share of their epochs that jobs do in the slot, summed
-	JobProgress  = "job"        // share of its epochs that the action's job does in the slot
+	SlotProgress = "progress"   // sum over jobs of the fraction of epochs completed in the slot
+	JobProgress  = "job"        // fraction of its epochs that the action's job completes in the slot
 	JobsLeft     = "unfinished" // number of unfinished jobs; the original does not negate it
-	// of the slot for its last action, discounted by 0.99 for each action before; none where that found no room
+	// reward of the slot for its last action, discounted by 0.99 per earlier action; none if the last action found no
+	// room
 	Discounted = "discounted"
 )
 
-// ReinforcedOptions holds the options of reinforcement learning.
+// ReinforcedOptions configure reinforcement learning.
 type ReinforcedOptions struct {
-	Steps int     // updates; zero means 6000, negative none
+	Steps int     // updates by reinforcement learning; zero means 6000, negative means none
 	Rate  float64 // learning rate; zero means 0.0001
-	Batch int     // transitions of all agents in an update; zero means 256
-	Every int     // slots from an update to the next; zero means 1
-	// Reward of actions: progress is the share of their epochs that all jobs do in the slot, job that of the
-	// action's job, unfinished the number of unfinished jobs, which the original does not negate, and
-	// discounted that of the slot for its last action, discounted by 0.99 for each action before. Empty means
-	// progress.
+	Batch int     // transitions per update, over all agents; zero means 256
+	Every int     // slots between two updates; zero means 1
+	// Reward of actions: progress sums over all jobs the fraction of epochs completed in the slot; job uses only the
+	// action's job; unfinished is the number of unfinished jobs, which the original does not negate; discounted gives
+	// the last action the reward of the slot, and each earlier action 0.99 of the next one. Empty means progress.
 	Reward string `config:",one=progress|job|unfinished|discounted"`
-	// Entropy is the weight of the negative entropy in the loss; zero means 0.1, negative none.
+	// Entropy is the weight of the negative entropy in the loss. Zero means 0.1; negative means none.
 	Entropy       float64
-	NoCritic      bool // advantages are relative to the mean reward in place of a network's value
-	NoMean        bool // the mean reward plays no role; without critic, rewards are taken as they are
-	EpsilonGreedy bool // draws an action evenly at times, less and less
-	SameEpsilon   bool // all agents explore alike; false keeps later agents at it for longer
-	NoInjection   bool // the environment replaces no actions by rules
-	NoBalance     bool // leaves out the rule that grows a job with far fewer tasks than another
+	NoCritic      bool // advantages are relative to the mean reward instead of a value network
+	NoMean        bool // ignores the mean reward; without critic, rewards are used unchanged
+	EpsilonGreedy bool // draws an action uniformly with a probability that falls over time
+	SameEpsilon   bool // all agents explore equally; false lets later agents explore longer
+	NoInjection   bool // disables replacement of actions by rules of the environment
+	NoBalance     bool // disables the rule that grows a job with far fewer tasks than another
 }
 
-// ReplayOptions holds the options of each agent's memory.
+// ReplayOptions configure each agent's memory.
 type ReplayOptions struct {
-	Capacity   int  // transitions; zero means 8192
-	Even       bool // reinforcement learning draws evenly; false draws by priority. Imitation always draws evenly
-	NoSort     bool // a new transition has the largest priority; false that of its reward
-	EvictLeast bool // a new transition replaces that with the smallest priority; false the oldest one
-	Fill       int  // transitions of a slot that are kept, drawn at random; zero means all
+	Capacity   int  // capacity in transitions; zero means 8192
+	Even       bool // draws uniformly in reinforcement learning, as always in imitation; false draws by priority
+	NoSort     bool // gives a new transition the largest priority; false uses its reward
+	EvictLeast bool // replaces the transition with the lowest priority; false replaces the oldest
+	Fill       int  // transitions to keep per slot, drawn at random; zero means all
 }
 
-// WorkloadOptions holds the options of the workloads that an agent learns from.
+// WorkloadOptions configure the training workloads of an agent.
 type WorkloadOptions struct {
-	Count      int // workloads that it draws and repeats; zero means 100
-	FirstTypes int // job types at first; zero means all
-	TypesEvery int // updates after which there is another type; zero means 500, it needs FirstTypes
-	MostSlots  int // slots after which an episode is cut; zero means 1000
+	Count      int // workloads that an agent draws and repeats; zero means 100
+	FirstTypes int // job types at the start; zero means all
+	TypesEvery int // updates between two additions of a job type; zero means 500; requires FirstTypes
+	MostSlots  int // limit of slots per episode; zero means 1000
 }
 
-// ValidationOptions holds the options of validation.
+// ValidationOptions configure validation.
 type ValidationOptions struct {
-	// updates of reinforcement learning from a validation to the next, a quarter in imitation; zero means 200,
+	// updates of reinforcement learning between two validations, and a quarter of that in imitation; zero means 200,
 	// negative validates only on request
 	Every     int
-	Likeliest bool // takes the likeliest action; false draws
+	Likeliest bool // takes the most likely action; false draws
 }
 
-// Options are the parameters of a training. The zero value is that of the published experiments.
+// Options configure a training. The zero value is the published setting.
 type Options struct {
-	Shape      ShapeOptions      // what the policy sees and does, and its networks
-	Supervised SupervisedOptions // learning by imitation, which comes first
+	Shape      ShapeOptions      // observations, actions and networks of the policy
+	Supervised SupervisedOptions // imitation, the first phase of learning
 	Reinforced ReinforcedOptions // reinforcement learning
-	Replay     ReplayOptions     // memories of agents
-	Workloads  WorkloadOptions   // what agents learn from
+	Replay     ReplayOptions     // memory of each agent
+	Workloads  WorkloadOptions   // training workloads of agents
 	Validation ValidationOptions // validation
-	Optimizer  string            `config:",one=adam|rmsprop"` // of both networks; empty means adam
-	Agents     int               // agents that learn together, each in its own workloads; zero means 1
-	// Asynchronous applies each agent's gradient on its own (A3C), where all are averaged
-	// otherwise. Agents take turns in a fixed order, so a seed gives the same bits.
+	Optimizer  string            `config:",one=adam|rmsprop"` // optimizer of both networks; empty means adam
+	Agents     int               // agents that learn together, each with its own workloads; zero means 1
+	// Asynchronous applies each agent's gradient separately (A3C). False averages the gradients of all agents. Agents
+	// take turns in a fixed order, so a seed gives the same bits.
 	Asynchronous bool
-	Seed         uint64 // agent k draws from Seed+k+1; zero means 9973
+	Seed         uint64 // seed of a training; agent k draws from Seed+k+1; zero means 9973
 }
 
 const maxAgents = 1 << 10
 
-// EnsureDefaults fills unset options.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *Options) EnsureDefaults() {
 	o.Shape.EnsureDefaults()
 	s, r := &o.Supervised, &o.Reinforced
@@ -167,7 +165,7 @@ func (o *Options) EnsureDefaults() {
 	o.Optimizer, o.Agents, o.Seed = cmp.Or(o.Optimizer, Adam), cmp.Or(o.Agents, 1), cmp.Or(o.Seed, 9973)
 }
 
-// Validate lists all faults.
+// Validate returns every invalid option.
 func (o *Options) Validate() error {
 	s, r := &o.Supervised, &o.Reinforced
 	faults := validate.Faults{o.Shape.Validate(),

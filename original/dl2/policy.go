@@ -12,10 +12,10 @@ import (
 	"graft/torch/weights"
 )
 
-// Policy is a learned policy. Several goroutines may use it at a time.
+// Policy is a learned policy. It is safe for concurrent use.
 type Policy struct {
-	Shape     ShapeOptions // what it sees and does
-	AllReduce bool         // it learned for clusters without parameter servers
+	Shape     ShapeOptions // observations and actions
+	AllReduce bool         // trained for clusters without parameter servers
 
 	network *dense.Network
 }
@@ -26,7 +26,7 @@ func newPolicy(o ShapeOptions, allReduce bool, random *rand.Rand) (*Policy, erro
 	return &Policy{Shape: o, AllReduce: allReduce, network: n}, err
 }
 
-// network draws a policy's network, or that of the values of states.
+// network draws a policy's network, or the value network.
 func network(o ShapeOptions, allReduce, value bool, random *rand.Rand) (*dense.Network, error) {
 	rows := o.Rows()
 	return dense.New(rows*o.Size, random, o.Stack(rows, o.PerJob(allReduce), value)...)
@@ -42,7 +42,7 @@ func clone(n *dense.Network) *dense.Network {
 	return &c
 }
 
-// Fits returns an error if a cluster is of another kind than those that the policy learned in.
+// Fits returns an error if a cluster differs in kind from the training clusters.
 func (p *Policy) Fits(o elastic.Options) error {
 	if o.AllReduce == p.AllReduce {
 		return nil
@@ -52,7 +52,7 @@ func (p *Policy) Fits(o elastic.Options) error {
 		"use a policy of its kind", kinds[p.AllReduce], kinds[o.AllReduce])
 }
 
-// checkSize compares the size of a file with that of a policy, so that a small file cannot fill the memory.
+// checkSize compares the size of a file with the size of a policy, so that a small file cannot exhaust the memory.
 func (s *saved) checkSize(o ShapeOptions, allReduce bool) {
 	width, want, got := o.Rows()*o.Size, 0, 0
 	for _, l := range o.Stack(o.Rows(), o.PerJob(allReduce), false) {
@@ -71,13 +71,12 @@ func (s *saved) checkSize(o ShapeOptions, allReduce bool) {
 
 // SchedulerOptions describe how a policy schedules.
 type SchedulerOptions struct {
-	Likeliest bool   // takes the likeliest action; false draws, as published
-	Seed      uint32 // of the draws of each simulation; zero is a seed like any other
+	Likeliest bool   // takes the most likely action; false draws, as published
+	Seed      uint32 // seed of the draws of each simulation; zero is a valid seed
 }
 
-// Scheduler is the scheduler that a policy is, as in the published validation: each job gets a worker
-// and a server first, and an action without room ends the slot. It takes no action in clusters that it
-// does not fit.
+// Scheduler returns the policy as a scheduler, as in the published validation: each job gets a worker and a server
+// first, and an action without room ends the slot. It takes no action in clusters that it does not fit.
 func (p *Policy) Scheduler(name string, o SchedulerOptions) elastic.Kind {
 	return elastic.Kind{Name: name, About: "learned as DL2",
 		Quirks: []cluster.Quirk{elastic.FirstNode, elastic.Backward}, New: func(w *elastic.World) elastic.Scheduler {
@@ -117,7 +116,7 @@ func (s *scheduler) Schedule(*elastic.World) {
 	}
 }
 
-// probabilities of the actions in a state, or in several.
+// probabilities returns the probabilities of the actions in one state or several.
 func probabilities(p *dense.Pass, states []float64) []float64 {
 	return dense.Softmax(p.Forward(states), p.Outputs())
 }
@@ -125,7 +124,7 @@ func probabilities(p *dense.Pass, states []float64) []float64 {
 // policyKey names the description of a policy in the metadata of its file.
 const policyKey = "graft.dl2.policy"
 
-// policyHeader is that description, as JSON.
+// policyHeader is the description of a policy, as JSON.
 type policyHeader struct {
 	Version   int          `json:"version"`
 	Shape     ShapeOptions `json:"shape"`
@@ -145,7 +144,7 @@ func (p *Policy) Save() (*weights.Set, error) {
 	return s.set, nil
 }
 
-// IsPolicy reports whether a file says that it holds a policy of DL2.
+// IsPolicy reports whether a file is marked as a policy of DL2.
 func IsPolicy(set *weights.Set) bool { return set.Metadata[policyKey] != "" }
 
 // ReadPolicy returns the policy of a file.

@@ -5,7 +5,7 @@ import (
 	"graft/torch/weights"
 )
 
-// Policies of DL2 are schedulers of elastic jobs wherever this package is linked.
+// Registers policies of DL2 as schedulers of elastic jobs.
 func init() {
 	elastic.RegisterPolicies(func(name string, set *weights.Set) (kind elastic.Kind, mine bool, err error) {
 		if !IsPolicy(set) {

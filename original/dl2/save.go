@@ -15,35 +15,35 @@ import (
 // trainerKey names the state of a training in the metadata of its file.
 const trainerKey = "graft.dl2.training"
 
-// trainerState is that state beside tensors, as JSON.
+// trainerState is the state of a training without its tensors, as JSON.
 type trainerState struct {
 	Version int    `json:"version"`
 	Origin  string `json:"origin"` // digest of options, studies and workloads
 	progress
 	Random  []byte             `json:"random"`
-	Steps   [2]int             `json:"steps"` // of the optimizers
+	Steps   [2]int             `json:"steps"` // steps of the optimizers
 	Figures map[string]float64 `json:"figures"`
 	Agents  []agentState       `json:"agents"`
 }
 
 const trainerVersion = 1
 
-// agentState is an agent beside tensors.
+// agentState is the state of an agent without its tensors.
 type agentState struct {
 	Random  []byte    `json:"random"`
-	Drawn   []byte    `json:"drawn"` // generator before the workloads were drawn; empty before
+	Drawn   []byte    `json:"drawn"` // generator before the workloads were drawn; empty before that
 	Types   int       `json:"types"`
 	Next    int       `json:"next"`
 	Since   int       `json:"since"`
 	Updates int       `json:"updates"`
-	Running bool      `json:"running"` // a workload is under way
-	Played  int       `json:"played"`  // slots of it
+	Running bool      `json:"running"` // a workload is in progress
+	Played  int       `json:"played"`  // slots of that workload
 	Slot    slotDraws `json:"slot"`
 	Beta    float64   `json:"beta"`
-	Place   int       `json:"place"` // of the next transition
+	Place   int       `json:"place"` // index of the next transition
 }
 
-// digest identifies what a training was made from.
+// digest identifies the inputs of a training.
 func (t *Trainer) digest() (string, error) {
 	text, err := json.Marshal([]any{t.o, t.study, t.generate, t.validation})
 	if err != nil {
@@ -53,12 +53,12 @@ func (t *Trainer) digest() (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// Save returns the whole state for [Trainer.Restore]: networks, optimizers, memories, random numbers,
-// and environments in mid-episode, as the actions that were taken.
+// Save returns the whole state for [Trainer.Restore]: networks, optimizers, memories, random numbers, and unfinished
+// episodes as lists of their actions.
 func (t *Trainer) Save() (*weights.Set, error) {
 	s := &saved{set: &weights.Set{}}
 	head := trainerState{Version: trainerVersion, Origin: t.origin, progress: t.at, Figures: t.figures}
-	head.Random, _ = t.random.MarshalBinary() // it never fails
+	head.Random, _ = t.random.MarshalBinary() // never fails
 	for k, n := range []*dense.Network{t.newest.policy, t.newest.value} {
 		name := networkNames[k]
 		s.putAll(name, n.Params)
@@ -84,8 +84,8 @@ func (t *Trainer) Save() (*weights.Set, error) {
 
 var networkNames = [2]string{"policy", "value"}
 
-// Restore goes on where a training with the same options and workloads was saved. After an error the
-// trainer is of no further use.
+// Restore continues from a state saved by a training with the same options and workloads. After an error do not use the
+// trainer.
 func (t *Trainer) Restore(set *weights.Set) error {
 	if err := t.restore(set); err != nil {
 		return fmt.Errorf("restore a training of DL2: %w", err)
@@ -131,7 +131,7 @@ func (t *Trainer) restore(set *weights.Set) error {
 	return nil
 }
 
-// head reads the state beside tensors.
+// head reads the state without tensors.
 func (t *Trainer) head(set *weights.Set) (h trainerState, err error) {
 	text, ok := set.Metadata[trainerKey]
 	if !ok {
@@ -152,12 +152,12 @@ func (t *Trainer) head(set *weights.Set) (h trainerState, err error) {
 	return h, nil
 }
 
-// save writes an agent. Agents are saved between slots alone, so no transition waits for its reward.
+// save writes an agent. Agents are saved only between slots, so no transition waits for its reward.
 func (a *agent) save(s *saved) (h agentState) {
 	name := func(what string) string { return fmt.Sprintf("agent%d.%s", a.id, what) }
 	h = agentState{Drawn: a.drawn, Types: a.types, Next: a.next, Since: a.since, Updates: a.updates,
 		Beta: a.memory.beta}
-	h.Random, _ = a.random.MarshalBinary() // it never fails
+	h.Random, _ = a.random.MarshalBinary() // never fails
 	var errors []float64
 	var actions []int
 	switch {
@@ -178,7 +178,7 @@ func (a *agent) save(s *saved) (h agentState) {
 	return h
 }
 
-// saveMemory writes the memory, and returns the place of the next transition.
+// saveMemory writes the memory, and returns the index of the next transition.
 func (a *agent) saveMemory(s *saved, name func(what string) string) int {
 	m := a.memory.State()
 	var states, stored, rewards []float64
@@ -219,7 +219,7 @@ func (a *agent) restore(s *saved, h *agentState) error {
 	return a.random.UnmarshalBinary(h.Random)
 }
 
-// restoreEpisode draws the workloads again, and plays the one that was under way up to the same slot.
+// restoreEpisode draws the workloads again, and replays the unfinished one up to the same slot.
 func (a *agent) restoreEpisode(h *agentState, actions []int, errors []float64) (err error) {
 	if len(h.Drawn) == 0 {
 		return nil
@@ -247,7 +247,7 @@ func (a *agent) restoreEpisode(h *agentState, actions []int, errors []float64) (
 	return errReplay
 }
 
-// restoreMemory reads the memory, and checks that all of it fits the networks.
+// restoreMemory reads the memory, and checks that it fits the networks.
 func (a *agent) restoreMemory(s *saved, name func(what string) string, place int) {
 	actions := s.takeInts(name("memory.actions"))
 	n, inputs, outputs := len(actions), a.policy.Inputs, a.policy.Outputs()

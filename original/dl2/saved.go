@@ -8,7 +8,7 @@ import (
 	"graft/torch/weights"
 )
 
-// saved writes tensors to a set, or reads them, and keeps the first error.
+// saved writes tensors to a set or reads them, and keeps the first error.
 type saved struct {
 	set *weights.Set
 	err error
@@ -51,7 +51,7 @@ func (s *saved) fail(err error) {
 	}
 }
 
-// putInts writes whole numbers; up to 2^53 they are exact.
+// putInts writes integers, exactly up to 2^53.
 func (s *saved) putInts(name string, values []int) {
 	all := make([]float64, len(values))
 	for k, v := range values {
@@ -71,7 +71,7 @@ func (s *saved) takeInts(name string) (all []int) {
 	return all
 }
 
-// errNumbers is the error of numbers that are not finite.
+// errNumbers reports weights that are not finite.
 var errNumbers = errors.New("it has weights that are not finite")
 
 func (s *saved) putAll(name string, params [][]float64) {
@@ -90,7 +90,7 @@ func (s *saved) takeAll(name string, params [][]float64) {
 	}
 }
 
-// has reports whether there is a list of parameters.
+// has reports whether a list of parameters exists.
 func (s *saved) has(name string) bool {
 	_, ok := s.set.Find(name + ".0")
 	return ok

@@ -13,39 +13,38 @@ import (
 	"graft/learn/dense"
 )
 
-// Trainer trains a policy as DL2 was published: by imitation of a scheduler, then by reinforcement
-// learning in its environment. Equal options and seeds give equal bits. One goroutine uses it at a
-// time.
+// Trainer trains a policy as published for DL2: by imitation of a scheduler, then by reinforcement learning in its
+// environment. Equal options and seeds give equal bits. It is not safe for concurrent use.
 type Trainer struct {
 	*course
 	validation []elastic.Study
-	origin     string // digest of all that it was made from
+	origin     string // digest of all inputs
 
 	newest     nets
 	optimizers [2]optimizer  // of policy and value
-	random     *numpy.Random // of validation
+	random     *numpy.Random // random numbers of validation
 	agents     []*agent
 	at         progress
 	figures    map[string]float64
-	best       *dense.Network // policy of the least mean JCT in a validation between updates; nil before the first one
+	best       *dense.Network // policy with the lowest mean JCT in a validation; nil before the first one
 }
 
-// progress is the state of a training beside tensors.
+// progress is the state of a training without tensors.
 type progress struct {
 	Imitated   int  `json:"imitated"`   // updates by imitation
 	Reinforced int  `json:"reinforced"` // updates by reinforcement
-	BestAt     int  `json:"best_at"`    // updates before the validation with the least mean JCT
-	Turn       int  `json:"turn"`       // agent whose gradient is applied next, if they are asynchronous
+	BestAt     int  `json:"best_at"`    // updates before the validation with the lowest mean JCT
+	Turn       int  `json:"turn"`       // agent whose gradient is applied next, if asynchronous
 	Due        bool `json:"due"`        // validation comes next
 }
 
-// networkStream is the stream of random numbers of first weights.
+// networkStream is the random stream of initial weights.
 const networkStream = 53
 
-// NewTrainer begins a training. Study has the cluster, the speeds and the types of jobs; its jobs are
-// ignored. Generate describes the workloads that agents learn from, and validation are those that a
-// policy is measured on. Schedulers and environments have the faults of the original, whatever quirks
-// and cost of scaling the studies have; the reward of slots is that of the options.
+// NewTrainer starts a training. Study has the cluster, the speeds and the types of jobs; its jobs are ignored. Generate
+// describes the training workloads of agents; validation has the workloads for measuring a policy. Schedulers and
+// environments have the faults of the original, whatever quirks and cost of scaling the studies set. The options
+// determine the reward of slots.
 func NewTrainer(study elastic.Study, generate elastic.GenerateOptions, validation []elastic.Study,
 	o Options) (*Trainer, error) {
 	o.EnsureDefaults()
@@ -118,7 +117,7 @@ func (t *Trainer) build() (err error) {
 	return t.gather()
 }
 
-// rate is the learning rate of a phase.
+// rate returns the learning rate of a phase.
 func (o *Options) rate(imitates bool) float64 {
 	if imitates {
 		return o.Supervised.Rate
@@ -126,7 +125,7 @@ func (o *Options) rate(imitates bool) float64 {
 	return o.Reinforced.Rate
 }
 
-// imitates reports whether imitation is under way.
+// imitates reports whether the training is in its imitation phase.
 func (t *Trainer) imitates() bool { return t.at.Imitated < t.o.Supervised.Steps }
 
 // gather makes the agents of a phase.
@@ -151,7 +150,7 @@ func (t *Trainer) send(a *agent) {
 	}
 }
 
-// Ended says why learning is over; empty while it goes on.
+// Ended returns the reason why learning is over; empty while it continues.
 func (t *Trainer) Ended() string {
 	if t.imitates() || t.at.Reinforced < t.o.Reinforced.Steps || t.at.Due {
 		return ""
@@ -165,16 +164,15 @@ func (t *Trainer) Updates() (imitated, reinforced int) { return t.at.Imitated, t
 // Steps returns the number of all updates.
 func (t *Trainer) Steps() int { return t.at.Imitated + t.at.Reinforced }
 
-// Policy returns a copy of the policy as it is now.
+// Policy returns a copy of the current policy.
 func (t *Trainer) Policy() *Policy { return t.policyOf(t.newest.policy) }
 
-// BestTime returns the least mean JCT of the validations that Advance made, NaN before the first one, and
-// the updates before it.
+// BestTime returns the lowest mean JCT in the validations that Advance made, and the number of updates before it. It
+// returns NaN before the first validation.
 func (t *Trainer) BestTime() (jct float64, updates int) { return t.figure("best_jct"), t.at.BestAt }
 
-// Best returns the policy with the least mean JCT in the validations that Advance made, as DL2 reports;
-// before the first one, the policy as it is now. Its time is chosen on these workloads, so others
-// have to measure it.
+// Best returns the policy with the lowest mean JCT in the validations that Advance made, as DL2 reports. Before the
+// first one it returns the current policy. The policy is selected on these workloads, so measure it on others.
 func (t *Trainer) Best() *Policy {
 	if t.best == nil {
 		return t.Policy()
@@ -186,9 +184,9 @@ func (t *Trainer) policyOf(n *dense.Network) *Policy {
 	return &Policy{Shape: t.o.Shape, AllReduce: t.study.Options.AllReduce, network: clone(n)}
 }
 
-// Advance updates the parameters once, with a validation before the first update and after those that
-// have one. It does nothing once learning is over. After an error of its context it can be called
-// again, and no bit differs; after another error the trainer is of no further use.
+// Advance updates the parameters once. It validates before the first update and after each update for which validation
+// is due. It does nothing once learning is over. After an error of its context, call it again; the results stay
+// bit-identical. After another error do not use the trainer.
 func (t *Trainer) Advance(ctx context.Context) error {
 	if err := t.settle(ctx); err != nil || t.Ended() != "" {
 		return err
@@ -219,8 +217,8 @@ func (t *Trainer) settle(ctx context.Context) error {
 	return nil
 }
 
-// update takes a step of the optimizers. All agents play until their gradients are due, which can be
-// interrupted; the rest cannot.
+// update takes a step of the optimizers. All agents act until their gradients are due, which can be interrupted; the
+// rest cannot.
 func (t *Trainer) update(ctx context.Context) error {
 	agents := t.agents
 	if t.o.Asynchronous {
@@ -266,7 +264,7 @@ func (t *Trainer) apply(g gradient) error {
 	return nil
 }
 
-// observe keeps the means of what agents have seen, as far as all have seen it.
+// observe stores the means of the agents' last outcomes, if every agent has one.
 func (t *Trainer) observe(agents []*agent) {
 	for name, of := range map[string]func(a *agent) float64{
 		"reward":            func(a *agent) float64 { return a.last.reward },
@@ -284,8 +282,8 @@ func (t *Trainer) observe(agents []*agent) {
 	}
 }
 
-// count counts an update. Behind the last one by imitation, reinforcement begins with its weights and its
-// optimizer's moments, but counts the optimizer's steps anew; agents begin anew too.
+// count counts an update. After the last update by imitation, reinforcement learning starts with its weights and its
+// optimizer's moments, but with a step count of zero and new agents.
 func (t *Trainer) count() error {
 	if !t.imitates() {
 		t.at.Reinforced++

@@ -12,13 +12,13 @@ import (
 type Validation struct {
 	MeanJCT    float64 // mean time from arrival to completion of a workload's jobs
 	Makespan   float64 // end of the last job
-	MeanReward float64 // of slots
-	// jobs of all workloads that were left when an episode was cut; they count as if they ended there
+	MeanReward float64 // mean reward of slots
+	// jobs of all workloads left when an episode was cut; they count as if they ended then
 	Unfinished int
 }
 
-// Validate runs the policy on the validation workloads. Random numbers come from one stream, so the
-// next validation draws others. An error changes nothing.
+// Validate runs the policy on the validation workloads. Random numbers come from one stream, so the next validation
+// draws different ones. An error changes nothing.
 func (t *Trainer) Validate(ctx context.Context) (v Validation, err error) {
 	was := *t.random
 	n := float64(len(t.validation))
@@ -61,7 +61,7 @@ func (t *Trainer) validate(ctx context.Context, s elastic.Study) (v Validation, 
 	return outcome(&s, e.Result()), nil
 }
 
-// outcome is that of an episode, in which jobs may be left.
+// outcome returns the outcome of an episode, which may have unfinished jobs.
 func outcome(s *elastic.Study, r *elastic.Result) Validation {
 	v := Validation{MeanReward: r.MeanReward, Makespan: r.Makespan, Unfinished: len(s.Jobs) - len(r.Completions)}
 	done, sum := map[int]bool{}, 0.0
@@ -86,10 +86,10 @@ func FigureNames() []string {
 		"validation_reward", "validation_unfinished", "best_jct"}
 }
 
-// Figures returns a point of the learning curve: updates of both phases; of the last update the losses, the mean
-// entropy of the policy in nats and the mean absolute error of rewards; of the agents the reward of the last slot,
-// the chance of even draws, and the times of the last workload; and the last validation, in slots, and the least mean
-// JCT of all that Advance made. Values that are not known yet are NaN.
+// Figures returns a point of the learning curve: updates of both phases; losses, mean entropy of the policy in nats and
+// mean absolute error of rewards in the last update; the agents' reward of the last slot, probability of uniform draws,
+// and times of the last workload; the last validation, in slots, and the lowest mean JCT of all validations that
+// Advance made. Unknown values are NaN.
 func (t *Trainer) Figures() ([]float64, error) {
 	var all []float64
 	for _, name := range FigureNames() {

@@ -12,13 +12,13 @@ import (
 	"graft/trainer"
 )
 
-// The tables of a study's run folder, its checkpoints and their sections.
+// Tables of a study's run folder, its checkpoints and their sections.
 const (
 	learningTable  = "learning"
 	episodeTable   = "episodes"
 	studySaved     = "study"
 	studyPosition  = "position.json"
-	studyTensors   = "policy" // as safetensors
+	studyTensors   = "policy" // in safetensors format
 	studyCondition = "conditions.json"
 )
 
@@ -35,15 +35,14 @@ var episodeColumns = []results.Column{
 // Folder records a study in a run folder.
 type Folder struct {
 	Run   *results.Run
-	Table *tables.Table // that is learned from
-	// Conditions is a digest of all that the figures depend on; a study is resumed
-	// under the same ones only.
+	Table *tables.Table // training table
+	// Conditions is a digest of all inputs of the metrics; a study is resumed only under the same conditions.
 	Conditions string
 
 	rows, episodes *results.Stream
 }
 
-// OpenFolder opens the tables of a run folder, which the caller closes.
+// OpenFolder opens the tables of a run folder. The caller closes the run.
 func OpenFolder(run *results.Run, t *tables.Table, conditions string) (*Folder, error) {
 	f := &Folder{Run: run, Table: t, Conditions: conditions}
 	var err error
@@ -53,7 +52,7 @@ func OpenFolder(run *results.Run, t *tables.Table, conditions string) (*Folder, 
 	if f.episodes, err = run.Stream(episodeTable, episodeColumns); err != nil {
 		return nil, err
 	}
-	return f, f.episodes.Buffer(1000) // what a kill takes is learned again
+	return f, f.episodes.Buffer(1000) // rows lost in a kill are learned again
 }
 
 // Row adds a row to the table learning.
@@ -62,7 +61,7 @@ func (f *Folder) Row(r Row) error {
 		tables.Sequence(f.Table.Records[r.Greedy].Sequence), r.Temperature, r.Rate)
 }
 
-// Episodes adds rows to the table episodes. With the rule exact there are none.
+// Episodes adds rows to the table episodes. The rule exact has none.
 func (f *Folder) Episodes(first int, l EpisodeResults) error {
 	for k, end := range l.Ends {
 		r := &f.Table.Records[end]
@@ -93,8 +92,8 @@ func (f *Folder) Save(l *Learner) error {
 	})
 }
 
-// Restore brings a policy to the newest checkpoint that is whole, and the tables to
-// where they were then. Without one it begins anew, and false is returned.
+// Restore restores a policy from the newest intact checkpoint, and the tables to their state at that time. Without a
+// checkpoint it starts from the beginning and returns false.
 func (f *Folder) Restore(l *Learner) (bool, error) {
 	c, err := f.Run.LoadCheckpoint()
 	if errors.Is(err, results.ErrNoCheckpoint) {
@@ -124,5 +123,5 @@ func (f *Folder) Restore(l *Learner) (bool, error) {
 	return true, l.Restore(set, sections[studyPosition])
 }
 
-// Digest tells two studies apart by their tables: equal digests are equal to the bit.
+// Digest identifies a study by its tables: equal digests mean bit-identical tables.
 func (f *Folder) Digest() string { return f.rows.Digest() + f.episodes.Digest() }

@@ -20,18 +20,17 @@ type Learner struct {
 	at        torch.PolicyProgress
 }
 
-// EpisodeResults holds the results of episodes, one value for each.
+// EpisodeResults holds the results of episodes, one value per episode.
 type EpisodeResults struct {
-	// Ends of the episodes; nil with the rule exact, which plays none.
+	// Ends of the episodes; nil with the rule exact, which has no episodes.
 	Ends []int32
-	// Objectives has the loss of each step: the mean over the decisions of minus the log
-	// probability times the reward. With the rule exact it is the expected reward
-	// before each step, which was ascended.
+	// Objectives has the loss of each step: the mean over the decisions of minus the log probability times the reward.
+	// With the rule exact it is the expected reward before each step, which is maximized.
 	Objectives []float64
 }
 
-// NewLearner makes a policy that knows nothing, drawn from a seed as PyTorch draws
-// one; its actions are drawn from the same stream afterwards.
+// NewLearner makes an untrained policy, drawn from a seed as in PyTorch; its actions are then drawn from the same
+// stream.
 func NewLearner(s *torch.Scope, t *Tree, e Embedding, p PolicyOptions, o Options, seed int64) (*Learner, error) {
 	l, err := newLearner(s, t, e, p, o, seed)
 	if err == nil {
@@ -70,16 +69,16 @@ func newLearner(s *torch.Scope, t *Tree, e Embedding, p PolicyOptions, o Options
 // Episodes returns the number of episodes that the policy has learned from.
 func (l *Learner) Episodes() int { return int(l.at.Episodes) }
 
-// Rate is Adam's of the next step.
+// Rate returns Adam's learning rate for the next step.
 func (l *Learner) Rate() float64 { return l.at.LR }
 
-// Heat is the temperature of the next episode.
+// Heat returns the temperature of the next episode.
 func (l *Learner) Heat() float64 { return l.at.Temperature }
 
-// Done says whether all episodes were learned from.
+// Done reports whether all episodes are done.
 func (l *Learner) Done() bool { return l.Episodes() >= l.Options.Episodes }
 
-// Learn learns from so many more episodes, in whole batches, or from those that are left.
+// Learn learns from a number of further episodes, in whole batches, or from the remaining ones.
 func (l *Learner) Learn(episodes int) (EpisodeResults, error) {
 	episodes = min(episodes, l.Options.Episodes-l.Episodes())
 	if l.Rule == Exact {
@@ -92,14 +91,14 @@ func (l *Learner) Learn(episodes int) (EpisodeResults, error) {
 
 // Expectation is the expected result of a policy.
 type Expectation struct {
-	Reward   float64   // on average
-	Accuracy float64   // on average
-	Ends     []float64 // how likely each is
-	Greedy   int       // the end that it comes to by always taking the likeliest action
+	Reward   float64   // expected reward
+	Accuracy float64   // expected accuracy
+	Ends     []float64 // probability of each end
+	Greedy   int       // end reached by always taking the most likely action
 }
 
-// Expect says what the policy can expect, by the actions' probabilities without a
-// temperature. It changes nothing that is learned.
+// Expect computes the expected result, with the actions' probabilities without a temperature. It does not change the
+// learner.
 func (l *Learner) Expect() (Expectation, error) {
 	var o Expectation
 	var err error
@@ -119,7 +118,7 @@ func (l *Learner) Expect() (Expectation, error) {
 	return o, nil
 }
 
-// Probabilities of the actions in all states of the tree, at a temperature.
+// Probabilities returns the probabilities of the actions in all states of the tree, at a temperature.
 func (l *Learner) Probabilities(temperature float64) ([][]float64, error) {
 	all := make([]int32, len(l.Tree.States))
 	for k := range all {

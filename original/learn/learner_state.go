@@ -65,15 +65,14 @@ func (l *Learner) parameters() (all []parameter) {
 	return all
 }
 
-// draw initialises the policy with the values that PyTorch draws, in the order in which the
-// original made its layers. The original also drew an embedding, which that of the vocabulary
-// replaced.
+// draw initialises the policy with the values that PyTorch draws, in the order of the original's layers. The original
+// also drew an embedding, which the vocabulary's replaces.
 func (l *Learner) draw(s *torch.Scope) error {
 	var flat []float64
 	take := func(t *torch.Tensor) {
 		values, err := torch.Values[float32](t)
 		if err != nil {
-			return // the scope says why
+			return // the scope has the error
 		}
 		for _, v := range values {
 			flat = append(flat, float64(v))
@@ -165,8 +164,8 @@ func (l *Learner) find(set *weights.Set, prefix string) ([]float64, error) {
 	return values, errors.Join(faults...)
 }
 
-// Begin initialises the policy with the parameters of another from a file. The vocabulary's
-// embedding stays, and the optimizer begins anew.
+// Begin initialises the policy with the parameters of another from a file. It keeps the vocabulary's embedding, and
+// resets the optimizer.
 func (l *Learner) Begin(set *weights.Set) error {
 	values, err := l.find(set, "")
 	if err != nil {
@@ -175,8 +174,7 @@ func (l *Learner) Begin(set *weights.Set) error {
 	return l.policy.Write(torch.PolicyParameters, values)
 }
 
-// The prefixes of a saved policy's tensors, and the name of the tensor with the state of its
-// generator.
+// Prefixes of a saved policy's tensors, and the name of the tensor with the state of its generator.
 const (
 	policyPrefix    = "policy/"
 	firstPrefix     = "first/"
@@ -206,7 +204,7 @@ func (l *Learner) Save() (*weights.Set, []byte, error) {
 var savedParts = map[string]torch.PolicyPart{policyPrefix: torch.PolicyParameters, firstPrefix: torch.PolicyFirst,
 	secondPrefix: torch.PolicySecond}
 
-// Restore restores the state of Save. The tree and the options must be the same.
+// Restore restores a state from Save. The tree and the options must be the same.
 func (l *Learner) Restore(set *weights.Set, text []byte) error {
 	if err := l.restore(set, text); err != nil {
 		return fmt.Errorf("restore the policy: %w", err)

@@ -10,27 +10,27 @@ import (
 	"graft/torch"
 )
 
-// PolicyOptions are the sizes of a policy that learns. Those of its vocabulary and
-// the number of its actions are given with what it learns from.
+// PolicyOptions are the sizes of a policy that learns. The training data determine its vocabulary and its number of
+// actions.
 type PolicyOptions struct {
 	Hidden int // units of each direction of the biLSTM over layers; zero means 50
 	Memory int // units of the LSTM after it; zero means 16
 	Linear int // values between the linear layers; zero means 128
 	Time   int // values of the encoding of the time left; zero means 8
-	// Precise computes in float64; false is float32, as the original.
+	// Precise computes in float64. False computes in float32, like the original.
 	Precise bool
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *PolicyOptions) EnsureDefaults() {
 	o.Hidden, o.Memory = cmp.Or(o.Hidden, 50), cmp.Or(o.Memory, 16)
 	o.Linear, o.Time = cmp.Or(o.Linear, 128), cmp.Or(o.Time, 8)
 }
 
-// largestSize bounds sizes: more is a slip of the hand.
+// largestSize limits sizes; a larger one is a mistake.
 const largestSize = 1 << 10
 
-// Validate lists all that is wrong.
+// Validate returns every invalid option.
 func (o PolicyOptions) Validate() error {
 	var faults validate.Faults
 	for _, size := range []struct {
@@ -43,41 +43,40 @@ func (o PolicyOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// How a policy learns.
+// Rules of learning.
 const (
-	Reinforce = "reinforce" // from episodes that it plays (Williams 1992)
-	Exact     = "exact"     // from all sequences at once, each as likely as it is
+	Reinforce = "reinforce" // from sampled episodes (Williams 1992)
+	Exact     = "exact"     // from all sequences at once, weighted by probability
 )
 
-// What a policy is rewarded with.
+// Kinds of reward.
 const (
-	RewardTangent  = "tangent"  // 100 tan(πa/2) of the accuracy a, which stretches what is near to 1
+	RewardTangent  = "tangent"  // 100 tan(πa/2) of the accuracy a, which expands values near 1
 	RewardAccuracy = "accuracy" // the accuracy, between 0 and 1
-	RewardStandard = "standard" // the accuracy in deviations from the mean of the table
+	RewardStandard = "standard" // the accuracy in standard deviations from the table's mean
 )
 
-// Options say how a policy learns. The zero value learns as the original's did.
+// Options configure how a policy learns. The zero value is the original's setting.
 type Options struct {
-	Rule     string  `config:",one=reinforce|exact"` // empty means reinforce
-	Episodes int     // in all; with the rule exact a step counts as one; zero means 10,000
-	Reward   string  `config:",one=tangent|accuracy|standard"` // empty means tangent
-	LR       float64 // Adam's rate; zero means 0.0001
-	LRDecay  float64 // factor of the rate at each decay; zero means 0.99
-	LREvery  int     // episodes between decays of the rate; zero means 500
-	LRLeast  float64 // rate at which decays end; zero means 1e-9
-	// Temperature above 1 makes actions more equally likely while a policy learns: they
-	// have the softmax of the policy's probabilities, and not of its logits, over it.
-	// Zero means 1.
+	Rule     string  `config:",one=reinforce|exact"` // rule of learning from the table; empty means reinforce
+	Episodes int     // total episodes; with the rule exact a step counts as one; zero means 10,000
+	Reward   string  `config:",one=tangent|accuracy|standard"` // reward as a function of accuracy; empty means tangent
+	LR       float64 // Adam's learning rate; zero means 0.0001
+	LRDecay  float64 // factor of the learning rate at each decay; zero means 0.99
+	LREvery  int     // episodes between decays of the learning rate; zero means 500
+	LRLeast  float64 // lower bound of the learning rate under decay; zero means 1e-9
+	// Temperature above 1 makes the probabilities of actions more equal during learning: actions are drawn from the
+	// softmax of the policy's probabilities (not logits) divided by it. Zero means 1.
 	Temperature      float64
 	TemperatureDecay float64 // factor of the temperature at each decay, down to 1; zero means 0.9
 	TemperatureEvery int     // episodes between decays of the temperature; zero means 1
-	// share of each reward in the running mean that is subtracted from rewards; zero means no baseline
+	// weight of each reward in the running mean that is subtracted from rewards; zero means no baseline
 	Baseline float64
-	Entropy  float64 // weight of the entropy of each decision beside its reward; zero means none
-	Batch    int     // episodes for each step; zero means 1
+	Entropy  float64 // weight of the entropy of each decision, added to its reward; zero means none
+	Batch    int     // episodes per step; zero means 1
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *Options) EnsureDefaults() {
 	o.Rule, o.Reward = cmp.Or(o.Rule, Reinforce), cmp.Or(o.Reward, RewardTangent)
 	o.Episodes, o.Batch = cmp.Or(o.Episodes, 10_000), cmp.Or(o.Batch, 1)
@@ -87,7 +86,7 @@ func (o *Options) EnsureDefaults() {
 		cmp.Or(o.TemperatureEvery, 1)
 }
 
-// Validate lists all that is wrong.
+// Validate returns every invalid option.
 func (o Options) Validate() error {
 	var faults validate.Faults
 	rules, rewards := []string{Reinforce, Exact}, []string{RewardTangent, RewardAccuracy, RewardStandard}

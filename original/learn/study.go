@@ -11,38 +11,37 @@ import (
 	"graft/simulation/tables"
 )
 
-// Study is a policy that learns from a table, with the figures of how it does. It
-// shows the same bits however often it is stopped and resumed.
+// Study trains a policy on a table and records metrics. Its results are bit-identical however often it is stopped and
+// resumed.
 type Study struct {
 	*Learner
-	Table      *tables.Table    // whose records are the ends of the learner's tree
-	Every      int              // episodes that a row of figures is about; zero means 100
-	Checkpoint time.Duration    // of the machine's time between checkpoints; zero means 30 s
-	Now        func() time.Time // when checkpoints are due; nil saves in the end only
-	Recorder   Recorder         // where figures go
+	Table      *tables.Table    // its records are the ends of the learner's tree
+	Every      int              // episodes per row of metrics; zero means 100
+	Checkpoint time.Duration    // wall-clock time between checkpoints; zero means 30 s
+	Now        func() time.Time // clock for checkpoints; nil saves only at the end
+	Recorder   Recorder         // receives metrics
 
 	saved time.Time
 }
 
-// Row is the figures of some episodes.
+// Row holds the metrics of some episodes.
 type Row struct {
-	Episodes    int     // in all, after these
-	Objective   float64 // the mean of theirs
-	Accuracy    float64 // the mean of theirs; with the rule exact what the policy expects
-	Expected    float64 // accuracy that the policy expects after them
-	Greedy      int     // record that the likeliest actions lead to
-	Temperature float64 // of the next episode
-	Rate        float64 // of the next step
+	Episodes    int     // total after this row
+	Objective   float64 // mean over these episodes
+	Accuracy    float64 // mean over these episodes; with the rule exact, the policy's expectation
+	Expected    float64 // accuracy expected by the policy after them
+	Greedy      int     // record of the most likely actions
+	Temperature float64 // temperature of the next episode
+	Rate        float64 // learning rate of the next step
 }
 
 // Recorder records a study.
 type Recorder interface {
-	// Row adds figures.
+	// Row adds metrics.
 	Row(r Row) error
-	// Episodes adds episodes, of which the first has a number from 0.
+	// Episodes adds episodes; first is the number of the first one, from 0.
 	Episodes(first int, l EpisodeResults) error
-	// Save keeps a checkpoint that belongs to the rows and lessons so far, whole or
-	// not at all.
+	// Save atomically writes a checkpoint that belongs to the rows and episodes so far.
 	Save(l *Learner) error
 }
 
@@ -75,7 +74,7 @@ func (s *Study) save() error {
 	return s.Recorder.Save(s.Learner)
 }
 
-// lesson learns as much as a row is about, and saves where it is time.
+// lesson learns the episodes of one row, and saves if a checkpoint is due.
 func (s *Study) lesson() error {
 	first := s.Episodes()
 	size := (cmp.Or(s.Every, 100) + s.Batch - 1) / s.Batch * s.Batch // whole batches
@@ -114,16 +113,16 @@ func (s *Study) row(l EpisodeResults) (Row, error) {
 
 // StudyOutcome is the result of a study.
 type StudyOutcome struct {
-	Episodes    int      `json:"episodes"`          // that were learned from
-	Expected    float64  `json:"expected_accuracy"` // of a sequence that the policy draws
-	Greedy      []string `json:"greedy"`            // the sequence of its likeliest actions
-	Accuracy    float64  `json:"accuracy"`          // of that sequence
-	Rank        int      `json:"rank"`              // of that sequence in the table, from 1
-	Records     int      `json:"records"`           // of the table
-	Best        []string `json:"best"`              // sequence of the table
-	Most        float64  `json:"best_accuracy"`     // of that sequence
-	Temperature float64  `json:"temperature"`       // in the end
-	Rate        float64  `json:"learning_rate"`     // of the learning, in the end
+	Episodes    int      `json:"episodes"`          // episodes learned from
+	Expected    float64  `json:"expected_accuracy"` // accuracy of a sequence drawn by the policy
+	Greedy      []string `json:"greedy"`            // sequence of its most likely actions
+	Accuracy    float64  `json:"accuracy"`          // accuracy of that sequence
+	Rank        int      `json:"rank"`              // rank of that sequence in the table, from 1
+	Records     int      `json:"records"`           // records in the table
+	Best        []string `json:"best"`              // best sequence in the table
+	Most        float64  `json:"best_accuracy"`     // accuracy of that sequence
+	Temperature float64  `json:"temperature"`       // final temperature
+	Rate        float64  `json:"learning_rate"`     // final learning rate
 }
 
 // Outcome returns the result so far.

@@ -10,11 +10,11 @@ import (
 	"graft/simulation/tables"
 )
 
-// Tokens reads a network as tokens for a policy.
+// Tokens converts a network to tokens for a policy.
 type Tokens func(n *model.Network) ([]int32, error)
 
-// VocabularyTokens reads networks by a vocabulary, behind token 0 where prefix is set,
-// as the original had it while its first policies learned.
+// VocabularyTokens converts networks by a vocabulary, with token 0 first if prefix is set, as while the original's
+// first policies learned.
 func VocabularyTokens(v *vocab.Vocabulary, prefix bool) Tokens {
 	return func(n *model.Network) ([]int32, error) {
 		ids, err := v.Tokens(n)
@@ -32,19 +32,17 @@ func VocabularyTokens(v *vocab.Vocabulary, prefix bool) Tokens {
 	}
 }
 
-// TreeOptions say how a table becomes a tree. Tokens must be there.
+// TreeOptions configure the conversion of a table to a tree. Tokens is required.
 type TreeOptions struct {
-	Surgery net2net.Options // how actions are done; they need no batch without weights
-	Tokens  Tokens          // must be given; nil is no reader
-	// Discard skips as many random numbers as the original drew for the weights of its
-	// networks, so that a policy samples the actions that the original's did on a CPU.
-	// False skips none.
+	Surgery net2net.Options // surgery for the actions; without weights it needs no batch
+	Tokens  Tokens          // required
+	// Discard skips the random numbers that the original drew for the weights of its networks, so that a policy samples
+	// the same actions as the original's on a CPU. False skips none.
 	Discard bool
 }
 
-// NewPolicyTree is a table as a policy learns from it. Its states are the networks that the
-// beginnings of sequences make of n, which has no weights and is not changed, with
-// the time that was left; its ends are the records, by their places.
+// NewPolicyTree converts a table to a tree for learning. Its states are the networks that prefixes of sequences make of
+// n, with the time left; its ends are the records, by index. n has no weights and is not changed.
 func NewPolicyTree(t *tables.Table, n *model.Network, o TreeOptions) (*Tree, error) {
 	if len(t.Actions) == 0 {
 		return nil, fmt.Errorf("make a tree of table %s: its actions depend on the network", t.Name)
@@ -70,13 +68,13 @@ func NewPolicyTree(t *tables.Table, n *model.Network, o TreeOptions) (*Tree, err
 	return tree, nil
 }
 
-// grown is a network after the beginning of a sequence.
+// grown is a network after a prefix of a sequence.
 type grown struct {
 	prefix []string
 	net    *model.Network
 }
 
-// addState adds a state to the tree and returns its children; next is the first one's place.
+// addState adds a state to the tree and returns its children; next is the index of the first child.
 func addState(t *tables.Table, tree *Tree, g grown, next int, o TreeOptions) ([]grown, error) {
 	s := TreeState{Left: t.LeftAfter(g.prefix), Budget: t.Budget}
 	var err error
@@ -114,8 +112,8 @@ func grow(n *model.Network, text string, o net2net.Options) (*model.Network, err
 	return grown, err
 }
 
-// drawn counts the random numbers that PyTorch takes for a network's first weights: one
-// for each value that does not begin at zero or one.
+// drawn counts the random numbers that PyTorch draws for a network's initial weights: one for each value that does not
+// start at zero or one.
 func drawn(n *model.Network) int {
 	count := 0
 	for _, e := range n.State() {
@@ -126,18 +124,17 @@ func drawn(n *model.Network) int {
 	return count
 }
 
-// hasWeight tells layers whose bias is drawn from those where it begins at zero.
+// hasWeight distinguishes layers with a drawn bias from layers whose bias starts at zero.
 func hasWeight(l model.Layer) bool {
 	return slices.ContainsFunc(l.Slots(), func(s model.Slot) bool { return s.Role == model.Weight })
 }
 
-// madeOfOne is the number of random numbers that the original drew for a new linear
-// layer of any size: it made a layer with a single input and output, and then replaced
-// the weights.
+// madeOfOne is the number of random numbers that the original drew for a new linear layer of any size: it made a layer
+// with a single input and output, and then replaced the weights.
 const madeOfOne = 2
 
-// discarded counts the random numbers that the original drew for a new layer before it
-// replaced the weights with an identity.
+// discarded counts the random numbers that the original drew for a new layer before it replaced the weights by an
+// identity.
 func discarded(before, after *model.Network) int {
 	had := map[string]int{}
 	for _, leaf := range before.Leaves() {

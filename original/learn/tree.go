@@ -12,42 +12,42 @@ import (
 	"graft/torch"
 )
 
-// Tree holds the states of a scenario, and the accuracy at the end of every sequence of
-// actions. State 0 is the beginning of each.
+// Tree holds the states of a scenario, and the accuracy at the end of every sequence of actions. State 0 is the start
+// of all sequences.
 type Tree struct {
 	States   []TreeState
-	Accuracy []float64 // of each end, between 0 and 1
-	Actions  int       // that there are in each state
-	// Discarded is the number of random numbers skipped before the first action is drawn:
-	// the original drew a network's weights there. Zero means none.
+	Accuracy []float64 // accuracy of each end, between 0 and 1
+	Actions  int       // number of actions in each state
+	// Discarded is the number of random numbers to skip before the first action is drawn: the original drew a network's
+	// weights there. Zero means none.
 	Discarded int
 }
 
-// TreeState is a moment at which a decision is made.
+// TreeState is a state in which a decision is made.
 type TreeState struct {
-	Tokens []int32 // of the network's layers
-	Left   float64 // seconds of the budget
+	Tokens []int32 // tokens of the network's layers
+	Left   float64 // time left in the budget, in seconds
 	Budget float64 // in seconds
-	// Children has the target of each action: a state behind this one, or -1 - k for end
-	// k of the tree. All ends are equally many decisions away.
+	// Children has the target of each action: a later state, or -1 - k for end k of the tree. All ends are at the same
+	// depth.
 	Children []int32
-	// Discarded is the number of random numbers skipped for each action: the original's
-	// surgery drew weights for a new layer before it set them. Nil means none.
+	// Discarded is the number of random numbers to skip for each action: the original's surgery drew weights for a new
+	// layer before it set them. Nil means none.
 	Discarded []int32
 }
 
-// Embedding is a fixed vector for each token. The zero value has none.
+// Embedding is a fixed vector for each token. The zero value is empty.
 type Embedding struct {
-	Width  int       // of a vector
+	Width  int       // length of a vector
 	Values []float32 // rows of Width
 }
 
-// EmbeddingOf is the vectors of a vocabulary.
+// EmbeddingOf returns the vectors of a vocabulary.
 func EmbeddingOf(v *vocab.Vocabulary) Embedding {
 	return Embedding{Width: v.Size(), Values: slices.Concat(v.Vectors...)}
 }
 
-// Rows is the number of vectors.
+// Rows returns the number of vectors.
 func (e Embedding) Rows() int {
 	if e.Width < 1 {
 		return 0
@@ -71,7 +71,7 @@ func (t *Tree) rewards(kind string) []float64 {
 	return all
 }
 
-// Validate lists what is wrong beside what the kernel checks.
+// Validate returns every fault that the kernel does not check.
 func (t *Tree) Validate() error {
 	var faults validate.Faults
 	for k, a := range t.Accuracy {
@@ -84,7 +84,7 @@ func (t *Tree) Validate() error {
 	return errors.Join(faults...)
 }
 
-// policyTree is the tree as the kernel takes it.
+// policyTree returns the tree in the kernel's format.
 func (t *Tree) policyTree(kind string, time int) (*torch.PolicyTree, error) {
 	if err := t.Validate(); err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-// Package originaltest makes up files of the original for tests: a table and a vocabulary.
+// Package originaltest generates files in the original's formats for tests: a table and a vocabulary.
 package originaltest
 
 import (
@@ -17,17 +17,17 @@ import (
 	"graft/torch/weights"
 )
 
-// Files hold the paths of a made-up table and its vocabulary.
+// Files hold the paths of a generated table and its vocabulary.
 type Files struct {
-	Table      string // data.pkl
-	Vocabulary string // made-up.ids.pkl, with its vectors beside it
+	Table      string // path of data.pkl
+	Vocabulary string // path of made-up.ids.pkl, with its vectors in the same folder
 }
 
-// actions of ConvNet2: to deepen each of its blocks, and none.
+// actions of ConvNet2: deepen for each block, and none.
 const actions = 4
 
-// Write makes up a table of all sequences of so many decisions about ConvNet2, and a
-// vocabulary of the layers that the original's surgery makes of it.
+// Write generates a table of all sequences with a number of decisions about ConvNet2, and a vocabulary of the layers
+// that the original's surgery produces.
 func Write(folder string, decisions int) (Files, error) {
 	f := Files{Table: filepath.Join(folder, "made-up", "data.pkl"),
 		Vocabulary: filepath.Join(folder, "made-up.ids.pkl")}
@@ -62,7 +62,7 @@ func writePickle(path string, value any) error {
 	return write(path, b.Bytes())
 }
 
-// sequences are a dictionary from numbers of actions to times and an accuracy.
+// sequences returns a dictionary from action numbers to times and an accuracy.
 func sequences(decisions int) (*pickle.Dict, error) {
 	all, err := pickletest.Dict()
 	if err != nil {
@@ -75,12 +75,12 @@ func sequences(decisions int) (*pickle.Dict, error) {
 	for k := range count {
 		key, times := pickle.Tuple{}, &pickle.List{}
 		for step, rest := 0, count; step < decisions; step++ {
-			// the same for all that begin alike
+			// Equal for all sequences with the same prefix.
 			times.Items = append(times.Items, 330-10*float64(step)-float64(k/rest)/8)
 			rest /= actions
 			key = append(key, int64(k/rest%actions))
 		}
-		// Ones that no sequence shares, in no order: multiples of a prime.
+		// Values unique to each sequence, unordered: multiples of a prime.
 		fields, err := pickletest.Dict(pickle.Pair{Key: "timeleft", Value: times}, pickle.Pair{Key: "totaltime",
 			Value: int64(400)}, pickle.Pair{Key: "acc", Value: 0.5 + float64(k*37%count)/float64(4*count)})
 		if err != nil {
@@ -93,7 +93,7 @@ func sequences(decisions int) (*pickle.Dict, error) {
 	return all, nil
 }
 
-// layers lists the keys of all layers that can occur, each once.
+// layers lists the keys of all possible layers, each once.
 func layers() ([]string, error) {
 	n, err := model.Zoo("ConvNet2", model.ZooOptions{})
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"graft/torch/weights"
 )
 
-// Check reads the files that are named, and checks that they fit each other.
+// Check reads the named files and checks that they fit each other.
 func (l *File) Check(fsys files.FS, r *decode.Reading) {
 	if fsys == nil {
 		return
@@ -74,8 +74,8 @@ func isFolder(fsys files.FS, path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// agree takes the network from a table that is a folder. A network and actions that are
-// given as well must be the table's.
+// agree takes the network from a table that is a folder. If network and actions are also given, they must match the
+// table's.
 func (l *File) agree(fsys files.FS, r *decode.Reading, n *model.Network) {
 	if _, given := r.Given["table.network"]; !given && n != nil {
 		l.Table.Network = l.table.Network
@@ -106,8 +106,8 @@ func actionTexts(actions []net2net.Action) []string {
 	return texts
 }
 
-// readTable reads a table of the original's. Its actions are those of the configuration,
-// or to deepen each of the network's marked blocks, and at last none.
+// readTable reads a table of the original's. Its actions are the configured ones, or deepen for each of the network's
+// marked blocks, then none.
 func (l *File) readTable(fsys files.FS, n *model.Network) (*tables.Table, error) {
 	s := tables.Scenario{Name: tableName(l.Table.File), Network: l.Table.Network, Actions: actionTexts(l.Table.Actions)}
 	if len(s.Actions) == 0 {
@@ -124,7 +124,7 @@ func (l *File) readTable(fsys files.FS, n *model.Network) (*tables.Table, error)
 	return t, errors.Join(err, file.Close())
 }
 
-// tableName is the name of a table's folder, since all tables' files have one name.
+// tableName returns the name of a table's folder, because the files of all tables have the same name.
 func tableName(path string) string {
 	folder := filepath.Base(filepath.Dir(path))
 	if folder == "." || folder == string(filepath.Separator) {
@@ -133,7 +133,7 @@ func tableName(path string) string {
 	return folder
 }
 
-// Summary is a policy that learns in a line.
+// Summary describes the policy in one line.
 func (l *File) Summary() (string, error) {
 	table, tree := l.LoadedTable()
 	return fmt.Sprintf("a policy learns from %s of %s, %s of %s, rule %s, %s",

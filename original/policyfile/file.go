@@ -1,4 +1,4 @@
-// Package policyfile is the file of a policy of the original's that learns from a table.
+// Package policyfile reads the file of a policy of the original's that learns from a table.
 package policyfile
 
 import (
@@ -18,7 +18,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// KindName is the name of the kind of files with the section table or learn and no other kind's.
+// KindName is the kind of files with the section table or learn and no section of another kind.
 const KindName = "learning"
 
 func init() {
@@ -32,7 +32,7 @@ func init() {
 	})
 }
 
-// File is the file of a policy of the original's that learns from a table.
+// File is the configuration of a policy of the original's that learns from a table.
 type File struct {
 	Run    RunOptions    // seed and output
 	Table  TableOptions  // training table
@@ -44,13 +44,13 @@ type File struct {
 	table    *tables.Table
 	tree     *learn.Tree
 	words    *vocab.Vocabulary
-	first    *weights.Set // nil where the policy begins with nothing
+	first    *weights.Set // nil if the policy starts from random parameters
 }
 
 // New returns an empty file, before EnsureDefaults.
 func New() *File { return &File{Run: RunOptions{Seed: 1}} }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets zero fields to their defaults.
 func (l *File) EnsureDefaults() {
 	l.Run.EnsureDefaults()
 	l.Table.EnsureDefaults()
@@ -58,13 +58,13 @@ func (l *File) EnsureDefaults() {
 	l.Learn.EnsureDefaults()
 }
 
-// UseNetworks says how networks are made of their names. Call it before Check.
+// UseNetworks sets the functions that make networks from names. Call it before Check.
 func (l *File) UseNetworks(network func(files.FS, string) (*model.Network, error),
 	_ func(files.FS, string) (*clock.Profile, error)) {
 	l.networks = network
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (l *File) Validate() error {
 	return errors.Join(l.Run.Validate(), l.Table.Validate(), l.Policy.Validate(), l.Learn.Validate())
 }
@@ -76,7 +76,7 @@ func (l *File) Contents(w io.Writer) {
 		if err != nil {
 			text = []byte(err.Error()) // unreachable: no field can fail
 		}
-		_, _ = w.Write(text) // a hash takes everything
+		_, _ = w.Write(text) // a hash never fails
 	}
 	if l.first != nil {
 		for _, t := range l.first.Tensors {
@@ -86,11 +86,11 @@ func (l *File) Contents(w io.Writer) {
 	}
 }
 
-// LoadedTable is the table that was read, and its tree.
+// LoadedTable returns the table and its tree.
 func (l *File) LoadedTable() (*tables.Table, *learn.Tree) { return l.table, l.tree }
 
-// Embedding is a vector for each token of the vocabulary that was read.
+// Embedding returns a vector for each token of the vocabulary.
 func (l *File) Embedding() learn.Embedding { return learn.EmbeddingOf(l.words) }
 
-// InitialPolicy is the policy to begin with; nil where a new one is drawn.
+// InitialPolicy returns the initial policy; nil to draw a new one.
 func (l *File) InitialPolicy() *weights.Set { return l.first }

@@ -12,25 +12,24 @@ import (
 	"graft/torch/weights"
 )
 
-// RunOptions holds the seed and output of a policy that learns. Paths here and in the
-// other sections are those of the operating system, relative to the working directory.
+// RunOptions holds the seed and output of a policy that learns. Paths in all sections are paths of the operating
+// system, relative to the working directory.
 type RunOptions struct {
 	Seed       int64         // seed of the initial parameters and of all actions; default 1
 	Folder     string        `result:"none"` // path of the run folder; empty lets the command choose
-	Every      int           // episodes in a row of the table; zero means 100
+	Every      int           // episodes per row of the table; zero means 100
 	Checkpoint time.Duration `result:"none"` // wall-clock time between checkpoints; zero means 30 s
-	// Tensorboard is whether event files for TensorBoard are written beside the tables;
-	// false writes none.
+	// Tensorboard writes event files for TensorBoard in addition to the tables. False writes none.
 	Tensorboard bool `result:"none"`
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *RunOptions) EnsureDefaults() {
 	o.Every = cmp.Or(o.Every, 100)
 	o.Checkpoint = cmp.Or(o.Checkpoint, 30*time.Second)
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (o RunOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Every < 1, "every is %d; must be at least 1", o.Every)
@@ -38,34 +37,32 @@ func (o RunOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// TableOptions names the table that a policy learns from, and says how to read it.
+// TableOptions names the training table and configures how it is read.
 type TableOptions struct {
-	// File is a table's folder, graft's or the original's, or a single data.pkl of the
-	// original's; required.
+	// File is a table's folder, graft's or the original's, or a single data.pkl of the original's. Required.
 	File string
-	// Network is the network that the sequences start with: a name of the zoo or a network
-	// file. Empty means what the folder says, and ConvNet2 for a single data.pkl.
+	// Network is the initial network of the sequences: a name of the zoo or a network file. Empty means the network
+	// named in the folder, or ConvNet2 for a single data.pkl.
 	Network string
-	// Actions are the actions that the numbers of a single data.pkl stand for; empty means
-	// to deepen each marked block, and at last none. A folder lists its own.
+	// Actions are the actions for the numbers in a single data.pkl. Empty means deepen for each marked block, then
+	// none. A folder lists its own actions.
 	Actions []net2net.Action
-	// compatibility of the surgery, which decides what the policy reads; empty means graft's own
+	// compatibility mode of the surgery, which changes the policy's input; empty means graft's own
 	Compat net2net.Compat
-	// path of the vocabulary: a folder, a file of graft's, or NAME.ids.pkl with NAME.embeddings.pkl beside
-	// it; required
+	// path of the vocabulary: a folder, a file of graft's, or NAME.ids.pkl with NAME.embeddings.pkl in the same folder;
+	// required
 	Vocabulary string
-	Prefix     bool // whether each sequence starts with token 0, as for the original's first policies
-	// whether the random numbers that the original drew for weights are drawn and discarded, so that
-	// actions are drawn as by it
+	Prefix     bool // starts each sequence with token 0, as for the original's first policies
+	// draws and discards the random numbers that the original draws for weights, so that actions match the original's
 	DiscardDraws bool
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *TableOptions) EnsureDefaults() {
 	o.Network = cmp.Or(o.Network, "ConvNet2")
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (o TableOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.File == "", "file is missing; name the table to learn from")
@@ -77,15 +74,15 @@ func (o TableOptions) Validate() error {
 // PolicyOptions holds the sizes of a policy and its initial weights.
 type PolicyOptions struct {
 	learn.PolicyOptions     // sizes of its layers
-	Embedding           int // size of a token's vector in the vocabulary; zero does not check it
-	// file of initial weights, .pth or .safetensors, whose embedding is ignored; empty draws random ones
+	Embedding           int // length of a token's vector in the vocabulary; zero skips the check
+	// file of initial weights, .pth or .safetensors, whose embedding is ignored; empty draws random weights
 	Weights string
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *PolicyOptions) EnsureDefaults() { o.PolicyOptions.EnsureDefaults() }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (o PolicyOptions) Validate() error {
 	faults := validate.Faults{o.PolicyOptions.Validate()}
 	faults.When(o.Embedding < 0, "embedding is %d; must not be negative", o.Embedding)

@@ -15,12 +15,11 @@ import (
 	"graft/simulation/tables"
 )
 
-// TableFile is the name of a table in its folder.
+// TableFile is the file name of a table in its folder.
 const TableFile = "data.pkl"
 
-// ReadPolicy reads a policy of the original and the vocabulary that it learned
-// with. Where the policy is a run's folder, its weights must have the sizes that the
-// run's configuration says, and that is returned as well; else it is nil.
+// ReadPolicy reads a policy of the original's and the vocabulary that it learned with. If the policy is a run's folder,
+// its weights must have the sizes in the run's configuration, which ReadPolicy also returns; otherwise it returns nil.
 func ReadPolicy(fsys files.FS, policy, vocabulary string, o bilstm.Options) (*bilstm.Policy, *Run, error) {
 	v, err := vocab.Read(fsys, vocabulary)
 	if err != nil {
@@ -37,9 +36,8 @@ func ReadPolicy(fsys files.FS, policy, vocabulary string, o bilstm.Options) (*bi
 	return p, run, err
 }
 
-// ReadFirstPolicy reads the policy that a run's learning began with: the original
-// evaluated that one wherever there was one. As folders are moved together, it is
-// looked for in the folder beside the run's that has its folder's name.
+// ReadFirstPolicy reads the initial policy of a run's learning: the original evaluated that policy if there was one.
+// Because folders are moved together, it looks for a sibling of the run's folder with the same name.
 func ReadFirstPolicy(fsys files.FS, folder string, run *Run, vocabulary string,
 	o bilstm.Options) (*bilstm.Policy, error) {
 	path := beside(folder, run.Source)
@@ -50,14 +48,13 @@ func ReadFirstPolicy(fsys files.FS, folder string, run *Run, vocabulary string,
 	return p, nil
 }
 
-// beside resolves a path of the original's from a folder moved with its neighbours.
+// beside resolves a path of the original's relative to a folder that was moved with its siblings.
 func beside(folder, path string) string {
 	return filepath.Join(folder, "..", filepath.Base(filepath.Dir(path)), filepath.Base(path))
 }
 
-// ReadTable reads the table of a run of the original, and makes the network
-// that its sequences begin with, without weights. The folder of a policy, which has
-// no table of its own, stands for the one beside it from which the policy learned.
+// ReadTable reads the table of a run of the original's, and makes the initial network of its sequences, without
+// weights. The folder of a policy, which has no table, refers to the sibling folder of its training table.
 func ReadTable(fsys files.FS, folder string) (*tables.Table, *model.Network, error) {
 	run, err := Read(fsys, filepath.Join(folder, ConfigFile))
 	if err != nil {

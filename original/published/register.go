@@ -14,10 +14,10 @@ import (
 	"graft/trainer"
 )
 
-// legacyProfile is the profile of the node of the original's experiments.
+// legacyProfile is the profile of the node in the original's experiments.
 const legacyProfile = "v100-original"
 
-// scenarioFile is in each of graft's own tables.
+// scenarioFile is a file in each of graft's own tables.
 const scenarioFile = "scenario.json"
 
 func init() {
@@ -34,7 +34,7 @@ func init() {
 	trainer.RegisterWeightsHistory(original.ReadHistory)
 }
 
-// hasTable reports whether a folder has a table of the original's. A policy stands for the table that it learned from.
+// hasTable reports whether a folder has a table of the original's. A policy refers to its training table.
 func hasTable(fsys files.FS, folder string) (bool, error) {
 	_, there := fsys.Stat(filepath.Join(folder, TableFile))
 	_, own := fsys.Stat(filepath.Join(folder, scenarioFile))

@@ -11,23 +11,23 @@ import (
 	"graft/simulation/tables"
 )
 
-// ConfigFile is the configuration that the original put into each run's folder.
+// ConfigFile is the original's configuration in each run's folder.
 const ConfigFile = "config.toml"
 
-// Run holds the statements of an original configuration about a policy that learned, or
-// about a table. Unset fields are zero.
+// Run holds the content of an original configuration about a policy that learned, or about a table. Unset fields are
+// zero.
 type Run struct {
-	Seed       int64   // of all that was drawn
-	Folder     string  // of the run, in the folder of all results
-	Network    string  // in the zoo
-	Dataset    string  // by the original's name
+	Seed       int64   // seed of everything random
+	Folder     string  // folder of the run, in the folder of all results
+	Network    string  // name in the zoo
+	Dataset    string  // the original's name
 	Budget     float64 // seconds
-	Start      float64 // seconds of the budget that had passed when decisions began
-	Decisions  int     // that lead to a record of a table
-	Choices    int     // actions that each decision of a table chose from
-	Table      string  // the path of the table that was learned from, or recorded
-	Source     string  // the path of the policy that learning began with; empty for a new one
-	Vocabulary string  // by name
+	Start      float64 // time of the budget at the first decision, in seconds
+	Decisions  int     // decisions per record of a table
+	Choices    int     // actions per decision of a table
+	Table      string  // path of the training table, or of the recorded one
+	Source     string  // path of the initial policy; empty for a new one
+	Vocabulary string  // name of the vocabulary
 	Policy     bilstm.Shape
 }
 
@@ -37,14 +37,13 @@ func (r *Run) Scenario() tables.Scenario {
 		Decisions: r.Decisions}
 }
 
-// Read reads a configuration file of the original. Where what it says is
-// wrong, the error wraps [decode.Faults].
+// Read reads a configuration file of the original's. The error wraps [decode.Faults] if a value is invalid.
 func Read(fsys files.FS, path string) (*Run, error) {
 	return readRun(fsys, path, "", (*Source).requireZoo)
 }
 
-// ReadScenario reads the file by which a table was simulated, unless its text is given. It must say of
-// what; the network may be one that is not in the zoo.
+// ReadScenario reads the configuration of a table's simulation, from text if given. It must state the scenario;
+// the network need not be in the zoo.
 func ReadScenario(fsys files.FS, path, text string) (*Run, error) {
 	return readRun(fsys, path, text, (*Source).requireScenario)
 }
@@ -80,12 +79,12 @@ func parse(path string, text []byte, check func(*Source)) (*Run, error) {
 	return r, c.Located()
 }
 
-// requireScenario tells which keys are missing that a table's file has.
+// requireScenario reports missing keys that a table's file must have.
 func (c *Source) requireScenario() {
 	c.Require([]string{"runner.seed", "runner.folder", "scheduler.running_time", "job.model", "job.dataset"})
 }
 
-// requireZoo tells of a network that is not in the zoo.
+// requireZoo reports a network that is not in the zoo.
 func (c *Source) requireZoo() {
 	if name, given := c.Keys["job.model"].(string); given && !slices.Contains(NetworkNames(), name) {
 		c.Fault("job.model", "is a class of the original's that is not here%s", decode.Guess(name, NetworkNames()))

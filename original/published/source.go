@@ -1,5 +1,4 @@
-// Package published reads the run folders that the original published: their
-// configurations, policies and tables.
+// Package published reads run folders published with the original: their configurations, policies and tables.
 package published
 
 import (
@@ -12,12 +11,11 @@ import (
 	"graft/internal/decode"
 )
 
-// Source is a configuration file of the original: its keys in their order, where they
-// stand, and what is wrong with them.
+// Source is a configuration file of the original's: its keys in order, their places, and their faults.
 type Source struct {
 	*decode.Document
 	Keys   map[string]any // values by section and key
-	Order  []string       // of the keys in the file
+	Order  []string       // order of the keys in the file
 	Faults []decode.Problem
 
 	table map[string]any
@@ -35,7 +33,7 @@ func NewSource(path string, text []byte) (*Source, error) {
 	return c, nil
 }
 
-// Located is the faults with their lines; nil where there are none.
+// Located returns the faults with their lines; nil if there are none.
 func (c *Source) Located() error { return c.Locate(c.Faults) }
 
 // flatten lists the keys of the file, sections and keys joined by a dot.
@@ -60,7 +58,7 @@ func (c *Source) flatten() {
 	slices.SortFunc(c.Order, func(a, b string) int { return cmp.Or(cmp.Compare(at[a], at[b]), strings.Compare(a, b)) })
 }
 
-// Require tells which keys are missing without which the original did not run.
+// Require reports missing keys that the original requires.
 func (c *Source) Require(keys []string) {
 	for _, key := range keys {
 		if _, has := c.Keys[key]; !has {
@@ -70,7 +68,7 @@ func (c *Source) Require(keys []string) {
 	}
 }
 
-// Fault notes what is wrong with a key.
+// Fault records a fault of a key.
 func (c *Source) Fault(key, format string, args ...any) {
 	var where []any
 	for step := range strings.SplitSeq(key, ".") {
@@ -79,7 +77,7 @@ func (c *Source) Fault(key, format string, args ...any) {
 	c.Faults = append(c.Faults, decode.Problem{Where: where, Text: key + " " + fmt.Sprintf(format, args...)})
 }
 
-// Number is a value that is a finite number.
+// Number converts a value to a finite number.
 func Number(value any) (float64, bool) {
 	switch v := value.(type) {
 	case int64:

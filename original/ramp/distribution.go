@@ -13,7 +13,7 @@ import (
 	"graft/internal/random/numpy"
 )
 
-// masses are the probabilities of values, in their order in the file.
+// masses holds the probabilities of values, in the order of the file.
 type masses struct{ values, shares []float64 }
 
 // UnmarshalJSON reads an object whose keys are numbers.
@@ -40,16 +40,16 @@ func (m *masses) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// kind is the last part of a target's path, such as Fixed.
+// kind returns the last part of a target's path, such as Fixed.
 func (d *distribution) kind() string { return d.Target[strings.LastIndexByte(d.Target, '.')+1:] }
 
-// mostValues bounds the values of a distribution.
+// mostValues limits the values of a distribution.
 const mostValues = 10_000_000
 
 // sampler draws values by their probabilities.
 type sampler struct {
 	values []float64
-	sums   []float64 // of probabilities, the last one 1
+	sums   []float64 // cumulative probabilities, the last one 1
 }
 
 func newSampler(values, shares []float64) *sampler {
@@ -65,7 +65,7 @@ func newSampler(values, shares []float64) *sampler {
 	return s
 }
 
-// draw is NumPy's choice with probabilities.
+// draw implements NumPy's choice with probabilities.
 func (s *sampler) draw(r *numpy.Random) float64 {
 	u := r.Float64()
 	return s.values[sort.Search(len(s.sums)-1, func(k int) bool { return s.sums[k] > u })]
@@ -76,12 +76,12 @@ type drawer interface {
 	draw(r *numpy.Random) float64
 }
 
-// fixed is always the same value.
+// fixed always returns the same value.
 type fixed float64
 
 func (f fixed) draw(*numpy.Random) float64 { return float64(f) }
 
-// drawer makes what draws from a distribution; only CustomSkewNorm draws for it.
+// drawer makes the drawer of a distribution; only CustomSkewNorm draws random numbers for it.
 func (d *distribution) drawer(r *numpy.Random) (drawer, error) {
 	switch d.kind() {
 	case "Fixed":
@@ -118,13 +118,13 @@ func (d *distribution) decimals() int {
 	return *d.Decimals
 }
 
-// around is NumPy's rounding to decimals.
+// around implements NumPy's rounding to decimals.
 func around(x float64, decimals int) float64 {
 	scale := math.Pow(10, float64(decimals))
 	return math.RoundToEven(x*scale) / scale
 }
 
-// grid is arange from Min to Max, rounded; NumPy takes the difference of its first two values as its step.
+// grid returns arange from Min to Max, rounded; NumPy uses the difference of its first two values as the step.
 func (d *distribution) grid(step float64) []float64 {
 	values := make([]float64, int(math.Ceil((d.Max+step-d.Min)/step)))
 	delta := (d.Min + step) - d.Min
@@ -134,16 +134,15 @@ func (d *distribution) grid(step float64) []float64 {
 	return values
 }
 
-// bins is the number of values of a skewed distribution, and leastDraws that of its draws.
+// bins is the number of values of a skewed distribution, and leastDraws the minimum number of its draws.
 const (
 	bins       = 1000
 	leastDraws = 50_000
 )
 
-// skewed are values and probabilities of a histogram of a skew normal distribution, scaled so that its
-// extremes are 0 and Max; what is not above Min is Min. SciPy's draws are by the representation of
-// Azzalini, "A class of distributions which includes the normal ones", Scandinavian Journal of
-// Statistics 12, 1985.
+// skewed returns values and probabilities of a histogram of a skew normal distribution, scaled so that its extremes are
+// 0 and Max; values up to Min become Min. SciPy draws by the representation of Azzalini, "A class of distributions
+// which includes the normal ones", Scandinavian Journal of Statistics 12, 1985.
 func (d *distribution) skewed(r *numpy.Random) (values, shares []float64) {
 	step := math.Pow(10, -float64(d.decimals()))
 	n := max(leastDraws, int((d.Max-d.Min)/step*10))
@@ -170,11 +169,11 @@ func (d *distribution) skewed(r *numpy.Random) (values, shares []float64) {
 			list[k] = d.Min
 		}
 	}
-	r.Float64() // a draw between Min and Min, which replaces all that is not above
+	r.Float64() // a draw between Min and Min, which replaces values up to Min
 	return d.histogram(list)
 }
 
-// histogram counts values as NumPy does.
+// histogram counts values like NumPy.
 func (d *distribution) histogram(list []float64) (values, shares []float64) {
 	first, last := slices.Min(list), slices.Max(list)
 	edges := make([]float64, bins+1)

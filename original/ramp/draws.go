@@ -8,32 +8,32 @@ import (
 	"graft/internal/random/numpy"
 )
 
-// Draws are the random numbers of an episode in the order of the original: its jobs, those that a random
-// agent draws between their arrivals, and channels.
+// Draws holds the random numbers of an episode in the original's order: its jobs, the draws of a random agent between
+// their arrivals, and channels.
 type Draws struct {
 	np      *numpy.Random
 	py      python
 	config  *jobsConfig
-	limits  []float64 // of the pool
-	pool    []int     // places in it, in its order; those that were drawn are gone
-	rounds  int       // times that it was filled anew
+	limits  []float64 // limits in the pool
+	pool    []int     // indices into it, in its order; drawn ones are removed
+	rounds  int       // number of refills
 	gap     drawer
 	arrived []drawn
-	next    float64 // s at which the next job arrives
+	next    float64 // arrival time of the next job, s
 }
 
-// drawn is a job that was drawn.
+// drawn is a drawn job.
 type drawn struct {
-	id    int // in the original
-	entry int // of the pool
+	id    int // id in the original
+	entry int // entry of the pool
 	at    float64
 }
 
-// mostPool bounds the pool of jobs.
+// mostPool limits the pool of jobs.
 const mostPool = 10_000_000
 
-// Draws begins an episode: the environment was made once before, and each time its pool is filled. It is
-// nil where the jobs are recorded and nothing else is drawn.
+// Draws starts an episode: the environment was made once before, and its pool is filled each time. It returns nil if
+// the jobs are recorded and nothing else is drawn.
 func (e *Episode) Draws() (*Draws, error) {
 	if len(e.Arrivals) > 0 && (e.Agent != "random" || e.Actions != nil) && e.Config.Topology.Kwargs.Channels <= 1 {
 		return nil, nil
@@ -43,7 +43,7 @@ func (e *Episode) Draws() (*Draws, error) {
 
 func (e *Episode) draws() (*Draws, error) { return e.drawsBy(nil) }
 
-// drawsBy is draws with limits from a distribution that was made before; nil makes it, as the original does.
+// drawsBy returns draws with limits from an existing distribution; nil makes it, like the original.
 func (e *Episode) drawsBy(limit drawer) (*Draws, error) {
 	d := &Draws{np: numpy.New(e.Seed), py: newPython(e.Seed), config: &e.Config.Jobs}
 	size := len(e.FileOrder) * max(e.Config.Jobs.Replication, 1)
@@ -58,7 +58,7 @@ func (e *Episode) drawsBy(limit drawer) (*Draws, error) {
 	return d, nil
 }
 
-// begin fills the pool, and draws the first job.
+// begin fills the pool and draws the first job.
 func (d *Draws) begin(size int, limit drawer) (err error) {
 	if limit == nil {
 		if limit, err = d.config.Limit.drawer(d.np); err != nil {
@@ -88,7 +88,7 @@ func (d *Draws) fill() {
 	}
 }
 
-// arrive draws the next job, and when the one after it comes.
+// arrive draws the next job, and the arrival of the one after it.
 func (d *Draws) arrive() {
 	at := d.np.IntN(0, len(d.pool))
 	entry := d.pool[at]
@@ -105,14 +105,14 @@ func (d *Draws) arrive() {
 	}
 }
 
-// until draws jobs up to one.
+// until draws jobs up to a given one.
 func (d *Draws) until(job int) {
 	for len(d.arrived) <= job && len(d.pool) > 0 {
 		d.arrive()
 	}
 }
 
-// Pick returns how an episode chooses channels: a shuffle of them for each transfer. Nil takes the first.
+// Pick returns the function that chooses channels: it shuffles them for each transfer. Nil takes the first.
 func (d *Draws) Pick(w *fabric.World) func(lanes int) int {
 	if d == nil {
 		return nil
@@ -128,7 +128,7 @@ func (d *Draws) Pick(w *fabric.World) func(lanes int) int {
 	}
 }
 
-// chance is the random agent: it draws among the degrees that can be chosen, but not 0.
+// chance is the random agent: it draws among the available degrees, except 0.
 type chance struct{ draws *Draws }
 
 // Degree chooses the degree.

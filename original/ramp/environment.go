@@ -10,11 +10,11 @@ import (
 	"graft/learn"
 )
 
-// Env is the original's environment: an action is the degree of the waiting job, 0 blocks it, and each
-// accepted job gives 1, each other -1. Every episode has jobs of its own.
+// Env is the original's environment: an action is the degree of the waiting job, 0 blocks it; an accepted job gives 1,
+// a blocked one -1. Every episode has different jobs.
 type Env struct {
 	Scales Scales
-	// Free leaves actions without a mask: one that cannot be chosen blocks the job, as under the published DQN.
+	// Free does not mask actions: an unavailable one blocks the job, as under the published DQN.
 	Free bool
 
 	episode  *Episode
@@ -24,10 +24,10 @@ type Env struct {
 	world    *fabric.World
 }
 
-// reward is the one of the published training.
+// reward is the published training's reward.
 var reward = Reward{Kind: "job_acceptance", Success: 1, Fail: -1}
 
-// NewEnv makes an environment of the study. Observations are scaled by the pool of its seed.
+// NewEnv makes an environment of the study. The pool of its seed scales the observations.
 func NewEnv(limits string, seed uint32, profiles []*graph.Profile) (*Env, error) {
 	e, err := StudyEpisode(limits, seed, StudyAgent{})
 	if err != nil {
@@ -44,7 +44,7 @@ func NewEnv(limits string, seed uint32, profiles []*graph.Profile) (*Env, error)
 	return env, env.draw(seed)
 }
 
-// draw makes an episode of a seed; episodes share the steps that they simulate.
+// draw makes an episode from a seed; episodes share simulated steps.
 func (e *Env) draw(seed uint32) error {
 	one := *e.episode
 	one.Seed, one.Arrivals = seed, nil
@@ -67,14 +67,14 @@ func (e *Env) draw(seed uint32) error {
 	return err
 }
 
-// Another is an environment of the same study, for another rollout or goroutine.
+// Another returns an environment of the same study, for another rollout or goroutine.
 func (e *Env) Another() *Env {
 	other := *e
 	other.world = nil
 	return &other
 }
 
-// Reset begins an episode with jobs of a random seed.
+// Reset starts an episode with jobs of a random seed.
 func (e *Env) Reset(random *rand.Rand) error { return e.draw(random.Uint32()) }
 
 // Graphs returns the graphs that a policy reads, in the order of the study's models.
@@ -85,7 +85,7 @@ func (e *Env) Graphs() (all []learn.Graph) {
 	return all
 }
 
-// Observe implements [learn.Env]. The first value is the place of the graph.
+// Observe implements [learn.Env]. The first value is the index of the graph.
 func (e *Env) Observe() learn.Observation {
 	o := observed(&e.Scales, e.world)
 	if e.Free {
@@ -118,28 +118,28 @@ func (e *Env) Act(action int) (learn.Outcome, error) {
 	return learn.Outcome{Reward: r, Elapsed: 1, Done: e.world.Waiting() == nil}, err
 }
 
-// globals counts what a policy reads beside the graph.
+// globals returns the number of inputs of a policy in addition to the graph.
 func globals(most int) int { return 17 + most + 1 }
 
-// shape is that of the published policy.
+// shape returns the shape of the published policy.
 func (e *Env) shape() learn.GraphOptions {
 	most := e.base.Options.MaxParts
 	return learn.GraphOptions{Graphs: e.Graphs(), Globals: globals(most), Actions: most + 1, ZeroSources: true}
 }
 
-// NewPolicy is a policy whose parameters are drawn, or to be read.
+// NewPolicy returns a policy whose parameters are to be drawn or read.
 func (e *Env) NewPolicy() (*learn.GraphNet, error) {
 	return learn.NewGraphNet(e.shape(), rand.New(rand.NewPCG(0, 0)))
 }
 
-// Policy decides by the likeliest action of an agent.
+// Policy decides by the most likely action of an agent.
 type Policy struct {
 	Agent  *learn.GraphNet
 	Scales Scales
 	Free   bool // as in [Env]
 }
 
-// Twin is the same policy, for another goroutine.
+// Twin returns the same policy, for another goroutine.
 func (p *Policy) Twin() *Policy {
 	twin := *p
 	twin.Agent = p.Agent.Twin().(*learn.GraphNet)
@@ -164,7 +164,7 @@ func (p *Policy) Degree(w *fabric.World) (int, error) {
 	return 0, fmt.Errorf("degree %d cannot be chosen", degree)
 }
 
-// Policy is the policy of an agent that a method learned in the environment.
+// Policy returns the policy of an agent that a method learned in the environment.
 func (e *Env) Policy(method string, agent *learn.GraphNet) *Policy {
 	return &Policy{agent, e.Scales, method == methodApeX}
 }

@@ -15,7 +15,7 @@ import (
 	"graft/internal/validate"
 )
 
-// Episode is a recorded episode: what it began with. Its results are not read.
+// Episode is the input of a recorded episode. Its results are not read.
 type Episode struct {
 	Agent       string        `json:"agent"`
 	AgentKwargs agentKwargs   `json:"agent_kwargs"`
@@ -24,7 +24,7 @@ type Episode struct {
 	FileOrder   []string      `json:"file_order"`
 	Columns     []string      `json:"arrivals_cols"`
 	Arrivals    [][]any       `json:"arrivals"`
-	Actions     []int         `json:"actions"` // one for each decision; nil lets the agent decide
+	Actions     []int         `json:"actions"` // one per decision; nil lets the agent decide
 }
 
 type agentKwargs struct {
@@ -37,11 +37,11 @@ type episodeConfig struct {
 		Kwargs topologyKwargs `json:"kwargs"`
 	} `json:"topology_config"` // the network
 	Jobs     jobsConfig `json:"jobs_config"`             // the pool of jobs
-	Until    *float64   `json:"max_simulation_run_time"` // s; nil is when the last job has ended
-	MaxParts int        `json:"max_partitions_per_op"`   // the largest degree
+	Until    *float64   `json:"max_simulation_run_time"` // s; nil means until the last job has ended
+	MaxParts int        `json:"max_partitions_per_op"`   // largest degree
 	Quantum  float64    `json:"min_op_run_time_quantum"` // ms
-	Queue    *int       `json:"job_queue_capacity"`      // jobs; nil is 10
-	Mask     *bool      `json:"apply_action_mask"`       // false blocks jobs whose degree cannot be chosen; nil is true
+	Queue    *int       `json:"job_queue_capacity"`      // jobs; nil means 10
+	Mask     *bool      `json:"apply_action_mask"`       // false blocks jobs with an unavailable degree; nil means true
 }
 
 type topologyKwargs struct {
@@ -55,19 +55,19 @@ type topologyKwargs struct {
 }
 
 type jobsConfig struct {
-	Replication  int          `json:"replication_factor"`                           // jobs of each graph in the pool
+	Replication  int          `json:"replication_factor"`                           // jobs per graph in the pool
 	Interarrival distribution `json:"job_interarrival_time_dist"`                   // s
 	Limit        distribution `json:"max_acceptable_job_completion_time_frac_dist"` // shares of the time on one server
 	// replace, remove or remove_and_repeat
 	Sampling string `json:"job_sampling_mode"`
 	// shuffles the pool when it is filled
 	Shuffle bool `json:"shuffle_files"`
-	Steps   int  `json:"num_training_steps"` // of every job
-	// largest degree that observations are scaled for
+	Steps   int  `json:"num_training_steps"` // steps of every job
+	// largest degree for the scale of observations
 	Observed int `json:"max_partitions_per_op_in_observation"`
 }
 
-// distribution holds a distribution of the simulator; its kind says which values are set.
+// distribution holds a distribution of the simulator; its kind determines the values that are set.
 type distribution struct {
 	Target   string  `json:"_target_"`
 	Value    float64 `json:"val"`
@@ -78,7 +78,7 @@ type distribution struct {
 	Masses   masses  `json:"probability_mass_function"`
 }
 
-// maxEpisode bounds the file of an episode, in bytes.
+// maxEpisode limits the file of an episode, in bytes.
 const maxEpisode = 256 << 20
 
 // ReadEpisode reads an episode.
@@ -121,7 +121,7 @@ func (e *Episode) validate() error {
 	return errors.Join(faults...)
 }
 
-// column returns the place of a column of the arrivals.
+// column returns the index of a column of the arrivals.
 func (e *Episode) column(name string) int {
 	columns := e.Columns
 	if len(columns) == 0 {
@@ -130,7 +130,7 @@ func (e *Episode) column(name string) int {
 	return slices.Index(columns, name)
 }
 
-// Study makes the study of an episode; profiles are those of FileOrder. All quirks are kept.
+// Study makes the study of an episode; profiles are in the order of FileOrder. All quirks are kept.
 func (e *Episode) Study(profiles []*graph.Profile) (*fabric.Study, error) {
 	top := &e.Config.Topology.Kwargs
 	quirks := Quirks()
@@ -157,7 +157,7 @@ func (e *Episode) Study(profiles []*graph.Profile) (*fabric.Study, error) {
 	return s, s.Validate()
 }
 
-// World begins an episode, and returns its agent. Profiles are those of FileOrder.
+// World starts an episode, and returns its agent. Profiles are in the order of FileOrder.
 func (e *Episode) World(profiles []*graph.Profile) (*fabric.World, fabric.Decider, error) {
 	if e.Arrivals == nil {
 		if err := e.Draw(profiles); err != nil {
@@ -183,7 +183,7 @@ func (e *Episode) World(profiles []*graph.Profile) (*fabric.World, fabric.Decide
 	return w, decider, err
 }
 
-// until says when an episode ends, and whether jobs would arrive after the last.
+// until determines the end of an episode, and whether jobs would arrive after the last.
 func (e *Episode) until(s *fabric.Study) {
 	if e.Config.Until == nil {
 		return
@@ -255,14 +255,14 @@ func (e *Episode) agent(d *Draws) (fabric.Decider, error) {
 		"sip_ml or acceptable_jct", e.Agent)
 }
 
-// masked checks the degrees that an agent chooses: those that cannot be chosen are errors, or block the
-// job where the simulator was told to apply no mask.
+// masked checks the degrees that an agent chooses: unavailable ones are errors, or block the job if the simulator
+// applies no mask.
 type masked struct {
 	agent fabric.Decider
 	block bool
 }
 
-// Degree chooses what the agent does.
+// Degree returns the agent's choice.
 func (m masked) Degree(w *fabric.World) (int, error) {
 	degree, err := m.agent.Degree(w)
 	if err != nil || slices.Contains(w.Degrees(), degree) {

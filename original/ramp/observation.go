@@ -8,7 +8,7 @@ import (
 	"graft/learn"
 )
 
-// Scales are extremes over the pool of jobs, by which the original scales observations and rewards.
+// Scales are the extremes over the pool of jobs, by which the original scales observations and rewards.
 type Scales struct {
 	MinSequential float64 `json:"min_job_sequential_completion_times"`
 	MaxSequential float64 `json:"max_job_sequential_completion_times"`
@@ -26,12 +26,12 @@ type Scales struct {
 	MaxDeps       float64 `json:"max_job_total_num_deps"`
 	MinSteps      float64 `json:"min_job_num_training_steps"`
 	MaxSteps      float64 `json:"max_job_num_training_steps"`
-	// bytes of memory for each unit of an operation's time
+	// bytes of memory per unit of an operation's time
 	MaxRate float64 `json:"max_job_max_op_compute_throughputs"`
 }
 
-// Graph returns the features by which the original's policy reads a network: of operations the time and memory as
-// shares of the largest, and the depth; of transfers the size. The mark of the longest operation is never set there.
+// Graph returns the features of a network for the original's policy: for operations the time and memory as shares of
+// the largest, and the depth; for transfers the size. The flag of the longest operation is never set there.
 func Graph(m *fabric.Model) learn.Graph {
 	g, d := m.Graph, &m.Details
 	var read learn.Graph
@@ -56,8 +56,8 @@ func mark(yes bool) float64 {
 	return 0
 }
 
-// Observe describes the waiting job and the cluster to the original's policy: 17 values, then which degrees
-// from 0 to the largest can be chosen.
+// Observe describes the waiting job and the cluster to the original's policy: 17 values, then the availability of each
+// degree from 0 to the largest.
 func (s *Scales) Observe(w *fabric.World) learn.Observation {
 	job := w.Waiting()
 	m := &w.Study().Models[job.Model]
@@ -92,7 +92,7 @@ func (s *Scales) Observe(w *fabric.World) learn.Observation {
 	return o
 }
 
-// scaled is the place of a value between two others; 1 where these are equal.
+// scaled returns the relative position of a value between two others; 1 if these are equal.
 func scaled(v, low, high float64) float64 {
 	if high == low {
 		return 1

@@ -21,7 +21,7 @@ func (p python) below(n int) int {
 	}
 }
 
-// shuffle orders n things anew.
+// shuffle puts n things in a random order.
 func (p python) shuffle(n int, swap func(i, j int)) {
 	for i := n - 1; i > 0; i-- {
 		swap(i, p.below(i+1))

@@ -7,30 +7,30 @@ import (
 	"graft/cluster/fabric"
 )
 
-// Reward computes a reward of the original for a decision.
+// Reward computes a reward of the original's for a decision.
 type Reward struct {
-	Kind    string  // a name in rewards
-	Success float64 // of job_acceptance, for a job that started
-	Fail    float64 // of job_acceptance, for one that was blocked
-	Factor  float64 // of lookahead_job_completion_time: what a blocked job counts, in times on one server
-	Weight  float64 // of multi_objective_jct_blocking: of blocked jobs
-	// of lookahead_job_completion_time: divides by so many times on one server; zero does not. Of throughputs any
+	Kind    string  // key of rewards
+	Success float64 // for job_acceptance: reward of a job that started
+	Fail    float64 // for job_acceptance: reward of a blocked job
+	Factor  float64 // for lookahead_job_completion_time: value of a blocked job, in times on one server
+	Weight  float64 // for multi_objective_jct_blocking: weight of blocked jobs
+	// for lookahead_job_completion_time: divisor in times on one server; zero does not divide. For throughputs: any
 	// other value divides by the largest
 	Scale   float64
-	Inverse bool // of lookahead_job_completion_time: one over it, and positive
-	Log     bool // log10 of one more than the size
+	Inverse bool // for lookahead_job_completion_time: its inverse, positive
+	Log     bool // log10 of one plus the size
 }
 
 // Decision holds the results of a decision, after the first event that follows it.
 type Decision struct {
 	Job        *fabric.Job
-	Accepted   bool    // it started, and did not run when the episode ended
+	Accepted   bool    // it started, and was not running at the end of the episode
 	Sequential float64 // time of the job on one server, s
 	Event      fabric.Event
-	Largest    [2]float64 // bytes in a second that operations, and operations and channels, can work off
+	Largest    [2]float64 // bytes per second that operations, and operations and channels, can process
 }
 
-// rewards compute a reward before its sign, logarithm and scale, by kind.
+// rewards maps kinds to rewards before sign, logarithm and scale.
 var rewards = map[string]func(r *Reward, s *Scales, d *Decision) float64{
 	"job_acceptance": func(r *Reward, _ *Scales, d *Decision) float64 {
 		if d.Accepted {
@@ -62,7 +62,7 @@ func (r *Reward) Of(s *Scales, d *Decision) (float64, error) {
 	return of(r, s, d), nil
 }
 
-// signed gives a size its sign, and takes its logarithm before.
+// signed takes the logarithm of a size and applies the sign.
 func (r *Reward) signed(size, sign float64) float64 {
 	if r.Log {
 		size = math.Log10(1 + size)
@@ -103,8 +103,8 @@ func (r *Reward) throughput(d *Decision, bytes, largest float64) float64 {
 	return r.signed(rate, 1)
 }
 
-// Decide decides on the waiting job, and returns what the original rewards: what was so after the first
-// event, whether or not further ones came before the next job.
+// Decide decides on the waiting job, and returns the data for the original's rewards: the state after the first event,
+// whether or not further events came before the next job.
 func (s *Scales) Decide(w *fabric.World, degree int) (*Decision, error) {
 	job := w.Waiting()
 	if job == nil {
@@ -126,8 +126,8 @@ func (s *Scales) Decide(w *fabric.World, degree int) (*Decision, error) {
 	return d, err
 }
 
-// largest are the bytes in a second that all operations, and these and all channels can work off, as
-// the original counts them.
+// largest returns the bytes per second that all operations, and these and all channels, can process, as the original
+// counts them.
 func (s *Scales) largest(w *fabric.World) [2]float64 {
 	size := float64(w.Study().Network.Size())
 	ops := s.MaxRate * size

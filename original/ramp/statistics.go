@@ -7,8 +7,8 @@ import (
 	"graft/cluster/fabric"
 )
 
-// Statistics returns the statistics of an episode under the names of the simulator: numbers, and lists
-// with a value for each job that completed or was blocked. Jobs that run at the end count as blocked.
+// Statistics returns the statistics of an episode under the simulator's names: numbers, and lists with a value for each
+// job that completed or was blocked. Jobs running at the end count as blocked.
 func Statistics(w *fabric.World) map[string]any {
 	stats := map[string]any{}
 	totals(w, stats)
@@ -25,8 +25,8 @@ func Statistics(w *fabric.World) map[string]any {
 	return stats
 }
 
-// over lists jobs in the order in which the simulator saw their end: those that completed, those that
-// were blocked, those that ran at the end.
+// over lists jobs in the order in which the simulator observed their end: completed jobs, blocked jobs, jobs running at
+// the end.
 func over(w *fabric.World) (jobs []*fabric.Job) {
 	for k := range w.Jobs {
 		switch w.Jobs[k].Status {
@@ -50,7 +50,7 @@ func rank(s fabric.Status) int {
 	return slices.Index([]fabric.Status{fabric.Completed, fabric.Blocked, fabric.Running}, s)
 }
 
-// totals are the numbers of an episode.
+// totals adds the numbers of an episode.
 func totals(w *fabric.World, stats map[string]any) {
 	r := &w.Record
 	arrived := 0
@@ -85,7 +85,7 @@ func totals(w *fabric.World, stats map[string]any) {
 	}
 }
 
-// completed appends what is known of jobs that completed alone.
+// completed appends the data of completed jobs.
 func completed(w *fabric.World, job *fabric.Job, lists map[string][]float64) {
 	run := job.Run
 	time := job.Ended - job.Arrival
@@ -101,12 +101,12 @@ func completed(w *fabric.World, job *fabric.Job, lists map[string][]float64) {
 	}
 }
 
-// sequential is the time of a job on one server, summed over its parts.
+// sequential returns the time of a job on one server, summed over its parts.
 func sequential(w *fabric.World, job *fabric.Job) float64 {
 	return job.Run.Parted.Details.Compute * w.Study().Timing().Unit * float64(job.Steps)
 }
 
-// demand appends what a job asked for: of one that completed as it was split, and before.
+// demand appends a job's demand: for a completed job after and before splitting.
 func demand(w *fabric.World, job *fabric.Job, lists map[string][]float64) {
 	whole := &w.Study().Models[job.Model]
 	g, d := whole.Graph, &whole.Details

@@ -10,15 +10,15 @@ import (
 	"graft/cluster/fabric/graph"
 )
 
-// StudyGraphs are the profiles of PipeDream in the experiments of PAC-ML's authors, in the order of the pool.
+// StudyGraphs are PipeDream's profiles in the experiments of PAC-ML's authors, in the order of the pool.
 var StudyGraphs = []string{"alexnet.txt", "gnmt.txt", "resnet18.txt", "squeezenet1_0.txt", "vgg16.txt"}
 
-// Limits are the distributions of limits of those experiments, by their letters.
+// Limits are the distributions of limits in these experiments, by letter.
 var Limits = []string{"A", "B", "C", "D"}
 
-// printed are blocking rates and bytes of demand in a second that the authors print (notebook
-// jobs_completed_blocked_characteristics_and_performance_bars of github.com/cwfparsonson/ddls, means of
-// three seeds), by limits and agent.
+// printed are the blocking rates and bytes of demand per second that the authors print (notebook
+// jobs_completed_blocked_characteristics_and_performance_bars of github.com/cwfparsonson/ddls, means of three seeds),
+// by limits and agent.
 var printed = map[string]map[string][2]float64{
 	"A": {"max_parallelism": {0.2624, 2.325e7}, "acceptable_jct": {0.3087, 2.204e7}, "random": {0.5172, 1.537e7},
 		"pac_ml": {0.2209, 2.470e7}},
@@ -30,11 +30,11 @@ var printed = map[string]map[string][2]float64{
 		"pac_ml": {0.1037, 2.840e7}},
 }
 
-// PolicyName is the name of the learned policy of the authors in what they print.
+// PolicyName is the authors' name of their learned policy.
 const PolicyName = "pac_ml"
 
-// Printed returns the blocking rate and the bytes of demand in a second that the authors print for an
-// agent, and whether they do.
+// Printed returns the blocking rate and the bytes of demand per second that the authors print for an agent; ok is false
+// if they print none.
 func Printed(limits, agent string) (blocked, throughput float64, ok bool) {
 	p, ok := printed[limits][agent]
 	return p[0], p[1], ok
@@ -43,10 +43,10 @@ func Printed(limits, agent string) (blocked, throughput float64, ok bool) {
 // StudyAgent is an agent of the study: one of the original's, or a constant degree.
 type StudyAgent struct {
 	Name  string
-	Parts int // of a constant degree; zero for others
+	Parts int // degree of a constant agent; zero for others
 }
 
-// StudyAgents are the original's agents, and each constant degree that its cluster offers.
+// StudyAgents returns the original's agents, and one agent for each constant degree on its cluster.
 func StudyAgents() []StudyAgent {
 	all := []StudyAgent{{Name: "max_parallelism"}, {Name: "acceptable_jct"}, {Name: "min_parallelism"},
 		{Name: "random"}}
@@ -56,7 +56,7 @@ func StudyAgents() []StudyAgent {
 	return all
 }
 
-// StudyEpisode is an episode of those experiments: a job every 1,000 s for 1e6 s on 32 servers.
+// StudyEpisode returns an episode of these experiments: a job every 1,000 s for 1e6 s on 32 servers.
 func StudyEpisode(limits string, seed uint32, agent StudyAgent) (*Episode, error) {
 	e := &Episode{Seed: seed, Agent: agent.Name, FileOrder: StudyGraphs}
 	if agent.Parts > 0 {
@@ -81,11 +81,11 @@ func StudyEpisode(limits string, seed uint32, agent StudyAgent) (*Episode, error
 	return e, nil
 }
 
-// mostDrawn bounds the jobs that are drawn.
+// mostDrawn limits the drawn jobs.
 const mostDrawn = 1_000_000
 
-// Draw draws the jobs of an episode until its end. A random agent of it draws from the same numbers, but
-// after all jobs, not between them as the original's does.
+// Draw draws the jobs of an episode until its end. A random agent draws from the same numbers, but after all jobs
+// instead of between them as in the original.
 func (e *Episode) Draw(profiles []*graph.Profile) error {
 	d, err := e.draws()
 	if err != nil {
@@ -94,7 +94,7 @@ func (e *Episode) Draw(profiles []*graph.Profile) error {
 	return e.take(d, profiles)
 }
 
-// take takes the jobs of draws until the end of the episode.
+// take takes jobs from draws until the end of the episode.
 func (e *Episode) take(d *Draws, profiles []*graph.Profile) error {
 	until := math.Inf(1)
 	if e.Config.Until != nil {
@@ -114,14 +114,14 @@ func (e *Episode) take(d *Draws, profiles []*graph.Profile) error {
 	}
 }
 
-// Result holds the figures of an episode that the study compares.
+// Result holds the results of an episode that the study compares.
 type Result struct {
-	Blocked    float64     // share of the jobs that arrived
-	Throughput float64     // bytes of demand in a second
-	Degrees    map[int]int // jobs that completed, by degree
+	Blocked    float64     // share of the arrived jobs
+	Throughput float64     // bytes of demand per second
+	Degrees    map[int]int // completed jobs by degree
 }
 
-// PlayBy plays an episode whose degrees a decider chooses; nil leaves them to the episode's agent.
+// PlayBy simulates an episode with degrees chosen by a decider; nil means the episode's agent.
 func PlayBy(ctx context.Context, e *Episode, decider fabric.Decider, profiles []*graph.Profile) (Result, error) {
 	w, own, err := e.World(profiles)
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 
 // TrainingPoint is the state of learning after an update.
 type TrainingPoint struct {
-	Actions int     // that were taken
-	Reward  float64 // mean sum of the episodes that ended since the last update; NaN where none did
+	Actions int     // actions taken
+	Reward  float64 // mean sum of rewards of the episodes that ended since the last update; NaN if none did
 }
 
-// The published ways to learn, which the original takes from RLlib.
+// Published learning methods, which the original takes from RLlib.
 const (
 	methodPPO  = "ppo"
 	methodApeX = "ape-x"
@@ -23,7 +23,7 @@ const (
 // Methods lists the learning methods.
 var Methods = []string{methodPPO, methodApeX}
 
-// Learn learns the degrees of the study's jobs, and calls each after every update: [UpdateActions] actions.
+// Learn learns the degrees of the study's jobs, and calls each after every update, which is [UpdateActions] actions.
 func Learn(ctx context.Context, method string, env *Env, seed uint64, updates int,
 	each func(TrainingPoint) error) (*learn.GraphNet, error) {
 	switch method {
@@ -35,19 +35,19 @@ func Learn(ctx context.Context, method string, env *Env, seed uint64, updates in
 	return nil, fmt.Errorf("method %q is unknown; expected one of %v", method, Methods)
 }
 
-// The published settings (scripts/ramp_job_partitioning_configs of github.com/cwfparsonson/ddls).
+// Published settings (scripts/ramp_job_partitioning_configs of github.com/cwfparsonson/ddls).
 const (
-	players  = 8   // rollouts side by side
-	fragment = 200 // actions of each at a time
-	turns    = 3   // fragments of each, the first multiple from 4,000 actions on
+	players  = 8   // concurrent rollouts
+	fragment = 200 // actions per rollout at a time
+	turns    = 3   // fragments per rollout: the first multiple with at least 4,000 actions
 	target   = 0.001
 	rate     = 2.785e-4
 
-	// UpdateActions are taken before each update.
+	// UpdateActions is the number of actions before each update.
 	UpdateActions = players * turns * fragment
 )
 
-// ppo are the other settings. RLlib's loss of values is not halved, so that its weight of 0.5 is 1 here.
+// ppo returns the other settings. RLlib does not halve the value loss, so its weight of 0.5 is 1 here.
 func ppo() learn.PPOOptions {
 	return learn.PPOOptions{Discounts: learn.Discounts{Gamma: 0.997, Lambda: 1}, Clip: 0.18, Epochs: 50, Batch: 128,
 		ValueLoss: 1, Entropy: 0.003, MaxNorm: 1.5, Penalty: 0.01, Far: 128.8}
@@ -102,16 +102,16 @@ func play(ctx context.Context, rollouts []*learn.Rollout) (steps []learn.Step, e
 	return steps, ended, nil
 }
 
-// rewardOf is the mean sum of episodes.
+// rewardOf returns the mean sum of rewards of episodes.
 func rewardOf(ended []learn.Episode) float64 {
 	sum := 0.0
 	for _, e := range ended {
 		sum += e.Reward
 	}
-	return sum / float64(len(ended)) // NaN for none
+	return sum / float64(len(ended)) // NaN if there are none
 }
 
-// adapted is the weight of the divergence in the next update, as RLlib adapts it.
+// adapted returns the weight of the divergence in the next update, adapted as in RLlib.
 func adapted(weight, kl float64) float64 {
 	switch {
 	case kl > 2*target:
@@ -122,9 +122,9 @@ func adapted(weight, kl float64) float64 {
 	return weight
 }
 
-// apeX are the published settings of Ape-X DQN; those that the original leaves alone are RLlib's. There,
-// gradients run beside the players at no fixed pace: here each 16 actions. The target follows after 100,000
-// transitions that were learned from, 195 gradients.
+// apeX returns the published settings of Ape-X DQN; settings that the original leaves unchanged are RLlib's. In RLlib,
+// gradients run concurrently with the players at no fixed rate: here each 16 actions. The target follows after 100,000
+// learned transitions, 195 gradients.
 func apeX(env *Env) learn.DQNOptions {
 	shape := env.shape()
 	shape.Rate, shape.Eps = 4.1e-7, 1e-8

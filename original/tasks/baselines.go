@@ -1,17 +1,17 @@
 package tasks
 
-// Policy chooses the GPU of the next task. It sees the environment before tasks leave in this step.
+// Policy chooses the GPU of the next task. It observes the environment before tasks leave in this step.
 type Policy func(e *Env) int
 
 // Baseline is a policy with a name.
 type Baseline struct {
 	Name  string
-	About string // its rule
-	// New makes the policy of an episode. Only random draws, by Python's generator with that seed.
+	About string // rule of the policy
+	// New makes the policy of an episode. Only the policy random draws, by Python's generator with that seed.
 	New func(seed uint64) Policy
 }
 
-// Baselines are the policies that PPO is compared with.
+// Baselines returns the policies that PPO is compared with.
 func Baselines() []Baseline {
 	fixed := func(p Policy) func(uint64) Policy { return func(uint64) Policy { return p } }
 	return []Baseline{
@@ -37,7 +37,7 @@ func Baselines() []Baseline {
 	}
 }
 
-// least is the first GPU with the least value.
+// least returns the first GPU with the least value.
 func (e *Env) least(of func(gpu int) int) (best int) {
 	for gpu := range e.o.GPUs {
 		if of(gpu) < of(best) {
@@ -49,8 +49,8 @@ func (e *Env) least(of func(gpu int) int) (best int) {
 
 func leastCompute(e *Env) int { return e.least(func(gpu int) int { return e.usage[gpu] }) }
 
-// fit is the first GPU with the largest value of those with room for the next task, that with the least
-// used compute if none has, and the first one if no task is left.
+// fit returns the first GPU with the largest value among the GPUs with room for the next task. If none has room it
+// returns the GPU with the least used compute; if no task is left, the first one.
 func (e *Env) fit(of func(gpu int) int) int {
 	t, ok := e.Head()
 	if !ok {
@@ -68,7 +68,7 @@ func (e *Env) fit(of func(gpu int) int) int {
 	return best
 }
 
-// oracleFit frees GPUs as the step will, chooses, and takes that back.
+// oracleFit frees GPUs as the step will, chooses, and reverts that.
 func oracleFit(e *Env) int {
 	change := func(sign int) {
 		for _, p := range e.running {
@@ -82,7 +82,7 @@ func oracleFit(e *Env) int {
 	return e.fit(func(int) int { return 0 })
 }
 
-// Play plays the episode that has begun to its end.
+// Play plays the current episode to its end.
 func (e *Env) Play(choose Policy) (Result, error) {
 	for {
 		o, err := e.Act(choose(e))

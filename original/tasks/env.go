@@ -7,21 +7,21 @@ import (
 	"graft/learn"
 )
 
-// EnvOptions shape an [Env].
+// EnvOptions configure an [Env].
 type EnvOptions struct {
-	GPUs int // each with 100 percent of compute and of memory; zero means 4
-	// Source draws the tasks of all episodes; nil means the random numbers that Reset gets.
+	GPUs int // GPUs, each with 100 percent of compute and of memory; zero means 4
+	// Source draws the tasks of all episodes. Nil means the random numbers passed to Reset.
 	Source Source
 }
 
-// EnsureDefaults fills what is zero.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *EnvOptions) EnsureDefaults() {
 	if o.GPUs == 0 {
 		o.GPUs = 4
 	}
 }
 
-// Validate returns an error for options that no environment can have.
+// Validate returns an error for invalid options.
 func (o EnvOptions) Validate() error {
 	if o.GPUs < 1 {
 		return fmt.Errorf("options of the packing environment: %d GPUs; expected at least one", o.GPUs)
@@ -39,24 +39,24 @@ type Placement struct {
 	Start int // step
 }
 
-// End is the step at which the task leaves its GPU.
+// End returns the step at which the task leaves its GPU.
 func (p Placement) End() int { return p.Start + p.Duration }
 
-// Env is the published packing environment. Each action puts the next task of a queue on a GPU; a task
-// that does not fit there is lost. Observations are the usage of compute of each GPU, then that of memory,
-// in percent. It implements [learn.Env] and allocates nothing in a step.
+// Env is the published packing environment. Each action puts the next task of a queue on a GPU; a task that does not
+// fit there is lost. Observations are the compute usage of each GPU, then the memory usage, in percent. It implements
+// [learn.Env] and allocates nothing in a step.
 type Env struct {
 	o       EnvOptions
-	tasks   []Task      // of the episode, in the order of the queue
-	next    int         // task
+	tasks   []Task      // tasks of the episode, in queue order
+	next    int         // index of the next task
 	running []Placement // in the order of their starts
 	ended   []Placement // in the order of their ends
-	lost    []int       // IDs
-	usage   []int       // of compute by GPU, then of memory
+	lost    []int       // IDs of lost tasks
+	usage   []int       // compute usage by GPU, then memory usage
 	values  []float64
-	history []int // usage of compute by GPU after each step
+	history []int // compute usage by GPU after each step
 	steps   int
-	waited  int // sum over steps of all counters of waiting
+	waited  int // sum over steps of all waiting counters
 	reward  float64
 }
 
@@ -71,7 +71,7 @@ func NewEnv(o EnvOptions) (*Env, error) {
 	return &Env{o: o, usage: make([]int, 2*o.GPUs), values: make([]float64, 2*o.GPUs)}, nil
 }
 
-// Reset begins an episode with tasks that it draws.
+// Reset starts an episode with drawn tasks.
 func (e *Env) Reset(random *rand.Rand) error {
 	source := e.o.Source
 	if source == nil {
@@ -82,7 +82,7 @@ func (e *Env) Reset(random *rand.Rand) error {
 	return nil
 }
 
-// Begin begins an episode with given tasks.
+// Begin starts an episode with given tasks.
 func (e *Env) Begin(list []Task) {
 	e.tasks = append(e.tasks[:0], list...)
 	e.begin()
@@ -103,13 +103,13 @@ func (e *Env) Observe() learn.Observation {
 	return learn.Observation{Values: e.values}
 }
 
-// GPUs is their number.
+// GPUs returns the number of GPUs.
 func (e *Env) GPUs() int { return e.o.GPUs }
 
-// Steps counts the actions of the episode.
+// Steps returns the number of actions in the episode.
 func (e *Env) Steps() int { return e.steps }
 
-// Head is the task that the next action places; false if none is left.
+// Head returns the task that the next action places; false if none is left.
 func (e *Env) Head() (Task, bool) {
 	if e.next == len(e.tasks) {
 		return Task{}, false
@@ -117,13 +117,13 @@ func (e *Env) Head() (Task, bool) {
 	return e.tasks[e.next], true
 }
 
-// Waiting returns the number of counters of waiting time and the value that all of them have, in steps.
+// Waiting returns the number of waiting counters and their common value, in steps.
 func (e *Env) Waiting() (count, steps int) {
 	return len(e.tasks) - len(e.running) - len(e.ended), min(e.steps, len(e.tasks))
 }
 
-// Act takes a step: tasks whose time is over leave, then the next one is placed. Rewards are added in the
-// order of the published program, since sums of floats depend on it. After the end the clock goes on.
+// Act takes a step: expired tasks leave, then the next task is placed. Rewards are added in the order of the published
+// program, because sums of floats depend on it. After the end the clock continues.
 func (e *Env) Act(gpu int) (o learn.Outcome, err error) {
 	if gpu < 0 || gpu >= e.o.GPUs {
 		return o, fmt.Errorf("act in the packing environment: GPU %d of %d; expected 0 to %d", gpu, e.o.GPUs,
@@ -146,7 +146,7 @@ func (e *Env) Act(gpu int) (o learn.Outcome, err error) {
 	return o, nil
 }
 
-// release frees the GPUs of tasks whose time is over.
+// release frees the GPUs of expired tasks.
 func (e *Env) release(reward *float64) {
 	kept := e.running[:0]
 	for _, p := range e.running {

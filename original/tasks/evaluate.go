@@ -2,20 +2,20 @@ package tasks
 
 import "math/big"
 
-// Summary holds means over episodes, rounded once, as Python's module statistics does.
+// Summary holds means over episodes, rounded once, as in Python's module statistics.
 type Summary struct {
-	Reward    float64 // mean of the sums of rewards
-	Deviation float64 // of these sums, of the sample; 0 for fewer than two episodes
+	Reward    float64 // mean of the reward sums
+	Deviation float64 // sample standard deviation of these sums; 0 for fewer than two episodes
 	Makespan  float64 // mean, in steps
 	Placed    float64 // mean number of tasks that got a GPU
 	Tasks     float64 // mean number of tasks
 }
 
-// EvaluationSeed is the seed of the episodes on which the published baselines are compared, 200 of them.
+// EvaluationSeed is the seed of the 200 episodes of the published comparison of baselines.
 const EvaluationSeed = 12345
 
-// Evaluate plays episodes whose tasks are drawn one after the other from a seed. The policy of episode k,
-// from 0, is made with the seed k.
+// Evaluate plays episodes whose tasks are drawn one after the other from a seed. The policy of episode k, from 0, is
+// made with seed k.
 func Evaluate(gpus, episodes int, seed uint64, choose func(seed uint64) Policy) (s Summary, err error) {
 	e, err := NewEnv(EnvOptions{GPUs: gpus, Source: NewPython(seed)})
 	if err != nil {
@@ -38,7 +38,7 @@ func Evaluate(gpus, episodes int, seed uint64, choose func(seed uint64) Policy) 
 	return s, nil
 }
 
-// exactMean is a mean without rounding; zero without values.
+// exactMean returns the mean without rounding; zero if there are no values.
 func exactMean(values []float64) *big.Rat {
 	sum := new(big.Rat)
 	for _, v := range values {
@@ -52,10 +52,10 @@ func mean(values []float64) float64 {
 	return m
 }
 
-// rootBits are more than any quotient of squares of float64 needs to round a root correctly.
+// rootBits is more than any quotient of squares of float64 needs to round a root correctly.
 const rootBits = 300
 
-// deviation is that of a sample, with its root rounded once.
+// deviation returns the sample standard deviation, with its root rounded once.
 func deviation(values []float64) float64 {
 	if len(values) < 2 {
 		return 0

@@ -12,24 +12,24 @@ import (
 // Published lengths of PPO's training.
 const (
 	rolloutActions = 2048
-	Rollouts       = 25 // 51,200 actions, the first multiple of a rollout from 50,000 on
+	Rollouts       = 25 // 51,200 actions, the first multiple of a rollout with at least 50,000
 	recent         = 100
 )
 
 // Point is the state of PPO's learning after a rollout, in the units of the published log.
 type Point struct {
 	Actions   int     `json:"steps"`
-	Reward    float64 `json:"ep_rew_mean"` // of the last 100 episodes
-	Length    float64 `json:"ep_len_mean"` // likewise
+	Reward    float64 `json:"ep_rew_mean"` // mean over the last 100 episodes
+	Length    float64 `json:"ep_len_mean"` // mean over the last 100 episodes
 	ValueLoss float64 `json:"value_loss"`
 	Entropy   float64 `json:"entropy_loss"` // negative
 	KL        float64 `json:"approx_kl"`
 	Clipped   float64 `json:"clip_fraction"`
-	Explained float64 `json:"explained_variance"` // share, of returns by values before the update
+	Explained float64 `json:"explained_variance"` // share of the variance of returns, by values before the update
 }
 
-// LearnPPO learns to place tasks with the published settings, which are the defaults of Stable-Baselines3
-// and of package learn, and calls each after every rollout.
+// LearnPPO learns to place tasks with the published settings, which are the defaults of Stable-Baselines3 and of
+// package learn, and calls each after every rollout.
 func LearnPPO(ctx context.Context, gpus int, seed uint64, rollouts int, each func(Point) error) (*learn.MLP, error) {
 	e, err := NewEnv(EnvOptions{GPUs: gpus})
 	if err != nil {
@@ -68,13 +68,13 @@ func LearnPPO(ctx context.Context, gpus int, seed uint64, rollouts int, each fun
 	return m, nil
 }
 
-// explained is the share of the variance of returns that the values of states explain.
+// explained returns the share of the variance of returns that the values of states explain.
 func explained(steps []learn.Step, d learn.Discounts) float64 {
-	rest, returns := learn.Advantages(steps, d) // a return less its value is the advantage
+	rest, returns := learn.Advantages(steps, d) // the advantage is the return minus its value
 	return 1 - math.Pow(stat.Deviation(rest)/stat.Deviation(returns), 2)
 }
 
-// Likeliest is the policy of an agent's likeliest actions.
+// Likeliest returns the policy of an agent's most likely actions.
 func Likeliest(m *learn.MLP) Policy {
 	return func(e *Env) int {
 		logits, _ := m.Score(e.Observe())

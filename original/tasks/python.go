@@ -18,11 +18,11 @@ func NewPython(seed uint64) *Python {
 	return &Python{*twister.NewByKey(key)}
 }
 
-// Bits returns so many random bits, 1 to 32: getrandbits.
+// Bits returns n random bits, 1 to 32: getrandbits.
 func (p *Python) Bits(n int) uint32 { return p.Uint32() >> (32 - n) }
 
-// IntN returns a number from 0 to below n, which is positive: randrange, and the place of a choice. It
-// rejects bits that are too large.
+// IntN returns a number from 0 to below n, which is positive: randrange, and the index of a choice. It rejects bits
+// that are too large.
 func (p *Python) IntN(n int) int {
 	size := bits.Len(uint(n))
 	for {

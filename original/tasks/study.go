@@ -12,7 +12,7 @@ import (
 	"graft/results"
 )
 
-// ppo is the name of the learned scheduler of the study, beside those of the baselines.
+// ppo is the name of the learned scheduler of the study, in addition to the baselines.
 const ppo = "ppo"
 
 func init() {
@@ -29,7 +29,7 @@ func init() {
 	})
 }
 
-// episodes plays the same episodes under each scheduler: PPO learns first, from each seed of the section run.
+// episodes plays the same episodes under each scheduler. PPO first learns, from each seed of the section run.
 type episodes struct {
 	study.Unprepared
 	*world.File
@@ -70,7 +70,7 @@ func (e *episodes) Plan() *study.Plan {
 	return p
 }
 
-// remark has the rewards of seeds.
+// remark describes the rewards of seeds.
 func remark(o *study.Outcome) []string {
 	var rewards []float64
 	for _, c := range o.Cells {
@@ -107,7 +107,7 @@ func (e *episodes) Simulate(ctx context.Context, c *study.Cell) (*study.Result, 
 	}}, nil
 }
 
-// policy makes the policies of a scheduler; PPO learns first, and writes its curve.
+// policy makes the policies of a scheduler. PPO first learns, and writes its curve.
 func (e *episodes) policy(ctx context.Context, c *study.Cell) (policy func(seed uint64) Policy, err error) {
 	name := e.PublishedSchedulers()[c.Scheduler]
 	for _, b := range Baselines() {

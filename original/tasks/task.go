@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// Task asks a GPU for shares of its compute and memory for a number of steps.
+// Task requests shares of a GPU's compute and memory for a number of steps.
 type Task struct {
 	ID       int    `json:"id"`
 	Kind     string `json:"type"`
 	GPU      int    `json:"gpu_demand"`    // share of compute, in percent
 	Memory   int    `json:"memory_demand"` // share of memory, in percent
 	Duration int    `json:"duration"`      // in steps
-	Priority int    `json:"priority"`      // larger ones go first
+	Priority int    `json:"priority"`      // larger ones first
 }
 
-// Source draws numbers from 0 to below n. [Python] is one, as is math/rand/v2's Rand.
+// Source draws numbers from 0 to below n. Both [Python] and math/rand/v2's Rand implement it.
 type Source interface{ IntN(n int) int }
 
 func between(s Source, low, high int) int { return low + s.IntN(high-low+1) }
@@ -33,7 +33,7 @@ var kinds = [...]kind{
 	{"cnn_training", [2]int{50, 80}, [2]int{30, 50}, [2]int{10, 20}, [2]int{3, 5}},
 }
 
-// Numbers of tasks in an episode, both inclusive.
+// Number of tasks in an episode, both ends inclusive.
 const (
 	fewestTasks = 40
 	mostTasks   = 50

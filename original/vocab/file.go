@@ -17,25 +17,25 @@ import (
 // FileName is the name of a vocabulary's file in its folder.
 const FileName = "vocabulary.json"
 
-// largestFile is in bytes.
+// largestFile is the maximum size of a file in bytes.
 const largestFile = 64 << 20
 
-// The first two fields of a file.
+// First two fields of a file.
 const (
 	fileFormat  = "graft vocabulary"
 	fileVersion = 1
 )
 
-// file is the notation of our own, one JSON object.
+// file is graft's format, one JSON object.
 type file struct {
 	Format  string      `json:"format"`  // the words "graft vocabulary"
-	Version int         `json:"version"` // 1; a reader refuses any other
-	Keys    []Entry     `json:"keys"`    // each key once; by convention the first is none-layer with token 0
-	Vectors [][]float32 `json:"vectors"` // one for each token from 0 on, all equally long
+	Version int         `json:"version"` // format version 1; a reader refuses any other
+	Keys    []Entry     `json:"keys"`    // unique keys; by convention the first is none-layer with token 0
+	Vectors [][]float32 `json:"vectors"` // one per token from 0 on, all of the same length
 }
 
-// Read reads a vocabulary: a file of our own, the ids of the original, whose vectors
-// lie beside them, or a folder that holds one or the other.
+// Read reads a vocabulary: a file of graft's, the ids of the original's, with their vectors in the same folder, or a
+// folder that holds one or the other.
 func Read(fsys files.FS, path string) (*Vocabulary, error) {
 	v, err := read(fsys, path)
 	if err != nil {
@@ -66,7 +66,7 @@ func read(fsys files.FS, path string) (*Vocabulary, error) {
 	return readPickles(fsys, path)
 }
 
-// findIn is the one vocabulary of a folder.
+// findIn returns the only vocabulary in a folder.
 func findIn(fsys files.FS, folder string) (string, error) {
 	entries, err := fsys.ReadDir(folder)
 	if err != nil {
@@ -104,7 +104,7 @@ func readFile(fsys files.FS, path string) (*Vocabulary, error) {
 	return v, nil
 }
 
-// Parse reads the text of a file of our own, and rejects anything beyond it.
+// Parse reads the text of a file of graft's, and rejects unknown content.
 func Parse(data []byte) (*Vocabulary, error) {
 	var f file
 	decoder := json.NewDecoder(bytes.NewReader(data))
@@ -122,8 +122,8 @@ func Parse(data []byte) (*Vocabulary, error) {
 	return New(f.Keys, f.Vectors)
 }
 
-// Format writes the text of a file of our own, with a line for each key and vector.
-// Parse makes the same vocabulary of it, to the bit.
+// Format writes the text of a file of graft's, with a line per key and vector. Parse makes a bit-identical vocabulary
+// from it.
 func (v *Vocabulary) Format(w io.Writer) error {
 	var keys, vectors []string
 	for _, e := range v.Entries {
@@ -146,7 +146,7 @@ func (v *Vocabulary) Format(w io.Writer) error {
 	return err
 }
 
-// quote writes a string without hiding < and >.
+// quote writes a string without escaping < and >.
 func quote(text string) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -155,7 +155,7 @@ func quote(text string) ([]byte, error) {
 	return bytes.TrimSpace(b.Bytes()), err
 }
 
-// Write writes a file of our own, whole or not at all.
+// Write atomically writes a file of graft's.
 func (v *Vocabulary) Write(fsys files.FS, path string) error { return write(fsys, path, v.Format) }
 
 func write(fsys files.FS, path string, format func(io.Writer) error) error {

@@ -13,16 +13,16 @@ import (
 	"graft/torch/weights"
 )
 
-// How the names of the original's two files end.
+// Suffixes of the original's two files.
 const (
 	idsSuffix     = ".ids.pkl"
 	vectorsSuffix = ".embeddings.pkl"
 )
 
-// PickleFiles are the two files that WriteLegacy writes.
+// PickleFiles returns the names of the two files that WritePickles writes.
 func PickleFiles(stem string) []string { return []string{stem + idsSuffix, stem + vectorsSuffix} }
 
-// vectorsTensor is the one tensor of the original's vectors, an embedding's.
+// vectorsTensor is the only tensor of the original's vectors, from an embedding.
 const vectorsTensor = "weight"
 
 func readPickles(fsys files.FS, path string) (*Vocabulary, error) {
@@ -89,9 +89,8 @@ func readVectors(fsys files.FS, path string) ([][]float32, error) {
 	return vectors, nil
 }
 
-// WritePickles writes the two pickles that the original reads: STEM.ids.pkl and
-// STEM.embeddings.pkl. If it is interrupted there are no ids, so that the ids of one
-// vocabulary never lie beside the vectors of another.
+// WritePickles writes the two pickles of the original: STEM.ids.pkl and STEM.embeddings.pkl. If it is interrupted there
+// are no ids, so that the ids of one vocabulary are never next to the vectors of another.
 func (v *Vocabulary) WritePickles(fsys files.FS, stem string) error {
 	ids := &pickle.Dict{}
 	for _, e := range v.Entries {

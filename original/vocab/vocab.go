@@ -1,8 +1,8 @@
-// Package vocab gives each layer of a network a token, and each token a vector that is
-// drawn once and never trained. The key of a layer is its PyTorch print.
+// Package vocab assigns a token to each layer of a network, and to each token a vector that is drawn once and never
+// trained. The key of a layer is its PyTorch print.
 //
-// A vocabulary has two notations: a JSON file, and the two pickles of the original, with
-// all that is wrong in the published ones. Pickles are read as they are, never executed.
+// A vocabulary has two formats: a JSON file, and the two pickles of the original, including the faults of the published
+// ones. Pickles are parsed, never executed.
 package vocab
 
 import (
@@ -16,26 +16,25 @@ import (
 	"graft/model"
 )
 
-// NoneLayer is the key of token 0, which is no layer's.
+// NoneLayer is the key of token 0, which belongs to no layer.
 const NoneLayer = "none-layer"
 
 // Entry is the token of a key.
 type Entry struct {
-	Key string `json:"key"` // a layer as PyTorch prints it
-	ID  int    `json:"id"`  // its token: the place of its vector
+	Key string `json:"key"` // a layer in PyTorch's printed form
+	ID  int    `json:"id"`  // token: the index of its vector
 }
 
-// Vocabulary is made by New, Build or Read and has no useful zero value.
+// Vocabulary maps layers to tokens and vectors. New, Build or Read makes it; the zero value is not useful.
 type Vocabulary struct {
-	Entries []Entry     // in the order in which they came
-	Vectors [][]float32 // by token, all equally long; some may be no key's
-	Source  string      // the file it was read from; empty for none
+	Entries []Entry     // entries in order of insertion
+	Vectors [][]float32 // by token, all of the same length; some may have no key
+	Source  string      // file it was read from; empty for none
 
 	ids map[string]int
 }
 
-// New checks that the parts of a vocabulary fit each other. Keys may share a token:
-// those of the published one do.
+// New checks that the parts of a vocabulary match. Keys may share a token, as in the published vocabulary.
 func New(entries []Entry, vectors [][]float32) (*Vocabulary, error) {
 	v := &Vocabulary{Entries: entries, Vectors: vectors, ids: make(map[string]int, len(entries))}
 	var faults validate.Faults
@@ -74,9 +73,8 @@ func sound(vector []float32, size int) error {
 	return nil
 }
 
-// Build makes a vocabulary of all layers of some networks, in the order of
-// registration, behind that of none. Each has a token of its own, and a vector of
-// normal numbers that are drawn from random.
+// Build makes a vocabulary of all layers of some networks, in order of registration, after NoneLayer. Each layer has
+// its own token, with a vector of normal numbers drawn from random.
 func Build(networks []*model.Network, size int, random *rand.Rand) (*Vocabulary, error) {
 	if size < 1 {
 		return nil, fmt.Errorf("build a vocabulary: vectors of %d numbers; there must be one at least", size)
@@ -103,8 +101,8 @@ func Build(networks []*model.Network, size int, random *rand.Rand) (*Vocabulary,
 // Size returns the length of a vector.
 func (v *Vocabulary) Size() int { return len(v.Vectors[0]) }
 
-// Tokens returns the tokens of a network's layers in the order of registration. A layer
-// that the vocabulary does not have is an error, an [UnknownError].
+// Tokens returns the tokens of a network's layers in order of registration. If the vocabulary lacks a layer, the error
+// is an [UnknownError].
 func (v *Vocabulary) Tokens(n *model.Network) ([]int, error) {
 	var tokens []int
 	for _, key := range LayerKeys(n) {
@@ -117,13 +115,13 @@ func (v *Vocabulary) Tokens(n *model.Network) ([]int, error) {
 	return tokens, nil
 }
 
-// Layer is a layer and where it stands.
+// Layer is a layer with its path.
 type Layer struct {
-	Path string `json:"path"`  // as in a state dict
-	Key  string `json:"layer"` // as PyTorch prints it
+	Path string `json:"path"`  // path as in a state dict
+	Key  string `json:"layer"` // key in PyTorch's printed form
 }
 
-// Unknown are the layers of a network that the vocabulary does not have.
+// Unknown returns the layers of a network that the vocabulary lacks.
 func (v *Vocabulary) Unknown(n *model.Network) []Layer {
 	var unknown []Layer
 	n.Walk(func(path string, m model.Module) bool {
@@ -137,14 +135,14 @@ func (v *Vocabulary) Unknown(n *model.Network) []Layer {
 	return unknown
 }
 
-// UnknownError says which layers of a network a vocabulary does not have.
+// UnknownError lists the layers of a network that a vocabulary lacks.
 type UnknownError struct {
 	Network    string
-	Vocabulary string  // where it was read from; empty for nowhere
+	Vocabulary string  // file it was read from; empty for none
 	Layers     []Layer // never empty
 }
 
-// Error names the first of them, its place, and what to do.
+// Error names the first layer, its place, and the remedy.
 func (e *UnknownError) Error() string {
 	source, more := "", ""
 	if e.Vocabulary != "" {
@@ -159,11 +157,10 @@ func (e *UnknownError) Error() string {
 		e.Network, source, more)
 }
 
-// Collision is a token that several keys share, so that a policy cannot tell them
-// apart.
+// Collision is a token shared by several keys, so that a policy cannot distinguish them.
 type Collision struct {
-	ID   int      `json:"id"`   // of the token
-	Keys []string `json:"keys"` // in the order of the vocabulary
+	ID   int      `json:"id"`   // shared token
+	Keys []string `json:"keys"` // keys in the order of the vocabulary
 }
 
 // String lists the keys.
@@ -171,7 +168,7 @@ func (c Collision) String() string {
 	return fmt.Sprintf("token %d is that of %s", c.ID, strings.Join(c.Keys, " and of "))
 }
 
-// Collisions are the tokens that several keys share, smallest first.
+// Collisions returns the tokens shared by several keys, smallest first.
 func (v *Vocabulary) Collisions() []Collision {
 	var found []Collision
 	for id := range v.Vectors {
@@ -182,7 +179,7 @@ func (v *Vocabulary) Collisions() []Collision {
 	return found
 }
 
-// Keys returns the keys of a token; nil if no key has it.
+// Keys returns the keys of a token; nil if it has none.
 func (v *Vocabulary) Keys(id int) []string {
 	var keys []string
 	for _, e := range v.Entries {
@@ -193,8 +190,7 @@ func (v *Vocabulary) Keys(id int) []string {
 	return keys
 }
 
-// LayerKeys are the printed layers in the order of registration: the keys of
-// the original's vocabularies.
+// LayerKeys returns the printed layers in order of registration: the keys of the original's vocabularies.
 func LayerKeys(n *model.Network) []string {
 	var names []string
 	for _, leaf := range n.Leaves() {

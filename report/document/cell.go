@@ -13,28 +13,28 @@ import (
 // Cell is a value of a table: a number, an interval or a text. The zero value is an empty text.
 type Cell struct {
 	Text      string       // shown if there is neither a number nor an interval
-	None      bool         // there is no value: a dash
-	Number    *float64     // in Unit; nil for an interval alone, and for a text
-	Low, High *float64     // ends of the interval in Unit, both or none
-	Unit      string       // such as share or s; empty is a count, a ratio, or the unit of the column
-	Format    string       // verb of fmt for the shown numbers, and a unit behind it; empty follows the unit
+	None      bool         // no value: a dash
+	Number    *float64     // in Unit; nil for a text or for an interval alone
+	Low, High *float64     // ends of the interval in Unit; both or none
+	Unit      string       // unit such as share or s; empty is a count, a ratio, or the unit of the column
+	Format    string       // fmt verb for the shown numbers, with a unit after it; empty follows the unit
 	Before    string       // mark before the number
-	After     string       // mark behind the number
+	After     string       // mark after the number
 	Group     string       // a page sorts numbers within their group; empty is Unit
-	Look      results.Look // on a page
-	Link      string       // path that the text of a page links to; empty for none
+	Look      results.Look // appearance on a page
+	Link      string       // target path of the text on a page; empty means no link
 }
 
-// Text is a cell of text.
+// Text returns a cell with a text.
 func Text(text string) Cell { return Cell{Text: text} }
 
-// Missing is a cell without a value.
+// Missing returns a cell without a value.
 func Missing() Cell { return Cell{None: true} }
 
-// Value is a cell of a number.
+// Value returns a cell with a number.
 func Value(v float64, unit string) Cell { return Cell{Number: &v, Unit: unit} }
 
-// Between is a cell of an interval alone, or Missing if an end is nil.
+// Between returns a cell with only an interval, or Missing if an end is nil.
 func Between(low, high *float64, unit string) Cell {
 	if low == nil || high == nil {
 		return Missing()
@@ -48,13 +48,13 @@ func (c Cell) As(format string) Cell {
 	return c
 }
 
-// Then returns the cell with a text behind its number.
+// Then returns the cell with a text after its number.
 func (c Cell) Then(format string, args ...any) Cell {
 	c.After = fmt.Sprintf(format, args...)
 	return c
 }
 
-// String is the cell for people, without control characters.
+// String returns the cell for display, without control characters.
 func (c Cell) String() string {
 	switch {
 	case c.None:
@@ -76,8 +76,8 @@ func (c Cell) interval() string {
 	return "[" + c.shown(*c.Low, format) + ", " + c.shown(*c.High, format) + "]"
 }
 
-// shown formats a number for people. Halves of points are rounded away from zero, and what is
-// rounded to zero has no minus.
+// shown formats a number for display. Halves of points are rounded away from zero, and a number rounded to zero has no
+// minus sign.
 func (c Cell) shown(v float64, format string) string {
 	format = cmp.Or(format, verb(v, c.Unit))
 	switch {
@@ -93,7 +93,7 @@ func (c Cell) shown(v float64, format string) string {
 	return text
 }
 
-// wholeBelow is the size below which every whole float64 is written with all digits.
+// wholeBelow is the limit below which every whole float64 is written with all digits.
 const wholeBelow = 1e15
 
 // verb is the format of numbers of a unit.
@@ -114,7 +114,7 @@ func verb(v float64, unit string) string {
 // wholeFormat is the format of counts.
 const wholeFormat = "%.0f"
 
-// exact is the value as data: a text, or the shortest number that reads back as the same bits.
+// exact returns the value as data: a text, or the shortest number that reads back as the same bits.
 func (c Cell) exact() string {
 	switch {
 	case c.Number == nil:
@@ -125,8 +125,7 @@ func (c Cell) exact() string {
 	return Exact(*c.Number)
 }
 
-// SortKey is the number by which a page sorts the cell, where the shown text is not that number;
-// otherwise empty.
+// SortKey returns the number by which a page sorts the cell, if it differs from the shown text; otherwise empty.
 func (c Cell) SortKey() string {
 	if c.Number == nil || math.IsNaN(*c.Number) {
 		return ""

@@ -9,15 +9,14 @@ import (
 	"strings"
 )
 
-// Document holds the parts of a report in order, independent of the output format. The zero
-// value is empty.
+// Document holds the parts of a report in order, independent of the output format. The zero value is empty.
 type Document struct{ Blocks []block }
 
-// block holds one part: exactly one of its fields is not zero.
+// block holds one part: exactly one field is not zero.
 type block struct {
 	Break   bool // a blank line, in compact form only
 	Heading string
-	Lines   []string // a sentence each
+	Lines   []string // one sentence each
 	Facts   [][2]string
 	Table   *Table
 }
@@ -27,7 +26,7 @@ func (d *Document) Head(format string, args ...any) {
 	d.Blocks = append(d.Blocks, block{Heading: fmt.Sprintf(format, args...)})
 }
 
-// Say adds sentences, one a line; empty lines are left out.
+// Say adds sentences, one per line; it skips empty lines.
 func (d *Document) Say(lines ...string) {
 	var b block
 	for _, text := range lines {
@@ -42,7 +41,7 @@ func (d *Document) Say(lines ...string) {
 	}
 }
 
-// Know adds facts as pairs of a name and a text; facts without a text are left out.
+// Know adds facts as pairs of a name and a text; it skips facts without a text.
 func (d *Document) Know(pairs ...string) {
 	var b block
 	for k := 0; k+1 < len(pairs); k += 2 {
@@ -87,7 +86,7 @@ func (d *Document) PrintCompact(w io.Writer) error {
 	return err
 }
 
-// write writes the blocks but for breaks, with a blank line between them.
+// write writes the blocks except breaks, with a blank line between them.
 func (d *Document) write(w io.Writer, form func(block) string) error {
 	var texts []string
 	for _, b := range d.Blocks {
@@ -99,7 +98,7 @@ func (d *Document) write(w io.Writer, form func(block) string) error {
 	return err
 }
 
-// text is the block for a terminal.
+// text renders the block for a terminal.
 func (b block) text() string {
 	switch {
 	case b.Heading != "":
@@ -114,7 +113,7 @@ func (b block) text() string {
 	return "\n" // a break
 }
 
-// facts are the facts as lines of two texts.
+// facts returns the facts as lines of two texts.
 func (b block) facts() (lines [][]string) {
 	for _, fact := range b.Facts {
 		lines = append(lines, []string{Printable(fact[0]), Printable(fact[1])})
@@ -122,7 +121,7 @@ func (b block) facts() (lines [][]string) {
 	return lines
 }
 
-// Markdown writes the document as GitHub reads it.
+// Markdown writes the document as GitHub-flavored Markdown.
 func (d *Document) Markdown(w io.Writer) error { return d.write(w, block.markdown) }
 
 func (b block) markdown() string {

@@ -8,7 +8,7 @@ import (
 
 // Units of quantities.
 const (
-	UnitShare   = "share" // between 0 and 1; people read percent
+	UnitShare   = "share" // between 0 and 1; displayed as percent
 	UnitPoints  = "points"
 	UnitSeconds = "s"
 	UnitNats    = "nats"
@@ -41,10 +41,10 @@ func Thousands(n int) string {
 	return text
 }
 
-// ValueText formats a value for people, without its unit.
+// ValueText formats a value for display, without its unit.
 func ValueText(v float64, unit string) string { return Value(v, unit).String() }
 
-// UnitText is the unit of what [ValueText] formats.
+// UnitText returns the unit of a value that [ValueText] formats.
 func UnitText(unit string) string {
 	if unit == UnitShare {
 		return "%"
@@ -52,10 +52,10 @@ func UnitText(unit string) string {
 	return unit
 }
 
-// ShortText formats a number without an exponent, in as few digits as read back as the same.
+// ShortText formats a number without an exponent, in the fewest digits that read back as the same number.
 func ShortText(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// Exact is the shortest text that reads back as the same number.
+// Exact returns the shortest text that reads back as the same number.
 func Exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // RoughDurationText formats a duration of any length: seconds with one decimal below ten
@@ -78,8 +78,7 @@ func DurationText(d time.Duration) string {
 	return d.Round(time.Millisecond / 10).String()
 }
 
-// FLOPUnit is the unit in which people read numbers up to the largest, and its size in
-// floating-point operations.
+// FLOPUnit returns a readable unit for numbers up to the largest, and its size in floating-point operations.
 func FLOPUnit(largest float64) (unit string, size float64) {
 	size = 1e9
 	for _, unit = range []string{"GFLOP", "TFLOP", "PFLOP"} {

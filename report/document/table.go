@@ -14,14 +14,14 @@ import (
 // Column is a column of a table.
 type Column struct {
 	Name   string // lower-case words; a terminal shows capitals
-	Unit   string // of its numbers; empty for none, or if cells have their own
-	Format string // of its numbers, as in [Cell]
-	Number bool   // its cells are numbers, aligned at the right
-	Given  bool   // the name is data, such as a run's, and shown as it is
-	Wrap   int    // width in characters at which a terminal breaks its texts between words; zero never
+	Unit   string // unit of its numbers; empty for none, or if cells have their own
+	Format string // format of its numbers, as in [Cell]
+	Number bool   // cells are numbers, aligned at the right
+	Given  bool   // the name is data, such as a run's name, and shown unchanged
+	Wrap   int    // width in characters at which a terminal wraps its texts; zero means never
 }
 
-// Table holds rows of cells, one for each column.
+// Table holds rows of cells, one per column.
 type Table struct {
 	Columns []Column
 	Rows    [][]Cell
@@ -38,7 +38,7 @@ func (t *Table) Texts(names ...string) *Table {
 	return t
 }
 
-// Numbers adds columns of numbers of a unit. Their head names the unit, unless the format does.
+// Numbers adds columns of numbers of a unit. Their heads show the unit, unless the format does.
 func (t *Table) Numbers(unit, format string, names ...string) *Table {
 	for _, name := range names {
 		t.Columns = append(t.Columns, Column{Name: name, Unit: unit, Format: format, Number: true})
@@ -52,11 +52,11 @@ func (t *Table) Given(name string, number bool) *Table {
 	return t
 }
 
-// Wrap breaks the texts of the last column at a width on terminals.
+// Wrap wraps the texts of the last column at a width on terminals.
 func (t *Table) Wrap(width int) { t.Columns[len(t.Columns)-1].Wrap = width }
 
-// Add adds a row: a cell, text or number for each column. A nil number is missing, values that are
-// left out at the end are empty, and those beyond the columns are dropped.
+// Add adds a row: a cell, text or number per column. A nil number is missing, omitted values at the end are empty, and
+// surplus values are dropped.
 func (t *Table) Add(values ...any) {
 	row := make([]Cell, len(t.Columns))
 	for k, v := range values[:min(len(values), len(row))] {
@@ -65,7 +65,7 @@ func (t *Table) Add(values ...any) {
 	t.Rows = append(t.Rows, row)
 }
 
-// Anys are values for [Table.Add].
+// Anys converts values for [Table.Add].
 func Anys[T any](values []T) []any {
 	list := make([]any, len(values))
 	for k, v := range values {
@@ -100,7 +100,7 @@ func (c Column) cell(value any) Cell {
 	return Text(fmt.Sprint(value))
 }
 
-// ShownUnit is the unit in the head for people: empty where the format has it.
+// ShownUnit returns the unit in the head for display; empty if the format contains it.
 func (c Column) ShownUnit() string {
 	unit := UnitText(c.Unit)
 	if strings.HasSuffix(c.Format, unit) {
@@ -109,7 +109,7 @@ func (c Column) ShownUnit() string {
 	return unit
 }
 
-// Label is the name in running text: "Train loss".
+// Label returns the name in running text: "Train loss".
 func (c Column) Label() string {
 	if c.Given || c.Name == "" {
 		return Printable(c.Name)
@@ -117,7 +117,7 @@ func (c Column) Label() string {
 	return Capitalized(c.Name)
 }
 
-// head is the name on a terminal and in Markdown: "TRAIN LOSS [nats]".
+// head returns the name on a terminal and in Markdown: "TRAIN LOSS [nats]".
 func (c Column) head() string {
 	if c.Given {
 		return Printable(c.Name)
@@ -132,7 +132,7 @@ func inBrackets(unit string) string {
 	return " [" + unit + "]"
 }
 
-// texts are the heads and the rows for people, and which columns are aligned at the right.
+// texts returns the heads and the rows for display, and which columns are aligned at the right.
 func (t *Table) texts() (lines [][]string, right []bool) {
 	lines = append(lines, nil)
 	for _, c := range t.Columns {
@@ -154,7 +154,7 @@ func (t *Table) Print(w io.Writer) error {
 	return err
 }
 
-// terminal is texts with a line for each line of wrapped cells.
+// terminal extends texts by a line for each line of wrapped cells.
 func (t *Table) terminal() (lines [][]string, right []bool) {
 	rows, right := t.texts()
 	for k, row := range rows {
@@ -180,7 +180,7 @@ func (t *Table) terminal() (lines [][]string, right []bool) {
 	return lines, right
 }
 
-// aligned lays lines of texts out in columns.
+// aligned formats lines of texts as aligned columns.
 func aligned(lines [][]string, right []bool) string {
 	widths := make([]int, len(right))
 	for _, line := range lines {
@@ -203,7 +203,7 @@ func aligned(lines [][]string, right []bool) string {
 	return b.String()
 }
 
-// markdown lays lines of texts out as a Markdown table.
+// markdown formats lines of texts as a Markdown table.
 func markdown(lines [][]string, right []bool) string {
 	var b strings.Builder
 	for k, line := range lines {
@@ -222,7 +222,7 @@ func markdown(lines [][]string, right []bool) string {
 	return b.String()
 }
 
-// CSV writes the exact values, in the units that they were measured in. A missing one is empty.
+// CSV writes the exact values, in their measured units. A missing value is empty.
 func (t *Table) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	head := make([]string, len(t.Columns))
@@ -241,8 +241,8 @@ func (t *Table) CSV(w io.Writer) error {
 	return out.Error()
 }
 
-// Middle returns the table without the middle of its rows if it has more than most, and the number
-// of rows left out. With most zero it keeps all.
+// Middle returns the table without its middle rows if it has more than most rows, and the number of omitted rows. With
+// most zero it keeps all.
 func (t *Table) Middle(most int) (*Table, int) {
 	left := len(t.Rows) - most
 	if most == 0 || left <= 0 {

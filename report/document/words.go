@@ -18,17 +18,17 @@ func PrintableLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Capitalized is a printable text whose first letter is a capital.
+// Capitalized returns a printable text whose first letter is a capital.
 func Capitalized(text string) string {
 	return strings.ToUpper(Printable(text[:1])) + Printable(text[1:])
 }
 
-// SomeOf is [words.Some] as a printable text.
+// SomeOf returns [words.Some] as a printable text.
 func SomeOf(names []string, few int) string {
 	return Printable(words.Some(names, few))
 }
 
-// ShortDigest is the beginning of a digest, for people.
+// ShortDigest returns the first 12 characters of a digest.
 func ShortDigest(digest string) string { return digest[:min(len(digest), 12)] }
 
 // SeedsText lists at most eight seeds and counts the others.
@@ -55,8 +55,7 @@ func Numbered(format string, from, to int) []string {
 	return names
 }
 
-// Printable replaces control characters, so that a hostile name moves neither the cursor nor
-// the columns.
+// Printable replaces control characters, so that a hostile name cannot move the cursor or the columns.
 func Printable(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
@@ -66,8 +65,7 @@ func Printable(name string) string {
 	}, name)
 }
 
-// wrapped breaks a text between words into lines of at most width characters; a longer word has a
-// line of its own.
+// wrapped breaks a text between words into lines of at most width characters; a longer word has its own line.
 func wrapped(text string, width int) []string {
 	lines := []string{""}
 	for k, word := range strings.Split(text, " ") {

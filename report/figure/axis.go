@@ -12,19 +12,18 @@ import (
 type Axis struct {
 	Name string  // name of the quantity
 	Unit string  // unit of the numbers, such as "s" or "%"; empty for a plain count
-	Low  float64 // lower end; if High is not above it the axis follows the data
+	Low  float64 // lower end; unless High is above it, the axis follows the data
 	High float64 // upper end
-	Zero bool    // begin at zero if the data allow
-	// Within bounds an axis that follows the data; the zero value does not.
+	Zero bool    // starts at zero if the data allow
+	// Within limits an axis that follows the data; the zero value sets no limit.
 	Within stat.Range
 
 	Whole bool // only whole numbers are ticks
-	// Powers means that values are exponents of ten and ticks are written as powers; for
-	// the horizontal axis of a chart.
+	// Powers means that values are exponents of ten and ticks show powers, for the horizontal axis of a chart.
 	Powers bool
 }
 
-// label is the text at the axis.
+// label returns the text at the axis.
 func (a Axis) label() string {
 	if a.Unit == "" || a.Name == "" {
 		return a.Name + a.Unit
@@ -35,17 +34,17 @@ func (a Axis) label() string {
 // scale maps values to points.
 type scale struct {
 	low, high float64 // values
-	from, to  float64 // where they lie
+	from, to  float64 // positions of low and high
 }
 
 func (s scale) at(v float64) float64 {
 	return s.from + (v-s.low)/(s.high-s.low)*(s.to-s.from)
 }
 
-// room is the share of the range that is left empty at both ends of an axis.
+// room is the fraction of the range left empty at both ends of an axis.
 const room = 0.05
 
-// reach is the range of an axis for the data on it, widened by the share edge within its bounds.
+// reach returns the range of an axis for its data, widened by the fraction edge within its limits.
 func (a Axis) reach(r span, edge float64) (low, high float64) {
 	low, high = a.wide(r, edge)
 	if w := a.Within; w.High > w.Low && low < w.High && high > w.Low {
@@ -54,7 +53,7 @@ func (a Axis) reach(r span, edge float64) (low, high float64) {
 	return low, high
 }
 
-// wide is the range of an axis without bounds.
+// wide returns the range of an axis without limits.
 func (a Axis) wide(r span, edge float64) (low, high float64) {
 	if a.High > a.Low {
 		return a.Low, a.High
@@ -66,7 +65,7 @@ func (a Axis) wide(r span, edge float64) (low, high float64) {
 	if a.Zero {
 		low, high = min(low, 0), max(high, 0)
 	}
-	if most := math.Max(math.Abs(low), math.Abs(high)); high-low <= most*1e-9 { // practically equal
+	if most := math.Max(math.Abs(low), math.Abs(high)); high-low <= most*1e-9 { // nearly equal
 		pad := most * 0.1
 		if pad == 0 || a.Whole {
 			pad = max(pad, 1)
@@ -81,10 +80,10 @@ func (a Axis) wide(r span, edge float64) (low, high float64) {
 	return bottom, top
 }
 
-// span is the range of some numbers.
+// span is the range of a set of numbers.
 type span struct{ low, high float64 }
 
-// beyond bounds the values that are drawn: sums of larger ones overflow.
+// beyond limits the drawn values: sums of larger ones overflow.
 const beyond = 1e150
 
 func nothing() span { return span{math.Inf(1), math.Inf(-1)} }
@@ -94,22 +93,21 @@ func (s span) empty() bool { return !(s.low <= s.high) }
 // add extends the span by numbers; NaN is ignored.
 func (s span) add(values ...float64) span {
 	for _, v := range values {
-		if math.Abs(v) < beyond { // false for what is no number
+		if math.Abs(v) < beyond { // false for NaN
 			s.low, s.high = min(s.low, v), max(s.high, v)
 		}
 	}
 	return s
 }
 
-// rounded are the factors of a power of ten by which ticks are apart, and smaller those that are
-// tried where less than two ticks would lie in the range.
+// rounded are the factors of a power of ten for the distance between ticks; smaller are the factors to try if the range
+// contains fewer than two ticks.
 var (
 	rounded = []float64{1, 2, 5, 10, 20, 50, 100}
 	smaller = []float64{80, 60, 50, 40, 30, 20, 10, 8, 6, 5, 4, 3, 2, 1}
 )
 
-// ticks are at most so many round numbers within a range. Where this leaves fewer than two of
-// several, there may be a few more.
+// ticks returns at most `most` round numbers within a range. If that leaves fewer than two, it may return a few more.
 func ticks(low, high float64, most int) (at []float64, step float64) {
 	if !(high > low) || most < 1 {
 		return nil, 1
@@ -130,7 +128,7 @@ func ticks(low, high float64, most int) (at []float64, step float64) {
 	return nil, step
 }
 
-// multiples are the multiples of a step within a range.
+// multiples returns the multiples of a step within a range.
 func multiples(low, high, step float64) (at []float64) {
 	first, last := math.Ceil(low/step-1e-9), math.Floor(high/step+1e-9)
 	for k := range int(last - first + 1) {
@@ -160,7 +158,7 @@ func tickText(v, step float64) string {
 	return decimal(v, step)
 }
 
-// decimal has as many digits behind the point as the step needs.
+// decimal formats a number with the digits after the point that the step requires.
 func decimal(v, step float64) string {
 	digits := 0
 	for s := step; digits < 9 && math.Abs(s-math.Round(s)) > 1e-6*s; digits++ {
@@ -173,13 +171,13 @@ func decimal(v, step float64) string {
 	return strings.Replace(text, "-", "−", 1)
 }
 
-// level are ticks as they are written.
+// level is a tick with its text.
 type level struct {
 	value float64
 	words string
 }
 
-// upright are the ticks of an axis of this height.
+// upright returns the ticks of an axis of a height.
 func (a Axis) upright(low, high, height float64) []level {
 	for most := max(2, int(height/16)); ; most-- {
 		at, step := ticks(low, high, most)
@@ -189,7 +187,7 @@ func (a Axis) upright(low, high, height float64) []level {
 	}
 }
 
-// lying are the ticks of an axis along a width: as many as have room.
+// lying returns the ticks of an axis along a width, as many as fit.
 func lying(low, high, width float64) []level {
 	for most := 9; most > 1; most-- {
 		at, step := ticks(low, high, most)
@@ -201,10 +199,10 @@ func lying(low, high, width float64) []level {
 			return all
 		}
 	}
-	return nil // not even two have room
+	return nil // there is no room for two
 }
 
-// lying are the ticks along a width.
+// lying returns the ticks along a width.
 func (a Axis) lying(low, high, width float64) []level {
 	if !a.Powers {
 		return lying(low, high, width)

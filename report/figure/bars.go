@@ -7,33 +7,33 @@ import (
 	"strings"
 )
 
-// Bars compares quantities in groups, one below the other. If the axis begins at zero
-// they are bars, otherwise dots, since the length of a bar would mislead.
+// Bars compares quantities in groups, one below the other. If the axis starts at zero they are drawn as bars, otherwise
+// as dots, because the length of a bar would mislead.
 type Bars struct {
 	Title  string   // text alternative
-	Note   string   // a remark below it; empty is none
-	Lines  string   // the remark that explains the intervals, where one is drawn; empty is none
-	X      Axis     // of the quantities
-	Names  []string // of the bars in each group; empty where each has one
+	Note   string   // note below it; empty for none
+	Lines  string   // note that explains the intervals, if any is drawn; empty for none
+	X      Axis     // axis of the quantities
+	Names  []string // names of the bars in each group; empty if each group has one bar
 	Groups []Group
-	Levels []Level // vertical reference lines; nil is none
-	Values bool    // write each bar's value behind it; for few bars
-	// Stacked puts the bars of a group behind one another, from zero, in place of intervals; Values writes their sums.
+	Levels []Level // vertical reference lines; nil for none
+	Values bool    // writes each bar's value after it; for few bars
+	// Stacked puts the bars of a group end to end, from zero, without intervals; Values writes their sums.
 	Stacked bool
 }
 
-// Group is bars that belong together.
+// Group is a group of bars.
 type Group struct {
 	Name string
-	Bars []Bar // one for each of Names
+	Bars []Bar // one per name in Names
 }
 
 // Bar is a quantity with its interval.
 type Bar struct {
 	Value     float64 // NaN draws nothing
-	Low, High float64 // ends of the interval; equal ones draw none
-	from      float64 // end of the bar before it in a stack
-	inner     bool    // another one is behind it in a stack
+	Low, High float64 // ends of the interval; equal ends draw none
+	from      float64 // end of the previous bar in a stack
+	inner     bool    // another bar follows in a stack
 }
 
 // interval reports whether an interval is drawn.
@@ -42,12 +42,12 @@ func (b Bar) interval() bool { return b.Low != b.High && !math.IsNaN(b.Value+b.L
 const (
 	barHeight = 5.5
 	dotHeight = 3.4
-	wideBar   = 9.0 // where each group has one
-	between   = 4.0 // groups
+	wideBar   = 9.0 // if each group has one bar
+	between   = 4.0 // between groups
 	leastRow  = 9.0
 )
 
-// Layout puts the bars on a width.
+// Layout lays the bars out in a width.
 func (b *Bars) Layout(width float64) *Picture {
 	p := newPicture(width, 0, b.Title, b.sentences()...)
 	b = b.stacked()
@@ -74,7 +74,7 @@ func (b *Bars) Layout(width float64) *Picture {
 	return p.finish(b.entries(dots), b.remark(dots), top+2)
 }
 
-// remark is the note, with an explanation of what is drawn.
+// remark returns the note, with an explanation of the drawing.
 func (b *Bars) remark(dots bool) string {
 	parts := []string{b.Note}
 	if dots {
@@ -112,13 +112,12 @@ func (b *Bars) sentences() []string {
 	return all
 }
 
-// dots reports whether zero is too far off to be in the figure.
+// dots reports whether zero is too far away to be in the figure.
 func (b *Bars) dots(values span) bool {
 	return !b.X.Zero && !b.Stacked && !values.empty() && values.low > 0 && values.low > values.high/2
 }
 
-// sides are the ends of the axis, between the groups' names and the labels beyond its
-// end.
+// sides returns the ends of the axis, between the groups' names and the labels beyond its end.
 func (b *Bars) sides(p *Picture, x scale) (from, to float64) {
 	names := 0.0
 	for _, g := range b.Groups {
@@ -143,7 +142,7 @@ func (b *Bars) sides(p *Picture, x scale) (from, to float64) {
 	return from, to
 }
 
-// valueText is a quantity to three digits.
+// valueText formats a quantity with three digits.
 func valueText(v float64) string {
 	if math.IsNaN(v) {
 		return ""
@@ -159,13 +158,13 @@ func valueText(v float64) string {
 	return words
 }
 
-// rows draws the groups and returns where they end.
+// rows draws the groups and returns their lower end.
 func (b *Bars) rows(p *Picture, x scale, dots bool) float64 {
 	each := barHeight
 	if dots {
 		each = dotHeight
 	}
-	beside := max(len(b.Names), 1) // bars of a group below each other
+	beside := max(len(b.Names), 1) // bars of a group, below each other
 	if b.Stacked {
 		beside = 1
 	}
@@ -197,7 +196,7 @@ func (b *Bars) rows(p *Picture, x scale, dots bool) float64 {
 	return bottom
 }
 
-// levelInk is the ink of a reference line. The inks before it are those of the bars.
+// levelInk returns the ink of a reference line. Bars use the inks before it.
 func (b *Bars) levelInk(k int) ink { return seriesInk(max(len(b.Names), 1) + k) }
 
 // bar draws one quantity.

@@ -2,7 +2,8 @@ package figure
 
 import "math"
 
-// stacked is the same with each bar from the end of the one before it, where bars are stacked. NaN counts as zero.
+// stacked returns the figure with each bar starting at the end of the previous one, if bars are stacked. NaN counts as
+// zero.
 func (b *Bars) stacked() *Bars {
 	if !b.Stacked {
 		return b

@@ -6,33 +6,31 @@ import (
 	"strings"
 )
 
-// Chart draws curves over a shared quantity, in one or several panels above each other,
-// with events as vertical lines.
+// Chart draws curves over a shared quantity, in one or more panels above each other, with events as vertical lines.
 type Chart struct {
 	Title  string // text alternative
-	Note   string // a remark below it; empty is none
+	Note   string // note below it; empty for none
 	X      Axis
 	Panels []Panel
 	Events []Event // in any order
 }
 
-// Panel is curves of one unit.
+// Panel holds curves with one unit.
 type Panel struct {
 	Y      Axis
-	Height float64 // in points; zero follows from the width
+	Height float64 // in points; zero derives it from the width
 	Curves []Curve
 	Levels []Level
 }
 
-// Curve is a line, or a dot where it has one point, optionally with the runs that it averages and an
-// interval. NaN makes a gap.
+// Curve is a line, or a dot for a single point, optionally with the averaged runs and an interval. NaN makes a gap.
 type Curve struct {
-	Name      string // curves of one name have one colour; empty is not in the legend
+	Name      string // curves with the same name share a colour; empty is not in the legend
 	X         []float64
-	Y         []float64   // as long as X; nil is no line
-	Raw       [][]float64 // series that Y smooths or averages, each as long as X; drawn faint
-	Low, High []float64   // the band of an interval, as long as X; nil is none
-	Steps     bool        // each value holds until the next
+	Y         []float64   // same length as X; nil draws no line
+	Raw       [][]float64 // series that Y smooths or averages, each of the length of X; drawn faint
+	Low, High []float64   // band of an interval, same length as X; nil for none
+	Steps     bool        // each value is held until the next
 }
 
 // Level is a horizontal reference line.
@@ -48,10 +46,10 @@ type Event struct {
 	Kind  EventKind
 }
 
-// EventKind is a kind of event. Each has a colour.
+// EventKind is a kind of event. Each kind has a colour.
 type EventKind int
 
-// The kinds of events.
+// Kinds of events.
 const (
 	Neutral EventKind = iota
 	Up
@@ -81,7 +79,7 @@ type chartLayout struct {
 	legend   []entry
 	lanes    []float64 // tops of the events' lines, at their labels
 	first    bool      // no panel is drawn yet
-	numbered bool      // labels of events are numbers, which a key explains
+	numbered bool      // labels of events are numbers, explained by a key
 }
 
 // plot is a panel with its place.
@@ -93,7 +91,7 @@ type plot struct {
 	height float64
 }
 
-// Layout puts the chart on a width.
+// Layout lays the chart out in a width.
 func (c *Chart) Layout(width float64) *Picture {
 	a := &chartLayout{Chart: c, p: newPicture(width, 0, c.Title, c.sentences()...), inks: map[string]ink{}, first: true}
 	a.measure()
@@ -167,9 +165,9 @@ func (a *chartLayout) measure() {
 	a.right = a.p.Width - margin - a.lastLabel()
 }
 
-// turnedLabel is the label of an upright axis in lines that fit its height.
+// turnedLabel returns the label of an upright axis in lines that fit its height.
 func turnedLabel(words string, height float64) []string {
-	height += panelGap / 2 // next to it is nothing at this height
+	height += panelGap / 2 // the space next to it is free at this height
 	lines := wrapped(words, sizeWords, height)
 	for k, line := range lines {
 		lines[k] = fitted(line, sizeWords, height)
@@ -177,7 +175,7 @@ func turnedLabel(words string, height float64) []string {
 	return lines
 }
 
-// lastLabel is the overhang of the last number of the lower axis.
+// lastLabel returns the overhang of the last number of the lower axis.
 func (a *chartLayout) lastLabel() float64 {
 	out := 0.0
 	for _, t := range a.X.lying(a.x.low, a.x.high, a.p.Width-a.left) {
@@ -188,7 +186,7 @@ func (a *chartLayout) lastLabel() float64 {
 	return out
 }
 
-// reach is the range of a curve and all that belongs to it.
+// reach returns the range of a curve with everything that belongs to it.
 func (c *Curve) reach(s span) span {
 	s = s.add(c.Y...).add(c.Low...).add(c.High...)
 	for _, raw := range c.Raw {
@@ -197,7 +195,7 @@ func (c *Curve) reach(s span) span {
 	return s
 }
 
-// name gives a curve's name a colour, once.
+// name assigns a colour to a curve's name, once.
 func (a *chartLayout) name(c Curve) {
 	if _, known := a.inks[c.Name]; !known {
 		a.inks[c.Name] = seriesInk(len(a.inks))
@@ -223,8 +221,7 @@ const (
 	panelGap   = 9.0
 )
 
-// draw draws a panel and returns where it ends; the last has the numbers of the lower
-// axis.
+// draw draws a panel and returns its lower end; the last panel has the numbers of the lower axis.
 func (a *chartLayout) draw(pl *plot, top float64, last bool) float64 {
 	bottom := top + pl.height
 	a.x.from, a.x.to = a.left, a.right
@@ -257,7 +254,7 @@ func (a *chartLayout) draw(pl *plot, top float64, last bool) float64 {
 	return a.p.lower(a.X, a.x, numbers, bottom)
 }
 
-// lower writes the numbers and the name of a lower axis and returns where they end.
+// lower writes the numbers and the name of a lower axis and returns their lower end.
 func (p *Picture) lower(axis Axis, x scale, numbers []level, bottom float64) float64 {
 	for _, t := range numbers {
 		at := x.at(t.value)
@@ -273,7 +270,7 @@ func (p *Picture) lower(axis Axis, x scale, numbers []level, bottom float64) flo
 	return bottom + tickLength + 21
 }
 
-// curve draws the band, what is smoothed, and the line, the last above all.
+// curve draws the band, the raw series, and the line on top.
 func (a *chartLayout) curve(c *Curve, y scale) {
 	colour := a.inks[c.Name]
 	if len(c.Low) == len(c.X) && len(c.High) == len(c.X) {
@@ -296,7 +293,7 @@ func (a *chartLayout) curve(c *Curve, y scale) {
 	}
 }
 
-// paths are the unbroken parts of a line, with no more points than can be seen.
+// paths returns the unbroken parts of a line, without points too close to be visible.
 func (a *chartLayout) paths(xs, ys []float64, y scale, steps bool) [][]point {
 	var all [][]point
 	var run []point
@@ -323,8 +320,8 @@ func (a *chartLayout) paths(xs, ys []float64, y scale, steps bool) [][]point {
 	return all
 }
 
-// finest is the distance in points below which details of a line cannot be seen: each
-// such stretch keeps its first, lowest, highest and last point.
+// finest is the distance in points below which details of a line are invisible: each such stretch keeps its first,
+// lowest, highest and last point.
 const finest = 0.5
 
 func thinned(run []point) []point {
@@ -340,7 +337,7 @@ func thinned(run []point) []point {
 	return kept
 }
 
-// ends are the visible points of a stretch, in their order.
+// ends returns the visible points of a stretch, in order.
 func ends(run []point) []point {
 	if len(run) <= 4 {
 		return run
@@ -363,7 +360,7 @@ func ends(run []point) []point {
 	return kept
 }
 
-// band fills the interval around a curve; that of a single point is a line with ends.
+// band fills the interval around a curve; the interval of a single point is a line with ends.
 func (a *chartLayout) band(c *Curve, y scale, colour ink) {
 	upper, lower := a.paths(c.X, c.High, y, false), a.paths(c.X, c.Low, y, false)
 	for k := range min(len(upper), len(lower)) {
@@ -376,7 +373,7 @@ func (a *chartLayout) band(c *Curve, y scale, colour ink) {
 	}
 }
 
-// whisker is the interval of a dot.
+// whisker draws the interval of a dot.
 func (a *chartLayout) whisker(colour ink, low, high point) {
 	a.p.line(colour.plain(), 0.8, low, high)
 	for _, at := range []point{low, high} {

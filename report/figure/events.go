@@ -6,17 +6,16 @@ import (
 	"slices"
 )
 
-// Labels of events stand above the panels, each to the right of its line, in as many
-// lanes as it takes for none to lie on another or on another's line: from the last
-// event to the first, each is put above all later ones that its words reach.
+// Labels of events stand above the panels, each to the right of its line, in enough lanes that no label covers another
+// label or its line: from the last event to the first, each is placed above all later ones that its words reach.
 
 const (
 	laneHeight = 9.0
-	mostLanes  = 5 // more have numbers in place of words, and a key
+	mostLanes  = 5 // with more, events have numbers explained by a key
 	eventGap   = 4.0
 )
 
-// placeEvents writes the labels above the panels and returns where those begin.
+// placeEvents writes the labels above the panels and returns their upper end.
 func (a *chartLayout) placeEvents(top float64) float64 {
 	if len(a.Events) == 0 {
 		return top + sizeSmall/2
@@ -69,8 +68,8 @@ func (a *chartLayout) sayEvents(words []string, lanes []int, top float64, side a
 	return floor
 }
 
-// laned finds a lane for each label, and where the panels end so that the last labels
-// have room; nil where that takes too many, or too much room.
+// laned finds a lane for each label, and the right end of the panels that leaves room for the last labels. It returns
+// nil if that takes too many lanes or too much room.
 func (a *chartLayout) laned(words []string) (lanes []int, right float64) {
 	right = a.right
 	for k, e := range a.Events { // x(e) + width <= the picture's
@@ -98,8 +97,8 @@ func (a *chartLayout) laned(words []string) (lanes []int, right float64) {
 	return lanes, right
 }
 
-// numbersLaned finds lanes for numbers on their lines, such that none lies on another or
-// on the line of one above. Nil means that there is no room.
+// numbersLaned finds lanes for numbers on their lines, so that none covers another number or the line of one above. Nil
+// means that there is no room.
 func (a *chartLayout) numbersLaned(words []string) []int {
 	lanes := make([]int, len(words))
 	half := func(k int) float64 { return widthOf(words[k], sizeSmall)/2 + 1 }
@@ -127,8 +126,7 @@ func (a *chartLayout) numbersLaned(words []string) []int {
 // unnamed is the length of event lines if there are too many events for labels.
 const unnamed = 6.0
 
-// drawEvents draws the events' lines through a panel, and in the first up to their
-// labels.
+// drawEvents draws the events' lines through a panel, and in the first panel up to their labels.
 func (a *chartLayout) drawEvents(top, bottom float64) {
 	for k, e := range a.Events {
 		from := top

@@ -8,45 +8,45 @@ import (
 	"strings"
 )
 
-// Gantt shows where and when spans of work ran: a row for each device, divided into lanes, so that spans
-// at one time stand side by side. It stays small with any number of spans.
+// Gantt shows when and on which device spans of work ran: a row per device, divided into lanes, so that concurrent
+// spans stand side by side. Its size is limited for any number of spans.
 type Gantt struct {
 	Title string // text alternative
-	Note  string // a remark below it; empty is none
+	Note  string // note below it; empty for none
 	X     Axis   // time
 	Rows  []string
-	Kinds []string // meanings of colours in the legend; nil leaves colours without one
-	Spans []Span   // in any order; those outside of Rows are not drawn
+	Kinds []string // meanings of colours in the legend; nil leaves colours unexplained
+	Spans []Span   // in any order; spans outside of Rows are not drawn
 }
 
 // Span is a stretch of time in a [Gantt].
 type Span struct {
-	Name     string // written into its box where it fits
-	Row      int    // in Gantt.Rows
-	Lane     int    // in its row, from 0
-	Kind     int    // in Gantt.Kinds, or any number that chooses a colour; from 0
+	Name     string // written into its box if it fits
+	Row      int    // index in Gantt.Rows
+	Lane     int    // lane in its row, from 0
+	Kind     int    // index in Gantt.Kinds, or any number that selects a colour; from 0
 	From, To float64
 	End      End
 }
 
-// End is the way in which a span ended. Its mark needs no colour.
+// End is how a span ended. Its mark is readable without colour.
 type End int
 
-// The ends.
+// Ends of spans.
 const (
 	Completed End = iota // no mark
-	Stopped              // a notch: it goes on later
+	Stopped              // a notch: it continues later
 	Failed               // a cross
 )
 
 const (
-	ganttHeight = 300.0 // that lanes share
+	ganttHeight = 300.0 // shared by all lanes
 	mostLane    = 9.0   // height of a lane
 	leastLane   = 1.2
 	mostRows    = 64
 	mostInAll   = 240  // lanes of all rows
-	mostBoxes   = 1500 // beyond, short neighbours become one box
-	wordsLane   = 7.5  // height of a lane from which names are written
+	mostBoxes   = 1500 // above it, short neighbours are merged into one box
+	wordsLane   = 7.5  // minimum height of a lane with names
 )
 
 // ganttLayout lays a Gantt out.
@@ -54,15 +54,15 @@ type ganttLayout struct {
 	*Gantt
 	p       *Picture
 	x       scale
-	tops    []float64  // of the rows, and the bottom of the last one
-	lanes   [][][]Span // by row and lane, in their order
+	tops    []float64  // tops of the rows, then the bottom of the last one
+	lanes   [][][]Span // spans by row and lane, in order
 	height  float64    // of a lane
 	boxes   [][][]box
-	shorter float64 // points below which neighbours are one box; zero for none
-	left    int     // spans that are not drawn
+	shorter float64 // points below which neighbours are merged; zero for none
+	left    int     // number of omitted spans
 }
 
-// Layout puts the rows on a width.
+// Layout lays the rows out in a width.
 func (g *Gantt) Layout(width float64) *Picture {
 	a := &ganttLayout{Gantt: g, p: newPicture(width, 0, g.Title, g.sentences()...)}
 	a.sort()
@@ -94,7 +94,7 @@ func (g *Gantt) sentences() (all []string) {
 	return all
 }
 
-// sort puts the spans into their lanes, and leaves out those of lanes for which there is no room.
+// sort assigns the spans to their lanes, and omits spans of lanes that do not fit.
 func (a *ganttLayout) sort() {
 	a.lanes = make([][][]Span, min(len(a.Rows), mostRows))
 	deepest := make([]int, len(a.lanes))
@@ -131,7 +131,7 @@ func (a *ganttLayout) sort() {
 	}
 }
 
-// scales computes the places of the rows and of the times.
+// scales computes the positions of rows and times.
 func (a *ganttLayout) scales() {
 	times, count := nothing(), 0
 	for _, row := range a.lanes {
@@ -175,7 +175,7 @@ func (a *ganttLayout) row(r int) {
 	}
 }
 
-// entries returns the legend's entries: colours, and the ends that are drawn.
+// entries returns the legend's entries: colours, and the ends in the drawing.
 func (a *ganttLayout) entries() []entry {
 	all := seriesEntries(a.Kinds, filled)
 	has := func(is func(b box) bool) bool {
@@ -195,7 +195,7 @@ func (a *ganttLayout) entries() []entry {
 	return all
 }
 
-// remark is the note, with an explanation of what is left out.
+// remark returns the note, with an explanation of omissions.
 func (a *ganttLayout) remark() string {
 	parts := []string{a.Note}
 	if a.shorter > 0 {

@@ -9,15 +9,15 @@ import (
 type box struct {
 	Span
 	count int
-	mixed bool    // they are of several kinds
+	mixed bool    // the spans differ in kind
 	took  float64 // sum of their times
 }
 
-// finestBox is the width in points from which a span can be seen by itself.
+// finestBox is the minimum width in points of a visible span.
 const finestBox = 0.75
 
-// merged makes boxes of spans by row and lane. Where there are too many, neighbours that are narrower than
-// some points, and no further apart, become one.
+// merged makes boxes of spans by row and lane. If there are too many, it merges neighbours that are narrower than a
+// width in points and closer than that.
 func merged(lanes [][][]Span, x scale) (boxes [][][]box, shorter float64) {
 	for {
 		count := 0
@@ -36,7 +36,7 @@ func merged(lanes [][][]Span, x scale) (boxes [][][]box, shorter float64) {
 }
 
 func laneBoxes(lane []Span, x scale, shorter float64) (all []box) {
-	open := false // the last box takes further spans
+	open := false // the last box accepts more spans
 	for _, s := range lane {
 		short := x.at(s.To)-x.at(s.From) < shorter
 		if last := len(all) - 1; short && open && x.at(s.From)-x.at(all[last].To) < shorter {
@@ -83,7 +83,7 @@ func (a *ganttLayout) box(b box, top, height float64) {
 	}
 }
 
-// hint says what a box stands for.
+// hint describes the spans of a box.
 func (a *ganttLayout) hint(b box) string {
 	words := b.Name
 	if b.count > 1 {
@@ -96,7 +96,7 @@ func (a *ganttLayout) hint(b box) string {
 	return words
 }
 
-// shortName is a name that fits a width, or the number at its end; empty where neither fits.
+// shortName returns a name that fits a width, or the number at its end; empty if neither fits.
 func shortName(name string, width float64) string {
 	digits := name[len(strings.TrimRight(name, "0123456789")):]
 	for _, words := range []string{name, digits} {

@@ -4,30 +4,29 @@ import (
 	"strconv"
 )
 
-// Heat shows for each cell of a grid its kind by colour, and how certain that is by the
-// colour's strength.
+// Heat shows for each cell of a grid its kind by colour, and its certainty by the strength of the colour.
 type Heat struct {
 	Title   string // text alternative
-	Note    string // a remark below it; empty is none
+	Note    string // note below it; empty for none
 	X       Axis
-	Columns []float64 // along X, in their order
+	Columns []float64 // values along X, in order
 	Rows    []string
-	Cells   [][]Cell // of each row, one for each column
+	Cells   [][]Cell // cells of each row, one per column
 	Kinds   []string
 }
 
-// Cell is a place of the grid.
+// Cell is a cell of the grid.
 type Cell struct {
-	Kind  int     // index in Kinds; below zero is unknown
+	Kind  int     // index in Kinds; negative means unknown
 	Share float64 // between 0 and 1
 }
 
 const (
-	leastCell = 10.0 // height, of a row with its name
+	leastCell = 10.0 // height of a row with its name
 	mostCell  = 18.0
 )
 
-// Layout puts the grid on a width.
+// Layout lays the grid out in a width.
 func (h *Heat) Layout(width float64) *Picture {
 	p := newPicture(width, 0, h.Title)
 	names := min(widest(sizeWords, h.Rows...), width*0.45)
@@ -51,7 +50,7 @@ func (h *Heat) Layout(width float64) *Picture {
 	return p.finish(seriesEntries(h.Kinds, filled), h.Note, top+2)
 }
 
-// strength is the opacity for a share: even the weakest is visible.
+// strength returns the opacity for a share: even the lowest share is visible.
 func strength(share float64) float64 { return 0.15 + 0.85*min(max(share, 0), 1) }
 
 func (h *Heat) hint(r, c int) string {
@@ -62,7 +61,7 @@ func (h *Heat) hint(r, c int) string {
 
 func columnText(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
 
-// numbers writes the columns' values, as many as have room, and the axis' name.
+// numbers writes as many of the columns' values as fit, and the axis' name.
 func (h *Heat) numbers(p *Picture, left, cell, bottom float64) float64 {
 	need, every := 0.0, 1
 	for _, v := range h.Columns {

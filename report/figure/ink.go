@@ -9,7 +9,7 @@ import (
 // Theme is the background of a picture.
 type Theme int
 
-// The themes.
+// Themes of pictures.
 const (
 	Light Theme = iota // dark ink on white, for papers
 	Dark               // light ink on black
@@ -19,12 +19,12 @@ const (
 // ink is a colour by its purpose; the theme defines its value.
 type ink int
 
-// The inks. The series are those of Okabe and Ito.
+// Inks. The series use the colours of Okabe and Ito.
 const (
-	none  ink = iota // nothing is drawn
-	paper            // the ground
-	text             // words, frames and what must be seen
-	faint            // words that only help
+	none  ink = iota // draws nothing
+	paper            // background
+	text             // words, frames and other essential marks
+	faint            // secondary words
 	grid             // thin lines behind data
 	blue
 	vermilion
@@ -36,13 +36,13 @@ const (
 	inks
 )
 
-// series are the inks of curves and bars, in this order.
+// series are the inks of curves and bars, in order.
 var series = []ink{blue, vermilion, green, purple, orange, sky, yellow}
 
-// seriesInk is the ink of the k-th series; there is no end of them.
+// seriesInk returns the ink of the k-th series; inks repeat.
 func seriesInk(k int) ink { return series[k%len(series)] }
 
-// inkNames are the classes of inks in pages.
+// inkNames are the CSS classes of inks in pages.
 var inkNames = [inks]string{"none", "paper", "text", "faint", "grid", "blue", "vermilion", "green", "purple", "orange",
 	"sky", "yellow"}
 
@@ -58,7 +58,7 @@ var darkInks = [inks]color.RGBA{
 	orange: svg.Orange, sky: svg.Sky, yellow: svg.Yellow,
 }
 
-// inksOf are the colours of a theme.
+// inksOf returns the colours of a theme.
 func inksOf(t Theme) *[inks]color.RGBA {
 	if t == Dark {
 		return &darkInks
@@ -70,7 +70,7 @@ func inksOf(t Theme) *[inks]color.RGBA {
 type paint struct {
 	ink     ink
 	exact   *color.RGBA // in place of ink
-	opacity float64     // zero is 1
+	opacity float64     // zero means 1
 }
 
 func (i ink) plain() paint               { return paint{ink: i} }
@@ -83,7 +83,7 @@ func (p paint) on(theme Theme) color.RGBA {
 	return inksOf(theme)[p.ink]
 }
 
-// alpha is the opacity, with zero meaning all of it.
+// alpha returns the opacity; zero means 1.
 func (p paint) alpha() float64 {
 	if p.opacity == 0 {
 		return 1
@@ -91,14 +91,14 @@ func (p paint) alpha() float64 {
 	return p.opacity
 }
 
-// cividis is the colour scale of quantities, which looks alike for all kinds of colour
-// vision (Nuñez, Anderton and Renslow 2018), at equal distances.
+// cividis is the colour scale of quantities, which looks alike for all kinds of colour vision (Nuñez, Anderton and
+// Renslow 2018), in equal steps.
 var cividis = []color.RGBA{
 	{0, 34, 78, 255}, {18, 53, 112, 255}, {59, 73, 108, 255}, {87, 93, 109, 255}, {112, 113, 115, 255},
 	{138, 134, 120, 255}, {165, 156, 116, 255}, {195, 179, 105, 255}, {225, 204, 85, 255}, {254, 232, 56, 255},
 }
 
-// shade is the colour of a share of the scale, between 0 and 1.
+// shade returns the colour of a position on the scale, between 0 and 1.
 func shade(share float64) paint {
 	at := min(max(share, 0), 1) * float64(len(cividis)-1)
 	k := min(int(at), len(cividis)-2)
@@ -106,13 +106,13 @@ func shade(share float64) paint {
 	return paint{exact: &c}
 }
 
-// mix goes from a to b by a share.
+// mix interpolates from a to b by a share.
 func mix(a, b color.RGBA, share float64) color.RGBA {
 	part := func(x, y uint8) uint8 { return uint8(float64(x)*(1-share) + float64(y)*share + 0.5) }
 	return color.RGBA{part(a.R, b.R), part(a.G, b.G), part(a.B, b.B), 255}
 }
 
-// over is black or white, whichever is readable on a colour.
+// over returns black or white, whichever is readable on a colour.
 func over(c color.RGBA) paint {
 	words := color.RGBA{255, 255, 255, 255}
 	if 0.299*float64(c.R)+0.587*float64(c.G)+0.114*float64(c.B) > 140 {

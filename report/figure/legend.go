@@ -2,7 +2,7 @@ package figure
 
 import "math"
 
-// sign selects the symbol that a line of a legend shows.
+// sign selects the symbol of a legend's line.
 type sign int
 
 const (
@@ -21,7 +21,7 @@ type entry struct {
 	sign  sign
 }
 
-// seriesEntries are the entries of series by their names.
+// seriesEntries returns the entries of series by name.
 func seriesEntries(names []string, shape sign) (all []entry) {
 	for k, name := range names {
 		all = append(all, entry{name, seriesInk(k).plain(), shape})
@@ -35,7 +35,7 @@ const (
 	legendBetween = 10.0
 )
 
-// legend writes entries into rows of a width, and returns where they end.
+// legend writes entries into rows of a width, and returns their lower end.
 func (p *Picture) legend(entries []entry, left, top, width float64) float64 {
 	x, y := left, top
 	for k, e := range entries {
@@ -81,7 +81,7 @@ func (p *Picture) finish(entries []entry, remark string, top float64) *Picture {
 	return p
 }
 
-// note writes a remark below a figure, and returns where it ends.
+// note writes a remark below a figure, and returns its lower end.
 func (p *Picture) note(words string, left, top, width float64) float64 {
 	for _, line := range wrapped(words, sizeSmall, width) {
 		p.say(line, point{left, top + 7}, sizeSmall, start, faint.plain())

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Picture is a figure laid out. It is made by a figure's Layout, and has no useful
-// zero value. Lengths are in points, from the upper left corner.
+// Picture is a laid-out figure. Only a figure's Layout makes it; the zero value is not useful. Lengths are in points,
+// from the upper left corner.
 type Picture struct {
 	Width, Height float64
 	Title         string // text alternative; empty for none
@@ -15,27 +15,27 @@ type Picture struct {
 	marks []mark
 }
 
-// point is a place in a picture.
+// point is a position in a picture.
 type point struct{ x, y float64 }
 
 // mark is a line, an area or words.
 type mark struct {
-	points []point // of a line or an area; nil for words
+	points []point // points of a line or an area; nil for words
 	closed bool
 	fill   paint
 	stroke paint
 	width  float64
 	dash   []float64
-	hint   string // shown where the pointer rests
+	hint   string // shown under the pointer
 
 	words  string
-	at     point // of the line that words stand on
+	at     point // start of the baseline of words
 	size   float64
 	anchor anchor
-	turned bool // they run upwards
+	turned bool // words run upwards
 }
 
-// anchor says which part of words lies at their place.
+// anchor selects the part of words at their position.
 type anchor int
 
 const (
@@ -74,8 +74,7 @@ func (p *Picture) dot(fill paint, at point, radius float64) *mark {
 	return p.area(fill, corners...)
 }
 
-// circle is sixteen points around zero, written out so that the bytes do not depend on a
-// processor's sine.
+// circle has sixteen points around zero, as constants so that the bytes do not depend on a processor's sine.
 var circle = []point{
 	{1, 0}, {0.9239, 0.3827}, {0.7071, 0.7071}, {0.3827, 0.9239}, {0, 1}, {-0.3827, 0.9239}, {-0.7071, 0.7071},
 	{-0.9239, 0.3827}, {-1, 0}, {-0.9239, -0.3827}, {-0.7071, -0.7071}, {-0.3827, -0.9239}, {0, -1}, {0.3827, -0.9239},
@@ -102,7 +101,7 @@ func (r Rect) meets(o Rect) bool {
 // hair is an invisible overlap.
 const hair = 0.1
 
-// extent is the rectangle of a mark's words.
+// extent returns the rectangle of a mark's words.
 func (m *mark) extent() Rect {
 	width := widthOf(m.words, m.size)
 	from := -width * float64(m.anchor) / 2
@@ -113,13 +112,13 @@ func (m *mark) extent() Rect {
 	return Rect{m.at.x + from, m.at.y - up, m.at.x + from + width, m.at.y + down}
 }
 
-// Label is words in a picture.
+// Label is a text in a picture.
 type Label struct {
 	Words string
 	Where Rect
 }
 
-// Labels are all words in a picture, in the order in which they are drawn.
+// Labels returns all texts in a picture, in drawing order.
 func (p *Picture) Labels() []Label {
 	var all []Label
 	for k := range p.marks {
@@ -130,7 +129,7 @@ func (p *Picture) Labels() []Label {
 	return all
 }
 
-// Faults lists words that leave the picture, and words that overlap.
+// Faults lists texts that leave the picture, and texts that overlap.
 func (p *Picture) Faults() []string {
 	var faults []string
 	labels := p.Labels()

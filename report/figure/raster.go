@@ -28,8 +28,7 @@ func (p *Picture) writePNG(w io.Writer, theme Theme) error {
 	return err
 }
 
-// writePDF writes the picture as a page of its size. Its dates are blanked, so that equal
-// figures give equal files.
+// writePDF writes the picture as a page of its size. It blanks the dates, so that equal figures give equal files.
 func (p *Picture) writePDF(w io.Writer, theme Theme) error {
 	canvas := vgpdf.New(vg.Length(p.Width), vg.Length(p.Height))
 	if theme == Dark {
@@ -54,8 +53,7 @@ func undated(pdf []byte) []byte {
 	return dates.ReplaceAllFunc(pdf, func(date []byte) []byte { return bytes.Repeat([]byte{' '}, len(date)) })
 }
 
-// codePage maps words to Windows' code page 1252, the letters of a PDF, with close
-// substitutes.
+// codePage maps words to Windows' code page 1252, the letters of a PDF, with close substitutes.
 func codePage(words string) string {
 	var b strings.Builder
 	for _, r := range words {
@@ -75,7 +73,7 @@ func codePage(words string) string {
 	return b.String()
 }
 
-// instead is the substitute of a letter that a PDF lacks.
+// instead returns the substitute of a letter that a PDF lacks.
 func instead(r rune) string {
 	for _, pair := range []struct{ letter, is string }{
 		{"−", "-"}, {"≥", ">="}, {"≤", "<="}, {"→", ">"}, {"≈", "~"}, {"‘’", "'"}, {"“”", `"`}, {"•", "\x95"},
@@ -112,7 +110,7 @@ func (p *Picture) draw(canvas vg.Canvas, theme Theme, letters func(string) strin
 	}
 }
 
-// seen is a paint with its opacity.
+// seen returns a paint's colour with its opacity.
 func seen(p paint, theme Theme) color.Color {
 	c := p.on(theme)
 	return color.NRGBA{c.R, c.G, c.B, uint8(255*p.alpha() + 0.5)}
@@ -133,7 +131,7 @@ func (p *Picture) drawWords(canvas vg.Canvas, m *mark, theme Theme, letters func
 // quarter is a quarter of a turn.
 const quarter = 1.5707963267948966
 
-// path is a mark's outline, from below as gonum counts.
+// path returns a mark's outline, with the vertical axis upwards as in gonum.
 func (p *Picture) path(m *mark) vg.Path {
 	var path vg.Path
 	for k, at := range m.points {

@@ -23,27 +23,27 @@ type Figure interface {
 // Format is a kind of file.
 type Format string
 
-// The formats.
+// Formats of files.
 const (
 	SVG Format = "svg"
-	PNG Format = "png" // at 300 dots an inch
-	PDF Format = "pdf" // with its letters, so that they can be searched
+	PNG Format = "png" // at 300 dots per inch
+	PDF Format = "pdf" // with text, so that it can be searched
 )
 
-// Formats are all formats.
+// Formats lists all formats.
 func Formats() registry.List[Format] { return registry.List[Format]{SVG, PNG, PDF} }
 
-// Listing returns the name; formats have no line of help.
+// Listing returns the name; formats have no description.
 func (f Format) Listing() (name, about string) { return string(f), "" }
 
 // Options configure Render.
 type Options struct {
-	Format Format  // file format; empty is SVG
-	Width  float64 // in points; zero is Column
-	Theme  Theme   // background; zero is Light
+	Format Format  // file format; empty means SVG
+	Width  float64 // in points; zero means Column
+	Theme  Theme   // background; zero means Light
 }
 
-// EnsureDefaults fills unset options.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *Options) EnsureDefaults() {
 	if o.Format == "" {
 		o.Format = SVG
@@ -56,7 +56,7 @@ func (o *Options) EnsureDefaults() {
 // Render writes a figure.
 func Render(w io.Writer, f Figure, o Options) (err error) {
 	defer func() {
-		if fault := recover(); fault != nil { // gonum reports errors of drawing by panics
+		if fault := recover(); fault != nil { // gonum reports drawing errors by panics
 			err = fmt.Errorf("draw a figure as %s: %v", o.Format, fault)
 		}
 	}()

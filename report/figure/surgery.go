@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// Surgery shows a network before and after operations, side by side; layers that were
-// kept stand next to each other.
+// Surgery shows a network before and after operations, side by side; kept layers stand next to each other.
 type Surgery struct {
 	Title  string // text alternative
-	Note   string // a remark below it; empty is none
+	Note   string // note below it; empty for none
 	Before Network
 	After  Network
 }
@@ -17,33 +16,33 @@ type Surgery struct {
 // Network lists layers in running order.
 type Network struct {
 	Name   string
-	Detail string // such as how many parameters it has
+	Detail string // detail such as the number of parameters
 	Layers []Layer
 }
 
 // Layer is a layer of a Network.
 type Layer struct {
-	Key   string // identifies it; the same before and after
+	Key   string // identifier; the same before and after
 	Name  string // its kind and size
-	Block string // the block that it belongs to; empty is none
-	Wider bool   // it grew; layers with a Key that is new are new
+	Block string // block of the layer; empty for none
+	Wider bool   // the layer grew; layers with a new Key are new
 }
 
 const (
 	layerHeight = 12.0
 	layerGap    = 3.0
-	mostLayers  = 36 // rows; beyond, unchanged layers in a row become one
-	longRun     = 4  // of them
+	mostLayers  = 36 // rows; above it, consecutive unchanged layers become one row
+	longRun     = 4  // length of a run of layers to merge
 	bracketRoom = 11.0
 )
 
 // pair is a row of the drawing.
 type pair struct {
 	before, after *Layer
-	unchanged     int // layers for which the row stands; zero is one
+	unchanged     int // number of layers in this row; zero means one
 }
 
-// Layout puts both networks on a width.
+// Layout lays both networks out in a width.
 func (s *Surgery) Layout(width float64) *Picture {
 	p := newPicture(width, 0, s.Title)
 	rows := s.pairs()
@@ -65,7 +64,7 @@ func (s *Surgery) Layout(width float64) *Picture {
 	return p.finish(s.entries(rows), s.Note, top)
 }
 
-// pairs puts layers of one key next to each other.
+// pairs puts layers with equal keys next to each other.
 func (s *Surgery) pairs() []pair {
 	place := map[string]int{}
 	for k := range s.Before.Layers {
@@ -95,7 +94,7 @@ func (s *Surgery) pairs() []pair {
 // kept reports whether a layer is unchanged.
 func (r pair) kept() bool { return r.before != nil && r.after != nil && !r.after.Wider }
 
-// collapsed makes one row of many unchanged layers.
+// collapsed merges many unchanged layers into one row.
 func collapsed(rows []pair) []pair {
 	var short []pair
 	for from := 0; from < len(rows); {
@@ -167,7 +166,7 @@ func (s *Surgery) brackets(p *Picture, layers []*Layer, left float64, top func(i
 		p.line(faint.plain(), 0.6, point{left + 9, low}, point{left + 8, low}, point{left + 8, high},
 			point{left + 9, high})
 		words := block
-		if widthOf(words, sizeTiny) > high-low { // its number alone, then
+		if widthOf(words, sizeTiny) > high-low { // only its number
 			words = fitted(block[strings.LastIndex(block, " ")+1:], sizeTiny, high-low)
 		}
 		p.say(words, point{left + 6, (low + high) / 2}, sizeTiny, middle, faint.plain()).turned = true

@@ -11,8 +11,8 @@ import (
 	"graft/internal/svg"
 )
 
-// family is the font stack. Fonts after Liberation Sans have the same widths; in case
-// none exists each text states its width.
+// family is the font stack. Fonts after Liberation Sans have the same widths; in case none is installed, each text
+// states its width.
 const family = "Liberation Sans, Arimo, Helvetica, Arial, Nimbus Sans, sans-serif"
 
 // writeSVG writes the picture as SVG. For pages, colours are CSS classes that follow the
@@ -39,8 +39,7 @@ func (p *Picture) writeSVG(w io.Writer, theme Theme) error {
 	return err
 }
 
-// pageStyle is the inks as classes, for light and for dark pages. All pictures of a
-// page have the same.
+// pageStyle returns the inks as classes, for light and dark pages. All pictures of a page share it.
 func pageStyle() string {
 	var b strings.Builder
 	rules := func(theme Theme) {
@@ -97,8 +96,7 @@ func (m *mark) writeWords(b *bytes.Buffer, theme Theme) {
 	fmt.Fprintf(b, "%s>%s</text>\n", colour("fill", m.fill, theme), svg.Escape(m.words))
 }
 
-// outline is the path of a line or an area. Upright steps are written short, which
-// halves the boxes of a tree.
+// outline returns the path of a line or an area. Axis-parallel steps are abbreviated, which halves the boxes of a tree.
 func (m *mark) outline() string {
 	var b strings.Builder
 	last := point{}
@@ -124,7 +122,7 @@ func (m *mark) outline() string {
 	return b.String()
 }
 
-// colour is a paint as an attribute, or as a class where a page decides.
+// colour returns a paint as an attribute, or as a class if the page defines the colours.
 func colour(what string, p paint, theme Theme) string {
 	if !p.visible() {
 		return fmt.Sprintf(` %s="none"`, what)
@@ -140,7 +138,7 @@ func colour(what string, p paint, theme Theme) string {
 	return named
 }
 
-// joined has the attributes of an area and of its line, with the classes of both in one.
+// joined combines the attributes of an area and of its line, with the classes of both in one.
 func joined(area, line string) string {
 	const class = ` class="`
 	if !strings.HasPrefix(area, class) || !strings.HasPrefix(line, class) {
@@ -150,7 +148,7 @@ func joined(area, line string) string {
 	return class + name + " " + strings.TrimPrefix(area, class) + rest
 }
 
-// number writes a length to a hundredth of a point.
+// number formats a length to a hundredth of a point.
 func number(v float64) string {
 	text := strings.TrimRight(strconv.FormatFloat(v, 'f', 2, 64), "0")
 	text = strings.TrimSuffix(text, ".")

@@ -6,16 +6,15 @@ import (
 	"strconv"
 )
 
-// Tree shows all sequences of actions: a column for each decision, with a box for each
-// prefix. A box is as high as the number of sequences with that prefix, and coloured by
-// the mean of their values.
+// Tree shows all sequences of actions: a column per decision, with a box per prefix. The height of a box is the number
+// of sequences with that prefix; its colour is the mean of their values.
 type Tree struct {
 	Title     string   // text alternative
-	Note      string   // a remark below it; empty is none
+	Note      string   // note below it; empty for none
 	Value     Axis     // axis of the colours
 	Decisions []string // names of the columns after the root
 	Root      *Node
-	Paths     []Path // drawn in
+	Paths     []Path // paths to draw in
 }
 
 // Node is a prefix of sequences.
@@ -25,7 +24,7 @@ type Node struct {
 	Children []*Node // nil at the end of a sequence
 }
 
-// Path is a sequence that is highlighted.
+// Path is a highlighted sequence.
 type Path struct {
 	Name  string
 	Steps []int // index of the child at each decision
@@ -37,10 +36,10 @@ var pathInks = []ink{vermilion, purple, green, text}
 const (
 	rootWidth   = 14.0
 	columnGap   = 8.0
-	leastTree   = 130.0 // height
+	leastTree   = 130.0 // minimum height
 	mostTree    = 400.0
 	leafHeight  = 9.0
-	thinnestBox = 0.12 // of a node; thinner ones are not drawn
+	thinnestBox = 0.12 // height of a node; thinner ones are not drawn
 )
 
 // tree lays a tree out.
@@ -52,11 +51,11 @@ type tree struct {
 	left   float64
 	column float64
 	leaves int
-	values scale // to shares of the colours
-	cut    bool  // a column was too fine to be drawn
+	values scale // converts values to positions on the colour scale
+	cut    bool  // a column was too fine to draw
 }
 
-// Layout puts the tree on a width.
+// Layout lays the tree out in a width.
 func (t *Tree) Layout(width float64) *Picture {
 	a := &tree{Tree: t, p: newPicture(width, 0, t.Title), top: margin + 12, left: margin + rootWidth + columnGap}
 	a.leaves = t.Root.leaves()
@@ -108,8 +107,8 @@ func (a *tree) place(depth int) (x, width float64) {
 	return a.left + a.column*float64(depth-1), a.column - columnGap
 }
 
-// grounds fills the columns with the mean of all, so that the background does not shine
-// through between very thin boxes.
+// grounds fills the columns with the mean of all values, so that the background does not show through between very thin
+// boxes.
 func (a *tree) grounds() {
 	for depth := range a.Decisions {
 		x, width := a.place(depth + 1)
@@ -121,7 +120,7 @@ func (a *tree) shade(v float64) paint {
 	return shade((v - a.values.low) / (a.values.high - a.values.low))
 }
 
-// node draws a box and all that follow from it.
+// node draws a box and all its descendants.
 func (a *tree) node(n *Node, depth int, top, height float64) {
 	if height < thinnestBox {
 		a.cut = true
@@ -150,15 +149,15 @@ func (a *tree) node(n *Node, depth int, top, height float64) {
 	}
 }
 
-// pass is the paths through a box.
+// pass describes the paths through a box.
 type pass struct {
 	depth       int
 	top, height float64
 	paths       []int // in the order of Tree.Paths
 }
 
-// draw frames the boxes that paths go through, and joins them in the gaps between the
-// columns, where no words are. Each line has a seam so that it is seen on every colour.
+// draw frames the boxes on paths, and joins them in the gaps between the columns, which have no words. Each line has a
+// border so that it is visible on every colour.
 func (a *tree) draw() {
 	passes := map[*Node]*pass{a.Root: {top: a.top, height: a.height}}
 	var order []*Node
@@ -187,10 +186,10 @@ func (a *tree) draw() {
 
 func (p *pass) middle() float64 { return p.top + p.height/2 }
 
-// crowd is 1 where several paths enter a box, which then keep apart.
+// crowd is 1 if several paths enter a box; they are then drawn apart.
 func (p *pass) crowd() float64 { return float64(min(len(p.paths)-1, 1)) }
 
-// follow finds the boxes of a path, and where they lie.
+// follow finds the boxes of a path and their positions.
 func (a *tree) follow(path Path, passes map[*Node]*pass) []*Node {
 	nodes := []*Node{a.Root}
 	for _, step := range path.Steps {
@@ -213,8 +212,8 @@ func (a *tree) follow(path Path, passes map[*Node]*pass) []*Node {
 	return nodes
 }
 
-// frame shows that paths go through a box: by frames within each other, in thin boxes by
-// one whose dashes take turns, so that its words stay free, and else by a line.
+// frame marks paths through a box: by nested frames, in thin boxes by one frame with alternating dashes, so that its
+// words stay readable, and otherwise by a line.
 func (a *tree) frame(p *pass) {
 	x, width := a.place(p.depth)
 	for k, path := range p.paths {
@@ -243,7 +242,7 @@ func (a *tree) seamed(colour ink, points ...point) {
 	a.p.line(colour.plain(), 1.4, points...)
 }
 
-// scale draws what the colours mean, and returns where it ends.
+// scale draws the colour scale and returns its lower end.
 func (a *tree) scale(top float64) float64 {
 	const steps, height = 64, 6.0
 	name := fitted(a.Value.label(), sizeWords, a.p.Width*0.55)

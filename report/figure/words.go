@@ -16,15 +16,14 @@ const (
 	sizeTiny  = 6.0 // within cells and boxes
 )
 
-// sans is Liberation Sans. It is read at first use, so that commands without figures do
-// not wait for it.
+// sans is Liberation Sans. It is read at first use, so that commands without figures do not wait for it.
 var sans = sync.OnceValue(func() *font.Cache { return font.NewCache(liberation.Collection()) })
 
 func face(size float64) font.Face {
 	return sans().Lookup(font.Font{Typeface: "Liberation", Variant: "Sans"}, vg.Length(size))
 }
 
-// Heights over and under the line that words stand on, as shares of their size.
+// Heights above and below the baseline, as fractions of the size.
 const (
 	ascent  = 0.75
 	descent = 0.22
@@ -39,7 +38,7 @@ func widthOf(words string, size float64) float64 {
 	return float64(f.Width(words))
 }
 
-// widest is the width of the widest of some words.
+// widest returns the width of the widest of several texts.
 func widest(size float64, words ...string) float64 {
 	most := 0.0
 	for _, w := range words {
@@ -48,8 +47,7 @@ func widest(size float64, words ...string) float64 {
 	return most
 }
 
-// fitted shortens words to a width by an ellipsis in the middle, since names differ at
-// both ends.
+// fitted shortens words to a width by an ellipsis in the middle, because names differ at both ends.
 func fitted(words string, size, width float64) string {
 	if widthOf(words, size) <= width {
 		return words

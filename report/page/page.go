@@ -7,29 +7,28 @@ import (
 	"graft/results"
 )
 
-// Page is a report. The zero value is an empty one.
+// Page is a report. The zero value is empty.
 type Page struct {
 	Title    string    // title of the page and its window
-	Lead     string    // a sentence below the title; empty for none
-	Version  string    // of graft; empty is unknown
-	Links    []Link    // to other pages; nil for a page that stands alone
-	Live     *Live     // for a served page that follows its runs; nil for a finished one
+	Lead     string    // sentence below the title; empty for none
+	Version  string    // version of graft; empty means unknown
+	Links    []Link    // links to other pages; nil for a standalone page
+	Live     *Live     // for a served page that follows its runs; nil for a static one
 	Sections []Section // in their order
 }
 
-// Link leads to another page of the same server.
+// Link points to another page of the same server.
 type Link struct {
 	Text    string
-	Address string // a path, escaped as addresses are
+	Address string // path, escaped for a URL
 }
 
-// Live configures a served page that follows its runs: it requests itself again and
-// replaces the parts that differ, every Every at first, and less often while nothing
-// changes.
+// Live configures a served page that follows its runs: the page requests itself again and replaces the parts that
+// differ, at first at the interval Every, and less often while nothing changes.
 type Live struct {
-	Tag    string        // version of the content, the answer's ETag without quotes; an equal tag means no change
-	Every  time.Duration // shortest interval between requests; zero is a second
-	Rarely time.Duration // longest interval, after a long time without changes; below Every it is Every
+	Tag    string        // version of the content, the response's ETag without quotes; an equal tag means no change
+	Every  time.Duration // shortest interval between requests; zero means one second
+	Rarely time.Duration // longest interval, after a long time without changes; at least Every
 }
 
 // Section is a part of a page with a heading, which the table of contents lists.
@@ -41,26 +40,26 @@ type Section struct {
 // Part is an element of a section. It shows the first of its fields that is not empty.
 type Part struct {
 	Heading   string    // heading of the parts that follow
-	Sentences []string  // a line each
+	Sentences []string  // one per line
 	Facts     []Fact    // names and values
 	Table     *Table    // sortable table
-	Figures   []Figure  // figures, side by side where there is room
+	Figures   []Figure  // figures, side by side if they fit
 	Timeline  *Timeline // events along an axis
-	Folded    *Folded   // a text that opens when it is asked for
-	Code      string    // text in the typeface of code
+	Folded    *Folded   // text that opens on request
+	Code      string    // text in a monospace font
 }
 
 // Fact is a name and its value.
 type Fact struct {
 	Name string
 	Text string
-	Code bool // the text is set as code: a digest, a path
+	Code bool // shown as code: a digest, a path
 }
 
 // Table is a table that readers can sort. Its first column names the rows if it holds no numbers.
 type Table struct {
 	document.Table
-	Caption string // description for readers who cannot see the heading above
+	Caption string // description for readers who cannot see the heading
 	Pick    *Pick  // lets readers select rows and open a page about them; nil for none
 }
 
@@ -70,7 +69,7 @@ type Pick struct {
 	Name    string   // name of the query parameter, given once for each selected row
 	Values  []string // its value for each row; rows with an empty one cannot be selected
 	Button  string   // label of the button
-	About   string   // a sentence beside the button; empty for none
+	About   string   // sentence next to the button; empty for none
 }
 
 // Figure is a picture.
@@ -83,8 +82,8 @@ type Figure struct {
 // Timeline is events along an axis.
 type Timeline struct {
 	Title  string  // title of the time line
-	Unit   string  // of the axis
-	End    float64 // end of the axis, which begins at zero; at least the time of the last event
+	Unit   string  // unit of the axis
+	End    float64 // end of the axis, which starts at zero; at least the time of the last event
 	Events []Event
 }
 
@@ -92,7 +91,7 @@ type Timeline struct {
 type Event struct {
 	At     float64
 	Name   string
-	Detail string // further text, one line
+	Detail string // more text, one line
 	Look   results.Look
 }
 

@@ -28,7 +28,7 @@ var (
 	liveScript string // of pages that are served, after script
 )
 
-// generator begins the meta element that names graft.
+// generator is the start of the meta element that names graft.
 const generator = `<meta name="generator" content="graft`
 
 // IsPage reports whether Render wrote a file, by its first 1,000 bytes.
@@ -36,7 +36,7 @@ func IsPage(head []byte) bool {
 	return bytes.HasPrefix(head, []byte("<!DOCTYPE html>")) && bytes.Contains(head, []byte(generator))
 }
 
-// parsed is the layout, read when a page is first written.
+// parsed is the layout, parsed when a page is first written.
 var parsed = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
 		"style":  func() template.HTML { return template.HTML("<style>" + style + "</style>") },
@@ -45,9 +45,8 @@ var parsed = sync.OnceValue(func() *template.Template {
 	}).Parse(layout))
 })
 
-// Policy is the page's Content-Security-Policy: it may run its own script and, if it is
-// served, send requests and forms to its server. The page contains it; a server may send
-// it as a header too.
+// Policy returns the page's Content-Security-Policy: it may run its own script and, if it is served, send requests and
+// forms to its server. The page contains it; a server may also send it as a header.
 func (p *Page) Policy() string {
 	digest := func(script string) string {
 		sum := sha256.Sum256([]byte(script))
@@ -75,8 +74,7 @@ func (p *Page) Render(w io.Writer) error {
 	return err
 }
 
-// The views are the page for its template: with unique ids and names, and numbers as
-// texts.
+// Views are the page for its template: with unique ids and names, and numbers as texts.
 type (
 	pageView struct {
 		Title, Lead, Version string
@@ -107,8 +105,8 @@ type (
 		Pick    *Pick
 	}
 	rowView struct {
-		Chosen string // value of the row's box
-		Label  string // of the box
+		Chosen string // value of the row's checkbox
+		Label  string // label of the checkbox
 		Cells  []cellView
 	}
 	cellView struct {
@@ -154,7 +152,7 @@ func (l *Live) view() *liveView {
 	return &liveView{l.Tag, every.Milliseconds(), max(every, l.Rarely).Milliseconds()}
 }
 
-// once makes a unique name.
+// once returns a unique name.
 func (v *viewer) once(name string) string {
 	v.names[name]++
 	if n := v.names[name]; n > 1 {

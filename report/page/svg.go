@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// shapes are the elements that a figure may have. None of them loads or runs anything.
+// shapes are the elements that a figure may have. None loads or runs anything.
 var shapes = []string{"svg", "g", "title", "desc", "style", "path", "rect", "circle", "ellipse", "line", "polyline",
 	"polygon", "text", "tspan"}
 
-// svg is a figure for the page. A style of an earlier figure is left out, since it
-// applies to the whole page.
+// svg returns a figure for the page. A style that an earlier figure has is omitted, because it applies to the whole
+// page.
 func (v *viewer) svg(text []byte) (template.HTML, error) {
 	if err := checkSVG(text); err != nil {
 		return "", err
@@ -36,7 +36,7 @@ func (v *viewer) svg(text []byte) (template.HTML, error) {
 	return template.HTML(whole), nil
 }
 
-// checkSVG returns an error for anything of a figure that a page must not have.
+// checkSVG returns an error if a figure contains anything that a page must not have.
 func checkSVG(text []byte) error {
 	d := xml.NewDecoder(bytes.NewReader(text))
 	seen := 0

@@ -9,11 +9,11 @@ import (
 	"graft/results"
 )
 
-// A time line is as wide as the page lets it be, so places on it are shares of its
-// width. Marks that would lie on each other on a telephone stand in lanes.
+// A time line has the width of the page, so positions on it are fractions of the width. Marks that would overlap on a
+// phone get different lanes.
 const (
 	markRoom   = 7.0 // percent of the width that a mark needs, at 300 pixels
-	mostLanes  = 8   // more share the last
+	mostLanes  = 8   // further ones share the last
 	laneHeight = 26
 	axisHeight = 34
 )
@@ -30,13 +30,13 @@ type tickView struct{ X, Text, Anchor string }
 
 type markView struct {
 	X      string // percent
-	Y, End int    // the stem's
+	Y, End int    // of the stem
 	Title  string
 	Class  string
 	Path   string
 }
 
-// marks are the shapes of events, around zero, by look.
+// marks are the shapes of events, centred on zero, by look.
 var marks = map[results.Look]struct{ class, path string }{
 	results.Plain:  {"plain", "M-6-6H6V6H-6Z"},
 	results.Up:     {"up", "M0-8L8 6H-8Z"},
@@ -102,7 +102,7 @@ func (v *timelineView) mark(e Event, x float64, y int, unit string) {
 	v.Has[look.class] = true
 }
 
-// ticksOf are about five round numbers along the axis.
+// ticksOf returns about five round numbers along the axis.
 func ticksOf(end float64) []tickView {
 	step := math.Pow(10, math.Floor(math.Log10(end/5)))
 	for _, times := range []float64{1, 2, 5, 10} {
@@ -126,12 +126,12 @@ func ticksOf(end float64) []tickView {
 	return ticks
 }
 
-// percent is a share of the width, to a hundredth.
+// percent formats a fraction of the width, to a hundredth.
 func percent(v float64) string {
 	return strconv.FormatFloat(math.Round(100*v)/100, 'f', -1, 64) + "%"
 }
 
-// short is a number with three significant digits or so.
+// short formats a number with about three significant digits.
 func short(v float64) string {
 	return strconv.FormatFloat(math.Round(100*v)/100, 'f', -1, 64)
 }

@@ -7,7 +7,7 @@ import (
 	"graft/report/runs"
 )
 
-// plotBatch draws the batch of a job and its worth; nothing where the noise of gradients was not measured.
+// plotBatch draws the batch of a job and its efficiency; nothing if the noise of gradients was not measured.
 func plotBatch(r *runs.Run) ([]drawing, error) {
 	list, err := r.Series()
 	if err != nil {
@@ -15,7 +15,7 @@ func plotBatch(r *runs.Run) ([]drawing, error) {
 	}
 	c, err := NumbersOf(list, "epochs", "time", "batch", "throughput", "efficiency", "goodput")
 	if err != nil || slices.Max(c["efficiency"]) <= 0 {
-		return nil, nil // also of a run that an older graft wrote
+		return nil, nil // also for a run of an older graft
 	}
 	x := c["time"]
 	return []drawing{{Figure: &figure.Chart{Title: "Batch and goodput of " + r.Base(), X: budgetAxis,

@@ -7,10 +7,10 @@ import (
 	"graft/report/figure"
 )
 
-// cost is a cost of jobs, against which figures draw accuracy.
+// cost is a cost of jobs on the horizontal axis of accuracy figures.
 type cost struct {
-	name   string // in Given.X
-	column string // in the table of epochs
+	name   string // value of Given.X
+	column string // column of the table of epochs
 	axis   figure.Axis
 }
 
@@ -38,13 +38,13 @@ func (g Given) Validate() error {
 	return oneOf("option x", g.X, costNames()...)
 }
 
-// costOf returns the cost of a name; the empty name is the first's.
+// costOf returns the cost with a name; empty means the first.
 func costOf(name string) cost {
 	return costs[max(0, slices.Index(costNames(), name))]
 }
 
-// scaled returns the axis, and the values in its unit. The largest value of all lists sets the
-// unit of floating-point operations.
+// scaled returns the axis, and the values in its unit. The largest value of all lists determines the unit of
+// floating-point operations.
 func (c cost) scaled(values []float64, others ...[]float64) (figure.Axis, []float64) {
 	if c.axis.Unit != "" {
 		return c.axis, values

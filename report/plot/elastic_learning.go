@@ -17,10 +17,10 @@ import (
 	"graft/report/runs"
 )
 
-// mostRivals bounds the reference lines beside the lower bound and the teacher.
+// mostRivals limits the reference lines in addition to the lower bound and the teacher.
 const mostRivals = 2
 
-// plotElasticLearning draws the validation and the entropy of schedulers that learn.
+// plotElasticLearning draws the validation and the entropy of learning schedulers.
 func plotElasticLearning(r *runs.Run, list []runs.Series) ([]drawing, error) {
 	p, err := readSeedCurves(list, "validation_jct", "entropy")
 	if err != nil {
@@ -62,8 +62,8 @@ func plotElasticLearning(r *runs.Run, list []runs.Series) ([]drawing, error) {
 	return []drawing{{Figure: chart}}, nil
 }
 
-// validations are the steps at which a seed was validated, and the times of all seeds there. A scheduler
-// that left jobs has none.
+// validations returns the steps at which a seed was validated, and the times of all seeds there. A scheduler that left
+// jobs unfinished has no time.
 func (p *seedCurves) validations(list []runs.Series) (steps []float64, times [][]float64, left bool, err error) {
 	rows, err := NumbersOf(list, "learning", "step", "validation_jct")
 	if err != nil {
@@ -90,8 +90,8 @@ func (p *seedCurves) validations(list []runs.Series) (steps []float64, times [][
 	return steps, times, left, nil
 }
 
-// rivalLevels are the lower bound, the teacher and the best of the other schedulers, and a remark on
-// those that are left out.
+// rivalLevels returns the lower bound, the teacher and the best of the other schedulers, and a remark on the omitted
+// ones.
 func rivalLevels(o *runs.ElasticLearningOutcome) (levels []figure.Level, remark string) {
 	names := slices.SortedFunc(maps.Keys(o.Rivals),
 		func(a, b string) int { return cmp.Or(cmp.Compare(o.Rivals[a], o.Rivals[b]), cmp.Compare(a, b)) })
@@ -106,7 +106,7 @@ func rivalLevels(o *runs.ElasticLearningOutcome) (levels []figure.Level, remark 
 			level.Name += ", the teacher"
 		}
 		switch last := len(levels) - 1; {
-		case last > 0 && level.At == levels[last].At: // one line would hide the other
+		case last > 0 && level.At == levels[last].At: // one line would cover the other
 			levels[last].Name += "; " + level.Name
 		case name == o.Teacher:
 			levels = append(levels, level)
@@ -122,7 +122,7 @@ func rivalLevels(o *runs.ElasticLearningOutcome) (levels []figure.Level, remark 
 	return levels, "Not drawn: " + strings.Join(others, ", ") + " " + cmp.Or(o.Unit, document.UnitSlots) + "."
 }
 
-// roundsBegin marks where lessons end and rounds begin; nil where there are not both.
+// roundsBegin marks the end of lessons and the start of rounds; nil unless there are both.
 func roundsBegin(r *runs.Run, steps []float64) []figure.Event {
 	setting := func(key string) string { text, _ := r.Setting(key); return strings.Trim(text, `"`) }
 	lessons, label := setting("learn.lessons"), "rounds of "+setting("learn.method")
@@ -142,7 +142,7 @@ func plotElasticComparison(r *runs.Run, c *runs.ElasticComparison) ([]drawing, e
 		figure.Axis{Name: "mean completion time", Unit: "slots", Zero: true})}}, nil
 }
 
-// rankingBars draws the means of a ranking, with the lower bound where there is one.
+// rankingBars draws the means of a ranking, with the lower bound if there is one.
 func rankingBars(c *runs.Ranking, title string, axis figure.Axis) *figure.Bars {
 	b := &figure.Bars{Title: title, X: axis, Values: true, Lines: "Lines: 95% intervals over workloads and seeds.",
 		Note: "Numbers after names are ranks: schedulers that do not differ beyond noise from the best of a " +

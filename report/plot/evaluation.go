@@ -14,10 +14,10 @@ import (
 	"graft/simulation/evaluation"
 )
 
-// maxPolicies is the number of policies with bars of their own.
+// maxPolicies is the maximum number of policies with separate bars.
 const maxPolicies = 3
 
-// plotEvaluation draws an evaluation that has ended, or those of a pipeline.
+// plotEvaluation draws a completed evaluation, or the evaluations of a pipeline.
 func plotEvaluation(draw func(o *runs.EvaluationOutcome, of string) []drawing) func(r *runs.Run) ([]drawing, error) {
 	return func(r *runs.Run) ([]drawing, error) {
 		if r.Ended && r.Kind == runs.PipelineKind {
@@ -31,7 +31,7 @@ func plotEvaluation(draw func(o *runs.EvaluationOutcome, of string) []drawing) f
 	}
 }
 
-// evaluationBars has a group for each table with policies and baselines.
+// evaluationBars has a group per table with policies and baselines.
 func evaluationBars(o *runs.EvaluationOutcome, of string) []drawing {
 	c := o.Comparison()
 	choosers := []string{}
@@ -57,8 +57,7 @@ func evaluationBars(o *runs.EvaluationOutcome, of string) []drawing {
 	return divideBars(b, networks)
 }
 
-// barOfChooser shows a chooser's accuracy in a table with its interval; nothing where it could not
-// choose.
+// barOfChooser shows a chooser's accuracy in a table with its interval; nothing if it could not choose.
 func barOfChooser(o *runs.EvaluationOutcome, table int, chooser string) figure.Bar {
 	verdicts := o.Comparison().Tables[table].Scores
 	k := slices.IndexFunc(verdicts, func(v evaluation.Score) bool { return v.Policy == chooser })
@@ -97,9 +96,8 @@ func regretBars(o *runs.EvaluationOutcome, of string) []drawing {
 	return []drawing{{Figure: b}}
 }
 
-// drawEvaluations draws the evaluation of a pipeline's policies, in tables that they learned from
-// and in tables left out. If an evaluation's folder cannot be read it draws the pipeline's outcome,
-// without intervals, and returns the error.
+// drawEvaluations draws the evaluation of a pipeline's policies, on training tables and on held-out tables. If an
+// evaluation's folder cannot be read, it draws the pipeline's outcome, without intervals, and returns the error.
 func drawEvaluations(r *runs.Run, draw func(o *runs.EvaluationOutcome, of string) []drawing) ([]drawing, error) {
 	outcome, err := r.Pipeline()
 	if err != nil {

@@ -20,12 +20,12 @@ func plotNodeRunGantt(r *runs.Run, o *runs.NodeRunOutcome) ([]drawing, error) {
 		o.Devices, spans)}}, nil
 }
 
-// mostGPUs bounds the rows of a figure.
+// mostGPUs limits the rows of a figure.
 const mostGPUs = 1 << 10
 
-// colours assigns colours to tasks: by group where there are few groups, otherwise to each task, repeating.
+// colours assigns colours to tasks: by group if there are few groups, otherwise per task, repeating.
 type colours struct {
-	names []string       // of groups; nil where tasks have their own
+	names []string       // names of groups; nil if each task has its colour
 	kinds map[string]int // by group, or by task
 }
 
@@ -68,10 +68,10 @@ func endOf(word string) figure.End {
 	return figure.Completed
 }
 
-// mostGroups is the number of groups with colours of their own.
+// mostGroups is the maximum number of groups with separate colours.
 const mostGroups = 6
 
-// largest are the names with the largest values in their order, and "others" where there are more than mostGroups.
+// largest returns the names with the largest values in order, and "others" if there are more than mostGroups.
 func largest(values map[string]float64) (names []string, kinds map[string]int) {
 	names, kinds = slices.SortedFunc(maps.Keys(values), func(a, b string) int {
 		return cmp.Or(cmp.Compare(values[b], values[a]), cmp.Compare(a, b))

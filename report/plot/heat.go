@@ -10,13 +10,13 @@ import (
 	"slices"
 )
 
-// rowsShown is the number of scenarios from which on a heat map shows those that are held out only.
+// rowsShown is the number of scenarios above which a heat map shows only held-out ones.
 const rowsShown = 40
 
 // timesShown is the number of columns of a heat map.
 const timesShown = 20
 
-// plotHeat draws the likeliest first action of the vote in each scenario, by the time left.
+// plotHeat draws the most likely first action of the vote in each scenario, by the time left.
 func plotHeat(r *runs.Run) ([]drawing, error) {
 	l, err := readLearned(r)
 	if l == nil || err != nil {
@@ -33,7 +33,7 @@ func plotHeat(r *runs.Run) ([]drawing, error) {
 	return []drawing{{Figure: h}}, nil
 }
 
-// heatOf asks a policy for the first decision in each tree.
+// heatOf evaluates a policy for the first decision in each tree.
 func heatOf(title string, trees []*simulation.Tree, p *decider.Structural) (*figure.Heat, error) {
 	most := 0.0
 	for _, t := range trees {
@@ -61,7 +61,7 @@ func timeLeft(seconds, most float64) float64 {
 	return math.Round(seconds/unit) * unit
 }
 
-// heatRow asks a policy for the first decision in a tree at each time.
+// heatRow evaluates a policy for the first decision in a tree at each time.
 func heatRow(h *figure.Heat, t *simulation.Tree, p *decider.Structural) ([]figure.Cell, error) {
 	var asked []decider.Situation
 	for _, left := range h.Columns {
@@ -75,7 +75,7 @@ func heatRow(h *figure.Heat, t *simulation.Tree, p *decider.Structural) ([]figur
 	}
 	cells := make([]figure.Cell, len(asked))
 	for k := range asked {
-		if h.Columns[k] > t.Budget+h.Columns[0]/timesShown { // rounded, it may be a little above
+		if h.Columns[k] > t.Budget+h.Columns[0]/timesShown { // rounded, it may be slightly larger
 			cells[k] = figure.Cell{Kind: -1}
 			continue
 		}

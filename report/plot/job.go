@@ -24,7 +24,7 @@ func smoothWindow(rows int) int {
 	return rows / 20
 }
 
-// smoothed is a curve of rolling means with the measurements behind it.
+// smoothed returns a curve of rolling means with the measurements behind it.
 func smoothed(name string, x, y []float64) figure.Curve {
 	window := smoothWindow(len(y))
 	if window == 1 {
@@ -80,9 +80,8 @@ func (g Given) plotCurves(r *runs.Run) ([]drawing, error) {
 		}}}}, nil
 }
 
-// speedCurve draws the steps a second of each epoch from its begin to its end. It ends with the
-// last whole epoch: one that the end of the budget cuts short holds a whole evaluation, so that it
-// looks slower.
+// speedCurve draws the steps per second of each epoch from its start to its end. It ends with the last whole epoch: an
+// epoch cut by the end of the budget contains a whole evaluation, so it looks slower.
 func speedCurve(start float64, ends, steps []float64) figure.Curve {
 	if n := len(ends); n > 1 && steps[n-1]-steps[n-2] < largestStep(steps[:n-1]) {
 		ends = ends[:n-1]
@@ -151,7 +150,7 @@ func plotTimeline(r *runs.Run) ([]drawing, error) {
 // timelineEvents lists the events to mark. A decision is merged with the up that it answers.
 func timelineEvents(notes []trainer.Note) []figure.Event {
 	var all []figure.Event
-	up := false // the last mark is an up, without an answer yet
+	up := false // the last mark is an up that no decision has answered yet
 	for _, n := range notes {
 		traits := n.Event.Traits()
 		switch {
@@ -187,7 +186,7 @@ func markOf(n trainer.Note) figure.Event {
 	return mark
 }
 
-// actionWords formats an action for people: deepen conv2, widen conv3 to 64.
+// actionWords formats an action as text: deepen conv2, widen conv3 to 64.
 func actionWords(text string) string {
 	a, err := net2net.ParseAction(text)
 	switch {

@@ -16,24 +16,24 @@ type drawing struct {
 	Figure figure.Figure
 }
 
-// Kind is a kind of figure. A new one is a function and a line in [Kinds].
+// Kind is a kind of figure. To add one, add a function and a line in [Kinds].
 type Kind struct {
 	Name  string
-	About string // one line, for the help
+	About string // one-line description for the help
 	of    []*runs.Kind
 	Many  bool // one figure shows several runs of one kind
-	alone bool // with Many: a single run suffices
+	alone bool // with Many: a single run is enough
 	Draw  func(list []*runs.Run) ([]drawing, error)
 }
 
-// Listing returns the name and the line of help.
+// Listing returns the name and the one-line description.
 func (k Kind) Listing() (name, about string) { return k.Name, k.About }
 
-// Given holds the inputs of figures beside the runs. The zero value gives none.
+// Given holds the inputs of figures in addition to the runs. The zero value has none.
 type Given struct {
 	Policy    *Policy  // policy to follow in trees and heat maps of tables; nil for none
-	Threshold *float64 // for transfer; nil is the last value of the first run
-	X         string   // horizontal axis of curves and accuracy: time, device-time or flop; empty is time
+	Threshold *float64 // for transfer; nil means the last value of the first run
+	X         string   // horizontal axis of curves and accuracy: time, device-time or flop; empty means time
 }
 
 // Kinds lists all kinds of figures in drawing order.
@@ -105,12 +105,12 @@ func Kinds(given Given) registry.List[Kind] {
 	}
 }
 
-// single draws a figure of each run by itself.
+// single draws a figure of each run separately.
 func single(draw func(r *runs.Run) ([]drawing, error)) func([]*runs.Run) ([]drawing, error) {
 	return func(list []*runs.Run) ([]drawing, error) { return draw(list[0]) }
 }
 
-// draws has the drawing function of each kind of run; nil stands for all cluster simulations.
+// draws maps each kind of run to its drawing function; nil means all cluster simulations.
 type draws map[*runs.Kind]func([]*runs.Run) ([]drawing, error)
 
 // byKind draws runs by the function of their kind.
@@ -123,13 +123,13 @@ func byKind(all draws) func([]*runs.Run) ([]drawing, error) {
 	}
 }
 
-// withStudies are the kinds of all cluster simulations, and others.
+// withStudies returns the kinds of all cluster simulations, and others.
 func withStudies(others ...*runs.Kind) []*runs.Kind { return slices.Concat(runs.StudyKinds(), others) }
 
-// Runs lists the kinds of runs that the figure shows.
+// Runs lists the kinds of runs that the figure accepts.
 func (k Kind) Runs() []*runs.Kind { return k.of }
 
-// Groups are the runs that make a figure together, of those that have results.
+// Groups returns the groups of runs that form one figure, among the runs with results.
 func (k Kind) Groups(list []*runs.Run) [][]*runs.Run {
 	var groups [][]*runs.Run
 	for _, kind := range k.of {
@@ -151,7 +151,7 @@ func (k Kind) Groups(list []*runs.Run) [][]*runs.Run {
 	return groups
 }
 
-// NumbersOf returns numeric columns of the named series; a missing or empty one is an error.
+// NumbersOf returns numeric columns of the named series; a missing or empty column is an error.
 func NumbersOf(list []runs.Series, name string, columns ...string) (map[string][]float64, error) {
 	at := slices.IndexFunc(list, func(s runs.Series) bool { return s.Name == name })
 	if at < 0 {
@@ -170,7 +170,7 @@ func NumbersOf(list []runs.Series, name string, columns ...string) (map[string][
 	return found, nil
 }
 
-// TextsOf returns a text column of the named series; a missing one is an error.
+// TextsOf returns a text column of the named series; a missing column is an error.
 func TextsOf(list []runs.Series, name, column string) ([]string, error) {
 	at := slices.IndexFunc(list, func(s runs.Series) bool { return s.Name == name })
 	if at < 0 || list[at].Column(column) == nil || list[at].Column(column).Texts == nil {
@@ -188,8 +188,8 @@ func inPercent(values []float64) []float64 {
 	return scaled
 }
 
-// rolling is the mean over a window that ends at each value. The window is shorter at the
-// beginning; NaN values do not count.
+// rolling returns the mean over a window that ends at each value. The window is shorter at the beginning; NaN values do
+// not count.
 func rolling(values []float64, window int) []float64 {
 	means := make([]float64, len(values))
 	for k := range values {
@@ -199,13 +199,13 @@ func rolling(values []float64, window int) []float64 {
 				sum, count = sum+v, count+1
 			}
 		}
-		means[k] = sum / float64(count) // no number where there is none
+		means[k] = sum / float64(count) // NaN if there is none
 	}
 	return means
 }
 
-// meanInterval is the mean of several runs at each point and its interval over seeds; the interval
-// is nil for few runs. The range is that of the values.
+// meanInterval returns the mean of several runs at each point and its interval over seeds; the interval is nil for few
+// runs. The parameter of is the range of the values.
 func meanInterval(runs [][]float64, of stat.Range) (mean, low, high []float64) {
 	for k := range runs[0] {
 		var values []float64
@@ -230,5 +230,5 @@ func seedsCurve(name string, x []float64, runs [][]float64, of stat.Range) figur
 	return c
 }
 
-// seedNote says what intervals over seeds are.
+// seedNote explains intervals over seeds.
 const seedNote = "95% intervals of the mean over seeds, by Student's t-distribution; none below three seeds."

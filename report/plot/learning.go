@@ -33,7 +33,7 @@ func plotLearning(r *runs.Run) ([]drawing, error) {
 type seedCurves struct {
 	steps []float64
 	seeds []float64
-	of    map[string][][]float64 // by column, of each seed; after its end a seed keeps its last value
+	of    map[string][][]float64 // by column, for each seed; after its end a seed keeps its last value
 }
 
 // readSeedCurves sorts the rows of these learning metrics by seed.
@@ -66,7 +66,7 @@ func readSeedCurves(list []runs.Series, metrics ...string) (*seedCurves, error) 
 	return p, nil
 }
 
-// fillForward replaces missing values by the last one before them.
+// fillForward replaces missing values by the previous value.
 func fillForward(values []float64) {
 	for k := 1; k < len(values); k++ {
 		if math.IsNaN(values[k]) {
@@ -114,7 +114,7 @@ func plotStudy(r *runs.Run, list []runs.Series) ([]drawing, error) {
 	x := rows["episodes"]
 	accuracy := []figure.Curve{{Name: "expected of the policy", X: x, Y: inPercent(rows["expected_accuracy"])}}
 	objective, note := smoothed("", x, rows["objective"]), ""
-	// with the rule exact there are none
+	// The rule exact has none.
 	if e, err := NumbersOf(list, "episodes", "episode", "accuracy", "objective"); err == nil {
 		at := e["episode"]
 		accuracy = append(accuracy, smoothed("episodes", at, inPercent(e["accuracy"])))
@@ -131,7 +131,7 @@ func plotStudy(r *runs.Run, list []runs.Series) ([]drawing, error) {
 			{Y: figure.Axis{Name: "objective"}, Height: 60, Curves: []figure.Curve{objective}}}}}}, nil
 }
 
-// plotExploration draws the share of episodes that left the likeliest sequence, by temperature.
+// plotExploration draws the share of episodes that left the most likely sequence, by temperature.
 func plotExploration(r *runs.Run) ([]drawing, error) {
 	list, err := r.Series()
 	if err != nil {
@@ -139,7 +139,7 @@ func plotExploration(r *runs.Run) ([]drawing, error) {
 	}
 	number, err := NumbersOf(list, "episodes", "episode")
 	if err != nil {
-		return nil, nil // along the exact gradient nothing is drawn
+		return nil, nil // the exact gradient draws nothing
 	}
 	rows, err := NumbersOf(list, "learning", "episodes", "temperature")
 	if err != nil {
@@ -166,8 +166,8 @@ func plotExploration(r *runs.Run) ([]drawing, error) {
 			Curves: []figure.Curve{c}}}}}}, nil
 }
 
-// explorationShares is the share of episodes in each row whose sequence was not the greedy one, in
-// percent; NaN for a row without episodes.
+// explorationShares returns the percentage of episodes in each row whose sequence was not the greedy one; NaN for a row
+// without episodes.
 func explorationShares(ends []float64, greedy []string, number []float64, gone []string) []float64 {
 	shares := make([]float64, len(ends))
 	at := 0
@@ -184,7 +184,7 @@ func explorationShares(ends []float64, greedy []string, number []float64, gone [
 	return shares
 }
 
-// minTrainings is the number of trainings from which they count as episodes.
+// minTrainings is the minimum number of trainings that count as episodes.
 const minTrainings = 5
 
 // plotEpisodes draws the metrics of the original's agent over episodes, each with its rolling mean.

@@ -13,7 +13,7 @@ import (
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// groupBySeed groups runs that differ in their seed alone, in order of first appearance.
+// groupBySeed groups runs that differ only in their seed, in order of first appearance.
 func groupBySeed(list []*runs.Run) [][]*runs.Run {
 	var groups [][]*runs.Run
 	same := func(a, b *runs.Run) bool { return slices.Equal(a.Material(), b.Material()) }
@@ -28,8 +28,7 @@ func groupBySeed(list []*runs.Run) [][]*runs.Run {
 	return groups
 }
 
-// groupNames names groups of runs: by the common part of their names, if no other group has the
-// same.
+// groupNames names groups of runs by the common part of their names, if no other group has the same name.
 func groupNames(groups [][]*runs.Run, names map[*runs.Run]string) []string {
 	short, counts := make([]string, len(groups)), map[string]int{}
 	for k, group := range groups {
@@ -104,8 +103,7 @@ func (g Given) plotAccuracy(list []*runs.Run) ([]drawing, error) {
 		Note: note}}}, nil
 }
 
-// interpolate interpolates measurements linearly on a grid; NaN before the first and after the
-// last.
+// interpolate interpolates measurements linearly on a grid; NaN before the first and after the last.
 func interpolate(grid, at, values []float64) []float64 {
 	out := make([]float64, len(grid))
 	next := 0

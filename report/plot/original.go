@@ -8,8 +8,8 @@ import (
 	"graft/report/runs"
 )
 
-// maxTrainings is the number of the original's trainings in a folder up to which each has a figure;
-// more are of a simulation, which has a tree.
+// maxTrainings is the maximum number of the original's trainings in a folder for which each has a figure. More
+// trainings belong to a simulation, which has a tree.
 const maxTrainings = 4
 
 // training holds the metrics of one of the original's trainings.
@@ -73,7 +73,7 @@ func plotTrainings(r *runs.Run) ([]drawing, error) {
 		Panels: []figure.Panel{panel}}}}, nil
 }
 
-// plotAnswers draws the accuracies of each training with what its agent answered.
+// plotAnswers draws the accuracies of each training with its agent's answers.
 func plotAnswers(r *runs.Run) ([]drawing, error) {
 	list, err := r.Series()
 	if err != nil && len(list) == 0 {
@@ -100,8 +100,7 @@ func plotAnswers(r *runs.Run) ([]drawing, error) {
 	return all, nil
 }
 
-// answers lists the actions other than none that a training received, by the numbers of the
-// published tables.
+// answers lists the actions other than none that a training received, by the action numbers of the published tables.
 func (t *training) answers() (events []figure.Event) {
 	s := t.of["action"]
 	if len(s.Columns) < 3 {

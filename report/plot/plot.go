@@ -1,4 +1,4 @@
-// Package plot draws the figures of runs, one kind of figure a function.
+// Package plot draws the figures of runs, with one function per kind of figure.
 package plot
 
 import (
@@ -18,13 +18,13 @@ import (
 	"graft/simulation/evaluation"
 )
 
-// Options say which figures are drawn, and how.
+// Options select the figures to draw, and their format.
 type Options struct {
 	Out    string   // folder, created if missing
 	Format string   // svg, png or pdf
 	Width  string   // column (84 mm) or page (174 mm)
 	Theme  string   // light, dark or page
-	Kinds  []string // figures to draw; empty draws all that fit
+	Kinds  []string // figures to draw; empty draws all that apply
 }
 
 // plotWidths and plotThemes map flag values to widths and themes.
@@ -33,7 +33,7 @@ var (
 	plotThemes = map[string]figure.Theme{"light": figure.Light, "dark": figure.Dark, "page": figure.Page}
 )
 
-// Validate lists every fault of the options.
+// Validate returns every invalid option.
 func (o Options) Validate() error {
 	names := Kinds(Given{}).Names()
 	faults := validate.Faults{oneOf("option format", o.Format, "svg", "png", "pdf"),
@@ -56,24 +56,24 @@ func oneOf(what, value string, known ...string) error {
 // Report lists the files of `graft plot`; --json prints it.
 type Report struct {
 	Written []Written `json:"written"`  // files, in the order of the figures
-	Skipped []Skipped `json:"left_out"` // what could not be drawn
+	Skipped []Skipped `json:"left_out"` // runs and figures that could not be drawn
 }
 
 // Written describes a figure file.
 type Written struct {
-	Figure string   `json:"figure"` // its kind
-	Runs   []string `json:"runs"`   // that are in it
+	Figure string   `json:"figure"` // kind of the figure
+	Runs   []string `json:"runs"`   // runs in the figure
 	File   string   `json:"file"`   // path of the figure
 }
 
 // Skipped describes a run or a figure that could not be drawn.
 type Skipped struct {
-	Run    string `json:"run"`              // its folder
-	Figure string `json:"figure,omitempty"` // empty is all of the run
-	Why    string `json:"why"`              // what is wrong with it
+	Run    string `json:"run"`              // folder of the run
+	Figure string `json:"figure,omitempty"` // kind of the figure; empty means the whole run
+	Why    string `json:"why"`              // reason
 }
 
-// Draw writes the figures of all runs that paths name into a folder.
+// Draw writes the figures of all runs at the paths into a folder.
 func Draw(fsys files.FS, paths []string, given Given, o Options) (*Report, error) {
 	p := &plotter{Options: o, fsys: fsys, given: given, report: &Report{Written: []Written{}, Skipped: []Skipped{}}}
 	runs, faults := p.open(folders(fsys, paths))
@@ -86,8 +86,8 @@ func Draw(fsys files.FS, paths []string, given Given, o Options) (*Report, error
 	return p.report, p.draw(runs)
 }
 
-// folders lists the run folders that paths name: the paths themselves or the runs in them. A
-// pipeline is followed by its parts, except evaluations, which its own figures show.
+// folders lists the run folders at the paths: the paths themselves or the runs inside. It replaces a pipeline by its
+// parts, except evaluations, which the pipeline's own figures show.
 func folders(fsys files.FS, paths []string) []string {
 	var all []string
 	for _, path := range paths {
@@ -97,7 +97,7 @@ func folders(fsys files.FS, paths []string) []string {
 			continue
 		}
 		below := runsIn(f)
-		if isKind(f, runs.PipelineKind) || below == nil { // whose error says what it is not
+		if isKind(f, runs.PipelineKind) || below == nil { // opening it gives the error
 			all = append(all, path)
 		}
 		all = append(all, below...)
@@ -105,13 +105,13 @@ func folders(fsys files.FS, paths []string) []string {
 	return all
 }
 
-// isKind reports whether a folder is of a kind. A folder of an unknown kind is of none; opening it reports that.
+// isKind reports whether a folder has a kind. It returns false for an unknown kind; opening the folder reports that.
 func isKind(f *runs.Folder, want *runs.Kind) bool {
 	k, err := f.Kind()
 	return err == nil && k == want
 }
 
-// runsIn lists the run folders directly in a folder.
+// runsIn lists the run folders directly inside a folder.
 func runsIn(f *runs.Folder) (below []string) {
 	for _, entry := range f.Entries {
 		inside, err := runs.ReadFolder(f.Files, f.At(entry.Name()))
@@ -130,11 +130,11 @@ type plotter struct {
 	fsys   files.FS
 	given  Given
 	report *Report
-	files  map[string]bool // that were written
+	files  map[string]bool // written files
 	prefix map[*runs.Run]string
 }
 
-// open reads runs; those that cannot be read are reported as skipped.
+// open reads runs and reports unreadable ones as skipped.
 func (p *plotter) open(paths []string) (list []*runs.Run, faults error) {
 	for _, path := range paths {
 		r, err := runs.Open(p.fsys, path)
@@ -156,8 +156,8 @@ func (p *plotter) open(paths []string) (list []*runs.Run, faults error) {
 	return list, faults
 }
 
-// fileNames maps runs to the prefix of their files: the base of the run's path, with its parent
-// where several have the same base.
+// fileNames maps runs to the prefix of their files: the base of the run's path, with its parent if several runs have
+// the same base.
 func fileNames(list []*runs.Run) map[*runs.Run]string {
 	counts := map[string]int{}
 	for _, r := range list {
@@ -173,7 +173,7 @@ func fileNames(list []*runs.Run) map[*runs.Run]string {
 	return names
 }
 
-// draw writes each kind of figure that fits the runs.
+// draw writes each kind of figure that applies to the runs.
 func (p *plotter) draw(list []*runs.Run) error {
 	p.files = map[string]bool{}
 	for _, kind := range Kinds(p.given) {

@@ -20,16 +20,15 @@ import (
 	"graft/simulation/tables"
 )
 
-// learned holds structural policies and the tables that they learned from.
+// learned holds structural policies and their training tables.
 type learned struct {
 	trees []*simulation.Tree
-	held  []*simulation.Tree // the last of trees
+	held  []*simulation.Tree // the last of trees, held out
 	vote  *decider.Structural
 	seeds []*decider.Structural
 }
 
-// readLearned reads learned policies and the tables in their configuration; nil before the end of
-// learning.
+// readLearned reads learned policies and the tables in their configuration. It returns nil before the end of learning.
 func readLearned(r *runs.Run) (*learned, error) {
 	if !r.Ended {
 		return nil, nil
@@ -71,7 +70,7 @@ func plotBars(r *runs.Run) ([]drawing, error) {
 	}
 	fixed, err := evaluation.BestFixed("best fixed", l.trees, false)
 	if err != nil {
-		fixed = nil // the tables have no sequence in common
+		fixed = nil // the tables have no common sequence
 	}
 	b := &figure.Bars{Title: "Accuracy by scenario of " + r.Base(), X: accuracyAxis, Names: ChooserNames,
 		Note: fmt.Sprintf("learned: mean of %s. random: the mean of all sequences.",
@@ -97,7 +96,7 @@ func plotBars(r *runs.Run) ([]drawing, error) {
 	return divideBars(b, networks), nil
 }
 
-// shareAxis is the axis of a share in percent.
+// shareAxis returns the axis of a share in percent.
 func shareAxis(name string) figure.Axis {
 	return figure.Axis{Name: name, Unit: "%", Within: stat.Percents}
 }
@@ -105,11 +104,10 @@ func shareAxis(name string) figure.Axis {
 // accuracyAxis is the axis of accuracies.
 var accuracyAxis = shareAxis("accuracy")
 
-// maxScenarios is the number of scenarios up to which one figure shows all.
+// maxScenarios is the maximum number of scenarios in one figure.
 const maxScenarios = 12
 
-// divideBars splits a figure with too many scenarios by network, and by parts where a network has
-// too many.
+// divideBars splits a figure with too many scenarios by network, and splits a network with too many into parts.
 func divideBars(b *figure.Bars, networks []string) []drawing {
 	if len(b.Groups) <= maxScenarios {
 		return []drawing{{Figure: b}}
@@ -138,7 +136,7 @@ func divideBars(b *figure.Bars, networks []string) []drawing {
 	return all
 }
 
-// barOf is the mean of accuracies with its interval; empty without any.
+// barOf returns the mean of accuracies with its interval; empty if there are none.
 func barOf(values []float64) figure.Bar {
 	if len(values) == 0 {
 		return figure.Bar{Value: math.NaN()}
@@ -146,7 +144,7 @@ func barOf(values []float64) figure.Bar {
 	return seedsBar(inPercent(values), stat.Percents)
 }
 
-// seedsBar is the mean of values of seeds with its interval.
+// seedsBar returns the mean of values of seeds with its interval.
 func seedsBar(values []float64, of stat.Range) figure.Bar {
 	s := stat.NewOverSeeds(values, 0.05, of)
 	bar := figure.Bar{Value: s.Mean}
@@ -156,14 +154,14 @@ func seedsBar(values []float64, of stat.Range) figure.Bar {
 	return bar
 }
 
-// chosenBar is the accuracy of a chooser's sequence; over its runs where the choice is certain.
+// chosenBar returns the accuracy of a chooser's sequence; over its runs if the choice is certain.
 func chosenBar(t *simulation.Tree, c evaluation.Policy) figure.Bar {
 	if c == nil {
 		return barOf(nil)
 	}
 	v, err := evaluation.Evaluate([]*simulation.Tree{t}, c)
 	if err != nil {
-		return barOf(nil) // the table has no such sequence
+		return barOf(nil) // the table lacks the sequence
 	}
 	if record := t.Find(v[0].Sequence...); v[0].Certain && record != nil {
 		return barOf(record.Accuracy)
@@ -171,7 +169,7 @@ func chosenBar(t *simulation.Tree, c evaluation.Policy) figure.Bar {
 	return figure.Bar{Value: 100 * v[0].Accuracy}
 }
 
-// barsOfOutcome draws the outcome where tables or policies cannot be read, and returns the reason.
+// barsOfOutcome draws the outcome if tables or policies cannot be read, and returns the reason.
 func barsOfOutcome(r *runs.Run, why error) ([]drawing, error) {
 	o, err := runs.OutcomeOf[runs.PoliciesOutcome](r)
 	if o == nil {
@@ -185,7 +183,7 @@ func barsOfOutcome(r *runs.Run, why error) ([]drawing, error) {
 		networks = append(networks, v.Network)
 		never := 100 * v.Never
 		if never == 0 {
-			never = math.NaN() // the table has no such sequence
+			never = math.NaN() // the table lacks the sequence
 		}
 		b.Groups = append(b.Groups, figure.Group{Name: v.Scenario, Bars: []figure.Bar{{Value: 100 * v.Accuracy},
 			{Value: never}, {Value: 100 * v.Mean}, {Value: 100 * v.Best}}})
@@ -193,7 +191,7 @@ func barsOfOutcome(r *runs.Run, why error) ([]drawing, error) {
 	return divideBars(b, networks), why
 }
 
-// plotPolicyTrees draws a tree for each table, with the vote's path.
+// plotPolicyTrees draws a tree per table, with the vote's path.
 func plotPolicyTrees(r *runs.Run) ([]drawing, error) {
 	l, err := readLearned(r)
 	if l == nil || err != nil {
@@ -210,7 +208,7 @@ func plotPolicyTrees(r *runs.Run) ([]drawing, error) {
 	return all, nil
 }
 
-// plotLearnedTree draws the tree that a policy of the original's learned from.
+// plotLearnedTree draws the training tree of a policy of the original's.
 func plotLearnedTree(r *runs.Run) ([]drawing, error) {
 	o, err := runs.OutcomeOf[learn.StudyOutcome](r)
 	if o == nil {

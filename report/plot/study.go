@@ -52,7 +52,7 @@ func plotStudyCompletions(r *runs.Run, o *study.Outcome) (all []drawing, err err
 	return all, nil
 }
 
-// titled is a title with the name of a point.
+// titled returns a title with the name of a point.
 func titled(title, point string) string {
 	if point == "" {
 		return title
@@ -60,7 +60,7 @@ func titled(title, point string) string {
 	return title + ", " + point
 }
 
-// pointName is the suffix of the files of a point.
+// pointName returns the suffix of the files of a point.
 func pointName(o *study.Outcome, point string) string {
 	if len(o.Points) == 1 {
 		return ""
@@ -68,10 +68,10 @@ func pointName(o *study.Outcome, point string) string {
 	return strings.NewReplacer(" ", "-", "/", "-", ",", "").Replace(point)
 }
 
-// mostStudyCurves is the number of schedulers whose curves can be told apart.
-const mostStudyCurves = 7 // as many as there are colours
+// mostStudyCurves is the maximum number of schedulers with distinct curves.
+const mostStudyCurves = 7 // the number of colours
 
-// fewNames are the best schedulers and the baseline, and a remark that names the others.
+// fewNames returns the best schedulers and the baseline, and a remark that names the others.
 func fewNames(o *study.Outcome, names []string) (few []string, remark string) {
 	if len(names) <= mostStudyCurves {
 		return names, ""
@@ -87,7 +87,7 @@ func fewNames(o *study.Outcome, names []string) (few []string, remark string) {
 	return few, "Not drawn: " + strings.Join(others, ", ") + "."
 }
 
-// distribution is the share of times that are no longer, in percent.
+// distribution returns the cumulative distribution of times, in percent.
 func distribution(name string, times []float64) figure.Curve {
 	curve := figure.Curve{Name: name, Steps: true, X: []float64{0}, Y: []float64{0}}
 	for k, t := range slices.Sorted(slices.Values(times)) {
@@ -110,7 +110,7 @@ func jobTimes(r *runs.Run, folder string) (times []float64, unit string, err err
 	return found[columns[k]], unitOf(columns[k]), err
 }
 
-// headOf reads the names of the columns of a table.
+// headOf reads the column names of a table.
 func headOf(r *runs.Run, folder, table string) (columns []string, err error) {
 	path := filepath.Join(r.Path, folder, table+".csv")
 	err = results.ReadTable(r.Files, path, func(in io.Reader) error {
@@ -123,13 +123,13 @@ func headOf(r *runs.Run, folder, table string) (columns []string, err error) {
 	return columns, err
 }
 
-// unitOf is the unit in the name of a column such as "jct [s]".
+// unitOf returns the unit in a column name such as "jct [s]".
 func unitOf(column string) string {
 	_, unit, _ := strings.Cut(column, " [")
 	return strings.TrimSuffix(unit, "]")
 }
 
-// nameOf is the name of a column without its unit.
+// nameOf returns a column name without its unit.
 func nameOf(column string) string {
 	name, _, _ := strings.Cut(column, " [")
 	return strings.ReplaceAll(name, "_", " ")
@@ -163,7 +163,7 @@ func plotStudySchedulers(r *runs.Run, o *study.Outcome) (all []drawing, err erro
 	return all, nil
 }
 
-// axisOf is the axis of a metric; shares are in percent.
+// axisOf returns the axis of a metric; shares are in percent.
 func axisOf(m *study.Metric) figure.Axis {
 	unit := m.Unit
 	if unit == "share" {
@@ -179,7 +179,7 @@ func scaled(m *study.Metric, v float64) float64 {
 	return v
 }
 
-// studyBar is the mean of a scheduler with its interval.
+// studyBar returns the mean of a scheduler with its interval.
 func studyBar(o *study.Outcome, rank *study.Ranking, s *study.Summary, m *study.Metric) figure.Bar {
 	v, has := s.Values[m.Key()]
 	if !has {
@@ -202,7 +202,7 @@ func studyBar(o *study.Outcome, rank *study.Ranking, s *study.Summary, m *study.
 	return bar
 }
 
-// plotStudyPoints draws the ranked metrics over the one quantity that varies between points.
+// plotStudyPoints draws the ranked metrics over the single quantity that varies between points.
 func plotStudyPoints(r *runs.Run, o *study.Outcome) (all []drawing, err error) {
 	key := variedKey(o)
 	if key == "" {
@@ -228,7 +228,7 @@ func plotStudyPoints(r *runs.Run, o *study.Outcome) (all []drawing, err error) {
 	return all, nil
 }
 
-// variedKey is the quantity in which points differ, if it is a single one.
+// variedKey returns the quantity that varies between points, if there is exactly one.
 func variedKey(o *study.Outcome) string {
 	var keys []string
 	for _, key := range slices.Sorted(maps.Keys(o.Points[0].Values)) {
@@ -242,7 +242,7 @@ func variedKey(o *study.Outcome) string {
 	seen := map[float64]bool{}
 	for _, p := range o.Points {
 		if v := p.Values[keys[0]]; seen[v] {
-			return "" // they also differ in what is no quantity
+			return "" // they also differ in a setting that is not a quantity
 		} else {
 			seen[v] = true
 		}
@@ -297,7 +297,7 @@ func plotStudySeries(r *runs.Run, o *study.Outcome) (all []drawing, err error) {
 	return all, nil
 }
 
-// addSeries adds the curves of a cell to a chart with a panel for each quantity.
+// addSeries adds the curves of a cell to a chart with a panel per quantity.
 func addSeries(chart *figure.Chart, r *runs.Run, c *study.CellOutcome) error {
 	columns, err := headOf(r, c.Folder, study.SeriesTable)
 	if runs.NotThere(err) {
@@ -337,7 +337,7 @@ func seriesPanel(column string) figure.Panel {
 	return figure.Panel{Y: figure.Axis{Name: nameOf(column), Unit: unitOf(column), Zero: true}, Height: 80}
 }
 
-// plotStudyParts draws the first metric of each group of jobs, a figure for each group.
+// plotStudyParts draws the first metric of each group of jobs, one figure per group.
 func plotStudyParts(r *runs.Run, o *study.Outcome) (all []drawing, err error) {
 	point := o.Points[0].Name
 	summaries := o.SummariesAt(point)
@@ -358,7 +358,7 @@ func plotStudyParts(r *runs.Run, o *study.Outcome) (all []drawing, err error) {
 	return all, nil
 }
 
-// partBars has a group of bars for each part, and in it a bar for each scheduler.
+// partBars has a group of bars per part, with a bar per scheduler.
 func partBars(o *study.Outcome, summaries []study.Summary, group string) *figure.Bars {
 	var m *study.Metric
 	b := &figure.Bars{}
@@ -401,7 +401,7 @@ func has(values study.Values, m *study.Metric) bool {
 	return known
 }
 
-// firstOf is the first metric that has a value.
+// firstOf returns the first metric with a value.
 func firstOf(o *study.Outcome, values study.Values) *study.Metric {
 	for k := range o.Metrics {
 		if has(values, &o.Metrics[k]) {
@@ -411,8 +411,8 @@ func firstOf(o *study.Outcome, values study.Values) *study.Metric {
 	return nil
 }
 
-// plotStudyGantt draws which jobs the devices had, on the first workload of the first point, a figure for each
-// scheduler. All have the same colours and times.
+// plotStudyGantt draws the jobs on the devices over time, on the first workload of the first point, one figure per
+// scheduler. All share colours and times.
 func plotStudyGantt(r *runs.Run, o *study.Outcome) (all []drawing, err error) {
 	last := 0.0
 	var colours *colours
@@ -446,7 +446,7 @@ func plotStudyGantt(r *runs.Run, o *study.Outcome) (all []drawing, err error) {
 	return all, nil
 }
 
-// ganttOf draws spans with a row for each device.
+// ganttOf draws spans with a row per device.
 func ganttOf(c *colours, title string, spans []runs.NodeSpan) *figure.Gantt {
 	devices := 0
 	for _, s := range spans {
@@ -459,7 +459,7 @@ func ganttOf(c *colours, title string, spans []runs.NodeSpan) *figure.Gantt {
 	return c.gantt(title, rows, slices.DeleteFunc(spans, func(s runs.NodeSpan) bool { return s.GPU >= len(rows) }))
 }
 
-// withOutcome draws a figure of each run that has ended.
+// withOutcome draws a figure of each completed run.
 func withOutcome[T any](draw func(r *runs.Run, outcome *T) ([]drawing, error)) func([]*runs.Run) ([]drawing, error) {
 	return single(func(r *runs.Run) ([]drawing, error) {
 		o, err := runs.OutcomeOf[T](r)

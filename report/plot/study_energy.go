@@ -9,7 +9,7 @@ import (
 )
 
 // plotStudyEnergy draws the energy of groups of jobs under each scheduler, means over workloads and seeds at the first
-// point: a figure for each way in which jobs are grouped.
+// point: one figure per grouping of jobs.
 func plotStudyEnergy(r *runs.Run, o *study.Outcome) (all []drawing, err error) {
 	k := slices.IndexFunc(o.Metrics, func(m study.Metric) bool { return m.Unit == "J" })
 	if k < 0 {
@@ -32,7 +32,7 @@ func plotStudyEnergy(r *runs.Run, o *study.Outcome) (all []drawing, err error) {
 	return all, nil
 }
 
-// groupsWith are the ways in which jobs are grouped that have a metric.
+// groupsWith returns the groupings of jobs that have a metric.
 func groupsWith(summaries []study.Summary, m *study.Metric) (groups []string) {
 	for _, s := range summaries {
 		for _, p := range s.Parts {
@@ -44,7 +44,7 @@ func groupsWith(summaries []study.Summary, m *study.Metric) (groups []string) {
 	return groups
 }
 
-// energyBars has a bar for each scheduler, which is divided among the parts of a group.
+// energyBars has a bar per scheduler, divided among the parts of a grouping.
 func energyBars(summaries []study.Summary, group string, m *study.Metric) *figure.Bars {
 	sums := map[string]float64{}
 	for _, s := range summaries {

@@ -3,13 +3,13 @@ package plot
 import "math"
 
 const (
-	mostChanges = 600 // changes that a curve shows; it shows means over steps where there are more
+	mostChanges = 600 // maximum number of changes in a curve; with more, the curve shows means over steps
 	curveSteps  = 150 // number of these steps
 )
 
 const stepsNote = "Curves of more than 600 changes show means over 150 steps."
 
-// stepWidth is the width of the steps over which a curve is averaged; zero for a curve of few changes.
+// stepWidth returns the width of the steps over which a curve is averaged; zero for a curve with few changes.
 func stepWidth(at []float64) float64 {
 	if len(at) <= mostChanges {
 		return 0
@@ -18,7 +18,7 @@ func stepWidth(at []float64) float64 {
 }
 
 // stepMeans averages a curve, whose values hold until the next time, over steps of a width from zero. A width of zero
-// keeps it.
+// keeps the curve.
 func stepMeans(at, values []float64, width float64) (times, means []float64) {
 	if width == 0 || len(at) == 0 {
 		return at, values

@@ -16,8 +16,7 @@ import (
 	"strings"
 )
 
-// plotNetworks draws a job's first and its largest network. It repeats the job's actions, without
-// weights.
+// plotNetworks draws a job's initial and largest network. It repeats the job's actions, without weights.
 func plotNetworks(r *runs.Run) ([]drawing, error) {
 	notes, err := jobNotes(r)
 	if err != nil {
@@ -57,8 +56,8 @@ func plotNetworks(r *runs.Run) ([]drawing, error) {
 	return []drawing{{Figure: s}}, nil
 }
 
-// actionsOfLargest lists the actions that led to a job's largest network. A shrink undoes all
-// actions since the last up.
+// actionsOfLargest lists the actions that led to a job's largest network. A shrink reverts all actions since the last
+// up.
 func actionsOfLargest(notes []trainer.Note) (actions []string) {
 	var now []string
 	var levels []int
@@ -79,7 +78,7 @@ func actionsOfLargest(notes []trainer.Note) (actions []string) {
 	return actions
 }
 
-// initialNetwork builds a job's first network, with the input and classes of a saved one.
+// initialNetwork builds a job's initial network, with the input and classes of a saved one.
 func initialNetwork(job *config.Job, saved *model.Network) (*model.Network, error) {
 	trace, err := tracing.Read(saved)
 	if err != nil {
@@ -121,7 +120,7 @@ func SurgeryFigure(before, after *model.Network, actions string) (*figure.Surger
 // drawnLayer holds the texts of a layer in a drawing.
 type drawnLayer struct{ path, kind, words, block string }
 
-// layersOf lists a network's layers in the order in which they run.
+// layersOf lists a network's layers in running order.
 func layersOf(n *model.Network) ([]drawnLayer, error) {
 	trace, err := tracing.Read(n)
 	if err != nil {
@@ -135,8 +134,7 @@ func layersOf(n *model.Network) ([]drawnLayer, error) {
 	return all, nil
 }
 
-// similarity scores whether two layers are the same before and after surgery, which may change
-// paths and sizes.
+// similarity scores whether two layers are the same layer before and after surgery, which may change paths and sizes.
 func similarity(a, b drawnLayer) int {
 	switch {
 	case a.kind != b.kind:
@@ -147,17 +145,16 @@ func similarity(a, b drawnLayer) int {
 		return 3
 	case a.path == b.path:
 		return 2
-	case strings.HasPrefix(b.path, a.path+"."): // it stands in a container now
+	case strings.HasPrefix(b.path, a.path+"."): // it is in a container now
 		return 1
 	}
 	return 0
 }
 
-// alignLayers matches the layers after surgery to those before, in order and with the largest total
-// similarity; -1 marks a new layer. Among equal layers the first matches, since a new layer follows
-// the one that it was made for.
+// alignLayers matches the layers after surgery to layers before it, in order and with the largest total similarity; -1
+// marks a new layer. Among equal layers the first matches, because a new layer follows the layer that it extends.
 func alignLayers(before, after []drawnLayer) []int {
-	best := make([][]int, len(before)+1) // of what is left from a place on in each
+	best := make([][]int, len(before)+1) // of the remainder from each position
 	for i := range best {
 		best[i] = make([]int, len(after)+1)
 	}
@@ -174,7 +171,7 @@ func alignLayers(before, after []drawnLayer) []int {
 	for j := range after {
 		match[j] = -1
 		for i < len(before) && best[i][j] == best[i+1][j] && best[i][j] > 0 {
-			i++ // this one is gone
+			i++ // the layer was removed
 		}
 		if i < len(before) {
 			if l := similarity(before[i], after[j]); l > 0 && best[i][j] == best[i+1][j+1]+l {
@@ -185,7 +182,7 @@ func alignLayers(before, after []drawnLayer) []int {
 	return match
 }
 
-// layerWords describes a layer and its size in few letters.
+// layerWords describes a layer and its size briefly.
 func layerWords(kind string, l *tracing.Layer) string {
 	switch layer := l.Leaf.Layer.(type) {
 	case model.Conv2d:
@@ -196,7 +193,7 @@ func layerWords(kind string, l *tracing.Layer) string {
 	return kind + " " + strings.ReplaceAll(l.Out.Shape.String(), "x", "×")
 }
 
-// blockOf is the name of a layer's block; empty outside of blocks.
+// blockOf returns the name of a layer's block; empty outside of blocks.
 func blockOf(t *tracing.Trace, l *tracing.Layer) string {
 	for _, b := range t.Blocks {
 		for _, other := range b.Layers {

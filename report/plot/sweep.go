@@ -12,13 +12,13 @@ import (
 	"graft/report/runs"
 )
 
-// maxCases is the number of cases with a curve of their own.
+// maxCases is the maximum number of cases with a curve each.
 const maxCases = 8
 
-// sweepNote says what intervals are.
+// sweepNote explains the intervals.
 const sweepNote = seedNote + " Each is of a case by itself."
 
-// sampleBar is a summary in percent.
+// sampleBar returns a summary in percent.
 func sampleBar(s *runs.MeasureSummary) figure.Bar {
 	if s == nil {
 		return figure.Bar{Value: math.NaN()}
@@ -50,7 +50,7 @@ func plotCases(r *runs.Run) ([]drawing, error) {
 	return []drawing{{Figure: b}}, nil
 }
 
-// costMeasures are the measures of cost, the first that trials have first.
+// costMeasures are the measures of cost; the first one that trials have is used.
 var costMeasures = []struct {
 	name string
 	axis figure.Axis
@@ -60,7 +60,7 @@ var costMeasures = []struct {
 	{"parameters", figure.Axis{Name: "parameters in the end"}},
 }
 
-// plotCost draws the accuracy of each arm of a comparison against its cost, a mark for each.
+// plotCost draws the accuracy of each arm of a comparison against its cost, with a mark per arm.
 func plotCost(r *runs.Run) ([]drawing, error) {
 	o, err := runs.OutcomeOf[runs.SweepOutcome](r)
 	if o == nil || o.Comparison == nil || err != nil {
@@ -77,8 +77,7 @@ func plotCost(r *runs.Run) ([]drawing, error) {
 	return nil, nil
 }
 
-// costCurves has a point for each arm; spread is false where arms lack the measure or all cost the
-// same.
+// costCurves has a point per arm; spread is false if arms lack the measure or all have the same cost.
 func costCurves(o *runs.SweepOutcome, measure string, axis figure.Axis) (curves []figure.Curve, padded figure.Axis,
 	spread bool) {
 	low, high := math.Inf(1), math.Inf(-1)
@@ -103,7 +102,7 @@ func costCurves(o *runs.SweepOutcome, measure string, axis figure.Axis) (curves 
 	return curves, axis, true
 }
 
-// aside moves points of equal cost apart, so that their intervals can be seen.
+// aside moves points of equal cost apart, so that their intervals are visible.
 func aside(curves []figure.Curve, step float64) {
 	for k := range curves {
 		for moved := true; moved; {
@@ -145,8 +144,7 @@ func plotTrials(r *runs.Run) ([]drawing, error) {
 		Panels: []figure.Panel{panel}, Note: note}}}, nil
 }
 
-// trialFolders lists the run folders of a case's trials, in the folder of the sweep; the outcome is
-// nil before the end.
+// trialFolders lists the run folders of a case's trials, in the folder of the sweep; the outcome is nil before the end.
 func trialFolders(o *runs.SweepOutcome, c *runs.SweepCase) (folders []string) {
 	if o != nil && o.Case(c.Name) != nil {
 		for _, t := range o.Case(c.Name).Trials {
@@ -160,13 +158,13 @@ func trialFolders(o *runs.SweepOutcome, c *runs.SweepCase) (folders []string) {
 	return folders
 }
 
-// caseCurve averages the trials in these folders that have epochs.
+// caseCurve averages the trials in the folders that have epochs.
 func caseCurve(r *runs.Run, name string, folders []string) figure.Curve {
 	var times, values [][]float64
 	end := 0.0
 	for _, folder := range folders {
 		trial, err := r.OpenPart(filepath.Join(r.Path, folder))
-		if err != nil { // it has not begun
+		if err != nil { // it has not started
 			continue
 		}
 		if rows, err := jobColumns(trial); err == nil {

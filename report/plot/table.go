@@ -18,7 +18,7 @@ import (
 	"graft/simulation/tables"
 )
 
-// tableOf reads the table of a run; nil without one or without records.
+// tableOf reads the table of a run; nil if it has no table or no records.
 func tableOf(r *runs.Run) (*tables.Table, error) {
 	var table *tables.Table
 	var err error
@@ -38,7 +38,7 @@ func tableOf(r *runs.Run) (*tables.Table, error) {
 	return table, nil
 }
 
-// treeOf reads the table of a run as a tree, in which choosers choose.
+// treeOf reads the table of a run as a tree for choosers.
 func treeOf(r *runs.Run) (*simulation.Tree, error) {
 	folder := r.Path
 	if r.Kind == runs.SimulationKind {
@@ -47,8 +47,8 @@ func treeOf(r *runs.Run) (*simulation.Tree, error) {
 	return config.ReadTree(r.Files, folder)
 }
 
-// plotTrees draws the tree of a table with the path of the given policy, or the trees that policies
-// learned from with their paths. A table in which the policy cannot choose is drawn without it.
+// plotTrees draws the tree of a table with the path of the given policy, or the training trees of policies with their
+// paths. A table in which the policy cannot choose is drawn without it.
 func (g Given) plotTrees(r *runs.Run) ([]drawing, error) {
 	switch r.Kind {
 	case runs.PoliciesKind:
@@ -64,7 +64,7 @@ func (g Given) plotTrees(r *runs.Run) ([]drawing, error) {
 	return []drawing{{Figure: treeFigure(table, path)}}, err
 }
 
-// path is the sequence of the given policy; nil without one.
+// path returns the sequence of the given policy; nil without one.
 func (g Given) path(r *runs.Run) ([]string, error) {
 	if g.Policy == nil {
 		return nil, nil
@@ -80,8 +80,8 @@ func (g Given) path(r *runs.Run) ([]string, error) {
 	return verdicts[0].Sequence, nil
 }
 
-// plotDecisions draws the first decisions of the given policy in each table, by time left. A policy
-// of the original's knows its own tables only and has no figure.
+// plotDecisions draws the first decisions of the given policy in each table, by time left. A policy of the original's
+// supports only its own tables and has no figure.
 func (g Given) plotDecisions(list []*runs.Run) ([]drawing, error) {
 	if g.Policy == nil || g.Policy.Structural == nil {
 		return nil, nil
@@ -89,7 +89,7 @@ func (g Given) plotDecisions(list []*runs.Run) ([]drawing, error) {
 	var trees []*simulation.Tree
 	var faults error
 	for _, r := range list {
-		if table, _ := tableOf(r); table == nil { // a folder of the original's that has none
+		if table, _ := tableOf(r); table == nil { // a folder of the original's without a table
 			continue
 		}
 		tree, err := treeOf(r)

@@ -9,7 +9,7 @@ import (
 	"graft/report/runs"
 )
 
-// plotThroughput draws throughput and overhead of jobs that have ended.
+// plotThroughput draws throughput and overhead of completed jobs.
 func plotThroughput(list []*runs.Run) ([]drawing, error) {
 	ended := slices.DeleteFunc(slices.Clone(list), func(r *runs.Run) bool { return !r.Ended })
 	if len(ended) == 0 {
@@ -38,8 +38,7 @@ func plotThroughput(list []*runs.Run) ([]drawing, error) {
 	return []drawing{{"epochs", speed}, {"overhead", over}}, nil
 }
 
-// quantityBar is the mean of a quantity over runs that differ in their seed; empty where none has
-// it.
+// quantityBar returns the mean of a quantity over runs that differ in their seed; empty if no run has it.
 func quantityBar(group []*runs.Run, name string) figure.Bar {
 	var values []float64
 	for _, r := range group {
@@ -53,8 +52,8 @@ func quantityBar(group []*runs.Run, name string) figure.Bar {
 	return seedsBar(values, stat.FromZero)
 }
 
-// plotManyEpisodes draws accuracy and objective of policies of the original's over
-// episodes, those that differ in their seed as one curve.
+// plotManyEpisodes draws accuracy and objective of policies of the original's over episodes. Runs that differ only in
+// their seed are one curve.
 func plotManyEpisodes(list []*runs.Run) ([]drawing, error) {
 	groups, window, several := groupBySeed(list), 0, false
 	called := groupNames(groups, fileNames(list))
@@ -66,7 +65,7 @@ func plotManyEpisodes(list []*runs.Run) ([]drawing, error) {
 			return nil, err
 		}
 		if e == nil {
-			continue // along the exact gradient nothing is drawn
+			continue // the exact gradient draws no episodes
 		}
 		several, window = several || len(group) > 1, max(window, smoothWindow(len(e.at)))
 		accuracy.Curves = append(accuracy.Curves, e.curve(called[k], e.accuracy, stat.Percents))
@@ -88,10 +87,10 @@ func plotManyEpisodes(list []*runs.Run) ([]drawing, error) {
 // episodeCurves holds the episodes that all seeds have.
 type episodeCurves struct {
 	at                  []float64
-	accuracy, objective [][]float64 // of each seed
+	accuracy, objective [][]float64 // per seed
 }
 
-// commonEpisodes reads the episodes of runs; nil without any.
+// commonEpisodes reads the common episodes of runs; nil if there are none.
 func commonEpisodes(group []*runs.Run) (*episodeCurves, error) {
 	e := &episodeCurves{}
 	for _, r := range group {
@@ -117,7 +116,7 @@ func commonEpisodes(group []*runs.Run) (*episodeCurves, error) {
 	return e, nil
 }
 
-// curve is the rolling mean of a single seed, or the mean over several seeds.
+// curve returns the rolling mean of a single seed, or the mean over several seeds.
 func (e *episodeCurves) curve(name string, runs [][]float64, of stat.Range) figure.Curve {
 	if len(runs) == 1 {
 		return smoothed(name, e.at, runs[0])

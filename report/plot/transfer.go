@@ -17,9 +17,9 @@ type learningCurve struct {
 	mean  []float64
 }
 
-// plotTransfer compares learning runs of one kind with the first: the difference at the start and
-// the step at which the threshold is reached. The default threshold is the last value of the first
-// run. Runs that differ in their seed are one curve.
+// plotTransfer compares learning runs of one kind with the first: the difference at the start and the step at which the
+// threshold is reached. The default threshold is the last value of the first run. Runs that differ only in their seed
+// are one curve.
 func (g Given) plotTransfer(list []*runs.Run) ([]drawing, error) {
 	names := fileNames(list)
 	var all []learningCurve
@@ -33,7 +33,7 @@ func (g Given) plotTransfer(list []*runs.Run) ([]drawing, error) {
 		all = append(all, p)
 	}
 	if len(all) < 2 {
-		return nil, nil // seeds of one way to learn: there is nothing that it could be held against
+		return nil, nil // only seeds of one configuration: there is nothing to compare with
 	}
 	axis, up := shareAxis("expected accuracy"), true
 	x := figure.Axis{Name: "episodes"}
@@ -62,8 +62,7 @@ func (g Given) plotTransfer(list []*runs.Run) ([]drawing, error) {
 		Note: strings.Join(lines, " ")}}}, nil
 }
 
-// groupProgress reads the scores of runs that differ in their seed, at the steps that all of them
-// have.
+// groupProgress reads the scores of runs that differ in their seed, at their common steps.
 func groupProgress(group []*runs.Run, name string) (all learningCurve, err error) {
 	for k, r := range group {
 		p, err := progress(r, name)
@@ -115,7 +114,7 @@ func progress(r *runs.Run, name string) (p learningCurve, err error) {
 	return p, nil
 }
 
-// jumpStart is the improvement of a run over another at the first row.
+// jumpStart returns the improvement of a run over another at the first row.
 func jumpStart(from, to learningCurve, up bool) float64 {
 	if up {
 		return to.mean[0] - from.mean[0]
@@ -123,7 +122,7 @@ func jumpStart(from, to learningCurve, up bool) float64 {
 	return from.mean[0] - to.mean[0]
 }
 
-// thresholdText says when a run first reaches a threshold.
+// thresholdText describes when a run first reaches a threshold.
 func thresholdText(p learningCurve, threshold float64, up bool, unit string) string {
 	for k, v := range p.mean {
 		if up && v >= threshold || !up && v <= threshold {

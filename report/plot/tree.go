@@ -18,7 +18,7 @@ type treeBuilder struct {
 	order map[string]int // of actions
 }
 
-// treeFigure draws a table's tree with the best sequence and that of a policy; nil for none.
+// treeFigure draws a table's tree with the best sequence and a policy's sequence, nil for none.
 func treeFigure(t *tables.Table, policy []string) *figure.Tree {
 	g := treeBuilder{t, map[string]int{}}
 	for _, a := range t.Actions {
@@ -62,7 +62,7 @@ func percentOf(r *tables.Record) string {
 	return document.ShareText(&mean)
 }
 
-// node is the common beginning of records with its continuations.
+// node returns the common prefix of records with its continuations.
 func (g treeBuilder) node(action string, records []*tables.Record, depth int) *figure.Node {
 	n := &figure.Node{Action: action}
 	for _, r := range records {

@@ -11,19 +11,19 @@ import (
 	"graft/report/document"
 )
 
-// repeatKeys lists keys that may differ between runs of one column: seeds, and keys of the original
-// that change no result.
+// repeatKeys lists keys that may differ between runs of one column: seeds, and keys of the original that do not change
+// results.
 var repeatKeys = []string{"run.seed", "runner.seed", "runner.folder", "agent.save_file"}
 
-// Material lists the settings that must agree for runs to be compared as one.
+// Material lists the settings that must be equal for runs to be compared as one.
 func (r *Run) Material() []config.Setting {
 	return slices.DeleteFunc(slices.Clone(r.Settings), func(s config.Setting) bool {
 		return slices.Contains(repeatKeys, s.Key) || config.ChangesNoResult(s.Key)
 	})
 }
 
-// ColumnSettings maps the settings that distinguish columns to their texts: the configuration
-// without seeds and keys that change no result, and versions and data from the manifest.
+// ColumnSettings maps the settings that distinguish columns to their texts: the configuration without seeds and keys
+// that do not change results, and versions and data from the manifest.
 func (r *Run) ColumnSettings() map[string]string {
 	all := map[string]string{}
 	for _, s := range r.Material() {
@@ -32,16 +32,16 @@ func (r *Run) ColumnSettings() map[string]string {
 	if r.Manifest.Graft != "" {
 		all["(version of graft)"] = r.Manifest.Graft
 	}
-	if digest := r.Manifest.DatasetSHA256; digest != "" { // of which the configuration has the name only
+	if digest := r.Manifest.DatasetSHA256; digest != "" { // the configuration has only its name
 		all["(images)"] = document.ShortDigest(digest)
 	}
-	if r.Settings == nil { // a table outside of a run is known by its path alone
+	if r.Settings == nil { // only its path identifies a table outside of a run
 		all["(folder)"] = r.Path
 	}
 	return all
 }
 
-// Fingerprint identifies a column: it is equal for runs of the same column.
+// Fingerprint identifies a column: runs of the same column have equal fingerprints.
 func (r *Run) Fingerprint(settings map[string]string) string {
 	keys := make([]string, 0, len(settings))
 	for key := range settings {
@@ -56,7 +56,7 @@ func (r *Run) Fingerprint(settings map[string]string) string {
 	return b.String()
 }
 
-// CommonName is the common prefix of the bases of paths, without trailing numbers.
+// CommonName returns the common prefix of the bases of paths, without trailing numbers.
 func CommonName(paths []string) string {
 	first := filepath.Base(paths[0])
 	if len(paths) == 1 {

@@ -13,7 +13,7 @@ import (
 // largestDigested limits the size of a digested file, in bytes.
 const largestDigested = 1 << 40
 
-// DigestOf is the SHA-256 in hex of files and of all files in folders, without locks.
+// DigestOf returns the SHA-256 in hex of files and of all files in folders, without locks.
 func DigestOf(fsys files.FS, paths ...string) (string, error) {
 	h := sha256.New()
 	for _, root := range paths {
@@ -24,7 +24,7 @@ func DigestOf(fsys files.FS, paths ...string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// digest hashes a file, or all files of a folder by name. Each counts with its path from the root.
+// digest hashes a file, or all files of a folder by name, each with its path relative to the root.
 func digest(fsys files.FS, h hash.Hash, root, there string) error {
 	path := filepath.Join(root, there)
 	info, err := fsys.Stat(path)
@@ -34,7 +34,7 @@ func digest(fsys files.FS, h hash.Hash, root, there string) error {
 	if !info.IsDir() {
 		text, err := files.ReadAll(fsys, path, largestDigested)
 		fmt.Fprintf(h, "%s %d\n", there, len(text))
-		_, _ = h.Write(text) // a hash takes everything
+		_, _ = h.Write(text) // a hash never fails
 		return err
 	}
 	entries, err := fsys.ReadDir(path)
@@ -46,7 +46,7 @@ func digest(fsys files.FS, h hash.Hash, root, there string) error {
 	return err
 }
 
-// DigestOfTexts is the SHA-256 in hex of texts.
+// DigestOfTexts returns the SHA-256 in hex of texts.
 func DigestOfTexts(texts ...string) string {
 	h := sha256.New()
 	for _, text := range texts {

@@ -6,27 +6,27 @@ import (
 	"graft/internal/stat"
 )
 
-// ElasticCasesOutcome is the outcome.json of cases in which schedulers of elastic jobs learned. Times are
-// mean times to completion on the workloads of validation, in slots.
+// ElasticCasesOutcome is the outcome.json of cases of learning schedulers of elastic jobs. Times are mean times to
+// completion on the validation workloads, in slots.
 type ElasticCasesOutcome struct {
-	Cases []ElasticCase `json:"cases"` // in the order of their file
+	Cases []ElasticCase `json:"cases"` // cases in the order of their file
 }
 
 // ElasticCase holds the results of a case.
 type ElasticCase struct {
 	Name   string   `json:"name"`   // unique among the cases
-	Set    []string `json:"set"`    // assignments that make the case
-	Folder string   `json:"folder"` // of its run, within that of all cases
-	// over seeds: the least time of all validations, so these workloads choose it
+	Set    []string `json:"set"`    // assignments of the case
+	Folder string   `json:"folder"` // folder of its run, in the folder of all cases
+	// lowest time of all validations, over seeds: these workloads select it
 	Best stat.OverSeeds `json:"jct_best"`
-	// over seeds: the time at the last validation; null where a seed left jobs
+	// time at the last validation, over seeds; null if a seed left jobs unfinished
 	Last  *stat.OverSeeds `json:"jct_last"`
-	Bound float64         `json:"jct_lower_bound"` // no scheduler goes below
-	// times of the schedulers of schedule.schedulers that complete all jobs
+	Bound float64         `json:"jct_lower_bound"` // lower bound for every scheduler
+	// times of the schedulers in schedule.schedulers that complete all jobs
 	Rivals map[string]float64 `json:"rivals_jct"`
 }
 
-// Add adds a case that was learned, with some of its rivals.
+// Add adds a completed case, with some of its rivals.
 func (o *ElasticCasesOutcome) Add(c ElasticCase, learned *ElasticLearningOutcome, rivals []string) {
 	var best, last []float64
 	for _, s := range learned.Seeds {
@@ -48,7 +48,7 @@ func (o *ElasticCasesOutcome) Add(c ElasticCase, learned *ElasticLearningOutcome
 	o.Cases = append(o.Cases, c)
 }
 
-// Schedulers are the rivals of any case, by name.
+// Schedulers returns the rivals of all cases, by name.
 func (o *ElasticCasesOutcome) Schedulers() (names []string) {
 	for _, c := range o.Cases {
 		for name := range c.Rivals {
@@ -59,13 +59,13 @@ func (o *ElasticCasesOutcome) Schedulers() (names []string) {
 	return slices.Compact(names)
 }
 
-// ElasticCasesKind covers runs of several cases, in each of which schedulers of elastic jobs learned.
+// ElasticCasesKind covers runs of several cases of learning schedulers of elastic jobs.
 var ElasticCasesKind = &Kind{Name: "elastic-cases", By: "graft learn",
 	Title:  "run of cases of schedulers that learn",
 	Titles: "runs of cases of schedulers that learn", matches: hasManifestAnd(elasticCasesTable),
 	read: readElasticCases}
 
-// ElasticCasesStream is the table by which the run is recognised: a row for each case.
+// ElasticCasesStream is the table that identifies the run: a row per case.
 const (
 	ElasticCasesStream = "cases"
 	elasticCasesTable  = ElasticCasesStream + ".csv"

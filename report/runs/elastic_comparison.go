@@ -11,43 +11,44 @@ import (
 
 // ElasticComparison is the outcome.json of a comparison of schedulers of elastic jobs. Times are in slots.
 type ElasticComparison struct {
-	Folder  string  `json:"folder"`       // of the run; empty where none was written
-	Scaling string  `json:"scaling"`      // model of what a change of counts costs
+	Folder  string  `json:"folder"`       // run folder; empty if none was written
+	Scaling string  `json:"scaling"`      // model of the cost of changing counts
 	Slot    float64 `json:"slot_seconds"` // length of a slot
 	Ranking
 }
 
-// Ranking compares schedulers on the same workloads by a quantity of which less is better.
+// Ranking compares schedulers on the same workloads by a quantity that should be low.
 type Ranking struct {
-	Against   string            `json:"against"`          // the scheduler that differences are from
-	Bounds    []float64         `json:"jct_lower_bounds"` // of each workload: no scheduler has a smaller mean
-	Standings []ElasticStanding `json:"standings"`        // by their means
+	Against   string            `json:"against"`          // baseline of the differences
+	Bounds    []float64         `json:"jct_lower_bounds"` // lower bound of the mean for each workload
+	Standings []ElasticStanding `json:"standings"`        // schedulers in order of their means
 }
 
-// ElasticStanding holds the results of one scheduler. Intervals are of 95%, over workloads and seeds.
+// ElasticStanding holds the results of one scheduler. Intervals are 95%, over workloads and seeds.
 type ElasticStanding struct {
-	Scheduler string `json:"scheduler"` // its name
-	// from 1; schedulers that do not differ beyond noise from the best of a rank share it; zero where jobs were left
+	Scheduler string `json:"scheduler"` // name of the scheduler
+	// rank from 1, shared by schedulers that do not differ significantly from the best of the rank; zero if jobs were
+	// left
 	Rank     int            `json:"rank"`
-	Seeds    int            `json:"seeds"`        // that learned it; zero for one that learned nothing
-	Left     int            `json:"left"`         // simulations that ended with jobs left, which no mean counts
-	Mean     *float64       `json:"jct_mean"`     // over workloads and seeds; null where jobs were left
-	Interval *stat.Interval `json:"jct_interval"` // of it; null where there are too few workloads
-	Excess   *float64       `json:"over_bound"`   // mean over the mean bound; null where there is none
-	// from the scheduler of Against, workload by workload; null for itself, and where there are too few
+	Seeds    int            `json:"seeds"`        // number of seeds that learned it; zero if none did
+	Left     int            `json:"left"`         // simulations with jobs left; means exclude them
+	Mean     *float64       `json:"jct_mean"`     // mean over workloads and seeds; null if jobs were left
+	Interval *stat.Interval `json:"jct_interval"` // interval of the mean; null for too few workloads
+	Excess   *float64       `json:"over_bound"`   // mean divided by the mean bound; null without a bound
+	// difference from the scheduler Against, paired by workload; null for itself, and for too few workloads
 	Difference *stat.Interval `json:"jct_difference"`
-	Better     int            `json:"better"` // workloads with a smaller mean than that scheduler's
-	Ties       int            `json:"ties"`   // workloads whose means differ by less than a thousandth
-	Times      [][]float64    `json:"jct"`    // mean of each workload, of each seed; -1 where jobs were left
+	Better     int            `json:"better"` // workloads with a smaller mean than the scheduler Against
+	Ties       int            `json:"ties"`   // workloads whose means differ by less than 0.1%
+	Times      [][]float64    `json:"jct"`    // mean per workload and seed; -1 if jobs were left
 }
 
 // sameTime is the relative difference below which two means count as equal.
 const sameTime = 1e-3
 
-// JobsLeft stands for the mean of a simulation that ended with jobs left.
+// JobsLeft replaces the mean of a simulation that ended with jobs left.
 const JobsLeft = -1
 
-// NewElasticStanding is a standing before ranks and differences.
+// NewElasticStanding makes a standing without rank and differences.
 func NewElasticStanding(scheduler string, seeds int, times [][]float64, bounds []float64) ElasticStanding {
 	s := ElasticStanding{Scheduler: scheduler, Seeds: seeds, Times: times}
 	for _, row := range times {
@@ -61,7 +62,7 @@ func NewElasticStanding(scheduler string, seeds int, times [][]float64, bounds [
 		return s
 	}
 	i := stat.CrossedInterval(times)
-	i.Low = max(0, i.Low) // NaN stays
+	i.Low = max(0, i.Low) // NaN is unchanged
 	if s.Mean, s.Interval = &i.Mean, whole(i); len(bounds) > 0 {
 		excess := i.Mean / stat.Mean(bounds)
 		s.Excess = &excess
@@ -69,7 +70,7 @@ func NewElasticStanding(scheduler string, seeds int, times [][]float64, bounds [
 	return s
 }
 
-// whole is an interval with ends; nil for one without.
+// whole returns an interval with ends; nil for one without.
 func whole(i stat.Interval) *stat.Interval {
 	if math.IsNaN(i.Low) || math.IsNaN(i.High) {
 		return nil
@@ -77,7 +78,7 @@ func whole(i stat.Interval) *stat.Interval {
 	return &i
 }
 
-// Rank sorts the standings, compares them with that of Against, and gives them ranks.
+// Rank sorts the standings, compares them with the scheduler Against, and assigns ranks.
 func (c *Ranking) Rank() {
 	slices.SortStableFunc(c.Standings, func(a, b ElasticStanding) int { return cmp.Compare(a.sortKey(), b.sortKey()) })
 	against := slices.IndexFunc(c.Standings, func(s ElasticStanding) bool { return s.Scheduler == c.Against })
@@ -104,7 +105,7 @@ func (s *ElasticStanding) sortKey() float64 {
 	return *s.Mean
 }
 
-// compare fills in the differences from another standing.
+// compare sets the differences from another standing.
 func (s *ElasticStanding) compare(other *ElasticStanding) {
 	s.Difference = whole(stat.CrossedDifference(s.Times, other.Times))
 	for k, row := range s.Times {
@@ -124,7 +125,7 @@ var ElasticComparisonKind = &Kind{Name: "elastic-comparison", By: "graft evaluat
 	Titles: "comparisons of schedulers of elastic jobs", matches: hasManifestAnd(comparisonTable),
 	read: readElasticComparison}
 
-// ElasticComparisonStream is the table by which the run is recognised.
+// ElasticComparisonStream is the table that identifies the run.
 const (
 	ElasticComparisonStream = "comparison"
 	comparisonTable         = ElasticComparisonStream + ".csv"

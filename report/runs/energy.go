@@ -14,32 +14,30 @@ import (
 	"graft/results"
 )
 
-// EnergyFile is the table of measured energies in the run folder of a job; absent where nothing
-// was measured.
+// EnergyFile is the table of measured energies in the run folder of a job; absent if nothing was measured.
 const EnergyFile = energyTable + ".csv"
 
 const energyTable = "energy"
 
-// EnergySegment is the measured energy of a part of a job: from one row of epochs or checkpoint to
-// the next.
+// EnergySegment is the measured energy of a part of a job: from one row of epochs or checkpoint to the next.
 type EnergySegment struct {
-	Epoch   int      // under way, from 0; after the last row of epochs, the number that would follow
-	Seconds float64  // of the machine's clock
-	Joules  *float64 // of all measured devices; nil is unknown
-	// how it was found, or why it is unknown, as of telemetry.Energy.MethodText; several with commas
+	Epoch   int      // current epoch, from 0; after the last row of epochs, the next number
+	Seconds float64  // time on the machine's clock
+	Joules  *float64 // energy of all measured devices; nil means unknown
+	// method, or reason why it is unknown, as in telemetry.Energy.MethodText; several are separated by commas
 	Method     string
-	PeakMemory *float64 // most memory in use on a device, MiB; nil is unknown
+	PeakMemory *float64 // most memory in use on a device, MiB; nil means unknown
 }
 
 var energyColumns = []results.Column{{Name: "epoch", Kind: results.Int}, {Name: "duration", Unit: "s"},
 	{Name: "energy", Unit: "J"},
 	{Name: "method", Kind: results.String}, {Name: "peak_memory", Unit: "MiB"}}
 
-// EnergyTable is the table energy.csv of a run, whose rows are segments. It is made by OpenEnergy
-// and has no useful zero value.
+// EnergyTable is the table energy.csv of a run, with a row per segment. Only OpenEnergy makes it; the zero value is not
+// useful.
 type EnergyTable struct{ stream *results.Stream }
 
-// OpenEnergy opens the table of a run, and makes it where absent. The run closes it.
+// OpenEnergy opens the table of a run, and makes it if absent. The run closes it.
 func OpenEnergy(run *results.Run) (*EnergyTable, error) {
 	stream, err := run.Stream(energyTable, energyColumns)
 	if err != nil {
@@ -59,13 +57,13 @@ func (t *EnergyTable) Append(s EnergySegment) error {
 	return t.stream.Append(s.Epoch, s.Seconds, optional(s.Joules), s.Method, optional(s.PeakMemory))
 }
 
-// Rows is the number of segments.
+// Rows returns the number of segments.
 func (t *EnergyTable) Rows() int { return t.stream.Rows() }
 
-// Clear drops all rows, for a job that begins again.
+// Clear drops all rows, for a job that starts again.
 func (t *EnergyTable) Clear() error { return t.stream.Truncate(0) }
 
-// ReadEnergy reads the segments in a run folder; a folder without the table has none.
+// ReadEnergy reads the segments in a run folder; none if the table is absent.
 func ReadEnergy(fsys files.FS, folder string) ([]EnergySegment, error) {
 	table, err := results.ReadStream(fsys, filepath.Join(folder, EnergyFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -99,18 +97,18 @@ func finiteOrNil(v float64) *float64 {
 
 // MeasuredEnergy is the measured energy of a job.
 type MeasuredEnergy struct {
-	// from the start of training to the end, without work that a kill lost; null is unknown
+	// energy from the start of training to the end, without work lost in a kill; null means unknown
 	Joules *float64 `json:"joules"`
-	// counter, integrated, not attributable or unknown, with the reason; several with commas
+	// counter, integrated, not attributable or unknown, with the reason; several are separated by commas
 	Method  string  `json:"method"`
-	Seconds float64 `json:"seconds"` // that were measured, of the machine's clock
-	// most memory in use on a device, by all processes; null is unknown
+	Seconds float64 `json:"seconds"` // measured time, on the machine's clock
+	// most memory in use on a device, by all processes; null means unknown
 	PeakMemory *float64 `json:"peak_device_memory_mib"`
-	// that were measured: names of GPUs, or domains of processors; empty is none
+	// measured devices: names of GPUs, or domains of processors; empty means none
 	Devices []string `json:"devices"`
 }
 
-// SumEnergy adds up segments. The sum is unknown where one of them is; that of none is unknown.
+// SumEnergy adds up segments. The sum is unknown if any segment is unknown, or if there are none.
 func SumEnergy(list []EnergySegment) MeasuredEnergy {
 	m, sum, known := MeasuredEnergy{Devices: []string{}}, 0.0, len(list) > 0
 	var methods []string

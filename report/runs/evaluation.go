@@ -6,24 +6,24 @@ import (
 
 // EvaluationOutcome is the outcome.json of an evaluation.
 type EvaluationOutcome struct {
-	Compared *EvaluationReport `json:"compared"` // null where tables were left out
-	LeftOut  *LeaveOutReport   `json:"left_out"` // null where none were
-	Members  []memberVerdict   `json:"members"`  // each policy by itself that is a seed of several
-	Repeats  []repeatedRuns    `json:"repeats"`  // of sequences that ran more than once
+	Compared *EvaluationReport `json:"compared"` // null if tables were held out
+	LeftOut  *LeaveOutReport   `json:"left_out"` // null if no tables were held out
+	Members  []memberVerdict   `json:"members"`  // each policy that is one seed of several
+	Repeats  []repeatedRuns    `json:"repeats"`  // sequences that ran more than once
 }
 
 // repeatedRuns holds the accuracies of several runs of the sequence that a chooser always takes.
 type repeatedRuns struct {
-	Table      int       `json:"table"`      // place among the tables that were compared in, from 0
-	Chooser    string    `json:"chooser"`    // name of the chooser of the sequence
-	Accuracies []float64 `json:"accuracies"` // of its runs, between 0 and 1
+	Table      int       `json:"table"`      // index of the compared table, from 0
+	Chooser    string    `json:"chooser"`    // chooser that takes the sequence
+	Accuracies []float64 `json:"accuracies"` // accuracies of its runs, between 0 and 1
 }
 
 // memberVerdict is the verdict on one member, a policy of one seed, in one table.
 type memberVerdict struct {
-	Member int    `json:"member"` // which of them, from 1, in the order of their seeds
-	Table  int    `json:"table"`  // place among the tables that were compared in, from 0: several may have one name
-	Group  string `json:"group"`  // that was left out with the table; empty where nothing was
+	Member int    `json:"member"` // index of the policy, from 1, in the order of seeds
+	Table  int    `json:"table"`  // index of the compared table, from 0: several tables may share a name
+	Group  string `json:"group"`  // group that was held out with the table; empty if none was
 	evaluation.Score
 }
 
@@ -47,7 +47,7 @@ func NewEvaluationOutcome(r *EvaluationReport, left *LeaveOutReport) *Evaluation
 	return o
 }
 
-// Comparison is the part that both kinds of evaluations have.
+// Comparison returns the part that both kinds of evaluations have.
 func (o *EvaluationOutcome) Comparison() *evaluation.Comparison {
 	if o.LeftOut != nil && o.LeftOut.LeaveOutReport != nil {
 		return o.LeftOut.Comparison
@@ -63,7 +63,7 @@ func (o *EvaluationOutcome) Comparison() *evaluation.Comparison {
 	return c
 }
 
-// Values lists a number of each member of a chooser in a table.
+// Values lists a number for each member of a chooser in a table.
 func (o *EvaluationOutcome) Values(table int, chooser string, of func(evaluation.Score) float64) (values []float64) {
 	for _, m := range o.Members {
 		if m.Policy == chooser && m.Table == table {
@@ -73,8 +73,8 @@ func (o *EvaluationOutcome) Values(table int, chooser string, of func(evaluation
 	return values
 }
 
-// Spread lists the accuracies of a chooser in a table: of its members if there are several, else of
-// the repeated runs of its sequence; nil for a single one.
+// Spread lists the accuracies of a chooser in a table: of its members if there are several, otherwise of the repeated
+// runs of its sequence; nil for a single one.
 func (o *EvaluationOutcome) Spread(table int, chooser string) []float64 {
 	if values := o.Values(table, chooser, accuracyOf); len(values) > 1 {
 		return values
@@ -91,17 +91,17 @@ func (o *EvaluationOutcome) Spread(table int, chooser string) []float64 {
 type LeaveOutReport struct {
 	LeaveOut string `json:"leave_out"` // scenario, network, dataset, budget or held-out
 	For      string `json:"for"`       // known or new
-	Steps    int    `json:"steps"`     // of learning at most
-	Seeds    int    `json:"seeds"`     // that learned each time
-	// Tried are assignments of which the best or none was taken, as groups[].tuned says, whose 0 is none.
+	Steps    int    `json:"steps"`     // maximum number of learning steps
+	Seeds    int    `json:"seeds"`     // seeds per learning
+	// Tried are the assignments to select from; groups[].tuned gives the selected ones, and 0 means no assignment.
 	Tried []string `json:"tried,omitempty"`
 	*evaluation.LeaveOutReport
 }
 
-// ShownBaselines lists the baselines shown beside policies for each group.
+// ShownBaselines lists the baselines shown next to policies for each group.
 var ShownBaselines = []string{"best fixed", "random", "never"}
 
-// MeanNoise averages noise and floor over the tables of a group.
+// MeanNoise averages noise and noise floor over the tables of a group.
 func (r LeaveOutReport) MeanNoise(group string) (noise, floor float64) {
 	count := 0.0
 	for _, t := range r.Tables {
@@ -116,54 +116,53 @@ func (r LeaveOutReport) MeanNoise(group string) (noise, floor float64) {
 type PolicyOrigin string
 
 const (
-	StructuralPolicy PolicyOrigin = "structural" // graft's own, which reads any network
-	OriginalPolicy   PolicyOrigin = "original"   // of the original's, which reads by a vocabulary
+	StructuralPolicy PolicyOrigin = "structural" // graft's own, for any network
+	OriginalPolicy   PolicyOrigin = "original"   // the original's, which uses a vocabulary
 )
 
 // EvaluationReport compares policies with baselines in tables; `graft evaluate --json` prints it.
 type EvaluationReport struct {
-	Policies  []EvaluatedPolicy     `json:"policies"`     // that were given
-	Against   string                `json:"against"`      // the first policy, to which differences are
-	Floor     float64               `json:"floor_points"` // mean over the tables
-	Tables    []EvaluatedTable      `json:"tables"`       // that were given
-	Standings []evaluation.Standing `json:"standings"`    // over all tables
+	Policies  []EvaluatedPolicy     `json:"policies"`     // given policies
+	Against   string                `json:"against"`      // baseline of differences: the first policy
+	Floor     float64               `json:"floor_points"` // noise floor, mean over the tables
+	Tables    []EvaluatedTable      `json:"tables"`       // given tables
+	Standings []evaluation.Standing `json:"standings"`    // results over all tables
 }
 
-// EvaluatedPolicy describes a policy that was evaluated.
+// EvaluatedPolicy describes an evaluated policy.
 type EvaluatedPolicy struct {
-	Policy  string       `json:"policy"`            // as it was given, as is the vocabulary
-	Name    string       `json:"name"`              // in all that follows
+	Policy  string       `json:"policy"`            // path as given
+	Name    string       `json:"name"`              // name in the rest of the report
 	Kind    PolicyOrigin `json:"kind"`              // structural or original
-	Vocab   string       `json:"vocab,omitempty"`   // of the original's only, as is the next
-	Prefix  *bool        `json:"prefix,omitempty"`  // token 0 is read before the layers
-	Members int          `json:"members,omitempty"` // that vote; of structural ones only, as are the next
-	Trees   int          `json:"trees,omitempty"`   // of a forest, in place of members
-	Learned []string     `json:"learned,omitempty"` // kinds of actions that it has learned to judge
-	// operations and the kinds of layers on which it has learned to judge them
+	Vocab   string       `json:"vocab,omitempty"`   // vocabulary as given; the original's policies
+	Prefix  *bool        `json:"prefix,omitempty"`  // token 0 precedes the layers; the original's policies
+	Members int          `json:"members,omitempty"` // voting members; structural policies
+	Trees   int          `json:"trees,omitempty"`   // trees of a forest, instead of members; structural policies
+	Learned []string     `json:"learned,omitempty"` // kinds of actions that it learned from; structural policies
+	// operations, and the kinds of layers on which it learned to judge them
 	Targets []string          `json:"targets,omitempty"`
-	Notes   map[string]string `json:"notes,omitempty"` // that learning left
+	Notes   map[string]string `json:"notes,omitempty"` // notes of the learning run
 }
 
 // EvaluatedTable describes a table and the results of all choosers in it.
 type EvaluatedTable struct {
-	Table     string   `json:"table"`     // as it was given
-	Dataset   string   `json:"dataset"`   // that the sequences trained on
-	Budget    float64  `json:"budget_s"`  // of the scenario, in seconds
-	Start     float64  `json:"start_s"`   // when in the budget sequences begin, in seconds
-	Decisions int      `json:"decisions"` // in a sequence
-	Actions   []string `json:"actions"`   // empty where they depend on the network
+	Table     string   `json:"table"`     // path as given
+	Dataset   string   `json:"dataset"`   // training dataset of the sequences
+	Budget    float64  `json:"budget_s"`  // budget of the scenario, in seconds
+	Start     float64  `json:"start_s"`   // start of the sequences in the budget, in seconds
+	Decisions int      `json:"decisions"` // decisions in a sequence
+	Actions   []string `json:"actions"`   // empty if they depend on the network
 	evaluation.TableScores
-	Steps []EvaluatedSteps `json:"steps"` // one entry for each policy
+	Steps []EvaluatedSteps `json:"steps"` // one entry per policy
 }
 
 // EvaluatedSteps holds the decisions of one policy.
 type EvaluatedSteps struct {
-	Chooser string            `json:"chooser"` // its name
-	Steps   []evaluation.Step `json:"steps"`   // what it did, decision by decision
+	Chooser string            `json:"chooser"` // name of the chooser
+	Steps   []evaluation.Step `json:"steps"`   // its decisions, in order
 }
 
-// SplitStandings separates the choosers that could choose in all tables from the names of the
-// others.
+// SplitStandings returns the choosers that could choose in all tables, and the names of the others.
 func SplitStandings(all []evaluation.Standing) (whole []evaluation.Standing, partial []string) {
 	most := 0
 	for _, s := range all {
@@ -181,5 +180,5 @@ func SplitStandings(all []evaluation.Standing) (whole []evaluation.Standing, par
 
 func accuracyOf(v evaluation.Score) float64 { return v.Accuracy }
 
-// RegretOf is the regret of a verdict, in points.
+// RegretOf returns the regret of a verdict, in points.
 func RegretOf(v evaluation.Score) float64 { return v.Regret }

@@ -18,7 +18,7 @@ var EvaluationKind = &Kind{Name: "evaluation", By: "graft evaluate", Title: "eva
 func readEvaluationRun(f *Folder, r *Run) error {
 	o := &EvaluationOutcome{}
 	err := f.readOwn(r, o)
-	r.Seeded = false // it is of all seeds that learned
+	r.Seeded = false // it covers all seeds that learned
 	if err != nil || !r.Ended {
 		return err
 	}
@@ -26,7 +26,7 @@ func readEvaluationRun(f *Folder, r *Run) error {
 	return o.check()
 }
 
-// check is an error for an outcome without tables.
+// check returns an error for an outcome without tables.
 func (o *EvaluationOutcome) check() error {
 	if len(o.Comparison().Tables) == 0 {
 		return errors.New(OutcomeFile + " says nothing of any table: it is damaged; evaluate again, " +
@@ -35,8 +35,8 @@ func (o *EvaluationOutcome) check() error {
 	return nil
 }
 
-// evaluationQuantities lists the regrets of policies and of some baselines. Those of the first
-// policy have the same names in all evaluations.
+// evaluationQuantities lists the regrets of policies and of some baselines. The names for the first policy are equal in
+// all evaluations.
 func evaluationQuantities(o *EvaluationOutcome) []Quantity {
 	c := o.Comparison()
 	var policies, baselines []Quantity

@@ -13,7 +13,7 @@ import (
 	"graft/internal/parallel"
 )
 
-// Line names the folder once, and why it is skipped.
+// Line names the folder once, and the reason for skipping it.
 func (s SkippedRun) Line() string {
 	if strings.Contains(s.Why, s.Path) {
 		return s.Why
@@ -21,17 +21,16 @@ func (s SkippedRun) Line() string {
 	return s.Path + ": " + s.Why
 }
 
-// SkippedRun is a folder that could not be used.
+// SkippedRun is a folder that could not be read.
 type SkippedRun struct {
-	Path string `json:"path"` // the folder
-	Why  string `json:"why"`  // what is wrong with it
+	Path string `json:"path"` // folder
+	Why  string `json:"why"`  // reason
 
 	Err error `json:"-"`
 }
 
-// OpenAll reads the runs that arguments name: run folders, folders that contain some, and
-// patterns. The runs are in the order of the arguments, each once, and those of one folder sorted
-// by path. Folders that cannot be read are skipped.
+// OpenAll reads the runs that arguments name: run folders, folders that contain run folders, and patterns. Runs are in
+// the order of the arguments, each once; the runs inside one folder are sorted by path. Unreadable folders are skipped.
 func OpenAll(fsys files.FS, args []string) (runs []*Run, skipped []SkippedRun) {
 	var paths []string
 	for _, arg := range args {
@@ -59,8 +58,8 @@ func OpenAll(fsys files.FS, args []string) (runs []*Run, skipped []SkippedRun) {
 	return runs, skipped
 }
 
-// mostKept is the number of runs up to which what was decoded of their files is kept. Of more, only the quantities
-// are compared.
+// mostKept is the maximum number of runs for which decoded files are kept in memory. With more runs, only the
+// quantities are compared.
 const mostKept = 12
 
 // Unique drops repeated texts.
@@ -73,8 +72,8 @@ func Unique(list []string) []string {
 	})
 }
 
-// Find lists the run folders that an argument names. A folder without any run is listed itself:
-// opening it returns the error.
+// Find lists the run folders that an argument names. A folder without any run is listed itself: opening it returns the
+// error.
 func Find(fsys files.FS, arg string) ([]string, error) {
 	if _, err := ReadFolder(fsys, arg); err == nil {
 		return runsAt(fsys, arg, true)
@@ -87,7 +86,7 @@ func Find(fsys files.FS, arg string) ([]string, error) {
 	}
 	var found []string
 	for _, path := range matches {
-		if base := filepath.Base(path); base[0] == '.' && !strings.HasPrefix(filepath.Base(arg), ".") { // as shells do
+		if base := filepath.Base(path); base[0] == '.' && !strings.HasPrefix(filepath.Base(arg), ".") { // like shells
 			continue
 		}
 		below, err := runsAt(fsys, path, false)
@@ -102,11 +101,11 @@ func Find(fsys files.FS, arg string) ([]string, error) {
 	return found, nil
 }
 
-// runsAt lists the runs at a path. A named folder without any is listed itself.
+// runsAt lists the runs at a path. A named folder without runs is listed itself.
 func runsAt(fsys files.FS, path string, named bool) ([]string, error) {
 	f, err := ReadFolder(fsys, path)
 	if err != nil {
-		if !named { // a pattern also fits files
+		if !named { // a pattern also matches files
 			err = nil
 		}
 		return nil, err
@@ -118,7 +117,7 @@ func runsAt(fsys files.FS, path string, named bool) ([]string, error) {
 	return found, nil
 }
 
-// MaxDepth is the depth of folders to which runs are searched.
+// MaxDepth is the maximum depth of folders to search for runs.
 const MaxDepth = 8
 
 // runsBeneath lists the runs in a folder, sorted by path. It does not enter runs, hidden folders
@@ -132,7 +131,7 @@ func runsBeneath(f *Folder, depth int) []string {
 		if !entry.IsDir() || strings.HasPrefix(entry.Name(), ".") || depth == 0 || f.IsCache() {
 			continue
 		}
-		// what cannot be looked at has no runs for us
+		// unreadable entries count as having no runs
 		if below, err := ReadFolder(f.Files, f.At(entry.Name())); err == nil {
 			found = append(found, runsBeneath(below, depth-1)...)
 		}

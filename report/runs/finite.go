@@ -2,7 +2,7 @@ package runs
 
 import "math"
 
-// FiniteOrNil points to a number; NaN and infinities give nil, which is null in JSON.
+// FiniteOrNil returns a pointer to a number. NaN and infinities give nil, which is null in JSON.
 func FiniteOrNil(x float64) *float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return nil

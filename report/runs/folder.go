@@ -13,22 +13,22 @@ import (
 	"graft/results"
 )
 
-// Folder is the listing of a folder, from which its kind is recognised.
+// Folder is the listing of a folder. It determines the folder's kind.
 type Folder struct {
 	Path    string
 	Files   files.FS
 	Entries []fs.DirEntry
-	openRun func(folder string) (*Run, error) // opens a run that is a part of this one
-	kept    kept                              // what was decoded of its files
+	openRun func(folder string) (*Run, error) // opens a run inside this one
+	kept    kept                              // decoded content of its files
 }
 
-// Has reports whether the folder has an entry of this name.
+// Has reports whether the folder has an entry with a name.
 func (f *Folder) Has(name string) bool { return files.HasName(f.Entries, name) }
 
-// At is the path of an entry.
+// At returns the path of an entry.
 func (f *Folder) At(name string) string { return filepath.Join(f.Path, name) }
 
-// ErrForeign reports a folder that is no run folder.
+// ErrForeign reports a folder that is not a run folder.
 var ErrForeign = errors.New("it is not a run folder: it contains nothing that graft or the original has written; " +
 	"name a run folder, or a folder of run folders")
 
@@ -42,8 +42,8 @@ func ReadFolder(fsys files.FS, folder string) (*Folder, error) {
 	return f, nil
 }
 
-// Kind is the kind of the folder; nil for none. It is the one that the manifest names; folders of old
-// versions and those without a manifest are recognised by their files. An unknown name is an error.
+// Kind returns the kind of the folder; nil for none. The manifest names it; in folders of old versions, or without a
+// manifest, the files determine it. An unknown name is an error.
 func (f *Folder) Kind() (*Kind, error) {
 	m := f.named()
 	if m.Kind == "" {
@@ -57,7 +57,7 @@ func (f *Folder) Kind() (*Kind, error) {
 	return k, nil
 }
 
-// Guess recognises the kind of the folder by its files, as in folders of old versions; nil for none.
+// Guess determines the kind of the folder from its files, as in folders of old versions; nil for none.
 func (f *Folder) Guess() *Kind {
 	for _, k := range Kinds() {
 		if k.matches(f) {
@@ -67,8 +67,8 @@ func (f *Folder) Guess() *Kind {
 	return nil
 }
 
-// named is the manifest, which may name the kind: that of a pipeline is in its journal. It is zero if it cannot
-// be read, which reading the run reports.
+// named returns the manifest, which may name the kind; a pipeline has it in its journal. It is zero if it cannot be
+// read; reading the run reports the error.
 func (f *Folder) named() results.Manifest {
 	if f.Has(ManifestFile) {
 		m, _ := f.readManifest()
@@ -100,8 +100,8 @@ func (f *Folder) configuration(name string) *config.Document {
 	return d
 }
 
-// isBegun reports whether graft has begun a run in the folder. Other programs write files named
-// manifest.json too, so its content is read.
+// isBegun reports whether graft started a run in the folder. It reads manifest.json, because other programs also write
+// files with that name.
 func (f *Folder) isBegun() bool {
 	if f.Has(LockFile) {
 		return true
@@ -110,8 +110,8 @@ func (f *Folder) isBegun() bool {
 	return err == nil
 }
 
-// readOwn reads the files that all of graft's own runs have: manifest, configuration and, after
-// the end, the outcome. A nil outcome is not read.
+// readOwn reads the files that all of graft's own runs have: manifest, configuration and, after the end, the outcome.
+// It skips a nil outcome.
 func (f *Folder) readOwn(r *Run, outcome any) error {
 	var err error
 	if r.Manifest, err = f.readManifest(); err != nil {
@@ -136,14 +136,14 @@ func (f *Folder) readOwn(r *Run, outcome any) error {
 	return err
 }
 
-// hasManifestAnd matches folders with a manifest and files of these names.
+// hasManifestAnd matches folders with a manifest and files with these names.
 func hasManifestAnd(names ...string) func(*Folder) bool {
 	return func(f *Folder) bool {
 		return f.Has(ManifestFile) && !slices.ContainsFunc(names, func(name string) bool { return !f.Has(name) })
 	}
 }
 
-// NotThere reports whether an error says that a file does not exist.
+// NotThere reports whether an error means that a file does not exist.
 func NotThere(err error) bool { return errors.Is(err, fs.ErrNotExist) }
 
 // Absolute makes a path absolute, so that it ends in a name even for ".".
@@ -154,15 +154,15 @@ func Absolute(path string) string {
 	return path
 }
 
-// IsRun reports whether the folder is a run's, complete or just begun.
+// IsRun reports whether the folder belongs to a run, complete or just started.
 func (f *Folder) IsRun() bool {
 	return f.Has(LockFile) || f.Guess() != nil || f.isBegun()
 }
 
-// IsCache reports whether the folder is the cache of simulations, which is no run.
+// IsCache reports whether the folder is the cache of simulations, which is not a run.
 func (f *Folder) IsCache() bool { return f.Has("outcomes") && f.Has("states") }
 
-// MayResume is an error if the run in a folder is of another kind.
+// MayResume returns an error if the run in a folder has another kind.
 func MayResume(fsys files.FS, folder string, want *Kind) error {
 	f, err := ReadFolder(fsys, folder)
 	if err != nil {

@@ -29,15 +29,15 @@ func readJobRun(f *Folder, r *Run) error {
 	return err
 }
 
-// jobQuantities lists the quantities of a job that has ended. Without a test split the score in the
-// outcome is zero and left out.
+// jobQuantities lists the quantities of a completed job. Without a test split the test score in the outcome is zero,
+// and omitted here.
 func jobQuantities(o *JobOutcome, seed int64) []Quantity {
 	share := func(part float64) float64 { return part / o.Budget.Seconds() }
 	test := o.Test
 	if test == (trainer.Score{}) {
 		test = trainer.Score{Loss: math.NaN(), Accuracy: math.NaN()}
 	}
-	saving := math.NaN() // by what graft wrote before it counted
+	saving := math.NaN() // not recorded by earlier versions
 	if o.Saves > 0 {
 		saving = o.Saving.Seconds()
 	}
@@ -90,7 +90,7 @@ func progressQuantities(row trainer.Row, seed int64) []Quantity {
 	)
 }
 
-// seededAbove is seeded for a value above zero; zero is unknown.
+// seededAbove is seeded for a positive value; zero means unknown.
 func seededAbove(name, unit string, to Direction, seed int64, value float64) Quantity {
 	if value <= 0 {
 		value = math.NaN()
@@ -101,19 +101,19 @@ func seededAbove(name, unit string, to Direction, seed int64, value float64) Qua
 // JobOutcome is the outcome.json of a job.
 type JobOutcome struct {
 	*trainer.Outcome
-	// checkpoints that were written, by the process that ended the job
+	// checkpoints written by the process that ended the job
 	Saves int `json:"saves"`
-	// that they took in it, on the machine's clock: of the budget only where that is the job's
+	// time for checkpoints in that process, on the machine's clock; part of the budget only if the job uses that clock
 	Saving time.Duration `json:"saving_ns"`
-	// of training, by the time of its calls on the machine's clock, in that process; zero means none
+	// training speed in that process, by the duration of its calls on the machine's clock; zero means unknown
 	MachineSpeed float64 `json:"machine_images_per_second"`
-	// most resident memory of that process, without that of CUDA devices; zero means unknown
+	// peak resident memory of that process, without memory of CUDA devices; zero means unknown
 	PeakMemory int64 `json:"peak_memory_bytes"`
-	// Measured is the energy of the job's devices as measured; absent where an older graft wrote the run.
+	// Measured is the measured energy of the job's devices; absent if an older graft wrote the run.
 	Measured *MeasuredEnergy `json:"measured,omitempty"`
 }
 
-// measured is the measured energy, with an unknown one where the outcome has none.
+// measured returns the measured energy, unknown if the outcome has none.
 func (o *JobOutcome) measured() (joules, peakMiB float64) {
 	joules, peakMiB = math.NaN(), math.NaN()
 	if m := o.Measured; m != nil && m.Joules != nil {
@@ -125,11 +125,11 @@ func (o *JobOutcome) measured() (joules, peakMiB float64) {
 	return joules, peakMiB
 }
 
-// GivenReport describes the weights that a job began with.
+// GivenReport describes the initial weights of a job.
 type GivenReport struct {
-	Weights   string        `json:"weights"`   // their file
-	Epochs    int           `json:"epochs"`    // that the job counts as trained before it
-	Start     time.Duration `json:"start_ns"`  // of the job, in the budget
-	Accuracy  float64       `json:"accuracy"`  // on the validation images, before the first step
-	Published *float64      `json:"published"` // on the test images; null where it is not known
+	Weights   string        `json:"weights"`   // file of the weights
+	Epochs    int           `json:"epochs"`    // epochs before the job that it counts as trained
+	Start     time.Duration `json:"start_ns"`  // start of the job in the budget
+	Accuracy  float64       `json:"accuracy"`  // accuracy on the validation images, before the first step
+	Published *float64      `json:"published"` // accuracy on the test images; null if unknown
 }

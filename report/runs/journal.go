@@ -14,40 +14,40 @@ import (
 	"graft/results"
 )
 
-// Journal records inputs and outputs of each stage of a pipeline, in a file of its run folder. A
-// stage without an entry runs again; finished work in its folder keeps that cheap.
+// Journal records inputs and outputs of each stage of a pipeline, in a file of its run folder. A stage without an entry
+// runs again, which costs little if its folder has finished work.
 type Journal struct {
 	Path   string           `json:"-"`
-	Files  files.FS         `json:"-"`      // file system of the folder; needed to write and to digest
-	Run    results.Manifest `json:"run"`    // of the last run, with the time of the first
-	Stages []*Stage         `json:"stages"` // in their order
+	Files  files.FS         `json:"-"`      // file system of the folder, to write and to digest
+	Run    results.Manifest `json:"run"`    // manifest of the last run, with the time of the first
+	Stages []*Stage         `json:"stages"` // stages in order
 }
 
 // Stage is a stage of a pipeline and its state.
 type Stage struct {
-	Name    string     `json:"stage"`   // what it does, such as learn
-	State   StageState `json:"state"`   // of the last run of the pipeline
+	Name    string     `json:"stage"`   // name of the stage, such as learn
+	State   StageState `json:"state"`   // state in the last run of the pipeline
 	Parts   []string   `json:"parts"`   // folders of its runs, in the pipeline's folder
 	Files   []string   `json:"files"`   // its outputs, in the pipeline's folder
-	From    string     `json:"from"`    // digest of options and inputs; empty if it was never done
+	From    string     `json:"from"`    // digest of options and inputs; empty if never completed
 	Made    string     `json:"made"`    // digest of the outputs
-	Began   time.Time  `json:"began"`   // time of its last begin; zero if it never began
-	Seconds float64    `json:"seconds"` // duration of the last run, in the process that ended it
-	Reused  int        `json:"reused"`  // times that it was skipped since, as nothing had changed
-	Why     string     `json:"why"`     // why it failed; empty where it has not
+	Began   time.Time  `json:"began"`   // time of its last start; zero if it never started
+	Seconds float64    `json:"seconds"` // duration of the last run, in the process that completed it
+	Reused  int        `json:"reused"`  // number of times it was skipped since, because nothing changed
+	Why     string     `json:"why"`     // reason of the failure; empty if it has not failed
 }
 
 // StageState is the state of a stage.
 type StageState string
 
 const (
-	StageWaiting StageState = "waits" // not begun yet
+	StageWaiting StageState = "waits" // not started yet
 	StageRunning StageState = "begun" // running, or killed
-	StageDone    StageState = "done"  // ended, in the last run or before it
+	StageDone    StageState = "done"  // completed, in the last run or before it
 	stageFailed  StageState = "failed"
 )
 
-// largestJournal limits the size of a journal, in bytes.
+// largestJournal is the maximum size of a journal, in bytes.
 const largestJournal = 4 << 20
 
 // OpenJournal opens the journal of a folder. A missing or damaged one is empty.
@@ -78,7 +78,7 @@ func ReadJournal(fsys files.FS, path string) (*Journal, error) {
 	return l, nil
 }
 
-// Plan records the planned stages. Known inputs and outputs are kept.
+// Plan records the planned stages. It keeps known inputs and outputs.
 func (l *Journal) Plan(m results.Manifest, stages []*Stage) error {
 	if !l.Run.Created.IsZero() {
 		m.Created = l.Run.Created
@@ -97,7 +97,7 @@ func (l *Journal) Plan(m results.Manifest, stages []*Stage) error {
 	return l.write()
 }
 
-// Entry returns a stage by name; nil without one.
+// Entry returns a stage by name; nil if there is none.
 func (l *Journal) Entry(stage string) *Stage {
 	for _, e := range l.Stages {
 		if e.Name == stage {
@@ -107,7 +107,7 @@ func (l *Journal) Entry(stage string) *Stage {
 	return nil
 }
 
-// Made digests the outputs of a stage; a missing one counts as such.
+// Made digests the outputs of a stage, including which are missing.
 func (l *Journal) Made(e *Stage) (string, error) {
 	var all []string
 	for _, name := range e.Files {
@@ -120,7 +120,7 @@ func (l *Journal) Made(e *Stage) (string, error) {
 	return DigestOfTexts(all...), nil
 }
 
-// Holds reports whether a stage was made from these inputs and its outputs have not changed.
+// Holds reports whether a stage was made from these inputs and its outputs are unchanged.
 func (l *Journal) Holds(e *Stage, from string) bool {
 	if e.From == "" || e.From != from {
 		return false
@@ -129,7 +129,7 @@ func (l *Journal) Holds(e *Stage, from string) bool {
 	return err == nil && now == e.Made
 }
 
-// Begin records that a stage begins.
+// Begin records the start of a stage.
 func (l *Journal) Begin(e *Stage, now time.Time) error {
 	e.State, e.Began, e.Why = StageRunning, now.UTC(), ""
 	return l.write()
@@ -142,7 +142,7 @@ func (l *Journal) Reuse(e *Stage) error {
 	return l.write()
 }
 
-// End records that a stage ended.
+// End records the end of a stage.
 func (l *Journal) End(e *Stage, from string, seconds float64) error {
 	made, err := l.Made(e)
 	if err != nil {
@@ -152,7 +152,7 @@ func (l *Journal) End(e *Stage, from string, seconds float64) error {
 	return l.write()
 }
 
-// Fail records why a stage failed.
+// Fail records the failure of a stage with its reason.
 func (l *Journal) Fail(e *Stage, why error) error {
 	e.State, e.Why = stageFailed, why.Error()
 	return l.write()

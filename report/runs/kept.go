@@ -2,20 +2,20 @@ package runs
 
 import "sync"
 
-// kept holds the values that were decoded of the files of a run, so that each is read once. The zero value is empty.
+// kept caches the decoded files of a run, so that each is read once. The zero value is empty.
 type kept struct {
 	mu      sync.Mutex
 	entries map[string]*keptEntry
 }
 
-// keptEntry holds the value that was decoded of one file or folder.
+// keptEntry holds the decoded value of one file or folder.
 type keptEntry struct {
 	once  sync.Once
 	value any
 	err   error
 }
 
-// keep reads a file or folder of a run, unless that was done before. Callers share the value, and must not change it.
+// keep reads a file or folder of a run once. Callers share the value and must not change it.
 func keep[T any](k *kept, name string, read func() (T, error)) (T, error) {
 	e := k.entry(name)
 	e.once.Do(func() { e.value, e.err = read() })
@@ -35,7 +35,7 @@ func (k *kept) entry(name string) *keptEntry {
 	return k.entries[name]
 }
 
-// drop forgets everything. What is needed again is read again.
+// drop clears the cache.
 func (k *kept) drop() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

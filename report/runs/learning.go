@@ -12,29 +12,28 @@ import (
 
 // PoliciesOutcome is the outcome.json of learning structural policies.
 type PoliciesOutcome struct {
-	Seeds  []SeedOutcome      `json:"seeds"`  // each by itself
-	Steps  int                `json:"steps"`  // of all seeds
-	Tables []evaluation.Score `json:"tables"` // on the vote of all seeds, in each table
-	// the same in tables that nothing was learned from; empty where there are none
+	Seeds  []SeedOutcome      `json:"seeds"`  // outcome of each seed
+	Steps  int                `json:"steps"`  // steps of all seeds
+	Tables []evaluation.Score `json:"tables"` // scores of the vote of all seeds, in each table
+	// scores of the vote in held-out tables; empty if there are none
 	HeldOut []evaluation.Score `json:"held_out"`
-	Regret  float64            `json:"regret_points"` // of the vote, the mean over the tables
-	Summary evaluation.Summary `json:"summary"`       // of the seeds, each by itself, over the tables
-	// Outside is the same over the tables that nothing was learned from; null where there
-	// are none.
+	Regret  float64            `json:"regret_points"` // regret of the vote, mean over the tables
+	Summary evaluation.Summary `json:"summary"`       // individual seeds, over the tables
+	// Outside summarizes the seeds over held-out tables; null if there are none.
 	Outside *evaluation.Summary `json:"held_out_summary"`
 }
 
 // SeedOutcome is the outcome of one seed.
 type SeedOutcome struct {
-	Seed   uint64  `json:"seed"`                   // its number
-	Steps  int     `json:"steps"`                  // that were taken
-	Ended  string  `json:"ended"`                  // why
-	Regret float64 `json:"regret_points"`          // of its likeliest sequences, the mean over the tables
-	Out    float64 `json:"held_out_regret_points"` // the same over those that are held out; zero where there are none
-	Policy string  `json:"policy"`                 // its file in the run folder
+	Seed   uint64  `json:"seed"`                   // seed number
+	Steps  int     `json:"steps"`                  // steps taken
+	Ended  string  `json:"ended"`                  // reason of the end
+	Regret float64 `json:"regret_points"`          // regret of its most likely sequences, mean over the tables
+	Out    float64 `json:"held_out_regret_points"` // same for held-out tables; zero if there are none
+	Policy string  `json:"policy"`                 // file of the policy in the run folder
 }
 
-// MeanRegret is the mean regret of verdicts, in points; zero without any.
+// MeanRegret returns the mean regret of verdicts, in points; zero if there are none.
 func MeanRegret(verdicts []evaluation.Score) float64 {
 	sum := 0.0
 	for _, v := range verdicts {
@@ -50,13 +49,13 @@ type LearnedRow struct {
 	Aim     float64  `json:"aim"`
 	Entropy float64  `json:"entropy_nats"`
 	Regret  float64  `json:"regret_points"`
-	HeldOut *float64 `json:"held_out"` // null where nothing is held out
+	HeldOut *float64 `json:"held_out"` // null if nothing is held out
 }
 
 // LearningFile is the table of learning metrics, for both kinds of policies.
 const LearningFile = "learning.csv"
 
-// PoliciesKind covers runs that learned structural policies from tables, one for each seed.
+// PoliciesKind covers runs that learned structural policies from tables, one per seed.
 var PoliciesKind = &Kind{Name: "policies", By: "graft learn", Title: "run of policies", Titles: "runs of policies",
 	matches: hasManifestAnd(LearningFile, "learners"), read: readPoliciesRun,
 	series: func(r *Run) ([]Series, error) { return streamSeries(r, "learning") }}
@@ -122,7 +121,7 @@ func lastQuantities(t *results.Table) ([]Quantity, error) {
 	return finite(regret, aim, steps), nil
 }
 
-// LastRows returns the last metrics of each seed, in the order in which seeds first appear.
+// LastRows returns the last metrics of each seed, in the order of first appearance.
 func LastRows(t *results.Table) ([]LearnedRow, error) {
 	columns, err := t.Numbers("seed", "step", "aim", "entropy", "held_out", "regret")
 	if err != nil {

@@ -1,7 +1,6 @@
 package runs
 
-// Structural policies in a run folder of `graft learn`: the vote of all seeds, and a folder with
-// the policy of each seed.
+// Structural policies in a run folder of `graft learn`: the vote of all seeds, and a folder with each seed's policy.
 const (
 	VoteFile   = "policy.safetensors"
 	SeedFolder = "policies"
@@ -24,14 +23,14 @@ const (
 	LeftOutFolder    = "left-out"   // run folder of leave-one-out
 )
 
-// Names of stages. Those of simulations are the first followed by a scenario.
+// Names of stages. A simulation's name is the first, followed by a scenario.
 const (
 	SimulateStage = "simulate "
 	LearnStage    = "learn"
 	EvaluateStage = "evaluate"
 )
 
-// Names in run folders by which kinds are recognised.
+// Names in run folders that determine kinds.
 const (
 	ManifestFile = "manifest.json"
 	OutcomeFile  = "outcome.json"

@@ -12,25 +12,25 @@ import (
 	"graft/results"
 )
 
-// NodeProfileOutcome is the outcome.json of tasks that were measured alone and in pairs on one device.
+// NodeProfileOutcome is the outcome.json of tasks measured alone and in pairs on one device.
 type NodeProfileOutcome struct {
-	Folder  string              `json:"folder"`  // of the run
+	Folder  string              `json:"folder"`  // run folder
 	Device  string              `json:"device"`  // name of the GPU, or slot of processors
-	Note    string              `json:"note"`    // the reason why GPUs or measurements are missing; empty if none is
-	Repeats int                 `json:"repeats"` // of each measurement
-	Tasks   []NodeProfileTask   `json:"tasks"`   // that were measured alone, in the order of the file
-	Pairs   []NodeProfilePair   `json:"pairs"`   // that were measured together, a task with itself too
-	Left    []NodeProfileFailed `json:"left"`    // what was not measured; empty if all was
+	Note    string              `json:"note"`    // reason why GPUs or measurements are missing; empty if none are
+	Repeats int                 `json:"repeats"` // repeats of each measurement
+	Tasks   []NodeProfileTask   `json:"tasks"`   // tasks measured alone, in the order of the file
+	Pairs   []NodeProfilePair   `json:"pairs"`   // tasks measured together, including a task with itself
+	Left    []NodeProfileFailed `json:"left"`    // failed measurements
 }
 
 // NodeSpread is a mean over repeats with its extremes.
 type NodeSpread struct {
 	Mean float64 `json:"mean"` // over repeats
-	Low  float64 `json:"min"`  // of the repeats
-	High float64 `json:"max"`  // of the repeats
+	Low  float64 `json:"min"`  // minimum of the repeats
+	High float64 `json:"max"`  // maximum of the repeats
 }
 
-// NewNodeSpread summarises the values of repeats, which are not empty.
+// NewNodeSpread summarizes the values of repeats. Values must not be empty.
 func NewNodeSpread(values []float64) NodeSpread {
 	sum := 0.0
 	for _, v := range values {
@@ -41,54 +41,54 @@ func NewNodeSpread(values []float64) NodeSpread {
 
 // NodeUse is the use of a device during a measurement. Means are over repeats.
 type NodeUse struct {
-	Utilization *float64 `json:"utilization_percent"` // mean of the device; null is unknown
-	Memory      *float64 `json:"peak_memory_mib"`     // most in use by all processes; null is unknown
-	// mean power, of all processors on a device without GPUs; null is unknown
+	Utilization *float64 `json:"utilization_percent"` // mean of the device; null means unknown
+	Memory      *float64 `json:"peak_memory_mib"`     // most in use by all processes; null means unknown
+	// mean power, of all processors on a device without GPUs; null means unknown
 	Watts *float64 `json:"watts"`
 }
 
 // NodeProfileTask is a task alone on the device.
 type NodeProfileTask struct {
-	Task    string     `json:"task"`    // its kind, or its name
-	Runs    int        `json:"runs"`    // whole runs, in all repeats
-	Seconds NodeSpread `json:"seconds"` // of a run
-	// Label rates how much the task slows others, by the mean speed that it leaves to its partners: 0 hardly
-	// (0.95 or more), 1 some (0.85 or more), 2 much. Null is a task without measured pairs.
+	Task    string     `json:"task"`    // kind or name of the task
+	Runs    int        `json:"runs"`    // complete runs, in all repeats
+	Seconds NodeSpread `json:"seconds"` // duration of a run
+	// Label rates how much the task slows others, by the mean speed of its partners: 0 hardly (0.95 or more), 1
+	// somewhat (0.85 or more), 2 strongly. Null means no measured pairs.
 	Label   *int `json:"label"`
-	NodeUse      // of the device
+	NodeUse      // use of the device
 }
 
-// NodeProfilePair is a pair of tasks at the same time on the device. Speeds are relative to those alone.
+// NodeProfilePair is a pair of tasks running concurrently on the device. Speeds are relative to running alone.
 type NodeProfilePair struct {
-	First   string     `json:"first"`  // its kind, or its name
-	Second  string     `json:"second"` // its kind, or its name; that of the first for a task with itself
-	Speed1  NodeSpread `json:"speed1"` // of the first
-	Speed2  NodeSpread `json:"speed2"` // of the second
-	Runs1   int        `json:"runs1"`  // of the first that count, in all repeats
-	Runs2   int        `json:"runs2"`  // of the second that count, in all repeats
-	NodeUse            // of the device
+	First   string     `json:"first"`  // kind or name of the first task
+	Second  string     `json:"second"` // kind or name of the second task; equal to the first for a task with itself
+	Speed1  NodeSpread `json:"speed1"` // speed of the first task
+	Speed2  NodeSpread `json:"speed2"` // speed of the second task
+	Runs1   int        `json:"runs1"`  // counted runs of the first task, in all repeats
+	Runs2   int        `json:"runs2"`  // counted runs of the second task, in all repeats
+	NodeUse            // use of the device
 }
 
-// NodeProfileFailed is a measurement that is missing.
+// NodeProfileFailed is a failed measurement.
 type NodeProfileFailed struct {
-	First  string `json:"first"`  // its kind, or its name
-	Second string `json:"second"` // partner; empty is alone
-	Reason string `json:"reason"` // in words
-	// the device has too little memory for both, so that they never run together; no failure
+	First  string `json:"first"`  // kind or name of the task
+	Second string `json:"second"` // partner; empty means alone
+	Reason string `json:"reason"` // reason, as text
+	// the device has too little memory for both tasks, which is not a failure
 	Full bool `json:"full"`
 }
 
-// NodeProfileRow holds a measurement. For a task alone the second side is empty.
+// NodeProfileRow holds a measurement. For a task alone the second element is empty.
 type NodeProfileRow struct {
 	Repeat int        // from 1
 	Tasks  [2]string  // kinds, or names
-	Runs   [2]int     // whole runs that count
-	Times  [2]float64 // mean time of these, s
-	Speeds [2]float64 // relative to that alone in the same repeat; 1 alone
-	Use    NodeUse    // of the device
+	Runs   [2]int     // complete counted runs
+	Times  [2]float64 // mean time of these runs, s
+	Speeds [2]float64 // speed relative to running alone in the same repeat; 1 if alone
+	Use    NodeUse    // use of the device
 }
 
-// Alone reports whether a row is of one task.
+// Alone reports whether a row has only one task.
 func (r *NodeProfileRow) Alone() bool { return r.Tasks[1] == "" }
 
 // Files of a profile in its run folder.
@@ -96,7 +96,7 @@ const (
 	NodeAloneFile = "single_data.csv"   // labels of tasks, as cluster.ReadProfiles reads them
 	NodePairsFile = "colocate_info.csv" // speeds of pairs, as machine.profiles takes them
 
-	nodeProfileTable = "profile" // a row for each measurement
+	nodeProfileTable = "profile" // a row per measurement
 )
 
 var nodeProfileColumns = []results.Column{{Name: "repeat", Kind: results.Int}, {Name: "task1", Kind: results.String},
@@ -104,11 +104,11 @@ var nodeProfileColumns = []results.Column{{Name: "repeat", Kind: results.Int}, {
 	{Name: "time1", Unit: "s"}, {Name: "time2", Unit: "s"}, {Name: "speed1"}, {Name: "speed2"},
 	{Name: "utilization", Unit: "%"}, {Name: "peak_memory", Unit: "MiB"}, {Name: "power", Unit: "W"}}
 
-// NodeProfileTable is the table profile.csv of a run, whose rows are measurements. It is made by
-// OpenNodeProfile and has no useful zero value.
+// NodeProfileTable is the table profile.csv of a run, with a row per measurement. Only OpenNodeProfile makes it; the
+// zero value is not useful.
 type NodeProfileTable struct{ stream *results.Stream }
 
-// OpenNodeProfile opens the table of a run, and makes it where absent. The run closes it.
+// OpenNodeProfile opens the table of a run, and makes it if absent. The run closes it.
 func OpenNodeProfile(run *results.Run) (*NodeProfileTable, error) {
 	stream, err := run.Stream(nodeProfileTable, nodeProfileColumns)
 	return &NodeProfileTable{stream}, err
@@ -130,7 +130,7 @@ func (t *NodeProfileTable) Append(r NodeProfileRow) error {
 		second[2], cell(r.Use.Utilization), cell(r.Use.Memory), cell(r.Use.Watts))
 }
 
-// ReadNodeProfile reads the measurements in a run folder; a folder without the table has none.
+// ReadNodeProfile reads the measurements in a run folder; none if the table is absent.
 func ReadNodeProfile(fsys files.FS, folder string) ([]NodeProfileRow, error) {
 	table, err := results.ReadStream(fsys, filepath.Join(folder, nodeProfileTable+".csv"))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -21,8 +21,7 @@ var OriginalKind = &Kind{Name: "original", By: "the original system",
 	Title: "run of the original", Titles: "runs of the original",
 	matches: isOriginal, read: readOriginalRun, series: originalSeries}
 
-// isOriginal recognises a folder by its metric files, table or policy, or by its configuration's
-// sections.
+// isOriginal recognises a folder by its metric files, table or policy, or by its configuration's sections.
 func isOriginal(f *Folder) bool {
 	if f.Has(ManifestFile) || f.Has(LockFile) {
 		return false
@@ -104,8 +103,8 @@ func lastValues(l *original.Folder, metric string) (last []float64, rows int) {
 	return last, rows
 }
 
-// trainingQuantities lists the last accuracies of trainings. Several trainings took different
-// actions and are no sample of one thing: their mean stands beside the best.
+// trainingQuantities lists the last accuracies of trainings. Several trainings took different actions and are not
+// samples of one quantity: the list has both their mean and the best.
 func trainingQuantities(l *original.Folder, seed int64) []Quantity {
 	test, epochs := lastValues(l, "test_acc")
 	train, _ := lastValues(l, "train_acc")
@@ -147,7 +146,7 @@ func episodeQuantities(l *original.Folder, seed int64) []Quantity {
 	return finite(list...)
 }
 
-// lastMean averages the last numeric values; NaN without any.
+// lastMean averages the last numeric values; NaN if there are none.
 func lastMean(rows []original.Row) float64 {
 	var values []float64
 	for _, row := range rows[max(0, len(rows)-lastEpisodes):] {
@@ -158,7 +157,7 @@ func lastMean(rows []original.Row) float64 {
 	return stat.Mean(values)
 }
 
-// originalSeries makes a series of each metric file: index, seconds and values.
+// originalSeries makes a series per metric file: index, seconds and values.
 func originalSeries(r *Run) ([]Series, error) {
 	l, err := r.Original()
 	if l == nil {

@@ -15,15 +15,15 @@ import (
 	"strings"
 )
 
-// TableSource describes a table of the original's where its config.toml does not.
+// TableSource describes a table of the original's; it overrides its config.toml.
 type TableSource struct {
-	Actions  []string // that the numbers stand for
-	Network  string   // empty is as config.toml says
+	Actions  []string // meaning of the action numbers
+	Network  string   // empty means the value in config.toml
 	Dataset  string
 	Start    float64 // seconds
 	Seed     int64
-	HasStart bool // start is given; else config.toml says it
-	HasSeed  bool // seed is given; else config.toml says it
+	HasStart bool // start is given; otherwise config.toml has it
+	HasSeed  bool // seed is given; otherwise config.toml has it
 
 	config string // text of config.toml; empty reads it
 }
@@ -31,8 +31,8 @@ type TableSource struct {
 // OriginalActions lists the actions of the published tables by number.
 var OriginalActions = []string{"deepen:0", "deepen:1", "deepen:2", "none"}
 
-// Read reads a table's folder or a data.pkl, which its folder may name. For a partly damaged folder
-// it returns both a report and an error.
+// Read reads a table's folder, or a data.pkl, also by its folder. For a partly damaged folder it returns both a report
+// and an error.
 func (o *TableSource) Read(fsys files.FS, path string) (*tables.Report, error) {
 	if _, err := fsys.Stat(path); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (o *TableSource) Read(fsys files.FS, path string) (*tables.Report, error) {
 	return report, ReportFault(report)
 }
 
-// OriginalTable returns the file of an original's table at a path or in a folder; false for others.
+// OriginalTable returns the file of an original's table at a path or in a folder; false if there is none.
 func OriginalTable(fsys files.FS, path string) (file string, is bool) {
 	inside := filepath.Join(path, "data.pkl")
 	switch {
@@ -68,8 +68,7 @@ func IsFile(fsys files.FS, path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// ReportFault is the error of a checked table, with the exit code Damaged where nothing can be
-// used, else Partial.
+// ReportFault returns the error of a checked table. Its exit code is Damaged if nothing is usable, otherwise Partial.
 func ReportFault(report *tables.Report) error {
 	if report.Table == nil || report.Records == 0 {
 		return failure.With(failure.Damaged, report.Err())
@@ -107,7 +106,7 @@ func (o *TableSource) ReadOriginal(fsys files.FS, path string) (*tables.Report, 
 	return report, nil
 }
 
-// scenario describes a data.pkl by the config.toml beside it and the options that override it.
+// scenario describes a data.pkl by the config.toml in the same folder and the options that override it.
 func (o *TableSource) scenario(fsys files.FS, path string) (tables.Scenario, int64, error) {
 	folder, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
@@ -169,7 +168,8 @@ func actionsOf(texts []string) ([]string, error) {
 	return actions, nil
 }
 
-// readOriginalTable reads the original's table in a folder, whose configuration file has a text; empty for none.
+// readOriginalTable reads the original's table in a folder; config is the text of its configuration file, empty for
+// none.
 func readOriginalTable(fsys files.FS, folder, config string) (*tables.Table, error) {
 	file, ok := OriginalTable(fsys, folder)
 	if !ok {

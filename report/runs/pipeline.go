@@ -37,18 +37,17 @@ const largestOutcome = 1 << 28
 
 // PipelineOutcome is the outcome.json of a pipeline: the evaluation of its policies.
 type PipelineOutcome struct {
-	Learned                string `json:"learned"` // the chooser that is what was learned: all seeds voting
-	*evaluation.Comparison        // in the tables that were learned from
-	// LeftOut judges policies by tables that they did not learn from; null where nothing
-	// is left out.
+	Learned                string `json:"learned"` // chooser of the learned policies: the vote of all seeds
+	*evaluation.Comparison        // scores in the training tables
+	// LeftOut evaluates policies on tables that they did not learn from; null if nothing is held out.
 	LeftOut *LeaveOutReport `json:"left_out"`
 }
 
-// PipelineKind covers the folders of graft pipeline, which contain those of its parts.
+// PipelineKind covers the folders of graft pipeline, which contain the folders of its parts.
 var PipelineKind = &Kind{Name: "pipeline", By: "graft pipeline", Title: "pipeline", Titles: "pipelines",
 	matches: func(f *Folder) bool { return f.Has(JournalFile) }, read: readPipelineRun}
 
-// Pipeline is [ReadPipelineOutcome] of a pipeline that has ended.
+// Pipeline returns [ReadPipelineOutcome] for a completed pipeline.
 func (r *Run) Pipeline() (*PipelineOutcome, error) {
 	o, err := keep(&r.folder.kept, OutcomeFile, func() (any, error) { return ReadPipelineOutcome(r.Files, r.Path) })
 	if err != nil {
@@ -80,7 +79,7 @@ func readPipelineRun(f *Folder, r *Run) error {
 	return nil
 }
 
-// ended reports whether nothing is left to do. Scenarios that failed are left out.
+// ended reports whether all stages are completed, apart from failed scenarios.
 func (l *Journal) ended() bool {
 	for _, e := range l.Stages {
 		if e.State != StageDone && (e.State != stageFailed || !strings.HasPrefix(e.Name, SimulateStage)) {
@@ -90,7 +89,7 @@ func (l *Journal) ended() bool {
 	return true
 }
 
-// kind is the first word of a stage's name.
+// kind returns the first word of a stage's name.
 func (e *Stage) kind() string {
 	word, _, _ := strings.Cut(e.Name, " ")
 	return word
@@ -116,8 +115,7 @@ func (l *Journal) quantities() []Quantity {
 	return list
 }
 
-// pipelineQuantities lists the regrets of policies in tables that they learned from, and in tables
-// left out.
+// pipelineQuantities lists the regrets of policies in training tables and in held-out tables.
 func pipelineQuantities(o *PipelineOutcome) []Quantity {
 	if o == nil {
 		return nil
@@ -142,16 +140,16 @@ func (o *PipelineOutcome) AsEvaluation() *EvaluationReport {
 	return r
 }
 
-// Part is a run that a stage made.
+// Part is a run made by a stage.
 type Part struct {
 	Stage *Stage
 	Path  string
-	Run   *Run // nil where it is not there, or cannot be read
-	None  bool // it is not there
+	Run   *Run // nil if it is missing or unreadable
+	None  bool // it is missing
 }
 
-// Parts reads the runs that stages made. Faults names those of finished stages that are missing,
-// unreadable or not ended.
+// Parts reads the runs made by stages. Faults names runs of completed stages that are missing, unreadable or
+// incomplete.
 func (l *Journal) Parts(open func(folder string) (*Run, error)) (all []Part, faults error) {
 	for _, e := range l.Stages {
 		for _, name := range e.Parts {

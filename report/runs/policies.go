@@ -16,8 +16,7 @@ import (
 	"strings"
 )
 
-// ReadWeights reads a file of weights. One that opens and cannot be parsed is an error with the exit
-// code Damaged.
+// ReadWeights reads a file of weights. If the file opens but cannot be parsed, the error has the exit code Damaged.
 func ReadWeights(fsys files.FS, path string) (*weights.Set, error) {
 	set, err := weights.Read(fsys, path, weights.Options{})
 	switch {
@@ -64,7 +63,7 @@ func SeedFiles(fsys files.FS, folder string) ([]string, error) {
 	return paths, nil
 }
 
-// SeedFile is the path of a seed's policy in the run folder.
+// SeedFile returns the path of a seed's policy in the run folder.
 func SeedFile(seed uint64) string {
 	return filepath.Join(SeedFolder, fmt.Sprintf("%s%d%s", seedBegin, seed, seedEnd))
 }

@@ -8,19 +8,19 @@ import (
 	"graft/report/document"
 )
 
-// Quantity is a named result with one value, or with one for each seed.
+// Quantity is a named result with one value, or one value per seed.
 type Quantity struct {
 	Name   string
-	Unit   string    // such as s, nats or points; share is between 0 and 1; empty is a count
+	Unit   string    // unit such as s, nats or points; share is between 0 and 1; empty is a count
 	Better Direction // direction of improvement
-	Seeds  []int64   // of the values; nil where the value is of no seed
+	Seeds  []int64   // seeds of the values; nil if the value belongs to no seed
 	Values []float64
 	Signed bool    // values may be negative
-	Level  float64 // of the interval, such as 0.95; zero means that
-	Case   string  // of a sweep, whose trials have the values; empty for other quantities
+	Level  float64 // level of the interval, such as 0.95; zero means 0.95
+	Case   string  // case of a sweep whose trials have the values; empty for other quantities
 }
 
-// Range returns the values that the quantity can have.
+// Range returns the possible values of the quantity.
 func (q Quantity) Range() stat.Range {
 	of := RangeOf(q.Unit)
 	if q.Signed {
@@ -29,7 +29,7 @@ func (q Quantity) Range() stat.Range {
 	return of
 }
 
-// RangeOf returns the range of quantities without a sign in a unit. Those in points are regrets.
+// RangeOf returns the range of non-negative quantities in a unit. Quantities in points are regrets.
 func RangeOf(unit string) stat.Range {
 	switch unit {
 	case document.UnitShare:
@@ -49,17 +49,17 @@ const (
 	Lower                    // smaller values are better
 )
 
-// seeded is a quantity with the value of one seed.
+// seeded returns a quantity with the value of one seed.
 func seeded(name, unit string, to Direction, seed int64, value float64) Quantity {
 	return Quantity{Name: name, Unit: unit, Better: to, Seeds: []int64{seed}, Values: []float64{value}}
 }
 
-// seedless is a quantity whose value belongs to no seed.
+// seedless returns a quantity whose value belongs to no seed.
 func seedless(name, unit string, to Direction, value float64) Quantity {
 	return Quantity{Name: name, Unit: unit, Better: to, Values: []float64{value}}
 }
 
-// finite drops quantities without values or with one that is not finite.
+// finite drops quantities without values or with a value that is not finite.
 func finite(list ...Quantity) []Quantity {
 	return slices.DeleteFunc(list, func(q Quantity) bool {
 		return len(q.Values) == 0 || slices.ContainsFunc(q.Values,
@@ -67,7 +67,7 @@ func finite(list ...Quantity) []Quantity {
 	})
 }
 
-// Quantity returns the first value of a quantity; false where the run has none of the name.
+// Quantity returns the first value of a quantity; false if the run has none with the name.
 func (r *Run) Quantity(name string) (float64, bool) {
 	for _, q := range r.Quantities {
 		if q.Name == name && len(q.Values) > 0 {
@@ -77,7 +77,7 @@ func (r *Run) Quantity(name string) (float64, bool) {
 	return 0, false
 }
 
-// Word is the name of a direction in JSON: more, less, or empty for neither.
+// Word returns the name of a direction in JSON: more, less, or empty for neither.
 func (a Direction) Word() string {
 	return map[Direction]string{Higher: "more", Lower: "less"}[a]
 }

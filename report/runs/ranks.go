@@ -12,28 +12,28 @@ import (
 // TableReport holds the sequences of a table by rank; `graft table show --json` prints it.
 type TableReport struct {
 	tables.Scenario
-	Sequences int      `json:"sequences"` // that the table has
-	Of        *float64 `json:"of"`        // that there are; null where actions depend on the network
-	Seeds     []int64  `json:"seeds"`     // of any sequence
-	Profiles  []string `json:"profiles"`  // of the devices whose time was counted
-	Mean      *float64 `json:"mean"`      // accuracy over the sequences; null where there are none
+	Sequences int      `json:"sequences"` // sequences in the table
+	Of        *float64 `json:"of"`        // all sequences of the scenario; null if actions depend on the network
+	Seeds     []int64  `json:"seeds"`     // seeds of the sequences
+	Profiles  []string `json:"profiles"`  // profiles of the devices whose time was counted
+	Mean      *float64 `json:"mean"`      // mean accuracy over the sequences; null if there are none
 	Spread    *float64 `json:"spread"`    // standard deviation over the sequences; null below two
-	// standard deviation over seeds, pooled; null where each sequence has one
+	// standard deviation over seeds, pooled; null if each sequence has one seed
 	SeedSpread *float64 `json:"seed_spread"`
-	Best       *RankRow `json:"best"`  // null where there are no sequences
-	Worst      *RankRow `json:"worst"` // the sequence of the lowest accuracy; null where there is none
-	// the sequence that leaves the network alone; null where it is not there
+	Best       *RankRow `json:"best"`  // null if there are no sequences
+	Worst      *RankRow `json:"worst"` // sequence with the lowest accuracy; null if there is none
+	// sequence that does not change the network; null if it is missing
 	Never *RankRow  `json:"never"`
-	Rows  []RankRow `json:"rows,omitempty"` // all sequences, best first; with --all only
+	Rows  []RankRow `json:"rows,omitempty"` // all sequences, best first; only with --all
 }
 
 // RankRow is a sequence and its rank by accuracy.
 type RankRow struct {
 	Rank     int       `json:"rank"`     // from 1
-	Sequence []string  `json:"sequence"` // its actions, the first one first
-	Accuracy float64   `json:"accuracy"` // the mean over the seeds
+	Sequence []string  `json:"sequence"` // actions, in order
+	Accuracy float64   `json:"accuracy"` // mean over the seeds
 	Spread   *float64  `json:"spread"`   // standard deviation over the seeds; null below two
-	Seeds    int       `json:"seeds"`    // how many
+	Seeds    int       `json:"seeds"`    // number of seeds
 	Left     []float64 `json:"left_s"`   // seconds of the budget at each decision
 }
 
@@ -41,7 +41,7 @@ type RankRow struct {
 func NewTableReport(t *tables.Table) *TableReport {
 	r := &TableReport{Scenario: t.Scenario, Sequences: len(t.Records), Seeds: []int64{}, Profiles: []string{},
 		Rows: []RankRow{}}
-	r.Origin = nil // too long to look at
+	r.Origin = nil // too long to display
 	if n := t.Scenario.Sequences(); n > 0 {
 		r.Of = &n
 	}
@@ -84,8 +84,7 @@ func (r *TableReport) rank() {
 	}
 }
 
-// Near counts the other sequences whose accuracy is within the noise of the best, a standard
-// deviation over seeds.
+// Near counts the other sequences whose accuracy is within the noise of the best: one standard deviation over seeds.
 func (r *TableReport) Near() (count int) {
 	for _, row := range r.Rows[1:] {
 		if r.Best.Accuracy-row.Accuracy <= *r.SeedSpread {

@@ -10,27 +10,27 @@ import (
 	"graft/results"
 )
 
-// Reach holds the cost at which the trials of a case get as low as the validation loss with which the trial of the
-// same seed of another case ended, as a share of what it cost that one. A trial that never does counts with its whole
-// cost, so the true mean is higher.
+// Reach holds the cost at which the trials of a case reach the final validation loss of another case's trial with the
+// same seed, as a fraction of that trial's cost. A trial that never reaches it counts with its whole cost, so the true
+// mean is higher.
 type Reach struct {
-	Case    string         `json:"case"`        // its name
-	Of      string         `json:"of"`          // the other case
-	Trials  int            `json:"trials"`      // with a seed that both have
-	Reached int            `json:"reached"`     // trials that did
-	Time    stat.OverSeeds `json:"device_time"` // share of the device time
-	FLOP    stat.OverSeeds `json:"flop"`        // share of the floating-point operations
-	Loss    stat.OverSeeds `json:"difference"`  // of validation losses in the end, in nats
+	Case    string         `json:"case"`        // name of the case
+	Of      string         `json:"of"`          // the case to reach
+	Trials  int            `json:"trials"`      // trials with a seed that both cases have
+	Reached int            `json:"reached"`     // trials that reached it
+	Time    stat.OverSeeds `json:"device_time"` // fraction of the device time
+	FLOP    stat.OverSeeds `json:"flop"`        // fraction of the floating-point operations
+	Loss    stat.OverSeeds `json:"difference"`  // difference of final validation losses, in nats
 }
 
-// curve is the validation loss of a job after each epoch, and what it cost until then.
+// curve is the validation loss of a job after each epoch, and the cost so far.
 type curve struct{ loss, time, flop []float64 }
 
-// last is the loss in the end.
+// last returns the final loss.
 func (c curve) last() float64 { return c.loss[len(c.loss)-1] }
 
-// until is the cost of the first point on the lines between epochs whose loss is no higher; the whole cost
-// and false where there is none.
+// until returns the cost at which the interpolated loss first is at most the given one. If it never is, until returns
+// the whole cost and false.
 func (c curve) until(loss float64, cost []float64) (float64, bool) {
 	for k, l := range c.loss {
 		switch {
@@ -64,7 +64,7 @@ func (r *Run) curve(trial string) (c curve, err error) {
 	return c, nil
 }
 
-// Reaches compares all cases of a sweep with one.
+// Reaches compares all cases of a sweep with one case.
 func (r *Run) Reaches(o *SweepOutcome, of string) (list []Reach, err error) {
 	base := o.Case(of)
 	if base == nil {

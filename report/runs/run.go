@@ -23,18 +23,18 @@ func AsConfigFault(err error) error {
 	return err
 }
 
-// Base is the name of the run's folder without its path, for figures that others may see.
+// Base returns the name of the run's folder without its path, for figures that others may see.
 func (r *Run) Base() string { return filepath.Base(Absolute(r.Path)) }
 
-// mostConfiguration is the largest configuration shown, in bytes.
+// mostConfiguration is the maximum size of a displayed configuration, in bytes.
 const mostConfiguration = 256 << 10
 
-// Heading is the title of the run on a page.
+// Heading returns the title of the run on a page.
 func (r *Run) Heading() string {
 	return strings.ToUpper(r.Kind.Title[:1]) + r.Kind.Title[1:] + " " + document.Printable(r.Path)
 }
 
-// Configuration is the text of the resolved configuration file, else the settings that were read.
+// Configuration returns the text of the resolved configuration file, or the settings that were read.
 func (r *Run) Configuration() string {
 	if text := r.folder.configuration(ResolvedFile).Text(); text != "" && len(text) <= mostConfiguration {
 		return document.PrintableLines(text)
@@ -46,19 +46,19 @@ func (r *Run) Configuration() string {
 	return b.String()
 }
 
-// Run holds what was read from a run folder.
+// Run holds the content of a run folder.
 type Run struct {
 	Path       string
 	Kind       *Kind
-	Manifest   results.Manifest // zero where the kind has none
-	Seeded     bool             // the manifest's seed is that of the run
+	Manifest   results.Manifest // zero if the kind has none
+	Seeded     bool             // the manifest's seed is the run's seed
 	Ended      bool             // the run is complete, and the quantities are its outcome
-	Begun      bool             // the run has written no results yet: it was killed as it began, or is starting
-	Settings   []config.Setting // configuration, sorted by key; nil where it has none
-	Quantities []Quantity       // outcome, or the progress of a run that has not ended
-	// digest or text of the outcome, by which copies of a run are recognised; empty before the end
+	Begun      bool             // the run has no results yet: it was killed at the start, or is starting
+	Settings   []config.Setting // configuration, sorted by key; nil if there is none
+	Quantities []Quantity       // outcome, or the progress of an incomplete run
+	// digest or text of the outcome, which identifies copies of a run; empty before the end
 	Outcome string
-	Faults  error // parts that cannot be read; nil for none
+	Faults  error // unreadable parts; nil for none
 
 	Files files.FS // file system of the folder, read-only
 
@@ -78,9 +78,9 @@ func (r *Run) Setting(key string) (text string, given bool) {
 // ErrBegun reports a run without results.
 var ErrBegun = errors.New("the run began and has written nothing yet; it was killed, or is starting")
 
-// Open reads a run folder of any kind, also while it is written. It locks, writes and moves
-// nothing. A damaged or foreign folder is an error with the exit code Damaged, and so is one whose run was
-// killed before it had a manifest that names its kind; a missing folder has none.
+// Open reads a run folder of any kind, also while it is written. It locks, writes and moves nothing. For a damaged or
+// foreign folder the error has the exit code Damaged, also if the run was killed before it had a manifest that names
+// its kind. For a missing folder the error has no code.
 func Open(fsys files.FS, folder string) (*Run, error) {
 	f, err := ReadFolder(fsys, folder)
 	if err != nil {
@@ -119,8 +119,8 @@ func (f *Folder) open() (*Run, error) {
 	return r, err
 }
 
-// OutcomeOf returns the outcome of a run, as the type that runs of its kind have; nil before the end. It is decoded
-// once: callers share it, and must not change it.
+// OutcomeOf returns the outcome of a run, as the type for its kind; nil before the end. It is decoded once: callers
+// share it and must not change it.
 func OutcomeOf[T any](r *Run) (*T, error) {
 	if !r.Ended {
 		return nil, nil
@@ -139,10 +139,10 @@ func OutcomeOf[T any](r *Run) (*T, error) {
 	return typed, nil
 }
 
-// Journal is the journal of a pipeline.
+// Journal returns the journal of a pipeline.
 func (r *Run) Journal() (*Journal, error) { return r.folder.readJournal() }
 
-// Parts lists the runs of a pipeline's stages, and what is wrong with them.
+// Parts lists the runs of a pipeline's stages, and their faults.
 func (r *Run) Parts() (all []Part, faults error) {
 	return keep(&r.folder.kept, "parts", func() ([]Part, error) {
 		l, err := r.Journal()
@@ -153,12 +153,12 @@ func (r *Run) Parts() (all []Part, faults error) {
 	})
 }
 
-// Learning is the table of metrics of policies that learn.
+// Learning returns the table of metrics of learning policies.
 func (r *Run) Learning() (*results.Table, error) {
 	return keep(&r.folder.kept, LearningFile, func() (*results.Table, error) {
 		return results.ReadStream(r.Files, filepath.Join(r.Path, LearningFile))
 	})
 }
 
-// OpenPart opens a run that is a part of this one, such as a stage of a pipeline.
+// OpenPart opens a run inside this one, such as a stage of a pipeline.
 func (r *Run) OpenPart(folder string) (*Run, error) { return Open(r.Files, folder) }

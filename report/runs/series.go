@@ -10,19 +10,19 @@ import (
 
 // Series is a table of measurements over time.
 type Series struct {
-	Name    string // such as epochs
+	Name    string // name such as epochs
 	Columns []Column
 }
 
-// Column is a column of numbers; of texts where Values is nil.
+// Column is a column of numbers, or of texts if Values is nil.
 type Column struct {
 	Name   string
 	Unit   string    // empty for none
-	Values []float64 // NaN where one is missing
+	Values []float64 // NaN for missing values
 	Texts  []string
 }
 
-// Column returns a column by name; nil where there is none.
+// Column returns a column by name; nil if there is none.
 func (s *Series) Column(name string) *Column {
 	for k := range s.Columns {
 		if s.Columns[k].Name == name {
@@ -54,7 +54,7 @@ func SeriesOf(name string, t *results.Table) (Series, error) {
 	return s, nil
 }
 
-// streamSeries reads tables of a run folder; missing ones are left out.
+// streamSeries reads tables of a run folder and skips missing ones.
 func streamSeries(r *Run, names ...string) ([]Series, error) {
 	var list []Series
 	for _, name := range names {
@@ -74,7 +74,7 @@ func streamSeries(r *Run, names ...string) ([]Series, error) {
 	return list, nil
 }
 
-// Series reads the time series of the run; nil where its kind has none, and before it wrote any.
+// Series reads the time series of the run. It returns nil if the kind has none, and before the run has written any.
 func (r *Run) Series() ([]Series, error) {
 	if r.Kind.series == nil || r.Begun {
 		return nil, nil

@@ -42,7 +42,7 @@ func SimulationState(r *Run) (*grid.Progress, error) {
 	return &state, nil
 }
 
-// cache is the cache folder of the simulation.
+// cache returns the cache folder of the simulation.
 func (r *Run) cache() string {
 	if said, _ := r.Setting("simulate.cache"); said != "" {
 		return said
@@ -50,7 +50,7 @@ func (r *Run) cache() string {
 	return CacheBeside(r.Path)
 }
 
-// ReadPlan reads the plan of a simulation. A damaged one has the exit code Damaged.
+// ReadPlan reads the plan of a simulation. For a damaged plan the error has the exit code Damaged.
 func ReadPlan(fsys files.FS, path string) (*grid.Plan, error) {
 	text, err := files.ReadAll(fsys, path, largestPlan)
 	if err != nil {
@@ -63,7 +63,7 @@ func ReadPlan(fsys files.FS, path string) (*grid.Plan, error) {
 	return p, nil
 }
 
-// CacheBeside is the default cache folder of a simulation in a run folder.
+// CacheBeside returns the default cache folder of a simulation in a run folder.
 func CacheBeside(folder string) string {
 	return filepath.Join(filepath.Dir(filepath.Clean(folder)), "cache")
 }

@@ -14,22 +14,22 @@ import (
 	"graft/results"
 )
 
-// NodeSpan is a row of spans.csv: a time at which a task or job was on a device. Times are in seconds.
+// NodeSpan is a row of spans.csv: a period in which a task or job was on a device. Times are in seconds.
 type NodeSpan struct {
-	Task  string  // its name
-	Group string  // kind of the task, or else its flow; empty is none
-	GPU   int     // its number
-	Lane  int     // tasks that run together on a GPU have several
-	From  float64 // since the beginning
-	To    float64 // not before From
+	Task  string  // name of the task
+	Group string  // kind of the task, or else its flow; empty for none
+	GPU   int     // number of the GPU
+	Lane  int     // lane on the GPU: tasks that share a GPU have different lanes
+	From  float64 // since the start
+	To    float64 // end, not before From
 	Cores float64 // percent of the GPU's cores that the task keeps busy alone
 	End   string  // completed, stopped or failed
 }
 
-// maxPlaces bounds numbers of GPUs and lanes in tables.
+// maxPlaces limits numbers of GPUs and lanes in tables.
 const maxPlaces = 1 << 20
 
-// NodeSpansFile has a row for each time at which a real task ran on a device.
+// NodeSpansFile has a row for each period in which a task ran on a device.
 const NodeSpansFile = "spans.csv"
 
 // NodeSpans reads the spans of a run of real tasks.
@@ -49,7 +49,7 @@ func NodeSpans(r *Run, folder string) (all []NodeSpan, err error) {
 	return all, err
 }
 
-// tableRow is a row of a table by the names of its columns. It keeps its first fault.
+// tableRow is a row of a table, accessed by column name. It keeps its first fault.
 type tableRow struct {
 	at    map[string]int
 	cells []string

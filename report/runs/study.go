@@ -11,14 +11,14 @@ import (
 	"graft/results"
 )
 
-// CellsStream is the table of a cluster simulation with a row for each cell, and PartsStream that with a row for
-// each group of jobs of a cell.
+// CellsStream is the table of a cluster simulation with a row per cell. PartsStream has a row per group of jobs of a
+// cell.
 const (
 	CellsStream = "cells"
 	PartsStream = "parts"
 )
 
-// StudyKinds are the kinds of the runs of cluster simulations, one for each world.
+// StudyKinds are the kinds of runs of cluster simulations, one per world.
 var StudyKinds = sync.OnceValue(func() (kinds []*Kind) {
 	for _, w := range worlds.All() {
 		kinds = append(kinds, studyKind(w))
@@ -33,7 +33,7 @@ func studyKind(w *study.World) *Kind {
 		}}
 }
 
-// KindOfWorld returns the kind of the runs of a world.
+// KindOfWorld returns the kind of a world's runs.
 func KindOfWorld(w *study.World) *Kind { return kindNamed(w.Name) }
 
 // IsStudy reports whether runs of a kind are cluster simulations.
@@ -96,7 +96,7 @@ func metricColumns(metrics []study.Metric) (columns []results.Column) {
 	return columns
 }
 
-// Spans reads when the jobs of a cell had a device.
+// Spans reads the periods in which the jobs of a cell had a device.
 func Spans(r *Run, folder string) (all []NodeSpan, err error) {
 	err = eachRow(r, filepath.Join(folder, study.SpansTable+".csv"), func(row *tableRow) {
 		s := NodeSpan{

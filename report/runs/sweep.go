@@ -14,20 +14,20 @@ import (
 	"graft/trainer"
 )
 
-// SweepKind covers the folders of several trials of a job, by graft train and graft compare.
+// SweepKind covers the folders of several trials of a job, made by graft train and graft compare.
 var SweepKind = &Kind{Name: "sweep", By: "graft compare", Title: "sweep", Titles: "sweeps",
 	matches: func(f *Folder) bool { return f.Has(SweepFile) }, read: readSweepRun}
 
-// TrialMeasure is a number of each trial that reports show.
+// TrialMeasure is a number per trial that reports show.
 type TrialMeasure struct {
 	Name   string
 	Unit   string
-	Format string // of a cell
+	Format string // format of a cell
 	Better Direction
-	Of     func(o *JobOutcome) (float64, bool) // false where a job has none
+	Of     func(o *JobOutcome) (float64, bool) // false if a job has no value
 }
 
-// TrialMeasures lists them; a new one is a line.
+// TrialMeasures lists the measures; to add one, add a line.
 func TrialMeasures() []TrialMeasure {
 	return []TrialMeasure{
 		{"test_accuracy", document.UnitShare, "%.2f%%", Higher, func(o *JobOutcome) (float64, bool) {
@@ -52,7 +52,7 @@ func TrialMeasures() []TrialMeasure {
 	}
 }
 
-// Accuracies by which cases are compared: that of the test images, else of the validation images.
+// Accuracies that cases are compared by: on the test images, or else on the validation images.
 const (
 	TestAccuracy       = "test_accuracy"
 	ValidationAccuracy = "validation_accuracy"
@@ -60,72 +60,72 @@ const (
 
 // SweepOutcome is the outcome.json of a sweep.
 type SweepOutcome struct {
-	Cases      []*CaseOutcome     `json:"cases"`      // reported ones, in order
-	Compared   string             `json:"compared"`   // measure whose paired differences are given
+	Cases      []*CaseOutcome     `json:"cases"`      // reported cases, in order
+	Compared   string             `json:"compared"`   // measure of the paired differences
 	Failed     []FailedTrial      `json:"failed"`     // trials without a result
-	Comparison *ComparisonOutcome `json:"comparison"` // null for other sweeps than comparisons
+	Comparison *ComparisonOutcome `json:"comparison"` // null unless the sweep is a comparison
 }
 
 // CaseOutcome holds the trials of a case.
 type CaseOutcome struct {
 	Name string   `json:"name"` // unique among the cases
-	Set  []string `json:"set"`  // assignments that make the case
-	// what the seeds have in common at the start; missing where each draws all weights
+	Set  []string `json:"set"`  // assignments of the case
+	// initial state that the seeds share; absent if each draws all weights
 	Shared   string           `json:"shared_by_seeds,omitempty"`
-	Trials   []TrialOutcome   `json:"trials"`   // that ended, in the order of seeds
-	Measures []MeasureSummary `json:"measures"` // over the trials
-	// from the first case, or the baseline of a comparison; null for itself
+	Trials   []TrialOutcome   `json:"trials"`   // completed trials, in the order of seeds
+	Measures []MeasureSummary `json:"measures"` // summaries over the trials
+	// difference from the first case, or the baseline of a comparison; null for itself
 	Difference *CaseDifference `json:"difference"`
 }
 
-// TrialOutcome is a trial that has ended.
+// TrialOutcome is a completed trial.
 type TrialOutcome struct {
-	Seed   int64  `json:"seed"`   // of the trial
-	Folder string `json:"folder"` // of the job's run, in the folder of the sweep
-	// case whose trial is the same job, and was not run again; empty for its own run
+	Seed   int64  `json:"seed"`   // seed of the trial
+	Folder string `json:"folder"` // folder of the job's run, in the folder of the sweep
+	// case with the same job, which was not run again; empty for its own run
 	Same    string             `json:"same_as,omitempty"`
-	Digest  string             `json:"digest"`            // of network and weights in the end
-	Actions []string           `json:"actions,omitempty"` // that were done, in order
+	Digest  string             `json:"digest"`            // digest of the final network and weights
+	Actions []string           `json:"actions,omitempty"` // applied actions, in order
 	Values  map[string]float64 `json:"values"`            // by measure
 }
 
 // FailedTrial is a trial without a result.
 type FailedTrial struct {
-	Case string `json:"case"` // its name
-	Seed int64  `json:"seed"` // of the trial
-	Why  string `json:"why"`  // the error
+	Case string `json:"case"` // name of the case
+	Seed int64  `json:"seed"` // seed of the trial
+	Why  string `json:"why"`  // error message
 }
 
 // MeasureSummary is a measure over the trials of a case.
 type MeasureSummary struct {
-	Measure string `json:"measure"` // such as test_accuracy
+	Measure string `json:"measure"` // name such as test_accuracy
 	Unit    string `json:"unit"`    // share is between 0 and 1; empty is a count
 	stat.OverSeeds
 }
 
-// CaseDifference is the mean difference of a case from another, over the seeds of both.
+// CaseDifference is the mean difference between two cases, over the seeds of both.
 type CaseDifference struct {
-	From string `json:"from"` // the other case
+	From string `json:"from"` // baseline case
 	stat.OverSeeds
-	Level float64 `json:"level"` // of the interval, such as 0.95; higher where it is corrected for several comparisons
+	Level float64 `json:"level"` // level of the interval, such as 0.95; higher if corrected for several comparisons
 	Clear bool    `json:"clear"` // the interval excludes zero
 }
 
-// ComparisonOutcome says how the arms of a comparison were made.
+// ComparisonOutcome describes how the arms of a comparison were made.
 type ComparisonOutcome struct {
 	SweepComparison
-	SelectionSeeds []int64  `json:"selection_seeds"` // of the trials that selected the best fixed sequence
-	Best           []string `json:"best_fixed"`      // the sequence; null where none was selected
-	// Tied is the number of sequences with the highest mean validation accuracy, of which the first was taken.
+	SelectionSeeds []int64  `json:"selection_seeds"` // seeds of the trials that selected the best fixed sequence
+	Best           []string `json:"best_fixed"`      // the sequence; null if none was selected
+	// Tied is the number of sequences with the highest mean validation accuracy; the first was selected.
 	Tied       int         `json:"tied,omitempty"`
 	Candidates []Candidate `json:"candidates"` // best first
 }
 
-// Candidate is a fixed sequence that was tried.
+// Candidate is a fixed sequence tried for the selection.
 type Candidate struct {
-	Sequence   []string `json:"sequence"`            // its actions, in order
+	Sequence   []string `json:"sequence"`            // actions, in order
 	Validation float64  `json:"validation_accuracy"` // mean over the selection seeds
-	N          int      `json:"n"`                   // number of them that ended
+	N          int      `json:"n"`                   // number of completed trials
 }
 
 // value returns a trial's value of a measure.
@@ -146,7 +146,7 @@ func (c *CaseOutcome) Measure(name string) (seeds []int64, values []float64) {
 	return seeds, values
 }
 
-// Summary returns the summary of a measure; nil where no trial has it.
+// Summary returns the summary of a measure; nil if no trial has it.
 func (c *CaseOutcome) Summary(name string) *MeasureSummary {
 	for k := range c.Measures {
 		if c.Measures[k].Measure == name {
@@ -156,7 +156,7 @@ func (c *CaseOutcome) Summary(name string) *MeasureSummary {
 	return nil
 }
 
-// Case returns a case by name; nil where there is none.
+// Case returns a case by name; nil if there is none.
 func (o *SweepOutcome) Case(name string) *CaseOutcome {
 	for _, c := range o.Cases {
 		if c.Name == name {
@@ -166,8 +166,8 @@ func (o *SweepOutcome) Case(name string) *CaseOutcome {
 	return nil
 }
 
-// Summarize fills in measures and differences from the case base. The intervals of all
-// differences hold together with 95%: each is corrected by [stat.Bonferroni].
+// Summarize computes measures, and differences from the case base. All intervals of differences hold simultaneously at
+// 95%: each is corrected by [stat.Bonferroni].
 func (o *SweepOutcome) Summarize(base string) {
 	o.Compared = ValidationAccuracy
 	for _, c := range o.Cases {
@@ -190,7 +190,7 @@ func (o *SweepOutcome) Summarize(base string) {
 	}
 }
 
-// paired returns the differences of a measure between two cases, of the seeds that both have.
+// paired returns the differences of a measure between two cases, for their common seeds.
 func paired(c, other *CaseOutcome, measure string) (common []int64, values []float64) {
 	seeds, ours := c.Measure(measure)
 	theirSeeds, theirs := other.Measure(measure)
@@ -202,7 +202,7 @@ func paired(c, other *CaseOutcome, measure string) (common []int64, values []flo
 	return common, values
 }
 
-// differenceOf is the difference between two cases; nil without a common seed.
+// differenceOf returns the difference between two cases; nil without a common seed.
 func differenceOf(c, other *CaseOutcome, measure string, miss float64) *CaseDifference {
 	_, values := paired(c, other, measure)
 	if len(values) == 0 {
@@ -231,7 +231,7 @@ func readSweepRun(f *Folder, r *Run) error {
 	return nil
 }
 
-// sweepProgress counts the trials of a sweep that have ended.
+// sweepProgress counts the completed trials of a sweep.
 func sweepProgress(f *Folder, plan *SweepPlan) []Quantity {
 	ended, trials := 0, plan.Trials()
 	for _, t := range trials {
@@ -243,7 +243,7 @@ func sweepProgress(f *Folder, plan *SweepPlan) []Quantity {
 		seedless("ended", "", Neutral, float64(ended))}
 }
 
-// TrialEnded says whether the job of a trial in the folder has an outcome.
+// TrialEnded reports whether the job of a trial in the folder has an outcome.
 func TrialEnded(f *Folder, t SweepTrial) bool {
 	_, err := f.Files.Stat(filepath.Join(f.Path, t.Folder(), OutcomeFile))
 	return err == nil
@@ -264,7 +264,7 @@ func (o *SweepOutcome) quantities(plan *SweepPlan) []Quantity {
 	return finite(list...)
 }
 
-// difference is the paired difference of a case in points; nothing without one.
+// difference returns the paired difference of a case in points; nothing if there is none.
 func (o *SweepOutcome) difference(c *CaseOutcome) []Quantity {
 	if c.Difference == nil || o.Case(c.Difference.From) == nil {
 		return nil
@@ -278,8 +278,8 @@ func (o *SweepOutcome) difference(c *CaseOutcome) []Quantity {
 		Level: c.Difference.Level, Case: c.Name}}
 }
 
-// ReadTrial reads the outcome of a trial's job in the folder of a sweep; the error wraps
-// fs.ErrNotExist where it has not ended.
+// ReadTrial reads the outcome of a trial's job in the folder of a sweep. The error wraps fs.ErrNotExist if the trial
+// has not ended.
 func ReadTrial(f *Folder, t SweepTrial) (*TrialOutcome, error) {
 	path := f.At(t.Folder())
 	job := &JobOutcome{Outcome: &trainer.Outcome{}}

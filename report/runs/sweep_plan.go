@@ -12,51 +12,50 @@ import (
 
 // Names in the run folder of a sweep.
 const (
-	SweepFile    = "sweep.json" // its plan
+	SweepFile    = "sweep.json" // plan of the sweep
 	CasesFolder  = "cases"      // the job file of each case
-	TrialsFolder = "trials"     // run folders of jobs: a folder for each case, and in it one for each seed
+	TrialsFolder = "trials"     // run folders of jobs: one folder per case, with one per seed inside
 )
 
 // SweepPlan lists the cases of a sweep and the seeds of their trials.
 type SweepPlan struct {
-	Cases      []*SweepCase     `json:"cases"`                // the first is the one that others are compared with
-	Comparison *SweepComparison `json:"comparison,omitempty"` // of arms; null for other sweeps
+	Cases      []*SweepCase     `json:"cases"`                // the first is the baseline of comparisons
+	Comparison *SweepComparison `json:"comparison,omitempty"` // arms of a comparison; null for other sweeps
 }
 
-// SweepCase is a job that runs once for each of its seeds.
+// SweepCase is a job that runs once per seed.
 type SweepCase struct {
 	Name   string   `json:"name"`   // unique
-	Set    []string `json:"set"`    // assignments that make the case; what graft adds for a trial is not among them
-	Key    string   `json:"key"`    // its name in paths
-	Digest string   `json:"digest"` // of the job, with the first seed
-	Seeds  []int64  `json:"seeds"`  // of its trials
-	// Shared says what the seeds have in common at the start; empty where each draws all weights.
+	Set    []string `json:"set"`    // assignments of the case, without additions by graft for a trial
+	Key    string   `json:"key"`    // name of the case in paths
+	Digest string   `json:"digest"` // digest of the job, with the first seed
+	Seeds  []int64  `json:"seeds"`  // seeds of its trials
+	// Shared describes the initial state that the seeds share; empty if each draws all weights.
 	Shared string `json:"shared_by_seeds,omitempty"`
-	// Final names the case with whose final network the trial of the same seed begins, with
-	// fresh weights; empty for none.
+	// Final names the case whose final network, of the same seed, the trials start with, with fresh weights; empty for
+	// none.
 	Final string `json:"final_of,omitempty"`
-	// Selects is the sequence of actions of a case whose trials only select; null for cases
-	// that are reported.
+	// Selects is the sequence of actions of a case that only serves to select; null for reported cases.
 	Selects []string `json:"selects,omitempty"`
-	// Best is whether the trials take the sequence that was selected.
+	// Best makes the trials take the selected sequence.
 	Best bool `json:"best,omitempty"`
 }
 
-// SweepComparison says how the arms of a comparison were made.
+// SweepComparison describes how the arms of a comparison are made.
 type SweepComparison struct {
-	Configured string `json:"configured"` // arm of the job as it is configured
-	// arm that others are compared with: no adaptation, from scratch if that is an arm
+	Configured string `json:"configured"` // arm of the configured job
+	// baseline arm: no adaptation, from scratch if that is an arm
 	Baseline  string `json:"baseline"`
-	Sequences int    `json:"sequences"` // fixed sequences that there are; zero without the arm best fixed
-	Tried     int    `json:"tried"`     // of them
+	Sequences int    `json:"sequences"` // number of possible fixed sequences; zero without the arm best fixed
+	Tried     int    `json:"tried"`     // number of tried sequences
 	// Dropped are the arms that cannot run.
 	Dropped []DroppedArm `json:"dropped,omitempty"`
 }
 
 // DroppedArm is an arm that cannot run.
 type DroppedArm struct {
-	Arm string `json:"arm"` // its name
-	Why string `json:"why"` // it cannot
+	Arm string `json:"arm"` // name of the arm
+	Why string `json:"why"` // reason
 }
 
 // SweepTrial describes a job of a sweep.
@@ -65,13 +64,13 @@ type SweepTrial struct {
 	Seed int64
 }
 
-// Key is the name of the trial for leases and failures.
+// Key returns the name of the trial for leases and failures.
 func (t SweepTrial) Key() string { return fmt.Sprintf("%s_seed%d", t.Case.Key, t.Seed) }
 
-// String is the trial for people.
+// String returns the trial as text.
 func (t SweepTrial) String() string { return fmt.Sprintf("%s, seed %d", t.Case.Name, t.Seed) }
 
-// Folder is the run folder of the trial, in the folder of the sweep.
+// Folder returns the run folder of the trial, in the folder of the sweep.
 func (t SweepTrial) Folder() string {
 	return filepath.Join(TrialsFolder, t.Case.Key, fmt.Sprintf("seed-%d", t.Seed))
 }
@@ -86,7 +85,7 @@ func (p *SweepPlan) Trials() (all []SweepTrial) {
 	return all
 }
 
-// Case returns a case by name; nil where there is none.
+// Case returns a case by name; nil if there is none.
 func (p *SweepPlan) Case(name string) *SweepCase {
 	for _, c := range p.Cases {
 		if c.Name == name {
@@ -96,7 +95,7 @@ func (p *SweepPlan) Case(name string) *SweepCase {
 	return nil
 }
 
-// Reported lists the cases that reports show: all but those that only select.
+// Reported lists the cases in reports: all except cases that only serve to select.
 func (p *SweepPlan) Reported() (list []*SweepCase) {
 	for _, c := range p.Cases {
 		if c.Selects == nil {
@@ -106,7 +105,7 @@ func (p *SweepPlan) Reported() (list []*SweepCase) {
 	return list
 }
 
-// Candidates lists the cases that only select.
+// Candidates lists the cases that only serve to select.
 func (p *SweepPlan) Candidates() (list []*SweepCase) {
 	for _, c := range p.Cases {
 		if c.Selects != nil {
@@ -116,7 +115,7 @@ func (p *SweepPlan) Candidates() (list []*SweepCase) {
 	return list
 }
 
-// ReadSweepPlan reads the plan in the folder of a sweep. A damaged one has the exit code Damaged.
+// ReadSweepPlan reads the plan in the folder of a sweep. For a damaged plan the error has the exit code Damaged.
 func ReadSweepPlan(fsys files.FS, folder string) (*SweepPlan, error) {
 	path := filepath.Join(folder, SweepFile)
 	text, err := files.ReadAll(fsys, path, largestOutcome)

@@ -13,7 +13,7 @@ import (
 var SimulationKind = &Kind{Name: "simulation", By: "graft simulate", Title: "simulation", Titles: "simulations",
 	matches: hasManifestAnd(PlanFile), read: readSimulationRun}
 
-// TableKind covers tables that are in no simulation's folder.
+// TableKind covers tables outside of simulation folders.
 var TableKind = &Kind{Name: "table", By: "graft table convert", Title: "table", Titles: "tables",
 	matches: func(f *Folder) bool { return f.Has(scenarioJSON) }, read: readTableRun}
 
@@ -43,7 +43,7 @@ func readSimulationRun(f *Folder, r *Run) error {
 	return nil
 }
 
-// CollectedTable reads the collected table of a simulation; nil without one.
+// CollectedTable reads the collected table of a simulation; nil if there is none.
 func (r *Run) CollectedTable() (*tables.Table, error) {
 	table, err := r.table(TableFolder)
 	if NotThere(err) {
@@ -52,14 +52,14 @@ func (r *Run) CollectedTable() (*tables.Table, error) {
 	return table, err
 }
 
-// Table reads the table of a run that is one.
+// Table reads the table of a run that is a table.
 func (r *Run) Table() (*tables.Table, error) { return r.table(".") }
 
-// table reads a table in the folder of the run. Damaged records become faults of the run if any other is left.
+// table reads a table in the folder of the run. Damaged records become faults of the run unless all are damaged.
 func (r *Run) table(name string) (*tables.Table, error) {
 	return keep(&r.folder.kept, filepath.Join("table of", name), func() (*tables.Table, error) {
 		table, err := tables.Read(r.Files, r.folder.At(name))
-		if NotThere(err) { // while a new table replaces an old one there is none for a moment
+		if NotThere(err) { // while a new table replaces an old one, the file is briefly missing
 			table, err = tables.Read(r.Files, r.folder.At(name))
 		}
 		if table != nil && len(table.Records) > 0 && err != nil {
@@ -83,14 +83,14 @@ func (r *Run) Failures() ([]grid.Failure, error) {
 	})
 }
 
-// plan is the plan of a simulation.
+// plan returns the plan of a simulation.
 func (r *Run) plan() (*grid.Plan, error) {
 	return keep(&r.folder.kept, PlanFile, func() (*grid.Plan, error) {
 		return ReadPlan(r.Files, r.folder.At(PlanFile))
 	})
 }
 
-// isComplete reports whether a table has all planned sequences, as far as the table alone can tell.
+// isComplete reports whether a table has all planned sequences, as far as the table alone shows.
 func isComplete(p *grid.Plan, t *tables.Table) bool {
 	whole := func(r tables.Record) bool { return len(r.Seeds) >= len(p.Seeds) }
 	if p.Design.Which == grid.All && t.Complete() != nil {
@@ -128,7 +128,7 @@ func ofSequence(name string, t *tables.Table, row *RankRow) Quantity {
 	return Quantity{Name: name, Unit: document.UnitShare, Better: Higher, Seeds: record.Seeds, Values: record.Accuracy}
 }
 
-// meanAccuracy averages over the sequences, for each seed if all sequences have the same seeds.
+// meanAccuracy averages over the sequences, per seed if all sequences have the same seeds.
 func meanAccuracy(t *tables.Table, report *TableReport) Quantity {
 	q := Quantity{Name: "mean_accuracy", Unit: document.UnitShare, Better: Higher, Seeds: t.Records[0].Seeds,
 		Values: make([]float64, len(t.Records[0].Seeds))}

@@ -1,5 +1,4 @@
-// Package serve answers HTTP requests for the list of runs beneath a folder, for pages of runs and
-// for comparisons.
+// Package serve answers HTTP requests for the list of runs in a folder, for pages of runs and for comparisons.
 package serve
 
 import (
@@ -18,12 +17,12 @@ import (
 // pageCache renders pages, each once for all concurrent requests, and keeps the most recently used.
 type pageCache struct {
 	now    func() time.Time
-	most   int           // bytes that are kept
+	most   int           // maximum bytes to keep
 	places chan struct{} // semaphore of concurrent renderings
 
 	mu      sync.Mutex
 	pages   map[string]*renderedPage // by the request's key
-	waiting int                      // renderings that have not begun
+	waiting int                      // renderings that have not started
 }
 
 // renderedPage is a rendered page. All fields but used are written before done closes.
@@ -33,14 +32,14 @@ type renderedPage struct {
 	text    []byte
 	gzipped []byte // the text with gzip
 	policy  string
-	err     error // why rendering failed
+	err     error // error of the rendering
 	began   time.Time
 	ended   time.Time
 	used    time.Time // time of the last request
 }
 
-// renderBackoff is the time for which a page is kept, in durations of its rendering: slow pages must
-// not take the machine from the runs.
+// renderBackoff is the time to keep a page, in multiples of its rendering time: slow pages must not take the machine
+// from the runs.
 const renderBackoff = 5
 
 // errBusy reports too many concurrent requests.
@@ -50,8 +49,8 @@ func newPageCache(most, places int, now func() time.Time) *pageCache {
 	return &pageCache{now: now, most: most, places: make(chan struct{}, places), pages: map[string]*renderedPage{}}
 }
 
-// get returns a page by its key and the tag of its content. During a rendering and the back-off
-// after it all requests get that page, whose tag may be an older one.
+// get returns a page by its key and the tag of its content. During a rendering and the back-off after it, all requests
+// get that page, whose tag may be older.
 func (p *pageCache) get(ctx context.Context, key, tag string,
 	render func() (*page.Page, error)) (*renderedPage, error) {
 	s, err := p.find(key, tag, render)
@@ -94,8 +93,7 @@ func (s *renderedPage) isDone() bool {
 	}
 }
 
-// make renders a page when a place is free. It goes on after the client has left: others may wait
-// for the page.
+// make renders a page when a slot is free. It continues after the client has left: others may wait for the page.
 func (p *pageCache) make(key string, s *renderedPage, render func() (*page.Page, error)) {
 	p.places <- struct{}{}
 	p.mu.Lock()

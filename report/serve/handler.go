@@ -21,38 +21,38 @@ type Handler struct {
 	index   *index
 	cache   *pageCache
 	hosts   func(string) bool
-	version string                   // of graft, shown on pages
-	gpus    func() []telemetry.State // of this machine
-	began   int64                    // start time in nanoseconds, part of tags: another process may be another version
+	version string                   // version of graft, shown on pages
+	gpus    func() []telemetry.State // GPUs of this machine
+	began   int64                    // start time in ns, part of tags: another process may be another version
 }
 
-// Options are the options of [New]. All fields but Version and GPUs are needed.
+// Options are the options of [New]. All fields except Version and GPUs are required.
 type Options struct {
-	Files   files.FS          // file system; only read
+	Files   files.FS          // file system, read-only
 	Dir     string            // folder with the runs
-	Every   time.Duration     // least time between two scans of a run that is written to
+	Every   time.Duration     // minimum time between two scans of an active run
 	Now     func() time.Time  // clock
-	Hosts   func(string) bool // reports whether requests may use this host name
+	Hosts   func(string) bool // reports whether requests may use a host name
 	Version string            // version of graft, shown on pages
-	// GPUs returns the GPUs of this machine, which the list of runs shows; nil shows none.
+	// GPUs returns the GPUs of this machine for the list of runs; nil shows none.
 	GPUs func() []telemetry.State
 }
 
-// New makes a handler for the runs beneath a folder.
+// New makes a handler for the runs in a folder.
 func New(o Options) *Handler {
 	return &Handler{index: newIndex(o.Files, o.Dir, o.Every, o.Now), cache: newPageCache(maxCacheBytes, maxRenderings,
 		o.Now), hosts: o.Hosts, version: o.Version, gpus: o.GPUs, began: o.Now().UnixNano()}
 }
 
-// Limits of the server, which bound its memory under any load.
+// Limits of the server. They bound its memory under any load.
 const (
-	MaxRequests     = 256              // requests answered at once; more are refused
-	MaxRequestBytes = 64 << 10         // bytes of a request, which names runs to compare
+	MaxRequests     = 256              // concurrent requests; more are refused
+	MaxRequestBytes = 64 << 10         // bytes of a request, which names the runs to compare
 	RenderTimeout   = 90 * time.Second // time to render and send a page
 	maxCacheBytes   = 32 << 20         // bytes of cached pages
-	maxRenderings   = 2                // renderings at once, each on all processors
+	maxRenderings   = 2                // concurrent renderings, each on all processors
 	maxWaiting      = 64               // requests that wait for a rendering
-	maxRuns         = 10_000           // runs that are indexed
+	maxRuns         = 10_000           // indexed runs
 	maxListed       = 1_000            // runs on the list
 	MaxCompared     = 200              // runs in a comparison
 	maxOthers       = 100              // folders without a run on the list
@@ -64,7 +64,7 @@ const (
 	compareAddress = "/compare"
 )
 
-// AddressOf is the path of a run's page.
+// AddressOf returns the path of a run's page.
 func AddressOf(name string) string {
 	if name == "." {
 		return runAddress
@@ -79,12 +79,12 @@ func AddressOf(name string) string {
 // request is a request for a page.
 type request struct {
 	key    string   // identifies the page
-	names  []string // of runs
+	names  []string // names of runs
 	all    bool     // the list of all runs
 	render func(*snapshot, page.Live) (*page.Page, error)
 }
 
-// ServeHTTP answers with a page, or with a page that names the error.
+// ServeHTTP responds with a page, or with an error page.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head := w.Header()
 	for name, value := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
@@ -165,7 +165,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, want *request, 
 		return refusalOfPage(err)
 	}
 	w.Header().Set("ETag", `"`+s.tag+`"`)
-	if known == `"`+s.tag+`"` { // the back-off is not over
+	if known == `"`+s.tag+`"` { // during the back-off
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
@@ -184,7 +184,7 @@ func send(w http.ResponseWriter, r *http.Request, status int, s *renderedPage) {
 	w.Header().Set("Content-Length", fmt.Sprint(len(text)))
 	w.Header().Set("Content-Security-Policy", s.policy+"; frame-ancestors 'none'")
 	w.WriteHeader(status)
-	_, _ = w.Write(text) // the client may have left
+	_, _ = w.Write(text) // the client may have disconnected
 }
 
 // acceptsGzip reports whether an Accept-Encoding header lists gzip without a weight.
@@ -208,7 +208,7 @@ func refusalOfPage(err error) *listen.Refusal {
 	return listen.Refuse(http.StatusInternalServerError, "See what graft report says of it.", "%v", err)
 }
 
-// refuse sends a page that names the error and its remedy.
+// refuse sends a page with the error and its remedy.
 func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, refused *listen.Refusal) {
 	p := &page.Page{Title: http.StatusText(refused.Status), Version: h.version, Links: []page.Link{toList},
 		Sections: []page.Section{{Title: "What is wrong", Parts: []page.Part{

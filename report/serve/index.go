@@ -16,19 +16,18 @@ import (
 	"graft/report/runs"
 )
 
-// index holds the state of the runs beneath a folder at their last scan. It scans on request,
-// each run at most once an interval: often while it is written to, rarely when it is quiet. It
-// lists folders and opens no file.
+// index holds the state of the runs in a folder at their last scan. It scans on request, each run at most once per
+// interval: often while the run is active, rarely when it is quiet. It lists folders and opens no file.
 type index struct {
 	fsys       files.FS
 	dir        string
-	every      time.Duration // least time between scans of a run that is written to
-	scanEvery  time.Duration // least time between searches for new runs
-	endedEvery time.Duration // least time between scans of a run that has ended
+	every      time.Duration // minimum time between scans of an active run
+	scanEvery  time.Duration // minimum time between searches for new runs
+	endedEvery time.Duration // minimum time between scans of a completed run
 	now        func() time.Time
 
 	mu      sync.Mutex
-	runs    map[string]*indexedRun // by their path beneath dir
+	runs    map[string]*indexedRun // runs by their path relative to dir
 	others  []runs.SkippedRun      // folders without any run
 	over    int                    // number of runs above the limit
 	scanned time.Time              // time of the last search for new runs
@@ -38,30 +37,30 @@ type index struct {
 // indexedRun is a run at its last scan.
 type indexedRun struct {
 	runState
-	looked time.Time // when
-	ended  bool      // it was when it was read last
+	looked time.Time // time of the scan
+	ended  bool      // completed at the last reading
 	line   *runLine  // its line on the list; nil before it is read
-	read   uint64    // the tag of what the line is of
+	read   uint64    // tag of the content of line
 }
 
 // runState is the state of a run's folder, without reading its files.
 type runState struct {
-	name    string    // path beneath the served folder, with slashes; "." is that folder
+	name    string    // path relative to the served folder, with slashes; "." is that folder
 	path    string    // path of the folder
 	tag     uint64    // hash of names, sizes and times of its files
 	written time.Time // latest modification time of its files
-	quiet   bool      // that is more than quietAfter ago
+	quiet   bool      // written is more than quietAfter ago
 }
 
 const (
-	// ScanFactor and EndedFactor are the intervals of searches for new runs and of scans of ended
-	// runs, in intervals of a run that is written to.
+	// ScanFactor and EndedFactor are the intervals of searches for new runs and of scans of completed runs, in
+	// intervals of an active run.
 	ScanFactor, EndedFactor = 5, 15
-	// ageDivisor sets the interval of a quiet run: the time since its last write divided by it.
+	// ageDivisor sets the interval of a quiet run: the time since its last write divided by ageDivisor.
 	ageDivisor = 10
 	// quietAfter is the time without writes after which a run no longer counts as running.
 	quietAfter = 10 * time.Minute
-	// maxStatFiles limits the files of a run that are scanned.
+	// maxStatFiles limits the scanned files of a run.
 	maxStatFiles = 5000
 )
 
@@ -70,12 +69,12 @@ func newIndex(fsys files.FS, dir string, every time.Duration, now func() time.Ti
 		endedEvery: EndedFactor * every, now: now, runs: map[string]*indexedRun{}}
 }
 
-// snapshot is the state of some runs at one time.
+// snapshot is the state of several runs at one time.
 type snapshot struct {
 	states  []runState
 	missing []string          // requested runs that do not exist
 	others  []runs.SkippedRun // folders without any run
-	over    int               // number of runs above the limit to be listed at all
+	over    int               // number of runs above the limit of the list
 }
 
 // snapshot returns the state of the named runs, or of all.
@@ -112,7 +111,7 @@ func (g *index) unknown(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return g.runs[name] == nil })
 }
 
-// walk searches for runs and drops those that no longer exist.
+// walk searches for runs and drops runs that no longer exist.
 func (g *index) walk(now time.Time) {
 	root, err := runs.ReadFolder(g.fsys, g.dir)
 	g.scanned, g.fault = now, err
@@ -154,7 +153,7 @@ func (w *scanner) folder(f *runs.Folder, name string, depth int) bool {
 }
 
 func (w *scanner) below(at, name string, depth int) bool {
-	if w.known[name] != nil { // refresh drops it if it is gone
+	if w.known[name] != nil { // refresh drops it if it no longer exists
 		w.add(at, name)
 		return true
 	}
@@ -179,7 +178,7 @@ func (w *scanner) add(at, name string) {
 	}
 }
 
-// refresh scans a run if its interval is over. It drops a run that no longer exists.
+// refresh scans a run if its interval has passed. It drops a run that no longer exists.
 func (g *index) refresh(e *indexedRun, now time.Time) bool {
 	e.quiet = now.Sub(e.written) > quietAfter
 	if now.Sub(e.looked) < g.interval(e, now) {
@@ -195,7 +194,7 @@ func (g *index) refresh(e *indexedRun, now time.Time) bool {
 	return true
 }
 
-// interval is the time between scans of a run.
+// interval returns the time between scans of a run.
 func (g *index) interval(e *indexedRun, now time.Time) time.Duration {
 	if e.ended {
 		return g.endedEvery
@@ -203,7 +202,7 @@ func (g *index) interval(e *indexedRun, now time.Time) time.Duration {
 	return min(max(now.Sub(e.written)/ageDivisor, g.every), g.endedEvery)
 }
 
-// note keeps the results of reading a run.
+// note stores the results of reading a run.
 func (g *index) note(name string, tag uint64, ended bool, line *runLine) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -217,8 +216,8 @@ func (g *index) note(name string, tag uint64, ended bool, line *runLine) {
 	}
 }
 
-// tagOf hashes the entries of a run's folder and of those directly in it, and returns their latest
-// modification time. Checkpoints and logs are on no page and not hashed; the time of the log counts.
+// tagOf hashes the entries of a run's folder and of the folders directly in it, and returns their latest modification
+// time. Checkpoints and logs are on no page and are not hashed; the time of the log counts.
 func tagOf(fsys files.FS, folder string) (uint64, time.Time, error) {
 	f, err := runs.ReadFolder(fsys, folder)
 	if err != nil {
@@ -259,7 +258,7 @@ func (s *tagger) folder(f *runs.Folder) {
 			continue
 		}
 		info, err := entry.Info()
-		if err != nil { // deleted meanwhile
+		if err != nil { // just deleted
 			continue
 		}
 		if entry.Name() != LogFile {
@@ -274,5 +273,5 @@ func (s *tagger) folder(f *runs.Folder) {
 // notARun describes a folder without runs among runs.
 const notARun = "there is no run in it: nothing that graft or the original has written"
 
-// errMissing reports a run that does not exist, or no longer.
+// errMissing reports a run that does not exist (any more).
 var errMissing = errors.New("it is not there, or not any more")

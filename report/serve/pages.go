@@ -21,7 +21,7 @@ import (
 // toList links to the list of all runs.
 var toList = page.Link{Text: "All runs", Address: "/"}
 
-// showAll names the command that shows all rows.
+// showAll is the command that shows all rows.
 const showAll = "graft report --html with --all"
 
 // tag hashes the content of a page.
@@ -45,7 +45,7 @@ func (h *Handler) tag(want *request, v *snapshot) string {
 	return fmt.Sprintf("%016x", sum.Sum64())
 }
 
-// runs builds the page of a run, or of several side by side. It names what cannot be read.
+// runs builds the page of a run, or of several side by side. It names unreadable runs.
 func (h *Handler) runs(v *snapshot, live page.Live) (*page.Page, error) {
 	opened, errs := make([]*runs.Run, len(v.states)), make([]error, len(v.states))
 	parallel.Do(len(v.states), 0, func(k int) { opened[k], errs[k] = runs.Open(h.index.fsys, v.states[k].path) })
@@ -89,11 +89,11 @@ func (h *Handler) runs(v *snapshot, live page.Live) (*page.Page, error) {
 // runLine holds the cells of a run on the list.
 type runLine struct {
 	kind, network, seed string
-	began               time.Time // zero is unknown
+	began               time.Time // zero means unknown
 	said                bool      // the folder records whether the run has ended
 	ended               bool
-	figure              *report.QuantityReport // the first that came out for which one way is better; nil for none
-	why                 string                 // why it cannot be read; empty where it can
+	figure              *report.QuantityReport // first quantity with a direction of improvement; nil for none
+	why                 string                 // reason why it cannot be read; empty if it can
 }
 
 // lines returns the lines of runs in order. It reads only runs that have changed.
@@ -147,7 +147,7 @@ func shortReason(text string) string {
 	return string(runes)
 }
 
-// state is the state of a run and its mark.
+// state returns the state of a run and its mark.
 func (e *runLine) state(quiet bool) (string, results.Look) {
 	switch {
 	case !e.said:
@@ -160,7 +160,7 @@ func (e *runLine) state(quiet bool) (string, results.Look) {
 	return runningWord, results.Up
 }
 
-// runningWord is the state of a run that is written to.
+// runningWord is the state of an active run.
 const runningWord = "running"
 
 // listedRun is a run on the list.
@@ -203,7 +203,7 @@ func (h *Handler) list(v *snapshot, live page.Live) (*page.Page, error) {
 	return p, nil
 }
 
-// gpuTable shows the GPUs of this machine; nil where there is none.
+// gpuTable shows the GPUs of this machine; nil if there are none.
 func (h *Handler) gpuTable() *document.Table {
 	if h.gpus == nil {
 		return nil
@@ -214,7 +214,7 @@ func (h *Handler) gpuTable() *document.Table {
 	return nil
 }
 
-// rank sorts the list: running runs come first.
+// rank orders the list: running runs come first.
 func (l listedRun) rank() int {
 	if state, _ := l.state(l.quiet); state == runningWord {
 		return 0
@@ -266,7 +266,7 @@ func listTable(runs []listedRun) *page.Table {
 		t.Add(document.Cell{Text: r.name, Link: AddressOf(r.name)}, r.kind, document.Cell{Text: state, Look: look},
 			figure, value, unit, cmp.Or(r.network, "-"), cmp.Or(r.seed, "-"), began, r.written.UTC().Format(listTime))
 		chosen := r.name
-		if document.Printable(r.name) != r.name { // a form sends it otherwise
+		if document.Printable(r.name) != r.name { // a form would send another name
 			chosen = ""
 		}
 		t.Pick.Values = append(t.Pick.Values, chosen)

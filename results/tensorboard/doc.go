@@ -1,24 +1,22 @@
-// Package tensorboard writes TensorBoard's event files: figures and texts by
-// step, in records with checksums, which it can read again. The messages follow TensorFlow's event.proto,
-// summary.proto and tensor.proto, and the records its description of TFRecord files.
+// Package tensorboard writes TensorBoard's event files: numbers and texts by step, in records with checksums, which it
+// can read again. The messages follow TensorFlow's event.proto, summary.proto and tensor.proto, and the records its
+// description of TFRecord files.
 package tensorboard
 
 import "time"
 
-// Version is the format of event files, which their first event contains. From version 2
-// on readers honour Event.Start.
+// Version is the format of event files, stated in their first event. From version 2 on readers honour Event.Start.
 const Version = "brain.Event:2"
 
-// Event is a record. It has a time, a step and any of the following fields, but a version
-// and a start stand alone.
+// Event is a record. It has a time, a step and any of the following fields, except that a version or a start stands
+// alone.
 type Event struct {
 	Time    time.Time // wall-clock time in whole microseconds; TensorBoard shows it
-	Step    int64     // step of the figures; not negative
+	Step    int64     // step of the numbers; not negative
 	Version string    // format of the file, in its first event; empty in all others
-	// Start marks a resumed run: a reader drops earlier events of this step and later
-	// ones.
+	// Start marks a resumed run: a reader drops earlier events of this step and later steps.
 	Start   bool
-	Scalars []Scalar // figures of the step
+	Scalars []Scalar // numbers of the step
 	Texts   []Text   // texts of the step
 }
 

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Numbers of the fields that are written, by message.
+// Field numbers used for writing, by message.
 const (
 	eventTime, eventStep, eventVersion, eventSummary, eventSession = 1, 2, 3, 5, 7
 	sessionStatus                                                  = 1
@@ -29,10 +29,10 @@ const (
 	wireVarint, wireFixed64, wireBytes, wireFixed32 = 0, 1, 2, 5
 )
 
-// Append adds an event in its frame.
+// Append appends an event as a record.
 func Append(to []byte, e Event) []byte { return AppendRecord(to, e.message()) }
 
-// message is the event as event.proto has it.
+// message encodes the event as in event.proto.
 func (e Event) message() []byte {
 	m := appendFixed64(nil, eventTime, math.Float64bits(seconds(e.Time)))
 	if e.Step != 0 {
@@ -59,7 +59,7 @@ func (s Scalar) message() []byte {
 	return appendFixed32(m, valueSimple, math.Float32bits(s.Value))
 }
 
-// message is a tensor of one text, for the plugin of texts.
+// message encodes a tensor of one text, for the text plugin.
 func (t Text) message() []byte {
 	m := appendBytes(nil, valueTag, []byte(t.Tag))
 	tensor := appendVarint(nil, tensorType, typeString)

@@ -12,16 +12,14 @@ import (
 const (
 	headSize = 12 // the length and its checksum
 	footSize = 4  // the checksum of the data
-	// MaxRecord bounds the bytes of a record with its frame, and so the memory that a
-	// damaged file takes.
+	// MaxRecord limits the bytes of a record with its frame, and so the memory for a damaged file.
 	MaxRecord = 16 << 20
 	readSize  = 1 << 16
-	// checksumMask is added to checksums, since the CRC of data that contains CRCs is
-	// weak.
+	// checksumMask is added to checksums, because the CRC of data that contains CRCs is weak.
 	checksumMask = 0xa282ead8
 )
 
-// ErrDamaged says that a record differs from what was written.
+// ErrDamaged means that a record differs from the written one.
 var ErrDamaged = errors.New("the record is damaged")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -32,17 +30,16 @@ func checksum(data []byte) uint32 {
 	return (sum>>15 | sum<<17) + checksumMask
 }
 
-// AppendRecord adds data in its frame.
+// AppendRecord appends data as a record.
 func AppendRecord(to, data []byte) []byte {
 	length := binary.LittleEndian.AppendUint64(nil, uint64(len(data)))
 	to = binary.LittleEndian.AppendUint32(append(to, length...), checksum(length))
 	return binary.LittleEndian.AppendUint32(append(to, data...), checksum(data))
 }
 
-// EachRecord calls do for each whole record, with its frame and numbered from 1, until do
-// returns an error. Torn means that the file does not end in a whole record; if that is
-// no truncated record either, the error wraps ErrDamaged. A record is valid during the
-// call.
+// EachRecord calls do for each whole record, with its frame and numbered from 1, until do returns an error. Torn means
+// that the file does not end in a whole record; if the rest is not a truncated record either, the error wraps
+// ErrDamaged. A record is valid during the call.
 func EachRecord(r io.Reader, do func(n int, record []byte) error) (torn bool, err error) {
 	in := bufio.NewReaderSize(r, readSize)
 	var record []byte
@@ -89,7 +86,7 @@ func readRecord(in *bufio.Reader, record []byte) ([]byte, error) {
 	return record, nil
 }
 
-// wholly turns io.EOF into io.ErrUnexpectedEOF.
+// wholly converts io.EOF to io.ErrUnexpectedEOF.
 func wholly(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -97,5 +94,5 @@ func wholly(err error) error {
 	return err
 }
 
-// Data is the content of a whole record.
+// Data returns the content of a whole record.
 func Data(record []byte) []byte { return record[headSize : len(record)-footSize] }

@@ -10,7 +10,7 @@ import (
 // EventCurves writes an event file for TensorBoard into a run folder.
 type EventCurves struct{ *results.Events }
 
-// OpenEventCurves begins an event file whose first step is next, with the configuration as a text.
+// OpenEventCurves opens an event file whose first step is next, with the configuration as a text.
 func OpenEventCurves(now func() time.Time, run *results.Run, next int64, resolved string) (*EventCurves, error) {
 	events, err := run.Events(now, next)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"graft/internal/failure"
 )
 
-// ReadFault gives an error of reading a file its exit code: that which it has, none where
-// the file is missing, Configuration where its values are wrong, else Damaged.
+// ReadFault sets the exit code of an error of reading a file: its own code if it has one, no code if the file is
+// missing, Configuration if its values are invalid, otherwise Damaged.
 func ReadFault(err error) error {
 	var system *fs.PathError
 	var faults config.Faults

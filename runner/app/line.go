@@ -5,8 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// FitLine joins parts to a line of at most width characters, and drops the last ones that
-// do not fit.
+// FitLine joins parts into a line of at most width characters, and drops the last parts that do not fit.
 func FitLine(parts []string, width int) string {
 	line := ""
 	for k, part := range parts {

@@ -10,19 +10,18 @@ import (
 	"graft/results"
 )
 
-// RunLog is the log in a run folder, of every level. Lines from before the folder exists
-// are held and written when it opens.
+// RunLog is the log in a run folder, of every level. It buffers lines until the folder exists.
 type RunLog struct {
-	fail func(error) // called once, when the log cannot be written
+	fail func(error) // called once if the log cannot be written
 
 	mu    sync.Mutex
-	held  [][]byte       // lines until there is a folder
-	lines *results.Lines // nil until there is a folder
+	held  [][]byte       // lines until the folder exists
+	lines *results.Lines // nil until the folder exists
 	shut  bool           // nothing more is written
 }
 
-// Write adds a line. It returns no error: where a line cannot be written the job goes on
-// without a log, and fail has been called.
+// Write adds a line. It returns no error: if a line cannot be written, it calls fail and the job continues without a
+// log.
 func (r *RunLog) Write(line []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -44,7 +43,7 @@ func (r *RunLog) put(line []byte) {
 // Sync does nothing: the lines are synced with the run's checkpoints.
 func (r *RunLog) Sync() error { return nil }
 
-// Open writes the held lines, and all further ones, into a run folder.
+// Open writes the buffered lines, and all later ones, into a run folder.
 func (r *RunLog) Open(run *results.Run) {
 	lines, err := run.Lines("log")
 	r.mu.Lock()
@@ -57,7 +56,7 @@ func (r *RunLog) Open(run *results.Run) {
 	r.held = nil
 }
 
-// check ends the log after its first error.
+// check closes the log after its first error.
 func (r *RunLog) check(err error) {
 	if err != nil && !r.shut {
 		r.shut = true
@@ -83,7 +82,7 @@ func LogLayout() zapcore.EncoderConfig {
 	return layout
 }
 
-// Warn logs what a valid file of configuration probably does not mean.
+// Warn logs probable mistakes in a valid configuration file.
 func Warn(log *zap.Logger, f any) {
 	if file, warns := f.(interface{ Warnings() []string }); warns {
 		for _, text := range file.Warnings() {

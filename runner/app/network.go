@@ -17,9 +17,9 @@ import (
 	"graft/trainer"
 )
 
-// LoadNetwork makes the network that an argument names, without tensors: of a network file or
-// a run folder where the argument looks like a path, else a network of the zoo. Nil input and zero
-// classes keep the network's own. The classes of a file cannot be changed.
+// LoadNetwork makes the network that an argument names, without tensors: from a network file or a run folder if the
+// argument looks like a path, otherwise from the zoo. Nil input and zero classes keep the network's own. The classes of
+// a file cannot be changed.
 func LoadNetwork(fsys files.FS, arg string, input model.Shape, classes int) (*model.Network, error) {
 	if IsNetworkFile(arg) {
 		return loadNetworkFile(fsys, arg, input, classes)
@@ -31,20 +31,19 @@ func LoadNetwork(fsys files.FS, arg string, input model.Shape, classes int) (*mo
 	return n, failure.With(failure.Usage, err)
 }
 
-// Try runs a network that was read from a list of operators once in a process of its own, and returns why it must not
-// run in this one. Others, which graft built, pass. Nil weights are zeros.
+// Try runs a network that was read from a list of operators once in a separate process, and returns the reason why it
+// must not run in this one. Networks built by graft pass. Nil weights are zeros.
 func Try(ctx context.Context, fsys files.FS, n *model.Network, set *weights.Set) error {
 	if n.Graph == nil || !n.Graph.Foreign {
 		return nil
 	}
 	if set != nil && n.Graph.Fits(set) != nil {
-		set = nil // whoever loads them says what is wrong
+		set = nil // loading them reports the fault
 	}
 	return failure.With(failure.Configuration, trial.Passes(ctx, fsys, n.Graph, set))
 }
 
-// ParseInput reads the shape of an example, such as 3x32x32. That of an empty text is nil, the
-// network's own.
+// ParseInput reads the shape of an example, such as 3x32x32. An empty text gives nil, the network's own shape.
 func ParseInput(text string) (model.Shape, error) {
 	if text == "" {
 		return nil, nil
@@ -88,8 +87,7 @@ func loadNetworkFile(fsys files.FS, path string, input model.Shape, classes int)
 	return n, nil
 }
 
-// WriteWeights writes the weights of a network. A file of PyTorch has its state dict, which a strict
-// load_state_dict takes.
+// WriteWeights writes the weights of a network. A PyTorch file holds its state dict, for a strict load_state_dict.
 func WriteWeights(fsys files.FS, path string, n *model.Network, set *weights.Set) error {
 	if slices.Contains([]string{".pth", ".pt"}, strings.ToLower(filepath.Ext(path))) {
 		set = n.StateDict(set)

@@ -13,14 +13,14 @@ import (
 	"graft/results"
 )
 
-// FolderOptions say how a run folder is made or opened.
+// FolderOptions configure how a run folder is made or opened.
 type FolderOptions struct {
-	Config string // text of the configuration file, kept in the run folder; empty keeps none
-	Resume bool   // go on with the run in the folder, or begin one where there is none; false begins one
-	Force  bool   // move an existing run folder aside; false refuses it
+	Config string // text of the configuration file, copied into the run folder; empty copies none
+	Resume bool   // continue the run in the folder, or start one if there is none; false starts one
+	Force  bool   // move an existing run folder aside; false is an error if one exists
 }
 
-// OpenRun makes the folder of a run of a kind or, to resume, opens that of the same configuration.
+// OpenRun makes the folder of a run of a kind or, to resume, opens the folder of a run with the same configuration.
 func (e *Env) OpenRun(folder string, kind *runs.Kind, c config.File, o FolderOptions) (*results.Run, error) {
 	if e.Resumes(o.Resume, folder) {
 		run, err := results.Open(e.Files, folder)
@@ -36,8 +36,8 @@ func (e *Env) OpenRun(folder string, kind *runs.Kind, c config.File, o FolderOpt
 		results.Manifest{ConfigSHA256: config.Digest(c)})
 }
 
-// Resumes reports whether there is a run to resume, if that was asked for. A process that was killed before its
-// run folder was made leaves none; the same command then begins the run.
+// Resumes reports whether to resume a run: resuming is requested and a run exists. A process killed before it made its
+// run folder leaves none; the same command then starts the run.
 func (e *Env) Resumes(asked bool, folder string) bool {
 	if asked && results.Missing(e.Files, folder) {
 		e.Log.Info("there is no run to resume; begins one", zap.String("folder", folder))
@@ -46,7 +46,7 @@ func (e *Env) Resumes(asked bool, folder string) bool {
 	return asked
 }
 
-// Requeued says how to go on with a run after an interruption; without a folder there is none.
+// Requeued describes how to continue a run after an interruption. It adds nothing without a folder.
 func Requeued(ctx context.Context, folder string, err error) error {
 	if ctx.Err() == nil || err == nil || folder == "" {
 		return err

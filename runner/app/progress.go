@@ -8,16 +8,16 @@ import (
 // ProgressInterval is the time between two progress lines of a log.
 const ProgressInterval = 10 * time.Second
 
-// ProgressLimiter says when the next progress line is due. Make it with [NewProgressLimiter].
+// ProgressLimiter reports when the next progress line is due. Make it with [NewProgressLimiter].
 type ProgressLimiter struct {
 	now  func() time.Time
-	last time.Time // of the last line
+	last time.Time // time of the last line
 }
 
-// NewProgressLimiter makes the first line due in ten seconds from now.
+// NewProgressLimiter makes the first line due ten seconds from now.
 func NewProgressLimiter(now func() time.Time) *ProgressLimiter { return &ProgressLimiter{now, now()} }
 
-// Due reports whether a line is due, and then begins the next interval.
+// Due reports whether a line is due; if so, it starts the next interval.
 func (p *ProgressLimiter) Due() bool {
 	now := p.now()
 	if now.Sub(p.last) < ProgressInterval {
@@ -27,9 +27,9 @@ func (p *ProgressLimiter) Due() bool {
 	return true
 }
 
-// Rounded rounds a value to four decimals for a log line. NaN and infinities stay.
+// Rounded rounds a value to four decimals for a log line. NaN and infinities are unchanged.
 func Rounded(v float64) float64 {
-	if math.Abs(v) > 1<<50 { // it has no such decimals, and times 10,000 may overflow
+	if math.Abs(v) > 1<<50 { // has no such decimals, and the product with 10,000 may overflow
 		return v
 	}
 	return math.Round(v*1e4) / 1e4

@@ -28,7 +28,7 @@ const (
 	bestWeightsFile = "best.safetensors"
 )
 
-// trainedFiles are the paths of a trained network and its weights.
+// trainedFiles returns the paths of a trained network and its weights.
 func trainedFiles(folder string, which trainer.Which) (network, weights string) {
 	if which == trainer.AtBest {
 		return filepath.Join(folder, bestNetworkFile), filepath.Join(folder, bestWeightsFile)
@@ -42,8 +42,8 @@ func IsFolder(fsys files.FS, path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Trained reads a trained network of a job's run folder, without tensors, and its weights: of a
-// finished job, or of the newest checkpoint.
+// Trained reads a trained network from a job's run folder, without tensors, and its weights: of a completed job, or of
+// the newest checkpoint.
 func Trained(fsys files.FS, folder string, which trainer.Which) (*model.Network, *weights.Set, error) {
 	network, tensors := trainedFiles(folder, which)
 	n, err := config.ReadNetwork(fsys, network)
@@ -51,7 +51,7 @@ func Trained(fsys files.FS, folder string, which trainer.Which) (*model.Network,
 	if err == nil {
 		set, err = runs.ReadWeights(fsys, tensors)
 	}
-	if errors.Is(err, fs.ErrNotExist) { // a file of the two is missing
+	if errors.Is(err, fs.ErrNotExist) { // one of the two files is missing
 		return savedResult(fsys, folder, which)
 	}
 	return n, set, err
@@ -69,14 +69,14 @@ func savedResult(fsys files.FS, folder string, which trainer.Which) (*model.Netw
 	return n, set, err
 }
 
-// Images says how the images of a trained network are prepared, and what its outputs mean. Nil
-// fields are not known.
+// Images describes the preparation of a trained network's images, and the meaning of its outputs. Nil fields are
+// unknown.
 type Images struct {
-	Mean, Deviation []float64 // of each channel, of pixels from 0 to 1; both or none
-	Classes         []string  // the name of each output
+	Mean, Deviation []float64 // per channel, of pixels from 0 to 1; both or none
+	Classes         []string  // name of each output
 }
 
-// Keys of the metadata of a file of weights. Their values are in JSON.
+// Keys in the metadata of a file of weights. Their values are JSON.
 const (
 	meanKey      = "mean"
 	deviationKey = "deviation"
@@ -103,11 +103,11 @@ func WriteTrained(fsys files.FS, folder string, images Images) error {
 	return nil
 }
 
-// Metadata returns the record for a file of weights, without what is not known.
+// Metadata returns the record for a file of weights, without unknown fields.
 func (i Images) Metadata() map[string]string {
 	record := map[string]string{}
 	add := func(key string, value any, known bool) {
-		if text, err := json.Marshal(value); err == nil && known { // numbers that JSON lacks are not known
+		if text, err := json.Marshal(value); err == nil && known { // values that JSON does not support are unknown
 			record[key] = string(text)
 		}
 	}
@@ -117,7 +117,7 @@ func (i Images) Metadata() map[string]string {
 	return record
 }
 
-// ImagesOf returns the record that weights of a network have, as far as it fits the network.
+// ImagesOf returns the record in the weights of a network, as far as it matches the network.
 func ImagesOf(n *model.Network, set *weights.Set) (i Images) {
 	if set == nil {
 		return i

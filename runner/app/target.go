@@ -10,7 +10,7 @@ import (
 	"graft/internal/files"
 )
 
-// MayConvert returns an error where a file cannot be converted into another one.
+// MayConvert returns an error if a file cannot be converted into another one.
 func MayConvert(fsys files.FS, in, out string, force bool) error {
 	source, err1 := fsys.Stat(in)
 	target, err2 := fsys.Stat(out)
@@ -20,8 +20,7 @@ func MayConvert(fsys files.FS, in, out string, force bool) error {
 	return MayWrite(fsys, out, force)
 }
 
-// MayReplace returns an error of the code failure.Usage where something is at a path and force is
-// false.
+// MayReplace returns an error with the code failure.Usage if the path exists and force is false.
 func MayReplace(fsys files.FS, path string, force bool) error {
 	_, err := fsys.Stat(path)
 	switch {
@@ -33,7 +32,7 @@ func MayReplace(fsys files.FS, path string, force bool) error {
 	return failure.Usagef("%s is there already: name another file, or replace it with option force", path)
 }
 
-// MayWrite returns the errors of MayReplace, and one where the folder of the path is missing.
+// MayWrite returns the errors of MayReplace, and an error if the folder of the path is missing.
 func MayWrite(fsys files.FS, path string, force bool) error {
 	if err := MayReplace(fsys, path, force); err != nil {
 		return err
@@ -44,7 +43,7 @@ func MayWrite(fsys files.FS, path string, force bool) error {
 	return nil
 }
 
-// MayWriteFile returns the errors of MayWrite, and one where a folder is at the path.
+// MayWriteFile returns the errors of MayWrite, and an error if the path is a folder.
 func MayWriteFile(fsys files.FS, path string, force bool) error {
 	if info, err := fsys.Stat(path); err == nil && info.IsDir() {
 		return failure.Usagef("%s is a folder; name a file in it", path)

@@ -10,8 +10,7 @@ import (
 	"graft/internal/telemetry"
 )
 
-// EnergyVariable is the environment variable that turns the measurement of energy off by the value
-// off; any other leaves it on.
+// EnergyVariable is the environment variable that disables the measurement of energy if its value is off.
 const EnergyVariable = "GRAFT_ENERGY"
 
 // OpenTelemetry returns a function for Env.Telemetry that measures this machine: its GPUs by NVML,
@@ -33,8 +32,7 @@ func OpenTelemetry(fsys files.FS) func(gpus bool) (telemetry.Source, error) {
 	}
 }
 
-// DeviceMemory is the memory in bytes of a CUDA device that is in use and in all, as NVML counts it: that of all
-// processes.
+// DeviceMemory returns the used and the total memory of a CUDA device in bytes, as NVML counts it: for all processes.
 func DeviceMemory(env *Env, device string) (used, whole int64, err error) {
 	if env.Telemetry == nil {
 		return 0, 0, errors.New("read the memory of a device: nothing is measured")
@@ -50,7 +48,7 @@ func DeviceMemory(env *Env, device string) (used, whole int64, err error) {
 		return 0, 0, err
 	}
 	_, number, _ := strings.Cut(device, ":")
-	k, _ := strconv.Atoi(number) // cuda alone is the first
+	k, _ := strconv.Atoi(number) // cuda without a number is the first
 	if k < 0 || k >= len(order) {
 		return 0, 0, fmt.Errorf("read the memory of %s: NVML has %d devices", device, len(order))
 	}

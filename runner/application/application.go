@@ -27,32 +27,32 @@ import (
 	"graft/trainer/goodput"
 )
 
-// Options are the options of an application that is made of runs.
+// Options are the options of an application made from runs.
 type Options struct {
-	Name       string  // of the application; needed
-	Out        string  // folder of applications; needed
-	Profile    string  // name or file of the profile that times steps; empty is that of the runs' clock
-	Devices    int     // of a node, at most 9; zero means 8
-	Nodes      int     // of the largest placement; zero means 16
-	Between    float64 // seconds in which devices of several nodes exchange gradients; zero means those of the profile
-	DeviceMost int     // examples of a device at once; zero means the largest batch
-	// of validation at which a job has ended, with the smallest batch; zero means the end of the shortest run
+	Name       string  // name of the application; required
+	Out        string  // folder of applications; required
+	Profile    string  // name or file of the profile for step times; empty means the profile of the runs' clock
+	Devices    int     // devices per node, at most 9; zero means 8
+	Nodes      int     // nodes of the largest placement; zero means 16
+	Between    float64 // seconds to exchange gradients between devices of several nodes; zero means the profile's value
+	DeviceMost int     // maximum examples per device at once; zero means the largest batch
+	// validation accuracy at which a job ends, with the smallest batch; zero means the end of the shortest run
 	Accuracy float64
-	Replace  bool // an application of that name
+	Replace  bool // replaces an existing application of that name
 }
 
-// limits of the cluster on which steps are timed. A placement has a digit for the devices of a node.
+// limits of the cluster for step times. A placement has one digit per node.
 const (
 	mostDevices = 9
 	mostNodes   = 1024
 )
 
-// EnsureDefaults fills unset fields.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *Options) EnsureDefaults() {
 	o.Devices, o.Nodes = cmp.Or(o.Devices, 8), cmp.Or(o.Nodes, 16)
 }
 
-// Validate lists all invalid values. It follows EnsureDefaults.
+// Validate returns every invalid option. Call it after EnsureDefaults.
 func (o *Options) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Out == "", "option out: name the folder of applications")
@@ -68,35 +68,35 @@ func (o *Options) Validate() error {
 
 // Report is the JSON output of `graft cluster application --json`.
 type Report struct {
-	Name    string `json:"name"`    // of the application
-	Folder  string `json:"folder"`  // of applications
-	Network string `json:"network"` // that was trained
-	Profile string `json:"profile"` // that times steps
-	Epochs  int    `json:"epochs"`  // of a job, with the smallest batch
-	Steps   int    `json:"steps"`   // times of steps
-	// relative error of the model that is fitted to these times, which gives those of other placements
+	Name    string `json:"name"`    // name of the application
+	Folder  string `json:"folder"`  // folder of applications
+	Network string `json:"network"` // trained network
+	Profile string `json:"profile"` // profile for step times
+	Epochs  int    `json:"epochs"`  // epochs of a job, with the smallest batch
+	Steps   int    `json:"steps"`   // number of step times
+	// relative error of the model fitted to these times, which predicts other placements
 	MedianMiss float64     `json:"median_miss"`
-	WorstMiss  float64     `json:"worst_miss"` // relative error of that model
-	Batches    []BatchRuns `json:"batches"`    // of the runs, the smallest first
+	WorstMiss  float64     `json:"worst_miss"` // worst relative error of that model
+	Batches    []BatchRuns `json:"batches"`    // batches of the runs, ascending
 }
 
-// BatchRuns describes the runs with a batch, as far as the end of a job.
+// BatchRuns describes the runs with a batch, up to the end of a job.
 type BatchRuns struct {
-	Batch      int            `json:"batch"`       // examples in a step
-	Runs       int            `json:"runs"`        // that are averaged
-	Steps      float64        `json:"steps"`       // of a job
-	Epochs     float64        `json:"epochs"`      // of a job
-	NoiseScale float64        `json:"noise_scale"` // in the end, in examples
-	Accuracy   stat.OverSeeds `json:"accuracy"`    // of validation after the epoch in which it ends
+	Batch      int            `json:"batch"`       // examples per step
+	Runs       int            `json:"runs"`        // number of averaged runs
+	Steps      float64        `json:"steps"`       // steps of a job
+	Epochs     float64        `json:"epochs"`      // epochs of a job
+	NoiseScale float64        `json:"noise_scale"` // final noise scale, in examples
+	Accuracy   stat.OverSeeds `json:"accuracy"`    // validation accuracy after the epoch in which a job ends
 }
 
-// recorded are the runs with a batch.
+// recorded holds the runs with a batch.
 type recorded struct {
 	adaptive.Run
-	accuracies [][]float64 // of validation, by run and epoch
+	accuracies [][]float64 // validation accuracy, by run and epoch
 }
 
-// after are the accuracies of the runs after an epoch.
+// after returns the accuracies of the runs after an epoch.
 func (r *recorded) after(epoch int) (list []float64) {
 	for _, run := range r.accuracies {
 		list = append(list, run[epoch])
@@ -104,7 +104,7 @@ func (r *recorded) after(epoch int) (list []float64) {
 	return list
 }
 
-// application holds what one is made of.
+// application holds the inputs of an application.
 type application struct {
 	Options
 	network *model.Network
@@ -112,8 +112,8 @@ type application struct {
 	batches []recorded // ascending
 }
 
-// Make makes an application of adaptive jobs from runs that measured the noise of gradients, each with a fixed
-// batch, and from a profile of the times of steps, and writes it.
+// Make makes and writes an application of adaptive jobs from runs that measured the noise of gradients, each with a
+// fixed batch, and from a profile of step times.
 func Make(env *app.Env, arguments []string, o Options) (*Report, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
@@ -147,7 +147,7 @@ func Make(env *app.Env, arguments []string, o Options) (*Report, error) {
 	return a.report(recording), nil
 }
 
-// read reads the runs, those of a sweep as well.
+// read reads the runs, including the runs of a sweep.
 func (a *application) read(fsys files.FS, arguments []string) error {
 	batches := map[int][]adaptive.Run{}
 	accuracies := map[int][][]float64{}
@@ -204,7 +204,7 @@ func jobsOf(fsys files.FS, argument string) (folders []string, err error) {
 	return folders, err
 }
 
-// readRun reads a run, and the network and the profile of the first.
+// readRun reads a run. It takes the network and the profile from the first.
 func (a *application) readRun(fsys files.FS, folder string) (run adaptive.Run, accuracy []float64, err error) {
 	if err := a.follow(fsys, folder); err != nil {
 		return run, nil, err
@@ -216,7 +216,7 @@ func (a *application) readRun(fsys files.FS, folder string) (run adaptive.Run, a
 	return runOf(wholeEpochs(rows))
 }
 
-// follow takes the network and the profile of a run, which are those of all.
+// follow takes the network and the profile of a run; all runs must share them.
 func (a *application) follow(fsys files.FS, folder string) error {
 	n, _, err := app.Trained(fsys, folder, trainer.AtEnd)
 	if err != nil {
@@ -234,7 +234,7 @@ func (a *application) follow(fsys files.FS, folder string) error {
 	return err
 }
 
-// findProfile reads the profile, or that of a run's clock.
+// findProfile reads the profile, or the profile of a run's clock.
 func (a *application) findProfile(fsys files.FS, folder string) (*clock.Profile, error) {
 	if a.Profile != "" {
 		return config.FindProfile(fsys, a.Profile)
@@ -251,7 +251,7 @@ func (a *application) findProfile(fsys files.FS, folder string) (*clock.Profile,
 	return p, err
 }
 
-// wholeEpochs leaves out an epoch that the end of the budget cut off.
+// wholeEpochs drops an epoch that the end of the budget cut off.
 func wholeEpochs(rows []trainer.Row) []trainer.Row {
 	if n := len(rows); n > 1 && rows[n-1].Steps-rows[n-2].Steps < rows[0].Steps {
 		return rows[:n-1]
@@ -259,7 +259,7 @@ func wholeEpochs(rows []trainer.Row) []trainer.Row {
 	return rows
 }
 
-// runOf is the run of some epochs. Epochs before the first measurement have its moments.
+// runOf makes a run from epochs. Epochs before the first measurement use its moments.
 func runOf(rows []trainer.Row) (run adaptive.Run, accuracy []float64, err error) {
 	first := slices.IndexFunc(rows, func(r trainer.Row) bool { return r.Gradient != goodput.Moments{} })
 	if first < 0 {
@@ -282,7 +282,7 @@ func runOf(rows []trainer.Row) (run adaptive.Run, accuracy []float64, err error)
 	return run, accuracy, nil
 }
 
-// mean is the mean of runs with a batch, over their common epochs.
+// mean averages the runs with a batch over their common epochs.
 func mean(list []adaptive.Run, accuracies [][]float64) (recorded, error) {
 	r := recorded{Run: adaptive.Run{Batch: list[0].Batch}, accuracies: accuracies}
 	epochs := len(slices.MinFunc(list, func(a, b adaptive.Run) int { return len(a.Epochs) - len(b.Epochs) }).Epochs)
@@ -302,8 +302,8 @@ func mean(list []adaptive.Run, accuracies [][]float64) (recorded, error) {
 	return r, nil
 }
 
-// epochs counts those of a job with the smallest batch: until it has the accuracy, or as many as all runs
-// have the progress of.
+// epochs returns the number of epochs of a job with the smallest batch: until it reaches the accuracy, or as long as
+// all runs have progress data.
 func (a *application) epochs(r *adaptive.Recording) (int, error) {
 	epochs, least, shortest := math.MaxInt, a.batches[0], 0
 	for _, b := range a.batches {
@@ -335,7 +335,7 @@ func (a *application) epochs(r *adaptive.Recording) (int, error) {
 	return at + 1, nil
 }
 
-// steps are the times of steps by the profile: on 1, 2, 4, … nodes with the same number of devices each.
+// steps returns step times by the profile: on 1, 2, 4, … nodes with the same number of devices each.
 func (a *application) steps() (list []adaptive.Step, err error) {
 	for nodes := 1; nodes <= a.Nodes; nodes *= 2 {
 		for devices := 1; devices <= a.Devices; devices++ {
@@ -351,7 +351,7 @@ func (a *application) steps() (list []adaptive.Step, err error) {
 	return list, nil
 }
 
-// shares are the examples of a device: from the smallest batch on all devices of a node, doubled up to the most.
+// shares returns the examples per device: from the smallest batch on all devices of a node, doubled up to the maximum.
 func (a *application) shares() (list []int) {
 	most := cmp.Or(a.DeviceMost, a.batches[len(a.batches)-1].Batch)
 	for each := max(1, a.batches[0].Batch/a.Devices); each < most; each *= 2 {
@@ -360,7 +360,7 @@ func (a *application) shares() (list []int) {
 	return append(list, most)
 }
 
-// time looks a step up in the profile.
+// time looks up a step in the profile.
 func (a *application) time(s *adaptive.Step, devices int) error {
 	w := clock.Work{Kind: clock.Steps, Count: 1, Rows: devices * s.Device, Network: a.network, Devices: devices}
 	if err := a.profile.Knows(w); err != nil {
@@ -376,7 +376,7 @@ func (a *application) time(s *adaptive.Step, devices int) error {
 	return nil
 }
 
-// report describes what was written.
+// report describes the written application.
 func (a *application) report(r *adaptive.Recording) *Report {
 	report := &Report{Name: a.Name, Folder: a.Out, Network: a.network.Name(), Profile: a.profile.Name,
 		Epochs: r.Epochs, Steps: len(r.Steps)}
@@ -384,7 +384,7 @@ func (a *application) report(r *adaptive.Recording) *Report {
 	report.MedianMiss, report.WorstMiss = stat.Median(off), slices.Max(off)
 	for _, b := range a.batches {
 		last := r.Equal(b.Run)[r.Epochs-1]
-		in := max(0, int(math.Ceil(last.Trained))-1) // the epoch in which it ends
+		in := max(0, int(math.Ceil(last.Trained))-1) // epoch in which it ends
 		report.Batches = append(report.Batches, BatchRuns{Batch: b.Batch, Runs: len(b.accuracies),
 			Steps: last.Steps, Epochs: last.Trained, NoiseScale: b.Epochs[in].Gradient.Scale(),
 			Accuracy: stat.NewOverSeeds(b.after(in), 0.05, stat.Shares)})

@@ -12,7 +12,7 @@ import (
 	"graft/trainer"
 )
 
-// changeRemedy shows in errors how to ask for a change.
+// changeRemedy shows in errors how to request a change.
 const changeRemedy = `send an object such as {"change": "up", "devices": 2}`
 
 // changeKeys are the keys of that object.
@@ -21,8 +21,8 @@ var changeKeys = []string{"change", "devices"}
 // mostDevices limits the devices of a job. With more, a step would take no time on a virtual clock.
 const mostDevices = 1 << 16
 
-// parseChange reads a requested change. Zero devices leave their number to the job; without a
-// change the new number decides.
+// parseChange reads a requested change. Zero devices let the job choose their number; without a change the new number
+// determines it.
 func parseChange(body []byte) (c trainer.Change, devices int, refused *listen.Refusal) {
 	fields, refused := objectOf(body)
 	if refused != nil {
@@ -48,8 +48,8 @@ func bad(remedy, format string, args ...any) *listen.Refusal {
 	return listen.Refuse(http.StatusBadRequest, remedy, format, args...)
 }
 
-// objectOf reads an object in which each known key is at most once, and no other. encoding/json
-// alone would accept keys in other cases, and duplicates.
+// objectOf reads an object with only known keys, each at most once. encoding/json alone would accept keys in other
+// cases, and duplicates.
 func objectOf(body []byte) (map[string]json.RawMessage, *listen.Refusal) {
 	var whole json.RawMessage
 	if err := json.Unmarshal(body, &whole); err != nil {
@@ -59,7 +59,7 @@ func objectOf(body []byte) (map[string]json.RawMessage, *listen.Refusal) {
 		return nil, bad(changeRemedy, "the body is %s; expected an object", shown(whole))
 	}
 	in := json.NewDecoder(bytes.NewReader(whole))
-	_, _ = in.Token() // the brace; it is JSON, so that nothing from here on can fail
+	_, _ = in.Token() // the brace; the text is valid JSON, so nothing fails from here on
 	fields := map[string]json.RawMessage{}
 	for in.More() {
 		token, err := in.Token()
@@ -101,7 +101,7 @@ func devicesOf(raw json.RawMessage) (int, *listen.Refusal) {
 	return n, nil
 }
 
-// mostShown limits the bytes of a request that an error quotes.
+// mostShown limits the bytes of a request quoted in an error.
 const mostShown = 60
 
 // shown is a value in an error.

@@ -19,15 +19,15 @@ import (
 	"graft/trainer"
 )
 
-// answerWithin limits the wait for the job's answer to a change.
+// answerWithin limits the wait for the job's response to a change.
 const answerWithin = 10 * time.Second
 
 // handler answers requests. It reads snapshots and queues changes, and never blocks the job.
 type handler struct {
 	monitor  *Monitor
 	live     *trainer.Live
-	gpus     func() []telemetry.State // of the job, with their last readings
-	version  string                   // of graft
+	gpus     func() []telemetry.State // GPUs of the job, with their last readings
+	version  string                   // version of graft
 	folder   string
 	host     string
 	token    [sha256.Size]byte // digest of the token
@@ -36,7 +36,7 @@ type handler struct {
 	patience time.Duration
 }
 
-// routes are by path; each has one method.
+// routes maps paths to handlers; each has one method.
 var routes = map[string]struct {
 	method string
 	handle func(*handler, http.ResponseWriter, *http.Request) *listen.Refusal
@@ -52,7 +52,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	if refused := h.serve(w, r); refused != nil {
 		if refused.Status == http.StatusUnauthorized || refused.Status == http.StatusForbidden {
-			w.Header().Set("Connection", "close") // its place is free for other clients
+			w.Header().Set("Connection", "close") // frees the connection for other clients
 		}
 		writeAnswer(w, refused.Status, refused)
 	}
@@ -84,7 +84,7 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) *listen.Refusal 
 	return route.handle(h, w, r)
 }
 
-// authorised says whether a header has the token. It compares in constant time.
+// authorised reports whether a header has the token. It compares in constant time.
 func (h *handler) authorised(header string) bool {
 	scheme, token, _ := strings.Cut(header, " ")
 	sum := sha256.Sum256([]byte(strings.TrimSpace(token)))
@@ -94,23 +94,23 @@ func (h *handler) authorised(header string) bool {
 func writeAnswer(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = document.PrintJSON(w, v) // the client may have left
+	_ = document.PrintJSON(w, v) // the client may have disconnected
 }
 
-// ChangeStatus is the answer to a request for a change.
+// ChangeStatus is the response to a request for a change.
 type ChangeStatus struct {
-	ID      int      `json:"id"` // counts the changes that the job was asked for
+	ID      int      `json:"id"` // number of the request, counted by the job
 	Change  string   `json:"change"`
-	Devices int      `json:"devices,omitempty"`      // absent where the number stays
-	Pending bool     `json:"pending"`                // it is not done yet
-	At      *float64 `json:"time_seconds,omitempty"` // of the budget, when it was taken
+	Devices int      `json:"devices,omitempty"`      // absent if the number does not change
+	Pending bool     `json:"pending"`                // not done yet
+	At      *float64 `json:"time_seconds,omitempty"` // time of the budget at which it was applied
 }
 
 func newChangeReport(r *trainer.Request) ChangeStatus {
 	return ChangeStatus{ID: r.ID, Change: string(r.Change), Devices: r.Devices, Pending: true}
 }
 
-// allocation asks the job for a change, and answers once it is done and saved.
+// allocation requests a change from the job, and responds once it is done and saved.
 func (h *handler) allocation(w http.ResponseWriter, r *http.Request) *listen.Refusal {
 	body, refused := readBody(w, r)
 	if refused != nil {
@@ -138,13 +138,13 @@ func (h *handler) allocation(w http.ResponseWriter, r *http.Request) *listen.Ref
 		seconds := at.Seconds()
 		report.Pending, report.At = false, &seconds
 		writeAnswer(w, http.StatusOK, report)
-	case <-ctx.Done(): // the change stays pending, also where the client has left
+	case <-ctx.Done(): // the change stays pending, also if the client has disconnected
 		writeAnswer(w, http.StatusAccepted, report)
 	}
 	return nil
 }
 
-// refusalOf says why the job did not take a change.
+// refusalOf describes why the job refused a change.
 func refusalOf(err error) *listen.Refusal {
 	switch {
 	case errors.Is(err, trainer.ErrOver):
@@ -160,7 +160,7 @@ func refusalOf(err error) *listen.Refusal {
 	return listen.Refuse(http.StatusServiceUnavailable, "see the job's log, resume the job and ask again", "%v", err)
 }
 
-// readBody reads a body of JSON.
+// readBody reads a JSON body.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *listen.Refusal) {
 	given := r.Header.Get("Content-Type")
 	kind, parameters, err := mime.ParseMediaType(given)

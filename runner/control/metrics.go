@@ -11,10 +11,10 @@ import (
 	"graft/trainer"
 )
 
-// metrics are the same facts as the status, for Prometheus.
+// metrics returns the content of the status, for Prometheus.
 func (h *handler) metrics(w http.ResponseWriter, _ *http.Request) *listen.Refusal {
 	w.Header().Set("Content-Type", prometheus.ContentType)
-	_, _ = w.Write([]byte(formatMetrics(h.now(), h.host))) // the client may have left
+	_, _ = w.Write([]byte(formatMetrics(h.now(), h.host))) // the client may have disconnected
 	return nil
 }
 

@@ -8,14 +8,14 @@ import (
 	"graft/trainer"
 )
 
-// Snapshot is the progress of a job and the adaptations so far. It is never changed.
+// Snapshot is the progress of a job with its adaptations so far. It is immutable.
 type Snapshot struct {
 	trainer.Progress
-	Network     string // its name
+	Network     string // name of the network
 	Adaptations []Adaptation
 }
 
-// Adaptation is a decision, or the return to a smaller network, and its effect.
+// Adaptation is a decision or a shrink, with its effect.
 type Adaptation struct {
 	trainer.Note
 	After     float64 // accuracy on the validation split at the next evaluation
@@ -30,7 +30,7 @@ type Monitor struct {
 	list    []Adaptation
 }
 
-// NewMonitor makes the snapshot of a job that begins or resumes, from the rows and notes so far.
+// NewMonitor makes the snapshot of a job that starts or resumes, from the rows and notes so far.
 func NewMonitor(network string, p trainer.Progress, rows []trainer.Row, notes []trainer.Note) *Monitor {
 	m := &Monitor{network: network}
 	for _, n := range notes {
@@ -61,9 +61,9 @@ func (m *Monitor) Note(n trainer.Note) {
 	}
 }
 
-// Epoch completes the adaptations before it by their effect.
+// Epoch sets the effect of earlier adaptations.
 func (m *Monitor) Epoch(r trainer.Row) {
-	list := slices.Clone(m.list) // snapshots keep theirs
+	list := slices.Clone(m.list) // snapshots keep the old list
 	for k, e := range list {
 		if !e.Evaluated && r.Time > e.Time {
 			list[k].After, list[k].Evaluated = r.Validation.Accuracy, true

@@ -1,6 +1,5 @@
-// Package control lets a running job be watched and steered over HTTP. [Server] answers GET
-// /status and /metrics from the snapshots of a [Monitor], and queues the changes of POST
-// /allocation for the job, which is never blocked.
+// Package control monitors and controls a running job over HTTP. [Server] answers GET /status and /metrics from the
+// snapshots of a [Monitor], and queues the changes of POST /allocation for the job, which is never blocked.
 package control
 
 import (
@@ -25,30 +24,30 @@ import (
 	"graft/trainer"
 )
 
-// Options say where and with which token a job is watched and steered over HTTP.
+// Options configure the HTTP server of a job.
 type Options struct {
-	Address   string // such as 127.0.0.1:0; empty listens nowhere
+	Address   string // address such as 127.0.0.1:0; empty disables the server
 	Anywhere  bool   // allow addresses that other machines can reach; false allows loopback only
-	TokenFile string // file that holds the token; empty takes Token
-	Token     string // token from TokenVariable; empty makes one
+	TokenFile string // file with the token; empty uses Token
+	Token     string // token from TokenVariable; empty generates one
 }
 
 // Files in the run folder while the server listens.
 const (
 	AddressFile = "listen" // address
-	TokenFile   = "token"  // token, if it was made
+	TokenFile   = "token"  // token, if it was generated
 )
 
 // Limits of the server. They keep slow and greedy clients from slowing the job.
 const (
-	mostKnown     = 32 // connections kept open for clients that sent the token; others close after their answer
+	mostKnown     = 32 // connections kept open for clients that sent the token; others close after the response
 	mostHeader    = 16 << 10
 	mostBody      = 64 << 10
 	answerTimeout = listen.RequestTimeout + answerWithin + 5*time.Second
 )
 
-// Server serves the status of a job and takes changes for it. It takes its port
-// before the job is made, so that a taken port fails early. A nil server does nothing.
+// Server serves the status of a job and accepts changes for it. It opens its port before the job is made, so that a
+// port in use fails early. A nil server does nothing.
 type Server struct {
 	Options
 	env       *app.Env
@@ -57,10 +56,10 @@ type Server struct {
 	tokenMade bool
 	server    *http.Server
 	done      chan struct{} // closed when the server has stopped
-	files     []string      // in the run folder, removed by Close
+	files     []string      // files in the run folder, removed by Close
 }
 
-// Open takes the port. Without an address it returns nil.
+// Open opens the port. Without an address it returns nil.
 func Open(env *app.Env, o Options) (*Server, error) {
 	if o.Address == "" {
 		if o.Anywhere || o.TokenFile != "" {
@@ -87,7 +86,7 @@ func Open(env *app.Env, o Options) (*Server, error) {
 	return s, nil
 }
 
-// Serve answers requests from now on, and writes the address and a made token into the run folder.
+// Serve starts answering requests, and writes the address and a generated token into the run folder.
 func (s *Server) Serve(folder string, m *Monitor, live *trainer.Live, gpus func() []telemetry.State) error {
 	if s == nil {
 		return nil
@@ -158,7 +157,7 @@ func (s *Server) Close() {
 	<-s.done
 }
 
-// RemoveStaleFiles removes the files that a killed process has left in a run folder.
+// RemoveStaleFiles removes files that a killed process left in a run folder.
 func RemoveStaleFiles(fsys files.FS, folder string) {
 	for _, name := range []string{AddressFile, TokenFile} {
 		_ = fsys.Remove(filepath.Join(folder, name)) // usually there are none

@@ -9,86 +9,86 @@ import (
 	"graft/trainer"
 )
 
-// Status is the answer to GET /status. Keys keep their meaning; later versions may add
-// keys. Seconds are of the budget, by the job's clock.
+// Status is the response to GET /status. Keys keep their meaning; later versions may add keys. Seconds are of the
+// budget, by the job's clock.
 type Status struct {
 	Graft         string        `json:"graft"`  // version
-	Folder        string        `json:"folder"` // of the run
+	Folder        string        `json:"folder"` // run folder
 	State         trainer.Phase `json:"state"`  // starts, trains, decides, operates, evaluates or ended
 	Network       NetworkStatus `json:"network"`
-	Epoch         int           `json:"epoch"` // under way, from 0
-	Step          int           `json:"step"`  // done in the epoch
+	Epoch         int           `json:"epoch"` // current epoch, from 0
+	Step          int           `json:"step"`  // steps done in the epoch
 	StepsPerEpoch int           `json:"steps_per_epoch"`
-	Steps         int64         `json:"steps"`         // done in all
-	LearningRate  *float64      `json:"learning_rate"` // of the last step; null before the first
+	Steps         int64         `json:"steps"`         // steps done in total
+	LearningRate  *float64      `json:"learning_rate"` // learning rate of the last step; null before the first
 	// mean over the epoch so far; null before the first step
 	TrainLoss          *float64 `json:"train_loss_nats"`
 	TrainAccuracy      *float64 `json:"train_accuracy"`       // as train_loss_nats
-	ValidationLoss     *float64 `json:"validation_loss_nats"` // when last evaluated; null before that
-	ValidationAccuracy *float64 `json:"validation_accuracy"`  // as validation_loss_nats
-	Time               float64  `json:"time_seconds"`         // that has passed
+	ValidationLoss     *float64 `json:"validation_loss_nats"` // loss at the last evaluation; null before that
+	ValidationAccuracy *float64 `json:"validation_accuracy"`  // accuracy at the last evaluation; null before that
+	Time               float64  `json:"time_seconds"`         // time of the budget so far
 	Budget             float64  `json:"budget_seconds"`
 	Left               float64  `json:"time_left_seconds"`
 	Devices            int      `json:"devices"`
-	Batch              int      `json:"batch"` // images in a step
-	// of steps in the epoch; null where the noise of gradients is not measured
+	Batch              int      `json:"batch"` // images per step
+	// throughput of steps in the epoch; null if the noise of gradients is not measured
 	Throughput *float64 `json:"throughput_images_per_second"`
-	// progress of an image beside that of one in the smallest batch; null as throughput
+	// progress per image, relative to an image in the smallest batch; null as throughput
 	Efficiency *float64 `json:"efficiency"`
 	// throughput times efficiency; null as throughput
 	Goodput *float64 `json:"goodput_images_per_second"`
-	// of training, in all; zero where the job began before graft counted
+	// training images, total; zero if the job started before graft counted them
 	Images int64   `json:"images"`
 	FLOP   float64 `json:"flop"` // floating-point operations, as images
-	// time multiplied by the devices held, as images
+	// time multiplied by the devices held; zero as images
 	DeviceTime float64 `json:"device_seconds"`
-	// at the power of the clock's profile; null where that is unknown
+	// energy at the power of the clock's profile; null if unknown
 	Joules *float64 `json:"joules"`
-	// of the timeline; null where there is none
+	// next event of the timeline; null if there is none
 	Next    *EventStatus   `json:"next_event"`
-	Pending []ChangeStatus `json:"pending"` // asked for and not done yet
-	// asked for and done, in the life of the job
+	Pending []ChangeStatus `json:"pending"` // requested changes that are not done yet
+	// requested changes that are done, in the lifetime of the job
 	Taken     []ChangeStatus     `json:"taken"`
 	Decisions []AdaptationStatus `json:"decisions"`
-	// of the job, with their last readings; empty where it computes on none or they are unknown
+	// GPUs of the job, with their last readings; empty if it uses none or they are unknown
 	GPUs []telemetry.State `json:"gpus"`
 }
 
-// NetworkStatus is the network as it is now.
+// NetworkStatus is the current network.
 type NetworkStatus struct {
 	Name       string `json:"name"`
 	Parameters int    `json:"parameters"`
-	Layers     int    `json:"layers"` // that have parameters
+	Layers     int    `json:"layers"` // layers with parameters
 }
 
-// EventStatus is a change of the devices that the timeline plans.
+// EventStatus is a planned change of devices.
 type EventStatus struct {
 	At      float64        `json:"time_seconds"`
 	Change  trainer.Change `json:"change"`
-	Devices int            `json:"devices,omitempty"` // absent where the number stays
+	Devices int            `json:"devices,omitempty"` // absent if the number does not change
 }
 
-// AdaptationStatus is a decision, or a return to a smaller network, and what it did.
+// AdaptationStatus is a decision or a shrink, with its effect.
 type AdaptationStatus struct {
 	Event      results.JobEvent `json:"event"` // decision or shrink
 	At         float64          `json:"time_seconds"`
 	Epoch      int              `json:"epoch"`
-	Action     string           `json:"action,omitempty"` // of a decision
+	Action     string           `json:"action,omitempty"` // action of a decision
 	Took       float64          `json:"took_seconds"`
 	Before     int              `json:"parameters_before"`
-	Parameters int              `json:"parameters"` // after it
-	// on the validation images; null before they were evaluated
+	Parameters int              `json:"parameters"` // parameters after it
+	// accuracy on the validation images; null before they were evaluated
 	AccuracyBefore *float64 `json:"accuracy_before"`
-	AccuracyAfter  *float64 `json:"accuracy_after"` // when it was evaluated next; null before that
+	AccuracyAfter  *float64 `json:"accuracy_after"` // accuracy at the next evaluation; null before that
 }
 
-// status says where the job stands.
+// status returns the progress of the job.
 func (h *handler) status(w http.ResponseWriter, _ *http.Request) *listen.Refusal {
 	writeAnswer(w, http.StatusOK, h.now())
 	return nil
 }
 
-// known is a value, or none.
+// known returns a pointer to a value, or nil.
 func known(v float64, is bool) *float64 {
 	if !is {
 		return nil

@@ -17,11 +17,11 @@ import (
 const TokenVariable = "GRAFT_TOKEN"
 
 const (
-	madeToken = 32      // random bytes in a token that is made
-	mostToken = 4 << 10 // bytes of a token that is given
+	madeToken = 32      // random bytes in a generated token
+	mostToken = 4 << 10 // bytes of a given token
 )
 
-// findToken takes the token from the file, or else the one that is given, or makes one.
+// findToken takes the token from the file, or the given one, or generates one.
 func findToken(env *app.Env, o Options) (token string, made bool, err error) {
 	if o.TokenFile != "" {
 		token, err = ReadToken(env, o.TokenFile)
@@ -51,7 +51,7 @@ func ReadToken(env *app.Env, path string) (string, error) {
 	return token, checkToken(path, token)
 }
 
-// checkToken refuses what a header cannot carry.
+// checkToken refuses tokens that a header cannot hold.
 func checkToken(where, token string) error {
 	if token == "" {
 		return failure.Usagef("%s holds no token; write one there, such as 32 random letters and digits", where)

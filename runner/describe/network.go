@@ -13,44 +13,44 @@ import (
 // Network describes a network; `graft model show --json` prints it. FLOP counts the floating-point
 // operations of a forward pass for one example, two for a multiply-add.
 type Network struct {
-	Name   string      `json:"name"`   // the class that it prints as
-	Input  model.Shape `json:"input"`  // of one example
-	Output model.Shape `json:"output"` // of one example
+	Name   string      `json:"name"`   // printed class
+	Input  model.Shape `json:"input"`  // shape of one example
+	Output model.Shape `json:"output"` // shape of one example
 	Print  string      `json:"print"`  // as PyTorch prints it
-	Layers []Layer     `json:"layers"` // in the order in which they run
-	Blocks []Block     `json:"blocks"` // in the order in which they end
-	Spaces []Space     `json:"spaces"` // the input's is the first
-	Totals Totals      `json:"totals"` // of the whole network
+	Layers []Layer     `json:"layers"` // layers in running order
+	Blocks []Block     `json:"blocks"` // blocks in the order in which they end
+	Spaces []Space     `json:"spaces"` // channel spaces, the input's first
+	Totals Totals      `json:"totals"` // totals of the whole network
 }
 
 // Layer describes one use of a layer.
 type Layer struct {
-	// as in a state dict; flatten() and pool() are steps without a module
+	// path as in a state dict; flatten() and pool() are steps without a module
 	Path       string      `json:"path"`
 	Layer      string      `json:"layer"`      // as PyTorch prints it
 	Input      model.Shape `json:"input"`      // shape of an example, without the batch
 	Output     model.Shape `json:"output"`     // shape of an example, without the batch
-	Parameters int         `json:"parameters"` // that an optimizer moves; in the first run only
-	// values kept beside them, such as running means; in the first run only
+	Parameters int         `json:"parameters"` // number of trained parameters; in the first run only
+	// values that are not parameters, such as running means; in the first run only
 	Buffers         int    `json:"buffers"`
-	FLOP            int64  `json:"flop"`             // of an example, forward
-	ActivationBytes int64  `json:"activation_bytes"` // of the output, as float32
-	Spaces          []Part `json:"spaces"`           // of the output's channels, in their order
-	Block           *int   `json:"block"`            // the number of its block; null where it is in none
+	FLOP            int64  `json:"flop"`             // forward, per example
+	ActivationBytes int64  `json:"activation_bytes"` // size of the output, as float32
+	Spaces          []Part `json:"spaces"`           // spaces of the output's channels, in order
+	Block           *int   `json:"block"`            // number of its block; null if it is in none
 
 	Caption string `json:"-"`
 }
 
 // Part is a range of channels of one space.
 type Part struct {
-	Space    string `json:"space"`    // its id
+	Space    string `json:"space"`    // id of the space
 	Channels int    `json:"channels"` // number of channels
 }
 
-// Block describes a block, which actions name by its number.
+// Block describes a block; actions refer to it by number.
 type Block struct {
-	Number int      `json:"number"` // that actions name it by, from 0
-	Name   string   `json:"name"`   // its path, or that of its first layer
+	Number int      `json:"number"` // number in actions, from 0
+	Name   string   `json:"name"`   // path of the block, or of its first layer
 	Origin string   `json:"origin"` // original, grown or found
 	Layers []string `json:"layers"` // paths
 
@@ -59,22 +59,22 @@ type Block struct {
 
 // Space is a set of channels that change together.
 type Space struct {
-	ID       string   `json:"id"`       // by which others name it
-	Channels int      `json:"channels"` // where it opens; a flattening spreads each over its positions
-	Units    int      `json:"units"`    // runs of channels that can be copied by themselves
+	ID       string   `json:"id"`       // id for references
+	Channels int      `json:"channels"` // channels where it opens; a flattening spreads each over its positions
+	Units    int      `json:"units"`    // runs of channels that can be copied separately
 	Makers   []string `json:"makers"`   // paths of the layers that open it
-	Keepers  []string `json:"keepers"`  // of those with weights or groups that it passes through
-	Users    []string `json:"users"`    // of those that sum over it
-	Ties     []string `json:"ties"`     // of those that work on several channels together
-	Fixed    []string `json:"fixed"`    // why it cannot be widened; empty where it can
+	Keepers  []string `json:"keepers"`  // paths of layers with weights or groups that it passes through
+	Users    []string `json:"users"`    // paths of layers that sum over it
+	Ties     []string `json:"ties"`     // paths of layers that combine several channels
+	Fixed    []string `json:"fixed"`    // reasons why it cannot be widened; empty if it can
 }
 
 // Totals holds the sums over all layers.
 type Totals struct {
-	Parameters      int   `json:"parameters"`       // that are learned
-	Buffers         int   `json:"buffers"`          // numbers that are no parameters, such as running means
-	FLOP            int64 `json:"flop"`             // of an example, forward
-	ActivationBytes int64 `json:"activation_bytes"` // of all outputs together
+	Parameters      int   `json:"parameters"`       // trained parameters
+	Buffers         int   `json:"buffers"`          // values that are not parameters, such as running means
+	FLOP            int64 `json:"flop"`             // forward, per example
+	ActivationBytes int64 `json:"activation_bytes"` // size of all outputs together
 }
 
 // Describe describes a network from its trace.
@@ -92,7 +92,7 @@ func Describe(t *tracing.Trace) (Network, error) {
 			block[l] = &number
 		}
 	}
-	for k, l := range t.Layers { // the sheet has the same order
+	for k, l := range t.Layers { // the output has the same order
 		r.Layers = append(r.Layers, reportLayer(l, sheet[k], block[l]))
 		r.Totals.add(sheet[k])
 	}
@@ -122,7 +122,7 @@ func reportLayer(l *tracing.Layer, row model.Row, block *int) Layer {
 	return r
 }
 
-// captionText describes a layer in a few words of plain ASCII.
+// captionText describes a layer briefly in ASCII.
 func captionText(l model.Layer) string {
 	kind, sizes := drawing.Caption(l)
 	return strings.TrimSpace(kind + " " + strings.NewReplacer("×", "x", "→", "->").Replace(sizes))
@@ -153,7 +153,7 @@ func reportSpace(t *tracing.Trace, s *tracing.Space) Space {
 	return r
 }
 
-// opening is the number of channels of a space where it first occurs.
+// opening returns the number of channels of a space where it first occurs.
 func opening(t *tracing.Trace, s *tracing.Space) int {
 	if s == t.Spaces[0] {
 		return t.Network.Input[0]
@@ -170,7 +170,7 @@ func opening(t *tracing.Trace, s *tracing.Space) int {
 
 func spaceID(s *tracing.Space) string { return "s" + strconv.Itoa(s.Index) }
 
-// paths lists the paths of layers, each once, in the order in which they run.
+// paths lists the paths of layers, each once, in running order.
 func paths(t *tracing.Trace, layers []*tracing.Layer) []string {
 	names := []string{}
 	for _, l := range t.Layers {

@@ -14,15 +14,15 @@ import (
 	"graft/torch/sample"
 )
 
-// check defines a check of the machine. Its function look returns the finding, or an error.
+// check defines a check of the machine. Its function look returns the finding or an error.
 type check struct {
 	name   string
 	remedy string
 	look   func(torch.Device) (string, error)
 }
 
-// machineChecks lists the checks that run once; deviceChecks run on each device. A new check is a
-// line in one of them.
+// machineChecks lists the checks that run once; deviceChecks run on each device. To add a check, add a line to one of
+// them.
 func machineChecks(fsys files.FS) []check {
 	return []check{
 		{"LibTorch opens", "run 'make deps'", func(torch.Device) (string, error) { return opens() }},
@@ -43,7 +43,7 @@ var deviceChecks = []check{
 	{"the fast path agrees on %s", "set train.exact and report it", fastAgrees},
 }
 
-// runChecks runs all checks; if the first one, LibTorch, fails, it is the only one.
+// runChecks runs all checks. If the first one, LibTorch, fails, it is the only one.
 func runChecks(fsys files.FS, devices []torch.Device) []checkResult {
 	var results []checkResult
 	for k, c := range machineChecks(fsys) {
@@ -95,13 +95,12 @@ func agrees() (string, error) {
 // largestMaps limits the list of files mapped into a process, in bytes.
 const largestMaps = 16 << 20
 
-// mappedFiles lists the files mapped into this process; Linux alone has the list.
+// mappedFiles lists the files mapped into this process; only Linux has the list.
 func mappedFiles(fsys files.FS) ([]byte, error) {
 	return files.ReadAll(fsys, "/proc/self/maps", largestMaps)
 }
 
-// algebra searches the mapped files for the reference BLAS, Debian's fallback, which is many times
-// slower than others.
+// algebra searches the mapped files for the reference BLAS, Debian's fallback, which is many times slower than others.
 func algebra(fsys files.FS) (string, error) {
 	mapped, err := mappedFiles(fsys)
 	if err != nil {
@@ -117,8 +116,8 @@ func algebra(fsys files.FS) (string, error) {
 	}
 }
 
-// oneOpenMP searches the mapped files for a second OpenMP: each keeps its own threads, and only one
-// respects the configured number.
+// oneOpenMP searches the mapped files for a second OpenMP: each has its own threads, and only one respects the
+// configured number.
 func oneOpenMP(fsys files.FS) (string, error) {
 	mapped, err := mappedFiles(fsys)
 	if err != nil {
@@ -147,7 +146,7 @@ func refuses() (string, error) {
 	return "a wrong shape is refused", nil
 }
 
-// doctorSteps is enough to tell learning from not learning.
+// doctorSteps is the number of steps that shows whether training works.
 const doctorSteps = 12
 
 // trainProbe runs a few steps and returns the losses.
@@ -183,7 +182,7 @@ func learns(d torch.Device) (string, error) {
 	return fmt.Sprintf("loss %.3f to %.3f in %d steps", first, last, doctorSteps), nil
 }
 
-// fastTolerance on losses after a few steps: rounding grows as training goes on.
+// fastTolerance is the tolerance on losses after a few steps: rounding errors grow during training.
 const fastTolerance = 1e-3
 
 func fastAgrees(d torch.Device) (string, error) {

@@ -15,11 +15,11 @@ import (
 // Report describes the machine and its checks; `graft doctor --json` prints it.
 type Report struct {
 	Healthy  bool              `json:"healthy"`  // whether every check passed
-	LibTorch *Libtorch         `json:"libtorch"` // null where none could be opened
-	Devices  []string          `json:"devices"`  // that tensors can be on
-	Machine  machine           `json:"machine"`  // what graft runs on
-	GPUs     []telemetry.State `json:"gpus"`     // of the machine by NVML, with a reading; empty if there is none
-	Checks   []checkResult     `json:"checks"`   // what was tried
+	LibTorch *Libtorch         `json:"libtorch"` // null if none could be opened
+	Devices  []string          `json:"devices"`  // devices for tensors
+	Machine  machine           `json:"machine"`  // machine that runs graft
+	GPUs     []telemetry.State `json:"gpus"`     // GPUs of the machine by NVML, with a reading; empty if there are none
+	Checks   []checkResult     `json:"checks"`   // results of all checks
 }
 
 // Libtorch describes the LibTorch in use and its origin.
@@ -29,10 +29,10 @@ type Libtorch struct {
 }
 
 type machine struct {
-	OS         string `json:"os"`          // the system, as Go names it
-	Arch       string `json:"arch"`        // the processor, as Go names it
-	Processors int    `json:"processors"`  // that this process may use
-	WaitPolicy string `json:"wait_policy"` // how OpenMP's threads wait for work
+	OS         string `json:"os"`          // GOOS of the system
+	Arch       string `json:"arch"`        // GOARCH of the processor
+	Processors int    `json:"processors"`  // processors available to this process
+	WaitPolicy string `json:"wait_policy"` // wait policy of OpenMP's threads
 }
 
 // checkResult is the result of one check.
@@ -40,7 +40,7 @@ type checkResult struct {
 	Check  string `json:"check"`            // name of the check
 	Pass   bool   `json:"pass"`             // the check passed
 	Detail string `json:"detail"`           // finding or error
-	Remedy string `json:"remedy,omitempty"` // what to do; empty where the check passed
+	Remedy string `json:"remedy,omitempty"` // remedy; empty if the check passed
 }
 
 // Examine checks the machine.
@@ -77,10 +77,10 @@ func gpus(env *app.Env) []telemetry.State {
 	return telemetry.ReadStates(source, env.Now)
 }
 
-// largestOrigin limits the file that the build writes beside the library, in bytes.
+// largestOrigin limits the file that the build writes next to the library, in bytes.
 const largestOrigin = 1 << 16
 
-// origin reads the origin of LibTorch from the file that the build wrote beside the library.
+// origin reads the origin of LibTorch from the file that the build wrote next to the library.
 func origin(fsys files.FS, library string) string {
 	data, err := files.ReadAll(fsys, filepath.Join(filepath.Dir(library), "origin"), largestOrigin)
 	if err != nil {

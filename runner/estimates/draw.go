@@ -17,15 +17,15 @@ import (
 	"graft/runner/app"
 )
 
-// DrawOptions say where the shapes of a model are written.
+// DrawOptions configure the output of the shapes of a model.
 type DrawOptions struct {
-	Folder string // made if missing
-	Prefix string // of the files' names; empty is none
-	Unit   string // of the target, such as s, shown on the axes
+	Folder string // output folder, created if missing
+	Prefix string // prefix of the file names; empty for none
+	Unit   string // unit of the target, such as s, shown on the axes
 }
 
-// Draw writes the importance and the shapes of a model's terms: a table of each, and a figure of
-// each that can be drawn. Files of equal names are replaced. It returns the files' paths.
+// Draw writes the importance and the shapes of a model's terms: a table of each, and a figure if it can be drawn. It
+// replaces files with the same names. It returns the files' paths.
 func Draw(ctx context.Context, env *app.Env, m *estimate.Model, o DrawOptions) ([]string, error) {
 	if err := env.Files.MkdirAll(o.Folder); err != nil {
 		return nil, fmt.Errorf("write shapes: %w", err)

@@ -13,41 +13,41 @@ import (
 	"graft/runner/app"
 )
 
-// When models of durations are learned.
+// Times at which models of durations are learned.
 const (
 	WalkWeek  = "week"  // every week, from the jobs that ended before
-	WalkNone  = "none"  // once, from the history, or from the first week where there is none
-	WalkNever = "never" // not at all: jobs are expected to run as long as similar ones
+	WalkNone  = "none"  // once, from the history, or from the first week if there is none
+	WalkNever = "never" // never: the duration of similar jobs is the estimate
 )
 
-// DurationOptions say how durations of jobs are estimated.
+// DurationOptions configure the estimation of job durations.
 type DurationOptions struct {
-	Options          // what is learned from and what is written
-	History []string // traces from before, which are learned from and not estimated
-	Walk    string   // WalkWeek, WalkNone or WalkNever; empty is WalkWeek
-	Past    bool     // use durations of similar jobs that have ended as features
+	Options          // training data and output
+	History []string // earlier traces, to learn from without estimating them
+	Walk    string   // WalkWeek, WalkNone or WalkNever; empty means WalkWeek
+	Past    bool     // use durations of similar completed jobs as features
 	Saved   string   // file for the last model; empty writes none
 }
 
 // DurationReport is the JSON output of `graft cluster estimate --json`.
 type DurationReport struct {
 	Trace   string `json:"trace"`   // file of the jobs
-	Format  string `json:"format"`  // of the trace
-	Out     string `json:"out"`     // file of the estimates
-	Jobs    int    `json:"jobs"`    // of the trace; each has an estimate
-	Learned int    `json:"learned"` // of them that a model estimated
-	// that are expected to run as long as similar jobs did, as no model was there yet
+	Format  string `json:"format"`  // format of the trace
+	Out     string `json:"out"`     // file with the estimates
+	Jobs    int    `json:"jobs"`    // jobs of the trace; each has an estimate
+	Learned int    `json:"learned"` // jobs that a model estimated
+	// jobs estimated by similar jobs, because no model existed yet
 	Similar int `json:"similar"`
-	Blind   int `json:"blind"`            // that are expected to run for an hour, as no job had ended
-	History int `json:"history_jobs"`     // of other traces, that were learned from
-	Later   int `json:"history_left_out"` // of other traces, that came with the trace or after it
-	// of the jobs that a model estimated, in seconds; null where there are none
+	Blind   int `json:"blind"`            // jobs with the default estimate of one hour, because no job had ended
+	History int `json:"history_jobs"`     // jobs of other traces that were learned from
+	Later   int `json:"history_left_out"` // jobs of other traces that were submitted during or after the trace
+	// scores of the jobs that a model estimated, in seconds; null if there are none
 	Scores *Scores `json:"scores"`
-	// of the same jobs, had they been expected to run as long as similar ones
+	// scores of the same jobs if estimated by similar jobs
 	Usual   *Scores  `json:"scores_of_similar"`
-	Windows []Window `json:"windows"` // in order of time
-	Target  string   `json:"target"`  // what was learned: plain, log or median
-	// of the last model, the most important first; empty where there is none
+	Windows []Window `json:"windows"` // windows in order of time
+	Target  string   `json:"target"`  // learned target: plain, log or median
+	// terms of the last model, most important first; empty if there is no model
 	Terms  []Term   `json:"terms"`
 	Model  string   `json:"model,omitempty"`  // file of the last model
 	Shapes []string `json:"shapes,omitempty"` // files of shape functions
@@ -57,13 +57,12 @@ type DurationReport struct {
 type Window struct {
 	From    string  `json:"from"`         // date at which the model was learned
 	Learned int     `json:"learned_from"` // jobs that had ended by then
-	Jobs    int     `json:"jobs"`         // that were submitted until the next model
-	Scores  *Scores `json:"scores"`       // of these jobs; null where there was no model
+	Jobs    int     `json:"jobs"`         // jobs submitted until the next model
+	Scores  *Scores `json:"scores"`       // scores of these jobs; null if there was no model
 }
 
-// Durations learns how long jobs of a trace run and estimates each from what was known when it
-// was submitted. The report comes with an error of the code failure.Partial where a model or
-// shapes were asked for and there is no model.
+// Durations learns the durations of a trace's jobs and estimates each from data known at its submission. The report
+// comes with an error of the code failure.Partial if a model or shapes are requested and there is no model.
 func Durations(ctx context.Context, env *app.Env, o DurationOptions) (*DurationReport, error) {
 	job, err := o.prepare(env)
 	if err != nil {
@@ -89,7 +88,7 @@ func Durations(ctx context.Context, env *app.Env, o DurationOptions) (*DurationR
 	return report, err
 }
 
-// write writes what was learned; each file is there whole or not at all.
+// write writes the learned models, each file atomically.
 func (o *DurationOptions) write(ctx context.Context, env *app.Env, d *estimate.Durations,
 	report *DurationReport) error {
 	if o.Out != "" {

@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// mostDrawn limits the texts of a feature that are drawn: those with the largest effect.
+	// mostDrawn limits the drawn texts of a feature to the ones with the largest effect.
 	mostDrawn = 20
-	// wideSpan is the ratio from which on an axis of numbers is logarithmic.
+	// wideSpan is the ratio from which an axis of numbers is logarithmic.
 	wideSpan = 100
 )
 
-// aboutBand stands below every shape.
+// aboutBand is the note below every shape.
 const aboutBand = "Added to the base. The band is the deviation over the bags, which share most of their rows."
 
-// drawImportance is a bar for each term.
+// drawImportance draws a bar per term.
 func drawImportance(terms []Term, unit string) figure.Figure {
 	b := &figure.Bars{Title: "Importance of terms",
 		X: figure.Axis{Name: "mean of what a term adds or takes off", Unit: unit, Zero: true}, Values: true}
@@ -32,7 +32,7 @@ func drawImportance(terms []Term, unit string) figure.Figure {
 	return b
 }
 
-// drawShape is the figure of a shape; nil for a map of two texts, which no axis can hold.
+// drawShape returns the figure of a shape; nil for a map of two texts, which has no suitable axis.
 func drawShape(s estimate.Shape, unit string) figure.Figure {
 	switch {
 	case len(s.Axes) == 2:
@@ -43,7 +43,7 @@ func drawShape(s estimate.Shape, unit string) figure.Figure {
 	return drawCurve(s, unit)
 }
 
-// drawCurve draws a feature of numbers.
+// drawCurve draws a numeric feature.
 func drawCurve(s estimate.Shape, unit string) figure.Figure {
 	bins := s.Axes[0].Bins
 	x := figure.Axis{Name: s.Term.Name,
@@ -71,7 +71,7 @@ func drawCurve(s estimate.Shape, unit string) figure.Figure {
 	return &figure.Chart{Title: "What " + s.Term.Name + " adds", Note: aboutBand, X: x, Panels: []figure.Panel{panel}}
 }
 
-// drawBars draws a feature of texts.
+// drawBars draws a text feature.
 func drawBars(s estimate.Shape, unit string) figure.Figure {
 	var order []int
 	for k, c := range s.Cells {
@@ -97,7 +97,7 @@ func drawBars(s estimate.Shape, unit string) figure.Figure {
 	return b
 }
 
-// drawHeat draws a map: along the width a feature of numbers. Bins without rows are empty.
+// drawHeat draws a map, with a numeric feature along the width. Bins without rows are empty.
 func drawHeat(s estimate.Shape, unit string) figure.Figure {
 	across := 1
 	if s.Axes[1].Text {
@@ -126,7 +126,7 @@ func drawHeat(s estimate.Shape, unit string) figure.Figure {
 				at = [2]int{c, r}
 			}
 			cell := s.Cells[at[0]*len(s.Axes[1].Bins)+at[1]]
-			if c == 0 { // where the number is missing
+			if c == 0 { // missing number
 				continue
 			}
 			line = append(line, heatCell(cell, most))

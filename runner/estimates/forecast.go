@@ -14,41 +14,40 @@ import (
 	"graft/runner/app"
 )
 
-// ForecastOptions say how submissions are forecast.
+// ForecastOptions configure the forecast of submissions.
 type ForecastOptions struct {
 	Options           // a trace, unless Ticks names a table
-	Ticks   string    // table of submissions by ten minutes, in place of a trace; empty counts those of the trace
-	From    time.Time // learn once from what was before, and forecast from then on; zero learns anew every week
+	Ticks   string    // table of submissions per ten minutes, instead of a trace; empty counts the trace's submissions
+	From    time.Time // learn once from data before it, then forecast; zero learns again every week
 	Models  string    // folder for the last models, jobs.json and gpus.json; empty writes none
 }
 
 // ForecastReport is the JSON output of `graft cluster forecast --json`.
 type ForecastReport struct {
 	Source string `json:"source"`    // file of the trace or of the submissions
-	Out    string `json:"out"`       // file of the forecasts
-	Steps  int    `json:"steps"`     // of ten minutes that were read
-	From   string `json:"from"`      // date of the first step that is forecast
-	To     string `json:"to"`        // date of the last one
-	Rows   int    `json:"forecasts"` // steps that are forecast
-	// of them that models forecast; others are expected to be as the last known hour
+	Out    string `json:"out"`       // file with the forecasts
+	Steps  int    `json:"steps"`     // number of ten-minute steps read
+	From   string `json:"from"`      // date of the first forecast step
+	To     string `json:"to"`        // date of the last forecast step
+	Rows   int    `json:"forecasts"` // number of forecast steps
+	// steps that models forecast; other steps repeat the last known hour
 	Learned int      `json:"learned"`
-	Times   int      `json:"times_learned"`    // how often models were learned
-	Target  string   `json:"target"`           // what was learned: plain, log or median
-	Jobs    Series   `json:"jobs"`             // that are submitted
-	GPUs    Series   `json:"gpus"`             // that they ask for
+	Times   int      `json:"times_learned"`    // number of times that models were learned
+	Target  string   `json:"target"`           // learned target: plain, log or median
+	Jobs    Series   `json:"jobs"`             // submitted jobs
+	GPUs    Series   `json:"gpus"`             // GPUs that they request
 	Models  []string `json:"models,omitempty"` // files of the last models
 	Shapes  []string `json:"shapes,omitempty"` // files of shape functions
 }
 
-// Series is the quality of the forecasts of a series, and the terms of its model.
+// Series holds the quality of the forecasts of a series, and the terms of its model.
 type Series struct {
-	Scores *Scores `json:"scores"` // of the steps that models forecast; null where there are none
-	Terms  []Term  `json:"terms"`  // of the last model, the most important first
+	Scores *Scores `json:"scores"` // scores of the steps that models forecast; null if there are none
+	Terms  []Term  `json:"terms"`  // terms of the last model, most important first
 }
 
-// Forecast learns how many jobs and GPUs are submitted in each ten minutes, and forecasts them.
-// The report comes with an error of the code failure.Partial where models or shapes were asked
-// for and there are no models.
+// Forecast learns the number of jobs and GPUs submitted in each ten minutes, and forecasts them. The report comes with
+// an error of the code failure.Partial if models or shapes are requested and there are no models.
 func Forecast(ctx context.Context, env *app.Env, o ForecastOptions) (*ForecastReport, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -75,7 +74,7 @@ func Forecast(ctx context.Context, env *app.Env, o ForecastOptions) (*ForecastRe
 	return report, err
 }
 
-// modelFiles are the files of models; empty where none are written.
+// modelFiles returns the files of models; empty if none are written.
 func (o *ForecastOptions) modelFiles() []string {
 	if o.Models == "" {
 		return []string{"", ""}
@@ -83,7 +82,7 @@ func (o *ForecastOptions) modelFiles() []string {
 	return []string{filepath.Join(o.Models, "jobs.json"), filepath.Join(o.Models, "gpus.json")}
 }
 
-// mayWriteAll checks, before anything is learned, whether files can be written afterwards.
+// mayWriteAll checks, before learning, whether files can be written afterwards.
 func (o *ForecastOptions) mayWriteAll(env *app.Env) error {
 	if o.Models != "" {
 		if err := env.Files.MkdirAll(o.Models); err != nil {
@@ -93,7 +92,7 @@ func (o *ForecastOptions) mayWriteAll(env *app.Env) error {
 	return o.mayWrite(env, append([]string{o.Out}, o.modelFiles()...)...)
 }
 
-// readTicks reads submissions, or counts those of the trace.
+// readTicks reads submissions, or counts the trace's submissions.
 func (o *ForecastOptions) readTicks(env *app.Env) ([]estimate.Tick, error) {
 	if o.Ticks != "" {
 		return o.readTable(env)
@@ -136,7 +135,7 @@ func (o *ForecastOptions) learn(ctx context.Context, ticks []estimate.Tick) (*es
 	return estimate.ForecastThroughput(ctx, ticks, o.From, how)
 }
 
-// write writes what was learned; each file is there whole or not at all.
+// write writes the learned models, each file atomically.
 func (o *ForecastOptions) write(ctx context.Context, env *app.Env, t *estimate.Throughput,
 	report *ForecastReport) error {
 	if o.Out != "" {

@@ -12,19 +12,19 @@ import (
 
 // durationJob holds the jobs to estimate and the options of the estimate.
 type durationJob struct {
-	jobs    []trace.Job // first those of the history
-	history int         // how many these are
-	later   int         // jobs of the history that came with the trace, or after it
-	format  string      // of the trace
+	jobs    []trace.Job // jobs, starting with the history
+	history int         // number of jobs in the history
+	later   int         // jobs of the history submitted during or after the trace
+	format  string      // format of the trace
 	o       estimate.DurationOptions
 }
 
-// date is that of a second.
+// date returns the date of a second.
 func (j *durationJob) date(second int64) string {
 	return j.o.Zero.Add(time.Duration(second) * time.Second).Format(time.DateTime)
 }
 
-// prepare reads all there is to learn from, before anything is written.
+// prepare reads all training data, before anything is written.
 func (o *DurationOptions) prepare(env *app.Env) (*durationJob, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ const (
 	oneWalk       = 1 << 33 // seconds, longer than any trace: a walk that learns once
 )
 
-// walks sets when models are learned.
+// walks sets the times at which models are learned.
 func (o *DurationOptions) walks(job *durationJob) error {
 	switch o.Walk {
 	case "", WalkWeek:
@@ -61,8 +61,7 @@ func (o *DurationOptions) walks(job *durationJob) error {
 	return nil
 }
 
-// read brings the trace and its history onto one line of time, whose second zero is the
-// midnight before the first job.
+// read aligns the trace and its history in time. Second zero is the midnight before the first job.
 func (o *DurationOptions) read(env *app.Env, job *durationJob) error {
 	read, err := o.readDated(env, o.Trace, o.Window)
 	if err != nil {
@@ -90,7 +89,7 @@ func (o *DurationOptions) read(env *app.Env, job *durationJob) error {
 	return o.unneededStart(given)
 }
 
-// begin puts second zero at the midnight before the first job.
+// begin sets second zero to the midnight before the first job.
 func (j *durationJob) begin(zero time.Time, first int64) {
 	earliest := first
 	for k := range j.jobs {
@@ -102,6 +101,6 @@ func (j *durationJob) begin(zero time.Time, first int64) {
 	}
 	j.o.Zero = zero.Add(time.Duration(by) * time.Second)
 	if j.history > 0 {
-		j.o.First = first - by // above zero, as the history is before it
+		j.o.First = first - by // positive, because the history is before it
 	}
 }

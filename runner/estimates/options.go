@@ -1,5 +1,5 @@
-// Package estimates learns from traces how long jobs run and how many will be submitted, and
-// shows what the models say of each feature.
+// Package estimates learns from traces the durations of jobs and the number of submissions, and shows the effect of
+// each feature in the models.
 package estimates
 
 import (
@@ -15,26 +15,26 @@ import (
 	"graft/runner/traces"
 )
 
-// Options say what is learned from and what is written.
+// Options configure training data and output.
 type Options struct {
-	Trace  string           // file of the trace; required
-	Format string           // of the trace; empty recognises it by its first bytes
-	Window *trace.Window    // seconds of the submissions that count; nil is all
-	Start  time.Time        // date of second zero, of a trace without dates; zero for one that has them
-	Model  estimate.Options // how models learn; zero fields have their defaults
-	Out    string           // file that is written; empty writes none
+	Trace  string           // trace file; required
+	Format string           // format of the trace; empty recognises it by its first bytes
+	Window *trace.Window    // range of seconds whose submissions count; nil means all
+	Start  time.Time        // date of second zero, for a trace without dates; zero for a trace with dates
+	Model  estimate.Options // options of the models; zero fields have their defaults
+	Out    string           // output file; empty writes none
 	Shapes string           // folder for tables and figures of the models' shapes; empty writes none
-	Force  bool             // replace files; false refuses those that are there
+	Force  bool             // replace files; false refuses to replace existing files
 }
 
-// validate checks, before anything is learned, how models learn.
+// validate checks the options of the models, before learning.
 func (o *Options) validate() error {
 	model := o.Model
 	model.EnsureDefaults()
 	return failure.With(failure.Usage, model.Validate())
 }
 
-// mayWrite checks, before anything is learned, whether files can be written afterwards.
+// mayWrite checks, before learning, whether files can be written afterwards.
 func (o *Options) mayWrite(env *app.Env, paths ...string) error {
 	for k, path := range paths {
 		if path == "" {
@@ -50,13 +50,13 @@ func (o *Options) mayWrite(env *app.Env, paths ...string) error {
 	return nil
 }
 
-// dated is a trace whose second zero has a date.
+// dated is a trace with a date for second zero.
 type dated struct {
 	*trace.Trace
-	given bool // the date is that of the options
+	given bool // the options give the date
 }
 
-// readDated reads a trace with at least one job. Its jobs are in the order of submission.
+// readDated reads a trace with at least one job. Jobs are in the order of submission.
 func (o *Options) readDated(env *app.Env, path string, window *trace.Window) (*dated, error) {
 	read := trace.Options{Format: o.Format, Window: window}
 	if err := read.Validate(); err != nil {
@@ -80,7 +80,7 @@ func (o *Options) readDated(env *app.Env, path string, window *trace.Window) (*d
 	return d, nil
 }
 
-// unneededStart is an error where a date was given of a trace that has dates.
+// unneededStart returns an error if a date is given for a trace that has dates.
 func (o *Options) unneededStart(needed bool) error {
 	if o.Start.IsZero() || needed {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"graft/report/runs"
 )
 
-// PrintDurations prints estimates of durations for people.
+// PrintDurations prints estimates of durations as text.
 func PrintDurations(w io.Writer, r *DurationReport) error {
 	d := &document.Document{}
 	d.Say(fmt.Sprintf("%s: %s, %s", r.Trace, r.Format, words.Plural(r.Jobs, "job")), historyText(r),
@@ -43,7 +43,7 @@ func historyText(r *DurationReport) string {
 	return text
 }
 
-// windowTable has a line for each window with jobs.
+// windowTable has a line per window with jobs.
 func windowTable(windows []Window) *document.Table {
 	t := document.NewTable("from").Numbers("", "", "learned from", "jobs").Numbers(document.UnitSeconds, "", "mae").
 		Numbers("", "", "95%", "r²", "95%")
@@ -61,12 +61,12 @@ func windowTable(windows []Window) *document.Table {
 	return t
 }
 
-// scoresText is the scores in a sentence.
+// scoresText describes the scores in a sentence.
 func scoresText(s *Scores, unit string) string {
 	return fmt.Sprintf("mean absolute error %s %s, R² %s", s.MAE, unit, s.R2)
 }
 
-// String is the value with its interval.
+// String formats the value with its interval.
 func (m Measure) String() string {
 	return Digits(runs.Value(m.Value)) + " " + intervalText(m)
 }
@@ -78,7 +78,7 @@ func intervalText(m Measure) string {
 	return fmt.Sprintf("[%s, %s]", Digits(*m.Low), Digits(runs.Value(m.High)))
 }
 
-// termTable has a line for each term.
+// termTable has a line per term.
 func termTable(terms []Term, unit string) *document.Table {
 	t := document.NewTable("term").Numbers(unit, "", "importance").Numbers(document.UnitShare, "%.1f%%", "share")
 	sum := 0.0
@@ -91,7 +91,7 @@ func termTable(terms []Term, unit string) *document.Table {
 	return t
 }
 
-// PrintForecast prints a forecast for people.
+// PrintForecast prints a forecast as text.
 func PrintForecast(w io.Writer, r *ForecastReport) error {
 	d := &document.Document{}
 	d.Say(fmt.Sprintf("%s: %s of ten minutes", r.Source, words.Plural(r.Steps, "step")),
@@ -115,7 +115,7 @@ func PrintForecast(w io.Writer, r *ForecastReport) error {
 	return d.Print(w)
 }
 
-// Print prints shapes for people: maps only where one is asked for.
+// Print prints shapes as text; maps only if one is requested.
 func (s *Shaped) Print(w io.Writer, asked bool) error {
 	d, m := &document.Document{}, s.Model
 	d.Say(fmt.Sprintf("%s: learned from %s, base %s, target %s", s.Path, words.Plural(m.Rows(), "row"),
@@ -132,7 +132,7 @@ func (s *Shaped) Print(w io.Writer, asked bool) error {
 	return d.Print(w)
 }
 
-// shapeTable has a line for each bin, or cell of a map, in which there were rows.
+// shapeTable has a line per bin, or cell of a map, with rows.
 func shapeTable(s estimate.Shape) *document.Table {
 	t := document.NewTable()
 	for _, a := range s.Axes {

@@ -10,11 +10,11 @@ import (
 	"graft/report/runs"
 )
 
-// Measure is a figure with its interval.
+// Measure is a number with its interval.
 type Measure struct {
-	Value *float64 `json:"value"` // of the rows as they are; null where it is not defined
-	Low   *float64 `json:"low"`   // end of the interval of 95%, which draws runs of rows
-	High  *float64 `json:"high"`  // the other end
+	Value *float64 `json:"value"` // value for the rows unchanged; null if undefined
+	Low   *float64 `json:"low"`   // lower end of the 95% interval, which draws runs of rows
+	High  *float64 `json:"high"`  // upper end of the interval
 }
 
 func newMeasure(m estimate.Measured) Measure {
@@ -23,12 +23,12 @@ func newMeasure(m estimate.Measured) Measure {
 
 // Scores are the errors of predictions.
 type Scores struct {
-	Rows int     `json:"rows"` // that a model predicted
+	Rows int     `json:"rows"` // rows that a model predicted
 	MAE  Measure `json:"mae"`  // mean of the absolute errors
-	R2   Measure `json:"r2"`   // share of the variance that is explained
+	R2   Measure `json:"r2"`   // fraction of the variance explained
 }
 
-// newScores is nil where nothing was predicted.
+// newScores returns nil if nothing was predicted.
 func newScores(s estimate.Scores) *Scores {
 	if s.Rows == 0 {
 		return nil
@@ -36,15 +36,15 @@ func newScores(s estimate.Scores) *Scores {
 	return &Scores{s.Rows, newMeasure(s.MAE), newMeasure(s.R2)}
 }
 
-// Term is a feature of a model, or two, and its importance.
+// Term is a feature of a model, or a pair of features, with its importance.
 type Term struct {
-	Name     string   `json:"name"`     // of the features
-	Features []string `json:"features"` // one, or two of a map
-	// mean of what it adds, whatever its sign, in the target's unit or its logarithm's
+	Name     string   `json:"name"`     // names of the features
+	Features []string `json:"features"` // one feature, or two for a map
+	// mean absolute value that it adds, in the unit of the target or of its logarithm
 	Importance float64 `json:"importance"`
 }
 
-// Terms are the terms of a model, the most important first. Those of nil are none.
+// Terms returns the terms of a model, most important first; empty for nil.
 func Terms(m *estimate.Model) []Term {
 	terms := []Term{}
 	if m == nil {
@@ -57,7 +57,7 @@ func Terms(m *estimate.Model) []Term {
 	return terms
 }
 
-// Unit is the unit of what terms add: that of the target, or its logarithm's.
+// Unit returns the unit of the values that terms add: the unit of the target or of its logarithm.
 func Unit(unit, target string) string {
 	if target == estimate.TargetPlain {
 		return unit

@@ -9,15 +9,14 @@ import (
 	"graft/runner/app"
 )
 
-// Shaped is a model of estimates and some of its shapes.
+// Shaped is a model of estimates with some of its shapes.
 type Shaped struct {
-	Path   string // of the model's file
+	Path   string // path of the model's file
 	Model  *estimate.Model
 	Shapes []estimate.Shape // in the model's order
 }
 
-// Shapes reads a model and the shape of a term, such as "hour" or "vc x hour"; an empty term is
-// all of them.
+// Shapes reads a model and the shape of a term, such as "hour" or "vc x hour"; an empty term means all.
 func Shapes(fsys files.FS, path, term string) (*Shaped, error) {
 	m, err := estimate.Load(fsys, path)
 	if err != nil {
@@ -27,7 +26,7 @@ func Shapes(fsys files.FS, path, term string) (*Shaped, error) {
 	return &Shaped{path, m, shapes}, err
 }
 
-// shapesOf are the shapes of a model, or that of one term.
+// shapesOf returns the shapes of a model, or the shape of one term.
 func shapesOf(m *estimate.Model, name string) ([]estimate.Shape, error) {
 	var shapes []estimate.Shape
 	var names []string
@@ -49,16 +48,16 @@ func shapesOf(m *estimate.Model, name string) ([]estimate.Shape, error) {
 	return shapes, nil
 }
 
-// plainTerm is a term's name as it is typed.
+// plainTerm returns a term's name as typed.
 func plainTerm(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(name, " × ", " "), " x ", " ")
 }
 
 // ShapesReport is the JSON output of `graft cluster shapes --json`.
 type ShapesReport struct {
-	Path   string       `json:"path"`   // of the model
-	Rows   int          `json:"rows"`   // that it was learned from
-	Base   float64      `json:"base"`   // to which terms are added
+	Path   string       `json:"path"`   // path of the model
+	Rows   int          `json:"rows"`   // rows that it was learned from
+	Base   float64      `json:"base"`   // base to which terms are added
 	Target string       `json:"target"` // plain; with log and median all values are added to log(1 + target)
 	Terms  []ShapedTerm `json:"terms"`  // in the model's order
 }
@@ -66,33 +65,33 @@ type ShapesReport struct {
 // ShapedTerm is a term with its shape.
 type ShapedTerm struct {
 	Term
-	Axes  []Axis `json:"axes"`  // one, or two of a map
-	Cells []Cell `json:"cells"` // by bin of the first axis and, of a map, within it by bin of the second
+	Axes  []Axis `json:"axes"`  // one axis, or two for a map
+	Cells []Cell `json:"cells"` // cells by bin of the first axis, then by bin of the second for a map
 }
 
 // Axis is a feature of a shape.
 type Axis struct {
-	Feature string `json:"feature"` // its name
+	Feature string `json:"feature"` // name of the feature
 	Text    bool   `json:"text"`    // whether its values are texts
-	Bins    []Bin  `json:"bins"`    // in order, that of missing values first
+	Bins    []Bin  `json:"bins"`    // bins in order, the bin of missing values first
 }
 
 // Bin is a part of a feature's values.
 type Bin struct {
 	Missing bool     `json:"missing,omitempty"` // holds the rows without a value
-	Low     *float64 `json:"low,omitempty"`     // of numbers: it holds those from here on
-	High    *float64 `json:"high,omitempty"`    // up to here, and in the last bin this one too
-	Levels  []string `json:"levels,omitempty"`  // of texts: those that it holds
+	Low     *float64 `json:"low,omitempty"`     // lower end of a numeric bin, inclusive
+	High    *float64 `json:"high,omitempty"`    // upper end, exclusive except in the last bin
+	Levels  []string `json:"levels,omitempty"`  // texts in the bin
 }
 
 // Cell holds the value that a term adds.
 type Cell struct {
 	Value     float64 `json:"value"`     // in the target's unit, or added to log(1 + target)
-	Deviation float64 `json:"deviation"` // of the value, over the bags
-	Rows      float64 `json:"rows"`      // that it was learned from
+	Deviation float64 `json:"deviation"` // deviation of the value over the bags
+	Rows      float64 `json:"rows"`      // rows that it was learned from
 }
 
-// Report is the model and its shapes as values.
+// Report returns the model and its shapes as values.
 func (s *Shaped) Report() *ShapesReport {
 	r := &ShapesReport{Path: s.Path, Rows: s.Model.Rows(), Base: s.Model.Base(), Target: s.Model.Target()}
 	for _, shape := range s.Shapes {

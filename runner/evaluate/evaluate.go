@@ -1,5 +1,5 @@
-// Package evaluate judges policies by tables of all sequences of actions, beside baselines
-// that need no learning.
+// Package evaluate evaluates policies on tables of all sequences of actions, and compares them with baselines that need
+// no learning.
 package evaluate
 
 import (
@@ -13,13 +13,13 @@ import (
 
 // Result holds the result of an evaluation. Either Compared or LeftOut is set; the other is nil.
 type Result struct {
-	Compared *runs.EvaluationReport // policies that were given
-	LeftOut  *runs.LeaveOutReport   // policies that learned from what was not left out
+	Compared *runs.EvaluationReport // given policies
+	LeftOut  *runs.LeaveOutReport   // policies evaluated on held-out tables
 	*evaluation.Comparison
 }
 
-// Run evaluates policies as options say, and keeps what comes out where they name a run
-// folder. A run folder has an outcome only where all went well.
+// Run evaluates policies and writes the result into a run folder, if the options name one. The run folder has an
+// outcome only if all went well.
 func Run(ctx context.Context, env *app.Env, o Options) (*Result, error) {
 	e, err := Prepare(ctx, env, o)
 	if err != nil {
@@ -37,16 +37,16 @@ func Run(ctx context.Context, env *app.Env, o Options) (*Result, error) {
 	return r, folder.Finish(r.Outcome())
 }
 
-// Evaluation is policies and tables that were read. It is made by Prepare.
+// Evaluation holds policies and tables. Prepare makes it.
 type Evaluation struct {
 	o        Options
 	env      *app.Env
-	policies []*Policy                  // empty where tables are left out
-	study    evaluation.LeaveOutOptions // the zero value where none are
-	file     *config.Document           // that says how policies learn; nil where no tables are left out
+	policies []*Policy                  // empty if tables are held out
+	study    evaluation.LeaveOutOptions // the zero value if no tables are held out
+	file     *config.Document           // configuration of learning; nil if no tables are held out
 }
 
-// Prepare checks options and reads what they name.
+// Prepare checks options and reads the named files.
 func Prepare(ctx context.Context, env *app.Env, o Options) (*Evaluation, error) {
 	err := o.Validate(env.Files)
 	if err != nil {
@@ -84,7 +84,7 @@ func (e *Evaluation) Judge(ctx context.Context) (*Result, error) {
 	return r, err
 }
 
-// Keep writes a result into a run folder of its own.
+// Keep writes a result into a new run folder.
 func (e *Evaluation) Keep(r *Result) error {
 	folder, err := e.create()
 	if err != nil {
@@ -94,12 +94,12 @@ func (e *Evaluation) Keep(r *Result) error {
 	return folder.Finish(r.Outcome())
 }
 
-// Outcome is the result as a run folder keeps it.
+// Outcome returns the result in the form of outcome.json.
 func (r *Result) Outcome() *runs.EvaluationOutcome {
 	return runs.NewEvaluationOutcome(r.Compared, r.LeftOut)
 }
 
-// report adds to a comparison what was given, and each decision.
+// report adds the inputs and each decision to a comparison.
 func (e *Evaluation) report(c *evaluation.Comparison) (*runs.EvaluationReport, error) {
 	r := &runs.EvaluationReport{Against: c.Against, Floor: c.Floor, Standings: c.Standings}
 	for _, p := range e.policies {

@@ -14,14 +14,14 @@ import (
 	"graft/simulation"
 )
 
-// Inputs hold the inputs of an evaluation, as its run folder stores them.
+// Inputs hold the inputs of an evaluation, as stored in its run folder.
 type Inputs struct {
 	config.EvaluationOptions
-	Text     string   // of the file that says how policies learn; empty for none
-	Networks []string // of the tables
+	Text     string   // text of the configuration of learning; empty for none
+	Networks []string // networks of the tables
 }
 
-// inputs reads what the run folder says of the policies, tables and files.
+// inputs reads the details of the policies, tables and files for the run folder.
 func (e *Evaluation) inputs() (Inputs, error) {
 	in := Inputs{EvaluationOptions: config.EvaluationOptions{Policies: e.o.Policies, Tables: e.o.Tables,
 		Vocab: e.o.Vocab, Prefix: e.o.Prefix}}
@@ -57,7 +57,7 @@ func (in *Inputs) AddTables(trees []*simulation.Tree) {
 	}
 }
 
-// create makes the run folder. It is nil where none was asked for.
+// create makes the run folder; nil if none is requested.
 func (e *Evaluation) create() (*Folder, error) {
 	if e.o.Out == "" {
 		return nil, nil
@@ -70,15 +70,14 @@ func (e *Evaluation) create() (*Folder, error) {
 		results.Manifest{Device: "cpu"}))
 }
 
-// Folder is the run folder of an evaluation. It is made by Create; nil keeps nothing.
+// Folder is the run folder of an evaluation. Create makes it; nil writes nothing.
 type Folder struct {
 	run                          *results.Run
 	verdicts, members, standings *results.Stream
-	folds                        *results.Stream // nil where nothing is left out
+	folds                        *results.Stream // nil if nothing is held out
 }
 
-// Create makes a run folder, in which there is no outcome yet. With force an existing one
-// is moved aside.
+// Create makes a run folder without an outcome. With force an existing folder is moved aside.
 func Create(fsys files.FS, folder string, force bool, in Inputs, m results.Manifest) (*Folder, error) {
 	slices.Sort(in.Networks)
 	m.Network = strings.Join(slices.Compact(in.Networks), ", ")
@@ -98,7 +97,7 @@ func Create(fsys files.FS, folder string, force bool, in Inputs, m results.Manif
 	return f, nil
 }
 
-// open makes the tables, by which the folder is known.
+// open makes the tables that identify the folder.
 func (f *Folder) open(folds bool) (err error) {
 	for _, one := range []struct {
 		stream  **results.Stream
@@ -116,15 +115,14 @@ func (f *Folder) open(folds bool) (err error) {
 	return nil
 }
 
-// Close gives the folder back; one that is not finished has no outcome.
+// Close releases the folder; an unfinished one has no outcome.
 func (f *Folder) Close() {
 	if f != nil {
-		_ = f.run.Close() // Finish has returned the error of a folder that counts
+		_ = f.run.Close() // Finish has returned the error of a valid folder
 	}
 }
 
-// Finish writes all rows, then the outcome, without which the rest does not count, and
-// closes the folder.
+// Finish writes all rows, then the outcome, which makes the rest valid, and closes the folder.
 func (f *Folder) Finish(o *runs.EvaluationOutcome) error {
 	if f == nil {
 		return nil

@@ -20,9 +20,8 @@ import (
 	"graft/simulation/learning"
 )
 
-// prepareLeaving reads the tables, and how policies learn from them. Tables of one name
-// are one scenario, and left out together. Those of a file that are held out are left out
-// in turn like the others, or all of them at once.
+// prepareLeaving reads the tables, and the options of learning from them. Tables with the same name are one scenario,
+// and held out together. Tables that a file holds out are held out in turn like the others, or all at once.
 func (e *Evaluation) prepareLeaving() error {
 	leave := &e.o.Leave
 	if leave.File == "" {
@@ -62,7 +61,7 @@ func (e *Evaluation) prepareLeaving() error {
 	return nil
 }
 
-// plan says how policies learn, with seeds from a first one on, and in which ways they may.
+// plan sets the options of learning, with consecutive seeds from the first, and the alternatives to select from.
 func (e *Evaluation) plan(first uint64, atOnce int, ways ...learning.Options) {
 	e.study = evaluation.LeaveOutOptions{By: groupings[e.o.Leave.By], Ways: []evaluation.Way{{Options: ways}},
 		AtOnce: atOnce, Against: e.o.Leave.Against}
@@ -74,7 +73,7 @@ func (e *Evaluation) plan(first uint64, atOnce int, ways ...learning.Options) {
 // steps returns the upper limit on learning steps.
 func (e *Evaluation) steps() int { return e.study.Ways[0].Options[0].Length() }
 
-// judgeLeaving has policies learn from some tables and judges them by the others.
+// judgeLeaving trains policies on some tables and evaluates them on the others.
 func (e *Evaluation) judgeLeaving(ctx context.Context) (*Result, error) {
 	p := &progress{env: e.env, pace: app.NewProgressLimiter(e.env.Now)}
 	if e.env.Show != nil {
@@ -90,8 +89,8 @@ func (e *Evaluation) judgeLeaving(ctx context.Context) (*Result, error) {
 	return &Result{LeftOut: r, Comparison: left.Comparison}, nil
 }
 
-// progress shows how far leaving out is: by a bar, else by lines in the log, one for each
-// group and otherwise paced.
+// progress shows the progress of cross-validation: by a bar, otherwise by log lines, one per group and at limited
+// intervals.
 type progress struct {
 	env  *app.Env
 	pace *app.ProgressLimiter
@@ -115,7 +114,7 @@ func (l *progress) read() evaluation.LeaveOutProgress {
 	return l.now
 }
 
-// scene is the progress bar.
+// scene returns the progress bar.
 func (l *progress) scene() app.Progress {
 	return app.Progress{
 		Done: func() (int64, int64) {
@@ -132,7 +131,7 @@ func (l *progress) scene() app.Progress {
 	}
 }
 
-// Groups is the number of groups that tables are left out in, as in LeaveOut.By.
+// Groups returns the number of groups for holding out, as in LeaveOut.By.
 func Groups(by string, trees []*simulation.Tree) int {
 	names := map[string]bool{}
 	for _, t := range trees {

@@ -18,44 +18,44 @@ import (
 	"graft/simulation/learning"
 )
 
-// Options say what is evaluated, and how.
+// Options configure an evaluation.
 type Options struct {
-	// files of policies, or folders of their runs; at least one, but none where tables are left out
+	// files of policies, or folders of their runs; at least one, or none if tables are held out
 	Policies []string
 	Tables   []string           // folders of tables; at least one, unless Leave.File names them
-	Trees    []*simulation.Tree // the tables, where they were read already; nil reads them
-	Vocab    string             // folder or file of the vocabulary of policies of the original's; needed for those
-	Prefix   string             // token 0 before the layers, for those: "always", "never", or empty for as it learned
-	Out      string             // run folder; empty keeps nothing
+	Trees    []*simulation.Tree // tables already read; nil reads them
+	Vocab    string             // folder or file of the vocabulary of the original's policies; required for these
+	Prefix   string             // token 0 before the layers (original): "always", "never"; empty means as it learned
+	Out      string             // run folder; empty writes none
 	Force    bool               // move an existing run folder aside; false refuses it
-	Leave    LeaveOut           // the zero value leaves nothing out
+	Leave    LeaveOut           // held-out tables; the zero value holds none out
 }
 
-// LeaveOut has policies learn from some tables and be judged by the others.
+// LeaveOut trains policies on some tables and evaluates them on the others.
 type LeaveOut struct {
-	// left out together: "scenario", "network", "dataset", "budget", or "held-out", what the file holds
-	// out; empty leaves nothing out
+	// unit of holding out: "scenario", "network", "dataset", "budget", or "held-out" for the tables that the file holds
+	// out; empty holds nothing out
 	By string
 	// configuration of graft learn, for tables, options and seeds; empty uses the fields below
 	File     string
-	Learning *config.TreeLearning // the file, where it was read already; nil reads it
-	// assignments to keys of the file; of the policies with one of them or none, those are taken that do best
-	// within what they learn from
+	Learning *config.TreeLearning // the file if already read; nil reads it
+	// assignments to keys of the file; of the policies with one of them or none, the best on their training tables are
+	// selected
 	Try   []string
-	For   string // default options of learning, for "new" or "known" scenarios; empty is new
-	Seeds int    // policies that learn each time; zero is the file's, or 10
-	Steps int    // of learning at most; zero is the default of For
-	// the one of evaluation.Rivals that differences are to; empty is the best fixed sequence
+	For   string // default options of learning, for "new" or "known" scenarios; empty means new
+	Seeds int    // policies per group; zero means the file's, or 10
+	Steps int    // upper bound on learning steps; zero means the default of For
+	// baseline of differences, one of evaluation.Rivals; empty means the best fixed sequence
 	Against string
 }
 
-// defaultSeeds is the number of policies that learn each time where nothing is said.
+// defaultSeeds is the default number of policies per group.
 const defaultSeeds = 10
 
-// heldOut is the value of LeaveOut.By that leaves out what a file holds out.
+// heldOut is the value of LeaveOut.By that uses the tables that a file holds out.
 const heldOut = "held-out"
 
-// groupings map the other values of LeaveOut.By to the unit that is left out.
+// groupings map the other values of LeaveOut.By to the unit of holding out.
 var groupings = map[string]evaluation.By{"scenario": evaluation.ByScenario, "network": evaluation.ByNetwork,
 	"dataset": evaluation.ByDataset, "budget": evaluation.ByBudget}
 
@@ -63,7 +63,7 @@ var groupings = map[string]evaluation.By{"scenario": evaluation.ByScenario, "net
 var defaults = map[string]func() learning.Options{"": learning.NewTransferOptions, "new": learning.NewTransferOptions,
 	"known": learning.NewOptions}
 
-// Validate lists all that is wrong. Its errors have the code failure.Usage.
+// Validate returns every invalid option. Its errors have the code failure.Usage.
 func (o Options) Validate(fsys files.FS) error {
 	switch {
 	case o.Leave.By == heldOut && o.Leave.File == "":
@@ -105,12 +105,12 @@ func (o LeaveOut) validate() error {
 	return errors.Join(faults...)
 }
 
-// reading returns the options with which a policy of the original's reads and decides.
+// reading returns the options for reading and deciding of the original's policies.
 func (o Options) reading() bilstm.Options {
 	return bilstm.Options{Prefix: bilstm.Prefix(o.Prefix)}
 }
 
-// repeated is the first path that is there twice, or empty.
+// repeated returns the first path that occurs twice, or empty.
 func repeated(fsys files.FS, paths []string) string {
 	for k, p := range paths {
 		if slices.ContainsFunc(paths[:k], func(other string) bool { return samePath(fsys, other, p) }) {
@@ -120,7 +120,7 @@ func repeated(fsys files.FS, paths []string) string {
 	return ""
 }
 
-// samePath reports whether two paths lead to the same place.
+// samePath reports whether two paths refer to the same file.
 func samePath(fsys files.FS, a, b string) bool {
 	if filepath.Clean(a) == filepath.Clean(b) {
 		return true

@@ -13,28 +13,28 @@ import (
 	"graft/runner/app"
 )
 
-// OriginalOptions say about which policy the original's report is.
+// OriginalOptions select the policy of the original's report.
 type OriginalOptions struct {
-	Policy      string // folder or file of a policy of the original's; needed
-	Table       string // folder of a table of the original's; needed
-	Vocab       string // folder or file of its vocabulary; needed
-	Prefix      string // token 0 before the layers: "always", "never", or empty for as it was reported on
-	AsPublished bool   // make both mistakes of the original's last code, with an empty Prefix; false makes none
+	Policy      string // folder or file of a policy of the original's; required
+	Table       string // folder of a table of the original's; required
+	Vocab       string // folder or file of its vocabulary; required
+	Prefix      string // token 0 before the layers: "always", "never", or empty for as in its report
+	AsPublished bool   // reproduce both mistakes of the original's last code, with an empty Prefix
 }
 
-// OriginalReport is the evaluation of one policy as the original did it.
+// OriginalReport is the evaluation of one policy as in the original.
 type OriginalReport struct {
 	o          OriginalOptions
 	evaluation *original.Evaluation
 	network    *model.Network
 }
 
-// Write writes the report to the byte as the original did.
+// Write writes the report byte for byte as the original did.
 func (r *OriginalReport) Write(w io.Writer) error {
 	return r.evaluation.WriteReport(w, r.network, r.o.Policy, r.o.Table)
 }
 
-// Original evaluates one policy as the original did.
+// Original evaluates one policy as in the original.
 func Original(ctx context.Context, env *app.Env, o OriginalOptions) (*OriginalReport, error) {
 	if kind, err := kindOf(env.Files, o.Policy); err == nil && kind == runs.StructuralPolicy {
 		return nil, failure.Usagef("option compat is the report of the original, and %s is a structural policy; "+
@@ -58,17 +58,15 @@ func Original(ctx context.Context, env *app.Env, o OriginalOptions) (*OriginalRe
 	return &OriginalReport{o, e, n}, err
 }
 
-// reportedWithToken reports whether the original put token 0 before the layers when it
-// reported on a policy. Reports were made at two times. At the first, policies with 13
-// vectors that had gone on from others were held against the tables of the first
-// network, as they had learned: with token 0 where 13 vectors say so. All others were
-// reported on when nothing was put before the layers any more.
+// reportedWithToken reports whether the original put token 0 before the layers when it reported on a policy. It
+// reported at two times. At the first, it compared policies with 13 vectors that were continued from others with the
+// tables of the first network, as they had learned: with token 0 if they have 13 vectors. It reported on all others
+// when it no longer put anything before the layers.
 func reportedWithToken(p *bilstm.Policy, run *published.Run, n *model.Network) bool {
 	return p.Prefixed() && run != nil && run.Source != "" && p.Early(n)
 }
 
-// read reads the policy that was named, or the one that the original would have taken for
-// it, and the run of the one that was named.
+// read reads the named policy, or the one that the original would have taken instead, and the run of the named one.
 func (o OriginalOptions) read(env *app.Env) (*bilstm.Policy, *published.Run, error) {
 	reading := bilstm.Options{Prefix: bilstm.Prefix(o.Prefix)}
 	if o.AsPublished {

@@ -21,17 +21,17 @@ import (
 	"graft/simulation/evaluation"
 )
 
-// Policy is a policy that is evaluated.
+// Policy is an evaluated policy.
 type Policy struct {
-	Path       string // as it was given
-	Name       string // in all that is reported
+	Path       string // path as given
+	Name       string // name in reports
 	Kind       runs.PolicyOrigin
-	Entrants   []evaluation.Candidate // the first is whose decisions are shown
-	Structural *decider.Structural    // nil for one of the original's
-	Legacy     *bilstm.Policy         // nil for a structural one
+	Entrants   []evaluation.Candidate // the report shows the decisions of the first
+	Structural *decider.Structural    // nil for a policy of the original's
+	Legacy     *bilstm.Policy         // nil for a structural policy
 }
 
-// ReadPolicies reads o.Policies; of the other options it looks at Vocab and Prefix.
+// ReadPolicies reads o.Policies. It uses only Vocab and Prefix of the other options.
 func ReadPolicies(ctx context.Context, fsys files.FS, o Options) ([]*Policy, error) {
 	var all []*Policy
 	names := policyNames(o.Policies)
@@ -50,7 +50,7 @@ func ReadPolicies(ctx context.Context, fsys files.FS, o Options) ([]*Policy, err
 	return all, nil
 }
 
-// policyNames are the last parts of paths, or all of them where those are alike.
+// policyNames returns the last parts of paths, or whole paths if these are equal.
 func policyNames(paths []string) []string {
 	counts := map[string]int{}
 	for _, path := range paths {
@@ -88,8 +88,7 @@ func needsVocab(policy string) error {
 	return failure.Usagef("option vocab is missing; %s needs the folder of the vocabulary that it learned with", policy)
 }
 
-// kindOf tells a structural policy from one of the original's, by what is in the folder
-// or by the header of the file.
+// kindOf distinguishes structural policies from the original's by the content of the folder or the header of the file.
 func kindOf(fsys files.FS, path string) (runs.PolicyOrigin, error) {
 	info, err := fsys.Stat(path)
 	if err != nil {
@@ -117,8 +116,7 @@ func kindOf(fsys files.FS, path string) (runs.PolicyOrigin, error) {
 	return runs.OriginalPolicy, nil
 }
 
-// files are the paths of a structural policy: of the vote of all seeds and, in a run's
-// folder, of each seed.
+// files returns the paths of a structural policy: of the vote of all seeds and, in a run's folder, of each seed.
 func (p *Policy) files(fsys files.FS) (vote string, seeds []string, err error) {
 	info, err := fsys.Stat(p.Path)
 	if err != nil || !info.IsDir() {
@@ -152,7 +150,7 @@ func (p *Policy) readStructural(fsys files.FS) error {
 	return nil
 }
 
-// digest is of the files that make a policy.
+// digest hashes the files of a policy.
 func (p *Policy) digest(fsys files.FS) (string, error) {
 	if p.Kind == runs.StructuralPolicy {
 		vote, seeds, err := p.files(fsys)
@@ -171,7 +169,7 @@ func (p *Policy) digest(fsys files.FS) (string, error) {
 	return runs.DigestOf(fsys, filepath.Join(p.Path, bilstm.FileName))
 }
 
-// describe is the policy as a report has it. Vocab is that of policies of the original's.
+// describe returns the policy for a report. Vocab is the vocabulary of the original's policies.
 func (p *Policy) describe(vocab string) runs.EvaluatedPolicy {
 	r := runs.EvaluatedPolicy{Policy: p.Path, Name: p.Name, Kind: p.Kind}
 	if p.Legacy != nil {
@@ -187,8 +185,7 @@ func (p *Policy) describe(vocab string) runs.EvaluatedPolicy {
 	return r
 }
 
-// seen says which of the tables a structural policy learned from, by its notes; empty is not
-// known.
+// seen returns the tables that a structural policy learned from, by its notes; empty means unknown.
 func (p *Policy) seen(trees []*simulation.Tree) string {
 	if p.Structural == nil || p.Structural.Notes["tables"] == "" {
 		return ""
@@ -210,7 +207,7 @@ func (p *Policy) seen(trees []*simulation.Tree) string {
 	return evaluation.SeenThese
 }
 
-// withBaselines are all choosers that are compared. The best fixed sequence has seen the tables.
+// withBaselines returns all choosers to compare. The best fixed sequence is selected on these tables.
 func withBaselines(policies []*Policy, trees []*simulation.Tree) ([]evaluation.Candidate, error) {
 	var entrants []evaluation.Candidate
 	for _, p := range policies {

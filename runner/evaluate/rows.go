@@ -41,7 +41,7 @@ var (
 		{Name: "learned_from", Kind: results.String}}
 )
 
-// fill writes how all fared in each table, and over all.
+// fill writes the results of all choosers in each table, and over all.
 func (f *Folder) fill(o *runs.EvaluationOutcome) error {
 	c := o.Comparison()
 	for k, t := range c.Tables {
@@ -76,7 +76,7 @@ func (f *Folder) verdict(o *runs.EvaluationOutcome, table int, v evaluation.Scor
 
 func sequenceCell(v evaluation.Score) string { return strings.Join(v.Sequence, " ") }
 
-// low and high are the ends of an interval as cells; without one they are missing.
+// low and high format the ends of an interval as cells; without an interval they are missing.
 func low(i *stat.Interval) any {
 	if i == nil {
 		return nil
@@ -102,7 +102,7 @@ func (f *Folder) standing(s evaluation.Standing) error {
 		s.LowHalf, s.Worst, s.WorstOne, mean, low(over), high(over), inside)
 }
 
-// fold writes what was left out in turn.
+// fold writes the results per held-out group.
 func (f *Folder) fold(o *runs.EvaluationOutcome) error {
 	if o.LeftOut == nil {
 		return nil

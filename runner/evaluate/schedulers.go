@@ -22,18 +22,18 @@ import (
 	"graft/runner/app"
 )
 
-// SchedulerOptions say which schedulers of elastic jobs are compared, and on what.
+// SchedulerOptions select the schedulers of elastic jobs to compare, and the workloads.
 type SchedulerOptions struct {
 	File string   // configuration of 'graft learn' with a section workloads; required
 	Set  []string // assignments after the file; empty changes nothing
 	// learned schedulers: run folders or files; empty means the run folder of the file, if there is one
 	Policies []string
-	Against  string // scheduler that differences are from; empty means optimus where it is compared, else the first
+	Against  string // baseline of differences; empty means optimus if it is compared, else the first
 	Out      string // new run folder; empty writes none
 	Force    bool   // move an existing folder aside; false refuses it
 }
 
-// Schedulers compares schedulers on the workloads of test, which no learner has seen.
+// Schedulers compares schedulers on the test workloads, which no learner has used.
 func Schedulers(ctx context.Context, env *app.Env, o SchedulerOptions) (*runs.ElasticComparison, error) {
 	l, err := config.ReadNamed[*jobfile.File](jobfile.KindName, config.Open(env.Files, o.File), o.Set)
 	if err != nil {
@@ -62,7 +62,7 @@ func Schedulers(ctx context.Context, env *app.Env, o SchedulerOptions) (*runs.El
 	return c, nil
 }
 
-// entrants are the schedulers of the file and the learned ones.
+// entrants returns the schedulers of the file and the learned ones.
 func entrants(env *app.Env, l *jobfile.File, o SchedulerOptions) ([]elasticworld.Scheduler, error) {
 	all, paths := slices.Clone(l.Rivals()), o.Policies
 	if len(paths) == 0 {
@@ -94,7 +94,7 @@ func entrants(env *app.Env, l *jobfile.File, o SchedulerOptions) ([]elasticworld
 	return all, nil
 }
 
-// against is the scheduler that differences are from.
+// against returns the baseline of differences.
 func against(all []elasticworld.Scheduler, wanted string) string {
 	const usual = "optimus"
 	otherwise := all[0].Kind.Name
@@ -135,7 +135,7 @@ func compareSchedulers(ctx context.Context, l *jobfile.File,
 	return c, nil
 }
 
-// meanTime is the mean time to completion, or runs.JobsLeft after so many slots.
+// meanTime returns the mean time to completion, or runs.JobsLeft after the limit of slots.
 func meanTime(ctx context.Context, s elastic.Study, kind elastic.Kind, slots int) (float64, error) {
 	if s.Options.Limit == 0 || s.Options.Limit > slots {
 		s.Options.Limit = slots
@@ -154,7 +154,7 @@ func meanTime(ctx context.Context, s elastic.Study, kind elastic.Kind, slots int
 var comparisonColumns = []results.Column{{Name: "scheduler", Kind: results.String}, {Name: "workload",
 	Kind: results.Int}, {Name: "seed", Kind: results.Int}, {Name: "jct_mean"}, {Name: "jct_lower_bound"}}
 
-// comparisonFolder makes the run folder; nil where none was asked for.
+// comparisonFolder makes the run folder; nil if none is requested.
 func comparisonFolder(env *app.Env, l *jobfile.File, o SchedulerOptions) (*results.Run, error) {
 	if o.Out == "" {
 		return nil, nil

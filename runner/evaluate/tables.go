@@ -11,7 +11,7 @@ import (
 	"graft/simulation/tables"
 )
 
-// readTrees reads the tables, unless they were handed in.
+// readTrees reads the tables, unless they were supplied.
 func (e *Evaluation) readTrees() error {
 	if e.o.Trees != nil {
 		return nil
@@ -26,8 +26,7 @@ func (e *Evaluation) readTrees() error {
 	return nil
 }
 
-// tableFault gives an error of reading a table its exit code, and says how to find all
-// that is wrong there.
+// tableFault sets the exit code of an error of reading a table, and adds how to list all its faults.
 func tableFault(folder string, err error) error {
 	var faults tables.Faults
 	if errors.As(err, &faults) {
@@ -40,7 +39,7 @@ func tableFault(folder string, err error) error {
 	return app.ReadFault(err)
 }
 
-// tellApart replaces names that several tables have by their paths.
+// tellApart replaces names shared by several tables by their paths.
 func tellApart(trees []*simulation.Tree, folders []string) {
 	names := map[string]int{}
 	for _, t := range trees {

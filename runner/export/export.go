@@ -20,18 +20,18 @@ import (
 	"graft/trainer"
 )
 
-// Options of Run.
+// Options configure Run.
 type Options struct {
-	Out     string        // path to write; its extension selects the form; needed
-	Weights string        // file of weights, for targets without trained weights of their own
+	Out     string        // path to write; its extension selects the form; required
+	Weights string        // file of weights, for targets without trained weights
 	Force   bool          // replace existing files
-	At      trainer.Which // network of the run; empty is trainer.AtEnd
+	At      trainer.Which // network of the run; empty means trainer.AtEnd
 }
 
 // Report lists the files that Run wrote.
 type Report struct {
 	Network    string   `json:"network"`    // class of the network
-	Parameters int      `json:"parameters"` // that an optimizer trains
+	Parameters int      `json:"parameters"` // number of trained parameters
 	Files      []string `json:"files"`      // paths
 }
 
@@ -41,12 +41,12 @@ type source struct {
 	weights *weights.Set
 }
 
-// form writes one kind of file, and returns the paths of other files that belong to it.
+// form writes one kind of file, and returns the paths of associated files.
 type form struct {
 	extension string
 	about     string
 	write     func(fsys files.FS, path, version string, s source) error
-	beside    func(path string) []string // nil means no other file
+	beside    func(path string) []string // associated files; nil means none
 }
 
 var forms = []form{
@@ -62,8 +62,8 @@ var forms = []form{
 
 // Form is a kind of file that Run writes.
 type Form struct {
-	Extension string // that selects it
-	About     string // one line
+	Extension string // extension that selects it
+	About     string // one-line description
 }
 
 // List lists the forms.
@@ -74,7 +74,7 @@ func List() (list []Form) {
 	return list
 }
 
-// Forms describes the extensions, one in each line.
+// Forms describes the extensions, one per line.
 func Forms() string {
 	var b strings.Builder
 	for _, f := range forms {
@@ -83,8 +83,7 @@ func Forms() string {
 	return b.String()
 }
 
-// Run writes the trained network of a run folder, or a network of the zoo or of a file with
-// given weights.
+// Run writes the trained network of a run folder, or a network of the zoo or of a file with given weights.
 func Run(env *app.Env, target string, o Options) (*Report, error) {
 	extension := strings.ToLower(filepath.Ext(o.Out))
 	k := slices.IndexFunc(forms, func(f form) bool { return f.extension == extension })
@@ -110,7 +109,7 @@ func Run(env *app.Env, target string, o Options) (*Report, error) {
 	return &Report{s.network.Name(), s.network.Parameters(), paths}, nil
 }
 
-// read loads a target and checks that its weights are the network's.
+// read loads a target and checks that its weights match the network.
 func read(fsys files.FS, target string, o Options, weighty bool) (s source, err error) {
 	path := o.Weights
 	if !slices.Contains([]trainer.Which{"", trainer.AtEnd, trainer.AtBest}, o.At) {
@@ -151,7 +150,7 @@ func writeONNX(fsys files.FS, path, version string, s source) error {
 	return writeFile(fsys, path, data)
 }
 
-// weightsBeside is the file of weights of a Python module.
+// weightsBeside returns the file of weights of a Python module.
 func weightsBeside(path string) string {
 	return strings.TrimSuffix(path, filepath.Ext(path)) + ".safetensors"
 }

@@ -15,26 +15,26 @@ import (
 	"graft/trainer"
 )
 
-// ForwardOptions of Forward.
+// ForwardOptions configure Forward.
 type ForwardOptions struct {
-	Inputs  string        // JSON file of the inputs; needed
-	Weights string        // file of weights, for targets without trained weights of their own
-	Out     string        // JSON file to write the outputs to; empty writes none
-	At      trainer.Which // network of the run; empty is trainer.AtEnd
+	Inputs  string        // JSON file of the inputs; required
+	Weights string        // file of weights, for targets without trained weights
+	Out     string        // JSON file for the outputs; empty writes none
+	At      trainer.Which // network of the run; empty means trainer.AtEnd
 }
 
-// ForwardReport holds what a network computes.
+// ForwardReport holds the outputs of a network.
 type ForwardReport struct {
 	Network string    `json:"network"`           // class of the network
-	Shape   []int     `json:"shape"`             // examples, then the sizes of an example's outputs
-	Logits  []float32 `json:"logits"`            // example after example
-	Classes []string  `json:"classes,omitempty"` // names of the outputs, where they are known
+	Shape   []int     `json:"shape"`             // number of examples, then the shape of an example's outputs
+	Logits  []float32 `json:"logits"`            // values, one example after the other
+	Classes []string  `json:"classes,omitempty"` // names of the outputs, if known
 }
 
 // array is an array of a JSON file.
 type array struct {
 	Shape  []int     `json:"shape"`
-	DType  string    `json:"dtype"` // empty is float32
+	DType  string    `json:"dtype"` // empty means float32
 	Values []float64 `json:"values"`
 }
 
@@ -46,8 +46,8 @@ func (x array) tensor(s *torch.Scope, dtype torch.DType) *torch.Tensor {
 // largestInputs limits the file of inputs, in bytes.
 const largestInputs = 1 << 30
 
-// Forward computes the outputs of a network in evaluation mode, with PyTorch's order of operations, for
-// inputs as the network takes them: normalised where its data were.
+// Forward computes the outputs of a network in evaluation mode, with PyTorch's order of operations. Inputs are in the
+// form that the network takes: normalised if its training data were.
 func Forward(ctx context.Context, env *app.Env, target string, o ForwardOptions) (*ForwardReport, error) {
 	x, err := readInputs(env.Files, o.Inputs)
 	if err != nil {
@@ -60,7 +60,7 @@ func Forward(ctx context.Context, env *app.Env, target string, o ForwardOptions)
 	return r, writeOutputs(env.Files, o.Out, r)
 }
 
-// writeOutputs writes the names that PyTorch's side of a comparison has.
+// writeOutputs writes the outputs under the names of the PyTorch side of a comparison.
 func writeOutputs(fsys files.FS, path string, r *ForwardReport) error {
 	data, err := json.Marshal(struct {
 		Name   string    `json:"name"`
@@ -118,7 +118,7 @@ func forward(ctx context.Context, env *app.Env, target string, o ForwardOptions,
 	return r, nil
 }
 
-// readInputs reads the one array of a file.
+// readInputs reads the single array of a file.
 func readInputs(fsys files.FS, path string) (x array, err error) {
 	wrong := func(format string, args ...any) (array, error) {
 		return array{}, failure.With(failure.Configuration, fmt.Errorf("%s: %w", path, fmt.Errorf(format, args...)))

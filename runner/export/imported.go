@@ -36,7 +36,7 @@ func forwardImported(ctx context.Context, env *app.Env, target string, o Forward
 	return computeGraph(ctx, env.Files, g, set, o, x)
 }
 
-// computeGraph computes the outputs of a graph, in a process of its own.
+// computeGraph computes the outputs of a graph in a separate process.
 func computeGraph(ctx context.Context, fsys files.FS, g *graph.Graph, set *weights.Set, o ForwardOptions,
 	x array) (*ForwardReport, error) {
 	if err := checkInput(g, x); err != nil {
@@ -73,5 +73,5 @@ func checkInput(g *graph.Graph, x array) error {
 	return nil
 }
 
-// mostWhole is the largest number up to which float64 has every whole number.
+// mostWhole is the largest number up to which float64 represents every integer.
 const mostWhole = 1 << 53

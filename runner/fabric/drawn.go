@@ -14,18 +14,18 @@ import (
 
 // Bounds of a step's figure.
 const (
-	mostRows  = 40 // servers and ways; servers beyond are not drawn
-	mostNamed = 60 // operations of a server that are drawn each for itself
+	mostRows  = 40 // rows for servers and ways; further servers are not drawn
+	mostNamed = 60 // operations of a server that are drawn separately
 )
 
-// Colours of a step's figure, by what goes on.
+// Colours of a step's figure, by activity.
 const (
 	goesForward = iota
 	goesBackward
 	isSent
 )
 
-// formatOf is the format of a figure's file.
+// formatOf returns the format of a figure's file.
 func formatOf(path string) (figure.Format, error) {
 	format := figure.Format(strings.TrimPrefix(filepath.Ext(path), "."))
 	if !slices.Contains(figure.Formats(), format) {
@@ -34,8 +34,7 @@ func formatOf(path string) (figure.Format, error) {
 	return format, nil
 }
 
-// draw writes the figure of a step: a row for each server, and one for each pair of servers between which
-// something goes, those that are busy longest.
+// draw writes the figure of a step: a row per server, and one per pair of servers with transfers, the busiest pairs.
 func (n *names) draw(w io.Writer, format figure.Format) error {
 	placed := n.line.Placed
 	g := &figure.Gantt{Title: fmt.Sprintf("A step of %s at degree %d", n.profile.Model, placed.Parted.Degree),
@@ -59,7 +58,7 @@ func (n *names) draw(w io.Writer, format figure.Format) error {
 				span.Kind = goesBackward
 			}
 		case at < len(placed.Servers):
-			continue // a way that is not shown
+			continue // a hidden way
 		}
 		span.Row = at
 		rows[at] = append(rows[at], span)
@@ -76,7 +75,7 @@ func (n *names) draw(w io.Writer, format figure.Format) error {
 	return figure.Render(w, g, figure.Options{Format: format, Width: figure.Wide})
 }
 
-// way is the pair of servers of a transfer.
+// way returns the pair of servers of a transfer.
 func (n *names) way(s fabric.Span) (way [2]int) {
 	if s.Dep < 0 {
 		return [2]int{-1, -1}
@@ -85,7 +84,7 @@ func (n *names) way(s fabric.Span) (way [2]int) {
 	return [2]int{n.line.Placed.Server[d.From], n.line.Placed.Server[d.To]}
 }
 
-// joined makes one span of those of a kind that overlap or touch, but for rounding.
+// joined merges spans of one kind that overlap or touch, up to rounding.
 func joined(row []figure.Span) (all []figure.Span) {
 	slices.SortStableFunc(row, func(a, b figure.Span) int { return cmp.Compare(a.From, b.From) })
 	for _, s := range row {
@@ -98,8 +97,8 @@ func joined(row []figure.Span) (all []figure.Span) {
 	return all
 }
 
-// ways lists at most so many pairs of servers, those between which transfers take longest, in the order of
-// the servers, and counts the others.
+// ways lists at most `most` pairs of servers with the longest transfers, in the order of the servers, and counts the
+// others.
 func (n *names) ways(most int) (ways [][2]int, hidden int) {
 	times := map[[2]int]float64{}
 	for _, s := range n.line.Spans {

@@ -24,14 +24,14 @@ import (
 	"graft/runner/app"
 )
 
-// ExperimentOptions say which experiments of PAC-ML's authors are made again.
+// ExperimentOptions select the experiments of PAC-ML's authors to reproduce.
 type ExperimentOptions struct {
-	Graphs   string          // folder of the five profiles of PipeDream; needed
+	Graphs   string          // folder of the five profiles of PipeDream; required
 	Out      string          // folder of the table; empty writes none
 	Limits   []string        // distributions of limits; empty means all
-	Learn    TrainingOptions // policies that learn as published; empty means none
-	Episodes int             // of each row, from seed 0; zero means 3
-	Workers  int             // episodes in parallel; zero means one for each processor
+	Learn    TrainingOptions // policies that learn as published; empty for none
+	Episodes int             // episodes per row, from seed 0; zero means 3
+	Workers  int             // episodes in parallel; zero means one per processor
 }
 
 func (o *ExperimentOptions) validate() error {
@@ -51,53 +51,53 @@ func (o *ExperimentOptions) validate() error {
 	return o.Learn.validate(o.Out)
 }
 
-// Experiments is the table of those experiments.
+// Experiments is the table of these experiments.
 type Experiments struct {
-	Seeds    int             `json:"seeds"`    // episodes of each row
-	Policies int             `json:"policies"` // that learned under each distribution of limits
-	Actions  int             `json:"actions"`  // that each of them learned from
-	Rows     []ExperimentRow `json:"rows"`     // of each distribution of limits and each agent
-	Best     []ExperimentTie `json:"best"`     // constant degrees beside the learned policy that was printed
-	Folder   string          `json:"folder"`   // of the table; empty where none was written
+	Seeds    int             `json:"seeds"`    // episodes per row
+	Policies int             `json:"policies"` // policies learned under each distribution of limits
+	Actions  int             `json:"actions"`  // actions that each policy learned from
+	Rows     []ExperimentRow `json:"rows"`     // rows for each distribution of limits and agent
+	Best     []ExperimentTie `json:"best"`     // constant degrees compared with the printed learned policy
+	Folder   string          `json:"folder"`   // folder of the table; empty if none was written
 }
 
 // ExperimentRow is an agent under a distribution of limits.
 type ExperimentRow struct {
 	Limits  string  `json:"limits"`  // A, uniform; B, C and D, skewed by 5, 0 and -5
 	Agent   string  `json:"agent"`   // one of the original's, or a constant degree
-	Blocked float64 `json:"blocked"` // mean share of the jobs
-	// of 95%, over seeds and policies; null for a single seed
+	Blocked float64 `json:"blocked"` // mean share of blocked jobs
+	// 95% interval, over seeds and policies; null for a single seed
 	Interval          *stat.Interval `json:"interval"`
 	Seeds             []float64      `json:"blocked_seeds"`      // share of each seed
-	Printed           *float64       `json:"printed"`            // by the authors; null where they print none
-	Throughput        float64        `json:"throughput"`         // bytes of demand in a second
-	PrintedThroughput *float64       `json:"printed_throughput"` // by the authors; null where they print none
-	Degrees           []DegreeShare  `json:"degrees"`            // of the jobs that completed, by degree
-	// share of the episodes in which all jobs that completed had one degree
+	Printed           *float64       `json:"printed"`            // value printed by the authors; null if there is none
+	Throughput        float64        `json:"throughput"`         // bytes of demand per second
+	PrintedThroughput *float64       `json:"printed_throughput"` // value printed by the authors; null if there is none
+	Degrees           []DegreeShare  `json:"degrees"`            // degrees of the completed jobs, by degree
+	// share of the episodes in which all completed jobs had one degree
 	OneDegree float64 `json:"one_degree"`
 }
 
-// DegreeShare is the share of the jobs that had a degree.
+// DegreeShare is the share of the jobs with a degree.
 type DegreeShare struct {
 	Degree int     `json:"degree"` // parts of a step
-	Share  float64 `json:"share"`  // of the jobs
+	Share  float64 `json:"share"`  // share of the jobs
 }
 
 // ExperimentTie compares the best constant degree with the learned policy.
 type ExperimentTie struct {
-	Limits  string  `json:"limits"`  // the distribution
-	Agent   string  `json:"agent"`   // the constant degree that blocks fewest jobs
-	Blocked float64 `json:"blocked"` // share of the jobs
-	Learned float64 `json:"learned"` // share under the learned policy, as printed
-	// no difference is seen, the constant degree is better, or the learned policy is better
+	Limits  string  `json:"limits"`  // distribution of limits
+	Agent   string  `json:"agent"`   // constant degree that blocks the fewest jobs
+	Blocked float64 `json:"blocked"` // share of blocked jobs
+	Learned float64 `json:"learned"` // printed share under the learned policy
+	// no significant difference, the constant degree is better, or the learned policy is better
 	Verdict string `json:"verdict"`
-	// Here is the share under policies that learned here less that of the constant degree; null where none did, and
+	// Here is the share under policies learned here minus the constant degree's share; null without such policies, and
 	// for a single episode.
 	Here *stat.Interval `json:"here"`
 }
 
-// Experiment makes the experiments of PAC-ML's authors again, with all faults of their simulator: every agent,
-// every constant degree, and policies that learn, on the jobs of each seed.
+// Experiment reproduces the experiments of PAC-ML's authors, with all faults of their simulator: every agent, every
+// constant degree, and policies that learn, on the jobs of each seed.
 func Experiment(ctx context.Context, env *app.Env, o ExperimentOptions) (*Experiments, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -139,10 +139,10 @@ func Experiment(ctx context.Context, env *app.Env, o ExperimentOptions) (*Experi
 	return r, files.WriteAtomic(env.Files, filepath.Join(o.Out, "study.csv"), r.csv)
 }
 
-// studied are the results on the jobs of a seed: under each agent, then under each policy.
+// studied holds the results on the jobs of a seed: under each agent, then under each policy.
 type studied struct{ agents, policies []ramp.Result }
 
-// study plays the jobs of a seed under each agent and policy.
+// study simulates the jobs of a seed under each agent and policy.
 func study(ctx context.Context, limits string, seed uint32, agents []ramp.StudyAgent, policies []*ramp.Policy,
 	profiles []*graph.Profile) (all studied, err error) {
 	e, err := ramp.StudyEpisode(limits, seed, ramp.StudyAgent{})
@@ -171,7 +171,7 @@ func study(ctx context.Context, limits string, seed uint32, agents []ramp.StudyA
 		}
 	}
 	for _, p := range policies {
-		if err := play(&all.policies, agents[0], p.Twin()); err != nil { // in place of that agent
+		if err := play(&all.policies, agents[0], p.Twin()); err != nil { // instead of that agent
 			return all, err
 		}
 	}
@@ -212,7 +212,7 @@ func (r *Experiments) add(limits, method string, agents []ramp.StudyAgent, seeds
 	r.Best = append(r.Best, tie)
 }
 
-// newRow sums results by seed and policy. It returns the shares of blocked jobs too.
+// newRow sums results by seed and policy. It also returns the shares of blocked jobs.
 func newRow(limits, agent string, results [][]ramp.Result) (row ExperimentRow, blocked [][]float64) {
 	row = ExperimentRow{Limits: limits, Agent: agent}
 	degrees, sum := map[int]int{}, 0

@@ -20,43 +20,42 @@ import (
 // GraphReport describes the graph of a training step.
 type GraphReport struct {
 	Model      string          `json:"model"`            // name of the network
-	Operations int             `json:"operations"`       // forward; as many go backward
-	Edges      int             `json:"edges"`            // forward
-	Depth      int             `json:"depth"`            // operations of the longest way forward
+	Operations int             `json:"operations"`       // forward operations; the backward pass has the same number
+	Edges      int             `json:"edges"`            // forward edges
+	Depth      int             `json:"depth"`            // operations on the longest forward path
 	Forward    float64         `json:"forward_ms"`       // sum of the operations' times
-	Backward   float64         `json:"backward_ms"`      // likewise
+	Backward   float64         `json:"backward_ms"`      // sum of the operations' times
 	Activation float64         `json:"activation_bytes"` // sum over operations
-	Parameters float64         `json:"parameter_bytes"`  // likewise
-	Largest    []GraphLargest  `json:"largest"`          // operations that take longest
-	Kinds      []GraphKindPart `json:"kinds"`            // sums by kind, the longest first
-	File       string          `json:"file"`             // that was written; empty for none
+	Parameters float64         `json:"parameter_bytes"`  // sum over operations
+	Largest    []GraphLargest  `json:"largest"`          // slowest operations
+	Kinds      []GraphKindPart `json:"kinds"`            // sums by kind, the slowest first
+	File       string          `json:"file"`             // written file; empty for none
 }
 
 // GraphLargest is an operation.
 type GraphLargest struct {
-	ID         int     `json:"id"`               // its number
-	Kind       string  `json:"kind"`             // such as Conv2d
+	ID         int     `json:"id"`               // number of the operation
+	Kind       string  `json:"kind"`             // kind such as Conv2d
 	Detail     string  `json:"detail"`           // arguments or the path of a layer
 	Forward    float64 `json:"forward_ms"`       // time
 	Backward   float64 `json:"backward_ms"`      // time
-	Activation float64 `json:"activation_bytes"` // that it gives
-	Parameters float64 `json:"parameter_bytes"`  // that it trains
+	Activation float64 `json:"activation_bytes"` // bytes of its output
+	Parameters float64 `json:"parameter_bytes"`  // bytes of its parameters
 }
 
 // GraphKindPart sums the operations of a kind.
 type GraphKindPart struct {
-	Kind       string  `json:"kind"`            // such as Conv2d
-	Operations int     `json:"operations"`      // of it
-	Time       float64 `json:"time_ms"`         // forward and backward
+	Kind       string  `json:"kind"`            // kind such as Conv2d
+	Operations int     `json:"operations"`      // number of operations
+	Time       float64 `json:"time_ms"`         // forward and backward time
 	Share      float64 `json:"share"`           // of the step's time
-	Parameters float64 `json:"parameter_bytes"` // that they train
+	Parameters float64 `json:"parameter_bytes"` // bytes of their parameters
 }
 
 // largestShown is the number of operations that a report lists.
 const largestShown = 10
 
-// Graph describes a graph, and writes it to a file where one is named: PipeDream's form where it ends in
-// .txt, JSON where it ends in .json.
+// Graph describes a graph, and writes it to a file if one is named: PipeDream's format for .txt, JSON for .json.
 func Graph(env *app.Env, name string, o networks.ReadOptions, out string) (*GraphReport, error) {
 	p, err := readGraph(env.Files, name, o)
 	if err != nil {
@@ -76,7 +75,7 @@ func Graph(env *app.Env, name string, o networks.ReadOptions, out string) (*Grap
 	return r, files.WriteAtomic(env.Files, out, write)
 }
 
-// readGraph reads a graph; faults of its content have the code of a configuration.
+// readGraph reads a graph; content faults have the code of a configuration.
 func readGraph(fsys files.FS, name string, o networks.ReadOptions) (*graph.Profile, error) {
 	p, err := networks.Reader{Network: config.ReadNetwork, Profile: config.FindProfile}.Read(fsys, name, o)
 	var missing *fs.PathError
@@ -117,7 +116,7 @@ func describe(p *graph.Profile) *GraphReport {
 	return r
 }
 
-// depth is the number of operations on the longest way through a graph.
+// depth returns the number of operations on the longest path through a graph.
 func depth(p *graph.Profile) (longest int) {
 	into := make([][]int, len(p.Nodes))
 	for _, e := range p.Edges {

@@ -21,26 +21,25 @@ import (
 
 // PlayOptions name a recorded episode.
 type PlayOptions struct {
-	Episode string // file of the episode; needed
-	Graphs  string // folder of its graphs; needed
+	Episode string // file of the episode; required
+	Graphs  string // folder of its graphs; required
 	Out     string // folder of the results; empty writes none
 }
 
-// PlayReport is an episode that was played.
+// PlayReport is the result of an episode.
 type PlayReport struct {
-	Agent     string `json:"agent"`     // that decided; replay where the episode gives its actions
-	Arrived   int    `json:"arrived"`   // jobs
-	Completed int    `json:"completed"` // jobs
-	Blocked   int    `json:"blocked"`   // jobs that were not started
-	Running   int    `json:"running"`   // jobs, at the end
-	Queued    int    `json:"queued"`    // jobs, at the end
-	// under the names of the original; jobs that run at the end count as blocked
+	Agent     string `json:"agent"`     // agent that decided; replay if the episode gives its actions
+	Arrived   int    `json:"arrived"`   // jobs that arrived
+	Completed int    `json:"completed"` // jobs that completed
+	Blocked   int    `json:"blocked"`   // jobs that were refused
+	Running   int    `json:"running"`   // jobs running at the end
+	Queued    int    `json:"queued"`    // jobs queued at the end
+	// statistics under the original's names; jobs running at the end count as blocked
 	Statistics map[string]any `json:"statistics"`
-	Folder     string         `json:"folder"` // of the results; empty where none were written
+	Folder     string         `json:"folder"` // folder of the results; empty if none were written
 }
 
-// Play plays a recorded episode of the simulator of RAMP and PAC-ML, with all its faults, and writes
-// jobs.csv.
+// Play simulates a recorded episode of the simulator of RAMP and PAC-ML, with all its faults, and writes jobs.csv.
 func Play(ctx context.Context, env *app.Env, o PlayOptions) (*PlayReport, error) {
 	episode, err := readEpisode(env.Files, o.Episode)
 	if err != nil {
@@ -138,8 +137,7 @@ func report(episode *ramp.Episode, world *fabric.World) *PlayReport {
 	return r
 }
 
-// writeJobs writes a row for each job that arrived. Times are in seconds; start and end are empty where
-// there is none.
+// writeJobs writes a row per arrived job. Times are in seconds; missing starts and ends are empty.
 func writeJobs(w io.Writer, world *fabric.World) error {
 	if _, err := fmt.Fprintln(w, "job_idx,model,status,cause,degree,arrival,start,end"); err != nil {
 		return err
@@ -161,7 +159,7 @@ func writeJobs(w io.Writer, world *fabric.World) error {
 	return nil
 }
 
-// number writes a number so that it reads as the same; one that is none is empty.
+// number formats a number so that it reads back as the same; NaN is empty.
 func number(x float64) string {
 	if math.IsNaN(x) {
 		return ""

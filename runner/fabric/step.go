@@ -17,51 +17,51 @@ import (
 	"graft/runner/app"
 )
 
-// StepOptions name a training step and where it runs.
+// StepOptions select a training step, its network and its degrees.
 type StepOptions struct {
-	Graph   networks.ReadOptions  // of networks that are given in place of graphs
-	Network fabric.NetworkOptions // that connects the servers
-	Options fabric.Options        // of the job
-	Degrees []int                 // to simulate; empty means 1, 2, 4, 8 and 16, as far as there are servers
-	// file of a trace of the last degree that fits, in the Trace Event Format; empty writes none
+	Graph   networks.ReadOptions  // options of networks read in place of graphs
+	Network fabric.NetworkOptions // network between the servers
+	Options fabric.Options        // options of the job
+	Degrees []int                 // degrees to simulate; empty means 1, 2, 4, 8 and 16, as far as there are servers
+	// file for a trace of the last degree that fits, in the Trace Event Format; empty writes none
 	Trace    string
-	Figure   string // file of a figure of that degree; empty draws none
-	Critical int    // degree whose critical path is listed; zero is that of the trace
+	Figure   string // file for a figure of that degree; empty draws none
+	Critical int    // degree whose critical path is listed; zero means the degree of the trace
 }
 
 // StepReport holds a training step at several degrees, on an empty cluster.
 type StepReport struct {
 	Model    string     `json:"model"`    // name of the network
-	Strategy string     `json:"strategy"` // how the step is spread
-	Servers  int        `json:"servers"`  // of the cluster
-	Degrees  []StepCell `json:"degrees"`  // in the order in which they were given
-	Critical []StepLeg  `json:"critical"` // what decides the time of the step that was looked into, in its order
-	Kinds    []StepPart `json:"kinds"`    // parts of that time by what took them, the longest first
-	Degree   int        `json:"degree"`   // that was looked into; zero if none fits
-	File     string     `json:"file"`     // of the trace; empty for none
+	Strategy string     `json:"strategy"` // distribution of the step
+	Servers  int        `json:"servers"`  // servers of the cluster
+	Degrees  []StepCell `json:"degrees"`  // degrees in the given order
+	Critical []StepLeg  `json:"critical"` // critical path of the examined step, in order
+	Kinds    []StepPart `json:"kinds"`    // parts of that time by kind, the longest first
+	Degree   int        `json:"degree"`   // examined degree; zero if none fits
+	File     string     `json:"file"`     // file of the trace; empty for none
 	Figure   string     `json:"figure"`   // file of the figure; empty for none
 }
 
 // StepCell is the step at a degree.
 type StepCell struct {
 	Degree     int     `json:"degree"`       // parts
-	Reason     string  `json:"reason"`       // that it cannot run; empty if it can
-	Time       float64 `json:"time"`         // of a step, s
-	Speedup    float64 `json:"speedup"`      // to the sum of all operations on one server
+	Reason     string  `json:"reason"`       // reason why it cannot run; empty if it can
+	Time       float64 `json:"time"`         // duration of a step, s
+	Speedup    float64 `json:"speedup"`      // relative to the sum of all operations on one server
 	Efficiency float64 `json:"efficiency"`   // speedup divided by the servers
-	Compute    float64 `json:"compute"`      // share of the time in which a server computes
-	Transfer   float64 `json:"transfer"`     // share in which a transfer goes
+	Compute    float64 `json:"compute"`      // share of the time in which any server computes
+	Transfer   float64 `json:"transfer"`     // share of the time in which any transfer runs
 	Busy       float64 `json:"busy"`         // mean share of the time in which a server computes
-	Servers    int     `json:"servers"`      // that it holds
-	Memory     float64 `json:"memory_bytes"` // of the fullest server
-	Flow       float64 `json:"flow_bytes"`   // between servers
+	Servers    int     `json:"servers"`      // number of servers
+	Memory     float64 `json:"memory_bytes"` // memory of the fullest server
+	Flow       float64 `json:"flow_bytes"`   // traffic between servers
 }
 
 // StepLeg is a part of the critical path.
 type StepLeg struct {
 	What   string  `json:"what"`   // kind of an operation, transfer or wait
-	Name   string  `json:"name"`   // of the operation and its part; of a transfer those of both ends
-	Where  string  `json:"where"`  // the server; of a transfer both
+	Name   string  `json:"name"`   // operation and part; for a transfer, both ends
+	Where  string  `json:"where"`  // server; for a transfer, both
 	From   float64 `json:"from"`   // s
 	Length float64 `json:"length"` // s
 }
@@ -69,9 +69,9 @@ type StepLeg struct {
 // StepPart sums legs.
 type StepPart struct {
 	What   string  `json:"what"`   // kind of operations, with their direction, transfer or wait
-	Legs   int     `json:"legs"`   // that were summed
+	Legs   int     `json:"legs"`   // number of summed legs
 	Length float64 `json:"length"` // s
-	Share  float64 `json:"share"`  // of the step's time
+	Share  float64 `json:"share"`  // share of the step's time
 }
 
 // Step simulates a training step at several degrees.
@@ -144,7 +144,7 @@ func (o *StepOptions) study(p *graph.Profile) (*fabric.Study, error) {
 	return s, s.Validate()
 }
 
-// degrees lists those to simulate.
+// degrees returns the degrees to simulate.
 func (o *StepOptions) degrees(s *fabric.Study) []int {
 	if len(o.Degrees) > 0 {
 		return o.Degrees
@@ -156,7 +156,7 @@ func (o *StepOptions) degrees(s *fabric.Study) []int {
 	return list
 }
 
-// simulate runs the step at a degree; the timeline is nil where it has no servers.
+// simulate simulates the step at a degree; the timeline is nil if there are not enough servers.
 func simulate(s *fabric.Study, degree int) (cell StepCell, line *fabric.Timeline, err error) {
 	cell.Degree = degree
 	if degree > s.Network.Size() {

@@ -8,7 +8,7 @@ import (
 	"graft/cluster/fabric/graph"
 )
 
-// names has what people call the parts of a step.
+// names holds readable names of the parts of a step.
 type names struct {
 	profile *graph.Profile
 	network fabric.Network
@@ -26,14 +26,14 @@ func namesOf(p *graph.Profile, s *fabric.Study, line *fabric.Timeline) *names {
 
 func (n *names) graph() *graph.Graph { return n.line.Placed.Parted.Graph }
 
-// node is the operation of the network that a part belongs to.
+// node returns the operation of the network that a part belongs to.
 func (n *names) node(op int) *graph.Node {
 	g := n.graph()
 	number := g.Ops[op].Node
 	return &n.profile.Nodes[min(number, g.Twin(number))-1]
 }
 
-// direction is the pass of an operation, behind its kind.
+// direction returns the pass of an operation, to append to its kind.
 func (n *names) direction(op int) string {
 	if g := n.graph(); g.Backward(&g.Ops[op]) {
 		return " backward"
@@ -70,14 +70,14 @@ type traceEvent struct {
 	Args  map[string]any `json:"args,omitempty"`
 }
 
-// The processes of a trace.
+// Processes of a trace.
 const (
 	ofServers = 1 + iota
 	ofNetwork
 )
 
-// trace writes a step in the Trace Event Format: a thread for each server, and one or more for each two
-// servers between which transfers go.
+// trace writes a step in the Trace Event Format: a thread per server, and one or more per pair of servers with
+// transfers.
 func (n *names) trace(w io.Writer) error {
 	g := n.graph()
 	name := func(what, name string, pid, tid int) traceEvent {

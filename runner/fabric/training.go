@@ -22,12 +22,12 @@ import (
 	"graft/torch/weights"
 )
 
-// TrainingOptions say how policies of the published kind learn.
+// TrainingOptions configure the learning of policies as published.
 type TrainingOptions struct {
 	Method  string // ppo or ape-x; empty learns none
-	Seeds   int    // policies of each distribution of limits; zero means 10
-	Updates int    // of each, after 4,800 actions each; zero means 15
-	Resume  bool   // takes policies that are in the folder
+	Seeds   int    // policies per distribution of limits; zero means 10
+	Updates int    // updates per policy, each after 4,800 actions; zero means 15
+	Resume  bool   // reuse policies in the folder
 }
 
 func (o *TrainingOptions) validate(out string) error {
@@ -57,7 +57,7 @@ type training struct {
 	profiles []*graph.Profile
 }
 
-// policies learns those of each distribution of limits, and the environments in which they did.
+// policies learns the policies of each distribution of limits, each in its environment.
 func (t *training) policies(ctx context.Context, limits []string, workers int) (all [][]*ramp.Policy, err error) {
 	envs := make([]*ramp.Env, len(limits))
 	for k, name := range limits {
@@ -80,12 +80,12 @@ func (t *training) policies(ctx context.Context, limits []string, workers int) (
 	}).First()
 }
 
-// path is the file of a policy, without its extension.
+// path returns the file of a policy, without its extension.
 func (t *training) path(limits string, seed int) string {
 	return filepath.Join(t.out, fmt.Sprintf("%s-%s-%d", t.Method, limits, seed+1))
 }
 
-// vacant is an error where policies are in the folder that are not wanted.
+// vacant returns an error if the folder has unwanted policies.
 func (t *training) vacant(limits []string) error {
 	if t.Resume {
 		return nil
@@ -102,7 +102,7 @@ func (t *training) vacant(limits []string) error {
 	return nil
 }
 
-// policy learns one, or reads the one that is in the folder.
+// policy learns a policy, or reads the one in the folder.
 func (t *training) policy(ctx context.Context, limits string, env *ramp.Env, seed int) (*learn.GraphNet, error) {
 	path := t.path(limits, seed)
 	if net, err := t.read(path+".safetensors", env); net != nil || err != nil {
@@ -121,7 +121,7 @@ func (t *training) policy(ctx context.Context, limits string, env *ramp.Env, see
 	return net, weights.Write(t.env.Files, path+".safetensors", set)
 }
 
-// read reads a policy that learned from as many updates; nil where there is none.
+// read reads a policy that learned from the same number of updates; nil if there is none.
 func (t *training) read(path string, env *ramp.Env) (*learn.GraphNet, error) {
 	if _, err := t.env.Files.Stat(path); err != nil {
 		return nil, nil

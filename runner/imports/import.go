@@ -1,4 +1,4 @@
-// Package imports reads networks that other programs have exported.
+// Package imports reads networks exported by other programs.
 package imports
 
 import (
@@ -22,28 +22,28 @@ import (
 	"graft/torch/weights"
 )
 
-// Options of Run.
+// Options configure Run.
 type Options struct {
-	Out string // NAME of the files NAME.toml and NAME.safetensors to write; needed
-	// description of the modules by graft_export.py; empty means that of the archive, or what the operators say
+	Out string // NAME of the files NAME.toml and NAME.safetensors to write; required
+	// description of the modules by graft_export.py; empty means the archive's, or derived from the operators
 	Modules string
 	Force   bool // replace existing files
 }
 
-// Report says what Run has read and written.
+// Report describes what Run read and wrote.
 type Report struct {
 	Network    string       `json:"network"`    // class of the network
-	Parameters int          `json:"parameters"` // that an optimizer trains
-	Operators  int          `json:"operators"`  // that the network runs
+	Parameters int          `json:"parameters"` // number of trained parameters
+	Operators  int          `json:"operators"`  // operators of the network
 	Files      []string     `json:"files"`      // paths written; empty if operators cannot be mapped
-	Notes      []string     `json:"notes"`      // what the file does not say, or what was changed
-	Unmapped   []graph.Miss `json:"unmapped"`   // operators that graft does not have
+	Notes      []string     `json:"notes"`      // missing information in the file, and changes
+	Unmapped   []graph.Miss `json:"unmapped"`   // operators that graft does not support
 
 	Print string `json:"-"`
 }
 
-// Run reads an archive of torch.export or an ONNX model and writes it as a network file with its weights
-// beside it. If operators cannot be mapped it writes nothing and lists them.
+// Run reads an archive of torch.export or an ONNX model and writes it as a network file with a file of weights. If
+// operators cannot be mapped it writes nothing and lists them.
 func Run(ctx context.Context, env *app.Env, path string, o Options) (*Report, error) {
 	if o.Out == "" {
 		return nil, failure.Usagef("option out names the files to write: net for net.toml and net.safetensors")
@@ -77,7 +77,7 @@ func Run(ctx context.Context, env *app.Env, path string, o Options) (*Report, er
 	return r, config.WriteImported(env.Files, r.Files[0], g)
 }
 
-// readers are the kinds of files, by extension.
+// readers maps extensions to readers of files.
 var readers = map[string]func(io.ReaderAt, int64) (*graph.Imported, error){".pt2": pt2.Read, ".onnx": reader.Read}
 
 // read reads a file of either kind.
@@ -124,8 +124,8 @@ func readFile(fsys files.FS, path string,
 	return net, nil
 }
 
-// try runs the network once in a process of its own. Where sizes beside the batch may change, the file may not say
-// which the network takes: an error that leaves the process alive then is a note.
+// try runs the network once in a separate process. If sizes other than the batch may change, the file may not specify
+// the sizes that the network supports: an error that leaves the process alive is then a note.
 func try(ctx context.Context, fsys files.FS, g *graph.Graph, set *weights.Set) (notes []string, err error) {
 	if err := binds(g, set); err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func try(ctx context.Context, fsys files.FS, g *graph.Graph, set *weights.Set) (
 	return nil, err
 }
 
-// binds checks the operators and their arguments against those of LibTorch.
+// binds checks the operators and their arguments against LibTorch's.
 func binds(g *graph.Graph, set *weights.Set) error {
 	return torch.With(func(s *torch.Scope) error {
 		n, err := g.Bind(s, torch.CPU, set)

@@ -13,23 +13,23 @@ import (
 
 // Network describes a network that runs as a graph.
 type Network struct {
-	Name       string      `json:"name"`       // the class that it prints as
-	Input      string      `json:"input"`      // type and sizes; those with a name may change
+	Name       string      `json:"name"`       // printed class
+	Input      string      `json:"input"`      // type and sizes; named sizes may change
 	Print      string      `json:"print"`      // as PyTorch prints it
-	Modules    int         `json:"modules"`    // the network itself among them
-	Operators  int         `json:"operators"`  // that the network runs
-	Parameters int         `json:"parameters"` // that an optimizer trains
-	Blocks     []string    `json:"blocks"`     // that can be repeated, by path
-	Axes       []GraphAxis `json:"axes"`       // that can be widened
+	Modules    int         `json:"modules"`    // modules, including the network itself
+	Operators  int         `json:"operators"`  // operators of the network
+	Parameters int         `json:"parameters"` // trained parameters
+	Blocks     []string    `json:"blocks"`     // paths of blocks that can be repeated
+	Axes       []GraphAxis `json:"axes"`       // axes that can be widened
 }
 
 // GraphAxis is an axis of a graph.
 type GraphAxis struct {
-	Name string `json:"name"` // under which surgery widens it
-	Size int    `json:"size"` // now
+	Name string `json:"name"` // name for surgery
+	Size int    `json:"size"` // current size
 }
 
-// Describe describes a graph. One whose shapes graft cannot infer has no blocks and axes: it can be run and trained.
+// Describe describes a graph. If graft cannot infer its shapes, it has no blocks and axes, but it can run and train.
 func Describe(g *graph.Graph) *Network {
 	n := &Network{Name: g.Name, Input: fmt.Sprint(g.Input.DType, " ", g.Input.Shape), Print: g.String(),
 		Modules: len(g.Modules), Operators: len(g.Nodes), Parameters: g.Parameters(), Blocks: []string{},
@@ -54,7 +54,7 @@ func Describe(g *graph.Graph) *Network {
 	return n
 }
 
-// Write writes the description for people.
+// Write writes the description as text.
 func (n *Network) Write(p *document.Printer) error {
 	p.Line("%s", document.PrintableLines(n.Print))
 	p.Line("\nA graph of %s, %s and %s; its input is %s", words.Plural(n.Modules, "module"),

@@ -25,27 +25,27 @@ import (
 
 // CasesResult is the JSON output of `graft learn --cases --json`.
 type CasesResult struct {
-	Folder  string                    `json:"folder"`  // of the run; each case has a run folder in it
-	Outcome *runs.ElasticCasesOutcome `json:"outcome"` // of all cases
-	Seconds float64                   `json:"seconds"` // of the machine's time that learning took, in this process
+	Folder  string                    `json:"folder"`  // run folder; each case has a run folder in it
+	Outcome *runs.ElasticCasesOutcome `json:"outcome"` // outcome of all cases
+	Seconds float64                   `json:"seconds"` // duration of learning in this process, on the machine's clock
 }
 
-// cases learns the schedulers of several cases of a file, one case after the other.
+// cases learns the schedulers of several cases of a file, one case at a time.
 type cases struct {
 	run
 	*jobfile.File // the file without cases
 	all           []*oneCase
-	took          time.Duration // that learning has, in this process
+	took          time.Duration // duration of learning in this process
 }
 
 // oneCase is a case and its configuration.
 type oneCase struct {
 	config.Case
 	*jobfile.File
-	folder string // within the run folder
+	folder string // path inside the run folder
 }
 
-// runCases learns the schedulers of all cases, which are checked first.
+// runCases checks all cases, then learns their schedulers.
 func runCases(ctx context.Context, env *app.Env, d *config.Document, path string, o Options) (*CasesResult, error) {
 	c, err := readCases(env, d, path, o)
 	if err != nil {
@@ -103,7 +103,7 @@ func (c *cases) digest() string {
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
-// learn learns the cases that have no outcome yet, and collects the outcomes of all.
+// learn learns the cases without an outcome, and collects the outcomes of all.
 func (c *cases) learn(ctx context.Context) (*runs.ElasticCasesOutcome, error) {
 	m := results.Manifest{Seed: c.Run.Seed, ConfigSHA256: c.digest()}
 	if err := c.open(runs.ElasticCasesKind, c.Text(), config.Resolved(c.File), m); err != nil {
@@ -126,7 +126,7 @@ func (c *cases) learn(ctx context.Context) (*runs.ElasticCasesOutcome, error) {
 	return o, c.write(o)
 }
 
-// difference says what differs from the cases that the run has begun.
+// difference describes the differences from the cases in the run folder.
 func (c *cases) difference() string {
 	for _, one := range c.all {
 		folder := c.stored.Path(one.folder)
@@ -139,7 +139,7 @@ func (c *cases) difference() string {
 	return "some were added, removed, renamed or moved, or those that have not begun have changed"
 }
 
-// learnCase learns a case from where it stands.
+// learnCase learns a case, continuing from its checkpoint.
 func (c *cases) learnCase(ctx context.Context, one *oneCase) (*runs.ElasticLearningOutcome, error) {
 	folder := c.stored.Path(one.folder)
 	done := &runs.ElasticLearningOutcome{}
@@ -170,7 +170,7 @@ func (c *cases) write(o *runs.ElasticCasesOutcome) error {
 	if err != nil {
 		return err
 	}
-	if err := stream.Truncate(0); err != nil { // a run that has ended writes it again
+	if err := stream.Truncate(0); err != nil { // a completed run writes it again
 		return err
 	}
 	orNaN := func(v *float64) float64 { return *cmp.Or(v, &missing) }
@@ -191,7 +191,7 @@ func (c *cases) write(o *runs.ElasticCasesOutcome) error {
 	return errors.Join(stream.Sync(), c.stored.WriteOutcome(o))
 }
 
-// lastValidation is the mean time to completion at the last validation; nil where jobs were left.
+// lastValidation returns the mean time to completion at the last validation; nil if jobs were left.
 func lastValidation(rows []learn.Row, figures []string) *float64 {
 	column := slices.Index(figures, validationFigure)
 	for _, r := range slices.Backward(rows) {

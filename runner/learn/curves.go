@@ -13,10 +13,10 @@ import (
 	"graft/simulation/learning"
 )
 
-// curves show learning in TensorBoard. Nil shows nothing.
+// curves shows learning in TensorBoard. Nil shows nothing.
 type curves struct {
 	*app.EventCurves
-	greedy string // likeliest sequence that was written last
+	greedy string // last written most likely sequence
 }
 
 func openCurves(now func() time.Time, run *results.Run, next int64, resolved string) (*curves, error) {
@@ -24,7 +24,7 @@ func openCurves(now func() time.Time, run *results.Run, next int64, resolved str
 	return &curves{EventCurves: events}, err
 }
 
-// study adds figures of a policy of the original's, at its episodes.
+// study adds metrics of a policy of the original's, by episode.
 func (c *curves) study(r learn.Row, greedy string) error {
 	if c == nil {
 		return nil
@@ -40,7 +40,7 @@ func (c *curves) study(r learn.Row, greedy string) error {
 	return c.Text(step, "likeliest_sequence", "`"+greedy+"`")
 }
 
-// scheduler adds figures of a seed of schedulers, at its steps.
+// scheduler adds metrics of a seed of schedulers, by step.
 func (c *curves) scheduler(r shared.Row, names []string) error {
 	if c == nil {
 		return nil
@@ -54,7 +54,7 @@ func (c *curves) scheduler(r shared.Row, names []string) error {
 	return c.Scalars(int64(r.Step), figures...)
 }
 
-// tree adds figures of a seed of structural policies, at its steps.
+// tree adds metrics of a seed of structural policies, by step.
 func (c *curves) tree(r learning.Row) error {
 	if c == nil {
 		return nil

@@ -19,13 +19,13 @@ import (
 	"graft/torch"
 )
 
-// Options hold the options that the configuration file does not contain.
+// Options hold the options outside of the configuration file.
 type Options struct {
 	Set    []string // assignments after the file, such as learn.steps=500; empty changes nothing
-	Folder string   // run folder; empty is the file's run.folder, or runs/ and the file's name
-	Resume bool     // go on with the run in the folder, or begin one where there is none; false begins one
-	Force  bool     // move an existing run folder aside; false refuses it
-	// path of a TOML file of named cases, for schedulers of elastic jobs; empty learns the file as it is
+	Folder string   // run folder; empty means the file's run.folder, or runs/ and the file's name
+	Resume bool     // continue the run in the folder, or start one if there is none; false starts one
+	Force  bool     // move an existing run folder aside; false is an error if one exists
+	// path of a TOML file of named cases, for schedulers of elastic jobs; empty learns the file unchanged
 	Cases       string
 	Tensorboard bool // write event files for TensorBoard; false leaves it to the file's run.tensorboard
 }
@@ -38,8 +38,8 @@ type Result struct {
 	Cases     *CasesResult     // schedulers of elastic jobs, of several cases
 }
 
-// Run trains the policies of a configuration file. Where ctx ends it saves checkpoints and returns
-// an error of the code failure.Requeue; with Resume the run then goes on to the same bits.
+// Run trains the policies of a configuration file. When ctx ends it saves checkpoints and returns an error of the code
+// failure.Requeue; with Resume the run then continues to the same bits.
 func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, error) {
 	d := config.Open(env.Files, path)
 	kind := d.Kind()
@@ -76,7 +76,7 @@ type run struct {
 	env    *app.Env
 	o      Options
 	log    *zap.Logger
-	alone  *zap.Logger // writes into the run folder only
+	alone  *zap.Logger // writes only into the run folder
 	record *app.RunLog
 	stored *results.Run // nil until the folder is open
 }
@@ -88,7 +88,7 @@ func newRun(env *app.Env, o Options) run {
 	return r
 }
 
-// open makes the run folder with the configuration as it was given or, to resume, opens it.
+// open makes the run folder with the given text of the configuration or, to resume, opens it.
 func (r *run) open(kind *runs.Kind, given, resolved string, m results.Manifest) (err error) {
 	if r.o.Resume {
 		r.stored, err = results.Open(r.env.Files, r.o.Folder)
@@ -100,7 +100,7 @@ func (r *run) open(kind *runs.Kind, given, resolved string, m results.Manifest) 
 	return err
 }
 
-// end closes the folder. It logs an error there, and gives a stop its exit code.
+// end closes the folder. It logs an error, and sets the exit code of an interruption.
 func (r *run) end(err error) error {
 	r.close(err)
 	if errors.Is(err, learning.ErrStopped) {
@@ -118,9 +118,9 @@ func (r *run) close(err error) {
 		r.alone.Error("failed", zap.Error(err))
 	}
 	if r.stored != nil {
-		_ = r.stored.Close() // the outcome is on the disk, or there is an error already
+		_ = r.stored.Close() // the outcome is on disk, or there is already an error
 	}
 }
 
-// oneThread keeps LibTorch to one thread, which is all that learning uses.
+// oneThread limits LibTorch to the single thread that learning uses.
 func oneThread() error { return torch.SetThreads(1) }

@@ -32,21 +32,21 @@ import (
 
 // SchedulerResult is the JSON output of `graft learn --json` for schedulers of elastic jobs.
 type SchedulerResult struct {
-	Folder    string                       `json:"folder"`    // of the run
-	Scheduler string                       `json:"scheduler"` // the file of the best seed's
+	Folder    string                       `json:"folder"`    // run folder
+	Scheduler string                       `json:"scheduler"` // file of the best seed's scheduler
 	Outcome   *runs.ElasticLearningOutcome `json:"outcome"`   // what was learned
-	// of the machine's time that learning took, in this process
+	// duration of learning in this process, on the machine's clock
 	Seconds float64 `json:"seconds"`
 }
 
-// scheduler learns a scheduler for each of several seeds.
+// scheduler learns one scheduler per seed.
 type scheduler struct {
 	run
 	world
-	took time.Duration // that learning has, in this process
+	took time.Duration // duration of learning in this process
 }
 
-// world is a file of schedulers that learn, of elastic jobs or of a world of cluster simulations.
+// world is a file of schedulers that learn, for elastic jobs or a world of cluster simulations.
 type world interface {
 	Figures() []string
 	Steps() int
@@ -55,7 +55,7 @@ type world interface {
 
 	options() (*learn.RunOptions, *candidates.Options)
 	file() config.File
-	// rivals fills in what else an outcome has: the workloads, their bound, and other schedulers on them.
+	// rivals adds the rest of an outcome: the workloads, their bound, and other schedulers on them.
 	rivals(ctx context.Context, o *runs.ElasticLearningOutcome) error
 }
 
@@ -70,7 +70,7 @@ func runScheduler(ctx context.Context, env *app.Env, d *config.Document, path st
 	run.Tensorboard = run.Tensorboard || o.Tensorboard
 	o.Folder = app.Folder(o.Folder, run.Folder, path)
 	if learner.Compute == candidates.InLibTorch {
-		if err := oneThread(); err != nil { // sums of several threads round otherwise
+		if err := oneThread(); err != nil { // rounding of sums depends on the number of threads
 			return nil, err
 		}
 	}
@@ -82,7 +82,7 @@ func runScheduler(ctx context.Context, env *app.Env, d *config.Document, path st
 	return &SchedulerResult{o.Folder, s.stored.Path(clusterstudy.LearnedFile), outcome, s.took.Seconds()}, nil
 }
 
-// learn learns from the beginning or from checkpoints.
+// learn learns from the start or from checkpoints.
 func (s *scheduler) learn(ctx context.Context, text string) (*runs.ElasticLearningOutcome, error) {
 	log, err := s.begin(text)
 	if err != nil {
@@ -107,7 +107,7 @@ func (s *scheduler) learn(ctx context.Context, text string) (*runs.ElasticLearni
 	return outcome, s.stored.WriteOutcome(outcome)
 }
 
-// begin makes the run folder, or opens the one that these schedulers began in.
+// begin makes the run folder, or opens the folder of these schedulers.
 func (s *scheduler) begin(text string) (*schedulerLog, error) {
 	o, _ := s.options()
 	m := results.Manifest{Seed: o.Seed, ConfigSHA256: config.Digest(s.file())}
@@ -151,7 +151,7 @@ type learnedSeed struct {
 	rows []learn.Row
 }
 
-// train runs all seeds to their end, and shows how far they are.
+// train runs all seeds to their end, and shows the progress.
 func (s *scheduler) train(ctx context.Context, log *schedulerLog) ([]learnedSeed, error) {
 	o, _ := s.options()
 	all := make([]learnedSeed, o.Seeds)
@@ -184,7 +184,7 @@ func (s *scheduler) train(ctx context.Context, log *schedulerLog) ([]learnedSeed
 	return all, err
 }
 
-// outcome writes the schedulers, and says how good they are on the workloads of validation.
+// outcome writes the schedulers, with their results on the validation workloads.
 func (s *scheduler) outcome(ctx context.Context, all []learnedSeed) (*runs.ElasticLearningOutcome, error) {
 	teacher, method := s.TeacherAndMethod()
 	o := &runs.ElasticLearningOutcome{Teacher: teacher, Method: method, Rivals: map[string]float64{}}
@@ -204,13 +204,13 @@ func (s *scheduler) outcome(ctx context.Context, all []learnedSeed) (*runs.Elast
 	return o, s.rivals(ctx, o)
 }
 
-// write writes a scheduler, whole or not at all.
+// write writes a scheduler atomically.
 func (s *scheduler) write(name string, set *weights.Set) error {
 	return files.WriteAtomic(s.env.Files, s.stored.Path(name),
 		func(w io.Writer) error { return weights.WriteSafetensors(w, set) })
 }
 
-// validationFigure is the figure of the mean time to completion on the workloads of validation.
+// validationFigure is the metric of the mean time to completion on the validation workloads.
 const validationFigure = "validation_jct"
 
 // schedulerLog records learning in the run folder, the log and the progress bar.
@@ -218,15 +218,15 @@ type schedulerLog struct {
 	*learn.Folder
 	log    *zap.Logger
 	pace   *app.ProgressLimiter
-	drawn  bool    // a bar shows the progress, the log need not
-	seeds  int     // that learn
-	all    int     // steps of a seed, at most
-	curves *curves // nil where TensorBoard is not wanted
+	drawn  bool    // a bar shows the progress, so the log does not
+	seeds  int     // number of seeds
+	all    int     // maximum steps of a seed
+	curves *curves // nil without TensorBoard
 
 	figures []string // names of the values of rows
 
 	mu    sync.Mutex
-	steps map[uint64]float64 // of each seed; all of one that has ended
+	steps map[uint64]float64 // steps of each seed; all steps for a completed seed
 	last  float64            // validation
 }
 
@@ -253,7 +253,7 @@ func (l *schedulerLog) Row(r learn.Row) error {
 	return errors.Join(l.Folder.Row(r), l.curves.scheduler(r, l.figures))
 }
 
-// part is the share of all steps that are done.
+// part returns the completed share of all steps.
 func (l *schedulerLog) part() (sum float64) {
 	for _, steps := range l.steps {
 		sum += steps / float64(l.all*l.seeds)
@@ -261,7 +261,7 @@ func (l *schedulerLog) part() (sum float64) {
 	return sum
 }
 
-// scene is the progress bar of the seeds.
+// scene returns the progress bar of the seeds.
 func (l *schedulerLog) scene() app.Progress {
 	locked := func(of func() string) string {
 		l.mu.Lock()

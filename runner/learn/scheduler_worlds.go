@@ -25,7 +25,7 @@ func readWorld(d *config.Document, set []string) (world, error) {
 	return jobs{l}, err
 }
 
-// jobs are elastic jobs.
+// jobs is the file of learned schedulers of elastic jobs.
 type jobs struct{ *jobfile.File }
 
 func (j jobs) options() (*learn.RunOptions, *candidates.Options) { return &j.Run, &j.Learn }
@@ -54,13 +54,13 @@ func (j jobs) rivals(ctx context.Context, o *runs.ElasticLearningOutcome) error 
 	return nil
 }
 
-// meanJCT is the mean over workloads; infinite where a scheduler leaves jobs.
+// meanJCT returns the mean over workloads; infinite if a scheduler leaves jobs.
 func (j jobs) meanJCT(ctx context.Context, studies []elastic.Study, kind elastic.Kind) (mean float64, err error) {
 	for _, v := range studies {
 		v.Options.Limit = cmp.Or(v.Options.Limit, j.Slots())
 		r, err := v.Run(ctx, kind)
 		if ctx.Err() != nil {
-			return 0, learn.ErrStopped // what was learned is saved
+			return 0, learn.ErrStopped // learned state is saved
 		}
 		if err != nil {
 			return math.Inf(1), nil
@@ -73,13 +73,13 @@ func (j jobs) meanJCT(ctx context.Context, studies []elastic.Study, kind elastic
 // learnable is the file of a world whose schedulers learn.
 type learnable interface {
 	config.File
-	// LearnOptions are the sections of 'graft learn'.
+	// LearnOptions returns the sections of 'graft learn'.
 	LearnOptions() (*learn.RunOptions, *candidates.Options)
 	// CheckLearning refuses a file whose schedulers cannot learn.
 	CheckLearning() error
 	// Learner makes the learner of a seed.
 	Learner(seed uint64) (candidates.SchedulerLearner, error)
-	// Rivals are other schedulers on the workloads of validation.
+	// Rivals returns other schedulers with their results on the validation workloads.
 	Rivals(ctx context.Context) (*candidates.Rivals, error)
 }
 
@@ -128,7 +128,7 @@ func (w worldFile) TeacherAndMethod() (teacher, method string) {
 func (w worldFile) rivals(ctx context.Context, o *runs.ElasticLearningOutcome) error {
 	r, err := w.Rivals(ctx)
 	if ctx.Err() != nil {
-		return learn.ErrStopped // what was learned is saved
+		return learn.ErrStopped // learned state is saved
 	}
 	if err != nil {
 		return err

@@ -12,14 +12,13 @@ import (
 	"graft/simulation/learning"
 )
 
-// seedLog writes the progress of all seeds into the run folder, its curves, the log and
-// the progress bar.
+// seedLog writes the progress of all seeds into the run folder, its curves, the log and the progress bar.
 type seedLog struct {
 	*learning.Folder
 	log    *zap.Logger
-	pace   *app.ProgressLimiter // of lines in the log
-	drawn  bool                 // a bar shows the progress, the log need not
-	curves *curves              // nil where TensorBoard is not wanted
+	pace   *app.ProgressLimiter // limits the log lines
+	drawn  bool                 // a bar shows the progress, so the log does not
+	curves *curves              // nil without TensorBoard
 	most   int                  // steps of a seed
 
 	mu    sync.Mutex
@@ -29,7 +28,7 @@ type seedLog struct {
 // seedState is the progress of one seed.
 type seedState struct {
 	learning.Progress
-	regret float64 // in points, when it was last measured; less than zero before
+	regret float64 // regret at the last measurement, in points; negative before the first
 }
 
 func newSeedLog(f *learning.Folder, log *zap.Logger, seeds []uint64, most int) *seedLog {
@@ -40,7 +39,7 @@ func newSeedLog(f *learning.Folder, log *zap.Logger, seeds []uint64, most int) *
 	return l
 }
 
-// Step records the progress of a seed, and logs that of all where a line is due.
+// Step records the progress of a seed, and logs the progress of all when a line is due.
 func (l *seedLog) Step(p learning.Progress) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -56,7 +55,7 @@ func (l *seedLog) Step(p learning.Progress) {
 	}
 }
 
-// Row adds figures.
+// Row adds metrics.
 func (l *seedLog) Row(row learning.Row) error {
 	l.mu.Lock()
 	l.seeds[row.Seed].regret = row.Regret
@@ -64,12 +63,12 @@ func (l *seedLog) Row(row learning.Row) error {
 	return errors.Join(l.Folder.Row(row), l.curves.tree(row))
 }
 
-// seedTotals is the progress of all seeds together.
+// seedTotals is the combined progress of all seeds.
 type seedTotals struct {
 	all, done, begun int
 	steps            int
-	aim, regret      float64 // means over those that have begun
-	part             float64 // that is done, if all steps are needed
+	aim, regret      float64 // means over the seeds that have started
+	part             float64 // completed part, if all steps are needed
 }
 
 // sum adds up the seeds.
@@ -108,7 +107,7 @@ func (l *seedLog) totals() seedTotals {
 // wholeBar is the length of the progress bar.
 const wholeBar = 1000
 
-// scene is the progress bar of the seeds.
+// scene returns the progress bar of the seeds.
 func (l *seedLog) scene() app.Progress {
 	return app.Progress{
 		Done: func() (int64, int64) { return int64(wholeBar * l.totals().part), wholeBar },
@@ -120,7 +119,7 @@ func (l *seedLog) scene() app.Progress {
 	}
 }
 
-// facts is the line below the bar, of at most width characters.
+// facts returns the line below the bar, of at most width characters.
 func (m seedTotals) facts(width int) string {
 	return app.FitLine([]string{words.Plural(m.steps, "step"), fmt.Sprintf("aim %.3f", m.aim),
 		fmt.Sprintf("regret %.3f points", m.regret),

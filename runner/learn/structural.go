@@ -24,24 +24,24 @@ import (
 
 // PoliciesResult is the JSON output of `graft learn --json` for structural policies.
 type PoliciesResult struct {
-	Folder  string                `json:"folder"`  // of the run
-	Policy  string                `json:"policy"`  // the file of the vote
+	Folder  string                `json:"folder"`  // run folder
+	Policy  string                `json:"policy"`  // file of the vote
 	Outcome *runs.PoliciesOutcome `json:"outcome"` // what was learned
-	Seconds float64               `json:"seconds"` // of the machine's time that learning took, in this process
+	Seconds float64               `json:"seconds"` // duration of learning in this process, on the machine's clock
 }
 
-// Took is Seconds as a duration.
+// Took returns Seconds as a duration.
 func (r *PoliciesResult) Took() time.Duration { return time.Duration(r.Seconds * float64(time.Second)) }
 
-// structural trains structural policies on the same tables, one for each seed.
+// structural trains structural policies on the same tables, one per seed.
 type structural struct {
 	run
 	*config.TreeLearning
-	took time.Duration // that learning has, in this process
+	took time.Duration // duration of learning in this process
 }
 
-// Structural trains structural policies as a configuration says whose tables were read. The run
-// folder is o.Folder; it keeps text as the configuration that was given. Set is not looked at.
+// Structural trains structural policies from a configuration whose tables are already read. The run folder is o.Folder;
+// it keeps text as the given configuration. Set is ignored.
 func Structural(ctx context.Context, env *app.Env, l *config.TreeLearning, text string,
 	o Options) (*PoliciesResult, error) {
 	if err := oneThread(); err != nil {
@@ -57,7 +57,7 @@ func Structural(ctx context.Context, env *app.Env, l *config.TreeLearning, text 
 	return &PoliciesResult{o.Folder, st.stored.Path(runs.VoteFile), outcome, st.took.Seconds()}, nil
 }
 
-// learn trains the policies from the beginning or from their checkpoints.
+// learn trains the policies from the start or from their checkpoints.
 func (st *structural) learn(ctx context.Context, text string) (*runs.PoliciesOutcome, error) {
 	seeds, err := st.begin(text)
 	if err != nil {
@@ -83,7 +83,7 @@ func (st *structural) learn(ctx context.Context, text string) (*runs.PoliciesOut
 	return outcome, st.stored.WriteOutcome(outcome)
 }
 
-// begin makes the run folder, or opens the one that these policies began in.
+// begin makes the run folder, or opens the folder of these policies.
 func (st *structural) begin(text string) (*seedLog, error) {
 	var networks []string
 	trees, _ := st.Trees()
@@ -112,7 +112,7 @@ func (st *structural) begin(text string) (*seedLog, error) {
 	return seeds, err
 }
 
-// checkSame returns an error where the folder is of other policies.
+// checkSame returns an error if the folder has other policies.
 func (st *structural) checkSame() error {
 	if st.stored.Manifest().ConfigSHA256 == st.Digest() {
 		return nil
@@ -122,7 +122,7 @@ func (st *structural) checkSame() error {
 		"restore it, or start another run with option folder", st.o.Folder, what))
 }
 
-// train runs all seeds to their end, and shows how far they are.
+// train runs all seeds to their end, and shows the progress.
 func (st *structural) train(ctx context.Context, seeds *seedLog) ([]learning.Result, error) {
 	trees, held := st.Trees()
 	study := &learning.Study{Trees: trees, Held: held, Options: st.Options(), Seeds: st.Run.All(),
@@ -138,7 +138,7 @@ func (st *structural) train(ctx context.Context, seeds *seedLog) ([]learning.Res
 	return all, err
 }
 
-// write writes the policies, each by itself and all together, and returns the latter.
+// write writes the policies, separately and as a vote, and returns the vote.
 func (st *structural) write(all []learning.Result) (*decider.Structural, error) {
 	if err := st.env.Files.MkdirAll(st.stored.Path(runs.SeedFolder)); err != nil {
 		return nil, err
@@ -168,7 +168,7 @@ func (st *structural) write(all []learning.Result) (*decider.Structural, error) 
 	return vote, vote.Write(st.env.Files, st.stored.Path(runs.VoteFile))
 }
 
-// outcome says how good the policies are, in the tables and in those held out.
+// outcome evaluates the policies, on training tables and held-out tables.
 func (st *structural) outcome(all []learning.Result, vote *decider.Structural) (*runs.PoliciesOutcome, error) {
 	trees, held := st.Trees()
 	var inside, outside [][]evaluation.Score

@@ -19,23 +19,23 @@ import (
 
 // StudyResult is the JSON output of `graft learn --json` for a policy of the original's.
 type StudyResult struct {
-	Folder  string              `json:"folder"`              // of the run
-	Policy  string              `json:"policy"`              // its file
+	Folder  string              `json:"folder"`              // run folder
+	Policy  string              `json:"policy"`              // file of the policy
 	Outcome *learn.StudyOutcome `json:"outcome"`             // what was learned
-	Speed   float64             `json:"episodes_per_second"` // of this process
-	Rows    []StudyRow          `json:"rows"`                // of this process; the folder has all
-	Table   string              `json:"-"`                   // name of the table that it learned from
+	Speed   float64             `json:"episodes_per_second"` // speed of this process
+	Rows    []StudyRow          `json:"rows"`                // rows of this process; the folder has all
+	Table   string              `json:"-"`                   // name of the training table
 }
 
-// StudyRow is a row of figures.
+// StudyRow is a row of metrics.
 type StudyRow struct {
-	Episodes    int     `json:"episodes"`          // in all, after these
-	Objective   float64 `json:"objective"`         // the mean of the episodes since the row before
-	Accuracy    float64 `json:"accuracy"`          // the mean of the episodes since the row before
-	Expected    float64 `json:"expected_accuracy"` // that the policy expects after them
-	Greedy      string  `json:"greedy"`            // the sequence that the likeliest actions lead to
-	Temperature float64 `json:"temperature"`       // of the next episode
-	Rate        float64 `json:"learning_rate"`     // of the next step
+	Episodes    int     `json:"episodes"`          // total after this row
+	Objective   float64 `json:"objective"`         // mean over the episodes since the previous row
+	Accuracy    float64 `json:"accuracy"`          // mean over the episodes since the previous row
+	Expected    float64 `json:"expected_accuracy"` // accuracy expected by the policy after them
+	Greedy      string  `json:"greedy"`            // sequence of the most likely actions
+	Temperature float64 `json:"temperature"`       // temperature of the next episode
+	Rate        float64 `json:"learning_rate"`     // learning rate of the next step
 }
 
 // study trains a policy of the original's on one table.
@@ -66,7 +66,7 @@ func runStudy(ctx context.Context, env *app.Env, d *config.Document, path string
 	return r, nil
 }
 
-// learn trains the policy from its beginning or its last checkpoint to its end.
+// learn trains the policy from its start or last checkpoint to the end.
 func (st *study) learn(ctx context.Context, s *torch.Scope) (*StudyResult, error) {
 	table, tree := st.LoadedTable()
 	learner, err := learn.NewLearner(s, tree, st.Embedding(), st.Policy.PolicyOptions, st.Learn, st.Run.Seed)

@@ -11,15 +11,15 @@ import (
 	"graft/simulation/tables"
 )
 
-// studyLog writes the figures of a study into its run folder, its curves and the log.
+// studyLog writes the metrics of a study into its run folder, its curves and the log.
 type studyLog struct {
 	*learn.Folder
 	log      *zap.Logger
 	now      func() time.Time
 	limiter  *app.ProgressLimiter
-	begun    time.Time // of this process
-	from     int       // episodes when this process began
-	total    int       // episodes in the end
+	begun    time.Time // start of this process
+	from     int       // episodes at the start of this process
+	total    int       // final number of episodes
 	reported []StudyRow
 	curves   *curves // nil where TensorBoard is not wanted
 }
@@ -29,7 +29,7 @@ func newStudyLog(f *learn.Folder, log *zap.Logger, now func() time.Time, from, t
 		total: total, reported: []StudyRow{}}
 }
 
-// Row adds figures. They are logged at the end, and not more often than a pace allows.
+// Row adds metrics. It logs them at the end, and before that at limited intervals.
 func (s *studyLog) Row(r learn.Row) error {
 	greedy := tables.Sequence(s.Table.Records[r.Greedy].Sequence)
 	s.reported = append(s.reported, StudyRow{r.Episodes, r.Objective, r.Accuracy, r.Expected, greedy,
@@ -43,7 +43,7 @@ func (s *studyLog) Row(r learn.Row) error {
 	return errors.Join(s.Folder.Row(r), s.curves.study(r, greedy))
 }
 
-// speed is the episodes a second of this process.
+// speed returns the episodes per second of this process.
 func (s *studyLog) speed(episodes int) float64 {
 	return float64(episodes-s.from) / max(s.now().Sub(s.begun).Seconds(), 1e-9)
 }

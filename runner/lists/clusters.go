@@ -17,7 +17,7 @@ func schedulers() (list []Entry) {
 	return list
 }
 
-// quirks lists the faults that worlds can keep. A file with ablations simulates each alone.
+// quirks lists the faults that worlds can keep. A file with ablations simulates each separately.
 func quirks() (list []Entry) {
 	for _, w := range worlds.All() {
 		for _, q := range w.Quirks {

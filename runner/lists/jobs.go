@@ -21,11 +21,11 @@ func deciders() (list []Entry) {
 	return list
 }
 
-// actions has an example of each operation on the default network of jobs, if one fits it.
+// actions returns an example of each operation on the default network of jobs, if one fits it.
 func actions() (list []Entry) {
 	examples := map[string]string{}
 	if n, err := model.Zoo("ConvSmall", model.ZooOptions{}); err == nil {
-		proposals, _ := net2net.Proposals(n) // the example is the syntax then
+		proposals, _ := net2net.Proposals(n) // on an error, the example is the syntax
 		for _, a := range proposals {
 			if _, has := examples[string(a.Kind)]; !has {
 				examples[string(a.Kind)] = a.String()
@@ -64,7 +64,7 @@ func networks() (list []Entry) {
 }
 
 func datasets() (list []Entry) {
-	networks := map[string]string{dataset.KindText: "CharGPT", dataset.KindCSV: "SmallBERT"} // the others are images
+	networks := map[string]string{dataset.KindText: "CharGPT", dataset.KindCSV: "SmallBERT"} // others: images
 	for _, name := range dataset.Kinds() {
 		text := fmt.Sprintf("[data]\nkind = %q\n", name)
 		if network := networks[name]; network != "" {

@@ -1,5 +1,5 @@
-// Package lists lists what graft can be told to use: schedulers, layers, datasets and the like, each with an example.
-// Entries come from the registries of the rooms, so a new thing is listed without a line here.
+// Package lists lists the registered things that graft can use: schedulers, layers, datasets and others, each with an
+// example. Entries come from the registries of the rooms, so a new thing is listed without a change here.
 package lists
 
 import (
@@ -10,24 +10,24 @@ import (
 
 // Kind is a list of things of one kind.
 type Kind struct {
-	Name    string // plural, as 'graft list' takes it
+	Name    string // plural, as in 'graft list'
 	About   string // one line
 	entries func() []Entry
 }
 
-// Listing returns the name and the line of help.
+// Listing returns the name and the one-line description.
 func (k Kind) Listing() (name, about string) { return k.Name, k.About }
 
-// Entry describes a thing of a list. Either Command or TOML shows how it is used.
+// Entry describes a thing of a list. Either Command or TOML shows its use.
 type Entry struct {
-	Name    string `json:"name"`              // as options and files name it
-	Of      string `json:"of"`                // part of the list, such as the world of a scheduler; empty without parts
+	Name    string `json:"name"`              // name in options and files
+	Of      string `json:"of"`                // part of the list, such as the world of a scheduler; may be empty
 	About   string `json:"about"`             // one line
 	Command string `json:"command,omitempty"` // example of a command line; file names stand for the user's
 	TOML    string `json:"toml,omitempty"`    // example of a file, or of a part of one
 }
 
-// Kinds lists all lists. A new one is a function and a line here.
+// Kinds lists all lists. To add one, add a function and a line here.
 func Kinds() registry.List[Kind] {
 	return registry.List[Kind]{
 		{"schedulers", "choose which jobs of a cluster or tasks of a machine run, and where", schedulers},
@@ -48,7 +48,7 @@ func Kinds() registry.List[Kind] {
 // Entries lists the things of the kind.
 func (k Kind) Entries() []Entry { return k.entries() }
 
-// Example is the example of an entry, a command line or lines of TOML.
+// Example returns the example of an entry, a command line or lines of TOML.
 func (e Entry) Example() []string {
 	if e.Command != "" {
 		return []string{e.Command}

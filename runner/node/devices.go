@@ -19,8 +19,8 @@ type devices struct {
 	list   []execute.Device
 	names  []string
 	source telemetry.Source // nil measures nothing
-	index  []int            // place in the source of each device; nil where the source measures all processors at once
-	why    string           // the reason why GPUs, or measurements, are missing; empty if none is
+	index  []int            // index in the source of each device; nil if the source measures all processors together
+	why    string           // reason why GPUs or measurements are missing; empty if none are
 }
 
 // findDevices finds the GPUs of this machine, or slots of its processors.
@@ -59,7 +59,7 @@ func joined(a, b string) string {
 	return a + "; " + b
 }
 
-// gpus takes all GPUs, or those of executor.uuids.
+// gpus selects all GPUs, or the GPUs in executor.uuids.
 func (d *devices) gpus(env *app.Env, c *world.File) error {
 	if env.Telemetry == nil {
 		return errors.New("measurements are off; unset " + app.EnergyVariable)
@@ -87,7 +87,7 @@ func (d *devices) gpus(env *app.Env, c *world.File) error {
 	return nil
 }
 
-// processors returns the processors that this process may use.
+// processors returns the processors available to this process.
 func processors() (all []int) {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {
@@ -113,19 +113,19 @@ func (d *devices) close() error {
 type meter struct {
 	sampler *telemetry.Sampler
 	index   []int
-	idle    []telemetry.Optional[float64] // W, of each place in the source
-	running map[int][]*measured           // of each place in the source
+	idle    []telemetry.Optional[float64] // W, for each index in the source
+	running map[int][]*measured           // by index in the source
 }
 
-// measured is a measurement under way.
+// measured is a measurement in progress.
 type measured struct {
 	of *meter
 	at int
 	m  *telemetry.Meter
 }
 
-// Begin implements [execute.Meter]. Tasks that run together make one another's energy not attributable;
-// slots of processors have one meter.
+// Begin implements [execute.Meter]. If tasks run together, the energy of each is not attributable. Slots of processors
+// share one meter.
 func (m *meter) Begin(device int) execute.Reading {
 	at := 0
 	if m.index != nil {
@@ -155,7 +155,7 @@ func (r *measured) End() (joules float64, method string) {
 	return joules, measurement.MethodText()
 }
 
-// newMeter starts to sample, and measures the power of the idle devices first.
+// newMeter measures the power of the idle devices, and starts sampling.
 func newMeter(ctx context.Context, env *app.Env, c *world.File, d *devices, sink telemetry.Sink) (*meter, error) {
 	s, err := telemetry.NewSampler(d.source, sink, telemetry.Clock{Now: env.Now},
 		telemetry.SamplerOptions{Interval: c.Executor.Sampling})
@@ -186,7 +186,7 @@ func powers(ctx context.Context, s *telemetry.Sampler, devices int) []telemetry.
 	for k := range devices {
 		meters[k], _ = s.Begin(k, telemetry.Use{})
 	}
-	_ = s.Run(short) // its error comes from Run later too
+	_ = s.Run(short) // a later Run also returns its error
 	for k, m := range meters {
 		if m != nil {
 			watts[k] = s.End(m).Watts()

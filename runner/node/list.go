@@ -9,26 +9,25 @@ import (
 	"graft/runner/app"
 )
 
-// DeviceReport lists the devices that tasks of this machine can run on.
+// DeviceReport lists the devices of this machine that can run tasks.
 type DeviceReport struct {
-	GPUs []telemetry.State `json:"gpus"` // of the machine; empty if it has none
-	// of the processors, on which tasks run where the machine has none of the above; else empty
+	GPUs []telemetry.State `json:"gpus"` // GPUs of the machine; empty if there are none
+	// slots of processors, which run tasks on a machine without GPUs; otherwise empty
 	Slots []Slot `json:"slots"`
-	// domains of the processors, with energy since the command started; empty if they are not needed or
-	// cannot be read
+	// domains of the processors, with energy since the start of the command; empty if not needed or unreadable
 	Processors []telemetry.State `json:"processors"`
-	// the reason why GPUs or measurements are missing; empty if none is
+	// reason why GPUs or measurements are missing; empty if none are
 	Note string `json:"note"`
 }
 
 // Slot is a share of the processors.
 type Slot struct {
-	Name string `json:"name"` // that reports use
+	Name string `json:"name"` // name in reports
 	CPUs []int  `json:"cpus"` // numbers of its CPU cores
 }
 
-// Devices lists the GPUs of this machine, or else as many slots of its processors as a file with defaults
-// has, and reads each device once. It runs nothing.
+// Devices lists the GPUs of this machine, or otherwise slots of its processors as with default options, and reads each
+// device once. It runs nothing.
 func Devices(ctx context.Context, env *app.Env) (*DeviceReport, error) {
 	c := world.New()
 	c.EnsureDefaults()
@@ -56,7 +55,7 @@ func closing(err error, d *devices) error {
 	return err
 }
 
-// readDevices reads each device of the source. Processors have no reading of power: it is measured.
+// readDevices reads each device of the source. Processors have no power reading: it is measured.
 func readDevices(ctx context.Context, env *app.Env, d *devices) ([]telemetry.State, error) {
 	states := []telemetry.State{}
 	if d.source == nil {
@@ -77,22 +76,21 @@ func readDevices(ctx context.Context, env *app.Env, d *devices) ([]telemetry.Sta
 	return states, ctx.Err()
 }
 
-// SMIReport summarises a file that nvidia-smi wrote.
+// SMIReport summarizes a file written by nvidia-smi.
 type SMIReport struct {
 	File    string      `json:"file"`    // path
-	Cut     bool        `json:"cut"`     // the last row is incomplete and left out
+	Cut     bool        `json:"cut"`     // the last row is incomplete and omitted
 	Devices []LogDevice `json:"devices"` // by index
 }
 
-// LogDevice holds what a file says of a device, from its first row with a value to the last. Unknown values
-// are null.
+// LogDevice holds a file's data about a device, from its first row with a value to the last. Unknown values are null.
 type LogDevice struct {
 	telemetry.Device
 	Samples int `json:"samples"` // rows
 	telemetry.Measurement
 }
 
-// ReadSMI reads a file that nvidia-smi --query-gpu=... --format=csv has written.
+// ReadSMI reads a file written by nvidia-smi --query-gpu=... --format=csv.
 func ReadSMI(env *app.Env, path string) (*SMIReport, error) {
 	file, err := env.Files.Open(path)
 	if err != nil {

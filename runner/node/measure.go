@@ -17,25 +17,24 @@ import (
 )
 
 const (
-	mostCopies    = 4096    // of a task in a measurement
+	mostCopies    = 4096    // copies of a task in a measurement
 	mostProfiled  = 1 << 20 // bytes of the log of a run
-	defaultMemory = 16384.0 // MiB of a device of unknown memory, as of an executor
+	defaultMemory = 16384.0 // MiB for a device of unknown memory, as in an executor
 )
 
-// chains are the runs of a measurement's one or two tasks, each of which begins again until the measurement is
-// over.
+// chains holds the runs of the one or two tasks of a measurement. Each task starts again until the measurement is over.
 type chains struct {
 	spans   [2][]span
 	places  []int // side of each job
 	single  [2]time.Duration
 	sides   int
 	seconds float64
-	failure string // of a task; empty is none
+	failure string // failure of a task; empty for none
 	enough  bool
 	stop    func()
 }
 
-// atOnce is a scheduler that starts each task as long as its memory fits, whatever cores it asks for.
+// atOnce is a scheduler that starts each task if its memory fits, whatever cores it requests.
 type atOnce struct{}
 
 // Decide implements [node.Scheduler].
@@ -48,7 +47,7 @@ func (atOnce) Decide(m *node.Machine) node.Decision {
 	return node.Decision{}
 }
 
-// observe follows the executor, and stops it when there is enough.
+// observe follows the executor, and stops it when there are enough runs.
 func (c *chains) observe(e execute.Event) {
 	if e.Task < 0 {
 		return
@@ -74,7 +73,7 @@ func (c *chains) observe(e execute.Event) {
 	}
 }
 
-// complete reports whether each task has a run that counts, at a time.
+// complete reports whether at a time each task has a run that counts.
 func (c *chains) complete(now time.Duration) bool {
 	if c.sides == 1 {
 		return true
@@ -87,7 +86,7 @@ func (c *chains) complete(now time.Duration) bool {
 	return true
 }
 
-// until lets the run under way last until now.
+// until extends the current run to now.
 func until(list []span, now time.Duration) []span {
 	list = append([]span{}, list...)
 	if k := len(list) - 1; k >= 0 && list[k].to == list[k].from && !list[k].done {
@@ -96,12 +95,12 @@ func until(list []span, now time.Duration) []span {
 	return list
 }
 
-// measure measures one task or two, into a row. The reason says why it could not; empty if it could. Logs of
-// tasks that failed stay in the run folder.
+// measure measures one or two tasks into a row. It returns the reason if it cannot; empty if it can. Logs of failed
+// tasks stay in the run folder.
 func (p *profiler) measure(ctx context.Context, number int, sides []int,
 	row *runs.NodeProfileRow) (reason string, err error) {
 	folder := p.run.Path(fmt.Sprintf("measurement-%d", number))
-	if err := files.RemoveAll(p.env.Files, folder); err != nil { // of a run that was killed
+	if err := files.RemoveAll(p.env.Files, folder); err != nil { // left by a killed run
 		return "", err
 	}
 	within, cancel := context.WithTimeout(ctx, time.Duration(p.o.Most*float64(time.Second)))
@@ -130,7 +129,7 @@ func (p *profiler) measure(ctx context.Context, number int, sides []int,
 	return "", run.Discard()
 }
 
-// all fills in the times and speeds of a measurement, and reports whether all tasks have some.
+// all sets the times and speeds of a measurement, and reports whether all tasks have some.
 func (c *chains) all(row *runs.NodeProfileRow) bool {
 	for side := range c.sides {
 		speed, mean, n := 1.0, time.Duration(0), 0
@@ -147,7 +146,7 @@ func (c *chains) all(row *runs.NodeProfileRow) bool {
 	return true
 }
 
-// chained are the jobs of a measurement: copies of each task, one after the other.
+// chained returns the jobs of a measurement: copies of each task, one after the other.
 func (p *profiler) chained(c *chains, repeat int, sides []int) (jobs []execute.Job) {
 	for side, task := range sides {
 		copies := mostCopies

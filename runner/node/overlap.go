@@ -6,11 +6,12 @@ import (
 
 // span is a run of a task, on the executor's clock.
 type span struct {
-	from, to time.Duration // to is the present for a run under way
+	from, to time.Duration // to is now for a current run
 	done     bool          // it completed
 }
 
-// beside is the time of a span in which one of others lasts, which are of one chain and do not overlap.
+// beside returns the time of a span during which one of others is running; these belong to one chain and do not
+// overlap.
 func (s span) beside(others []span) (sum time.Duration) {
 	for _, o := range others {
 		sum += max(0, min(s.to, o.to)-max(s.from, o.from))
@@ -18,7 +19,7 @@ func (s span) beside(others []span) (sum time.Duration) {
 	return sum
 }
 
-// alone is the mean duration of the completed runs of a task, and their number.
+// alone returns the mean duration of the completed runs of a task, and their number.
 func alone(own []span) (mean time.Duration, runs int) {
 	sum := time.Duration(0)
 	for _, s := range own {
@@ -30,9 +31,9 @@ func alone(own []span) (mean time.Duration, runs int) {
 	return sum / time.Duration(max(1, runs)), runs
 }
 
-// together is the speed of a task beside another, relative to that alone, where a run takes the time single.
-// Completed runs count that have the other beside them for at least half of their time. Between two runs of
-// the other, such a run goes on at full speed: that part is left out of its work and of its time.
+// together returns the speed of a task next to another, relative to running alone, where single is the time of a run
+// alone. It counts completed runs that overlap with the other task for at least half of their time. Between two runs of
+// the other task, a run proceeds at full speed: that part is subtracted from its work and its time.
 func together(own, others []span, single time.Duration) (speed float64, mean time.Duration, runs int) {
 	var work, beside, sum time.Duration
 	for _, s := range own {

@@ -20,17 +20,17 @@ import (
 	"graft/runner/app"
 )
 
-// ProfileOptions say how tasks are measured.
+// ProfileOptions configure the measurement of tasks.
 type ProfileOptions struct {
-	app.FolderOptions         // how the run folder is made
-	Repeats           int     // of each measurement; zero is 3
-	Pairs             string  // all measures each pair and each task with itself, none only tasks alone; empty is all
-	Seconds           float64 // time of a measurement, at least: tasks that end before begin again; zero is 10
-	// time of a measurement, at most: a task that does not complete within it is not measured; zero is 600
+	app.FolderOptions         // creation of the run folder
+	Repeats           int     // repeats of each measurement; zero means 3
+	Pairs             string  // all measures each pair and each task with itself, none only tasks alone; default all
+	Seconds           float64 // minimum duration of a measurement: shorter tasks start again; zero means 10
+	// maximum duration of a measurement: a task that does not complete within it is not measured; zero means 600
 	Most float64
 }
 
-// EnsureDefaults fills unset options.
+// EnsureDefaults sets zero fields to their defaults.
 func (o *ProfileOptions) EnsureDefaults() {
 	o.Repeats, o.Pairs, o.Seconds, o.Most = cmp.Or(o.Repeats, 3), cmp.Or(o.Pairs, "all"), cmp.Or(o.Seconds, 10),
 		cmp.Or(o.Most, 600)
@@ -62,16 +62,16 @@ type profiler struct {
 	o       ProfileOptions
 	options execute.Options
 	run     *results.Run
-	jobs    []execute.Job // one of each kind, by which it is named
+	jobs    []execute.Job // one of each kind, with the name of the kind
 	sampler *telemetry.Sampler
-	at      int // place of the device in the sampler's source
+	at      int // index of the device in the sampler's source
 	table   *runs.NodeProfileTable
 	rows    []runs.NodeProfileRow
 	left    []runs.NodeProfileFailed
 }
 
-// Profile measures the run times of a configuration's tasks alone on the first device, and their speeds in
-// pairs, into the run folder. A resumed run measures what is missing.
+// Profile measures the run times of a configuration's tasks alone on the first device, and their speeds in pairs, into
+// the run folder. A resumed run makes the missing measurements.
 func Profile(ctx context.Context, env *app.Env, c *world.File, path string,
 	o ProfileOptions) (*runs.NodeProfileOutcome, error) {
 	o.EnsureDefaults()
@@ -104,7 +104,7 @@ func Profile(ctx context.Context, env *app.Env, c *world.File, path string,
 	return outcome, nil
 }
 
-// kinds takes the first task of each kind, under the kind's name, without what does not belong to its speed.
+// kinds returns the first task of each kind, under the kind's name, without settings that do not affect its speed.
 func kinds(jobs []execute.Job) (first []execute.Job) {
 	seen := map[string]bool{}
 	for _, j := range jobs {
@@ -166,8 +166,8 @@ func (p *profiler) sample(ctx context.Context, c *world.File, d *devices) (stop 
 	}, nil
 }
 
-// measureAll goes through all measurements once for each repeat, so that the speed of a pair is compared with
-// runs alone of about the same time.
+// measureAll makes all measurements once per repeat, so that the speed of a pair is compared with runs alone at about
+// the same time.
 func (p *profiler) measureAll(ctx context.Context) error {
 	number := 0
 	for repeat := 1; repeat <= p.o.Repeats; repeat++ {
@@ -190,7 +190,7 @@ func (p *profiler) measureAll(ctx context.Context) error {
 	return nil
 }
 
-// measureOnce measures unless the run folder has the measurement, or it cannot be made.
+// measureOnce measures unless the run folder has the measurement, or it is impossible.
 func (p *profiler) measureOnce(ctx context.Context, number, repeat int, sides []int) error {
 	names := [2]string{p.jobs[sides[0]].Name}
 	if len(sides) > 1 {
@@ -226,7 +226,7 @@ func (p *profiler) keep(r runs.NodeProfileRow) error {
 	return p.table.Append(r)
 }
 
-// find returns a measurement that was made; nil for none.
+// find returns an existing measurement; nil if there is none.
 func (p *profiler) find(repeat int, names [2]string) *runs.NodeProfileRow {
 	k := slices.IndexFunc(p.rows, func(r runs.NodeProfileRow) bool { return r.Repeat == repeat && r.Tasks == names })
 	if k < 0 {
@@ -235,9 +235,8 @@ func (p *profiler) find(repeat int, names [2]string) *runs.NodeProfileRow {
 	return &p.rows[k]
 }
 
-// obstacle says why a pair cannot be measured, and whether the reason is the device's memory; empty if it can.
-// The memory of a task is that of the file or, where it was measured and is more, the most that was in use while
-// the task ran alone.
+// obstacle returns the reason why a pair cannot be measured, and whether it is the device's memory; empty if it can.
+// The memory of a task is the file's or, if measured and larger, the peak memory while the task ran alone.
 func (p *profiler) obstacle(repeat int, sides []int) (reason string, full bool) {
 	if len(sides) < 2 {
 		return "", false
@@ -261,7 +260,7 @@ func (p *profiler) obstacle(repeat int, sides []int) (reason string, full bool) 
 	return "", false
 }
 
-// single is the run time of a task alone in a repeat.
+// single returns the run time of a task alone in a repeat.
 func (p *profiler) single(repeat, task int) time.Duration {
 	return time.Duration(p.find(repeat, [2]string{p.jobs[task].Name}).Times[0] * float64(time.Second))
 }

@@ -11,7 +11,7 @@ import (
 	"graft/runner/app"
 )
 
-// profileOutcome sums up measurements over their repeats.
+// profileOutcome summarizes measurements over their repeats.
 func profileOutcome(jobs []execute.Job, rows []runs.NodeProfileRow) *runs.NodeProfileOutcome {
 	o := &runs.NodeProfileOutcome{Tasks: []runs.NodeProfileTask{}, Pairs: []runs.NodeProfilePair{}}
 	for k, j := range jobs {
@@ -65,7 +65,7 @@ func spread(rows []runs.NodeProfileRow, of func(r *runs.NodeProfileRow) float64)
 	return runs.NewNodeSpread(values)
 }
 
-// meanUse is the mean use of the device, and the most memory; unknown where a repeat's is.
+// meanUse returns the mean use of the device, and the peak memory; unknown if unknown for a repeat.
 func meanUse(rows []runs.NodeProfileRow) (use runs.NodeUse) {
 	mean := func(of func(u *runs.NodeUse) *float64, sum func([]float64) float64) *float64 {
 		var values []float64
@@ -85,7 +85,7 @@ func meanUse(rows []runs.NodeProfileRow) (use runs.NodeUse) {
 	return use
 }
 
-// label is the score of a task by the mean speed that it leaves to its partners; nil without pairs.
+// label returns the score of a task by the mean speed of its partners; nil without pairs.
 func label(task string, pairs []runs.NodeProfilePair) *int {
 	var left []float64
 	for _, p := range pairs {

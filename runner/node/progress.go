@@ -13,15 +13,15 @@ import (
 // TaskState is the state of a task of a run.
 type TaskState string
 
-// The states.
+// States of a task.
 const (
-	TaskWaiting TaskState = "waiting" // for its arrival, for other tasks or for a retry
+	TaskWaiting TaskState = "waiting" // waits for its arrival, for other tasks or for a retry
 	TaskQueued  TaskState = "queued"  // may start
 	TaskRunning TaskState = "running"
 	TaskPaused  TaskState = "paused" // its processes are stopped and stay in memory
 	TaskDone    TaskState = "done"
 	TaskFailed  TaskState = "failed"
-	TaskSkipped TaskState = "skipped" // a task that it waits for failed
+	TaskSkipped TaskState = "skipped" // a task that it depends on failed
 )
 
 // TaskStates lists all states, in the order of a task's life.
@@ -29,15 +29,15 @@ func TaskStates() []TaskState {
 	return []TaskState{TaskWaiting, TaskQueued, TaskRunning, TaskPaused, TaskDone, TaskFailed, TaskSkipped}
 }
 
-// RunStatus is the answer to GET /status.
+// RunStatus is the response to GET /status.
 type RunStatus struct {
 	Graft     string            `json:"graft"`        // version
-	Folder    string            `json:"folder"`       // of the run
-	Scheduler string            `json:"scheduler"`    // that places the tasks
-	Time      float64           `json:"time_seconds"` // of the last event, since the beginning
+	Folder    string            `json:"folder"`       // run folder
+	Scheduler string            `json:"scheduler"`    // scheduler that places the tasks
+	Time      float64           `json:"time_seconds"` // time of the last event, since the start
 	Tasks     map[TaskState]int `json:"tasks"`        // number in each state
-	Attempts  int               `json:"attempts"`     // that began
-	Running   []RunningTask     `json:"running"`      // tasks on devices, paused ones too
+	Attempts  int               `json:"attempts"`     // started attempts
+	Running   []RunningTask     `json:"running"`      // tasks on devices, including paused ones
 	Devices   []telemetry.State `json:"devices"`      // with the last reading; empty if nothing is measured
 }
 
@@ -47,12 +47,12 @@ type RunningTask struct {
 	State   TaskState `json:"state"`         // running or paused
 	Device  string    `json:"device"`        // name
 	Attempt int       `json:"attempt"`       // from 1
-	Since   float64   `json:"since_seconds"` // beginning of the attempt or of the pause
+	Since   float64   `json:"since_seconds"` // start of the attempt or of the pause
 }
 
-// progress follows the events of a run. Several goroutines may use it.
+// progress follows the events of a run. It is safe for concurrent use.
 type progress struct {
-	names  []string // of the devices
+	names  []string // names of the devices
 	mu     sync.Mutex
 	status RunStatus
 	states []TaskState
@@ -64,7 +64,7 @@ func newProgress(tasks int, devices []string, folder, scheduler string) *progres
 		status: RunStatus{Folder: folder, Scheduler: scheduler, Tasks: map[TaskState]int{TaskWaiting: tasks}}}
 }
 
-// see adds an event. One of an unknown task is left out: execute.Run returns an error for it.
+// see adds an event. It ignores an event of an unknown task: execute.Run returns an error for it.
 func (p *progress) see(e execute.Event) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,7 +87,7 @@ func (p *progress) see(e execute.Event) error {
 	return nil
 }
 
-// stateAfter is the state of a task after an event; empty if it stays.
+// stateAfter returns the state of a task after an event; empty if it does not change.
 func stateAfter(e execute.Event) TaskState {
 	switch e.Kind {
 	case execute.Queued:
@@ -105,7 +105,7 @@ func stateAfter(e execute.Event) TaskState {
 	return ""
 }
 
-// now is a copy of the state.
+// now returns a copy of the state.
 func (p *progress) now() RunStatus {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -23,17 +23,17 @@ import (
 	"graft/runner/control"
 )
 
-// idleTime is the time for which the power of idle devices is measured.
+// idleTime is the duration of the power measurement of idle devices.
 const idleTime = time.Second
 
-// RunOptions say how tasks are run and watched.
+// RunOptions configure how tasks are run and monitored.
 type RunOptions struct {
-	app.FolderOptions              // how the run folder is made
-	Watch             WatchOptions // where it is served over HTTP; zero serves nothing
+	app.FolderOptions              // creation of the run folder
+	Watch             WatchOptions // HTTP server; zero serves nothing
 }
 
-// Run runs the tasks of a configuration as processes, under its first scheduler, into the run folder. A run
-// that was stopped or killed goes on from its journal when it is resumed.
+// Run runs the tasks of a configuration as processes, under its first scheduler, into the run folder. Resuming a
+// stopped or killed run continues from its journal.
 func Run(ctx context.Context, env *app.Env, c *world.File, path string, o RunOptions) (*runs.NodeRunOutcome, error) {
 	jobs, err := c.Jobs()
 	if err != nil {
@@ -102,7 +102,7 @@ func (x *execution) execute(ctx context.Context, o execute.Options) (*runs.NodeR
 	return outcome, errors.Join(x.write(r), x.run.WriteOutcome(outcome))
 }
 
-// attend runs the tasks, and serves the run meanwhile.
+// attend runs the tasks, and serves the run during that time.
 func (x *execution) attend(ctx context.Context, o execute.Options) (*execute.Result, error) {
 	if err := x.watch.serve(x); err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (x *execution) attend(ctx context.Context, o execute.Options) (*execute.Res
 	return r, errors.Join(err, guarded())
 }
 
-// guard starts the process that kills what a killed executor leaves, if there is a program for it.
+// guard starts the process that kills tasks left by a killed executor, if there is a program for it.
 func guard(env *app.Env) (stop func() error, err error) {
 	if env.Program == "" {
 		return func() error { return nil }, nil
@@ -123,7 +123,7 @@ func guard(env *app.Env) (stop func() error, err error) {
 	return execute.StartGuard(env.Files, env.Program, "node", "guard")
 }
 
-// Guard kills the tasks of an executor if that is killed, which in tells.
+// Guard kills the tasks of an executor if the executor is killed, which in signals.
 func Guard(env *app.Env, executor string, in io.Reader) error {
 	return execute.Guard(env.Files, fleet.NewClock(env.Now), executor, in)
 }
@@ -150,7 +150,7 @@ func (x *execution) measure(ctx context.Context, o *execute.Options) (stop func(
 	}, nil
 }
 
-// observe logs what happens to tasks.
+// observe logs the events of tasks.
 func (x *execution) observe(e execute.Event) {
 	_ = x.progress.see(e)
 	fields := []zap.Field{zap.String("task", e.Name), zap.Float64("at_s", app.Rounded(e.At.Seconds()))}
@@ -175,7 +175,7 @@ func (x *execution) observe(e execute.Event) {
 	}
 }
 
-// outcome is the result for people and programs.
+// outcome returns the result.
 func (x *execution) outcome(r *execute.Result, scheduler string) *runs.NodeRunOutcome {
 	s := &r.Summary
 	o := &runs.NodeRunOutcome{Scheduler: scheduler, Devices: x.devices.names, Note: x.devices.why, Tasks: s.Tasks,
@@ -202,12 +202,12 @@ func (x *execution) outcome(r *execute.Result, scheduler string) *runs.NodeRunOu
 	return o
 }
 
-// attributable reports whether a method gives a number that belongs to the task.
+// attributable reports whether a method gives a value for the task alone.
 func attributable(method string) bool {
 	return method == string(telemetry.MethodCounter) || method == string(telemetry.MethodIntegrated)
 }
 
-// idle is the power of a device without tasks.
+// idle returns the power of a device without tasks.
 func (x *execution) idle(device int) (watts float64, known bool) {
 	if x.meter == nil || device < 0 {
 		return 0, false
@@ -219,7 +219,7 @@ func (x *execution) idle(device int) (watts float64, known bool) {
 	return x.meter.idle[at].Get()
 }
 
-// seconds is a time; nil where it did not come.
+// seconds converts a time; nil if it never came.
 func seconds(t time.Duration) *float64 {
 	if t < 0 {
 		return nil
@@ -228,7 +228,7 @@ func seconds(t time.Duration) *float64 {
 	return &v
 }
 
-// write writes the times at which tasks ran.
+// write writes the periods in which tasks ran.
 func (x *execution) write(r *execute.Result) error {
 	s := &node.Study{}
 	for _, j := range x.jobs {
@@ -237,7 +237,7 @@ func (x *execution) write(r *execute.Result) error {
 	return x.env.WriteText(x.run.Path(runs.NodeSpansFile), spans(&r.Result, s))
 }
 
-// Plan returns what Run would do, by a simulation with the estimates of the file.
+// Plan returns what Run would do, from a simulation with the estimates of the file.
 func Plan(ctx context.Context, env *app.Env, c *world.File) (*runs.NodePlan, error) {
 	jobs, err := c.Jobs()
 	if err != nil {
@@ -261,7 +261,7 @@ func Plan(ctx context.Context, env *app.Env, c *world.File) (*runs.NodePlan, err
 	return p, nil
 }
 
-// ownVariables leaves out those that name the run folder, which a plan has not.
+// ownVariables drops the variables that name the run folder, because a plan has none.
 func ownVariables(env []string) (kept []string) {
 	for _, v := range env {
 		if !strings.HasSuffix(v, "=") {

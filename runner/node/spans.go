@@ -9,7 +9,7 @@ import (
 	"graft/cluster/node"
 )
 
-// cell quotes a name for CSV where that is necessary.
+// cell quotes a name for CSV if necessary.
 func cell(name string) string {
 	if !strings.ContainsAny(name, "\",\r\n") {
 		return name
@@ -17,8 +17,8 @@ func cell(name string) string {
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
 
-// spans is the table of the times at which tasks ran; the group of a task is its kind, or else its flow. Lanes are
-// rows of a GPU in a figure: tasks that run together have several.
+// spans returns the table of periods in which tasks ran. The group of a task is its kind, or else its flow. Lanes are
+// rows of a GPU in a figure: concurrent tasks have different lanes.
 func spans(r *node.Result, s *node.Study) string {
 	var b strings.Builder
 	b.WriteString("task,gpu,lane,from_seconds,to_seconds,cores,memory_mb,end,group\n")

@@ -20,19 +20,19 @@ import (
 	"graft/runner/control"
 )
 
-// WatchOptions say where a run can be watched over HTTP. Requests change nothing and need no token.
+// WatchOptions configure the HTTP server of a run. Requests change nothing and need no token.
 type WatchOptions struct {
-	Address  string // of GET /status and /metrics while tasks run, such as 127.0.0.1:0; empty serves nothing
+	Address  string // address of GET /status and /metrics while tasks run, such as 127.0.0.1:0; empty serves nothing
 	Anywhere bool   // allow addresses that other machines can reach; false allows loopback only
 }
 
 // Limits of the server.
 const (
-	mostRequests = 16       // answered at once
+	mostRequests = 16       // concurrent requests
 	mostHeader   = 16 << 10 // bytes
 )
 
-// watch serves the state of a run. A nil one does nothing.
+// watch serves the state of a run. Nil does nothing.
 type watch struct {
 	WatchOptions
 	env      *app.Env
@@ -40,15 +40,14 @@ type watch struct {
 	hosts    func(host string) bool
 	server   *http.Server
 	done     chan struct{} // closed when the server has stopped
-	file     string        // in the run folder, removed by close
+	file     string        // file in the run folder, removed by close
 	progress *progress
 	devices  []telemetry.Device
 	gpus     bool               // the devices are GPUs
 	sampler  *telemetry.Sampler // nil has no readings
 }
 
-// openWatch takes the port, so that a taken one fails before a run folder is made. Without an address it
-// returns nil.
+// openWatch opens the port, so that a port in use fails before a run folder is made. Without an address it returns nil.
 func openWatch(env *app.Env, o WatchOptions) (*watch, error) {
 	if o.Address == "" {
 		if o.Anywhere {
@@ -68,7 +67,7 @@ func openWatch(env *app.Env, o WatchOptions) (*watch, error) {
 		done: make(chan struct{})}, nil
 }
 
-// serve answers requests from now on, and writes the address into the run folder.
+// serve starts answering requests, and writes the address into the run folder.
 func (w *watch) serve(x *execution) error {
 	if w == nil {
 		return nil
@@ -128,7 +127,7 @@ func (w *watch) ServeHTTP(to http.ResponseWriter, r *http.Request) {
 		refused = listen.Refuse(http.StatusMethodNotAllowed, "use GET", "%s is not allowed", r.Method)
 	case r.URL.Path == "/metrics":
 		to.Header().Set("Content-Type", prometheus.ContentType)
-		_, _ = io.WriteString(to, w.metrics()) // the client may have left
+		_, _ = io.WriteString(to, w.metrics()) // the client may have disconnected
 		return
 	case r.URL.Path != "/status":
 		refused = listen.Refuse(http.StatusNotFound, "use /status or /metrics", "unknown path %q", r.URL.Path)
@@ -142,7 +141,7 @@ func (w *watch) ServeHTTP(to http.ResponseWriter, r *http.Request) {
 	_ = document.PrintJSON(to, w.status())
 }
 
-// status is the state of the run now.
+// status returns the current state of the run.
 func (w *watch) status() RunStatus {
 	s := w.progress.now()
 	s.Graft, s.Devices = w.env.Version, telemetry.States(w.devices, w.readings())
@@ -156,7 +155,7 @@ func (w *watch) readings() []telemetry.Reading {
 	return w.sampler.Latest()
 }
 
-// metrics are the same facts for Prometheus: readings of GPUs under the names of NVIDIA's DCGM exporter.
+// metrics returns the same data for Prometheus: readings of GPUs under the names of NVIDIA's DCGM exporter.
 func (w *watch) metrics() string {
 	s, t := w.progress.now(), &prometheus.Text{}
 	t.Family("graft_node_info", "gauge", "The run; always 1.")

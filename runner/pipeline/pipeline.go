@@ -1,5 +1,5 @@
-// Package pipeline leads from scenarios to policies: it simulates the scenarios, trains
-// policies on their tables and judges them. Stages that have not changed are skipped.
+// Package pipeline runs the stages from scenarios to policies: it simulates the scenarios, trains policies on their
+// tables and evaluates them. Unchanged stages are skipped.
 package pipeline
 
 import (
@@ -20,31 +20,31 @@ import (
 	"graft/runner/simulate"
 )
 
-// Options hold the options that the configuration file does not contain.
+// Options hold the options outside of the configuration file.
 type Options struct {
 	Set     []string // assignments after the file, such as run.seeds=20; empty changes nothing
-	Folder  string   // run folder; empty is the file's pipeline.folder, or runs/ and the file's name
-	Force   bool     // move an existing run folder aside and begin anew; false goes on in it
-	Retry   bool     // try again sequences that failed too often; false leaves them out
-	Workers int      // of each simulation; zero is fleet.workers of the scenario
+	Folder  string   // run folder; empty means the file's pipeline.folder, or runs/ and the file's name
+	Force   bool     // move an existing run folder aside and start again; false continues in it
+	Retry   bool     // retry sequences that failed too often; false skips them
+	Workers int      // workers of each simulation; zero means fleet.workers of the scenario
 }
 
 // Result is the JSON output of `graft pipeline --json`.
 type Result struct {
-	Folder  string                `json:"folder"`  // of the pipeline's run
-	Policy  string                `json:"policy"`  // the file of the vote
-	Stages  []Stage               `json:"stages"`  // in their order
-	Outcome *runs.PipelineOutcome `json:"outcome"` // how the policies fare
+	Folder  string                `json:"folder"`  // run folder of the pipeline
+	Policy  string                `json:"policy"`  // file of the vote
+	Stages  []Stage               `json:"stages"`  // stages in order
+	Outcome *runs.PipelineOutcome `json:"outcome"` // evaluation of the policies
 }
 
-// Stage is a stage that is over.
+// Stage is a completed stage.
 type Stage struct {
-	Stage   string  `json:"stage"`   // what it does, such as learn
-	Skipped bool    `json:"skipped"` // nothing had changed
-	Seconds float64 `json:"seconds"` // that it took, in this process
+	Stage   string  `json:"stage"`   // name of the stage, such as learn
+	Skipped bool    `json:"skipped"` // unchanged, so not run
+	Seconds float64 `json:"seconds"` // duration in this process
 }
 
-// Skipped are the names of stages in which nothing had changed, with commas between.
+// Skipped returns the names of unchanged stages, separated by commas.
 func (r *Result) Skipped() string {
 	var names []string
 	for _, s := range r.Stages {
@@ -55,9 +55,9 @@ func (r *Result) Skipped() string {
 	return strings.Join(names, ", ")
 }
 
-// Run runs the pipeline of a configuration file, or goes on with it in its folder. Where sequences
-// failed there is a result of the other scenarios and an error of the code failure.Partial. Where
-// ctx ends, what was done is kept, and the error has the code failure.Requeue.
+// Run runs the pipeline of a configuration file, or continues it in its folder. If sequences failed, it returns a
+// result of the other scenarios and an error of the code failure.Partial. When ctx ends, completed work is kept, and
+// the error has the code failure.Requeue.
 func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, error) {
 	c, err := config.ReadPipeline(env.Files, path, o.Set)
 	if err != nil {
@@ -72,7 +72,7 @@ func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, er
 	return p.run(ctx)
 }
 
-// pipeline is a pipeline that runs.
+// pipeline is a running pipeline.
 type pipeline struct {
 	*config.Pipeline
 	o        Options
@@ -80,10 +80,10 @@ type pipeline struct {
 	folder   string
 	journal  *runs.Journal
 	done     []Stage
-	simulate func(ctx context.Context, path, folder string) error // runs a scenario; a test's makes up tables
+	simulate func(ctx context.Context, path, folder string) error // runs a scenario; tests replace it
 }
 
-// run does all stages in the folder.
+// run runs all stages in the folder.
 func (p *pipeline) run(ctx context.Context) (*Result, error) {
 	if err := p.open(); err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (p *pipeline) at(names ...string) string {
 	return filepath.Join(append([]string{p.folder}, names...)...)
 }
 
-// open makes the folder, and writes down what the pipeline is.
+// open makes the folder, and records the pipeline.
 func (p *pipeline) open() (err error) {
 	if p.o.Force {
 		if err := results.MakeRoom(p.env.Files, p.folder); err != nil {
@@ -124,7 +124,7 @@ func (p *pipeline) open() (err error) {
 		results.Manifest{Seed: p.Run.Seed, ConfigSHA256: p.Digest()}), p.planned())
 }
 
-// planned are all stages that there will be, with the runs that they leave and what they make.
+// planned returns all stages, with their runs and outputs.
 func (p *pipeline) planned() (all []*runs.Stage) {
 	for _, m := range p.Scenarios() {
 		name := m.Simulate.Name
@@ -144,7 +144,7 @@ func (p *pipeline) planned() (all []*runs.Stage) {
 	return append(all, learn, judge)
 }
 
-// stages does all that is not done yet.
+// stages runs the remaining stages.
 func (p *pipeline) stages(ctx context.Context) (*runs.PipelineOutcome, error) {
 	tables, failed, err := p.simulateAll(ctx)
 	if err != nil {
@@ -169,7 +169,7 @@ func (p *pipeline) stages(ctx context.Context) (*runs.PipelineOutcome, error) {
 	return outcome, err
 }
 
-// stage does a stage, unless it was made from the same before and is whole.
+// stage runs a stage, unless it is complete and was made from the same inputs.
 func (p *pipeline) stage(ctx context.Context, name, from string, do func() error) error {
 	if err := ctx.Err(); err != nil {
 		return err

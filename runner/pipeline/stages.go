@@ -20,8 +20,7 @@ import (
 	"graft/torch"
 )
 
-// simulateAll runs all scenarios, and returns the folders of the tables that are complete
-// and why others are not.
+// simulateAll runs all scenarios, and returns the folders of complete tables and the reasons why others are incomplete.
 func (p *pipeline) simulateAll(ctx context.Context) (tables []string, failed []error, err error) {
 	for k, m := range p.Scenarios() {
 		name := m.Simulate.Name
@@ -42,8 +41,8 @@ func (p *pipeline) simulateAll(ctx context.Context) (tables []string, failed []e
 	return tables, failed, nil
 }
 
-// learn trains policies on tables. The configuration file in the folder is for people,
-// and for graft learn and evaluate.
+// learn trains policies on tables. The configuration file in the folder is for readers, and for graft learn and
+// evaluate.
 func (p *pipeline) learn(ctx context.Context, tables []string) (*config.TreeLearning, error) {
 	l := p.Learning(tables)
 	l.Run.Folder = p.at(runs.PolicyFolder)
@@ -56,7 +55,7 @@ func (p *pipeline) learn(ctx context.Context, tables []string) (*config.TreeLear
 	return l, p.stage(ctx, runs.LearnStage, l.Digest(), func() error { return p.train(ctx, l) })
 }
 
-// train goes on where the same policies were learning, and moves others aside.
+// train continues in a folder of the same policies, and moves others aside.
 func (p *pipeline) train(ctx context.Context, l *config.TreeLearning) error {
 	o := learn.Options{Folder: l.Run.Folder}
 	run, err := results.Open(p.env.Files, o.Folder)
@@ -108,8 +107,8 @@ func (p *pipeline) judge(ctx context.Context, l *config.TreeLearning) (*runs.Pip
 	return runs.ReadPipelineOutcome(p.env.Files, p.folder)
 }
 
-// evaluate judges the policies by the tables that they learned from and, where tables are
-// left out, others by those. The run folders are made when both are done.
+// evaluate evaluates the policies on their training tables and, if tables are held out, on these. It makes the run
+// folders after both.
 func (p *pipeline) evaluate(ctx context.Context, l *config.TreeLearning) (*runs.PipelineOutcome, error) {
 	trees, _ := l.Trees()
 	e, err := evaluate.Prepare(ctx, p.env, evaluate.Options{Policies: []string{l.Run.Folder}, Tables: l.Tables.Folders,
@@ -128,8 +127,8 @@ func (p *pipeline) evaluate(ctx context.Context, l *config.TreeLearning) (*runs.
 	return outcome, e.Keep(r)
 }
 
-// leaveOut judges policies by what they did not learn from. It is nil where nothing is
-// left out, and where failures have left nothing else to learn from.
+// leaveOut evaluates policies on held-out tables. It returns nil if nothing is held out, or if failures have left no
+// other tables.
 func (p *pipeline) leaveOut(ctx context.Context, l *config.TreeLearning) (*runs.LeaveOutReport, error) {
 	by, trees := p.Evaluate.LeaveOut, slices.Concat(l.Trees())
 	if by == config.LeaveNone {
@@ -139,7 +138,7 @@ func (p *pipeline) leaveOut(ctx context.Context, l *config.TreeLearning) (*runs.
 		p.env.Log.Warn("nothing is left out, as there is nothing else to learn from", zap.String("leave_out", by))
 		return nil, nil
 	}
-	if err := torch.SetThreads(1); err != nil { // one is all that a policy uses
+	if err := torch.SetThreads(1); err != nil { // a policy uses only one
 		return nil, err
 	}
 	leave := evaluate.LeaveOut{By: by, File: p.at(runs.LearnFile), Learning: l}

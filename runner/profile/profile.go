@@ -1,5 +1,4 @@
-// Package profile measures what training takes on a device, so that jobs on a virtual clock
-// can be charged for it.
+// Package profile measures training times on a device, so that virtual clocks can charge jobs for them.
 package profile
 
 import (
@@ -26,29 +25,29 @@ import (
 	"graft/trainer/clock"
 )
 
-// Options say what to measure, and how.
+// Options configure a measurement.
 type Options struct {
-	Device  string // cpu or cuda:N; empty is cpu
-	Threads int    // of an operator on the CPU; zero is all processors
-	// examples in a step and in a batch of evaluation; none is those of the jobs that are named, or else 64 and 128
+	Device  string // cpu or cuda:N; empty means cpu
+	Threads int    // threads of an operator on the CPU; zero means all processors
+	// examples per step and per batch of evaluation; empty means the named jobs' values, or else 64 and 128
 	Batches   []int
-	Rounds    int    // whose median counts; zero is 7
-	Optimizer string // of the steps, such as adam; empty is that of the first job that is named, or else adam
+	Rounds    int    // rounds, of which the median counts; zero means 7
+	Optimizer string // optimizer of the steps, such as adam; empty means the first named job's, or else adam
 	Exact     bool   // keep PyTorch's order of operations; false takes the fast path
-	Fast      bool   // take the fast path; false, without Exact, is what the first job that is named does
-	Steady    bool   // compute the same bits whatever the number of threads
-	Input     string // shape of an example for networks of the zoo; empty is 3x32x32
-	Classes   int    // of networks of the zoo; zero keeps theirs
-	Only      bool   // measure only the networks that are named; false adds a set of small ones
-	Plain     bool   // do not deepen and widen the networks that are named
-	Name      string // of the profile; empty is that of the file, or else the device
-	Out       string // file that will be written, checked before measuring; empty is none
-	Force     bool   // the file may be there
-	Graft     string // version of graft in the profile; empty is the environment's
+	Fast      bool   // take the fast path; false, without Exact, means as the first named job
+	Steady    bool   // compute the same bits for any number of threads
+	Input     string // shape of an example for networks of the zoo; empty means 3x32x32
+	Classes   int    // classes of networks of the zoo; zero keeps theirs
+	Only      bool   // measure only the named networks; false adds a set of small ones
+	Plain     bool   // do not deepen and widen the named networks
+	Name      string // name of the profile; empty means the file's, or else the device's
+	Out       string // output file, checked before measuring; empty for none
+	Force     bool   // replace an existing file
+	Graft     string // version of graft in the profile; empty means the environment's
 }
 
-// Measure measures what steps, batches, decisions and operations of networks take on
-// a device. It does not write the profile.
+// Measure measures the times of steps, batches, decisions and operations of networks on a device. It does not write the
+// profile.
 func Measure(ctx context.Context, env *app.Env, names []string, o Options) (*clock.Profile, error) {
 	o.Device, o.Input = cmp.Or(o.Device, "cpu"), cmp.Or(o.Input, "3x32x32")
 	if err := o.validateSizes(); err != nil {
@@ -59,7 +58,7 @@ func Measure(ctx context.Context, env *app.Env, names []string, o Options) (*clo
 		return nil, err
 	}
 	o.Optimizer = cmp.Or(o.Optimizer, "adam")
-	if err := o.validateSizes(); err != nil { // of the jobs
+	if err := o.validateSizes(); err != nil { // sizes from the jobs
 		return nil, failure.With(failure.Configuration, err)
 	}
 	if o.Out != "" {
@@ -72,10 +71,10 @@ func Measure(ctx context.Context, env *app.Env, names []string, o Options) (*clo
 
 // Bounds far above useful sizes. Beyond them the process would run out of memory.
 const (
-	mostThreads = 1024      // as in the file of a job
+	mostThreads = 1024      // as in a job file
 	mostRounds  = 1_000_000 // more take weeks
 	mostClasses = 1 << 20
-	mostValues  = 1 << 28 // of the examples of a batch
+	mostValues  = 1 << 28 // values in the examples of a batch
 )
 
 // validateSizes lists the sizes that are out of range.
@@ -101,11 +100,10 @@ func (o Options) validateSizes() error {
 	return errors.Join(faults...)
 }
 
-// ways is the number of ways in which a network that is named is deepened, and widened.
+// ways is the number of deepened, and of widened, variants of a named network.
 const ways = 3
 
-// subjects are the networks to be measured. What the jobs that are named say of steps becomes an option
-// that is not set.
+// subjects returns the networks to measure. Options of steps that are not set come from the named jobs.
 func (o *Options) subjects(ctx context.Context, env *app.Env, names []string) ([]clock.Subject, error) {
 	if o.Only && len(names) == 0 {
 		return nil, failure.Usagef("option only is for networks that are named; name one of 'graft model list', " +
@@ -135,7 +133,7 @@ func (o *Options) subjects(ctx context.Context, env *app.Env, names []string) ([
 	return append(all, others...), nil
 }
 
-// named are the networks of an argument: a network, or that of a job's file, and what it grows to.
+// named returns the networks of an argument: a network, or the network of a job file, with its grown variants.
 func (o *Options) named(ctx context.Context, env *app.Env, name string, input model.Shape,
 	given Options) ([]clock.Subject, error) {
 	if app.IsNetworkFile(name) && !app.IsFolder(env.Files, name) && config.IsConfiguration(env.Files, name) {
@@ -156,7 +154,7 @@ func (o *Options) named(ctx context.Context, env *app.Env, name string, input mo
 	return append([]clock.Subject{first}, adapted...), err
 }
 
-// ofJob are the network of a job, a scenario or a comparison, and what its actions make of it.
+// ofJob returns the network of a job, a scenario or a comparison, with the networks that its actions produce.
 func (o *Options) ofJob(ctx context.Context, env *app.Env, path string, given Options) ([]clock.Subject, error) {
 	m, err := config.ReadMeasurable(env.Files, path)
 	if err != nil {
@@ -187,7 +185,7 @@ func (o *Options) ofJob(ctx context.Context, env *app.Env, path string, given Op
 	return append(all, adapted...), err
 }
 
-// load makes a network of the zoo for the input and classes, or that of a file as it is.
+// load makes a network of the zoo for the input and classes, or a network of a file unchanged.
 func (o Options) load(fsys files.FS, name string, input model.Shape) (*model.Network, error) {
 	if app.IsNetworkFile(name) {
 		return app.LoadNetwork(fsys, name, nil, 0)
@@ -195,7 +193,7 @@ func (o Options) load(fsys files.FS, name string, input model.Shape) (*model.Net
 	return app.LoadNetwork(fsys, name, input, o.Classes)
 }
 
-// networkLabel is the name of a network in a profile: that of the zoo, or else what it prints as.
+// networkLabel returns the name of a network in a profile: its name in the zoo, or else its printed class.
 func networkLabel(name string, n *model.Network) string {
 	if app.IsNetworkFile(name) {
 		return n.Name()
@@ -203,7 +201,7 @@ func networkLabel(name string, n *model.Network) string {
 	return name
 }
 
-// measure measures the subjects, and records how in the profile.
+// measure measures the subjects, and records the conditions in the profile.
 func (o Options) measure(ctx context.Context, env *app.Env, subjects []clock.Subject) (*clock.Profile, error) {
 	m := trainer.MeasureOptions{Batches: o.Batches, Rounds: o.Rounds, Exact: o.Exact, Steady: o.Steady, Now: env.Now,
 		Tell: func(what string, done, of int) { env.Log.Info(what, zap.Int("done", done), zap.Int("of", of)) }}
@@ -237,7 +235,7 @@ func (o Options) measure(ctx context.Context, env *app.Env, subjects []clock.Sub
 	return measured.Profile(o.title(), deviceText(env.Files, m.Device), made), nil
 }
 
-// title is the name of the profile.
+// title returns the name of the profile.
 func (o Options) title() string {
 	switch {
 	case o.Name != "":
@@ -248,10 +246,10 @@ func (o Options) title() string {
 	return o.Device
 }
 
-// mostInformation limits the size of a file in which the system describes a device.
+// mostInformation limits the size of a system file that describes a device.
 const mostInformation = 16 << 20
 
-// deviceText is the system's name of a device; graft's where the system has none.
+// deviceText returns the system's name of a device, or else graft's.
 func deviceText(fsys files.FS, d torch.Device) string {
 	path, key := "/proc/cpuinfo", "model name"
 	if d.CUDA {
@@ -269,8 +267,8 @@ func deviceText(fsys files.FS, d torch.Device) string {
 	return d.String()
 }
 
-// cardFile describes the GPU of a machine that has one. It is empty for several: their
-// order here is not that of CUDA.
+// cardFile returns the file that describes the GPU of a machine with one GPU. It is empty for several: their order
+// there differs from CUDA's.
 func cardFile(fsys files.FS) string {
 	const folder = "/proc/driver/nvidia/gpus"
 	cards, err := fsys.ReadDir(folder)

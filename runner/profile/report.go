@@ -4,77 +4,77 @@ import (
 	"graft/trainer/clock"
 )
 
-// Report is a profile for people and programs, with what its rates say of each measurement.
-// `graft profile --json` prints it. Times are in seconds.
+// Report is a profile, with the prediction of each measurement by its rates. `graft profile --json` prints it. Times
+// are in seconds.
 type Report struct {
-	File     string             `json:"file,omitempty"` // that was written
-	Name     string             `json:"name"`           // of the profile
-	Device   string             `json:"device"`         // that it is about, for people
-	Made     Made               `json:"made"`           // how it came about
-	Networks []Network          `json:"networks"`       // that were measured
+	File     string             `json:"file,omitempty"` // written file
+	Name     string             `json:"name"`           // name of the profile
+	Device   string             `json:"device"`         // device, as text
+	Made     Made               `json:"made"`           // conditions of the measurement
+	Networks []Network          `json:"networks"`       // measured networks
 	Step     map[string]float64 `json:"step_rates"`     // rates of a step of training
 	Batch    map[string]float64 `json:"batch_rates"`    // rates of a batch of evaluation
-	// of a step of a network that runs as a graph; missing: those of step_rates
+	// rates of a training step of a network that runs as a graph; absent means step_rates
 	GraphStep map[string]float64 `json:"graph_step_rates,omitempty"`
-	GraphEval map[string]float64 `json:"graph_batch_rates,omitempty"` // of a batch of its evaluation
-	Decision  Cost               `json:"decision"`                    // what a decision costs
-	Surgery   Cost               `json:"operation"`                   // what an operation on a network costs
+	GraphEval map[string]float64 `json:"graph_batch_rates,omitempty"` // rates of a batch of its evaluation
+	Decision  Cost               `json:"decision"`                    // cost of a decision
+	Surgery   Cost               `json:"operation"`                   // cost of an operation on a network
 	// part of a step that does not shrink with more devices
 	Alone   float64 `json:"communication_share"`
-	Fitted  int     `json:"fitted_networks"` // zero where the rates were not fitted
-	LeftOut Misses  `json:"left_out"`        // of networks that were left out one by one
-	// of those that were left out with all that they were adapted to
+	Fitted  int     `json:"fitted_networks"` // zero if the rates were not fitted
+	LeftOut Misses  `json:"left_out"`        // errors for networks left out one by one
+	// errors for networks left out together with their adapted variants
 	NewToThem Misses         `json:"new"`
-	Profile   *clock.Profile `json:"-"` // that it reports
+	Profile   *clock.Profile `json:"-"` // reported profile
 }
 
 // Made records how a profile was measured.
 type Made struct {
-	Date      string `json:"date"`      // when it was measured
-	Graft     string `json:"graft"`     // the version that measured
-	Torch     string `json:"torch"`     // the version of LibTorch
-	Device    string `json:"device"`    // that was measured
-	Threads   int    `json:"threads"`   // of an operator
-	Rounds    int    `json:"rounds"`    // in each of which every network had its turn
-	Optimizer string `json:"optimizer"` // of the steps
+	Date      string `json:"date"`      // date of the measurement
+	Graft     string `json:"graft"`     // version of graft
+	Torch     string `json:"torch"`     // version of LibTorch
+	Device    string `json:"device"`    // measured device
+	Threads   int    `json:"threads"`   // threads of an operator
+	Rounds    int    `json:"rounds"`    // rounds, each of which measured every network once
+	Optimizer string `json:"optimizer"` // optimizer of the steps
 	Exact     bool   `json:"exact"`     // whether PyTorch's order of operations was kept
-	Steady    bool   `json:"steady"`    // whether bits did not depend on the number of threads
+	Steady    bool   `json:"steady"`    // whether bits were independent of the number of threads
 }
 
 // Network is a network and a batch.
 type Network struct {
-	Network     string `json:"network"`     // with the actions that made it
-	Fingerprint string `json:"fingerprint"` // by which it is known again
-	Batch       int    `json:"batch"`       // examples in a step, and in a batch of evaluation
+	Network     string `json:"network"`     // network with the actions that made it
+	Fingerprint string `json:"fingerprint"` // identifier of the network
+	Batch       int    `json:"batch"`       // examples per step, and per batch of evaluation
 	Step        Time   `json:"step"`        // a step of training
-	Evaluation  Time   `json:"evaluation"`  // a batch of it
+	Evaluation  Time   `json:"evaluation"`  // a batch of evaluation
 }
 
 // Time holds a measured time and its prediction by the rates.
 type Time struct {
-	Seconds float64  `json:"seconds"` // that were measured
+	Seconds float64  `json:"seconds"` // measured time
 	Spread  float64  `json:"spread"`  // half the distance between the quartiles
-	Fitted  *float64 `json:"fitted"`  // null where there are no rates, or the size of the network is not known
-	Off     *float64 `json:"off"`     // of what was measured; null as Fitted
+	Fitted  *float64 `json:"fitted"`  // predicted time; null if there are no rates, or the network's size is unknown
+	Off     *float64 `json:"off"`     // relative to the measured time; null as Fitted
 }
 
 // Cost holds the time of a decision or an operation.
 type Cost struct {
-	Seconds float64 `json:"seconds"` // that it takes
+	Seconds float64 `json:"seconds"` // duration
 	Spread  float64 `json:"spread"`  // half the distance between the quartiles
 }
 
 // Misses hold the errors of the rates, as shares of the measured times.
 type Misses struct {
-	Step       Miss `json:"step"`       // of a step of training
-	Evaluation Miss `json:"evaluation"` // of a batch of evaluation
+	Step       Miss `json:"step"`       // error for a training step
+	Evaluation Miss `json:"evaluation"` // error for a batch of evaluation
 }
 
 // Miss holds the error of the rates for one kind of work.
 type Miss struct {
-	Median  float64 `json:"median"`  // the middle one, as a share of what was measured
-	Worst   float64 `json:"worst"`   // the largest, as a share of what was measured
-	Network string  `json:"network"` // of which it is worst
+	Median  float64 `json:"median"`  // median error, relative to the measured time
+	Worst   float64 `json:"worst"`   // largest error, relative to the measured time
+	Network string  `json:"network"` // network with the largest error
 }
 
 // NewReport reports a profile, and the file that it was written to, if any.

@@ -1,4 +1,4 @@
-// Package simulate plans simulations, runs them by workers, follows them and collects their tables.
+// Package simulate plans simulations, runs them by workers, monitors them and collects their tables.
 package simulate
 
 import (
@@ -13,8 +13,8 @@ import (
 	"graft/runner/workers"
 )
 
-// Attach supervises the workers of a simulation until nothing is left to run. It polls them at
-// this interval; zero is 200 ms for local workers and 10 s for others.
+// Attach supervises the workers of a simulation until nothing is left to run. Every is the polling interval; zero means
+// 200 ms for local workers and 10 s for others.
 func Attach(ctx context.Context, env *app.Env, folder string, every time.Duration) (*Report, error) {
 	if err := workers.ValidInterval(every); err != nil {
 		return nil, err

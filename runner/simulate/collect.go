@@ -8,8 +8,7 @@ import (
 	"graft/simulation/grid"
 )
 
-// left is the number of legs left to run at the last count. A count opens a file for each leg, so
-// it runs rarely.
+// left returns the number of remaining legs at the last count. A count opens a file per leg, so it runs rarely.
 func (x *monitor) left() (int, error) {
 	x.mu.Lock()
 	n, err := x.countLeft()
@@ -17,7 +16,7 @@ func (x *monitor) left() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if n == 0 && !x.finished { // workers may take long to end, and the table need not wait for them
+	if n == 0 && !x.finished { // workers may take long to end; the table does not wait for them
 		x.finished = true
 		_, err = x.collectTable()
 		return 0, err
@@ -25,7 +24,7 @@ func (x *monitor) left() (int, error) {
 	return n, x.collectIfDue()
 }
 
-// countInterval is the least time between two counts, in durations of a count.
+// countInterval is the minimum time between two counts, in multiples of a count's duration.
 const countInterval = 50
 
 func (x *monitor) countLeft() (int, error) {
@@ -39,7 +38,7 @@ func (x *monitor) countLeft() (int, error) {
 	return x.legsLeft, err
 }
 
-// recount counts the legs that are left now, whatever the age of the last count.
+// recount counts the remaining legs now, whatever the age of the last count.
 func (x *monitor) recount() (int, error) {
 	x.mu.Lock()
 	x.countedAt = time.Time{}
@@ -63,11 +62,10 @@ func (x *monitor) refreshState() (grid.Progress, error) {
 	return s, err
 }
 
-// collectInterval is the least time between two collections of the table, which can be read while
-// it grows.
+// collectInterval is the minimum time between two collections of the table, which can be read while it grows.
 const collectInterval = 10 * time.Second
 
-// collectIfDue collects the table if more sequences ended and the interval is over.
+// collectIfDue collects the table if more sequences have ended and the interval has passed.
 func (x *monitor) collectIfDue() error {
 	s, err := x.refreshState()
 	if err != nil || s.Ended == x.ended || x.env.Now().Sub(x.collectedAt) < collectInterval {

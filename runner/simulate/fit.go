@@ -23,14 +23,14 @@ import (
 
 // Limits of fleet.fit.
 const (
-	memoryShare    = 0.9 // of the memory that is free, or of a device's whole memory, which all workers may use
+	memoryShare    = 0.9 // of the free memory, or of a device's whole memory, for all workers together
 	mostOnGPU      = 64  // workers on one GPU
 	pollFit        = 50 * time.Millisecond
 	fitFolder      = "fit"
-	largestMeasure = 1 << 16 // bytes of what a worker writes
+	largestMeasure = 1 << 16 // bytes of a worker's output
 )
 
-// fitted is a batch with as many workers as suit each device, measured before the first leg.
+// fitted returns the batch with the best number of workers per device, measured before the first leg.
 func (x *monitor) fitted(ctx context.Context, b fleet.Batch) (fleet.Batch, error) {
 	if !x.Fleet.Fit {
 		return b, nil
@@ -58,7 +58,7 @@ func (x *monitor) fitted(ctx context.Context, b fleet.Batch) (fleet.Batch, error
 	return b, nil
 }
 
-// firstDevice is that of the measurement; others are taken to be alike.
+// firstDevice returns the device of the measurement; the others are assumed to be equal.
 func (s *workspace) firstDevice() string {
 	if len(s.Fleet.Devices) > 0 {
 		return s.Fleet.Devices[0]
@@ -66,7 +66,7 @@ func (s *workspace) firstDevice() string {
 	return s.Run.Device
 }
 
-// memory is the limit in bytes; zero where it is unknown.
+// memory returns the limit in bytes; zero if unknown.
 func (x *monitor) memory(gpu bool) int64 {
 	if !gpu {
 		return int64(memoryShare * float64(app.FreeMemory(x.env.Files)))
@@ -78,7 +78,7 @@ func (x *monitor) memory(gpu bool) int64 {
 	return int64(memoryShare * float64(whole))
 }
 
-// try runs so many workers at once, which measure and end.
+// try runs n workers at once, which measure and end.
 func (x *monitor) try(ctx context.Context, b fleet.Batch, n int) (workers.Load, error) {
 	b.Key, b.Folder, b.Workers = b.Key+"-fit-"+strconv.Itoa(n), filepath.Join(b.Folder, fitFolder, strconv.Itoa(n)), n
 	b.Argv = append(append([]string{}, b.Argv...), "--measure", strconv.Itoa(n))
@@ -137,11 +137,11 @@ func (x *monitor) awaitEnd(ctx context.Context, f *fleet.Fleet) error {
 	}
 }
 
-// measure holds the figures that a worker writes for Fit.
+// measure holds the numbers that a worker writes for Fit.
 type measure struct {
 	Rate   float64 `json:"images_per_second"`
 	Memory int64   `json:"memory_bytes"`
-	Shared bool    `json:"shared"` // the memory is that of all workers on the device
+	Shared bool    `json:"shared"` // the memory is the total of all workers on the device
 }
 
 func measurePath(folder string, worker int) string {

@@ -16,10 +16,10 @@ import (
 	"graft/runner/app"
 )
 
-// ManifestOptions are the options of Manifest.
+// ManifestOptions configure Manifest.
 type ManifestOptions struct {
 	Set    []string // assignments after the file
-	Folder string   // run folder; empty takes run.folder, else one named after the file
+	Folder string   // run folder; empty means run.folder, else one named after the file
 	Force  bool     // move an existing folder aside
 }
 
@@ -71,7 +71,7 @@ func (o ManifestOptions) open(env *app.Env, path string) (*workspace, error) {
 	return &workspace{Simulation: m, env: env, folder: folder}, nil
 }
 
-// checkMount rejects a cache that pods would not see.
+// checkMount rejects a cache outside of the pods' mount.
 func (s *workspace) checkMount(b fleet.Batch) error {
 	cache, err := filepath.Abs(s.cache())
 	if err != nil {

@@ -21,14 +21,14 @@ const (
 	measureBurst  = 100 * time.Millisecond
 )
 
-// measure trains the largest network of the scenario on random images beside so many others, and writes how fast it was
-// and how much memory it took.
+// measure trains the largest network of the scenario on random images, concurrently with other workers, and writes its
+// speed and memory.
 func (s *workspace) measure(ctx context.Context, scope *torch.Scope, o workers.Options) error {
 	worker, err := strconv.Atoi(o.Name)
 	if err != nil {
 		return fmt.Errorf("measure a worker: its number is %q; it is started by 'graft simulate'", o.Name)
 	}
-	lab, err := s.lab(scope, o) // with its images in memory
+	lab, err := s.lab(scope, o) // with images in memory
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (s *workspace) measure(ctx context.Context, scope *torch.Scope, o workers.O
 		Batches: []int{s.Train.Batch}, Rounds: measureRounds, Burst: measureBurst,
 		Exact: lab.Options.Exact, Steady: lab.Options.Steady, Optimizer: lab.Options.Optimizer, Now: s.env.Now,
 		Tell: func(string, int, int) {
-			if !gathered { // it is warmed up
+			if !gathered { // warmed up
 				gathered, late = true, s.gather(ctx, o.Folder, o.Name, o.Measure)
 			}
 		}})
@@ -59,7 +59,7 @@ func (s *workspace) measure(ctx context.Context, scope *torch.Scope, o workers.O
 	return writeMeasure(s.env.Files, measurePath(o.Folder, worker), found)
 }
 
-// largest is the network with the most parameters to which sequences lead.
+// largest returns the network with the most parameters among all sequences.
 func (s *workspace) largest() (n *model.Network, err error) {
 	space, err := s.plan.Space()
 	if err != nil {

@@ -22,9 +22,9 @@ type monitor struct {
 	grid        *grid.Grid
 	state       grid.Progress
 	running     []RunningLeg  // at the last refresh
-	stateAt     time.Time     // of the last refresh
-	startedAt   time.Time     // of this process
-	first       grid.Progress // when this process started
+	stateAt     time.Time     // time of the last refresh
+	startedAt   time.Time     // start of this process
+	first       grid.Progress // progress when this process started
 	legsLeft    int           // at the last count
 	countTook   time.Duration // duration of the last count
 	countedAt   time.Time     // time of the last count
@@ -69,7 +69,7 @@ func (x *monitor) start(ctx context.Context, o Options) (*Result, error) {
 	return monitored(x.runWorkers(ctx, f, 0))
 }
 
-// monitored is the result of a simulation that was supervised to its end.
+// monitored returns the result of a simulation supervised to its end.
 func monitored(r *Report, err error) (*Result, error) {
 	if r == nil {
 		return nil, err
@@ -79,9 +79,9 @@ func monitored(r *Report, err error) (*Result, error) {
 
 // Submission describes workers on other machines; `graft simulate --engine slurm --json` prints it.
 type Submission struct {
-	Folder  string   `json:"folder"`  // of the simulation's run
+	Folder  string   `json:"folder"`  // run folder of the simulation
 	Engine  string   `json:"engine"`  // engine that starts the workers
-	Batch   string   `json:"batch"`   // its name, which Slurm's programs show
+	Batch   string   `json:"batch"`   // name of the batch in Slurm
 	Jobs    []string `json:"jobs"`    // numbers of the job arrays, the latest last
 	Workers int      `json:"workers"` // number of workers
 }
@@ -90,8 +90,8 @@ func submissionOf(folder string, f *fleet.Fleet) *Submission {
 	return &Submission{folder, f.Engine(), f.Batch().Key, f.Handle().Jobs, f.Batch().Workers}
 }
 
-// runWorkers supervises workers until nothing is left to run. It polls them at this interval; zero
-// is 200 ms for local workers and 10 s for others.
+// runWorkers supervises workers until nothing is left to run. Every is the polling interval; zero means 200 ms for
+// local workers and 10 s for others.
 func (x *monitor) runWorkers(ctx context.Context, f *fleet.Fleet, every time.Duration) (*Report, error) {
 	closeBars, err := x.showProgress()
 	if err != nil {
@@ -127,7 +127,7 @@ func (x *monitor) showProgress() (end func(), err error) {
 	return x.draw(), nil
 }
 
-// await follows workers that a cluster supervises until nothing is left to run.
+// await follows workers supervised by a cluster until nothing is left to run.
 func (x *monitor) await(ctx context.Context, every time.Duration) (*Report, error) {
 	if every == 0 {
 		every = collectInterval
@@ -152,10 +152,10 @@ func (x *monitor) await(ctx context.Context, every time.Duration) (*Report, erro
 	return x.finish()
 }
 
-// grace is the time that workers have to end when nothing is left to run.
+// grace is the time for workers to end when nothing is left to run.
 const grace = 10 * time.Second
 
-// stop ends local workers, which save their state; others go on.
+// stop ends local workers, which save their state; others continue.
 func (x *monitor) stop(f *fleet.Fleet) error {
 	if f == nil || f.Engine() != "local" {
 		return failure.With(failure.Requeue,

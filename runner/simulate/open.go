@@ -8,7 +8,7 @@ import (
 	"graft/runner/workers"
 )
 
-// openWithWorkers opens a simulation and its batch; nil where it has none.
+// openWithWorkers opens a simulation and its batch; nil if it has none.
 func openWithWorkers(env *app.Env, folder string) (*workspace, *fleet.Fleet, error) {
 	f, folder, err := workers.Enter(env, folder)
 	if err != nil {

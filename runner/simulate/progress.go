@@ -15,7 +15,7 @@ import (
 	"graft/simulation/tables"
 )
 
-// draw shows the progress: bars on a terminal, elsewhere a log line every ten seconds.
+// draw shows the progress: bars on a terminal, otherwise a log line every ten seconds.
 func (x *monitor) draw() (end func()) {
 	if x.env.Show != nil {
 		return x.env.Show(app.Progress{Done: x.progress, Text: x.progressText, Details: x.progressDetails})
@@ -37,7 +37,7 @@ func (x *monitor) lastState() grid.Progress {
 	return x.state
 }
 
-// legs are the running legs at the last refresh.
+// legs returns the running legs at the last refresh.
 func (x *monitor) legs() []RunningLeg {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -58,8 +58,7 @@ func (x *monitor) progressText() string {
 	return fmt.Sprintf("%d of %s", s.Ended, words.Plural(s.Sequences, "run"))
 }
 
-// remaining estimates the time to the end from the pace since this process started; zero where
-// it is not known.
+// remaining estimates the time to the end from the speed since this process started; zero if unknown.
 func (x *monitor) remaining(s grid.Progress) time.Duration {
 	machine, passed := s.Seconds-x.first.Seconds, x.env.Now().Sub(x.startedAt).Seconds()
 	if machine <= 0 || s.Ahead <= 0 {

@@ -12,16 +12,16 @@ import (
 
 // Report holds progress and outcome of a simulation; `graft simulate --json` prints it.
 type Report struct {
-	Folder   string            `json:"folder"`   // of the run
-	Table    string            `json:"table"`    // its folder
-	Cache    string            `json:"cache"`    // its folder
-	State    grid.Progress     `json:"state"`    // how far it is
+	Folder   string            `json:"folder"`   // run folder
+	Table    string            `json:"table"`    // folder of the table
+	Cache    string            `json:"cache"`    // folder of the cache
+	State    grid.Progress     `json:"state"`    // progress
 	Failures []grid.Failure    `json:"failures"` // every attempt that failed
-	Damaged  []string          `json:"damaged"`  // files of the cache that were put aside
-	Outcome  *runs.TableReport `json:"outcome"`  // of the table; null where nothing ended
+	Damaged  []string          `json:"damaged"`  // damaged files of the cache, moved aside
+	Outcome  *runs.TableReport `json:"outcome"`  // outcome of the table; null if nothing ended
 }
 
-// finish collects the table and reports the outcome, with an error where sequences failed.
+// finish collects the table and reports the outcome, with an error if sequences failed.
 func (x *monitor) finish() (*Report, error) {
 	if _, err := x.collectTable(); err != nil {
 		return nil, err
@@ -60,13 +60,13 @@ func (x *monitor) report() (*Report, error) {
 	return r, nil
 }
 
-// MissingSequences reports sequences that failed and are left out of the table.
+// MissingSequences reports failed sequences, which are missing in the table.
 type MissingSequences struct{ text string }
 
-// Error names the first of them and the remedy.
+// Error names the first of them with the remedy.
 func (m *MissingSequences) Error() string { return m.text }
 
-// err is a MissingSequences error where sequences failed.
+// err returns a MissingSequences error if sequences failed.
 func (r *Report) err() error {
 	if r.State.Failed == 0 {
 		return nil

@@ -24,25 +24,25 @@ import (
 	"graft/torch"
 )
 
-// Options are the options of Run.
+// Options configure Run.
 type Options struct {
 	Set     []string // assignments after the file
-	Folder  string   // run folder; empty takes run.folder, else one named after the file
+	Folder  string   // run folder; empty means run.folder, else one named after the file
 	Force   bool     // move an existing folder aside
 	Retry   bool     // retry sequences that failed too often
-	Engine  string   // engine that starts workers; empty takes fleet.engine
-	Workers int      // number of workers; zero takes fleet.workers
+	Engine  string   // engine that starts workers; empty means fleet.engine
+	Workers int      // number of workers; zero means fleet.workers
 	Wait    bool     // supervise workers on other machines, as Attach does
 }
 
-// Result is the report of a simulation, or its submission where workers run elsewhere.
+// Result is the report of a simulation, or its submission if workers run elsewhere.
 type Result struct {
 	Report     *Report     // nil while workers run elsewhere
-	Submission *Submission // nil where workers were supervised to the end
+	Submission *Submission // nil if workers were supervised to the end
 }
 
-// Run runs the sequences of a scenario that have no outcome yet. A result comes with an error
-// where some sequences failed.
+// Run runs the sequences of a scenario that have no outcome yet. If some sequences failed, it returns both a result and
+// an error.
 func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, error) {
 	if o.Engine != "" && !slices.Contains(fleet.Engines(), o.Engine) {
 		return nil, failure.Usagef("there is no engine %q that starts workers; there are %s", o.Engine,
@@ -94,7 +94,7 @@ func (s *workspace) prepareFolder(path string, force bool) error {
 		return err
 	}
 	run, err := s.create(force)
-	if errors.Is(err, results.ErrExists) && s.checkSame() == nil { // it was killed before it had a plan
+	if errors.Is(err, results.ErrExists) && s.checkSame() == nil { // killed before it had a plan
 		run, err = results.Open(s.env.Files, s.folder)
 	}
 	if err != nil {
@@ -105,7 +105,7 @@ func (s *workspace) prepareFolder(path string, force bool) error {
 	return errors.Join(s.writePlan(run), run.Close())
 }
 
-// writePlan is the last step: a folder without a plan is no simulation yet.
+// writePlan is the last step: a folder without a plan is not a simulation yet.
 func (s *workspace) writePlan(run *results.Run) error {
 	text, err := json.MarshalIndent(s.plan, "", "  ")
 	if err != nil {
@@ -114,7 +114,7 @@ func (s *workspace) writePlan(run *results.Run) error {
 	return s.env.WriteText(run.Path(runs.PlanFile), string(text)+"\n")
 }
 
-// checkSame is an error where the simulation in the folder differs from this one.
+// checkSame returns an error if the simulation in the folder differs from this one.
 func (s *workspace) checkSame() error {
 	was, err := config.ReadSimulation(s.env.Files, filepath.Join(s.folder, runs.ResolvedFile), nil)
 	if err == nil && was.Digest() == s.Digest() {
@@ -125,7 +125,7 @@ func (s *workspace) checkSame() error {
 		"name another folder with option folder, or move it aside with option force", s.folder, what)
 }
 
-// makePlan computes the plan. It loads the images on the CPU for their digest only.
+// makePlan computes the plan. It loads the images on the CPU only for their digest.
 func (s *workspace) makePlan() error {
 	if err := s.Run.Limit(); err != nil {
 		return err
@@ -157,11 +157,11 @@ func (s *workspace) create(force bool) (*results.Run, error) {
 			Network: s.plan.Scenario.Network})
 }
 
-// batch describes the workers. A batch that the engine rejects has the exit code Configuration.
+// batch describes the workers. If the engine rejects the batch, the exit code is Configuration.
 func (s *workspace) batch() (fleet.Batch, error) {
 	self := s.env.Program
 	if s.Fleet.Engine == config.Kubernetes {
-		self = "graft" // the image's
+		self = "graft" // in the image
 	}
 	folder, err := filepath.Abs(s.folder)
 	if err != nil {

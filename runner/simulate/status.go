@@ -15,20 +15,20 @@ import (
 
 // Status describes a simulation and its workers; `graft fleet status --json` prints it.
 type Status struct {
-	Folder string `json:"folder"` // of the simulation's run
-	Cache  string `json:"cache"`  // folder that keeps what was run
+	Folder string `json:"folder"` // run folder of the simulation
+	Cache  string `json:"cache"`  // folder of outcomes
 	workers.Status
-	State grid.Progress `json:"state"`          // how far the sequences have come
-	Left  int           `json:"sequences_left"` // neither ended nor failed
-	Legs  []RunningLeg  `json:"legs_running"`   // parts of runs that workers have taken
-	ToGo  float64       `json:"seconds_to_go"`  // with the workers that run; zero where that is not known
+	State grid.Progress `json:"state"`          // progress of the sequences
+	Left  int           `json:"sequences_left"` // sequences that neither ended nor failed
+	Legs  []RunningLeg  `json:"legs_running"`   // legs that workers hold
+	ToGo  float64       `json:"seconds_to_go"`  // estimate with the current workers; zero if unknown
 }
 
-// RunningLeg is a leg that a worker holds the lease of.
+// RunningLeg is a leg whose lease a worker holds.
 type RunningLeg struct {
 	Sequence []string `json:"sequence"` // actions so far
-	Seed     int64    `json:"seed"`     // of the run
-	Owner    string   `json:"owner"`    // worker that holds it
+	Seed     int64    `json:"seed"`     // seed of the run
+	Owner    string   `json:"owner"`    // worker with the lease
 	Dead     bool     `json:"dead"`     // the owner died on this machine; another worker will take the leg over
 }
 
@@ -41,7 +41,7 @@ func StatusOf(ctx context.Context, env *app.Env, folder string) (*Status, error)
 	return s.status(ctx, f)
 }
 
-// status reads the progress, and the workers where there are any; f may be nil.
+// status reads the progress, and the workers if there are any; f may be nil.
 func (s *workspace) status(ctx context.Context, f *fleet.Fleet) (*Status, error) {
 	r := &Status{Folder: s.folder, Cache: s.cache(), Status: workers.StatusOf(ctx, s.Fleet.Engine, f),
 		Legs: []RunningLeg{}}
@@ -63,8 +63,7 @@ func (s *workspace) status(ctx context.Context, f *fleet.Fleet) (*Status, error)
 	return r, nil
 }
 
-// legsUnderWay lists the legs of this simulation that are leased in the cache, which other
-// simulations may share.
+// legsUnderWay lists the legs of this simulation that are leased in the cache, which other simulations may share.
 func legsUnderWay(env *app.Env, g *grid.Grid, cache string) ([]RunningLeg, error) {
 	ready, err := g.Ready()
 	if err != nil {

@@ -27,8 +27,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// Work runs sequences of the simulation in a folder until none is left. Other workers may run
-// beside it.
+// Work runs sequences of the simulation in a folder until none is left. Other workers may run concurrently.
 func Work(ctx context.Context, env *app.Env, folder string, o workers.Options) error {
 	w, err := openWorkspace(env, folder)
 	if err != nil {
@@ -76,7 +75,7 @@ func (s *workspace) limitMemory(o workers.Options) error {
 	return nil
 }
 
-// device is the device that this worker trains on.
+// device returns the device that this worker trains on.
 func (s *workspace) device(o workers.Options) (torch.Device, error) {
 	return torch.ParseDevice(cmp.Or(o.Device, s.Run.Device))
 }
@@ -110,7 +109,7 @@ func (s *workspace) lab(scope *torch.Scope, o workers.Options) (*grid.Executor, 
 	l := &grid.Executor{Options: s.Options(), Data: data, Device: device, Now: s.env.Now,
 		Clock: func(at time.Duration) clock.Clock { return clock.NewWall(s.env.Now, at) }}
 	l.Provenance.Graft, l.Provenance.LibTorch, l.Options.Seed = s.env.Version, runtime.Version, 0
-	l.Options.Adapt.OnError = trainer.StopOnError // a sequence without one of its actions is another sequence
+	l.Options.Adapt.OnError = trainer.StopOnError // a sequence without one of its actions is a different sequence
 	if profile != nil {
 		l.Options.Steady, l.Provenance.Profile = true, profile.Name
 		l.Clock = func(at time.Duration) clock.Clock { return &clock.Virtual{Profile: profile, Time: at} }
@@ -131,8 +130,8 @@ func (s *workspace) lab(scope *torch.Scope, o workers.Options) (*grid.Executor, 
 	return l, nil
 }
 
-// codeVersion names the versions that outcomes depend on beside the configuration. All devices of
-// a kind have the same.
+// codeVersion identifies the versions that outcomes depend on in addition to the configuration. All devices of a kind
+// have the same.
 func codeVersion(device torch.Device) (string, error) {
 	runtime, err := torch.Describe()
 	kind, _, _ := strings.Cut(device.String(), ":")
@@ -160,7 +159,7 @@ func (t leaseTaker) Take(ctx context.Context, key string) (context.Context, func
 	if err != nil {
 		return nil, nil, err
 	}
-	return lease.Keep(ctx), func() { _ = lease.Release() }, nil // a lease that is not released expires
+	return lease.Keep(ctx), func() { _ = lease.Release() }, nil // an unreleased lease expires
 }
 
 // work runs legs until none is left.
@@ -182,10 +181,10 @@ func (s *workspace) work(ctx context.Context, lab *grid.Executor, o workers.Opti
 		Tell: func(leg grid.Segment, o *grid.Outcome, err error) { logLeg(log, leg, o, err) }})
 }
 
-// idleWait is the time that a worker waits before it looks for legs again.
+// idleWait is the time before a worker looks for legs again.
 const idleWait = 300 * time.Millisecond
 
-// logLeg logs the begin or the end of a leg.
+// logLeg logs the start or the end of a leg.
 func logLeg(log *zap.Logger, leg grid.Segment, o *grid.Outcome, err error) {
 	about := []zap.Field{zap.Strings("sequence", leg.Sequence), zap.Int64("seed", leg.Seed)}
 	switch {

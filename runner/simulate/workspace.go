@@ -30,7 +30,7 @@ func openWorkspace(env *app.Env, folder string) (*workspace, error) {
 	return &workspace{Simulation: m, env: env, folder: folder, plan: plan}, nil
 }
 
-// grid opens the simulation's tree; its state is not read yet.
+// grid opens the simulation's tree, without its state.
 func (s *workspace) grid() (*grid.Grid, error) {
 	ground, err := s.plan.Space()
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *workspace) grid() (*grid.Grid, error) {
 	return g, nil
 }
 
-// cache is the folder of outcomes, states and leases.
+// cache returns the folder of outcomes, states and leases.
 func (s *workspace) cache() string {
 	if s.Simulate.Cache != "" {
 		return s.Simulate.Cache

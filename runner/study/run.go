@@ -17,9 +17,9 @@ import (
 	"graft/runner/app"
 )
 
-// Run simulates a file into its run folder, and returns the outcome. An error of the code failure.Partial comes
-// with it where jobs were left out. A run that was stopped or killed simulates the cells that had not ended when it
-// is resumed, and ends in the same bytes; one that had ended is read. Path is that of the file; empty for none.
+// Run simulates a file into its run folder, and returns the outcome. If jobs were left out, it also returns an error of
+// the code failure.Partial. Resuming a stopped or killed run simulates the remaining cells, and ends in the same bytes;
+// a completed run is read. Path is the path of the file; empty for none.
 func Run(ctx context.Context, env *app.Env, w *study.World, f study.File, path string,
 	o app.FolderOptions) (*study.Outcome, error) {
 	folder := app.Folder("", f.Shared().Folder, nameOf(f, path))
@@ -34,7 +34,7 @@ func Run(ctx context.Context, env *app.Env, w *study.World, f study.File, path s
 	return outcome, leftOut(outcome)
 }
 
-// done returns the outcome of a run that is resumed and had ended; nil for others.
+// done returns the outcome of a resumed run that is already complete; otherwise nil.
 func done(env *app.Env, w *study.World, f study.File, folder string, o app.FolderOptions) (*study.Outcome, error) {
 	outcome := &study.Outcome{}
 	err := results.ReadOutcome(env.Files, folder, outcome)
@@ -66,7 +66,7 @@ func simulate(ctx context.Context, env *app.Env, w *study.World, f study.File, f
 	return outcome, errors.Join(app.Requeued(ctx, folder, err), run.Close())
 }
 
-// nameOf is the path after which the run folder is named: the file, or else the first trace.
+// nameOf returns the path after which the run folder is named: the file, or else the first trace.
 func nameOf(f study.File, path string) string {
 	if w := f.Shared().Workload; path == "" && w != nil && len(w.Traces) > 0 {
 		return w.Traces[0]
@@ -74,8 +74,8 @@ func nameOf(f study.File, path string) string {
 	return path
 }
 
-// Prepare returns the study of a file, ready to be simulated. With quick it reads no more than shows that it can
-// begin.
+// Prepare returns the study of a file, ready to simulate. With quick it reads only enough to verify that the simulation
+// can start.
 func Prepare(ctx context.Context, env *app.Env, f study.File, quick bool) (study.Study, error) {
 	s := f.Study()
 	err := s.Prepare(ctx, study.Env{Files: env.Files, Log: env.Log}, quick)
@@ -92,7 +92,7 @@ func into(ctx context.Context, env *app.Env, w *study.World, f study.File, s stu
 		Env: study.Env{Files: env.Files, Log: env.Log}, World: w.Name, Folder: run.Path(""), Study: s, Plan: s.Plan(),
 	}
 	job.Inputs = runs.DigestOfTexts(config.Digest(f), env.Version, job.Plan.Inputs)
-	cells, parts, err := streams(run, job.Plan.Metrics) // by which the folder is known
+	cells, parts, err := streams(run, job.Plan.Metrics) // these tables identify the folder
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func values(metrics []study.Metric, of study.Values) (row []any) {
 	return row
 }
 
-// leftOut is an error where jobs were left out.
+// leftOut returns an error if jobs were left out.
 func leftOut(o *study.Outcome) error {
 	if len(o.Left) == 0 {
 		return nil

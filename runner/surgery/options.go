@@ -12,16 +12,16 @@ import (
 	"graft/torch/weights"
 )
 
-// Options are the options of Run.
+// Options configure Run.
 type Options struct {
-	Model     string   // network file or network of the zoo; needed
-	Classes   int      // zero is the network's own number
-	Input     string   // shape of an example; empty is the network's own
-	Weights   string   // file of weights; empty draws random ones
-	Actions   []string // as net2net.ParseAction reads them
+	Model     string   // network file or network of the zoo; required
+	Classes   int      // number of classes; zero means the network's own
+	Input     string   // shape of an example; empty means the network's own
+	Weights   string   // file of weights; empty draws random weights
+	Actions   []string // actions in the syntax of net2net.ParseAction
 	Replay    string   // record to replay before the actions; empty for none
-	Keep      int      // changes of the replayed record to keep; negative does not shrink
-	BatchFile string   // file of inputs; empty draws random ones
+	Keep      int      // changes of the replayed record to keep; negative reverts none
+	BatchFile string   // file of inputs; empty draws random inputs
 	Rows      int      // examples in a random batch
 
 	// Options of net2net. Run sets their batch and seed.
@@ -30,8 +30,8 @@ type Options struct {
 	Device     string // cpu or cuda:N
 	Exact      bool   // float64 in place of float32
 
-	Verify    bool    // fail where the function changes
-	Tolerance float64 // relative change that is allowed; zero takes a default for each mode
+	Verify    bool    // fail if the function changes
+	Tolerance float64 // allowed relative change; zero means a default per mode
 
 	Out       string // file for the weights; empty writes none
 	ModelOut  string // file for the network; empty writes none
@@ -77,7 +77,7 @@ func (o *Options) plan(fsys files.FS) ([]net2net.Action, []*net2net.Change, erro
 		return actions, nil, nil
 	}
 	record, err := net2net.ReadRecord(fsys, o.Replay)
-	if err != nil && !errors.As(err, new(*fs.PathError)) { // the file was read and is no record
+	if err != nil && !errors.As(err, new(*fs.PathError)) { // the file was read and is not a record
 		err = failure.With(failure.Damaged, err)
 	}
 	return actions, record, err

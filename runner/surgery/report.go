@@ -9,29 +9,29 @@ import (
 
 // Report describes surgery on a network; `graft surgery --json` prints it.
 type Report struct {
-	Model            string          `json:"model"`              // the class that it prints as
-	ParametersBefore int             `json:"parameters_before"`  // that an optimizer moves
-	ParametersAfter  int             `json:"parameters_after"`   // all operations
-	Changes          []changeSummary `json:"changes"`            // in the order in which they were done
+	Model            string          `json:"model"`              // printed class
+	ParametersBefore int             `json:"parameters_before"`  // trained parameters before the first operation
+	ParametersAfter  int             `json:"parameters_after"`   // trained parameters after all operations
+	Changes          []changeSummary `json:"changes"`            // changes in order
 	Verified         []driftReport   `json:"verified,omitempty"` // with --verify
-	Written          []string        `json:"written,omitempty"`  // the files
+	Written          []string        `json:"written,omitempty"`  // written files
 }
 
 // changeSummary describes one operation.
 type changeSummary struct {
-	// as --action takes it; one that was undone begins with "take back"
+	// action in the syntax of --action; a reverted one starts with "take back"
 	Action     string               `json:"action"`
-	Parameters int                  `json:"parameters"`      // after it
-	Tensors    map[net2net.Fate]int `json:"tensors"`         // how many had each fate
-	Notes      []string             `json:"notes,omitempty"` // sentences for a person
+	Parameters int                  `json:"parameters"`      // parameters after it
+	Tensors    map[net2net.Fate]int `json:"tensors"`         // number of tensors by fate
+	Notes      []string             `json:"notes,omitempty"` // notes as sentences
 }
 
 // driftReport holds the change of the logits on one kind of batch.
 type driftReport struct {
 	Mode      string  `json:"mode"`      // train or eval
-	Batch     string  `json:"batch"`     // which inputs: those given, or others drawn
-	Tolerance float64 `json:"tolerance"` // of the relative change, or of the L2 one
-	ByL2      bool    `json:"by_l2"`     // the tolerance is of the L2 change
+	Batch     string  `json:"batch"`     // inputs: the given ones, or random ones
+	Tolerance float64 `json:"tolerance"` // tolerance of the relative change, or of the L2 change
+	ByL2      bool    `json:"by_l2"`     // the tolerance applies to the L2 change
 	net2net.Drift
 }
 
@@ -42,7 +42,7 @@ func (r driftReport) Over() bool {
 	return !(r.Relative <= r.Tolerance)
 }
 
-// failures is an error that names each batch whose logits moved too far.
+// failures returns an error that names each batch whose logits changed too much.
 func (r *Report) failures() error {
 	var faults []error
 	for _, row := range r.Verified {
@@ -65,7 +65,7 @@ func (r driftReport) moved() string {
 	return PercentText(r.Relative)
 }
 
-// PercentText formats a share in percent, below 0.1% as the plain number.
+// PercentText formats a share in percent, or below 0.1% as a plain number.
 func PercentText(v float64) string {
 	if v != 0 && v < 1e-3 {
 		return fmt.Sprintf("%.2g", v)

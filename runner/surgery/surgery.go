@@ -66,11 +66,11 @@ type session struct {
 	env     *app.Env
 	s       *torch.Scope
 	net     *model.Network
-	first   *model.Network // a copy from before, for --verify
+	first   *model.Network // a copy of the initial network, for --verify
 	inputs  *torch.Tensor
 	changes []*net2net.Change
 	report  Report
-	// calibrated reports that a calibrated normalisation was added or removed.
+	// calibrated reports whether a calibrated normalisation was added or removed.
 	calibrated bool
 }
 
@@ -128,7 +128,7 @@ func (t *session) readBatch() (*torch.Tensor, error) {
 	return nil, fmt.Errorf("%s: none of its %d tensors is called x", t.BatchFile, len(set.Tensors))
 }
 
-// random draws inputs; each number gives another batch.
+// random draws inputs; each number gives a different batch.
 func (t *session) random(rows int, number int64) *torch.Tensor {
 	x := t.s.Zeros(torch.Float32, torch.CPU, append([]int{rows}, t.net.Input...)...)
 	place, random := t.net.Placement(), t.s.NewGenerator(torch.CPU, int64(t.RandomSeed)+1000+number)
@@ -140,7 +140,7 @@ func (t *session) random(rows int, number int64) *torch.Tensor {
 	return t.s.To(x, place.DType, place.Device)
 }
 
-// operate replays or undoes the record, then applies the actions.
+// operate replays or reverts the record, then applies the actions.
 func (t *session) operate(ctx context.Context, actions []net2net.Action, record []*net2net.Change) error {
 	if t.Keep >= 0 {
 		for k := len(record) - 1; k >= t.Keep; k-- {
@@ -154,7 +154,7 @@ func (t *session) operate(ctx context.Context, actions []net2net.Action, record 
 		record = nil
 	}
 	for _, c := range record {
-		var o net2net.Options // the record has the figures of its own batch
+		var o net2net.Options // the record has the statistics of its own batch
 		if t.BatchFile != "" {
 			o.Batch = t.Batch
 		}
@@ -191,7 +191,7 @@ func (t *session) done(what string, c *net2net.Change) {
 	t.report.ParametersAfter = summary.Parameters
 }
 
-// verify is an error where the function was not kept, if that is to be verified.
+// verify returns an error if verification is requested and the function changed.
 func (t *session) verify() error {
 	if !t.Verify {
 		return nil
@@ -199,7 +199,7 @@ func (t *session) verify() error {
 	return errors.Join(t.check(), t.s.Err())
 }
 
-// check compares the network with its copy from before.
+// check compares the network with the copy of the initial one.
 func (t *session) check() error {
 	fresh := driftReport{Mode: "train", Batch: "other batches", Tolerance: 1e-4}
 	if t.calibrated {
@@ -213,7 +213,7 @@ func (t *session) check() error {
 		{Mode: "eval", Batch: "other batches", Tolerance: 1e-5},
 		{Mode: "train", Batch: "the given batch", Tolerance: 1e-4}}
 	if t.BatchFile == "" {
-		rows = append(rows, fresh) // random ones are of the same kind as the given
+		rows = append(rows, fresh) // random inputs of the same kind as the given
 	}
 	for _, row := range rows {
 		inputs := []*torch.Tensor{t.inputs}

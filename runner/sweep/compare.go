@@ -16,15 +16,14 @@ import (
 	"graft/simulation/tables"
 )
 
-// Configured names the arm of the job as its file has it.
+// Configured names the arm of the unmodified job.
 const Configured = "as configured"
 
-// CompareOptions are the options of Compare. Those of sweeps that name cases stay empty; seeds,
-// where not zero, replace compare.seeds.
+// CompareOptions configure Compare. Options of sweeps that name cases stay empty; nonzero seeds replace compare.seeds.
 type CompareOptions struct {
-	Options                 // of the trials; zero is the file's
-	Arms           []string // as compare.arms; empty takes that
-	SelectionSeeds int      // as compare.selection_seeds; zero takes that
+	Options                 // options of the trials; zero means the file's
+	Arms           []string // arms as in compare.arms; empty means that key
+	SelectionSeeds int      // seeds as in compare.selection_seeds; zero means that key
 }
 
 // assignments returns the options as keys of the section compare.
@@ -51,8 +50,8 @@ func textList(texts []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// Compare runs a job that adapts beside baselines: arms of the same budget, timeline, data and
-// seeds. See [Run] for results and errors.
+// Compare runs an adapting job and its baselines: arms with the same budget, timeline, data and seeds. See [Run] for
+// results and errors.
 func Compare(ctx context.Context, env *app.Env, path string, o CompareOptions) (*Result, error) {
 	o.Set = o.assignments()
 	s, err := open(env, path, o.Options)
@@ -68,7 +67,7 @@ func Compare(ctx context.Context, env *app.Env, path string, o CompareOptions) (
 	return s.run(ctx, path, o.Options)
 }
 
-// comparable is an error where the job never adapts.
+// comparable returns an error if the job never adapts.
 func (s *sweep) comparable(path string) error {
 	if s.Adapt.Decider == config.DecideNone {
 		return fmt.Errorf("compare %s: the job never adapts: adapt.decider is none; set it to policy, "+
@@ -81,7 +80,7 @@ func (s *sweep) comparable(path string) error {
 	return nil
 }
 
-// arms are the arms beside the configured job: never first, which others are compared with.
+// arms returns the arms in addition to the configured job: never first, the baseline of the others.
 func (s *sweep) arms() []string {
 	arms := s.Compare.Arms
 	if len(arms) == 0 {
@@ -92,7 +91,7 @@ func (s *sweep) arms() []string {
 		slices.DeleteFunc(slices.Clone(arms), func(arm string) bool { return arm == config.ArmNever })...)
 }
 
-// planArms plans the trials of all arms, and those that select the best fixed sequence.
+// planArms plans the trials of all arms, and the trials that select the best fixed sequence.
 func (s *sweep) planArms(path string, o Options) error {
 	o.Seeds = s.Compare.Seeds
 	s.plan.Comparison = &runs.SweepComparison{Configured: Configured, Baseline: config.ArmNever}
@@ -128,10 +127,10 @@ func (s *sweep) addArm(path string, o Options, arm string, set []string) error {
 	return nil
 }
 
-// never are the assignments of a job that never adapts.
+// never returns the assignments of a job that never adapts.
 func (s *sweep) never() []string { return s.decide(config.DecideNone) }
 
-// decide are the assignments that replace the decider and its keys.
+// decide returns the assignments that replace the decider and its keys.
 func (s *sweep) decide(decider string, more ...string) []string {
 	set := []string{"adapt.decider=" + decider}
 	for _, key := range []struct {
@@ -147,7 +146,7 @@ func (s *sweep) decide(decider string, more ...string) []string {
 	return append(set, more...)
 }
 
-// cannotRun is the reason why an arm with fresh weights cannot run; empty for other arms.
+// cannotRun returns the reason why an arm with fresh weights cannot run; empty for other arms.
 func (s *sweep) cannotRun(arm string) string {
 	parameters, _ := s.Undrawn()
 	if len(parameters) == 0 || arm != config.ArmScratch && arm != config.ArmFinal {
@@ -157,8 +156,8 @@ func (s *sweep) cannotRun(arm string) string {
 		s.NetworkName())
 }
 
-// fresh are the assignments of a job that never adapts and begins with fresh weights. Buffers and constants that
-// cannot be drawn come from the file of weights.
+// fresh returns the assignments of a job that never adapts and starts with fresh weights. Buffers and constants without
+// a defined initialization come from the file of weights.
 func (s *sweep) fresh() []string {
 	set := s.never()
 	if s.InitialWeights().Weights == "" {
@@ -177,7 +176,7 @@ func (s *sweep) needsConstants() bool {
 	return len(others) > 0
 }
 
-// random are the assignments of a job that draws its actions.
+// random returns the assignments of a job that draws its actions.
 func (s *sweep) random() []string {
 	switch {
 	case len(s.Compare.Actions) > 0:
@@ -196,20 +195,20 @@ func textsOf[T any](list []T) []string {
 	return texts
 }
 
-// scriptOf are the assignments of a job that takes a sequence of actions; the case has other
-// deciders' keys emptied.
+// scriptOf returns the assignments of a job that takes a sequence of actions; the case clears the keys of other
+// deciders.
 func scriptOf(sequence []string) []string {
 	return []string{"adapt.decider=" + config.DecideScript, "adapt.actions=" + textList(sequence)}
 }
 
-// addBest adds the arm of the best fixed sequence, and a case for each sequence that is tried.
+// addBest adds the arm of the best fixed sequence, and a case for each tried sequence.
 func (s *sweep) addBest(path string, o Options) error {
 	list, all, err := s.Sequences()
 	if err != nil {
 		return fmt.Errorf("arm %s: %w", config.ArmBestFixed, err)
 	}
 	s.plan.Comparison.Sequences, s.plan.Comparison.Tried = all, len(list)
-	seeds := s.seeds(s.Compare.SelectionSeeds, o.Seeds) // disjoint from those of the arms
+	seeds := s.seeds(s.Compare.SelectionSeeds, o.Seeds) // disjoint from the seeds of the arms
 	if trials := len(list)*len(seeds) + len(s.plan.Trials()); trials > mostTrials {
 		return fmt.Errorf("arm %s: %s with %s are too many trials; set compare.max_sequences lower",
 			config.ArmBestFixed, words.Plural(len(list), "sequence"), words.Plural(len(seeds), "seed"))

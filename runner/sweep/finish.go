@@ -10,7 +10,7 @@ import (
 	"graft/report/runs"
 )
 
-// finish collects the outcome of all trials, with an error where some failed.
+// finish collects the outcome of all trials, with an error if some failed.
 func (s *sweep) finish() (*Result, error) {
 	o, err := s.outcome()
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *sweep) failedError(o *runs.SweepOutcome) error {
 	return failure.With(failure.Partial, err)
 }
 
-// outcome reads the trials that have ended.
+// outcome reads the completed trials.
 func (s *sweep) outcome() (*runs.SweepOutcome, error) {
 	o, folder := &runs.SweepOutcome{Cases: []*runs.CaseOutcome{}, Failed: []runs.FailedTrial{}}, s.reader()
 	for _, c := range s.plan.Cases {
@@ -87,7 +87,7 @@ func (s *sweep) outcome() (*runs.SweepOutcome, error) {
 	return o, nil
 }
 
-// compared adds how the arms of a comparison were made.
+// compared records how the arms of a comparison were made.
 func (s *sweep) compared(o *runs.SweepOutcome) error {
 	list, _, err := s.candidates()
 	if err != nil {
@@ -109,5 +109,5 @@ func (s *sweep) compared(o *runs.SweepOutcome) error {
 	return nil
 }
 
-// sameAccuracy is the difference of means of accuracies that counts as rounding.
+// sameAccuracy is the largest difference of mean accuracies that counts as rounding.
 const sameAccuracy = 1e-9

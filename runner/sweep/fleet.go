@@ -20,8 +20,8 @@ import (
 	"graft/runner/workers"
 )
 
-// batch describes the workers; the zero batch is that of a library without a program, whose trials
-// run in this process. A batch that the engine rejects has the exit code Configuration.
+// batch describes the workers. The zero batch is for a library without a program, whose trials run in this process. If
+// the engine rejects the batch, the exit code is Configuration.
 func (s *sweep) batch() (fleet.Batch, error) {
 	if s.env.Program == "" {
 		return fleet.Batch{}, nil
@@ -35,7 +35,7 @@ func (s *sweep) batch() (fleet.Batch, error) {
 		return fleet.Batch{}, err
 	}
 	key := sha256.Sum256([]byte(folder + s.Digest()))
-	// The folder stays as it was named: it is a part of the configuration of some trials.
+	// The folder keeps its given name: it is a part of the configuration of some trials.
 	b := fleet.Batch{Key: fmt.Sprintf("graft-%x", key[:8]), Folder: folder, Dir: here,
 		Argv: []string{s.env.Program, "work", s.folder}, Workers: s.workers(), Resources: s.Fleet.Resources()}
 	if s.Fleet.Threads > 0 {
@@ -44,8 +44,8 @@ func (s *sweep) batch() (fleet.Batch, error) {
 	return b, failure.With(failure.Configuration, s.Fleet.ValidateFor(b))
 }
 
-// workers is the number of workers that run at once, no more than trials. On a wall clock it is one:
-// trials beside each other would take each other's time.
+// workers returns the number of concurrent workers, at most the number of trials. On a wall clock it is one: concurrent
+// trials would slow each other down.
 func (s *sweep) workers() int {
 	n := workers.Number(s.Fleet, s.Run.Device)
 	if s.Time.Clock == config.WallClock && s.Fleet.Workers == 0 {
@@ -78,8 +78,7 @@ func (s *sweep) runTrials(ctx context.Context, b fleet.Batch) error {
 	return s.supervise(ctx, f, 0)
 }
 
-// supervise supervises workers until no trial is left, polling them at an interval; zero is the
-// engine's.
+// supervise supervises workers until no trial is left. Every is the polling interval; zero means the engine's.
 func (s *sweep) supervise(ctx context.Context, f *fleet.Fleet, every time.Duration) error {
 	closeBars := s.showProgress()
 	err := f.Supervise(ctx, s.left, fleet.SuperviseOptions{Recount: s.left, Note: func(text string) {
@@ -97,16 +96,16 @@ func (s *sweep) supervise(ctx context.Context, f *fleet.Fleet, every time.Durati
 	return errors.Join(err, f.Close())
 }
 
-// grace is the time that workers have to end when no trial is left.
+// grace is the time for workers to end when no trial is left.
 const grace = 10 * time.Second
 
-// stopped is the error of a sweep that was stopped.
+// stopped returns the error of an interrupted sweep.
 func (s *sweep) stopped(err error) error {
 	return failure.With(failure.Requeue,
 		errors.Join(fmt.Errorf("stopped, and what was done is kept in %s; go on with option resume", s.folder), err))
 }
 
-// cancel ends local workers, which save their trials; others go on.
+// cancel ends local workers, which save their trials; others continue.
 func (s *sweep) cancel(f *fleet.Fleet) error {
 	if f.Engine() != "local" {
 		return nil
@@ -116,7 +115,7 @@ func (s *sweep) cancel(f *fleet.Fleet) error {
 	return f.Cancel(ctx)
 }
 
-// left counts the trials that are left to run.
+// left counts the remaining trials.
 func (s *sweep) left() (int, error) {
 	all, err := s.look()
 	n := 0
@@ -128,11 +127,10 @@ func (s *sweep) left() (int, error) {
 	return n, err
 }
 
-// showProgress shows how many trials have ended: a bar on a terminal, elsewhere a log line every
-// ten seconds.
+// showProgress shows the number of completed trials: a bar on a terminal, otherwise a log line every ten seconds.
 func (s *sweep) showProgress() (end func()) {
 	trials := s.plan.Trials()
-	twin := *s // which another goroutine reads
+	twin := *s // read by another goroutine
 	twin.seen = map[string]state{}
 	done := func() (int64, int64) {
 		left, err := twin.left()

@@ -12,10 +12,10 @@ import (
 	"graft/runner/workers"
 )
 
-// AsGiven names the case of a sweep without keys and cases: the job as its file has it.
+// AsGiven names the case of a sweep without keys and cases: the unmodified job.
 const AsGiven = "as given"
 
-// casesOf lists the cases that options name: the product of the file's and of the sweeps.
+// casesOf lists the cases in the options: the product of the file's cases and the sweeps.
 func casesOf(env *app.Env, o Options) ([]config.Case, error) {
 	if o.Seeds < 0 {
 		return nil, failure.Usagef("option seeds is %d; it is at least 1", o.Seeds)
@@ -62,7 +62,7 @@ func (s *sweep) planCases(path string, o Options, cases []config.Case) error {
 	return runs.AsConfigFault(config.JoinCases(faults))
 }
 
-// seeds are so many seeds from run.seed on, after others.
+// seeds returns n seeds from run.seed on, after a number of other seeds.
 func (s *sweep) seeds(n, after int) (list []int64) {
 	for k := range n {
 		list = append(list, s.Run.Seed+int64(after+k))

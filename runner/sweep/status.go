@@ -13,20 +13,20 @@ import (
 
 // Status describes trials and their workers; `graft fleet status --json` prints it.
 type Status struct {
-	Folder string `json:"folder"` // of the run
+	Folder string `json:"folder"` // run folder
 	workers.Status
-	Trials  int                `json:"trials"`      // in all
-	Ended   int                `json:"ended"`       // with an outcome
-	Failed  []runs.FailedTrial `json:"failed"`      // which option resume tries again
-	Left    int                `json:"trials_left"` // neither ended nor failed
-	Running []RunningTrial     `json:"running"`     // that workers have taken
+	Trials  int                `json:"trials"`      // all trials
+	Ended   int                `json:"ended"`       // trials with an outcome
+	Failed  []runs.FailedTrial `json:"failed"`      // failed trials, which option resume retries
+	Left    int                `json:"trials_left"` // trials that neither ended nor failed
+	Running []RunningTrial     `json:"running"`     // trials that workers hold
 }
 
-// RunningTrial is a trial that a worker holds the lease of.
+// RunningTrial is a trial whose lease a worker holds.
 type RunningTrial struct {
-	Case  string `json:"case"`  // its name
-	Seed  int64  `json:"seed"`  // of the trial
-	Owner string `json:"owner"` // worker that holds it
+	Case  string `json:"case"`  // name of the case
+	Seed  int64  `json:"seed"`  // seed of the trial
+	Owner string `json:"owner"` // worker with the lease
 	Dead  bool   `json:"dead"`  // the owner died on this machine; another worker will take the trial over
 }
 
@@ -62,7 +62,7 @@ func StatusOf(ctx context.Context, env *app.Env, folder string) (*Status, error)
 	return r, nil
 }
 
-// openWithWorkers opens trials and their batch; nil where there is none.
+// openWithWorkers opens trials and their batch; nil if there is none.
 func openWithWorkers(env *app.Env, folder string) (*sweep, *fleet.Fleet, error) {
 	f, folder, err := workers.Enter(env, folder)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package sweep runs a job several times, as trials: for several seeds, for the cases of a sweep
-// and for the arms of a comparison. Workers run the trials; a run folder keeps them all.
+// Package sweep runs a job several times, as trials: for several seeds, for the cases of a sweep and for the arms of a
+// comparison. Workers run the trials; a run folder keeps all of them.
 package sweep
 
 import (
@@ -23,29 +23,28 @@ import (
 	"graft/runner/workers"
 )
 
-// Options are the options of Run that the configuration file does not contain.
+// Options are the options of Run outside of the configuration file.
 type Options struct {
 	Set    []string // assignments after the file, for all cases
-	Folder string   // run folder; empty takes run.folder, else one named after the file
-	// go on with the sweep in the folder, and retry failed trials, or begin one where there is none; false begins one
+	Folder string   // run folder; empty means run.folder, else one named after the file
+	// continue the sweep in the folder, and retry failed trials, or start one if there is none; false starts one
 	Resume  bool
-	Force   bool     // move an existing folder aside; false makes it an error
-	Seeds   int      // trials of each case, with run.seed and the seeds after it; zero means 1
+	Force   bool     // move an existing folder aside; false is an error if one exists
+	Seeds   int      // trials of each case, with run.seed and the following seeds; zero means 1
 	Sweep   []string // keys and values, such as optimizer.lr=0.1,0.01; all combinations run
 	Cases   string   // path of a TOML file of named cases; empty means none
-	Engine  string   // engine that starts workers; empty takes fleet.engine
-	Workers int      // number of workers; zero takes fleet.workers
+	Engine  string   // engine that starts workers; empty means fleet.engine
+	Workers int      // number of workers; zero means fleet.workers
 }
 
 // Result holds the outcome of a sweep; `graft train --seeds 5 --json` prints it.
 type Result struct {
-	Folder  string             `json:"folder"`  // of the run
-	Outcome *runs.SweepOutcome `json:"outcome"` // of all trials
+	Folder  string             `json:"folder"`  // run folder
+	Outcome *runs.SweepOutcome `json:"outcome"` // outcome of all trials
 }
 
-// Run runs the trials of a configuration file. A result comes with an error of the code
-// failure.Partial where some trials failed. Where ctx ends, what was done is kept, and the error
-// has the code failure.Requeue.
+// Run runs the trials of a configuration file. If some trials failed, it returns a result and an error of the code
+// failure.Partial. When ctx ends, completed work is kept, and the error has the code failure.Requeue.
 func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, error) {
 	s, err := open(env, path, o)
 	if err != nil {
@@ -68,8 +67,8 @@ type sweep struct {
 	file   *config.Document
 	folder string
 	plan   *runs.SweepPlan
-	jobs   map[string]*config.Job // of each case, by its key; nil for a worker
-	seen   map[string]state       // of trials that have ended or failed
+	jobs   map[string]*config.Job // job of each case, by its key; nil for a worker
+	seen   map[string]state       // completed or failed trials
 }
 
 func open(env *app.Env, path string, o Options) (*sweep, error) {
@@ -110,7 +109,7 @@ func (s *sweep) run(ctx context.Context, path string, o Options) (*Result, error
 	return s.finish()
 }
 
-// warn logs what the cases probably do not mean.
+// warn logs probable mistakes in the cases.
 func (s *sweep) warn() {
 	var jobs []*config.Job
 	for _, c := range s.plan.Cases {
@@ -121,10 +120,10 @@ func (s *sweep) warn() {
 	}
 }
 
-// mostTrials bounds the trials of a sweep.
+// mostTrials limits the trials of a sweep.
 const mostTrials = 2000
 
-// prepareFolder makes the run folder, or opens that of the same sweep.
+// prepareFolder makes the run folder, or opens the folder of the same sweep.
 func (s *sweep) prepareFolder(path string, o Options) error {
 	run, err := s.openRun(path, o)
 	if err != nil {
@@ -139,7 +138,7 @@ func (s *sweep) prepareFolder(path string, o Options) error {
 		}
 	}
 	text, err := s.planText()
-	if err == nil { // the last step: a folder without a plan is no sweep yet
+	if err == nil { // the last step: a folder without a plan is not a sweep yet
 		err = s.env.WriteText(run.Path(runs.SweepFile), text)
 	}
 	s.env.Log.Info("the trials are planned", zap.Int("cases", len(s.plan.Cases)),
@@ -149,7 +148,7 @@ func (s *sweep) prepareFolder(path string, o Options) error {
 
 func (s *sweep) openRun(path string, o Options) (*results.Run, error) {
 	resumes := o.Resume
-	if path != "" || len(o.Set) > 0 { // else there is only the folder to go by
+	if path != "" || len(o.Set) > 0 { // otherwise only the folder identifies the sweep
 		resumes = s.env.Resumes(resumes, s.folder)
 	}
 	if resumes {
@@ -180,8 +179,8 @@ func (s *sweep) planText() (string, error) {
 	return string(text) + "\n", err
 }
 
-// checkSame is an error where the sweep in the folder differs from this one. A folder without a
-// plan was killed before it had one.
+// checkSame returns an error if the sweep in the folder differs from this one. A folder without a plan was killed
+// before it had one.
 func (s *sweep) checkSame(run *results.Run) error {
 	was, err := runs.ReadSweepPlan(s.env.Files, s.folder)
 	if errors.Is(err, fs.ErrNotExist) && run.Manifest().ConfigSHA256 == s.Digest() {
@@ -206,7 +205,7 @@ func (s *sweep) checkSame(run *results.Run) error {
 		"configuration and options, or name another folder with option folder", s.folder, s.difference(was)))
 }
 
-// difference says what differs from the plan in the folder.
+// difference describes the differences from the plan in the folder.
 func (s *sweep) difference(was *runs.SweepPlan) string {
 	names := func(p *runs.SweepPlan) string {
 		var list []string
@@ -227,5 +226,5 @@ func (s *sweep) difference(was *runs.SweepPlan) string {
 	return "the sequences of the arm best fixed have changed"
 }
 
-// caseFile is the job file of a case.
+// caseFile returns the job file of a case.
 func (s *sweep) caseFile(c *runs.SweepCase) string { return s.at(runs.CasesFolder, c.Key+".toml") }

@@ -21,7 +21,7 @@ import (
 type state int
 
 const (
-	waiting state = iota // for other trials
+	waiting state = iota // waits for other trials
 	ready                // can run, or runs
 	ended                // has an outcome
 	failed
@@ -31,12 +31,12 @@ const (
 type trial struct {
 	runs.SweepTrial
 	state state
-	set   []string // assignments beside those of its case, for a trial that is ready
-	same  string   // case whose trial of this seed is the same job; empty for none
-	why   string   // it failed
+	set   []string // additional assignments for a trial that is ready
+	same  string   // case whose trial with this seed is the same job; empty for none
+	why   string   // reason of the failure
 }
 
-// failureReport is the file of a trial that failed.
+// failureReport is the file of a failed trial.
 type failureReport struct {
 	Why string `json:"why"`
 }
@@ -57,7 +57,7 @@ func (s *sweep) fail(t runs.SweepTrial, why error) error {
 	return s.env.WriteText(s.failurePath(t), string(text)+"\n")
 }
 
-// retry forgets failures, and an outcome that has some.
+// retry removes failures, and an outcome with failures.
 func (s *sweep) retry() error {
 	entries, err := files.Entries(s.env.Files, s.at(runs.FailuresFolder))
 	if err != nil || len(entries) == 0 {
@@ -125,7 +125,7 @@ func (s *sweep) lookAt(t runs.SweepTrial) (trial, error) {
 // largestFailure limits the size of a failure's file, in bytes.
 const largestFailure = 16 << 20
 
-// followFinal lets a trial begin with the network with which another has ended.
+// followFinal makes a trial start with the final network of another trial.
 func (s *sweep) followFinal(t *trial) error {
 	parent, err := s.lookAt(runs.SweepTrial{Case: s.plan.Case(t.Case.Final), Seed: t.Seed})
 	if err != nil {
@@ -137,7 +137,7 @@ func (s *sweep) followFinal(t *trial) error {
 	}
 	network := s.at(parent.Folder(), app.NetworkFile)
 	t.set = []string{"network.name=", "network.file=" + network}
-	if s.needsConstants() { // of the grown network
+	if s.needsConstants() { // tensors of the grown network
 		t.set = append(t.set, "network.fresh=true", "network.weights="+s.at(parent.Folder(), app.WeightsFile))
 	}
 	twin := s.freshTwin()
@@ -148,7 +148,7 @@ func (s *sweep) followFinal(t *trial) error {
 	if err != nil || other.state == failed {
 		return err
 	}
-	if other.state != ended { // it never adapts, so that it ends with the network that all begin with
+	if other.state != ended { // it never adapts, so it ends with the initial network
 		t.state = waiting
 		return nil
 	}
@@ -159,8 +159,7 @@ func (s *sweep) followFinal(t *trial) error {
 	return err
 }
 
-// freshTwin is the case that trains the first network with fresh weights and never adapts; nil
-// where there is none.
+// freshTwin returns the case that trains the initial network with fresh weights and never adapts; nil if there is none.
 func (s *sweep) freshTwin() *runs.SweepCase {
 	if c := s.plan.Case(config.ArmScratch); c != nil || s.InitialWeights().Weights != "" {
 		return c
@@ -174,7 +173,7 @@ func (s *sweep) sameFile(a, b string) (bool, error) {
 	return bytes.Equal(one, two), errors.Join(err, err2)
 }
 
-// after lets a trial wait for another, or fail with it.
+// after makes a trial wait for another, or fail with it.
 func (t *trial) after(other trial) {
 	t.state = waiting
 	if other.state == failed {
@@ -182,7 +181,7 @@ func (t *trial) after(other trial) {
 	}
 }
 
-// followBest lets a trial take the sequence that was selected.
+// followBest makes a trial take the selected sequence.
 func (s *sweep) followBest(t *trial) error {
 	candidates, settled, err := s.candidates()
 	if err != nil {
@@ -199,8 +198,8 @@ func (s *sweep) followBest(t *trial) error {
 	return nil
 }
 
-// candidates ranks the fixed sequences by their mean validation accuracy, the first of equals
-// first, once no trial of theirs is left to run.
+// candidates ranks the fixed sequences by their mean validation accuracy, the first of equals first. It waits until all
+// their trials have run.
 func (s *sweep) candidates() (list []runs.Candidate, settled bool, err error) {
 	folder := s.reader()
 	for _, c := range s.plan.Candidates() {

@@ -21,7 +21,7 @@ import (
 	"graft/trainer"
 )
 
-// Work runs trials of the sweep in a folder until none is left. Other workers may run beside it.
+// Work runs trials of the sweep in a folder until none is left. Other workers may run concurrently.
 func Work(ctx context.Context, env *app.Env, folder string, o workers.Options) error {
 	s, err := openFolder(env, folder)
 	if err != nil {
@@ -72,10 +72,10 @@ func (s *sweep) work(ctx context.Context, o workers.Options) error {
 	}
 }
 
-// idleWait is the time that a worker waits before it looks for trials again.
+// idleWait is the time before a worker looks for trials again.
 const idleWait = 300 * time.Millisecond
 
-// takeOne runs the first trial that no other worker runs; left counts those without an outcome.
+// takeOne runs the first trial that no other worker runs; left counts trials without an outcome.
 func (s *sweep) takeOne(ctx context.Context, leases *fleet.Leases, o workers.Options) (took bool, left int, err error) {
 	all, err := s.look()
 	if err != nil {
@@ -98,7 +98,7 @@ func (s *sweep) takeOne(ctx context.Context, leases *fleet.Leases, o workers.Opt
 			return false, left, err
 		}
 		took, err := s.perform(lease.Keep(ctx), ctx, t, o)
-		_ = lease.Release() // a lease that is not released expires
+		_ = lease.Release() // an unreleased lease expires
 		if took || err != nil {
 			return took, left, err
 		}
@@ -106,8 +106,8 @@ func (s *sweep) takeOne(ctx context.Context, leases *fleet.Leases, o workers.Opt
 	return false, left, nil
 }
 
-// perform runs a trial, unless another worker has ended it meanwhile. It returns errors of the
-// worker alone; those of the trial are recorded.
+// perform runs a trial, unless another worker has completed it in the meantime. It returns only errors of the worker;
+// errors of the trial are recorded.
 func (s *sweep) perform(held, ctx context.Context, t trial, o workers.Options) (bool, error) {
 	if now, err := s.lookAt(t.SweepTrial); err != nil || now.state != ready {
 		return false, err
@@ -128,8 +128,7 @@ func (s *sweep) perform(held, ctx context.Context, t trial, o workers.Options) (
 	return true, nil
 }
 
-// train runs the job of a trial, or goes on from its checkpoint. A folder that cannot be resumed
-// is moved aside.
+// train runs the job of a trial, or continues it from its checkpoint. A folder that cannot be resumed is moved aside.
 func (s *sweep) train(ctx context.Context, t trial, o workers.Options) (*train.Result, error) {
 	set := append(append([]string{}, t.set...), fmt.Sprintf("run.seed=%d", t.Seed))
 	env, path, options := *s.env, s.caseFile(t.Case), train.Options{Set: set, Folder: s.at(t.Folder())}

@@ -15,19 +15,19 @@ import (
 
 // CheckReport is the JSON output of `graft table check --json`.
 type CheckReport struct {
-	Tables []Checked `json:"tables"` // what was found, folder by folder
+	Tables []Checked `json:"tables"` // findings per folder
 }
 
 // Checked holds the findings in one folder.
 type Checked struct {
-	*tables.Report                  // its faults and files
-	Scenario       *tables.Scenario `json:"scenario"`  // null where it cannot be read
-	Sequences      int              `json:"sequences"` // that can be read
-	Of             *float64         `json:"of"`        // that there are; null where actions depend on the network
+	*tables.Report                  // faults and files
+	Scenario       *tables.Scenario `json:"scenario"`  // null if it is unreadable
+	Sequences      int              `json:"sequences"` // readable sequences
+	Of             *float64         `json:"of"`        // all sequences; null if actions depend on the network
 }
 
-// Check reads the whole of each table's folder. A report comes with an error where
-// tables are damaged or cannot be read; its exit code is that of the worst.
+// Check reads each table's folder completely. If tables are damaged or unreadable it returns a report and an error; the
+// exit code is the worst one.
 func Check(fsys files.FS, dirs []string) (*CheckReport, error) {
 	report := &CheckReport{Tables: []Checked{}}
 	var failed []error
@@ -51,8 +51,8 @@ func Check(fsys files.FS, dirs []string) (*CheckReport, error) {
 	return report, failure.With(worst, errors.Join(failed...))
 }
 
-// checkOne checks a table's folder, or a table of the original's, which has no
-// checksums and is sound where it can be read and is complete.
+// checkOne checks a table's folder, or a table of the original's, which has no checksums and is valid if it is readable
+// and complete.
 func checkOne(fsys files.FS, path string) (*tables.Report, error) {
 	file, original := runs.OriginalTable(fsys, path)
 	if !original {
@@ -66,7 +66,7 @@ func checkOne(fsys files.FS, path string) (*tables.Report, error) {
 	return report, failure.With(failure.Damaged, report.Table.Complete())
 }
 
-// codeOf is the exit code of an error: Damaged where a folder is no table.
+// codeOf returns the exit code of an error: Damaged if a folder is not a table.
 func codeOf(err error) failure.Code {
 	var coded *failure.ExitError
 	switch {
@@ -78,7 +78,7 @@ func codeOf(err error) failure.Code {
 	return failure.Failed
 }
 
-// worse is the graver of two codes.
+// worse returns the more severe of two codes.
 func worse(a, b failure.Code) failure.Code {
 	for _, code := range []failure.Code{failure.Damaged, failure.Failed, failure.Configuration, failure.Usage,
 		failure.Partial} {

@@ -12,11 +12,11 @@ import (
 
 // Whole is the JSON output of `graft table convert --json`.
 type Whole struct {
-	Scenario tables.Scenario `json:"scenario"` // what was run
-	Records  []tables.Record `json:"records"`  // in the order of their actions
+	Scenario tables.Scenario `json:"scenario"` // scenario of the table
+	Records  []tables.Record `json:"records"`  // records in the order of their actions
 }
 
-// Write writes the records that count into a new folder. With force an existing one is moved aside.
+// Write writes the valid records into a new folder. With force an existing folder is moved aside.
 func Write(fsys files.FS, found *tables.Report, out string, force bool) error {
 	err := tables.Create(fsys, out, found.Table.Scenario, tables.CreateOptions{Force: force})
 	if errors.Is(err, tables.ErrExists) {
@@ -37,7 +37,7 @@ func Write(fsys files.FS, found *tables.Report, out string, force bool) error {
 	return writer.Close()
 }
 
-// WriteCSV writes a row for each run of each sequence.
+// WriteCSV writes a row per run of each sequence.
 func WriteCSV(w io.Writer, t *tables.Table) error {
 	networks := 0
 	for k := range t.Records {
@@ -54,7 +54,7 @@ func WriteCSV(w io.Writer, t *tables.Table) error {
 	return d.CSV(w)
 }
 
-// runCells is the row of a record's run of one of its seeds.
+// runCells returns the row of a record's run with one of its seeds.
 func runCells(r *tables.Record, n, networks int) []any {
 	named := make([]string, networks)
 	copy(named, r.Networks)

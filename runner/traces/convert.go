@@ -11,23 +11,23 @@ import (
 	"graft/runner/app"
 )
 
-// ConvertOptions say how a trace is read and written.
+// ConvertOptions configure reading and writing of a trace.
 type ConvertOptions struct {
 	Read  trace.Options // format and window; zero recognises the format and keeps all jobs
-	To    string        // format that is written, one of Writable; empty is an error
-	Force bool          // replace the file; false refuses one that is there
+	To    string        // output format, one of Writable; empty is an error
+	Force bool          // replace the file; false refuses to replace an existing one
 }
 
-// Converted says what was written.
+// Converted describes the result.
 type Converted struct {
-	Jobs   int       // that were written
-	Format string    // that was read
-	Start  time.Time // date of second zero; zero is unknown
-	Shared int       // jobs with a part of a GPU, which the written format cannot express
+	Jobs   int       // written jobs
+	Format string    // input format
+	Start  time.Time // date of second zero; zero means unknown
+	Shared int       // jobs with a part of a GPU, which the output format cannot express
 }
 
-// Convert reads a trace into memory, sorts its jobs by submission and writes them to another
-// file, which appears whole or not at all. One that ends in .gz is compressed.
+// Convert reads a trace into memory, sorts its jobs by submission and writes them atomically to another file. It
+// compresses a file that ends in .gz.
 func Convert(env *app.Env, in, out string, o ConvertOptions) (*Converted, error) {
 	if err := failure.With(failure.Usage, o.Read.Validate()); err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func Convert(env *app.Env, in, out string, o ConvertOptions) (*Converted, error)
 	return &Converted{Jobs: len(all.Jobs), Format: all.Format, Start: all.Start, Shared: lost(all.Jobs, o.To)}, nil
 }
 
-// mayConvert returns an error, before anything is read, where the format or file cannot be written.
+// mayConvert returns an error, before reading, if the format or file cannot be written.
 func mayConvert(fsys files.FS, in, out string, o ConvertOptions) error {
 	if err := mayFormat(o.To); err != nil {
 		return err
@@ -62,7 +62,7 @@ func mayConvert(fsys files.FS, in, out string, o ConvertOptions) error {
 	return app.MayConvert(fsys, in, out, o.Force)
 }
 
-// Writable are the names of the formats that can be written.
+// Writable returns the names of the formats that can be written.
 func Writable() (names []string) {
 	for _, f := range trace.Formats() {
 		if f.Writable {
@@ -79,10 +79,10 @@ func mayFormat(format string) error {
 	return nil
 }
 
-// ownFormat loses nothing of a job.
+// ownFormat keeps everything about a job.
 const ownFormat = "graft"
 
-// lost is the number of jobs whose share of a GPU a format drops.
+// lost returns the number of jobs whose share of a GPU a format drops.
 func lost(jobs []trace.Job, to string) (n int) {
 	if to == ownFormat {
 		return 0

@@ -15,20 +15,20 @@ import (
 	"graft/runner/app"
 )
 
-// GenerateOptions say what a synthetic trace is like and what is written.
+// GenerateOptions configure a synthetic trace and its files.
 type GenerateOptions struct {
-	trace.GenerateOptions        // of the jobs and their cluster; zero is like a month of Venus
-	To                    string // format of the trace, one of Writable; empty is graft
+	trace.GenerateOptions        // jobs and cluster; zero resembles a month of Venus
+	To                    string // format of the trace, one of Writable; empty means graft
 	NodesFile             string // file for the virtual clusters and their nodes; empty writes none
-	// folder for these and for profiles of models, as `graft cluster run --data` reads it; empty makes none
+	// folder for the cluster and for profiles of models, as `graft cluster run --data` reads it; empty makes none
 	Data  string
-	Force bool // replace files; false refuses those that are there
+	Force bool // replace files; false refuses to replace existing ones
 }
 
-// Generated says what was written.
+// Generated describes the result.
 type Generated struct {
-	Jobs  int       // that were written
-	Nodes int       // of the cluster
+	Jobs  int       // written jobs
+	Nodes int       // nodes of the cluster
 	VCs   int       // virtual clusters
 	To    string    // format of the trace
 	Start time.Time // date of second zero
@@ -63,7 +63,7 @@ func Generate(env *app.Env, out string, o GenerateOptions) (*Generated, error) {
 	return &Generated{Jobs: o.Jobs, Nodes: o.Nodes, VCs: len(generator.VCs()), To: o.To, Start: generator.Start()}, nil
 }
 
-// mayGenerate returns an error, before anything is written, where something cannot be.
+// mayGenerate returns an error, before writing, if a file cannot be written.
 func (o *GenerateOptions) mayGenerate(fsys files.FS, out string) error {
 	if err := mayFormat(o.To); err != nil {
 		return err
@@ -71,7 +71,7 @@ func (o *GenerateOptions) mayGenerate(fsys files.FS, out string) error {
 	if o.NodesFile == out {
 		return failure.Usagef("OUT and option nodes-out are one file: name two")
 	}
-	if o.Data != "" { // a folder, which is made
+	if o.Data != "" { // a folder to create
 		if err := app.MayReplace(fsys, o.Data, o.Force); err != nil {
 			return err
 		}
@@ -87,7 +87,7 @@ func (o *GenerateOptions) mayGenerate(fsys files.FS, out string) error {
 	return nil
 }
 
-// writeData makes the folder of what schedulers may know of the cluster.
+// writeData makes the folder of the data about the cluster for schedulers.
 func (o *GenerateOptions) writeData(fsys files.FS, vcs []trace.VC, kinds map[cluster.Config]trace.Job) error {
 	if o.Data == "" {
 		return nil
@@ -101,7 +101,7 @@ func (o *GenerateOptions) writeData(fsys files.FS, vcs []trace.VC, kinds map[clu
 		filepath.Join(o.Data, "colocate_info.csv")))
 }
 
-// generated writes all jobs of a generator, and keeps one of each configuration.
+// generated writes all jobs of a generator, and keeps one job per configuration.
 func generated(generator *trace.Generator, kinds map[cluster.Config]trace.Job) func(*trace.Writer) error {
 	return func(t *trace.Writer) error {
 		var job trace.Job

@@ -9,22 +9,22 @@ import (
 	"graft/runner/app"
 )
 
-// InfoOptions say how a trace is summarized.
+// InfoOptions configure the summary of a trace.
 type InfoOptions struct {
 	Read        trace.Options // format and window; zero recognises the format and keeps all jobs
-	Nodes       string        // file of the virtual clusters and their nodes; empty knows no sizes and no load
-	GPUsPerNode int           // from 1 on; zero is an error
+	Nodes       string        // file of the virtual clusters and their nodes; empty reports no sizes and no load
+	GPUsPerNode int           // GPUs per node, at least 1; zero is an error
 }
 
 // Info is the summary of a trace. `graft trace info --json` prints it.
 type Info struct {
-	Path   string `json:"path"`   // as it was given
-	Format string `json:"format"` // of the file
+	Path   string `json:"path"`   // path as given
+	Format string `json:"format"` // format of the file
 	*trace.Summary
 }
 
-// Summarize reads a trace. Where a fault ends reading, the summary of the jobs before it comes
-// with an error of the code failure.Partial; where there is none, the summary is nil.
+// Summarize reads a trace. If a fault ends reading, it returns the summary of the preceding jobs with an error of the
+// code failure.Partial; without any job the summary is nil.
 func Summarize(env *app.Env, path string, o InfoOptions) (*Info, error) {
 	check := trace.CheckOptions{GPUsPerNode: o.GPUsPerNode}
 	if err := errors.Join(o.Read.Validate(), check.Validate()); err != nil {
@@ -51,7 +51,7 @@ func Summarize(env *app.Env, path string, o InfoOptions) (*Info, error) {
 	return &Info{path, reader.Format(), summary}, err
 }
 
-// Coded gives the error of a malformed trace the code failure.Damaged. Other errors stay.
+// Coded sets the code failure.Damaged for an error of a malformed trace. Other errors are unchanged.
 func Coded(err error) error {
 	if errors.Is(err, trace.ErrMalformed) {
 		return failure.With(failure.Damaged, err)

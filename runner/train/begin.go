@@ -24,8 +24,7 @@ func placement(s *torch.Scope, device torch.Device, seed int64) model.Placement 
 	return model.Placement{Device: device, Random: s.NewGenerator(torch.CPU, seed)}
 }
 
-// FirstNetwork makes a job's network with its first weights: those of network.weights, or
-// else drawn from a seed.
+// FirstNetwork makes a job's network with its initial weights: from network.weights, or else drawn from a seed.
 func FirstNetwork(fsys files.FS, s *torch.Scope, c *config.Job, data *dataset.Set, device torch.Device,
 	seed int64) (*model.Network, error) {
 	n, err := c.Model(data.Facts())
@@ -35,7 +34,7 @@ func FirstNetwork(fsys files.FS, s *torch.Scope, c *config.Job, data *dataset.Se
 	if err := trainer.Matches(n, data); err != nil {
 		return nil, failure.With(failure.Configuration, err)
 	}
-	if err := c.Fits(n); err != nil { // before an up, which may be hours away
+	if err := c.Fits(n); err != nil { // detect it now rather than at an up hours later
 		return nil, failure.With(failure.Configuration, err)
 	}
 	if err := n.Materialize(s, placement(s, device, seed)); err != nil {
@@ -47,7 +46,7 @@ func FirstNetwork(fsys files.FS, s *torch.Scope, c *config.Job, data *dataset.Se
 	return n, nil
 }
 
-// loadFirst loads the first weights of a file, or only what nothing says how to draw.
+// loadFirst loads the initial weights from a file, or only the tensors without a defined initialization.
 func loadFirst(fsys files.FS, n *model.Network, c *config.Job, seed int64) error {
 	first, constants := c.InitialWeightsOf(seed).Weights, c.ConstantsOf(seed)
 	path := cmp.Or(first, constants)
@@ -69,8 +68,8 @@ func loadFirst(fsys files.FS, n *model.Network, c *config.Job, seed int64) error
 	return nil
 }
 
-// notTheirs is an error of weights that are not the network's. It names the network file beside
-// them, if there is one.
+// notTheirs returns an error for weights that do not match the network. It names the network file in the same folder,
+// if there is one.
 func notTheirs(fsys files.FS, path string, err error) error {
 	own := filepath.Join(filepath.Dir(path), app.NetworkFile)
 	if _, missing := fsys.Stat(own); missing == nil {
@@ -79,13 +78,13 @@ func notTheirs(fsys files.FS, path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// Check checks what a job begins with, as far as it can without images and LibTorch: that the initial
-// weights have the names and shapes of the network.
+// Check checks the initial state of a job as far as possible without images and LibTorch: the initial weights must have
+// the names and shapes of the network.
 func Check(env *app.Env, c *config.Job) error {
 	return errors.Join(checkToken(env, c.Train.Parallel.Token), checkWeights(env, c))
 }
 
-// checkToken reads the token of followers, if a file holds it.
+// checkToken reads the followers' token, if a file holds it.
 func checkToken(env *app.Env, path string) error {
 	if path == "" {
 		return nil
@@ -122,8 +121,7 @@ func CheckWeights(env *app.Env, c *config.Job, seed int64) error {
 	return nil
 }
 
-// GivenWeights evaluates first weights that were read, before a clock runs. It is nil where
-// they were drawn.
+// GivenWeights evaluates initial weights from a file, before a clock runs. It returns nil if the weights were drawn.
 func GivenWeights(c *config.Job, n *model.Network, data *dataset.Set) (*trainer.Pretrained, error) {
 	b := c.InitialWeights()
 	if b.Weights == "" {
@@ -136,7 +134,7 @@ func GivenWeights(c *config.Job, n *model.Network, data *dataset.Set) (*trainer.
 	return &trainer.Pretrained{Epochs: b.Epochs, Score: score}, nil
 }
 
-// begin makes the network that a new job begins with.
+// begin makes the initial network of a new job.
 func (j *job) begin(parts *trainer.Parts, device torch.Device) (err error) {
 	if parts.Network, err = FirstNetwork(j.env.Files, j.scope, j.Job, parts.Data, device, j.Run.Seed); err != nil {
 		return err
@@ -152,7 +150,7 @@ func (j *job) begin(parts *trainer.Parts, device torch.Device) (err error) {
 	return nil
 }
 
-// covered is an error where the profile lacks the cost of work that is known before the job begins.
+// covered returns an error if the profile lacks the cost of work that is known before the start.
 func (j *job) covered(data *dataset.Set) error {
 	profile, err := j.Profile()
 	if err != nil || profile == nil {

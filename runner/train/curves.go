@@ -12,13 +12,13 @@ import (
 	"graft/trainer"
 )
 
-// jobCurves draw a job in TensorBoard. Nil draws nothing.
+// jobCurves draws a job in TensorBoard. Nil draws nothing.
 type jobCurves struct {
 	*app.EventCurves
-	last trainer.Row // that was written
+	last trainer.Row // last written row
 }
 
-// openCurves begins to draw what follows these rows, if run.tensorboard is set.
+// openCurves starts drawing after these rows, if run.tensorboard is set.
 func (j *job) openCurves(made *trainer.Job, rows []trainer.Row) error {
 	if !j.Run.Tensorboard {
 		return nil
@@ -38,7 +38,7 @@ func (j *job) openCurves(made *trainer.Job, rows []trainer.Row) error {
 	return nil
 }
 
-// epoch adds an epoch, at its steps.
+// epoch adds an epoch, at its step.
 func (c *jobCurves) epoch(r trainer.Row) error {
 	if c == nil {
 		return nil

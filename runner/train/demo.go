@@ -1,7 +1,7 @@
 package train
 
-// Demo returns the assignments of the demo's job: a network trains, grows when it is given
-// devices, and returns to its first size when they are taken away.
+// Demo returns the assignments of the demo's job: a network trains, grows when it gets devices, and returns to its
+// initial size when they are taken away.
 func Demo() []string {
 	return []string{
 		"time.budget=18s",
@@ -14,6 +14,6 @@ func Demo() []string {
 		`adapt.actions=["deepen:conv2", "widen:conv3:64"]`,
 		"adapt.every=true",
 		"adapt.max_decisions=2",
-		"adapt.noise=0.05", // so that copied channels part
+		"adapt.noise=0.05", // so that copied channels diverge
 	}
 }

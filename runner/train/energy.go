@@ -13,26 +13,26 @@ import (
 	"graft/torch"
 )
 
-// slowInterval is the interval of readings of processors: their counters need one only before they
-// restart, within minutes.
+// slowInterval is the interval of readings of processors: their counters only require a reading before they wrap
+// around, within minutes.
 const slowInterval = time.Second
 
-// energy measures the energy of a job in segments, from one record to the next. Its methods may be
-// called on nil, which measures nothing.
+// energy measures the energy of a job in segments, from one record to the next. Its methods accept nil, which measures
+// nothing.
 type energy struct {
-	table   *runs.EnergyTable // nil where nothing can be measured and no earlier process has
-	why     string            // nothing is measured; empty where it is
-	names   []string          // of the measured devices
+	table   *runs.EnergyTable // nil if nothing can be measured and no earlier process has measured
+	why     string            // reason why nothing is measured; empty if it is
+	names   []string          // names of the measured devices
 	source  telemetry.Source
 	sampler *telemetry.Sampler
 	meters  []*telemetry.Meter
 	stop    func()
-	epoch   int  // under way
+	epoch   int  // current epoch
 	onGPU   bool // the devices are GPUs
 }
 
-// openEnergy opens the measurement of the job's devices; without one the reason is kept. It is nil
-// where the environment measures nothing.
+// openEnergy opens the measurement of the job's devices. If that fails it keeps the reason. It returns nil if the
+// environment measures nothing.
 func (j *job) openEnergy(device torch.Device) error {
 	if j.env.Telemetry == nil {
 		return nil
@@ -52,7 +52,7 @@ func (j *job) openEnergy(device torch.Device) error {
 	return e.choose(indices)
 }
 
-// deviceCount is the most devices that the job computes on; zero is all of the machine.
+// deviceCount returns the maximum number of devices of the job; zero means all of the machine.
 func (j *job) deviceCount() int {
 	if !j.Train.Parallel.On {
 		return 1
@@ -60,7 +60,7 @@ func (j *job) deviceCount() int {
 	return j.Train.Parallel.MaxProcesses
 }
 
-// open opens source and sampler, and returns the devices that belong to the job.
+// open opens source and sampler, and returns the job's devices.
 func (e *energy) open(env *app.Env, device torch.Device, count int) ([]int, error) {
 	source, err := env.Telemetry(device.CUDA)
 	if err != nil {
@@ -91,7 +91,7 @@ func (e *energy) open(env *app.Env, device torch.Device, count int) ([]int, erro
 	return order, nil
 }
 
-// gpus are the job's GPUs with their last readings. Nil where it has none.
+// gpus returns the job's GPUs with their last readings; nil if there are none.
 func (e *energy) gpus() []telemetry.State {
 	if e == nil || !e.onGPU {
 		return nil
@@ -126,7 +126,7 @@ func (e *energy) choose(indices []int) error {
 	return nil
 }
 
-// begin starts the first segment, and reading in the background.
+// begin starts the first segment, and background reading.
 func (e *energy) begin(epoch int) {
 	if e == nil {
 		return
@@ -135,7 +135,7 @@ func (e *energy) begin(epoch int) {
 		return
 	}
 	for _, m := range e.meters {
-		e.sampler.Lap(m) // what came before is not the job's
+		e.sampler.Lap(m) // earlier energy does not belong to the job
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -146,7 +146,7 @@ func (e *energy) begin(epoch int) {
 	}
 }
 
-// record ends a segment, and writes it as part of the epoch under way.
+// record ends a segment, and writes it as part of the current epoch.
 func (e *energy) record() error {
 	if e == nil || e.table == nil {
 		return nil
@@ -167,8 +167,8 @@ func (e *energy) end(epoch int) error {
 	return err
 }
 
-// resume follows a return to the last checkpoint; a fresh job has none. What an earlier
-// process trained without measuring is a segment of unknown energy.
+// resume follows a return to the last checkpoint; a fresh job has none. Training of an earlier process without
+// measurement is a segment of unknown energy.
 func (e *energy) resume(fresh bool) error {
 	switch {
 	case e == nil || e.table == nil:
@@ -199,8 +199,8 @@ func (e *energy) segment() runs.EnergySegment {
 		PeakMemory: sum.PeakMemory}
 }
 
-// share notes that other processes compute on the device of a meter. The job's own has one there,
-// whose number may differ in a container.
+// share records that other processes compute on the device of a meter. The job's own process is among them, but its
+// number may differ in a container.
 func (e *energy) share(m *telemetry.Meter) {
 	for _, r := range e.sampler.Latest() {
 		if list, _ := r.Processes.Get(); r.Device == m.Device() && len(list) > 1 {
@@ -216,7 +216,7 @@ func pointer(o telemetry.Optional[float64]) *float64 {
 	return nil
 }
 
-// measured sums up what the run folder has; nil where the environment measures nothing.
+// measured adds up the run folder's energy; nil if the environment measures nothing.
 func (j *job) measured() (*runs.MeasuredEnergy, error) {
 	if j.energy == nil {
 		return nil, nil

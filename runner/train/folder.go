@@ -57,17 +57,17 @@ func (j *job) openTables(device torch.Device) error {
 	return err
 }
 
-// same checks that a resumed run is of the same job, or of one that differs in what lies ahead.
+// same checks that a resumed run belongs to the same job, or to one that differs only ahead of the progress.
 func (j *job) same() error {
 	began := j.stored.Manifest().ConfigSHA256
 	was, err := config.ReadJob(j.env.Files, j.stored.Path(runs.ResolvedFile), nil)
 	if began == j.Digest() {
-		// an earlier process was killed while it wrote the change down
+		// an earlier process was killed while it wrote the change
 		j.changed = err == nil && len(j.Differences(was)) > 0
 		return nil
 	}
 	why := errors.New(config.Changes(j.env.Files, j.stored.Path(runs.ResolvedFile), j.Job))
-	if err == nil && was.Digest() == began { // of what was read, nothing else can have changed
+	if err == nil && was.Digest() == began { // the files that were read are unchanged
 		var reached trainer.Reached
 		if reached, err = trainer.ReachedBy(j.stored); err != nil {
 			return err
@@ -81,7 +81,7 @@ func (j *job) same() error {
 		"restore its configuration, or start another run with option folder", j.folder, why))
 }
 
-// adopt writes down that the run goes on with another configuration, once a checkpoint has it.
+// adopt records that the run continues with another configuration, once a checkpoint has it.
 func (j *job) adopt() error {
 	if !j.changed {
 		return nil

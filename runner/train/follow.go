@@ -17,14 +17,14 @@ import (
 	"graft/trainer/team"
 )
 
-// FollowOptions say what the configuration does not.
+// FollowOptions hold options outside of the configuration.
 type FollowOptions struct {
 	Set    []string // assignments after the file
-	Device string   // where this process trains, such as cuda:1
+	Device string   // device of this process, such as cuda:1
 }
 
-// Follow trains as a follower of the process that leads the job: it takes orders until
-// their end, and writes its answers.
+// Follow trains as a follower of the process that leads the job: it reads orders until their end, and writes its
+// responses.
 func Follow(ctx context.Context, env *app.Env, path string, o FollowOptions, orders io.Reader,
 	answers io.Writer) error {
 	c, err := config.ReadJob(env.Files, path, o.Set)
@@ -51,7 +51,7 @@ func imagesOf(env *app.Env, s *torch.Scope, c *config.Job, device string) func()
 	}
 }
 
-// starter starts this program once more for each device after the first.
+// starter starts another process of this program for each device after the first.
 func (j *job) starter(first torch.Device) (team.Starter, error) {
 	if !j.Train.Parallel.On {
 		return nil, nil
@@ -82,8 +82,7 @@ func (j *job) starter(first torch.Device) (team.Starter, error) {
 	return team.Program{Path: j.env.Program, Args: args, Log: j.processLog}, nil
 }
 
-// processLog opens the file that the process of a device prints to, after what an earlier
-// one printed.
+// processLog opens the log of the process of a device, and appends to an earlier one.
 func (j *job) processLog(device int) (*os.File, error) {
 	folder := j.stored.Path(runs.LogsFolder)
 	if err := j.env.Files.MkdirAll(folder); err != nil {

@@ -22,20 +22,20 @@ import (
 	"graft/trainer/team"
 )
 
-// JoinOptions say which job a follower on another machine joins.
+// JoinOptions configure a follower that joins a job from another machine.
 type JoinOptions struct {
-	Address string        // HOST:PORT at which the leader listens
-	Token   string        // file of the token; empty takes it from the environment
-	Set     []string      // assignments after those of the leader, such as data.path
-	Device  string        // where this process trains
-	Wait    time.Duration // how long it tries to reach a leader; zero means a minute
-	// a task beside its leader gets the leader's signals too, and ends with it; false leaves at a signal
+	Address string        // HOST:PORT of the leader
+	Token   string        // file of the token; empty means the environment variable
+	Set     []string      // assignments after the leader's, such as data.path
+	Device  string        // device of this process
+	Wait    time.Duration // time to try to reach a leader; zero means one minute
+	// a task that starts with its leader also gets the leader's signals, and ends with it; false leaves at a signal
 	Task  bool
-	Again time.Duration // the same after it had one and its machine refuses connections; zero means Wait
+	Again time.Duration // same after it has had a leader whose machine refuses connections; zero means Wait
 }
 
-// Join trains as a follower of a leader on another machine, and joins again after it was dismissed or the
-// connection was lost. It ends when no leader has been there for a while.
+// Join trains as a follower of a leader on another machine, and joins again after it is dismissed or loses the
+// connection. It ends when no leader was available for a while.
 func Join(ctx context.Context, env *app.Env, o JoinOptions) error {
 	token, err := readToken(env, o.Token)
 	if err != nil {
@@ -84,14 +84,14 @@ func Join(ctx context.Context, env *app.Env, o JoinOptions) error {
 	}
 }
 
-// rest waits between two attempts, so that a follower that fails does not keep its leader busy.
+// rest waits between two attempts, so that a failing follower does not keep its leader busy.
 func rest(ctx context.Context) {
 	pause, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
 	defer cancel()
 	<-pause.Done()
 }
 
-// patience returns how long to look for a leader.
+// patience returns the time to look for a leader.
 func (o JoinOptions) patience(ended bool) time.Duration {
 	if ended {
 		return cmp.Or(o.Again, o.Wait)
@@ -99,10 +99,10 @@ func (o JoinOptions) patience(ended bool) time.Duration {
 	return o.Wait
 }
 
-// refused reports whether the leader is there and does not want this follower.
+// refused reports whether the leader is available and refuses this follower.
 func refused(err error) bool { return errors.Is(err, team.ErrRefused) }
 
-// followLeader does the work of one leader.
+// followLeader works for one leader until it ends.
 func followLeader(ctx context.Context, env *app.Env, l *team.Leader, o JoinOptions) error {
 	defer l.Close()
 	folder, err := env.Files.MkdirTemp("", "graft-")
@@ -131,7 +131,7 @@ func followLeader(ctx context.Context, env *app.Env, l *team.Leader, o JoinOptio
 	})
 }
 
-// listener lets followers of other machines join the job.
+// listener lets followers on other machines join the job.
 func (j *job) listener() (team.Starter, error) {
 	token, err := readToken(j.env, j.Train.Parallel.Token)
 	if err != nil {

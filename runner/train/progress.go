@@ -12,10 +12,10 @@ import (
 	"graft/trainer"
 )
 
-// progressLog logs the progress of a job, every few seconds at most.
+// progressLog logs the progress of a job at limited intervals.
 type progressLog struct {
 	log   *zap.Logger
-	shown bool // a progress bar is shown, so that progress is not logged
+	shown bool // a progress bar is shown, so progress is not logged
 	pace  *app.ProgressLimiter
 }
 
@@ -30,7 +30,7 @@ func (l *progressLog) watch(p trainer.Progress) {
 	}
 }
 
-// epoch logs an epoch: in place of progress when a line is due, else as a detail.
+// epoch logs an epoch: as progress when a line is due, otherwise as a detail.
 func (l *progressLog) epoch(r trainer.Row) {
 	level := zapcore.DebugLevel
 	if l.pace.Due() {
@@ -68,7 +68,7 @@ func (l *progressLog) note(n trainer.Note) {
 	l.log.Warn(string(n.Event)+"; "+traits.Warning, fields...)
 }
 
-// facts are progress as the fields of a log line.
+// facts returns progress as the fields of a log line.
 func facts(p trainer.Progress) []zap.Field {
 	fields := []zap.Field{zap.Int("epoch", p.Epoch), zap.Duration("time", p.Time.Round(time.Millisecond)),
 		zap.Duration("left", p.Left.Round(time.Millisecond))}

@@ -38,16 +38,15 @@ func (r *recorder) Note(n trainer.Note) error {
 	return errors.Join(r.Folder.Note(n), r.curves.note(n))
 }
 
-// Save writes a checkpoint. It returns an error where a table has been removed: rows that
-// are written from then on would be lost.
+// Save writes a checkpoint. It returns an error if a table has been removed: later rows would be lost.
 func (r *recorder) Save(sections []trainer.Section) error {
 	return errors.Join(r.energy.record(), r.Folder.Save(sections), r.check())
 }
 
-// tables are the files without which a run cannot be resumed or shown.
+// tables are the files that resuming and reporting require.
 var tables = []string{"epochs.csv", "events.jsonl"}
 
-// check returns an error where a table of the run folder is missing.
+// check returns an error if a table of the run folder is missing.
 func (r *recorder) check() error {
 	for _, name := range tables {
 		path := r.Run.Path(name)

@@ -11,7 +11,7 @@ import (
 	"graft/trainer"
 )
 
-// sceneOf is the progress of a job on some GPUs.
+// sceneOf returns the progress of a job with its GPUs.
 func sceneOf(m *control.Monitor, gpus func() []telemetry.State) app.Progress {
 	return app.Progress{
 		Done: func() (int64, int64) {
@@ -23,13 +23,13 @@ func sceneOf(m *control.Monitor, gpus func() []telemetry.State) app.Progress {
 	}
 }
 
-// timeText says how much of the budget is left.
+// timeText describes the remaining budget.
 func timeText(p trainer.Progress) string {
 	return fmt.Sprintf("%s of %s left", document.RoughDurationText(p.Left), document.RoughDurationText(p.Budget))
 }
 
-// factsText is progress on a line of at most width characters. The least important facts
-// come last and are dropped first.
+// factsText formats progress on a line of at most width characters. The least important facts come last and are dropped
+// first.
 func factsText(s *control.Snapshot, gpus []telemetry.State, width int) string {
 	parts := []string{fmt.Sprintf("epoch %d", s.Epoch)}
 	if s.Loss > 0 {
@@ -51,7 +51,7 @@ func factsText(s *control.Snapshot, gpus []telemetry.State, width int) string {
 	return app.FitLine(parts, width)
 }
 
-// gpuTexts says how busy GPUs are.
+// gpuTexts describes the utilization of GPUs.
 func gpuTexts(gpus []telemetry.State) (texts []string) {
 	for _, g := range gpus {
 		text := fmt.Sprintf("GPU %d", g.Index)
@@ -69,7 +69,7 @@ func gpuTexts(gpus []telemetry.State) (texts []string) {
 	return texts
 }
 
-// eventText describes an event of the timeline; empty where there is none.
+// eventText describes an event of the timeline; empty if there is none.
 func eventText(e trainer.Event) string {
 	switch {
 	case e.Change == trainer.Same:

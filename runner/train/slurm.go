@@ -14,16 +14,17 @@ import (
 	"graft/trainer/team"
 )
 
-// slurmTask is a process that srun has started.
+// slurmTask is a process started by srun.
 type slurmTask struct {
-	rank   int    // from 0, which leads
+	rank   int    // rank from 0, the leader
 	leader string // IP address of its node
 }
 
-// afterLeader is the time for which a task of srun looks for a leader whose node refuses connections: it has ended.
+// afterLeader is the time that a task of srun looks for a leader whose node refuses connections, because the leader has
+// ended.
 const afterLeader = 3 * time.Second
 
-// findTask reads the variables that srun sets. Resolve finds the addresses of a name.
+// findTask reads the variables set by srun. Resolve finds the addresses of a name.
 func findTask(env *app.Env, resolve func(name string) ([]net.IP, error)) (slurmTask, error) {
 	rank, err := strconv.Atoi(env.Variable("SLURM_PROCID"))
 	if err != nil || rank < 0 {
@@ -43,7 +44,7 @@ func findTask(env *app.Env, resolve func(name string) ([]net.IP, error)) (slurmT
 			return t, nil
 		}
 	}
-	// The node where srun was called is that of task 0 in a batch script.
+	// In a batch script, task 0 runs on the node that called srun.
 	if t.leader = env.Variable("SLURM_LAUNCH_NODE_IPADDR"); t.leader != "" {
 		return t, nil
 	}
@@ -51,7 +52,7 @@ func findTask(env *app.Env, resolve func(name string) ([]net.IP, error)) (slurmT
 		first), err)
 }
 
-// firstHost is the first name of a list of Slurm, such as gpu[03-06,9],login.
+// firstHost returns the first name in a Slurm host list, such as gpu[03-06,9],login.
 func firstHost(list string) string {
 	name, rest, ranges := strings.Cut(list, "[")
 	if comma, _, several := strings.Cut(name, ","); several || !ranges {
@@ -66,8 +67,8 @@ func firstHost(list string) string {
 	return name + number + tail
 }
 
-// meet returns the address at which followers meet the leader of a job. Task 0 of srun is the leader; another one
-// follows it here until it has ended, and reports so.
+// meet returns the address at which followers join the leader of a job. Task 0 of srun is the leader; another task
+// follows it here until the leader has ended, and reports that.
 func meet(ctx context.Context, env *app.Env, p team.Parallel,
 	set []string) (address string, followed bool, err error) {
 	port, is := p.Slurm()

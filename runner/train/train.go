@@ -1,5 +1,5 @@
-// Package train runs one job from its configuration: it makes the network and the images,
-// trains until the budget ends, and writes a run folder that a stopped job resumes from.
+// Package train runs one job from its configuration: it makes the network and the images, trains until the budget ends,
+// and writes a run folder from which a stopped job resumes.
 package train
 
 import (
@@ -22,29 +22,28 @@ import (
 	"graft/trainer/team"
 )
 
-// Options say what the configuration of a job does not.
+// Options hold options outside of the configuration of a job.
 type Options struct {
 	Set         []string        // assignments after the file, such as time.budget=30s
-	Folder      string          // run folder; empty is run.folder, or runs/ and the file's name
-	Resume      bool            // go on with the run in the folder, or begin one where there is none; false begins one
-	Force       bool            // move an existing run folder aside; false makes it an error
+	Folder      string          // run folder; empty means run.folder, or runs/ and the file's name
+	Resume      bool            // continue the run in the folder, or start one if there is none; false starts one
+	Force       bool            // move an existing run folder aside; false is an error if one exists
 	Tensorboard bool            // write event files for TensorBoard; false leaves it to run.tensorboard
-	Listen      control.Options // where the job is watched and steered; an empty address is run.listen
+	Listen      control.Options // HTTP server of the job; an empty address means run.listen
 }
 
 // Result holds the outcome of a job; `graft train --json` prints it.
 type Result struct {
-	Folder  string            `json:"folder"`          // of the run
-	Given   *runs.GivenReport `json:"given,omitempty"` // on first weights that were read
-	Outcome *runs.JobOutcome  `json:"outcome"`         // how the job ended
-	Events  []trainer.Note    `json:"events"`          // of this process; the folder has all
-	Epochs  []trainer.Row     `json:"epochs"`          // of this process; the folder has all
+	Folder  string            `json:"folder"`          // run folder
+	Given   *runs.GivenReport `json:"given,omitempty"` // evaluation of initial weights from a file
+	Outcome *runs.JobOutcome  `json:"outcome"`         // outcome of the job
+	Events  []trainer.Note    `json:"events"`          // events of this process; the folder has all
+	Epochs  []trainer.Row     `json:"epochs"`          // epochs of this process; the folder has all
 }
 
-// Run runs the job of a configuration file, or of the defaults where path is empty, to
-// the end of its budget. A canceled context saves it: the error then wraps
-// trainer.ErrStopped, and Options.Resume goes on from there. A task of srun that followed another one has no
-// result.
+// Run runs the job of a configuration file, or of the defaults if path is empty, to the end of its budget. A cancelled
+// context saves the job: the error then wraps trainer.ErrStopped, and Options.Resume continues it. A task of srun that
+// followed another one has no result.
 func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, error) {
 	c, err := readJob(env, path, &o)
 	if err != nil {
@@ -67,7 +66,7 @@ func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, er
 	err = torch.With(func(s *torch.Scope) (err error) {
 		e := *env
 		folder := app.Folder(o.Folder, c.Run.Folder, path)
-		if path != "" || len(o.Set) > 0 { // else there is only the folder to go by
+		if path != "" || len(o.Set) > 0 { // otherwise only the folder identifies the job
 			o.Resume = env.Resumes(o.Resume, folder)
 		}
 		j := &job{Job: c, o: o, env: &e, scope: s, meeting: address, folder: folder, path: path}
@@ -86,7 +85,7 @@ func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, er
 	return result, err
 }
 
-// readJob reads the configuration, and makes it and the options agree.
+// readJob reads the configuration, and reconciles it with the options.
 func readJob(env *app.Env, path string, o *Options) (*config.Job, error) {
 	c, err := config.ReadJob(env.Files, path, o.Set)
 	if err != nil {
@@ -103,28 +102,28 @@ func readJob(env *app.Env, path string, o *Options) (*config.Job, error) {
 	return c, nil
 }
 
-// job is a job that is made from its configuration.
+// job is a job made from its configuration.
 type job struct {
 	*config.Job
 	o        Options
-	env      *app.Env    // its log goes to the run folder as well
+	env      *app.Env    // its log also goes to the run folder
 	alone    *zap.Logger // writes only into the run folder
 	runLog   *app.RunLog
 	scope    *torch.Scope
 	folder   string
-	path     string            // of the configuration; empty where there is none
-	given    *runs.GivenReport // nil where the first weights are drawn
+	path     string            // path of the configuration; empty if there is none
+	given    *runs.GivenReport // nil if the initial weights are drawn
 	record   *recorder
 	stored   *results.Run
 	images   *dataset.Set
-	was      *config.Job     // that a resumed run began with, where it goes on with another; nil for the same
-	changed  bool            // the run folder is to hold the job's configuration
-	accepted []string        // differences of the two
+	was      *config.Job     // job that a resumed run began with, if it continues with another; nil for the same
+	changed  bool            // the run folder needs the job's new configuration
+	accepted []string        // accepted differences between the two
 	server   *control.Server // nil without an address
 	live     *trainer.Live   // nil without an address
 	energy   *energy         // nil measures nothing
-	network  *team.Network   // that followers of other machines join; nil without any
-	meeting  string          // address at which they join; empty without any
+	network  *team.Network   // joined by followers on other machines; nil for none
+	meeting  string          // address for followers; empty for none
 }
 
 func (j *job) close() {
@@ -140,8 +139,8 @@ func (j *job) close() {
 	}
 }
 
-// discard removes the folder of a new job that has failed before it has anything to resume from or to
-// report, so that the same command can start it again.
+// discard removes the folder of a new job that failed before there is anything to resume or to report, so that the same
+// command can start it again.
 func (j *job) discard() error {
 	if j.o.Resume || j.stored == nil {
 		return nil
@@ -151,7 +150,7 @@ func (j *job) discard() error {
 	}
 	if last, err := j.stored.LoadCheckpoint(); !errors.Is(err, results.ErrNoCheckpoint) {
 		if err == nil {
-			_ = last.Close() // it was only looked for
+			_ = last.Close() // only checked for existence
 		}
 		return nil
 	}
@@ -160,10 +159,10 @@ func (j *job) discard() error {
 	return j.stored.Discard()
 }
 
-// run makes the job, or remakes it from its last checkpoint, and runs it.
+// run makes the job, or restores it from its last checkpoint, and runs it.
 func (j *job) run(ctx context.Context) (*Result, error) {
 	var err error
-	if j.server, err = control.Open(j.env, j.o.Listen); err != nil { // before anything is done or made
+	if j.server, err = control.Open(j.env, j.o.Listen); err != nil { // before any other work
 		return nil, err
 	}
 	made, err := j.prepare()
@@ -190,7 +189,7 @@ func (j *job) run(ctx context.Context) (*Result, error) {
 	return &Result{j.folder, j.given, o, j.record.notes, j.record.rows}, nil
 }
 
-// logEnd writes an error only into the run folder's log; the caller shows it to people.
+// logEnd writes an error only into the run folder's log; the caller prints it.
 func (j *job) logEnd(err error) {
 	switch {
 	case errors.Is(err, trainer.ErrStopped):
@@ -221,7 +220,7 @@ func (j *job) perform(ctx context.Context, made *trainer.Job) (*trainer.Outcome,
 	return made.Run(ctx)
 }
 
-// prepare makes all that a job consists of.
+// prepare makes all parts of a job.
 func (j *job) prepare() (*trainer.Job, error) {
 	device, err := torch.ParseDevice(j.Run.Device)
 	if err != nil {
@@ -252,7 +251,7 @@ func (j *job) prepare() (*trainer.Job, error) {
 	if parts.Starter, err = j.starter(device); err != nil {
 		return nil, err
 	}
-	if !j.o.Resume { // before there is a folder, which a fault would leave behind
+	if !j.o.Resume { // before the folder exists, which a fault would leave behind
 		if err := j.covered(parts.Data); err != nil {
 			return nil, err
 		}
@@ -264,12 +263,12 @@ func (j *job) prepare() (*trainer.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	if parts.Network == nil && last == nil { // it was stopped before its first checkpoint
+	if parts.Network == nil && last == nil { // stopped before its first checkpoint
 		if err := j.begin(&parts, device); err != nil {
 			return nil, err
 		}
 	}
-	if j.was != nil { // actions that lie ahead may need other costs
+	if j.was != nil { // later actions may need other costs
 		if err := j.covered(parts.Data); err != nil {
 			return nil, err
 		}
@@ -282,7 +281,7 @@ func (j *job) prepare() (*trainer.Job, error) {
 	return made, j.adopt()
 }
 
-// make makes a new job, or that of the last checkpoint.
+// make makes a new job, or restores it from the last checkpoint.
 func (j *job) make(parts trainer.Parts, device torch.Device, last *trainer.SavedJob) (*trainer.Job, error) {
 	o := j.Options()
 	at := o.Timeline.Start
@@ -293,7 +292,7 @@ func (j *job) make(parts trainer.Parts, device torch.Device, last *trainer.Saved
 	if err != nil {
 		return nil, err
 	}
-	// The machine's time is not spent on waiting for processes.
+	// Do not spend the machine's time on waiting for processes.
 	o.Parallel.Background = true
 	if parts.Clock = clock.Clock(clock.NewWall(j.env.Now, at)); profile != nil {
 		parts.Clock, o.Steady, o.Parallel.Background = &clock.Virtual{Profile: profile, Time: at}, true, false

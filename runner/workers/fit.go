@@ -5,23 +5,23 @@ import (
 	"fmt"
 )
 
-// Load is the throughput and the memory of workers that run side by side on one device.
+// Load is the throughput and the memory of concurrent workers on one device.
 type Load struct {
-	Workers int     // that were measured at once
-	Rate    float64 // images a second, of all together
-	Memory  int64   // bytes, of all together; zero means unknown
+	Workers int     // number of concurrent workers
+	Rate    float64 // images per second, total
+	Memory  int64   // bytes, total; zero means unknown
 }
 
-// leastGain is the factor of throughput below which twice the workers are not worth their memory.
+// leastGain is the throughput factor below which doubling the workers is not worth the memory.
 const leastGain = 1.05
 
-// Fit finds how many workers suit a device: it tries 1, 2, 4, … up to most, and returns the number with the highest
-// throughput within a limit of memory in bytes; zero is none. It ends before a number whose memory would exceed the
-// limit, by what the last workers added, and after one that fails, exceeds the limit or gains less than 5%. Why says
-// which. One worker that fails or exceeds the limit is an error.
+// Fit finds the best number of workers for a device. It tries 1, 2, 4, … up to most, and returns the number with the
+// highest throughput within a memory limit in bytes; zero means no limit. It stops before a number whose memory would
+// exceed the limit, extrapolated from the last step, and after one that fails, exceeds the limit or gains less than 5%.
+// Why gives the reason. If one worker fails or exceeds the limit, Fit returns an error.
 func Fit(most int, limit int64, try func(workers int) (Load, error)) (best Load, why string, err error) {
 	why = fmt.Sprintf("%d is the most", most)
-	var grown int64 // bytes by which the memory of twice the workers is expected to grow
+	var grown int64 // expected memory growth in bytes if the workers double
 	for n := 1; n <= most; n *= 2 {
 		if expected := best.Memory + grown; limit > 0 && expected > limit {
 			why = fmt.Sprintf("%d would need %d of %d MiB", n, expected>>20, limit>>20)

@@ -18,7 +18,7 @@ import (
 	"graft/runner/app"
 )
 
-// LogsOptions are the options of Logs.
+// LogsOptions configure Logs.
 type LogsOptions struct {
 	Worker int  // number of the worker; negative prints all
 	Follow bool // print new lines until no worker is alive
@@ -50,7 +50,7 @@ func Logs(ctx context.Context, env *app.Env, w io.Writer, folder string, o LogsO
 	return errors.Join(err, printTails(w, tails, true))
 }
 
-// Polling intervals while logs are followed.
+// Polling intervals when following logs.
 const (
 	logPollInterval    = 300 * time.Millisecond // of log files
 	workerPollInterval = 5 * time.Second        // of workers
@@ -93,10 +93,10 @@ type tail struct {
 	fsys   files.FS
 	path   string
 	before string // prefix of each line
-	offset int64  // first byte that is not printed yet
+	offset int64  // first byte not printed yet
 }
 
-// print prints the new complete lines; at the end also an incomplete last one.
+// print prints new complete lines; at the end also an incomplete last one.
 func (t *tail) print(w io.Writer, end bool) error {
 	file, err := t.fsys.Open(t.path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -17,7 +17,7 @@ func Tools(env *app.Env) fleet.Tools {
 	return fleet.Tools{Files: env.Files, Clock: fleet.NewClock(env.Now)}
 }
 
-// Assigned are assignments and those that the options engine and workers stand for.
+// Assigned returns assignments, with those for the options engine and workers.
 func Assigned(set []string, engine string, workers int) []string {
 	set = slices.Clone(set)
 	if engine != "" {
@@ -29,10 +29,10 @@ func Assigned(set []string, engine string, workers int) []string {
 	return set
 }
 
-// ErrNone reports a folder from which no workers were started.
+// ErrNone reports that no workers were started from a folder.
 var ErrNone = errors.New("no workers were started from here")
 
-// None is ErrNone of a folder, with what to do.
+// None returns ErrNone for a folder, with the remedy.
 func None(folder string) error {
 	return fmt.Errorf("find the workers of %s: %w; the command that made the folder starts some", folder, ErrNone)
 }
@@ -56,9 +56,9 @@ func IsSweep(env *app.Env, folder string) bool {
 	return err == nil
 }
 
-// Enter finds the workers of a run, nil where there are none, and makes the folder in which it began the
-// working folder of this process: relative paths in its configuration start there. It returns the absolute
-// path of the run folder.
+// Enter opens the workers of a run, nil if there are none, and changes the working folder of this process to the folder
+// in which the run started: relative paths in its configuration start there. It returns the absolute path of the run
+// folder.
 func Enter(env *app.Env, folder string) (f *fleet.Fleet, path string, err error) {
 	if f, err = Open(env, folder); err != nil && !errors.Is(err, ErrNone) {
 		return nil, "", err
@@ -74,7 +74,7 @@ func Enter(env *app.Env, folder string) (f *fleet.Fleet, path string, err error)
 	return f, path, nil
 }
 
-// Holders maps tasks to the holders of their leases in a folder; nil without the folder.
+// Holders maps tasks to the holders of their leases in a folder; nil if the folder does not exist.
 func Holders(env *app.Env, dir string) (map[string]fleet.Holder, error) {
 	if _, err := env.Files.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

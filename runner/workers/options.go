@@ -1,5 +1,5 @@
-// Package workers is about the processes that run a simulation or trials, whichever engine started
-// them: their options, how many there are, their state, their logs and their end.
+// Package workers handles the processes that run a simulation or trials, with any engine: their options, number, state,
+// logs and end.
 package workers
 
 import (
@@ -14,21 +14,21 @@ import (
 
 // Options are the options of one worker.
 type Options struct {
-	Threads int    // of LibTorch; 0 takes run.threads, else given
-	Given   string // threads that the fleet gives each worker, as text; empty is LibTorch's default
-	Device  string // device to train on, such as cuda:1; empty takes run.device
+	Threads int    // LibTorch threads; 0 uses run.threads, else Given
+	Given   string // threads that the fleet assigns to each worker, as text; empty means LibTorch's default
+	Device  string // training device, such as cuda:1; empty means run.device
 	Name    string // name of the worker in leases, usually its number
-	// MemoryShare is the share of its device's memory that a worker may use, as text; empty is no limit.
+	// MemoryShare is the share of its device's memory that a worker may use, as text; empty means no limit.
 	MemoryShare string
-	Measure     int    // measure beside so many workers in place of work; zero works
+	Measure     int    // measure next to this number of workers, instead of working; zero works
 	Folder      string // folder of the batch, for Measure
 }
 
 // MemoryVariable is the environment variable with a worker's share of its device's memory.
 const MemoryVariable = "GRAFT_MEMORY_SHARE"
 
-// UseThreads limits LibTorch's threads to the worker's share of the processors; configured counts
-// where its options name no number, and zero is none.
+// UseThreads limits LibTorch's threads to the worker's share of the processors. Configured applies if the options give
+// no number; zero means none.
 func (o Options) UseThreads(configured int) error {
 	n := cmp.Or(o.Threads, configured)
 	if n == 0 && o.Given != "" {
@@ -46,7 +46,7 @@ func (o Options) UseThreads(configured int) error {
 // clusterWorkers is the default number of workers on a cluster.
 const clusterWorkers = 4
 
-// Number is the number of workers that run at once, for jobs on a device.
+// Number returns the number of concurrent workers, for jobs on a device.
 func Number(o config.FleetOptions, device string) int {
 	switch {
 	case o.Workers > 0:

@@ -8,15 +8,15 @@ import (
 
 // Status describes the workers of a run folder.
 type Status struct {
-	Engine string `json:"engine"` // of the workers
-	// its name; empty where no workers were started from here
+	Engine string `json:"engine"` // engine of the workers
+	// name of the batch; empty if no workers were started from here
 	Batch       string              `json:"batch"`
 	Cancelled   bool                `json:"cancelled"`         // the batch was cancelled
 	Workers     []fleet.WorkerState `json:"workers"`           // by number
-	EngineError string              `json:"trouble,omitempty"` // why the engine could not be asked
+	EngineError string              `json:"trouble,omitempty"` // error of the engine
 }
 
-// StatusOf asks the engine of a batch; without a batch it is that of an engine without workers.
+// StatusOf queries the engine of a batch. Without a batch it returns the status of an engine without workers.
 func StatusOf(ctx context.Context, engine string, f *fleet.Fleet) Status {
 	s := Status{Engine: engine, Workers: []fleet.WorkerState{}}
 	if f == nil {

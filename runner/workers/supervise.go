@@ -11,7 +11,7 @@ import (
 	"graft/internal/files"
 )
 
-// PollInterval is the default polling interval of an engine's workers; zero is that of fleet.
+// PollInterval returns the default polling interval of an engine's workers; zero means fleet's default.
 func PollInterval(engine string) time.Duration {
 	if engine == "local" {
 		return 200 * time.Millisecond
@@ -19,7 +19,7 @@ func PollInterval(engine string) time.Duration {
 	return 0
 }
 
-// ValidInterval returns an error for a polling interval that is no interval; zero is a default.
+// ValidInterval returns an error for an invalid polling interval; zero means a default.
 func ValidInterval(every time.Duration) error {
 	if every < 0 || every > 0 && every < time.Millisecond {
 		return failure.Usagef("the polling interval is %v; it is at least 1 ms", every)
@@ -27,7 +27,7 @@ func ValidInterval(every time.Duration) error {
 	return nil
 }
 
-// LastLogLine is an error with the last log line of a worker that failed.
+// LastLogLine returns an error with the last log line of a failed worker.
 func LastLogLine(fsys files.FS, f *fleet.Fleet) error {
 	states, err := f.Workers(context.Background())
 	for _, s := range states {
@@ -44,5 +44,5 @@ func LastLogLine(fsys files.FS, f *fleet.Fleet) error {
 	return err
 }
 
-// largestLog is the largest log of a worker that is read, in bytes.
+// largestLog is the maximum size of a worker's log to read, in bytes.
 const largestLog = 64 << 20

@@ -19,7 +19,7 @@ import (
 	"graft/runner/app"
 )
 
-// Env is an environment of a fixed time without a log.
+// Env returns an environment with a fixed time and without a log.
 func Env(fsys files.FS) *app.Env {
 	return &app.Env{Files: fsys, Now: func() time.Time { return time.Unix(0, 0) }, Random: rand.Reader,
 		Version: "v0.1.0", Host: "node", Args: []string{"graft"}, Log: zap.NewNop()}
@@ -32,11 +32,10 @@ var writes = map[string]bool{"create": true, "append": true, "write": true, "ren
 // shortFaults is the number of faults without GRAFT_LONG.
 const shortFaults = 40
 
-// SurviveFaults runs do in a new folder once for each operation that writes, or for 40 of them
-// drawn with a fixed seed, and all with GRAFT_LONG=1, with a fault there: in turn one that passes,
-// and the end of the process. Each run must end in an error
-// or in the bytes of a run without faults, and a second run of do, without faults, in these
-// bytes. Kept says which files count, by their paths in the folder.
+// SurviveFaults runs do in a new folder once for each operation that writes (without GRAFT_LONG=1 for 40 of them, drawn
+// with a fixed seed), with a fault there: alternately a transient one and the end of the process. Each run must end in
+// an error or in the same bytes as a run without faults; a second run of do, without faults, must end in these bytes.
+// Kept selects the files to compare, by their paths in the folder.
 func SurviveFaults(t *testing.T, do func(env *app.Env, folder string, again bool) error, kept func(path string) bool) {
 	counting := faults.New(unsynced{}, 0, faults.Fail)
 	folder := filepath.Join(t.TempDir(), "run")
@@ -76,7 +75,7 @@ func chooseFaults(ops []faults.Op) (places []int) {
 	return places
 }
 
-// Contents are the files of a folder that count, with FOLDER in place of its path.
+// Contents returns the selected files of a folder, with FOLDER in place of its path.
 func Contents(t *testing.T, folder string, kept func(string) bool) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -92,7 +91,7 @@ func Contents(t *testing.T, folder string, kept func(string) bool) map[string]st
 	return all
 }
 
-// unsynced does not wait for the disk: the end of a process is tested, not of a machine.
+// unsynced does not wait for the disk: it tests the end of a process, not of a machine.
 type unsynced struct{ files.OS }
 
 type unsyncedFile struct{ files.File }

@@ -1,7 +1,7 @@
 // Package faults injects errors into a file system.
 //
-// A test runs an operation once to count its steps, then once for each step
-// with a fault there, and checks what is left on the disk.
+// A test runs an operation once to count its steps, then once for each step with a fault there, and checks the
+// remaining files.
 package faults
 
 import (
@@ -24,14 +24,13 @@ type Kind int
 const (
 	// Fail makes one operation fail without any effect.
 	Fail Kind = iota
-	// Torn makes one write put down half of its bytes and then fail; an
-	// operation that is no write fails as under Fail.
+	// Torn makes one write put down half of its bytes and then fail; any other operation fails as under Fail.
 	Torn
-	// DiskFull makes this and every later write, create, link and sync fail with
-	// ENOSPC, a write after half of its bytes. Other operations work.
+	// DiskFull makes this and every later write, create, link and sync fail with ENOSPC, a write after half of its
+	// bytes. Other operations work.
 	DiskFull
-	// Crash makes this and every later operation fail without any effect, as
-	// if the process had been killed; a write puts down half of its bytes.
+	// Crash makes this and every later operation fail without any effect, as if the process had been killed; a write
+	// puts down half of its bytes.
 	Crash
 )
 
@@ -50,18 +49,17 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", int(k))
 }
 
-// Op records an operation that reached the file system. The zero value names none.
+// Op records an operation that reached the file system. The zero value is no operation.
 type Op struct {
-	Name string // such as "write" or "rename"
-	Path string // the path as it was given; of a rename or link, the old one
+	Name string // name such as "write" or "rename"
+	Path string // path as given; for a rename or link, the old path
 }
 
-// String is the operation and its path.
+// String returns the operation and its path.
 func (o Op) String() string { return o.Name + " " + o.Path }
 
-// FS wraps another file system, counts its operations from 1, and injects a
-// fault at one of them. Make it with New; the zero value cannot be used. It is
-// safe for use by several goroutines.
+// FS wraps another file system, counts its operations from 1, and injects a fault at one of them. Make it with New; the
+// zero value cannot be used. It is safe for concurrent use.
 type FS struct {
 	inner files.FS
 	at    int
@@ -79,14 +77,14 @@ func New(inner files.FS, at int, kind Kind) *FS {
 	return &FS{inner: inner, at: at, kind: kind}
 }
 
-// Ops returns the operations so far, failed ones too, in order.
+// Ops returns the operations so far, including failed ones, in order.
 func (f *FS) Ops() []Op {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return append([]Op(nil), f.ops...)
 }
 
-// Fired says whether the fault has happened.
+// Fired reports whether the fault has occurred.
 func (f *FS) Fired() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -131,7 +129,7 @@ func (f *FS) Open(path string) (files.File, error) { return f.open("open", path,
 // Create makes a new file.
 func (f *FS) Create(path string) (files.File, error) { return f.open("create", path, f.inner.Create) }
 
-// CreatePrivate makes a new file for this user alone.
+// CreatePrivate makes a new file that only this user can read.
 func (f *FS) CreatePrivate(path string) (files.File, error) {
 	return f.open("create", path, f.inner.CreatePrivate)
 }
@@ -181,7 +179,7 @@ func (f *FS) ReadDir(path string) ([]fs.DirEntry, error) {
 	return do(f, "readdir", path, func() ([]fs.DirEntry, error) { return f.inner.ReadDir(path) })
 }
 
-// Stat describes what is at a path.
+// Stat returns information about a path.
 func (f *FS) Stat(path string) (fs.FileInfo, error) {
 	return do(f, "stat", path, func() (fs.FileInfo, error) { return f.inner.Stat(path) })
 }

@@ -8,13 +8,13 @@ import (
 // Precision of logarithms before they are rounded.
 const (
 	logBits  = 96
-	logTerms = 20 // the next one is below 2^-96 for a square of at most 0.0295
+	logTerms = 20 // the next term is below 2^-96 for a square of at most 0.0295
 )
 
 var ln2, _ = new(big.Float).SetPrec(logBits).SetString("0.69314718055994530941723212145817656807550013436")
 
-// logarithm is math.Log, correctly rounded, since the last bit of math.Log depends on the processor. It sums
-// the series of the inverse hyperbolic tangent (Abramowitz and Stegun, 4.1.27).
+// logarithm is a correctly rounded math.Log, because the last bit of math.Log depends on the processor. It sums the
+// series of the inverse hyperbolic tangent (Abramowitz and Stegun, 4.1.27).
 func logarithm(x float64) float64 {
 	fraction, exponent := math.Frexp(x)
 	if fraction < math.Sqrt2/2 {

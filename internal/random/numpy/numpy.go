@@ -1,5 +1,5 @@
-// Package numpy generates the random numbers of NumPy's legacy generator, RandomState, so that
-// workloads of programs that use it can be made again from their seeds.
+// Package numpy generates the random numbers of NumPy's legacy generator, RandomState, to reproduce workloads of
+// programs that use it from their seeds.
 package numpy
 
 import (
@@ -8,12 +8,11 @@ import (
 	"graft/internal/random/twister"
 )
 
-// Random is the Mersenne Twister with NumPy's distributions. Its binary state leaves out a normal number
-// that waits.
+// Random is the Mersenne Twister with NumPy's distributions. Its binary state omits a pending normal number.
 type Random struct {
 	twister.Random
-	waiting bool    // normal is the next one
-	normal  float64 // of the pair that was drawn last
+	waiting bool    // normal is the next number
+	normal  float64 // second number of the last pair
 }
 
 // New returns a generator with an integer seed.
@@ -38,8 +37,8 @@ func (r *Random) NormFloat64() float64 {
 	}
 }
 
-// IntN returns an integer from low to below high: randint. It returns low, and draws nothing, if
-// there is only one such integer or none.
+// IntN returns an integer from low to below high: randint. If there is at most one such integer, it returns low and
+// draws nothing.
 func (r *Random) IntN(low, high int) int {
 	if high-low <= 1 {
 		return low

@@ -1,6 +1,5 @@
-// Package twister generates random bits as MT19937 does, so that draws of programs that use it can be
-// made again from their seeds. NumPy's distributions are in cluster/elastic/numpy, those of Python's
-// module random in original/tasks.
+// Package twister generates the random bits of MT19937, to reproduce draws of programs that use it from their seeds.
+// NumPy's distributions are in internal/random/numpy, the distributions of Python's module random in original/tasks.
 package twister
 
 import (
@@ -17,8 +16,8 @@ const (
 	lowerMask = 0x7fffffff
 )
 
-// Random is the Mersenne Twister MT19937 (Matsumoto and Nishimura, "Mersenne Twister", ACM TOMACS
-// 8, 1998). Its zero value is not seeded.
+// Random is the Mersenne Twister MT19937 (Matsumoto and Nishimura, "Mersenne Twister", ACM TOMACS 8, 1998). The zero
+// value is not seeded.
 type Random struct {
 	state [size]uint32
 	next  int
@@ -58,7 +57,7 @@ func NewByKey(key []uint32) *Random {
 	return r
 }
 
-// mix joins the high and low bits of the word before a place.
+// mix joins the high and low bits of the word before an index.
 func (r *Random) mix(k uint32) uint32 { return r.state[k-1] ^ r.state[k-1]>>30 }
 
 // Uint32 returns the next 32 random bits.
@@ -91,7 +90,7 @@ func (r *Random) Float64() float64 {
 // Uniform returns a number from low to high: uniform.
 func (r *Random) Uniform(low, high float64) float64 { return low + float64((high-low)*r.Float64()) }
 
-// MarshalBinary returns the state of the generator; it never fails.
+// MarshalBinary returns the state of the generator. It never fails.
 func (r *Random) MarshalBinary() ([]byte, error) {
 	text := binary.LittleEndian.AppendUint32(nil, uint32(r.next))
 	for _, word := range r.state {
@@ -100,7 +99,7 @@ func (r *Random) MarshalBinary() ([]byte, error) {
 	return text, nil
 }
 
-// UnmarshalBinary restores a state of MarshalBinary.
+// UnmarshalBinary restores a state from MarshalBinary.
 func (r *Random) UnmarshalBinary(text []byte) error {
 	if len(text) != 4*(size+1) || binary.LittleEndian.Uint32(text) > size {
 		return fmt.Errorf("restore a random generator: expected %d bytes that MarshalBinary wrote, got %d", 4*(size+1),

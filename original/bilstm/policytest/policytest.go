@@ -1,5 +1,5 @@
-// Package policytest draws policies of the original's kind, for tests that need one
-// and not what it has learned.
+// Package policytest draws policies in the original's format, for tests that do not depend on what a policy has
+// learned.
 package policytest
 
 import (
@@ -11,13 +11,11 @@ import (
 	"graft/torch/weights"
 )
 
-// Small is a shape with which tests are quick. It has four actions, as the networks
-// with three blocks do.
+// Small is a shape for fast tests. It has four actions, as for networks with three blocks.
 var Small = bilstm.Shape{Actions: 4, Embedding: 4, Hidden: 3, Memory: 2, Linear: 5, Time: 8}
 
-// Weights draws the weights of a policy that learned with a vocabulary, between -1
-// and 1. Another size of a vector than the vocabulary's makes weights that do not fit
-// it.
+// Weights draws the weights of a policy for a vocabulary, between -1 and 1. If the vector size differs from the
+// vocabulary's, the weights do not match it.
 func Weights(v *vocab.Vocabulary, s bilstm.Shape, seed uint64) *weights.Set {
 	random := rand.New(rand.NewPCG(seed, 0))
 	set := &weights.Set{}
@@ -50,7 +48,7 @@ func Weights(v *vocab.Vocabulary, s bilstm.Shape, seed uint64) *weights.Set {
 	return set
 }
 
-// Vectors are a vocabulary's as a policy's file has them.
+// Vectors returns a vocabulary's vectors in the form of a policy's file.
 func Vectors(v *vocab.Vocabulary) weights.Tensor {
 	var values []float32
 	for _, vector := range v.Vectors {
@@ -59,7 +57,7 @@ func Vectors(v *vocab.Vocabulary) weights.Tensor {
 	return tensor("encoder.embedder.weight", []int64{int64(len(v.Vectors)), int64(v.Size())}, values)
 }
 
-// Put replaces the first tensor of a name by another of any name.
+// Put replaces the first tensor with a name by another tensor.
 func Put(set *weights.Set, name string, t weights.Tensor) {
 	for k := range set.Tensors {
 		if set.Tensors[k].Name == name {
@@ -69,7 +67,7 @@ func Put(set *weights.Set, name string, t weights.Tensor) {
 	}
 }
 
-// Zeros is a tensor of zeros.
+// Zeros returns a tensor of zeros.
 func Zeros(name string, shape ...int64) weights.Tensor {
 	count := int64(1)
 	for _, size := range shape {
@@ -78,7 +76,7 @@ func Zeros(name string, shape ...int64) weights.Tensor {
 	return tensor(name, shape, make([]float32, count))
 }
 
-// tensor makes one whose values fill its shape.
+// tensor makes a tensor whose values fill its shape.
 func tensor(name string, shape []int64, values []float32) weights.Tensor {
 	t, err := weights.FromFloat32s(name, shape, values)
 	if err != nil {

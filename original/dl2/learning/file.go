@@ -1,4 +1,4 @@
-// Package learning is the file of schedulers of elastic jobs that learn: by graft's own learner, or as DL2's did.
+// Package learning reads the file of learned schedulers of elastic jobs. Graft's own learner or DL2's trains them.
 package learning
 
 import (
@@ -23,7 +23,7 @@ import (
 	"graft/original/dl2"
 )
 
-// KindName is the name of the kind of files with the section workloads.
+// KindName is the kind of files with the section workloads.
 const KindName = "elastic-learning"
 
 func init() {
@@ -38,16 +38,16 @@ func init() {
 	})
 }
 
-// File is the file of a scheduler of elastic jobs that learns: the cluster, the workloads, the
-// learner, and the schedulers that it is compared with.
+// File is the configuration of a learned scheduler of elastic jobs: the cluster, the workloads, the learner, and the
+// schedulers to compare with.
 type File struct {
 	Elastic   elasticworld.Options // cluster and speeds
-	Workload  study.Workload       // at most one trace, whose settings are those of generated workloads
-	Workloads WorkloadOptions      // to learn from, to stop by and to compare on
+	Workload  study.Workload       // at most one trace; generated workloads use its settings
+	Workloads WorkloadOptions      // workloads for training, validation and test
 	Learn     candidates.Options   // options of the learner
 	DL2       dl2.Options          `config:"dl2,omit=seed"` // options of the learner where elastic.compat is dl2
 	Run       learn.RunOptions     // seeds and output
-	Schedule  study.Schedule       // schedulers that 'graft evaluate' compares with
+	Schedule  study.Schedule       // schedulers that 'graft evaluate' compares with the learned one
 
 	decode.Sources
 	world                   elasticworld.Inputs
@@ -55,35 +55,33 @@ type File struct {
 	rivals                  []elasticworld.Scheduler
 }
 
-// WorkloadOptions name traces, divide the trace of a cluster, or say how workloads are generated in their
-// place: jobs of all types, drawn evenly. Values that are zero are those of workload.traces, where there is
-// one.
+// WorkloadOptions name traces, split the trace of a cluster, or configure generated workloads: jobs of all types, drawn
+// uniformly. Zero values take the settings of workload.traces, if given.
 type WorkloadOptions struct {
-	// From is the trace of a cluster, of any format that 'graft trace' reads. Its jobs with GPUs are divided
-	// in the order of submission: workloads to learn from, then those of validation, then those of the test.
-	// Jobs submitted within a slot after the last one of learning or validation are left out, as are those
-	// after the test. Empty divides none.
+	// From is the trace of a cluster, in any format of 'graft trace'. Its jobs with GPUs are split in the order of
+	// submission: first training workloads, then validation, then test. Jobs submitted within a slot after the last job
+	// of training or validation are skipped, and so are jobs after the test. Empty splits no trace.
 	From string `result:"contents"`
-	// files of traces to learn from, as in workload.traces; empty generates workloads
+	// trace files of training workloads, as in workload.traces; empty generates workloads
 	Train []string `result:"contents"`
-	// files of traces that choose the best of what is learned; empty generates workloads
+	// trace files of validation workloads, which select the best learned policy; empty generates workloads
 	Validation []string `result:"contents"`
-	// files of traces on which 'graft evaluate' compares schedulers; empty generates workloads
+	// trace files of test workloads, on which 'graft evaluate' compares schedulers; empty generates workloads
 	Test            []string `result:"none"`
-	Seed            uint64   // of what is drawn; default 1
-	TrainCount      int      // workloads to learn from, where no files are; zero means 40
-	ValidationCount int      // workloads of validation, where no files are; zero means 8
-	TestCount       int      `result:"none"` // workloads to compare on, where no files are; zero means 10
-	// Arrivals of generated workloads: uniform, poisson, pattern, which repeats the numbers of jobs in the
-	// slots of Pattern from a random slot on, or trace, which does so with those of workload.traces; with from
-	// it is submission. Empty means poisson, or submission with from.
+	Seed            uint64   // seed of generated workloads; default 1
+	TrainCount      int      // generated training workloads, if train is empty; zero means 40
+	ValidationCount int      // generated validation workloads, if validation is empty; zero means 8
+	TestCount       int      `result:"none"` // generated test workloads, if test is empty; zero means 10
+	// Arrivals of generated workloads: uniform; poisson; pattern repeats the job counts per slot of Pattern from a
+	// random slot on; trace does the same with the arrivals of workload.traces; submission, only with from, keeps
+	// submission times. Empty means poisson, or submission with from.
 	Arrivals   string  `config:",one=uniform|poisson|pattern|trace|submission"`
-	Pattern    []int   // jobs that arrive in each slot, for arrivals of that name; numbers above Rate are cut to it
-	Jobs       int     // of a workload that no file holds; zero means 60
-	Rate       int     // jobs that arrive in a slot, at most; zero means 3. With from it must be zero.
-	Epochs     float64 // of a job whose type has length 1; zero means 30,000, or with from that jobs keep their work
-	EpochError float64 // relative error of what schedulers know of epochs, from 0 to below 1; zero means none
-	// varies the epochs of jobs of one type by up to a tenth; false keeps them equal. With from it must be false.
+	Pattern    []int   // jobs that arrive in each slot, for arrivals = "pattern"; numbers above Rate are cut to it
+	Jobs       int     // jobs per workload, if no file holds it; zero means 60
+	Rate       int     // upper bound on job arrivals per slot; zero means 3. With from it must be zero.
+	Epochs     float64 // epochs of a job of a type of length 1; zero means 30,000, or with from the work of each job
+	EpochError float64 // relative error of the epochs that schedulers see, from 0 to below 1; zero means none
+	// varies the epochs of jobs of one type by up to 10%; false keeps them equal. With from it must be false.
 	Jitter bool
 }
 
@@ -96,7 +94,7 @@ const (
 	arriveSubmit  = "submission"
 )
 
-// EnsureDefaults fills in what zero stands for, but for what a trace says.
+// EnsureDefaults sets the defaults of zero values, except for values that a trace defines.
 func (o *WorkloadOptions) EnsureDefaults() {
 	o.TrainCount, o.ValidationCount, o.TestCount = cmp.Or(o.TrainCount, 40), cmp.Or(o.ValidationCount, 8),
 		cmp.Or(o.TestCount, 10)
@@ -107,10 +105,10 @@ func (o *WorkloadOptions) EnsureDefaults() {
 	o.Arrivals = cmp.Or(o.Arrivals, usual)
 }
 
-// mostWorkloads bounds the workloads of each purpose.
+// mostWorkloads limits the workloads of each purpose.
 const mostWorkloads = 10_000
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (o WorkloadOptions) Validate() error {
 	var faults validate.Faults
 	for name, v := range map[string]int{"train_count": o.TrainCount, "validation_count": o.ValidationCount,
@@ -142,7 +140,7 @@ func New() *File {
 	return &File{Workloads: WorkloadOptions{Seed: 1}, Run: learn.RunOptions{Seed: 1, Every: 1}}
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults sets zero fields to their defaults.
 func (l *File) EnsureDefaults() {
 	l.Elastic.EnsureDefaults()
 	l.Workloads.EnsureDefaults()
@@ -152,7 +150,7 @@ func (l *File) EnsureDefaults() {
 	l.Schedule.EnsureDefaults(study.Names(elasticworld.World().Schedulers())...)
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (l *File) Validate() error {
 	var faults validate.Faults
 	faults.When(l.Workloads.Arrivals == arriveTrace && len(l.Workload.Traces) == 0,
@@ -162,7 +160,7 @@ func (l *File) Validate() error {
 		l.Schedule.Validate(elasticworld.Known))...)
 }
 
-// Check reads and generates the workloads, and learns nothing.
+// Check reads and generates the workloads. It does not learn.
 func (l *File) Check(fsys files.FS, r *decode.Reading) {
 	l.blameUnread(r)
 	if l.Validate() != nil || r.Broken("workload.traces") || !l.world.Read(fsys, r, &l.Elastic, l.trace()) {
@@ -191,7 +189,7 @@ func (l *File) Check(fsys files.FS, r *decode.Reading) {
 	}
 }
 
-// blameUnread reports keys of the learner that is not used whose values are not the defaults.
+// blameUnread reports keys of the unused learner that differ from their defaults.
 func (l *File) blameUnread(r *decode.Reading) {
 	fresh := New()
 	fresh.EnsureDefaults()
@@ -204,7 +202,7 @@ func (l *File) blameUnread(r *decode.Reading) {
 	}
 }
 
-// workloads reads traces or, where there are none, generates a number of workloads.
+// workloads reads traces or, without traces, generates a number of workloads.
 func (l *File) workloads(fsys files.FS, r *decode.Reading, key string, paths []string,
 	count, purpose int) (all []elastic.Study) {
 	for _, path := range paths {
@@ -238,7 +236,7 @@ func (l *File) workloads(fsys files.FS, r *decode.Reading, key string, paths []s
 	return all
 }
 
-// trace is the trace whose settings are those of generated workloads; empty for none.
+// trace returns the trace whose settings generated workloads use; empty for none.
 func (l *File) trace() string {
 	if len(l.Workload.Traces) == 0 {
 		return ""
@@ -254,7 +252,7 @@ func (l *File) generate(seed uint64) (*elastic.Trace, error) {
 	return t, err
 }
 
-// settings returns the settings of the trace; for generated workloads those of the file.
+// settings returns the settings of the trace; for generated workloads, the settings of the file.
 func (l *File) settings() (s elastic.Settings) {
 	if l.world.Trace() != nil {
 		s = l.world.Trace().Settings
@@ -276,15 +274,15 @@ func (l *File) settings() (s elastic.Settings) {
 	return s
 }
 
-// Studies are the workloads to learn from, to stop by and to compare on.
+// Studies returns the training, validation and test workloads.
 func (l *File) Studies() (train, validation, test []elastic.Study) {
 	return l.train, l.validation, l.test
 }
 
-// Rivals are the schedulers to compare with.
+// Rivals returns the schedulers to compare with.
 func (l *File) Rivals() []elasticworld.Scheduler { return l.rivals }
 
-// DigestSections are the sections on which results depend: nothing of what is compared with.
+// DigestSections returns the sections that results of learning depend on, without the comparison.
 func (l *File) DigestSections() []string {
 	return []string{"elastic.", "workload.", "workloads.", l.section(), "run."}
 }
@@ -300,7 +298,7 @@ func (l *File) Contents(w io.Writer) {
 	}
 }
 
-// section is that of the learner.
+// section returns the section of the learner.
 func (l *File) section() string {
 	if l.published() {
 		return "dl2."
@@ -331,7 +329,7 @@ func (l *File) Summary() (string, error) {
 		len(l.validation), len(l.test), l.Elastic.Scaling), nil
 }
 
-// trained is the number of workloads that are learned from.
+// trained returns the number of training workloads.
 func (l *File) trained() int {
 	if l.published() {
 		return l.DL2.Workloads.Count * l.DL2.Agents
@@ -339,7 +337,7 @@ func (l *File) trained() int {
 	return len(l.train)
 }
 
-// divide makes the workloads of the trace of a cluster.
+// divide splits the trace of a cluster into workloads.
 func (l *File) divide(fsys files.FS) error {
 	o := &l.Workloads
 	jobs, err := elastic.ReadClusterTrace(fsys, o.From)
@@ -372,7 +370,7 @@ func (l *File) divide(fsys files.FS) error {
 	return nil
 }
 
-// seed is that of the k-th workload of a purpose.
+// seed returns the seed of the k-th workload of a purpose.
 func (o *WorkloadOptions) seed(purpose, k int) uint64 {
 	return o.Seed<<32 + uint64(purpose*mostWorkloads+k)
 }

@@ -11,10 +11,10 @@ import (
 	"graft/original/dl2"
 )
 
-// published reports whether DL2 learns as it was published.
+// published reports whether DL2 learns as published.
 func (l *File) published() bool { return l.Elastic.Compat == elasticworld.CompatDL2 }
 
-// Figures are the names of the values of a learner's figures.
+// Figures returns the names of the values in a learner's learning curve.
 func (l *File) Figures() []string {
 	if l.published() {
 		return dl2.FigureNames()
@@ -22,7 +22,7 @@ func (l *File) Figures() []string {
 	return candidates.FigureNames()
 }
 
-// Steps is the number of a learner's steps, at most.
+// Steps returns the maximum number of a learner's steps.
 func (l *File) Steps() int {
 	if l.published() {
 		return max(0, l.DL2.Supervised.Steps) + max(0, l.DL2.Reinforced.Steps)
@@ -30,7 +30,7 @@ func (l *File) Steps() int {
 	return l.Learn.Steps()
 }
 
-// TeacherAndMethod are the scheduler that is imitated first, and what comes then.
+// TeacherAndMethod returns the imitated scheduler and the method that follows imitation.
 func (l *File) TeacherAndMethod() (teacher, method string) {
 	if l.published() {
 		return l.DL2.Supervised.Teacher, "DL2 as published"
@@ -38,7 +38,7 @@ func (l *File) TeacherAndMethod() (teacher, method string) {
 	return l.Learn.Teacher, l.Learn.Method
 }
 
-// Slots is the number of slots after which a simulation ends with jobs left.
+// Slots returns the number of slots after which a simulation ends with jobs left.
 func (l *File) Slots() int {
 	if l.published() {
 		return l.DL2.Workloads.MostSlots
@@ -46,10 +46,10 @@ func (l *File) Slots() int {
 	return l.Learn.Slots
 }
 
-// seedsApart is the distance between the seeds of two trainings of DL2: each agent has one of its own.
+// seedsApart is the distance between the seeds of two DL2 trainings: each agent has its own seed.
 const seedsApart = 2048
 
-// Learner makes the learner of a seed. Seed 1 of DL2 is the published one.
+// Learner makes the learner for a seed. Seed 1 of DL2 is the published seed.
 func (l *File) Learner(seed uint64) (candidates.SchedulerLearner, error) {
 	if !l.published() {
 		return agent.NewLearner(l.train, l.validation, l.Learn, seed)
@@ -60,7 +60,7 @@ func (l *File) Learner(seed uint64) (candidates.SchedulerLearner, error) {
 	return dl2Learner{t}, err
 }
 
-// publishedSeed is that of DL2's parameters.
+// publishedSeed is the seed of DL2's parameters.
 const publishedSeed = 9973
 
 type dl2Learner struct{ *dl2.Trainer }
@@ -72,7 +72,7 @@ func (d dl2Learner) Learned() (*candidates.Scheduler, error) {
 	return &candidates.Scheduler{Set: set, Cost: jct, Step: at}, err
 }
 
-// checkLearner lists what the published learner cannot do.
+// checkLearner lists settings that the published learner does not support.
 func (l *File) checkLearner() error {
 	if !l.published() {
 		return nil

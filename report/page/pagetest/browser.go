@@ -1,9 +1,7 @@
-// Package pagetest drives a headless Chromium in tests: it opens pages, moves the
-// pointer, types, and records requests and complaints. It also checks the structure of
-// pages without a browser.
+// Package pagetest drives a headless Chromium in tests: it opens pages, moves the pointer, types, and records requests
+// and console messages. It also checks the structure of pages without a browser.
 //
-// It speaks the protocol of the developer tools through a pipe, so that nothing listens
-// on a port.
+// It uses the protocol of the developer tools through a pipe, so that no port is opened.
 package pagetest
 
 import (
@@ -23,7 +21,7 @@ import (
 	"time"
 )
 
-// Need is the path of Chromium. Without one the test is skipped; with CI set it fails.
+// Need returns the path of Chromium. Without Chromium the test is skipped; with CI set it fails.
 func Need(t testing.TB) string {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -53,8 +51,8 @@ type Browser struct {
 	loads   int
 	broken  error
 
-	asked      []string // addresses requested by pages
-	complaints []string // messages of consoles and errors of scripts
+	asked      []string // addresses that pages requested
+	complaints []string // console messages and script errors
 }
 
 // message is a message in either direction.
@@ -69,7 +67,7 @@ type message struct {
 	} `json:"error,omitempty"`
 }
 
-// Start runs Chromium with a profile of its own, until the context or Close ends it.
+// Start runs Chromium with a new profile, until the context or Close ends it.
 func Start(ctx context.Context, path string) (*Browser, error) {
 	profile, err := os.MkdirTemp("", "graft-browser-")
 	if err != nil {
@@ -100,7 +98,7 @@ func (b *Browser) start(path string) error {
 	b.command = exec.CommandContext(b.ctx, path, "--headless", "--no-sandbox", "--disable-gpu",
 		"--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking", "--disable-component-update",
 		"--user-data-dir="+b.profile, "--remote-debugging-pipe", "about:blank")
-	b.command.ExtraFiles = []*os.File{fromUs, toUs} // 3 and 4, where Chromium looks for them
+	b.command.ExtraFiles = []*os.File{fromUs, toUs} // 3 and 4, as Chromium expects
 	if err := b.command.Start(); err != nil {
 		return errors.Join(err, to.Close(), from.Close())
 	}
@@ -136,10 +134,10 @@ func (b *Browser) attach() error {
 // Close ends Chromium.
 func (b *Browser) Close() error {
 	b.session = ""
-	_ = b.call("Browser.close", nil, nil) // it may be gone before it answers
+	_ = b.call("Browser.close", nil, nil) // it may exit before it responds
 	b.to.Close()
 	err := b.command.Wait()
-	os.RemoveAll(b.profile) // what its helpers still write stays in the temporary folder
+	os.RemoveAll(b.profile) // files that its helpers still write stay in the temporary folder
 	if b.ctx.Err() != nil {
 		return err
 	}
@@ -191,7 +189,7 @@ func (b *Browser) take(m message) {
 		b.wake()
 	case "Network.requestWillBeSent":
 		var p struct{ Request struct{ URL string } }
-		_ = json.Unmarshal(m.Params, &p) // an empty address is one nobody expects
+		_ = json.Unmarshal(m.Params, &p) // an empty address matches no expectation
 		b.asked = append(b.asked, p.Request.URL)
 	case "Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded":
 		b.complaints = append(b.complaints, string(m.Params))
@@ -239,7 +237,7 @@ func (b *Browser) call(method string, params any, into any) error {
 	}
 }
 
-// Look configures how a page is shown.
+// Look configures the display of a page.
 type Look struct {
 	Width int  // in pixels
 	Dark  bool // the reader prefers dark pages
@@ -322,7 +320,7 @@ func (b *Browser) Eval(script string, into any) error {
 	return json.Unmarshal(answer.Result.Value, into)
 }
 
-// place is the middle of the first element that a selector finds, moved into view.
+// place returns the middle of the first element that matches a selector, scrolled into view.
 func (b *Browser) place(selector string) (x, y float64, err error) {
 	var at []float64
 	text, err := json.Marshal(selector)
@@ -340,8 +338,8 @@ func (b *Browser) place(selector string) (x, y float64, err error) {
 // mostFaults is the number of consecutive errors that Until accepts.
 const mostFaults = 50
 
-// Until waits until a condition, a script, is true. It may fail meanwhile, since a page
-// that is being opened has no content yet.
+// Until waits until a condition, a script, is true. The script may fail in the meantime, because a page that is opening
+// has no content yet.
 func (b *Browser) Until(condition string) error {
 	for faults := 0; ; {
 		var is bool
@@ -407,21 +405,21 @@ func (b *Browser) Press(key string) error {
 	return nil
 }
 
-// Asked are the addresses that the page has requested since it was opened.
+// Asked returns the addresses requested since the page was opened.
 func (b *Browser) Asked() []string {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	return append([]string(nil), b.asked...)
 }
 
-// Complaints are the messages on the page's console, and the errors of its scripts.
+// Complaints returns the console messages and script errors of the page.
 func (b *Browser) Complaints() []string {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	return append([]string(nil), b.complaints...)
 }
 
-// PDF is the page as it is printed.
+// PDF returns the page as printed.
 func (b *Browser) PDF() ([]byte, error) {
 	var answer struct{ Data string }
 	if err := b.call("Page.printToPDF", map[string]any{"printBackground": true, "preferCSSPageSize": true},

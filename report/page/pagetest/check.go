@@ -12,7 +12,7 @@ import (
 
 // Structure describes the elements of a page.
 type Structure struct {
-	IDs    map[string]bool // of its elements
+	IDs    map[string]bool // ids of its elements
 	Texts  []string        // texts outside of script and style
 	Faults []string        // violations
 
@@ -22,13 +22,12 @@ type Structure struct {
 var (
 	// ended matches void elements, which are closed for the parser.
 	ended = regexp.MustCompile(`<((?:meta|link)\b[^>]*)>`)
-	// raw matches elements whose text is no markup.
+	// raw matches elements whose text is not markup.
 	raw = regexp.MustCompile(`(?s)<style>.*?</style>|<script>.*?</script>`)
 )
 
-// Check parses a page strictly: elements are closed in order and nested as allowed,
-// attributes and ids are unique, headings descend by one level, and no script runs but
-// the page's own.
+// Check parses a page strictly: elements are closed in order and nested as allowed, attributes and ids are unique,
+// headings descend by one level, and only the page's own script runs.
 func Check(page string) *Structure {
 	s := &Structure{IDs: map[string]bool{}}
 	page = ended.ReplaceAllString(strings.TrimPrefix(raw.ReplaceAllString(page, ""), "<!DOCTYPE html>"), "<$1/>")

@@ -1,4 +1,4 @@
-// Package tensorboardtest reads event files, by which tests see what was written.
+// Package tensorboardtest reads event files, so that tests can check their content.
 package tensorboardtest
 
 import (
@@ -11,7 +11,7 @@ import (
 	"graft/results/tensorboard"
 )
 
-// Numbers of the fields that are read, by message, as event.proto, summary.proto and tensor.proto have them.
+// Field numbers used for reading, by message, as in event.proto, summary.proto and tensor.proto.
 const (
 	eventTime, eventStep, eventVersion, eventSummary, eventSession = 1, 2, 3, 5, 7
 	sessionStatus, statusStart                                     = 1, 1
@@ -133,7 +133,7 @@ func moment(seconds float64) time.Time {
 	return time.UnixMicro(int64(math.Round(seconds * 1e6))).UTC()
 }
 
-// addValue adds a figure or text.
+// addValue adds a number or text.
 func addValue(e *tensorboard.Event, m []byte) error {
 	tag, text, simple := "", "", float32(0)
 	isText, isScalar := false, false

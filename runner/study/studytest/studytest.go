@@ -20,7 +20,7 @@ import (
 	"graft/runner/worktest"
 )
 
-// Read reads a file of a world; an empty path is no file.
+// Read reads a file of a world; an empty path means no file.
 func Read(t *testing.T, world, path string, set ...string) study.File {
 	t.Helper()
 	f, err := config.ReadNamed[study.File](world, config.Open(files.OS{}, path), set)
@@ -36,13 +36,13 @@ func run(ctx context.Context, t *testing.T, env *app.Env, world, path, folder st
 	return err
 }
 
-// kept are the files whose bytes are compared.
+// kept selects the files whose bytes are compared.
 func kept(path string) bool {
 	return path != "lock" && !strings.HasPrefix(filepath.Base(path), "config.")
 }
 
-// Survives injects faults into the writes of a run, one at a time; resumed, each run must end in the bytes of a run
-// without faults.
+// Survives injects faults into the writes of a run, one at a time. After resuming, each run must end in the same bytes
+// as a run without faults.
 func Survives(t *testing.T, world, path string, set ...string) {
 	t.Helper()
 	worktest.SurviveFaults(t, func(env *app.Env, folder string, again bool) error {
@@ -50,8 +50,8 @@ func Survives(t *testing.T, world, path string, set ...string) {
 	}, kept)
 }
 
-// Resumes interrupts runs at a random file that they create, and again while they resume, and requires that each
-// ends in the bytes of a run that was not interrupted.
+// Resumes interrupts runs at a random file creation, and again while they resume. Each must end in the same bytes as an
+// uninterrupted run.
 func Resumes(t *testing.T, runs int, world, path string, set ...string) {
 	t.Helper()
 	whole := filepath.Join(t.TempDir(), "run")
@@ -73,7 +73,7 @@ func Resumes(t *testing.T, runs int, world, path string, set ...string) {
 	}
 }
 
-// interrupting is a file system that calls stop when a number of files have been created.
+// interrupting is a file system that calls stop after a number of file creations.
 type interrupting struct {
 	files.OS
 	stop    func()
