@@ -55,7 +55,7 @@ func (c *core) Progress() Progress {
 	p.Time, p.Budget, p.Left = c.Clock.Now(), c.Scheduler.Budget(), c.Scheduler.Left()
 	p.Devices, p.Decisions, p.Next, p.Live = c.Devices, c.Decisions, c.Scheduler.Next(), c.Live
 	p.Resources = c.resources(p.Time)
-	if now := c.batchRates(); now.Throughput > 0 || p.Batch != now.Batch { // otherwise keep the rates of the epoch before
+	if now := c.batchRates(); now.Throughput > 0 || p.Batch != now.Batch { // otherwise keep the rates of the last epoch
 		p.BatchRates = now
 	}
 	if p.Layers == 0 {
