@@ -11,7 +11,7 @@ type Best struct {
 	Epoch      int           `json:"epoch"`      // counted from zero
 	Time       time.Duration `json:"time_ns"`    // on the clock, when it was evaluated
 	Parameters int           `json:"parameters"` // parameters of the epoch's network
-	Validation Score         `json:"validation"` // score by which the epoch was selected
+	Validation Score         `json:"validation"` // score that selected the epoch
 	Test       Score         `json:"test"`       // reported, never used for selection; zero before the end
 }
 

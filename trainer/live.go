@@ -27,7 +27,7 @@ var (
 
 // Request is a change that was posted while a job runs.
 type Request struct {
-	ID      int    // counts requests from 1, in the order in which they are taken
+	ID      int    // counts requests from 1, in order of arrival
 	Change  Change // direction: up or down
 	Devices int    // number of devices after the change; zero keeps the number
 

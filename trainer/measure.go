@@ -19,7 +19,7 @@ import (
 type MeasureOptions struct {
 	Device  torch.Device  // device to measure; zero means the CPU
 	Batches []int         // examples per step and per evaluation batch; nil means 64 and 128, a job's defaults
-	Rounds  int           // rounds, in each of which every network has one turn; zero means 7
+	Rounds  int           // rounds; every network has one turn per round; zero means 7
 	Burst   time.Duration // approximate time of a turn; zero means 40 ms
 	Exact   bool          // as in Options
 	Steady  bool          // as in Options

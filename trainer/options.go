@@ -51,10 +51,10 @@ type Options struct {
 	// Steady makes results bit-identical: on the CPU for any number of threads, at some cost of speed; on a CUDA device
 	// for every run on the same machine.
 	Steady bool
-	// Precision is the type in which convolutions and linear layers compute, in training and evaluation: float32,
-	// bfloat16, float16 or tf32. bfloat16 may be faster on processors that support it. float16, with loss scaling, and
-	// tf32, which rounds float32 operands to 11 significant bits, need a CUDA device. Weights, gradients, optimizer
-	// state and all other layers stay float32. Zero means float32.
+	// Precision is the numeric type of convolutions and linear layers in training and evaluation: float32, bfloat16,
+	// float16 or tf32. bfloat16 may be faster on processors that support it. float16, with loss scaling, and tf32,
+	// which rounds float32 operands to 11 significant bits, need a CUDA device. Weights, gradients, optimizer state and
+	// all other layers stay float32. Zero means float32.
 	Precision torch.Precision
 	// CUDAGraphs records a step on a full batch as a CUDA graph, which the host then launches in one call. Surgery and
 	// a change of the batch record it again. Steps that use distillation, mixup, float16, micro-batches or several
@@ -86,7 +86,7 @@ type Adapt struct {
 	// Reset creates a new optimizer and schedule after every decision, including the action none, and after a down, as
 	// the original did. False keeps both.
 	Reset bool
-	// Divide is the factor by which each decision divides the learning rate; a down multiplies it back. Zero means 1.
+	// Divide divides the learning rate at each decision; a down multiplies it back. Zero means 1.
 	Divide float64
 	// OnError selects what happens if the chosen action cannot be done: skip logs a warning, counts it in the outcome
 	// and continues without the action; stop ends the job. Empty means skip.
@@ -103,7 +103,7 @@ const (
 	StopOnError OnError = "stop"
 )
 
-// Distill are the options of distillation, in which the smaller network learns from the larger one after a down.
+// Distill are the options of distillation: after a down the smaller network learns from the larger one.
 type Distill struct {
 	Off         bool    // turns distillation off
 	Temperature float64 // divisor of the logits before they are compared; zero means 4

@@ -43,8 +43,8 @@ type Schedule struct {
 	Every  int     // epochs between two changes by the rule step; zero means 10
 	MinLR  float64 `json:"Least"` // lower bound of the learning rate; zero means 1e-8
 	WarmUp int     // warm-up steps, over which the rate rises from zero; zero means none
-	// WarmUpShare is the length of the warm-up, in which the rate rises from zero, as a part of the time from the
-	// schedule's start to the end of the budget, between 0 and 1. Zero means none.
+	// WarmUpShare is the length of the warm-up as a part of the time from the schedule's start to the end of the
+	// budget, between 0 and 1. The rate rises from zero during the warm-up. Zero means none.
 	WarmUpShare float64
 	// Restart selects what restarts the schedule at the first rate: devices, each up and down; surgery, each change of
 	// the network; never, nothing. cosine and linear then fall faster, over the time that is left. With surgery, jobs

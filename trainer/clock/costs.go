@@ -25,7 +25,7 @@ type Costs struct {
 	SurgerySeconds     float64 // time of an operation, with its calibration and the change of the optimizer
 	SurgerySpread      float64 // half the interquartile range, in seconds
 	CommunicationShare float64 // share of a step that additional devices do not shorten; zero means none
-	// ExchangeSeconds is the time in which several devices exchange the gradients of a step. With it, the time of a
+	// ExchangeSeconds is the time to exchange the gradients of a step between several devices. With it, the time of a
 	// step follows from each device's share of the images. Zero divides the time of a step by the devices, except for
 	// CommunicationShare.
 	ExchangeSeconds float64 `json:",omitempty"`

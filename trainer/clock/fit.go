@@ -75,7 +75,7 @@ func misfitOf(measured []Measurement, time timeOf, apart kinds[bool]) (sum float
 func alone(a, b Measurement) bool  { return a.Fingerprint == b.Fingerprint }
 func family(a, b Measurement) bool { return a.class() == b.class() }
 
-// sized returns the measurements from which rates can be fitted.
+// sized returns the measurements that rates can be fitted to.
 func sized(measured []Measurement) []Measurement {
 	return slices.DeleteFunc(slices.Clone(measured), func(m Measurement) bool { return m.Size == Size{} })
 }

@@ -135,8 +135,8 @@ func (p *problem) objective(v vector) (float64, vector) {
 // spans nodes.
 const nodesOverNode = 1.1
 
-// Fit returns the parameters for which the model is closest to the measured times. It needs at least one measurement;
-// all times must be above zero.
+// Fit returns the parameters whose model is closest to the measured times. It needs at least one measurement; all times
+// must be above zero.
 func Fit(rows []Measured) Speed {
 	p := newProblem(rows)
 	v := p.minimum()

@@ -12,8 +12,8 @@ import (
 	"graft/internal/validate"
 )
 
-// Parallel are the options of training in several processes, one per device of the allocation. Losses equal those of a
-// single process up to rounding.
+// Parallel are the options of training in several processes, one per device of the allocation. Losses equal the losses
+// of a single process up to rounding.
 type Parallel struct {
 	// starts one process per device; false trains in one process, and devices only divide the cost of work on a virtual
 	// clock

@@ -158,7 +158,7 @@ func (t *Team) ready() []*member {
 	return slices.DeleteFunc(t.sorted(), func(m *member) bool { return !m.ready })
 }
 
-// working returns the ready members for which the allocation has devices.
+// working returns the ready members that have a device in the allocation.
 func (t *Team) working() []*member {
 	ready := t.ready()
 	return ready[:min(len(ready), t.options.Wanted(t.job.Devices())-1)]
