@@ -33,7 +33,7 @@ type Node struct {
 // TreeOptions describe the networks of a table that does not describe them itself. The zero value grows the scenario's
 // network of the zoo with the current surgery.
 type TreeOptions struct {
-	Network *model.Network  // initial network of the scenario; nil means the table's, or the network of the zoo with its name
+	Network *model.Network  // initial network; nil means the table's, or the network of the zoo with its name
 	Surgery net2net.Options // options of the actions; the original's tables need net2net.Original
 	Profile *clock.Profile  // profile of the device, for step times; nil means unknown
 	Batch   int             // examples per step; zero means 64

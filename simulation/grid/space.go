@@ -16,7 +16,7 @@ import (
 type Space struct {
 	Network   *model.Network   // initial network of all sequences; its weights are not used
 	Actions   []net2net.Action // choices at every decision, in order, as far as they fit; empty means Kinds
-	Kinds     []net2net.Kind   // kinds of actions: all actions that fit the network, and none; nil means deepen and widen
+	Kinds     []net2net.Kind   // kinds of actions: all that fit the network, and none; nil means deepen and widen
 	Decisions int              // decisions per sequence
 	Surgery   net2net.Options  // options of the actions
 }
