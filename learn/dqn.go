@@ -32,7 +32,7 @@ type DQNOptions struct {
 	Every      int     // actions between gradients; zero means 4
 	Sync       int     // gradients between copies to the target; zero means 250
 	Explore    float64 // final share of random actions; zero means 0.02
-	ExploreFor int     // actions over which that share falls from one; zero means 10000, negative starts at the final share
+	ExploreFor int     // actions to the final share; zero means 10000, negative starts at it
 	MaxNorm    float64 // upper bound of the gradient's norm; zero means 10
 }
 

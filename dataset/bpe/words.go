@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// contractions are words of their own.
+// contractions are separate words.
 var contractions = []string{"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"}
 
 // word is the length of a text's first word. GPT-2 splits by the expression

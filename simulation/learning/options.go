@@ -41,7 +41,7 @@ type Options struct {
 	Without     []string
 	Entropy     float64 // reward per nat of entropy; zero means none; default 0, 0.1 for new scenarios
 	Rate        float64 // Adam's learning rate; zero means 0.01
-	WeightDecay float64 // AdamW's weight decay, as a share of the rate; zero means none; default 0, 0.3 for new scenarios
+	WeightDecay float64 // AdamW's weight decay, as a share of the rate; zero means none; 0.3 for new scenarios
 	Steps       int     // maximum number of steps; zero means 400, and 100 for new scenarios
 	// Sampled is the number of sequences sampled from each tree per step, instead of the exact gradient. It uses
 	// REINFORCE with the mean of the other sequences as baseline, and Entropy if set, but not Beta. Zero uses the exact
