@@ -24,7 +24,7 @@ type Outcome struct {
 	Key      string    `json:"key"`      // key of its cause
 	Sequence []string  `json:"sequence"` // actions so far
 	Seed     int64     `json:"seed"`     // seed of the run
-	Left     []float64 `json:"left_s"`   // remaining budget at each decision so far and, unless the run ended, at the next
+	Left     []float64 `json:"left_s"`   // remaining budget at each decision so far and, unless ended, at the next
 	Step     []float64 `json:"step_s"`   // time of a training step at these decisions
 	Before   []float64 `json:"before"`   // last accuracy at these decisions
 	// As in tables.Record; empty if an older graft ran the leg.
