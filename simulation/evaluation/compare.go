@@ -80,7 +80,7 @@ type Standing struct {
 	Policy   string  `json:"chooser"`                // its name
 	Role     Role    `json:"role"`                   // policy, vote or rival
 	Seen     string  `json:"has_seen"`               // use of the tables; empty means none or unknown
-	Seeds    int     `json:"seeds"`                  // number of seeds in the mean; all seeds that vote together count as one
+	Seeds    int     `json:"seeds"`                  // number of seeds in the mean; all seeds of a vote count as one
 	Tables   int     `json:"tables"`                 // number of tables where it could choose
 	Regret   float64 `json:"regret_points"`          // mean over tables, in points
 	Smoothed float64 `json:"smoothed_regret_points"` // by the tables' smoothed laws instead of single runs

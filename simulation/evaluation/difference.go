@@ -10,7 +10,7 @@ import (
 // points.
 type Difference struct {
 	Mean       float64        `json:"mean"`        // mean over tables, in points
-	OverTables *stat.Interval `json:"over_tables"` // bootstrap over the tables' differences; null for fewer than two tables
+	OverTables *stat.Interval `json:"over_tables"` // bootstrap over the tables' differences; null below two tables
 	// Noise is the standard deviation of the mean that comes from chance in the tables alone: zero if both choose the
 	// same sequences.
 	Noise float64 `json:"noise_points"`

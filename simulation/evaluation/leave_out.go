@@ -14,23 +14,23 @@ import (
 	"graft/simulation/learning"
 )
 
-// Way is a way to learn, in a comparison of what was learned elsewhere.
+// Way is a way of learning, in a comparison on left-out tables.
 type Way struct {
-	Name string // empty is "policies"
-	// Options lists options of learning; of several those are taken that do best in tables left
-	// out of what is learned from. At least one.
+	Name string // empty means "policies"
+	// Options lists options of learning, at least one. If there are several, the ones that do best on tables left out
+	// of the training tables are used.
 	Options []learning.Options
 }
 
-// LeaveOutOptions say how policies are judged by tables that they did not learn from.
+// LeaveOutOptions configure the evaluation of policies on tables that they did not learn from.
 type LeaveOutOptions struct {
-	By       By       // ways of learning; empty means one, with NewTransferOptions
-	Ways     []Way    // one policy is learned per seed; empty means 1 to 10
-	Seeds    []uint64 // number of seeds that vote together; zero means all, 1 means no votes
-	Together int      // policies that learn in parallel; zero means 1
-	AtOnce   int      // member of Rivals that differences refer to; empty means the best fixed sequence
-	Against  string   // the one of Rivals that differences are to; empty means the best fixed sequence
-	// Tell is called each time that some policies have learned; nil means no callback.
+	By       By       // groups of trees to leave out together; nil means ByScenario
+	Ways     []Way    // ways of learning; empty means one, with NewTransferOptions
+	Seeds    []uint64 // one policy is learned per seed; empty means 1 to 10
+	Together int      // number of seeds that vote together; zero means all, 1 means no votes
+	AtOnce   int      // policies that learn in parallel; zero means 1
+	Against  string   // member of Rivals that differences refer to; empty means the best fixed sequence
+	// Tell is called whenever policies have finished learning; nil means no callback.
 	Tell func(LeaveOutProgress)
 }
 
