@@ -6,8 +6,8 @@ import (
 	"graft/model/form"
 )
 
-// The form of a network is the content of its file as plain values: tables, lists, texts and
-// numbers, which TOML and JSON both have. Its terms are these.
+// The form of a network is the content of its file as plain values: tables, lists, texts and numbers, which TOML and
+// JSON both have. Its terms are:
 //
 //   - The network is a table with name (its class), input (its sizes) and its
 //     parts under layers, block, residual or branches.
