@@ -14,7 +14,7 @@ const (
 	irVersion = 8  // of ONNX 1.12 and later
 	opset     = 17 // the first with LayerNormalization
 
-	// largest is the size of a protocol buffer that all readers take.
+	// largest is the maximum size of a protocol buffer that all readers accept.
 	largest = 1<<31 - 1
 )
 
