@@ -33,8 +33,8 @@ const (
 	fashionHost = "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/"
 )
 
-// published are the datasets that Fetch supports. The checksums of CIFAR are from its
-// page, those of Fashion-MNIST from its repository, those of MNIST from torchvision.
+// published are the datasets that Fetch supports. The checksums are from CIFAR's page, from Fashion-MNIST's repository
+// and, for MNIST, from torchvision.
 var published = map[string][]remote{
 	KindCIFAR10: {{"cifar-10-binary.tar.gz", cifarHost + "cifar-10-binary.tar.gz", "c32a1d4ab5d03f1284b67883e8d87530",
 		170_052_171}},

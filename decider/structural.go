@@ -180,7 +180,7 @@ func (p *Structural) kinds() []net2net.Kind {
 	return usualKinds
 }
 
-// observe returns what the policy may choose from.
+// observe returns the choices of the policy.
 func (p *Structural) observe(n *model.Network) (*Observation, error) {
 	if len(p.Actions) > 0 {
 		actions := slices.Clone(p.Actions)

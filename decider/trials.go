@@ -19,8 +19,8 @@ type Trial struct {
 var ErrNoTrial = errors.New("the action cannot be tried")
 
 // Trials tries every choice for some steps on a copy of the network, and selects the one with the lowest validation
-// loss, the first of equal ones. The loss right after surgery is no guide, since surgery keeps it. Trials cost time of
-// the budget.
+// loss, the first of equal ones. The loss right after surgery does not help, since surgery keeps it. Trials cost time
+// of the budget.
 type Trials struct {
 	Random     // source of the choices
 	Steps  int // steps per trial; zero means DefaultTrialSteps

@@ -85,7 +85,7 @@ func (m *MLP) Forward(states []Observation) (logits [][]float64, values []float6
 	return logits, values
 }
 
-// leastShared is the number of products, over a batch with all parameters, from which on each network gets its own
+// leastShared is the minimum number of products, over a batch with all parameters, for running each network in its own
 // goroutine: waking one can take 100 µs on a virtual machine.
 const leastShared = 1 << 21
 

@@ -7,7 +7,7 @@ import (
 	"graft/torch"
 )
 
-// Activation is a function applied to each value. The zero Activation is none.
+// Activation is a function applied to each value. The zero Activation means none.
 type Activation struct {
 	passes
 	Kind torch.Activation

@@ -19,7 +19,7 @@ type Leaf struct {
 	Weights []*torch.Tensor
 }
 
-// Mark is the way in which surgery treats a container.
+// Mark selects how surgery treats a container.
 type Mark int
 
 // The marks. The zero Mark is Unmarked: blocks inside are found by their layers.
@@ -46,7 +46,7 @@ type Child struct {
 	Module Module
 }
 
-// Join is the way in which the branches of a container are combined.
+// Join selects how the branches of a container are combined.
 type Join int
 
 // The joins. The zero Join is Chain.

@@ -19,7 +19,7 @@ import "C"
 // per result, a quarter of the time of a small operator.
 
 // direct makes the scope own the result that call writes, or notes gotorch's message. A call
-// takes the result's address itself: cgo then checks the handle and not the tensors beside it.
+// takes the result's address itself: cgo then checks only the handle, not the adjacent tensors.
 func (s *Scope) direct(op string, call func(t *Tensor) *C.char, operands ...*Tensor) *Tensor {
 	if !s.ready(op, operands) {
 		return &Tensor{}

@@ -95,7 +95,7 @@ func (b *Builder) GroupNorm(x Value, weight, bias *Tensor, eps float64, groups i
 	return b.add(C.GRAFT_LAYER_GROUP_NORM, []int64{int64(groups)}, []float64{0, eps}, []*Tensor{weight, bias}, x)
 }
 
-// Activation is a function applied to each value. The zero Activation is none.
+// Activation is a function applied to each value. The zero Activation means none.
 type Activation int
 
 // The supported activations. The parameter is LeakyReLU's slope below zero and ELU's scale there; the others have none.

@@ -1,7 +1,6 @@
-// Package trainer runs one job from its start to the end of its budget: epochs over
-// images on the device, a clock for the time left, a timeline of devices that come and
-// go, a decider that chooses how to adapt, surgery and distillation that carry it out,
-// and checkpoints from which a stopped job resumes as if it had not been stopped.
+// Package trainer runs one job from its start to the end of its budget: epochs over images on the device, a clock for
+// the time left, a timeline of devices that come and go, a decider that chooses how to adapt, surgery and distillation
+// that carry it out, and checkpoints for resuming a stopped job with the same result.
 //
 // A job has four parts on one core: Job is the loop, adaptation changes the network,
 // distillation teaches a network that shrank, and team trains on several devices.

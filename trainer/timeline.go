@@ -12,7 +12,7 @@ import (
 // Change is the direction of a change of a job's devices.
 type Change string
 
-// The changes. The zero Change is none.
+// The changes. The zero Change means no change.
 const (
 	Same Change = ""
 	Up   Change = "up"

@@ -13,7 +13,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// trying returns the function by which a decider trains copies of the network; nil if several processes train.
+// trying returns a function for the decider that trains copies of the network; nil if several processes train.
 func (a *adaptation) trying() func(net2net.Action, int) (decider.Trial, error) {
 	if a.Parallel.On {
 		return nil

@@ -40,7 +40,7 @@ type wire struct {
 	shape model.Shape
 }
 
-// reader is the algebra that collects tokens, in the order in which layers run.
+// reader is the algebra that collects tokens, in running order.
 type reader struct {
 	structure *Structure
 	trace     *tracing.Trace

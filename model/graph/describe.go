@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// SidecarName is the file in an archive's folder extra, or next to a file, in which graft_export.py describes the
-// modules of a network.
+// SidecarName is the file with graft_export.py's description of a network's modules, in an archive's folder extra or
+// next to a file.
 const SidecarName = "graft_modules.json"
 
 // LargestSidecar limits such a file, in bytes.

@@ -69,7 +69,7 @@ type union struct {
 	body json.RawMessage
 }
 
-// UnmarshalJSON reads the key and keeps the value as it is.
+// UnmarshalJSON reads the key and keeps the value unparsed.
 func (u *union) UnmarshalJSON(text []byte) error {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(text, &object); err != nil {

@@ -19,7 +19,7 @@ import (
 // DesignKind names a rule that selects sequences of a tree.
 type DesignKind string
 
-// The designs. The zero Which stands for All.
+// The designs. The zero Which means All.
 const (
 	All DesignKind = "all" // every sequence
 	// Sampled spreads the sequences evenly: at each decision every choice gets the same number of them, or one more,

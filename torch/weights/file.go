@@ -87,8 +87,8 @@ var writers = map[string]struct {
 	".safetensors": {Safetensors, WriteSafetensors},
 }
 
-// FormatOf returns the format in which Write writes a file with this name. An unknown extension is an error that lists
-// the known ones.
+// FormatOf returns Write's format for a file with this name. An unknown extension is an error that lists the known
+// ones.
 func FormatOf(path string) (Format, error) {
 	w, ok := writers[filepath.Ext(path)]
 	if !ok {

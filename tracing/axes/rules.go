@@ -448,7 +448,7 @@ func expand(r *reader) [][]*Term {
 	return one(out)
 }
 
-// interleave repeats each place, so that the dimension becomes a product.
+// interleave repeats each place, which makes the dimension a product.
 func interleave(r *reader) [][]*Term {
 	x := r.first()
 	if r.n.Arg("dim") == nil {

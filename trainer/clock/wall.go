@@ -58,7 +58,7 @@ func (w *Wall) Spend(work Work) {
 const evaluationShare = 0.5
 
 // Cost is the recent time of the same kind of work plus its variation, scaled up by the operations of a larger network
-// and the rows of a larger batch. Evaluation, for which time is reserved, also includes the time lost before it and
+// and the rows of a larger batch. Time is reserved for evaluation, whose cost also includes the time lost before it and
 // before the last steps. Before the first evaluation it is estimated from steps.
 func (w *Wall) Cost(work Work) time.Duration {
 	r := w.rates[work.Kind]
