@@ -13,13 +13,13 @@
 //
 // How the function is kept.
 //
-//   - A new layer is an identity (Dirac). Behind batch normalisation it gets a batch normalisation of its own,
-//     whose running statistics are those of a batch and whose scale and bias undo them. So train mode keeps the
-//     function on that batch, and on others as far as batches are alike. After an activation that is not
 //   - A new layer is an identity (Dirac). After batch normalisation it gets its own batch normalisation, with
 //     the running statistics of a batch and a scale and bias that undo them. Train mode therefore keeps the
 //     function on that batch, and on similar ones. After an activation that is not idempotent, or a
 //     normalisation by example, no such layer is exact; surgery then adds a residual branch that starts at zero.
+//   - Shares of copies add up to the weight to the bit: a share is rounded to a multiple of the weight's last
+//     place (Dekker 1971), and the first copy takes the rest. Reverting therefore restores the first weights
+//     exactly, in either precision and for all counts.
 //   - Nothing is changed in place. An operation works on a sketch of the tree that shares the tensors; the
 //     network adopts it when everything has succeeded.
 //

@@ -38,7 +38,7 @@
 //
 // One digest. On the virtual clock nothing depends on the machine. The order of images comes from seed and epoch, new
 // layers from seed and decision. LibTorch rounds differently for each number of threads: gradients of weights are sums
-// over as many parts as there are threads, and a BLAS splits a product by them. A steady step therefore runs on one
+// over one part per thread, and a BLAS splits a product by them. A steady step therefore runs on one
 // thread. It uses all threads only for layers whose bits do not depend on them (convolutions, ReLU, pools, the fast
 // path's layers) and for sums over four fixed parts of a batch (weights, norms, large products). The parts run on
 // OpenMP's own threads: other threads would compete with them for the processors, since idle OpenMP threads spin. A
