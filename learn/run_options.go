@@ -14,8 +14,8 @@ import (
 // the operating system, relative to the working directory.
 type RunOptions struct {
 	Seed uint64 // seed of the first policy; the other policies use the following seeds; default 1
-	// number of policies to learn, from 1 to 1,024; policies of tables vote together, of schedulers the best is kept;
-	// zero means 5
+	// number of policies to learn, from 1 to 1,024; policies from tables vote together, of schedulers only the best is
+	// kept; zero means 5
 	Seeds      int
 	Folder     string        `result:"none"` // path of the run folder; empty lets the command choose
 	Every      int           // steps between two rows of the table; zero means 10

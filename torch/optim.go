@@ -53,7 +53,7 @@ type OptimizerOptions struct {
 	WeightDecay float64 // weight decay; zero means none
 	Momentum    float64 // momentum of SGD; zero means none
 	Dampening   float64 // dampening of SGD's momentum; zero means none
-	Nesterov    bool    // Nesterov momentum in SGD
+	Nesterov    bool    // uses Nesterov momentum in SGD
 	// ClipNorm is the maximum norm of all gradients of a step together: larger ones are scaled down to it. Zero means
 	// no limit.
 	ClipNorm float64 `json:",omitempty"`

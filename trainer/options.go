@@ -68,7 +68,7 @@ type Options struct {
 	// average is evaluated, exported, and used as the teacher of a network that shrinks. Surgery changes it together
 	// with the network. Zero means no average.
 	EMA        float64    `json:",omitempty"`
-	Checkpoint Checkpoint `result:"none"` // when a job is saved; zero means once a minute
+	Checkpoint Checkpoint `result:"none"` // checkpoint interval; zero means once a minute
 	// Parallel trains with one process per device. Zero trains in one process. A resumed job may change it.
 	Parallel team.Parallel `json:"-" result:"rounding"`
 	// AdaptiveBatch adjusts the batch to the devices and the noise of gradients. Zero keeps the batch.
@@ -86,7 +86,7 @@ type Adapt struct {
 	// Reset creates a new optimizer and schedule after every decision, including the action none, and after a down, as
 	// the original did. False keeps both.
 	Reset bool
-	// Divide divides the learning rate at each decision; a down multiplies it back. Zero means 1.
+	// Divide is the divisor of the learning rate at each decision; a down multiplies it back. Zero means 1.
 	Divide float64
 	// OnError selects what happens if the chosen action cannot be done: skip logs a warning, counts it in the outcome
 	// and continues without the action; stop ends the job. Empty means skip.
