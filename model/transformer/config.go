@@ -20,7 +20,7 @@ type Config struct {
 	Hidden     int                // hidden units of a feed-forward; zero means 4 times Width
 	Depth      int                // number of blocks
 	Norm       Norm               // norms of the stream; zero means LayerNorm
-	Post       bool               // norms follow the sums, as in the first transformer; false puts them before the branches
+	Post       bool               // puts norms after the sums, as in the first transformer; false before the branches
 	Positions  Positions          // zero means Learned
 	MLP        MLP                // zero means GELU
 	Untied     bool               // the head has its own weights instead of the embedding's
