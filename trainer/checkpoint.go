@@ -97,7 +97,7 @@ func (j *Job) sections() ([]Section, error) {
 
 // origin holds the values that a resumed job must match, and state that is stored outside tensors.
 type origin struct {
-	Generator []byte  `json:"generator"` // of augmentation and dropout
+	Generator []byte  `json:"generator"` // state of the generator of augmentation and dropout
 	Counts    []int64 `json:"counts"`    // steps of each of the optimizer's slots
 	Options   string  `json:"options"`   // digest of the options that change results
 	Data      string  `json:"data"`      // digest of the data

@@ -19,8 +19,8 @@ import (
 
 // Parts are the inputs of a job.
 type Parts struct {
-	Network   *model.Network // with weights; the job changes it
-	Data      *dataset.Set   // on the network's device
+	Network   *model.Network // network with weights; the job changes it
+	Data      *dataset.Set   // data on the network's device
 	Clock     clock.Clock
 	Decider   decider.Decider
 	Scheduler Scheduler // scheduler of devices and time, on Clock; nil follows the timeline of the options

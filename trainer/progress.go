@@ -35,7 +35,7 @@ type Progress struct {
 	Budget     time.Duration // total budget
 	Left       time.Duration // remaining budget
 	Devices    int           // current number of devices
-	Parameters int           // of the network
+	Parameters int           // parameters of the network
 	Layers     int           // layers of the network that have parameters
 	Decisions  int           // decisions in total
 	Next       Event         // next event, as in Scheduler.Next

@@ -28,7 +28,7 @@ type ThreadChooser struct {
 	set     func(int) error
 	counts  []int
 	current int         // index of the number that trains fastest
-	pairs   []countPair // of counts k and k+1
+	pairs   []countPair // comparisons of counts k and k+1
 	network int         // parameters of the last trained network
 	trial   *trial      // current trial
 }

@@ -32,7 +32,7 @@ func (l *Learner) Learned() (*Scheduler, error) {
 // Rivals holds the results of other schedulers on the validation workloads.
 type Rivals struct {
 	Train, Validation int                // numbers of training and validation workloads
-	Unit              string             // of costs, such as s or share
+	Unit              string             // unit of costs, such as s or share
 	Bound             float64            // lower bound of the mean cost; zero means unknown
 	Costs             map[string]float64 // mean cost of each scheduler
 }

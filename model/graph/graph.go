@@ -57,7 +57,7 @@ type Role string
 const (
 	Parameter Role = "parameter" // trained
 	Buffer    Role = "buffer"    // in the state dict, not trained
-	Constant  Role = "constant"  // in no state dict
+	Constant  Role = "constant"  // not in the state dict
 )
 
 // Tensor is a parameter, a buffer or a constant, by its full name.

@@ -20,7 +20,7 @@ const (
 // archive is the zip file.
 type archive struct {
 	records map[string]*zip.File // by their names in the archive's folder
-	size    int64                // of the file
+	size    int64                // size of the file
 	layout
 }
 

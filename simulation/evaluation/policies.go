@@ -35,7 +35,7 @@ type Step struct {
 	Number        int       `json:"number"`        // its index among the table's actions
 	Left          float64   `json:"left_s"`        // remaining seconds
 	Actions       []string  `json:"actions"`       // choices
-	Probabilities []float64 `json:"probabilities"` // of Actions
+	Probabilities []float64 `json:"probabilities"` // probabilities of Actions
 }
 
 // follower takes the likeliest action at each decision.
