@@ -15,8 +15,8 @@ import (
 type cifar struct {
 	name    string
 	classes []string
-	labels  int    // labels before each image in the binary format, of which the last counts
-	key     string // of the labels in the Python format
+	labels  int    // labels before each image in the binary format; the last one counts
+	key     string // key of the labels in the Python format
 	formats []cifarFormat
 }
 
@@ -52,7 +52,7 @@ var cifar100 = &cifar{name: KindCIFAR100, classes: cifar100Classes, labels: 2, k
 			parsePickle},
 	}}
 
-// batches are the files of CIFAR-10: five to train with, one to test.
+// batches returns the files of CIFAR-10: five for training, one for the test.
 func batches(ending string, rows int) []cifarFile {
 	all := []cifarFile{{"test_batch" + ending, rows, true}}
 	for k := range 5 {
@@ -73,7 +73,7 @@ func (b block) part(start, rows int) block {
 	return block{b.images[start*cifarImage : (start+rows)*cifarImage], b.labels[start : start+rows]}
 }
 
-// read finds the files in a folder, below it or in an archive.
+// read finds the files in a folder, in its subfolder or in an archive.
 func (c *cifar) read(fsys files.FS, o Options) (*source, error) {
 	archive, err := isFile(fsys, o.Path)
 	if err != nil {
@@ -107,7 +107,7 @@ func (c *cifar) read(fsys files.FS, o Options) (*source, error) {
 		strings.Join(c.formats[0].readers(c, nil, nil).names(), ", "))
 }
 
-// present reports whether the files are in a folder; only some of them are an error.
+// present reports whether the files are in a folder; an incomplete set is an error.
 func (f cifarFormat) present(fsys files.FS, folder string) (bool, error) {
 	var absent []string
 	for _, file := range f.files {
@@ -191,7 +191,7 @@ func (c *cifar) readFormat(fsys files.FS, path string, f cifarFormat) (*source, 
 
 var errOtherFormat = errors.New("not this format")
 
-// readArchive reads an archive under any name, in the format that it is in.
+// readArchive reads an archive with any name, in either format.
 func (c *cifar) readArchive(fsys files.FS, o Options) (*source, error) {
 	for _, format := range c.formats {
 		if found, err := c.readFormat(fsys, o.Path, format); !errors.Is(err, errOtherFormat) {

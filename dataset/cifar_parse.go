@@ -42,11 +42,10 @@ func (c *cifar) check(label int64, k int) error {
 	return nil
 }
 
-// perRow bounds the bytes of a pickle per image beside its pixels: its name, two labels
-// and their storage.
+// perRow limits the bytes of a pickle per image, excluding pixels: its name, two labels and their storage.
 const perRow = 1 << 10
 
-// parsePickle reads a dict with an array of images and a list of labels. It runs nothing.
+// parsePickle reads a dict with an array of images and a list of labels. It executes no code from the file.
 func parsePickle(c *cifar, r io.Reader, _ int64, into block) error {
 	rows := len(into.labels)
 	bytes := int64(rows)*(cifarImage+perRow) + perRow*perRow

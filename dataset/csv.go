@@ -23,10 +23,10 @@ import (
 // KindCSV is the kind of the user's tables of texts with labels: a file, or a folder with train.csv and test.csv.
 const KindCSV = "csv"
 
-// What a label of a table is of.
+// Units of a table that have a label.
 const (
 	EachText = "text"
-	EachWord = "word" // divided by spaces, as its labels are
+	EachWord = "word" // separated by spaces, like the labels
 )
 
 // Ignored is a label that does not count, as in PyTorch.
@@ -35,9 +35,9 @@ const Ignored = -100
 // ignoredLabel is Ignored in a table.
 const ignoredLabel = "-100"
 
-const mostRows = 10_000_000 // of a table
+const mostRows = 10_000_000 // maximum of a table
 
-// csvFaults are the faults of the options of a table.
+// csvFaults returns the faults of the options of a table.
 func (o Options) csvFaults() (faults validate.Faults) {
 	faults.When(o.labelEach() != EachText && o.labelEach() != EachWord,
 		"label_each is %q; it is %s or %s", o.LabelEach, EachText, EachWord)
@@ -52,13 +52,13 @@ func (o Options) labelEach() string   { return cmp.Or(o.LabelEach, EachText) }
 func (o Options) textColumn() string  { return cmp.Or(o.TextColumn, "text") }
 func (o Options) labelColumn() string { return cmp.Or(o.LabelColumn, "label") }
 
-// row is a text of a table and its labels: one, or one of each of its words.
+// row is a text of a table and its labels: one, or one per word.
 type row struct {
 	pieces []string // the whole text, or its words
 	labels []string
 }
 
-// readTables reads the rows to learn from and those of the test.
+// readTables reads the training rows and the test rows.
 func readTables(fsys files.FS, o Options) (train, test []row, err error) {
 	info, err := fsys.Stat(o.Path)
 	if err != nil {
@@ -155,14 +155,14 @@ func (o Options) row(text, label string) (row, error) {
 	return made, nil
 }
 
-// Bounds of the labels of a table: each is an output of the network, for every text. Of more than a few, most
-// have to occur more than once.
+// Limits of the labels of a table: each label is an output of the network, for every text. If there are more than a
+// few, most must occur more than once.
 const (
 	mostLabels = 1 << 16
 	fewLabels  = 1000
 )
 
-// classesOf are the labels that occur, in order.
+// classesOf returns the labels that occur, in order.
 func (o Options) classesOf(rows []row) ([]string, error) {
 	seen, count := map[string]bool{}, 0
 	for _, r := range rows {
@@ -184,7 +184,7 @@ func (o Options) classesOf(rows []row) ([]string, error) {
 	return slices.Sorted(maps.Keys(seen)), nil
 }
 
-// textsOf are the texts of rows, with one space between words.
+// textsOf returns the texts of rows, with one space between words.
 func textsOf(parts ...[]row) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, r := range slices.Concat(parts...) {
@@ -195,15 +195,15 @@ func textsOf(parts ...[]row) iter.Seq[string] {
 	}
 }
 
-// labelled are texts as tokens, with a label for each text or for each token.
+// labelled holds texts as tokens, with a label per text or per token.
 type labelled struct {
 	o       Options
 	tokens  tokenizer
 	classes []string
-	cut     int // texts that were longer than the context
+	cut     int // texts longer than the context
 }
 
-// CheckTable reads a table as loading does, without a device.
+// CheckTable reads a table like loading, without a device.
 func CheckTable(fsys files.FS, o Options) error {
 	train, test, err := readTables(fsys, o)
 	if err != nil {
@@ -213,8 +213,8 @@ func CheckTable(fsys files.FS, o Options) error {
 	return err
 }
 
-// loadCSV reads a table and moves its texts to the device as tokens. A short text is filled up with padding, the last
-// of all tokens; a long one is cut.
+// loadCSV reads a table and moves its texts to the device as tokens. A short text is filled up with padding, which is
+// the last token of the vocabulary; a long one is cut.
 func loadCSV(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, error) {
 	train, test, err := readTables(fsys, o)
 	if err != nil {
@@ -253,7 +253,7 @@ func loadCSV(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, er
 	return set, s.Err()
 }
 
-// strata are the labels by which rows are divided evenly: none where words have them.
+// strata returns the labels that stratify the splits: all zero if words have the labels.
 func (l *labelled) strata(rows []row) []int64 {
 	strata := make([]int64, len(rows))
 	for k, r := range rows {
@@ -315,7 +315,8 @@ func (l *labelled) move(s *torch.Scope, d torch.Device, hash digest, rows []row,
 	return split
 }
 
-// encode returns a row's tokens, and a label for each: a word's first token has the word's, all others none.
+// encode returns a row's tokens, and a label for each: a word's first token has the word's label, all others are
+// Ignored.
 func (l *labelled) encode(r row) (tokens []int32, labels []int64) {
 	for k, piece := range r.pieces {
 		if k > 0 && l.o.tokens() == BytePairs {
@@ -330,7 +331,7 @@ func (l *labelled) encode(r row) (tokens []int32, labels []int64) {
 	return tokens, append(labels, slices.Repeat([]int64{Ignored}, max(0, len(tokens)-len(labels)))...)
 }
 
-// marked counts the labels that count.
+// marked returns the number of labels that count.
 func marked(labels []int64) (count int32) {
 	for _, l := range labels {
 		if l != Ignored {

@@ -1,7 +1,6 @@
-// Package dataset loads labelled images to the device and keeps them there as bytes.
-// Batches are gathered, augmented and normalised on the device, so nothing is copied
-// while a network trains. Images that are too many for that are read from their files when
-// they are needed.
+// Package dataset loads labelled images to the device and keeps them there as bytes. Batches are gathered, augmented
+// and normalised on the device, so nothing is copied while a network trains. Sets that exceed the memory are read from
+// their files on demand.
 package dataset
 
 import (
@@ -13,61 +12,58 @@ import (
 	"graft/torch"
 )
 
-// Split is a part of a set. The scope that the set was loaded into owns its
-// tensors. The zero Split is empty and holds none.
+// Split is a part of a set. The scope that the set was loaded into owns its tensors. The zero Split is empty and holds
+// no tensors.
 type Split struct {
-	// uint8 [N, C, H, W] on the device, or tokens, uint8 or int32 [N, T]; nil in the zero Split and where
-	// Stream is set
+	// uint8 [N, C, H, W] on the device, or tokens, uint8 or int32 [N, T]; nil in the zero Split and if Stream is set
 	Images *torch.Tensor
 	Labels *torch.Tensor // int64 [N] on the device, from 0, or whole numbers of any kind [N, T]; nil in the zero Split
 	Count  int           // N; zero only in the zero Split
-	Stream *Stream       // reads the images when they are needed; nil where they are in memory
-	Marked []int32       // how many labels of each example count; nil where all do
+	Stream *Stream       // reads the images on demand; nil if they are in memory
+	Marked []int32       // number of labels per example that count; nil if all count
 }
 
-// Task says what the labels of a set are.
+// Task is the kind of a set's labels.
 type Task int
 
 // The tasks.
 const (
-	ImageLabel Task = iota // a class of each image
-	NextToken              // the next token of each token of a window of text
-	TextLabel              // a class of each text
-	TokenLabel             // a class of each token of a text, or Ignored
+	ImageLabel Task = iota // a class per image
+	NextToken              // the next token for each token of a window of text
+	TextLabel              // a class per text
+	TokenLabel             // a class per token of a text, or Ignored
 )
 
 // Set is a dataset on the device. Load makes it; the zero Set holds nothing.
 type Set struct {
-	Name    string   // the kind, or a folder's own name; never empty
-	Classes []string // the name of each label, at its place; never empty
-	Shape   []int    // channels, height and width of an image, or the tokens of a window; none is zero
-	Task    Task     // of the labels
-	// Vocabulary is the number of different tokens of examples, padding among them; zero for images.
+	Name    string   // kind, or a folder's own name; never empty
+	Classes []string // name of each label, by index; never empty
+	Shape   []int    // channels, height and width of an image, or the tokens of a window; all above zero
+	Task    Task     // kind of the labels
+	// Vocabulary is the number of different tokens of examples, including padding; zero for images.
 	Vocabulary int
-	Cut        int // texts that were longer than an example, and were cut
+	Cut        int // texts that were longer than an example and were cut
 
-	Train      Split // images to train on
-	Validation Split // images that guide decisions during training; the tensors of Test with Options.TestAsValidation
-	Test       Split // images of the final evaluation
+	Train      Split // training images
+	Validation Split // images for decisions during training; the tensors of Test with Options.TestAsValidation
+	Test       Split // images for the final evaluation
 
-	// Digest is a SHA-256 in hex over the images and labels of the three splits, and over
-	// the mean and deviation if the options give them. Sets with the same digest are
-	// equal whatever files they came from, so a cache may be keyed by it. That of a stream is
-	// over the names and sizes of its images and a sample of them. Never empty.
+	// Digest is a SHA-256 in hex over the images and labels of the three splits, and over the mean and deviation if the
+	// options give them. Sets with the same digest are equal regardless of their files, so a digest can be a cache key.
+	// For a stream it covers the names and sizes of its images and a sample of them. Never empty.
 	Digest string
-	// Mean and Deviation are the options', or else those of each channel of Train,
-	// with pixels from 0 to 1. A channel that never changes has the deviation 1, so
-	// none is zero.
+	// Mean and Deviation are the values of the options or, by default, of each channel of Train, with pixels from 0 to
+	// 1. A constant channel has the deviation 1, so all deviations are above zero.
 	Mean, Deviation []float64
 }
 
-// Tokens reports whether examples are tokens of text, and not images.
+// Tokens reports whether examples are tokens of text, not images.
 func (set *Set) Tokens() bool { return set.Task != ImageLabel }
 
 // Each reports whether each token of an example has a label.
 func (set *Set) Each() bool { return set.Task == NextToken || set.Task == TokenLabel }
 
-// Labels is the number of labels of some examples of a split that count, from a first to before a last.
+// Labels is the number of labels that count in the examples of a split from first to before last.
 func (set *Set) Labels(of Split, first, last int) int {
 	switch {
 	case of.Marked != nil:
@@ -82,9 +78,8 @@ func (set *Set) Labels(of Split, first, last int) int {
 	return last - first
 }
 
-// Load reads or generates a dataset and moves it to a device, where scope s owns it. It
-// fills in defaults of the options and reports their faults. If the files of a published
-// dataset are missing, the error wraps [ErrMissing].
+// Load reads or generates a dataset and moves it to a device; scope s owns it. It fills in defaults of the options and
+// reports their faults. If the files of a published dataset are missing, the error wraps [ErrMissing].
 func Load(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
@@ -103,7 +98,7 @@ func Load(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, error
 		}
 		return set, nil
 	}
-	one, _ := kinds.Find(o.Kind) // it is validated
+	one, _ := kinds.Find(o.Kind) // the kind is validated
 	found, err := one.read(fsys, o)
 	if err != nil {
 		return nil, fmt.Errorf("load dataset %s: %w", o.Kind, err)
@@ -119,8 +114,8 @@ func Load(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, error
 	return set, nil
 }
 
-// load splits a source and moves its parts to the device one after the other, so that the
-// host holds only one of them beside the source.
+// load splits a source and moves its parts to the device one after the other, so the host holds at most one of them in
+// addition to the source.
 func (src *source) load(s *torch.Scope, d torch.Device, o Options) (*Set, error) {
 	parts, err := src.divide(o)
 	if err != nil {

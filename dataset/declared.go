@@ -8,9 +8,9 @@ import (
 	"graft/internal/files"
 )
 
-// Facts hold the sizes that a network has to fit. The zero value of each is unknown, but for the task.
+// Facts hold the sizes that a network must fit. Zero values mean unknown, except for the task.
 type Facts struct {
-	Shape      []int // of an example
+	Shape      []int // shape of an example
 	Classes    int   // different labels
 	Vocabulary int   // different tokens of examples; zero for images
 	Task       Task
@@ -19,7 +19,7 @@ type Facts struct {
 // Facts returns the sizes of a set.
 func (set *Set) Facts() Facts { return Facts{set.Shape, len(set.Classes), set.Vocabulary, set.Task} }
 
-// Declared returns the facts, as far as these are known without reading images.
+// Declared returns the facts that are known without reading images.
 func Declared(fsys files.FS, o Options) Facts {
 	o.EnsureDefaults()
 	switch o.Kind {
@@ -51,7 +51,7 @@ func declaredImages(fsys files.FS, o Options) (shape []int, classes int) {
 	return nil, 0
 }
 
-// foldersOf counts the folders of classes; zero where they cannot be read.
+// foldersOf counts the folders of classes; zero if they cannot be read.
 func foldersOf(fsys files.FS, path string) int {
 	if fsys == nil {
 		return 0
@@ -66,15 +66,15 @@ func foldersOf(fsys files.FS, path string) int {
 	return len(top)
 }
 
-// publishedCounts holds the training and the test images of the kinds with a fixed number.
+// publishedCounts holds the numbers of training and test images of the kinds with a fixed number.
 var publishedCounts = map[string][2]int{KindCIFAR10: {50_000, 10_000}, KindCIFAR100: {50_000, 10_000},
 	KindMNIST: {60_000, 10_000}, KindFashion: {60_000, 10_000}}
 
 // digitsCount is the number of digits, for training and the test together.
 const digitsCount = 1797
 
-// DeclaredCounts returns the number of training and validation images, as far as it is known
-// without reading images; zero where it is not.
+// DeclaredCounts returns the numbers of training and validation images if they are known without reading images; zero
+// means unknown.
 func DeclaredCounts(o Options) (training, validation int) {
 	o.EnsureDefaults()
 	all := publishedCounts[o.Kind]
@@ -82,7 +82,7 @@ func DeclaredCounts(o Options) (training, validation int) {
 	case KindSynthetic:
 		all = [2]int{o.Synthetic.Train, o.Synthetic.Test}
 	case KindDigits:
-		test := shareOf(digitsCount, o.ValidationShare) // held out as the kind has none
+		test := shareOf(digitsCount, o.ValidationShare) // held out, since the kind has no test images
 		all = [2]int{digitsCount - test, test}
 	}
 	if all[0] < 2 || all[1] < 1 {
@@ -99,16 +99,16 @@ func DeclaredCounts(o Options) (training, validation int) {
 	return training, validation
 }
 
-// declaredTokens is the number of different tokens of a text; zero where they cannot be read.
+// declaredTokens is the number of different tokens of a text; zero if it cannot be read.
 func (o Options) declaredTokens(fsys files.FS) int {
 	var text string
 	if o.tokens() == Characters && fsys != nil {
-		text, _ = readText(fsys, o.Path) // loading reports it
+		text, _ = readText(fsys, o.Path) // loading reports the error
 	}
 	return o.countTokens(fsys, func(yield func(string) bool) { yield(text) })
 }
 
-// countTokens is the number of different tokens of some texts; zero where it is not known. Loading reports why.
+// countTokens is the number of different tokens of some texts; zero means unknown. Loading reports the reason.
 func (o Options) countTokens(fsys files.FS, texts iter.Seq[string]) int {
 	if fsys == nil && o.tokens() != Bytes {
 		return 0
@@ -120,7 +120,7 @@ func (o Options) countTokens(fsys files.FS, texts iter.Seq[string]) int {
 	return len(t.names)
 }
 
-// declaredTable reads the labels of a table, and its texts where their characters are the tokens.
+// declaredTable reads the labels of a table, and its texts if their characters are the tokens.
 func (o Options) declaredTable(fsys files.FS) Facts {
 	f := Facts{Shape: []int{o.context()}, Task: TextLabel}
 	if o.labelEach() == EachWord {
@@ -131,7 +131,7 @@ func (o Options) declaredTable(fsys files.FS) Facts {
 	}
 	train, test, err := readTables(fsys, o)
 	if err != nil {
-		return f // loading reports it
+		return f // loading reports the error
 	}
 	classes, _ := o.classesOf(slices.Concat(train, test))
 	f.Classes = len(classes)

@@ -12,8 +12,7 @@ import (
 	"graft/internal/files"
 )
 
-// digitsFiles are the names of the file of digits: in Debian's python3-sklearn, and in the
-// repository of Irvine.
+// digitsFiles are the names of the file of digits: in Debian's python3-sklearn, and in the UCI repository.
 var digitsFiles = []string{"digits.csv.gz", "optdigits.tes"}
 
 const (
@@ -24,7 +23,7 @@ const (
 	maxDigitsBytes = 16 << 20
 )
 
-// readDigits reads the file of digits. A part of its images is held out for the test.
+// readDigits reads the file of digits, and holds out a part of its images for the test.
 func readDigits(fsys files.FS, o Options) (*source, error) {
 	for _, name := range digitsFiles {
 		path := filepath.Join(o.Path, name)
@@ -57,7 +56,7 @@ func digitsSource(images []byte, labels []int64, o Options) *source {
 		test: all.pick(drawn)}
 }
 
-// pick is the pool of some rows.
+// pick returns the pool of some rows.
 func (p pool) pick(rows []int) pool {
 	labels := make([]int64, len(rows))
 	for k, row := range rows {
@@ -72,7 +71,7 @@ func (p pool) pick(rows []int) pool {
 	}}
 }
 
-// parseDigits reads rows of 64 pixels and a label, with commas between, packed or not.
+// parseDigits reads rows of 64 pixels and a label, separated by commas, compressed or not.
 func parseDigits(r io.Reader) (images []byte, labels []int64, err error) {
 	plain, err := unzipped(r)
 	if err != nil {

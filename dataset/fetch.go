@@ -33,8 +33,8 @@ const (
 	fashionHost = "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/"
 )
 
-// published are the datasets that Fetch supports. The checksums of CIFAR are from its
-// page, those of Fashion-MNIST from its repository, those of MNIST from torchvision.
+// published are the datasets that Fetch supports. The checksums are from CIFAR's page, from Fashion-MNIST's repository
+// and, for MNIST, from torchvision.
 var published = map[string][]remote{
 	KindCIFAR10: {{"cifar-10-binary.tar.gz", cifarHost + "cifar-10-binary.tar.gz", "c32a1d4ab5d03f1284b67883e8d87530",
 		170_052_171}},
@@ -65,11 +65,9 @@ var published = map[string][]remote{
 // Fetchable lists the kinds that Fetch supports, in order.
 func Fetchable() []string { return slices.Sorted(maps.Keys(published)) }
 
-// Fetch downloads a published dataset into a folder, which is then the Path of Options. A
-// file gets its name once its checksum is verified; an interrupted download stays under a
-// name that ends in ".part", and the next call resumes it. Valid files are left alone. A
-// nil client is http.DefaultClient. Progress, which may be nil, receives the bytes of all
-// files.
+// Fetch downloads a published dataset into a folder, which is then the Path of Options. A file gets its name once its
+// checksum is verified. An interrupted download keeps a name that ends in ".part", and the next call resumes it. Valid
+// files are kept. A nil client means http.DefaultClient. Progress, which may be nil, receives the bytes of all files.
 func Fetch(ctx context.Context, client *http.Client, fsys files.FS, name, dir string,
 	progress func(done, total int64)) error {
 	list, known := published[name]
@@ -145,7 +143,7 @@ func (d download) run(ctx context.Context) error {
 
 func (d download) right(sum hash.Hash) bool { return hex.EncodeToString(sum.Sum(nil)) == d.md5 }
 
-// sum is the checksum of what exists of a file; nil if there is none.
+// sum is the checksum of the existing part of a file; nil if there is none.
 func (d download) sum(path string) (sum hash.Hash, bytes int64, err error) {
 	there, err := isFile(d.fsys, path)
 	if err != nil || !there {
@@ -206,7 +204,7 @@ func (d download) ask(ctx context.Context, have int64) (*http.Response, error) {
 	return nil, errors.Join(err, response.Body.Close())
 }
 
-// continues reports whether the server sends the bytes after those that exist.
+// continues reports whether the server sends the bytes after the existing ones.
 func continues(response *http.Response, have int64) bool {
 	return response.StatusCode == http.StatusPartialContent &&
 		strings.HasPrefix(response.Header.Get("Content-Range"), "bytes "+strconv.FormatInt(have, 10)+"-")
@@ -235,7 +233,7 @@ func (d download) receive(body io.Reader, sum hash.Hash, have int64) (err error)
 	return file.Sync()
 }
 
-// meter counts what is written to it.
+// meter counts the bytes written to it.
 type meter struct {
 	done int64
 	tell func(bytes int64)

@@ -14,7 +14,7 @@ import (
 // endings are the supported extensions, in lower case.
 var endings = []string{".png", ".jpg", ".jpeg", ".gif"}
 
-// maxImages bounds the images of a folder.
+// maxImages limits the images of a folder.
 const maxImages = 10_000_000
 
 type picture struct {
@@ -22,8 +22,8 @@ type picture struct {
 	label int64
 }
 
-// readFolder lists PATH/train/CLASS and PATH/test/CLASS, or PATH/CLASS alone, a share of
-// which becomes the test set. Names determine the order and the labels.
+// readFolder lists PATH/train/CLASS and PATH/test/CLASS, or only PATH/CLASS and uses a share of it as test set. Names
+// determine the order and the labels.
 func readFolder(fsys files.FS, o Options) (*source, error) {
 	top, err := subfolders(fsys, o.Path)
 	if err != nil {
@@ -46,7 +46,7 @@ func readFolder(fsys files.FS, o Options) (*source, error) {
 	return src, nil
 }
 
-// subfolders lists the folders in a folder; those with a leading dot are skipped.
+// subfolders lists the folders in a folder; names with a leading dot are skipped.
 func subfolders(fsys files.FS, folder string) ([]string, error) {
 	return list(fsys, folder, func(name string, dir bool) bool { return dir && !strings.HasPrefix(name, ".") })
 }
@@ -104,7 +104,7 @@ func (src *source) oneFolder(fsys files.FS, o Options, classes []string) (train,
 	return train, test, nil
 }
 
-// fits is an error where images that stay in memory would be too many.
+// fits returns an error if images that stay in memory would exceed the limit.
 func (o *Options) fits(train, test int) error {
 	if most := maxBytes / (3 * o.Size * o.Size); !o.Stream && (train > most || test > most) {
 		return fmt.Errorf("read %s: %d images of %d pixels take more than %d GiB; set stream, or choose a smaller size",

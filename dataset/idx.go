@@ -10,12 +10,11 @@ import (
 	"graft/internal/files"
 )
 
-// idx is a dataset in the files of MNIST: images and labels, each in the format IDX of
-// its page.
+// idx is a dataset in the files of MNIST: images and labels, each in the format IDX described on its page.
 type idx struct {
 	name    string
 	classes []string
-	folder  string // subfolder in which torchvision puts the files
+	folder  string // subfolder that torchvision uses
 }
 
 var (
@@ -28,7 +27,7 @@ const (
 	// The first four bytes: unsigned bytes in three dimensions, and in one.
 	idxImages = 0x00000803
 	idxLabels = 0x00000801
-	// maxIDX bounds the images of a file. The largest published one has 60,000.
+	// maxIDX limits the images of a file. The largest published one has 60,000.
 	maxIDX = 1 << 20
 )
 
@@ -37,8 +36,7 @@ type idxPair struct{ images, labels string }
 var idxTrain, idxTest = idxPair{"train-images-idx3-ubyte", "train-labels-idx1-ubyte"},
 	idxPair{"t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}
 
-// read finds the files, packed or not, in a folder or where torchvision has put them
-// below it.
+// read finds the files, compressed or not, in a folder or in torchvision's subfolder.
 func (i idx) read(fsys files.FS, o Options) (*source, error) {
 	for _, folder := range []string{o.Path, filepath.Join(o.Path, i.folder, "raw")} {
 		paths, absent, err := findIDX(fsys, folder)
@@ -116,7 +114,7 @@ func (i idx) readPair(fsys files.FS, paths map[string]string, pair idxPair) (poo
 	return held(images, wide), nil
 }
 
-// readIDX returns the items of a file with these sizes after the first.
+// readIDX returns the items of a file. Sizes are the dimensions after the first.
 func readIDX(fsys files.FS, path string, magic uint32, sizes ...int) (items []byte, err error) {
 	err = readFile(fsys, path, func(r io.Reader, _ int64) error {
 		items, err = parseIDX(r, magic, sizes...)
@@ -151,8 +149,7 @@ func parseIDX(r io.Reader, magic uint32, sizes ...int) ([]byte, error) {
 	return readItems(r, bytes)
 }
 
-// readItems reads to the end of the file. Memory grows with the data, not with the
-// claimed size.
+// readItems reads to the end of the file. Memory grows with the data, not with the claimed size.
 func readItems(r io.Reader, count int64) ([]byte, error) {
 	var items bytes.Buffer
 	if _, err := io.CopyN(&items, r, count); err != nil {

@@ -24,8 +24,8 @@ const (
 	KindShards    = "shards"        // the user's images in tar files, as WebDataset writes them
 )
 
-// kind is a kind of dataset: its name, one line about it, and its reader. Texts have none: loadText and loadCSV read
-// them.
+// kind is a kind of dataset: its name, one line of help, and its reader. Kinds of texts have no reader: loadText and
+// loadCSV read them.
 type kind struct {
 	name, about string
 	read        func(files.FS, Options) (*source, error)
@@ -34,7 +34,7 @@ type kind struct {
 // Listing returns the name and the line of help.
 func (k kind) Listing() (name, about string) { return k.name, k.about }
 
-// kinds are all kinds, by name. A new one is a new file and a line here.
+// kinds are all kinds, by name. A new kind is a new file and a line here.
 var kinds = registry.List[kind]{
 	{KindCIFAR10, "CIFAR-10: 60,000 colour images of 32 x 32 in ten classes", cifar10.read},
 	{KindCIFAR100, "CIFAR-100: 60,000 colour images of 32 x 32 in a hundred classes", cifar100.read},
@@ -57,65 +57,62 @@ func About(name string) string {
 	return k.about
 }
 
-// defaultSize is the default Size, that of CIFAR, in pixels.
+// defaultSize is the default Size, the size of CIFAR's images, in pixels.
 const defaultSize = 32
 
-// maxBytes bounds the bytes of the images of one set: four times the largest published
-// set here as floats.
+// maxBytes limits the bytes of the images of one set: four times the largest published set here, as floats.
 const maxBytes = 4 << 30
 
-// Options select a dataset and its splits. The zero value is the synthetic one.
+// Options select a dataset and its splits. The zero value selects the synthetic dataset.
 type Options struct {
 	Kind string // kind of the dataset; empty means synthetic
-	// Path is the path of the files: a folder, or the published archive of CIFAR. The
-	// synthetic kind has none, all others need one.
+	// Path is the path of the files: a folder, or the published archive of CIFAR. Required, except for the synthetic
+	// kind, which has none.
 	Path string
-	// ValidationShare is the share of the training images that is held out for
-	// validation, between 0 and 1, equal in each class and drawn by the seed. Digits, and a
-	// folder without a test folder, hold out as many for the test. Zero means 0.1.
+	// ValidationShare is the share of the training images that is held out for validation, between 0 and 1, equal in
+	// each class and drawn by the seed. Digits, and a folder without a test folder, hold out the same number for the
+	// test. Zero means 0.1.
 	ValidationShare float64
-	// TestAsValidation uses the test images for validation, as the original does, and
-	// trains on all others. The final test accuracy is then too optimistic. False keeps
-	// them apart.
+	// TestAsValidation uses the test images for validation, as the original does, and trains on all others. The final
+	// test accuracy is then too optimistic. False keeps the splits separate.
 	TestAsValidation bool
-	Seed             int64            // seed of the splits and of synthetic images; zero is a seed like any other
+	Seed             int64            // seed of the splits and of synthetic images; zero is a valid seed
 	Synthetic        SyntheticOptions // options of synthetic images
 	// height and width in pixels to which images of a folder or of shards are resized; zero means 32
 	Size int
-	// Stream reads images of a folder or of shards when they are needed, for more than fit into memory; the mean and
-	// the deviation are then those of 1,000 images. False keeps all in memory.
+	// Stream reads images of a folder or of shards on demand, for sets that exceed the memory. Mean and standard
+	// deviation then come from 1,000 images. False keeps all images in memory.
 	Stream bool `json:",omitempty"`
-	// TurboJPEG decodes JPEG files of a folder or of shards by libjpeg-turbo, which is several times as fast as Go's
+	// TurboJPEG decodes JPEG files of a folder or of shards with libjpeg-turbo, which is several times as fast as Go's
 	// decoder and must be installed (libturbojpeg0 in Debian). Pixels differ from Go's by a few levels, so results
-	// differ too; CMYK files are decoded by Go. False decodes all in Go.
+	// differ too. CMYK files are decoded by Go. False decodes all files in Go.
 	TurboJPEG bool `config:"turbo_jpeg" json:",omitempty"`
-	Limit     int  // maximum of training images, over all classes; zero means all
-	// Tokens says what a token of a text is: "bytes", of which there are 256; "bpe", byte pairs of a vocabulary; or
-	// "characters", those that occur in the text, in the order of their code points. Empty means bytes.
+	Limit     int  // maximum number of training images, over all classes; zero means all
+	// Tokens selects the tokens of texts: "bytes", 256 in number; "bpe", byte pairs of a vocabulary; or "characters",
+	// the characters of the text, in the order of their code points. Empty means bytes.
 	Tokens string `json:",omitempty"`
-	// Vocabulary is the file of byte pairs for the tokens "bpe": a tokenizer.json of Hugging Face's, or GPT-2's
-	// vocab.json with merges.txt beside it. Empty means none.
+	// Vocabulary is the file of byte pairs for the tokens "bpe": a tokenizer.json of Hugging Face, or GPT-2's
+	// vocab.json with merges.txt in the same folder. Empty means none.
 	Vocabulary string `json:",omitempty"`
-	// Context is the number of tokens in a window of a text, whose windows follow each other without a gap, or of
-	// each text of a table, where shorter ones are filled up and longer ones are cut. Zero means 64.
+	// Context is the number of tokens per example. The windows of a text follow each other without a gap. The texts of
+	// a table are padded or cut to this length. Zero means 64.
 	Context int `json:",omitempty"`
 	// TextColumn is the name of a table's column of texts. Empty means text.
 	TextColumn string `json:",omitempty"`
 	// LabelColumn is the name of a table's column of labels. Empty means label.
 	LabelColumn string `json:",omitempty"`
-	// LabelEach says what has a label in a table: "text", each text; or "word", each of its words, with spaces
-	// between words and between labels, where -100 is none. Empty means text.
+	// LabelEach selects what has a label in a table: "text", each text; or "word", each word of the text, with spaces
+	// between words and between labels. The label -100 does not count. Empty means text.
 	LabelEach string `json:",omitempty"`
-	// Mean is subtracted from each channel before the division by Deviation, pixels being
-	// from 0 to 1: a value for each channel, or one for all. Empty means the mean of the
-	// training images.
+	// Mean is subtracted from each channel before the division by Deviation, with pixels from 0 to 1: one value per
+	// channel, or one for all. Empty means the mean of the training images.
 	Mean []float64
-	// Deviation is the divisor of each channel, given like Mean; none is zero. Empty
-	// means the deviation of the training images.
+	// Deviation is the divisor of each channel, above zero, given like Mean. Empty means the standard deviation of the
+	// training images.
 	Deviation []float64
 }
 
-// unusable reports whether a number cannot shift images.
+// unusable reports whether a number is infinite or NaN.
 func unusable(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
 
 // EnsureDefaults fills unset options.
@@ -125,7 +122,7 @@ func (o *Options) EnsureDefaults() {
 	o.Synthetic.EnsureDefaults()
 }
 
-// Validate returns all faults, zeros among them that EnsureDefaults has not replaced.
+// Validate returns every fault, including zeros that EnsureDefaults has not replaced.
 func (o Options) Validate() error {
 	var faults validate.Faults
 	_, known := kinds.Find(o.Kind)

@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 )
 
-// Painting uses integers only, so that every machine paints the same pixels. Lengths are
-// in sixteenths of a pixel unless stated otherwise.
+// Painting uses only integers, so every machine paints the same pixels. Lengths are in sixteenths of a pixel unless
+// stated otherwise.
 const sixteenth = 16
 
 // look is the appearance of a class.
@@ -36,8 +36,7 @@ var (
 
 const maxClasses = len(shapeNames) * len(textureNames) * len(periods)
 
-// looks gives neighbouring classes different shapes first, then different textures, or the other
-// way round.
+// looks gives neighbouring classes different shapes first, then different textures, or textures first.
 func looks(class int, textures bool) look {
 	if textures {
 		shape := class / len(textureNames)
@@ -51,10 +50,10 @@ func (l look) name() string {
 	return shapeNames[l.shape] + " of " + periodNames[l.period] + textureNames[l.texture]
 }
 
-// colour is a value for each channel; grey images use the first.
+// colour is one value per channel; grey images use the first.
 type colour [3]int
 
-// canvas is an image being painted, a plane for each channel.
+// canvas is an image being painted, with a plane per channel.
 type canvas struct {
 	pixels         []byte
 	channels, side int
@@ -63,9 +62,9 @@ type canvas struct {
 // patch is a shape with two colours in a texture.
 type patch struct {
 	look
-	x, y, radius    int // the middle, and from there to the edge
+	x, y, radius    int // the middle, and the distance from there to the edge
 	tilt            int // sideways for 256 along, at most a quarter
-	half, phase     int // of the texture
+	half, phase     int // half period and phase of the texture
 	light, dark     colour
 	horizontalPhase int
 }
@@ -107,7 +106,7 @@ func anyColour(random *rand.Rand) (c colour) {
 	return c
 }
 
-// newPatch puts a shape at random where its middle keeps a margin from the edge.
+// newPatch puts a shape at random so that its middle keeps a margin from the edge.
 func newPatch(l look, side, radius, margin int, random *rand.Rand) patch {
 	p := patch{look: l, radius: radius}
 	p.x, p.y = margin+random.IntN(side-2*margin), margin+random.IntN(side-2*margin)
@@ -118,7 +117,7 @@ func newPatch(l look, side, radius, margin int, random *rand.Rand) patch {
 	return p
 }
 
-// twoColours are apart by 48 to 143 in one channel and by up to that in others.
+// twoColours returns colours that differ by 48 to 143 in one channel and by at most that in the others.
 func twoColours(random *rand.Rand) (light, dark colour) {
 	middle, apart, most := anyColour(random), 48+random.IntN(96), random.IntN(3)
 	for k := range middle {

@@ -17,7 +17,7 @@ import (
 	"graft/internal/files"
 )
 
-// ErrMissing says that a dataset, or a part of it, is not at its path.
+// ErrMissing means that a dataset, or a part of it, is not at its path.
 var ErrMissing = errors.New("the dataset is not there")
 
 // missing is the error for a kind whose files are not at a path.
@@ -31,14 +31,14 @@ func missing(o Options, what ...string) error {
 
 const (
 	readBuffer = 1 << 18
-	// maxArchive bounds the unpacked bytes of an archive. CIFAR takes 185 MB.
+	// maxArchive limits the unpacked bytes of an archive. CIFAR takes 185 MB.
 	maxArchive = 1 << 30
-	// maxEntries bounds the files in an archive. CIFAR has less than ten.
+	// maxEntries limits the files in an archive. CIFAR has fewer than ten.
 	maxEntries = 10_000
 )
 
-// readers read the files of a dataset by name, each with its size in bytes, in any order.
-// A reader reads the whole file or fails.
+// readers read the files of a dataset by name, each with its size in bytes, in any order. A reader reads the whole file
+// or fails.
 type readers map[string]func(r io.Reader, size int64) error
 
 func (all readers) names() []string { return slices.Sorted(maps.Keys(all)) }
@@ -70,8 +70,8 @@ func readFile(fsys files.FS, path string, read func(io.Reader, int64) error) (er
 	return damaged(read(bufio.NewReaderSize(file, readBuffer), info.Size()))
 }
 
-// readArchive passes each reader its file from a .tar.gz, in any folder there, and
-// returns the names that were not found.
+// readArchive passes each reader its file from a .tar.gz, in any folder of the archive, and returns the names that were
+// not found.
 func (all readers) readArchive(fsys files.FS, path string) (absent []string, err error) {
 	err = readFile(fsys, path, func(r io.Reader, _ int64) error {
 		absent, err = all.readTar(r)
@@ -129,12 +129,12 @@ func (all readers) readEntry(archive io.Reader, header *tar.Header) error {
 	return nil
 }
 
-// unzipped is r, unpacked if it starts as gzip does.
+// unzipped returns r, decompressed if it starts like gzip.
 func unzipped(r io.Reader) (io.Reader, error) {
 	buffered := bufio.NewReaderSize(r, readBuffer)
 	start, err := buffered.Peek(2)
 	if err != nil || start[0] != 0x1f || start[1] != 0x8b {
-		return buffered, nil // reading reports a file that is too short
+		return buffered, nil // reading reports a short file
 	}
 	return gzip.NewReader(buffered)
 }
@@ -164,11 +164,11 @@ func ended(r io.Reader) error {
 	return err
 }
 
-// Damage is the error for a file that is truncated, altered or not what its name says. It
-// has the text of the error inside.
+// Damage is the error for a file that is truncated, altered or has a wrong name. Its text is the text of the wrapped
+// error.
 type Damage struct{ error }
 
-// Damaged tells callers that know no datasets.
+// Damaged marks the error for callers that do not import this package.
 func (Damage) Damaged() bool { return true }
 
 // Unwrap returns the error inside.

@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	maxSide        = 4096     // pixels of an image in a set, in height and width
-	maxPictureFile = 64 << 20 // bytes of an image file
-	maxPixels      = 1 << 26  // of an image file, unpacked
+	maxSide        = 4096     // maximum height and width of an image in a set, in pixels
+	maxPictureFile = 64 << 20 // maximum bytes of an image file
+	maxPixels      = 1 << 26  // maximum pixels of an image file, unpacked
 )
 
-// form turns image files into images of a set: the central square, resized to size x size pixels, a plane for each
+// form turns image files into images of a set: the central square, resized to size x size pixels, with one plane per
 // colour.
 type form struct {
 	size  int
@@ -74,7 +74,7 @@ func (f form) decodeTurbo(data, into []byte, width, height int) error {
 	return nil
 }
 
-// middle is the largest central square of an image; transparent pixels become black.
+// middle returns the largest central square of an image; transparent pixels become black.
 func middle(from image.Image) *image.RGBA {
 	bounds := from.Bounds()
 	side := min(bounds.Dx(), bounds.Dy())
@@ -84,9 +84,8 @@ func middle(from image.Image) *image.RGBA {
 	return square
 }
 
-// shrink averages the pixels, four bytes apart, that each new pixel covers, weighted by
-// area, and puts each colour into a plane of its own. It uses integers: a pixel is size units wide, a new one
-// side units.
+// shrink averages the pixels, four bytes apart, that each new pixel covers, weighted by area, and puts each colour into
+// its own plane. It uses integers: a pixel is size units wide, a new one side units.
 func shrink(from []byte, stride, side int, into []byte, size int) {
 	covers, row, sums := coversOf(side, size), make([]uint64, 3*size), make([]uint64, 3*size)
 	known, area := -1, uint64(side)*uint64(side)
@@ -108,7 +107,7 @@ func shrink(from []byte, stride, side int, into []byte, size int) {
 	}
 }
 
-// narrow sums the pixels of a row that each new one covers, three colours each.
+// narrow sums the pixels of a row that each new pixel covers, three colours each.
 func narrow(from []byte, covers []cover, row []uint64) {
 	size := len(covers)
 	for x := range covers {
@@ -122,7 +121,7 @@ func narrow(from []byte, covers []cover, row []uint64) {
 	}
 }
 
-// cover is the places that a new place covers, and its units in the first and the last.
+// cover is the range of old pixels that a new pixel covers, and its units in the first and the last one.
 type cover struct {
 	first, last int
 	head, tail  uint64

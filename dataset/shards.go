@@ -20,15 +20,15 @@ import (
 // sample is an image in a shard.
 type sample struct {
 	shard  string
-	name   string // without its ending
-	offset int64  // of its bytes; less than zero where there is none
+	name   string // without its extension
+	offset int64  // offset of its bytes; negative if there is none
 	size   int64
-	label  int64 // less than zero where there is none
+	label  int64 // negative if there is none
 }
 
-// readShards reads samples of PATH/train/*.tar and PATH/test/*.tar, or PATH/*.tar alone, a share of which becomes
-// the test set. A sample is two files of a name: an image, and its class in .cls, a number from 0 on, as WebDataset
-// writes them. classes.txt in PATH names the classes, one on each line.
+// readShards reads samples of PATH/train/*.tar and PATH/test/*.tar, or only PATH/*.tar and uses a share of it as test
+// set. A sample is two files with the same name, as in WebDataset: an image, and its class in .cls, a number from 0 on.
+// classes.txt in PATH names the classes, one per line.
 func readShards(fsys files.FS, o Options) (*source, error) {
 	src := &source{name: filepath.Base(filepath.Clean(o.Path)), shape: [3]int{3, o.Size, o.Size}}
 	top, err := subfolders(fsys, o.Path)
@@ -130,7 +130,7 @@ func indexed(shard string, r *io.SectionReader) (all []sample, err error) {
 	return all, nil
 }
 
-// take takes a file of the sample.
+// take adds a file to the sample.
 func (s *sample) take(h *tar.Header, ending string, r *io.SectionReader, entries io.Reader) error {
 	if ending != ".cls" {
 		if s.offset >= 0 {
@@ -154,7 +154,7 @@ func (s *sample) take(h *tar.Header, ending string, r *io.SectionReader, entries
 	return nil
 }
 
-// shardClasses are the lines of classes.txt, or the numbers.
+// shardClasses returns the lines of classes.txt, or the numbers.
 func shardClasses(fsys files.FS, folder string, lists ...[]sample) (classes []string, err error) {
 	count := int64(0)
 	for _, s := range slices.Concat(lists...) {
@@ -220,7 +220,7 @@ func (s *sample) read(fsys files.FS, into []byte, f form) error {
 	return nil
 }
 
-// apartOf divides images of one folder into those of training and of the test.
+// apartOf divides images of one folder into training and test images.
 func apartOf[T any](all []T, label func(T) int64, o Options) (train, test []T) {
 	labels := make([]int64, len(all))
 	for k, one := range all {
@@ -236,5 +236,5 @@ func apartOf[T any](all []T, label func(T) int64, o Options) (train, test []T) {
 	return train, test
 }
 
-// mostClasses bounds the classes of shards.
+// mostClasses limits the classes of shards.
 const mostClasses = 1_000_000

@@ -20,12 +20,12 @@ type source struct {
 // pool is a set of images, read on demand.
 type pool struct {
 	labels []int64
-	images func(rows []int) ([]byte, error) // side by side, each [C, H, W]
-	// name is that of an image's file, and its size in bytes; nil for a pool without files.
+	images func(rows []int) ([]byte, error) // concatenated, each [C, H, W]
+	// name returns the name of an image's file, and its size in bytes; nil for a pool without files.
 	name func(row int) (string, int64, error)
 }
 
-// held is a pool of images that are in memory.
+// held returns a pool of images in memory.
 func held(images []byte, labels []int64) pool {
 	return pool{labels: labels, images: func(rows []int) ([]byte, error) {
 		if len(rows) == len(labels) && slices.IsSorted(rows) {
@@ -40,7 +40,7 @@ func held(images []byte, labels []int64) pool {
 	}}
 }
 
-// part is some rows of a pool, in their order.
+// part is a part of a pool's rows, in their order.
 type part struct {
 	of   pool
 	rows []int
@@ -56,7 +56,7 @@ func (p part) labels() []int64 {
 
 type parts struct{ train, validation, test part }
 
-// Random streams of the seed, one for each purpose.
+// Random streams of the seed, one per purpose.
 const (
 	streamValidation = iota + 1
 	streamLimit
@@ -91,13 +91,13 @@ func everyRow(count int) []int {
 	return rows
 }
 
-// shareOf is a share of count, such that at least one stays on either side where there are two.
+// shareOf is a share of count that leaves at least one on either side if there are two or more.
 func shareOf(count int, share float64) int {
 	return min(count, max(1, min(count-1, int(math.Round(share*float64(count))))))
 }
 
-// apart draws want of the rows, from each class in proportion, and returns the others and
-// the drawn ones, both in their original order.
+// apart draws want of the rows, in proportion from each class. It returns the other rows and the drawn ones, both in
+// their original order.
 func apart(labels []int64, rows []int, want int, seed int64, stream uint64) (others, drawn []int) {
 	byClass := make(map[int64][]int)
 	for _, row := range rows {
@@ -129,8 +129,8 @@ type quota struct {
 	remainder int
 }
 
-// quotas gives each class its share of want, rounded such that they add up: the
-// largest remainders are rounded up (Hamilton's method).
+// quotas gives each class its share of want, rounded so that they add up: the largest remainders are rounded up
+// (Hamilton's method).
 func quotas(byClass map[int64][]int, total, want int) []quota {
 	var all []quota
 	left := want

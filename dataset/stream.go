@@ -7,24 +7,24 @@ import (
 	"graft/torch"
 )
 
-// Stream reads the images of a split when they are needed. One goroutine uses it at a time.
+// Stream reads the images of a split on demand. One goroutine uses it at a time.
 type Stream struct {
 	of    part
 	shape [3]int
-	next  *ahead // that is being read; nil for none
+	next  *ahead // being read; nil if none
 }
 
-// Rows are places in a split whose labels and images are needed.
+// Rows are indices in a split whose labels and images are needed.
 type Rows struct {
 	Places []int64
-	Needed []bool // images that a stream reads, one for each place; nil means all. The others are black
+	Needed []bool // images that a stream reads, one entry per index; nil means all; the others are black
 }
 
 func (r Rows) equal(o Rows) bool {
 	return slices.Equal(r.Places, o.Places) && slices.Equal(r.Needed, o.Needed)
 }
 
-// ahead is images on their way.
+// ahead holds images that are being read.
 type ahead struct {
 	rows   Rows
 	images []byte
@@ -32,7 +32,7 @@ type ahead struct {
 	done   chan struct{}
 }
 
-// Read returns images by their places in the split, side by side, each [C, H, W].
+// Read returns images by their indices in the split, concatenated, each [C, H, W].
 func (t *Stream) Read(r Rows) ([]byte, error) {
 	if n := t.next; n != nil {
 		t.next = nil
@@ -67,7 +67,7 @@ func (t *Stream) read(r Rows) ([]byte, error) {
 
 func (t *Stream) bytes() int { return t.shape[0] * t.shape[1] * t.shape[2] }
 
-// Ahead begins to read the images that the next Read is expected to ask for.
+// Ahead starts to read the images that the next Read is expected to request.
 func (t *Stream) Ahead(r Rows) {
 	if len(r.Places) == 0 {
 		return
@@ -80,11 +80,10 @@ func (t *Stream) Ahead(r Rows) {
 	}()
 }
 
-// streamBytes bounds the images of a stream that are in memory at once; as many more are read ahead.
+// streamBytes limits the images of a stream that are in memory at once; the prefetched ones take the same amount again.
 const streamBytes = 64 << 20
 
-// Most is the largest number of images, in whole batches, that are worked on in one go: all where they are in
-// memory.
+// Most is the largest number of images, in whole batches, that are processed at once: all images if they are in memory.
 func (p *Split) Most(batch int) int {
 	if p.Stream == nil {
 		return p.Count
@@ -92,7 +91,7 @@ func (p *Split) Most(batch int) int {
 	return max(1, streamBytes/p.Stream.bytes()/batch) * batch
 }
 
-// Pick returns images and labels by their places in the split. Those of next are read ahead.
+// Pick returns images and labels by their indices in the split. It prefetches the images of next.
 func (p *Split) Pick(s *torch.Scope, r, next Rows) (images, labels *torch.Tensor, err error) {
 	info, err := p.Labels.Info()
 	if err != nil {
@@ -112,8 +111,8 @@ func (p *Split) Pick(s *torch.Scope, r, next Rows) (images, labels *torch.Tensor
 	return torch.FromOn(s, info.Device, bytes, len(r.Places), shape[0], shape[1], shape[2]), labels, s.Err()
 }
 
-// Each calls do with parts of so many images in their order. Needed says from which image to which before one of the
-// count of a part this process needs them; the others of a stream are black. Nil means all.
+// Each calls do with consecutive parts of rows images. Needed returns the range of images of a part that this process
+// needs, given the part's count; the other images of a stream are black. Nil means all.
 func (p *Split) Each(rows int, needed func(count int) (from, to int),
 	do func(s *torch.Scope, images, labels *torch.Tensor) error) error {
 	part := func(from int) (r Rows) {
@@ -147,11 +146,11 @@ func (p *Split) Each(rows int, needed func(count int) (from, to int),
 	return nil
 }
 
-// sampled is the number of training images from which a stream's mean and deviation come.
+// sampled is the number of training images that a stream's mean and deviation are computed from.
 const sampled = 1000
 
-// stream makes a set whose images are read when they are needed. Its digest covers the names and sizes of
-// the images and the sample, not all pixels.
+// stream makes a set whose images are read on demand. Its digest covers the names and sizes of the images and the
+// sample, not all pixels.
 func (src *source) stream(s *torch.Scope, d torch.Device, o Options) (*Set, error) {
 	parts, err := src.divide(o)
 	if err != nil {
@@ -159,7 +158,7 @@ func (src *source) stream(s *torch.Scope, d torch.Device, o Options) (*Set, erro
 	}
 	set, digest := src.begin()
 	digest.text("stream")
-	if o.TurboJPEG { // which the sample alone might not show
+	if o.TurboJPEG { // the sample alone might not show it
 		digest.text("libjpeg-turbo")
 	}
 	for _, p := range []struct {
@@ -195,7 +194,7 @@ func (src *source) stream(s *torch.Scope, d torch.Device, o Options) (*Set, erro
 	return set, set.finish(s, o, digest)
 }
 
-// spread lists at most so many places evenly.
+// spread returns at most most evenly spread indices.
 func spread(count, most int) (places []int64) {
 	for k := range min(count, most) {
 		places = append(places, int64(k*count/min(count, most)))

@@ -10,19 +10,20 @@ import (
 	"graft/internal/validate"
 )
 
-// SyntheticOptions describe generated images: textured shapes on a cluttered background.
-// The class determines shape and texture; place, size, tilt, colours, contrast, phase,
-// clutter and noise are random. A mirrored image is of the same class.
+// SyntheticOptions describe generated images: textured shapes on a cluttered background. The class determines shape and
+// texture; place, size, tilt, colours, contrast, phase, clutter and noise are random. A mirrored image has the same
+// class.
 type SyntheticOptions struct {
 	Classes  int // number of classes, from 2 to 100; zero means 10
-	Channels int // channels of an image, 1 for grey and 3 for colour; zero means 3
-	Size     int // height and width in pixels, from 16 on; zero means 32
-	Train    int // training images, including those held out for validation; zero means 10,000
+	Channels int // channels per image, 1 for grey and 3 for colour; zero means 3
+	Size     int // height and width in pixels, at least 16; zero means 32
+	Train    int // training images, including validation images; zero means 10,000
 	Test     int // test images; zero means 2,000
-	// Noise is the largest change of a pixel, in 255ths: more is harder. Zero means 40.
+	// Noise is the largest change of a pixel, in 255ths. Larger values make classes harder to tell apart. Zero means
+	// 40.
 	Noise int
-	// Textures says that classes differ in their textures first and then in their shapes, which
-	// small networks learn sooner; false is shapes first.
+	// Textures makes classes differ first in their textures and then in their shapes, which small networks learn
+	// sooner. False makes them differ in shapes first.
 	Textures bool `json:",omitempty"`
 }
 
@@ -49,7 +50,7 @@ func (o SyntheticOptions) Validate() error {
 	return errors.Join(faults.Prefixed("synthetic: ")...)
 }
 
-// minSynthetic is the least size at which textures can be told apart.
+// minSynthetic is the smallest size at which textures can be told apart.
 const minSynthetic = 16
 
 // synthetic is a source whose images are painted on demand.
@@ -73,7 +74,7 @@ func painted(c SyntheticOptions, count int, seed int64, stream uint64) pool {
 		size := c.Channels * c.Size * c.Size
 		out := make([]byte, len(rows)*size)
 		parallel.Do(len(rows), 0, func(k int) {
-			// A stream for each image, so that order and workers do not matter.
+			// A stream per image, so order and workers do not matter.
 			random := rand.NewPCG(uint64(seed)^stream<<56, uint64(rows[k])*0x9E3779B97F4A7C15)
 			canvas{out[k*size : (k+1)*size], c.Channels, c.Size}.paint(looks(int(labels[rows[k]]), c.Textures),
 				c.Noise, random)

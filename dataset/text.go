@@ -22,7 +22,7 @@ import (
 )
 
 // KindText is the kind of the user's texts: a file, or a folder whose files are read in the order of their paths. A
-// network learns to give the next token.
+// network learns to predict the next token.
 const KindText = "text"
 
 // The kinds of tokens.
@@ -32,7 +32,7 @@ const (
 	BytePairs  = "bpe"
 )
 
-// textFaults are the faults of the options of a text.
+// textFaults returns the faults of the options of a text.
 func (o Options) textFaults() (faults validate.Faults) {
 	faults.When(o.tokens() != Bytes && o.tokens() != Characters && o.tokens() != BytePairs,
 		"tokens %q; they are %s, %s or %s", o.Tokens, Bytes, Characters, BytePairs)
@@ -57,13 +57,13 @@ const (
 	defaultContext = 64
 	mostContext    = 1 << 16
 	mostTextFiles  = 100_000
-	// mostText bounds the bytes of a text: on their way to the device its tokens take four times as much.
+	// mostText limits the bytes of a text: on their way to the device its tokens take four times the space.
 	mostText     = 1 << 30
-	leastWindows = 3 // one for each part
+	leastWindows = 3 // one per split
 )
 
-// loadText reads a text and moves its windows to the device. The last windows of the text are for validation and for
-// the test, each ValidationShare of them, so no part has text of another.
+// loadText reads a text and moves its windows to the device. The last windows of the text are for validation and test,
+// each with a share of ValidationShare, so the splits have no text in common.
 func loadText(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, error) {
 	text, err := readText(fsys, o.Path)
 	if err != nil {
@@ -90,21 +90,21 @@ func loadText(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, e
 	return set, s.Err()
 }
 
-// windows are consecutive windows of a text, of which some are picked.
+// windows are consecutive windows of a text; a part of them can be picked.
 type windows struct {
 	first, last int
-	picked      []int // places from first on, ascending
+	picked      []int // indices from first on, ascending
 }
 
-// windowSplits are the windows of each split.
+// windowSplits holds the windows of each split.
 type windowSplits struct{ train, validation, test windows }
 
-// heldWindows is the number of windows held out for each of the splits that are not for training.
+// heldWindows is the number of windows held out for validation, and for the test.
 func (o Options) heldWindows(count int) int {
 	return min(shareOf(count, o.ValidationShare), (count-1)/2)
 }
 
-// windowSplits divides the windows of a text. With TestAsValidation none is held out for validation.
+// windowSplits divides the windows of a text. With TestAsValidation, no windows are held out for validation.
 func (o Options) windowSplits(count int) windowSplits {
 	held := o.heldWindows(count)
 	learned, validation := count-2*held, held
@@ -140,8 +140,8 @@ func (w windowSplits) on(s *torch.Scope, tokens *torch.Tensor, context int) (tra
 	return train, validation, test
 }
 
-// textDigest covers the tokens and which windows each split has. Sets without a limit whose validation and test differ
-// keep the digest that they had before splits were part of it.
+// textDigest covers the tokens and the windows of each split. Sets without a limit and with separate validation and
+// test keep the digest from before splits were part of it.
 func (o Options) textDigest(tokens []int32, classes []string, count int) string {
 	h := sha256.New()
 	fmt.Fprintln(h, o.tokens(), o.context(), o.heldWindows(count), o.Limit, len(classes))
@@ -158,7 +158,7 @@ func (o Options) textDigest(tokens []int32, classes []string, count int) string 
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// compact moves tokens to the device, a byte each where that is enough.
+// compact moves tokens to the device, as bytes if they fit.
 func compact(s *torch.Scope, d torch.Device, tokens []int32, different int, shape ...int) *torch.Tensor {
 	if different > 256 {
 		return torch.FromOn(s, d, tokens[:product(shape)], shape...)
@@ -178,8 +178,8 @@ func product(shape []int) int {
 	return n
 }
 
-// on picks the windows. The label of a token is the next one, so inputs and labels are views of the same tokens, unless
-// windows are left out.
+// on picks the windows. The label of a token is the next token, so inputs and labels are views of the same tokens,
+// unless windows are left out.
 func (w windows) on(s *torch.Scope, all *torch.Tensor, context int) Split {
 	count := w.last - w.first
 	view := func(shift int) *torch.Tensor {
@@ -193,7 +193,7 @@ func (w windows) on(s *torch.Scope, all *torch.Tensor, context int) Split {
 		}
 		info, err := x.Info()
 		if err != nil {
-			return x // the scope knows why
+			return x // the scope holds the error
 		}
 		return s.IndexSelect(x, 0, torch.FromOn(s, info.Device, places, len(places)))
 	}
@@ -255,7 +255,7 @@ func textFiles(fsys files.FS, folder string, found []string) ([]string, error) {
 
 // tokenizer turns texts into tokens.
 type tokenizer struct {
-	names  []string // of all tokens
+	names  []string // names of all tokens
 	encode func(text string) []int32
 }
 

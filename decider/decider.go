@@ -16,29 +16,27 @@ import (
 // State is the input of a decision.
 type State struct {
 	Network   *model.Network
-	Left      time.Duration // of the budget
+	Left      time.Duration // remaining budget
 	Budget    time.Duration
-	Decisions int     // made before this one
-	Accuracy  float64 // on the validation split, last evaluated; zero before the first evaluation
-	// Step is the time of a step of training now; zero if unknown.
+	Decisions int     // earlier decisions
+	Accuracy  float64 // last accuracy on the validation split; zero before the first evaluation
+	// Step is the current time of a training step; zero means unknown.
 	Step time.Duration
-	// StepOf is the time of a step with another network, zero if unknown. Nil knows none.
+	// StepOf is the time of a step with another network, zero if unknown. Nil means that all are unknown.
 	StepOf func(n *model.Network) time.Duration
 	Curve  Curve
-	// Try trains a copy of the network with an action for some steps, at the cost of the time that it
-	// takes. Nil where nothing trains.
+	// Try trains a copy of the network with an action for some steps, and charges the time. Nil if nothing is trained.
 	Try func(a net2net.Action, steps int) (Trial, error)
 }
 
-// Curve is a summary of the learning curve up to a decision, of the last whole epoch. The zero
-// value is unknown.
+// Curve is a summary of the learning curve up to a decision, at the last whole epoch. The zero value means unknown.
 type Curve struct {
-	Loss float64 `json:"loss"` // of training in nats, mean over the steps
-	Fall float64 `json:"fall"` // logarithm of the loss in the epoch before over Loss; zero without an epoch before
-	Gap  float64 `json:"gap"`  // accuracy of training, while the weights changed, less that of validation
+	Loss float64 `json:"loss"` // training loss in nats, mean over the steps
+	Fall float64 `json:"fall"` // logarithm of the previous epoch's loss over Loss; zero without a previous epoch
+	Gap  float64 `json:"gap"`  // training accuracy, while the weights changed, minus validation accuracy
 }
 
-// Next is the curve after another epoch.
+// Next returns the curve after another epoch.
 func (c Curve) Next(loss, gap float64) Curve {
 	next := Curve{Loss: loss, Gap: gap}
 	if c.Loss > 0 && loss > 0 {
@@ -50,13 +48,13 @@ func (c Curve) Next(loss, gap float64) Curve {
 // Decision is an action and its probability.
 type Decision struct {
 	Action net2net.Action
-	// Probabilities of all candidate actions; nil if the decider has none.
+	// Probabilities of all candidate actions; nil if the decider has no probabilities.
 	Probabilities []float64
-	Trials        []Trial // that were made; nil if the decider makes none
+	Trials        []Trial // trials made; nil if the decider makes none
 }
 
-// ErrOpen means that a decider leaves a decision open. The job then saves its state before the
-// decision and ends: it can be resumed with any action.
+// ErrOpen means that a decider leaves a decision open. The job then saves its state before the decision and ends. It
+// can resume with any action.
 var ErrOpen = errors.New("the decision is left open")
 
 // Decider chooses actions.
@@ -68,10 +66,10 @@ type Decider interface {
 // None keeps every network. The zero value is ready.
 type None struct{}
 
-// Decide chooses no action.
+// Decide chooses the action none.
 func (None) Decide(context.Context, State) (Decision, error) { return Decision{}, nil }
 
-// Fixed chooses the same action every time. The zero value chooses none.
+// Fixed always chooses the same action. The zero value chooses none.
 type Fixed struct{ Action net2net.Action }
 
 // Decide chooses the action.
@@ -90,7 +88,7 @@ func (s Script) Decide(_ context.Context, state State) (Decision, error) {
 	return Decision{Action: s.Actions[state.Decisions]}, nil
 }
 
-// Likeliest is the index of the largest probability, the first of equals.
+// Likeliest is the index of the largest probability, the first of equal ones.
 func Likeliest[F float32 | float64](probabilities []F) int {
 	best := 0
 	for k, p := range probabilities {
@@ -108,12 +106,11 @@ var usualKinds = []net2net.Kind{"deepen", "widen"}
 type Random struct {
 	Seed  uint64
 	Kinds []net2net.Kind // allowed kinds; nil means deepen and widen
-	// Actions are the choices, as far as they fit, done with Surgery; empty means all of Kinds,
-	// and none.
+	// Actions are the choices, as far as they fit, done with Surgery. Empty means all of Kinds, and none.
 	Actions []net2net.Action
 	Surgery net2net.Options
-	// Original deepens only the blocks that the original could, by their numbers, also
-	// after others have grown; false uses Kinds.
+	// Original deepens only the blocks that the original could deepen, by their numbers, even after others have grown.
+	// False uses Kinds.
 	Original bool
 }
 
@@ -152,7 +149,7 @@ func (r Random) choices(n *model.Network) ([]net2net.Action, error) {
 	return append(actions, net2net.Action{}), nil
 }
 
-// Proposals returns the actions of some kinds that fit a network, and last, no action.
+// Proposals returns the actions of some kinds that fit a network, followed by the action none.
 func Proposals(n *model.Network, kinds []net2net.Kind) ([]net2net.Action, error) {
 	if kinds == nil {
 		kinds = usualKinds

@@ -11,8 +11,8 @@ import (
 // RegressionTree predicts a number from a row. Its nodes are in preorder: the left child is the
 // next node.
 type RegressionTree struct {
-	Feature []int32   // that a node compares; less than zero for a leaf
-	Cut     []float32 // rows below it go left; of a leaf the prediction
+	Feature []int32   // feature that a node compares; negative for a leaf
+	Cut     []float32 // rows below it go left; in a leaf, the prediction
 	Right   []int32   // index of the right child; zero for a leaf
 }
 
@@ -29,10 +29,9 @@ func (t *RegressionTree) predict(row []float32) float64 {
 	return float64(t.Cut[at])
 }
 
-// validate returns an error unless each path from the first node ends at a leaf and each node
-// is on one.
+// validate returns an error unless each path from the first node ends at a leaf and each node is on one.
 func (t *RegressionTree) validate(inputs int) error {
-	var ahead []int32 // right children that are still to come
+	var ahead []int32 // right children not reached yet
 	for k, feature := range t.Feature {
 		next, cut := int32(k+1), float64(t.Cut[k])
 		switch {
@@ -56,7 +55,7 @@ func (t *RegressionTree) validate(inputs int) error {
 	return errors.New("it has no leaf")
 }
 
-// forestFeatures are the inputs of forests: those of networks, what networks read from tokens, and
+// forestFeatures are the inputs of forests: the inputs of networks, the values that networks read from tokens, and
 // quantities relative to an untrained network.
 var forestFeatures = append(append([]feature{}, features...), []feature{
 	{"branch", func(c Choice, _ Situation) float64 { return yes(c.Action.Kind == "branch") }},
@@ -74,10 +73,10 @@ var forestFeatures = append(append([]feature{}, features...), []feature{
 	}},
 }...)
 
-// InputNames are the names of all inputs of choices; those of networks come first.
+// InputNames returns the names of all inputs of choices; inputs of networks come first.
 func InputNames() []string { return namesOf(forestFeatures) }
 
-// ForestRows returns the inputs of forests for each choice, standardized; unknown ones are the mean.
+// ForestRows returns the inputs of forests for each choice, standardized; unknown ones get the mean.
 func (s Situation) ForestRows(scale Scale) [][]float32 {
 	values := s.rows(forestFeatures)
 	scale.Apply(values)
@@ -100,7 +99,7 @@ func MeasureForestScale(situations []Situation) Scale {
 	return newScale(all)
 }
 
-// forestScores are the mean predictions of the trees for each choice.
+// forestScores returns the mean predictions of the trees for each choice.
 func (p *Structural) forestScores(s Situation) []float64 {
 	rows := s.ForestRows(p.Rows)
 	scores := make([]float64, len(rows))

@@ -9,10 +9,10 @@ import (
 	"graft/torch/weights"
 )
 
-// mostTrees bounds forests against damaged files.
+// mostTrees limits forests, as a check for damaged files.
 const mostTrees = 1 << 20
 
-// The tensors of a forest: the nodes of all trees, one tree after the other, and how many each has.
+// The tensors of a forest: the nodes of all trees, one tree after the other, and the number of nodes per tree.
 const (
 	forestSizes   = "forest.sizes"
 	forestFeature = "forest.feature"
@@ -20,7 +20,7 @@ const (
 	forestRight   = "forest.right"
 )
 
-// forestTensors are a forest for a file.
+// forestTensors returns a forest's tensors for a file.
 func forestTensors(forest []RegressionTree) []weights.Tensor {
 	var sizes, feature, right []int32
 	var cut []float32
@@ -30,7 +30,7 @@ func forestTensors(forest []RegressionTree) []weights.Tensor {
 	}
 	tensor := func(name string, dtype weights.DType, count int, values any) weights.Tensor {
 		t := weights.Tensor{Name: name, DType: dtype, Shape: []int64{int64(count)}}
-		t.Data, _ = binary.Append(nil, binary.LittleEndian, values) // numbers cannot fail
+		t.Data, _ = binary.Append(nil, binary.LittleEndian, values) // writing numbers cannot fail
 		return t
 	}
 	return []weights.Tensor{tensor(forestSizes, weights.Int32, len(sizes), sizes),
@@ -60,7 +60,7 @@ func forestOf(set *weights.Set, trees int) ([]RegressionTree, error) {
 	return cutForest(sizes, RegressionTree{feature, cut, right})
 }
 
-// cutForest cuts the nodes of all trees into trees.
+// cutForest splits the nodes of all trees into trees.
 func cutForest(sizes []int32, all RegressionTree) (forest []RegressionTree, err error) {
 	at := 0
 	for k, n := range sizes {

@@ -16,18 +16,17 @@ import (
 	"graft/vocab"
 )
 
-// Structural is a policy for any network. It scores each candidate action, and no action, from
-// the layers that the action changes, the whole network, the growth and the time left.
-// NewStructural and ReadStructural make it. It may be an ensemble of several members, which
-// learn independently and whose probabilities are averaged; or a forest of regression trees,
-// which predict how far a choice is ahead of the others.
+// Structural is a policy for any network. It scores each candidate action, including none, from the layers that the
+// action changes, the whole network, the growth and the time left. NewStructural and ReadStructural make it. It may be
+// an ensemble of members that learn independently and whose probabilities are averaged; or a forest of regression trees
+// that predict the advantage of a choice over the others.
 type Structural struct {
 	StructuralShape
 	StructuralOptions
-	Tokens, Rows Scale          // of the training data
+	Tokens, Rows Scale          // scales of the training data
 	Learned      []net2net.Kind // kinds of actions in the training data; nil before training
-	Targets      []string       // their operations and layers, as Observation.Target; nil is not known
-	Members      []Member       // at least one, but for a forest
+	Targets      []string       // their operations and layers, as Observation.Target; nil means unknown
+	Members      []Member       // at least one, except in a forest
 	Forest       []RegressionTree
 	// Notes describe the origin of the policy, for people. Nil means none.
 	Notes map[string]string
@@ -36,14 +35,13 @@ type Structural struct {
 // Member holds the values of one member's tensors.
 type Member [][]float64
 
-// StructuralOptions are the options of decisions. The zero value chooses the likeliest action
-// of those that are like the learned ones.
+// StructuralOptions are the options of decisions. The zero value chooses the likeliest action among the learned kinds.
 type StructuralOptions struct {
-	Actions     []net2net.Action // the choices, as far as they fit; empty means all of Kinds, and none
-	Kinds       []net2net.Kind   // of actions; nil means Targets, or Learned, or deepen and widen before training
+	Actions     []net2net.Action // choices, as far as they fit; empty means all of Kinds, and none
+	Kinds       []net2net.Kind   // kinds of actions; nil means Targets, or Learned, or deepen and widen before training
 	Surgery     net2net.Options  // options of the actions
 	Sample      bool             // sample actions; false chooses the likeliest
-	Seed        uint64           // of the samples, which depend on it and on the number of the decision alone
+	Seed        uint64           // seed of the samples; a sample depends only on it and on the number of the decision
 	Temperature float64          // divides logits; zero means 1
 }
 
@@ -55,7 +53,7 @@ func (o StructuralOptions) Validate() error {
 	return nil
 }
 
-// NewStructural draws an untrained policy with one member for data of some scales. A zero scale changes no value.
+// NewStructural draws an untrained policy with one member for data with the given scales. A zero scale keeps values.
 func NewStructural(shape StructuralShape, tokens, rows Scale, seed uint64) (*Structural, error) {
 	shape.EnsureDefaults()
 	if err := shape.Validate(); err != nil {
@@ -70,13 +68,14 @@ func (p *Structural) slots() []encoder.Slot {
 	return p.StructuralShape.slots(len(p.tokenNames()), len(features))
 }
 
-// graphs reports whether the policy tells kinds that only graphs have from others: whether it learned from such.
+// graphs reports whether the policy distinguishes the kinds of layers that only graphs have, because it learned from
+// graphs.
 func (p *Structural) graphs() bool { return len(p.Tokens.Mean) > len(vocab.Names(false)) }
 
 func (p *Structural) tokenNames() []string { return vocab.Names(p.graphs()) }
 
-// JoinStructural makes an ensemble of policies that learned from the same tables with different
-// seeds. All but the members comes from the first one.
+// JoinStructural makes an ensemble of policies that learned from the same tables with different seeds. Everything
+// except the members comes from the first policy.
 func JoinStructural(policies ...*Structural) (*Structural, error) {
 	if len(policies) == 0 {
 		return nil, fmt.Errorf("join policies: there is none")
@@ -181,7 +180,7 @@ func (p *Structural) kinds() []net2net.Kind {
 	return usualKinds
 }
 
-// observe returns what the policy may choose from.
+// observe returns the choices of the policy.
 func (p *Structural) observe(n *model.Network) (*Observation, error) {
 	if len(p.Actions) > 0 {
 		actions := slices.Clone(p.Actions)
@@ -199,7 +198,7 @@ func (p *Structural) observe(n *model.Network) (*Observation, error) {
 	return seen, err
 }
 
-// Fits returns an error if the policy can never adapt a network, which needs no weights.
+// Fits returns an error if the policy can never adapt a network. The network needs no weights.
 func (p *Structural) Fits(n *model.Network) error {
 	if err := p.judges(); err != nil {
 		return err
@@ -208,15 +207,14 @@ func (p *Structural) Fits(n *model.Network) error {
 	if err != nil {
 		return fmt.Errorf("the policy cannot read %s: %w", n.Name(), err)
 	}
-	if len(seen.Choices) > 1 { // more than no action
+	if len(seen.Choices) > 1 { // more than the action none
 		return nil
 	}
 	return fmt.Errorf("the policy weighs %s, and none of them fits %s; name actions or kinds that do, "+
 		"or take another policy or another network", p.weighs(), n.Name())
 }
 
-// Unlearned returns those of some kinds that the policy has not learned to judge. An untrained
-// policy may choose among all.
+// Unlearned returns the kinds that the policy has not learned to judge. An untrained policy may choose among all kinds.
 func (p *Structural) Unlearned(kinds []net2net.Kind) []net2net.Kind {
 	if p.Learned == nil {
 		return nil
@@ -225,8 +223,7 @@ func (p *Structural) Unlearned(kinds []net2net.Kind) []net2net.Kind {
 		func(k net2net.Kind) bool { return k == net2net.None || slices.Contains(p.Learned, k) })
 }
 
-// judges returns an error if the policy is to choose among actions that it has not learned to
-// judge.
+// judges returns an error if the policy would choose among actions that it has not learned to judge.
 func (p *Structural) judges() error {
 	asked := slices.Clone(p.Kinds)
 	for _, a := range p.Actions {
@@ -239,7 +236,7 @@ func (p *Structural) judges() error {
 	return nil
 }
 
-// weighs names the actions that the policy chooses from.
+// weighs returns the names of the actions that the policy chooses from.
 func (p *Structural) weighs() string {
 	switch {
 	case len(p.Actions) > 0:
@@ -250,7 +247,7 @@ func (p *Structural) weighs() string {
 	return fmt.Sprintf("actions of the kinds %v", p.kinds())
 }
 
-// Decide weighs all actions that fit the network, and chooses the likeliest or samples one.
+// Decide scores all actions that fit the network, and chooses the likeliest or samples one.
 func (p *Structural) Decide(ctx context.Context, s State) (Decision, error) {
 	if err := ctx.Err(); err != nil {
 		return Decision{}, err
@@ -278,5 +275,5 @@ func SampleIndex[F float32 | float64](probabilities []F, random *rand.Rand) int 
 			return k
 		}
 	}
-	return len(probabilities) - 1 // the sum is one but for rounding
+	return len(probabilities) - 1 // rounding: the sum may be below one
 }

@@ -10,11 +10,10 @@ import (
 	"graft/vocab"
 )
 
-// Batch is a batch of situations, converted to a structural policy's inputs, with each network
-// once. It holds any number of situations of any sizes.
+// Batch is a batch of situations, converted to a structural policy's inputs; each network is stored once. It holds any
+// number of situations of any sizes.
 type Batch struct {
-	// Starts is the index of each situation's first choice among all choices, and at last
-	// their number.
+	// Starts is the index of each situation's first choice among all choices, followed by their number.
 	Starts []int
 
 	drawings []encoder.Drawing
@@ -74,8 +73,8 @@ func (p *Observation) drawing(scale Scale, graphs bool) encoder.Drawing {
 	return d
 }
 
-// MeasureScales returns the scales of the tokens and rows of situations. Tokens of kinds that only graphs have give
-// these kinds values of their own.
+// MeasureScales returns the scales of the tokens and rows of situations. If tokens have kinds that only graphs have,
+// these kinds get values of their own.
 func MeasureScales(situations []Situation) (tokens, rows Scale, err error) {
 	var allTokens, allRows [][]float64
 	graphs := slices.ContainsFunc(situations,
@@ -100,7 +99,7 @@ func MeasureScales(situations []Situation) (tokens, rows Scale, err error) {
 type tensors struct {
 	drawings       *encoder.Drawings
 	rows           *torch.Tensor
-	targets, whole *torch.Tensor // rows of the encodings, for each choice
+	targets, whole *torch.Tensor // rows of the encodings per choice
 	count          int
 }
 

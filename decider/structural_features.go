@@ -12,10 +12,10 @@ import (
 type Situation struct {
 	*Observation
 	State
-	After []time.Duration // time of a step of training after each choice, zero if unknown; nil knows none
+	After []time.Duration // time of a training step after each choice, zero if unknown; nil means that all are unknown
 }
 
-// feature is a number of the order of one that describes a choice in a situation; NaN if unknown.
+// feature is a number of magnitude one that describes a choice in a situation; NaN means unknown.
 type feature struct {
 	name  string
 	value func(c Choice, s Situation) float64
@@ -56,7 +56,7 @@ var features = append([]feature{
 	{"gap", func(_ Choice, s Situation) float64 { return known(s.Curve.Loss > 0, s.Curve.Gap) }},
 }, waves()...)
 
-// known is a value, or NaN if it is unknown.
+// known returns a value, or NaN if it is unknown.
 func known(is bool, value float64) float64 {
 	if !is {
 		return math.NaN()
@@ -87,7 +87,7 @@ func scale2(x, bits float64) float64 { return math.Log2(1+math.Max(0, x)) / bits
 
 func growth(added, now float64) float64 { return math.Log1p(math.Max(0, added) / math.Max(1, now)) }
 
-// share is the share of the budget that is left.
+// share is the remaining share of the budget.
 func (s Situation) share() float64 {
 	if s.Budget <= 0 {
 		return 0
@@ -95,7 +95,7 @@ func (s Situation) share() float64 {
 	return s.Left.Seconds() / s.Budget.Seconds()
 }
 
-// steps is the number of training steps in the time left; zero if unknown.
+// steps is the number of training steps in the remaining time; zero means unknown.
 func (s Situation) steps() float64 {
 	if s.Step <= 0 {
 		return 0
@@ -114,7 +114,7 @@ func namesOf(features []feature) []string {
 	return names
 }
 
-// Features returns the features of each choice, in the order of featureNames; NaN is unknown.
+// Features returns the features of each choice, in the order of featureNames; NaN means unknown.
 func (s Situation) Features() [][]float64 { return s.rows(features) }
 
 func (s Situation) rows(features []feature) [][]float64 {

@@ -19,13 +19,12 @@ import (
 	"graft/vocab"
 )
 
-// The header of a policy's file is JSON under this name in the metadata of a
-// safetensors file.
+// The header of a policy's file is JSON under this name in the metadata of a safetensors file.
 const (
 	structuralKey     = "graft.policy"
 	structuralFormat  = "structural"
 	structuralVersion = 1
-	forestVersion     = 2 // of forests
+	forestVersion     = 2 // version of forests
 )
 
 type structuralHeader struct {
@@ -34,7 +33,7 @@ type structuralHeader struct {
 	Hidden  int               `json:"hidden"`
 	Rounds  int               `json:"rounds"`
 	Members int               `json:"members"`
-	Trees   int               `json:"trees,omitempty"` // of a forest, which has no members
+	Trees   int               `json:"trees,omitempty"` // number of trees of a forest, which has no members
 	Tokens  structuralInputs  `json:"tokens"`
 	Rows    structuralInputs  `json:"rows"`
 	Learned []net2net.Kind    `json:"learned"`
@@ -83,7 +82,7 @@ func (p *Structural) Set() (*weights.Set, error) {
 
 func memberName(k int, slot string) string { return fmt.Sprintf("member%d.%s", k, slot) }
 
-// Write saves the policy as one safetensors file, whole or not at all.
+// Write saves the policy as one safetensors file, atomically.
 func (p *Structural) Write(fsys files.FS, path string) error {
 	return files.WriteAtomic(fsys, path, p.Format)
 }
@@ -151,8 +150,8 @@ func StructuralOf(set *weights.Set) (*Structural, error) {
 	return p, nil
 }
 
-// spreadColumns gives rows of values, one for each name, a value for each feature of this program:
-// zero for those that an older policy does not know, so that it decides as it did.
+// spreadColumns expands rows of values, one value per name, to one value per feature of this program. Features that an
+// older policy lacks are zero, so it decides as before.
 func spreadColumns(values []float64, names []string) []float64 {
 	var spread []float64
 	for row := range slices.Chunk(values, len(names)) {
@@ -221,7 +220,7 @@ func (h *structuralHeader) validate() error {
 	return errors.Join(faults...)
 }
 
-// validate compares inputs with those of this program; a part of them is enough with fewer set.
+// validate compares inputs with this program's inputs; if fewer is set, a subset is valid.
 func (i structuralInputs) validate(what string, names []string, fewer bool) error {
 	if fewer && len(i.Names) > 0 {
 		names = slices.DeleteFunc(slices.Clone(names),
@@ -254,7 +253,7 @@ func floats(name string, shape []int, values []float64) weights.Tensor {
 	for _, size := range shape {
 		t.Shape = append(t.Shape, int64(size))
 	}
-	t.Data, _ = binary.Append(nil, binary.LittleEndian, values) // numbers cannot fail
+	t.Data, _ = binary.Append(nil, binary.LittleEndian, values) // writing numbers cannot fail
 	return t
 }
 

@@ -14,8 +14,8 @@ import (
 
 // StructuralShape holds the sizes of a structural policy.
 type StructuralShape struct {
-	Hidden int // values of an encoding and of each hidden layer; zero means 32
-	Rounds int // of the graph encoder; zero means 2
+	Hidden int // values per encoding and per hidden layer; zero means 32
+	Rounds int // message-passing rounds of the graph encoder; zero means 2
 }
 
 // EnsureDefaults fills unset sizes.
@@ -23,7 +23,7 @@ func (o *StructuralShape) EnsureDefaults() {
 	o.Hidden, o.Rounds = cmp.Or(o.Hidden, 32), cmp.Or(o.Rounds, 2)
 }
 
-// Bounds of shapes, far beyond useful sizes, against damaged files.
+// Limits of shapes, far beyond useful sizes, as a check for damaged files.
 const (
 	mostHidden  = 4096
 	mostRounds  = 64
@@ -43,7 +43,7 @@ func (o StructuralShape) graph(values int) encoder.GraphShape {
 	return encoder.GraphShape{Values: values, Hidden: o.Hidden, Rounds: o.Rounds}
 }
 
-// slots are the tensors of a member: the encoder's, then the scorer's.
+// slots returns the tensors of a member: the encoder's, then the scorer's.
 func (o StructuralShape) slots(values, rows int) []encoder.Slot {
 	h := o.Hidden
 	return append(o.graph(values).Slots(), encoder.Slot{Name: "target.weight", Shape: []int{h, h}},
@@ -58,10 +58,10 @@ const rowWeights = "row.weight"
 // scorers is the number of the scorer's slots.
 const scorers = 7
 
-// drawMember draws a member's values: uniform within one over the square root of the fan-in, as
-// PyTorch does. Biases are zero.
+// drawMember draws a member's values: uniform within one over the square root of the fan-in, as PyTorch does. Biases
+// are zero.
 func drawMember(slots []encoder.Slot, seed uint64) [][]float64 {
-	random := rand.New(rand.NewPCG(seed, 0x706f6c696379)) // a stream for policies alone
+	random := rand.New(rand.NewPCG(seed, 0x706f6c696379)) // a stream used only for policies
 	values := make([][]float64, len(slots))
 	for k, slot := range slots {
 		values[k] = make([]float64, model.Shape(slot.Shape).Count())

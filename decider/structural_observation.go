@@ -13,32 +13,32 @@ import (
 	"graft/vocab"
 )
 
-// Observation is a structural policy's observation of a network: its tokens and the candidate
-// actions. It does not depend on the time.
+// Observation is a structural policy's view of a network: its tokens and the candidate actions. It does not depend on
+// the time.
 type Observation struct {
 	Structure  *vocab.Structure
 	Choices    []Choice
-	Parameters int   // of the network, that an optimizer trains
-	Operations int64 // floating-point operations forward, for one example
-	Layers     int   // with parameters
-	Outputs    int   // of the last layer: classes
+	Parameters int   // trained parameters of the network
+	Operations int64 // floating-point operations of a forward pass, for one example
+	Layers     int   // layers with parameters
+	Outputs    int   // outputs of the last layer: classes
 }
 
 // Choice is a candidate action.
 type Choice struct {
 	Action     net2net.Action
-	Tokens     []int // that the action changes; none for no action
-	Parameters int   // that it adds
-	Operations int64 // that it adds, forward, for one example
-	Layers     int   // with parameters, that it adds
-	// Step is the time of a step of training after it; zero if unknown. A situation sets it.
+	Tokens     []int // tokens that the action changes; empty for the action none
+	Parameters int   // parameters that the action adds
+	Operations int64 // forward operations that the action adds, for one example
+	Layers     int   // layers with parameters that the action adds
+	// Step is the time of a training step after the action; zero means unknown. A situation sets it.
 	Step time.Duration
 
-	after *model.Network // bare; nil for no action
+	after *model.Network // network without tensors; nil for the action none
 }
 
-// Target says what an action does to which kind of layer, such as "deepen convolution": the first
-// one with weights that it changes. It is empty for no action.
+// Target names an action's operation and the kind of the first layer with weights that it changes, such as "deepen
+// convolution". It is empty for the action none.
 func (o *Observation) Target(c Choice) string {
 	if len(c.Tokens) == 0 {
 		return ""
@@ -46,7 +46,7 @@ func (o *Observation) Target(c Choice) string {
 	return fmt.Sprintf("%s %v", c.Action.Kind, o.firstKind(c))
 }
 
-// firstKind is the kind of the first layer with weights that an action changes, or of the first layer.
+// firstKind is the kind of the first layer with weights that an action changes, or else of the first layer.
 func (o *Observation) firstKind(c Choice) vocab.Kind {
 	first := o.Structure.Tokens[c.Tokens[0]].Kind
 	for _, k := range slices.Backward(c.Tokens) {
@@ -62,8 +62,8 @@ func NewObservation(n *model.Network, actions []net2net.Action, surgery net2net.
 	return observe(n, actions, surgery, false)
 }
 
-// ProposedObservation observes a network and all actions of some kinds that fit it, and no action.
-// Nil kinds mean deepen and widen.
+// ProposedObservation observes a network and all actions of some kinds that fit it, and the action none. Nil kinds mean
+// deepen and widen.
 func ProposedObservation(n *model.Network, kinds []net2net.Kind, surgery net2net.Options) (*Observation, error) {
 	actions, err := Proposals(n, kinds)
 	if err != nil {
@@ -72,7 +72,7 @@ func ProposedObservation(n *model.Network, kinds []net2net.Kind, surgery net2net
 	return observe(n, actions, surgery, true)
 }
 
-// observe fails on an impossible action, or skips it.
+// observe observes a network and actions. It skips impossible actions if skip is set, and fails on them otherwise.
 func observe(n *model.Network, actions []net2net.Action, surgery net2net.Options, skip bool) (*Observation, error) {
 	p, n := &Observation{}, bare(n)
 	changed, err := p.read(n, surgery)
@@ -101,7 +101,7 @@ func observe(n *model.Network, actions []net2net.Action, surgery net2net.Options
 	return p, nil
 }
 
-// read reads the tokens, and returns a function that lists those which an action changes.
+// read reads the tokens, and returns a function that lists the tokens that an action changes.
 func (p *Observation) read(n *model.Network,
 	surgery net2net.Options) (changed func(net2net.Action, *net2net.Change) ([]int, error), err error) {
 	if n.Graph != nil {
@@ -127,7 +127,7 @@ func (p *Observation) read(n *model.Network,
 	}, err
 }
 
-// changedNodes are the tokens of a graph's operators that read a tensor which an action changes, or copies.
+// changedNodes returns the tokens of a graph's operators that read a tensor changed or copied by an action.
 func (p *Observation) changedNodes(g *graph.Graph, c *net2net.Change) (tokens []int) {
 	touched, used := map[string]bool{}, map[string]bool{}
 	for _, m := range c.Graph.Moves {
@@ -153,7 +153,7 @@ func (p *Observation) changedNodes(g *graph.Graph, c *net2net.Change) (tokens []
 	return tokens
 }
 
-// bare copies a network without tensors, on which surgery is cheap.
+// bare returns a copy of a network without tensors, for cheap surgery.
 func bare(n *model.Network) *model.Network {
 	twin := &model.Network{Root: n.Sketch().Root, Input: n.Input, Graph: n.Graph}
 	for _, leaf := range twin.Leaves() {
@@ -174,7 +174,7 @@ func costs(n *model.Network) (parameters int, operations int64, layers int, err 
 	return parameters, operations, layers, err
 }
 
-// choice measures an action by applying it to a sketch.
+// choice describes an action by applying it to a sketch.
 func (p *Observation) choice(n *model.Network, a net2net.Action, surgery net2net.Options,
 	changed func(net2net.Action, *net2net.Change) ([]int, error)) (Choice, error) {
 	c := Choice{Action: a}
@@ -197,7 +197,7 @@ func (p *Observation) choice(n *model.Network, a net2net.Action, surgery net2net
 	return c, err
 }
 
-// situate returns the situation of a state; what steps take after each choice follows from StepOf.
+// situate returns the situation of a state; the times of steps after each choice come from StepOf.
 func (p *Observation) situate(s State) Situation {
 	all := Situation{Observation: p, State: s}
 	if s.StepOf == nil {
@@ -213,7 +213,7 @@ func (p *Observation) situate(s State) Situation {
 	return all
 }
 
-// changedLayers returns the layers of an action's block, or those that use its channels.
+// changedLayers returns the layers of an action's block, or the layers that use its channels.
 func changedLayers(t *tracing.Trace, a net2net.Action, compat net2net.Compat) ([]*tracing.Layer, error) {
 	if a.Kind == "widen" {
 		space, _, err := t.SpaceAt(a.Target)

@@ -7,18 +7,18 @@ import (
 	"graft/internal/stat"
 )
 
-// farthest clips scaled values, in standard deviations.
+// farthest is the limit of scaled values, in standard deviations.
 const farthest = 4
 
-// Scale standardizes values by the mean and the deviation of the training data. A value that was
-// constant there has a deviation of zero and is scaled to zero, since nothing could be learned
-// from it; an unknown value, NaN, is scaled to zero as well. The zero Scale keeps known values.
+// Scale standardizes values by the mean and the standard deviation of the training data. A value that was constant
+// there has a deviation of zero and is scaled to zero, since it taught nothing; an unknown value, NaN, is scaled to
+// zero as well. The zero Scale keeps known values.
 type Scale struct {
 	Mean      []float64 `json:"mean"`
 	Deviation []float64 `json:"deviation"`
 }
 
-// constant is the largest deviation that counts as rounding.
+// constant is the largest deviation that is treated as rounding.
 const constant = 1e-9
 
 // newScale measures the known values of at least one row.
@@ -42,7 +42,7 @@ func newScale(rows [][]float64) Scale {
 	return s
 }
 
-// Without hides inputs of choices: they are as if they had been constant.
+// Without hides inputs of choices by treating them as constant.
 func (s Scale) Without(names []string) Scale {
 	s.Deviation = slices.Clone(s.Deviation)
 	for k, name := range InputNames()[:len(s.Deviation)] {

@@ -13,14 +13,14 @@ import (
 
 // MemberTrainer trains a policy's first member on fixed cases, each step by Logits and Step.
 type MemberTrainer struct {
-	Policy *Structural // whose first member learns
+	Policy *Structural // its first member learns
 
 	scope     *torch.Scope
 	member    *member
 	inputs    *tensors
 	optimizer *torch.Optimizer
-	step      *torch.Scope  // of the current step; nil between steps
-	logits    *torch.Tensor // of the current step
+	step      *torch.Scope  // scope of the current step; nil between steps
+	logits    *torch.Tensor // logits of the current step
 }
 
 // NewMemberTrainer makes the training of a policy's first member by an optimizer.
@@ -48,7 +48,7 @@ func (p *MemberTrainer) Logits() ([]float64, error) {
 	return torch.Values[float64](p.logits)
 }
 
-// Step ascends along a gradient with respect to the logits of the last call of Logits.
+// Step ascends along a gradient with respect to the logits from the last call of Logits.
 func (p *MemberTrainer) Step(gradient []float64) error {
 	defer p.end()
 	if p.step == nil || len(gradient) != p.inputs.count {
@@ -92,7 +92,7 @@ func (p *MemberTrainer) state() map[string]*torch.Tensor {
 	return all
 }
 
-// Save adds the training state to a set for a file.
+// Save adds the training state to a set of tensors.
 func (p *MemberTrainer) Save(set *weights.Set) error {
 	state := p.state()
 	for _, name := range sortedNames(state) {
@@ -105,7 +105,7 @@ func (p *MemberTrainer) Save(set *weights.Set) error {
 	return nil
 }
 
-// Restore restores the state of Save.
+// Restore restores the state written by Save.
 func (p *MemberTrainer) Restore(set *weights.Set) error {
 	p.end()
 	state := p.state()

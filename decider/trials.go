@@ -8,25 +8,25 @@ import (
 	"graft/net2net"
 )
 
-// Trial holds what evaluation says of an action after some steps of training on a copy of the network.
+// Trial is the evaluation of an action after some steps of training on a copy of the network.
 type Trial struct {
-	Action   net2net.Action `json:"action"`   // that was tried
-	Loss     float64        `json:"loss"`     // on the validation split, in nats
-	Accuracy float64        `json:"accuracy"` // on it
+	Action   net2net.Action `json:"action"`   // action that was tried
+	Loss     float64        `json:"loss"`     // validation loss, in nats
+	Accuracy float64        `json:"accuracy"` // validation accuracy
 }
 
 // ErrNoTrial means that an action cannot be tried: it does not fit, or the budget has no time left for it.
 var ErrNoTrial = errors.New("the action cannot be tried")
 
-// Trials tries every choice for some steps on a copy of the network, and takes the one whose validation loss is
-// the lowest then, the first of equals. The loss right after surgery says nothing, since surgery keeps it;
-// trials cost time of the budget.
+// Trials tries every choice for some steps on a copy of the network, and selects the one with the lowest validation
+// loss, the first of equal ones. The loss right after surgery does not help, since surgery keeps it. Trials cost time
+// of the budget.
 type Trials struct {
-	Random     // whose choices it tries
-	Steps  int // of each trial; zero means DefaultTrialSteps
+	Random     // source of the choices
+	Steps  int // steps per trial; zero means DefaultTrialSteps
 }
 
-// DefaultTrialSteps is long enough for new weights to move, and short beside an epoch.
+// DefaultTrialSteps is long enough for new weights to change, and short compared with an epoch.
 const DefaultTrialSteps = 32
 
 // Decide tries all choices.

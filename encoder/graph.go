@@ -1,5 +1,5 @@
-// Package encoder encodes the tokens of a network along its edges: in each round a token
-// receives messages from those before and after it, wherever the network branches.
+// Package encoder encodes the tokens of a network along its edges: in each round a token receives messages from the
+// tokens before and after it, on all branches of the network.
 package encoder
 
 import (
@@ -16,13 +16,13 @@ type Slot struct {
 
 // GraphShape holds the dimensions of a graph encoder.
 type GraphShape struct {
-	Values int `json:"values"` // of a token
-	Hidden int `json:"hidden"` // values of an encoding
-	Rounds int `json:"rounds"` // of messages between neighbours; zero means none
+	Values int `json:"values"` // values per token
+	Hidden int `json:"hidden"` // values per encoding
+	Rounds int `json:"rounds"` // rounds of messages between neighbours; zero means none
 }
 
-// Slots are its tensors: one layer for the tokens, and for each round one for the
-// token itself, one for those before and one for those after it.
+// Slots returns its tensors: one layer for the tokens, and for each round one for the token itself, one for the tokens
+// before it and one for the tokens after it.
 func (g GraphShape) Slots() []Slot {
 	slots := []Slot{{"token.weight", []int{g.Hidden, g.Values}}, {"token.bias", []int{g.Hidden}}}
 	for r := range g.Rounds {
@@ -36,23 +36,21 @@ func (g GraphShape) Slots() []Slot {
 
 // Drawing is the input of a graph encoder for one network.
 type Drawing struct {
-	Values [][]float64 // of each token, equally many
-	Before [][]int     // for each token, those that it is fed by
-	// Picks are sets of tokens whose mean encoding is wanted. The mean of none is
-	// zero.
+	Values [][]float64 // values of each token, equal in number
+	Before [][]int     // for each token, its direct predecessors
+	// Picks are sets of tokens; the encoder returns the mean encoding of each. The mean of an empty set is zero.
 	Picks [][]int
 }
 
-// Drawings are many networks on LibTorch's side, filled up to the size of the
-// largest with tokens that send to none.
+// Drawings holds many networks as tensors, padded to the size of the largest with tokens that have no edges.
 type Drawings struct {
-	Picks int // of each network, filled up with empty ones
+	Picks int // picks per network, padded with empty ones
 
 	count                        int
 	tokens, before, after, picks *torch.Tensor
 }
 
-// NewDrawings puts networks side by side. The scope owns them.
+// NewDrawings combines networks. The scope owns the result.
 func NewDrawings(s *torch.Scope, all []Drawing) (*Drawings, error) {
 	size, values := 0, 0
 	d := &Drawings{count: len(all)}
@@ -88,7 +86,7 @@ func NewDrawings(s *torch.Scope, all []Drawing) (*Drawings, error) {
 	return d, s.Err()
 }
 
-// reversed returns, for each token, the tokens that it feeds.
+// reversed returns, for each token, its direct successors.
 func reversed(before [][]int) [][]int {
 	after := make([][]int, len(before))
 	for k, from := range before {
@@ -99,7 +97,7 @@ func reversed(before [][]int) [][]int {
 	return after
 }
 
-// table is weights with which tokens are added up, for each network a matrix.
+// table holds the weights of sums over tokens, one matrix per network.
 type table struct {
 	values              []float64
 	count, rows, tokens int
@@ -109,7 +107,7 @@ func newTable(count, rows, tokens int) *table {
 	return &table{make([]float64, count*rows*tokens), count, rows, tokens}
 }
 
-// mean lets a row be the mean of a set.
+// mean sets a row to the mean over a set.
 func (t *table) mean(g, row int, set []int) {
 	at := t.values[(g*t.rows+row)*t.tokens:]
 	for _, k := range set {
@@ -121,9 +119,9 @@ func (t *table) tensor(s *torch.Scope) *torch.Tensor {
 	return torch.From(s, t.values, t.count, t.rows, t.tokens)
 }
 
-// Graph is an encoder that sends each token the values of those that feed it and those
-// that it feeds, for some rounds: after each, a token's encoding is a layer on its
-// own, on the mean of those before and on the mean of those after it.
+// Graph is an encoder that exchanges values between each token and its neighbours for some rounds. After each round, a
+// token's encoding is a layer on its own encoding, on the mean of the tokens before it and on the mean of the tokens
+// after it.
 type Graph struct {
 	shape   GraphShape
 	tensors []*torch.Tensor
@@ -132,8 +130,7 @@ type Graph struct {
 // Bind makes an encoder of tensors, in the order of Slots.
 func (g GraphShape) Bind(tensors []*torch.Tensor) *Graph { return &Graph{g, tensors} }
 
-// Encode gives the mean encodings of all picks: a matrix with Picks rows for each
-// network. Gradients flow through it.
+// Encode returns the mean encodings of all picks: a matrix with Picks rows per network. Gradients flow through it.
 func (g *Graph) Encode(s *torch.Scope, d *Drawings) *torch.Tensor {
 	w := g.tensors
 	h := s.Tanh(s.Linear(d.tokens, w[0], w[1]))

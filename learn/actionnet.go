@@ -8,13 +8,13 @@ import (
 	"graft/learn/dense"
 )
 
-// actionNet gives values of actions.
+// actionNet computes values of actions.
 type actionNet interface {
 	// values returns the values of all actions, state after state; valid until the next call.
 	values(states []Observation) []float64
-	// descend moves the parameters against the derivatives of what the last call of values returned.
+	// descend moves the parameters against the derivatives with respect to the results of the last call of values.
 	descend(slope []float64, clip float64) error
-	// adopt takes the parameters of a network of the same kind.
+	// adopt copies the parameters of a network of the same kind.
 	adopt(other actionNet) error
 }
 
@@ -39,7 +39,7 @@ func newActionNet(o *DQNOptions, random *rand.Rand) (actionNet, error) {
 	return &denseValues{n, n.NewPass(o.Batch), &dense.Adam{Rate: o.Rate, Corrected: true}}, nil
 }
 
-// denseValues reads the values of observations.
+// denseValues computes values from the values of observations.
 type denseValues struct {
 	*dense.Network
 	pass      *dense.Pass
@@ -65,8 +65,8 @@ func (d *denseValues) adopt(other actionNet) error {
 	return d.SetParams(other.(*denseValues).Params)
 }
 
-// graphValues reads graphs: the value of a state and what each action adds, less their mean (Wang et al.,
-// Dueling network architectures, 2016).
+// graphValues computes values from graphs: the value of a state plus the advantage of each action minus their mean
+// (Wang et al., Dueling network architectures, 2016).
 type graphValues struct{ *GraphNet }
 
 func (g *graphValues) values(states []Observation) (all []float64) {

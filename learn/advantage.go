@@ -2,13 +2,13 @@ package learn
 
 import "math"
 
-// Discounts weigh what comes later.
+// Discounts weigh later rewards.
 type Discounts struct {
-	Gamma  float64 // of a step of time, from 0 to 1; zero means 0.99
-	Lambda float64 // of an action, between its own estimate and what was seen, from 0 to 1; zero means 0.95
+	Gamma  float64 // discount per step of time, from 0 to 1; zero means 0.99
+	Lambda float64 // weight per action of later rewards against the estimate, from 0 to 1; zero means 0.95
 }
 
-// EnsureDefaults fills what is zero.
+// EnsureDefaults replaces zeros by their defaults.
 func (d *Discounts) EnsureDefaults() {
 	if d.Gamma == 0 {
 		d.Gamma = 0.99
@@ -18,8 +18,8 @@ func (d *Discounts) EnsureDefaults() {
 	}
 }
 
-// Advantages are generalised advantage estimates (Schulman et al., ICLR 2016), and the returns that
-// values should predict. Only actions after which time goes on are discounted.
+// Advantages returns generalised advantage estimates (Schulman et al., ICLR 2016), and the returns that values should
+// predict. Only actions with elapsed time are discounted.
 func Advantages(steps []Step, d Discounts) (advantages, returns []float64) {
 	advantages, returns = make([]float64, len(steps)), make([]float64, len(steps))
 	later := 0.0 // advantage of the next step in the same episode

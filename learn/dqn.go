@@ -10,32 +10,33 @@ import (
 	"graft/learn/replay"
 )
 
-// DQNOptions configure the learning of action values (Mnih et al., Nature 518, 2015) with the
-// extensions that Hessel et al. (Rainbow, AAAI 2018) compare.
+// DQNOptions configure the learning of action values (Mnih et al., Nature 518, 2015) with the extensions compared by
+// Hessel et al. (Rainbow, AAAI 2018).
 type DQNOptions struct {
 	Inputs, Actions int   // values of an observation, and actions; required without Graph
 	Hidden          []int // widths of hidden layers; none means 64 and 64
-	// Graph shapes a network that reads graphs, whose logits and value are a duel; nil takes one that reads values.
+	// Graph shapes a network that reads graphs, with a dueling head; nil means a network that reads values.
 	Graph *GraphOptions
 	Rate  float64 // Adam's learning rate; zero means 0.0005
-	Gamma float64 // discount of a step of time; zero means 0.99
-	// the network that learns chooses the action whose target value counts; false takes the target's best
+	Gamma float64 // discount per step of time; zero means 0.99
+	// double Q-learning: the online network selects the action that the target values; false uses the target's best
+	// action
 	Double     bool
-	Duel       bool    // a value and advantages in place of one value for each action
-	Ahead      int     // actions whose rewards are seen before a value counts; zero means 1
-	Capacity   int     // transitions that are kept; zero means 50000
-	Alpha      float64 // exponent of priorities; zero draws evenly
-	Beta       float64 // share of what priorities prefer that weights undo; zero means 1
-	Batch      int     // transitions in a gradient; zero means 64
+	Duel       bool    // dueling network: a value and advantages instead of one value per action
+	Ahead      int     // actions of multi-step returns before a value is added; zero means 1
+	Capacity   int     // transitions in the memory; zero means 50000
+	Alpha      float64 // exponent of priorities; zero samples evenly
+	Beta       float64 // share of the priorities' bias that weights correct; zero means 1
+	Batch      int     // transitions per gradient; zero means 64
 	Fill       int     // transitions before learning begins; zero means 1000
 	Every      int     // actions between gradients; zero means 4
 	Sync       int     // gradients between copies to the target; zero means 250
-	Explore    float64 // share of random actions in the end; zero means 0.02
-	ExploreFor int     // actions over which that share falls from one; zero means 10000, less than zero none
-	MaxNorm    float64 // bound of the gradient's norm; zero means 10
+	Explore    float64 // final share of random actions; zero means 0.02
+	ExploreFor int     // actions to the final share; zero means 10000, negative starts at it
+	MaxNorm    float64 // upper bound of the gradient's norm; zero means 10
 }
 
-// EnsureDefaults fills what is zero.
+// EnsureDefaults replaces zeros by their defaults.
 func (o *DQNOptions) EnsureDefaults() {
 	for value, otherwise := range map[*float64]float64{&o.Rate: 5e-4, &o.Gamma: 0.99, &o.Beta: 1, &o.Explore: 0.02,
 		&o.MaxNorm: 10} {
@@ -54,24 +55,24 @@ func (o *DQNOptions) EnsureDefaults() {
 	}
 }
 
-// priorityEps keeps transitions without error in play; the value is that of Schaul et al. (2016).
+// priorityEps gives transitions without error a chance to be drawn; the value is from Schaul et al. (2016).
 const priorityEps = 1e-6
 
-// transition is some actions of an episode in a row: the first, the discounted rewards, and what
-// followed.
+// transition is a run of consecutive actions of an episode: the first action, the discounted rewards, and the state
+// that followed.
 type transition struct {
 	from, to Observation
 	action   int
 	reward   float64
-	discount float64 // of the value of what followed; zero where the episode ended
+	discount float64 // discount of the value of the state that followed; zero if the episode ended
 }
 
 // DQN learns values of actions.
 type DQN struct {
 	DQNOptions
-	Ended []Episode // that have ended
+	Ended []Episode // episodes that have ended
 
-	players []*player // that act in turn
+	players []*player // they act in turn
 	random  *rand.Rand
 	online  actionNet
 	target  actionNet
@@ -80,18 +81,18 @@ type DQN struct {
 	learned int
 }
 
-// player is an episode under way.
+// player is a running episode.
 type player struct {
 	env     Env
-	explore float64      // share of random actions in the end
-	recent  []transition // whose rewards are not all seen
+	explore float64      // final share of random actions
+	recent  []transition // transitions that still wait for rewards
 	running bool
 	reward  float64
 	length  int
 }
 
-// NewDQN draws a network. Of several environments, which act in turn, the k-th explores with a share of
-// Explore to the power of 1+7k/(n-1) in the end (Horgan et al., Distributed prioritized experience replay, 2018).
+// NewDQN draws a network. Several environments act in turn; the k-th has a final share of random actions of Explore to
+// the power of 1+7k/(n-1) (Horgan et al., Distributed prioritized experience replay, 2018).
 func NewDQN(o DQNOptions, seed uint64, envs ...Env) (*DQN, error) {
 	o.EnsureDefaults()
 	d := &DQN{DQNOptions: o, random: rand.New(rand.NewPCG(seed, 0))}
@@ -115,10 +116,10 @@ func NewDQN(o DQNOptions, seed uint64, envs ...Env) (*DQN, error) {
 	return d, d.target.adopt(d.online)
 }
 
-// Best is the action of the highest value among those that the mask allows.
+// Best returns the action with the highest value among the actions that the mask allows.
 func (d *DQN) Best(o Observation) int { return best(d.online.values([]Observation{o}), o.Mask) }
 
-// GraphNet is the network that reads graphs, whose likeliest action is the best one; nil where there is none.
+// GraphNet returns the network that reads graphs, whose likeliest action is the best one; nil if there is none.
 func (d *DQN) GraphNet() *GraphNet {
 	if n, ok := d.online.(*graphValues); ok {
 		return n.GraphNet
@@ -136,7 +137,7 @@ func best(values []float64, mask []bool) int {
 	return at
 }
 
-// Learn takes so many actions, and learns from them.
+// Learn takes a number of actions, and learns from them.
 func (d *DQN) Learn(ctx context.Context, actions int) error {
 	for range actions {
 		if ctx.Err() != nil {
@@ -202,7 +203,7 @@ func copied(o Observation) Observation {
 	return Observation{slices.Clone(o.Values), slices.Clone(o.Mask)}
 }
 
-// remember adds an outcome to the transitions that wait for it, and stores those that have seen enough.
+// remember adds an outcome to the waiting transitions, and stores the complete ones.
 func (d *DQN) remember(p *player, t transition, o Outcome) {
 	p.recent = append(p.recent, t)
 	gamma := math.Pow(d.Gamma, float64(o.Elapsed))
@@ -226,7 +227,7 @@ func (d *DQN) remember(p *player, t transition, o Outcome) {
 				priority = 1
 			}
 		}
-		_ = d.memory.Add(first, priority) // it is finite
+		_ = d.memory.Add(first, priority) // the priority is finite
 	}
 }
 

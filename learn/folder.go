@@ -20,8 +20,7 @@ const figuresTable = "learning"
 // learnersName is the folder of the learners in a run folder.
 const learnersName = "learners"
 
-// Folder records a study in a run folder: a table of figures, and a file for each learner. OpenFolder
-// makes it.
+// Folder records a study in a run folder: a table of figures, and one file per learner. OpenFolder makes it.
 type Folder struct {
 	run  *results.Run
 	fsys files.FS
@@ -29,8 +28,8 @@ type Folder struct {
 	rows *results.Stream
 }
 
-// OpenFolder opens the table of a run folder, which the caller closes. Its rows are those of learners,
-// which tell them again. The table has the seed, the step, and a column for each value of a row.
+// OpenFolder opens the table of a run folder, which the caller closes. Learners write its existing rows again. The
+// table has the seed, the step, and a column for each value of a row.
 func OpenFolder(fsys files.FS, run *results.Run, values []results.Column) (*Folder, error) {
 	columns := append([]results.Column{{Name: "seed", Kind: results.Int}, {Name: "step", Kind: results.Int}}, values...)
 	rows, err := run.Stream(figuresTable, columns)
@@ -43,10 +42,10 @@ func OpenFolder(fsys files.FS, run *results.Run, values []results.Column) (*Fold
 	return &Folder{run: run, fsys: fsys, rows: rows}, fsys.MkdirAll(run.Path(learnersName))
 }
 
-// Step does nothing: a folder holds no single steps.
+// Step does nothing: a folder does not record single steps.
 func (f *Folder) Step(uint64, Learner) {}
 
-// Row adds a row. Values that are not a number are missing.
+// Row adds a row. NaN values are missing values.
 func (f *Folder) Row(r Row) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -82,7 +81,7 @@ func (f *Folder) path(seed uint64) string {
 	return f.run.Path(filepath.Join(learnersName, fmt.Sprintf("seed-%d.safetensors", seed)))
 }
 
-// Finish puts the rows of all seeds in the order given: what learned at once has told them as they came.
+// Finish sorts the rows of all seeds in the order given: parallel learners wrote them in order of arrival.
 func (f *Folder) Finish(all ...[]Row) error {
 	if err := f.rows.Truncate(0); err != nil {
 		return err

@@ -6,18 +6,17 @@ import (
 	"math/rand/v2"
 )
 
-// GradientOptions configure one policy gradient on a rollout. Lambda one and no critic are REINFORCE
-// (Williams, Machine Learning 8, 1992); with a critic it is an advantage actor-critic (Mnih et al., ICML
-// 2016).
+// GradientOptions configure one policy gradient on a rollout. With a lambda of one and without a critic it is REINFORCE
+// (Williams, Machine Learning 8, 1992); with a critic it is an advantage actor-critic (Mnih et al., ICML 2016).
 type GradientOptions struct {
-	Discounts         // of what comes later; zero is their defaults
-	Critic    bool    // subtracts the values of states, which learn too; false subtracts the mean return
+	Discounts         // discounts of later rewards; zero means their defaults
+	Critic    bool    // subtracts the values of states, which are learned too; false subtracts the mean return
 	ValueLoss float64 // weight of half the mean square error of values; zero means 1
-	Entropy   float64 // weight of the entropy; zero gives none
-	MaxNorm   float64 // bound of the gradient's norm; zero means 0.5
+	Entropy   float64 // weight of the entropy; zero means none
+	MaxNorm   float64 // upper bound of the gradient's norm; zero means 0.5
 }
 
-// UpdateGradient takes one step by all steps of a rollout.
+// UpdateGradient takes one optimizer step on all steps of a rollout.
 func UpdateGradient(m Model, steps []Step, o GradientOptions) error {
 	o.EnsureDefaults()
 	if o.ValueLoss == 0 {
@@ -53,7 +52,7 @@ func UpdateGradient(m Model, steps []Step, o GradientOptions) error {
 	return nil
 }
 
-// blind are steps whose states have no values.
+// blind returns the steps without the values of their states.
 func blind(steps []Step) []Step {
 	all := make([]Step, len(steps))
 	for k, s := range steps {
@@ -66,23 +65,22 @@ func blind(steps []Step) []Step {
 // Example is a decision to imitate.
 type Example struct {
 	Observation
-	Actions []int   // that are right, at least one
-	Return  float64 // sum of the rewards that followed; only ImitationOptions.ValueLoss reads it
+	Actions []int   // right actions, at least one
+	Return  float64 // sum of the rewards that followed; used only by ImitationOptions.ValueLoss
 }
 
 // ImitationOptions configure learning from decisions of another scheduler or agent.
 type ImitationOptions struct {
 	Epochs  int     // passes over the examples; zero means 1
-	Batch   int     // examples in a gradient; zero means 64
+	Batch   int     // examples per gradient; zero means 64
 	Segment int     // consecutive examples that stay together in a batch; zero means 1
-	MaxNorm float64 // bound of the gradient's norm; zero means none
-	// ValueLoss is the weight of half the mean square error of values against returns; zero leaves values
-	// as they are.
+	MaxNorm float64 // upper bound of the gradient's norm; zero means none
+	// ValueLoss is the weight of half the mean square error of values against returns. Zero does not train values.
 	ValueLoss float64
 }
 
-// Imitate lets a model repeat decisions, by the logarithm of its probability of a right action. It
-// returns the mean of the last pass. Random shuffles the examples.
+// Imitate trains a model to repeat decisions, by the logarithm of its probability of a right action. It returns the
+// mean loss of the last pass. Random shuffles the examples.
 func Imitate(m Model, examples []Example, o ImitationOptions, random *rand.Rand) (loss float64, err error) {
 	if o.Epochs == 0 {
 		o.Epochs = 1
@@ -104,10 +102,10 @@ func Imitate(m Model, examples []Example, o ImitationOptions, random *rand.Rand)
 	return loss, nil
 }
 
-// leastRight keeps the gradient of an example finite whose right actions the model all but excludes.
+// leastRight keeps the gradient finite if the model almost excludes an example's right actions.
 const leastRight = 1e-30
 
-// imitateBatch takes a step by some examples, and returns the sum of their losses before it.
+// imitateBatch takes one optimizer step on some examples, and returns the sum of their losses before it.
 func imitateBatch(m Model, examples []Example, places []int, o ImitationOptions) (loss float64, err error) {
 	states := make([]Observation, len(places))
 	for k, place := range places {
@@ -137,7 +135,7 @@ func imitateBatch(m Model, examples []Example, places []int, o ImitationOptions)
 	return loss, m.Descend(d, ofValues, o.MaxNorm)
 }
 
-// shuffled is a random order of numbers below n, of which so many consecutive ones stay together.
+// shuffled returns a random order of the numbers below n. Runs of together consecutive numbers stay together.
 func shuffled(n, together int, random *rand.Rand) []int {
 	together = max(1, together)
 	order := make([]int, 0, n)

@@ -13,24 +13,24 @@ import (
 
 // Graph is a directed graph whose nodes and edges have features.
 type Graph struct {
-	Nodes [][]float64 // features of each
-	Edges [][2]int    // from and to, places in Nodes
+	Nodes [][]float64 // features of each node
+	Edges [][2]int    // source and target, as indices in Nodes
 	Ties  [][]float64 // features of each edge
 }
 
 // GraphOptions shape an agent that reads a graph.
 type GraphOptions struct {
-	Graphs           []Graph // that observations name; required
-	Globals, Actions int     // values of an observation beside its graph, and actions; required
-	Rounds           int     // of messages; zero means 2
-	Message          int     // values of a message, even; zero means 32
-	Hidden           int     // values of a node between rounds; zero means 64
-	Out              int     // values of a graph in the end; zero means 16
-	GlobalOut        int     // values that the globals become; zero means 8
+	Graphs           []Graph // graphs that observations refer to; required
+	Globals, Actions int     // values of an observation in addition to its graph, and actions; required
+	Rounds           int     // rounds of messages; zero means 2
+	Message          int     // values per message, even; zero means 32
+	Hidden           int     // values per node between rounds; zero means 64
+	Out              int     // values of the graph's embedding; zero means 16
+	GlobalOut        int     // values of the globals' embedding; zero means 8
 	Head             int     // width of the hidden layers of logits and value; zero means 256
-	ZeroSources      bool    // nodes that no edge reaches become zero
+	ZeroSources      bool    // sets nodes without incoming edges to zero
 	Rate             float64 // Adam's learning rate; zero means 0.0003
-	Eps              float64 // Adam's; zero means 1e-5
+	Eps              float64 // Adam's epsilon; zero means 1e-5
 }
 
 func (o *GraphOptions) ensureDefaults() {
@@ -69,28 +69,27 @@ func (o *GraphOptions) validate() error {
 	return nil
 }
 
-// GraphNet is a [Model] that passes messages along the edges of a graph and averages what its nodes
-// become, as PAC-ML's does (Parsonson et al., 2023). The first value of an observation is the place of
-// its graph among those of the options; its globals follow. The graphs of a batch are read once each,
-// however many observations name them.
+// GraphNet is a [Model] that passes messages along the edges of a graph and averages the resulting node values, as
+// PAC-ML does (Parsonson et al., 2023). The first value of an observation is the index of its graph in the options; its
+// globals follow. Each graph of a batch is read once, regardless of the number of observations that refer to it.
 type GraphNet struct {
 	o         GraphOptions
 	rounds    []round
-	nets      []*dense.Network // all, in the order of Params
+	nets      []*dense.Network // all networks, in the order of Params
 	globals   *dense.Network
 	logits    *dense.Network
 	value     *dense.Network
 	optimizer *dense.Adam
-	changes   *int // of the parameters; twins share it
+	changes   *int // number of changes of the parameters, shared by twins
 
-	readings   []*reading // by graph; nil where it was not read
+	readings   []*reading // by graph; nil if the graph was not read
 	last       []Observation
 	globalPass *dense.Pass
 	logitPass  *dense.Pass
 	valuePass  *dense.Pass
 }
 
-// round is the networks of a round of messages.
+// round holds the networks of a round of messages.
 type round struct{ node, tie, reduce *dense.Network }
 
 // NewGraphNet draws an agent. Hidden layers of logits and values are orthogonal, as in [NewMLP].
@@ -133,7 +132,7 @@ func NewGraphNet(o GraphOptions, random *rand.Rand) (*GraphNet, error) {
 	return m, nil
 }
 
-// fresh makes room of its own.
+// fresh allocates its own memory.
 func (m *GraphNet) fresh() {
 	m.readings, m.last = make([]*reading, len(m.o.Graphs)), nil
 	m.room(1)
@@ -143,15 +142,15 @@ func (m *GraphNet) room(batch int) {
 	m.globalPass, m.logitPass, m.valuePass = m.globals.NewPass(batch), m.logits.NewPass(batch), m.value.NewPass(batch)
 }
 
-// Twin is an agent that shares the weights, for another goroutine.
+// Twin returns an agent that shares the weights, for another goroutine.
 func (m *GraphNet) Twin() Agent {
 	twin := *m
 	twin.fresh()
 	return &twin
 }
 
-// Params are the parameters: of each round those of nodes, edges and messages, each a normalization and
-// a layer; of the globals likewise; of logits and of value two layers each.
+// Params returns the parameters: for each round, of nodes, edges and messages, each a normalization and a layer; then
+// the same for the globals; then two layers each for logits and value.
 func (m *GraphNet) Params() [][]float64 { return params(m.nets) }
 
 // Score scores one state.
@@ -179,7 +178,7 @@ func (m *GraphNet) embed(states []Observation) (inputs []float64) {
 	return inputs
 }
 
-// reading returns what a graph becomes.
+// reading returns the embedding of a graph.
 func (m *GraphNet) reading(graph int) *reading {
 	if m.readings[graph] == nil {
 		m.readings[graph] = newReading(m, &m.o.Graphs[graph])
@@ -210,7 +209,7 @@ func (m *GraphNet) Descend(logits [][]float64, values []float64, clip float64) e
 	return m.optimizer.Step(m.Params(), gradients)
 }
 
-// gradients returns the gradients of all parameters from the derivatives by the results of the last Forward.
+// gradients returns the gradients of all parameters, given the derivatives by the results of the last Forward.
 func (m *GraphNet) gradients(logits [][]float64, values []float64) [][]float64 {
 	var flat []float64
 	for _, row := range logits {

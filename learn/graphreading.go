@@ -6,22 +6,22 @@ import (
 	"graft/learn/dense"
 )
 
-// reading is a graph on its way through the rounds of a [GraphNet].
+// reading is a graph during the rounds of a [GraphNet].
 type reading struct {
 	graph   *Graph
-	into    []float64 // of each node: messages that reach it, with its own
-	zero    []bool    // of each node: it becomes zero
-	nodes   []float64 // features, node after node
+	into    []float64 // per node: messages that reach it, including its own
+	zero    []bool    // per node: it becomes zero
+	nodes   []float64 // features, one node after the other
 	ties    []float64
 	rounds  []readRound
-	mean    []float64 // over the nodes; nil before the first reading
-	changes int       // of the parameters when it was read
+	mean    []float64 // mean over the nodes; nil before the first reading
+	changes int       // changes of the parameters when it was read
 }
 
-// readRound has the passes of a round.
+// readRound holds the passes of a round.
 type readRound struct {
 	node, tie, reduce *dense.Pass
-	half              int // values of a node in a message
+	half              int // values per node in a message
 	outputs           int
 }
 
@@ -42,8 +42,8 @@ func newReading(m *GraphNet, g *Graph) *reading {
 	return r
 }
 
-// forward sends messages along the edges, and from each node to itself with nothing of an edge: a node
-// becomes the mean of what reaches it.
+// forward sends messages along the edges, and from each node to itself with zero edge features. A node becomes the mean
+// of its incoming messages.
 func (r *reading) forward(rounds []round) {
 	x := r.nodes
 	for k := range rounds {
@@ -82,7 +82,7 @@ func (r *reading) send(of *readRound, x []float64) []float64 {
 	return out
 }
 
-// backward adds the gradients of the rounds, given those of the mean.
+// backward adds the gradients of the rounds, given the gradients of the mean.
 func (r *reading) backward(rounds []round, slope []float64, own [][][]float64) {
 	n := len(r.into)
 	var above []float64

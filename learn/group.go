@@ -9,8 +9,8 @@ import (
 	"graft/internal/parallel"
 )
 
-// NewGroup makes rollouts whose environments draw the same episodes, while their agents draw actions of
-// their own. The streams from stream on, one for each, are theirs.
+// NewGroup makes rollouts whose environments draw the same episodes, while each agent draws its own actions. It uses
+// one stream per rollout, starting at stream.
 func NewGroup(envs []Env, agents []Agent, seed, stream uint64) (all []*Rollout) {
 	for k := range envs {
 		r := NewRollout(envs[k], agents[k], seed, stream+uint64(k))
@@ -40,13 +40,12 @@ func PlayEpisodes(ctx context.Context, all []*Rollout, workers int) ([][]Step, e
 	return played, err
 }
 
-// GroupAdvantages compares episodes of one group: the advantage of an action is the sum of the rewards
-// from its step of time on, less the mean of what the other episodes had from that step of time on. What
-// all episodes meet alike, such as arrivals, cancels out, and no values are learned (Mao et al., Variance
-// Reduction for Reinforcement Learning in Input-Driven Environments, ICLR 2019). They are divided by
-// their deviation.
+// GroupAdvantages compares episodes of one group. The advantage of an action is the sum of the rewards from its step of
+// time on, minus the mean of the same sum in the other episodes. Effects common to all episodes, such as arrivals,
+// cancel out, and no values are learned (Mao et al., Variance Reduction for Reinforcement Learning in Input-Driven
+// Environments, ICLR 2019). Advantages are divided by their standard deviation.
 func GroupAdvantages(episodes [][]Step, gamma float64) [][]float64 {
-	later := make([][]float64, len(episodes)) // of each episode, from each step of time on
+	later := make([][]float64, len(episodes)) // later rewards of each episode, from each step of time on
 	longest := 0
 	for k, steps := range episodes {
 		later[k] = laterRewards(steps, gamma)
@@ -78,7 +77,7 @@ func GroupAdvantages(episodes [][]Step, gamma float64) [][]float64 {
 	return all
 }
 
-// laterRewards are the discounted rewards from each step of time on.
+// laterRewards returns the discounted rewards from each step of time on.
 func laterRewards(steps []Step, gamma float64) []float64 {
 	var rewards []float64
 	t := 0

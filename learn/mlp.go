@@ -10,13 +10,12 @@ import (
 	"graft/learn/dense"
 )
 
-// MLPOptions shape an agent of two networks of fully connected layers, one for logits and one for
-// values.
+// MLPOptions shape an agent with two fully connected networks, one for logits and one for values.
 type MLPOptions struct {
 	Inputs, Actions int     // values of an observation, and actions; required
-	Hidden          []int   // widths of hidden layers; none means 64 and 64
+	Hidden          []int   // widths of hidden layers; empty means 64 and 64
 	Rate            float64 // Adam's learning rate; zero means 0.0003
-	Eps             float64 // Adam's; zero means 1e-5
+	Eps             float64 // Adam's epsilon; zero means 1e-5
 }
 
 // MLP is a [Model] of two networks.
@@ -24,11 +23,11 @@ type MLP struct {
 	policy, value         *dense.Network
 	policyPass, valuePass *dense.Pass
 	optimizer             *dense.Adam
-	gradients             [][]float64 // of policy and value, made by the first Descend
+	gradients             [][]float64 // gradients of policy and value, made by the first Descend
 }
 
-// NewMLP draws an agent: hidden layers are orthogonal with a gain of the square root of two, logits with
-// 0.01 and values with one (Engstrom et al., Implementation Matters in Deep RL, ICLR 2020).
+// NewMLP draws an agent. Layers are orthogonal: hidden ones with a gain of the square root of two, logits with 0.01 and
+// values with one (Engstrom et al., Implementation Matters in Deep RL, ICLR 2020).
 func NewMLP(o MLPOptions, random *rand.Rand) (*MLP, error) {
 	if len(o.Hidden) == 0 {
 		o.Hidden = []int{64, 64}
@@ -51,12 +50,12 @@ func NewMLP(o MLPOptions, random *rand.Rand) (*MLP, error) {
 	return m, nil
 }
 
-// room makes passes for a batch.
+// room allocates passes for a batch.
 func (m *MLP) room(batch int) {
 	m.policyPass, m.valuePass = m.policy.NewPass(batch), m.value.NewPass(batch)
 }
 
-// Twin is an agent that shares the weights, for another goroutine.
+// Twin returns an agent that shares the weights, for another goroutine.
 func (m *MLP) Twin() Agent {
 	twin := *m
 	twin.room(1)
@@ -86,11 +85,11 @@ func (m *MLP) Forward(states []Observation) (logits [][]float64, values []float6
 	return logits, values
 }
 
-// leastShared is the least number of products, of a batch with all parameters, that are worth a goroutine for
-// each network: to wake one can take 100 µs on a virtual machine.
+// leastShared is the minimum number of products, over a batch with all parameters, for running each network in its own
+// goroutine: waking one can take 100 µs on a virtual machine.
 const leastShared = 1 << 21
 
-// both computes the networks for a batch, at the same time unless that is too little work.
+// both computes the networks for a batch, in parallel if there is enough work.
 func (m *MLP) both(batch int, value, policy func()) {
 	if batch*(m.policy.Count()+m.value.Count()) < leastShared {
 		value()

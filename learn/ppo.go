@@ -11,32 +11,31 @@ type Model interface {
 	Agent
 	// Forward scores states: the logits of each, and the values.
 	Forward(states []Observation) (logits [][]float64, values []float64)
-	// Descend moves the parameters against the gradient of a sum, given its derivatives with respect to
-	// what the last Forward returned, after clipping the gradient's norm; zero clips nothing. A gradient
-	// that is not finite is an error, and nothing is changed.
+	// Descend moves the parameters against the gradient of a sum, after clipping the gradient's norm; zero does not
+	// clip. The arguments are the derivatives of the sum with respect to the results of the last Forward. A gradient
+	// that is not finite is an error and changes nothing.
 	Descend(logits [][]float64, values []float64, clip float64) error
 }
 
 // PPOOptions configure proximal policy optimization with clipped ratios (Schulman et al., 2017).
 type PPOOptions struct {
-	Discounts         // of what comes later; zero is their defaults
-	Clip      float64 // how far ratios of probabilities may leave one; zero means 0.2
+	Discounts         // discounts of later rewards; zero means their defaults
+	Clip      float64 // maximum distance of probability ratios from one; zero means 0.2
 	Epochs    int     // passes over a rollout; zero means 10
-	Batch     int     // steps in a gradient; zero means 64
-	// consecutive steps that stay together in a batch, which an agent may compute faster; zero means 1
+	Batch     int     // steps per gradient; zero means 64
+	// consecutive steps that stay together in a batch, which can be faster for an agent; zero means 1
 	Segment   int
 	ValueLoss float64 // weight of half the mean square error of values; zero means 1
-	Entropy   float64 // weight of the entropy; zero gives none
-	MaxNorm   float64 // bound of the gradient's norm; zero means 0.5
-	// Penalty weighs the divergence from the policy that played, estimated by the actions that it took; zero
-	// gives none.
+	Entropy   float64 // weight of the entropy; zero means none
+	MaxNorm   float64 // upper bound of the gradient's norm; zero means 0.5
+	// Penalty is the weight of the divergence from the policy that played, estimated on its actions. Zero means none.
 	Penalty float64
-	Far     float64 // square error of a value from which it is not corrected in a batch; zero corrects all
-	// Raw keeps advantages as they are; false scales them in each batch to mean zero and deviation one.
+	Far     float64 // square error from which on a value is not corrected in a batch; zero corrects all
+	// Raw keeps advantages unscaled. False scales them per batch to mean zero and standard deviation one.
 	Raw bool
 }
 
-// EnsureDefaults fills what is zero.
+// EnsureDefaults replaces zeros by their defaults.
 func (o *PPOOptions) EnsureDefaults() {
 	o.Discounts.EnsureDefaults()
 	for value, otherwise := range map[*float64]float64{&o.Clip: 0.2, &o.ValueLoss: 1, &o.MaxNorm: 0.5} {
@@ -55,9 +54,9 @@ func (o *PPOOptions) EnsureDefaults() {
 // PPOFigures are means over the batches of an update.
 type PPOFigures struct {
 	ValueLoss    float64 `json:"value_loss"`    // mean square error of values
-	Entropy      float64 `json:"entropy"`       // of decisions, in nats
-	KL           float64 `json:"approx_kl"`     // divergence from the policy that played, estimated
-	ClipFraction float64 `json:"clip_fraction"` // share of ratios beyond the bound
+	Entropy      float64 `json:"entropy"`       // entropy of decisions, in nats
+	KL           float64 `json:"approx_kl"`     // estimated divergence from the policy that played
+	ClipFraction float64 `json:"clip_fraction"` // share of ratios beyond the limit
 }
 
 // UpdatePPO improves a model by a rollout. Random shuffles its steps.
@@ -66,8 +65,7 @@ func UpdatePPO(m Model, steps []Step, o PPOOptions, random *rand.Rand) (f PPOFig
 	return UpdatePPOBy(m, steps, advantages, returns, o, random)
 }
 
-// UpdatePPOBy is UpdatePPO with given advantages, and returns that values should predict; nil leaves values
-// as they are.
+// UpdatePPOBy is UpdatePPO with given advantages and target returns of values. Nil returns do not train values.
 func UpdatePPOBy(m Model, steps []Step, advantages, returns []float64, o PPOOptions,
 	random *rand.Rand) (f PPOFigures, err error) {
 	o.EnsureDefaults()
@@ -110,10 +108,10 @@ func newPPOBatch(all []Step, places []int, advantages, returns []float64, o PPOO
 	return b
 }
 
-// standardEps keeps equal advantages finite; the value is that of Stable-Baselines3.
+// standardEps avoids division by zero for equal advantages; the value is from Stable-Baselines3.
 const standardEps = 1e-8
 
-// standardize scales to mean zero and a sample deviation of one.
+// standardize scales to mean zero and a sample standard deviation of one.
 func standardize(values []float64) {
 	n := float64(len(values))
 	mean, squares := 0.0, 0.0
@@ -129,7 +127,7 @@ func standardize(values []float64) {
 	}
 }
 
-// descend takes one step, and adds its figures.
+// descend takes one optimizer step, and adds its figures.
 func (b *ppoBatch) descend(m Model, f *PPOFigures) error {
 	logits, values := m.Forward(b.states)
 	n := float64(len(b.steps))
@@ -161,7 +159,7 @@ func (b *ppoBatch) descend(m Model, f *PPOFigures) error {
 	return m.Descend(dLogits, dValues, b.MaxNorm)
 }
 
-// Entropy is that of a distribution, in nats.
+// Entropy is the entropy of a distribution, in nats.
 func Entropy(log []float64) (sum float64) {
 	for _, v := range log {
 		if p := math.Exp(v); p > 0 {
@@ -171,7 +169,8 @@ func Entropy(log []float64) (sum float64) {
 	return sum
 }
 
-// logitGradient is the derivative of weight times an action's logarithm, less bonus times the entropy.
+// logitGradient is the derivative of weight times the logarithm of an action's probability, minus bonus times the
+// entropy.
 func logitGradient(log []float64, action int, weight, bonus, entropy float64) []float64 {
 	d := make([]float64, len(log))
 	for k, v := range log {

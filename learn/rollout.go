@@ -11,58 +11,57 @@ import (
 	"graft/internal/parallel"
 )
 
-// Agent chooses actions and values states. One goroutine uses it at a time; several agents may share
-// weights.
+// Agent chooses actions and values states. One goroutine uses it at a time; several agents may share weights.
 type Agent interface {
 	// Score returns the logit of each action and the value of the state.
 	Score(o Observation) (logits []float64, value float64)
 }
 
-// Step is a step of an episode, as an agent saw it.
+// Step is a step of an episode, as seen by an agent.
 type Step struct {
 	Observation
 	Action  int
-	Log     float64 // logarithm of its probability
-	Value   float64 // of the state
+	Log     float64 // logarithm of the action's probability
+	Value   float64 // value of the state
 	Outcome Outcome
-	// Bootstrap is the value of the state behind the last step of a rollout, or behind an episode that
-	// was cut; zero elsewhere.
+	// Bootstrap is the value of the state after the last step of a rollout, or after an episode that was cut; zero for
+	// other steps.
 	Bootstrap float64
-	Last      bool // of the rollout
+	Last      bool // last step of the rollout
 }
 
-// Rollout plays in one environment; the episode goes on in the next call.
+// Rollout plays in one environment; the next call continues the episode.
 type Rollout struct {
-	Ended []Episode // that have ended
+	Ended []Episode // episodes that have ended
 
 	env     Env
 	agent   Agent
-	chance  *rand.PCG // of the environment
-	draws   *rand.PCG // of the agent
+	chance  *rand.PCG // generator of the environment
+	draws   *rand.PCG // generator of the agent
 	begin   []byte    // chance before the episode
-	actions []int     // of the episode so far
-	reward  float64   // likewise
+	actions []int     // actions of the episode so far
+	reward  float64   // rewards of the episode so far
 	running bool
 }
 
 // Episode is an episode that has ended.
 type Episode struct {
-	Reward float64 // sum of the rewards, not discounted
+	Reward float64 // undiscounted sum of the rewards
 	Length int     // actions
 }
 
-// NewRollout makes a rollout with streams of random numbers of its own.
+// NewRollout makes a rollout with its own streams of random numbers.
 func NewRollout(env Env, agent Agent, seed, stream uint64) *Rollout {
 	return &Rollout{env: env, agent: agent, chance: rand.NewPCG(seed, 2*stream), draws: rand.NewPCG(seed, 2*stream+1)}
 }
 
-// RolloutState is a rollout between two calls of Play, but for the episodes that have ended.
+// RolloutState is a rollout between two calls of Play, without the ended episodes.
 type RolloutState struct {
 	Chance  []byte  `json:"chance"`  // generator of the environment before the running episode, or now
-	Draws   []byte  `json:"draws"`   // generator of the agent now
-	Running bool    `json:"running"` // an episode is under way
-	Actions []int   `json:"actions"` // that it has taken
-	Reward  float64 `json:"reward"`  // that it has had
+	Draws   []byte  `json:"draws"`   // current generator of the agent
+	Running bool    `json:"running"` // an episode is running
+	Actions []int   `json:"actions"` // actions of the episode so far
+	Reward  float64 `json:"reward"`  // reward of the episode so far
 }
 
 // State returns a snapshot for Restore.
@@ -79,7 +78,7 @@ func marshal(p *rand.PCG) []byte {
 	return text
 }
 
-// Restore goes on where a rollout was: the environment goes through the actions of its episode again.
+// Restore continues a rollout: it repeats the actions of the running episode in the environment.
 func (r *Rollout) Restore(s RolloutState) error {
 	if err := errors.Join(r.chance.UnmarshalBinary(s.Chance), r.draws.UnmarshalBinary(s.Draws)); err != nil {
 		return fmt.Errorf("restore a rollout: %w", err)
@@ -110,7 +109,7 @@ func (r *Rollout) reset() error {
 	return nil
 }
 
-// Play takes so many actions as the agent draws them.
+// Play plays a number of actions, drawn by the agent.
 func (r *Rollout) Play(actions int) ([]Step, error) {
 	steps := make([]Step, 0, actions)
 	for range actions {
@@ -157,8 +156,8 @@ func (r *Rollout) step() (s Step, err error) {
 	return s, nil
 }
 
-// PlayAll plays in several environments, workers of them at a time. The steps of one follow those of
-// another, whatever ran first.
+// PlayAll plays in several environments, workers of them at a time. The order of the steps is the order of the
+// rollouts, regardless of which ran first.
 func PlayAll(ctx context.Context, all []*Rollout, actions, workers int) ([]Step, error) {
 	played := make([][]Step, len(all))
 	err := parallel.Pool{Workers: workers}.Each(ctx, len(all), func(k int) (err error) {
@@ -170,7 +169,7 @@ func PlayAll(ctx context.Context, all []*Rollout, actions, workers int) ([]Step,
 	return slices.Concat(played...), err
 }
 
-// LogProbabilities returns the logarithms of a softmax over the actions that the mask allows; others have minus
+// LogProbabilities returns the logarithms of a softmax over the actions that the mask allows; the others are minus
 // infinity.
 func LogProbabilities(logits []float64, mask []bool) []float64 {
 	most := math.Inf(-1)
@@ -207,5 +206,5 @@ func Sample(log []float64, random *rand.Rand) int {
 	return last // probabilities sum to a little less than one
 }
 
-// Likeliest is the likeliest action, the first of equals; the first of all where nothing is a number.
+// Likeliest returns the likeliest action, the first of equal ones; the very first if no value is a number.
 func Likeliest(log []float64) int { return best(log, nil) }

@@ -10,27 +10,26 @@ import (
 	"graft/internal/validate"
 )
 
-// RunOptions hold the seeds and output of a run that learns policies. Paths here and in the other sections are
-// those of the operating system, relative to the working directory.
+// RunOptions hold the seeds and output of a run that learns policies. Paths here and in the other sections are paths of
+// the operating system, relative to the working directory.
 type RunOptions struct {
-	Seed uint64 // seed of the first policy; the others have the seeds after it; default 1
-	// policies that learn, from 1 to 1,024; those of tables vote together in the end, of schedulers the
-	// best is kept; zero means 5
+	Seed uint64 // seed of the first policy; the other policies use the following seeds; default 1
+	// number of policies to learn, from 1 to 1,024; policies from tables vote together, of schedulers only the best is
+	// kept; zero means 5
 	Seeds      int
 	Folder     string        `result:"none"` // path of the run folder; empty lets the command choose
 	Every      int           // steps between two rows of the table; zero means 10
 	Checkpoint time.Duration `result:"none"` // wall-clock time between two checkpoints of a policy; zero means 30 s
-	// policies that learn in parallel, each on a thread; zero means one for each processor
+	// policies that learn in parallel, one thread each; zero means one per processor
 	Workers int `result:"none"`
-	// Tensorboard is whether event files for TensorBoard are written beside the tables;
-	// false writes none.
+	// Tensorboard writes event files for TensorBoard in addition to the tables. False writes none.
 	Tensorboard bool `result:"none"`
 }
 
 // mostSeeds limits the number of members in a policy's file.
 const mostSeeds = 1024
 
-// EnsureDefaults fills in defaults, except for what depends on the machine.
+// EnsureDefaults fills in defaults, except the ones that depend on the machine.
 func (o *RunOptions) EnsureDefaults() {
 	o.Seeds = cmp.Or(o.Seeds, 5)
 	o.Every = cmp.Or(o.Every, 10)
@@ -41,7 +40,7 @@ func (o *RunOptions) EnsureDefaults() {
 func (o RunOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Seeds < 1 || o.Seeds > mostSeeds, "seeds is %d; must be between 1 and %d", o.Seeds, mostSeeds)
-	if o.Seed > math.MaxInt64-mostSeeds { // the last one must be a number that tables can hold
+	if o.Seed > math.MaxInt64-mostSeeds { // tables must be able to hold the last seed
 		faults = append(faults, fmt.Errorf("seed is %d; must be at most %d", o.Seed, uint64(math.MaxInt64-mostSeeds)))
 	}
 	faults.When(o.Every < 1, "every is %d; must be at least 1", o.Every)

@@ -7,12 +7,12 @@ import (
 	"graft/torch/weights"
 )
 
-// Keeper is a [Model] that a file can hold, its optimizer too.
+// Keeper is a [Model] that can be saved in a file together with its optimizer.
 type Keeper interface {
 	Model
 	networks() []*dense.Network
 	adam() *dense.Adam
-	changed() // forgets what depends on the parameters
+	changed() // invalidates all values that depend on the parameters
 }
 
 func (m *Set) networks() []*dense.Network { return m.nets[:] }
@@ -22,7 +22,7 @@ func (m *MLP) networks() []*dense.Network { return []*dense.Network{m.policy, m.
 func (m *MLP) adam() *dense.Adam          { return m.optimizer }
 func (m *MLP) changed()                   {}
 
-// params are the parameters of networks, one after the other.
+// params returns the parameters of networks, one network after the other.
 func params(networks []*dense.Network) (all [][]float64) {
 	for _, n := range networks {
 		all = append(all, n.Params...)
@@ -33,7 +33,7 @@ func params(networks []*dense.Network) (all [][]float64) {
 // Parts of a saved model.
 var parts = []string{"parameter", "first_moment", "second_moment"}
 
-// SaveParams adds a model's parameters to a set of tensors, whose names begin with a prefix.
+// SaveParams adds a model's parameters to a set of tensors; prefix starts their names.
 func SaveParams(m Keeper, set *weights.Set, prefix string) {
 	save(set, prefix, parts[0], params(m.networks()))
 }
@@ -59,7 +59,7 @@ func RestoreParams(m Keeper, set *weights.Set, prefix string) error {
 	return restore(set, prefix, parts[0], params(m.networks()))
 }
 
-// RestoreModel sets the state of its optimizer too.
+// RestoreModel also sets the state of its optimizer.
 func RestoreModel(m Keeper, set *weights.Set, prefix string) error {
 	if err := RestoreParams(m, set, prefix); err != nil {
 		return err
@@ -111,7 +111,7 @@ func restoreOne(set *weights.Set, name string, into []float64) error {
 // SetRate changes the learning rate of a model's optimizer.
 func SetRate(m Keeper, rate float64) { m.adam().Rate = rate }
 
-// BeginAnew forgets what a model's optimizer knows of gradients, and sets its learning rate.
+// BeginAnew resets the state of a model's optimizer, and sets its learning rate.
 func BeginAnew(m Keeper, rate float64) {
 	o := m.adam()
 	*o = dense.Adam{Rate: rate, Beta1: o.Beta1, Beta2: o.Beta2, Eps: o.Eps, Corrected: o.Corrected}

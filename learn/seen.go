@@ -2,12 +2,12 @@ package learn
 
 import "slices"
 
-// rowsAhead bounds the search for a candidate among those of the state before: an action changes or
-// removes a few candidates that stand beside each other.
+// rowsAhead limits the search for a candidate among the candidates of the previous state: an action changes or removes
+// a few adjacent candidates.
 const rowsAhead = 8
 
-// match finds each row of a state among the rows of the state before, which are in a similar order. It
-// calls found with the row's index and that of its equal, or -1.
+// match finds each row of a state among the rows of the previous state, which have a similar order. It calls found with
+// the row's index and the index of the equal row, or -1.
 func match(rows []float64, before func(k int) []float64, count, width int, found func(row []float64, k int)) {
 	next := 0
 	for ; len(rows) > 0; rows = rows[width:] {
@@ -22,20 +22,19 @@ func match(rows []float64, before func(k int) []float64, count, width int, found
 	}
 }
 
-// seen holds the candidates of one state, and their embeddings. Those of the next state that are equal
-// keep their place.
+// seen holds the candidates of one state, and their embeddings. Equal candidates of the next state keep their place.
 type seen struct {
-	changes    int       // of the parameters, by which the embeddings are
+	changes    int       // version of the parameters that computed the embeddings
 	rows       []float64 // by place
-	embeddings []float64 // likewise
-	places     []int     // of each candidate
-	old        []int     // likewise, of the state before
+	embeddings []float64 // by place
+	places     []int     // place of each candidate
+	old        []int     // place of each candidate of the previous state
 	states     []int     // the last state that used a place
 	state      int
 	free       []int // places that the last state did not use
 }
 
-// look embeds the candidates of a state that the last state did not have.
+// look embeds the candidates of a state that the previous state did not have.
 func (m *Set) look(s *seen, o Observation) {
 	width, h := m.o.Features, m.o.Hidden
 	s.old, s.places = s.places, s.old[:0]
@@ -59,7 +58,7 @@ func (m *Set) look(s *seen, o Observation) {
 	}
 }
 
-// place returns a place that no candidate uses.
+// place returns an unused place.
 func (s *seen) place(width, hidden int) int {
 	if last := len(s.free) - 1; last >= 0 {
 		at := s.free[last]
@@ -73,9 +72,9 @@ func (s *seen) place(width, hidden int) int {
 
 func (s *seen) embedding(at, width int) []float64 { return s.embeddings[at*width:][:width] }
 
-// seenBatch holds the candidates of a batch of states, each of a run of equals once.
+// seenBatch holds the candidates of a batch of states. Each run of equal candidates is stored once.
 type seenBatch struct {
-	rows                []float64 // that differ
+	rows                []float64 // distinct rows
 	places              [][]int   // row of each candidate of each state
 	pooled              []float64
 	embeddings, queries []float64

@@ -9,31 +9,29 @@ import (
 	"graft/learn/dense"
 )
 
-// SetOptions shape an agent whose actions are candidates, any number of them, and one that takes
-// none. An observation has the globals first, then the features of each candidate.
+// SetOptions shape an agent whose actions are any number of candidates, and one that takes none. An observation has the
+// globals first, then the features of each candidate.
 type SetOptions struct {
-	Globals, Features int     // values of the state as a whole, and of a candidate; required
+	Globals, Features int     // values of the whole state, and of a candidate; required
 	Hidden            int     // width of the hidden layers; zero means 32
 	Rate              float64 // Adam's learning rate; zero means 0.001
-	Eps               float64 // Adam's; zero means 1e-5
-	// Batches makes what computes batches of a network; nil computes them in Go. Single states are always
-	// computed in Go.
+	Eps               float64 // Adam's epsilon; zero means 1e-5
+	// Batches makes the batch computation of a network; nil computes in Go. Single states are always computed in Go.
 	Batches func(n *dense.Network) (dense.Batcher, error)
 }
 
-// Set is a [Model] that scores candidates by the product of an embedding of the candidate and a query of
-// the state, as pointer networks do (Vinyals, Fortunato and Jaitly, NeurIPS 2015), so that neither their
-// order nor their number matters. The query, the score of taking none and the value come from the globals
-// and the mean of the candidates. A candidate that did not change since the state before is not embedded
-// again: most actions change one job of many.
+// Set is a [Model] that scores candidates by the product of an embedding of the candidate and a query of the state, as
+// pointer networks do (Vinyals, Fortunato and Jaitly, NeurIPS 2015). Neither the order nor the number of candidates
+// matters. The query, the score of taking none and the value come from the globals and the mean of the candidates. A
+// candidate that did not change since the previous state is not embedded again: most actions change one job of many.
 type Set struct {
 	o         SetOptions
 	nets      [3]*dense.Network // embedding, query with the score of taking none, value
 	passes    [3]*dense.Pass    // for single states
 	batches   [3]dense.Batcher
 	optimizer *dense.Adam
-	changes   *int // of the parameters; twins share it
-	seen      seen // by the last Score
+	changes   *int // number of changes of the parameters, shared by twins
+	seen      seen // candidates of the last Score
 	batch     seenBatch
 }
 
@@ -69,7 +67,7 @@ func NewSet(o SetOptions, random *rand.Rand) (*Set, error) {
 	return m, nil
 }
 
-// Twin is an agent that shares the weights, for another goroutine.
+// Twin returns an agent that shares the weights, for another goroutine.
 func (m *Set) Twin() Agent {
 	twin := *m
 	for k, n := range m.nets {
@@ -113,8 +111,8 @@ func (m *Set) pool(to []float64, o Observation) []float64 {
 	return to
 }
 
-// Forward scores a batch. The last logit of each state is that of taking none. States that follow one
-// another in an episode cost least if they do so in the batch.
+// Forward scores a batch. The last logit of each state scores taking none. Consecutive states of an episode cost least
+// if they are consecutive in the batch.
 func (m *Set) Forward(states []Observation) (logits [][]float64, values []float64) {
 	b := &m.batch
 	b.reset()
@@ -146,7 +144,7 @@ func (m *Set) Descend(logits [][]float64, values []float64, clip float64) error 
 	return m.optimizer.Step(params(m.nets[:]), gradients)
 }
 
-// gradients returns the gradients of all parameters from the derivatives by the results of the last Forward.
+// gradients returns the gradients of all parameters, given the derivatives by the results of the last Forward.
 func (m *Set) gradients(logits [][]float64, values []float64) (all [][]float64, err error) {
 	b, h := &m.batch, m.o.Hidden
 	slopes := [3][]float64{make([]float64, len(b.embeddings)), make([]float64, len(b.queries)), values}

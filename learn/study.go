@@ -14,62 +14,62 @@ import (
 	"graft/torch/weights"
 )
 
-// Learner learns step by step. After Save and Restore its steps have the same bits.
+// Learner learns step by step. Steps after Save and Restore have the same bits.
 type Learner interface {
 	// Advance takes a step. After an error the learner must not be used.
 	Advance(ctx context.Context) error
-	// Steps returns the number of steps that were taken.
+	// Steps returns the number of steps taken.
 	Steps() int
-	// Ended says why learning ended; empty while it goes on.
+	// Ended returns the reason why learning ended; empty while it continues.
 	Ended() string
-	// Figures computes figures of the present state, which it does not change.
+	// Figures computes figures of the current state. It does not change the state.
 	Figures() ([]float64, error)
-	// Save returns the whole state; nil is none, and a learner that has none begins anew.
+	// Save returns the whole state. A learner without a state returns nil, and starts over after a restart.
 	Save() (*weights.Set, error)
-	// Restore goes on where Save was called.
+	// Restore continues from a saved state.
 	Restore(set *weights.Set) error
 }
 
-// Study lets a learner learn for each of several seeds. Each comes out with the same bits, however often
-// the study is stopped or killed and begun again, and however many learn at once.
+// Study trains a learner for each of several seeds. Each learner has the same bits, regardless of stops, kills and
+// restarts, and of the number of learners that run in parallel.
 type Study struct {
 	Seeds      []uint64
-	Pool       parallel.Pool    // learns several at once
+	Pool       parallel.Pool    // runs several learners in parallel
 	Every      int              // steps between rows of figures; zero means 10
-	Checkpoint time.Duration    // of the machine's time between two of a seed; zero means 30 s
-	Now        func() time.Time // when checkpoints are due; nil saves at stops and in the end only
-	Recorder   Recorder         // where figures and learners go; nil is nowhere, and nothing is saved
-	// With makes the learner of a seed, lets it learn, takes what it learned and frees it.
+	Checkpoint time.Duration    // wall-clock time between two checkpoints of a seed; zero means 30 s
+	Now        func() time.Time // wall clock for checkpoints; nil saves only at stops and at the end
+	Recorder   Recorder         // destination of figures and learners; nil saves nothing
+	// With makes the learner of a seed, calls learn, takes the result and frees the learner.
 	With func(seed uint64, learn func(Learner) ([]Row, error)) error
 }
 
-// Recorder records a study. Several goroutines call it.
+// Recorder records a study. It must be safe for concurrent use.
 type Recorder interface {
-	// Step tells where a seed stands after a step. All that learns waits for it.
+	// Step reports progress of a seed after a step. It blocks training, so keep it fast.
 	Step(seed uint64, l Learner)
-	// Row adds figures. Those of a seed that goes on are told again, from its first.
+	// Row adds figures. A seed that continues reports its rows again from the first.
 	Row(r Row) error
-	// Save keeps a seed's learner, whole or not at all.
+	// Save keeps a seed's learner. It stores all of it or nothing.
 	Save(seed uint64, set *weights.Set) error
-	// Load returns the learner of a seed as it was last saved; nil where it was not.
+	// Load returns the last saved learner of a seed; nil if there is none.
 	Load(seed uint64) (*weights.Set, error)
 }
 
 // Row holds figures of a seed.
 type Row struct {
 	Seed   uint64
-	Step   int // after which they are
+	Step   int // steps taken before the figures
 	Values []float64
 }
 
-// ErrStopped says that a study was asked to stop and has saved all that it did.
+// ErrStopped means that a study was stopped and has saved its progress.
 var ErrStopped = errors.New("the study was stopped, and its progress is saved")
 
-// errUndone is of a seed that was stopped.
+// errUndone marks a seed stopped before completion.
 var errUndone = errors.New("stopped")
 
-// Run learns to the end of all seeds. Where ctx ends it saves what it has and returns ErrStopped or,
-// without a recorder, what ctx says. The first fault stops all seeds.
+// Run trains all seeds to the end. If ctx ends, it saves its progress and returns ErrStopped or, without a recorder,
+// the error of ctx. The first fault stops all seeds.
 func (s *Study) Run(ctx context.Context) error {
 	inner, fail := context.WithCancel(ctx)
 	defer fail()
@@ -102,7 +102,7 @@ func (s *Study) verdict(ctx context.Context, faults []error) error {
 	return ErrStopped
 }
 
-// learn takes the steps of a seed, those that are left where it was saved, and returns its rows.
+// learn takes the remaining steps of a seed, and returns its rows.
 func (s *Study) learn(ctx context.Context, seed uint64, l Learner) ([]Row, error) {
 	p := &seedLearner{Learner: l, study: s, seed: seed, saved: s.now(), savedAt: -1}
 	if err := p.load(); err != nil {
@@ -113,7 +113,7 @@ func (s *Study) learn(ctx context.Context, seed uint64, l Learner) ([]Row, error
 			return nil, cmp.Or(p.save(), errUndone)
 		}
 		if err := p.step(ctx); err != nil {
-			if ctx.Err() != nil && errors.Is(err, ctx.Err()) { // between two steps, the learner is as it was saved
+			if ctx.Err() != nil && errors.Is(err, ctx.Err()) { // between two steps, the learner equals its saved state
 				err = errUndone
 			}
 			return nil, err
@@ -129,7 +129,7 @@ type seedLearner struct {
 	seed    uint64
 	rows    []Row
 	saved   time.Time
-	savedAt int // step; less than zero before the first time
+	savedAt int // step of the last save; negative before the first
 }
 
 func (s *Study) now() time.Time {
@@ -139,7 +139,7 @@ func (s *Study) now() time.Time {
 	return s.Now()
 }
 
-// load goes on where the learner was saved.
+// load continues from the saved state of the learner.
 func (p *seedLearner) load() error {
 	if p.study.Recorder == nil {
 		return nil
@@ -164,7 +164,7 @@ func (p *seedLearner) load() error {
 	return nil
 }
 
-// step takes one, and tells and saves what is due.
+// step takes one step, then reports and saves what is due.
 func (p *seedLearner) step(ctx context.Context) error {
 	if err := p.Advance(ctx); err != nil {
 		return fmt.Errorf("seed %d, step %d: %w", p.seed, p.Steps()+1, err)
@@ -190,7 +190,7 @@ func (p *seedLearner) step(ctx context.Context) error {
 	return p.save()
 }
 
-// save keeps the learner, unless it was kept after this step.
+// save saves the learner, unless it was saved after this step.
 func (p *seedLearner) save() error {
 	if p.study.Recorder == nil || p.savedAt == p.Steps() {
 		return nil
@@ -207,7 +207,7 @@ func (p *seedLearner) save() error {
 	return nil
 }
 
-// rowsName is the tensor of the rows of a learner that was saved: a step, then its values.
+// rowsName is the tensor of a saved learner's rows: a step, then its values.
 const rowsName = "study.rows"
 
 func rowsTensor(rows []Row) weights.Tensor {
@@ -221,7 +221,7 @@ func rowsTensor(rows []Row) weights.Tensor {
 	return t
 }
 
-// rowsOf are the rows that were saved with a seed's learner.
+// rowsOf returns the rows that were saved with a seed's learner.
 func rowsOf(set *weights.Set, seed uint64) (rows []Row, err error) {
 	t, ok := set.Find(rowsName)
 	if !ok || len(t.Shape) != 2 || t.Shape[1] < 1 {

@@ -7,23 +7,23 @@ import (
 	"graft/torch"
 )
 
-// Activation is a function applied to each value. The zero Activation is none.
+// Activation is a function applied to each value. The zero Activation means none.
 type Activation struct {
 	passes
 	Kind torch.Activation
 	// Parameter is LeakyReLU's slope below zero and ELU's scale there.
 	Parameter float64
-	Inplace   bool // printed, and otherwise without effect
+	Inplace   bool // printed, without any other effect
 }
 
 // activation describes a kind of activation.
 type activation struct {
 	kind       torch.Activation
-	name       string  // in PyTorch
-	parameter  string  // its name
-	usual      float64 // its default
+	name       string  // name in PyTorch
+	parameter  string  // name of the parameter
+	usual      float64 // default of the parameter
 	idempotent bool
-	inplace    bool // PyTorch prints the option; Hardswish has it and is printed without
+	inplace    bool // PyTorch prints the option; Hardswish has it but does not print it
 }
 
 var activations = []activation{
@@ -38,7 +38,7 @@ var activations = []activation{
 	{torch.ELU, "ELU", "alpha", 1, false, true},
 }
 
-// describe is the line of the table about a kind; its zero value if there is none.
+// describe returns the table's entry for a kind; its zero value if there is none.
 func (a Activation) describe() activation {
 	for _, known := range activations {
 		if known.kind == a.Kind {

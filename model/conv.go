@@ -23,7 +23,7 @@ func NewConv2d(in, out, kernel int) Conv2d {
 		Groups: 1, Bias: true}
 }
 
-// String is PyTorch's print, which leaves most defaults out.
+// String is PyTorch's print, which omits most defaults.
 func (c Conv2d) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Conv2d(%d, %d, kernel_size=%v, stride=%v", c.In, c.Out, c.Kernel, c.Stride)
@@ -46,7 +46,7 @@ func (c Conv2d) String() string {
 func (c Conv2d) Slots() []Slot {
 	in := In
 	if c.Groups > 1 {
-		in = Inner // within a group, and groups are copied whole
+		in = Inner // within a group; groups are copied whole
 	}
 	slots := []Slot{{Name: "weight", Role: Weight, Shape: []int{c.Out, c.In / c.Groups, c.Kernel.H, c.Kernel.W},
 		Axes: []Axis{Out, in, Inner, Inner}}}

@@ -6,24 +6,24 @@ import (
 	"graft/model/form"
 )
 
-// The form of a network is the content of its file as plain values: tables, lists, texts and
-// numbers, which TOML and JSON both have. Its terms are these.
+// The form of a network is the content of its file as plain values: tables, lists, texts and numbers, which TOML and
+// JSON both have. Its terms are:
 //
 //   - The network is a table with name (its class), input (its sizes) and its
 //     parts under layers, block, residual or branches.
-//   - A part is a layer's notation, a table that says more, or a step without a
+//   - A part is a layer's notation, a table with more details, or a step without a
 //     module such as "flatten()". A table has a layer, or its own parts under
 //     sequence, block, residual (added to the shortcut) or branches (joined along
 //     the channels), and any of name, class, mark, inner, shortcut, then and order.
 //   - A part without a name is called by its position: the number of parts that its
-//     list defines before it. Those of shortcut are called shortcut, shortcut2 and
-//     so on, those of then likewise.
-//   - {use = "relu"} runs a part again that the same container defines before.
-//   - A block holds its parts in a sequence of its own, whose name is inner:
-//     "layers" unless given. Where inner is empty, the block holds them itself.
-//     mark says whether surgery added it: "original" unless given, or "grown".
-//   - Children are registered in the order in which they are defined, first the
-//     body, then shortcut and then; order lists them where that is not so.
+//     list defines before it. Parts of shortcut are called shortcut, shortcut2 and
+//     so on; parts of then are named in the same way.
+//   - {use = "relu"} repeats an earlier part of the same container.
+//   - A block holds its parts in a sequence of its own, named by inner: "layers"
+//     by default. If inner is empty, the block holds them itself. mark states
+//     whether surgery added it: "original" by default, or "grown".
+//   - Children are registered in the order of their definition: first the body,
+//     then shortcut and then. order lists them if the order differs.
 
 // formKey is the key of a container's parts.
 type formKey struct {

@@ -9,16 +9,16 @@ import (
 type tableReader struct {
 	*formReader
 	table map[string]any
-	where []any  // the table
-	path  string // the module
+	where []any  // place of the table
+	path  string // path of the module
 	made  *Container
 	index map[string]bool // names of children so far
 }
 
-// written is the key of a kind's parts in a table.
+// written returns the key of a kind's parts in a table.
 func written(key formKey, table map[string]any) string {
 	if _, has := table[key.name]; !has && key.name == "sequence" {
-		return "layers" // the network's own
+		return "layers" // the network's own table
 	}
 	return key.name
 }
@@ -208,7 +208,7 @@ func (t *tableReader) checkName(where []any, name string) {
 	}
 }
 
-// define adds a child; without a module it reserves the name only.
+// define adds a child; without a module it only reserves the name.
 func (t *tableReader) define(where []any, name string, m Module) {
 	if t.index[name] {
 		t.bad(where, "another part beside it is called %q; give each a name of its own", name)

@@ -18,8 +18,8 @@ const (
 	mostInOne   = 10_000  // parts in one list, since checking takes quadratic time
 )
 
-// FromForm makes a network of its form, without tensors. An error is FormFaults, with all
-// faults of the form or, if every part could be read, those of Check.
+// FromForm makes a network from its form, without tensors. An error is FormFaults: all faults of the form or, if every
+// part could be read, the faults that Check finds.
 func FromForm(form map[string]any) (*Network, error) {
 	if isGraphForm(form) {
 		read := graph.FromForm
@@ -58,10 +58,10 @@ func tidy(n *Network) {
 	})
 }
 
-// formReader reads on after faults and collects them.
+// formReader continues after faults and collects them.
 type formReader struct {
 	faults FormFaults
-	places map[string][]any // place in the form of the modules at these paths
+	places map[string][]any // place in the form of each module, by path
 	count  int              // parts so far
 }
 
@@ -95,7 +95,7 @@ func (r *formReader) translate(err error) error {
 	return faults
 }
 
-// place is the place of a module or of the nearest one around it.
+// place returns the place of a module, or of its nearest enclosing module.
 func (r *formReader) place(path string) []any {
 	for {
 		if where, ok := r.places[path]; ok || path == "" {
@@ -202,8 +202,7 @@ func (r *formReader) word(where []any, table map[string]any, key string) string 
 	return text
 }
 
-// kindOf finds the key of a table's parts, and reports keys that are not allowed with it or
-// in also.
+// kindOf finds the key of a table's parts, and reports keys that neither the kind nor also allows.
 func (r *formReader) kindOf(where []any, table map[string]any, chain string, also ...string) (formKey, bool) {
 	var given []string
 	choices := []string{chain}
@@ -243,8 +242,8 @@ func either(choices []string) string {
 	return strings.Join(choices[:last], ", ") + " or " + choices[last]
 }
 
-// unknownKeys reports keys that a kind does not allow, and returns whether there are none. If
-// the kind is unknown, keys of all kinds are allowed.
+// unknownKeys reports keys that a kind does not allow, and returns whether all keys are allowed. For an unknown kind,
+// keys of all kinds are allowed.
 func (r *formReader) unknownKeys(where []any, table map[string]any, kind formKey, known []string) bool {
 	before := len(r.faults)
 	known = append(known, kind.with...)
@@ -268,7 +267,7 @@ func (r *formReader) unknownKeys(where []any, table map[string]any, kind formKey
 	return len(r.faults) == before
 }
 
-// remedy advises what to write in place of a key that a kind does not allow.
+// remedy suggests a replacement for a key that a kind does not allow.
 func remedy(key, kind string) string {
 	switch {
 	case key == "mark" && kind == "sequence":

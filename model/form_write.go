@@ -2,8 +2,8 @@ package model
 
 import "slices"
 
-// Form returns the form of the network, without its weights. FromForm makes the same network
-// of it if Check finds no fault in this one.
+// Form returns the form of the network, without its weights. FromForm makes the same network from it if Check finds no
+// fault in this one.
 func (n *Network) Form() Form {
 	if n.Graph != nil {
 		return n.Graph.Form()
@@ -20,8 +20,8 @@ func (n *Network) Form() Form {
 	return append(f, partsFields(n.Root, "layers")...)
 }
 
-// partsFields are the fields of a container's table but for name and class. The key is that
-// of a plain chain's parts.
+// partsFields returns the fields of a container's table except name and class. Chain is the key for the parts of a
+// plain chain.
 func partsFields(c *Container, chain string) Form {
 	w := &lister{container: c, seen: map[string]bool{}}
 	var f Form
@@ -59,8 +59,8 @@ func partsFields(c *Container, chain string) Form {
 	return f
 }
 
-// innerOf is the only sequence of a block, and its name; nil if the block's table could not
-// distinguish its parts from the block's own.
+// innerOf returns the only sequence of a block, and its name; nil if the block's table could not distinguish its parts
+// from the block's own.
 func innerOf(c *Container) (*Container, string) {
 	if len(c.Children) != 1 || c.Flow.Shortcut != nil || len(c.Flow.Then) > 0 || len(c.body()) != 1 {
 		return nil, ""
@@ -113,10 +113,10 @@ func (w *lister) list(l Lane) []any {
 	return list
 }
 
-// registered reports whether the order of definition is that of registration.
+// registered reports whether the order of definition equals the order of registration.
 func (w *lister) registered() bool { return slices.Equal(w.defined, names(w.container)) }
 
-// partForm is a layer's notation, or a table if that is not enough.
+// partForm returns a layer's notation, or a table if the notation is not enough.
 func partForm(m Module, name, usual string) any {
 	var f Form
 	if name != usual {

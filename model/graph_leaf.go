@@ -9,10 +9,10 @@ import (
 	"graft/torch/weights"
 )
 
-// Held is the layer of a module of a graph: it has the module's tensors and print. The graph runs its operators.
+// Held is the layer of a graph's module: it has the module's tensors and print. The graph runs its operators.
 type Held struct {
 	Class, Extra string
-	Print        string // of a class with a print of its own; empty for most
+	Print        string // print of a class with its own print; usually empty
 	Tensors      []Slot
 }
 
@@ -24,27 +24,27 @@ func (h Held) String() string {
 	return h.Class + "(" + h.Extra + ")"
 }
 
-// Slots are the tensors of the module itself.
+// Slots are the module's own tensors.
 func (h Held) Slots() []Slot { return h.Tensors }
 
-// Infer fails: the graph knows the shapes.
+// Infer fails, because only the graph has the shapes.
 func (h Held) Infer(Shape) (Shape, error) { return nil, fmt.Errorf("%s: %w", h.Class, errGraph) }
 
-// Operations is none: the graph counts them.
+// Operations is zero, because the graph counts them.
 func (Held) Operations(_, _ Shape) int64 { return 0 }
 
 // Channels passes each channel on.
 func (Held) Channels() Channels { return Channels{} }
 
-// Emit passes its input on: the graph is compiled as a whole.
+// Emit passes its input on, because the graph is compiled as a whole.
 func (Held) Emit(_ *torch.Builder, x torch.Value, _ []*torch.Tensor) torch.Value { return x }
 
 var errGraph = fmt.Errorf("the network is a graph, which runs as a whole")
 
-// own is the name of a leaf with the tensors of a module that has parts as well. In paths it is nothing.
+// own is the name of a leaf with the tensors of a module that also has parts. It does not appear in paths.
 const own = ""
 
-// treeOf makes the tree of a graph's modules, with their tensors. It is what people read; its flow is not run.
+// treeOf makes the tree of a graph's modules, with their tensors. It is for people; its flow does not run.
 func treeOf(g *graph.Graph) *Container {
 	parents := map[string]bool{"": true}
 	for _, m := range g.Modules[1:] {
@@ -78,7 +78,7 @@ func treeOf(g *graph.Graph) *Container {
 
 func parentPath(path string) string { return path[:max(strings.LastIndexByte(path, '.'), 0)] }
 
-// slotsOf are the slots of each module. A tensor belongs to the deepest module whose path begins its name.
+// slotsOf returns the slots of each module. A tensor belongs to the deepest module whose path is a prefix of its name.
 func slotsOf(g *graph.Graph) map[string][]Slot {
 	known := map[string]bool{}
 	for _, m := range g.Modules {

@@ -10,7 +10,7 @@ import (
 	"graft/torch/weights"
 )
 
-// FromGraph makes a network of a graph, without tensors: the tree has its modules, the graph runs.
+// FromGraph makes a network from a graph, without tensors: the tree has its modules, the graph runs.
 func FromGraph(g *graph.Graph) (*Network, error) {
 	if err := g.Check(); err != nil {
 		return nil, err
@@ -24,8 +24,8 @@ func (n *Network) setGraph(g *graph.Graph) {
 	n.Graph, n.Root, n.Input = g, treeOf(g), Shape(g.Input.Dims()[1:])
 }
 
-// Rebuild makes the network that of another graph, with its tensors by name. Tensors that both have stay; the caller
-// frees others. Without tensors the network is bare afterwards.
+// Rebuild changes the network to another graph with its tensors by name. Tensors in both stay; the caller frees the
+// others. Without tensors the network has no weights afterwards.
 func (n *Network) Rebuild(g *graph.Graph, tensors map[string]*torch.Tensor) {
 	n.setGraph(g)
 	if tensors == nil {
@@ -47,7 +47,7 @@ func (n *Network) fill(tensor func(name string) *torch.Tensor) {
 	})
 }
 
-// Tensors returns the tensors of the network by their names in a state dict, tied ones under each.
+// Tensors returns the tensors of the network by their names in a state dict, tied ones under each name.
 func (n *Network) Tensors() map[string]*torch.Tensor {
 	all := map[string]*torch.Tensor{}
 	for _, e := range n.State() {
@@ -56,8 +56,8 @@ func (n *Network) Tensors() map[string]*torch.Tensor {
 	return all
 }
 
-// materializeGraph draws the tensors of a graph. What the graph does not say how to draw is zero until weights
-// are loaded; see graph.Undrawn.
+// materializeGraph draws the tensors of a graph. Tensors without an initialisation are zero until weights are loaded;
+// see graph.Undrawn.
 func (n *Network) materializeGraph(s *torch.Scope, p Placement) error {
 	set, err := n.Graph.DrawFrom(func() uint64 { return draw64(s, p.Random) })
 	if err != nil {
@@ -94,7 +94,7 @@ func draw64(s *torch.Scope, random *torch.Generator) uint64 {
 	s.Uniform(t, 0, 1<<24, random)
 	values, err := torch.Values[float32](t)
 	if err != nil {
-		return 0 // the scope keeps the error
+		return 0 // the scope holds the error
 	}
 	return uint64(values[0])<<24 | uint64(values[1])
 }
@@ -168,11 +168,11 @@ func (n *Network) graphOutput() (Shape, error) {
 	return Shape(shapes[n.Graph.Output][1:]), nil
 }
 
-// Tokens reports whether the input is tokens, which are whole numbers, and not numbers such as pixels.
+// Tokens reports whether the input is tokens, which are whole numbers, instead of numbers such as pixels.
 func (n *Network) Tokens() bool { return n.Graph != nil && n.Graph.Input.DType == weights.Int64 }
 
-// Vocabulary is the number of tokens that the network takes: the rows of the embedding that looks its input
-// up. Zero where there is none.
+// Vocabulary is the number of tokens that the network accepts: the rows of the embedding that looks up its input. Zero
+// if there is none.
 func (n *Network) Vocabulary() int {
 	if n.Graph == nil {
 		return 0
@@ -187,7 +187,7 @@ func (n *Network) Vocabulary() int {
 	return 0
 }
 
-// TakesShape reports whether examples of a shape can be the network's input: sizes that have a name may be smaller.
+// TakesShape reports whether the network accepts examples of a shape: named sizes may be smaller.
 func (n *Network) TakesShape(shape []int) bool {
 	if n.Graph == nil {
 		return n.Input.Same(shape)
@@ -204,7 +204,7 @@ func (n *Network) TakesShape(shape []int) bool {
 	return true
 }
 
-// isGraphForm reports whether a form is that of a graph.
+// isGraphForm reports whether a form describes a graph.
 func isGraphForm(table map[string]any) bool {
 	_, operators := table["operators"]
 	return operators || transformer.IsForm(table)

@@ -2,8 +2,8 @@ package model
 
 import "fmt"
 
-// WithClasses returns the network, without tensors, with as many outputs as there are classes: its
-// last linear layer gives so many features.
+// WithClasses returns the network, without tensors, with one output per class: its last linear layer gets this number
+// of features.
 func (n *Network) WithClasses(classes int) (*Network, error) {
 	out, err := n.Output()
 	if err != nil {

@@ -9,10 +9,9 @@ import (
 	"graft/torch"
 )
 
-// Layer is the function and the size of a leaf, without its weights. Layers are immutable
-// values.
+// Layer is the function and the size of a leaf, without its weights. Layers are immutable values.
 type Layer interface {
-	// String is the layer as PyTorch prints it, such as "ReLU()".
+	// String returns the layer as PyTorch prints it, such as "ReLU()".
 	String() string
 	// Slots are the layer's tensors in the order of a state dict.
 	Slots() []Slot
@@ -27,14 +26,14 @@ type Layer interface {
 	Emit(b *torch.Builder, x torch.Value, weights []*torch.Tensor) torch.Value
 }
 
-// Resizable is a layer with numbers of channels of its own.
+// Resizable is a layer with its own numbers of channels.
 type Resizable interface {
 	// Resize returns the layer for other numbers of channels. Groups keep their size and
 	// change their number.
 	Resize(in, out int) Layer
 }
 
-// Resized is a layer for other numbers of channels, which is itself unless it is Resizable.
+// Resized returns a layer for other numbers of channels; the layer itself if it is not Resizable.
 func Resized(l Layer, in, out int) Layer {
 	if r, ok := l.(Resizable); ok {
 		return r.Resize(in, out)
@@ -42,13 +41,13 @@ func Resized(l Layer, in, out int) Layer {
 	return l
 }
 
-// Channels describes how a layer's output depends on the channels, the first dimension of an
-// example. The zero value passes each channel on by itself.
+// Channels describes how a layer's output depends on the channels, the first dimension of an example. The zero value
+// passes each channel on separately.
 type Channels struct {
 	// Opens means that each output channel is new and depends on all inputs.
 	Opens bool
-	// Groups is the number of runs of equal length in which channels are combined: only
-	// whole runs can be copied. Zero means that each channel is by itself.
+	// Groups is the number of runs of equal length that combine their channels: only whole runs can be copied. Zero
+	// means that each channel is separate.
 	Groups int
 }
 
@@ -64,13 +63,13 @@ const (
 	Var
 	Seen     // number of batches in the statistics
 	Kept     // a buffer of a graph
-	Constant // a tensor of a graph that is in no state dict
+	Constant // a tensor of a graph that is not in the state dict
 )
 
 // Trained reports whether an optimizer trains tensors of this role.
 func (r Role) Trained() bool { return r <= Scale }
 
-// Axis tells which channels a dimension of a tensor indexes.
+// Axis is the kind of channels that a dimension of a tensor indexes.
 type Axis int
 
 // The axes. The zero Axis indexes no channels.
@@ -82,13 +81,13 @@ const (
 
 // Slot describes a tensor of a layer.
 type Slot struct {
-	Name  string // as in a state dict
+	Name  string // name in a state dict
 	Role  Role
 	Shape []int
-	Axes  []Axis // one for each dimension of Shape
-	// Tied is the full name of the tensor whose memory this one shares; empty for most.
+	Axes  []Axis // axis of each dimension of Shape
+	// Tied is the full name of the tensor that shares its memory; usually empty.
 	Tied string
-	Type torch.DType // of a tensor with a type of its own; zero for most
+	Type torch.DType // type of a tensor with its own type; usually zero
 }
 
 // Count is the number of values.
@@ -105,7 +104,7 @@ func (s Slot) DType(network torch.DType) torch.DType {
 	return network
 }
 
-// Shape lists the dimensions of one example: channels, height and width, or features alone.
+// Shape lists the dimensions of one example: channels, height and width, or only features.
 type Shape []int
 
 // Count is the number of values.
@@ -144,8 +143,8 @@ func ParseShape(text string) (Shape, error) {
 	return s, nil
 }
 
-// Pair is a height and a width. PyTorch prints some pairs as they were given: Single means
-// that it was one number.
+// Pair is a height and a width. PyTorch prints some pairs as they were given: Single means that it was given as one
+// number.
 type Pair struct {
 	H, W   int
 	Single bool
@@ -201,8 +200,7 @@ func PythonFloat(v float64) string {
 	return text
 }
 
-// image returns an error if an example is no image or its number of channels is wrong; zero
-// channels allow any.
+// image returns an error if an example is not an image or its number of channels is wrong; zero channels allow any.
 func image(l Layer, in Shape, channels int) error {
 	if len(in) != 3 {
 		return fmt.Errorf("%s takes images, channels x height x width, and gets %v", l, in)
@@ -213,8 +211,7 @@ func image(l Layer, in Shape, channels int) error {
 	return nil
 }
 
-// slide is the number of positions of a window along one dimension; up lets the last window
-// reach over the edge.
+// slide is the number of positions of a window along one dimension; up lets the last window extend beyond the edge.
 func slide(size, kernel, stride, padding, dilation int, up bool) int {
 	span := size + 2*padding - dilation*(kernel-1) - 1
 	if up {
@@ -231,7 +228,7 @@ func slide(size, kernel, stride, padding, dilation int, up bool) int {
 	return n
 }
 
-// passes is embedded by layers without weights that pass channels on.
+// passes is embedded in layers without weights that pass channels on.
 type passes struct{}
 
 // Slots is empty.

@@ -9,8 +9,8 @@ import (
 type LayerKind struct {
 	Name      string
 	About     string // one line
-	Container bool   // it has parts, and no notation of its own
-	Layers    string // value of the key layers of a network that has one, for inputs of 3 x 16 x 16
+	Container bool   // has parts, and no notation of its own
+	Layers    string // value of the key layers in an example network, for inputs of 3 x 16 x 16
 }
 
 // LayerKinds lists the layers with a notation, then the containers.

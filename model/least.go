@@ -1,8 +1,8 @@
 package model
 
-// LeastRows is the smallest number of examples to train on at once, and the path of the layer that asks for more than
-// one: the first BatchNorm with one value for each channel of an example, which of a single example has no variance.
-// The path is empty where one example is enough.
+// LeastRows is the minimum number of examples per training batch, and the path of the layer that requires more than
+// one: the first BatchNorm with one value per channel and example, because a single example then has no variance. The
+// path is empty if one example is enough.
 func (n *Network) LeastRows() (least int, path string, err error) {
 	if n.Graph != nil {
 		return n.leastGraphRows()
@@ -19,7 +19,7 @@ func (n *Network) LeastRows() (least int, path string, err error) {
 	return 1, "", nil
 }
 
-// positions is the number of values for each channel of an example.
+// positions is the number of values per channel of an example.
 func positions(shape Shape) int { return shape[1:].Count() }
 
 func (n *Network) leastGraphRows() (least int, path string, err error) {

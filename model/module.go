@@ -12,32 +12,29 @@ type Module interface {
 	copy(weights func(*torch.Tensor) *torch.Tensor) Module
 }
 
-// Leaf is a layer and its tensors. The zero Leaf has no layer and is no part of
-// any network.
+// Leaf is a layer and its tensors. The zero Leaf has no layer and cannot be part of a network.
 type Leaf struct {
 	Layer Layer
-	// Weights are the tensors of Layer.Slots, in that order; nil in a network without
-	// weights.
+	// Weights are the tensors of Layer.Slots, in that order; nil in a network without weights.
 	Weights []*torch.Tensor
 }
 
-// Mark tells whether surgery treats a container as one block.
+// Mark selects how surgery treats a container.
 type Mark int
 
-// The marks. The zero Mark is Unmarked: blocks within are found by their layers.
+// The marks. The zero Mark is Unmarked: blocks inside are found by their layers.
 const (
 	Unmarked Mark = iota
-	Original      // a block that the network was made with
+	Original      // a block of the initial network
 	Grown         // a block that surgery added
 )
 
-// String is the mark's word in network files.
+// String returns the mark's word in network files.
 func (m Mark) String() string { return [...]string{"unmarked", "original", "grown"}[m] }
 
-// Container runs its children as Flow says. The zero Container passes its input
-// on.
+// Container runs its children according to Flow. The zero Container passes its input on.
 type Container struct {
-	Class    string // as printed; empty means Sequential
+	Class    string // printed class; empty means Sequential
 	Mark     Mark
 	Children []Child // in PyTorch's order of registration
 	Flow     Flow
@@ -49,30 +46,29 @@ type Child struct {
 	Module Module
 }
 
-// Join tells how the branches of a container are combined.
+// Join selects how the branches of a container are combined.
 type Join int
 
 // The joins. The zero Join is Chain.
 const (
 	Chain Join = iota // one child after the other
-	Sum               // the body and the shortcut, added up
+	Sum               // sum of the body and the shortcut
 	Cat               // each child on the input, joined along the channels
 )
 
-// Flow names children and steps in the order in which they run. The zero Flow runs all
-// children, one after the other. A child without weights may run twice.
+// Flow names children and steps in running order. The zero Flow runs all children, one after the other. A child without
+// weights may run twice.
 type Flow struct {
 	Join Join
-	// Body is the chain of a Chain or of a Sum's body, or the branches of a Cat.
-	// Nil means all children that the other lists do not name.
+	// Body is the chain of a Chain or of a Sum's body, or the branches of a Cat. Nil means all children that the other
+	// lists do not name.
 	Body     []string
-	Shortcut []string // of a Sum; nil passes the input on
+	Shortcut []string // shortcut of a Sum; nil passes the input on
 	Then     []string // run on the sum or on the joined branches
 }
 
-// Steps that a flow may name without a child: operations of a network's code that have no
-// module are neither printed nor counted among its parts. Run passes a leaf for each to the
-// algebra, which is in no tree.
+// Steps that a flow may name without a child: operations in a network's code without a module are neither printed nor
+// counted as parts. Run passes a leaf for each to the algebra; the leaf is not in the tree.
 const (
 	FlattenStep = "flatten()" // Flatten
 	PoolStep    = "pool()"    // AdaptiveAvgPool2d down to one position
@@ -80,7 +76,7 @@ const (
 
 var steps = map[string]Layer{FlattenStep: Flatten{}, PoolStep: AdaptiveAvgPool2d{Size: Both(1)}}
 
-// body is Body with its default filled in.
+// body returns Body with its default filled in.
 func (c *Container) body() []string {
 	if c.Flow.Body != nil {
 		return c.Flow.Body
@@ -94,10 +90,10 @@ func (c *Container) body() []string {
 	return names
 }
 
-// Steps are the children and steps of a lane, in the order in which they run.
+// Steps returns the children and steps of a lane, in running order.
 func (c *Container) Steps(l Lane) []string { return lane(c, l) }
 
-// Child finds a child by name; nil if there is none.
+// Child returns a child by name; nil if there is none.
 func (c *Container) Child(name string) Module {
 	if k := c.index(name); k >= 0 {
 		return c.Children[k].Module
@@ -122,7 +118,7 @@ func (c *Container) Uses(name string) int {
 	return n
 }
 
-// Locate returns the place in which the flow runs a child, which must be in the flow.
+// Locate returns the place of a child in the flow. The child must be in the flow.
 func (c *Container) Locate(name string) (Lane, int) {
 	lanes := []Lane{BodyLane, ShortcutLane, ThenLane}
 	for _, l := range lanes {
@@ -136,8 +132,8 @@ func (c *Container) Locate(name string) (Lane, int) {
 	return BodyLane, -1
 }
 
-// Add registers a child after the others, under the first free name among stem, stem2, stem3
-// and so on, and returns that name. Schedule adds it to the flow.
+// Add registers a child after the others, under the first free name among stem, stem2, stem3 and so on, and returns
+// that name. Schedule adds it to the flow.
 func (c *Container) Add(stem string, m Module) string {
 	c.Flow.Body = c.body() // a default body would include the new child
 	name := stem
@@ -148,7 +144,7 @@ func (c *Container) Add(stem string, m Module) string {
 	return name
 }
 
-// Schedule runs a child in a lane, before the step that is there now.
+// Schedule inserts a child into a lane before the current step at an index.
 func (c *Container) Schedule(name string, l Lane, step int) error {
 	list := map[Lane]*[]string{BodyLane: &c.Flow.Body, ShortcutLane: &c.Flow.Shortcut, ThenLane: &c.Flow.Then}[l]
 	if list == nil || step < 0 || step > len(*list) {
@@ -158,7 +154,7 @@ func (c *Container) Schedule(name string, l Lane, step int) error {
 	return nil
 }
 
-// Remove takes a child out of the container and of its flow.
+// Remove removes a child from the container and from its flow.
 func (c *Container) Remove(name string) {
 	named := func(other string) bool { return other == name }
 	c.Children = slices.DeleteFunc(slices.Clone(c.Children), func(child Child) bool { return child.Name == name })
@@ -171,7 +167,7 @@ func (c *Container) Remove(name string) {
 	}
 }
 
-// Replace puts a module in a child's place, under the same name.
+// Replace replaces a child's module under the same name.
 func (c *Container) Replace(name string, m Module) { c.Children[c.index(name)].Module = m }
 
 func (l *Leaf) copy(weights func(*torch.Tensor) *torch.Tensor) Module {

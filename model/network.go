@@ -9,13 +9,13 @@ import (
 	"graft/torch"
 )
 
-// Network is a tree and the shape of its examples. Its tensors belong to the
-// scope that Materialize was given. The zero Network has no tree and is not used.
+// Network is a tree and the shape of its examples. Its tensors belong to the scope passed to Materialize. The zero
+// Network has no tree and is not valid.
 type Network struct {
 	Root  *Container
 	Input Shape
-	// Graph holds the operators of a network that runs as a graph: an imported one, or a transformer. The tree then
-	// has its modules and tensors, for people, and its flow is not run. Nil for a network that runs its tree.
+	// Graph holds the operators of a network that runs as a graph: an imported one, or a transformer. The tree then has
+	// its modules and tensors, for people, and its flow does not run. Nil for a network that runs its tree.
 	Graph *graph.Graph
 
 	scope  *torch.Scope
@@ -26,7 +26,7 @@ type Network struct {
 // Name is the printed class of the network.
 func (n *Network) Name() string { return ClassName(n.Root) }
 
-// String is the network as PyTorch prints it.
+// String returns the network as PyTorch prints it.
 func (n *Network) String() string {
 	if n.Graph != nil {
 		return n.Graph.String()
@@ -36,7 +36,7 @@ func (n *Network) String() string {
 	return b.String()
 }
 
-// ClassName is the class that a container prints.
+// ClassName is the printed class of a container.
 func ClassName(c *Container) string {
 	switch {
 	case c.Class != "":
@@ -65,8 +65,8 @@ func printModule(b *strings.Builder, m Module, depth int) {
 	b.WriteString(")")
 }
 
-// Walk visits all modules in PyTorch's order, parents first, the root under the
-// empty path. Where visit returns false, the children are left out.
+// Walk visits all modules in PyTorch's order, parents first, the root under the empty path. If visit returns false, it
+// skips the children.
 func (n *Network) Walk(visit func(path string, m Module) bool) { walk("", n.Root, visit) }
 
 func walk(path string, m Module, visit func(string, Module) bool) {
@@ -80,7 +80,7 @@ func walk(path string, m Module, visit func(string, Module) bool) {
 	}
 }
 
-// Leaves are the layers in PyTorch's order of registration.
+// Leaves returns the layers in PyTorch's order of registration.
 func (n *Network) Leaves() []*Leaf {
 	var leaves []*Leaf
 	n.Walk(func(_ string, m Module) bool {
@@ -92,8 +92,8 @@ func (n *Network) Leaves() []*Leaf {
 	return leaves
 }
 
-// Find returns the module at a path, its parent and its name there. The root has no
-// parent; all are nil if there is no such path.
+// Find returns the module at a path, its parent and its name there. The root has no parent. All results are nil if the
+// path does not exist.
 func (n *Network) Find(path string) (m Module, parent *Container, name string) {
 	if path == "" {
 		return n.Root, nil, ""
@@ -112,8 +112,7 @@ func (n *Network) Find(path string) (m Module, parent *Container, name string) {
 	return m, parent, name
 }
 
-// Sketch copies the tree; the leaves share the network's tensors. Changes of one tree do not
-// affect the other.
+// Sketch copies the tree; the leaves share the network's tensors. Changes of one tree do not affect the other.
 func (n *Network) Sketch() *Network {
 	twin := *n
 	twin.Root = n.Root.copy(func(t *torch.Tensor) *torch.Tensor { return t }).(*Container)
@@ -124,7 +123,7 @@ func (n *Network) Sketch() *Network {
 func (n *Network) Clone(s *torch.Scope) (*Network, error) {
 	twin := *n
 	twin.scope = s
-	known := map[*torch.Tensor]*torch.Tensor{} // tied tensors stay so
+	known := map[*torch.Tensor]*torch.Tensor{} // tied tensors stay tied
 	twin.Root = n.Root.copy(func(t *torch.Tensor) *torch.Tensor {
 		if twin := known[t]; twin != nil {
 			return twin
@@ -139,8 +138,8 @@ func (n *Network) Clone(s *torch.Scope) (*Network, error) {
 	return &twin, s.Err()
 }
 
-// check finds faults of a tree other than shapes: children of one name, flows that name no
-// child, and layers with weights that run twice or never.
+// check finds faults of a tree other than shapes: duplicate names of children, flows with unknown names, and layers
+// with weights that run twice or never.
 func (n *Network) check() []Fault {
 	var faults []Fault
 	if n.Graph != nil {
@@ -204,7 +203,7 @@ func hasWeights(m Module) bool {
 
 // Fault is a fault of a network.
 type Fault struct {
-	Path string // of the part, as in a state dict; empty for the whole
+	Path string // path of the part, as in a state dict; empty for the whole network
 	Text string
 }
 

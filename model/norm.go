@@ -17,7 +17,7 @@ type BatchNorm struct {
 	Eps      float64
 	Momentum float64
 	Affine   bool
-	Track    bool // keep running statistics for eval mode
+	Track    bool // keeps running statistics for eval mode
 }
 
 // NewBatchNorm2d makes a normalisation over images with PyTorch's defaults.
@@ -46,7 +46,7 @@ func (n BatchNorm) Slots() []Slot {
 	return slots
 }
 
-// affine are the slots of a normalisation's parameters; the first dimension is the channels.
+// affine returns the slots of a normalisation's parameters; the first dimension is the channels.
 func affine(has bool, shape ...int) []Slot {
 	if !has {
 		return nil
@@ -127,7 +127,7 @@ func (n LayerNorm) Infer(in Shape) (Shape, error) {
 	return in, nil
 }
 
-// Operations counts what BatchNorm does and the two sums.
+// Operations counts like BatchNorm, plus the two sums.
 func (n LayerNorm) Operations(in, _ Shape) int64 { return 7 * int64(in.Count()) }
 
 // Channels form one group.
@@ -170,7 +170,7 @@ func (n GroupNorm) Infer(in Shape) (Shape, error) {
 	return in, nil
 }
 
-// Operations counts what LayerNorm does.
+// Operations counts like LayerNorm.
 func (n GroupNorm) Operations(in, _ Shape) int64 { return 7 * int64(in.Count()) }
 
 // Channels are tied in groups.

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// longestNotation bounds the text of a layer, in bytes.
+// longestNotation limits the text of a layer, in bytes.
 const longestNotation = 4 << 10
 
 // kind is a layer with a notation.
 type kind struct {
 	name       string
-	about      string      // one line
-	example    string      // layers that an input of 3 x 16 x 16 fits, separated by semicolons
-	parameters []parameter // in the order in which PyTorch takes them
+	about      string      // one line of help
+	example    string      // layers that accept an input of 3 x 16 x 16, separated by semicolons
+	parameters []parameter // in PyTorch's order
 	build      func(arguments) (Layer, error)
 }
 
@@ -29,7 +29,7 @@ type parameter struct {
 // arguments are the complete arguments of a layer by name.
 type arguments map[string]any
 
-// Notation formats a layer for ParseLayer: its String and, if PyTorch's print omits some, all
+// Notation formats a layer for ParseLayer: its String or, if PyTorch's print omits arguments, a form with all
 // arguments.
 func Notation(l Layer) string {
 	if fuller, ok := l.(interface{ Notation() string }); ok {
@@ -38,8 +38,8 @@ func Notation(l Layer) string {
 	return l.String()
 }
 
-// ParseLayer reads a layer as PyTorch prints it or as Python code makes it, such
-// as "Conv2d(3, 32, kernel_size=(3, 3), stride=(1, 1))" or "nn.Linear(32, 10)".
+// ParseLayer parses a layer as PyTorch prints it or as Python code makes it, such as "Conv2d(3, 32, kernel_size=(3, 3),
+// stride=(1, 1))" or "nn.Linear(32, 10)".
 func ParseLayer(text string) (Layer, error) {
 	if len(text) > longestNotation {
 		return nil, fmt.Errorf("a layer of %d bytes is too long; it has at most %d", len(text), longestNotation)
@@ -80,7 +80,7 @@ func unknownKind(name string) error {
 	return fmt.Errorf("%s is no known layer; there are %s", clipped(name), strings.Join(names, ", "))
 }
 
-// suggestion is "; did you mean X?" if a name is similar to X or a prefix of it.
+// suggestion returns "; did you mean X?" if a name is similar to X or a prefix of it.
 func suggestion(name string, names []string) string {
 	guess := nearest(name, names)
 	for _, other := range names {

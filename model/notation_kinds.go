@@ -170,7 +170,7 @@ func buildActivation(kind torch.Activation) func(arguments) (Layer, error) {
 	}
 }
 
-// likeKernel is the default of a stride.
+// likeKernel is the default of a stride: the kernel size.
 const likeKernel = "like kernel_size"
 
 var avgPoolParameters = []parameter{

@@ -7,15 +7,13 @@ import (
 	"strings"
 )
 
-// literal is a parsed Python value, an int, float64, bool, string, nil or []literal, with its
-// text.
+// literal is a parsed Python value, an int, float64, bool, string, nil or []literal, with its text.
 type literal struct {
 	text  string
 	value any
 }
 
-// scanner parses the part of Python's notation that layers need, in at most longestNotation
-// bytes.
+// scanner parses the part of Python's notation that layers need, in at most longestNotation bytes.
 type scanner struct{ rest string }
 
 func (s *scanner) skip() { s.rest = strings.TrimLeft(s.rest, " \t\r\n") }
@@ -89,8 +87,7 @@ func (s *scanner) literal() (literal, error) {
 	return literal{text: strings.TrimSpace(before[:len(before)-len(s.rest)]), value: value}, err
 }
 
-// tuple reads values between marks. They are scalars: no layer takes tuples of
-// tuples.
+// tuple reads values between marks. The values are scalars: no layer accepts nested tuples.
 func (s *scanner) tuple(opening, closing string) (any, error) {
 	s.take(opening)
 	items := []literal{}
@@ -124,7 +121,7 @@ func (s *scanner) quoted() (any, error) {
 	return text, nil
 }
 
-// scalar reads a number, a truth value or None.
+// scalar reads a number, a boolean or None.
 func (s *scanner) scalar() (any, error) {
 	s.skip()
 	before := s.rest
@@ -148,7 +145,7 @@ func (s *scanner) scalar() (any, error) {
 	return value, nil
 }
 
-// number reads a decimal number, in the notation that Python and Go share.
+// number parses a decimal number, in the notation shared by Python and Go.
 func number(text string) (any, bool) {
 	if text == "" || strings.Trim(text, "+-.eE0123456789") != "" {
 		return nil, false

@@ -2,7 +2,7 @@ package model
 
 import "fmt"
 
-// largestSize bounds every size in a notation, so that counts stay far from overflow.
+// largestSize limits every size in a notation, so counts cannot overflow.
 const largestSize = 1 << 20
 
 // want is the type of a parameter.
@@ -11,7 +11,7 @@ type want struct {
 	read func(literal) (any, bool)
 }
 
-// whole takes a number of at least least and returns an int.
+// whole accepts a number of at least least and returns an int.
 func whole(least int) want {
 	return want{fmt.Sprintf("a whole number from %d to %d", least, largestSize), func(l literal) (any, bool) {
 		return wholeNumber(l, least)
@@ -23,7 +23,7 @@ func wholeNumber(l literal, least int) (int, bool) {
 	return n, ok && least <= n && n <= largestSize
 }
 
-// pair takes one or two such numbers and returns a Pair.
+// pair accepts one or two such numbers and returns a Pair.
 func pair(least int) want {
 	text := fmt.Sprintf("a whole number from %d to %d, or two of them such as (%d, %d)", least, largestSize,
 		least+1, least+2)
@@ -41,7 +41,7 @@ func pair(least int) want {
 	}}
 }
 
-// or also takes one of some words.
+// or also accepts one of some words.
 func (w want) or(text string, words ...string) want {
 	return want{w.text + ", or " + text, func(l literal) (any, bool) {
 		for _, word := range words {
@@ -53,7 +53,7 @@ func (w want) or(text string, words ...string) want {
 	}}
 }
 
-// orNone also takes None, and returns a value for it.
+// orNone also accepts None, and returns a value for it.
 func (w want) orNone(stands any) want {
 	return want{w.text, func(l literal) (any, bool) {
 		if l.value == nil {
@@ -63,7 +63,7 @@ func (w want) orNone(stands any) want {
 	}}
 }
 
-// sizes takes one or several sizes and returns an []int.
+// sizes accepts one or several sizes and returns an []int.
 var sizes = want{fmt.Sprintf("a whole number from 1 to %d, or some of them such as (32, 8, 8)", largestSize),
 	func(l literal) (any, bool) {
 		if n, ok := wholeNumber(l, 1); ok {
@@ -85,22 +85,22 @@ var sizes = want{fmt.Sprintf("a whole number from 1 to %d, or some of them such 
 		return list, true
 	}}
 
-// flag takes a boolean.
+// flag accepts a boolean.
 var flag = want{"True or False", func(l literal) (any, bool) {
 	b, ok := l.value.(bool)
 	return b, ok
 }}
 
-// anyReal takes any number and returns a float64.
+// anyReal accepts any number and returns a float64.
 var anyReal = want{"a number", realNumber}
 
-// positive takes a number of at least zero and returns a float64.
+// positive accepts a number of at least zero and returns a float64.
 var positive = want{"a number, at least 0", func(l literal) (any, bool) {
 	value, ok := realNumber(l)
 	return value, ok && value.(float64) >= 0
 }}
 
-// probability takes a number in [0, 1) and returns a float64.
+// probability accepts a number in [0, 1) and returns a float64.
 var probability = want{"a number, at least 0 and below 1", func(l literal) (any, bool) {
 	value, ok := realNumber(l)
 	return value, ok && value.(float64) >= 0 && value.(float64) < 1
@@ -116,7 +116,7 @@ func realNumber(l literal) (any, bool) {
 	return nil, false
 }
 
-// only takes the single supported value of an argument.
+// only accepts the single supported value of an argument.
 func only(value any, text string) want {
 	return want{text + ", which is all that is supported",
 		func(l literal) (any, bool) { return true, l.value == value }}

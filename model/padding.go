@@ -6,17 +6,17 @@ import (
 	"graft/model/graph"
 )
 
-// Blocks are the numbers of channels of which processors compute a multiple, for Padding.
+// Blocks are the multiples to which processors round up numbers of channels, for Padding.
 var Blocks = [...]int{8, 16}
 
-// Padding holds the operations that convolutions do more if their channels are rounded up to a multiple of each of
-// Blocks, as libraries lay them out for vector units. Convolutions in groups have none.
+// Padding holds the additional operations of convolutions whose channels are rounded up to a multiple of each of
+// Blocks, which is how libraries lay them out for vector units. Convolutions with groups have none.
 type Padding [len(Blocks)]int64
 
-// fewChannels are the channels of images, which are not rounded up.
+// fewChannels is the largest number of channels that is not rounded up, as in images.
 const fewChannels = 4
 
-// paddingOf is the padding of a convolution with some operations.
+// paddingOf returns the padding of a convolution with a number of operations.
 func paddingOf(operations int64, in, out int) (p Padding) {
 	for k, block := range Blocks {
 		up := func(channels int) float64 {
@@ -31,7 +31,7 @@ func paddingOf(operations int64, in, out int) (p Padding) {
 	return p
 }
 
-// layerPadding is the padding of a layer of a tree.
+// layerPadding returns the padding of a layer of a tree.
 func layerPadding(l Layer, operations int64) Padding {
 	if c, ok := l.(Conv2d); ok && c.Groups <= 1 {
 		return paddingOf(operations, c.In, c.Out)
@@ -39,7 +39,7 @@ func layerPadding(l Layer, operations int64) Padding {
 	return Padding{}
 }
 
-// nodePadding is the padding of a node of a graph.
+// nodePadding returns the padding of a node of a graph.
 func nodePadding(g *graph.Graph, n *graph.Node, operations int64) Padding {
 	name, ok := n.Arg("weight").(graph.Weight)
 	if !ok || !strings.HasPrefix(n.Operator, "conv") {

@@ -6,7 +6,7 @@ import (
 	"graft/torch"
 )
 
-// Flatten turns an image into features, each channel spread over its positions.
+// Flatten turns an image into features; each channel becomes one feature per position.
 type Flatten struct{ passes }
 
 // String is PyTorch's print.
@@ -15,7 +15,7 @@ func (Flatten) String() string { return "Flatten(start_dim=1, end_dim=-1)" }
 // Infer joins all dimensions.
 func (Flatten) Infer(in Shape) (Shape, error) { return Shape{in.Count()}, nil }
 
-// Operations is none.
+// Operations is zero.
 func (Flatten) Operations(_, _ Shape) int64 { return 0 }
 
 // Emit adds a flattening.
@@ -27,7 +27,7 @@ func (Flatten) Emit(b *torch.Builder, x torch.Value, _ []*torch.Tensor) torch.Va
 type Dropout struct {
 	passes
 	P       float64
-	Inplace bool // printed, and otherwise without effect
+	Inplace bool // printed, without any other effect
 }
 
 // String is PyTorch's print.
@@ -60,7 +60,7 @@ func (Identity) String() string { return "Identity()" }
 // Infer changes no shape.
 func (Identity) Infer(in Shape) (Shape, error) { return in, nil }
 
-// Operations is none.
+// Operations is zero.
 func (Identity) Operations(_, _ Shape) int64 { return 0 }
 
 // Emit adds nothing.

@@ -12,8 +12,8 @@ import (
 type AvgPool2d struct {
 	passes
 	Kernel, Stride, Padding Pair
-	Ceil                    bool // the last window may reach over the edge
-	ExcludePad              bool // exclude the padding from the average
+	Ceil                    bool // the last window may extend beyond the edge
+	ExcludePad              bool // excludes the padding from the average
 }
 
 // NewAvgPool2d makes a pool whose windows tile the image.
@@ -60,7 +60,7 @@ func (p AvgPool2d) Emit(b *torch.Builder, x torch.Value, _ []*torch.Tensor) torc
 type MaxPool2d struct {
 	passes
 	Kernel, Stride, Padding Pair
-	Ceil                    bool // the last window may reach over the edge
+	Ceil                    bool // the last window may extend beyond the edge
 }
 
 // NewMaxPool2d makes a pool whose windows tile the image.

@@ -7,8 +7,7 @@ import (
 	"graft/torch"
 )
 
-// Program compiles the network for LibTorch. Scope s owns the program, the network keeps its
-// tensors.
+// Program compiles the network for LibTorch. Scope s owns the program; the network keeps its tensors.
 func (n *Network) Program(s *torch.Scope, o torch.ProgramOptions) (*torch.Program, error) {
 	if n.Graph != nil {
 		return n.graphProgram(s, o, nil)
@@ -16,10 +15,10 @@ func (n *Network) Program(s *torch.Scope, o torch.ProgramOptions) (*torch.Progra
 	return n.compile(s, o, &emitter{})
 }
 
-// Pixels says how images that are kept as bytes become a network's input: (x · Factor - Mean) / Deviation.
+// Pixels converts images that are stored as bytes to a network's input: (x · Factor - Mean) / Deviation.
 type Pixels struct {
 	Factor          float64
-	Mean, Deviation *torch.Tensor // of each channel
+	Mean, Deviation *torch.Tensor // per channel
 }
 
 // ProgramOn compiles a program that takes images as bytes.
@@ -30,9 +29,8 @@ func (n *Network) ProgramOn(s *torch.Scope, o torch.ProgramOptions, p Pixels) (*
 	return n.compile(s, o, &emitter{pixels: &p})
 }
 
-// Probe compiles a program that runs in train mode up to and including the batch
-// normalisation at a path, and sets its running statistics to those of the batch. Nothing
-// else in the network changes, and dropout is off.
+// Probe compiles a program that runs in train mode up to and including the batch normalisation at a path, and sets its
+// running statistics to the statistics of the batch. Nothing else in the network changes, and dropout is off.
 func (n *Network) Probe(s *torch.Scope, path string) (*torch.Program, error) {
 	return n.compile(s, torch.ProgramOptions{}, &emitter{until: path})
 }
@@ -61,8 +59,8 @@ var errReached = errors.New("reached")
 // emitter is the algebra of programs.
 type emitter struct {
 	b      torch.Builder
-	until  string  // layer to probe and end at; empty emits all
-	pixels *Pixels // nil takes the network's own input
+	until  string  // layer to probe and end at; empty emits all layers
+	pixels *Pixels // nil means the network's own input
 }
 
 // Layer adds a layer.
@@ -89,7 +87,7 @@ func (e *emitter) Sum(_ string, body, shortcut torch.Value) (torch.Value, error)
 	return e.b.Add(body, shortcut), nil
 }
 
-// Cat joins channels, as many at a time as an instruction takes.
+// Cat joins channels, in groups of the maximum size that an instruction takes.
 func (e *emitter) Cat(_ string, parts []torch.Value) (torch.Value, error) {
 	const most = 8
 	for len(parts) > most {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 )
 
-// Algebra interprets a network: values of T flow along its edges. Shapes, costs, programs and
-// channels are each an algebra.
+// Algebra interprets a network: values of T flow along its edges. Shapes, costs, programs and channels are each an
+// algebra.
 type Algebra[T any] interface {
 	// Layer interprets a layer.
 	Layer(at Place, leaf *Leaf, x T) (T, error)
@@ -17,9 +17,9 @@ type Algebra[T any] interface {
 
 // Follower is an algebra that is also called at the ends of containers.
 type Follower[T any] interface {
-	// Enter comes before the container's first layer.
+	// Enter is called before the container's first layer.
 	Enter(path string, c *Container)
-	// Leave comes after its last, with its output.
+	// Leave is called after its last layer, with its output.
 	Leave(path string, c *Container, out T) error
 }
 
@@ -31,15 +31,15 @@ const (
 	BodyLane Lane = iota
 	ShortcutLane
 	ThenLane
-	BranchLane // a branch of a Cat: its neighbours do not feed each other
+	BranchLane // a branch of a Cat: branches do not feed each other
 )
 
-// Place is the place in which a child runs.
+// Place is the position of a child in the flow.
 type Place struct {
 	Path   string // names joined by dots, as in a state dict
 	Parent *Container
 	Lane   Lane
-	Step   int // in the lane
+	Step   int // index in the lane
 }
 
 // Name is the child's name in its parent.
@@ -56,7 +56,7 @@ func lane(c *Container, l Lane) []string {
 	}
 }
 
-// Run follows x through the network in the order in which layers run.
+// Run follows x through the network in running order.
 func Run[T any](n *Network, x T, a Algebra[T]) (T, error) {
 	if n.Graph != nil {
 		return x, errGraph

@@ -7,16 +7,16 @@ type Row struct {
 	Path       string
 	Leaf       *Leaf // the layer itself
 	In, Out    Shape
-	Parameters int     // that an optimizer trains
+	Parameters int     // trained by an optimizer
 	Buffers    int     // other values: running statistics
-	Operations int64   // floating-point operations forward; a multiply and an add are two
-	Padding    Padding // further operations
+	Operations int64   // floating-point operations of a forward pass; a multiply and an add are two
+	Padding    Padding // additional operations
 	// ActivationBytes is the memory of the output as float32.
 	ActivationBytes int64
 }
 
-// Sheet returns a row for each layer in running order. A layer that runs twice has two rows,
-// and its parameters in the first. An error is Faults.
+// Sheet returns a row per layer in running order. A layer that runs twice has two rows, and its parameters are in the
+// first. An error is Faults.
 func (n *Network) Sheet() ([]Row, error) {
 	if n.Graph != nil {
 		return n.graphSheet()
@@ -51,11 +51,10 @@ func (s *sheet) Layer(at Place, leaf *Leaf, in Shape) (Shape, error) {
 	return out, nil
 }
 
-// mostValues bounds tensors, far beyond what any device holds and far below where
-// counts would overflow.
+// mostValues limits tensors, far beyond the memory of any device and far below an overflow of counts.
 const mostValues = 1 << 40
 
-// bounded refuses layers with tensors beyond mostValues.
+// bounded rejects layers with tensors beyond mostValues.
 func bounded(l Layer, out Shape) error {
 	shapes := []Shape{out}
 	for _, slot := range l.Slots() {
@@ -104,11 +103,11 @@ func (s *sheet) Cat(path string, parts []Shape) (Shape, error) {
 	return sum, nil
 }
 
-// Counts returns the numbers of values in a layer that an optimizer trains and of others.
+// Counts returns the number of trained values in a layer, and the number of others.
 func Counts(l Layer) (parameters, buffers int) {
 	for _, slot := range l.Slots() {
 		switch {
-		case slot.Tied != "": // counted where its memory is
+		case slot.Tied != "": // counted with the tensor that shares its memory
 		case slot.Role.Trained():
 			parameters += slot.Count()
 		default:

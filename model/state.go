@@ -17,8 +17,8 @@ type Entry struct {
 	Name   string
 	Slot   Slot
 	Tensor *torch.Tensor // nil while the network has no weights
-	Leaf   *Leaf         // that it belongs to
-	At     int           // its place in the leaf
+	Leaf   *Leaf         // leaf that it belongs to
+	At     int           // index in the leaf
 }
 
 // State returns all tensors in the order of PyTorch's state dict.
@@ -41,7 +41,7 @@ func (n *Network) State() []Entry {
 	return entries
 }
 
-// Trained returns the entries that an optimizer trains, tied ones once.
+// Trained returns the trained entries, tied ones once.
 func (n *Network) Trained() []Entry {
 	return slices.DeleteFunc(n.State(), func(e Entry) bool { return !e.Slot.Role.Trained() || e.Slot.Tied != "" })
 }
@@ -63,8 +63,8 @@ type Placement struct {
 	Random *torch.Generator // on the CPU; nil means LibTorch's own
 }
 
-// Materialize gives the network weights, which scope s owns, drawn as PyTorch
-// draws them: the same seed gives the same values.
+// Materialize gives the network weights, which scope s owns, initialised as in PyTorch: the same seed gives the same
+// values.
 func (n *Network) Materialize(s *torch.Scope, p Placement) error {
 	if p.DType == 0 {
 		p.DType = torch.Float32
@@ -99,15 +99,15 @@ func Fresh(s *torch.Scope, l Layer, p Placement) []*torch.Tensor {
 	return tensors
 }
 
-// kaimingBound is 1/sqrt(fan in), computed as PyTorch's kaiming_uniform_ does for
-// leaky_relu with slope sqrt(5), so that values are equal to the bit.
+// kaimingBound is 1/sqrt(fan in), computed as PyTorch's kaiming_uniform_ does for leaky_relu with slope sqrt(5), so
+// values are equal to the bit.
 func kaimingBound(fanIn int) float64 {
 	slope := math.Sqrt(5)
 	gain := math.Sqrt(2 / (1 + slope*slope))
 	return math.Sqrt(3) * (gain / math.Sqrt(float64(fanIn)))
 }
 
-// draw makes one tensor; fanIn is zero in layers without a weight of their own.
+// draw makes one tensor; fanIn is zero in layers without their own weight.
 func draw(s *torch.Scope, slot Slot, fanIn int, p Placement) *torch.Tensor {
 	dtype := slot.DType(p.DType)
 	switch {
@@ -122,7 +122,7 @@ func draw(s *torch.Scope, slot Slot, fanIn int, p Placement) *torch.Tensor {
 	}
 }
 
-// uniform draws on the host, so that every device gets the same values.
+// uniform draws on the host, so every device gets the same values.
 func uniform(s *torch.Scope, slot Slot, bound float64, p Placement) *torch.Tensor {
 	host := s.Zeros(torch.Float32, torch.CPU, slot.Shape...)
 	s.Uniform(host, -bound, bound, p.Random)
@@ -147,7 +147,8 @@ func (n *Network) Save() (*weights.Set, error) {
 	return set, nil
 }
 
-// StateDict leaves out of a network's weights what PyTorch has in no state dict: the constants of a graph.
+// StateDict removes from a network's weights the tensors that are not in PyTorch's state dict: the constants of a
+// graph.
 func (n *Network) StateDict(set *weights.Set) *weights.Set {
 	constant := map[string]bool{}
 	for _, e := range n.State() {
@@ -162,7 +163,7 @@ func (n *Network) StateDict(set *weights.Set) *weights.Set {
 	return dict
 }
 
-// WithConstants adds constants that a state dict lacks and a graph says the values of.
+// WithConstants adds constants that a state dict lacks and whose values the graph determines.
 func (n *Network) WithConstants(set *weights.Set) (*weights.Set, error) {
 	if n.Graph == nil {
 		return set, nil
@@ -180,10 +181,10 @@ func (n *Network) WithConstants(set *weights.Set) (*weights.Set, error) {
 	return &whole, nil
 }
 
-// Load copies weights into the network by name. Names and shapes must match exactly; on a
-// mismatch nothing is changed and the error lists all differences. Counts of running
-// statistics, which PyTorch before 0.4.1 did not write, default to zero, and constants that a graph
-// says how to draw, which are in no state dict, to these.
+// Load copies weights into the network by name. Names and shapes must match exactly; on a mismatch nothing is changed
+// and the error lists all differences. Two kinds of tensors may be missing. Counts of running statistics, which PyTorch
+// before 0.4.1 did not write, default to zero. Constants of a graph, which are not in a state dict, default to the
+// values that the graph determines.
 func (n *Network) Load(set *weights.Set) error {
 	if n.scope == nil {
 		return errors.New("load weights: the network has no tensors to load into")
@@ -204,7 +205,8 @@ func (n *Network) Load(set *weights.Set) error {
 	})
 }
 
-// LoadUndrawn copies into a graph only the tensors that nothing says how to draw; the file has them, with their shapes.
+// LoadUndrawn copies into a graph only the tensors without an initialisation; the file must have them, with their
+// shapes.
 func (n *Network) LoadUndrawn(set *weights.Set) error {
 	if n.Graph == nil {
 		return nil
@@ -223,8 +225,7 @@ func (n *Network) LoadUndrawn(set *weights.Set) error {
 	})
 }
 
-// Fits reports how weights differ from the network's in names and shapes, as Load does, without
-// loading them.
+// Fits reports differences between weights and the network's names and shapes, like Load, without loading them.
 func (n *Network) Fits(set *weights.Set) error { return n.fits(n.State(), byName(set)) }
 
 func byName(set *weights.Set) map[string]weights.Tensor {
@@ -267,7 +268,7 @@ func (n *Network) fits(entries []Entry, byName map[string]weights.Tensor) error 
 		n.Name(), len(entries), len(byName), strings.Join(faults, "\n  "))
 }
 
-// draws reports whether a graph says the values of a constant.
+// draws reports whether a graph determines the values of a constant.
 func (n *Network) draws(name string) bool {
 	t := n.Graph.Tensor(name)
 	return t != nil && t.DrawnConstant()

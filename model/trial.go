@@ -10,8 +10,9 @@ import (
 	"graft/torch/weights"
 )
 
-// Try runs a network that is a graph once in a process of its own, with the weights of a file if it can be read and
-// fits; others are zeros. It is an error if the graph must not run in this process. Without LibTorch nothing is tried.
+// Try runs a network that is a graph once in a separate process. It uses the weights of a file if the file is readable
+// and fits, else zeros. It returns an error if the graph must not run in this process. Without LibTorch it does
+// nothing.
 func (n *Network) Try(ctx context.Context, fsys files.FS, path string) error {
 	if n.Graph == nil {
 		return nil
@@ -29,8 +30,8 @@ func (n *Network) Try(ctx context.Context, fsys files.FS, path string) error {
 	return err
 }
 
-// FitsMachine compares the memory of a step of a graph with the machine's, for a number of examples; zero is those of
-// the example that it was imported with.
+// FitsMachine compares the memory of a graph's training step with the machine's, for a number of examples; zero means
+// the number in the example at import.
 func (n *Network) FitsMachine(fsys files.FS, examples int) error {
 	shape := n.Graph.Input.Dims()
 	if n.Graph.Input.Shape[0].Name != "" && examples > 0 {

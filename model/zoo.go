@@ -13,21 +13,21 @@ import (
 // ZooOptions are the input and output of a network of the zoo.
 type ZooOptions struct {
 	Classes int   // zero means the entry's default
-	Input   Shape // of one example; nil means the entry's default
-	Tokens  int   // that an encoder of text tells apart, the last of them padding; zero means the entry's default
-	Each    bool  // an encoder gives classes for each token, not for the whole text
+	Input   Shape // shape of one example; nil means the entry's default
+	Tokens  int   // tokens of a text encoder, the last one is padding; zero means the entry's default
+	Each    bool  // an encoder outputs classes for each token, not for the whole text
 }
 
 // ZooEntry is a network of the zoo.
 type ZooEntry struct {
 	Name    string
-	Alias   string // another name for it; empty means none
-	About   string // one line
-	Input   Shape  // of one example
+	Alias   string // another name; empty means none
+	About   string // one line of help
+	Input   Shape  // shape of one example
 	Classes int
 	build   func(in Shape, classes int) *Container
-	graph   func(in Shape, classes int) (*graph.Graph, error) // of a network that runs as a graph; nil for a tree
-	encoder func(ZooOptions) (*graph.Graph, error)            // of an encoder of text; nil for others
+	graph   func(in Shape, classes int) (*graph.Graph, error) // network that runs as a graph; nil for a tree
+	encoder func(ZooOptions) (*graph.Graph, error)            // encoder of text; nil for others
 }
 
 // Listing returns the name and the line of help.
@@ -135,8 +135,8 @@ func unknown(name string, names []string) error {
 	return fmt.Errorf("%q is no network of the zoo; %sit has %s", name, hint, strings.Join(names, ", "))
 }
 
-// nearest is the name at the smallest distance, ignoring case; empty if the distance is half
-// of its length or more.
+// nearest returns the name with the smallest distance, ignoring case; empty if the distance is at least half its
+// length.
 func nearest(name string, names []string) string {
 	best, least := "", len(name)/2+1
 	for _, other := range names {
@@ -147,7 +147,7 @@ func nearest(name string, names []string) string {
 	return best
 }
 
-// distance is Levenshtein's: the number of inserted, deleted and replaced letters.
+// distance is the Levenshtein distance: the number of inserted, deleted and replaced letters.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -168,8 +168,7 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// chain makes a container that runs its parts in order. A part without a module is a
-// step of that name.
+// chain makes a container that runs its parts in order. A part without a module is a step with that name.
 func chain(class string, parts ...Child) *Container {
 	c := &Container{Class: class}
 	var order []string

@@ -6,8 +6,7 @@ import (
 	"graft/torch"
 )
 
-// convSmall makes logits of either sign, unlike the networks of the original, whose last ReLU
-// can silence classes.
+// convSmall outputs logits of either sign, unlike the networks of the original, whose last ReLU can silence classes.
 func convSmall(in Shape, classes int) *Container {
 	block := func(in, out int) Module {
 		conv := NewConv2d(in, out, 3)
@@ -31,9 +30,8 @@ func mlp(in Shape, classes int) *Container {
 	return c
 }
 
-// The networks for small images of He et al., Deep Residual Learning for Image
-// Recognition (2016), section 4.2. Where a shape changes, the shortcut is a
-// convolution of one tap (their option B), which trains as part of the network.
+// The networks for small images of He et al., Deep Residual Learning for Image Recognition (2016), section 4.2. If the
+// shape changes, the shortcut is a convolution of one tap (their option B), which is trained with the network.
 
 func cifarResNet20(in Shape, classes int) *Container {
 	return cifarResNet("CIFARResNet20", in, 3, classes)
@@ -56,8 +54,8 @@ func resNet18(in Shape, classes int) *Container {
 	return residual("ResNet", stem, []int{64, 128, 256, 512}, 2, classes)
 }
 
-// residual appends stages of blocks to a stem with as many channels as the first stage. Each
-// further stage halves the image.
+// residual appends stages of blocks to a stem whose channels equal the first stage's. Each further stage halves the
+// image.
 func residual(class string, parts []Child, widths []int, blocks, classes int) *Container {
 	in, stride := widths[0], 1
 	for k, out := range widths {
@@ -110,8 +108,7 @@ func vgg11BN(in Shape, classes int) *Container {
 			NewLinear(4096, classes))...)})
 }
 
-// The stages of Sandler et al., MobileNetV2: Inverted Residuals and Linear
-// Bottlenecks (2018), table 2.
+// mobileNetV2 has the stages of Sandler et al., MobileNetV2: Inverted Residuals and Linear Bottlenecks (2018), table 2.
 func mobileNetV2(in Shape, classes int) *Container {
 	features := sequence(activated(in[0], 32, 3, 2, 1))
 	add := func(m Module) {
@@ -131,7 +128,7 @@ func mobileNetV2(in Shape, classes int) *Container {
 		Child{"classifier", sequence(leaves(Dropout{P: 0.2}, NewLinear(1280, classes))...)})
 }
 
-// invertedResidual adds its input where the shape stays the same.
+// invertedResidual adds its input if the shape stays the same.
 func invertedResidual(in, out, stride, expand int) *Container {
 	hidden := in * expand
 	var modules []Module
@@ -156,8 +153,8 @@ func activated(in, out, kernel, stride, groups int) *Container {
 	return c
 }
 
-// plainConv makes a convolution without bias, since a normalisation follows, that keeps the
-// size of the image but for its stride.
+// plainConv makes a convolution that keeps the size of the image, except for its stride. It has no bias, since a
+// normalisation follows.
 func plainConv(in, out, kernel, stride int) Conv2d {
 	conv := NewConv2d(in, out, kernel)
 	conv.Stride, conv.Padding, conv.Bias = Both(stride), Both(kernel/2), false

@@ -52,13 +52,12 @@ func largeConvNet(in Shape, classes int) *Container {
 		Child{"conv3", pair(32)})
 }
 
-// Of batchNormConvolution only the name is known; what is in it is a choice made
-// here.
+// batchNormConvolution is known only by its name; its layers are our choice.
 func batchNormConvolution(in Shape, classes int) *Container {
 	return convolutional("BatchNormConvolution", dense(32, classes), Child{"conv1", normalized(in[0], 32, 0)})
 }
 
-// convolutional puts what these networks end with behind their convolutions.
+// convolutional adds the common end of these networks after their convolutions.
 func convolutional(class string, fc Module, parts ...Child) *Container {
 	return chain(class, append(parts, part("finalpool", AdaptiveAvgPool2d{Size: Both(1)}), flattened(),
 		Child{"fc", fc})...)

@@ -14,12 +14,12 @@ import (
 // Kind is the name of an operation. The zero Kind, None, does nothing.
 type Kind string
 
-// None leaves the network alone.
+// None keeps the network unchanged.
 const None Kind = ""
 
 // Action is an operation and its target. The zero Action does nothing.
 type Action struct {
-	Kind   Kind   `json:"kind"`             // operation, such as deepen; empty is none
+	Kind   Kind   `json:"kind"`             // operation, such as deepen; empty means none
 	Target string `json:"target,omitempty"` // a block's name or number, or a layer's path
 	Size   int    `json:"size,omitempty"`   // channels or pixels, depending on the kind; zero means its default
 }
@@ -36,7 +36,7 @@ func (a Action) String() string {
 	}
 }
 
-// ParseAction reads an action such as deepen:1, widen:conv2:48 or none.
+// ParseAction parses an action such as deepen:1, widen:conv2:48 or none.
 func ParseAction(text string) (Action, error) {
 	if text == "none" {
 		return Action{}, nil
@@ -58,7 +58,7 @@ func ParseAction(text string) (Action, error) {
 	return a, nil
 }
 
-// largest bounds sizes in channels or pixels.
+// largest limits sizes in channels or pixels.
 const largest = 1 << 20
 
 func (a Action) validate() error {
@@ -80,10 +80,10 @@ type operation struct {
 	propose func(t *tracing.Trace) []Action
 }
 
-// Listing returns the kind, which begins an action, and the line of help.
+// Listing returns the kind, which is the first part of an action, and the line of help.
 func (op operation) Listing() (name, about string) { return string(op.kind), op.about }
 
-// operations lists all operations: a new one is a new file and a line here.
+// operations lists all operations: a new operation is a new file and a line here.
 func operations() registry.List[operation] {
 	return registry.List[operation]{deepening, widening, kernels, branches}
 }

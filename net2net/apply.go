@@ -15,44 +15,42 @@ type Form string
 // normalisation can be calibrated, and a residual branch otherwise.
 const (
 	Auto     Form = ""
-	Identity Form = "identity" // a layer that passes its input on
+	Identity Form = "identity" // a layer that passes on its input
 	Residual Form = "residual" // a branch that begins at zero, added to its input
-	Opposite Form = "opposite" // for graphs: branches of pairs that cancel, so that all layers learn at once
-	Stacked  Form = "stacked"  // for graphs: copies of blocks as they are, which change the function
+	Opposite Form = "opposite" // for graphs: pairs of branches that cancel, so all layers learn at once
+	Stacked  Form = "stacked"  // for graphs: unmodified copies of blocks, which change the function
 )
 
 // Forms lists the forms.
 func Forms() []Form { return []Form{Auto, Identity, Residual, Opposite, Stacked} }
 
-// Options are the options of operations. Networks with batch normalisation need a Batch;
-// for others the zero value is enough.
+// Options are the options of operations. Networks with batch normalisation need a Batch; for others the zero value is
+// enough.
 type Options struct {
-	// Batch holds inputs of the kind that the network is trained on. New batch
-	// normalisations are calibrated on them, which keeps the function in train mode. It
-	// needs at least two values for each channel; 64 images are plenty.
+	// Batch holds inputs like the training data. New batch normalisations are calibrated on them, which keeps the
+	// function in train mode. It needs at least two values per channel; 64 images are plenty.
 	Batch *torch.Tensor
 	// Seed draws the copied channels and the random tensors.
 	Seed uint64
-	// Noise breaks the symmetry between copies: each copied row gets normal
-	// noise of this size, relative to the root mean square of its tensor. Zero,
-	// the default, keeps the function exactly.
+	// Noise breaks the symmetry between copies: normal noise of this size is added to each copied row, relative to the
+	// root mean square of its tensor. Zero, the default, keeps the function exactly.
 	Noise float64
-	// Form selects how deepening keeps the function: by an identity layer, or by a residual branch that
-	// begins at zero. Empty means the first if it is possible. A graph's new blocks begin at zero, or with
-	// pairs of units that cancel (opposite), or are plain copies, which change the function (stacked).
+	// Form selects how deepening keeps the function: identity inserts an identity layer; residual adds a branch that
+	// begins at zero. In graphs, opposite uses pairs of units that cancel, and stacked uses plain copies, which change
+	// the function. Empty means identity if possible, else residual; in graphs, residual.
 	Form Form
-	// Compat deepens as the original did, faults included, with or without a batch
-	// normalisation. Empty, the default, does not.
+	// Compat deepens as the original did, faults included, with or without a batch normalisation. Empty, the default,
+	// does not.
 	Compat Compat
-	// Equal gives the copies of a graph's axis equal shares, as Net2Net does: such copies stay equal in training. By
-	// default shares differ a little; both keep the function.
+	// Equal gives copies of a graph's axis equal shares, as Net2Net does. Such copies stay equal during training. By
+	// default shares differ slightly. Both keep the function.
 	Equal bool `config:"equal_shares" json:",omitempty"`
 
-	replay *Change // repeat the random choices of this record
+	replay *Change // record whose random choices are repeated
 }
 
-// Apply executes an action on a network. An impossible action is an error and leaves the
-// network as it was. A network without weights changes its shape only.
+// Apply executes an action on a network. An impossible action is an error and leaves the network unchanged. A network
+// without weights only changes its shape.
 func Apply(n *model.Network, a Action, o Options) (*Change, error) {
 	if n.Graph != nil {
 		change, err := applyGraph(n, a, o)
@@ -84,9 +82,8 @@ func Apply(n *model.Network, a Action, o Options) (*Change, error) {
 	return change, nil
 }
 
-// Replay repeats a recorded operation on a network of the same architecture, whose weights
-// may differ. Random choices come from the record. Calibration uses o.Batch if it is set,
-// and else the record's statistics.
+// Replay repeats a recorded operation on a network of the same architecture, whose weights may differ. Random choices
+// come from the record. Calibration uses o.Batch if set, else the record's statistics.
 func Replay(n *model.Network, record *Change, o Options) (*Change, error) {
 	if err := expect(n, record.Before, record.Action.String()); err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
@@ -96,9 +93,8 @@ func Replay(n *model.Network, record *Change, o Options) (*Change, error) {
 	return Apply(n, record.Action, o)
 }
 
-// Revert undoes a change: the network gets the architecture from before it, and keeps what
-// it learned since then as far as that has a place in it. The returned record lets an
-// optimizer follow.
+// Revert undoes a change: the network gets its previous architecture, and keeps learned values where they fit. The
+// returned record lets an optimizer follow.
 func Revert(n *model.Network, c *Change) (*Change, error) {
 	back := &Change{Action: c.Action}
 	if err := expect(n, c.After, c.Action.String()); err != nil {
@@ -146,9 +142,9 @@ func Shrink(n *model.Network, record []*Change, keep int) ([]*Change, error) {
 // edit is an operation in progress on a sketch of the network.
 type edit struct {
 	Options
-	net    *model.Network // the sketch
-	trace  *tracing.Trace // of the sketch, from before the operation
-	s      *torch.Scope   // of the new tensors; nil in a network without weights
+	net    *model.Network // sketch of the network
+	trace  *tracing.Trace // trace of the sketch before the operation
+	s      *torch.Scope   // scope of the new tensors; nil in a network without weights
 	change *Change
 	moves  map[slotKey]Move
 	donors map[slotKey]slotKey
@@ -160,7 +156,7 @@ type slotKey struct {
 	at   int
 }
 
-// transact runs body on a sketch, and adopts the result if it succeeded.
+// transact runs body on a sketch, and adopts the result on success.
 func transact(n *model.Network, c *Change, o Options, body func(*edit) error) error {
 	e := &edit{Options: o, net: n.Sketch(), change: c, moves: map[slotKey]Move{}, donors: map[slotKey]slotKey{}}
 	var err error

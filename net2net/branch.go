@@ -6,8 +6,7 @@ import (
 	"graft/tracing"
 )
 
-// branches adds a residual branch of two layers, of which the second begins at
-// zero.
+// branches adds a residual branch of two layers; the second begins at zero.
 var branches = operation{
 	kind:    "branch",
 	usage:   "branch:BLOCK[:KERNEL]",

@@ -4,12 +4,12 @@ import (
 	"graft/torch"
 )
 
-// quantity is the kind of tensor that is carried over: values or an optimizer's moments.
+// quantity is the kind of tensor to transfer: values or an optimizer's moments.
 type quantity int
 
-// If a channel is copied and its consumers' weights are divided among the copies, each copy
-// has that share of the gradient, and the gradient of the consumers' weights stays. The
-// first moment follows the gradient, the second its square.
+// If a channel is copied and its consumers' weights are divided among the copies, each copy has the same share of the
+// gradient, and the gradient of the consumers' weights stays. The first moment follows the gradient, the second its
+// square.
 const (
 	value quantity = iota
 	first
@@ -47,8 +47,8 @@ func (c carrier) move(m Move, t *torch.Tensor, q quantity) *torch.Tensor {
 	}
 }
 
-// fillBorder fills the new border of a second moment with the mean of the old one, so that new
-// taps learn as fast as those around them.
+// fillBorder fills the new border of a second moment with the mean of the old one, so new taps learn as fast as the
+// taps around them.
 func (c carrier) fillBorder(padded, t *torch.Tensor, h, w int) *torch.Tensor {
 	inside := c.s.Pad(c.s.Scale(t, 0, 1), w, w, h, h)
 	outside := c.s.Scale(inside, -1, 1)
@@ -73,8 +73,7 @@ func (c carrier) spread(m Move, t *torch.Tensor, q quantity) *torch.Tensor {
 	return c.s.Spread(c.s.Detach(t), from)
 }
 
-// merge undoes spread. Of values it averages rows and sums columns; of gradients it is the
-// reverse.
+// merge undoes spread. For values it averages rows and sums columns; for gradients the reverse.
 func (c carrier) merge(m Move, t *torch.Tensor, q quantity) *torch.Tensor {
 	t = c.s.Detach(t)
 	if m.Rows != nil {
@@ -128,8 +127,8 @@ func (c carrier) divide(t *torch.Tensor, dim int, target, sources []int) *torch.
 	return c.s.Transpose(turned, 0, 1)
 }
 
-// firstCopies splits the wide side into the first copy of each source in the order of the
-// sources, the other copies, and the sources of those.
+// firstCopies splits the wide side into the first copy of each source in the order of the sources, the other copies,
+// and the sources of the other copies.
 func firstCopies(sources []int) (firsts, extra, target []int) {
 	at := make(map[int]int)
 	for k, source := range sources {
@@ -146,8 +145,7 @@ func firstCopies(sources []int) (firsts, extra, target []int) {
 	return firsts, extra, target
 }
 
-// counts returns for each channel the number of copies of its source, and whether it is
-// the first of them.
+// counts returns for each channel the number of copies of its source, and whether it is the first of them.
 func counts(sources []int) (copies, firsts []float64) {
 	count := make(map[int]float64)
 	firsts = make([]float64, len(sources))
@@ -164,7 +162,7 @@ func counts(sources []int) (copies, firsts []float64) {
 	return copies, firsts
 }
 
-// shares returns the part of a gradient, or of its square, that each copy has.
+// shares returns the part of a gradient, or of its square, that belongs to each copy.
 func shares(sources []int, q quantity) []float64 {
 	copies, _ := counts(sources)
 	for k, n := range copies {

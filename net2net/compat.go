@@ -15,13 +15,11 @@ type Compat string
 // The values of Compat.
 const (
 	Off Compat = ""
-	// Original deepens as the original did: only blocks marked by hand, by their number in
-	// the first network; always with a bias, an uncalibrated batch normalisation and ReLU;
-	// the number after the last block does nothing. It does not keep the function in
-	// train mode.
+	// Original deepens as the original did: only blocks marked by hand, by their number in the first network; always
+	// with a bias, an uncalibrated batch normalisation and ReLU. The number after the last block does nothing. It does
+	// not keep the function in train mode.
 	Original Compat = "original"
-	// WithoutNorm is Original without the batch normalisation, an option of the
-	// original.
+	// WithoutNorm is Original without the batch normalisation, an option of the original.
 	WithoutNorm Compat = "original-without-norm"
 )
 
@@ -41,8 +39,8 @@ func compat(e *edit, a Action) error {
 	return e.insert(b, chain(layers...))
 }
 
-// originalBlock finds a block by the original's number or by name; nil means the number after
-// the last, which does nothing.
+// originalBlock finds a block by the original's number or by name; nil means the number after the last block, which
+// does nothing.
 func (e *edit) originalBlock(target string) (*tracing.Block, error) {
 	paths := OriginalBlocks(e.net)
 	for k, path := range paths {
@@ -82,9 +80,8 @@ func (e *edit) originalLayers(b *tracing.Block) ([]model.Module, error) {
 	}
 }
 
-// OriginalBlocks are the paths of the marked blocks that a network was made with, in
-// the order of registration and without those inside of others, as the original
-// numbered them.
+// OriginalBlocks returns the paths of the marked blocks of the initial network, in the order of registration and
+// without nested ones, as the original numbered them.
 func OriginalBlocks(n *model.Network) []string {
 	var paths []string
 	n.Walk(func(path string, m model.Module) bool {

@@ -21,7 +21,7 @@ var deepening = operation{
 // removeInserted removes a grown block.
 func removeInserted(e *edit, c *Change) error { return e.remove(c.Insert) }
 
-// behindBlocks proposes an action for each block after which another can be inserted.
+// behindBlocks proposes an action for each block that another block can follow.
 func behindBlocks(kind Kind, t *tracing.Trace) []Action {
 	var actions []Action
 	for _, b := range t.Blocks {
@@ -32,7 +32,7 @@ func behindBlocks(kind Kind, t *tracing.Trace) []Action {
 	return actions
 }
 
-// target is the block after which an action inserts another.
+// target is the block that an action inserts another block after.
 func (e *edit) target(a Action) (*tracing.Block, error) {
 	b, err := e.trace.Block(a.Target)
 	if err != nil {
@@ -60,7 +60,7 @@ func deepen(e *edit, a Action) error {
 	return e.calibrate(b, norm)
 }
 
-// check refuses blocks after which nothing can be inserted.
+// check rejects blocks that no block can follow.
 func check(b *tracing.Block, a Action) error {
 	main := b.Main()
 	if main == nil {
@@ -77,7 +77,7 @@ func check(b *tracing.Block, a Action) error {
 	return nil
 }
 
-// kernelOf is the kernel of a new convolution after a block.
+// kernelOf returns the kernel of a new convolution after a block.
 func kernelOf(b *tracing.Block, size int) (model.Pair, error) {
 	conv, ok := b.Main().Leaf.Layer.(model.Conv2d)
 	if size > 0 && len(b.Out.Shape) != 3 {
@@ -94,7 +94,7 @@ func kernelOf(b *tracing.Block, size int) (model.Pair, error) {
 	}
 }
 
-// form chooses how the new block keeps the function, or refuses the requested form.
+// form chooses how the new block keeps the function, or rejects the requested form.
 func (e *edit) form(b *tracing.Block) (Form, error) {
 	why := ""
 	if act, ok := b.Activation(); ok && !act.Idempotent() {
@@ -121,8 +121,8 @@ func (e *edit) form(b *tracing.Block) (Form, error) {
 	return e.Form, nil
 }
 
-// identity makes an identity layer followed by the block's normalisation, which is returned
-// to be calibrated, and its activation.
+// identity makes an identity layer followed by the block's normalisation and activation. It also returns the
+// normalisation, for calibration.
 func (e *edit) identity(b *tracing.Block, size int) ([]model.Module, *model.Leaf) {
 	main := b.Main().Leaf
 	norm, _ := normOf(b)
@@ -157,8 +157,7 @@ func passing(b *tracing.Block, size int) model.Layer {
 	return c
 }
 
-// normOf makes a normalisation like the block's, for its output; false if it has none or it
-// does not fit.
+// normOf makes a normalisation like the block's, for its output; false if the block has none or it does not fit.
 func normOf(b *tracing.Block) (model.Layer, bool) {
 	if b.Norm() == nil {
 		return nil, false
@@ -205,8 +204,8 @@ func branch(layers ...model.Module) *model.Container {
 	return c
 }
 
-// calibrate makes a new normalisation an identity on the batch: its running statistics are
-// those of the batch, and its scale and bias undo the normalisation.
+// calibrate makes a new normalisation an identity on the batch: its running statistics are the batch's, and its scale
+// and bias undo the normalisation.
 func (e *edit) calibrate(b *tracing.Block, leaf *model.Leaf) error {
 	path := e.pathOf(leaf)
 	e.change.Calibration = &Calibration{Path: path}
@@ -233,8 +232,8 @@ func (e *edit) calibrate(b *tracing.Block, leaf *model.Leaf) error {
 	return e.s.Err()
 }
 
-// measure sets running statistics to those of the batch. LibTorch's running
-// variance is the unbiased one; train mode divides by the biased.
+// measure sets running statistics to the batch's statistics. LibTorch's running variance is the unbiased one; train
+// mode divides by the biased one.
 func (e *edit) measure(b *tracing.Block, path string, leaf *model.Leaf) error {
 	shape := e.Batch.Shape()
 	if len(shape) != len(e.net.Input)+1 || !e.net.Input.Same(shape[1:]) {

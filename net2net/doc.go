@@ -1,40 +1,35 @@
-// Package net2net operates on living networks: it deepens a block, widens a
-// channel space, enlarges a kernel, adds a residual branch, and takes each of
-// these back, without changing what the network computes (Chen, Goodfellow and
-// Shlens, Net2Net, 2016). Every operation leaves a change record that says for
-// each tensor whether it is kept, copied, split or new; the optimizer's state
-// follows it, and a record can be saved, replayed and undone.
+// Package net2net changes trained networks: it deepens a block, widens a channel space, enlarges a kernel, adds a
+// residual branch, and reverts each of these changes, without changing the output of the network (Chen, Goodfellow and
+// Shlens, Net2Net, 2016). Every operation returns a change record that states for each tensor whether it is kept,
+// copied, split or new. The optimizer's state follows the record, and a record can be saved, replayed and undone.
 //
-// An operation works on a sketch of the network's tree. Only when all of it has
-// succeeded does the network take the sketch over, so a refusal or a failure
-// leaves everything as it was.
+// An operation works on a sketch of the network's tree. The network adopts the sketch only after the whole operation
+// has succeeded, so a rejection or a failure changes nothing.
 //
-// A new operation is one file and one line in the list of operations; the
-// conformance suite in surgerytest runs on it unasked.
+// A new operation is one file and one line in the list of operations; the conformance suite in surgerytest covers it
+// automatically.
 //
 // # Design
 //
 // How the function is kept.
 //
-//   - A new layer is an identity (Dirac). Behind batch normalisation it gets a batch normalisation of its own,
-//     whose running statistics are those of a batch and whose scale and bias undo them. So train mode keeps the
-//     function on that batch, and on others as far as batches are alike. After an activation that is not
-//     idempotent, or a normalisation by example, no such layer is exact: there surgery adds a residual branch
-//     that starts at zero.
+//   - A new layer is an identity (Dirac). After batch normalisation it gets its own batch normalisation, with
+//     the running statistics of a batch and a scale and bias that undo them. Train mode therefore keeps the
+//     function on that batch, and on similar ones. After an activation that is not idempotent, or a
+//     normalisation by example, no such layer is exact; surgery then adds a residual branch that starts at zero.
 //   - Shares of copies add up to the weight to the bit: a share is rounded to a multiple of the weight's last
-//     place (Dekker 1971), and the first copy takes the rest. So reverting restores the first weights exactly,
-//     in either precision and for all counts.
+//     place (Dekker 1971), and the first copy takes the rest. Reverting therefore restores the first weights
+//     exactly, in either precision and for all counts.
 //   - Nothing is changed in place. An operation works on a sketch of the tree that shares the tensors; the
 //     network adopts it when everything has succeeded.
 //
-// The optimizer follows. A change record says where each tensor came from. Moments follow their gradients: each
-// of n copies of a channel gets an nth of the gradient, and the weights that multiply it keep theirs. The
-// conformance suite checks this against gradients. A new tensor starts with first moment zero, and the mean
-// second moment and step count of the layer that it was modelled on, so that Adam's first steps are not too
-// large. Learning rates and schedules stay.
+// The optimizer follows. A change record states the origin of each tensor. Moments follow their gradients: each of n
+// copies of a channel gets an nth of the gradient, and the weights that multiply it keep theirs. The conformance suite
+// checks this against gradients. A new tensor starts with first moment zero, and the mean second moment and step count
+// of its donor layer, so Adam's first steps are not too large. Learning rates and schedules stay.
 //
-// The conformance suite is net2net/surgerytest. It draws networks of all kinds of layers and tests each
-// registered operation in both modes and both precisions: function, exact reversal, replay of a saved record,
-// gradients. A failure shrinks to a small network. Normalisation by example is drawn only where it is
-// continuous, which it is not at zero.
+// The conformance suite is net2net/surgerytest. It draws networks of all kinds of layers and tests each registered
+// operation in both modes and both precisions: function, exact reversal, replay of a saved record, gradients. A failure
+// shrinks to a small network. Normalisation by example is discontinuous at zero, so it is drawn only for inputs away
+// from zero.
 package net2net

@@ -13,7 +13,7 @@ import (
 	"graft/tracing/axes"
 )
 
-// usualSpread takes copies apart in training: shares of n copies differ from 1/n by up to a quarter of it.
+// usualSpread makes copies separate in training: shares of n copies differ from 1/n by up to a quarter of 1/n.
 const usualSpread = 0.5
 
 // planGraph plans an action on a network that runs as a graph.
@@ -39,7 +39,7 @@ func planGraph(g *graph.Graph, a Action, o Options) (*rewrite.Plan, error) {
 	return nil, fmt.Errorf("networks that run as graphs can be deepened and widened; %s is for trees of layers", a.Kind)
 }
 
-// branches returns what a graph's new blocks give at first.
+// branches returns the kind of a graph's new branches.
 func (f Form) branches() (rewrite.Branches, error) {
 	switch f {
 	case Auto, Residual:
@@ -89,7 +89,7 @@ func planWider(read *axes.Axes, a Action, o Options) (*rewrite.Plan, error) {
 	return rewrite.Widen(read, axis, a.Size, r)
 }
 
-// graphBlock is the path of a block that is given by its path or its number.
+// graphBlock returns the path of a block, given its path or its number.
 func graphBlock(read *axes.Axes, target string) (string, error) {
 	number, err := strconv.Atoi(target)
 	if err != nil {
@@ -120,7 +120,7 @@ func applyGraph(n *model.Network, a Action, o Options) (*Change, error) {
 	return c, c.adoptPlan(n, plan)
 }
 
-// adoptPlan changes the network and notes where its tensors come from.
+// adoptPlan changes the network and records the origins of its tensors.
 func (c *Change) adoptPlan(n *model.Network, p *rewrite.Plan) error {
 	if p == nil {
 		for _, e := range n.State() {
@@ -168,7 +168,7 @@ func rebuild(n *model.Network, p *rewrite.Plan) error {
 	})
 }
 
-// moved notes the origin of each tensor, and which are gone.
+// moved records the origin of each tensor, and the removed ones.
 func (c *Change) moved(p *rewrite.Plan, before []model.Entry) {
 	used := map[string]bool{}
 	c.Moves = nil

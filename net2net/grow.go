@@ -10,8 +10,8 @@ import (
 	"graft/tracing"
 )
 
-// grow makes a layer with new tensors. How is their initialisation, and the donor is a layer
-// from whose tensors of the same role they take second moments.
+// grow makes a layer with new tensors. How is their initialisation. The donor is a layer whose tensors of the same role
+// provide the second moments.
 func (e *edit) grow(l model.Layer, how string, donor *model.Leaf) *model.Leaf {
 	leaf := &model.Leaf{Layer: l}
 	place := e.net.Placement()
@@ -51,8 +51,8 @@ func fill(s *torch.Scope, l model.Layer, how string, place model.Placement) []*t
 	return tensors
 }
 
-// insert inserts a grown block after another. After a marked block it has the same class, as
-// in the original.
+// insert inserts a grown block after another. After a marked block the new block has the same class, as in the
+// original.
 func (e *edit) insert(b *tracing.Block, layers *model.Container) error {
 	grown := &model.Container{Mark: model.Grown, Children: []model.Child{{Name: "layers", Module: layers}}}
 	if b.Marked != model.Unmarked {
@@ -110,8 +110,8 @@ func (e *edit) restore(t *torch.Tensor, values []float64) {
 	e.s.Copy(t, e.s.To(torch.From(e.s, values, len(values)), place.DType, place.Device))
 }
 
-// Remember adds to a record the values that a replay without a batch needs. Call it before
-// the network is trained further.
+// Remember adds to a record the values that a replay without a batch needs. Call it before the network is trained
+// further.
 func (c *Change) Remember(n *model.Network) error {
 	if c.Calibration == nil || n.Scope() == nil {
 		return nil

@@ -7,8 +7,7 @@ import (
 	"graft/tracing"
 )
 
-// kernels puts zeros around a convolution's kernel, and as much padding around its
-// input.
+// kernels adds zeros around a convolution's kernel, and the same amount of padding around its input.
 var kernels = operation{
 	kind:    "kernel",
 	usage:   "kernel:BLOCK:PIXELS",

@@ -9,11 +9,10 @@ import (
 	"graft/torch"
 )
 
-// Optimizer is an optimizer with the names of its parameters, by which its state follows
-// them through surgery.
+// Optimizer is an optimizer with the names of its parameters, so its state can follow the parameters through surgery.
 type Optimizer struct {
 	*torch.Optimizer
-	Names []string // of the slots, in their order
+	Names []string // names of the slots, in order
 }
 
 // NewOptimizer makes an optimizer for all parameters of a network with one set of options.
@@ -26,13 +25,12 @@ func NewOptimizer(s *torch.Scope, n *model.Network, o torch.OptimizerOptions) (*
 	return opt, s.Err()
 }
 
-// Follow makes the optimizer for a network after a change. Scope s owns both; the old
-// optimizer is closed. Learning rate and other options stay.
+// Follow makes the optimizer for a network after a change. Scope s owns both; the old optimizer is closed. Learning
+// rate and other options stay.
 //
-// State follows parameters: kept tensors keep it; copies get the share of the moments that
-// they have of the gradient; a new tensor has no first moment, but the mean second moment
-// and the step count of its donor, so that it moves as fast as its neighbours; without a
-// donor it begins as in a new optimizer.
+// State follows parameters: kept tensors keep it, and copies get the same share of the moments as of the gradient. A
+// new tensor has no first moment, but the mean second moment and the step count of its donor, so it moves as fast as
+// its neighbours. Without a donor it begins as in a new optimizer.
 func (old *Optimizer) Follow(s *torch.Scope, n *model.Network, c *Change) (*Optimizer, error) {
 	if err := expect(n, c.After, c.Action.String()); err != nil {
 		return nil, err
@@ -48,7 +46,7 @@ func (old *Optimizer) Follow(s *torch.Scope, n *model.Network, c *Change) (*Opti
 	next := &Optimizer{}
 	groups := make([]torch.Group, old.Groups())
 	names := make([][]string, len(groups))
-	taken := map[*torch.Tensor]bool{} // a parameter and its plain copy have moments of their own
+	taken := map[*torch.Tensor]bool{} // a parameter and its plain copy need separate moments
 	for _, e := range n.Trained() {
 		state := f.state
 		if c.Graph != nil {
@@ -77,7 +75,7 @@ func (old *Optimizer) Follow(s *torch.Scope, n *model.Network, c *Change) (*Opti
 	return next, s.Err()
 }
 
-// follower carries an optimizer's state.
+// follower transfers an optimizer's state.
 type follower struct {
 	carrier
 	old   *Optimizer
@@ -110,7 +108,7 @@ func (f *follower) part(m Move, t *torch.Tensor, q quantity) *torch.Tensor {
 	return f.move(m, t, q)
 }
 
-// begin is the initial state of a new parameter.
+// begin returns the initial state of a new parameter.
 func (f *follower) begin(e model.Entry, m Move) (int, torch.State, error) {
 	k := slices.Index(f.old.Names, m.Donor)
 	if m.Donor == "" || k < 0 {

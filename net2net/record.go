@@ -11,8 +11,7 @@ import (
 	"graft/internal/validate"
 )
 
-// recordLimit bounds the bytes of a file of records. Records of widened networks take about
-// ten bytes for each channel.
+// recordLimit limits the bytes of a file of records. Records of widened networks take about ten bytes per channel.
 const recordLimit = 256 << 20
 
 // recordFile is the content of a file of records.
@@ -20,7 +19,7 @@ type recordFile struct {
 	Changes []*Change `json:"changes"`
 }
 
-// WriteRecord saves changes in order, whole or not at all.
+// WriteRecord saves changes in order, atomically.
 func WriteRecord(fsys files.FS, path string, changes []*Change) error {
 	return files.WriteAtomic(fsys, path, func(w io.Writer) error {
 		encoder := json.NewEncoder(w)
@@ -29,7 +28,7 @@ func WriteRecord(fsys files.FS, path string, changes []*Change) error {
 	})
 }
 
-// ReadRecord reads what WriteRecord wrote.
+// ReadRecord reads a file written by WriteRecord.
 func ReadRecord(fsys files.FS, path string) ([]*Change, error) {
 	text, err := files.ReadAll(fsys, path, recordLimit)
 	if err != nil {
@@ -60,7 +59,7 @@ func parseRecord(text []byte) ([]*Change, error) {
 	return file.Changes, errors.Join(faults...)
 }
 
-// validate refuses records that no operation writes.
+// validate rejects records that no operation writes.
 func (c *Change) validate() error {
 	var faults validate.Faults
 	old := 0 // units before the widening, which map to themselves

@@ -12,9 +12,9 @@ import (
 // means equal logits.
 type Drift struct {
 	Largest float64 `json:"largest"` // largest absolute difference
-	// Relative is Largest over the largest logit, or over 1 where all are smaller.
+	// Relative is Largest divided by the largest logit, or by 1 if all logits are smaller.
 	Relative float64 `json:"relative"`
-	L2       float64 `json:"l2"` // norm of the differences over the norm of the logits
+	L2       float64 `json:"l2"` // norm of the differences divided by the norm of the logits
 }
 
 // Compare runs copies of two networks on inputs, in train or in eval mode. Dropout is off,

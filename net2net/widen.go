@@ -62,8 +62,7 @@ func widen(e *edit, a Action) error {
 	return e.resize(space, e.change.Units, space.Units, units)
 }
 
-// mapping draws for each unit the unit that it is a copy of: old units map to themselves, new
-// ones to any of them.
+// mapping draws the original unit of each unit: old units map to themselves, new ones to a random old one.
 func (e *edit) mapping(old, now int) []int {
 	if e.replay != nil {
 		return slices.Clone(e.replay.Units)
@@ -132,8 +131,8 @@ func divides(t *tracing.Trace, space *tracing.Space, units int) bool {
 	return true
 }
 
-// resize changes every layer of a space from now to want units. The mapping goes from the
-// wide to the narrow side in both directions of change.
+// resize changes every layer of a space from now to want units. The mapping goes from the wide to the narrow side in
+// both directions of change.
 func (e *edit) resize(space *tracing.Space, mapping []int, now, want int) error {
 	x := expansion{space: space, mapping: mapping, now: now, want: want}
 	done := map[*model.Leaf]bool{}
@@ -220,7 +219,7 @@ func (e *edit) rewire(leaf *model.Leaf, old model.Layer, in, out []int, merge bo
 	}
 }
 
-// moveOf is the move of a tensor with axes over resized channels.
+// moveOf returns the move of a tensor with axes over resized channels.
 func moveOf(slot model.Slot, in, out []int, merge bool) Move {
 	m := Move{Fate: Kept}
 	for dim, axis := range slot.Axes {

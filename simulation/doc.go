@@ -1,6 +1,5 @@
-// Package simulation is the room of tables of simulated sequences of actions. It holds
-// what its parts share: a [Tree] is a table as the decisions that lead through it, and
-// [Smoothed] fits a simple law to a table.
+// Package simulation is the room of tables of simulated sequences of actions. It holds the parts shared by its
+// packages: a [Tree] is a table arranged by decisions, and [Smoothed] fits a simple law to a table.
 //
 //	tables      the on-disk cache of records: format, writing, reading, merging, checking
 //	grid        runs the sequences of a scenario, each segment of training once

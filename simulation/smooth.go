@@ -22,10 +22,9 @@ func MeanAccuracies(t *tables.Table) []float64 {
 // ridge is the penalty that keeps the fit of Smoothed stable.
 const ridge = 0.1
 
-// Smoothed returns the accuracies that a simple law of the table predicts for its
-// sequences: by how often each action is taken, with squares and products, and how
-// early. The fit averages out the noise of single runs, and whatever the law cannot
-// express.
+// Smoothed returns the accuracies that a simple law of the table predicts for its sequences. The law depends on how
+// often each action is taken, with squares and products, and how early. The fit averages out the noise of single runs,
+// and all effects that the law cannot express.
 func Smoothed(t *tables.Table) []float64 {
 	var rows [][]float64
 	names := actionNames(t)

@@ -16,28 +16,27 @@ import (
 	"graft/trainer/clock"
 )
 
-// Tree is a table as the decisions that lead through it, each with the network and the
-// time at which it was made. Structural policies learn from it.
+// Tree is a table arranged by decisions, each with its network and its time. Structural policies learn from it.
 type Tree struct {
 	*tables.Table
-	Nodes []Node // a node comes after the one that leads to it; the root is the first
+	Nodes []Node // a node comes after its parent; the root is the first
 }
 
 // Node is a decision: the actions before it, and its choices.
 type Node struct {
 	decider.Situation
-	Prefix []string // actions before it
-	Next   []int    // for each choice the node that it leads to or, from the last decision, the record
+	Prefix []string // actions before the decision
+	Next   []int    // per choice, the index of the next node or, for the last decision, of the record
 	Last   bool     // the decision is the last one
 }
 
-// TreeOptions describe the networks of a table that does not describe them itself. The
-// zero value grows the scenario's network of the zoo with the current surgery.
+// TreeOptions describe the networks of a table that does not describe them itself. The zero value grows the scenario's
+// network of the zoo with the current surgery.
 type TreeOptions struct {
-	Network *model.Network  // that the scenario begins with; nil takes the table's, or that of the zoo by its name
-	Surgery net2net.Options // how actions were done; the original's tables are of net2net.Original
-	Profile *clock.Profile  // of the device, for what a step takes; nil is not known
-	Batch   int             // examples in a step; zero means 64
+	Network *model.Network  // initial network; nil means the table's, or the network of the zoo with its name
+	Surgery net2net.Options // options of the actions; the original's tables need net2net.Original
+	Profile *clock.Profile  // profile of the device, for step times; nil means unknown
+	Batch   int             // examples per step; zero means 64
 }
 
 // EnsureDefaults fills unset options.
@@ -99,7 +98,7 @@ func NewTree(t *tables.Table, o TreeOptions) (*Tree, error) {
 type treeBuilder struct {
 	TreeOptions
 	tree         *Tree
-	observations map[string]*decider.Observation // by what is offered on which network
+	observations map[string]*decider.Observation // by network and offered actions
 }
 
 // plant adds the node of a prefix that these records share, and everything below it.
@@ -154,7 +153,7 @@ func (p *treeBuilder) plant(n *model.Network, prefix []string, records []int) (i
 	return place, nil
 }
 
-// mean returns a value at a decision, the mean over the seeds of all its records.
+// mean returns a value at a decision, averaged over the seeds of all its records.
 func (p *treeBuilder) mean(records []int, at int, of func(*tables.Record) []float64) float64 {
 	sum, count := 0.0, 0.0
 	for _, k := range records {
@@ -165,7 +164,7 @@ func (p *treeBuilder) mean(records []int, at int, of func(*tables.Record) []floa
 	return sum / count
 }
 
-// split groups records by the action that comes next, in the order of the table.
+// split groups records by their next action, in the order of the table.
 func (p *treeBuilder) split(records []int, at int) (order []string, groups map[string][]int) {
 	groups = map[string][]int{}
 	for _, k := range records {
@@ -198,7 +197,7 @@ func (p *treeBuilder) observation(n *model.Network, actions []string) (*decider.
 	return observation, nil
 }
 
-// Situations returns those of all trees, one tree after the other.
+// Situations returns the situations of all trees, one tree after the other.
 func Situations(trees []*Tree) []decider.Situation {
 	var all []decider.Situation
 	for _, t := range trees {
@@ -223,7 +222,7 @@ func OfferedKinds(trees []*Tree) []net2net.Kind {
 	return kinds
 }
 
-// OfferedTargets returns what the actions that trees offer do to which layers, sorted.
+// OfferedTargets returns the operations and layers of the actions that trees offer, sorted.
 func OfferedTargets(trees []*Tree) []string {
 	targets := map[string]bool{}
 	for _, s := range Situations(trees) {
@@ -231,7 +230,7 @@ func OfferedTargets(trees []*Tree) []string {
 			targets[s.Observation.Target(c)] = true
 		}
 	}
-	delete(targets, "") // no action
+	delete(targets, "") // the action none
 	return slices.Sorted(maps.Keys(targets))
 }
 
@@ -244,7 +243,7 @@ func (t *Tree) Follow(pick func(node int) int) int {
 	return t.Nodes[at].Next[pick(at)]
 }
 
-// Spread returns the probability of each record, given those of each node's choices.
+// Spread returns the probability of each record, given the probabilities of each node's choices.
 func (t *Tree) Spread(probabilities [][]float64) []float64 {
 	shares, reach := make([]float64, len(t.Records)), make([]float64, len(t.Nodes))
 	reach[0] = 1
@@ -261,7 +260,7 @@ func (t *Tree) Spread(probabilities [][]float64) []float64 {
 	return shares
 }
 
-// ChoiceCount returns the number of choices of all nodes together.
+// ChoiceCount returns the total number of choices of all nodes.
 func (t *Tree) ChoiceCount() int {
 	n := 0
 	for _, node := range t.Nodes {
@@ -279,11 +278,11 @@ func (n Node) Actions() []string {
 	return actions
 }
 
-// Digest is a SHA-256 in hexadecimal of everything that learning and evaluation depend on: the records with their
-// seeds, and what a policy reads at each decision.
+// Digest is a SHA-256 in hexadecimal of all inputs of learning and evaluation: the records with their seeds, and the
+// inputs of a policy at each decision.
 func (t *Tree) Digest() string { return t.digest(t.Scenario) }
 
-// Content is the digest of the tree under any name.
+// Content is the digest of the tree, independent of its name.
 func (t *Tree) Content() string {
 	scenario := t.Scenario
 	scenario.Name = ""
@@ -292,7 +291,7 @@ func (t *Tree) Content() string {
 
 func (t *Tree) digest(scenario tables.Scenario) string {
 	h := sha256.New()
-	scenario.Origin = nil // is a pointer, whose target counts
+	scenario.Origin = nil // is a pointer; its target is hashed
 	fmt.Fprintf(h, "%+v\n", scenario)
 	if t.Origin != nil {
 		fmt.Fprintf(h, "%s %s %s %d\n", t.Origin.Form, t.Origin.Deepen, t.Origin.Compat, t.Origin.Batch)

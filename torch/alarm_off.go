@@ -2,8 +2,7 @@
 
 package torch
 
-// alarm does nothing in this build; with -tags graftdebug it reports scopes that were dropped
-// without Close.
+// alarm does nothing in this build; with -tags graftdebug it reports scopes that were dropped without Close.
 type alarm struct{}
 
 func watch(*Scope) alarm { return alarm{} }

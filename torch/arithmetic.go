@@ -15,11 +15,11 @@ package torch
 // void FreeString(const char *text);
 import "C"
 
-// The operators of small networks. They call gotorch's C half directly: its Go half sets a
-// finalizer and calls C twice for each result, a quarter of the time of so small an operator.
+// The operators of small networks. They call gotorch's C half directly: its Go half sets a finalizer and calls C twice
+// per result, a quarter of the time of a small operator.
 
 // direct makes the scope own the result that call writes, or notes gotorch's message. A call
-// takes the result's address itself: cgo then checks the handle and not the tensors beside it.
+// takes the result's address itself: cgo then checks only the handle, not the adjacent tensors.
 func (s *Scope) direct(op string, call func(t *Tensor) *C.char, operands ...*Tensor) *Tensor {
 	if !s.ready(op, operands) {
 		return &Tensor{}

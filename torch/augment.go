@@ -9,26 +9,26 @@ import (
 	"graft/internal/validate"
 )
 
-// Augment are random changes of images [N, C, H, W] before a training step, independent for each image: RandAugment's
-// operations, a shift, a flip, a hole, and then mixup. Pixels from outside of the image and in the hole are 0, black
-// for a program that normalises. The zero Augment changes nothing.
+// Augment are random changes of images [N, C, H, W] before a training step, independent per image: RandAugment's
+// operations, a shift, a flip, a hole, and then mixup. Pixels outside of the image and in the hole are 0, which is
+// black for a program that normalises. The zero Augment changes nothing.
 type Augment struct {
-	Pad    int  // largest shift in each direction, in pixels; zero means none
-	Flip   bool // flip images left to right with a probability of one half
+	Pad    int  // maximum shift in each direction, in pixels; zero means none
+	Flip   bool // flips images left to right with a probability of one half
 	Cutout int  // side in pixels of a square hole whose centre lies in the image; zero means none
-	// RandAugment is the number of random operations for each image, one after the other, as
-	// torchvision's RandAugment does them: a shear, a translation, a rotation, a change of
-	// brightness, colour, contrast, sharpness or levels, or none. Zero means none.
+	// RandAugment is the number of random operations per image, applied one after the other as in torchvision's
+	// RandAugment: a shear, a translation, a rotation, a change of brightness, colour, contrast, sharpness or levels,
+	// or none. Zero means none.
 	RandAugment int `json:",omitempty"`
-	// Magnitude is the strength of RandAugment's operations, from 1 to 30; zero means 9.
+	// Magnitude is the strength of RandAugment's operations, from 1 to 30. Zero means 9.
 	Magnitude int `json:",omitempty"`
-	// Mixup mixes each image of a step with another of its batch, and their losses alike
-	// (Zhang et al. 2018). The shares of each step are drawn from a Beta distribution whose
-	// two parameters have this value. Zero means no mixing.
+	// Mixup is the parameter of mixup (Zhang et al. 2018), which mixes each image of a step, and its loss, with another
+	// image of its batch. The shares of each step are drawn from a Beta distribution with both parameters equal to this
+	// value. Zero means no mixing.
 	Mixup float64 `json:",omitempty"`
 }
 
-// mostOperations bounds RandAugment: after more, little is left of an image.
+// mostOperations limits RandAugment: more operations leave little of an image.
 const mostOperations = 16
 
 // EnsureDefaults fills unset options.
@@ -38,7 +38,7 @@ func (a *Augment) EnsureDefaults() {
 	}
 }
 
-// Validate lists all invalid options.
+// Validate returns every invalid option.
 func (a Augment) Validate() error {
 	var faults validate.Faults
 	faults.When(a.Pad < 0, "a shift of up to %d pixels", a.Pad)
@@ -60,24 +60,23 @@ var operations = enum[Operation]{"operation", []string{"Identity", "ShearX", "Sh
 	"Rotate", "Brightness", "Color", "Contrast",
 	"Sharpness", "Posterize", "Solarize", "AutoContrast", "Equalize"}}
 
-// String is the operation's name.
+// String returns the operation's name.
 func (o Operation) String() string { return operations.text(o) }
 
-// Operate changes all images of x, which are bytes, by an operation of RandAugment, in the
-// opposite direction where it has one.
+// Operate changes all images of x, which are bytes, by an operation of RandAugment, in the opposite direction if it has
+// one.
 func (s *Scope) Operate(x *Tensor, o Operation, magnitude int, opposite bool) *Tensor {
 	return s.one(C.GRAFT_OP_RANDAUGMENT, "randaugment", arguments{ints: []int{int(o), magnitude, flag(opposite)}}, x)
 }
 
-// Augment returns the images of x at int64 rows, each changed at random as in Train but without RandAugment
-// and mixup; nil rows mean all. It draws five numbers for each image, whatever the options; a nil random
-// means LibTorch's own generator.
+// Augment returns the images of x at int64 rows, each changed at random as in Train but without RandAugment and mixup.
+// Nil rows mean all. It draws five numbers per image, regardless of the options. A nil random means LibTorch's own
+// generator.
 func (s *Scope) Augment(x, rows *Tensor, a Augment, random *Generator) *Tensor {
 	return s.augment(x, rows, a, random, false)
 }
 
-// augment runs Augment; byOperators uses LibTorch's operators, as on devices without our
-// kernel.
+// augment runs Augment; byOperators uses LibTorch's operators, as on devices without a kernel of ours.
 func (s *Scope) augment(x, rows *Tensor, a Augment, random *Generator, byOperators bool) *Tensor {
 	ints := []int{a.Pad, a.Cutout, flag(a.Flip), flag(byOperators)}
 	return s.one(C.GRAFT_OP_AUGMENT, "augment", arguments{ints: ints, random: random}, x, rows)

@@ -11,8 +11,8 @@ import (
 	"github.com/wangkuiyi/gotorch"
 )
 
-// borrow runs one of gotorch's operators and makes this scope own its result. It converts
-// gotorch's panics to errors and removes its finalizer.
+// borrow runs one of gotorch's operators and makes this scope own its result. It converts gotorch's panics to errors
+// and removes its finalizer.
 func (s *Scope) borrow(op string, call func() gotorch.Tensor, operands ...*Tensor) (out *Tensor) {
 	if !s.ready(op, operands) {
 		return &Tensor{}
@@ -25,13 +25,13 @@ func (s *Scope) borrow(op string, call func() gotorch.Tensor, operands ...*Tenso
 	return s.take(call())
 }
 
-// take makes the scope the owner of gotorch's result in place of the finalizer.
+// take makes the scope the owner of gotorch's result, instead of the finalizer.
 func (s *Scope) take(result gotorch.Tensor) *Tensor {
 	runtime.SetFinalizer(result.T, nil)
 	return s.adopt(*result.T)
 }
 
-// arguments of one of the shim's operators.
+// arguments are the arguments of one of the shim's operators.
 type arguments struct {
 	ints    []int
 	doubles []float64

@@ -12,18 +12,17 @@ import (
 	"graft/torch/weights"
 )
 
-// Call is a call of one of LibTorch's operators in a network of such calls. KnowsOperator lists
-// the operators that are allowed.
+// Call is a call of one of LibTorch's operators in a network of calls. KnowsOperator defines the allowed operators.
 type Call struct {
 	Operator     string // name and overload, such as conv2d.default
-	Where        string // what errors name beside the operator, such as a module's path
+	Where        string // location in error messages, such as a module's path
 	Arguments    []Argument
-	Results      []string // names of the results that later calls may read; a list's items count one by one
-	OnlyTraining bool     // runs in train mode only
+	Results      []string // names of the results that later calls may read; items of a list count separately
+	OnlyTraining bool     // runs only in train mode
 }
 
-// Argument is a named argument of a call. One that is missing has the operator's default; device is always
-// that of the network's weights.
+// Argument is a named argument of a call. A missing argument has the operator's default; device is always the device of
+// the network's weights.
 type Argument struct {
 	Name string
 	// Value is nil, an int64, a float64, a bool, a string, a weights.DType, a Ref, or an []any of these.
@@ -33,17 +32,17 @@ type Argument struct {
 // Ref names the input, a tensor or the result of an earlier call.
 type Ref string
 
-// CallList is a network as calls in the order in which they run, with one input and one output.
+// CallList is a network as calls in running order, with one input and one output.
 type CallList struct {
 	Input   string
 	Output  string
 	Calls   []Call
-	Names   []string // of Tensors
+	Names   []string // names of Tensors
 	Tensors []*Tensor
 }
 
-// NewCalls makes a program of calls. Its precision must be Single or TF32, and Graphs false. A call reads only
-// what was computed before it.
+// NewCalls makes a program of calls. Its precision must be Single or TF32, and Graphs false. A call can only read
+// earlier results.
 func (s *Scope) NewCalls(l CallList, o ProgramOptions) *Program {
 	const op = "make program of operators"
 	p := &Program{scope: s}
@@ -68,7 +67,7 @@ func (s *Scope) NewCalls(l CallList, o ProgramOptions) *Program {
 	return p
 }
 
-// make makes the program, for which the arrays stay where they are.
+// make makes the program from the arrays, which must not move.
 func (e *callEncoder) make(l CallList, o ProgramOptions) (out C.graft_program, message *C.char) {
 	tensors := make([]C.graft_t, len(l.Tensors))
 	for k, t := range l.Tensors {
@@ -99,9 +98,9 @@ func (e *callEncoder) make(l CallList, o ProgramOptions) (out C.graft_program, m
 	return out, message
 }
 
-// TraceCalls writes the place of each call that is about to run as a line to a file descriptor, for all programs of
-// this process, so that another process can tell which one ended it. Calls that run in train mode only are not
-// counted. A negative number ends it.
+// TraceCalls writes the index of each call, before it runs, as a line to a file descriptor, for all programs of this
+// process, so another process can tell which call ended it. Calls that run only in train mode are not counted. A
+// negative number turns it off.
 func TraceCalls(fd int) error {
 	if err := Load(); err != nil {
 		return err
@@ -110,13 +109,13 @@ func TraceCalls(fd int) error {
 	return nil
 }
 
-// callEncoder turns calls into flat arrays.
+// callEncoder converts calls to flat arrays.
 type callEncoder struct {
 	calls     []C.graft_call
 	values    []C.graft_value
 	text      []byte
-	places    map[string]C.int32_t // of texts
-	registers map[string]int32     // of names
+	places    map[string]C.int32_t // indices of texts
+	registers map[string]int32     // registers by name
 	next      int32
 }
 
@@ -142,7 +141,7 @@ func encodeCalls(l CallList) (*callEncoder, error) {
 	return e, nil
 }
 
-// located returns the name of a place in errors.
+// located formats a location for errors.
 func located(where string) string {
 	if where == "" {
 		return ""
@@ -161,7 +160,7 @@ func (e *callEncoder) place(text string) C.int32_t {
 	return at
 }
 
-// name gives a name the next register.
+// name assigns the next register to a name.
 func (e *callEncoder) name(name string) error {
 	if _, taken := e.registers[name]; taken {
 		return fmt.Errorf("two values are named %q", name)
@@ -201,7 +200,8 @@ func (e *callEncoder) call(call Call) error {
 	return nil
 }
 
-// checkOperator returns an error unless LibTorch has an operator that graft does not know, and can be trusted with it.
+// checkOperator returns an error unless LibTorch has the operator, which graft does not support itself, and it is safe
+// to call.
 func checkOperator(name, overload string) error {
 	texts := append(append([]byte(name), 0), append([]byte(overload), 0)...)
 	at := (*C.char)(unsafe.Pointer(unsafe.SliceData(texts)))

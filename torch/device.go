@@ -9,7 +9,7 @@ import (
 // Device is the device of a tensor. The zero Device is the CPU.
 type Device struct {
 	CUDA  bool
-	Index int // of the CUDA device; ignored on the CPU
+	Index int // index of the CUDA device; ignored on the CPU
 }
 
 // CPU is the host.

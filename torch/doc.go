@@ -1,7 +1,7 @@
-// Package torch is the only door to LibTorch.
+// Package torch is the only access to LibTorch.
 //
-// It is built on gotorch, whose tensors, devices and operators it uses, and on one small C++
-// shim for what gotorch lacks. Four rules make it safe to use from Go:
+// It is built on gotorch, whose tensors, devices and operators it uses, and on one small C++ shim for features that
+// gotorch lacks. Four rules make it safe to use from Go:
 //
 //   - A [Scope] owns every tensor made in it and frees them when it closes. No
 //     finalizer and no forced garbage collection takes part.
@@ -14,49 +14,47 @@
 //   - Work crosses the border in large calls: a [Program] describes a network as
 //     data, and [Train] runs many steps of it in one call.
 //
-// Weights go in and out of files in the package torch/weights, which needs no
-// LibTorch at all.
+// Weights go in and out of files in the package torch/weights, which does not need LibTorch.
 //
 // # Design
 //
-// torch is the only package with cgo of its own and the only one that imports gotorch.
+// Only torch has its own cgo and imports gotorch.
 //
-// Opened at run time, not linked. door.S holds one jump for each C function that gotorch's Go code and ours
-// call; door.c opens libgrafttorch.so and sets the jumps. gotorch asks the linker for four libraries;
-// torch/link supplies four empty archives. Consequences: commands without tensors start in milliseconds; a
-// machine without a usable LibTorch gets an error message; go build needs no LibTorch; one binary runs on every
-// LibTorch for which the library was built; and OpenMP's waiting policy can be set before OpenMP is loaded.
+// Opened at run time, not linked. door.S holds one jump for each C function that gotorch's Go code and ours call;
+// door.c opens libgrafttorch.so and sets the jumps. gotorch asks the linker for four libraries; torch/link supplies
+// four empty archives. Consequences: commands without tensors start in milliseconds; a machine without a usable
+// LibTorch gets an error message; go build needs no LibTorch; one binary runs on every LibTorch that the library was
+// built for; and OpenMP's waiting policy can be set before OpenMP is loaded.
 //
 // One library, pure C. scripts/library.sh compiles gotorch's C++ half, unmodified, from the module cache, and
-// torch/csrc into one library. All code with LibTorch's headers is one translation unit, since compiling the
-// headers costs more than our code. graft.h is the C interface: handles, numbers and arrays, no C++ type. Its
-// version number is raised with every change; another version is refused.
+// torch/csrc into one library. All code with LibTorch's headers is one translation unit, since compiling the headers
+// costs more than our code. graft.h is the C interface: handles, numbers and arrays, no C++ type. Its version number is
+// incremented with every change; other versions are rejected.
 //
 // Ownership. gotorch frees tensors by finalizer, keeps nothing alive during a call, and can deadlock in a
 // forced garbage collection. Here a scope takes over each result, removes its finalizer and frees the handles
 // of the scope in one call. Small operators call gotorch's C half directly; that saves the finalizer and a
 // second cgo call, a quarter of such an operator's time.
 //
-// Errors. gotorch reports errors by panic, and in places lets a C++ exception escape. torch recovers the
-// panics. Backward, gradients, optimizers and all large calls run inside guarded() in torch/csrc, which turns
-// exceptions into errors. A scope keeps its first error, as a bufio.Writer does, so a chain of operators stays
-// readable.
+// Errors. gotorch reports errors by panic, and in some places lets a C++ exception escape. torch recovers the panics.
+// Backward, gradients, optimizers and all large calls run inside guarded() in torch/csrc, which converts exceptions to
+// errors. A scope keeps its first error, as a bufio.Writer does, so a chain of operators stays readable.
 //
-// Programs. A network is passed to C++ as data: a list of instructions on registers, and their tensors. Train
-// runs forward, loss, backward, optimizer and counters for k steps in one call, and returns the metrics once,
-// at the end. Weights are ordinary tensors that Go reads and changes between calls. Moments and step counts of
-// an optimizer are ordinary tensors too, so surgery and checkpoints need no special case.
+// Programs. A network is passed to C++ as data: a list of instructions on registers, and their tensors. Train runs
+// forward, loss, backward, optimizer and counters for k steps in one call, and returns the metrics once, at the end.
+// Weights are ordinary tensors that Go reads and changes between calls. Moments and step counts of an optimizer are
+// ordinary tensors too, so surgery and checkpoints need no special case.
 //
-// Calls. An imported network is data too: a list of ATen's operators with named arguments, which LibTorch's
-// dispatcher looks up by name and runs in one call. Network in torch/csrc is what training and evaluation need;
-// Program and Calls implement it, so both train with the same code. Go allows only operators without side
-// effects. Operators that LibTorch 1.13 lacks, dropout, which draws from the caller's generator, and arithmetic
-// on sizes are our own, registered by the same schemas.
+// Calls. An imported network is data too: a list of ATen's operators with named arguments, which LibTorch's dispatcher
+// looks up by name and runs in one call. Network in torch/csrc is the interface that training and evaluation need;
+// Program and Calls implement it, so both train with the same code. Go allows only operators without side effects.
+// Three kinds of operators are our own, registered with the same schemas: operators that LibTorch 1.13 lacks, dropout,
+// which draws from the caller's generator, and arithmetic on sizes.
 //
-// Foreign operators run elsewhere first. LibTorch trusts some arguments: no check of ours finds all of them,
-// and a fault in a kernel ends the process. So a graph that a file gave runs once in a child, with limits that
-// follow from its shapes; the C++ half notes each operator before it runs, so the error names it. Lists are as
-// long as the schema says, a rule for all operators. Unknown ones are called if they are in a list.
+// Foreign operators run in a child process first. LibTorch trusts some arguments: our checks cannot find all faults,
+// and a fault in a kernel ends the process. A graph from a file therefore runs once in a child, with limits that follow
+// from its shapes. The C++ half records each operator before it runs, so the error names it. Lists have the length
+// given by the schema, for all operators. Unknown operators are called if they are in a list.
 //
 // Speed. Three measures:
 //
@@ -74,29 +72,29 @@
 // again. Weights, gradients, moments, normalisation, softmax and loss stay float32. The casts are instructions
 // of the program, the same on every device and LibTorch.
 //
-// Idle OpenMP threads spin three thousand times and then sleep. The default, spinning for seconds, collapses
-// when several jobs share a machine; sleeping at once costs a sixth on a quiet one. OpenBLAS has one thread:
-// its own idle ones spin too.
+// Idle OpenMP threads spin three thousand times and then sleep. The default, spinning for seconds, collapses when
+// several jobs share a machine; sleeping immediately costs a sixth on a quiet one. OpenBLAS has one thread, because its
+// idle threads spin too.
 //
-// Several processes communicate by LibTorch's c10d, inside the large calls. Each takes a contiguous share of
-// every batch's rows. All processes make the same calls: one that has no row of a short batch computes a row of
-// another process and gives it weight zero. Gradients are weighted so that their sum is that of the mean over
-// the whole batch, and sent in one message. Batch normalisation sums over the whole batch, in float64, forward
-// and backward. Random numbers are drawn for the whole batch by every process, which uses its rows. Evaluation
-// shares whole batches, so its results keep their bits. Without NCCL, Gloo works on copies on the host.
+// Several processes communicate by LibTorch's c10d, inside the large calls. Each takes a contiguous share of every
+// batch's rows. All processes make the same calls: a process without a row of a short batch computes another process's
+// row with weight zero. Gradients are weighted so that their sum is the gradient of the mean over the whole batch, and
+// sent in one message. Batch normalisation sums over the whole batch, in float64, forward and backward. Every process
+// draws the random numbers of the whole batch, and uses the numbers of its rows. Evaluation shares whole batches, so
+// its results keep their bits. Without NCCL, Gloo works on copies on the host.
 //
-// A call that loses a process throws, in backward as well, and returns ErrPeer; it restores weights, moments,
-// running statistics and generator first. The c10d headers are in one file, which is compiled alone, first with
-// all features, then with fewer, so that a LibTorch without them, or with others, still gives a library. Its
-// Gloo header needs Gloo's own headers, which no LibTorch ships; csrc/gloo declares the few names, used only as
-// pointers. NCCL compiles but has not been run.
+// A call that loses a process throws, in backward as well, and returns ErrPeer; it restores weights, moments, running
+// statistics and generator first. The c10d headers are in one file, which is compiled alone, first with all features,
+// then with fewer, so a LibTorch without them, or with others, still gives a library. Its Gloo header needs Gloo's own
+// headers, which no LibTorch ships; csrc/gloo declares the few names, used only as pointers. NCCL compiles but has not
+// been run.
 //
-// JPEG files are decoded by Go, or by libjpeg-turbo if the data say so. torch/csrc/jpeg.cc opens it at run
-// time, as the door opens LibTorch; the interface is five functions, declared there. The two decoders round
-// differently, so the choice is a key of the data, never a fallback.
+// JPEG files are decoded by Go, or by libjpeg-turbo if the data select it. torch/csrc/jpeg.cc opens it at run time, as
+// the door opens LibTorch; the interface is five functions, declared there. The two decoders round differently, so the
+// choice is a key of the data, never a fallback.
 //
-// Debug builds. With -tags graftdebug, each scope that is dropped without being closed raises an alarm with a
-// stack. Use after close is an error in every build.
+// Debug builds. With -tags graftdebug, each scope that is dropped without Close raises an alarm with a stack. Use after
+// close is an error in every build.
 package torch
 
 // #cgo LDFLAGS: -L${SRCDIR}/link -ldl

@@ -29,7 +29,7 @@ var dtypes = map[DType]struct {
 	BFloat16: {"bfloat16", 2},
 }
 
-// String is PyTorch's name of the type, without the module.
+// String returns PyTorch's name of the type, without the module.
 func (d DType) String() string {
 	if known, ok := dtypes[d]; ok {
 		return known.name
@@ -37,7 +37,7 @@ func (d DType) String() string {
 	return fmt.Sprintf("dtype %d", int8(d))
 }
 
-// Size is the bytes of one element; zero for an unknown type.
+// Size is the number of bytes per element; zero for an unknown type.
 func (d DType) Size() int { return dtypes[d].size }
 
 // Floating reports whether elements are floating-point numbers.

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// enum holds the names of a type's values in files, from the zero value on. An empty
-// name is not listed.
+// enum holds the names of a type's values in files, from the zero value on. An empty name is not listed.
 type enum[T ~int] struct {
 	noun  string
 	names []string
@@ -20,7 +19,7 @@ func (e enum[T]) list() []string {
 	return append([]string{}, e.names...)
 }
 
-// text is the name of a value, for people.
+// text returns the name of a value, for people.
 func (e enum[T]) text(v T) string {
 	if v < 0 || int(v) >= len(e.names) {
 		return fmt.Sprintf("%s %d", e.noun, int(v))

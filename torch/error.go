@@ -8,24 +8,24 @@ import (
 
 // Kinds of errors, for errors.Is.
 var (
-	// ErrNotLoaded: there is no usable LibTorch.
+	// ErrNotLoaded means that there is no usable LibTorch.
 	ErrNotLoaded = errors.New("LibTorch is not usable")
-	// ErrClosed: a tensor, a scope or what belongs to one is used after its end.
+	// ErrClosed means that a tensor, a scope or one of its objects is used after its end.
 	ErrClosed = errors.New("closed")
-	// ErrDevice: a device is named that this machine does not have.
+	// ErrDevice means that this machine does not have the named device.
 	ErrDevice = errors.New("no such device")
-	// ErrOutOfMemory: the host or the device could not give the memory.
+	// ErrOutOfMemory means that the host or the device ran out of memory.
 	ErrOutOfMemory = errors.New("out of memory")
-	// ErrShape: the shapes or types of operands do not fit the operator.
+	// ErrShape means that the shapes or types of operands do not fit the operator.
 	ErrShape = errors.New("operands do not fit")
-	// ErrPeer: another process of the group is gone, or silent for too long.
+	// ErrPeer means that another process of the group is gone, or silent for too long.
 	ErrPeer = errors.New("a process of the group is lost")
 )
 
 // Error is an error of LibTorch: the operation, its subject, the cause and a remedy. All
 // fields are optional.
 type Error struct {
-	Op      string // the operator or call
+	Op      string // operator or call
 	Subject string // operands with their shapes, or a path
 	Cause   error
 	Remedy  string
@@ -59,8 +59,8 @@ func (e *Error) Unwrap() []error {
 	return all
 }
 
-// newError makes an error of LibTorch's message: its first sentence without the C++ trace, and
-// a remedy if one is known.
+// newError makes an error from LibTorch's message: its first sentence without the C++ trace, and a remedy if one is
+// known.
 func newError(op, message string, operands ...*Tensor) *Error {
 	text, _, _ := strings.Cut(message, "\nException raised from")
 	text = strings.Join(strings.Fields(text), " ")
@@ -78,7 +78,7 @@ func newError(op, message string, operands ...*Tensor) *Error {
 	return e
 }
 
-// describe names the operands by type and shape: "of float32 [2 3] and int64 [4]".
+// describe formats the operands by type and shape: "of float32 [2 3] and int64 [4]".
 func describe(operands []*Tensor) string {
 	if len(operands) == 0 {
 		return ""

@@ -6,14 +6,14 @@ import (
 	"graft/torch/weights"
 )
 
-// stored maps the types of files to those of tensors.
+// stored maps the types of files to types of tensors.
 var stored = map[weights.DType]DType{
 	weights.Float64: Float64, weights.Float32: Float32, weights.Float16: Float16, weights.BFloat16: BFloat16,
 	weights.Int64: Int64, weights.Int32: Int32, weights.Int16: Int16, weights.Int8: Int8,
 	weights.Uint8: Uint8, weights.Bool: Bool,
 }
 
-// FromWeights makes a tensor of a tensor from a file.
+// FromWeights makes a tensor from a file's tensor.
 func FromWeights(s *Scope, d Device, w weights.Tensor) *Tensor {
 	dtype, ok := stored[w.DType]
 	if !ok {
@@ -27,7 +27,7 @@ func FromWeights(s *Scope, d Device, w weights.Tensor) *Tensor {
 	return FromBytes(s, d, dtype, w.Data, shape...)
 }
 
-// TypeOf returns the type of tensors for that of a file.
+// TypeOf returns the tensor type for a file's type.
 func TypeOf(d weights.DType) (DType, bool) {
 	t, ok := stored[d]
 	return t, ok

@@ -11,14 +11,14 @@ import (
 	"syscall"
 )
 
-// LibraryVariable is the environment variable with the absolute path of the library to open; if it
-// is set, nothing else is tried.
+// LibraryVariable is the environment variable with the absolute path of the library to open; if it is set, no other
+// path is tried.
 const LibraryVariable = "GRAFT_LIBRARY"
 
 const libraryName = "libgrafttorch.so"
 
-// find searches for the library beside the program, where it was built and where it is
-// installed. The first one that exists is the one: if it cannot be read, another is not a substitute.
+// find searches for the library next to the program, in the build folder and in the install folder. It returns the
+// first one that exists, even if it cannot be read: another one is not a substitute.
 func find() (string, error) {
 	if path := os.Getenv(LibraryVariable); path != "" {
 		return path, checkAbsolute(path)
@@ -36,7 +36,7 @@ func find() (string, error) {
 		Remedy: "run 'make deps', or set " + LibraryVariable + " to its path"}
 }
 
-// checkAbsolute refuses a path that another current folder, or the loader's search path, would change.
+// checkAbsolute rejects a path that depends on the current folder or the loader's search path.
 func checkAbsolute(path string) error {
 	if filepath.IsAbs(path) {
 		return nil
@@ -50,19 +50,19 @@ func missing(path string) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// candidates returns the paths where the library of a program may be, which was built from a source
-// file of this package. All are absolute: a relative one would open what lies in the current folder.
+// candidates returns the possible paths of the library for a program that was built from a source file of this package.
+// All are absolute: a relative one would open a file of the current folder.
 func candidates(program, source string) []string {
 	var folders []string
 	if here := filepath.Dir(program); filepath.IsAbs(program) {
 		folders = append(folders, here)
-		// Next to a bin folder only: a program in another one may have a parent that everybody can write to.
+		// Only next to a bin folder: the parent of another folder may be writable by everybody.
 		if filepath.Base(here) == "bin" {
 			folders = append(folders, filepath.Join(here, "../build/lib"), filepath.Join(here, "../lib/graft"))
 		}
 	}
-	// A test's executable lies in a temporary folder; its source lies beside the build folder. With
-	// -trimpath the compiler records a path that starts with the module's name instead.
+	// A test's executable lies in a temporary folder; its source lies next to the build folder. With -trimpath the
+	// compiler records a path that starts with the module's name instead.
 	if filepath.IsAbs(source) {
 		folders = append(folders, filepath.Join(filepath.Dir(source), "../build/lib"))
 	}

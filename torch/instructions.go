@@ -8,18 +8,17 @@ import (
 	"fmt"
 )
 
-// Instructions name the vector instructions that LibTorch computes with on the CPU, which decide
-// how results are rounded.
+// Instructions name the vector instructions that LibTorch uses on the CPU, which determine how results are rounded.
 type Instructions string
 
 // The instructions.
 const (
-	Native Instructions = "native" // the fastest of the processor: unlike processors round otherwise
-	AVX2   Instructions = "avx2"   // the same on every processor that has AVX2 and FMA
+	Native Instructions = "native" // the processor's fastest; results differ between CPU models
+	AVX2   Instructions = "avx2"   // the same results on every processor with AVX2 and FMA
 )
 
-// LimitTo makes LibTorch compute with these instructions in this process. It must come before
-// LibTorch is opened; afterwards it is an error to ask for others.
+// LimitTo makes LibTorch use these instructions in this process. Call it before LibTorch is opened; later it returns an
+// error if the instructions differ.
 func LimitTo(i Instructions) error {
 	door.mutex.Lock()
 	defer door.mutex.Unlock()
@@ -43,7 +42,7 @@ func LimitTo(i Instructions) error {
 	return failed
 }
 
-// ComputesWith are the instructions that LibTorch computes with, or will once it is opened.
+// ComputesWith returns the instructions that LibTorch uses, or will use once it is opened.
 func ComputesWith() Instructions {
 	door.mutex.Lock()
 	defer door.mutex.Unlock()

@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// OpenJPEG returns an error where libjpeg-turbo cannot be opened.
+// OpenJPEG returns an error if libjpeg-turbo cannot be opened.
 func OpenJPEG() error {
 	err := Load()
 	if err == nil {
@@ -20,10 +20,9 @@ func OpenJPEG() error {
 	return nil
 }
 
-// DecodeJPEG decodes a JPEG file of a width and a height by libjpeg-turbo: rows of pixels of four bytes each,
-// red, green, blue and one without meaning. Colours are not interpolated, as in Go's decoder, from which a
-// value differs by a few levels; damaged files are errors. CMYK is not supported. It is safe for several
-// goroutines. OpenJPEG comes first.
+// DecodeJPEG decodes a JPEG file of a width and a height with libjpeg-turbo: rows of pixels of four bytes each, red,
+// green, blue and an unused one. Colours are not interpolated, as in Go's decoder; values differ from Go's by a few
+// levels. Damaged files are errors. CMYK is not supported. It is safe for concurrent use. Call OpenJPEG first.
 func DecodeJPEG(data []byte, width, height int) ([]byte, error) {
 	if len(data) == 0 || width <= 0 || height <= 0 {
 		return nil, fmt.Errorf("decode a JPEG image of %d bytes and %d x %d pixels", len(data), width, height)

@@ -13,10 +13,9 @@ import (
 	"unsafe"
 )
 
-// spinCount is the number of times that an idle OpenMP thread looks for work before it
-// sleeps. libgomp's default spins for seconds: three jobs on two processors then do a third
-// of the work. A short spin costs a few per cent on a quiet machine, where sleeping at once
-// costs a sixth; see docs/measurements.md.
+// spinCount is the number of times that an idle OpenMP thread looks for work before it sleeps. libgomp's default spins
+// for seconds: three jobs on two processors then do a third of the work. A short spin costs a few per cent on a quiet
+// machine, where sleeping immediately costs a sixth; see docs/measurements.md.
 const spinCount = "3000"
 
 // WaitPolicy describes how idle threads wait, unless the user's environment changes it.
@@ -24,14 +23,14 @@ const WaitPolicy = "spin " + spinCount + " times"
 
 var door = struct {
 	mutex  sync.Mutex
-	opened bool // or found that it cannot be
+	opened bool // or could not be opened
 	path   string
 	err    error
 	limit  Instructions
 }{limit: Native}
 
-// Load opens LibTorch. The first scope does so by itself; call Load to find errors early.
-// Later calls return the result of the first.
+// Load opens LibTorch. The first scope calls it automatically; call Load to find errors early. Later calls return the
+// result of the first.
 func Load() error {
 	door.mutex.Lock()
 	defer door.mutex.Unlock()
@@ -42,7 +41,7 @@ func Load() error {
 	return door.err
 }
 
-// LibraryPath is the library that Load opened; empty before that and on failure.
+// LibraryPath is the library that Load opened; empty before Load and after a failure.
 func LibraryPath() string {
 	door.mutex.Lock()
 	defer door.mutex.Unlock()
@@ -81,17 +80,17 @@ func openAt(path string) error {
 	return errors.New(C.GoString(message))
 }
 
-// Runtime describes the LibTorch that is open.
+// Runtime describes the open LibTorch.
 type Runtime struct {
 	Library     string `json:"library"`      // path of the library
-	Version     string `json:"version"`      // of the LibTorch that runs
-	CompiledFor string `json:"compiled_for"` // version of the headers the library was built with
+	Version     string `json:"version"`      // version of LibTorch
+	CompiledFor string `json:"compiled_for"` // version of the headers that the library was built with
 	Vectors     string `json:"vectors"`      // the processor's instructions that LibTorch uses
-	Threads     int    `json:"threads"`      // of one operator
-	CUDABuilt   bool   `json:"cuda_built"`   // whether this LibTorch can use CUDA at all
+	Threads     int    `json:"threads"`      // threads per operator
+	CUDABuilt   bool   `json:"cuda_built"`   // whether this LibTorch supports CUDA
 	CUDADevices int    `json:"cuda_devices"` // number of CUDA devices
 	Gloo        bool   `json:"gloo"`         // whether processes can train together
-	NCCL        bool   `json:"nccl"`         // whether CUDA devices then communicate directly
+	NCCL        bool   `json:"nccl"`         // whether their CUDA devices communicate directly
 	Graphs      bool   `json:"graphs"`       // whether steps on CUDA devices can be CUDA graphs
 }
 
@@ -118,7 +117,7 @@ func Describe() (Runtime, error) {
 	}, nil
 }
 
-// SetThreads sets the number of threads of one operator on the CPU.
+// SetThreads sets the number of threads per operator on the CPU.
 func SetThreads(n int) error {
 	if err := Load(); err != nil {
 		return err
@@ -130,8 +129,8 @@ func setThreads(n int) error {
 	return take("set the number of threads", C.graft_set_threads(C.int32_t(n)))
 }
 
-// UseThreads sets the number of threads of operators that the calling thread runs, at no cost: the
-// goroutine must be locked to it, as in [With].
+// UseThreads sets the number of threads of operators on the calling thread, at no cost: the goroutine must be locked to
+// the thread, as in [With].
 func UseThreads(n int) error {
 	if err := Load(); err != nil {
 		return err
@@ -139,8 +138,8 @@ func UseThreads(n int) error {
 	return take("use a number of threads", C.graft_use_threads(C.int32_t(n)))
 }
 
-// DefaultThreads is the number of threads that Load sets: the processors of this process, by
-// affinity and control group.
+// DefaultThreads is the number of threads that Load sets: the processors available to this process, by affinity and
+// control group.
 func DefaultThreads() int { return runtime.GOMAXPROCS(0) }
 
 // take converts a message of the shim into an error and frees it.
@@ -153,8 +152,8 @@ func take(op string, message *C.char) error {
 	return newError(op, text)
 }
 
-// LimitMemory limits the memory of a CUDA device that this process takes, to a share of the whole between 0 and 1. The
-// CPU has no limit. A call that would take more fails as one without memory does.
+// LimitMemory limits this process's memory on a CUDA device to a share of the total between 0 and 1. The CPU has no
+// limit. A call that exceeds the limit fails like one that runs out of memory.
 func LimitMemory(d Device, share float64) error {
 	if d == CPU {
 		return nil

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// operators are the operators that programs of calls may name: functions of tensors and sizes without side effects,
-// by name, with their overloads. Names are those of ATen; "operator" is Python's module, for arithmetic on sizes.
+// operators are the operators that programs of calls may use: functions of tensors and sizes without side effects, by
+// name, with their overloads. Names are ATen's; "operator" is Python's module, for arithmetic on sizes.
 var operators = map[string][]string{
 	"conv1d": paddedOp, "conv2d": paddedOp, "conv3d": paddedOp,
 	"conv_transpose1d": plainOp, "conv_transpose2d": {"input"}, "conv_transpose3d": {"input"}, "_weight_norm": plainOp,
@@ -88,7 +88,7 @@ var (
 // sizeOperators are Python's operators on sizes.
 var sizeOperators = map[string]bool{"add": true, "sub": true, "mul": true, "floordiv": true}
 
-// CountBatch is the operator that adds one to the tensor counter, in place. KnowsOperator does not list it.
+// CountBatch is the operator that adds one to the tensor counter, in place. KnowsOperator excludes it.
 const CountBatch = "graft.count"
 
 // KnowsOperator reports whether programs of calls may call an operator, such as conv2d.default.
@@ -97,8 +97,8 @@ func KnowsOperator(name string) bool {
 	return ok && name != CountBatch
 }
 
-// PassesOperator reports whether a network may call an operator of LibTorch that graft does not know, such as
-// special_i0.default. Whether LibTorch has it, and it is a function of tensors and numbers, shows when it is called.
+// PassesOperator reports whether a network may call an operator of LibTorch that graft does not support itself, such as
+// special_i0.default. The call itself fails if LibTorch lacks it, or if it is not a function of tensors and numbers.
 func PassesOperator(name string) bool {
 	op, overload, _ := strings.Cut(name, ".")
 	return passable[op] && overload != "" && !strings.HasSuffix(overload, "out") && !KnowsOperator(name)

@@ -1,6 +1,6 @@
 package torch
 
-// The operators that run once or a few times a step, through gotorch.
+// The operators that run once or a few times per step, through gotorch.
 
 import (
 	"github.com/wangkuiyi/gotorch"
@@ -42,7 +42,7 @@ func or(value, otherwise int) int64 {
 type BatchNorm struct {
 	Weight, Bias *Tensor
 	Mean, Var    *Tensor
-	Seen         *Tensor // int64 count of batches, in programs only; may be nil
+	Seen         *Tensor // int64 count of batches, only in programs; may be nil
 	Momentum     float64 // share of the new batch; zero keeps Mean and Var
 	Eps          float64 // added to the variance; zero adds nothing
 }

@@ -21,13 +21,13 @@ const (
 	AdamW Rule = C.GRAFT_ADAMW
 )
 
-// rules are the rules' names in files.
+// rules are the names of the rules in files.
 var rules = enum[Rule]{"rule", []string{"", SGD: "sgd", Adam: "adam", AdamW: "adamw"}}
 
 // RuleNames lists the names that UnmarshalText accepts.
 func RuleNames() []string { return rules.list() }
 
-// String is the rule's name, none for the zero Rule.
+// String returns the rule's name, none for the zero Rule.
 func (r Rule) String() string { return rules.text(r) }
 
 // MarshalText writes the rule's name, which is empty for the zero Rule.
@@ -38,7 +38,7 @@ func (r *Rule) UnmarshalText(text []byte) error { return rules.unmarshal(r, text
 
 // Group is a set of parameters with the same rule and options.
 type Group struct {
-	Params []*Tensor // leaves that require gradients
+	Params []*Tensor // leaf tensors that require gradients
 	State  []State   // initial state; nil means none
 	OptimizerOptions
 }
@@ -46,22 +46,22 @@ type Group struct {
 // OptimizerOptions are the options of a group.
 type OptimizerOptions struct {
 	Rule        Rule    // update rule; required
-	LR          float64 // learning rate; zero changes nothing
-	Beta1       float64 // Adam: decay of the first moment; zero means 0.9
-	Beta2       float64 // Adam: decay of the second moment; zero means 0.999
-	Eps         float64 // Adam: added to the root; zero means 1e-8
+	LR          float64 // learning rate; zero keeps the parameters unchanged
+	Beta1       float64 // Adam's decay of the first moment; zero means 0.9
+	Beta2       float64 // Adam's decay of the second moment; zero means 0.999
+	Eps         float64 // Adam's epsilon, added to the root; zero means 1e-8
 	WeightDecay float64 // weight decay; zero means none
-	Momentum    float64 // SGD: momentum; zero means none
-	Dampening   float64 // SGD: dampening of the momentum; zero means none
-	Nesterov    bool    // SGD: Nesterov momentum
-	// ClipNorm is the largest norm of all gradients of a step together: larger ones are
-	// scaled down to it. Zero means no limit.
+	Momentum    float64 // momentum of SGD; zero means none
+	Dampening   float64 // dampening of SGD's momentum; zero means none
+	Nesterov    bool    // uses Nesterov momentum in SGD
+	// ClipNorm is the maximum norm of all gradients of a step together: larger ones are scaled down to it. Zero means
+	// no limit.
 	ClipNorm float64 `json:",omitempty"`
-	// ClipValue bounds each value of a gradient, which is cut to plus or minus ClipValue.
-	// Zero means no limit; only one of the two limits is given.
+	// ClipValue is the maximum magnitude of each value of a gradient; larger values are cut. Zero means no limit.
+	// Excludes ClipNorm.
 	ClipValue float64 `json:",omitempty"`
-	// Fused updates in one pass over memory instead of with PyTorch's operators. Results
-	// are equal up to rounding.
+	// Fused updates parameters in one pass over memory instead of with PyTorch's operators. Results are equal up to
+	// rounding.
 	Fused bool
 }
 
@@ -77,7 +77,7 @@ func (o *OptimizerOptions) EnsureDefaults() {
 	}
 }
 
-// Validate lists all invalid options.
+// Validate returns every invalid option.
 func (o OptimizerOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Rule < SGD || o.Rule > AdamW, "an unknown rule of %v", int(o.Rule))
@@ -103,23 +103,22 @@ func (o OptimizerOptions) code(params int) C.graft_group {
 		dampening: C.double(o.Dampening), clip_norm: C.double(o.ClipNorm), clip_value: C.double(o.ClipValue)}
 }
 
-// State is the initial state of a parameter. Its tensors are used, not copied; nil tensors,
-// and the zero State, begin as in a new optimizer.
+// State is the initial state of a parameter. Its tensors are used, not copied. Nil tensors, and the zero State, start
+// as in a new optimizer.
 type State struct {
 	First, Second *Tensor // as in Slot
 	Steps         int64
 }
 
-// Slot is a parameter with its moments, all of them ordinary tensors: reading and writing them
-// reads and writes the optimizer.
+// Slot is a parameter with its moments. All are ordinary tensors: reading and writing them reads and writes the
+// optimizer's state.
 type Slot struct {
 	Param  *Tensor
-	First  *Tensor // Adam's first moment, SGD's momentum; nil without
-	Second *Tensor // Adam's second moment; nil without
+	First  *Tensor // Adam's first moment, SGD's momentum; nil if unused
+	Second *Tensor // Adam's second moment; nil if unused
 }
 
-// Optimizer updates parameters by their gradients. A scope owns it and its state, but not the
-// parameters.
+// Optimizer updates parameters by their gradients. A scope owns it and its state, but not the parameters.
 type Optimizer struct {
 	Slots []Slot
 	// Steps counts the steps of each slot, in one int64 tensor on the host.
@@ -129,7 +128,7 @@ type Optimizer struct {
 	scope  *Scope
 }
 
-// NewOptimizer makes an optimizer with fresh state: zeros, and no step taken.
+// NewOptimizer makes an optimizer with fresh state: zeros, and no steps taken.
 func (s *Scope) NewOptimizer(groups ...Group) *Optimizer {
 	o := &Optimizer{groups: groups, scope: s}
 	var steps []int64
@@ -196,7 +195,7 @@ func (s *Scope) start(o *Optimizer) {
 	s.hold(o)
 }
 
-// GroupOf is the group of a slot.
+// GroupOf returns the group of a slot.
 func (o *Optimizer) GroupOf(slot int) int {
 	for g := range o.groups {
 		if slot -= len(o.groups[g].Params); slot < 0 {
@@ -232,8 +231,8 @@ func (o *Optimizer) Groups() int { return len(o.groups) }
 // Options returns the options of a group.
 func (o *Optimizer) Options(group int) OptimizerOptions { return o.groups[group].OptimizerOptions }
 
-// Configure changes the options of a group, such as the learning rate; the rule must stay the
-// same, since the state depends on it.
+// Configure changes the options of a group, such as the learning rate. The rule must stay the same, since the state
+// depends on it.
 func (o *Optimizer) Configure(group int, options OptimizerOptions) error {
 	if err := o.ready("configure optimizer"); err != nil {
 		return err

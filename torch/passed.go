@@ -2,9 +2,9 @@ package torch
 
 import "strings"
 
-// passable are the operators of LibTorch that a network may call although graft does not know them: documented
-// functions of tensors and numbers without side effects and random numbers. Kernels behind others are not among them,
-// since they trust their arguments and may end the process; nor are functions whose time grows with a value. A test
+// passable are the operators of LibTorch that a network may call although graft does not support them itself:
+// documented functions of tensors and numbers without side effects and random numbers. Operators whose kernels trust
+// their arguments and may end the process are excluded, and so are functions whose time grows with a value. A test
 // tries each with arguments that do not fit.
 var passable = func() map[string]bool {
 	set := map[string]bool{}

@@ -15,36 +15,35 @@ import (
 	"graft/internal/validate"
 )
 
-// Peers is this process's membership in a group of processes that train together, each with a
-// copy of the network. All make the same calls in the same order. A scope owns it.
+// Peers is this process's membership in a group of processes that train together, each with a copy of the network. All
+// make the same calls in the same order. A scope owns it.
 //
-// The processes communicate over LibTorch's c10d. A call fails with [ErrPeer] at once if
-// another process is gone, and after the timeout if it is silent; from then on every call
-// fails, and a new group must be formed.
+// The processes communicate over LibTorch's c10d. A call fails with [ErrPeer] immediately if another process is gone,
+// and after the timeout if it is silent. From then on every call fails, and a new group must be formed.
 type Peers struct {
 	Rank   int // from 0
-	Size   int // of the group
+	Size   int // size of the group
 	handle C.graft_peers
-	store  cgo.Handle // of the store that it calls; zero without one
+	store  cgo.Handle // handle of the store that it calls; zero without one
 	scope  *Scope
 }
 
-// PeersOptions are the options of a group. All fields but Device are required.
+// PeersOptions are the options of a group. All fields except Device are required.
 type PeersOptions struct {
-	Rank int    // of this process, from 0
-	Size int    // of the group
-	File string // path of a file that does not exist yet, the same for all, in which they find each other
-	// Address is the IP address at which processes of other machines reach this one; they find each other in Store
-	// then, without a file. Empty means that all are on this machine.
+	Rank int    // rank of this process, from 0
+	Size int    // size of the group
+	File string // path of a file that does not exist yet, the same for all processes, which meet there
+	// Address is the IP address at which processes on other machines reach this one. Processes then meet in Store,
+	// without a file. Empty means that all are on this machine.
 	Address string
-	Store   Store // see Address; it is called until the group is closed
-	// Device is the device of the tensors; zero means the CPU. CUDA devices communicate
-	// over NCCL if LibTorch has it, else over Gloo on the host.
+	Store   Store // see Address; called until the group is closed
+	// Device is the device of the tensors; zero means the CPU. CUDA devices communicate over NCCL if LibTorch has it,
+	// else over Gloo on the host.
 	Device  Device
-	Timeout time.Duration // of the machine's time, for another process to answer
+	Timeout time.Duration // wall-clock limit for another process to answer
 }
 
-// Validate lists all invalid options.
+// Validate returns every invalid option.
 func (o PeersOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Size < 1 || o.Rank < 0 || o.Rank >= o.Size, "process %d of %d", o.Rank, o.Size)
@@ -60,8 +59,8 @@ func (o PeersOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Share is this process's part of so many rows of a batch, or batches of an evaluation, as the large calls divide
-// them: so many from a start on. Nil has all.
+// Share returns this process's part of a batch's rows, or of an evaluation's batches, as the large calls divide them:
+// count of them, from start on. Nil has all of them.
 func (p *Peers) Share(total int) (start, count int) {
 	if p == nil {
 		return 0, total
@@ -74,7 +73,7 @@ func (p *Peers) Share(total int) (start, count int) {
 	return start, count
 }
 
-// NewPeers returns when all processes of the group have joined.
+// NewPeers waits until all processes of the group have joined.
 func (s *Scope) NewPeers(o PeersOptions) *Peers {
 	p := &Peers{Rank: o.Rank, Size: o.Size, scope: s}
 	if !s.ready("make a group", nil) {
@@ -125,7 +124,7 @@ func (r Runtime) Together() error {
 		kind:  ErrDevice, Remedy: "train in one process, or use another LibTorch and run 'make deps'"}
 }
 
-// Close leaves the group before the scope closes. The others notice at once.
+// Close leaves the group before the scope closes. The others notice immediately.
 func (p *Peers) Close() {
 	if p.handle != nil {
 		p.scope.drop(p)
@@ -145,7 +144,7 @@ func (p *Peers) pointer() C.graft_peers {
 	return p.handle
 }
 
-// Sum sums tensors over all processes, in place. All get the same bits.
+// Sum adds up tensors over all processes, in place. All processes get the same bits.
 func (p *Peers) Sum(tensors ...*Tensor) error {
 	return p.call("sum over processes", tensors, func(first *C.graft_t, count C.int64_t) *C.char {
 		return C.graft_peers_sum(p.handle, first, count)

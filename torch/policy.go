@@ -10,18 +10,17 @@ import (
 	"unsafe"
 )
 
-// PolicyShape holds the sizes of a policy: embeddings of tokens, a bidirectional recurrent
-// layer over them, a second recurrent layer over its outputs, and three linear layers over
-// the time and the second layer's last output.
+// PolicyShape holds the sizes of a policy: embeddings of tokens, a bidirectional recurrent layer over them, a second
+// recurrent layer over its outputs, and three linear layers over the time and the second layer's last output.
 type PolicyShape struct {
 	Tokens    int  // number of tokens
-	Embedding int  // values of an embedding
+	Embedding int  // values per embedding
 	Hidden    int  // units of each direction of the first recurrent layer
-	Memory    int  // units of the second
+	Memory    int  // units of the second recurrent layer
 	Linear    int  // values between the linear layers
-	Time      int  // values that encode the time left
-	Actions   int  // to choose from
-	Precise   bool // compute in float64; false is float32
+	Time      int  // values that encode the remaining time
+	Actions   int  // number of choices
+	Precise   bool // computes in float64; false computes in float32
 }
 
 func (p PolicyShape) code() C.graft_policy_shape {
@@ -30,17 +29,16 @@ func (p PolicyShape) code() C.graft_policy_shape {
 		actions: C.int64_t(p.Actions), precise: C.int32_t(flag(p.Precise))}
 }
 
-// PolicyTree holds the states in which a policy decides, and the successors of actions.
-// Episodes begin in state 0; all ends are the same number of decisions away.
+// PolicyTree holds the states of a policy's decisions, and the successors of actions. Episodes begin in state 0; every
+// end is the same number of decisions away.
 type PolicyTree struct {
-	Tokens [][]int32   // of each state
-	Time   [][]float64 // of each state
-	// Children of each state are, for each action, the index of a later state, or -1 - k
-	// if the episode ends with reward k.
+	Tokens [][]int32   // tokens of each state
+	Time   [][]float64 // time of each state
+	// Children holds, for each state and action, the index of a later state, or -1 - k if the episode ends with reward
+	// k.
 	Children [][]int32
 	Rewards  []float64
-	// Skips are the random numbers that Learn discards after each action of each state.
-	// Nil means none.
+	// Skips holds the numbers of random numbers that Learn discards after each action of each state. Nil means none.
 	Skips [][]int32
 }
 
@@ -53,11 +51,11 @@ type PolicyRule struct {
 	HeatEvery int
 	// share of each reward in the running mean that is subtracted from rewards; zero subtracts nothing
 	Baseline float64
-	Entropy  float64 // weight of the entropy beside the reward
-	Batch    int     // episodes for each step
-	Beta1    float64 // Adam's
-	Beta2    float64 // Adam's
-	Eps      float64 // Adam's
+	Entropy  float64 // weight of the entropy relative to the reward
+	Batch    int     // episodes per step
+	Beta1    float64 // decay of Adam's first moment
+	Beta2    float64 // decay of Adam's second moment
+	Eps      float64 // Adam's epsilon
 }
 
 func (r PolicyRule) code() C.graft_policy_rule {
@@ -67,14 +65,14 @@ func (r PolicyRule) code() C.graft_policy_rule {
 		lr_every: C.int64_t(r.LREvery), heat_every: C.int64_t(r.HeatEvery), batch: C.int64_t(r.Batch)}
 }
 
-// PolicyProgress is the state of training besides parameters and moments.
+// PolicyProgress is the state of training, except parameters and moments.
 type PolicyProgress struct {
-	Episodes    int64   `json:"episodes"` // learned from
-	Steps       int64   `json:"steps"`    // of Adam
-	LR          float64 `json:"lr"`       // the rate of the next step
+	Episodes    int64   `json:"episodes"` // episodes learned from
+	Steps       int64   `json:"steps"`    // steps of Adam
+	LR          float64 `json:"lr"`       // learning rate of the next step
 	Temperature float64 `json:"temperature"`
-	Baseline    float64 `json:"baseline"` // the running mean of rewards
-	Based       bool    `json:"based"`    // whether there is a baseline yet
+	Baseline    float64 `json:"baseline"` // running mean of rewards
+	Based       bool    `json:"based"`    // there is a baseline
 }
 
 func (p PolicyProgress) code() C.graft_policy_progress {
@@ -96,21 +94,20 @@ const (
 	PolicyParameters PolicyPart = C.GRAFT_POLICY_PARAMETERS
 	PolicyFirst      PolicyPart = C.GRAFT_POLICY_FIRST    // Adam's first moments
 	PolicySecond     PolicyPart = C.GRAFT_POLICY_SECOND   // Adam's second moments
-	PolicyGradient   PolicyPart = C.GRAFT_POLICY_GRADIENT // last computed
+	PolicyGradient   PolicyPart = C.GRAFT_POLICY_GRADIENT // last computed gradient
 )
 
-// Policy is a network that decides, with the parameters and moments of its training. The
-// order of its parameters is PyTorch's: for each recurrent layer and direction
-// weight_ih, weight_hh, bias_ih, bias_hh; then weight and bias of the linear layers.
-// One goroutine at a time may use it.
+// Policy is a network that decides, with the parameters and moments of its training. The order of its parameters is
+// PyTorch's: for each recurrent layer and direction weight_ih, weight_hh, bias_ih, bias_hh; then weight and bias of the
+// linear layers. One goroutine uses it at a time.
 type Policy struct {
 	handle C.graft_policy
 	shape  PolicyShape
 	tree   *PolicyTree // nil before Grow
 }
 
-// NewPolicy makes a policy whose parameters and moments are zero, with fixed
-// embeddings, one row a token. The scope owns it.
+// NewPolicy makes a policy whose parameters and moments are zero, with fixed embeddings, one row per token. The scope
+// owns it.
 func (s *Scope) NewPolicy(shape PolicyShape, embedding []float64) (*Policy, error) {
 	return s.newPolicy(shape, embedding, 0)
 }
@@ -234,7 +231,7 @@ func (t *PolicyTree) check(shape PolicyShape) error {
 	return nil
 }
 
-// Probabilities returns those of the actions in distinct states.
+// Probabilities returns the probabilities of the actions in distinct states.
 func (p *Policy) Probabilities(states []int32, temperature float64) ([][]float64, error) {
 	const op = "ask policy"
 	if err := p.grown(op); err != nil {
@@ -252,8 +249,8 @@ func (p *Policy) Probabilities(states []int32, temperature float64) ([][]float64
 	return rows, nil
 }
 
-// Gradient computes the gradient of the sum over states and actions of coefficient times log
-// probability; Read returns it, Step descends along it.
+// Gradient computes the gradient of the sum over states and actions of coefficient times log probability; Read returns
+// it, Step descends along it.
 func (p *Policy) Gradient(states []int32, coefficients [][]float64, temperature float64) error {
 	const op = "policy gradient"
 	if err := p.grown(op); err != nil {
@@ -319,8 +316,7 @@ func (p *Policy) Learn(episodes int, random *Generator, rule PolicyRule, at *Pol
 	return e, take(op, message)
 }
 
-// Ascend takes steps along the exact gradient, and returns the expected reward before each of
-// them.
+// Ascend takes steps along the exact gradient, and returns the expected reward before each step.
 func (p *Policy) Ascend(steps int, rule PolicyRule, at *PolicyProgress) ([]float64, error) {
 	const op = "learn exactly"
 	if err := p.grown(op); err != nil {

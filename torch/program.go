@@ -13,9 +13,8 @@ import (
 // is the program's input.
 type Value int32
 
-// Builder builds a flat program of a network: each method adds one layer and returns its
-// result. The zero Builder is empty and ready. Weights stay ordinary tensors of the scope that
-// made them, which must outlive the program.
+// Builder builds a flat program of a network: each method adds one layer and returns its result. The zero Builder is
+// empty and ready. Weights stay ordinary tensors of their scope, which must outlive the program.
 type Builder struct {
 	code    []C.graft_instr
 	weights []*Tensor
@@ -52,16 +51,16 @@ func (b *Builder) add(op C.int32_t, ints []int64, doubles []float64, weights []*
 	return Value(c.out)
 }
 
-// Plane is the window of a convolution or a pool over an image, each pair its height and
-// width. In pairs other than Padding zero means 1, for a pool's Stride the Kernel.
+// Plane is the window of a convolution or a pool over an image; each pair is height and width. Zero means 1 in all
+// pairs except Padding, and for a pool's Stride the Kernel.
 type Plane struct {
-	Kernel     [2]int // pixels; of pools only, a convolution takes it from the weight
+	Kernel     [2]int // pixels; only for pools, since a convolution takes it from the weight
 	Stride     [2]int // pixels
 	Padding    [2]int // pixels on each side; may be zero
 	Dilation   [2]int // pixels between the taps of a convolution
-	Groups     int    // of channels, in convolutions
-	Ceil       bool   // the last window of a pool may reach over the edge
-	ExcludePad bool   // an average excludes the padding
+	Groups     int    // groups of channels, in convolutions
+	Ceil       bool   // the last window of a pool may extend beyond the edge
+	ExcludePad bool   // averages exclude the padding
 }
 
 // Conv2D adds a convolution; bias may be nil.
@@ -96,11 +95,10 @@ func (b *Builder) GroupNorm(x Value, weight, bias *Tensor, eps float64, groups i
 	return b.add(C.GRAFT_LAYER_GROUP_NORM, []int64{int64(groups)}, []float64{0, eps}, []*Tensor{weight, bias}, x)
 }
 
-// Activation is a function applied to each value. The zero Activation is none.
+// Activation is a function applied to each value. The zero Activation means none.
 type Activation int
 
-// The activations a program knows. The parameter is LeakyReLU's slope below zero
-// and ELU's scale there; the others have none.
+// The supported activations. The parameter is LeakyReLU's slope below zero and ELU's scale there; the others have none.
 const (
 	ReLU      Activation = C.GRAFT_ACT_RELU
 	ReLU6     Activation = C.GRAFT_ACT_RELU6
@@ -156,8 +154,8 @@ func (b *Builder) Cat(dim int, parts ...Value) Value {
 	return b.add(C.GRAFT_LAYER_CAT, []int64{int64(dim)}, nil, nil, parts...)
 }
 
-// Normalize adds (x * factor - mean) / deviation, with x turned into float32;
-// for images kept as bytes factor is 1/255.
+// Normalize adds (x * factor - mean) / deviation, with x converted to float32; for images stored as bytes factor is
+// 1/255.
 func (b *Builder) Normalize(x Value, factor float64, mean, deviation *Tensor) Value {
 	return b.add(C.GRAFT_LAYER_NORMALIZE, nil, []float64{factor}, []*Tensor{mean, deviation}, x)
 }
@@ -168,23 +166,22 @@ type Program struct {
 	scope  *Scope
 }
 
-// ProgramOptions are the options of a program. The zero value has the same bits as PyTorch.
+// ProgramOptions are the options of a program. The zero value gives the same bits as PyTorch.
 type ProgramOptions struct {
-	// Fast keeps images channels-last and joins BatchNorm, ReLU and average pools into one pass over memory; in
-	// graphs it joins GELU and its derivative, and takes oneDNN's products. Results are equal up to rounding. The
-	// default, false, keeps PyTorch's order of operations.
+	// Fast keeps images channels-last and fuses BatchNorm, ReLU and average pools into one pass over memory; in graphs
+	// it fuses GELU and its derivative, and uses oneDNN's products. Results are equal up to rounding. The default,
+	// false, keeps PyTorch's order of operations.
 	Fast bool
-	// Steady makes gradients on the CPU independent of the number of threads, to the bit.
-	// The default, false, sums over as many parts as there are threads, as PyTorch does. On a
-	// CUDA device steady steps have the same bits again on the same machine, and a layer without
-	// such an operator is an error.
+	// Steady makes gradients on the CPU bit-identical for any number of threads. The default, false, sums over one part
+	// per thread, as PyTorch does. On a CUDA device steady steps repeat the same bits on the same machine, and a layer
+	// without a deterministic operator is an error.
 	Steady bool
-	// Precision is the type in which convolutions and linear layers compute; weights,
-	// gradients and all other layers keep theirs. The default is Single.
+	// Precision is the numeric type of convolutions and linear layers; weights, gradients and all other layers keep
+	// their types. The default is Single.
 	Precision Precision
-	// Graphs records the step on a full batch and repeats it: a CUDA graph on a CUDA device,
-	// which the host issues in one call. Steps with a teacher, mixup, a scaled loss, parts or
-	// peers are not recorded. On the CPU a recording calls the same operations again.
+	// Graphs records the step on a full batch and repeats it: on a CUDA device as a CUDA graph, which the host launches
+	// in one call. Steps with a teacher, mixup, a scaled loss, parts or peers are not recorded. On the CPU a recording
+	// calls the same operations again.
 	Graphs bool
 }
 
@@ -250,7 +247,7 @@ func (p *Program) ready(s *Scope, op string, operands ...*Tensor) bool {
 	return true
 }
 
-// Fused is the number of places where the fast path joined layers.
+// Fused is the number of places where the fast path fused layers.
 func (p *Program) Fused() int {
 	if p.handle == nil {
 		return 0
@@ -258,8 +255,8 @@ func (p *Program) Fused() int {
 	return int(C.graft_program_fused(p.handle))
 }
 
-// Forward runs the program on x; scope s owns the result. In training mode
-// gradients are recorded and running statistics change.
+// Forward runs the program on x; scope s owns the result. In training mode it records gradients and changes running
+// statistics.
 func (p *Program) Forward(s *Scope, x *Tensor, training bool, random *Generator) *Tensor {
 	if !p.ready(s, "forward", x) || (random != nil && !random.ready(s, "forward")) {
 		return &Tensor{}

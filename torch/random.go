@@ -8,8 +8,7 @@ import (
 	"unsafe"
 )
 
-// Generator is a stream of random numbers on one device. A nil Generator means LibTorch's own,
-// which all callers share.
+// Generator is a stream of random numbers on one device. A nil Generator means LibTorch's own, which all callers share.
 type Generator struct {
 	handle C.graft_generator
 }

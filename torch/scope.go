@@ -12,12 +12,11 @@ import (
 	"unsafe"
 )
 
-// Scope owns the tensors, programs, optimizers and generators made in it and
-// frees them all when it closes. It is for one goroutine at a time. Make one
-// with NewScope or With; the zero Scope is closed.
+// Scope owns the tensors, programs, optimizers and generators made in it and frees all of them when it closes. One
+// goroutine uses it at a time. NewScope or With makes it; the zero Scope is closed.
 //
-// A scope keeps the first error of its operators. After it every operator returns at once with
-// an empty tensor, so a chain is checked once, at its end, with Err.
+// A scope keeps the first error of its operators. After an error every operator returns immediately with an empty
+// tensor, so a chain is checked once, at its end, with Err.
 type Scope struct {
 	*lists
 	resources []resource
@@ -26,11 +25,10 @@ type Scope struct {
 	alarm     alarm
 }
 
-// lists are a scope's working memory, which is reused after the scope closes, so that a scope
-// for each step makes no garbage.
+// lists are a scope's working memory. It is reused after the scope closes, so a scope per step makes no garbage.
 type lists struct {
-	tensors []*Tensor   // owned, in the order they were made
-	fresh   []Tensor    // not used yet
+	tensors []*Tensor   // owned tensors, in the order of creation
+	fresh   []Tensor    // unused tensors
 	handles []C.graft_t // for closing all in one call
 }
 
@@ -39,7 +37,7 @@ var spareLists = sync.Pool{New: func() any { return new(lists) }}
 // slab is the number of tensors that are allocated together.
 const slab = 32
 
-// next is a fresh Tensor out of the slab.
+// next returns an unused Tensor from the slab.
 func (l *lists) next() *Tensor {
 	if len(l.fresh) == 0 {
 		l.fresh = make([]Tensor, slab)
@@ -52,17 +50,15 @@ func (l *lists) next() *Tensor {
 // resource is an object other than a tensor that a scope owns.
 type resource interface{ release() }
 
-// NewScope opens a scope, and LibTorch with the first one. If LibTorch cannot be opened, Err
-// returns the reason.
+// NewScope opens a scope; the first one opens LibTorch. If LibTorch cannot be opened, Err returns the reason.
 func NewScope() *Scope {
 	s := &Scope{lists: spareLists.Get().(*lists), open: true, err: Load()}
 	s.alarm = watch(s)
 	return s
 }
 
-// With opens a scope, runs body in it and closes it. It returns body's error or
-// the scope's own. The goroutine stays on one thread meanwhile, so that LibTorch
-// keeps one pool of workers for it.
+// With opens a scope, runs body in it and closes it. It returns body's error or the scope's own. The goroutine stays on
+// one thread during that time, so LibTorch keeps one pool of workers for it.
 func With(body func(s *Scope) error) (err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -80,7 +76,7 @@ func With(body func(s *Scope) error) (err error) {
 // Err is the first error of any operator in this scope.
 func (s *Scope) Err() error { return s.err }
 
-// Close frees all that the scope owns. Closing twice is an error.
+// Close frees everything that the scope owns. Closing twice is an error.
 func (s *Scope) Close() error {
 	if !s.open {
 		return &Error{Op: "close scope", Cause: errors.New("it is closed already"), Remedy: "close a scope once",
@@ -144,7 +140,7 @@ func (s *Scope) own(t *Tensor) {
 	s.tensors = append(s.tensors, t)
 }
 
-// disown removes t from the scope's list, in whose place the last tensor moves.
+// disown removes t from the scope's list; the last tensor takes its place.
 func (s *Scope) disown(t *Tensor) {
 	if t.scope != s {
 		return
@@ -164,7 +160,7 @@ func (s *Scope) fail(err error) *Tensor {
 	return &Tensor{}
 }
 
-// ready reports whether an operator can run on its operands, and records why not.
+// ready reports whether an operator can run on its operands, and records the reason if not.
 func (s *Scope) ready(op string, operands []*Tensor) bool {
 	if s.err != nil {
 		return false

@@ -14,7 +14,7 @@ func (s *Scope) AvgPool2D(x *Tensor, p Plane) *Tensor {
 	return s.one(C.GRAFT_OP_AVG_POOL2D, "avg_pool2d", arguments{ints: ints}, x)
 }
 
-// Softmax makes the values along a dimension positive with sum 1.
+// Softmax makes the values along a dimension positive, with sum 1.
 func (s *Scope) Softmax(x *Tensor, dim int) *Tensor {
 	return s.one(C.GRAFT_OP_SOFTMAX, "softmax", arguments{ints: []int{dim}}, x)
 }
@@ -24,18 +24,16 @@ func (s *Scope) Embedding(weight, indices *Tensor) *Tensor {
 	return s.one(C.GRAFT_OP_EMBEDDING, "embedding", arguments{}, weight, indices)
 }
 
-// LSTM is a long short-term memory. Weights are in PyTorch's order: for
-// each layer and direction weight_ih, weight_hh, bias_ih, bias_hh, whose rows
-// are the input, forget, cell and output gates.
+// LSTM is a long short-term memory. Weights are in PyTorch's order: for each layer and direction weight_ih, weight_hh,
+// bias_ih, bias_hh, whose rows are the input, forget, cell and output gates.
 type LSTM struct {
 	Weights       []*Tensor
-	Layers        int  // zero means 1
+	Layers        int  // number of layers; zero means 1
 	Bidirectional bool // a second direction reads backwards
 	BatchFirst    bool // inputs are batch, time, features; else time, batch, features
 }
 
-// LSTM runs the memory over x from the states h and c, and returns its output
-// and the last states.
+// LSTM runs the memory over x from the states h and c, and returns its output and the last states.
 func (s *Scope) LSTM(l LSTM, x, h, c *Tensor) (output, hidden, cell *Tensor) {
 	operands := append([]*Tensor{x, h, c}, l.Weights...)
 	outs := s.run(C.GRAFT_OP_LSTM, "lstm",
@@ -141,11 +139,10 @@ func flag(b bool) int {
 // Sources maps the channels of a widened weight to their sources. A nil field keeps its
 // dimension, or the values.
 type Sources struct {
-	Rows    *Tensor // int64, of dimension 0
-	Columns *Tensor // int64, of dimension 1
-	Scale   *Tensor // a factor for each row
-	// Copies and First divide a column among its copies, whose sum is exact: the number of
-	// copies, and 1 for the first of them.
+	Rows    *Tensor // int64 sources of dimension 0
+	Columns *Tensor // int64 sources of dimension 1
+	Scale   *Tensor // a factor per row
+	// Copies and First divide a column exactly among its copies: the number of copies, and 1 for the first of them.
 	Copies, First *Tensor
 }
 
@@ -155,8 +152,7 @@ func (s *Scope) Spread(x *Tensor, from Sources) *Tensor {
 		from.First)
 }
 
-// IndexAdd adds factor times the slices of y to those of x that index names, in
-// place, along a dimension.
+// IndexAdd adds factor times the slices of y to the slices of x given by index, in place, along a dimension.
 func (s *Scope) IndexAdd(x *Tensor, dim int, index, y *Tensor, factor float64) {
 	s.run(C.GRAFT_OP_INDEX_ADD_, "index_add", arguments{ints: []int{dim}, doubles: []float64{factor}}, 0, x, index, y)
 }

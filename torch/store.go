@@ -11,9 +11,9 @@ import (
 	"unsafe"
 )
 
-// Store holds the keys by which processes of several machines find each other. It is called from any thread.
+// Store holds the keys through which processes on several machines meet. It is called from any thread.
 type Store interface {
-	// Call does one operation. It does not wait until a key is there.
+	// Call does one operation. It does not wait for a missing key.
 	Call(StoreCall) (StoreResult, error)
 }
 
@@ -25,8 +25,8 @@ const (
 	StoreSet    StoreOp = C.GRAFT_STORE_SET    // sets Value
 	StoreGet    StoreOp = C.GRAFT_STORE_GET    // returns Value
 	StoreAdd    StoreOp = C.GRAFT_STORE_ADD    // adds Number to the key's number, and returns the sum
-	StoreCheck  StoreOp = C.GRAFT_STORE_CHECK  // returns 1 if the key is there
-	StoreDelete StoreOp = C.GRAFT_STORE_DELETE // returns 1 if the key was there
+	StoreCheck  StoreOp = C.GRAFT_STORE_CHECK  // returns 1 if the key exists
+	StoreDelete StoreOp = C.GRAFT_STORE_DELETE // returns 1 if the key existed
 )
 
 // StoreCall is an operation and its operands.

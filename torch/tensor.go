@@ -17,7 +17,7 @@ import (
 type Tensor struct {
 	handle unsafe.Pointer // an at::Tensor*, or nil once freed
 	scope  *Scope
-	index  int // in the scope's list
+	index  int // index in the scope's list
 }
 
 // gotorch returns the handle for a call of gotorch. The copy must not outlive the call.

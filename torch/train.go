@@ -12,31 +12,29 @@ import (
 	"unsafe"
 )
 
-// Batches are the inputs of Train and Evaluate: a number of batches of Size rows, in order. The
-// last batch may be short.
+// Batches are the inputs of Train and Evaluate: a number of batches of Size rows, in order. The last batch may be
+// shorter.
 type Batches struct {
-	Inputs *Tensor    // one example a row, on the program's device; tokens in any whole numbers
-	Labels *Tensor    // int64, one a row, or one for each token in any whole numbers
+	Inputs *Tensor    // one example per row, on the program's device; tokens have any integer type
+	Labels *Tensor    // int64, one per row, or one per token in any integer type
 	Order  *Tensor    // int64 row numbers; nil means the rows in order
-	Size   int        // rows of a batch
-	Steps  int        // zero means as many as there are rows for
+	Size   int        // rows per batch
+	Steps  int        // number of steps; zero means that the rows determine it
 	Rates  []float64  // learning rate of each training step; nil means the optimizer's
 	Random *Generator // for augmentation and dropout; nil means LibTorch's own
-	// Part is the number of rows of which a training step computes gradients at once: it takes
-	// a larger batch in parts and adds up their gradients, and a BatchNorm sees the parts.
-	// Zero means the batch.
+	// Part is the maximum number of rows per gradient computation of a training step. Larger batches are split into
+	// parts whose gradients are added, and BatchNorm works on each part. Zero means the whole batch.
 	Part int
-	// Least is the smallest number of rows in a training step, and in a part of one: a rest of fewer rows joins the
-	// rows before it. Zero means 1.
+	// Least is the minimum number of rows of a training step, and of a part of it. A smaller remainder joins the rows
+	// before it. Zero means 1.
 	Least int
-	// Augment changes the images of a training step at random; Evaluate ignores it. Zero
-	// changes nothing.
+	// Augment changes the images of a training step at random; Evaluate ignores it. Zero changes nothing.
 	Augment Augment
-	// Smoothing is the share of the label's target that all classes of a training step get
-	// evenly, between 0 and 1; zero means none. The teacher's part of the loss is not smoothed.
+	// Smoothing is the share of the label's target that is spread evenly over all classes in a training step, between 0
+	// and 1; zero means none. The teacher's part of the loss is not smoothed.
 	Smoothing float64
-	// Ignores says that labels of -100 are there, which do not count: the loss is the mean over the others of a
-	// batch. False means that all count.
+	// Ignores excludes labels of -100: the loss is the mean over the other labels of a batch. False means that all
+	// labels count.
 	Ignores bool
 	// Teacher is a second target of a training step; zero means none.
 	Teacher Teacher
@@ -44,53 +42,53 @@ type Batches struct {
 	Average Average
 	// Scaler scales the loss of training steps; Train changes it. Nil means none.
 	Scaler *Scaler
-	// Squares measures the squares of gradients in the last training step. A batch that would be one
-	// part is taken in two halves in that step.
+	// Squares measures the squares of gradients in the last training step. In that step, a batch with a single part is
+	// split into two halves.
 	Squares bool
-	// Peers share the work; nil means none. Each must get the same batches, and generators
-	// in the same state: it trains on its part of the rows of every batch and evaluates
-	// its part of the batches, and all get the figures of the whole. A
-	// call of Train that fails changes nothing then but gradients.
+	// Peers share the work; nil means none. Each must get the same batches, and generators in the same state. Each
+	// process trains on its part of the rows of every batch and evaluates its part of the batches, and all get the
+	// figures of the whole. A call of Train that fails then changes nothing except gradients.
 	Peers *Peers
 }
 
-// Teacher is the distillation from another network: a step learns from its softened logits
-// besides the labels. The zero Teacher means none.
+// Teacher is the distillation from another network: a step learns from its softened logits in addition to the labels.
+// The zero Teacher means none.
 type Teacher struct {
-	Logits      *Tensor // one row for each input; nil means no distillation
-	Temperature float64 // divides logits; above zero
-	Share       float64 // of the loss, between 0 and 1; the rest is the labels'
-	Length      int     // steps over which the share falls to zero, on a line; zero keeps it
-	Past        int     // of these steps, those before the call
+	Logits      *Tensor // one row per input; nil means no distillation
+	Temperature float64 // divisor of the logits; above zero
+	Share       float64 // share of the loss, between 0 and 1; the labels have the rest
+	Length      int     // steps over which the share falls linearly to zero; zero keeps it
+	Past        int     // these steps that precede the call
 }
 
-// Average is a moving average of tensors: a step keeps Decay of it and adds 1-Decay of the
-// tensor. Counters are copied. The zero Average is none.
+// Average is a moving average of tensors: a step keeps the part Decay of it and adds 1-Decay of the tensor. Counters
+// are copied. The zero Average means none.
 type Average struct {
 	Of, To []*Tensor // tensors, and their averages in the same order
 	Decay  float64   // between 0 and 1
-	First  bool      // the first step of the call is the first of all, and copies
+	First  bool      // the first step of the call is the first of all, and copies the tensors
 }
 
-// Scaler scales a loss, so that small gradients do not vanish in float16, and skips steps whose
-// gradients are not finite, as torch.cuda.amp.GradScaler does.
+// Scaler scales a loss, so small gradients do not vanish in float16, and skips steps with gradients that are not
+// finite, like torch.cuda.amp.GradScaler.
 type Scaler struct {
-	Scale    float64 // of the loss; above zero
-	Interval int64   // steps with finite gradients after which Scale doubles
-	Streak   int64   // such steps since it changed
-	Skipped  int64   // steps whose gradients were not finite; they changed nothing but Scale
+	Scale    float64 // factor of the loss; above zero
+	Interval int64   // steps with finite gradients before Scale doubles
+	Streak   int64   // such steps since the last change
+	Skipped  int64   // steps with gradients that were not finite; they changed only Scale
 }
 
-// NewScaler returns a scaler with the values that PyTorch begins with.
+// NewScaler returns a scaler with PyTorch's initial values.
 func NewScaler() *Scaler { return &Scaler{Scale: 1 << 16, Interval: 2000} }
 
-// Figures are the results of a call, one value for each step.
+// Figures are the results of a call, one value per step.
 type Figures struct {
 	Losses  []float64 // mean over the batch
-	Correct []int     // rows whose largest logit is their label's
-	// of the last step's gradients, with Batches.Squares; zero where there was one part only, or the step was skipped
+	Correct []int     // rows whose largest logit belongs to their label
+	// squares of the last step's gradients, with Batches.Squares; zero if there was only one part, or the step was
+	// skipped
 	Squares Squares
-	// Exchange is the time in which processes summed gradients, in the whole call.
+	// Exchange is the time that processes spent summing gradients, in the whole call.
 	Exchange time.Duration
 }
 
@@ -246,8 +244,8 @@ func (b Batches) check(op string, p *Program) (int, error) {
 	return Pieces(rows[0], b.Size, b.Least), nil
 }
 
-// Piece is the number of rows that the next piece of a size takes of those that are left: a rest of fewer
-// than least rows joins it.
+// Piece is the number of rows in the next piece, given the rows that are left: a remainder of fewer than least rows
+// joins it.
 func Piece(left, size, least int) int {
 	if left-size < max(least, 1) {
 		return left
@@ -255,7 +253,7 @@ func Piece(left, size, least int) int {
 	return size
 }
 
-// Pieces is the number of pieces into which Piece divides rows.
+// Pieces is the number of pieces that Piece divides rows into.
 func Pieces(rows, size, least int) int {
 	whole, rest := rows/size, rows%size
 	if rest > 0 && (rest >= least || whole == 0) {

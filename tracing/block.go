@@ -9,29 +9,28 @@ import (
 	"graft/model"
 )
 
-// Block is a unit of surgery: a marked container, or a convolution or linear layer with the
-// normalisation and the activation after it.
+// Block is a unit of surgery: a marked container, or a convolution or linear layer with the normalisation and the
+// activation after it.
 type Block struct {
-	Name   string // path, or that of its first layer
+	Name   string // path of the block or of its first layer
 	Marked model.Mark
 	Layers []*Layer
 	In     Edge
 	Out    Edge
-	// Ends means that the last layer makes the block's output: nothing is added to it or
-	// joined with it inside.
+	// Ends means that the last layer produces the block's output: nothing is added to it or joined with it inside.
 	Ends bool
-	// Parent, Lane and Step are the place in which the block, or its last layer, runs.
+	// Parent, Lane and Step are the place where the block, or its last layer, runs.
 	Parent *model.Container
 	Lane   model.Lane
 	Step   int
 }
 
-// Main is the first convolution or linear layer; nil where there is none.
+// Main is the first convolution or linear layer; nil if there is none.
 func (b *Block) Main() *Layer {
 	return b.first(func(l model.Layer) bool { return isMain(l) })
 }
 
-// Norm is the first normalisation; nil where there is none.
+// Norm is the first normalisation; nil if there is none.
 func (b *Block) Norm() *Layer { return b.first(isNorm) }
 
 func (b *Block) first(is func(model.Layer) bool) *Layer {
@@ -43,8 +42,7 @@ func (b *Block) first(is func(model.Layer) bool) *Layer {
 	return nil
 }
 
-// Activation is the function that gives the block's output; false where another
-// layer does.
+// Activation is the function that produces the block's output; false if another layer does.
 func (b *Block) Activation() (model.Activation, bool) {
 	if !b.Ends || len(b.Layers) == 0 {
 		return model.Activation{}, false
@@ -74,7 +72,7 @@ func isActivation(l model.Layer) bool {
 	return ok
 }
 
-// Enter notes marked containers; parts of them are no blocks by themselves.
+// Enter records marked containers; their parts are not separate blocks.
 func (r *reader) Enter(path string, c *model.Container) {
 	if c.Mark != model.Unmarked {
 		r.end()
@@ -83,7 +81,7 @@ func (r *reader) Enter(path string, c *model.Container) {
 	}
 }
 
-// Leave notes the output of containers, and makes blocks of marked ones.
+// Leave records the output of containers, and makes blocks of marked ones.
 func (r *reader) Leave(path string, c *model.Container, out Edge) error {
 	r.trace.outputs[path] = out
 	if c.Mark == model.Unmarked {
@@ -104,7 +102,7 @@ func (r *reader) Leave(path string, c *model.Container, out Edge) error {
 	return nil
 }
 
-// find adds a layer to the current block, or begins another.
+// find adds a layer to the current block, or begins another one.
 func (r *reader) find(l *Layer) {
 	if len(r.marked) > 0 {
 		return
@@ -145,8 +143,8 @@ func (r *reader) end() {
 	r.run = nil
 }
 
-// Block finds a block by its name, by the name that it had before others grew after it, which
-// is now the name of all of them, or by its number.
+// Block finds a block by its name, by its number, or by its former name, which now names the group of blocks that grew
+// after it.
 func (t *Trace) Block(name string) (*Block, error) {
 	for _, b := range t.Blocks {
 		if b.Name == name {
@@ -175,8 +173,7 @@ func (t *Trace) blockNames() string {
 	return strings.Join(words, ", ")
 }
 
-// SpaceAt returns the space of the output of a layer, container or block, and the number of
-// channels there.
+// SpaceAt returns the output space of a layer, container or block, and its number of channels.
 func (t *Trace) SpaceAt(name string) (*Space, int, error) {
 	edge, ok := t.outputs[name]
 	if !ok || name == "" {

@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// Space is a set of channels that change together, wherever they flow.
+// Space is a set of channels that change together throughout the network.
 type Space struct {
-	Index   int      // in the trace
-	Units   int      // runs of channels that can be copied by themselves
-	Makers  []*Layer // that open it, in the order in which they run
-	Keepers []*Layer // with weights or groups that it passes through
-	Users   []*Layer // that sum over it
+	Index   int      // index in the trace
+	Units   int      // runs of channels that can be copied alone
+	Makers  []*Layer // layers that open it, in running order
+	Keepers []*Layer // layers with weights or groups that pass it on
+	Users   []*Layer // layers that sum over it
 	Fixed   []string // reason why it cannot change; empty if it can
 	Ties    []Tie    // reason why its units are larger than a channel
 
-	parent *Space // the space that it was united with
+	parent *Space // space that it was united with
 }
 
 // Tie is a layer that works on several channels together.
 type Tie struct {
 	Layer *Layer
-	Runs  int // of the space's channels, in the layer
+	Runs  int // number of runs of the space's channels in the layer
 }
 
 func (s *Space) root() *Space {
@@ -38,8 +38,8 @@ func (s *Space) fix(why string) {
 	}
 }
 
-// tie makes units large enough to be made of whole runs. A layer that works on each
-// channel by itself, as a depthwise convolution does, leaves them as they are.
+// tie enlarges units to whole runs. A layer that works on each channel separately, such as a depthwise convolution,
+// keeps them.
 func (s *Space) tie(l *Layer, runs, size int) {
 	s.Units = gcd(s.Units, runs)
 	if size > 1 {
@@ -47,7 +47,7 @@ func (s *Space) tie(l *Layer, runs, size int) {
 	}
 }
 
-// unite makes two spaces one; the one that opened first stays.
+// unite merges two spaces; the one that opened first stays.
 func (s *Space) unite(other *Space) {
 	a, b := s.root(), other.root()
 	if a == b {
@@ -71,7 +71,7 @@ func gcd(a, b int) int {
 	return a
 }
 
-// Name is the layers that open the space, or "input".
+// Name lists the layers that open the space, or "input".
 func (s *Space) Name() string {
 	if len(s.Makers) == 0 {
 		return "input"
@@ -83,8 +83,8 @@ func (s *Space) Name() string {
 	return strings.Join(names, "+")
 }
 
-// Target converts a wanted number of channels of an edge into a number of units. An
-// impossible number is an error that names the layers that tie the space.
+// Target converts a requested number of channels of an edge into a number of units. An impossible number is an error
+// that names the layers that tie the space.
 func (s *Space) Target(now, want int) (int, error) {
 	size := now / s.Units
 	switch {
@@ -103,7 +103,7 @@ func (s *Space) Target(now, want int) (int, error) {
 	return want / size, nil
 }
 
-// tied names the layers that determine the size of units.
+// tied lists the layers that determine the size of units.
 func (s *Space) tied() string {
 	var words []string
 	for _, tie := range s.Ties {

@@ -7,13 +7,12 @@ import (
 	"graft/model"
 )
 
-// Trace is the structure of a network. It refers to the network's leaves and is invalid
-// after the network changes.
+// Trace is the structure of a network. It refers to the network's leaves and becomes invalid when the network changes.
 type Trace struct {
 	Network *model.Network
-	Layers  []*Layer // in the order in which they run
-	Blocks  []*Block // in the order in which they end
-	Spaces  []*Space // in the order in which they open; the input's is the first
+	Layers  []*Layer // in running order
+	Blocks  []*Block // in the order of their ends
+	Spaces  []*Space // in the order of opening; the input's is the first
 	outputs map[string]Edge
 }
 
@@ -26,12 +25,11 @@ type Layer struct {
 
 // Edge is a tensor between two layers.
 type Edge struct {
-	Shape model.Shape // of one example
-	Parts []Part      // of its channels, in order
+	Shape model.Shape // shape of one example
+	Parts []Part      // runs of its channels, in order
 }
 
-// Part is a run of channels of one space. Each unit of the space has Channels/Units of them,
-// next to each other.
+// Part is a run of channels of one space. Each unit of the space has Channels/Units of them, next to each other.
 type Part struct {
 	Space    *Space
 	Channels int
@@ -60,12 +58,12 @@ func Read(n *model.Network) (*Trace, error) {
 	return r.trace, nil
 }
 
-// reader is the algebra of channels; it collects the trace on the way.
+// reader is the algebra of channels; it collects the trace.
 type reader struct {
 	trace  *Trace
-	marked []string // paths of the marked containers around, outermost first
-	starts []int    // number of layers that ran before each
-	run    []*Layer // the block that is being found
+	marked []string // paths of the enclosing marked containers, outermost first
+	starts []int    // number of layers that ran before each of them
+	run    []*Layer // layers of the block being found
 	summed bool     // the last event was a join, not a layer
 }
 
@@ -91,8 +89,8 @@ func (r *reader) Layer(at model.Place, leaf *model.Leaf, in Edge) (Edge, error) 
 	return l.Out, nil
 }
 
-// scaled returns the parts of an edge with a number of channels: the same, or each spread
-// over as many positions.
+// scaled returns the parts of an edge for a number of channels: the same, or each channel spread over several
+// positions.
 func scaled(in Edge, channels int) []Part {
 	parts := slices.Clone(in.Parts)
 	for k := range parts {

@@ -24,13 +24,13 @@ type adaptation struct {
 	distillation *distillation
 }
 
-// growth is the adaptation's part of a checkpoint's position.
+// growth is the part of a checkpoint's position for adaptation.
 type growth struct {
 	Asked     int               `json:"asked"`   // decisions since the last up
 	Asking    bool              `json:"asking"`  // a decision is due
-	Changes   []*net2net.Change `json:"changes"` // that the network went through and still has
-	Divided   int               `json:"divided"` // how often the learning rate was divided
-	Levels    []int             `json:"levels"`  // the number of changes at each up
+	Changes   []*net2net.Change `json:"changes"` // changes that the network still has
+	Divided   int               `json:"divided"` // number of divisions of the learning rate
+	Levels    []int             `json:"levels"`  // number of changes at each up
 	Deciding  time.Duration     `json:"deciding_ns"`
 	Operating time.Duration     `json:"operating_ns"`
 	Skipped   int               `json:"skipped,omitempty"` // actions that could not be done
@@ -83,7 +83,7 @@ func (a *adaptation) adapt(ctx context.Context) error {
 	if errors.Is(err, errImpossible) && a.Adapt.OnError == SkipOnError {
 		note.Event, note.Why = results.EventSkipped, err.Error()
 		a.Skipped++
-		err = a.reset(1) // as after no action
+		err = a.reset(1) // as after the action none
 	}
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func (a *adaptation) adapt(ctx context.Context) error {
 	return a.Book.Note(note)
 }
 
-// postpone undoes what a decision that was stopped has charged, so that the resumed job makes it from the beginning.
+// postpone undoes the charges of a decision that was stopped, so the resumed job repeats the whole decision.
 func (a *adaptation) postpone(began time.Duration, used sums) error {
 	if v, ok := a.Clock.(*clock.Virtual); ok {
 		v.Time = began
@@ -106,10 +106,10 @@ func (a *adaptation) postpone(began time.Duration, used sums) error {
 	return nil
 }
 
-// errImpossible marks an action that cannot be done; the network is as it was.
+// errImpossible marks an action that cannot be done; the network is unchanged.
 var errImpossible = errors.New("the action cannot be done")
 
-// surgery are the options of the decision that is due.
+// surgery returns the options of the decision that is due.
 func (a *adaptation) surgery() net2net.Options {
 	o := a.Adapt.Surgery
 	o.Seed = uint64(a.Seed)*1_000_003 + uint64(a.Decisions)
@@ -136,7 +136,7 @@ func (a *adaptation) operate(action net2net.Action) error {
 	return a.reset(1)
 }
 
-// reset counts a division of the learning rate, and renews the optimizer with Adapt.Reset.
+// reset counts a division of the learning rate, and creates a new optimizer with Adapt.Reset.
 func (a *adaptation) reset(divide int) error {
 	a.Divided += divide
 	if !a.Adapt.Reset {
@@ -146,7 +146,7 @@ func (a *adaptation) reset(divide int) error {
 	return a.renew()
 }
 
-// calibrated applies an action to a network with training images for new normalizations, and then calls also.
+// calibrated applies an action to a network, with training images to calibrate new normalizations, and then calls also.
 func (a *adaptation) calibrated(n *model.Network, action net2net.Action, o net2net.Options,
 	also func(*net2net.Change, net2net.Options) error) (change *net2net.Change, err error) {
 	err = torch.With(func(s *torch.Scope) error {
@@ -180,9 +180,9 @@ func (a *adaptation) calibrated(n *model.Network, action net2net.Action, o net2n
 
 // follow lets the optimizer follow a change of the network.
 func (a *adaptation) follow(c *net2net.Change) (err error) {
-	a.shown.Layers = 0 // counted anew
+	a.shown.Layers = 0 // recomputed later
 	a.revision++
-	a.Batching.Times = nil // of another network
+	a.Batching.Times = nil // measured with another network
 	a.Fresh = true
 	if a.optimizer, err = a.optimizer.Follow(a.scope, a.Network, c); err != nil {
 		return fmt.Errorf("the optimizer after %s: %w", c.Action, err)
@@ -208,7 +208,7 @@ func (a *adaptation) renew() (err error) {
 // shrink reverts to the network before the last up, which then learns from the larger one.
 func (a *adaptation) shrink() error {
 	if len(a.Levels) == 0 {
-		return nil // it never grew
+		return nil // the network never grew
 	}
 	keep := a.Levels[len(a.Levels)-1]
 	a.Levels = a.Levels[:len(a.Levels)-1]

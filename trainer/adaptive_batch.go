@@ -10,44 +10,44 @@ import (
 	"graft/trainer/goodput"
 )
 
-// Scaling is a rule for the learning rate of a batch above the smallest.
+// Scaling is the rule that scales the learning rate for batches above the smallest.
 type Scaling string
 
 // The rules. The zero Scaling is AdaScale for SGD and SquareRoot for Adam and AdamW.
 const (
-	AdaScale Scaling = "adascale" // times the gain of a step (Johnson et al., ICML 2020)
-	// times the root of the batch's growth (Krizhevsky 2014; for Adam, Malladi et al. 2022)
+	AdaScale Scaling = "adascale" // factor: the gain of a step (Johnson et al., ICML 2020)
+	// factor: the square root of the batch's growth (Krizhevsky 2014; for Adam, Malladi et al. 2022)
 	SquareRoot Scaling = "square-root"
-	LinearRate Scaling = "linear" // times the batch's growth (Goyal et al. 2017)
+	LinearRate Scaling = "linear" // factor: the batch's growth (Goyal et al. 2017)
 	NoScaling  Scaling = "none"
 )
 
-// AdaptiveBatch are the options of a batch that follows the devices of a job (Qiao et al., "Pollux: Co-adaptive Cluster
-// Scheduling for Goodput-Optimized Deep Learning", OSDI 2021).
+// AdaptiveBatch are the options of a batch that adapts to the devices of a job (Qiao et al., "Pollux: Co-adaptive
+// Cluster Scheduling for Goodput-Optimized Deep Learning", OSDI 2021).
 type AdaptiveBatch struct {
-	// On chooses the batch at each change of the devices and between epochs: the one from train.batch to Most
-	// with the highest goodput, the images a second times the progress of one beside that of one in the smallest
-	// batch. False keeps the batch.
+	// On selects the batch with the highest goodput, from train.batch to Most, at each change of devices and between
+	// epochs. Goodput is images per second times the progress of an image, relative to one in the smallest batch. False
+	// keeps the batch.
 	On      bool `json:",omitempty"`
-	Measure bool `json:",omitempty"` // measures the noise of gradients where the batch stays; On measures it too
-	Most    int  `json:",omitempty"` // images in the largest batch; zero means 16 times train.batch
-	// DeviceMost is the number of images that a device takes at once; a larger batch is taken in turns whose gradients
-	// are added up. Zero means no limit but those of train.micro_batch and train.max_memory_mb.
+	Measure bool `json:",omitempty"` // measures the noise of gradients while the batch stays fixed; On implies it
+	Most    int  `json:",omitempty"` // largest batch, in images; zero means 16 times train.batch
+	// DeviceMost is the maximum number of images per device at once. Larger batches run in several turns whose
+	// gradients are added. Zero means that only train.micro_batch and train.max_memory_mb limit it.
 	DeviceMost int `json:",omitempty"`
-	Every      int `json:",omitempty"` // epochs between two choices on the same devices; zero means 1
-	// Hysteresis is the share by which goodput must rise for the batch to change; zero means 0.05.
+	Every      int `json:",omitempty"` // epochs between two choices of the batch on the same devices; zero means 1
+	// Hysteresis is the minimum relative gain in goodput that changes the batch. Zero means 0.05.
 	Hysteresis float64 `json:",omitempty"`
 	// Scaling is the rule for the learning rate: adascale, square-root, linear or none. With adascale, warm-up and the
-	// schedules exponential and step count steps and epochs of the smallest batch. Empty means adascale for
-	// sgd, square-root for adam and adamw.
+	// schedules exponential and step count steps and epochs of the smallest batch. Empty means adascale for sgd,
+	// square-root for adam and adamw.
 	Scaling  Scaling `json:",omitempty"`
-	Interval int     `json:",omitempty"` // steps between two measurements of the noise of gradients; zero means 16
+	Interval int     `json:",omitempty"` // steps between two measurements of gradient noise; zero means 16
 }
 
 // Measures reports whether the noise of gradients is measured.
 func (a AdaptiveBatch) Measures() bool { return a.On || a.Measure }
 
-// EnsureDefaults fills unset options for a job with a batch and a rule, if anything is measured.
+// EnsureDefaults fills unset options, given the job's batch and update rule, if noise is measured.
 func (a *AdaptiveBatch) EnsureDefaults(batch int, rule torch.Rule) {
 	if a.Measures() {
 		a.Interval = cmp.Or(a.Interval, 16)
@@ -63,7 +63,7 @@ func (a *AdaptiveBatch) EnsureDefaults(batch int, rule torch.Rule) {
 	a.Scaling = cmp.Or(a.Scaling, usual)
 }
 
-// validate lists all invalid options of the batch of a job. It follows EnsureDefaults.
+// validate returns every invalid option. Call EnsureDefaults first.
 func (a AdaptiveBatch) validate(o Options) error {
 	var faults validate.Faults
 	for name, value := range map[string]int{"most": a.Most, "device_most": a.DeviceMost, "every": a.Every,
@@ -97,7 +97,7 @@ func (a AdaptiveBatch) validate(o Options) error {
 	return errors.Join(faults.Prefixed("adaptive_batch: ")...)
 }
 
-// mostDevices is the largest number of devices that the timeline gives.
+// mostDevices is the largest number of devices in the timeline.
 func (t Timeline) mostDevices() int {
 	most := 1
 	for _, e := range t.Events {
@@ -106,7 +106,7 @@ func (t Timeline) mostDevices() int {
 	return most
 }
 
-// limits are the sizes of the batch.
+// limits returns the limits of the batch.
 func (o Options) limits() goodput.Limits {
 	return goodput.Limits{Least: o.Batch, Most: o.AdaptiveBatch.Most}
 }

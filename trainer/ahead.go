@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Reached tells how far a saved job has come. Events before it cannot be changed.
+// Reached is the progress of a saved job. Events before it cannot be changed.
 type Reached struct {
 	Time      time.Duration // on the clock
-	Past      int           // events of the timeline that it has taken
-	Decisions int           // that it has made
-	Over      bool          // it has ended
+	Past      int           // events of the timeline that the job has taken
+	Decisions int           // decisions that the job has made
+	Over      bool          // the job has ended
 }
 
-// Ahead returns an error unless a timeline differs from the one that a job began with only in what
-// the job has not reached.
+// Ahead returns an error if a timeline differs from the job's original one in anything that the job has already
+// reached.
 func (t Timeline) Ahead(was Timeline, r Reached) error {
 	for k, e := range t.Events {
 		same := k < len(was.Events) && e == was.Events[k]
@@ -40,8 +40,8 @@ func (t Timeline) Ahead(was Timeline, r Reached) error {
 	return nil
 }
 
-// accept reports whether a resumed job has other options than those that it began with. It is an
-// error unless they lie ahead, and are told as such by Parts.Was.
+// accept reports whether a resumed job has options other than its original ones. Differences must lie ahead and must be
+// declared by Parts.Was; otherwise it returns an error.
 func (p Parts) accept(began string, now Options, r Reached) (changed bool, err error) {
 	if began == Digest(now) {
 		return false, nil

@@ -14,7 +14,7 @@ func (r *replica) beginAverage() (err error) {
 	return err
 }
 
-// trained is the network that is evaluated and exported: the average, with Options.EMA.
+// trained is the network that is evaluated and exported: the average with Options.EMA, else the network itself.
 func (r *replica) trained() *model.Network {
 	if r.average != nil {
 		return r.average
@@ -49,7 +49,7 @@ func (r *replica) changeAverage(c *net2net.Change, o net2net.Options) error {
 	return err
 }
 
-// revertAverage takes a change back.
+// revertAverage reverts a change of the average.
 func (r *replica) revertAverage(c *net2net.Change) error {
 	if r.average == nil {
 		return nil

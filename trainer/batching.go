@@ -11,29 +11,29 @@ import (
 	"graft/trainer/goodput"
 )
 
-// batching is the part of a position about the noise of gradients and the batch that follows it.
+// batching is the part of a checkpoint's position that holds gradient noise and the adaptive batch.
 type batching struct {
 	Batching batchState `json:"batching,omitzero"`
 }
 
-// batchState is zero in a job that measures no noise.
+// batchState is the state of noise measurement and the adaptive batch. It is zero in a job that measures no noise.
 type batchState struct {
-	Size     int             `json:"size"`    // images in a step; zero means the option's
-	Changes  int             `json:"changes"` // of the size
+	Size     int             `json:"size"`    // images per step; zero means the option's value
+	Changes  int             `json:"changes"` // number of changes of the size
 	Chosen   int             `json:"chosen"`  // epoch of the last choice
 	Noise    goodput.Average `json:"noise"`
 	Progress float64         `json:"progress"` // in steps of the smallest batch
-	Since    float64         `json:"since"`    // progress when the schedule of the learning rate began last
-	Busy     time.Duration   `json:"busy_ns"`  // steps of the epoch, on the clock
-	Images   int             `json:"images"`   // of these steps
+	Since    float64         `json:"since"`    // progress at the last start of the learning rate schedule
+	Busy     time.Duration   `json:"busy_ns"`  // time of the epoch's steps, on the clock
+	Images   int             `json:"images"`   // images of these steps
 	Times    []timed         `json:"times,omitempty"`
 }
 
-// enough is the number of measurements before the batch is chosen. Fewer say little of the squared gradient,
-// which is small beside its noise.
+// enough is the minimum number of measurements before the batch is chosen. With fewer, the estimate of the squared
+// gradient is unreliable, because it is small compared with its noise.
 const enough = goodput.HalfLife / 2
 
-// batch is the number of images in a step now.
+// batch is the current number of images per step.
 func (c *core) batch() int {
 	if c.Batching.Size > 0 {
 		return c.Batching.Size
@@ -41,16 +41,16 @@ func (c *core) batch() int {
 	return c.Batch
 }
 
-// scale is the batch beside the smallest.
+// scale is the batch divided by the smallest batch.
 func (c *core) scale() float64 { return float64(c.batch()) / float64(c.Batch) }
 
-// noise is that of gradients at the smallest batch, as measured so far.
+// noise is the gradient noise measured so far, scaled to the smallest batch.
 func (c *core) noise() goodput.Noise { return c.Batching.Noise.Noise(c.Batch) }
 
 // gain is the progress of a step, in steps of the smallest batch.
 func (c *core) gain() float64 { return c.noise().Gain(c.scale()) }
 
-// rateFactor is the factor of the learning rate for the batch.
+// rateFactor is the factor that scales the learning rate for the batch.
 func (c *core) rateFactor() float64 {
 	switch c.AdaptiveBatch.Scaling {
 	case AdaScale:
@@ -63,8 +63,8 @@ func (c *core) rateFactor() float64 {
 	return 1
 }
 
-// moment is the place in the schedule of a step of the job, before which the job has made some progress: with
-// AdaScale in steps and epochs of the smallest batch.
+// moment is the place of a step in the schedule, given the progress before it. With AdaScale it counts steps and epochs
+// of the smallest batch.
 func (c *core) moment(step int64, progress float64) Moment {
 	if c.AdaptiveBatch.Scaling != AdaScale {
 		return Moment{Epochs: c.Rate, Steps: step}
@@ -73,8 +73,8 @@ func (c *core) moment(step int64, progress float64) Moment {
 	return Moment{Epochs: int((progress - c.Batching.Since) / epoch), Steps: int64(progress)}
 }
 
-// untilMeasured is the number of steps up to the next one that is measured. A call ends there, so that the
-// rates of steps do not depend on how steps are grouped into calls.
+// untilMeasured is the number of steps up to the next measured one. A call ends there, so the learning rates do not
+// depend on how steps are grouped into calls.
 func (c *core) untilMeasured() int {
 	if !c.AdaptiveBatch.Measures() {
 		return math.MaxInt
@@ -83,13 +83,13 @@ func (c *core) untilMeasured() int {
 	return int(every - c.Steps%every)
 }
 
-// learnNoise takes in a call's figures, before its steps are counted.
+// learnNoise adds a call's figures to the noise estimate, before its steps are counted.
 func (j *Job) learnNoise(f torch.Figures, rows int, took time.Duration) {
 	if !j.AdaptiveBatch.Measures() {
 		return
 	}
 	b, gain := &j.Batching, j.gain()
-	for range f.Losses { // one by one, whatever their call
+	for range f.Losses { // one by one, independent of how steps are grouped into calls
 		b.Progress += gain
 	}
 	b.Busy += took
@@ -99,7 +99,8 @@ func (j *Job) learnNoise(f torch.Figures, rows int, took time.Duration) {
 	}
 }
 
-// devices is the number of devices that share a step: those of the allocation on a virtual clock, processes on another.
+// devices is the number of devices that share a step: devices of the allocation on a virtual clock, processes
+// otherwise.
 func (c *core) devices() int {
 	if virtual(c.Clock) {
 		return max(1, c.Devices)
@@ -121,7 +122,7 @@ func (j *Job) chooseBatch() error {
 	was := value(now)
 	best, highest := now, was*(1+j.AdaptiveBatch.Hysteresis)
 	limits := j.limits()
-	limits.Most = min(limits.Most, j.Data.Train.Count) // a step takes no more
+	limits.Most = min(limits.Most, j.Data.Train.Count) // maximum of a step
 	for _, size := range limits.Sizes(j.devices()) {
 		if v := value(size); v > highest {
 			best, highest = size, v
@@ -142,12 +143,12 @@ func (j *Job) resize(size int) {
 	before := j.Clock.Cost(j.work(1))
 	j.Batching.Size = size
 	j.Batching.Changes++
-	j.Batching.Busy, j.Batching.Images = 0, 0 // rates of an epoch are those of its last batch
+	j.Batching.Busy, j.Batching.Images = 0, 0 // rates of an epoch are measured with its last batch
 	j.pace = pace{}
 	j.distillation.stretch(before, j.Clock.Cost(j.work(1)))
 }
 
-// chooseIfDue chooses the batch after an epoch, if the last choice is long enough ago.
+// chooseIfDue chooses the batch after an epoch if Every epochs have passed since the last choice.
 func (j *Job) chooseIfDue() error {
 	if j.Epoch-j.Batching.Chosen < j.AdaptiveBatch.Every {
 		return nil
@@ -155,7 +156,7 @@ func (j *Job) chooseIfDue() error {
 	return j.chooseBatch()
 }
 
-// throughputs returns a function from a batch to images a second; zero where that is unknown.
+// throughputs returns a function from a batch to images per second; zero means unknown.
 func (j *Job) throughputs() func(size int) float64 {
 	if !virtual(j.Clock) {
 		return j.fittedThroughput()
@@ -171,14 +172,14 @@ func (j *Job) throughputs() func(size int) float64 {
 
 // BatchRates holds the batch of a job with its throughput, efficiency and goodput.
 type BatchRates struct {
-	Batch      int             // images in a step
-	Throughput float64         // images a second of training steps in the epoch, on the clock; zero means unknown
-	Efficiency float64         // progress of an image beside that of one in the smallest batch; zero means unknown
-	Goodput    float64         // product of both; zero means unknown
-	Gradient   goodput.Moments // of single images, averaged over measurements; zero means unknown
+	Batch      int             // images per step
+	Throughput float64         // images per second of the epoch's training steps, on the clock; zero means unknown
+	Efficiency float64         // progress of an image relative to one in the smallest batch; zero means unknown
+	Goodput    float64         // throughput times efficiency; zero means unknown
+	Gradient   goodput.Moments // gradients of single images, averaged over measurements; zero means unknown
 }
 
-// batchRates returns those of the epoch so far.
+// batchRates returns the rates of the epoch so far.
 func (c *core) batchRates() BatchRates {
 	b := c.Batching
 	r := BatchRates{Batch: c.batch(), Gradient: b.Noise.Moments()}

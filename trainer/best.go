@@ -6,16 +6,16 @@ import (
 	"graft/torch"
 )
 
-// Best is the epoch with the highest validation accuracy, the first of equals.
+// Best is the epoch with the highest validation accuracy; the first one if several are equal.
 type Best struct {
 	Epoch      int           `json:"epoch"`      // counted from zero
 	Time       time.Duration `json:"time_ns"`    // on the clock, when it was evaluated
-	Parameters int           `json:"parameters"` // of its network
-	Validation Score         `json:"validation"` // by which it was selected
-	Test       Score         `json:"test"`       // reported, never used; zero before the end
+	Parameters int           `json:"parameters"` // parameters of the epoch's network
+	Validation Score         `json:"validation"` // score that selected the epoch
+	Test       Score         `json:"test"`       // reported, never used for selection; zero before the end
 }
 
-// bestSoFar is the evaluation's part of a checkpoint's position.
+// bestSoFar is the part of a checkpoint's position for evaluation.
 type bestSoFar struct {
 	Best *Best `json:"best,omitempty"` // nil without Options.KeepBest, and before the first evaluation
 }

@@ -17,7 +17,7 @@ import (
 const (
 	positionSection  = "position.json" // counters and settings; see positionKeys
 	networkSection   = "network.json"  // the architecture
-	weightsSection   = "weights"       // its tensors, as safetensors
+	weightsSection   = "weights"       // the network's tensors, as safetensors
 	optimizerSection = "optimizer"     // moments, as safetensors
 	averageSection   = "average"       // the average of the weights, as safetensors, with EMA
 	logitsSection    = "lessons"       // logits of a larger network, as safetensors, during distillation
@@ -27,14 +27,14 @@ const (
 	bestWeights      = "best.weights"  // its tensors
 )
 
-// saves counts checkpoints, by the machine's clock.
+// saves counts checkpoints and their time, on the wall clock.
 type saves struct {
-	last  time.Time // when the last one was written
+	last  time.Time // time of the last checkpoint
 	count int
 	took  time.Duration
 }
 
-// saveIfDue saves the job after Checkpoint.Every. A job that is over is saved by finish.
+// saveIfDue saves the job if Checkpoint.Every has passed. A job that is over is saved by finish.
 func (j *Job) saveIfDue() error {
 	if j.Checkpoint.Off || j.Over || j.Now().Sub(j.saves.last) < j.Checkpoint.Every {
 		return nil
@@ -95,10 +95,9 @@ func (j *Job) sections() ([]Section, error) {
 	return append(sections, Section{logitsSection, data}), err
 }
 
-// origin is the part of a position that a resumed job must agree with, and the state of
-// what is kept beside tensors.
+// origin holds the values that a resumed job must match, and state that is stored outside tensors.
 type origin struct {
-	Generator []byte  `json:"generator"` // of augmentation and dropout
+	Generator []byte  `json:"generator"` // state of the generator of augmentation and dropout
 	Counts    []int64 `json:"counts"`    // steps of each of the optimizer's slots
 	Options   string  `json:"options"`   // digest of the options that change results
 	Data      string  `json:"data"`      // digest of the data
@@ -140,7 +139,7 @@ func (j *Job) position() ([]byte, error) {
 	return fmt.Appendf(nil, "{%s}", bytes.Join(fields, []byte(","))), nil
 }
 
-// parts returns the position's share of each part of the job.
+// parts returns the part of the position of each part of the job.
 func (j *Job) parts() []any {
 	return []any{&j.progress, &j.batching, &j.sums, &j.adaptation.growth, &j.distillation.course,
 		&j.evaluation.bestSoFar}

@@ -22,52 +22,52 @@ type core struct {
 	Book      Recorder
 	Watch     func(Progress)
 	Now       func() time.Time
-	crew      func() int     // processes that train together now
-	chooser   *ThreadChooser // nil leaves the number of threads as it is
-	shown     Progress       // last passed to Watch
+	crew      func() int     // number of processes that currently train together
+	chooser   *ThreadChooser // nil keeps the number of threads
+	shown     Progress       // progress last passed to Watch
 }
 
-// progress is the loop's part of a checkpoint's position.
+// progress is the part of a checkpoint's position for the loop.
 type progress struct {
-	Epoch     int           `json:"epoch"`              // under way
-	Step      int           `json:"step"`               // done in it
-	Steps     int64         `json:"steps"`              // done in all
-	Rate      int           `json:"rate"`               // epochs since the schedule of the learning rate began
-	LR        float64       `json:"lr"`                 // of the last step
-	Restarted time.Duration `json:"restarted_ns"`       // when that schedule began last
+	Epoch     int           `json:"epoch"`              // current epoch
+	Step      int           `json:"step"`               // steps done in the epoch
+	Steps     int64         `json:"steps"`              // steps done in total
+	Rate      int           `json:"rate"`               // epochs since the learning rate schedule began
+	LR        float64       `json:"lr"`                 // learning rate of the last step
+	Restarted time.Duration `json:"restarted_ns"`       // time of the last start of that schedule
 	LowRate   bool          `json:"low_rate,omitempty"` // EventLowRate is recorded
-	Time      time.Duration `json:"time_ns"`            // on the clock, when saved or when devices last changed
-	Spent     time.Duration `json:"spent_ns"`           // of the budget, at the last evaluation or the end
-	Past      int           `json:"past"`               // events of the timeline
-	Live      []LiveChange  `json:"live,omitempty"`     // changes beside the timeline
-	Devices   int           `json:"devices"`            // now
-	Decisions int           `json:"decisions"`          // in all
-	Loss      float64       `json:"loss"`               // summed over the epoch's steps
-	Correct   int           `json:"correct"`            // images of the epoch
+	Time      time.Duration `json:"time_ns"`            // time on the clock at the last save or change of devices
+	Spent     time.Duration `json:"spent_ns"`           // budget used at the last evaluation or the end
+	Past      int           `json:"past"`               // events of the timeline taken
+	Live      []LiveChange  `json:"live,omitempty"`     // changes outside the timeline
+	Devices   int           `json:"devices"`            // current number of devices
+	Decisions int           `json:"decisions"`          // decisions in total
+	Loss      float64       `json:"loss"`               // sum over the epoch's steps
+	Correct   int           `json:"correct"`            // correct images of the epoch
 	Seen      int           `json:"seen"`               // images of the epoch
 	// steps or surgery changed the network since the last evaluation
 	Fresh      bool          `json:"fresh"`
-	Validation Score         `json:"validation"`       // last evaluated
-	Curve      decider.Curve `json:"curve,omitzero"`   // of the last whole epoch
-	Abandoned  int           `json:"abandoned"`        // epochs
+	Validation Score         `json:"validation"`       // last score
+	Curve      decider.Curve `json:"curve,omitzero"`   // curve of the last whole epoch
+	Abandoned  int           `json:"abandoned"`        // abandoned epochs
 	Started    bool          `json:"started"`          // the start event is recorded
 	Over       bool          `json:"over"`             // training has ended
 	Ended      bool          `json:"ended"`            // the end event is recorded
-	Scaler     *torch.Scaler `json:"scaler,omitempty"` // of the loss in float16
+	Scaler     *torch.Scaler `json:"scaler,omitempty"` // loss scaler for float16
 }
 
 // Score is the result of an evaluation.
 type Score struct {
-	Loss     float64 `json:"loss"`     // mean, in nats
+	Loss     float64 `json:"loss"`     // mean loss, in nats
 	Accuracy float64 `json:"accuracy"` // between 0 and 1
 }
 
-// perEpoch is the number of steps of the epoch under way: those done and those that are left.
+// perEpoch is the number of steps of the current epoch: steps done plus steps left.
 func (c *core) perEpoch() int {
 	return c.Step + torch.Pieces(c.Data.Train.Count-c.Seen, c.batch(), c.least)
 }
 
-// work is so many steps, for the clock.
+// work is a number of steps, for the clock.
 func (c *core) work(steps int) clock.Work {
 	w := c.workOn(c.Network, c.batch())
 	w.Count = steps
@@ -81,7 +81,7 @@ func (c *core) workOn(n *model.Network, batch int) clock.Work {
 	return w
 }
 
-// stepOf is the time of a step with a network; zero if the clock does not know it.
+// stepOf is the time of a step with a network; zero if the clock cannot tell it.
 func (c *core) stepOf(n *model.Network) time.Duration {
 	w := c.workOn(n, c.batch())
 	if clock.Knows(c.Clock, w) != nil {
@@ -90,7 +90,7 @@ func (c *core) stepOf(n *model.Network) time.Duration {
 	return c.Clock.Cost(w)
 }
 
-// StepTime is the time of a step with the network now; zero if the clock does not know it.
+// StepTime is the time of a step with the current network; zero if the clock cannot tell it.
 func (c *core) StepTime() time.Duration { return c.stepOf(c.Network) }
 
 func (c *core) evaluating(split dataset.Split) clock.Work {
@@ -98,8 +98,9 @@ func (c *core) evaluating(split dataset.Split) clock.Work {
 		Network: c.Network, Devices: c.sharing()}
 }
 
-// sharing is the number of devices among which the clock divides work. On the machine's clock those are of
-// processes that are there, as what it measures is theirs: an allocation may have more, or no processes at all.
+// sharing is the number of devices among which the clock divides work. On the wall clock it is the number of devices of
+// running processes, because the clock measures their time: the allocation may have more devices, or there may be no
+// processes at all.
 func (c *core) sharing() int {
 	if virtual(c.Clock) || c.crew == nil {
 		return c.Devices
@@ -107,8 +108,8 @@ func (c *core) sharing() int {
 	return c.crew()
 }
 
-// deadline is the time at which training must end: the end of the budget, less the time of
-// the last evaluation unless Overrun is set.
+// deadline is the time at which training must end: the end of the budget, minus the time of the last evaluation unless
+// Overrun is set.
 func (c *core) deadline() time.Duration {
 	if c.Overrun {
 		return c.Scheduler.Budget()
@@ -116,8 +117,8 @@ func (c *core) deadline() time.Duration {
 	return c.Scheduler.Budget() - c.Clock.Cost(c.evaluating(c.Data.Validation))
 }
 
-// prepare makes the programs, if they are missing, and the seed of the epoch's order. It fails if a
-// virtual clock does not know what their work costs.
+// prepare makes missing programs and the seed of the epoch's order. It fails if a virtual clock lacks the cost of their
+// work.
 func (c *core) prepare() error {
 	c.seed = c.Seed*1_000_003 + int64(c.Epoch) + int64(c.Abandoned)<<32
 	if c.scratch != nil {
@@ -135,8 +136,8 @@ func (c *core) note(event results.JobEvent) Note {
 		Before: p, Accuracy: c.Validation.Accuracy}
 }
 
-// labelsSeen is the number of labels of the epoch's examples. Where only some labels count it is that of as
-// many of the mean.
+// labelsSeen is the number of labels of the epoch's examples. If only some labels count, it is estimated from the mean
+// number per example.
 func (c *core) labelsSeen() float64 {
 	return float64(c.Seen) * (float64(c.Data.Labels(c.Data.Train, 0, c.Data.Train.Count)) / float64(c.Data.Train.Count))
 }

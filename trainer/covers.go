@@ -9,7 +9,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// CoveredBy returns an error if a profile does not know the steps and evaluations of a job: of its network, and of
+// CoveredBy returns an error if a profile lacks the cost of a job's steps and evaluations: with its network, and with
 // the network after each of the actions. The network needs no weights and is not changed.
 func (o Options) CoveredBy(p *clock.Profile, n *model.Network, actions []net2net.Action) error {
 	if !p.Closed() {
@@ -35,8 +35,8 @@ func (o Options) CoveredBy(p *clock.Profile, n *model.Network, actions []net2net
 	return nil
 }
 
-// stepsCoveredBy returns an error if a profile does not know the steps of a network on the smallest or the largest
-// batch and the devices of the timeline.
+// stepsCoveredBy returns an error if a profile lacks the cost of a network's steps on the smallest or the largest batch
+// with the devices of the timeline.
 func (o Options) stepsCoveredBy(p *clock.Profile, n *model.Network) error {
 	for _, batch := range []int{o.Batch, max(o.Batch, o.AdaptiveBatch.Most)} {
 		for _, e := range append([]Event{{Devices: 1}}, o.Timeline.Events...) {

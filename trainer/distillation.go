@@ -9,27 +9,27 @@ import (
 	"graft/torch"
 )
 
-// distillation lets a network that shrank learn from the logits of the larger one.
+// distillation teaches a network that shrank with the logits of the larger one.
 type distillation struct {
 	*core
 	course
 }
 
-// course is the distillation's part of a checkpoint's position.
+// course is the part of a checkpoint's position for distillation.
 type course struct {
 	Age    int `json:"lessons"` // epochs since the network last shrank
 	Taught int `json:"taught"`  // steps with the larger network's logits
-	Length int `json:"course"`  // steps that distillation lasts
+	Length int `json:"course"`  // total steps of the distillation
 }
 
-// mostShare is the largest part of the time left that computing the logits may take.
-// From a tenth on, the steps that it costs are worth as much as distillation or more.
+// mostShare is the maximum part of the remaining time for computing the logits. Above a tenth, the steps that it costs
+// are worth at least as much as distillation.
 const mostShare = 0.1
 
-// ask computes the larger network's logits on the training images, which takes time of the budget. After that
-// nothing of the larger network has to stay in memory. Nothing is computed with Distill.Off, if that would take
-// more than mostShare of the time left, or for text: the logits of each token would take the size of the vocabulary
-// times the memory of the text.
+// ask computes the larger network's logits on the training images, which takes time of the budget. Afterwards the
+// larger network is not needed in memory. It computes nothing with Distill.Off, if it would take more than mostShare of
+// the remaining time, or for text: the logits of each token would take the size of the vocabulary times the memory of
+// the text.
 func (d *distillation) ask() error {
 	if d.Distill.Off || d.Data.Each() {
 		return nil
@@ -73,8 +73,8 @@ func (d *distillation) compute(s *torch.Scope) error {
 	return nil
 }
 
-// begin starts the course after a shrinking, for Distill.Span of the time left, or one epoch
-// where the clock does not know yet what a step costs.
+// begin starts distillation after a shrink, for Distill.Span of the remaining time, or for one epoch if the clock
+// cannot tell the cost of a step yet.
 func (d *distillation) begin() {
 	d.Age, d.Taught, d.Length = 0, 0, d.perEpoch()
 	if one := d.Clock.Cost(d.work(1)); one > 0 {
@@ -82,7 +82,7 @@ func (d *distillation) begin() {
 	}
 }
 
-// stretch keeps the course's place and its end in time when a step takes another time.
+// stretch keeps the relative progress and the end time of distillation when the time of a step changes.
 func (d *distillation) stretch(before, after time.Duration) {
 	if d.logits == nil || before <= 0 || after <= 0 {
 		return
@@ -92,7 +92,7 @@ func (d *distillation) stretch(before, after time.Duration) {
 	d.Taught = min(int(math.Round(by*float64(d.Taught))), d.Length-1)
 }
 
-// teacher is the distillation of the next step: its share falls with every step.
+// teacher returns the teacher of the next step; its share falls with every step.
 func (d *distillation) teacher() torch.Teacher {
 	if d.logits == nil {
 		return torch.Teacher{}
@@ -102,7 +102,7 @@ func (d *distillation) teacher() torch.Teacher {
 		Length: d.Length}
 }
 
-// advance counts steps, and drops the logits at the end of the course.
+// advance counts steps, and drops the logits at the end of distillation.
 func (d *distillation) advance(steps int) {
 	if d.logits == nil {
 		return

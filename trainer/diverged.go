@@ -12,25 +12,24 @@ import (
 	"graft/torch/weights"
 )
 
-// ErrDiverged means that a loss or a weight became infinite or not a number. The last
-// checkpoint, which is from before, is kept.
+// ErrDiverged means that a loss or a weight became infinite or not a number. The last checkpoint before it is kept.
 var ErrDiverged = errors.New("training diverged")
 
-// diverged is the error of a loss that is not finite.
+// diverged returns the error for a loss that is not finite.
 func (c *core) diverged(of string, loss float64) error {
 	return fmt.Errorf("%w: at a learning rate of %.3g the %s of epoch %d is %v; the last checkpoint, "+
 		"if there is one, is from before; begin again with a lower learning rate, or with a warm-up", ErrDiverged, c.LR,
 		of, c.Epoch, loss)
 }
 
-// finite reports whether a number is one.
+// finite reports whether a number is neither infinite nor NaN.
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // floats are the types of tensors that can diverge.
 var floats = []weights.DType{weights.Float64, weights.Float32, weights.Float16, weights.BFloat16}
 
-// saved is a network's tensors, or an error where one is not finite: the steps since the
-// last look at the loss can have spoiled the weights.
+// saved returns a network's tensors, or an error if one is not finite: steps since the last check of the loss can have
+// spoiled the weights.
 func saved(n *model.Network) (*weights.Set, error) {
 	set, err := n.Save()
 	if err != nil {
@@ -54,8 +53,8 @@ func saved(n *model.Network) (*weights.Set, error) {
 	return set, nil
 }
 
-// unspoiled returns an error if a tensor has a value that is not finite. Statistics can overflow while losses stay
-// finite, and never come back: without it a job would spend its budget and fail when it saves.
+// unspoiled returns an error if a tensor has a value that is not finite. Statistics can overflow and stay so while
+// losses are finite; without this check a job would spend its budget and then fail to save.
 func unspoiled(n *model.Network) error {
 	return torch.With(func(s *torch.Scope) error {
 		for _, e := range n.State() {
@@ -66,7 +65,7 @@ func unspoiled(n *model.Network) error {
 			if err != nil {
 				return err
 			}
-			if !finite(zero[0]) { // zero times infinity is not a number
+			if !finite(zero[0]) { // zero times infinity is NaN
 				return fmt.Errorf("%w: %s has values that are not finite; the last checkpoint, if there is one, "+
 					"is from before; begin again with a lower learning rate", ErrDiverged, e.Name)
 			}
@@ -75,8 +74,8 @@ func unspoiled(n *model.Network) error {
 	})
 }
 
-// lowRate is the part of the first rate below which training hardly changes weights any more,
-// and lateShare the part of the budget from which on that is what a schedule is meant to do.
+// lowRate is the fraction of the first rate below which training hardly changes the weights. From lateShare of the
+// budget on, such a low rate is expected.
 const (
 	lowRate   = 1e-3
 	lateShare = 0.9

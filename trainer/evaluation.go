@@ -13,8 +13,8 @@ import (
 type evaluation struct {
 	*core
 	team *team.Team
-	kept *kept // as last evaluated, with Overrun; nil otherwise
-	best *kept // with KeepBest; nil otherwise
+	kept *kept // network as last evaluated, with Overrun; nil otherwise
+	best *kept // best network, with KeepBest; nil otherwise
 	bestSoFar
 }
 
@@ -68,8 +68,8 @@ func (e *evaluation) validate() error {
 	return errors.Join(e.countPasses(forwardPass, e.Data.Validation.Count), e.keep(), e.keepBest())
 }
 
-// charge spends the time of an evaluation. A change of devices at the very end leaves no time for it: then the
-// network is evaluated off the clock, as on the test images.
+// charge charges the time of an evaluation. If a change of devices at the very end leaves no time for it, the
+// evaluation is not charged, like the one on the test images.
 func (e *evaluation) charge() {
 	work := e.evaluating(e.Data.Validation)
 	if e.Over && !e.Overrun && virtual(e.Clock) && e.Clock.Now()+e.Clock.Cost(work) > e.Scheduler.Budget() {
@@ -89,7 +89,7 @@ func (e *evaluation) keep() (err error) {
 	return err
 }
 
-// result is the network that the outcome is about.
+// result is the network that the outcome describes.
 func (e *evaluation) result() *model.Network {
 	if e.kept != nil {
 		return e.kept.network
@@ -97,7 +97,7 @@ func (e *evaluation) result() *model.Network {
 	return e.trained()
 }
 
-// test measures the result on the test images; zero where there are none.
+// test measures the result on the test images; zero without test images.
 func (e *evaluation) test() (Score, error) {
 	if e.Data.Test.Count == 0 {
 		return Score{}, nil
@@ -108,15 +108,15 @@ func (e *evaluation) test() (Score, error) {
 	return e.evaluate(true)
 }
 
-// Pretrained is the result of training that a network had before its job.
+// Pretrained is the result of a network's training before its job.
 type Pretrained struct {
-	// Epochs is the number of whole epochs. The job's epochs and its learning rate go on
-	// from there. Zero begins at zero.
+	// Epochs is the number of whole epochs. The job continues its epochs and learning rate from there. Zero starts at
+	// zero.
 	Epochs int
 	Score  Score // from Appraise
 }
 
-// EvaluatePretrained evaluates a network before its job begins. No clock runs.
+// EvaluatePretrained evaluates a network before its job begins. No time is charged.
 func EvaluatePretrained(n *model.Network, data *dataset.Set, o Options) (score Score, err error) {
 	o.EnsureDefaults()
 	if err := Matches(n, data); err != nil {

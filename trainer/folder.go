@@ -20,7 +20,7 @@ const (
 	checkpoint = "job"
 )
 
-// epochColumns are the columns of Row. The last two are only in jobs that measure the noise of gradients.
+// epochColumns are the columns of Row. The last two exist only in jobs that measure the noise of gradients.
 var epochColumns = []results.Column{
 	{Name: "epoch", Kind: results.Int}, {Name: "time", Unit: "s"}, {Name: "steps", Kind: results.Int},
 	{Name: "train_loss", Unit: "nats"}, {Name: "train_accuracy"}, {Name: "validation_loss", Unit: "nats"},
@@ -31,11 +31,12 @@ var epochColumns = []results.Column{
 	{Name: "gradient_square"}, {Name: "gradient_variance"},
 }
 
-// columnCounts are the numbers of columns of tables of epochs: with the noise of gradients, without, and those that
-// graft wrote before: up to DeviceTime, and before Images. A run that began with fewer goes on with them.
+// columnCounts are the possible numbers of columns in tables of epochs: with and without the noise of gradients, and in
+// tables of earlier versions of graft: up to DeviceTime, and before Images. A run that began with fewer columns keeps
+// them.
 var columnCounts = []int{len(epochColumns), 17, 13, firstColumns}
 
-// firstColumns is the number of columns that every table has.
+// firstColumns is the minimum number of columns of a table.
 const firstColumns = 10
 
 // Folder records a job in a run folder.
@@ -43,11 +44,11 @@ type Folder struct {
 	Run     *results.Run
 	epochs  *results.Stream
 	events  *results.Lines
-	columns int // of epochs
+	columns int // columns of the table of epochs
 }
 
-// OpenFolder opens the tables of a run folder, which the caller closes, of a job that measures the noise of
-// gradients or does not.
+// OpenFolder opens the tables of a run folder. Noise states whether the job measures the noise of gradients. The caller
+// closes the folder.
 func OpenFolder(run *results.Run, noise bool) (*Folder, error) {
 	f, err := &Folder{Run: run}, error(results.ErrColumns)
 	for k, columns := range columnCounts {
@@ -86,8 +87,8 @@ func (f *Folder) Save(sections []Section) error {
 	})
 }
 
-// Last returns the newest complete checkpoint, and rewinds the tables to the moment at
-// which it was written. Without a checkpoint it returns nil and empties the tables.
+// Last returns the newest complete checkpoint, and rewinds the tables to the moment at which it was written. Without a
+// checkpoint it returns nil and empties the tables.
 func (f *Folder) Last() (*SavedJob, error) {
 	c, err := f.Run.LoadCheckpoint()
 	if errors.Is(err, results.ErrNoCheckpoint) {
@@ -107,7 +108,7 @@ func (f *Folder) Last() (*SavedJob, error) {
 	return ReadSavedJob(sections)
 }
 
-// ReachedBy returns how far a run has come at its newest checkpoint; the zero Reached without one.
+// ReachedBy returns the progress of a run at its newest checkpoint; the zero Reached without a checkpoint.
 func ReachedBy(run *results.Run) (Reached, error) {
 	c, err := run.LoadCheckpoint()
 	if errors.Is(err, results.ErrNoCheckpoint) {
@@ -163,7 +164,7 @@ func rowsOf(table *results.Table) (_ []Row, err error) {
 	for k, c := range epochColumns {
 		if k >= firstColumns && !slices.ContainsFunc(table.Columns,
 			func(has results.Column) bool { return has.Name == c.Name }) {
-			columns[c.Name] = make([]float64, table.Rows) // of an older graft
+			columns[c.Name] = make([]float64, table.Rows) // missing in tables of an older graft
 		} else if columns[c.Name], err = table.Floats(c.Name); err != nil {
 			return nil, fmt.Errorf("read epochs: %w", err)
 		}
@@ -185,5 +186,5 @@ func rowsOf(table *results.Table) (_ []Row, err error) {
 	return rows, nil
 }
 
-// Digest is a digest of the tables: runs with equal digests have equal bytes there.
+// Digest is a digest of the tables: runs with equal digests have byte-identical tables.
 func (f *Folder) Digest() string { return f.epochs.Digest() + f.events.Digest() }

@@ -9,36 +9,36 @@ import (
 	"graft/trainer/clock"
 )
 
-// Forecast says what a job on a virtual clock will do, as far as that follows from its options.
+// Forecast predicts what a job on a virtual clock will do, as far as its options determine it.
 type Forecast struct {
 	Timeline             Timeline
 	Profile              *clock.Profile
 	Options              Options
-	Training, Validation int            // images
-	First                *model.Network // that the job begins with
-	Grown                *model.Network // after the first decision; nil is First
+	Training, Validation int            // number of images
+	First                *model.Network // network at the start of the job
+	Grown                *model.Network // network after the first decision; nil means First
 }
 
-// forecastTurns bounds the turns of a forecast.
+// forecastTurns limits the turns of a forecast.
 const forecastTurns = 200_000
 
-// forecast is the state of a job that is not run.
+// forecast is the state of a simulated job.
 type forecast struct {
 	Forecast
 	now                time.Duration
 	network            *model.Network
-	step, epoch, event int // event counts those that were taken
+	step, epoch, event int // event counts the events taken so far
 	devices            int
 	asked              int
 	asking             bool
-	up                 int // last event that was an up; less than zero before one
+	up                 int // index of the last up; negative before the first
 	decisions          []int
-	least              int                          // rows in a step
-	costs              map[clock.Work]time.Duration // of one piece of work; the same few come again in every epoch
+	least              int                          // minimum rows per step
+	costs              map[clock.Work]time.Duration // cost of one piece of work; the same few recur in every epoch
 }
 
-// Decisions returns the number of decisions that each event leads to; false where that is not
-// known. It takes the turns of [Job.Run] without training.
+// Decisions returns the number of decisions after each event; false means unknown. It takes the turns of [Job.Run]
+// without training.
 func (f Forecast) Decisions() (decisions []int, known bool) {
 	f.Options.EnsureDefaults()
 	if f.Grown == nil {
@@ -59,7 +59,7 @@ func (f Forecast) Decisions() (decisions []int, known bool) {
 	return nil, false
 }
 
-// covered is an error if the profile does not know the costs.
+// covered returns an error if the profile lacks the costs.
 func (r *forecast) covered() error {
 	for _, n := range []*model.Network{r.First, r.Grown} {
 		if err := r.Options.CoveredBy(r.Profile, n, nil); err != nil {
@@ -86,7 +86,7 @@ func (r *forecast) evaluation() time.Duration {
 		Rows: o.EvalBatch, Network: r.network})
 }
 
-// turn does what is due, as [Job.turn]; false at the end of the budget.
+// turn does the work that is due, like [Job.turn]; false means the end of the budget.
 func (r *forecast) turn() bool {
 	events := r.Timeline.Events
 	between := r.asking || r.step == r.perEpoch()
@@ -126,7 +126,7 @@ func (r *forecast) decide() {
 	r.asked, r.asking, r.network = r.asked+1, false, r.Grown
 }
 
-// train takes the steps until the epoch or the budget ends, or the next event comes.
+// train takes steps until the epoch or the budget ends, or the next event is due.
 func (r *forecast) train() bool {
 	one := r.cost(r.Options.stepWork(r.network, r.Options.Batch, r.devices))
 	left := r.Timeline.Budget - r.now

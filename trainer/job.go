@@ -19,24 +19,22 @@ import (
 
 // Parts are the inputs of a job.
 type Parts struct {
-	Network   *model.Network // with weights; the job changes it
-	Data      *dataset.Set   // on the network's device
+	Network   *model.Network // network with weights; the job changes it
+	Data      *dataset.Set   // data on the network's device
 	Clock     clock.Clock
 	Decider   decider.Decider
-	Scheduler Scheduler // of devices and time, on Clock; nil follows the timeline of the options
+	Scheduler Scheduler // scheduler of devices and time, on Clock; nil follows the timeline of the options
 	Recorder  Recorder  // records epochs, events and checkpoints; nil records nothing
-	// Watch receives the job's progress before each operation, on the goroutine that
-	// trains, which waits for it. Nil means no callback.
+	// Watch receives the job's progress before each operation. It runs on the goroutine that trains and blocks it. Nil
+	// means no callback.
 	Watch func(Progress)
-	// Now is the machine's clock. It sets how often the job saves and reports; on a
-	// virtual clock no result depends on it.
+	// Now is the wall clock. It determines when the job saves and reports; on a virtual clock no result depends on it.
 	Now func() time.Time
-	// Threads finds the fastest number of LibTorch's threads by trying. It applies to steady
-	// jobs of one process on the CPU, whose results do not depend on it; nil leaves the number
-	// as it is.
+	// Threads selects the fastest number of LibTorch's threads by trials. It applies to steady jobs of one process on
+	// the CPU, whose results do not depend on the number of threads. Nil keeps the number.
 	Threads *ThreadChooser
-	// Was are the options that a job began with which resumes with another timeline; nil means
-	// those that it resumes with.
+	// Was are the original options of a job that resumes with another timeline; nil means that the options are
+	// unchanged.
 	Was        *Options
 	Pretrained *Pretrained // results of earlier training of the network; nil means none
 	// Starter starts the processes of a job with Options.Parallel; required there.
@@ -51,7 +49,7 @@ type Job struct {
 	adaptation   adaptation
 	distillation distillation
 	evaluation   evaluation
-	team         *team.Team // nil where the job trains in one process
+	team         *team.Team // nil if the job trains in one process
 	pace         pace
 	saves        saves
 	speed        speed
@@ -77,8 +75,8 @@ func New(s *torch.Scope, p Parts, o Options) (*Job, error) {
 	return j, nil
 }
 
-// build checks the parts and sets up a job without an optimizer. Fits is the check of the network's memory: a network
-// that has grown need not fit, so that of a resumed job is not checked.
+// build checks the parts and sets up a job without an optimizer. Fits checks the network's memory; a resumed job skips
+// the check, because a network that has grown may exceed the limit.
 func build(s *torch.Scope, p Parts, o Options, fits func(*model.Network) error) (*Job, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
@@ -113,7 +111,7 @@ func build(s *torch.Scope, p Parts, o Options, fits func(*model.Network) error) 
 	return j, j.setUp()
 }
 
-// schedulerFor is the scheduler of a job: the given one, or one that follows the timeline.
+// schedulerFor returns the scheduler of a job: the given one, or one that follows the timeline.
 func schedulerFor(p Parts, o Options) (Scheduler, error) {
 	if p.Scheduler == nil && !o.Parallel.Elastic {
 		return NewPlanned(o.Timeline, p.Clock), nil
@@ -129,7 +127,7 @@ func schedulerFor(p Parts, o Options) (Scheduler, error) {
 	return p.Scheduler, nil
 }
 
-// validate checks that all required parts are there and belong together.
+// validate checks that all required parts are present and match each other.
 func (p Parts) validate() error {
 	if p.Network == nil || p.Network.Scope() == nil || p.Data == nil || p.Clock == nil || p.Decider == nil ||
 		p.Now == nil {
@@ -142,8 +140,8 @@ func (p Parts) validate() error {
 	return Matches(p.Network, p.Data)
 }
 
-// Takes checks that a network takes examples of a shape. The length of its sequences may be another one
-// than in its file.
+// Takes checks that a network accepts examples of a shape. The length of its sequences may differ from the one in its
+// file.
 func Takes(n *model.Network, name string, shape []int, tokens bool) error {
 	if tokens != n.Tokens() {
 		return fmt.Errorf("the network takes %s and %s has %s; give another network, or other data", kindOf(n.Tokens()),
@@ -156,8 +154,7 @@ func Takes(n *model.Network, name string, shape []int, tokens bool) error {
 	return nil
 }
 
-// Answers checks that a network knows the tokens of data and gives an output for each class: of an example,
-// or of each token.
+// Answers checks that a network accepts the data's tokens and has an output for each class, per example or per token.
 func Answers(n *model.Network, name string, f dataset.Facts) error {
 	out, err := n.Output()
 	if err != nil {
@@ -191,7 +188,7 @@ func kindOf(tokens bool) string {
 	return "images"
 }
 
-// Matches checks that a network's input and output are those of a dataset.
+// Matches checks that a network's input and output match a dataset.
 func Matches(n *model.Network, data *dataset.Set) error {
 	if err := Takes(n, data.Name, data.Shape, data.Tokens()); err != nil {
 		return err
@@ -199,12 +196,12 @@ func Matches(n *model.Network, data *dataset.Set) error {
 	return Answers(n, data.Name, data.Facts())
 }
 
-// Saving returns how many checkpoints this process has written, and how long that took
-// on the machine's clock. No result depends on it.
+// Saving returns the number of checkpoints that this process has written and the wall-clock time they took. No result
+// depends on it.
 func (j *Job) Saving() (checkpoints int, took time.Duration) { return j.saves.count, j.saves.took }
 
-// Speed returns the images a second of this process's calls that trained, on the machine's
-// clock; zero before the first. No result depends on it.
+// Speed returns the images per second of this process's training calls, on the wall clock; zero before the first. No
+// result depends on it.
 func (j *Job) Speed() float64 { return j.speed.images / max(j.speed.took.Seconds(), 1e-9) }
 
 func (j *Job) close() {

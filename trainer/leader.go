@@ -5,13 +5,13 @@ import (
 	"graft/torch"
 )
 
-// leader is a job as its team sees it.
+// leader is a job as seen by its team.
 type leader struct{ core *core }
 
 // Devices is the number of devices of the allocation.
 func (l leader) Devices() int { return l.core.Devices }
 
-// Images are the name and the digest of the images.
+// Images returns the name and the digest of the images.
 func (l leader) Images() (name, digest string) { return l.core.Data.Name, l.core.Data.Digest }
 
 // Device is the device of the network.
@@ -26,17 +26,17 @@ func (l leader) State() (any, []*torch.Tensor, error) {
 	return c, l.core.tensors(), nil
 }
 
-// Revision counts changes of the replica other than by steps.
+// Revision counts changes of the replica, except by steps.
 func (l leader) Revision() int { return l.core.revision }
 
-// Record writes an event to the book.
+// Record writes an event to the log of events.
 func (l leader) Record(event results.JobEvent, processes int, why string) error {
 	n := l.core.note(event)
 	n.Processes, n.Why = processes, why
 	return l.core.Book.Note(n)
 }
 
-// Present tells a live scheduler its devices.
+// Present reports to a live scheduler the number of devices of running processes.
 func (l leader) Present(devices int) {
 	if live, ok := l.core.Scheduler.(*Live); ok {
 		live.Present(devices)

@@ -11,15 +11,15 @@ import (
 	"graft/trainer/clock"
 )
 
-// mostPending bounds the changes that wait. A job takes one within moments, so that more
-// of them are a mistake or an attack.
+// mostPending limits the number of waiting changes. A job takes one within moments, so a longer queue is a mistake or
+// an attack.
 const mostPending = 64
 
 // Reasons for refusing a change.
 var (
 	// ErrOver means that the job has ended.
 	ErrOver = errors.New("the job has ended and takes no more changes")
-	// ErrConflict means that a change does not fit the devices that the job has.
+	// ErrConflict means that a change does not match the job's devices.
 	ErrConflict = errors.New("the change does not fit the job's devices")
 	// ErrBusy means that too many changes are waiting.
 	ErrBusy = fmt.Errorf("%d changes wait to be taken already", mostPending)
@@ -27,11 +27,11 @@ var (
 
 // Request is a change that was posted while a job runs.
 type Request struct {
-	ID      int    // counts requests from 1, in the order in which they are taken
-	Change  Change // up or down
-	Devices int    // from then on; zero keeps their number
+	ID      int    // counts requests from 1, in order of arrival
+	Change  Change // direction: up or down
+	Devices int    // number of devices after the change; zero keeps the number
 
-	at   time.Duration // negative until it is taken
+	at   time.Duration // time on the clock when taken; negative before
 	err  error
 	done chan struct{}
 }
@@ -39,7 +39,8 @@ type Request struct {
 // Done is closed when the job has made and saved the change, or has refused it.
 func (r *Request) Done() <-chan struct{} { return r.done }
 
-// Outcome returns when the job took the change, or why it did not, after Done is closed.
+// Outcome returns the time at which the job took the change, or the reason for refusing it. Call it after Done is
+// closed.
 func (r *Request) Outcome() (time.Duration, error) { return r.at, r.err }
 
 func (r *Request) finish(err error) {
@@ -47,23 +48,22 @@ func (r *Request) finish(err error) {
 	close(r.done)
 }
 
-// Live is a scheduler that follows a timeline and takes changes that are posted while the
-// job runs. Post and Pending are safe for other goroutines.
+// Live is a scheduler that follows a timeline and takes changes that are posted while the job runs. Post and Pending
+// are safe for concurrent use.
 //
-// A change has the same results as if it had been in the timeline from the start: the job
-// asks for its allocation before each operation, and a change is taken the first time
-// that the clock has advanced since no change was last found due.
+// A change has the same results as the same change in the timeline. The job asks for its allocation before each
+// operation, and takes a change only after the clock has advanced past the last time at which no change was due.
 type Live struct {
 	Planned
 	waiting atomic.Pointer[[]*Request] // a copy of queue, read without the lock
 
 	mu      sync.Mutex
-	queue   []*Request    // the first may be taken and not yet settled
-	posted  int           // requests in the life of the job
-	empty   time.Duration // on the clock, when no change was last found due; negative at first
-	present int           // devices of the processes that are there; zero where they do not set the allocation
+	queue   []*Request    // the first request may be taken but not settled yet
+	posted  int           // requests over the life of the job
+	empty   time.Duration // time on the clock when no change was last found due; negative at first
+	present int           // devices of running processes; zero if processes do not determine the allocation
 	closed  bool
-	cause   error // of closing
+	cause   error // cause of closing
 }
 
 // NewLive makes a scheduler for a timeline, which may have no events, on a clock.
@@ -73,8 +73,8 @@ func NewLive(t Timeline, c clock.Clock) *Live {
 	return l
 }
 
-// Post requests a change and returns at once. An empty change is derived from the number
-// of devices, compared with the number after all waiting requests.
+// Post requests a change and returns immediately. An empty change is derived from the number of devices, compared with
+// the number after all waiting requests.
 func (l *Live) Post(c Change, devices int) (*Request, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -95,7 +95,7 @@ func (l *Live) Post(c Change, devices int) (*Request, error) {
 	return r, nil
 }
 
-// resolve derives an empty change, and refuses a contradictory one.
+// resolve derives the direction of an empty change, and refuses a contradictory one.
 func (l *Live) resolve(c Change, devices int) (Change, error) {
 	if c != Same && c != Up && c != Down || devices < 0 || c == Same && devices == 0 {
 		return c, fmt.Errorf("a change %q to %d devices; there are up and down, to at least one device",
@@ -141,8 +141,8 @@ func (l *Live) publish() {
 	l.waiting.Store(&list)
 }
 
-// Allocation takes the timeline's next event if it is due, or else the first request, or else a change of
-// those present.
+// Allocation takes the timeline's next event if it is due, else the first request, else a change towards the present
+// devices.
 func (l *Live) Allocation() Allocation {
 	now := l.clock.Now()
 	l.mu.Lock()
@@ -166,12 +166,12 @@ func (l *Live) Allocation() Allocation {
 	if r != nil {
 		a.Settled = func() { l.settle(r) }
 	} else {
-		l.posted++ // requests count all changes beside the timeline
+		l.posted++ // requests count all changes outside the timeline
 	}
 	return a
 }
 
-// due reports whether a request waits to be taken, or else the devices differ from those that are present.
+// due reports whether a request is waiting, or the number of devices differs from the present devices.
 func (l *Live) due() bool {
 	if len(l.queue) > 0 {
 		return l.queue[0].at < 0
@@ -179,7 +179,7 @@ func (l *Live) due() bool {
 	return l.present > 0 && l.present != l.standing.Devices
 }
 
-// nearer is the change by one device to those that are present.
+// nearer returns a change by one device towards the present devices.
 func (l *Live) nearer(now time.Duration) Event {
 	if have := l.standing.Devices; l.present < have {
 		return Event{At: now, Change: Down, Devices: have - 1}
@@ -187,14 +187,14 @@ func (l *Live) nearer(now time.Duration) Event {
 	return Event{At: now, Change: Up, Devices: l.standing.Devices + 1}
 }
 
-// Present makes the devices those of the processes that are there: the allocation follows by one device at a time.
+// Present sets the number of devices of running processes. The allocation follows by one device at a time.
 func (l *Live) Present(devices int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.present = devices
 }
 
-// settle completes a request that is made and saved.
+// settle completes a request whose change is made and saved.
 func (l *Live) settle(r *Request) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -210,14 +210,14 @@ func (l *Live) Standing() SchedulerState {
 	return l.standing
 }
 
-// Resume continues from a state. Nothing is taken before the clock has advanced.
+// Resume continues from a state. No change is taken before the clock has advanced.
 func (l *Live) Resume(s SchedulerState) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.standing, l.posted, l.empty = s, len(s.Live), l.clock.Now()
 }
 
-// End refuses all requests, waiting and later ones.
+// End refuses all waiting and later requests.
 func (l *Live) End(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

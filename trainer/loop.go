@@ -11,9 +11,8 @@ import (
 // ErrStopped means that a job was cancelled and has saved its progress.
 var ErrStopped = errors.New("the job was stopped, and its progress is saved")
 
-// Run trains until the budget is used up, or until ctx is cancelled: then it saves the
-// job and returns ErrStopped. If the decider leaves a decision open, Run saves the job
-// and returns decider.ErrOpen.
+// Run trains until the budget is used up, or until ctx is cancelled. When cancelled, it saves the job and returns
+// ErrStopped. If the decider leaves a decision open, Run saves the job and returns decider.ErrOpen.
 func (j *Job) Run(ctx context.Context) (o *Outcome, err error) {
 	defer j.close()
 	defer func() { j.Scheduler.End(err) }()
@@ -51,8 +50,8 @@ func (j *Job) start() error {
 	return j.Book.Note(j.note(results.EventStart))
 }
 
-// turn does what is due: a change of the allocation, a decision, the end of the epoch,
-// some steps, or the end of the job. With Abandon a change waits for the first two.
+// turn does the work that is due: a change of the allocation, a decision, the end of the epoch, some steps, or the end
+// of the job. With Abandon, a due decision or the end of an epoch comes before a change.
 func (j *Job) turn(ctx context.Context) error {
 	between := j.adaptation.Asking || j.Step == j.perEpoch()
 	if !j.Abandon || !between {
@@ -73,7 +72,7 @@ func (j *Job) turn(ctx context.Context) error {
 	return j.train(n)
 }
 
-// reallocate follows a change of the allocation, and saves if a request waits for that.
+// reallocate follows a change of the allocation, and saves the job if a request waits for it.
 func (j *Job) reallocate(a Allocation) error {
 	standing := j.Scheduler.Standing()
 	j.Past, j.Live = standing.Past, standing.Live
@@ -83,12 +82,12 @@ func (j *Job) reallocate(a Allocation) error {
 	if err := j.save(); err != nil {
 		return err
 	}
-	j.show(j.shown.Phase) // before Settled tells anybody
+	j.show(j.shown.Phase) // before Settled reports the change
 	a.Settled()
 	return nil
 }
 
-// abandon drops the epoch under way, with Abandon. Its steps stay in the weights.
+// abandon drops the current epoch, with Abandon. Its steps stay in the weights.
 func (j *Job) abandon() error {
 	if !j.Abandon || j.Step == 0 {
 		return nil
@@ -99,7 +98,7 @@ func (j *Job) abandon() error {
 	return j.reorder()
 }
 
-// endEpoch evaluates, records the epoch and begins the next.
+// endEpoch evaluates, records the epoch and begins the next one.
 func (j *Job) endEpoch() error {
 	if err := j.evaluation.validate(); err != nil {
 		return err
@@ -116,7 +115,7 @@ func (j *Job) endEpoch() error {
 		return err
 	}
 	a := &j.adaptation
-	a.Asking = j.Adapt.Every && a.Asked > 0 && a.Asked < j.Adapt.MaxDecisions // again after an up
+	a.Asking = j.Adapt.Every && a.Asked > 0 && a.Asked < j.Adapt.MaxDecisions // ask again in each epoch after an up
 	j.distillation.Age++
 	if j.Epochs > 0 && j.Epoch >= j.Epochs {
 		j.Over = true
@@ -124,7 +123,7 @@ func (j *Job) endEpoch() error {
 	return errors.Join(j.chooseIfDue(), j.reorder())
 }
 
-// end is the end of the budget: a network that changed since the last evaluation is evaluated.
+// end handles the end of the budget: it evaluates a network that changed since the last evaluation.
 func (j *Job) end() error {
 	j.Over, j.Spent = true, j.Clock.Now()
 	if j.evaluation.kept != nil || !j.Fresh && j.Epoch > 0 {

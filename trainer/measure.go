@@ -17,20 +17,19 @@ import (
 
 // MeasureOptions are the options of Measure.
 type MeasureOptions struct {
-	Device  torch.Device  // to measure; zero means the CPU
-	Batches []int         // examples in a step and in a batch of evaluation; nil means 64 and 128, a job's defaults
-	Rounds  int           // in each of which every network has a turn; zero means 7
+	Device  torch.Device  // device to measure; zero means the CPU
+	Batches []int         // examples per step and per evaluation batch; nil means 64 and 128, a job's defaults
+	Rounds  int           // rounds; every network has one turn per round; zero means 7
 	Burst   time.Duration // approximate time of a turn; zero means 40 ms
 	Exact   bool          // as in Options
 	Steady  bool          // as in Options
-	// Optimizer takes the measured steps; a rule of zero means Adam. Its rate does not
-	// matter.
+	// Optimizer takes the measured steps. Without a rule it is Adam. Its learning rate is irrelevant.
 	Optimizer torch.OptimizerOptions
-	Adapt     Adapt           // of the measured operations
-	Decider   decider.Decider // of the measured decisions; nil means decider.Random
-	// Now is the machine's clock; required.
+	Adapt     Adapt           // options of the measured operations
+	Decider   decider.Decider // decider of the measured decisions; nil means decider.Random
+	// Now is the wall clock; required.
 	Now func() time.Time
-	// Tell reports progress: done of a number of items. Nil means no report.
+	// Tell reports progress: the number of items done, of their total. Nil means no report.
 	Tell func(what string, done, of int)
 }
 
@@ -41,7 +40,7 @@ func (o *MeasureOptions) EnsureDefaults() {
 	}
 	o.Rounds, o.Burst = cmp.Or(o.Rounds, 7), cmp.Or(o.Burst, 40*time.Millisecond)
 	o.Optimizer.Rule = cmp.Or(o.Optimizer.Rule, torch.Adam)
-	o.Optimizer.LR = 1e-4 // small, since training on random labels must not diverge
+	o.Optimizer.LR = 1e-4 // small, so that training on random labels does not diverge
 	if o.Decider == nil {
 		o.Decider = decider.Random{}
 	}
@@ -50,7 +49,7 @@ func (o *MeasureOptions) EnsureDefaults() {
 	}
 }
 
-// Validate lists all invalid options.
+// Validate returns every invalid option.
 func (o MeasureOptions) Validate() error {
 	var faults validate.Faults
 	for k, n := range o.Batches {
@@ -65,9 +64,9 @@ func (o MeasureOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Measure times networks on a device as jobs run them: the same programs, called in the
-// same way, on random images. All are warmed up first, and then take turns in rounds, so
-// that a drift of the machine's speed affects all alike.
+// Measure times networks on a device as jobs run them: the same programs, called in the same way, on random images. It
+// warms up all networks first. They then take turns in rounds, so a drift of the machine's speed affects all of them
+// equally.
 func Measure(ctx context.Context, subjects []clock.Subject, o MeasureOptions) (*clock.Measured, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {

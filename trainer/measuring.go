@@ -32,8 +32,8 @@ type candidate struct {
 // burst is the work of a network in one turn with one batch size, and its measured times.
 type burst struct {
 	batch, steps, batches int
-	data                  *dataset.Set // with as many validation images as the batches take
-	step, evaluation      []float64    // seconds of one, a value for each round
+	data                  *dataset.Set // training and validation images, enough for the batches
+	step, evaluation      []float64    // seconds of one step or batch, one value per round
 }
 
 // prepare makes a candidate of each network, once, and warms it up.
@@ -88,10 +88,10 @@ func (m *measuring) add(of clock.Subject) error {
 	return nil
 }
 
-// imageBytes bounds the random images of a shape.
+// imageBytes limits the random images of a shape.
 const imageBytes = 64 << 20
 
-// set makes random images, or text, of a network's shape.
+// set makes random images, or text, for a network's input shape.
 func (m *measuring) set(n *model.Network) (*dataset.Set, error) {
 	out, err := n.Output()
 	if err != nil {
@@ -142,10 +142,10 @@ func (m *measuring) text(n *model.Network, key string) *dataset.Set {
 		Task: dataset.NextToken, Vocabulary: n.Vocabulary(), Train: split, Validation: split, Digest: key}
 }
 
-// longest is the most steps, or batches, in a burst.
+// longest is the maximum number of steps, or batches, in a burst.
 const longest = 64
 
-// warm runs a network first, and sets the steps and batches of a burst.
+// warm runs a network for the first time, and sets the steps and batches of a burst.
 func (m *measuring) warm(c *candidate, b *burst) error {
 	for range 2 { // the first call also allocates and compiles
 		if err := m.fill(c, b); err != nil {
@@ -160,7 +160,7 @@ func (m *measuring) warm(c *candidate, b *burst) error {
 	return nil
 }
 
-// fill runs a burst: steps and then batches of evaluation, as a job does them.
+// fill runs a burst: steps, then batches of evaluation, as a job runs them.
 func (m *measuring) fill(c *candidate, b *burst) error {
 	j := c.job
 	j.Batch, j.EvalBatch, j.Step, j.Seen, j.Data = b.batch, b.batch, 0, 0, b.data
@@ -181,8 +181,8 @@ func (m *measuring) fill(c *candidate, b *burst) error {
 	})
 }
 
-// measure runs rounds of all networks, in another order each round, so that a slow phase
-// of the machine does not hit the same networks every time.
+// measure runs rounds of all networks, in a different order each round, so a slow phase of the machine does not affect
+// the same networks every time.
 func (m *measuring) measure(ctx context.Context) (*clock.Measured, error) {
 	for round := range m.Rounds {
 		for _, k := range rand.New(rand.NewPCG(1, uint64(round))).Perm(len(m.candidates)) {
@@ -222,11 +222,11 @@ func (c *candidate) measurement(b *burst, size clock.Size) clock.Measurement {
 	return t
 }
 
-// operations is the number of adaptations of a network that are timed.
+// operations is the number of timed adaptations per network.
 const operations = 3
 
-// operate times the adaptation of the networks that were not adapted before. It comes
-// after the rounds, since it changes the networks.
+// operate times the adaptation of networks that have not been adapted yet. It runs after the rounds, since it changes
+// the networks.
 func (m *measuring) operate(ctx context.Context, result *clock.Measured) error {
 	var deciding []float64
 	operating := map[net2net.Kind][]float64{}
@@ -240,14 +240,14 @@ func (m *measuring) operate(ctx context.Context, result *clock.Measured) error {
 				return fmt.Errorf("measure an operation on %s: %w", c, err)
 			}
 			deciding = append(deciding, c.meter.latest(clock.Deciding))
-			if len(c.job.adaptation.Changes) > changes { // the decision was not to leave it alone
+			if len(c.job.adaptation.Changes) > changes { // the decision changed the network
 				kind := c.job.adaptation.Changes[changes].Action.Kind
 				operating[kind] = append(operating[kind], c.meter.latest(clock.Surgery))
 			}
 		}
 	}
 	result.Decision = clock.SecondsOf(deciding)
-	for _, seconds := range operating { // means over kinds: some take ten times as long as others
+	for _, seconds := range operating { // means over kinds, because some take ten times as long as others
 		one := clock.SecondsOf(seconds)
 		result.Surgery.Median += one.Median / float64(len(operating))
 		result.Surgery.Spread += one.Spread / float64(len(operating))

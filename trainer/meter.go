@@ -10,7 +10,7 @@ import (
 type meter struct {
 	now        func() time.Time
 	zero, last time.Time
-	took       map[clock.Kind][]float64 // seconds of a piece, in the order of the calls
+	took       map[clock.Kind][]float64 // seconds per piece, in the order of the calls
 }
 
 // Now is the time since the meter was made.

@@ -8,8 +8,8 @@ import (
 	"graft/trainer/clock"
 )
 
-// microBatch is the number of images of which a step of a network computes gradients at once on all
-// devices; zero means the batch. It follows from shapes, devices and options alone.
+// microBatch is the number of images per gradient computation on all devices; zero means the batch. It follows from
+// shapes, devices and options alone.
 func (o Options) microBatch(n *model.Network, batch, devices int) int {
 	part := o.MicroBatch
 	if most := o.AdaptiveBatch.DeviceMost * devices; most > 0 && (part == 0 || most < part) {
@@ -17,7 +17,7 @@ func (o Options) microBatch(n *model.Network, batch, devices int) int {
 	}
 	if o.MaxMemoryMB > 0 {
 		if bytes, err := o.activationBytes(n); err == nil && bytes > 0 {
-			least, _, _ := n.LeastRows() // an error is that of activationBytes
+			least, _, _ := n.LeastRows() // activationBytes returns the same error
 			fit := max(1, least, int(int64(o.MaxMemoryMB)<<20/bytes))
 			if part == 0 || fit < part {
 				part = fit
@@ -30,9 +30,9 @@ func (o Options) microBatch(n *model.Network, batch, devices int) int {
 	return part
 }
 
-// activationBytes estimates the memory of a step for each image: the input and all activations
-// as float32, which backward needs, and the gradients of the largest layer's output and input.
-// Products in 16 bits keep a rounded copy of their inputs, at most half as much again.
+// activationBytes estimates the memory of a step per image: the input and all activations as float32, which backward
+// needs, and the gradients of the largest layer's output and input. Products in 16 bits keep a rounded copy of their
+// inputs, which adds at most half.
 func (o Options) activationBytes(n *model.Network) (int64, error) {
 	size, err := clock.SizeOf(n)
 	if err != nil {
@@ -53,8 +53,8 @@ func (o Options) activationBytes(n *model.Network) (int64, error) {
 	return bytes, nil
 }
 
-// Fits returns an error if a step on as few images as a network can train on needs more memory than MaxMemoryMB. A
-// network that grows later trains at least that many at once.
+// Fits returns an error if a step on the smallest number of images that a network can train on needs more memory than
+// MaxMemoryMB. A network that grows later still trains on at least that number.
 func (o Options) Fits(n *model.Network) error {
 	bytes, err := o.activationBytes(n)
 	if err != nil || o.MaxMemoryMB <= 0 {
@@ -68,7 +68,7 @@ func (o Options) Fits(n *model.Network) error {
 		"the fewest that it trains on; raise it", o.MaxMemoryMB, n.Name(), bytes>>20+1, least)
 }
 
-// Computes returns an error if a network does not compute in the precision.
+// Computes returns an error if a network does not support the precision.
 func (o Options) Computes(n *model.Network) error {
 	if n.Graph == nil || o.Precision == torch.Single || o.Precision == torch.TF32 {
 		return nil
@@ -78,7 +78,7 @@ func (o Options) Computes(n *model.Network) error {
 }
 
 // Normalizes returns an error if a step on a part of the training images would have one value for a BatchNorm's
-// channel. A count of zero is unknown.
+// channel. A count of zero means unknown.
 func (o Options) Normalizes(n *model.Network, count int) error {
 	least, norm, err := n.LeastRows()
 	if err != nil || least < 2 {
@@ -97,7 +97,7 @@ func (o Options) Normalizes(n *model.Network, count int) error {
 	return nil
 }
 
-// stepWork is a step of a network on a batch, for a clock.
+// stepWork returns a step of a network on a batch, for a clock.
 func (o Options) stepWork(n *model.Network, batch, devices int) clock.Work {
 	return clock.Work{Kind: clock.Steps, Count: 1, Rows: batch, Part: o.microBatch(n, batch, devices), Network: n,
 		Devices: devices}

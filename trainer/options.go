@@ -15,95 +15,86 @@ import (
 
 // Options are the options of a job.
 type Options struct {
-	Seed  int64 // of the order of images, of augmentation and dropout, and of surgery
-	Batch int   // images in a step; zero means 64
-	// MicroBatch is the number of images of which a step computes gradients at once: it takes
-	// its batch in such parts and adds up their gradients, which needs less memory. A
-	// BatchNorm normalises and counts each part by itself. Zero means the batch.
+	Seed  int64 // seed for the order of images, augmentation, dropout and surgery
+	Batch int   // images per step; zero means 64
+	// MicroBatch is the maximum number of images per gradient computation. A step splits its batch into such parts and
+	// adds their gradients, which needs less memory. BatchNorm normalises and counts each part separately. Zero means
+	// the whole batch.
 	MicroBatch int `json:",omitempty"`
-	// MaxMemoryMB is a limit in MiB of the activations of a step: its parts are as large as
-	// fit, and at most MicroBatch. The memory is estimated from the network's shapes, so the
-	// parts are the same on every machine; weights, moments and images come on top. Zero
-	// means no limit.
+	// MaxMemoryMB limits the activation memory of a step, in MiB. A step uses the largest parts that fit, at most
+	// MicroBatch. The estimate comes from the network's shapes, so the parts are the same on every machine. Weights,
+	// moments and images are not included. Zero means no limit.
 	MaxMemoryMB int `json:",omitempty"`
-	EvalBatch   int // images in a batch of evaluation; zero means 128, which takes little memory
-	// Epochs ends a job after so many epochs, earlier training included, even if there is
-	// time left; zero means that only the budget ends it.
+	EvalBatch   int // images per evaluation batch; zero means 128, which needs little memory
+	// Epochs is the maximum number of epochs, including epochs of earlier training. The job then ends even if time is
+	// left. Zero means that only the budget ends it.
 	Epochs    int
-	Timeline  Timeline               // when devices come and go, and how long the job lasts; required
-	Optimizer torch.OptimizerOptions // how parameters follow gradients; a rule of zero means Adam with a rate of 0.01
-	Schedule  Schedule               // how the learning rate changes; zero is half a cosine wave over the budget
+	Timeline  Timeline               // budget of the job and planned changes of its devices; required
+	Optimizer torch.OptimizerOptions // update rule of the parameters; without a rule, Adam with a learning rate of 0.01
+	Schedule  Schedule               // learning rate schedule; zero means half a cosine wave over the budget
 	Augment   torch.Augment          // random changes of training images; zero means none
-	Adapt     Adapt                  // when and how to adapt; zero asks once for each up
-	Distill   Distill                // learning from the larger network after a down; zero means its defaults
-	// Exact keeps PyTorch's order of operations; false takes the fast path, whose
-	// results are equal up to rounding.
+	Adapt     Adapt                  // adaptation of the network; zero means one decision per up
+	Distill   Distill                // distillation from the larger network after a down; zero means its defaults
+	// Exact keeps PyTorch's order of operations. False uses the fast path, whose results are equal up to rounding.
 	Exact bool
-	// Abandon begins a new epoch after every change of devices, as the original did. The
-	// steps of the abandoned epoch stay in the weights; it is not evaluated, not recorded
-	// and not counted by the learning rate. False continues the epoch.
+	// Abandon starts a new epoch after every change of devices, as the original did. The steps of the abandoned epoch
+	// stay in the weights, but it is not evaluated, recorded or counted by the learning rate schedule. False continues
+	// the epoch.
 	Abandon bool
-	// Overrun trains until the budget is used up and evaluates whole epochs only, the
-	// last one past the end if need be, as the original did; the result is the network as
-	// last evaluated. False reserves time for an evaluation at the end, so that every
-	// step counts.
+	// Overrun trains until the budget is used up and evaluates only whole epochs, as the original did. The last epoch
+	// may end after the budget. The result is the network as last evaluated. False reserves time for a final
+	// evaluation, so every step counts.
 	Overrun bool
-	// KeepBest keeps the network with the highest validation accuracy besides the last one; false
-	// keeps the last one alone.
+	// KeepBest keeps the network with the highest validation accuracy in addition to the last one. False keeps only the
+	// last one.
 	KeepBest bool `json:"-" result:"none"`
-	// Steady makes results on the CPU independent of the number of threads, to the bit,
-	// at some cost of speed, and on a CUDA device the same at each run on the same machine.
+	// Steady makes results bit-identical: on the CPU for any number of threads, at some cost of speed; on a CUDA device
+	// for every run on the same machine.
 	Steady bool
-	// Precision is the type in which convolutions and linear layers compute, in training
-	// and in evaluation: float32, or bfloat16, which may be faster on processors that
-	// have it; for CUDA devices only float16, whose loss is scaled, and tf32, which rounds the
-	// operands of float32 to 11 significant bits. Weights, gradients, the optimizer's state and all other layers are
-	// float32. Zero means float32.
+	// Precision is the numeric type of convolutions and linear layers in training and evaluation: float32, bfloat16,
+	// float16 or tf32. bfloat16 may be faster on processors that support it. float16, with loss scaling, and tf32,
+	// which rounds float32 operands to 11 significant bits, need a CUDA device. Weights, gradients, optimizer state and
+	// all other layers stay float32. Zero means float32.
 	Precision torch.Precision
-	// CUDAGraphs records a step on a full batch as a CUDA graph, which the host then issues in one call; it is
-	// recorded again after surgery and a change of the batch. Steps with distillation, mixup, float16, micro-batches
-	// or several processes, and those that measure noise, are not recorded. Results are equal up to rounding.
+	// CUDAGraphs records a step on a full batch as a CUDA graph, which the host then launches in one call. Surgery and
+	// a change of the batch record it again. Steps that use distillation, mixup, float16, micro-batches or several
+	// processes, or that measure noise, are not recorded. Results are equal up to rounding.
 	CUDAGraphs bool `config:"cuda_graphs" json:"-" result:"rounding"`
-	// LabelSmoothing is the share of each label's target that all classes get evenly, between
-	// 0 and 1. With distillation it smooths the labels' part of the loss, not the larger
-	// network's. Losses of training include it, those of evaluation do not. Zero means none.
+	// LabelSmoothing is the share of each label's target that is spread evenly over all classes, between 0 and 1. With
+	// distillation it smooths only the labels' part of the loss. Training losses include it, evaluation losses do not.
+	// Zero means none.
 	LabelSmoothing float64 `json:",omitempty"`
-	// EMA is the part of an exponential moving average of the weights and running statistics
-	// that each step keeps, such as 0.999. The average is evaluated, exported, and teaches a
-	// network that shrinks; surgery changes it as it changes the network. Zero means no
-	// average.
+	// EMA is the decay of an exponential moving average of weights and running statistics, per step, such as 0.999. The
+	// average is evaluated, exported, and used as the teacher of a network that shrinks. Surgery changes it together
+	// with the network. Zero means no average.
 	EMA        float64    `json:",omitempty"`
-	Checkpoint Checkpoint `result:"none"` // how often a job is saved; zero is once a minute
-	// Parallel trains in a process for each device; zero trains in one. A resumed job may
-	// have another value.
+	Checkpoint Checkpoint `result:"none"` // checkpoint interval; zero means once a minute
+	// Parallel trains with one process per device. Zero trains in one process. A resumed job may change it.
 	Parallel team.Parallel `json:"-" result:"rounding"`
-	// AdaptiveBatch lets the batch follow the devices and the noise of gradients; zero keeps it.
+	// AdaptiveBatch adjusts the batch to the devices and the noise of gradients. Zero keeps the batch.
 	AdaptiveBatch AdaptiveBatch `json:",omitzero"`
 }
 
 // Adapt are the options of adaptation.
 type Adapt struct {
-	// Every asks the decider again at the start of each epoch after an up; false asks
-	// once for each up.
+	// Every asks the decider at the start of each epoch after an up. False asks once per up.
 	Every bool
-	// MaxDecisions is the number of decisions for each up; zero means 3 with Every, else 1.
-	MaxDecisions int `json:"Most"` // the name that digests hold
-	// Rows is the number of training images that calibrate new normalizations; zero means
-	// 256.
+	// MaxDecisions is the maximum number of decisions per up. Zero means 3 with Every, else 1.
+	MaxDecisions int `json:"Most"` // key in digests
+	// Rows is the number of training images used to calibrate new normalizations. Zero means 256.
 	Rows int
-	// Reset begins a new optimizer and schedule after every decision, also for no action,
-	// and after a down, as the original did; false keeps both.
+	// Reset creates a new optimizer and schedule after every decision, including the action none, and after a down, as
+	// the original did. False keeps both.
 	Reset bool
-	// Divide is the factor by which every decision divides the learning rate, and a down
-	// multiplies it; zero means 1.
+	// Divide is the divisor of the learning rate at each decision; a down multiplies it back. Zero means 1.
 	Divide float64
-	// OnError says how a job goes on if the chosen action cannot be done: skip goes on without it,
-	// warns and counts it in the outcome, stop ends the job. Empty means skip.
+	// OnError selects what happens if the chosen action cannot be done: skip logs a warning, counts it in the outcome
+	// and continues without the action; stop ends the job. Empty means skip.
 	OnError OnError         `json:"-" result:"none"`
-	Surgery net2net.Options // noise, form and compatibility; batch and seed are the job's
+	Surgery net2net.Options // noise, form and compatibility of surgery; batch and seed come from the job
 }
 
-// OnError is a reaction to an action that cannot be done.
+// OnError is the reaction to an action that cannot be done.
 type OnError string
 
 // The reactions. The zero OnError is SkipOnError.
@@ -112,22 +103,21 @@ const (
 	StopOnError OnError = "stop"
 )
 
-// Distill are the options of distillation: after a down the smaller network learns from
-// the larger one.
+// Distill are the options of distillation: after a down the smaller network learns from the larger one.
 type Distill struct {
-	Off         bool    // no distillation
-	Temperature float64 // divides logits before they are compared; zero means 4
-	Share       float64 // first share of the larger network in the loss, between 0 and 1; zero means 0.9
-	Decay       float64 // part of the share that each epoch takes off, between 0 and 1; zero means none
-	// Span is the part of the time left after a down that distillation lasts, between 0
-	// and 1. The share falls to nothing along it, step by step. Zero means all of it.
+	Off         bool    // turns distillation off
+	Temperature float64 // divisor of the logits before they are compared; zero means 4
+	Share       float64 // initial share of the larger network in the loss, between 0 and 1; zero means 0.9
+	Decay       float64 // reduction of the share per epoch, between 0 and 1; zero means none
+	// Span is the part of the time left after a down that distillation lasts, between 0 and 1. The share falls to zero
+	// over it, step by step. Zero means all of it.
 	Span float64
 }
 
 // Checkpoint are the options of saving a job.
 type Checkpoint struct {
-	Every time.Duration // minimum time between two checkpoints, on the machine's clock; zero means a minute
-	Off   bool          // save only at the end, when stopped and when a request waits for it
+	Every time.Duration // minimum wall-clock time between two checkpoints; zero means a minute
+	Off   bool          // saves only at the end, on a stop and when a request waits for a checkpoint
 }
 
 // EnsureDefaults fills unset options.
@@ -153,7 +143,7 @@ func (o *Options) EnsureDefaults() {
 	o.AdaptiveBatch.EnsureDefaults(o.Batch, o.Optimizer.Rule)
 }
 
-// On returns an error if the options do not suit a device.
+// On returns an error if the options are not supported on a device.
 func (o Options) On(d torch.Device) error {
 	if (o.Precision == torch.Half || o.Precision == torch.TF32) && d == torch.CPU {
 		return fmt.Errorf("precision is %v, which LibTorch computes on CUDA devices only; "+
@@ -169,7 +159,7 @@ func (o Options) On(d torch.Device) error {
 	return nil
 }
 
-// Validate lists all invalid options.
+// Validate returns every invalid option.
 func (o Options) Validate() error {
 	faults := validate.Faults{o.Timeline.Validate(), o.Schedule.Validate(), o.Optimizer.Validate(),
 		o.Augment.Validate(),
@@ -193,7 +183,7 @@ func (o Options) Validate() error {
 	return errors.Join(faults...)
 }
 
-// ownDevices returns an error for a timeline that changes the devices of an elastic job.
+// ownDevices returns an error if the timeline changes the devices of an elastic job.
 func (o Options) ownDevices() error {
 	for _, e := range o.Timeline.Events {
 		if o.Parallel.Elastic && e.Devices > 0 {

@@ -11,35 +11,35 @@ import (
 
 // Outcome is the result of a job.
 type Outcome struct {
-	Epochs     int           `json:"epochs"`            // that were completed
-	Steps      int64         `json:"steps"`             // of training
-	Budget     time.Duration `json:"budget_ns"`         // of the job
-	Used       time.Duration `json:"used_ns"`           // of the budget
-	Deciding   time.Duration `json:"deciding_ns"`       // of Used
-	Operating  time.Duration `json:"operating_ns"`      // of Used
-	Decisions  int           `json:"decisions"`         // that were made
+	Epochs     int           `json:"epochs"`            // completed epochs
+	Steps      int64         `json:"steps"`             // training steps
+	Budget     time.Duration `json:"budget_ns"`         // budget of the job
+	Used       time.Duration `json:"used_ns"`           // part of the budget that was used
+	Deciding   time.Duration `json:"deciding_ns"`       // part of Used for decisions
+	Operating  time.Duration `json:"operating_ns"`      // part of Used for operations
+	Decisions  int           `json:"decisions"`         // number of decisions
 	Skipped    int           `json:"skipped,omitempty"` // decisions whose action could not be done
-	Parameters int           `json:"parameters"`        // of the network in the end
-	Validation Score         `json:"validation"`        // on which decisions are based
-	Test       Score         `json:"test"`              // reported, never used
-	// Perplexity is that of a text, e to the power of the mean loss of a token: zero for images.
-	Perplexity           float64 `json:"perplexity,omitempty"`            // of the test text
-	ValidationPerplexity float64 `json:"validation_perplexity,omitempty"` // of the validation text
+	Parameters int           `json:"parameters"`        // parameters of the final network
+	Validation Score         `json:"validation"`        // score that decisions are based on
+	Test       Score         `json:"test"`              // reported, never used for selection
+	// Perplexity is e to the power of the mean loss per token. It is zero for images.
+	Perplexity           float64 `json:"perplexity,omitempty"`            // on the test text
+	ValidationPerplexity float64 `json:"validation_perplexity,omitempty"` // on the validation text
 	// SHA-256 over the network and its weights
 	Digest string `json:"digest"`
-	// the best network by validation, with Options.KeepBest; nil without
+	// the best network by validation, with Options.KeepBest; nil otherwise
 	Best *Best `json:"best,omitempty"`
-	// images in a step in the end, where noise was measured
+	// images per step at the end, if noise was measured
 	Batch        int `json:"batch,omitempty"`
-	BatchChanges int `json:"batch_changes,omitempty"` // with an adaptive batch
-	// images at which noise and gradient are alike, tr(Σ)/|G|², as last measured; zero means unknown
+	BatchChanges int `json:"batch_changes,omitempty"` // changes of the batch, with an adaptive batch
+	// noise scale tr(Σ)/|G|², in images, as last measured; zero means unknown
 	NoiseScale float64 `json:"noise_scale,omitempty"`
-	// of the batch in the end; zero means unknown
+	// efficiency of the final batch; zero means unknown
 	Efficiency float64 `json:"efficiency,omitempty"`
-	// that the network went through and still has
+	// changes that the network still has
 	Changes []*net2net.Change `json:"-"`
 	Resources
-	ImagesPerSecond float64 `json:"images_per_second"` // of training, by the time of the budget that the job used
+	ImagesPerSecond float64 `json:"images_per_second"` // training images per second of budget used
 }
 
 // finish evaluates on the test split at no cost of time, and records the end once.

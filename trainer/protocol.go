@@ -2,7 +2,7 @@ package trainer
 
 import "graft/torch"
 
-// order is work that all processes of a job do. Exactly one field is set.
+// order is work that all processes of a job do together. Exactly one field is set.
 type order struct {
 	Train    *trainOrder `json:"train,omitempty"`
 	Evaluate *splitOrder `json:"evaluate,omitempty"`
@@ -12,19 +12,19 @@ type order struct {
 type snapshot struct {
 	Options Options        `json:"options"`
 	DType   torch.DType    `json:"dtype"`
-	Network map[string]any `json:"network"`           // its form
+	Network map[string]any `json:"network"`           // form of the network
 	Logits  []int          `json:"lessons,omitempty"` // shape of a larger network's logits, during distillation
 	// steps of the optimizer's slots, in the order of the trained tensors
 	Counts    []int64 `json:"counts"`
 	Generator []byte  `json:"generator"`
 }
 
-// trainOrder is some steps of an epoch.
+// trainOrder is a number of steps of an epoch.
 type trainOrder struct {
-	Seed        int64                  `json:"seed"` // of the order of the epoch's images
-	From        int                    `json:"from"` // in that order
+	Seed        int64                  `json:"seed"` // seed of the order of the epoch's images
+	From        int                    `json:"from"` // first position in that order
 	Rows        int                    `json:"rows"`
-	Rates       []float64              `json:"rates"` // of the steps
+	Rates       []float64              `json:"rates"` // learning rates of the steps
 	Optimizer   torch.OptimizerOptions `json:"optimizer"`
 	Distill     bool                   `json:"distill"`
 	Temperature float64                `json:"temperature"`
@@ -32,14 +32,14 @@ type trainOrder struct {
 	Past        int                    `json:"taught"`
 	Length      int                    `json:"course"`
 	First       bool                   `json:"first,omitempty"`  // the first steps of the job
-	Scaler      *torch.Scaler          `json:"scaler,omitempty"` // of the loss; nil means none
-	Batch       int                    `json:"batch"`            // rows of a step
-	// rows of which gradients are computed at once; zero means the batch
+	Scaler      *torch.Scaler          `json:"scaler,omitempty"` // loss scaler; nil means none
+	Batch       int                    `json:"batch"`            // rows per step
+	// rows per gradient computation; zero means the batch
 	Part     int  `json:"part"`
 	Measured bool `json:"measured,omitempty"` // the last step measures squares of gradients
 }
 
-// splitOrder is an evaluation.
+// splitOrder is an order to evaluate a split.
 type splitOrder struct {
-	Test bool `json:"test"` // false is the validation split
+	Test bool `json:"test"` // the test split; false is the validation split
 }

@@ -11,31 +11,31 @@ import (
 	"graft/torch"
 )
 
-// replica holds one process's copy of the network in training, with its optimizer, its
-// images and the compiled step. The leader of a job and each follower hold one.
+// replica holds one process's copy of the network in training, with its optimizer, its images and the compiled step.
+// The leader of a job and each follower hold one.
 type replica struct {
 	Options
 	Network *model.Network
 	Data    *dataset.Set
 
-	scope     *torch.Scope // owns all tensors but those in scratch
+	scope     *torch.Scope // owns all tensors except the ones in scratch
 	optimizer *net2net.Optimizer
-	random    *torch.Generator // of augmentation and dropout
-	logits    *torch.Tensor    // a larger network's, on the training images; nil means no distillation
+	random    *torch.Generator // generator of augmentation and dropout
+	logits    *torch.Tensor    // logits of a larger network on the training images; nil means no distillation
 	mean      *torch.Tensor
 	deviation *torch.Tensor
-	average   *model.Network // of the network's weights; nil without Options.EMA
-	revision  int            // counts changes of the tensors other than by steps
+	average   *model.Network // average of the network's weights; nil without Options.EMA
+	revision  int            // counts changes of the tensors, except by steps
 
-	least int // rows in a step and in its parts, at least; see model.Network.LeastRows
+	least int // minimum rows of a step and of its parts; see model.Network.LeastRows
 
-	seed   int64         // of the order of this epoch's images
-	order  *torch.Tensor // of this epoch's images
-	places []int64       // the same, where images are streamed
+	seed   int64         // seed of the order of this epoch's images
+	order  *torch.Tensor // order of this epoch's images
+	places []int64       // the same order, if images are streamed
 	epoch  *torch.Scope  // owns order; nil until it is made
 
-	program   *torch.Program // of a step
-	evaluator *torch.Program // of an evaluation: that of the average, if there is one
+	program   *torch.Program // program of a step
+	evaluator *torch.Program // program of an evaluation, with the average's weights if there is an average
 	scratch   *torch.Scope   // owns the programs; nil until they are made
 }
 
@@ -59,7 +59,7 @@ func (r *replica) loadNormalization() error {
 	return r.scope.Err()
 }
 
-// compile makes a network's program on images kept as bytes.
+// compile makes a network's program on images that are stored as bytes.
 func (r *replica) compile(s *torch.Scope, n *model.Network) (*torch.Program, error) {
 	o := torch.ProgramOptions{Fast: !r.Exact, Steady: r.Steady, Precision: r.Precision, Graphs: r.CUDAGraphs}
 	if r.Data.Tokens() {
@@ -68,7 +68,7 @@ func (r *replica) compile(s *torch.Scope, n *model.Network) (*torch.Program, err
 	return n.ProgramOn(s, o, model.Pixels{Factor: 1.0 / 255, Mean: r.mean, Deviation: r.deviation})
 }
 
-// compileStep makes the programs, if they are missing.
+// compileStep makes the missing programs.
 func (r *replica) compileStep() (err error) {
 	if r.scratch != nil {
 		return nil
@@ -84,7 +84,7 @@ func (r *replica) compileStep() (err error) {
 	return err
 }
 
-// arrange makes the order of the epoch's images, if it is missing. It follows from the seed, so it is not saved.
+// arrange makes the order of the epoch's images if it is missing. It follows from the seed, so it is not saved.
 func (r *replica) arrange() (err error) {
 	if r.epoch != nil {
 		return nil
@@ -118,8 +118,8 @@ func (r *replica) reorder() error {
 	return err
 }
 
-// train takes steps on rows of the epoch's order in one call. The scaler of the order, if it
-// has one, is changed if the call succeeds.
+// train takes steps on rows of the epoch's order in one call. It updates the order's scaler, if any, when the call
+// succeeds.
 func (r *replica) train(o trainOrder, t torch.Teacher, peers *torch.Peers) (f torch.Figures, err error) {
 	if err := errors.Join(r.compileStep(), r.arrange()); err != nil {
 		return f, err
@@ -139,7 +139,7 @@ func (r *replica) train(o trainOrder, t torch.Teacher, peers *torch.Peers) (f to
 	return f, err
 }
 
-// stream reads the images of a call, if they are streamed, and those of the next call ahead.
+// stream reads a call's images if they are streamed, and prefetches the images of the next call.
 func (r *replica) stream(s *torch.Scope, o trainOrder, b *torch.Batches) (err error) {
 	if r.Data.Train.Stream == nil {
 		return nil
@@ -157,8 +157,8 @@ func (r *replica) stream(s *torch.Scope, o trainOrder, b *torch.Batches) (err er
 	return err
 }
 
-// needed marks the rows of a call of which this process takes the images: its share of each part of each batch, or
-// the last row of one that is too short. Nil means all, also with mixup, where a row's partner may be any.
+// needed marks the rows of a call whose images this process reads: its share of each part of each batch, or the last
+// row of a batch that is too short. Nil means all rows. Mixup also needs all, since a row's partner may be any row.
 func (r *replica) needed(rows int, b *torch.Batches) []bool {
 	if b.Peers == nil || b.Augment.Mixup > 0 {
 		return nil
@@ -180,7 +180,7 @@ func (r *replica) needed(rows int, b *torch.Batches) []bool {
 	return list
 }
 
-// split is the test images, or those of validation.
+// split returns the test images or the validation images.
 func (r *replica) split(test bool) dataset.Split {
 	if test {
 		return r.Data.Test
@@ -188,7 +188,7 @@ func (r *replica) split(test bool) dataset.Split {
 	return r.Data.Validation
 }
 
-// measure evaluates the network's own program on a split.
+// measure evaluates the replica's own network on a split.
 func (r *replica) measure(split dataset.Split, peers *torch.Peers) (torch.Figures, error) {
 	if err := r.compileStep(); err != nil {
 		return torch.Figures{}, err
@@ -210,7 +210,7 @@ func (r *replica) batches(program *torch.Program, split dataset.Split,
 	})
 }
 
-// appraise evaluates any network on a split, in this process alone.
+// appraise evaluates any network on a split, in this process only.
 func (r *replica) appraise(n *model.Network, split dataset.Split) (score Score, err error) {
 	err = torch.With(func(s *torch.Scope) error {
 		program, err := r.compile(s, n)
@@ -224,7 +224,7 @@ func (r *replica) appraise(n *model.Network, split dataset.Split) (score Score, 
 	return score, err
 }
 
-// score sums up the batches of a split.
+// score combines the batches of a split.
 func (r *replica) score(f torch.Figures, split dataset.Split, err error) (Score, error) {
 	if err != nil {
 		return Score{}, fmt.Errorf("evaluate: %w", err)
@@ -237,7 +237,7 @@ func (r *replica) score(f torch.Figures, split dataset.Split, err error) (Score,
 		if split.Marked != nil {
 			share, of = r.Data.Labels(split, first, last), labels
 		}
-		if share > 0 { // the mean of no labels is no number
+		if share > 0 { // the mean over no labels is undefined
 			score.Loss += loss * float64(share) / float64(of)
 		}
 		correct += f.Correct[k]

@@ -18,10 +18,10 @@ func (r *replica) optimizerOptions() torch.OptimizerOptions {
 	return o
 }
 
-// snapshot is the leader's state that is in no tensor, and the shapes of its tensors.
+// snapshot returns the leader's state outside tensors, and the shapes of its tensors.
 func (r *replica) snapshot() (*snapshot, error) {
 	c := &snapshot{Options: r.Options, DType: r.Network.Placement().DType, Network: r.Network.Form().Plain()}
-	c.Options.Adapt, c.Options.Timeline = Adapt{}, Timeline{} // for the leader alone
+	c.Options.Adapt, c.Options.Timeline = Adapt{}, Timeline{} // only the leader uses them
 	if r.logits != nil {
 		c.Logits = r.logits.Shape()
 	}
@@ -52,8 +52,8 @@ func (r *replica) slots() []int {
 	return slots
 }
 
-// tensors returns the tensors that training changes or reads, in an order that depends on
-// the network's form and the options alone.
+// tensors returns the tensors that training changes or reads, in an order that depends only on the network's form and
+// the options.
 func (r *replica) tensors() []*torch.Tensor {
 	var all []*torch.Tensor
 	for _, e := range r.Network.State() {
@@ -81,8 +81,8 @@ const (
 	secondMoment = "second/"
 )
 
-// resumeOptimizer makes an optimizer that has taken counts steps of each parameter.
-// Moment finds a saved moment by name; nil means zero.
+// resumeOptimizer makes an optimizer that has taken counts steps of each parameter. Moment returns a saved moment by
+// name; nil means zero.
 func (r *replica) resumeOptimizer(counts []int64, moment func(name string) *torch.Tensor) error {
 	trained := r.Network.Trained()
 	if len(counts) != len(trained) {
@@ -125,7 +125,7 @@ func safetensors(set *weights.Set) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// adopt makes the replica a copy of the leader's, whose tensors come by broadcast.
+// adopt makes the replica a copy of the leader's, whose tensors are broadcast.
 func (r *replica) adopt(c snapshot, device torch.Device) error {
 	n, err := model.FromForm(c.Network)
 	if err != nil {

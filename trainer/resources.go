@@ -8,34 +8,32 @@ import (
 	"graft/model"
 )
 
-// Resources counts the work of a job so far. Work that a kill lost is not in them, since the
-// job repeats it; that of an abandoned epoch is. All are zero in a job that began before
-// graft counted them.
+// Resources counts the work of a job so far. Work lost in a kill is not included, because the job repeats it; work of
+// an abandoned epoch is. All values are zero in a job that began with a version of graft that did not count them.
 type Resources struct {
-	Images int64 `json:"images"` // of training, those of each epoch counted anew
+	Images int64 `json:"images"` // training images; an image counts in every epoch
 	// floating-point operations; a multiply-add is two, and a step three forward passes
 	FLOP float64 `json:"flop"`
-	// on the clock, multiplied by the devices held; on the machine's clock by those that processes use
+	// device time: time on the clock multiplied by the devices held; on the wall clock, by the devices that processes
+	// use
 	DeviceTime time.Duration `json:"device_ns"`
-	// device time at the power of the clock's profile; zero means that it is unknown
+	// energy at the power of the clock's profile; zero means unknown
 	Joules float64 `json:"joules,omitempty"`
 }
 
-// A backward pass has two products of matrices where a forward pass has one: for the
-// gradients of the inputs and for those of the weights. So a step counts as three forward
-// passes (Kaplan et al., Scaling Laws for Neural Language Models, 2020, section 2.1). What
-// the optimizer, augmentation, surgery, its calibration and the decider compute is small
-// and not counted, and neither is the evaluation on the test images, which takes no time of
-// the budget.
+// A backward pass computes two matrix products for each one of a forward pass: for the gradients of the inputs and of
+// the weights. A step therefore counts as three forward passes (Kaplan et al., Scaling Laws for Neural Language Models,
+// 2020, section 2.1). The computation of the optimizer, augmentation, surgery with its calibration, and the decider is
+// small and not counted. The evaluation on the test images is not counted either; it takes no time of the budget.
 const (
 	forwardPass = 1
 	trainPasses = 3
 )
 
-// sums are the resources' part of a checkpoint's position.
+// sums is the part of a checkpoint's position for resources.
 type sums struct {
 	Images int64 `json:"images"`
-	// exact, so that calls of any length add up to the same; nil means that the job began without counting
+	// exact, so sums do not depend on how work is grouped into calls; nil means that the job began without counting
 	FLOP *big.Int `json:"flop"`
 	// Held is the device time at progress.Time.
 	Held time.Duration `json:"device_ns"`
@@ -58,19 +56,19 @@ func (c *core) countPassesOf(n *model.Network, passes, images int) error {
 	return nil
 }
 
-// held is the device time at a time of the clock since the last change of devices. Devices of the allocation that no
+// held is the device time from the last change of devices to a time of the clock. Devices of the allocation that no
 // process can use are not charged.
 func (c *core) held(at time.Duration) time.Duration {
 	return c.Held + (at-c.Time)*time.Duration(c.devices())
 }
 
-// settle sums up the device time before a change of devices and before the job is saved.
+// settle adds up the device time before a change of devices and before the job is saved.
 func (c *core) settle() {
 	now := c.Clock.Now()
 	c.Held, c.Time = c.held(now), now
 }
 
-// resources returns the resources used until a time of the clock.
+// resources returns the resources used up to a time of the clock.
 func (c *core) resources(at time.Duration) Resources {
 	if c.sums.FLOP == nil {
 		return Resources{}

@@ -41,9 +41,9 @@ func readReached(text []byte) (Reached, error) {
 	return Reached{position.Time, position.Past, position.Decisions, position.Over}, nil
 }
 
-// Resume continues a job from its checkpoint, to the same results. Options and data must
-// be those of the job, but for what of its timeline lies ahead, with Parts.Was; the parts'
-// network is not used. A job whose timeline changes is saved at once.
+// Resume continues a job from its checkpoint, with the same results. Options and data must match the job's; with
+// Parts.Was, the part of the timeline that lies ahead may differ. The parts' network is not used. A job whose timeline
+// changes is saved immediately.
 func Resume(s *torch.Scope, st *SavedJob, p Parts, place model.Placement, o Options) (*Job, error) {
 	j, err := resume(s, st, p, place, o)
 	if err != nil {
@@ -84,7 +84,7 @@ func resume(s *torch.Scope, st *SavedJob, p Parts, place model.Placement, o Opti
 		return nil, err
 	}
 	if changed {
-		return j, j.save() // from here on the job is the changed one
+		return j, j.save() // save the changed job immediately
 	}
 	return j, nil
 }
@@ -149,7 +149,7 @@ func (st *SavedJob) average(r *replica) (err error) {
 	return err
 }
 
-// kept restores the networks as last and as best evaluated, if the checkpoint has them.
+// kept restores the last and the best evaluated networks, if the checkpoint has them.
 func (st *SavedJob) kept(e *evaluation, place model.Placement) (err error) {
 	restore := func(to **kept, shape, tensors string) {
 		if st.sections[shape] != nil && err == nil {
@@ -162,7 +162,7 @@ func (st *SavedJob) kept(e *evaluation, place model.Placement) (err error) {
 	return err
 }
 
-// logits restores a larger network's logits, if the checkpoint has some.
+// logits restores a larger network's logits, if the checkpoint has them.
 func (st *SavedJob) logits(r *replica) error {
 	if st.sections[logitsSection] == nil {
 		return nil

@@ -31,13 +31,12 @@ type Which string
 
 // The networks that a job keeps.
 const (
-	AtEnd  Which = "final" // the last one
-	AtBest Which = "best"  // the one with the highest validation accuracy, with Options.KeepBest
+	AtEnd  Which = "final" // the last network
+	AtBest Which = "best"  // the network with the highest validation accuracy, with Options.KeepBest
 )
 
-// SavedResult returns a network that a job's newest complete checkpoint holds as its result so
-// far, and its weights, which are not in it. Both are nil without a checkpoint, or without such
-// a network in it.
+// SavedResult returns the network that is the result so far in a job's newest complete checkpoint, without its tensors,
+// and its weights. Both are nil if there is no checkpoint, or no such network in it.
 func SavedResult(fsys files.FS, folder string, which Which) (n *model.Network, set *weights.Set, err error) {
 	err = newest(fsys, folder, func(c *results.Checkpoint) error {
 		has := func(section string) bool { return slices.Contains(c.Sections(), section) }
@@ -86,7 +85,7 @@ func newest(fsys files.FS, folder string, read func(*results.Checkpoint) error) 
 	for _, path := range paths {
 		c, err := results.ReadCheckpoint(fsys, path)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, results.ErrDamaged) {
-			continue // it was replaced meanwhile, or an older one will do
+			continue // it was replaced in the meantime, or an older one is sufficient
 		}
 		if err != nil {
 			return err
@@ -109,6 +108,6 @@ func savedIn(fsys files.FS, folder string) ([]string, error) {
 			paths = append(paths, filepath.Join(dir, e.Name()))
 		}
 	}
-	slices.SortFunc(paths, func(a, b string) int { return cmp.Compare(b, a) }) // their numbers have leading zeros
+	slices.SortFunc(paths, func(a, b string) int { return cmp.Compare(b, a) }) // file numbers have leading zeros
 	return paths, err
 }

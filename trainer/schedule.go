@@ -23,7 +23,7 @@ const (
 	Constant    Rule = "constant"
 )
 
-// Restart says after which changes the schedule begins anew.
+// Restart selects the changes after which the schedule restarts.
 type Restart string
 
 // The restarts. The zero Restart is RestartOnDevices.
@@ -35,21 +35,20 @@ const (
 
 // Schedule changes the learning rate.
 type Schedule struct {
-	// Rule changes the rate. cosine and linear lower it to MinLR at the end of the budget, step
-	// by step; exponential multiplies it by Decay after each epoch, step after every Every
-	// epochs; constant keeps it. Empty means cosine.
+	// Rule selects how the rate changes: cosine and linear lower it to MinLR at the end of the budget, step by step;
+	// exponential multiplies it by Decay after each epoch; step multiplies it by Decay whenever Every epochs have
+	// passed; constant keeps it. Empty means cosine.
 	Rule   Rule
-	Decay  float64 // factor of the rate; zero means 0.9 for exponential and 0.1 for step
-	Every  int     // epochs between two changes of the rule step; zero means 10
-	MinLR  float64 `json:"Least"` // lower bound of the rate; zero means 1e-8
-	WarmUp int     // steps over which the rate rises from zero; zero means none
-	// WarmUpShare is the part, between 0 and 1, of the time from the schedule's beginning to the
-	// end of the budget over which the rate rises from zero. Zero means none.
+	Decay  float64 // factor of the learning rate; zero means 0.9 for exponential and 0.1 for step
+	Every  int     // epochs between two changes by the rule step; zero means 10
+	MinLR  float64 `json:"Least"` // lower bound of the learning rate; zero means 1e-8
+	WarmUp int     // warm-up steps, over which the rate rises from zero; zero means none
+	// WarmUpShare is the length of the warm-up as a part of the time from the schedule's start to the end of the
+	// budget, between 0 and 1. The rate rises from zero during the warm-up. Zero means none.
 	WarmUpShare float64
-	// Restart begins the schedule anew, from the first rate: cosine and linear then fall faster,
-	// over the time that is left. devices does so after each up and down, surgery after each
-	// change of the network, never goes on. With surgery a job that grows has other rates than
-	// one that does not, which a comparison of the two then measures as well. Empty means devices.
+	// Restart selects what restarts the schedule at the first rate: devices, each up and down; surgery, each change of
+	// the network; never, nothing. cosine and linear then fall faster, over the time that is left. With surgery, jobs
+	// that grow get other rates than jobs that do not, which affects comparisons between them. Empty means devices.
 	Restart Restart
 }
 
@@ -60,7 +59,7 @@ func (s *Schedule) EnsureDefaults() {
 	s.Every, s.MinLR = cmp.Or(s.Every, 10), cmp.Or(s.MinLR, 1e-8)
 }
 
-// Validate lists all invalid options.
+// Validate returns every invalid option.
 func (s Schedule) Validate() error {
 	var faults validate.Faults
 	faults.Unless(slices.Contains([]Rule{"", Cosine, Linear, Exponential, StepDown, Constant}, s.Rule),
@@ -75,12 +74,12 @@ func (s Schedule) Validate() error {
 
 // Moment is a step's place in the schedule.
 type Moment struct {
-	Epochs int     // whole ones since the schedule began
-	Steps  int64   // of the job
-	Share  float64 // of the time from the schedule's beginning to the end of the budget, when the step ends
+	Epochs int     // whole epochs since the schedule began
+	Steps  int64   // steps of the job
+	Share  float64 // elapsed part of the time from the schedule's start to the end of the budget, at the step's end
 }
 
-// Rate is the learning rate of a step. The first argument is the rate to begin with.
+// Rate is the learning rate of a step, given the initial rate.
 func (s Schedule) Rate(rate float64, at Moment) float64 {
 	first, share := rate, min(1, at.Share)
 	switch s.Rule {
@@ -103,7 +102,7 @@ func (s Schedule) Rate(rate float64, at Moment) float64 {
 	return rate
 }
 
-// rates are the learning rates of the next n steps.
+// rates returns the learning rates of the next n steps.
 func (j *Job) rates(n int) []float64 {
 	first := j.rateFactor() * j.Optimizer.LR / math.Pow(j.Adapt.Divide, float64(j.adaptation.Divided))
 	now, one, all := j.Clock.Now(), j.Clock.Cost(j.work(1)), j.Scheduler.Budget()-j.Restarted
@@ -118,7 +117,7 @@ func (j *Job) rates(n int) []float64 {
 	return rates
 }
 
-// restart begins the schedule anew after a change, if its option says so.
+// restart restarts the schedule after a change, if the options say so.
 func (c *core) restart(after Restart) {
 	if c.Schedule.Restart == after {
 		c.Rate, c.Restarted, c.Batching.Since = 0, c.Clock.Now(), c.Batching.Progress

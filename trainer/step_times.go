@@ -7,29 +7,29 @@ import (
 	"graft/trainer/goodput"
 )
 
-// timed is the time of steps as measured on the wall clock.
+// timed is a measured time of steps on the wall clock.
 type timed struct {
 	Nodes   int     `json:"nodes"`
 	Devices int     `json:"devices"`
-	Device  int     `json:"device"`  // images that a device takes at once
-	Compute float64 `json:"compute"` // seconds for their gradients
-	Step    float64 `json:"step"`    // seconds for these and the exchange
-	Calls   int     `json:"calls"`   // from which the averages are
+	Device  int     `json:"device"`  // images per device at once
+	Compute float64 `json:"compute"` // seconds to compute their gradients
+	Step    float64 `json:"step"`    // seconds of the gradients and the exchange
+	Calls   int     `json:"calls"`   // calls in the averages
 }
 
-// newShare is the share of a new time in an average, as on the wall clock.
+// newShare is the weight of a new time in an average, as on the wall clock.
 const newShare = 0.25
 
-// mostTimes bounds the measured times; the oldest go first.
+// mostTimes limits the number of measured times; the oldest are dropped first.
 const mostTimes = 64
 
-// virtual reports whether a clock knows the cost of work before it is done.
+// virtual reports whether a clock can tell the cost of work in advance.
 func virtual(c clock.Clock) bool {
 	_, is := c.(interface{ Knows(clock.Work) error })
 	return is
 }
 
-// learnTime measures the steps of a call, where the clock does not know what they cost.
+// learnTime measures the steps of a call if the clock cannot tell their cost.
 func (j *Job) learnTime(steps int, took, exchange time.Duration) {
 	if !j.AdaptiveBatch.On || virtual(j.Clock) || steps == 0 || took <= exchange {
 		return
@@ -45,7 +45,7 @@ func (j *Job) learnTime(steps int, took, exchange time.Duration) {
 	j.Batching.Times = withTime(j.Batching.Times, t)
 }
 
-// turns is the number of images that a device takes at once, and how often in a step.
+// turns returns the number of images per device at once, and the number of turns per step.
 func (c *core) turns(size, devices int) (share, turns int) {
 	part := c.microBatch(c.Network, size, devices)
 	if part == 0 {
@@ -55,7 +55,7 @@ func (c *core) turns(size, devices int) (share, turns int) {
 	return (size + turns*devices - 1) / (turns * devices), turns
 }
 
-// withTime adds a measurement to the average of its kind. The second replaces the first, which includes
+// withTime adds a measurement to the average of its kind. The second measurement replaces the first, which includes
 // allocation.
 func withTime(list []timed, t timed) []timed {
 	for k := range list {
@@ -75,7 +75,7 @@ func withTime(list []timed, t timed) []timed {
 	return append(list[max(0, len(list)+1-mostTimes):], t)
 }
 
-// fittedThroughput is the model of Pollux, fitted to the times that were measured so far.
+// fittedThroughput returns Pollux's throughput model, fitted to the measured times.
 func (j *Job) fittedThroughput() func(size int) float64 {
 	var rows []goodput.Measured
 	for _, t := range j.Batching.Times {

@@ -9,16 +9,16 @@ import (
 	"graft/torch"
 )
 
-// pace is the last call that trained, on the machine's clock. No result depends on it.
+// pace is the last training call, on the wall clock. No result depends on it.
 type pace struct {
 	steps int // zero before the first call
 	took  time.Duration
 }
 
-// speed sums up the calls that trained.
+// speed adds up the training calls.
 type speed struct {
 	images float64
-	took   time.Duration // on the machine's clock
+	took   time.Duration // on the wall clock
 }
 
 func (s *speed) add(images int, took time.Duration) {
@@ -26,11 +26,10 @@ func (s *speed) add(images int, took time.Duration) {
 	s.took += took
 }
 
-// callTime is the target time of one call into LibTorch on the machine's clock, short enough
-// to notice stops and changes soon.
+// callTime is the target wall-clock time of one call into LibTorch, short enough to notice stops and changes soon.
 const callTime = 200 * time.Millisecond
 
-// next is the number of steps that take about so long: one at first, then at most twice the last.
+// next is the number of steps that take about span: one at first, then at most twice the last number.
 func (p pace) next(span time.Duration) int {
 	if p.steps == 0 {
 		return 1
@@ -39,7 +38,7 @@ func (p pace) next(span time.Duration) int {
 	return max(1, min(fit, 2*p.steps))
 }
 
-// allowed is the number of steps until the epoch, the allocation or the evaluation is due.
+// allowed is the number of steps until the end of the epoch, the next change of the allocation or the evaluation.
 func (j *Job) allowed() int {
 	batch := j.batch()
 	n := min(j.perEpoch()-j.Step, max(1, j.Data.Train.Most(batch)/batch), j.untilMeasured(),
@@ -53,7 +52,7 @@ func (j *Job) allowed() int {
 	return max(0, min(n, fit, max(1, due)))
 }
 
-// fitting is the number of steps before the deadline. A step of unknown cost is tried alone.
+// fitting is the number of steps before the deadline. A step of unknown cost runs alone.
 func (j *Job) fitting(one time.Duration) int {
 	left := j.deadline() - j.Clock.Now()
 	switch {
@@ -86,7 +85,7 @@ func (j *Job) train(n int) error {
 		First: j.Steps == 0, Batch: batch, Part: j.microBatch(j.Network, batch, j.devices()),
 		Measured: n == j.untilMeasured()}
 	own := told
-	if j.Scaler != nil { // which the call changes
+	if j.Scaler != nil { // the call changes it
 		state := *j.Scaler
 		told.Scaler, own.Scaler = &state, j.Scaler
 	}
@@ -118,7 +117,7 @@ func (j *Job) rows(n int) int {
 	return before + torch.Piece(left-before, j.batch(), j.least)
 }
 
-// count adds the figures of a call to the epoch's.
+// count adds the figures of a call to the epoch's totals.
 func (j *Job) count(f torch.Figures, rows int) error {
 	for k, loss := range f.Losses {
 		if !finite(loss) {

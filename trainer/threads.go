@@ -11,44 +11,43 @@ const (
 	// trialCall is the target time of a call in a trial. Results do not depend on how steps are
 	// grouped into calls.
 	trialCall = 10 * time.Millisecond
-	// trialShare is the share of the time that trials of a slower number of threads may lose.
+	// trialShare is the maximum share of the time that trials of a slower number of threads may lose.
 	trialShare = 0.02
-	// trialPause and longestPause are the least pause after a trial, in times of the trial: the
-	// pause doubles while the same number wins, since short calls that alternate are all slow.
+	// trialPause and longestPause are the shortest and longest pause after a trial, in multiples of the trial's time.
+	// The pause doubles while the same number wins, since short alternating calls are all slow.
 	trialPause, longestPause = 8, 64
-	// clearly is the ratio of times from which a trial ends early.
+	// clearly is the ratio of times that ends a trial early.
 	clearly = 1.25
 )
 
-// ThreadChooser finds the number of LibTorch's threads that trains fastest, by trials: a few short
-// calls in turn with the current number and with the next larger or smaller one. It is for steady
-// jobs, whose results do not depend on it. Jobs one after another may share it; they then begin
-// with what it knows. A nil chooser changes nothing.
+// ThreadChooser finds the number of LibTorch's threads that trains fastest. It runs trials: a few short calls that
+// alternate between the current number and the next larger or smaller one. It is for steady jobs, whose results do not
+// depend on the number of threads. Successive jobs may share a chooser and its results. A nil chooser changes nothing.
 type ThreadChooser struct {
 	now     func() time.Time
 	set     func(int) error
 	counts  []int
 	current int         // index of the number that trains fastest
-	pairs   []countPair // of counts k and k+1
-	network int         // parameters of the network that trained last
-	trial   *trial      // under way
+	pairs   []countPair // comparisons of counts k and k+1
+	network int         // parameters of the last trained network
+	trial   *trial      // current trial
 }
 
 // countPair compares two neighbouring numbers of threads.
 type countPair struct {
-	ratio float64       // time of the larger number over that of the smaller; zero is unknown
-	wait  time.Duration // training until the next trial
-	pause time.Duration // after the last trial, in times of the trial
+	ratio float64       // time of the larger number divided by the time of the smaller; zero means unknown
+	wait  time.Duration // training time until the next trial
+	pause time.Duration // pause after the last trial, in multiples of the trial's time
 }
 
-// NewThreadChooser returns a chooser of up to the number of threads that LibTorch has now.
+// NewThreadChooser returns a chooser of up to LibTorch's current number of threads.
 func NewThreadChooser(now func() time.Time) (*ThreadChooser, error) {
 	r, err := torch.Describe()
 	return newThreadChooser(r.Threads, now, torch.UseThreads), err
 }
 
-// newThreadChooser tries 1, 2, 4 and so on up to most threads. It begins in the middle, with the
-// larger one of two.
+// newThreadChooser tries 1, 2, 4 and so on up to most threads. It starts in the middle of the list, with the larger one
+// of two.
 func newThreadChooser(most int, now func() time.Time, set func(int) error) *ThreadChooser {
 	c := &ThreadChooser{now: now, set: set}
 	for n := 1; n < most; n *= 2 {
@@ -60,7 +59,7 @@ func newThreadChooser(most int, now func() time.Time, set func(int) error) *Thre
 	return c
 }
 
-// close sets the largest number again, for what comes after the job.
+// close restores the largest number, for work after the job.
 func (c *ThreadChooser) close() {
 	if c != nil {
 		c.trial = nil
@@ -68,8 +67,8 @@ func (c *ThreadChooser) close() {
 	}
 }
 
-// steps is the number of steps of the network's next call, after a call of that pace. Calls are
-// short in a trial and where one is due next.
+// steps is the number of steps of the network's next call, given the pace of the last call. Calls are short in a trial
+// and if one is due next.
 func (c *ThreadChooser) steps(network int, p pace) int {
 	if c != nil && (network != c.network || c.trial != nil || c.due() >= 0) {
 		return p.next(trialCall)
@@ -77,8 +76,8 @@ func (c *ThreadChooser) steps(network int, p pace) int {
 	return p.next(callTime)
 }
 
-// train runs a call that trains on rows. A call is short if its last batch is smaller than others;
-// trials leave it out, since its rows take longer.
+// train runs a call that trains on rows. Short means that the call's last batch is smaller than the others; trials
+// ignore such a call, since its rows take longer.
 func (c *ThreadChooser) train(network, rows int, short bool, call func() error) error {
 	if c == nil {
 		return call()
@@ -116,8 +115,8 @@ func (c *ThreadChooser) evaluate(call func() error) error {
 	return call()
 }
 
-// begin begins a trial if one is due, and returns whether one is under way. After surgery the
-// number stays, and a trial is due as soon as a call has created what later ones reuse.
+// begin begins a trial if one is due, and reports whether a trial is running. After surgery the number stays, and a
+// trial is due once a call has created the state that later calls reuse.
 func (c *ThreadChooser) begin(network int) bool {
 	if network != c.network {
 		c.network, c.trial = network, nil
@@ -141,13 +140,13 @@ func (c *ThreadChooser) due() int {
 	return -1
 }
 
-// decide ends the trial. Its ratio counts as much as those of all the network's trials before. The next trial of
-// the pair waits until what this one lost is a small share of the time.
+// decide ends the trial. Its ratio has the same weight as all earlier trials of the network together. The next trial of
+// the pair waits until the time lost in this one is a small share of the total.
 func (c *ThreadChooser) decide() {
 	t, p := c.trial, &c.pairs[c.trial.pair]
 	c.trial = nil
 	ratio := t.best[1] / t.best[0]
-	lost := float64(t.took) * (1 - min(ratio, 1/ratio)) // at most
+	lost := float64(t.took) * (1 - min(ratio, 1/ratio)) // upper bound
 	if t.rival < t.current {
 		ratio = 1 / ratio
 	}
@@ -165,24 +164,23 @@ func (c *ThreadChooser) decide() {
 	p.wait = max(p.pause*t.took, time.Duration(lost/trialShare))
 }
 
-// trial is a few calls with the current number of threads and a rival. Its first call warms up the
-// rival.
+// trial alternates a few calls between the current number of threads and a rival. Its first call warms up the rival.
 type trial struct {
 	current, rival, pair int
 	calls                int
 	took                 time.Duration
-	best                 [2]float64 // nanoseconds a row of the current number and of the rival
-	warmUp               float64    // of the rival's first call
+	best                 [2]float64 // nanoseconds per row of the current number and of the rival
+	warmUp               float64    // time of the rival's first call
 }
 
-// trialOrder is 1 where the rival's turn is. The number that is tried first is not the last, so
-// that a machine that grows slower treats both alike.
+// trialOrder has a 1 for each turn of the rival. The first number is not the last one, so a machine that becomes slower
+// affects both alike.
 var trialOrder = [...]int{1, 0, 1, 1, 0}
 
 func (t *trial) next() int { return [2]int{t.current, t.rival}[trialOrder[t.calls]] }
 
-// record takes a call, and returns whether it was the last. The faster of two calls counts: other
-// processes delay single ones.
+// record adds a call, and reports whether it was the last one. The faster of two calls counts, because other processes
+// delay single calls.
 func (t *trial) record(took time.Duration, rows int) (last bool) {
 	perRow := max(1, float64(took)) / float64(max(1, rows))
 	which := trialOrder[t.calls]

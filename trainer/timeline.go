@@ -9,31 +9,31 @@ import (
 	"graft/trainer/clock"
 )
 
-// Change is a change of a job's devices.
+// Change is the direction of a change of a job's devices.
 type Change string
 
-// The changes. The zero Change is none.
+// The changes. The zero Change means no change.
 const (
 	Same Change = ""
 	Up   Change = "up"
 	Down Change = "down"
 )
 
-// Event is a change at a time of the budget.
+// Event is a change of devices at a time in the budget.
 type Event struct {
-	At      time.Duration // since the budget began
-	Change  Change        // up or down
-	Devices int           // from then on; zero keeps their number
+	At      time.Duration // time since the start of the budget
+	Change  Change        // direction: up or down
+	Devices int           // number of devices after the event; zero keeps the number
 }
 
 // Timeline is the budget of a job and the planned changes of its devices.
 type Timeline struct {
-	Budget time.Duration // length of the job, counted from zero also where it starts later; required
-	Start  time.Duration // where in the budget the job begins; zero means at its beginning
-	Events []Event       // in order of time; empty means none
+	Budget time.Duration // length of the job, counted from zero even if Start is later; required
+	Start  time.Duration // time in the budget at which the job begins; zero means its beginning
+	Events []Event       // planned changes of devices, sorted by time; empty means none
 }
 
-// Validate lists all invalid values.
+// Validate returns every invalid value.
 func (t Timeline) Validate() error {
 	var faults validate.Faults
 	faults.When(t.Budget <= 0, "a budget of %v; it must be above zero", t.Budget)
@@ -61,42 +61,40 @@ func (t Timeline) Validate() error {
 type Allocation struct {
 	Change  Change // since the last call
 	Devices int    // at least one
-	// Settled is called when the change has been made and saved; the job then saves at
-	// once, since a request waits for it. Nil means that none does.
+	// Settled is called after the change has been made and saved. If it is set, the job saves immediately, because a
+	// request is waiting. Nil means that no request waits.
 	Settled func()
 }
 
 // LiveChange is a change that was requested while the job ran.
 type LiveChange struct {
-	At      time.Duration `json:"at_ns"`   // of the budget, when the job took it
+	At      time.Duration `json:"at_ns"`   // time in the budget at which the job took it
 	Change  Change        `json:"change"`  // up or down
-	Devices int           `json:"devices"` // as in Event
+	Devices int           `json:"devices"` // number of devices, as in Event
 }
 
-// SchedulerState is the state of a scheduler, from which it can resume.
+// SchedulerState is a scheduler's state, for resuming.
 type SchedulerState struct {
-	Past    int          // events of the timeline that were taken
-	Devices int          // now
-	Live    []LiveChange // changes beside the timeline, in order
+	Past    int          // events of the timeline taken so far
+	Devices int          // current number of devices
+	Live    []LiveChange // changes outside the timeline, in order
 }
 
 // Scheduler owns a job's devices and its time.
 type Scheduler interface {
 	// Budget is the total time.
 	Budget() time.Duration
-	// Left is the rest of the budget.
+	// Left is the remaining budget.
 	Left() time.Duration
 	// Allocation returns the next change since the last call, one at a time.
 	Allocation() Allocation
-	// Next is the next known event, or an Event without a change at the end of the
-	// budget.
+	// Next is the next known event; an Event without a change means the end of the budget.
 	Next() Event
 	// Standing returns the state to resume from.
 	Standing() SchedulerState
 	// Resume continues from a state. It is called before the first Allocation.
 	Resume(s SchedulerState)
-	// End tells the scheduler that the job has ended, or failed with an error. Only the
-	// first call counts.
+	// End reports that the job has ended, or failed with an error. Only the first call counts.
 	End(err error)
 }
 
@@ -115,7 +113,7 @@ func NewPlanned(t Timeline, c clock.Clock) *Planned {
 // Budget is the budget of the timeline.
 func (p *Planned) Budget() time.Duration { return p.timeline.Budget }
 
-// Left is the rest of the budget.
+// Left is the remaining budget.
 func (p *Planned) Left() time.Duration { return max(0, p.timeline.Budget-p.clock.Now()) }
 
 // Allocation takes the next event if its time has come.

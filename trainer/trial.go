@@ -13,7 +13,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// trying returns the function by which a decider trains copies of the network; nil where several processes train.
+// trying returns a function for the decider that trains copies of the network; nil if several processes train.
 func (a *adaptation) trying() func(net2net.Action, int) (decider.Trial, error) {
 	if a.Parallel.On {
 		return nil
@@ -21,8 +21,8 @@ func (a *adaptation) trying() func(net2net.Action, int) (decider.Trial, error) {
 	return a.try
 }
 
-// try trains a copy of the network with an action done and evaluates it, on the clock. All trials of a decision see
-// the same images in the same order, and none changes the job but for its time.
+// try applies an action to a copy of the network, trains the copy and evaluates it, on the clock. All trials of a
+// decision use the same images in the same order. A trial changes nothing in the job except its time.
 func (a *adaptation) try(action net2net.Action, steps int) (trial decider.Trial, err error) {
 	trial.Action = action
 	err = torch.With(func(s *torch.Scope) error {
@@ -51,7 +51,7 @@ func (a *adaptation) try(action net2net.Action, steps int) (trial decider.Trial,
 	return trial, err
 }
 
-// trial trains and evaluates a copy within what is left of the budget.
+// trial trains and evaluates a copy within the remaining budget.
 func (a *adaptation) trial(r *replica, steps int) (Score, error) {
 	work, evaluating := a.workOn(r.Network, a.batch()), a.evaluating(a.Data.Validation)
 	work.Count, evaluating.Network = steps, r.Network
@@ -80,9 +80,10 @@ func (a *adaptation) trial(r *replica, steps int) (Score, error) {
 		a.countPassesOf(r.Network, forwardPass, a.Data.Validation.Count))
 }
 
-// trainTwin takes steps with the learning rate of the job's last one, on images in an order of the decision's own.
+// trainTwin takes steps with the learning rate of the job's last step, on images in an order that only this decision
+// uses.
 func (a *adaptation) trainTwin(r *replica, steps int) (rows int, err error) {
-	r.seed = a.Seed*1_000_003 - 1 - int64(a.Decisions) // no epoch's
+	r.seed = a.Seed*1_000_003 - 1 - int64(a.Decisions) // no epoch uses this seed
 	o := r.optimizer.Options(0)
 	o.LR = cmp.Or(a.LR, o.LR)
 	if err := r.optimizer.Configure(0, o); err != nil {
@@ -91,7 +92,7 @@ func (a *adaptation) trainTwin(r *replica, steps int) (rows int, err error) {
 	batch, from := a.batch(), 0
 	for done := 0; done < steps; {
 		n := min(steps-done, (a.Data.Train.Count-from)/batch, max(1, a.Data.Train.Most(batch)/batch))
-		if n < 1 { // the images are used up
+		if n < 1 { // no images are left
 			if from, err = 0, r.reorder(); err != nil || a.Data.Train.Count < batch {
 				return rows, errors.Join(err, decider.ErrNoTrial)
 			}

@@ -9,7 +9,7 @@ import (
 	"graft/model/graph"
 )
 
-// operatorKinds are the kinds of operators. What is none of them is Other, told by its measures.
+// operatorKinds are the kinds of operators. All others are Other, described only by their measures.
 var operatorKinds = map[string]Kind{"linear": Matrix, "addmm": Matrix, "conv1d": Convolution, "conv2d": Convolution,
 	"conv3d":     Convolution,
 	"batch_norm": BatchNorm, "instance_norm": GroupNorm, "group_norm": GroupNorm, "layer_norm": LayerNorm,
@@ -23,7 +23,7 @@ var operatorKinds = map[string]Kind{"linear": Matrix, "addmm": Matrix, "conv1d":
 	"scaled_dot_product_attention": Attention, "embedding": Embedding, "lstm": Recurrent, "gru": Recurrent,
 	"rnn_tanh": Recurrent, "rnn_relu": Recurrent}
 
-// ReadGraph reads the tokens of a network that runs as a graph: one for each operator that computes something.
+// ReadGraph reads the tokens of a network that runs as a graph: one per operator that computes something.
 func ReadGraph(g *graph.Graph) (*Structure, error) {
 	shapes, err := g.Shapes()
 	if err != nil {
@@ -42,7 +42,7 @@ func ReadGraph(g *graph.Graph) (*Structure, error) {
 	return r.Structure, nil
 }
 
-// TokenOf is the number of the token of a graph's node.
+// TokenOf is the index of the token of a graph's node.
 func (s *Structure) TokenOf(node int) (int, bool) {
 	k, ok := s.nodes[node]
 	return k, ok
@@ -56,7 +56,7 @@ type graphReader struct {
 	seen   map[string]bool       // tensors that were counted
 }
 
-// node adds a token, or passes on what feeds an operator that only moves values.
+// node adds a token, or passes on the inputs of an operator that only moves values.
 func (r *graphReader) node(at int, operations int64) {
 	n := &r.g.Nodes[at]
 	name, _, _ := strings.Cut(n.Operator, ".")
@@ -105,7 +105,7 @@ func (r *graphReader) feed(n *graph.Node, from []int) {
 	}
 }
 
-// size is the channels, or features, of a value, and its positions.
+// size returns the channels, or features, of a value, and its positions.
 func (r *graphReader) size(v graph.Value, kind Kind) (channels, positions int) {
 	shape := r.shapes[v]
 	if len(shape) < 2 {
@@ -125,7 +125,7 @@ func (r *graphReader) size(v graph.Value, kind Kind) (channels, positions int) {
 	return max(1, shape[at]), positions
 }
 
-// measure adds what the weights say.
+// measure adds sizes from the weights.
 func (r *graphReader) measure(t *Token, weights []*graph.Tensor) {
 	if t.From > 0 && t.To > 0 {
 		t.Stride = math.Sqrt(float64(t.From) / float64(t.To))

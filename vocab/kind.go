@@ -7,10 +7,10 @@ import (
 	"graft/torch"
 )
 
-// Kind classifies a token by its function, whatever its size. The zero Kind is Other.
+// Kind classifies a token by its function, regardless of its size. The zero Kind is Other.
 type Kind int
 
-// The kinds. Other is all that is none of them: it is told by its measures alone.
+// The kinds. Other covers all other layers, which only their measures describe.
 const (
 	Other Kind = iota
 	Convolution
@@ -33,16 +33,16 @@ const (
 	Flatten
 	Dropout
 	Identity
-	Sum // where branches are added up
-	Cat // the concatenation of branches
+	Sum // sum of branches
+	Cat // concatenation of branches
 	Attention
 	Embedding
 	Recurrent // LSTM, GRU and RNN
 	kinds
 )
 
-// graphKinds is the first of the kinds that only networks that run as graphs have. Policies that learned from trees
-// alone do not tell them from Other.
+// graphKinds is the first of the kinds that only networks with graphs have. Policies that learned only from trees treat
+// them as Other.
 const graphKinds = Attention
 
 var kindNames = [kinds]string{"other", "convolution", "matrix", "batch-norm", "layer-norm", "group-norm",
@@ -61,7 +61,7 @@ var activationKinds = map[torch.Activation]Kind{torch.ReLU: ReLU, torch.ReLU6: R
 	torch.Sigmoid: Sigmoid,
 	torch.Tanh:    Tanh, torch.GELU: GELU, torch.SiLU: SiLU, torch.Hardswish: Hardswish, torch.ELU: ELU}
 
-// kindOf never fails: what it does not know is Other.
+// kindOf never fails: an unknown layer is Other.
 func kindOf(l model.Layer) Kind {
 	switch l := l.(type) {
 	case model.Conv2d:

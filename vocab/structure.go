@@ -7,15 +7,15 @@ import (
 	"graft/tracing"
 )
 
-// Structure is a network as tokens and what flows between them. Branches meet in
-// tokens of their own, so it is the network's graph and no list.
+// Structure is a network as tokens and the edges between them. Branches meet in tokens of their own, so it is a graph,
+// not a list.
 type Structure struct {
 	Tokens []Token
-	Before [][]int // for each token, those that it is fed by
-	After  [][]int // for each token, those that it feeds
+	Before [][]int // for each token, its direct predecessors
+	After  [][]int // for each token, its direct successors
 
 	layers map[*tracing.Layer]int
-	nodes  map[int]int // of a graph
+	nodes  map[int]int // tokens of a graph's nodes
 }
 
 // ReadStructure reads the tokens of a trace.
@@ -34,29 +34,28 @@ func (s *Structure) Token(l *tracing.Layer) (int, bool) {
 	return k, ok
 }
 
-// wire is a connection: its source token, less than zero for the input, and the shape of
-// its values.
+// wire is a connection: its source token, negative for the input, and the shape of its values.
 type wire struct {
 	token int
 	shape model.Shape
 }
 
-// reader is the algebra that collects tokens, in the order in which layers run.
+// reader is the algebra that collects tokens, in running order.
 type reader struct {
 	structure *Structure
 	trace     *tracing.Trace
 	seen      int // layers so far
-	grown     int // containers around that surgery added
+	grown     int // enclosing containers that surgery added
 }
 
-// Enter notes what surgery added.
+// Enter counts containers that surgery added.
 func (r *reader) Enter(_ string, c *model.Container) {
 	if c.Mark == model.Grown {
 		r.grown++
 	}
 }
 
-// Leave is its end.
+// Leave ends a container.
 func (r *reader) Leave(_ string, c *model.Container, _ wire) error {
 	if c.Mark == model.Grown {
 		r.grown--
@@ -107,7 +106,7 @@ func (r *reader) add(t Token, out model.Shape, from ...wire) wire {
 	return wire{k, out}
 }
 
-// place works out the longest ways from the input and to the output.
+// place computes the longest paths from the input and to the output.
 func (s *Structure) place() {
 	for k := range s.Tokens {
 		for _, from := range s.Before[k] {

@@ -1,6 +1,5 @@
-// Package vocab gives the layers of a network structural tokens. A token says what a
-// layer does and how large it is, in numbers that mean the same for every network, so a
-// layer that was never seen is no error.
+// Package vocab gives the layers of a network structural tokens. A token describes a layer's function and size by
+// numbers with the same meaning in every network, so an unknown layer is not an error.
 package vocab
 
 import (
@@ -10,25 +9,25 @@ import (
 	"graft/model"
 )
 
-// Token describes a layer, or a place where branches meet, as a policy sees it. Names
-// are no part of its values: layers that differ only in name have equal values.
+// Token describes a layer, or a place where branches meet, as input of a policy. Names are not part of its values:
+// layers that differ only in name have equal values.
 type Token struct {
-	Path       string // of the layer, for people; empty where branches meet
+	Path       string // path of the layer, for people; empty where branches meet
 	Kind       Kind
 	In, Out    int     // channels or features
-	Kernel     int     // positions that a window covers; zero where there is none
-	Stride     float64 // positions on one side that become one
-	Groups     int     // that channels are worked on in; zero where each is by itself
-	Parameter  float64 // of an activation or a dropout
-	From, To   int     // positions, height times width, that go in and come out
-	Before     int     // tokens on the longest way from the input
-	After      int     // tokens on the longest way to the output
-	Parameters int     // that an optimizer moves
-	Operations int64   // floating-point operations forward, for one example
+	Kernel     int     // positions covered by a window; zero if there is no window
+	Stride     float64 // input positions per output position on one side
+	Groups     int     // groups of channels; zero if each channel is separate
+	Parameter  float64 // parameter of an activation or a dropout
+	From, To   int     // input and output positions, height times width
+	Before     int     // tokens on the longest path from the input
+	After      int     // tokens on the longest path to the output
+	Parameters int     // trained parameters
+	Operations int64   // floating-point operations of a forward pass, for one example
 	Grown      bool    // surgery added it
 }
 
-// String is such as "convolution 3>32 kernel 9 at 1024>900".
+// String returns text such as "convolution 3>32 kernel 9 at 1024>900".
 func (t Token) String() string {
 	text := fmt.Sprintf("%v %d>%d", t.Kind, t.In, t.Out)
 	if t.Kernel > 0 {
@@ -41,7 +40,7 @@ func (t Token) String() string {
 	return text
 }
 
-// measures are the values of a token beside its kind, each of the order of one.
+// measures are the values of a token in addition to its kind, each of magnitude one.
 var measures = []struct {
 	name  string
 	value func(t Token) float64
@@ -62,7 +61,7 @@ var measures = []struct {
 	{"grown", func(t Token) float64 { return flag(t.Grown) }},
 }
 
-// log2 of nothing is that of one: sizes of zero do not occur in a network that runs.
+// log2 treats zero as a small positive number; sizes of zero do not occur in a network that runs.
 func log2(x float64) float64 { return math.Log2(math.Max(x, 1.0/1024)) }
 
 func flag(b bool) float64 {
@@ -72,8 +71,8 @@ func flag(b bool) float64 {
 	return 0
 }
 
-// Names returns the names of the Values, in their order: the kinds of trees, the measures, and with graphs set the
-// kinds that only graphs have.
+// Names returns the names of the Values, in order: the kinds of trees, the measures, and with graphs set the kinds that
+// only graphs have.
 func Names(graphs bool) []string {
 	var names []string
 	for _, name := range kindNames[:graphKinds] {
@@ -93,8 +92,8 @@ func Names(graphs bool) []string {
 // OfGraphs reports whether the token's kind is one that only graphs have.
 func (t Token) OfGraphs() bool { return t.Kind >= graphKinds }
 
-// Values is the token in numbers: a one for its kind, and its measures. Without graphs, kinds that only
-// graphs have are Other.
+// Values returns the token as numbers: a one for its kind, and its measures. Without graphs, kinds that only graphs
+// have count as Other.
 func (t Token) Values(graphs bool) []float64 {
 	values := make([]float64, graphKinds, len(Names(graphs)))
 	if !t.OfGraphs() {
@@ -113,8 +112,7 @@ func (t Token) Values(graphs bool) []float64 {
 	return values
 }
 
-// newToken measures a layer. What a layer of an unknown kind does not say of itself
-// is read from its shapes.
+// newToken measures a layer. For a layer of unknown kind, missing sizes come from its shapes.
 func newToken(path string, l model.Layer, in, out model.Shape, grown bool) Token {
 	t := Token{Path: path, Kind: kindOf(l), In: in[0], Out: out[0], From: positions(in), To: positions(out),
 		Groups: l.Channels().Groups, Operations: l.Operations(in, out), Grown: grown}

@@ -1,5 +1,5 @@
-// Package bpe turns text into tokens by a byte-level byte pair encoding, as GPT-2 does (Radford et al. 2019;
-// Sennrich, Haddow and Birch 2016), from the vocabulary files that its users have.
+// Package bpe turns text into tokens by a byte-level byte pair encoding, as GPT-2 does (Radford et al. 2019; Sennrich,
+// Haddow and Birch 2016), with the vocabulary files of its users.
 package bpe
 
 import (
@@ -10,19 +10,19 @@ import (
 
 // Encoding is a vocabulary with its merges. Read makes it; one goroutine uses it at a time.
 type Encoding struct {
-	tokens  []string         // bytes of each token, by its number; empty for a number without one
-	numbers map[string]int32 // of tokens, by their bytes
+	tokens  []string         // bytes of each token, by its number; empty for an unused number
+	numbers map[string]int32 // numbers of tokens, by their bytes
 	ranks   map[pair]merge
 	bytes   [256]int32 // token of each byte
-	added   []added    // tokens that are found in the text before it is split
+	added   []added    // tokens that are matched before the text is split
 	whole   bool       // a word that is a token is not merged
-	prefix  bool       // a space is put before a text that has none
+	prefix  bool       // adds a space before a text that has none
 	known   map[string][]int32
 }
 
 type pair [2]int32
 
-// merge makes one token of two; lower ranks come first.
+// merge merges two tokens into one; lower ranks come first.
 type merge struct{ rank, into int32 }
 
 type added struct {
@@ -50,7 +50,7 @@ func (e *Encoding) Encode(list []int32, text string) []int32 {
 	return list
 }
 
-// firstAdded finds the first added token, the longest of several; at the end of the text for none.
+// firstAdded finds the first added token, the longest of several; if there is none, it returns the end of the text.
 func (e *Encoding) firstAdded(text string) (at int, which *added) {
 	at = len(text)
 	for k := range e.added {
@@ -75,10 +75,10 @@ func (e *Encoding) plain(list []int32, text string) []int32 {
 	return list
 }
 
-// The cache of words: most texts repeat few.
+// The cache of words: most texts repeat a few words.
 const (
 	cachedWords = 1 << 16
-	cachedBytes = 64 // longest word that is kept
+	cachedBytes = 64 // longest cached word
 )
 
 func (e *Encoding) word(list []int32, w string) []int32 {
@@ -99,7 +99,7 @@ func (e *Encoding) word(list []int32, w string) []int32 {
 
 // symbol is a token of a word that is being merged, in a doubly linked list.
 type symbol struct {
-	token      int32 // -1 for one that was merged into its left neighbour
+	token      int32 // -1 if merged into its left neighbour
 	last, next int   // -1 for none
 }
 
@@ -107,7 +107,7 @@ type symbol struct {
 type candidate struct {
 	merge
 	at    int
-	token pair // as it was found: a pair that has changed since is passed over
+	token pair // pair when it was found; a pair that has changed since is skipped
 }
 
 type candidates []candidate
@@ -124,7 +124,8 @@ func (c *candidates) Pop() any {
 	return last
 }
 
-// merged merges the pair of the lowest rank, the leftmost of equals, until none is left. The time grows as n log n.
+// merged merges the pair of the lowest rank, the leftmost of equal ones, until there are no pairs left. Its time is O(n
+// log n).
 func (e *Encoding) merged(list []int32, w string) []int32 {
 	symbols := make([]symbol, len(w))
 	for k := range len(w) {
@@ -164,7 +165,7 @@ func (e *Encoding) merged(list []int32, w string) []int32 {
 	return list
 }
 
-// newEncoding makes an encoding of a vocabulary and its merges, both in the printable letters that stand for bytes.
+// newEncoding makes an encoding of a vocabulary and its merges, both in the printable letters that represent bytes.
 func newEncoding(vocabulary map[string]int32, merges [][2]string, extra []added) (*Encoding, error) {
 	e := &Encoding{numbers: map[string]int32{}, ranks: map[pair]merge{}, added: extra, known: map[string][]int32{}}
 	special := map[int32]bool{}
@@ -206,14 +207,14 @@ func newEncoding(vocabulary map[string]int32, merges [][2]string, extra []added)
 	return e, nil
 }
 
-// mostTokens bounds a vocabulary.
+// mostTokens limits a vocabulary.
 const mostTokens = 1 << 21
 
-// mostGaps bounds the numbers without a token: a network has a row for each. Vocabularies that are filled up
-// to a round number have fewer.
+// mostGaps limits the numbers without a token, because a network has a row for each. Vocabularies that are padded to a
+// round number have fewer.
 const mostGaps = 10_000
 
-// checkGaps returns an error where the numbers of a vocabulary are far apart.
+// checkGaps returns an error if the numbers of a vocabulary are far apart.
 func (e *Encoding) checkGaps() error {
 	gaps := 0
 	for _, text := range e.tokens {

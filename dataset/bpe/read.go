@@ -13,14 +13,14 @@ import (
 	"graft/internal/files"
 )
 
-// largestFile bounds a file of a vocabulary, in bytes.
+// largestFile limits a file of a vocabulary, in bytes.
 const largestFile = 64 << 20
 
 // EndOfText is GPT-2's token between documents.
 const EndOfText = "<|endoftext|>"
 
-// Read reads Hugging Face's tokenizer.json, or GPT-2's vocab.json with merges.txt beside it. A tokenizer that splits
-// words otherwise than GPT-2 is refused.
+// Read reads Hugging Face's tokenizer.json, or GPT-2's vocab.json with merges.txt in the same folder. It rejects a
+// tokenizer that splits words differently from GPT-2.
 func Read(fsys files.FS, path string) (*Encoding, error) {
 	data, err := files.ReadAll(fsys, path, largestFile)
 	if err != nil {
@@ -101,7 +101,7 @@ func splitMerge(text string) ([2]string, error) {
 	return [2]string{first, second}, nil
 }
 
-// tokenizer holds what tokenizer.json may say.
+// tokenizer holds the supported content of tokenizer.json.
 type tokenizer struct {
 	Added []struct {
 		ID         int32
@@ -128,7 +128,7 @@ type tokenizer struct {
 	}
 }
 
-// refused says why a tokenizer is not GPT-2's kind; empty if it is.
+// refused returns the reason why a tokenizer is not of GPT-2's kind; empty if it is.
 func (t *tokenizer) refused() string {
 	given := func(text *string) bool { return text != nil && *text != "" }
 	m, p := t.Model, t.PreTokenizer

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// contractions are words of their own.
+// contractions are separate words.
 var contractions = []string{"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"}
 
 // word is the length of a text's first word. GPT-2 splits by the expression
@@ -72,8 +72,8 @@ func run(text string, of class) int {
 	return n
 }
 
-// letters are the printable letters by which files of vocabularies write bytes: printable ones stand for themselves,
-// the others follow from 256 on.
+// letters are the printable letters that represent bytes in vocabulary files: printable bytes represent themselves, the
+// others follow from 256 on.
 var letters, bytesByLetter = func() (to [256]rune, from map[rune]byte) {
 	from = map[rune]byte{}
 	next := rune(256)
@@ -88,7 +88,7 @@ var letters, bytesByLetter = func() (to [256]rune, from map[rune]byte) {
 	return to, from
 }()
 
-// bytesOf returns the bytes that letters stand for, and false if one stands for none.
+// bytesOf returns the bytes that letters represent; false if a letter represents none.
 func bytesOf(text string) (string, bool) {
 	var b strings.Builder
 	for _, r := range text {

@@ -1,5 +1,5 @@
-// Package candidates lets an agent of candidates learn: it imitates a teacher, then improves by policy
-// gradients, and stops by validation. What is scheduled, and how, is the [Course]'s.
+// Package candidates trains an agent that scores candidates: it imitates a teacher, then improves by policy gradients,
+// and stops by validation. The [Course] defines the scheduling problem.
 package candidates
 
 import (
@@ -16,40 +16,40 @@ import (
 	"graft/torch/weights"
 )
 
-// Learner learns a scheduler: lessons of a teacher, then rounds of reinforcement learning. What it has
-// learned in the end is what was best on the workloads of validation. It implements [learn.Learner].
+// Learner learns a scheduler: lessons of a teacher, then rounds of reinforcement learning. The result is the best agent
+// on the validation workloads. It implements [learn.Learner].
 type Learner struct {
 	Options
 	progress
 
 	course   Course
 	model    *learn.Set
-	best     []byte // the best agent so far, as Policy writes it; nil before the first validation
+	best     []byte // best agent so far, as Policy writes it; nil before the first validation
 	chance   *rand.PCG
 	rollouts []*learn.Rollout
 	figures  [columns]float64
 }
 
-// progress is the state of learning beside the weights.
+// progress is the state of learning, except the weights.
 type progress struct {
-	Version int     `json:"version"` // of this format
-	Step    int     `json:"step"`    // taken
-	Best    float64 `json:"best"`    // mean time to completion on the workloads of validation
-	BestAt  int     `json:"best_at"` // step of it
-	Worse   int     `json:"worse"`   // validations of rounds since then
-	Why     string  `json:"why"`     // learning ended; empty while it goes on
+	Version int     `json:"version"` // version of this format
+	Step    int     `json:"step"`    // steps taken
+	Best    float64 `json:"best"`    // lowest mean time to completion on the validation workloads
+	BestAt  int     `json:"best_at"` // step of Best
+	Worse   int     `json:"worse"`   // validations of rounds since Best
+	Why     string  `json:"why"`     // reason why learning ended; empty while it continues
 }
 
-// FigureNames are the names of the values that Figures returns. Those that a step does not have are not a
-// number: validation and its best, in slots; loss of imitation; then, of a round, the mean time to
-// completion in training in units of the lower bound, the entropy in nats, the divergence from the policy
-// that played, the share of clipped ratios and the error of values.
+// FigureNames returns the names of the values of Figures: validation and its best, in slots; loss of imitation; then,
+// for a round, the mean time to completion in training in units of the lower bound, the entropy in nats, the divergence
+// from the policy that played, the share of clipped ratios and the error of values. Values that a step does not have
+// are NaN.
 func FigureNames() []string {
 	return []string{"validation_jct", "best_jct", "imitation_loss", "training_excess", "entropy", "kl", "clip_fraction",
 		"value_loss"}
 }
 
-// Places of the figures.
+// Indices of the figures.
 const (
 	ofValidation = iota
 	ofBest
@@ -62,20 +62,20 @@ const (
 	columns
 )
 
-// Course is the matter that is learned.
+// Course is the scheduling problem that an agent learns.
 type Course interface {
 	// Shape describes the observations.
 	Shape() Shape
-	// Workloads returns the number of workloads to learn from.
+	// Workloads returns the number of training workloads.
 	Workloads() int
-	// Env makes an environment that draws from these.
+	// Env makes an environment that draws from the training workloads.
 	Env() (learn.Env, error)
-	// Lesson lets an agent play a workload, with the teacher's actions in a share of the decisions, and
-	// returns all decisions with the teacher's actions as examples.
+	// Lesson lets an agent play a workload, with the teacher's actions in a share of the decisions. It returns all
+	// decisions with the teacher's actions as examples.
 	Lesson(ctx context.Context, workload int, agent learn.Agent, follow float64,
 		random *rand.Rand) ([]learn.Example, error)
-	// Validate returns the mean cost of an agent's likeliest actions on the workloads of validation;
-	// infinite where they do not come to an end.
+	// Validate returns the mean cost of an agent's likeliest actions on the validation workloads; infinite if they do
+	// not finish.
 	Validate(ctx context.Context, agent *learn.Set) (float64, error)
 }
 
@@ -98,7 +98,7 @@ func NewLearner(c Course, o Options, seed uint64) (*Learner, error) {
 	return l, l.prepare(seed)
 }
 
-// Model returns the agent as it is now.
+// Model returns the current agent.
 func (l *Learner) Model() *learn.Set { return l.model }
 
 // prepare makes the rollouts.
@@ -122,7 +122,7 @@ func (l *Learner) prepare(seed uint64) error {
 	return nil
 }
 
-// firstStream is the first pair of streams of random numbers that rollouts use.
+// firstStream is the first pair of streams of random numbers for rollouts.
 const firstStream = 1
 
 // Steps implements [learn.Learner].
@@ -169,7 +169,7 @@ func (l *Learner) Advance(ctx context.Context) (err error) {
 	return nil
 }
 
-// turn begins the rounds with the best of the lessons.
+// turn starts the rounds with the best agent of the lessons.
 func (l *Learner) turn() error {
 	learn.BeginAnew(l.model, l.Rate)
 	if l.best == nil {
@@ -182,7 +182,7 @@ func (l *Learner) turn() error {
 	return learn.RestoreParams(l.model, best, policyPrefix)
 }
 
-// lesson imitates the teacher on a workload. The agent plays more and more of it by itself.
+// lesson imitates the teacher on a workload. The agent plays an increasing share of it by itself.
 func (l *Learner) lesson(ctx context.Context) error {
 	random := rand.New(l.chance)
 	examples, err := l.course.Lesson(ctx, l.Step%l.course.Workloads(), l.model.Twin(), 1/float64(1+l.Step), random)
@@ -219,7 +219,7 @@ func (l *Learner) round(ctx context.Context) error {
 	return err
 }
 
-// play plays a round. Returns are nil where values do not learn.
+// play plays a round. Returns are nil if values do not learn.
 func (l *Learner) play(ctx context.Context) (steps []learn.Step, advantages, returns []float64, err error) {
 	if !l.grouped() {
 		if steps, err = learn.PlayAll(ctx, l.rollouts, l.Actions, 1); err == nil {
@@ -241,7 +241,7 @@ func (l *Learner) play(ctx context.Context) (steps []learn.Step, advantages, ret
 	return steps, advantages, nil, nil
 }
 
-// drawSegments are the beginnings of segments of an episode, with so many actions in all at most.
+// drawSegments returns the starts of drawn segments of an episode, with at most actions actions in total.
 func drawSegments(length, actions int, random *rand.Rand) (begins []int) {
 	count := (length + segment - 1) / segment
 	order := random.Perm(count)[:min(count, (actions+segment-1)/segment)]
@@ -252,7 +252,7 @@ func drawSegments(length, actions int, random *rand.Rand) (begins []int) {
 	return begins
 }
 
-// validate schedules the workloads of validation, and keeps the agent if it is the best.
+// validate runs the agent on the validation workloads, and keeps the agent if it is the best.
 func (l *Learner) validate(ctx context.Context) error {
 	mean, err := l.course.Validate(ctx, l.model)
 	if err != nil {
@@ -271,12 +271,12 @@ func (l *Learner) validate(ctx context.Context) error {
 	return nil
 }
 
-// policy is the agent as it is now.
+// policy returns the current agent.
 func (l *Learner) policy() *Policy {
 	return &Policy{Agent: l.model, shape: l.course.Shape(), hidden: l.Hidden}
 }
 
-// Policy is the best agent on the workloads of validation.
+// Policy returns the best agent on the validation workloads.
 func (l *Learner) Policy() (*Policy, error) {
 	if l.best == nil {
 		return nil, errors.New("learn a scheduler: no agent completed all jobs of validation; learn longer, " +
@@ -289,13 +289,13 @@ func (l *Learner) Policy() (*Policy, error) {
 	return l.course.Shape().ReadPolicy(set)
 }
 
-// version of the learner's state.
+// version is the version of the learner's state.
 const version = 1
 
-// saved is the learner's state beside tensors.
+// saved is the learner's state outside tensors.
 type saved struct {
 	progress
-	Infinite bool                 `json:"infinite"` // best is: JSON has no number for it
+	Infinite bool                 `json:"infinite"` // Best is infinite, which JSON cannot represent
 	Chance   []byte               `json:"chance"`
 	Rollouts []learn.RolloutState `json:"rollouts"`
 	Policy   []byte               `json:"policy"`
@@ -320,7 +320,7 @@ func (l *Learner) Save() (*weights.Set, error) {
 	return set, nil
 }
 
-// modelPrefix begins the names of the agent's tensors in the file of a learner.
+// modelPrefix is the prefix of the agent's tensors in a learner's file.
 const modelPrefix = "agent."
 
 // Restore implements [learn.Learner].

@@ -12,7 +12,7 @@ import (
 	"graft/torch"
 )
 
-// Ways of learning after imitation.
+// Methods of learning after imitation.
 const (
 	PPO         = "ppo"
 	ActorCritic = "actor-critic"
@@ -26,53 +26,53 @@ const (
 	ByCritic   = "critic"
 )
 
-// What computes gradients.
+// Code that computes gradients.
 const (
 	InGo       = "go"
 	InLibTorch = "libtorch"
 )
 
-// Teachers that are no schedulers: the best scheduler of each workload, and nobody.
+// Teachers that are not schedulers: the best scheduler of each workload, and none.
 const (
 	BestTeacher = "best"
 	NoTeacher   = "none"
 )
 
-// Options of learning a scheduler: first a teacher is imitated, then rounds of reinforcement learning
-// improve on it.
+// Options of learning a scheduler: the agent first imitates a teacher, then rounds of reinforcement learning improve
+// it.
 type Options struct {
-	// scheduler to imitate first; best imitates on each workload the one with the smallest mean time to completion,
-	// none nobody; empty means best
+	// scheduler to imitate first; best imitates, on each workload, the scheduler with the smallest mean time to
+	// completion; none skips imitation; empty means best
 	Teacher    string
-	Lessons    int     // workloads that are played to imitate the teacher; zero means 20
+	Lessons    int     // workloads played to imitate the teacher; zero means 20
 	LessonRate float64 // Adam's learning rate of imitation; zero means 0.001
-	// what improves the agent then; none only imitates; empty means ppo
+	// method that improves the agent after imitation; none only imitates; empty means ppo
 	Method string `config:",one=ppo|actor-critic|reinforce|none"`
-	// Baseline selects the comparison of PPO for the rewards after an action: workload takes those of other
-	// episodes of the same workload, critic those that a network expects. Empty means workload.
+	// Baseline selects the comparison value of PPO for the rewards after an action: workload uses the rewards of other
+	// episodes of the same workload; critic uses the rewards that a network predicts. Empty means workload.
 	Baseline string  `config:",one=workload|critic"`
-	Rounds   int     // rounds of it, at most; zero means 40
-	Rate     float64 // Adam's learning rate in them; zero means 0.0003
-	Hidden   int     // width of the layers of the agent; zero means 32
-	// Compute selects the code that computes gradients: go has the same bits on every processor, libtorch is several
-	// times as fast, the more the wider the layers. Empty means go.
+	Rounds   int     // maximum number of rounds; zero means 40
+	Rate     float64 // Adam's learning rate in the rounds; zero means 0.0003
+	Hidden   int     // width of the agent's layers; zero means 32
+	// Compute selects the code that computes gradients: go gives the same bits on every processor; libtorch is several
+	// times as fast, especially with wide layers. Empty means go.
 	Compute string `config:",one=go|libtorch"`
-	Envs    int    // episodes that are played at once in a round; zero means 8
-	// actions in each of them in a round, where the baseline is not workload, which plays to the end; zero means 2048
+	Envs    int    // episodes played at once in a round; zero means 8
+	// actions per episode and round, unless the baseline is workload, which plays to the end; zero means 2048
 	Actions int
 	Epochs  int     // passes over the actions of a round; zero means 2
-	Batch   int     // actions in a gradient; zero means 256
-	Gamma   float64 // discount of a slot; zero means 0.99
-	// weight of what follows an action against its estimate, as in generalised advantages; zero means 0.99
+	Batch   int     // actions per gradient; zero means 256
+	Gamma   float64 // discount per slot; zero means 0.99
+	// weight of later rewards against the estimate of an action, as in generalised advantages; zero means 0.99
 	Lambda   float64
-	Clip     float64 // how far PPO may change the probability of an action in a round; zero means 0.2
+	Clip     float64 // maximum change of an action's probability by PPO in a round; zero means 0.2
 	Entropy  float64 // weight of the entropy of decisions; zero means 0.003
 	Every    int     // lessons or rounds between validations; zero means 5
-	Patience int     // validations of rounds without a better one after which learning ends; zero means 2
-	Slots    int     // slots after which a workload is cut; zero means 2000
+	Patience int     // validations of rounds without improvement before learning ends; zero means 2
+	Slots    int     // maximum slots of a workload, which is then cut; zero means 2000
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults replaces zeros by their defaults.
 func (o *Options) EnsureDefaults() {
 	o.Teacher, o.Method, o.Baseline = cmp.Or(o.Teacher, BestTeacher), cmp.Or(o.Method, PPO),
 		cmp.Or(o.Baseline, ByWorkload)
@@ -115,7 +115,7 @@ func (o *Options) Validate() error {
 	return errors.Join(faults...)
 }
 
-// batches makes what computes the batches of a network; nil is Go.
+// batches returns the constructor of a network's batch computation; nil means Go.
 func (o *Options) batches() func(*dense.Network) (dense.Batcher, error) {
 	if o.Compute == InLibTorch {
 		return tensors.Batches(torch.CPU)
@@ -123,7 +123,7 @@ func (o *Options) batches() func(*dense.Network) (dense.Batcher, error) {
 	return nil
 }
 
-// lessons is the number of lessons that there will be.
+// lessons is the number of lessons.
 func (o *Options) lessons() int {
 	if o.Teacher == NoTeacher {
 		return 0
@@ -131,7 +131,7 @@ func (o *Options) lessons() int {
 	return o.Lessons
 }
 
-// rounds is the number of rounds that there may be.
+// rounds is the maximum number of rounds.
 func (o *Options) rounds() int {
 	if o.Method == OnlyImitate {
 		return 0
@@ -139,8 +139,7 @@ func (o *Options) rounds() int {
 	return o.Rounds
 }
 
-// segment is the number of consecutive actions that stay together in a batch: most of their candidates
-// are the same.
+// segment is the number of consecutive actions that stay together in a batch: they share most of their candidates.
 const segment = 32
 
 // grouped reports whether rounds play whole episodes of one workload.
@@ -160,5 +159,5 @@ func (o *Options) gradient() learn.GradientOptions {
 	return g
 }
 
-// Steps is the number of lessons and rounds, at most. It is of options with defaults.
+// Steps is the maximum number of lessons and rounds. Call EnsureDefaults first.
 func (o *Options) Steps() int { return o.lessons() + o.rounds() }

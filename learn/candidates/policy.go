@@ -14,23 +14,23 @@ import (
 // Policy is a learned scheduler.
 type Policy struct {
 	Agent *learn.Set
-	Notes map[string]string // where it comes from; its file keeps them
+	Notes map[string]string // origin of the policy, stored in its file
 
 	shape  Shape
 	hidden int
 }
 
-// Shape describes the observations of a world, and names it in files.
+// Shape describes the observations of a world, and names the world in files.
 type Shape struct {
-	World             string // such as elastic, in the keys of files' headers
-	Noun              string // of what is scheduled, for errors
+	World             string // name such as elastic, used in the header keys of files
+	Noun              string // noun for the scheduled items, for errors
 	Globals, Features int    // values of the state, and of a candidate
 }
 
-// policyKey is the text of a file's header by which a policy is known, as JSON.
+// policyKey is the header key that identifies a policy's file; its value is JSON.
 func (s Shape) policyKey() string { return "graft." + s.World + ".scheduler" }
 
-// learnerKey is that of learning which was interrupted.
+// learnerKey is the header key of an interrupted learner's file.
 func (s Shape) learnerKey() string { return "graft." + s.World + ".learner" }
 
 func (s Shape) model(o learn.SetOptions, random *rand.Rand) (*learn.Set, error) {
@@ -38,10 +38,10 @@ func (s Shape) model(o learn.SetOptions, random *rand.Rand) (*learn.Set, error) 
 	return learn.NewSet(o, random)
 }
 
-// policyPrefix begins the names of a policy's tensors.
+// policyPrefix is the prefix of a policy's tensors.
 const policyPrefix = "scheduler."
 
-// policyShape says which agent the tensors of a file are of.
+// policyShape is the shape of the agent whose tensors a file holds.
 type policyShape struct {
 	Version, Globals, Features, Hidden int
 }
@@ -72,10 +72,10 @@ func readSet(text []byte) (*weights.Set, error) {
 	return weights.ReadFrom(bytes.NewReader(text), int64(len(text)), weights.Options{})
 }
 
-// largestHidden bounds the agent of a file.
+// largestHidden limits the agent of a file.
 const largestHidden = 1 << 12
 
-// ReadPolicy is the policy of a file.
+// ReadPolicy reads the policy of a file.
 func (s Shape) ReadPolicy(set *weights.Set) (*Policy, error) {
 	text, ok := set.Metadata[s.policyKey()]
 	if !ok {

@@ -8,15 +8,15 @@ import (
 // SchedulerLearner is a learner of a scheduler.
 type SchedulerLearner interface {
 	learn.Learner
-	// Learned returns the best scheduler on the workloads of validation.
+	// Learned returns the best scheduler on the validation workloads.
 	Learned() (*Scheduler, error)
 }
 
-// Scheduler is a scheduler that was learned.
+// Scheduler is a learned scheduler.
 type Scheduler struct {
 	Set  *weights.Set // content of its file
-	Cost float64      // mean on the workloads of validation, such as a mean time to completion
-	Step int          // after which it was learned
+	Cost float64      // mean cost on the validation workloads, such as a mean time to completion
+	Step int          // steps after which it was learned
 }
 
 // Learned implements [SchedulerLearner].
@@ -29,10 +29,10 @@ func (l *Learner) Learned() (*Scheduler, error) {
 	return &Scheduler{Set: set, Cost: l.Best, Step: l.BestAt}, err
 }
 
-// Rivals are other schedulers on the workloads of validation of a learned one.
+// Rivals holds the results of other schedulers on the validation workloads.
 type Rivals struct {
-	Train, Validation int                // workloads to learn from and to choose by
-	Unit              string             // of costs, such as s or share
-	Bound             float64            // mean cost that no scheduler is below; zero where none is known
+	Train, Validation int                // numbers of training and validation workloads
+	Unit              string             // unit of costs, such as s or share
+	Bound             float64            // lower bound of the mean cost; zero means unknown
 	Costs             map[string]float64 // mean cost of each scheduler
 }

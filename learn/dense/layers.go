@@ -5,21 +5,21 @@ import (
 	"math/rand/v2"
 )
 
-// Full is a fully connected layer: a matrix of a row for each input, then a bias.
+// Full is a fully connected layer: a matrix with one row per input, then a bias.
 type Full struct {
 	Width int     // outputs
-	Scale float64 // standard deviation of the first weights, cut at two of them; zero means 1/sqrt(inputs)
-	Gain  float64 // of an orthogonal matrix in place of those; zero means none
+	Scale float64 // standard deviation of the initial weights, truncated at two of them; zero means 1/sqrt(inputs)
+	Gain  float64 // gain of an orthogonal initial matrix instead; zero means none
 }
 
 // Outputs returns the width.
 func (f Full) Outputs(int) int { return f.Width }
 
-// Sizes returns those of the matrix and the bias.
+// Sizes returns the sizes of the matrix and the bias.
 func (f Full) Sizes(inputs int) []int { return []int{inputs * f.Width, f.Width} }
 
-// Init draws the matrix, orthogonal or from a normal distribution that is cut at two deviations; the
-// bias is zero.
+// Init draws the matrix, orthogonal or from a normal distribution truncated at two standard deviations; the bias is
+// zero.
 func (f Full) Init(params [][]float64, inputs int, random *rand.Rand) {
 	clear(params[1])
 	if f.Gain != 0 {
@@ -39,9 +39,8 @@ func (f Full) Init(params [][]float64, inputs int, random *rand.Rand) {
 	}
 }
 
-// orthogonal fills a matrix whose rows, or columns if those are fewer, are orthogonal and of length
-// gain, evenly drawn: normal vectors made orthogonal one after the other (Saxe, McClelland and Ganguli,
-// ICLR 2014).
+// orthogonal fills a matrix with orthogonal rows, or columns if there are fewer columns, of length gain and uniformly
+// drawn: normal vectors, made orthogonal one after the other (Saxe, McClelland and Ganguli, ICLR 2014).
 func orthogonal(w []float64, rows, columns int, gain float64, random *rand.Rand) {
 	count, length := rows, columns
 	at := func(k, i int) *float64 { return &w[k*columns+i] }
@@ -69,14 +68,14 @@ func orthogonal(w []float64, rows, columns int, gain float64, random *rand.Rand)
 	}
 }
 
-// Forward skips inputs that are zero, as most are behind a ReLU or in a window with few jobs.
+// Forward skips inputs that are zero; most are after a ReLU or in a window with few jobs.
 func (f Full) Forward(params [][]float64, x, y []float64) {
 	copy(y, params[1])
 	addRows(y, x, 1, params[0], f.Width)
 }
 
-// addRows adds rows of a matrix of so many columns, as far as y is wide, times every so many values of x. It
-// takes them in their order, and skips those that are zero.
+// addRows adds rows of a matrix with width columns, limited to the length of y, times every every-th value of x. It
+// adds them in order, and skips values that are zero.
 func addRows(y, x []float64, every int, w []float64, width int) {
 	waiting := 0
 	var values [4]float64
@@ -96,8 +95,7 @@ func addRows(y, x []float64, every int, w []float64, width int) {
 	}
 }
 
-// addFour adds four scaled rows, one after the other as AddScaled does, with a load and a store of y
-// in place of four.
+// addFour adds four scaled rows, in the order of AddScaled, with one load and store of y instead of four.
 func addFour(y []float64, v [4]float64, rows [4][]float64) {
 	a, b, c, d := rows[0][:len(y)], rows[1][:len(y)], rows[2][:len(y)], rows[3][:len(y)]
 	for k := range y {
@@ -105,7 +103,7 @@ func addFour(y []float64, v [4]float64, rows [4][]float64) {
 	}
 }
 
-// Backward skips them too.
+// Backward also skips them.
 func (f Full) Backward(params, grads [][]float64, x, _, dy, dx []float64) {
 	AddScaled(grads[1], 1, dy)
 	for i, v := range x {
@@ -118,8 +116,8 @@ func (f Full) Backward(params, grads [][]float64, x, _, dy, dx []float64) {
 	}
 }
 
-// AddScaled adds v times x to y. The explicit conversion keeps compilers from fusing, which rounds
-// otherwise on some processors.
+// AddScaled adds v times x to y. The explicit conversion prevents fused operations, which round differently on some
+// processors.
 func AddScaled(y []float64, v float64, x []float64) {
 	x = x[:len(y)]
 	for k := range y {
@@ -127,7 +125,7 @@ func AddScaled(y []float64, v float64, x []float64) {
 	}
 }
 
-// Dot is the sum of products, of four interleaved sums, which a processor computes at once.
+// Dot is the sum of products, computed as four interleaved sums, which a processor computes in parallel.
 func Dot(a, b []float64) float64 {
 	b = b[:len(a)]
 	var s0, s1, s2, s3 float64
@@ -150,7 +148,7 @@ type ReLU struct{}
 // Outputs returns the inputs.
 func (ReLU) Outputs(inputs int) int { return inputs }
 
-// Sizes returns none.
+// Sizes returns nil.
 func (ReLU) Sizes(int) []int { return nil }
 
 // Init does nothing.
@@ -163,7 +161,7 @@ func (ReLU) Forward(_ [][]float64, x, y []float64) {
 	}
 }
 
-// Backward passes gradients of positive values.
+// Backward passes on the gradients of positive values.
 func (ReLU) Backward(_, _ [][]float64, _, y, dy, dx []float64) {
 	for k := range dx {
 		if dx[k] = dy[k]; y[k] <= 0 {
@@ -178,7 +176,7 @@ type Tanh struct{}
 // Outputs returns the inputs.
 func (Tanh) Outputs(inputs int) int { return inputs }
 
-// Sizes returns none.
+// Sizes returns nil.
 func (Tanh) Sizes(int) []int { return nil }
 
 // Init does nothing.
@@ -194,17 +192,17 @@ func (Tanh) Backward(_, _ [][]float64, _, y, dy, dx []float64) {
 	}
 }
 
-// Affine is a shift and a factor for each value, in this order of parameters: a batch normalization
-// whose statistics stay at mean zero and variance one.
+// Affine is a shift and a factor per value, with parameters in this order: a batch normalization whose statistics stay
+// at mean zero and variance one.
 type Affine struct {
 	Eps   float64 // added to the variance of one
-	Noise float64 // standard deviation of the first factors around one
+	Noise float64 // standard deviation of the initial factors around one
 }
 
 // Outputs returns the inputs.
 func (Affine) Outputs(inputs int) int { return inputs }
 
-// Sizes returns those of shift and factor.
+// Sizes returns the sizes of shift and factor.
 func (Affine) Sizes(inputs int) []int { return []int{inputs, inputs} }
 
 // Init draws factors around one; shifts are zero.
@@ -238,20 +236,20 @@ func (a Affine) Backward(params, grads [][]float64, x, _, dy, dx []float64) {
 	}
 }
 
-// Duel turns a value and the advantages of actions into values of actions, whose mean is the value
-// (Wang et al., Dueling Network Architectures, ICML 2016).
+// Duel combines a value and the advantages of actions into values of actions, whose mean is the value (Wang et al.,
+// Dueling Network Architectures, ICML 2016).
 type Duel struct{}
 
-// Outputs returns one less.
+// Outputs returns inputs minus one.
 func (Duel) Outputs(inputs int) int { return inputs - 1 }
 
-// Sizes returns none.
+// Sizes returns nil.
 func (Duel) Sizes(int) []int { return nil }
 
 // Init does nothing.
 func (Duel) Init([][]float64, int, *rand.Rand) {}
 
-// Forward adds each advantage less their mean to the value, the first input.
+// Forward adds each advantage minus their mean to the value, which is the first input.
 func (Duel) Forward(_ [][]float64, x, y []float64) {
 	mean := sum(x[1:]) / float64(len(y))
 	for k := range y {

@@ -1,6 +1,6 @@
-// Package dense computes small networks of fully connected layers, and their gradients, without
-// LibTorch. A decision of a scheduler is one example with many zeros: a call into LibTorch costs more
-// than its arithmetic. The bits are the same on every processor.
+// Package dense computes small networks of fully connected layers, and their gradients, without LibTorch. A scheduler's
+// decision is one example with many zeros: a call into LibTorch costs more than its arithmetic. The bits are the same
+// on every processor.
 package dense
 
 import (
@@ -29,15 +29,15 @@ type Layer interface {
 
 // Network is a stack of layers with its parameters.
 type Network struct {
-	Inputs int // values of an example
+	Inputs int // values per example
 	Layers []Layer
-	Params [][]float64 // of all layers, in order
+	Params [][]float64 // parameters of all layers, in order
 
-	at     []int // of each layer's first parameter
+	at     []int // index of each layer's first parameter
 	widths []int // inputs of each layer, then the outputs of the last
 }
 
-// largest bounds the values of a layer or parameter.
+// largest limits the values of a layer or parameter.
 const largest = 1 << 24
 
 // New makes a network and draws its parameters.
@@ -75,8 +75,8 @@ func (n *Network) Count() (count int) {
 	return count
 }
 
-// Pass holds the values of all layers for a batch. It may be used again for batches of the same size
-// or smaller. One goroutine uses it at a time.
+// Pass holds the values of all layers for a batch. It can be reused for batches of at most the same size. One goroutine
+// uses it at a time.
 type Pass struct {
 	network *Network
 	room    int // largest batch
@@ -90,12 +90,12 @@ type Pass struct {
 type Batcher interface {
 	// Forward computes the outputs of a batch, example after example. They are valid until the next call.
 	Forward(inputs []float64) []float64
-	// Backward adds to gradients, which are shaped as the network's parameters, those of a sum whose
-	// derivatives with respect to the outputs of the last Forward are given.
+	// Backward adds to gradients, which have the shape of the network's parameters, the gradients of a sum. Outputs are
+	// the derivatives of that sum with respect to the outputs of the last Forward.
 	Backward(outputs []float64, gradients [][]float64) error
 }
 
-// Batches are batches of any size, computed in Go.
+// Batches returns a Batcher for batches of any size, computed in Go.
 func Batches(n *Network) (Batcher, error) { return &growing{network: n, pass: n.NewPass(1)}, nil }
 
 type growing struct {
@@ -117,7 +117,7 @@ func (g *growing) Backward(outputs []float64, gradients [][]float64) error {
 	return nil
 }
 
-// NewPass makes room for a batch.
+// NewPass allocates a pass for a batch.
 func (n *Network) NewPass(batch int) *Pass {
 	p := &Pass{network: n, room: batch}
 	for _, width := range n.widths {
@@ -147,14 +147,14 @@ func (p *Pass) Forward(inputs []float64) []float64 {
 	return p.values[len(n.Layers)][:p.batch*n.Outputs()]
 }
 
-// Backward adds to gradients, which are shaped as the network's parameters, those of a sum whose
-// derivatives with respect to the outputs of the last Forward are given.
+// Backward adds to gradients, which have the shape of the network's parameters, the gradients of a sum. Outputs are the
+// derivatives of that sum with respect to the outputs of the last Forward.
 func (p *Pass) Backward(outputs []float64, gradients [][]float64) {
 	p.BackwardTo(nil, outputs, gradients)
 }
 
-// BackwardTo is Backward that also sets inputs to the derivatives with respect to the inputs of the last
-// Forward, unless it is nil.
+// BackwardTo is Backward that also sets inputs, unless it is nil, to the derivatives with respect to the inputs of the
+// last Forward.
 func (p *Pass) BackwardTo(inputs, outputs []float64, gradients [][]float64) {
 	n, above := p.network, outputs
 	for k := len(n.Layers) - 1; k >= 0; k-- {
@@ -167,7 +167,7 @@ func (p *Pass) BackwardTo(inputs, outputs []float64, gradients [][]float64) {
 	}
 }
 
-// slopes are room for the gradients of a layer's inputs.
+// slopes returns memory for the gradients of a layer's inputs.
 func (p *Pass) slopes(layer int) []float64 {
 	if p.below == nil {
 		p.below = make([][]float64, len(p.values))
@@ -178,7 +178,7 @@ func (p *Pass) slopes(layer int) []float64 {
 	return p.below[layer][:p.batch*p.network.widths[layer]]
 }
 
-// backward goes through one layer.
+// backward runs through one layer.
 func (p *Pass) backward(k int, gradients [][]float64, above, below []float64) {
 	n := p.network
 	in, out, params := n.widths[k], n.widths[k+1], n.Params[n.at[k]:]
@@ -195,10 +195,10 @@ func (p *Pass) backward(k int, gradients [][]float64, above, below []float64) {
 	}
 }
 
-// NewGradients are zeros in the shape of the parameters.
+// NewGradients returns zeros in the shape of the parameters.
 func (n *Network) NewGradients() [][]float64 { return like(n.Params) }
 
-// Finite returns an error that names the first parameter, or gradient of one, that is not finite.
+// Finite returns an error that names the first parameter, or its gradient, that is not finite.
 func Finite(what string, values [][]float64) error {
 	for k, list := range values {
 		for at, v := range list {
@@ -227,7 +227,7 @@ func (n *Network) SetParams(params [][]float64) error {
 	return errors.Join(faults...)
 }
 
-// Outputs is the number of values that the network computes of an example.
+// Outputs is the number of values computed per example.
 func (p *Pass) Outputs() int { return p.network.Outputs() }
 
 // Inputs is the number of values of an example.

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// LayerNorm shifts and scales each example to mean zero and variance one, then by a factor and a shift
-// for each value, in this order of parameters (Ba, Kiros and Hinton, 2016).
+// LayerNorm normalizes each example to mean zero and variance one, then applies a factor and a shift per value, with
+// parameters in this order (Ba, Kiros and Hinton, 2016).
 type LayerNorm struct{}
 
 // normEps is added to the variance; the value is PyTorch's.
@@ -15,7 +15,7 @@ const normEps = 1e-5
 // Outputs returns the inputs.
 func (LayerNorm) Outputs(inputs int) int { return inputs }
 
-// Sizes returns those of factor and shift.
+// Sizes returns the sizes of factor and shift.
 func (LayerNorm) Sizes(inputs int) []int { return []int{inputs, inputs} }
 
 // Init sets factors to one and shifts to zero.
@@ -26,7 +26,7 @@ func (LayerNorm) Init(params [][]float64, _ int, _ *rand.Rand) {
 	}
 }
 
-// moments returns the mean and the inverse deviation.
+// moments returns the mean and the inverse standard deviation.
 func moments(x []float64) (mean, scale float64) {
 	n := float64(len(x))
 	mean = sum(x) / n
@@ -45,7 +45,7 @@ func (LayerNorm) Forward(params [][]float64, x, y []float64) {
 	}
 }
 
-// Backward takes out what the gradient has along the mean and along the deviation.
+// Backward removes the gradient's components along the mean and the deviation.
 func (LayerNorm) Backward(params, grads [][]float64, x, _, dy, dx []float64) {
 	mean, scale := moments(x)
 	plain, along := 0.0, 0.0

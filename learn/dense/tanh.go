@@ -4,18 +4,18 @@ import "math"
 
 // Constants of tanh.
 const (
-	farTanh  = 20                    // tangents of larger arguments are one
-	perHalf  = 2 / math.Ln2          // halves of ln 2 in one
-	rounding = 1.5 * (1 << mantissa) // rounds a small number that is added, whose integer the last bits then hold
-	halfHigh = 0x1.62e42feep-2       // half of ln 2, short enough for exact multiples
-	halfLow  = math.Ln2/2 - halfHigh // rest of it
+	farTanh  = 20                    // arguments above this have a tanh of one
+	perHalf  = 2 / math.Ln2          // number of halves of ln 2 in one
+	rounding = 1.5 * (1 << mantissa) // added to a small number, rounds it to an integer in the last bits
+	halfHigh = 0x1.62e42feep-2       // half of ln 2, with few bits so that multiples are exact
+	halfLow  = math.Ln2/2 - halfHigh // remainder of half of ln 2
 	mantissa = 52                    // bits of a float64
 )
 
-// tanh is the hyperbolic tangent, with an error below 2.5 units in the last place. An argument is n halves of
-// ln 2, whose tangent is (2^n-1)/(2^n+1), and a rest, whose tangent is the sixth convergent of Lambert's
-// continued fraction (Mémoire sur quelques propriétés remarquables des quantités transcendentes, 1768). The
-// addition theorem joins both.
+// tanh is the hyperbolic tangent, with an error below 2.5 units in the last place. It splits the argument into n halves
+// of ln 2, with a tangent of (2^n-1)/(2^n+1), and a remainder. The tangent of the remainder is the sixth convergent of
+// Lambert's continued fraction (Mémoire sur quelques propriétés remarquables des quantités transcendentes, 1768). The
+// addition theorem combines both.
 func tanh(x float64) float64 {
 	y := math.Abs(x)
 	if y > farTanh {
@@ -41,7 +41,7 @@ var tanhTable = func() (table [12][4]float64) {
 	return table
 }()
 
-// tanhAll sets y to the tangents of x, which is as long.
+// tanhAll sets y to the tangents of x, which has the same length.
 func tanhAll(y, x []float64) {
 	if vectors && len(x) >= 4 {
 		fours := len(x) / 4

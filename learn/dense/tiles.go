@@ -2,8 +2,8 @@ package dense
 
 import "slices"
 
-// batched is a layer that computes a batch faster than its examples one by one, with the same bits. Its
-// methods report false, and do nothing, if they are not faster for this batch.
+// batched is a layer that computes a batch faster than its examples one by one, with the same bits. Its methods report
+// false, and do nothing, if they are not faster for this batch.
 type batched interface {
 	forwardBatch(params [][]float64, batch int, x, y []float64) bool
 	backwardBatch(s *scratch, params, grads [][]float64, batch int, x, dy, dx []float64) bool
@@ -18,14 +18,14 @@ type strided struct {
 	row, step int
 }
 
-// Shape of a tile of results, whose sums stay in vector registers.
+// Shape of a tile of results; its sums stay in vector registers.
 const (
 	tileRows    = 8
 	tileColumns = 4
 )
 
-// addProduct adds a product of matrices to y: each row gets the rows of w, as wide as y, times the values of
-// a row of x, in their order.
+// addProduct adds a product of matrices to y: each row of y gets the rows of w, which are as wide as y, times the
+// values of a row of x, in their order.
 func addProduct(y []float64, width int, x strided, w []float64) {
 	rows, inner := len(y)/width, len(w)/width
 	if rows == 0 || inner == 0 {
@@ -52,8 +52,8 @@ func addProduct(y []float64, width int, x strided, w []float64) {
 	}
 }
 
-// filled reports whether a batch is faster at once than one by one, where zeros are skipped: not if seven of
-// eight values of its first example are zero.
+// filled reports whether computing the whole batch at once is faster than one by one, which skips zeros. It is not if
+// seven of eight values of the first example are zero.
 func filled(batch int, x []float64) bool {
 	in, others := len(x)/max(1, batch), 0
 	for _, v := range x[:in] {
@@ -91,8 +91,8 @@ func (f Full) backwardBatch(s *scratch, params, grads [][]float64, batch int, x,
 	return true
 }
 
-// slopes sets the gradients of inputs to the sums of [Dot]: each is made of four, of every fourth product,
-// of which the first gets those behind.
+// slopes sets the gradients of inputs to the sums of [Dot]: each consists of four sums over every fourth product; the
+// first sum also gets the remaining products.
 func (f Full) slopes(s *scratch, w, dy, dx []float64, in int) {
 	fours := f.Width / 4
 	s.panel = s.panel[:0]
@@ -102,7 +102,7 @@ func (f Full) slopes(s *scratch, w, dy, dx []float64, in int) {
 	s.columns(w, f.Width, 4*fours, f.Width, 1)
 	s.sums = slices.Grow(s.sums[:0], 4*len(dx))[:4*len(dx)]
 	clear(s.sums)
-	for part := range min(4, 4*fours) { // none where a layer has fewer than four outputs
+	for part := range min(4, 4*fours) { // none if a layer has fewer than four outputs
 		addProduct(s.sums[part*len(dx):][:len(dx)], in, strided{dy[part:], f.Width, 4},
 			s.panel[part*fours*in:][:fours*in])
 	}
@@ -114,7 +114,7 @@ func (f Full) slopes(s *scratch, w, dy, dx []float64, in int) {
 	}
 }
 
-// columns appends every so many of the columns of a matrix to the panel, as rows.
+// columns appends every every-th column of a matrix to the panel, as rows.
 func (s *scratch) columns(m []float64, width, from, to, every int) {
 	for column := from; column < to; column += every {
 		for at := column; at < len(m); at += width {

@@ -2,7 +2,7 @@
 
 package dense
 
-// vectors is false, so that everything is computed in Go and nothing calls the functions below.
+// vectors is false: everything is computed in Go and nothing calls the functions below.
 const vectors = false
 
 func addTile(y *float64, width int, x *float64, row, step int, w *float64, inner int) {}

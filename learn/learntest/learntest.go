@@ -12,11 +12,11 @@ import (
 	"graft/torch/weights"
 )
 
-// kills bounds the steps after which a learner is killed.
+// kills limits the steps after which a learner is killed.
 const kills = 40
 
-// GoesOnToTheBit stops and kills a learner at random steps. In the end it has the figures and the state of
-// one that was not stopped, which is returned.
+// GoesOnToTheBit stops and kills a learner at random steps. At the end it must have the figures and the state of a
+// learner that was not stopped, which is returned.
 func GoesOnToTheBit[L learn.Learner](t *testing.T, fresh func() L) (whole L) {
 	t.Helper()
 	whole = fresh()
@@ -40,7 +40,7 @@ func GoesOnToTheBit[L learn.Learner](t *testing.T, fresh func() L) (whole L) {
 			kept, err = l.Save()
 			require.NoError(t, err)
 		}
-		if kept != nil && random.IntN(3) == 0 && k < kills { // a kill loses what was not saved
+		if kept != nil && random.IntN(3) == 0 && k < kills { // a kill loses unsaved work
 			l = fresh()
 			require.NoError(t, l.Restore(kept))
 		}

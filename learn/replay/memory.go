@@ -1,4 +1,4 @@
-// Package replay keeps the experience of a learner, and draws from it evenly or by priority.
+// Package replay stores the experience of a learner, and draws from it evenly or by priority.
 package replay
 
 import (
@@ -9,24 +9,24 @@ import (
 
 // Source draws random numbers.
 type Source interface {
-	Float64() float64 // from 0 up to 1
+	Float64() float64 // at least 0, below 1
 }
 
-// Memory keeps the last items, and draws each in proportion to its priority (proportional
-// prioritization of Schaul, Quan, Antonoglou and Silver, ICLR 2016). Equal priorities draw evenly.
+// Memory keeps the last items, and draws each in proportion to its priority (proportional prioritization of Schaul,
+// Quan, Antonoglou and Silver, ICLR 2016). With equal priorities it draws evenly.
 type Memory[T any] struct {
 	// sums is a binary tree of sums: the parent of k is (k-1)/2, and the last capacity entries are
 	// the priorities.
 	sums  []float64
 	items []T
-	next  int // place of the next item
-	count int // items that are there
+	next  int // index of the next item
+	count int // number of stored items
 }
 
-// mostItems bounds a memory.
+// mostItems limits a memory.
 const mostItems = 1 << 26
 
-// NewMemory makes an empty memory for so many items.
+// NewMemory makes an empty memory with a capacity.
 func NewMemory[T any](capacity int) (*Memory[T], error) {
 	if capacity < 1 || capacity > mostItems {
 		return nil, fmt.Errorf("make a replay memory: capacity is %d; must be from 1 to %d", capacity, mostItems)
@@ -34,16 +34,16 @@ func NewMemory[T any](capacity int) (*Memory[T], error) {
 	return &Memory[T]{sums: make([]float64, 2*capacity-1), items: make([]T, capacity)}, nil
 }
 
-// Capacity is the number of items that fit in.
+// Capacity is the maximum number of items.
 func (m *Memory[T]) Capacity() int { return len(m.items) }
 
-// Len is the number of items that are there.
+// Len is the number of stored items.
 func (m *Memory[T]) Len() int { return m.count }
 
-// Item is the item at a place.
+// Item returns the item at an index.
 func (m *Memory[T]) Item(place int) T { return m.items[place] }
 
-// Priority is that of the item at a place.
+// Priority is the priority of the item at an index.
 func (m *Memory[T]) Priority(place int) float64 { return m.sums[len(m.items)-1+place] }
 
 // Total is the sum of all priorities.
@@ -57,7 +57,7 @@ func (m *Memory[T]) Most() (most float64) {
 	return most
 }
 
-// Least is the place of the smallest priority, the first of equal ones; zero in an empty memory.
+// Least is the index of the smallest priority, the first of equal ones; zero in an empty memory.
 func (m *Memory[T]) Least() (place int) {
 	for k := range m.count {
 		if m.Priority(k) < m.Priority(place) {
@@ -67,10 +67,10 @@ func (m *Memory[T]) Least() (place int) {
 	return place
 }
 
-// Nth is the place of the nth item from the oldest one, which has number 0.
+// Nth is the index of the nth item, counted from the oldest one, which has number 0.
 func (m *Memory[T]) Nth(n int) int { return (m.next + len(m.items) - m.count + n) % len(m.items) }
 
-// Add stores an item in place of the oldest one where the memory is full.
+// Add stores an item; it replaces the oldest one if the memory is full.
 func (m *Memory[T]) Add(item T, priority float64) error {
 	if err := m.Replace(m.next, item, priority); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (m *Memory[T]) Add(item T, priority float64) error {
 	return nil
 }
 
-// Replace stores an item in place of another one, whose age it takes over.
+// Replace replaces an item; the new item has the age of the old one.
 func (m *Memory[T]) Replace(place int, item T, priority float64) error {
 	if err := m.Set(place, priority); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (m *Memory[T]) Replace(place int, item T, priority float64) error {
 	return nil
 }
 
-// Set changes the priority at a place.
+// Set changes the priority at an index.
 func (m *Memory[T]) Set(place int, priority float64) error {
 	if !(priority >= 0) || math.IsInf(priority, 0) {
 		return fmt.Errorf("store experience: the priority of place %d is %v; must be finite and not negative", place,
@@ -103,14 +103,14 @@ func (m *Memory[T]) Set(place int, priority float64) error {
 	return nil
 }
 
-// Draw is a sample of a memory.
+// Draw is a sample from a memory.
 type Draw struct {
 	Places  []int
-	Weights []float64 // importance of each for an even expectation, at most 1
+	Weights []float64 // importance weight of each item, at most 1, for an unbiased expectation
 }
 
-// Draw draws n items, one from each of n equal parts of the sum of priorities. Weights undo the share
-// beta of what priorities prefer.
+// Draw draws n items, one from each of n equal parts of the sum of priorities. The weights correct the share beta of
+// the priorities' bias.
 func (m *Memory[T]) Draw(n int, beta float64, random Source) (Draw, error) {
 	if m.count == 0 || m.Total() <= 0 {
 		return Draw{}, errors.New("draw experience: the memory is empty, or all priorities are zero")
@@ -130,12 +130,12 @@ func (m *Memory[T]) Draw(n int, beta float64, random Source) (Draw, error) {
 	return d, nil
 }
 
-// find is the place where the running sum of priorities reaches a value.
+// find returns the index at which the running sum of priorities reaches a value.
 func (m *Memory[T]) find(value float64) int {
 	at := 0
 	for 2*at+1 < len(m.sums) {
 		left := 2*at + 1
-		if value <= m.sums[left] || m.sums[left+1] == 0 { // rounding never leads to where nothing is
+		if value <= m.sums[left] || m.sums[left+1] == 0 { // rounding never leads to an empty entry
 			at = left
 		} else {
 			value -= m.sums[left]

@@ -8,9 +8,9 @@ import (
 
 // State is a memory as plain data.
 type State[T any] struct {
-	Items []T       // by place
-	Sums  []float64 // tree of sums, which carry the rounding of all changes
-	Next  int       // place of the next item
+	Items []T       // by index
+	Sums  []float64 // tree of sums, including the rounding errors of all changes
+	Next  int       // index of the next item
 }
 
 // State returns a snapshot for [Memory.Restore].
@@ -18,7 +18,7 @@ func (m *Memory[T]) State() State[T] {
 	return State[T]{slices.Clone(m.items[:m.count]), slices.Clone(m.sums), m.next}
 }
 
-// Restore makes a memory as it was. An error changes nothing.
+// Restore restores a memory from a snapshot. An error changes nothing.
 func (m *Memory[T]) Restore(s State[T]) error {
 	capacity, count := len(m.items), len(s.Items)
 	switch {

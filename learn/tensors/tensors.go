@@ -1,6 +1,6 @@
-// Package tensors computes batches of small networks, and their gradients, through LibTorch: a batch is
-// one call of a few large operations. Playing stays in Go, where a call for one state would cost more
-// than its arithmetic. The bits are those of LibTorch on the machine, not those of package dense.
+// Package tensors computes batches of small networks, and their gradients, with LibTorch: a batch is one call of a few
+// large operations. Playing stays in Go, because a call per state would cost more than its arithmetic. Results have the
+// bits of LibTorch on the machine, which differ from package dense.
 package tensors
 
 import (
@@ -11,8 +11,8 @@ import (
 	"graft/torch"
 )
 
-// Batches makes batchers of networks on a device. Where LibTorch fails in Forward, outputs are zero and
-// Backward returns the error.
+// Batches makes batchers of networks on a device. If LibTorch fails in Forward, outputs are zero and Backward returns
+// the error.
 func Batches(device torch.Device) func(n *dense.Network) (dense.Batcher, error) {
 	return func(n *dense.Network) (dense.Batcher, error) {
 		for k, l := range n.Layers {
@@ -27,11 +27,11 @@ func Batches(device torch.Device) func(n *dense.Network) (dense.Batcher, error) 
 	}
 }
 
-// batcher computes a network. Backward computes the outputs once more, since no tensor outlives its scope.
+// batcher computes a network. Backward recomputes the outputs, since no tensor outlives its scope.
 type batcher struct {
 	network *dense.Network
 	device  torch.Device
-	inputs  []float64 // of the last Forward
+	inputs  []float64 // inputs of the last Forward
 	err     error
 }
 

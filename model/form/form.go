@@ -43,14 +43,14 @@ func plain(value any) any {
 // Fault is a fault in a form.
 type Fault struct {
 	Where []any // keys (string) and indices (int); empty for the whole form
-	Key   bool  // the last key itself is at fault, not what stands under it
+	Key   bool  // the key itself is at fault, not its value
 	Text  string
 }
 
 // Path formats Where, such as layers[2].block[0].
 func (f Fault) Path() string { return Path(f.Where) }
 
-// Path formats keys and indices as a text, which is unique.
+// Path formats keys and indices as a unique text.
 func Path(where []any) string {
 	var b strings.Builder
 	for _, step := range where {

@@ -9,7 +9,7 @@ import (
 var dimensions = []string{"dim", "dims", "dim0", "dim1", "dim2", "axis0", "axis1", "start_dim", "end_dim", "dimension",
 	"source", "destination", "axis"}
 
-// checkDimensions checks arguments that LibTorch reads only when the operator runs. The dims of tile are counts.
+// checkDimensions checks arguments that LibTorch only reads when the operator runs. The dims of tile are counts.
 func (c *checker) checkDimensions(at string, n Node) {
 	for _, a := range n.Args {
 		items, list := a.Value.([]any)

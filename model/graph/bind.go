@@ -12,12 +12,12 @@ import (
 // Network is a graph with its weights as tensors, which a scope owns.
 type Network struct {
 	*Graph
-	tensors map[string]*torch.Tensor // tied ones are one tensor
-	tied    map[string]string        // to the tensor whose memory they share
+	tensors map[string]*torch.Tensor // tied tensors share one tensor
+	tied    map[string]string        // tensor that shares its memory
 }
 
-// Bind gives a graph weights, whose names, types and shapes must be those of its tensors. Parameters
-// require gradients.
+// Bind gives a graph weights. Their names, types and shapes must match the graph's tensors. Parameters require
+// gradients.
 func (g *Graph) Bind(s *torch.Scope, d torch.Device, set *weights.Set) (*Network, error) {
 	if err := g.Fits(set); err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func (g *Graph) Bind(s *torch.Scope, d torch.Device, set *weights.Set) (*Network
 	return n, s.Err()
 }
 
-// BindTensors gives a graph tensors that are there, by name. Parameters require gradients.
+// BindTensors gives a graph existing tensors, by name. Parameters require gradients.
 func (g *Graph) BindTensors(s *torch.Scope, tensors map[string]*torch.Tensor) (*Network, error) {
 	n := &Network{Graph: g, tensors: make(map[string]*torch.Tensor, len(g.Tensors)), tied: map[string]string{}}
 	for _, t := range g.Tensors {
@@ -58,7 +58,7 @@ func (n *Network) tie() {
 	}
 }
 
-// Fits reports how weights differ from the graph's tensors.
+// Fits reports differences between weights and the graph's tensors.
 func (g *Graph) Fits(set *weights.Set) error {
 	var faults Faults
 	given := byName(set)
@@ -88,10 +88,10 @@ func byName(set *weights.Set) map[string]weights.Tensor {
 	return given
 }
 
-// Tensor is the tensor of a name; nil if there is none.
+// Tensor returns the tensor with a name; nil if there is none.
 func (n *Network) Tensor(name string) *torch.Tensor { return n.tensors[name] }
 
-// Trained are the names of the parameters, tied ones once.
+// Trained returns the names of the parameters, tied ones once.
 func (g *Graph) Trained() []string {
 	var names []string
 	for _, t := range g.Tensors {
@@ -120,7 +120,7 @@ func (n *Network) Program(s *torch.Scope, o torch.ProgramOptions) (*torch.Progra
 	return n.program(s, o, torch.CallList{Input: valueKey(n.Input.Value)})
 }
 
-// ProgramOn compiles the network on images that are kept as bytes: its input is (x · factor - mean) / deviation.
+// ProgramOn compiles the network on images that are stored as bytes: its input is (x · factor - mean) / deviation.
 func (n *Network) ProgramOn(s *torch.Scope, o torch.ProgramOptions, factor float64,
 	mean, deviation *torch.Tensor) (*torch.Program, error) {
 	l := torch.CallList{Input: "#bytes", Names: []string{"#mean", "#deviation"},
@@ -153,11 +153,11 @@ func (n *Network) program(s *torch.Scope, o torch.ProgramOptions, l torch.CallLi
 	return p, s.Err()
 }
 
-// Values and tensors have names of their own, which may be equal.
+// Values and tensors have separate names, which may be equal.
 func valueKey(v Value) string      { return "%" + string(v) }
 func weightKey(name string) string { return "@" + name }
 
-// calls are the calls of a node: a batch normalisation also counts the batches in train mode, as its module does.
+// calls returns the calls of a node: a batch normalisation also counts the batches in train mode, as its module does.
 func (n *Network) calls(node Node) []torch.Call {
 	call := torch.Call{Operator: node.Operator, Where: node.Module}
 	for _, v := range node.Results {
@@ -175,7 +175,7 @@ func (n *Network) calls(node Node) []torch.Call {
 	return calls
 }
 
-// counter is the tensor num_batches_tracked beside the running mean of a node; empty if there is none.
+// counter is the tensor num_batches_tracked next to the running mean of a node; empty if there is none.
 func (n *Network) counter(node Node) string {
 	mean, _ := node.Arg("running_mean").(Weight)
 	stem, ok := strings.CutSuffix(string(mean), "running_mean")
@@ -185,7 +185,7 @@ func (n *Network) counter(node Node) string {
 	return ""
 }
 
-// operand converts a node's argument to that of a call.
+// operand converts a node's argument to an argument of a call.
 func (n *Network) operand(value any) any {
 	switch v := value.(type) {
 	case Value:

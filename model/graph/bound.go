@@ -2,15 +2,15 @@ package graph
 
 import "fmt"
 
-// Bounds of the JSON texts of an archive. An item takes up to some hundred bytes of memory, so a text within the
-// bounds takes less than 1 GB.
+// Limits of the JSON texts of an archive. An item takes up to some hundred bytes of memory, so a text within the limits
+// takes less than 1 GB.
 const (
 	mostObjects = 1 << 20
-	mostMembers = 1 << 21 // of all lists and objects together
+	mostMembers = 1 << 21 // total of all lists and objects
 )
 
 // BoundJSON returns an error if a text has more objects, or more items of lists and objects, than a network needs. It
-// counts before anything is decoded: an item of two bytes may take a hundred in memory.
+// counts before decoding, because an item of two bytes may take a hundred in memory.
 func BoundJSON(text []byte) error {
 	objects, members, quoted := 0, 0, false
 	for k := 0; k < len(text); k++ {

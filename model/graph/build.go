@@ -8,22 +8,22 @@ import (
 	"graft/torch/weights"
 )
 
-// Builder makes a graph as torch.export would write it. Values are named by their operators.
+// Builder makes a graph in the form of torch.export. Values are named after their operators.
 type Builder struct {
 	Graph *Graph
-	DType weights.DType // of the parameters
+	DType weights.DType // type of the parameters
 	count map[string]int
-	path  string // module whose code is being written
+	path  string // path of the current module
 }
 
-// NewBuilder begins a graph of a class whose input has named sizes, such as batch=2.
+// NewBuilder starts a graph of a class whose input has named sizes, such as batch=2.
 func NewBuilder(class string, input Input, dtype weights.DType) *Builder {
 	return &Builder{Graph: &Graph{Name: class, Input: input, Modules: []Module{{Class: class}}}, DType: dtype,
 		count: map[string]int{}}
 }
 
-// Module adds a module below the one under way, and runs the code that calls its operators or adds modules
-// of its own. Recover prints it.
+// Module adds a child of the current module, and runs the code that calls its operators or adds modules of its own.
+// Recover sets its print.
 func (b *Builder) Module(name, class string, code func()) {
 	outer := b.path
 	b.path = join(outer, name)
@@ -39,26 +39,25 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-// Parameter adds a parameter of the module under way.
+// Parameter adds a parameter of the current module.
 func (b *Builder) Parameter(name, init string, shape ...int) Weight {
 	return b.Tensor(Tensor{Name: name, Role: Parameter, DType: b.DType, Shape: shape, Init: init})
 }
 
-// Tensor adds a tensor of the module under way.
+// Tensor adds a tensor of the current module.
 func (b *Builder) Tensor(t Tensor) Weight {
 	t.Name = join(b.path, t.Name)
 	b.Graph.Tensors = append(b.Graph.Tensors, t)
 	return Weight(t.Name)
 }
 
-// Call calls an operator with arguments, each a name and a value. An argument whose value is nil is left out.
+// Call calls an operator with arguments as pairs of name and value. It leaves out arguments whose value is nil.
 func (b *Builder) Call(operator string, arguments ...any) Value {
 	return b.Calls(operator, 1, arguments...)[0]
 }
 
-// StochasticDepth adds a module that drops a branch for whole examples in train mode (Huang et al. 2016),
-// as torchvision's of that name does: dropout of channels of which each example has one. A probability of
-// zero adds nothing.
+// StochasticDepth adds a module that drops a branch for whole examples in train mode (Huang et al. 2016), like
+// torchvision's StochasticDepth: dropout of channels with one channel per example. A probability of zero adds nothing.
 func (b *Builder) StochasticDepth(name string, x Value, p float64) Value {
 	if p == 0 {
 		return x
@@ -86,7 +85,7 @@ func (b *Builder) Calls(operator string, results int, arguments ...any) []Value 
 	return slices.Clone(n.Results)
 }
 
-// plain converts Go's numbers and lists to those of arguments.
+// plain converts Go's numbers and lists to types of arguments.
 func plain(value any) any {
 	switch v := value.(type) {
 	case int:

@@ -14,16 +14,16 @@ const (
 	mostNodes   = 100_000
 	mostModules = 100_000
 	mostTensors = 100_000
-	mostItems   = 10_000  // of a list
-	mostValues  = 1 << 40 // of a tensor, far beyond what a machine holds
-	deepestPath = 100     // modules in modules
-	mostFaults  = 20      // that an error lists
+	mostItems   = 10_000  // maximum length of a list
+	mostValues  = 1 << 40 // maximum values of a tensor, far beyond the memory of a machine
+	deepestPath = 100     // maximum nesting of modules
+	mostFaults  = 20      // maximum faults that an error lists
 )
 
-// Faults lists what is wrong with a graph. It is never empty.
+// Faults lists the faults of a graph. It is never empty.
 type Faults []string
 
-// Error lists the faults, one in each line.
+// Error lists the faults, one per line.
 func (f Faults) Error() string {
 	lines := []string(f)
 	if len(lines) > mostFaults {
@@ -37,8 +37,8 @@ type checker struct {
 	faults  Faults
 	modules map[string]bool
 	tensors map[string]*Tensor
-	values  map[Value]bool  // computed so far
-	named   map[string]bool // sizes of the input that may change
+	values  map[Value]bool  // values computed so far
+	named   map[string]bool // variable sizes of the input
 }
 
 func (c *checker) bad(format string, args ...any) {
@@ -47,8 +47,8 @@ func (c *checker) bad(format string, args ...any) {
 	}
 }
 
-// Check checks that the graph can be run: every name is given once and before it is read, every operator is
-// known. An error is Faults.
+// Check checks that the graph can run: every name is defined once and before it is read, and every operator is
+// supported. An error is Faults.
 func (g *Graph) Check() error {
 	c := &checker{modules: map[string]bool{}, tensors: map[string]*Tensor{}, values: map[Value]bool{},
 		named: map[string]bool{}}
@@ -119,7 +119,7 @@ func (c *checker) checkTensors(tensors []Tensor) {
 	}
 }
 
-// mostDims is the number of dimensions that package torch describes.
+// mostDims is the maximum number of dimensions in package torch.
 const mostDims = 8
 
 func (c *checker) checkTie(t Tensor) {
@@ -178,12 +178,12 @@ func (c *checker) checkNode(n Node) {
 	}
 }
 
-// positive are arguments by which LibTorch divides without a check of its own.
+// positive are arguments that LibTorch divides by without a check of its own.
 var positive = []string{"groups", "num_groups", "chunks", "upscale_factor", "downscale_factor", "split_size",
 	"kernel_size", "stride", "dilation", "num_layers"}
 
-// unbounded are arguments that may be infinite or any whole number: bounds, and what is filled in. LibTorch keeps
-// others in 32 bits in places, where larger ones become zero.
+// unbounded are arguments that may be infinite or any whole number: bounds, and fill values. LibTorch stores some
+// others in 32 bits, where larger numbers become zero.
 var unbounded = []string{"value", "fill_value", "min", "max", "other", "min_val", "max_val", "self", "start", "end"}
 
 func (c *checker) checkValue(at, name string, value any, depth int) {

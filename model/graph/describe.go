@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// SidecarName is the file in an archive's folder extra, or beside a file, in which graft_export.py
-// describes the modules of a network.
+// SidecarName is the file with graft_export.py's description of a network's modules, in an archive's folder extra or
+// next to a file.
 const SidecarName = "graft_modules.json"
 
-// LargestSidecar bounds such a file, in bytes.
+// LargestSidecar limits such a file, in bytes.
 const LargestSidecar = 16 << 20
 
-// ReadModules reads the description of the modules that graft_export.py writes.
+// ReadModules reads the description of modules that graft_export.py writes.
 func ReadModules(text []byte) ([]Module, error) {
 	var file struct {
 		Modules []struct {
@@ -41,8 +41,8 @@ func ReadModules(text []byte) ([]Module, error) {
 	return modules, nil
 }
 
-// Describe replaces the modules by their description. A node of a module that is not described
-// belongs to the nearest one around it.
+// Describe replaces the modules by their description. A node of an undescribed module belongs to the nearest enclosing
+// module.
 func (g *Graph) Describe(modules []Module) {
 	known := make(map[string]bool, len(modules))
 	for _, m := range modules {

@@ -13,14 +13,13 @@ import (
 	"graft/torch/weights"
 )
 
-// Draw makes the first weights of a graph as the Init of its tensors says, and else as PyTorch draws those
-// of its layers. Each tensor has random numbers of its own. A tensor of which nothing says how it is drawn
-// is zero; see Undrawn.
+// Draw makes the initial weights of a graph by the Init of its tensors, or else as PyTorch initialises its layers. Each
+// tensor has its own random numbers. A tensor without a rule is zero; see Undrawn.
 func (g *Graph) Draw(seed uint64) (*weights.Set, error) {
 	return g.DrawFrom(func() uint64 { return seed })
 }
 
-// DrawFrom is Draw with a seed that is asked for once.
+// DrawFrom is Draw with a seed that is requested once.
 func (g *Graph) DrawFrom(seed func() uint64) (*weights.Set, error) {
 	set, first := &weights.Set{}, seed()
 	drawn := map[string]weights.Tensor{}
@@ -46,7 +45,7 @@ func (g *Graph) DrawFrom(seed func() uint64) (*weights.Set, error) {
 	return set, nil
 }
 
-// DrawnConstants are the constants whose Init says their values, without random numbers.
+// DrawnConstants returns the constants whose Init determines their values, without random numbers.
 func (g *Graph) DrawnConstants() (list []weights.Tensor, err error) {
 	for _, t := range g.Tensors {
 		if !t.DrawnConstant() {
@@ -65,13 +64,13 @@ func (g *Graph) DrawnConstants() (list []weights.Tensor, err error) {
 	return list, nil
 }
 
-// DrawnConstant reports whether a tensor is a constant whose values its Init says.
+// DrawnConstant reports whether a tensor is a constant whose Init determines its values.
 func (t Tensor) DrawnConstant() bool {
 	how, _, _ := strings.Cut(t.Init, " ")
 	return t.Role == Constant && slices.Contains([]string{"zeros", "ones", "full", "rotary"}, how)
 }
 
-// Undrawn are the tensors of which nothing says how their first values are drawn: they come from a file of weights.
+// Undrawn returns the tensors without a rule for their initial values; they come from a file of weights.
 func (g *Graph) Undrawn() []string {
 	var names []string
 	usual := g.usual()
@@ -83,8 +82,8 @@ func (g *Graph) Undrawn() []string {
 	return names
 }
 
-// usual are the ways in which PyTorch's layers draw their tensors, by the operators that read them (reset_parameters in
-// torch/nn/modules); other parameters are drawn by what is done with them.
+// usual returns the initialisation of tensors by PyTorch's layers, by the operators that read them (reset_parameters in
+// torch/nn/modules). Other parameters are drawn according to their use.
 func (g *Graph) usual() map[string]string {
 	all := map[string]string{}
 	set := func(arg any, init string) {
@@ -130,7 +129,7 @@ func (g *Graph) usual() map[string]string {
 	return all
 }
 
-// draws are the ways to draw, by the first word of Init; the second is a number.
+// draws are the ways to draw, by the first word of Init; the second word is a number.
 var draws = map[string]func(values []float64, by float64, random *rand.Rand){
 	"zeros": func([]float64, float64, *rand.Rand) {},
 	"ones":  func(v []float64, _ float64, _ *rand.Rand) { fill(v, func(int) float64 { return 1 }) },
@@ -141,7 +140,7 @@ var draws = map[string]func(values []float64, by float64, random *rand.Rand){
 	"uniform": func(v []float64, by float64, r *rand.Rand) {
 		fill(v, func(int) float64 { return by * (2*r.Float64() - 1) })
 	},
-	// Frequencies of rotary positions: the pair i of n turns by base^(-i/n) for each position.
+	// Frequencies of rotary positions: pair i of n turns by base^(-i/n) per position.
 	"rotary": func(v []float64, base float64, _ *rand.Rand) {
 		fill(v, func(i int) float64 { return math.Pow(base, -float64(i)/float64(len(v))) })
 	},
@@ -183,7 +182,7 @@ func (t Tensor) encode(values []float64) (weights.Tensor, error) {
 			w.Data = binary.LittleEndian.AppendUint32(w.Data, math.Float32bits(float32(v)))
 		case weights.Float64:
 			w.Data = binary.LittleEndian.AppendUint64(w.Data, math.Float64bits(v))
-		default: // buffers of whole numbers, and half precision, whose values come from a file
+		default: // integer buffers, and half precision, whose values come from a file
 			if v != 0 {
 				return w, fmt.Errorf("draw %s: values of type %v cannot be drawn", t.Name, t.DType)
 			}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// wordSet is the set of the words of a text.
+// wordSet returns the set of the words of a text.
 func wordSet(text string) map[string]bool {
 	set := map[string]bool{}
 	for _, word := range strings.Fields(text) {
@@ -15,7 +15,7 @@ func wordSet(text string) map[string]bool {
 	return set
 }
 
-// Groups of operators by what they do with a parameter.
+// Groups of operators by their use of a parameter.
 var (
 	viewing = wordSet("view reshape unsqueeze squeeze expand expand_as transpose t numpy_T permute movedim swapaxes " +
 		"to type_as contiguous clone alias detach slice select narrow unflatten flatten repeat")
@@ -28,16 +28,16 @@ var (
 		"rsqrt sin cos")
 )
 
-// smallDeviation is the deviation of tables that are added to activations, and of tokens beside them, as in
+// smallDeviation is the standard deviation of tables that are added to activations, and of additional tokens, as in
 // GPT-2 and ViT.
 const smallDeviation = "normal 0.02"
 
-// byUse says how parameters are drawn that no layer of PyTorch draws, by the first operator that uses their values:
-// directly, or through a view. What has none of these uses has no entry.
+// byUse sets the initialisation of parameters that no layer of PyTorch draws, by the first operator that uses their
+// values, directly or through a view. A parameter without such a use gets none.
 func (g *Graph) byUse(set func(name, init string)) {
 	shapes, err := g.Shapes()
 	if err != nil {
-		return // a graph that is faulty draws nothing
+		return // a faulty graph draws nothing
 	}
 	from := map[Value]string{} // parameter whose values a value holds
 	for k := range g.Nodes {
@@ -56,7 +56,8 @@ func (g *Graph) byUse(set func(name, init string)) {
 	}
 }
 
-// parametersOf are the parameters that a node reads, by the place of the argument; those of a list stand at its place.
+// parametersOf returns the parameters that a node reads, by the index of the argument; parameters in a list have the
+// list's index.
 func (g *Graph) parametersOf(n *Node, from map[Value]string) map[int]string {
 	found := map[int]string{}
 	for k, a := range n.Args {
@@ -80,7 +81,7 @@ func (g *Graph) parametersOf(n *Node, from map[Value]string) map[int]string {
 	return found
 }
 
-// shapeOf is the shape of an argument; nil where it is a list.
+// shapeOf returns the shape of an argument; nil for a list.
 func (g *Graph) shapeOf(n *Node, at int, shapes map[Value][]int) []int {
 	switch v := n.Args[at].Value.(type) {
 	case Weight:
@@ -91,7 +92,8 @@ func (g *Graph) shapeOf(n *Node, at int, shapes map[Value][]int) []int {
 	return nil
 }
 
-// initFor returns how to draw a parameter that an operator uses as an argument of a shape; empty where nothing says it.
+// initFor returns the initialisation of a parameter that an operator uses as an argument of a shape; empty if there is
+// no rule.
 func (g *Graph) initFor(op string, n *Node, at int, shape []int) string {
 	switch {
 	case scaling[op]:
@@ -127,7 +129,7 @@ func wide(shape []int) (count int) {
 	return count
 }
 
-// contracted is the size over which a product with a parameter sums.
+// contracted is the size of the sum in a product with a parameter.
 func contracted(op string, n *Node, at int, shape []int) int {
 	last := shape[len(shape)-1]
 	first := at == 0 || (op == "addmm" || op == "baddbmm") && at == 1

@@ -71,7 +71,7 @@ func (t Tensor) form() form.Form {
 	return f
 }
 
-// FromForm makes a graph of its form. An error is form.Faults.
+// FromForm makes a graph from its form. An error is form.Faults.
 func FromForm(table map[string]any) (*Graph, error) {
 	r := &formReader{}
 	g := &Graph{Name: r.text(table, "name"), Output: Value(r.text(table, "output"))}
@@ -100,13 +100,13 @@ func FromForm(table map[string]any) (*Graph, error) {
 	return g, nil
 }
 
-// formReader reads on after faults and collects them.
+// formReader continues after faults and collects them.
 type formReader struct {
 	faults form.Faults
 	where  []any
 }
 
-// bad notes a fault of a key; the empty key is that of the place itself.
+// bad reports a fault of a key; the empty key means the place itself.
 func (r *formReader) bad(key, format string, args ...any) {
 	where := slices.Clone(r.where)
 	if key != "" {
@@ -117,7 +117,7 @@ func (r *formReader) bad(key, format string, args ...any) {
 	}
 }
 
-// inside runs read in a place below.
+// inside runs read at a nested place.
 func (r *formReader) inside(step any, read func()) {
 	was := r.where
 	r.where = append(slices.Clone(was), step)

@@ -12,11 +12,11 @@ type Graph struct {
 	Name    string // class of the network
 	Input   Input
 	Output  Value
-	Modules []Module // in the order in which PyTorch registers them, the network itself first
+	Modules []Module // in PyTorch's order of registration, the network itself first
 	Tensors []Tensor // parameters, buffers and constants
 	Nodes   []Node   // in running order
-	// Foreign graphs were read from a list of operators, which LibTorch may not survive: package trial runs
-	// them in another process first.
+	// Foreign graphs were read from a list of operators that may crash LibTorch: package trial runs them in another
+	// process first.
 	Foreign bool
 }
 
@@ -27,13 +27,13 @@ type Input struct {
 	Shape []Size
 }
 
-// Size is a size of the input: a number, or the name of a dimension whose size may change.
+// Size is a size of the input: a number, or the name of a variable dimension.
 type Size struct {
 	Name string // such as batch; empty for a number
-	N    int    // of a dimension with a name the size of the example that it was exported with
+	N    int    // size; for a named dimension, the size of the example at export
 }
 
-// String is the number, behind the name of a size that may change.
+// String returns the number, preceded by the name of a variable size.
 func (s Size) String() string {
 	if s.Name == "" {
 		return strconv.Itoa(s.N)
@@ -43,21 +43,21 @@ func (s Size) String() string {
 
 // Module is a module of the network.
 type Module struct {
-	Path  string // as in named_modules(); empty for the network
+	Path  string // path as in named_modules(); empty for the network
 	Class string
-	Extra string // what extra_repr() returns
-	Print string // the print of a module whose class has its own; empty means PyTorch's
+	Extra string // result of extra_repr()
+	Print string // print of a module whose class has its own; empty means PyTorch's
 	Folds bool   // prints equal children as one line, as ModuleList does
 }
 
-// Role says whether a tensor is a parameter, a buffer or a constant of the network.
+// Role is the role of a tensor: a parameter, a buffer or a constant of the network.
 type Role string
 
 // The roles.
 const (
 	Parameter Role = "parameter" // trained
 	Buffer    Role = "buffer"    // in the state dict, not trained
-	Constant  Role = "constant"  // in no state dict
+	Constant  Role = "constant"  // not in the state dict
 )
 
 // Tensor is a parameter, a buffer or a constant, by its full name.
@@ -66,13 +66,13 @@ type Tensor struct {
 	Role  Role
 	DType weights.DType
 	Shape []int
-	Tied  string // the tensor whose memory this one shares; empty for most
-	// Init says how a new network draws the values: "normal 0.02" and "uniform 0.1" are centred at zero, "zeros",
-	// "ones". Empty means that they come from a file of weights alone.
+	Tied  string // tensor that shares its memory; usually empty
+	// Init is the initialisation of the values in a new network: "normal 0.02" and "uniform 0.1" are centred at zero,
+	// "zeros", "ones". Empty means that the values only come from a file of weights.
 	Init string
 }
 
-// Value names what a node computes, or the input.
+// Value names the result of a node, or the input.
 type Value string
 
 // Weight names a tensor of the network.
@@ -84,11 +84,11 @@ type Node struct {
 	Module   string // path of the module whose code calls it
 	Args     []Arg
 	Results  []Value
-	Returns  [][]Extent // shapes of the results of an operator that graft does not know; nil for others
+	Returns  [][]Extent // shapes of the results of an operator that graft passes on to LibTorch; nil for others
 }
 
-// Arg is a named argument: nil, an int64, a float64, a bool, a string, a weights.DType, a Value, a Weight, or an
-// []any of these. One that is missing has the operator's default.
+// Arg is a named argument: nil, an int64, a float64, a bool, a string, a weights.DType, a Value, a Weight, or an []any
+// of these. A missing argument has the operator's default.
 type Arg struct {
 	Name  string
 	Value any

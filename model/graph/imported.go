@@ -11,10 +11,10 @@ import (
 type Imported struct {
 	Graph   *Graph
 	Weights *weights.Set
-	Notes   []string // what the file does not say, or what was changed
+	Notes   []string // information that the file lacks, or changes made
 }
 
-// DropSizes drops arithmetic on sizes that nothing reads.
+// DropSizes drops unused arithmetic on sizes.
 func (g *Graph) DropSizes() {
 	read := map[Value]bool{g.Output: true}
 	kept := make([]Node, 0, len(g.Nodes))

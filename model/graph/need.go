@@ -8,21 +8,21 @@ import (
 	"graft/torch/weights"
 )
 
-// Need holds lower bounds of what a forward pass takes, by the shapes of its values.
+// Need holds lower bounds of the resources of a forward pass, computed from the shapes of its values.
 type Need struct {
 	Weights    float64 // bytes
 	Values     float64 // bytes of all values together
-	Peak       float64 // bytes of the weights and of the values that are needed at one moment
+	Peak       float64 // bytes of the weights and of the values in use at one moment
 	Output     float64 // bytes of the output
 	Operations float64 // floating-point operations
 }
 
-// Training is the memory that a step of training takes at least, in bytes: at its loss there are the outputs, their
+// Training is a lower bound of the memory of a training step, in bytes: at its loss there are the outputs, their
 // softmax and its gradient, and the weights have gradients.
 func (n Need) Training() float64 { return max(n.Peak, 2*n.Weights+3*n.Output) }
 
-// Needs infers what a pass on inputs of a shape takes; nil means the example's shape. A shape that graft
-// cannot infer is an error.
+// Needs infers the resources of a pass on inputs of a shape; nil means the example's shape. A shape that graft cannot
+// infer is an error.
 func (g *Graph) Needs(shape []int) (Need, error) {
 	part := g
 	if shape != nil {
@@ -80,14 +80,14 @@ func (g *Graph) needs(shapes map[Value][]int) (need Need) {
 	return need
 }
 
-// made is a value, and the node that computes it; -1 is the input.
+// made is a value and the index of the node that computes it; -1 means the input.
 type made struct {
 	value Value
 	node  int
 }
 
-// lastReads lists the values that no node reads after each node. A view may be read later: what it shows
-// then counts too little.
+// lastReads lists, for each node, the values that no later node reads. A view may be read later; its memory is then
+// counted too low.
 func (g *Graph) lastReads() [][]made {
 	from, last := map[Value]int{g.Input.Value: -1}, map[Value]int{g.Input.Value: -1}
 	for k := range g.Nodes {
@@ -119,7 +119,7 @@ func values(shape []int) float64 {
 	return n
 }
 
-// smallest is the size in bytes of a value of the graph: four, or two where the graph names a type of 16 bits.
+// smallest is the size in bytes of a value of the graph: four, or two if the graph names a 16-bit type.
 func (g *Graph) smallest() float64 {
 	half := func(d weights.DType) bool { return d == weights.Float16 || d == weights.BFloat16 }
 	if half(g.Input.DType) || slices.ContainsFunc(g.Tensors, func(t Tensor) bool { return half(t.DType) }) {

@@ -15,9 +15,9 @@ import (
 //	y, h = lstm.input(input=%x, params=[@rnn.w, @rnn.b], dropout=0.5, batch_first=true) in rnn
 //
 // with % before values and @ before tensors. Other operands are whole numbers, numbers with a point or an exponent,
-// inf, true, false, none, types such as float32, texts in double quotes, and lists of these. A name with other
-// characters than letters, digits, points and underscores is in double quotes. Behind the arguments of an operator
-// that graft does not know stand the shapes of its results, such as -> [batch, 64].
+// inf, true, false, none, types such as float32, texts in double quotes, and lists of these. A name with characters
+// other than letters, digits, points and underscores is in double quotes. The shapes of the results, such as -> [batch,
+// 64], follow the arguments of an operator that graft passes on to LibTorch.
 
 // String is the node's notation.
 func (n Node) String() string {
@@ -86,7 +86,7 @@ func operandText(value any) string {
 	return fmt.Sprint(value)
 }
 
-// floatText has a point or an exponent, unlike a whole number.
+// floatText formats a number with a point or an exponent, to distinguish it from a whole number.
 func floatText(v float64) string {
 	if math.IsInf(v, 0) || math.IsNaN(v) {
 		return strings.ToLower(strings.TrimPrefix(fmt.Sprint(v), "+"))
@@ -98,7 +98,7 @@ func floatText(v float64) string {
 	return text
 }
 
-// ParseNode reads the notation of a node.
+// ParseNode parses the notation of a node.
 func ParseNode(text string) (Node, error) {
 	p := &nodeParser{text: text}
 	n := p.node()
@@ -111,7 +111,7 @@ func ParseNode(text string) (Node, error) {
 	return n, nil
 }
 
-// nodeParser reads from left to right and keeps the first error, after which nothing moves.
+// nodeParser reads from left to right and keeps the first error; after it, the position stays.
 type nodeParser struct {
 	text string
 	at   int
@@ -124,7 +124,7 @@ func (p *nodeParser) fail(expected string) {
 	}
 }
 
-// take skips spaces and reads a token if it comes next.
+// take skips spaces and consumes a token if it comes next.
 func (p *nodeParser) take(token string) bool {
 	rest := strings.TrimLeft(p.text[p.at:], " ")
 	if p.err != nil || !strings.HasPrefix(rest, token) {

@@ -3,7 +3,7 @@ package graph
 import "strings"
 
 // Operations counts floating-point operations of each node for one example; a multiply and an add are two. Operators
-// that only move values count none.
+// that only move values count as zero.
 func (g *Graph) Operations() ([]int64, error) {
 	shapes, err := g.Shapes()
 	if err != nil {
@@ -37,18 +37,18 @@ func (n *Node) Moves() bool {
 	return movers[op]
 }
 
-// viewers are operators whose results may share the memory of what they read.
+// viewers are operators whose results may share memory with their inputs.
 var viewers = wordSet(`view reshape flatten unflatten transpose swapaxes t numpy_T permute movedim expand expand_as
 	squeeze unsqueeze select slice narrow chunk split split_with_sizes unbind alias detach contiguous to type_as
 	view_as reshape_as diagonal unfold dropout feature_dropout sym_size operator meshgrid`)
 
-// Views reports whether the results of a node may share memory with what it reads, or are sizes.
+// Views reports whether the results of a node may share memory with its inputs, or are sizes.
 func (n *Node) Views() bool {
 	op, _, _ := strings.Cut(n.Operator, ".")
 	return viewers[op]
 }
 
-// Sizes reports whether a node computes with sizes, and not with values.
+// Sizes reports whether a node computes with sizes, not with values.
 func (n *Node) Sizes() bool {
 	op, _, _ := strings.Cut(n.Operator, ".")
 	return op == "sym_size" || op == "operator"

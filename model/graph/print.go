@@ -20,7 +20,7 @@ func (g *Graph) String() string {
 	return g.printModule(0, children)
 }
 
-// splitPath divides a path into that of the parent and the child's name.
+// splitPath splits a path into the parent's path and the child's name.
 func splitPath(path string) (parent, name string) {
 	at := strings.LastIndexByte(path, '.')
 	return path[:max(at, 0)], path[at+1:]
@@ -73,5 +73,5 @@ func (g *Graph) foldedLines(list []int, children map[string][]int) []string {
 	return lines
 }
 
-// indent indents all lines but the first.
+// indent indents all lines except the first.
 func indent(text string) string { return strings.ReplaceAll(text, "\n", "\n  ") }

@@ -70,7 +70,7 @@ func printLayerNorm(r *recoverer, path string) string {
 		number(n.Arg("eps"), 1e-5), truthText(r.has(path, "weight")), truthText(r.has(path, "bias")))
 }
 
-// printRMSNorm is empty for classes of that name that people write themselves.
+// printRMSNorm is empty for user-written classes with this name.
 func printRMSNorm(r *recoverer, path string) string {
 	n := r.node(path)
 	if n.Operator != "rms_norm.default" {

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Recover prints the modules as far as their operators and tensors say what PyTorch prints, and names the modules
-// whose class is a guess. The classes of containers that are only indexed, and of modules that run no operator, are
-// guesses. Modules at the paths of inPlace work in place.
+// Recover sets the prints of the modules as far as their operators and tensors determine them, and returns the modules
+// whose class is a guess. Classes are guesses for containers that are only indexed, and for modules that run no
+// operator. Modules at the paths of inPlace work in place.
 func (g *Graph) Recover(inPlace map[string]bool) (guessed []string) {
 	r := newRecoverer(g, inPlace)
 	children := map[string][]string{}
@@ -33,8 +33,8 @@ func (g *Graph) Recover(inPlace map[string]bool) (guessed []string) {
 	return guessed
 }
 
-// Reprint changes the prints of modules of PyTorch whose sizes or numbers have changed since the graph was another one,
-// in which a module had the path that was says.
+// Reprint updates the prints of PyTorch's modules whose sizes or numbers have changed since an earlier graph. Was
+// returns the path of a module in that graph.
 func (g *Graph) Reprint(before *Graph, was func(path string) string) {
 	now, then := newRecoverer(g, nil), newRecoverer(before, nil)
 	for k := range g.Modules {
@@ -49,7 +49,7 @@ func (g *Graph) Reprint(before *Graph, was func(path string) string) {
 		}
 		if m.Extra == old {
 			m.Extra = fresh
-		} else if tail, longer := strings.CutPrefix(old, m.Extra); longer { // another PyTorch prints less
+		} else if tail, longer := strings.CutPrefix(old, m.Extra); longer { // another version of PyTorch prints less
 			m.Extra = strings.TrimSuffix(fresh, tail)
 		}
 	}
@@ -68,7 +68,7 @@ func newRecoverer(g *Graph, inPlace map[string]bool) *recoverer {
 
 func parentOf(path string) string { return path[:max(strings.LastIndexByte(path, '.'), 0)] }
 
-// guess names the class of a module that runs no operator of its own.
+// guess returns the likely class of a module that runs no operator of its own.
 func guess(path string, children []string, parent string) string {
 	numbered := func(name string) bool { _, err := strconv.Atoi(name); return err == nil }
 	switch {
@@ -84,7 +84,7 @@ func guess(path string, children []string, parent string) string {
 	return "ModuleDict"
 }
 
-// recoverer looks up what a module runs.
+// recoverer looks up the operators of modules.
 type recoverer struct {
 	graph   *Graph
 	nodes   map[string][]*Node
@@ -99,7 +99,7 @@ func (r *recoverer) class(path string) string {
 	return ""
 }
 
-// node is the first call of an operator in a module, or an empty one.
+// node returns the first call of an operator in a module, or an empty one.
 func (r *recoverer) node(path string) *Node {
 	if nodes := r.nodes[path]; len(nodes) > 0 {
 		return nodes[0]
@@ -107,7 +107,7 @@ func (r *recoverer) node(path string) *Node {
 	return &Node{}
 }
 
-// shape is the shape of a tensor of a module; nil if it has none of that name.
+// shape returns the shape of a tensor of a module; nil if the module has no such tensor.
 func (r *recoverer) shape(path, name string) []int {
 	if t := r.tensors[path+"."+name]; t != nil {
 		return t.Shape
@@ -115,7 +115,7 @@ func (r *recoverer) shape(path, name string) []int {
 	return nil
 }
 
-// size is a size of a tensor of a module; zero if it is not there.
+// size returns a size of a tensor of a module; zero if it does not exist.
 func (r *recoverer) size(path, name string, dim int) int {
 	if shape := r.shape(path, name); dim < len(shape) {
 		return shape[dim]
@@ -176,7 +176,7 @@ func orText(text, otherwise string) string {
 	return text
 }
 
-// number is Python's text of a float.
+// number formats a float as Python does.
 func number(value any, otherwise float64) string {
 	v, ok := value.(float64)
 	if n, whole := value.(int64); whole {
@@ -192,7 +192,7 @@ func number(value any, otherwise float64) string {
 	return text
 }
 
-// pythonText is Python's text of a value.
+// pythonText formats a value as Python does.
 func pythonText(value any) string {
 	switch v := value.(type) {
 	case nil:
@@ -210,7 +210,7 @@ func truthText(v bool) string {
 	return "False"
 }
 
-// tuple is the text of a list of sizes.
+// tuple formats a list of sizes as a tuple.
 func tuple(value any) string {
 	list, ok := value.([]any)
 	if !ok {
@@ -230,7 +230,7 @@ func sizesText[T any](list []T) string {
 	return "(" + strings.Join(items, ", ") + ")"
 }
 
-// short returns one number for equal sizes, as a pool that was made with one prints.
+// short returns one number for equal sizes, like a pool that was made with one number.
 func short(value any) string {
 	list, ok := value.([]any)
 	if ok && len(list) > 0 && !slices.ContainsFunc(list, func(v any) bool { return v != list[0] }) {
@@ -239,7 +239,7 @@ func short(value any) string {
 	return tuple(value)
 }
 
-// all reports whether all sizes of a list are n; a missing list is that of the default.
+// all reports whether all sizes of a list are n; a missing list has the default.
 func all(value any, n int64) bool {
 	list, _ := value.([]any)
 	return !slices.ContainsFunc(list, func(v any) bool { return v != n })

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Extent is a size of a result: a number, or a number of times a size of the input that may change.
+// Extent is a size of a result: a number, or a multiple of a variable size of the input.
 type Extent struct {
 	N  int
-	Of string // name of that size, such as batch; empty for a number alone
+	Of string // name of that size, such as batch; empty for a plain number
 }
 
 // String is the notation, such as 64, batch or 4*batch.
@@ -63,7 +63,7 @@ func (p *nodeParser) extent() Extent {
 	return Extent{N: n}
 }
 
-// returned are the shapes of a node's results as it states them.
+// returned returns the shapes of a node's results as stated by the node.
 func (s *shaper) returned(n *Node) (shapes [][]int) {
 	for _, extents := range n.Returns {
 		shape := []int{}
@@ -79,8 +79,8 @@ func (s *shaper) returned(n *Node) (shapes [][]int) {
 	return shapes
 }
 
-// checkReturns checks that a node states the shapes of its results if its operator is one that graft passes on
-// to LibTorch, and only then.
+// checkReturns checks that a node states the shapes of its results if, and only if, graft passes its operator on to
+// LibTorch.
 func (c *checker) checkReturns(at string, n Node, passed bool) {
 	switch {
 	case !passed && n.Returns != nil:

@@ -135,7 +135,7 @@ func attentionShape(s *shaper) [][]int {
 	return one(with(q, len(q)-1, v[len(v)-1]))
 }
 
-// recurrentShape is that of lstm.input and its kin, which return the outputs and so many states.
+// recurrentShape infers shapes for LSTM, GRU and RNN: outputs and final states.
 func recurrentShape(states int) shapeRule {
 	return func(s *shaper) [][]int {
 		in, params := s.first(), s.list("params")
@@ -171,7 +171,7 @@ func stackShape(s *shaper) [][]int {
 	return one(slices.Insert(slices.Clone(parts[0]), s.dim("dim", 0, len(parts[0])+1), len(parts)))
 }
 
-// chunkShape cuts into chunks of equal size, the last of which may be smaller.
+// chunkShape cuts into chunks of equal size; the last one may be smaller.
 func chunkShape(s *shaper) [][]int {
 	shape := s.first()
 	dim := s.dim("dim", 0, len(shape))
@@ -183,7 +183,7 @@ func chunkShape(s *shaper) [][]int {
 	return s.cuts(shape, dim, (shape[dim]+chunks-1)/chunks)
 }
 
-// mostParts bounds the results of an operator that divides a tensor.
+// mostParts limits the results of an operator that divides a tensor.
 const mostParts = 1 << 16
 
 func (s *shaper) cuts(shape []int, dim, size int) (parts [][]int) {
@@ -191,7 +191,7 @@ func (s *shaper) cuts(shape []int, dim, size int) (parts [][]int) {
 		s.fail("parts of %d of %d; give at most %d parts, each of one or more", size, shape[dim], mostParts)
 		return nil
 	}
-	if size == 0 { // of nothing
+	if size == 0 { // an empty dimension
 		return one(shape)
 	}
 	for from := 0; from < shape[dim] || from == 0; from += size {
@@ -230,7 +230,7 @@ func unbindShape(s *shaper) [][]int {
 	return slices.Repeat(one(slices.Delete(slices.Clone(shape), dim, dim+1)), shape[dim])
 }
 
-// viewShape replaces a size of -1 by what is left.
+// viewShape replaces a size of -1 by the remaining size.
 func viewShape(s *shaper) [][]int {
 	sizes := s.ints("size")
 	if sizes == nil {
@@ -323,7 +323,7 @@ func repeatShape(s *shaper) [][]int {
 	if times == nil {
 		times = s.ints("dims")
 	}
-	for len(times) < len(shape) { // tile's may be fewer
+	for len(times) < len(shape) { // tile may have fewer
 		times = append([]int{1}, times...)
 	}
 	out := slices.Clone(times)
@@ -401,7 +401,7 @@ func indexSelectShape(s *shaper) [][]int {
 	return one(with(shape, s.dim("dim", 0, len(shape)), product(s.shape("index"))))
 }
 
-// indexShape is that of index.Tensor where each index has whole numbers, not truths.
+// indexShape infers shapes for index.Tensor if each index has whole numbers, not booleans.
 func indexShape(s *shaper) [][]int {
 	shape := s.first()
 	items, _ := s.n.Arg("indices").([]any)
@@ -479,7 +479,7 @@ func reducedShape(s *shaper) [][]int {
 	return one(out)
 }
 
-// extremeShape is that of max and min, which with a dimension return the places too.
+// extremeShape infers shapes for max and min, which with a dimension also return indices.
 func extremeShape(s *shaper) [][]int {
 	if s.n.Arg("other") != nil {
 		return broadcastShape(s)
@@ -487,7 +487,7 @@ func extremeShape(s *shaper) [][]int {
 	return slices.Repeat(reducedShape(s), max(len(s.n.Results), 1))
 }
 
-// each returns the number at a place of a list that may have one for all dimensions.
+// each returns the number at an index of a list that may have one number for all dimensions.
 func each(list []int, k, missing int) int {
 	switch {
 	case len(list) == 0:

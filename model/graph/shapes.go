@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Shapes returns the shape of each value that is a tensor, for the input's example sizes. An operator whose shape
-// graft cannot infer is an error; the shapes before it are returned with it.
+// Shapes returns the shape of each value that is a tensor, for the input's example sizes. An operator whose shape graft
+// cannot infer is an error; the shapes before it are returned with it.
 func (g *Graph) Shapes() (map[Value][]int, error) {
 	s := newShaper(g)
 	for k := range g.Nodes {
@@ -19,7 +19,7 @@ func (g *Graph) Shapes() (map[Value][]int, error) {
 	return s.shapes, nil
 }
 
-// ErrTooLarge is the error of shapes with far more values than a machine holds.
+// ErrTooLarge means that shapes have far more values than a machine can hold.
 var ErrTooLarge = errors.New("more than a machine holds")
 
 // Dims returns the sizes of the input's example.
@@ -36,9 +36,9 @@ type shaper struct {
 	shapes  map[Value][]int
 	sizes   map[Value]int // results that are whole numbers
 	tensors map[string][]int
-	named   map[string]int // sizes of the input that may change
-	n       *Node          // under way
-	err     error          // its first fault
+	named   map[string]int // variable sizes of the input
+	n       *Node          // current node
+	err     error          // first fault of the current node
 }
 
 func newShaper(g *Graph) *shaper {
@@ -102,7 +102,7 @@ func (s *shaper) fail(format string, args ...any) {
 	}
 }
 
-// shape returns the shape of an argument; a number has none.
+// shape returns the shape of an argument; nil for a number.
 func (s *shaper) shape(name string) []int { return s.shapeOf(s.n.Arg(name)) }
 
 func (s *shaper) shapeOf(arg any) []int {
@@ -156,7 +156,7 @@ func (s *shaper) int(name string, missing int) int {
 	return missing
 }
 
-// ints returns a list of numbers; nil where it is missing or empty.
+// ints returns a list of numbers; nil if it is missing or empty.
 func (s *shaper) ints(name string) []int {
 	switch v := s.n.Arg(name).(type) {
 	case nil:
@@ -222,7 +222,7 @@ func floorDiv(a, b int) int {
 	return q
 }
 
-// wrap turns a dimension counted from the end into one from the start.
+// wrap converts a dimension counted from the end to one from the start.
 func wrap(dim, dims int) (int, bool) {
 	if dim < 0 {
 		dim += dims
@@ -255,7 +255,7 @@ func with(shape []int, dim, size int) []int {
 	return out
 }
 
-// broadcast unites shapes as NumPy does.
+// broadcast combines shapes as NumPy does.
 func (s *shaper) broadcast(shapes ...[]int) []int {
 	var out []int
 	for _, shape := range shapes {

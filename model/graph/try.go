@@ -8,23 +8,23 @@ import (
 	"graft/torch/weights"
 )
 
-// Attempt describes a pass over a graph that a file gave, so that faults show before the graph is used.
+// Attempt describes a pass over a graph from a file that reveals its faults before the graph is used.
 type Attempt struct {
 	Weights   *weights.Set // nil means zeros
-	Shape     []int        // of the input; nil means the example's
-	Values    []float64    // of the input; nil means zeros
-	Gradients bool         // a pass in train mode and its gradients follow; errors there are left to the training
+	Shape     []int        // shape of the input; nil means the example's
+	Values    []float64    // values of the input; nil means zeros
+	Gradients bool         // a pass in train mode and its gradients follow; its errors are left to the training
 }
 
-// Output holds what a graph computes.
+// Output holds the result of a graph.
 type Output struct {
 	Shape  []int
 	Values []float32
 }
 
-// Try runs the graph in this process and returns its output in evaluation mode. Without values of the input,
-// operators that are passed on to LibTorch run on inputs of two sizes first; results whose shapes are not as stated
-// are errors. An operator may end the process: package trial runs Try in a process of its own.
+// Try runs the graph in this process and returns its output in evaluation mode. Without values of the input, operators
+// that are passed on to LibTorch run on inputs of two sizes first; results whose shapes differ from the stated ones are
+// errors. An operator may end the process: package trial runs Try in a separate process.
 func (g *Graph) Try(a Attempt) (*Output, error) {
 	if a.Weights == nil {
 		a.Weights = g.zeros()
@@ -86,7 +86,7 @@ func (g *Graph) compile(s *torch.Scope, set *weights.Set) (*torch.Program, error
 	return n.Program(s, torch.ProgramOptions{})
 }
 
-// tryPassed compares the shapes of results of operators that are passed on with those that the graph states.
+// tryPassed compares the shapes of results of operators that are passed on with the stated ones.
 func (g *Graph) tryPassed(set *weights.Set) error {
 	for k := range g.Nodes {
 		for at := range g.Nodes[k].Returns {
@@ -100,7 +100,7 @@ func (g *Graph) tryPassed(set *weights.Set) error {
 	return nil
 }
 
-// until is the graph up to a result of a node, for inputs that are larger by some in all sizes that may change.
+// until is the graph up to a result of a node, for inputs that are larger by more in all variable sizes.
 func (g *Graph) until(node, result, more int) *Graph {
 	part := *g
 	part.Nodes = g.Nodes[:node+1]
@@ -126,7 +126,7 @@ func (g *Graph) until(node, result, more int) *Graph {
 	return &part
 }
 
-// zeros are weights of the graph.
+// zeros returns zero weights for the graph.
 func (g *Graph) zeros() *weights.Set {
 	set := &weights.Set{}
 	for _, t := range g.Tensors {

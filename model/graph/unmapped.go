@@ -10,12 +10,12 @@ type Unmapped []Miss
 
 // Miss is an operator that cannot be mapped.
 type Miss struct {
-	Operator string `json:"operator"` // as the file names it
+	Operator string `json:"operator"` // name in the file
 	Module   string `json:"module"`   // path of the module whose code calls it; empty for the network itself
-	Advice   string `json:"advice"`   // what to do
+	Advice   string `json:"advice"`   // remedy
 }
 
-// Error lists them, one in each line.
+// Error lists the operators, one per line.
 func (u Unmapped) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "operators of the network that cannot be mapped: %d", len(u))

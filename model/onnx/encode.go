@@ -14,19 +14,19 @@ const (
 	irVersion = 8  // of ONNX 1.12 and later
 	opset     = 17 // the first with LayerNormalization
 
-	// largest is the size of a protocol buffer that all readers take.
+	// largest is the maximum size of a protocol buffer that all readers accept.
 	largest = 1<<31 - 1
 )
 
-// Options of a model.
+// Options configure a model.
 type Options struct {
 	Producer   string            // name and version of the program
-	Properties map[string]string // texts beside the graph; nil for none
+	Properties map[string]string // additional texts in the model; nil for none
 }
 
-// Encode is a network with its weights as an ONNX model in eval mode, with one input and one
-// output, "input" and "output", of any batch size. What is computed is float32. The set has the network's
-// tensors by name, as model.Network.Save returns them.
+// Encode returns a network with its weights as an ONNX model in eval mode, with one input and one output, "input" and
+// "output", for any batch size. All computations are float32. The set has the network's tensors by name, as
+// model.Network.Save returns them.
 func Encode(n *model.Network, set *weights.Set, o Options) ([]byte, error) {
 	stored := map[string]weights.Tensor{}
 	for _, t := range set.Tensors {
@@ -72,7 +72,7 @@ func Encode(n *model.Network, set *weights.Set, o Options) ([]byte, error) {
 	return m, nil
 }
 
-// encodeTree returns the graph of a tree of layers, and what describes its input and output.
+// encodeTree returns the graph of a tree of layers, and the descriptions of its input and output.
 func encodeTree(n *model.Network, set map[string]weights.Tensor) (g *graph, in, out message, err error) {
 	e := &encoder{weights: set}
 	first := value{"input", n.Input}
@@ -84,7 +84,7 @@ func encodeTree(n *model.Network, set map[string]weights.Tensor) (g *graph, in, 
 	return &e.graph, described(first), described(value{"output", last.shape}), nil
 }
 
-// named is a node whose result has a given name.
+// named returns a node whose result has a given name.
 func named(operator, in, out string) (m message) {
 	m.text(1, in)
 	m.text(2, out)
@@ -98,7 +98,7 @@ type encoder struct {
 	weights map[string]weights.Tensor
 }
 
-// Sum adds.
+// Sum adds two values.
 func (e *encoder) Sum(_ string, body, shortcut value) (value, error) {
 	return value{e.node("Add", []string{body.name, shortcut.name}), body.shape}, nil
 }

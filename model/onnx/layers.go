@@ -8,8 +8,8 @@ import (
 	"graft/torch"
 )
 
-// layer adds a layer on x, whose result has a shape, with the names of its tensors, and returns
-// the name of the result.
+// layer adds a layer on x, given the shape of its result and the names of its tensors, and returns the name of the
+// result.
 func (e *encoder) layer(l model.Layer, x value, shape model.Shape, w []string) (string, error) {
 	in := append([]string{x.name}, w...)
 	switch l := l.(type) {
@@ -48,8 +48,8 @@ func both(p model.Pair) []int { return []int{p.H, p.W} }
 
 func pads(p model.Pair) []int { return []int{p.H, p.W, p.H, p.W} }
 
-// reaching is the padding of a pool, enlarged at the far edges by what windows reach over
-// there in ceil mode: readers differ in what they make of ONNX's own ceil_mode.
+// reaching is the padding of a pool, enlarged at the far edges for windows that extend beyond them in ceil mode:
+// readers interpret ONNX's own ceil_mode differently.
 func reaching(in, out model.Shape, kernel, stride, padding model.Pair) []int {
 	over := func(in, out, kernel, stride, padding int) int {
 		return padding + max(0, (out-1)*stride+kernel-in-2*padding)
@@ -86,7 +86,7 @@ func (g *graph) groupNorm(l model.GroupNorm, x value, w []string) string {
 	if !l.Affine {
 		return y
 	}
-	beside := make([]int, len(x.shape)) // a value for each channel
+	beside := make([]int, len(x.shape)) // one value per channel
 	for k := range beside {
 		beside[k] = 1
 	}
@@ -127,8 +127,7 @@ func (g *graph) maxPool(l model.MaxPool2d, x value, shape model.Shape) string {
 		both(l.Stride)}, attribute{"pads", reaching(x.shape, shape, l.Kernel, l.Stride, l.Padding)})
 }
 
-// averagePool pools in ceil mode by two products, so that what counts at the edges is
-// PyTorch's.
+// averagePool pools in ceil mode by two products, so windows at the edges count values as in PyTorch.
 func (g *graph) averagePool(l model.AvgPool2d, x value, shape model.Shape) string {
 	if !l.Ceil {
 		counted := map[bool]int{true: 0, false: 1}[l.ExcludePad]
@@ -151,7 +150,7 @@ func (g *graph) averagePool(l model.AvgPool2d, x value, shape model.Shape) strin
 		window(l.Kernel.W, l.Stride.W, l.Padding.W))
 }
 
-// adaptivePool averages the windows that PyTorch's AdaptiveAvgPool2d has.
+// adaptivePool averages the windows of PyTorch's AdaptiveAvgPool2d.
 func (g *graph) adaptivePool(x value, shape model.Shape) string {
 	if shape[1] == 1 && shape[2] == 1 {
 		return g.node("GlobalAveragePool", []string{x.name})
@@ -165,8 +164,7 @@ func (g *graph) adaptivePool(x value, shape model.Shape) string {
 	return g.products(x, shape, window(shape[1]), window(shape[2]))
 }
 
-// products averages over windows of rows and of columns: a matrix from the left and one from
-// the right.
+// products averages over windows of rows and of columns: a matrix from the left and one from the right.
 func (g *graph) products(x value, shape model.Shape, rows, columns func(at, size int) (from, to, count int)) string {
 	averages := func(cells, size int, window func(at, size int) (from, to, count int), transposed bool) []float64 {
 		values := make([]float64, cells*size)

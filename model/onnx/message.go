@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// message is an encoded protocol buffer: fields of a number and a value, one after the
-// other (https://protobuf.dev/programming-guides/encoding).
+// message is an encoded protocol buffer: a sequence of fields, each a number and a value
+// (https://protobuf.dev/programming-guides/encoding).
 type message []byte
 
 func (m *message) key(field, wire int) { *m = binary.AppendUvarint(*m, uint64(field<<3|wire)) }

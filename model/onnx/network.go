@@ -15,22 +15,22 @@ type networkEncoder struct {
 	graph
 	net       *networks.Graph
 	weights   map[string]weights.Tensor
-	shapes    map[networks.Value][]int // for the example
-	larger    map[networks.Value][]int // for one more example
-	names     map[any]string           // of values and tensors that were written
-	types     map[string]int64         // of results and initializers; missing is typeFloat
-	batchSize string                   // tensor of the number of examples; empty where it was not asked for
-	n         *networks.Node           // under way
+	shapes    map[networks.Value][]int // shapes for the example
+	larger    map[networks.Value][]int // shapes for one more example
+	names     map[any]string           // names of written values and tensors
+	types     map[string]int64         // types of results and initializers; missing means typeFloat
+	batchSize string                   // tensor of the number of examples; empty until needed
+	n         *networks.Node           // current node
 }
 
 const typeBool = 9 // TensorProto.DataType
 
-// onnxTypes are the types of values; all that is computed is float32.
+// onnxTypes are the types of values; all computed values are float32.
 var onnxTypes = map[weights.DType]int64{weights.Int64: typeInt64, weights.Int32: typeInt64, weights.Int16: typeInt64,
 	weights.Int8: typeInt64, weights.Uint8: typeInt64, weights.Bool: typeBool,
 	weights.Float32: typeFloat, weights.Float64: typeFloat, weights.Float16: typeFloat, weights.BFloat16: typeFloat}
 
-// encodeNetwork returns the graph of a network, and what describes its input and output.
+// encodeNetwork returns the graph of a network, and the descriptions of its input and output.
 func encodeNetwork(net *networks.Graph, set map[string]weights.Tensor) (g *graph, in, out message, err error) {
 	e := &networkEncoder{net: net, weights: set, names: map[any]string{net.Input.Value: "input"},
 		types: map[string]int64{"input": onnxTypes[net.Input.DType]}}
@@ -39,7 +39,7 @@ func encodeNetwork(net *networks.Graph, set map[string]weights.Tensor) (g *graph
 	}
 	more := *net
 	more.Input.Shape = append([]networks.Size{}, net.Input.Shape...)
-	// other sizes that may change, such as the length of a text, stay as in the example
+	// other variable sizes, such as the length of a text, stay as in the example
 	if first := &more.Input.Shape[0]; first.Name != "" {
 		first.N++
 	}
@@ -58,7 +58,7 @@ func encodeNetwork(net *networks.Graph, set map[string]weights.Tensor) (g *graph
 		e.described("output", net.Output, e.types[last]), nil
 }
 
-// write adds all nodes, or lists the operators that have no form in ONNX.
+// write adds all nodes, or lists the operators without a form in ONNX.
 func (e *networkEncoder) write() error {
 	var missing []string
 	for k := range e.net.Nodes {
@@ -80,7 +80,7 @@ func (e *networkEncoder) write() error {
 		if err != nil && len(missing) < 20 {
 			missing = append(missing, fmt.Sprintf("%s in %q: %v", e.n.Operator, e.n.Module, err))
 		}
-		if err != nil { // what reads the results is no fault of its own
+		if err != nil { // readers of the results are not at fault
 			for _, v := range e.n.Results {
 				e.names[v] = "input"
 			}
@@ -115,7 +115,7 @@ func (e *networkEncoder) described(name string, v networks.Value, kind int64) (m
 	return m
 }
 
-// typed adds a node whose result has a type.
+// typed adds a node whose result has a given type.
 func (e *networkEncoder) typed(kind int64, operator string, inputs []string, attributes ...attribute) string {
 	name := e.node(operator, inputs, attributes...)
 	e.types[name] = kind
@@ -189,7 +189,8 @@ func (e *networkEncoder) filled(kind int64, values []float64, dims ...int) (name
 	return name
 }
 
-// extent is the tensor of a shape's sizes: those that change are -1 where there is one, and times the batch otherwise.
+// extent is the tensor of a shape's sizes. A single variable size is -1 if inferred is set; otherwise variable sizes
+// are multiples of the batch.
 func (e *networkEncoder) extent(shape, larger []int, inferred bool) (string, error) {
 	sizes, changing := make([]int, len(shape)), 0
 	for k, size := range shape {
@@ -217,7 +218,7 @@ func (e *networkEncoder) extent(shape, larger []int, inferred bool) (string, err
 	return e.node("Concat", parts, attribute{"axis", 0}), nil
 }
 
-// batch is the number of examples as a tensor of one value.
+// batch is the number of examples as a tensor with one value.
 func (e *networkEncoder) batch() string {
 	if e.batchSize == "" {
 		all := e.node("Shape", []string{"input"})

@@ -8,7 +8,7 @@ import (
 	"graft/torch"
 )
 
-// operatorRule writes the node under way and returns the names of its results.
+// operatorRule writes the current node and returns the names of its results.
 type operatorRule func(e *networkEncoder) ([]string, error)
 
 // operatorRules hold a rule for each operator of a graph, by its name without the overload.
@@ -56,7 +56,7 @@ func init() { // rules refer to each other
 	}
 }
 
-// arg is the name of an argument that is a tensor; empty where it is none.
+// arg returns the name of an argument that is a tensor; empty if it is not one.
 func (e *networkEncoder) arg(name string) (string, error) {
 	value := e.n.Arg(name)
 	if value == nil {
@@ -65,7 +65,7 @@ func (e *networkEncoder) arg(name string) (string, error) {
 	return e.tensorOf(value)
 }
 
-// first is the first argument, which is a tensor.
+// first returns the first argument, which is a tensor.
 func (e *networkEncoder) first() (string, error) { return e.tensorOf(e.n.Args[0].Value) }
 
 func (e *networkEncoder) one(name string, err error) ([]string, error) { return []string{name}, err }
@@ -95,7 +95,7 @@ func (e *networkEncoder) number(name string, missing float64) float64 {
 
 func (e *networkEncoder) truth(name string) bool { on, _ := e.n.Arg(name).(bool); return on }
 
-// dim is a dimension of the first argument, counted from the start.
+// dim returns a dimension of the first argument, counted from the start.
 func (e *networkEncoder) dim(name string, missing int) int {
 	d := int(e.number(name, float64(missing)))
 	if d < 0 {
@@ -104,7 +104,7 @@ func (e *networkEncoder) dim(name string, missing int) int {
 	return d
 }
 
-// whole are numbers of a list, or one number for each of some dimensions.
+// whole returns the numbers of a list, or one number for each of dims dimensions.
 func (e *networkEncoder) whole(name string, dims, missing int) []int {
 	var list []int
 	switch v := e.n.Arg(name).(type) {
@@ -125,7 +125,7 @@ func (e *networkEncoder) whole(name string, dims, missing int) []int {
 	return list
 }
 
-// like is a number as a tensor of another one's type.
+// like returns a number as a tensor of another tensor's type.
 func (e *networkEncoder) like(other string, v float64) string {
 	return e.filled(e.kind(other), []float64{v})
 }

@@ -75,7 +75,7 @@ func convRule(e *networkEncoder) ([]string, error) {
 	return []string{e.op("Conv", in, all...)}, nil
 }
 
-// affine are the tensors of weight and bias, or ones and zeros.
+// affine returns the tensors of weight and bias, or ones and zeros.
 func (e *networkEncoder) affine(dims ...int) (weight, bias string, err error) {
 	n := 1
 	for _, d := range dims {
@@ -235,7 +235,7 @@ func (e *networkEncoder) pool() (kernel, stride, padding model.Pair) {
 	return kernel, stride, padding
 }
 
-// pooled are the input and the result of a pool, for one example.
+// pooled returns the input and the result of a pool, for one example.
 func (e *networkEncoder) pooled() (x value, out model.Shape, err error) {
 	name, err := e.first()
 	return value{name, e.shapeOf(e.n.Args[0].Value)[1:]}, e.shapes[e.n.Results[0]][1:], err

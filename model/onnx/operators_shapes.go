@@ -15,7 +15,7 @@ func (e *networkEncoder) repeated(x string, shape []int, dim, times int) string 
 	repeats := slices.Repeat([]int{1}, len(shape)+1)
 	repeats[dim+1] = times
 	wide := e.op("Tile", []string{e.op("Unsqueeze", []string{x, e.graph.shape(dim + 1)}), e.graph.shape(repeats...)})
-	sizes := slices.Repeat([]int{0}, dim) // as they are
+	sizes := slices.Repeat([]int{0}, dim) // other dimensions unchanged
 	return e.op("Reshape", []string{wide, e.graph.shape(append(append(sizes, shape[dim]*times), shape[dim+1:]...)...)})
 }
 
@@ -28,7 +28,7 @@ func interleaveRule(e *networkEncoder) ([]string, error) {
 	return []string{e.repeated(x, e.shapeOf(e.n.Args[0].Value), e.dim("dim", 0), int(repeats))}, nil
 }
 
-// reshaped gives the shape of the result, whatever it is asked for.
+// reshaped sets the shape of the result, regardless of the requested one.
 func reshaped(e *networkEncoder) ([]string, error) {
 	x, err1 := e.first()
 	v := e.n.Results[0]
@@ -72,7 +72,7 @@ func expandRule(e *networkEncoder) ([]string, error) {
 	return []string{e.op("Expand", []string{x, shape})}, nil
 }
 
-// parts are the tensors of a list.
+// parts returns the tensors of a list.
 func (e *networkEncoder) parts(name string) (list []string, err error) {
 	items, _ := e.n.Arg(name).([]any)
 	for _, item := range items {
@@ -108,7 +108,7 @@ func stackRule(e *networkEncoder) ([]string, error) {
 	return []string{e.op("Concat", list, attribute{"axis", dim})}, nil
 }
 
-// splitRule divides a dimension into the sizes that the results have.
+// splitRule divides a dimension into the sizes of the results.
 func splitRule(e *networkEncoder) ([]string, error) {
 	x, err := e.first()
 	dim := e.dim("dim", 0)
@@ -126,7 +126,7 @@ func (e *networkEncoder) split(x string, dim int, sizes []int) []string {
 	return e.several("Split", []string{x, e.graph.shape(sizes...)}, len(sizes), attribute{"axis", dim})
 }
 
-// several adds a node with some results of the type of its first input.
+// several adds a node with several results of the type of its first input.
 func (e *networkEncoder) several(operator string, inputs []string, count int,
 	attributes ...attribute) (results []string) {
 	for range count {
@@ -181,7 +181,7 @@ func sliceRule(e *networkEncoder) ([]string, error) {
 		e.graph.shape(step)})}, err
 }
 
-// arangeRule writes the numbers, of which there are as many as in the example.
+// arangeRule writes the numbers; their count is the example's.
 func arangeRule(e *networkEncoder) ([]string, error) {
 	v := e.n.Results[0]
 	if e.shapes[v][0] != e.larger[v][0] {

@@ -15,7 +15,7 @@ func unary(operator string) operatorRule {
 	}
 }
 
-// operands are two arguments, of which one may be a number.
+// operands returns two arguments; one of them may be a number.
 func (e *networkEncoder) operands(a, b any) (x, y string, err error) {
 	given := []any{a, b}
 	names := make([]string, 2)
@@ -35,7 +35,7 @@ func (e *networkEncoder) operands(a, b any) (x, y string, err error) {
 			names[k] = e.like(other, v)
 		}
 	}
-	if kind := e.kind(names[0]); kind != e.kind(names[1]) { // as PyTorch promotes them
+	if kind := e.kind(names[0]); kind != e.kind(names[1]) { // promoted as in PyTorch
 		for k := range names {
 			if e.kind(names[k]) != typeFloat {
 				names[k] = e.typed(typeFloat, "Cast", []string{names[k]}, attribute{"to", typeFloat})
@@ -141,7 +141,7 @@ func clipRule(low, high string, least, most float64) operatorRule {
 	}
 }
 
-// activated writes an activation as a layer of a tree.
+// activated writes an activation like a layer of a tree.
 func activated(kind torch.Activation, parameter string, missing float64) operatorRule {
 	return func(e *networkEncoder) ([]string, error) {
 		x, err := e.first()
@@ -152,7 +152,7 @@ func activated(kind torch.Activation, parameter string, missing float64) operato
 	}
 }
 
-// geluRule writes the approximation by tanh too (Hendrycks and Gimpel 2016).
+// geluRule also writes the approximation by tanh (Hendrycks and Gimpel 2016).
 func geluRule(e *networkEncoder) ([]string, error) {
 	if approximate, _ := e.n.Arg("approximate").(string); approximate != "tanh" {
 		return activated(torch.GELU, "", 0)(e)

@@ -7,16 +7,16 @@ import (
 	networks "graft/model/graph"
 )
 
-// cell describes a recurrent layer in ONNX: its gates are those of PyTorch in another order.
+// cell describes a recurrent layer in ONNX, whose gates are PyTorch's in a different order.
 type cell struct {
 	operator string
-	gates    []int // of PyTorch, in the order of ONNX
+	gates    []int // PyTorch's gates in ONNX's order
 	states   int
 	more     []attribute
 }
 
-// cells are the recurrent operators. PyTorch has input, forget, cell and output gates, and reset, update and new
-// ones; a new gate is reset behind its product in both only with linear_before_reset.
+// cells are the recurrent operators. PyTorch has input, forget, cell and output gates, and reset, update and new gates.
+// ONNX resets the new gate after its product, like PyTorch, only with linear_before_reset.
 var cells = map[string]cell{
 	"lstm":     {"LSTM", []int{0, 3, 1, 2}, 2, nil},
 	"gru":      {"GRU", []int{1, 0, 2}, 1, []attribute{{"linear_before_reset", 1}}},
@@ -44,7 +44,7 @@ func recurrentRule(e *networkEncoder) ([]string, error) {
 		return nil, errors.New("its layers have projections")
 	}
 	hidden := e.shapeOf(params[0])[0] / len(c.gates)
-	swap := attribute{"perm", []int{1, 0, 2}} // examples and places
+	swap := attribute{"perm", []int{1, 0, 2}} // swaps examples and positions
 	if e.truth("batch_first") {
 		x = e.op("Transpose", []string{x}, swap)
 	}
@@ -69,7 +69,7 @@ func recurrentRule(e *networkEncoder) ([]string, error) {
 	return results, nil
 }
 
-// states are the first states: one, or for an LSTM that and the cell's.
+// states returns the initial states: one, or for an LSTM also the cell's.
 func (e *networkEncoder) states(c cell) ([]string, error) {
 	if c.states == 2 {
 		return e.parts("hx")
@@ -78,11 +78,11 @@ func (e *networkEncoder) states(c cell) ([]string, error) {
 	return []string{x}, err
 }
 
-// recurrent adds a layer and returns its output, and its last states.
+// recurrent adds a layer and returns its output, and its final states.
 func (e *networkEncoder) recurrent(c cell, op, x string, params []any, states []string,
 	layer, directions, hidden int) (string, []string, error) {
 	in := []string{x}
-	for k, columns := range []int{e.shapeOf(params[0])[1], hidden, 2} { // of the input, of the state, and both biases
+	for k, columns := range []int{e.shapeOf(params[0])[1], hidden, 2} { // for the input, the state, and both biases
 		var values []float64
 		for d := range directions {
 			of := params[4*d+k : 4*d+k+1]
@@ -103,7 +103,7 @@ func (e *networkEncoder) recurrent(c cell, op, x string, params []any, states []
 		}
 		in = append(in, e.filled(typeFloat, values, dims...))
 	}
-	in = append(in, "") // all texts have all places
+	in = append(in, "") // all texts have the full length
 	for _, state := range states {
 		in = append(in, e.op("Slice", []string{state, e.graph.shape(layer * directions),
 			e.graph.shape((layer + 1) * directions), e.graph.shape(0)}))
@@ -114,12 +114,12 @@ func (e *networkEncoder) recurrent(c cell, op, x string, params []any, states []
 		all = append(all, attribute{"activations", strings.Fields(strings.Repeat("Relu ", directions))})
 	}
 	results := e.several(c.operator, in, 1+c.states, all...)
-	// places, directions, examples, values: directions come last in PyTorch
+	// positions, directions, examples, values: PyTorch has the directions last
 	y := e.op("Transpose", []string{results[0]}, attribute{"perm", []int{0, 2, 1, 3}})
 	return e.op("Reshape", []string{y, e.graph.shape(0, 0, directions*hidden)}), results[1:], nil
 }
 
-// gates are the values of a weight or a bias with its gates in ONNX's order.
+// gates returns the values of a weight or a bias with its gates in ONNX's order.
 func (e *networkEncoder) gates(c cell, param any) (ordered []float64, err error) {
 	weight, ok := param.(networks.Weight)
 	if !ok {

@@ -12,15 +12,15 @@ import (
 const (
 	// largestProgram bounds models/model.json, in bytes: a network of a thousand layers takes two million.
 	largestProgram = 64 << 20
-	// largestList bounds a list of payloads, in bytes.
+	// largestList limits a list of payloads, in bytes.
 	largestList = 32 << 20
-	largestWord = 64 // records with a word or a number
+	largestWord = 64 // maximum size of records with a word or a number
 )
 
 // archive is the zip file.
 type archive struct {
 	records map[string]*zip.File // by their names in the archive's folder
-	size    int64                // of the file
+	size    int64                // size of the file
 	layout
 }
 
@@ -68,7 +68,7 @@ func rootOf(found []*zip.File) (string, layout, error) {
 	return "", layout{}, errors.New("the zip file has no archive_format: it is none of torch.export.save")
 }
 
-// checkKind checks the words that say how the archive is written.
+// checkKind checks the records that describe the format of the archive.
 func (a *archive) checkKind() error {
 	for name, known := range a.words {
 		if name == "byteorder" && a.records[name] == nil {
@@ -86,7 +86,7 @@ func (a *archive) checkKind() error {
 	return nil
 }
 
-// read returns a record, which must be stored as it is.
+// read returns a record, which must be stored uncompressed.
 func (a *archive) read(name string, most int64) ([]byte, error) {
 	file := a.records[name]
 	if file == nil {

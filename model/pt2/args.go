@@ -16,19 +16,19 @@ func decode(u union, into any) error {
 	return nil
 }
 
-// placement are arguments that say where a tensor is, which follows from the weights, or by which
-// library it is computed.
+// placement are arguments that select a tensor's location, which follows from the weights, or the library that computes
+// it.
 var placement = []string{"device", "pin_memory", "layout", "memory_format", "non_blocking", "cudnn_enabled",
 	"cudnn_enable", "copy"}
 
-// modes are arguments that the mode sets in which a network runs.
+// modes are arguments that depend on the mode of the network.
 var modes = map[string]string{
 	"batch_norm.default": "training", "instance_norm.default": "use_input_stats", "dropout.default": "train",
 	"feature_dropout.default": "train",
 	"lstm.input":              "train", "gru.input": "train", "rnn_tanh.input": "train", "rnn_relu.input": "train",
 }
 
-// addArg adds an argument to a node, unless it says nothing about what is computed.
+// addArg adds an argument to a node, unless it does not affect the result.
 func (b *builder) addArg(n *graph.Node, name string, arg union) error {
 	if modes[n.Operator] == name {
 		var on bool
@@ -125,7 +125,7 @@ func truth(text json.RawMessage) (any, error) {
 	return on, err
 }
 
-// tensor reads {"name": …}, also within {"as_tensor": …} or beside {"as_none": …}.
+// tensor reads {"name": …}, also inside {"as_tensor": …} or next to {"as_none": …}.
 func (b *builder) tensor(text json.RawMessage) (any, error) {
 	var t struct {
 		Name   *string `json:"name"`
@@ -148,7 +148,7 @@ func (b *builder) tensor(text json.RawMessage) (any, error) {
 	return nil, fmt.Errorf("a tensor without a name")
 }
 
-// size reads a number or the name of a size. An expression stands for the example's number.
+// size reads a number or the name of a size. An expression is replaced by the example's number.
 func (b *builder) size(text json.RawMessage) (any, error) {
 	var i integer
 	if err := json.Unmarshal(text, &i); err != nil {

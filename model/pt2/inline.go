@@ -6,16 +6,16 @@ import (
 	"graft/model/graph"
 )
 
-// deepestInline bounds blocks in blocks.
+// deepestInline limits nested blocks.
 const deepestInline = 8
 
-// blocks are the operators that run a part of the network with autocast or gradients switched, by the place of the
-// switch among their arguments. The graph of the part is the first argument that is one.
+// blocks are the operators that run a part of the network with autocast or gradients switched; the value is the index
+// of the switch argument. The graph of the part is the first argument that is a graph.
 var blocks = map[string]int{"torch.ops.higher_order.wrap_with_autocast": 2,
 	"torch.ops.higher_order.wrap_with_set_grad_enabled": 0}
 
-// isBlock reports whether an operator can be replaced by the operators of its part: autocast that is off changes
-// nothing, and gradients that are off are a detach.
+// isBlock reports whether an operator can be replaced by the operators of its part: disabled autocast changes nothing,
+// and disabled gradients are a detach.
 func isBlock(n *node) (on, ok bool) {
 	at, known := blocks[n.Target]
 	if !known || at >= len(n.Inputs) || n.Inputs[at].Arg.kind != "as_bool" || decode(n.Inputs[at].Arg, &on) != nil {
@@ -85,7 +85,7 @@ func (b *builder) inline(n *node, on bool) error {
 	return b.leave(n, part.Graph.Outputs, inner, on)
 }
 
-// leave gives the results of a block the names that the network reads.
+// leave assigns the results of a block to the names that the network reads.
 func (b *builder) leave(n *node, outputs []union, inner scope, on bool) error {
 	results := resultNames(n)
 	if len(results) != len(outputs) {
@@ -127,7 +127,7 @@ func (b *builder) detach(name, module string) error {
 	return nil
 }
 
-// unique returns the value for a name: blocks repeat the names of the network around them.
+// unique returns the value for a name: blocks repeat names of the enclosing network.
 func (b *builder) unique(name string) graph.Value {
 	value := graph.Value(name)
 	for k := 2; b.used[value]; k++ {

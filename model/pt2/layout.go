@@ -8,13 +8,13 @@ import (
 	"graft/torch/weights"
 )
 
-// layout says where an archive keeps its parts. Two are known, those of save in torch/export/__init__.py before
-// and since PyTorch 2.8.
+// layout describes where an archive keeps its parts. Two are known: from save in torch/export/__init__.py before
+// PyTorch 2.8, and since then.
 type layout struct {
-	program string            // name of the program, where it is fixed; else it is alone in the folder models
+	program string            // name of the program if it is fixed; otherwise it is the only file in the folder models
 	saved   map[string]string // files of torch.save with the tensors of a folder
 	extra   string            // folder of extra files
-	words   map[string]string // records that say how the archive is written
+	words   map[string]string // records that describe the format of the archive
 }
 
 var (
@@ -47,8 +47,8 @@ func (a *archive) findProgram() (string, error) {
 	return found[0], nil
 }
 
-// readSaved reads the tensors that the archive keeps in one file of torch.save, if it does. Package weights
-// makes plain tensors of the file and runs nothing.
+// readSaved reads the tensors that the archive keeps in one file of torch.save, if there is one. Package weights makes
+// plain tensors from the file and executes nothing.
 func (p *payloads) readSaved(a *archive) error {
 	name := a.saved[p.folder]
 	if a.records[name] == nil {
@@ -71,8 +71,8 @@ func (p *payloads) readSaved(a *archive) error {
 	return nil
 }
 
-// next returns the name of a tensor. PyTorch before 2.8 gives all names of one memory as the last of them, so they
-// are taken in the order of the state dict.
+// next returns the name of a tensor. PyTorch before 2.8 gives the last of several names for the same memory, so the
+// names are used in the order of the state dict.
 func (p *payloads) next(name string) string {
 	t, ok := p.saved[name]
 	if !ok || len(t.Data) == 0 {

@@ -11,7 +11,7 @@ import (
 // place is a module on the stack of a node.
 type place struct{ path, class string }
 
-// localPath is the start of a path that PyTorch before 2.8 writes where forward does not call its module self.
+// localPath is the start of a path that PyTorch before 2.8 writes if forward does not call its module self.
 var localPath = regexp.MustCompile(`^L\['\w+'\]\.?`)
 
 // stackOf reads the modules whose code calls a node, outermost first: "key,path,class" for each.
@@ -50,7 +50,7 @@ func (b *builder) readModules() {
 	b.out.Graph.Name = b.out.Graph.Modules[0].Class
 }
 
-// readClasses takes the classes of modules from the nodes that their code calls.
+// readClasses reads the classes of modules from the nodes that their code calls.
 func (b *builder) readClasses(nodes []node) {
 	classes := map[string]string{}
 	for k := range nodes {
@@ -65,7 +65,7 @@ func (b *builder) readClasses(nodes []node) {
 	}
 }
 
-// addModule adds a module, after those that hold it. A second call of a module has a path that ends in @1.
+// addModule adds a module, after its parents. A second call of a module has a path that ends in @1.
 func (b *builder) addModule(path string) {
 	if b.modules[path] || strings.Contains(path, "@") {
 		return

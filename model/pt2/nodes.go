@@ -40,7 +40,7 @@ func (b *builder) addNodes(nodes []node) error {
 	return nil
 }
 
-// readOutput checks that one tensor comes out.
+// readOutput checks that the output is one tensor.
 func (b *builder) readOutput() error {
 	var found []string
 	for _, output := range b.program.GraphModule.Signature.Outputs {
@@ -95,11 +95,11 @@ func (b *builder) ref(name string) (any, error) {
 	return current, nil
 }
 
-// asserts are checks of shapes and types, which LibTorch's operators do by themselves.
+// asserts are checks of shapes and types, which LibTorch's operators do themselves.
 var asserts = []string{"_assert_tensor_metadata.default", "_assert_scalar.default", "_assert_async.msg",
 	"sym_constrain_range.default", "sym_constrain_range_for_size.default"}
 
-// renamed are operators that do the same for a network as others.
+// renamed maps operators to equivalent ones for a network.
 var renamed = map[string]string{
 	"lift_fresh_copy.default": "clone.default", "lift_fresh.default": "alias.default",
 	"detach_.default":      "detach.default",
@@ -110,7 +110,7 @@ var renamed = map[string]string{
 	"swapdims.default": "swapaxes.default",
 }
 
-// argumentNames are the names of arguments in the operators of renamed, where they differ.
+// argumentNames are the names of arguments in the operators of renamed, if they differ.
 var argumentNames = map[string]map[string]string{
 	"fill_.Scalar": {"value": "fill_value"}, "copy_.default": {"self": "other", "src": "self"},
 	"dropout_.default": {"self": "input"}, "feature_dropout_.default": {"self": "input"},
@@ -180,8 +180,8 @@ func inPlace(target string) bool {
 	return strings.HasSuffix(name, "_") && !strings.HasSuffix(name, "__")
 }
 
-// changeTensor leaves out the count of batches of a normalisation, which a graph counts by itself in
-// train mode. Nothing else may change a tensor of the network.
+// changeTensor omits the batch count of a normalisation, because a graph counts batches itself in train mode. Any other
+// change of the network's tensors is an error.
 func (b *builder) changeTensor(n *node, self string) error {
 	weight := b.names[self].(graph.Weight)
 	if !strings.HasSuffix(string(weight), "num_batches_tracked") {
@@ -193,7 +193,7 @@ func (b *builder) changeTensor(n *node, self string) error {
 	return nil
 }
 
-// miss notes an operator that cannot be mapped.
+// miss records an operator that cannot be mapped.
 func (b *builder) miss(n *node, module string) {
 	advice := "rewrite the module with operators that graft has"
 	switch {
@@ -207,7 +207,7 @@ func (b *builder) miss(n *node, module string) {
 	b.unmapped = append(b.unmapped, graph.Miss{Operator: n.Target, Module: module, Advice: advice})
 }
 
-// resultNames are the names of a node's results, a list's one by one.
+// resultNames returns the names of a node's results; items of a list count separately.
 func resultNames(n *node) []string {
 	var names []string
 	for _, output := range n.Outputs {
@@ -232,7 +232,7 @@ func resultNames(n *node) []string {
 	return names
 }
 
-// addResults names what a node computes. Where it returns a view, that is one of self's memory.
+// addResults names the results of a node. If it returns a view, the view shares self's memory.
 func (b *builder) addResults(n *node, out *graph.Node, self string) error {
 	for _, name := range resultNames(n) {
 		if _, taken := b.names[name]; taken || name == "" {
@@ -251,7 +251,7 @@ func (b *builder) addResults(n *node, out *graph.Node, self string) error {
 	return nil
 }
 
-// contiguous reports whether the items of a value follow each other in memory.
+// contiguous reports whether the items of a value are contiguous in memory.
 func (b *builder) contiguous(name string) bool {
 	m := b.program.GraphModule.Graph.TensorValues[name]
 	if m == nil || len(m.Strides) != len(m.Sizes) {
@@ -264,13 +264,13 @@ func (b *builder) contiguous(name string) bool {
 	return v.contiguous()
 }
 
-// comparesSizes reports whether an operator compares sizes, which only assertions read.
+// comparesSizes reports whether an operator compares sizes; only assertions use the result.
 func comparesSizes(operator string) bool {
 	return slices.Contains([]string{"operator.ge", "operator.le", "operator.gt", "operator.lt", "operator.eq",
 		"operator.ne", "operator.and_"}, operator)
 }
 
-// sameType reports whether a value has the type of what is copied into it. The copy is expand_as(src, self).
+// sameType reports whether a value has the type of the value copied into it. The copy is expand_as(src, self).
 func (b *builder) sameType(n *node) bool {
 	var types []int
 	for _, input := range n.Inputs[:min(2, len(n.Inputs))] {

@@ -7,8 +7,8 @@ import (
 	"graft/model/graph"
 )
 
-// returns are the shapes of a node's results as the archive states them; nil where it states them otherwise than by
-// numbers and multiples of the sizes of the input, or a result has a type that graft lacks.
+// returns are the shapes of a node's results as stated in the archive; nil if they are not numbers or multiples of the
+// input's sizes, or a result has a type that graft lacks.
 func (b *builder) returns(n *node) (all [][]graph.Extent) {
 	for _, name := range resultNames(n) {
 		m := b.program.GraphModule.Graph.TensorValues[name]
@@ -31,13 +31,13 @@ func (b *builder) returns(n *node) (all [][]graph.Extent) {
 	return all
 }
 
-// extent is a size as a multiple of one of the input's.
+// extent returns a size as a multiple of one of the input's sizes.
 func (b *builder) extent(size integer) (graph.Extent, bool) {
 	if size.expression == "" {
 		return graph.Extent{N: int(size.number)}, size.name == ""
 	}
 	times, symbol := 1, size.expression
-	// SymPy's, such as Mul(Integer(4), Symbol('s77'))
+	// a SymPy expression such as Mul(Integer(4), Symbol('s77'))
 	if product, found := strings.CutPrefix(symbol, "Mul(Integer("); found {
 		number, rest, _ := strings.Cut(product, "), ")
 		n, err := strconv.Atoi(number)
@@ -50,7 +50,7 @@ func (b *builder) extent(size integer) (graph.Extent, bool) {
 	return graph.Extent{N: times, Of: name}, known
 }
 
-// pass notes an operator that graft does not know and passes on to LibTorch.
+// pass records an operator that graft does not support itself and passes on to LibTorch.
 func (b *builder) pass(n *graph.Node) {
 	if !b.passed[n.Operator] {
 		b.passed[n.Operator] = true

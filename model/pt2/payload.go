@@ -12,7 +12,7 @@ import (
 	"graft/torch/weights"
 )
 
-// payload says which bytes a tensor has.
+// payload describes the bytes of a tensor.
 type payload struct {
 	Path      string `json:"path_name"`
 	Parameter bool   `json:"is_param"`
@@ -23,22 +23,22 @@ type payload struct {
 // payloads are the tensors of one folder.
 type payloads struct {
 	folder string                    // weights or constants
-	saved  map[string]weights.Tensor // of a file of torch.save, by name; nil where each tensor has a file
-	tied   map[string][]string       // names in saved by their memory
+	saved  map[string]weights.Tensor // tensors of a file of torch.save, by name; nil if each tensor has a file
+	tied   map[string][]string       // names in saved, by their memory
 	list   map[string]payload
 	bytes  map[string][]byte // storages, by file
 	left   int64             // bytes that tensors may still take
 	a      *archive
 }
 
-// A file may name the same bytes several times: a tied weight, or a view with a stride of zero. Beyond
-// these its size no longer bounds the memory that it takes.
+// A file may name the same bytes several times: a tied weight, or a view with a stride of zero. Beyond these limits its
+// size no longer limits the memory that it takes.
 const (
 	spareBytes = 64 << 20
 	spareFold  = 4
 )
 
-// readPayloads reads a folder's list. Only its tensors are read, never scripts or pickles.
+// readPayloads reads a folder's list. It only reads tensors, never scripts or pickles.
 func readPayloads(a *archive, folder string) (*payloads, error) {
 	p := &payloads{folder: folder, bytes: map[string][]byte{}, left: spareBytes + spareFold*a.size, a: a}
 	name := "data/" + folder + "/model_" + folder + "_config.json"
@@ -75,7 +75,7 @@ func (p *payloads) tensor(name string) (weights.Tensor, error) {
 	return t, nil
 }
 
-// memory identifies the bytes of a tensor: two tensors with the same one are tied.
+// memory identifies the bytes of a tensor: two tensors with the same bytes are tied.
 func (p *payloads) memory(t weights.Tensor) string {
 	if p.saved != nil {
 		return fmt.Sprintf("%s/%p", p.folder, unsafe.SliceData(p.saved[t.Name].Data))
@@ -125,7 +125,7 @@ func (p *payloads) load(name string) (weights.Tensor, error) {
 	return t, err
 }
 
-// stridedLayout is the schema's number of dense tensors.
+// stridedLayout is the schema's number for dense tensors.
 const stridedLayout = 7
 
 func (p *payloads) storage(file string) ([]byte, error) {
@@ -147,7 +147,7 @@ type view struct {
 	item    int     // bytes
 }
 
-// count is the number of items, checked against the storage's.
+// count is the number of items, checked against the size of the storage.
 func (v view) count(storage int64) (int64, error) {
 	if len(v.strides) != len(v.shape) || v.offset < 0 || v.offset > storage {
 		return 0, fmt.Errorf("%d strides for %d sizes, and an offset of %d in a storage of %d items", len(v.strides),
@@ -208,7 +208,7 @@ func (p *payloads) copy(v view, storage []byte) ([]byte, error) {
 	return data, nil
 }
 
-// contiguous reports whether the items follow each other.
+// contiguous reports whether the items are contiguous.
 func (v view) contiguous() bool {
 	want := int64(1)
 	for k := len(v.shape) - 1; k >= 0; k-- {

@@ -54,8 +54,8 @@ func read(r io.ReaderAt, size int64) (*graph.Imported, error) {
 	return b.out, b.out.Graph.Check()
 }
 
-// describe takes the description of the modules from the archive, if graft_export.py has put one there, and
-// else recovers what the operators say.
+// describe reads the description of the modules from the archive, if graft_export.py has added one, and otherwise
+// recovers it from the operators.
 func (b *builder) describe(a *archive) error {
 	name := a.extra + graph.SidecarName
 	if a.records[name] == nil {
@@ -85,14 +85,14 @@ type builder struct {
 	modules  map[string]bool // paths
 	inPlace  map[string]bool // paths of modules that work in place
 	used     map[graph.Value]bool
-	symbols  map[string]string // names of the sizes that may change, by their expressions
-	passed   map[string]bool   // operators that graft does not know
-	depth    int               // of blocks
+	symbols  map[string]string // names of the variable sizes, by their expressions
+	passed   map[string]bool   // operators passed on to LibTorch
+	depth    int               // nesting of blocks
 	unmapped graph.Unmapped
 	train    bool // an operator was exported in train mode
 }
 
-// spec is the part of an input's or output's description that is read.
+// spec is the supported part of an input's or output's description.
 type spec struct {
 	Arg        *union `json:"arg"`
 	Parameter  string `json:"parameter_name"`
@@ -111,7 +111,7 @@ func (b *builder) readTensors(a *archive) error {
 	if err != nil {
 		return err
 	}
-	first := map[string]string{} // tensors by their payloads
+	first := map[string]string{} // first tensor of each payload
 	for _, input := range b.program.GraphModule.Signature.Inputs {
 		var s spec
 		if err := decode(input, &s); err != nil {
@@ -143,7 +143,7 @@ func (b *builder) readTensors(a *archive) error {
 	return nil
 }
 
-// addTensor adds a tensor. One with the payload of an earlier one is tied to it.
+// addTensor adds a tensor. A tensor with the payload of an earlier one is tied to it.
 func (b *builder) addTensor(s spec, name string, role graph.Role, from *payloads, first map[string]string) error {
 	in, described, err := b.described(s)
 	if err != nil {
@@ -177,14 +177,14 @@ func (b *builder) addTensor(s spec, name string, role graph.Role, from *payloads
 	return nil
 }
 
-// described is the name in the graph of an input, and what the graph says of it.
+// described returns the name of an input in the graph, and the graph's description of it.
 func (b *builder) described(s spec) (string, *meta, error) {
 	var tensor struct{ Name string }
 	if s.Arg == nil {
 		return "", nil, fmt.Errorf("an input without a name")
 	}
 	body := *s.Arg
-	if body.kind == "as_tensor" { // of user inputs; those of weights have the name alone
+	if body.kind == "as_tensor" { // user inputs; descriptions of weights have only the name
 		if err := decode(body, &tensor); err != nil {
 			return "", nil, err
 		}
@@ -233,7 +233,7 @@ func (b *builder) addInput(s spec) error {
 	return nil
 }
 
-// symbolName names a dimension whose size may change.
+// symbolName names a variable dimension.
 func symbolName(known map[string]string, k int, expression string) string {
 	if expression == "" {
 		return ""

@@ -11,14 +11,14 @@ import (
 	"graft/torch/weights"
 )
 
-// dtypes are the numbers of types in the schema, which are not those of LibTorch. Those that are
-// missing are complex, quantised, or of eight bits.
+// dtypes are the numbers of types in the schema, which differ from LibTorch's. The missing types are complex,
+// quantised, or have eight bits.
 var dtypes = map[int]weights.DType{
 	1: weights.Uint8, 2: weights.Int8, 3: weights.Int16, 4: weights.Int32, 5: weights.Int64,
 	6: weights.Float16, 7: weights.Float32, 8: weights.Float64, 12: weights.Bool, 13: weights.BFloat16,
 }
 
-// program is the part of models/model.json that is read.
+// program is the supported part of models/model.json.
 type program struct {
 	SchemaVersion struct{ Major, Minor int } `json:"schema_version"`
 	GraphModule   struct {
@@ -69,7 +69,7 @@ type union struct {
 	body json.RawMessage
 }
 
-// UnmarshalJSON reads the key and keeps the value as it is.
+// UnmarshalJSON reads the key and keeps the value unparsed.
 func (u *union) UnmarshalJSON(text []byte) error {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(text, &object); err != nil {
@@ -83,10 +83,10 @@ func (u *union) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// integer is a number, the name of a symbolic one, or an expression with the number of the example.
+// integer is a number, the name of a symbolic one, or an expression with the example's number.
 type integer struct {
 	number     int64
-	name       string // of a value; empty for numbers and expressions
+	name       string // name of a value; empty for numbers and expressions
 	expression string
 }
 
@@ -120,7 +120,7 @@ func (i *integer) UnmarshalJSON(text []byte) error {
 	return fmt.Errorf("a size given %q", u.kind)
 }
 
-// shape are the sizes of the example.
+// shape returns the sizes of the example.
 func (m *meta) shape() ([]int, error) {
 	shape := make([]int, len(m.Sizes))
 	for k, size := range m.Sizes {
@@ -148,10 +148,10 @@ func parse(text []byte) (*program, error) {
 	return p, nil
 }
 
-// schemaMajor is SCHEMA_VERSION of torch/_export/serde/schema.py. A larger minor version adds fields only.
+// schemaMajor is SCHEMA_VERSION of torch/_export/serde/schema.py. A larger minor version only adds fields.
 const schemaMajor = 8
 
-// real reads a number; those that JSON cannot write are texts.
+// real reads a number; numbers that JSON cannot represent are texts.
 func real(text json.RawMessage) (float64, error) {
 	var word string
 	if err := json.Unmarshal(text, &word); err == nil {

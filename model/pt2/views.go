@@ -8,14 +8,14 @@ import (
 	"graft/model/graph"
 )
 
-// A graph has no operators in place. This file turns them into plain ones, as the functionalization of PyTorch
-// does (torch/_subclasses/functional_tensor.py): a value is a view of a piece of memory through a chain of
-// operators; a write through a view is put into the memory when another view of it is read next.
+// A graph has no operators in place. This file converts them to plain ones, like the functionalization of PyTorch
+// (torch/_subclasses/functional_tensor.py): a value is a view of a piece of memory through a chain of operators. A
+// write through a view is applied to the memory when another view of it is read next.
 
 // memory is a piece of memory that values share.
 type memory struct {
-	weight  string      // the network's tensor that it is; empty for others
-	value   graph.Value // content, without the pending writes
+	weight  string      // name of the network's tensor; empty for other memory
+	value   graph.Value // content without the pending writes
 	version int         // counts writes
 	pending []write
 }
@@ -24,17 +24,17 @@ type memory struct {
 type write struct {
 	path  []step
 	value graph.Value
-	by    string // the operator
+	by    string // operator
 }
 
 // step is an operator that returns a view of its first argument.
 type step struct {
 	node   graph.Node
-	result int  // the view among its results
-	copies bool // it may return a copy instead, which cannot be told
+	result int  // index of the view among the results
+	copies bool // may return a copy instead; the archive does not tell
 }
 
-// alias is a value's place in its memory.
+// alias is the place of a value in its memory.
 type alias struct {
 	of      *memory
 	path    []step
@@ -42,7 +42,7 @@ type alias struct {
 	version int
 }
 
-// views knows the memory of each value.
+// views tracks the memory of each value.
 type views struct {
 	aliases map[string]*alias
 	emit    func(graph.Node) // adds an operator to the graph
@@ -61,7 +61,7 @@ var viewing = strings.Fields(`view reshape flatten unflatten transpose swapaxes 
 // copying lists the operators of viewing that may return a copy instead.
 var copying = strings.Fields(`reshape flatten contiguous to type_as reshape_as dropout feature_dropout`)
 
-// add notes a result of an operator.
+// add records a result of an operator.
 func (v *views) add(name string, n graph.Node, result int, self string, contiguous bool) {
 	op, _, _ := strings.Cut(n.Operator, ".")
 	from := v.aliases[self]
@@ -96,7 +96,7 @@ func (v *views) read(name string) (graph.Value, error) {
 	return value, nil
 }
 
-// change notes that an operator has changed a value in place, and that both names read its result.
+// change records that an operator has changed a value in place, and that both names read its result.
 func (v *views) change(self, result, operator string, value graph.Value) error {
 	a := v.aliases[self]
 	if a == nil || a.of.weight != "" {
@@ -109,7 +109,7 @@ func (v *views) change(self, result, operator string, value graph.Value) error {
 	return nil
 }
 
-// settle puts the pending writes into the memory.
+// settle applies the pending writes to the memory.
 func (m *memory) settle(v *views) error {
 	for _, w := range m.pending {
 		value, err := v.put(m.value, w.path, w.value)
@@ -123,7 +123,7 @@ func (m *memory) settle(v *views) error {
 	return nil
 }
 
-// put returns a value in which what a chain of views selects is replaced.
+// put returns a value with the part replaced that a chain of views selects.
 func (v *views) put(base graph.Value, path []step, part graph.Value) (graph.Value, error) {
 	if len(path) == 0 {
 		return part, nil
@@ -149,7 +149,7 @@ func (v *views) again(s step, of graph.Value) graph.Value {
 	return n.Results[s.result]
 }
 
-// replace returns a value in which what a view selects is replaced.
+// replace returns a value with the part replaced that a view selects.
 func (v *views) replace(base graph.Value, s step, part graph.Value) (graph.Value, error) {
 	if s.copies {
 		return "", fmt.Errorf("%s may have copied it", s.node.Operator)
@@ -189,7 +189,7 @@ func (v *views) replace(base graph.Value, s step, part graph.Value) (graph.Value
 	return n.Results[0], nil
 }
 
-// name makes a name for a value that the archive does not have: the names there have no colon.
+// name makes a value name that the archive cannot contain: its names have no colon.
 func (v *views) name(of graph.Value) graph.Value {
 	v.fresh++
 	stem, _, _ := strings.Cut(string(of), ":")

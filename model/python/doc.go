@@ -1,3 +1,3 @@
-// Package python writes networks as modules of plain PyTorch, which print as the network
-// prints and load its weights.
+// Package python writes networks as modules of plain PyTorch, which have the same print as the network and load its
+// weights.
 package python

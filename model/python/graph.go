@@ -12,8 +12,8 @@ import (
 	"graft/torch/weights"
 )
 
-// graphSource is the text of a module for a network that runs as a graph: its modules with PyTorch's names and
-// prints, and its operators as calls of torch.ops.aten in their order.
+// graphSource returns the text of a module for a network that runs as a graph: its modules with PyTorch's names and
+// prints, and its operators as calls of torch.ops.aten in order.
 func graphSource(n *model.Network, o Options) string {
 	g := n.Graph
 	w := &graphWriter{Graph: g, names: map[graph.Value]string{g.Input.Value: "x"}}
@@ -44,7 +44,7 @@ func graphSource(n *model.Network, o Options) string {
 	return b.String()
 }
 
-// isConstant reports whether a tensor is in no state dict.
+// isConstant reports whether a tensor is missing from the state dict.
 func isConstant(t graph.Tensor) bool { return t.Role == graph.Constant }
 
 const graphClasses = `
@@ -112,11 +112,11 @@ type graphWriter struct {
 	names map[graph.Value]string
 }
 
-// modes are the arguments that the mode of the network sets.
+// modes are the arguments that depend on the mode of the network.
 var modes = map[string]string{"batch_norm": "training", "instance_norm": "use_input_stats", "dropout": "train",
 	"feature_dropout": "train", "lstm": "train", "gru": "train", "rnn_tanh": "train", "rnn_relu": "train"}
 
-// call is a node as a statement.
+// call returns a node as a statement.
 func (w *graphWriter) call(n *graph.Node) string {
 	var results []string
 	op, overload, _ := strings.Cut(n.Operator, ".")
@@ -135,7 +135,7 @@ func (w *graphWriter) call(n *graph.Node) string {
 			if op == "scaled_dot_product_attention" && a.Name == "dropout_p" {
 				text += " if self.training else 0.0"
 			}
-			if a.Name == "self" { // the first of every schema that has it, and no keyword in older versions
+			if a.Name == "self" { // the first argument of every schema that has it, not a keyword in older versions
 				args = append([]string{text}, args...)
 			} else {
 				args = append(args, a.Name+"="+text)
@@ -156,7 +156,7 @@ func (w *graphWriter) call(n *graph.Node) string {
 	return strings.Join(results, ", ") + " = " + expression
 }
 
-// value is Python's text of an argument.
+// value returns Python's text of an argument.
 func (w *graphWriter) value(arg any) string {
 	switch v := arg.(type) {
 	case nil:

@@ -10,20 +10,18 @@ import (
 	"graft/model"
 )
 
-// Options of a module.
+// Options configure a module.
 type Options struct {
-	// Weights is the name of the file of weights beside the module, .pth or .safetensors,
-	// which load reads by default.
+	// Weights is the name of the weights file in the module's folder, .pth or .safetensors, which load reads by
+	// default.
 	Weights string
-	// Mean and Deviation normalise images of values between 0 and 1, one for each channel;
-	// nil leaves normalize out.
+	// Mean and Deviation normalise images with values between 0 and 1, per channel; nil omits normalize.
 	Mean, Deviation []float64
-	// Classes names the outputs in their order; nil leaves CLASSES out.
+	// Classes names the outputs in order; nil omits CLASSES.
 	Classes []string
 }
 
-// Source is the text of a Python module with the network's class and the function load. It
-// needs PyTorch alone.
+// Source returns the text of a Python module with the network's class and the function load. It only needs PyTorch.
 func Source(n *model.Network, o Options) (string, error) {
 	if err := n.Check(); err != nil {
 		return "", err
@@ -55,7 +53,7 @@ func Source(n *model.Network, o Options) (string, error) {
 	return b.String(), nil
 }
 
-// images are CLASSES and normalize, where the options have them.
+// images returns the code of CLASSES and normalize, if the options have them.
 func (o Options) images() (text string) {
 	if o.Classes != nil {
 		text = fmt.Sprintf(classNames, names(o.Classes))
@@ -70,7 +68,7 @@ func (o Options) images() (text string) {
 type writer struct {
 	text    strings.Builder
 	taken   map[string]bool   // identifiers
-	classes map[string]string // identifier by printed name and forward
+	classes map[string]string // identifiers by printed name and forward
 }
 
 var (
@@ -87,8 +85,7 @@ func isIdentifier(name string) bool {
 	return identifierForm.MatchString(name) && !slices.Contains(keywords, name)
 }
 
-// identifier is the printed name of a class if that can be one, and a free one like it
-// otherwise.
+// identifier returns the printed name of a class if it is a valid identifier, and a similar free one otherwise.
 func (w *writer) identifier(name, usual string) string {
 	stem := notAllowed.ReplaceAllString(name, "_")
 	if !isIdentifier(stem) {
@@ -103,7 +100,7 @@ func (w *writer) identifier(name, usual string) string {
 	}
 }
 
-// parts are the children of a container as arguments of _Parts.
+// parts returns the children of a container as arguments of _Parts.
 func (w *writer) parts(c *model.Container, indent string) (string, error) {
 	var b strings.Builder
 	for _, child := range c.Children {
@@ -116,7 +113,7 @@ func (w *writer) parts(c *model.Container, indent string) (string, error) {
 	return b.String(), nil
 }
 
-// module is an expression that makes a module.
+// module returns an expression that makes a module.
 func (w *writer) module(m model.Module, indent string) (string, error) {
 	c, ok := m.(*model.Container)
 	if !ok {
@@ -139,7 +136,7 @@ func (w *writer) module(m model.Module, indent string) (string, error) {
 // sequential is the class of plain chains, PyTorch's own.
 const sequential = "Sequential"
 
-// class is the class of a container; it is written at its first use.
+// class returns the class of a container; it writes the class at its first use.
 func (w *writer) class(c *model.Container) (string, error) {
 	name := model.ClassName(c)
 	if name == sequential && plain(c) {
@@ -175,7 +172,7 @@ func plain(c *model.Container) bool {
 	return slices.Equal(names, c.Steps(model.BodyLane))
 }
 
-// forward is the method of a container.
+// forward returns the method of a container.
 func (w *writer) forward(c *model.Container) (string, error) {
 	var b strings.Builder
 	b.WriteString("    def forward(self, x):\n")
@@ -209,7 +206,7 @@ func (w *writer) forward(c *model.Container) (string, error) {
 	return b.String(), nil
 }
 
-// step is the expression of a step of a flow.
+// step returns the expression of a step of a flow.
 func step(c *model.Container, name, x string) string {
 	switch {
 	case name == model.FlattenStep:
@@ -223,8 +220,8 @@ func step(c *model.Container, name, x string) string {
 	}
 }
 
-// kept is the input of a branch: a copy where the branch begins with a layer that changes it
-// in place, which the other branch would see.
+// kept returns the input of a branch: a copy if the branch begins with a layer that works in place, which would affect
+// the other branch.
 func kept(c *model.Container, steps []string) string {
 	if changesInput(c, steps) {
 		return "x.clone()"
@@ -263,7 +260,7 @@ func numbers(values []float64) string {
 	return "[" + strings.Join(words, ", ") + "]"
 }
 
-// names is a tuple of strings, a line each.
+// names returns a tuple of strings, one per line.
 func names(list []string) string {
 	var b strings.Builder
 	for _, name := range list {
@@ -272,5 +269,5 @@ func names(list []string) string {
 	return "(\n" + b.String() + ")"
 }
 
-// quote is a Python string. Go's escapes of printable ASCII and of \u are Python's.
+// quote returns a Python string. Go's escapes of printable ASCII and of \u are Python's.
 func quote(text string) string { return strconv.QuoteToASCII(text) }

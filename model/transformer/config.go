@@ -1,4 +1,4 @@
-// Package transformer builds transformers as graphs: language models in the manner of GPT and LLaMA, and encoders.
+// Package transformer builds transformers as graphs: language models like GPT and LLaMA, and encoders.
 package transformer
 
 import (
@@ -9,42 +9,43 @@ import (
 	"graft/torch/weights"
 )
 
-// Config describes a transformer. The zero value of most fields is the first of their choices.
+// Config describes a transformer. The zero value of most fields is their first choice.
 type Config struct {
-	Vocabulary int                // tokens
-	Context    int                // longest sequence
-	Width      int                // of the residual stream
-	Heads      int                // of the queries
+	Vocabulary int                // number of tokens
+	Context    int                // maximum sequence length
+	Width      int                // width of the residual stream
+	Heads      int                // query heads
 	Groups     int                // key and value heads; zero means Heads
-	Size       int                // of a head; zero means Width/Heads
-	Hidden     int                // units of a feed-forward; zero means 4 times Width
-	Depth      int                // blocks
-	Norm       Norm               // of the stream; zero means LayerNorm
-	Post       bool               // norms stand behind the sums, as in the first transformer, not before the branches
+	Size       int                // size of a head; zero means Width/Heads
+	Hidden     int                // hidden units of a feed-forward; zero means 4 times Width
+	Depth      int                // number of blocks
+	Norm       Norm               // norms of the stream; zero means LayerNorm
+	Post       bool               // puts norms after the sums, as in the first transformer; false before the branches
 	Positions  Positions          // zero means Learned
 	MLP        MLP                // zero means GELU
-	Untied     bool               // the head has weights of its own, not those of the embedding
+	Untied     bool               // the head has its own weights instead of the embedding's
 	NoBias     bool               // linear layers have no bias
 	Stacked    bool               // queries, keys and values are one layer, qkv, as in GPT-2
-	Full       bool               // every token sees all others, not only those before it
-	Base       float64            // of rotary positions; zero means 10,000
-	Scale      float64            // of scores; zero means 1 over the root of Size
-	Eps        float64            // of norms; zero means 1e-5
-	EpsOf      map[string]float64 // of some norms, by path
-	// probability after the embedding, in attention, and after each layer that writes; zero means none
+	Full       bool               // every token attends to all others, not only to earlier ones
+	Base       float64            // base of rotary positions; zero means 10,000
+	Scale      float64            // scale of scores; zero means 1 over the square root of Size
+	Eps        float64            // epsilon of norms; zero means 1e-5
+	EpsOf      map[string]float64 // epsilon of single norms, by path
+	// dropout probability after the embedding, in attention, and after each layer that adds to the stream; zero means
+	// none
 	Dropout float64
 	Task    Task // zero means NextToken
 	Classes int  // labels of the other tasks
-	// the last token of the vocabulary fills up short texts, and no token sees it; needs Full
+	// the last token of the vocabulary pads short texts and is masked; requires Full
 	Padded    bool
-	EmbedNorm bool // a norm stands behind the embedding, as in BERT
-	// probability that the last block's branches are dropped for an example; those before it have less, in
-	// equal steps from zero
+	EmbedNorm bool // a norm follows the embedding, as in BERT
+	// probability that the last block's branches are dropped for an example; earlier blocks have smaller ones, in equal
+	// steps from zero
 	DropPath float64
 	DType    weights.DType // zero means float32
 }
 
-// Task says which labels a network's output is for.
+// Task is the kind of labels of a network's output.
 type Task int
 
 // The tasks.
@@ -63,14 +64,14 @@ const (
 	RMSNorm
 )
 
-// Positions tells how a network knows the places of tokens.
+// Positions is the encoding of the positions of tokens.
 type Positions int
 
 // The positions.
 const (
 	Learned      Positions = iota
-	RotaryHalves           // dimension i turns with i + size/2 (LLaMA's weights in Hugging Face's layout)
-	RotaryPairs            // dimension 2i turns with 2i + 1 (Su et al., RoFormer, 2021)
+	RotaryHalves           // rotates dimension i with i + size/2 (LLaMA's weights in Hugging Face's layout)
+	RotaryPairs            // rotates dimension 2i with 2i + 1 (Su et al., RoFormer, 2021)
 	None
 )
 
@@ -84,7 +85,7 @@ const (
 	SwiGLU // Shazeer, GLU Variants Improve Transformer, 2020
 )
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults replaces zeros by their defaults.
 func (c *Config) EnsureDefaults() {
 	set := func(field *int, value int) {
 		if *field == 0 {
@@ -107,7 +108,7 @@ func (c *Config) EnsureDefaults() {
 	}
 }
 
-// Validate reports a configuration of which no network can be made.
+// Validate returns an error if a configuration does not describe a network.
 func (c Config) Validate() error {
 	sizes := []struct {
 		name  string
@@ -138,7 +139,7 @@ func (c Config) Validate() error {
 
 func (c Config) rotary() bool { return c.Positions == RotaryHalves || c.Positions == RotaryPairs }
 
-// eps is the epsilon of a norm.
+// eps returns the epsilon of a norm.
 func (c Config) eps(path string) float64 {
 	if e, ok := c.EpsOf[path]; ok {
 		return e

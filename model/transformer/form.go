@@ -9,17 +9,16 @@ import (
 	"graft/model/graph"
 )
 
-// key is the key of a network's file that stands for a transformer.
+// key is the key of a transformer in a network's file.
 const key = "transformer"
 
-// IsForm reports whether a form is that of a transformer: a table with the options of Config, and a name.
+// IsForm reports whether a form describes a transformer: a table with the options of Config, and a name.
 func IsForm(table map[string]any) bool {
 	_, ok := table[key]
 	return ok
 }
 
-// FromForm makes the graph of a form. An error is form.Faults. The vocabulary is 256 and the context 64
-// where they are left out.
+// FromForm makes the graph of a form. An error is form.Faults. The default vocabulary is 256, the default context 64.
 func FromForm(table map[string]any) (*graph.Graph, error) {
 	var faults form.Faults
 	bad := func(where ...any) func(string, ...any) {
@@ -62,7 +61,7 @@ func FromForm(table map[string]any) (*graph.Graph, error) {
 	return g, nil
 }
 
-// fields are functions that set an option of each key, or say what its value must be.
+// fields returns, for each key, a function that sets the option, or returns a requirement that its value violates.
 func (c *Config) fields() map[string]func(any) string {
 	return map[string]func(any) string{
 		"vocabulary": whole(&c.Vocabulary), "context": whole(&c.Context), "width": whole(&c.Width),
@@ -79,7 +78,7 @@ func (c *Config) fields() map[string]func(any) string {
 	}
 }
 
-// most bounds sizes, so that a mistyped one is a fault and not an allocation.
+// most limits sizes, so a mistyped one is a fault and not an allocation.
 const most = 1 << 20
 
 func whole(to *int) func(any) string {

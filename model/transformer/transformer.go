@@ -8,8 +8,8 @@ import (
 	"graft/torch/weights"
 )
 
-// New builds a network from tokens to logits, [batch, length] to [batch, length, vocabulary], or to the
-// classes of its task.
+// New builds a network from tokens to logits, [batch, length] to [batch, length, vocabulary], or to the classes of its
+// task.
 func New(c Config) (*graph.Graph, error) {
 	c.EnsureDefaults()
 	if err := c.Validate(); err != nil {
@@ -30,7 +30,7 @@ type builder struct {
 	Config
 	*graph.Builder
 	cos, sin graph.Value // tables of rotary positions
-	seen     any         // tokens that are no padding, [batch, 1, 1, length]; nil where there is none
+	seen     any         // mask of tokens that are not padding, [batch, 1, 1, length]; nil without padding
 }
 
 func (b *builder) network() {
@@ -85,7 +85,7 @@ func (b *builder) positions(x graph.Value) graph.Value {
 			x = b.Call("add.Tensor", "self", x, "other", rows)
 		})
 	case b.rotary():
-		// Angles are computed in float64 and rounded once, as the tables of exported networks are.
+		// Angles are computed in float64 and rounded once, like the tables of exported networks.
 		frequencies := b.Tensor(graph.Tensor{Name: "frequencies", Role: graph.Constant, DType: weights.Float64,
 			Shape: []int{b.Size / 2}, Init: fmt.Sprintf("rotary %v", b.Base)})
 		places := b.Call("arange.default", "end", length(), "dtype", weights.Float64)
@@ -153,7 +153,8 @@ func (b *builder) block(x graph.Value, k int) graph.Value {
 	return x
 }
 
-// writer is the initialisation of layers that add to the stream: GPT-2's, which divides by the root of their number.
+// writer is the initialisation of layers that add to the stream: GPT-2's, which divides by the square root of their
+// number.
 func (b *builder) writer() string {
 	return fmt.Sprintf("normal %.6g", 0.02/math.Sqrt(2*float64(b.Depth)))
 }
@@ -196,7 +197,7 @@ func (b *builder) heads(x graph.Value, heads int) graph.Value {
 	return b.Call("transpose.int", "self", x, "dim0", 1, "dim1", 2)
 }
 
-// rotate turns pairs of dimensions by angles that grow with the position.
+// rotate rotates pairs of dimensions by angles that grow with the position.
 func (b *builder) rotate(x graph.Value) graph.Value {
 	times := func(x, by graph.Value) graph.Value { return b.Call("mul.Tensor", "self", x, "other", by) }
 	var parts []graph.Value

@@ -6,14 +6,14 @@ import (
 	"graft/model/graph"
 )
 
-// ConvNeXt describes a network of depthwise convolutions and feed-forwards (Liu et al., A ConvNet for the 2020s,
-// 2022), without stochastic depth, as timm's without options.
+// ConvNeXt describes a network of depthwise convolutions and feed-forwards (Liu et al., A ConvNet for the 2020s, 2022),
+// without stochastic depth, like timm's without options.
 type ConvNeXt struct {
-	Patch          int // pixels of a square of the stem
+	Patch          int // pixels per square of the stem
 	Widths, Depths []int
 }
 
-// Graph builds it for images of [channels, height, width]. Its modules have timm's names.
+// Graph builds the network for images of [channels, height, width]. Its modules have timm's names.
 func (c ConvNeXt) Graph(input []int, classes int) (*graph.Graph, error) {
 	return build("ConvNeXt", input, c.Patch, func(b *builder, x graph.Value) graph.Value {
 		b.Module("stem", "Sequential", func() {
@@ -53,28 +53,29 @@ func (b *builder) convNeXtBlock(x graph.Value, width int) graph.Value {
 	return b.add(b.Call("permute.default", "self", y, "dims", []int{0, 3, 1, 2}), x)
 }
 
-// EfficientNet describes a network of inverted residual blocks with squeeze and excitation (Tan and Le 2019). The
-// stem takes every Stride-th pixel.
+// EfficientNet describes a network of inverted residual blocks with squeeze and excitation (Tan and Le 2019). The stem
+// has a stride of Stride pixels.
 type EfficientNet struct {
 	Stride int
-	Stem   int // channels
+	Stem   int // channels of the stem
 	Stages []Stage
 	Last   int     // channels before the linear layer
-	Drop   float64 // before it
-	// times the share of the blocks before it, the probability that a block's branch is dropped for an example
+	Drop   float64 // dropout before the linear layer
+	// stochastic depth: a block's branch is dropped for an example with this probability times the share of earlier
+	// blocks
 	Path float64
 }
 
-// Stage is a number of blocks, of which the first has the stride and changes the channels.
+// Stage is a number of blocks; the first block has the stride and changes the channels.
 type Stage struct{ Expand, Kernel, Stride, Channels, Blocks int }
 
-// B0 are the stages of EfficientNet-B0.
+// B0 returns the stages of EfficientNet-B0.
 func B0() []Stage {
 	return []Stage{{1, 3, 1, 16, 1}, {6, 3, 2, 24, 2}, {6, 5, 2, 40, 2}, {6, 3, 2, 80, 3}, {6, 5, 1, 112, 3},
 		{6, 5, 2, 192, 4}, {6, 3, 1, 320, 1}}
 }
 
-// Graph builds it for images of [channels, height, width], with torchvision's names.
+// Graph builds the network for images of [channels, height, width], with torchvision's names.
 func (e EfficientNet) Graph(input []int, classes int) (*graph.Graph, error) {
 	return build("EfficientNet", input, 1, func(b *builder, x graph.Value) graph.Value {
 		in, blocks, before := e.Stem, 0, 0

@@ -10,8 +10,8 @@ import (
 
 type builder struct{ *graph.Builder }
 
-// build makes the graph of a network from images of [batch, channels, height, width], which are cut into
-// squares, to logits.
+// build makes the graph of a network from images of [batch, channels, height, width], which are cut into squares, to
+// logits.
 func build(class string, input []int, square int,
 	code func(b *builder, x graph.Value) graph.Value) (*graph.Graph, error) {
 	if len(input) != 3 {
@@ -44,8 +44,8 @@ func (b *builder) list(name string, count int, class string, code func(k int)) {
 	})
 }
 
-// normal is the initialisation of the linear layers and embeddings of vision transformers (Dosovitskiy et
-// al. 2021), without its cut.
+// normal is the initialisation of the linear layers and embeddings of vision transformers (Dosovitskiy et al. 2021),
+// without truncation.
 const normal = "normal 0.02"
 
 func (b *builder) linear(name string, x graph.Value, out, in int) graph.Value {
@@ -72,8 +72,7 @@ func (b *builder) mlp(name string, x graph.Value, width, hidden int) graph.Value
 	return x
 }
 
-// convolution has as much padding on each side as keeps the size at a stride of 1, but for patches, which
-// do not overlap.
+// convolution is padded to keep the size at a stride of 1, except for patches, which do not overlap.
 type convolution struct {
 	out, in, kernel, stride, groups int
 	patches, bias                   bool
@@ -116,7 +115,7 @@ func (b *builder) add(x, y graph.Value) graph.Value {
 	return b.Call("add.Tensor", "self", x, "other", y)
 }
 
-// patches cuts images into squares and gives each a row: [batch, places, width].
+// patches cuts images into squares and makes a row of each: [batch, places, width].
 func (b *builder) patches(name string, x graph.Value, channels, size, width int) graph.Value {
 	b.Module(name, "PatchEmbed", func() {
 		x = b.conv("proj", x, convolution{out: width, in: channels, kernel: size, stride: size, patches: true,

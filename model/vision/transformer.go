@@ -4,11 +4,11 @@ import (
 	"graft/model/graph"
 )
 
-// ViT describes a vision transformer (Dosovitskiy et al., An Image is Worth 16x16 Words, 2021) with norms
-// before its branches.
+// ViT describes a vision transformer (Dosovitskiy et al., An Image is Worth 16x16 Words, 2021) with norms before its
+// branches.
 type ViT struct{ Patch, Width, Heads, Depth int }
 
-// Graph builds it for images of [channels, height, width]. Its modules have timm's names.
+// Graph builds the network for images of [channels, height, width]. Its modules have timm's names.
 func (v ViT) Graph(input []int, classes int) (*graph.Graph, error) {
 	return build("VisionTransformer", input, v.Patch, func(b *builder, x graph.Value) graph.Value {
 		places := input[1] / v.Patch * (input[2] / v.Patch)
@@ -48,7 +48,7 @@ func (b *builder) attention(x graph.Value, width, heads int) graph.Value {
 // Mixer describes an MLP-Mixer (Tolstikhin et al. 2021): one feed-forward over places and one over channels.
 type Mixer struct{ Patch, Width, Tokens, Hidden, Depth int }
 
-// Graph builds it for images of [channels, height, width]. Its modules have timm's names.
+// Graph builds the network for images of [channels, height, width]. Its modules have timm's names.
 func (m Mixer) Graph(input []int, classes int) (*graph.Graph, error) {
 	return build("MlpMixer", input, m.Patch, func(b *builder, x graph.Value) graph.Value {
 		places := input[1] / m.Patch * (input[2] / m.Patch)

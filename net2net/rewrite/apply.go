@@ -9,8 +9,8 @@ import (
 	"graft/torch"
 )
 
-// Apply makes the tensors of the graph afterwards, of those before, by name. Scope s owns the new ones; a tensor that
-// stays is the same one. Tensors come with their gradients off.
+// Apply makes the tensors of the new graph from the old ones, by name. Scope s owns the new ones; a tensor that stays
+// is the same one. Tensors come without gradients.
 func (p *Plan) Apply(s *torch.Scope, before map[string]*torch.Tensor) (map[string]*torch.Tensor, error) {
 	after := make(map[string]*torch.Tensor, len(p.Moves))
 	taken := map[*torch.Tensor]bool{}
@@ -62,7 +62,7 @@ func (p *Plan) carry(s *torch.Scope, m Move, from *torch.Tensor, before map[stri
 	return t, s.Err()
 }
 
-// fold multiplies the columns of a weight, or adds what a bias in front of it was worth.
+// fold multiplies the columns of a weight, or adds the effect of a preceding bias.
 func fold(s *torch.Scope, t *torch.Tensor, f Fold, before map[string]*torch.Tensor) *torch.Tensor {
 	vector := s.Detach(before[f.Vector])
 	if f.Matrix == "" {
@@ -72,7 +72,7 @@ func fold(s *torch.Scope, t *torch.Tensor, f Fold, before map[string]*torch.Tens
 	return s.Add(t, s.Reshape(s.MatMul(s.Detach(before[f.Matrix]), column), t.Shape()[0]))
 }
 
-// apply changes a dimension of a tensor; factors are the shares, or those of a moment.
+// apply changes a dimension of a tensor; factors are its shares, or the shares of a moment.
 func (d Dim) apply(s *torch.Scope, t *torch.Tensor, factors []float64, random *torch.Generator) *torch.Tensor {
 	if d.Merge {
 		return d.merge(s, t, factors)
@@ -100,7 +100,7 @@ func on(s *torch.Scope, like, t *torch.Tensor) *torch.Tensor {
 	return s.To(t, torch.Int64, info.Device)
 }
 
-// times multiplies each place of a dimension by a factor of its own.
+// times multiplies each place of a dimension by its own factor.
 func times(s *torch.Scope, t *torch.Tensor, at int, factors []float64) *torch.Tensor {
 	info, err := t.Info()
 	if factors == nil || err != nil {
@@ -111,7 +111,7 @@ func times(s *torch.Scope, t *torch.Tensor, at int, factors []float64) *torch.Te
 	return s.Mul(t, s.To(torch.From(s, factors, shape...), info.DType, info.Device))
 }
 
-// filler makes so many places of padding.
+// filler makes padding for a number of places.
 func (d Dim) filler(s *torch.Scope, t *torch.Tensor, places int, random *torch.Generator) *torch.Tensor {
 	info, _ := t.Info()
 	shape := slices.Clone(info.Shape)
@@ -138,12 +138,12 @@ func (d Dim) filler(s *torch.Scope, t *torch.Tensor, places int, random *torch.G
 	return fill
 }
 
-// meanSquare is that of a tensor's values. It is summed up here, since LibTorch rounds the sum differently
-// for each number of threads.
+// meanSquare is the mean square of a tensor's values. It is summed here, since LibTorch rounds the sum differently for
+// each number of threads.
 func meanSquare(s *torch.Scope, t *torch.Tensor) float64 {
 	values, err := torch.Values[float64](s.To(s.Detach(t), torch.Float64, torch.CPU))
 	if err != nil || len(values) == 0 {
-		return 0 // the scope keeps the error
+		return 0 // the scope holds the error
 	}
 	sum := 0.0
 	for _, v := range values {
@@ -173,9 +173,9 @@ func (d Dim) merge(s *torch.Scope, t *torch.Tensor, factors []float64) *torch.Te
 	return sum
 }
 
-// Moments carries a moment of the optimizer of a kept or changed tensor: each place has the share of the
-// old gradient that the plan states, raised to a power: 1 for the first moment, 2 for the second. It is nil
-// for a tensor that begins anew.
+// Moments transfers an optimizer's moment of a kept or changed tensor: each place has the share of the old gradient
+// given by the plan, raised to a power: 1 for the first moment, 2 for the second. It is nil for a tensor whose
+// optimizer state is reset.
 func (p *Plan) Moments(s *torch.Scope, m Move, moment *torch.Tensor, power float64) *torch.Tensor {
 	if m.Values != "" || m.Fresh || moment == nil {
 		return nil

@@ -10,23 +10,23 @@ import (
 	"graft/tracing/axes"
 )
 
-// Block is a module that adds branches to a stream, which comes in and goes out with the same shape.
+// Block is a module that adds branches to a stream, whose shape does not change.
 type Block struct {
 	Path     string
 	In, Out  graph.Value
 	Nodes    []int // in running order
 	Branches []Branch
-	Norms    []int // of the axes' norms, that stand behind the sums; nil where norms stand before the branches
+	Norms    []int // indices of norms in the axes that follow the sums; nil if norms precede the branches
 }
 
-// Branch is a value that a block adds to its stream, and the tensors that are zero when it is.
+// Branch is a value that a block adds to its stream, and the tensors that make it zero when they are zero.
 type Branch struct {
 	Value   graph.Value
 	Writers []string
 }
 
-// Blocks returns the blocks of a graph, outer ones before those inside them, and why each other repeated
-// module is none.
+// Blocks returns the blocks of a graph, outer ones before nested ones, and for each other repeated module the reason
+// why it is not a block.
 func Blocks(a *axes.Axes) (blocks []Block, others map[string]error) {
 	others = map[string]error{}
 	for _, m := range a.Graph.Modules {
@@ -102,7 +102,7 @@ func readBlock(a *axes.Axes, path string) (*Block, error) {
 	return b, nil
 }
 
-// findEnds finds the value that comes in and the one that goes out.
+// findEnds finds the input value and the output value.
 func (b *Block) findEnds(a *axes.Axes, made map[graph.Value]bool) error {
 	own := map[int]bool{}
 	for _, k := range b.Nodes {
@@ -219,7 +219,7 @@ func (r *blockReader) isSum(v graph.Value) bool {
 	return ok
 }
 
-// carries reports whether a value is the block's input, or the sum of it and others.
+// carries reports whether a value is the block's input, or a sum that includes it.
 func (r *blockReader) carries(v graph.Value) bool {
 	if v == r.b.In {
 		return true
@@ -238,8 +238,7 @@ func (r *blockReader) carries(v graph.Value) bool {
 	return ok && (r.carries(x) || r.carries(y))
 }
 
-// passes reports whether an operator passes the stream on: a copy, or an activation that changes nothing
-// the second time.
+// passes reports whether an operator passes the stream on: a copy, or an idempotent activation.
 func (r *blockReader) passes(n *graph.Node) bool {
 	_, ok := n.Args[0].Value.(graph.Value)
 	end := r.producer(r.b.Out)
@@ -247,7 +246,7 @@ func (r *blockReader) passes(n *graph.Node) bool {
 	return ok && (again || slices.Contains([]string{"contiguous", "clone", "alias", "to"}, op(n)))
 }
 
-// writers finds the tensors that give a branch: where they are zero, so is the branch.
+// writers finds the tensors that produce a branch: if they are zero, so is the branch.
 func (r *blockReader) writers(v graph.Value, b *Branch) error {
 	n := r.producer(v)
 	if n == nil {

@@ -11,20 +11,20 @@ import (
 	"graft/tracing/axes"
 )
 
-// Branches says what the branches of a new block give at first.
+// Branches selects the initial output of a new block's branches.
 type Branches string
 
-// The branches. With the zero Branches they give nothing, since their last layers are zero.
+// The kinds of branches. With the zero Branches their output is zero, since their last layers are zero.
 const (
 	ZeroBranches Branches = ""
-	// nothing, since units and heads come in pairs that cancel, and all layers learn at once
+	// zero output, because units and heads come in pairs that cancel; all layers learn at once
 	OppositeBranches Branches = "opposite"
-	StackedBranches  Branches = "stacked" // what those of the donor give: stacking, which changes the function
+	StackedBranches  Branches = "stacked" // output of the donor's branches (stacking), which changes the function
 )
 
-// Deepen plans a copy of a block behind it, or of all blocks of a list behind the last, which passes its
-// input on. Behind a network's post-norms it is a chain of norms, which get epsilons under which all of
-// them do what the last one did.
+// Deepen plans a copy of a block after it, or of all blocks of a list after the last one, that passes on its input.
+// After a network's post-norms the norms form a chain; their epsilons are set so that the chain computes the same as
+// the last norm did.
 func Deepen(a *axes.Axes, path string, how Branches) (*Plan, error) {
 	b, err := FindBlock(a, path)
 	if err != nil {
@@ -44,8 +44,8 @@ type deepening struct {
 	how    Branches
 	plan   *Plan
 	copied string          // path of the copy
-	blocks int             // of a list
-	ends   map[string]Move // of the tensors that make branches give nothing
+	blocks int             // blocks of a list
+	ends   map[string]Move // moves of the tensors that make branches output zero
 	values map[graph.Value]graph.Value
 }
 
@@ -71,7 +71,7 @@ func (d *deepening) write() error {
 	return nil
 }
 
-// copyable checks that the writers of the branches are the block's own.
+// copyable checks that the tensors that write the branches belong only to the block.
 func (d *deepening) copyable() error {
 	for _, branch := range d.b.Branches {
 		for _, name := range branch.Writers {
@@ -88,7 +88,7 @@ func (d *deepening) isTied(name string) bool {
 	return slices.ContainsFunc(d.Graph.Tensors, func(t graph.Tensor) bool { return t.Tied == name })
 }
 
-// silence says what makes the branches of the copy give nothing.
+// silence makes the branches of the copy output zero.
 func (d *deepening) silence() error {
 	for _, branch := range d.b.Branches {
 		for _, name := range branch.Writers {
@@ -105,8 +105,8 @@ func (d *deepening) silence() error {
 	return nil
 }
 
-// rename makes room: the modules behind a numbered block get the next numbers, as in a list of PyTorch. Those of a list
-// follow its last.
+// rename makes room: the modules after a numbered block get the next numbers, as in a list of PyTorch. Copies of a
+// list's blocks are numbered after its last block.
 func (d *deepening) rename() {
 	d.blocks = children(d.Graph, d.b.Path)
 	if d.blocks > 0 {
@@ -183,7 +183,7 @@ func renameWeights(n *graph.Node, to func(string) string) {
 	}
 }
 
-// moved is the path in the copy of something in the block.
+// moved returns the path in the copy for a path in the block.
 func (d *deepening) moved(path string) string {
 	switch {
 	case !inside(path, d.b.Path) || path == d.b.Path && d.blocks > 0:
@@ -203,7 +203,7 @@ func (d *deepening) moved(path string) string {
 	return path
 }
 
-// children counts the modules of a list; zero means that the module is none.
+// children counts the modules of a list; zero means that the module is not a list.
 func children(g *graph.Graph, path string) int {
 	count := 0
 	for _, m := range g.Modules {
@@ -258,7 +258,7 @@ func (d *deepening) tensors() {
 	d.plan.Moves = slices.Insert(d.plan.Moves, moveAt, moves...)
 }
 
-// nodes copies the operators behind the block; what read the block's output reads that of the copy.
+// nodes copies the operators after the block; readers of the block's output then read the copy's output.
 func (d *deepening) nodes() {
 	g := d.plan.Graph
 	taken := valuesOf(g)
@@ -301,7 +301,7 @@ func (d *deepening) nodes() {
 	g.Nodes = slices.Insert(g.Nodes, last+1, copies...)
 }
 
-// valuesOf are the names that values have.
+// valuesOf returns the names of the values in use.
 func valuesOf(g *graph.Graph) map[graph.Value]bool {
 	taken := map[graph.Value]bool{g.Input.Value: true}
 	for _, n := range g.Nodes {
@@ -312,7 +312,7 @@ func valuesOf(g *graph.Graph) map[graph.Value]bool {
 	return taken
 }
 
-// unused makes a name of a value's: the stem and the next free number.
+// unused makes an unused name from a value's: the stem and the next free number.
 func unused(v graph.Value, taken map[graph.Value]bool) graph.Value {
 	stem := strings.TrimRight(string(v), "0123456789")
 	stem = strings.TrimSuffix(stem, "_")
@@ -323,9 +323,9 @@ func unused(v graph.Value, taken map[graph.Value]bool) graph.Value {
 	}
 }
 
-// chain gives the block's last norm and those of the copy, which follow each other, epsilons under which they act as
-// the one did. Without affine parts norms with epsilon e take a deviation x of variance v to x/√(av + b), where (a,
-// b) starts at (1, e) and each further one makes it (1 + ea, eb). The affine part moves to the last.
+// chain sets the epsilons of the block's last norm and the norms of the copy, which follow each other, so that together
+// they act as the one did. Without affine parts, norms with epsilon e map a deviation x of variance v to x/√(av + b);
+// (a, b) starts at (1, e), and each further norm maps it to (1 + ea, eb). The affine part moves to the last norm.
 func (d *deepening) chain() error {
 	last := d.Norms[d.b.Norms[len(d.b.Norms)-1]]
 	if last.Weight == "" {
@@ -351,8 +351,7 @@ func (d *deepening) chain() error {
 	return nil
 }
 
-// chained finds the epsilon of so many norms in a row that do what one with eps does, and the factor of the
-// last weight.
+// chained finds the epsilon of norms norms in a row that act like one norm with eps, and the factor of the last weight.
 func chained(eps float64, norms int) (e, root float64) {
 	build := func(e float64) (a, b float64) {
 		a, b = 1, e
@@ -365,7 +364,7 @@ func chained(eps float64, norms int) (e, root float64) {
 	for a, b := build(high); b/a < eps; a, b = build(high) {
 		high *= 2
 	}
-	for range 200 { // each halves the interval; float64 has 53 bits
+	for range 200 { // each iteration halves the interval; float64 has 53 bits
 		e = (low + high) / 2
 		if a, b := build(e); b/a < eps {
 			low = e
@@ -377,7 +376,7 @@ func chained(eps float64, norms int) (e, root float64) {
 	return high, math.Sqrt(a)
 }
 
-// epsilon sets that of the norm that gives a value.
+// epsilon sets the epsilon of the norm that produces a value.
 func (d *deepening) epsilon(output graph.Value, name string, e float64) {
 	for k := range d.plan.Graph.Nodes {
 		n := &d.plan.Graph.Nodes[k]
@@ -387,7 +386,7 @@ func (d *deepening) epsilon(output graph.Value, name string, e float64) {
 	}
 }
 
-// affine sets a weight or bias of a norm of the copy: the identity, or at the end of the chain what the last norm had.
+// affine sets a weight or bias of a norm of the copy: the identity, or at the end of the chain the last norm's values.
 func (d *deepening) affine(name, from string, end bool, root float64) {
 	m := d.plan.move(d.moved(name))
 	isWeight := d.isWeight(name)
@@ -415,7 +414,8 @@ func (d *deepening) own(last axes.Norm) {
 	}
 }
 
-// readers folds the affine part into the layers of the copy that read the stream, which now see it before that part.
+// readers folds the affine part into the layers of the copy that read the stream, because they now read it before that
+// part.
 func (d *deepening) readers(last axes.Norm) {
 	stream := map[graph.Value]bool{d.b.In: true}
 	for _, at := range d.b.Norms[:len(d.b.Norms)-1] {

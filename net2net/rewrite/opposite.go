@@ -8,9 +8,9 @@ import (
 	"graft/tracing/axes"
 )
 
-// opposite makes the inputs of a branch's last layer pairs of copies that cancel: an axis that it sums over, such as
-// hidden units or heads, takes each place of the donor's first half twice, once added and once
-// taken away. A layer without such an axis is zero.
+// opposite makes the inputs of a branch's last layer pairs of copies that cancel: an axis that the layer sums over,
+// such as hidden units or heads, contains each place of the donor's first half twice, once added and once subtracted. A
+// layer without such an axis becomes zero.
 func (d *deepening) opposite(writer string) error {
 	n, at := d.summing(writer)
 	switch {
@@ -48,7 +48,7 @@ func (d *deepening) opposite(writer string) error {
 	return nil
 }
 
-// summing is the linear layer or convolution that has a tensor, and the dimension over which it sums: -1 for its bias.
+// summing is the linear layer or convolution with a tensor, and the dimension that it sums over: -1 for its bias.
 func (d *deepening) summing(tensor string) (*graph.Node, int) {
 	for _, k := range d.b.Nodes {
 		n := &d.Graph.Nodes[k]
@@ -63,8 +63,8 @@ func (d *deepening) summing(tensor string) (*graph.Node, int) {
 	return nil, 0
 }
 
-// paired is the first axis of a dimension of which copies are whole units of the block alone; one with an even size, if
-// there is any, since the last of an odd number has no partner and gives nothing.
+// paired is the first axis of a dimension whose copies are whole units of the block alone, preferably one with an even
+// size: the last of an odd number has no partner and becomes zero.
 func (d *deepening) paired(t *axes.Term) *axes.Term {
 	t = t.Find()
 	if t.Kind != axes.Product {
@@ -83,7 +83,7 @@ func (d *deepening) paired(t *axes.Term) *axes.Term {
 	return found
 }
 
-// repeatable reports whether an axis is one of the block's own that copies may widen.
+// repeatable reports whether copies may widen an axis that belongs only to the block.
 func (d *deepening) repeatable(t *axes.Term) bool {
 	w := &widening{Axes: d.Axes, axis: t, to: 2 * t.Size, plan: keep(d.Graph), splits: map[place]bool{}}
 	if t.Kind != axes.Axis || w.possible() != nil || w.scores || w.normed() {
@@ -94,7 +94,7 @@ func (d *deepening) repeatable(t *axes.Term) bool {
 	return own
 }
 
-// dropped names an operator of the block that drops units of an axis, or weights of its heads.
+// dropped returns the name of an operator of the block that drops units of an axis, or weights of its heads.
 func (d *deepening) dropped(axis *axes.Term) string {
 	for _, k := range d.b.Nodes {
 		n := &d.Graph.Nodes[k]

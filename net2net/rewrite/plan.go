@@ -11,23 +11,23 @@ import (
 // Plan is a change of a graph.
 type Plan struct {
 	Before *graph.Graph `json:"-"`
-	Graph  *graph.Graph `json:"-"` // after the change
+	Graph  *graph.Graph `json:"-"` // new graph
 	Moves  []Move       `json:"moves"`
-	// Was is the form of the graph before, with which a saved plan finds the way back.
+	// Was is the form of the old graph, which a saved plan needs for its reversal.
 	Was   map[string]any `json:"was,omitempty"`
-	Seed  uint64         `json:"seed,omitempty"` // of random padding
+	Seed  uint64         `json:"seed,omitempty"` // seed of random padding
 	Notes []string       `json:"notes,omitempty"`
 }
 
-// Move says how a tensor of the graph afterwards is made. Tied tensors have one move, under the first name.
+// Move describes how a tensor of the new graph is made. Tied tensors have one move, under the first name.
 type Move struct {
 	Name string `json:"name"`
-	From string `json:"from,omitempty"` // tensor before; empty for one that is made of Init alone
+	From string `json:"from,omitempty"` // old tensor; empty for a tensor without an origin
 	// Dims change its dimensions, one after the other; nil keeps the tensor.
 	Dims []Dim `json:"dims,omitempty"`
-	// Values replace the values: zeros, ones; empty keeps them. The optimizer begins anew.
+	// Values replaces the values by zeros or ones and resets the optimizer state; empty keeps them.
 	Values string `json:"values,omitempty"`
-	// Fresh says that an optimizer begins anew with the mean second moment of From.
+	// Fresh resets the optimizer state, with the mean second moment of From.
 	Fresh bool `json:"fresh,omitempty"`
 	// Fold multiplies by another tensor's values, for surgery that moves an affine map into the next layer.
 	Fold *Fold `json:"fold,omitempty"`
@@ -38,38 +38,38 @@ type Move struct {
 // Dim changes a dimension.
 type Dim struct {
 	At   int   `json:"at"`
-	From []int `json:"from"` // the place before of each place; -1 is padding
+	From []int `json:"from"` // old place of each new place; -1 means padding
 	// Share multiplies each place; nil means 1.
 	Share []float64 `json:"share,omitempty"`
-	// Split says that sums over the dimension add up to what they were: copies have shares.
+	// Split keeps sums over the dimension unchanged: copies have shares.
 	Split bool `json:"split,omitempty"`
-	// Moment is the share of the old gradient that each place has; nil means 1.
+	// Moment is the share of the old gradient at each place; nil means 1.
 	Moment []float64 `json:"moment,omitempty"`
 	Pad    Pad       `json:"pad,omitempty"`
-	// Merge reverses: place i of the tensor before is added to place From[i], of Size places, after it is
-	// multiplied by Share.
+	// Merge reverses a change: place i of the old tensor is multiplied by Share and added to place From[i] of Size
+	// places.
 	Merge bool `json:"merge,omitempty"`
 	Size  int  `json:"size,omitempty"`
 }
 
-// Pad fills places that come from none.
+// Pad is the filling of places without an origin.
 type Pad string
 
 // The ways to fill places. The zero Pad is zeros.
 const (
 	Zeros  Pad = ""
 	Ones   Pad = "ones"
-	Mean   Pad = "mean"   // over the dimension
+	Mean   Pad = "mean"   // mean over the dimension
 	Random Pad = "random" // normal, with the root mean square of the tensor
 )
 
 // Fold multiplies the columns of a weight by a vector, or adds the product of a matrix and a vector to a bias.
 type Fold struct {
 	Vector string `json:"vector"`
-	Matrix string `json:"matrix,omitempty"` // of a bias: the weight beside it, before
+	Matrix string `json:"matrix,omitempty"` // for a bias: the old weight of the same layer
 }
 
-// clone copies a graph so that changes do not reach the first one.
+// clone copies a graph, so changes do not affect the original.
 func clone(g *graph.Graph) *graph.Graph {
 	out := *g
 	out.Modules, out.Tensors, out.Nodes = slices.Clone(g.Modules), slices.Clone(g.Tensors), slices.Clone(g.Nodes)
@@ -99,7 +99,7 @@ func keep(g *graph.Graph) *Plan {
 	return p
 }
 
-// move returns the move of a tensor of the graph afterwards.
+// move returns the move of a tensor of the new graph.
 func (p *Plan) move(name string) *Move {
 	for k := range p.Moves {
 		if p.Moves[k].Name == name {
@@ -144,7 +144,7 @@ func (p *Plan) finish() (*Plan, error) {
 	return p, nil
 }
 
-// before is the path that a module had, or the module whose copy it is.
+// before is the old path of a module, or the path of the module that it copies.
 func (p *Plan) before(path string) string {
 	for _, m := range p.Moves {
 		if rest, ok := strings.CutPrefix(m.Name, path+"."); ok && strings.HasSuffix(m.From, "."+rest) {
@@ -154,7 +154,7 @@ func (p *Plan) before(path string) string {
 	return path
 }
 
-// Reverse plans the way back: copies are averaged, shares added up, and padding and new tensors dropped.
+// Reverse plans the reversal: copies are averaged, shares added up, and padding and new tensors dropped.
 func (p *Plan) Reverse() (*Plan, error) {
 	back := &Plan{Before: p.Graph, Graph: clone(p.Before)}
 	taken := map[string]bool{}
@@ -194,7 +194,7 @@ func (d Dim) reverse(size int) Dim {
 		if from < 0 {
 			continue
 		}
-		back.Share[k], back.Moment[k] = 1, 1/count[from] // gradients of split columns are equal, of copies shares
+		back.Share[k], back.Moment[k] = 1, 1/count[from] // gradients of split columns are equal, those of copies shares
 		if !d.Split {
 			back.Share[k] = 1 / count[from]
 			if d.Share != nil && d.Share[k] != 0 {

@@ -10,14 +10,14 @@ import (
 	"graft/tracing/axes"
 )
 
-// resizer gives the operators of a graph the sizes of axes that change.
+// resizer updates the operators of a graph for axes that change their size.
 type resizer struct {
 	*axes.Axes
-	sizes map[*axes.Term]int // after the change
+	sizes map[*axes.Term]int // new sizes
 	after *graph.Graph
 
-	at         int                  // node under way
-	added      map[int][]graph.Node // in front of a node
+	at         int                  // current node
+	added      map[int][]graph.Node // nodes to insert before a node
 	sizesAdded map[string]graph.Value
 	taken      map[graph.Value]bool
 }
@@ -36,7 +36,7 @@ func resize(a *axes.Axes, p *Plan, sizes map[*axes.Term]int) (*Plan, error) {
 	return p, r.fits()
 }
 
-// size is the size of a term afterwards.
+// size is the new size of a term.
 func (r *resizer) size(t *axes.Term) int {
 	t = t.Find()
 	if n, changed := r.sizes[t]; changed {
@@ -71,7 +71,7 @@ func (r *resizer) dims(arg any) []*axes.Term {
 	return nil
 }
 
-// node changes the literal sizes among a node's arguments.
+// node updates the literal sizes in a node's arguments.
 func (r *resizer) node(n *graph.Node) {
 	if len(n.Results) == 0 || len(n.Args) == 0 {
 		return
@@ -157,7 +157,7 @@ func (r *resizer) split(n *graph.Node, in []*axes.Term) {
 		}
 		return
 	}
-	n.Operator = "split_with_sizes.default" // parts that are not equal any more
+	n.Operator = "split_with_sizes.default" // the parts are no longer equal
 	n.Args = []graph.Arg{n.Args[0], {Name: "split_sizes", Value: whole(parts)}, {Name: "dim", Value: int64(dim)}}
 }
 
@@ -183,7 +183,7 @@ func (r *resizer) parts(n *graph.Node, name string, in []*axes.Term) {
 	}
 }
 
-// slice moves the ends of a part of a sum.
+// slice moves the ends of a slice of a sum of axes.
 func (r *resizer) slice(n *graph.Node, in []*axes.Term) {
 	dim := wrap(n, "dim", 0, len(in))
 	if !r.changed(in[dim]) {
@@ -224,7 +224,7 @@ func (r *resizer) repeats(n *graph.Node, in, out []*axes.Term) {
 	}
 }
 
-// groups changes their number: groups keep their size.
+// groups changes the number of groups: groups keep their size.
 func (r *resizer) groups(n *graph.Node, name string, in []*axes.Term) {
 	count, ok := n.Arg(name).(int64)
 	if !ok || count < 2 || !r.changed(in[1]) {
@@ -234,7 +234,7 @@ func (r *resizer) groups(n *graph.Node, name string, in []*axes.Term) {
 	n.Set(name, int64(r.size(in[1])/size))
 }
 
-// scale states the scale of scores, whose default follows the size of a head.
+// scale makes the scale of scores explicit, because its default depends on the size of a head.
 func (r *resizer) scale(n *graph.Node) {
 	q := r.dims(n.Arg("query"))
 	if size := q[len(q)-1]; r.changed(size) && n.Arg("scale") == nil {
@@ -242,8 +242,8 @@ func (r *resizer) scale(n *graph.Node) {
 	}
 }
 
-// factor returns a size like another one with the factor that a dimension now has, such as the batch times more
-// heads. Other dimensions may go on to read the first one.
+// factor returns a size like another one with a dimension's new factor, such as the batch times more heads. Other
+// dimensions may continue to read the old one.
 func (r *resizer) factor(size graph.Value, dim *axes.Term) graph.Value {
 	for k := range r.Graph.Nodes {
 		n := r.Graph.Nodes[k]
@@ -269,7 +269,7 @@ func (r *resizer) factor(size graph.Value, dim *axes.Term) graph.Value {
 	return size
 }
 
-// insert puts the added operators in front of those that read them.
+// insert inserts the added operators before their readers.
 func (r *resizer) insert() {
 	var nodes []graph.Node
 	for k, n := range r.after.Nodes {
@@ -279,7 +279,7 @@ func (r *resizer) insert() {
 	r.after.DropSizes()
 }
 
-// fits checks that the graph afterwards has the sizes that its axes say.
+// fits checks that the new graph has the sizes of its axes.
 func (r *resizer) fits() error {
 	shapes, err := r.after.Shapes()
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"graft/tracing/axes"
 )
 
-// stream plans another width of the residual stream, which normalisations run over. It holds k whole copies
-// and padding, whose value is the mean of the others where norms centre, and zero where they do not: so
-// mean and deviations stay, and the variance, or mean square, is η² = kD/D' times the old. Norms answer by
-// η and an epsilon times η².
+// stream plans another width of the residual stream, which normalisations run over. The new stream holds k whole copies
+// and padding. The padding is the mean of the copies if norms centre, and zero if they do not, so mean and deviations
+// stay, and the variance, or mean square, becomes η² = kD/D' times the old one. Norms compensate by a factor η and an
+// epsilon times η².
 func (w *widening) stream() error {
 	s := &stream{widening: w, centre: w.Norms[0].Centre, padding: slices.Contains(w.from, -1)}
 	s.eta2 = float64(w.to/w.axis.Size*w.axis.Size) / float64(w.to)
@@ -35,7 +35,7 @@ func (w *widening) stream() error {
 type state int
 
 const (
-	asPadded state = iota // the mean of the copies, or zero, as the norms of the network need it
+	asPadded state = iota // the mean of the copies, or zero, as required by the network's norms
 	isZero
 	isOther
 )
@@ -43,14 +43,14 @@ const (
 type stream struct {
 	*widening
 	centre  bool
-	padding bool // there is some
+	padding bool // the stream has padding
 	eta2    float64
-	state   map[graph.Value]state // of values that have the axis
-	tied    map[string]bool       // tensors that make the stream and read it
-	shared  map[graph.Value]bool  // outputs of norms that take the shares of tied readers
+	state   map[graph.Value]state // of values with the axis
+	tied    map[string]bool       // tensors that both write and read the stream
+	shared  map[graph.Value]bool  // outputs of norms that apply the shares of tied readers
 }
 
-// isNorm returns the normalisation whose output a value is.
+// isNorm returns the normalisation that outputs a value; nil if there is none.
 func (s *stream) isNorm(v graph.Value) *axes.Norm {
 	for k := range s.Norms {
 		if s.Norms[k].Output == v && s.Norms[k].Term.Has(s.axis) {
@@ -60,7 +60,7 @@ func (s *stream) isNorm(v graph.Value) *axes.Norm {
 	return nil
 }
 
-// states follows the padding through the network.
+// states tracks the padding through the network.
 func (s *stream) states() {
 	s.state = map[graph.Value]state{}
 	for k := range s.Graph.Nodes {
@@ -78,7 +78,7 @@ func (s *stream) states() {
 	}
 }
 
-// keeping are operators that keep the mean of a stream where they work on each place alone.
+// keeping are operators that keep the mean of a stream if they work on each place separately.
 var keeping = strings.Fields(`dropout feature_dropout neg contiguous clone alias detach to type_as view reshape flatten
 	unflatten squeeze unsqueeze transpose swapaxes permute slice select cat stack chunk split split_with_sizes unbind
 	expand expand_as mean repeat pad constant_pad_nd index_select`)
@@ -89,7 +89,7 @@ var zeroing = strings.Fields(`relu gelu silu tanh elu leaky_relu hardswish mish 
 func (s *stream) after(n *graph.Node) state {
 	op, _, _ := strings.Cut(n.Operator, ".")
 	var operands []state
-	factor := false // a tensor of the network with the axis is among the operands
+	factor := false // an operand is a tensor of the network with the axis
 	n.Reads(func(v any) {
 		switch v := v.(type) {
 		case graph.Value:
@@ -134,14 +134,14 @@ func (s *stream) after(n *graph.Node) state {
 	return isOther
 }
 
-// afterLayer is the state behind a layer that makes the stream, or that works on each place of it alone, such as one
-// over tokens or a depthwise convolution.
+// afterLayer is the state after a layer that writes the stream, or that works on each place of it separately, such as a
+// layer over tokens or a depthwise convolution.
 func (s *stream) afterLayer(n *graph.Node, linear bool) state {
 	x, _ := n.Arg("input").(graph.Value)
 	weight, _ := n.Arg("weight").(graph.Weight)
 	before, has := s.state[x]
 	rows := s.Tensors[string(weight)]
-	own := len(rows) > 0 && rows[0].Has(s.axis) // each place has weights of its own
+	own := len(rows) > 0 && rows[0].Has(s.axis) // each place has its own weights
 	carried := has && !own
 	if has && own && !linear && len(rows) > 1 && !rows[1].Has(s.axis) {
 		carried = len(s.Values[x]) > 1 && s.Values[x][1].Has(s.axis)
@@ -159,7 +159,7 @@ func (s *stream) afterLayer(n *graph.Node, linear bool) state {
 	return isOther
 }
 
-// fits checks that norms and readers can bear the padding.
+// fits checks that norms and readers are compatible with the padding.
 func (s *stream) fits() error {
 	s.tied, s.shared = map[string]bool{}, map[graph.Value]bool{}
 	if s.padding {
@@ -191,7 +191,7 @@ func (s *stream) fits() error {
 	return nil
 }
 
-// makes reports whether a tensor that is summed over also makes the stream, as the embedding under a tied head.
+// makes reports whether a tensor that is summed over also writes the stream, like the embedding of a tied head.
 func (s *stream) makes(name string) bool {
 	for k := range s.Graph.Nodes {
 		n := &s.Graph.Nodes[k]
@@ -205,7 +205,7 @@ func (s *stream) makes(name string) bool {
 	return false
 }
 
-// shareTied finds the norm in front of a tied reader, which takes its shares.
+// shareTied finds the norm before a tied reader, which applies the reader's shares.
 func (s *stream) shareTied(v graph.Value, name string) error {
 	for s.isNorm(v) == nil {
 		n := s.producer(v)
@@ -241,7 +241,7 @@ func (s *stream) producer(v graph.Value) *graph.Node {
 	return nil
 }
 
-// onlyTied reports whether a value reaches tied readers alone.
+// onlyTied reports whether a value reaches only tied readers.
 func (s *stream) onlyTied(v graph.Value) bool {
 	for _, k := range s.Readers(v) {
 		n := &s.Graph.Nodes[k]
@@ -278,7 +278,7 @@ func (s *stream) norms() {
 			if s.shared[n.Output] {
 				weight.Share[k], weight.Moment[k] = eta*s.share[k], 1/eta
 			}
-			if s.from[k] < 0 { // padding is as it is filled
+			if s.from[k] < 0 { // padding gets its fill value
 				weight.Share[k], weight.Moment[k] = 1, 0
 				if bias.Share != nil {
 					bias.Share[k] = 1
@@ -292,7 +292,7 @@ func (s *stream) norms() {
 
 func ones(n int) []float64 { return slices.Repeat([]float64{1}, n) }
 
-// change adds a change to a tensor once, though several norms may share it.
+// change adds a change to a tensor once, even if several norms share it.
 func (s *stream) change(name string, d Dim) {
 	if name == "" {
 		return
@@ -305,7 +305,7 @@ func (s *stream) change(name string, d Dim) {
 	}
 }
 
-// tensors changes the layers that write to the stream and those that read it.
+// tensors changes the layers that write the stream and the layers that read it.
 func (s *stream) tensors() {
 	normed := map[string]bool{}
 	for _, n := range s.Norms {
@@ -339,8 +339,8 @@ func (s *stream) tensors() {
 	})
 }
 
-// quiet reports whether all values that a reader sums over have zeros in their padding: its columns there
-// are then free.
+// quiet reports whether all values that a reader sums over are zero in their padding: its columns there are then
+// arbitrary.
 func (s *stream) quiet(name string) bool {
 	for _, u := range s.Uses {
 		tensor, _ := s.tensorOf(u.Right)

@@ -9,7 +9,7 @@ import (
 )
 
 // Vocabulary plans more tokens: rows of the embedding and of the head. The old logits stay; their softmax does not,
-// since the new ones take part in it.
+// since it includes the new ones.
 func Vocabulary(a *axes.Axes, to int) (*Plan, error) {
 	var rows *axes.Term
 	for _, u := range a.Uses {
@@ -28,8 +28,8 @@ func Vocabulary(a *axes.Axes, to int) (*Plan, error) {
 	return longer(a, "vocabulary", grown, to)
 }
 
-// Context plans longer sequences: rows of the tables of learned positions. Sequences up to the old length
-// do not see them.
+// Context plans longer sequences: rows of the tables of learned positions. Sequences up to the old length do not use
+// them.
 func Context(a *axes.Axes, to int) (*Plan, error) {
 	var grown []*axes.Term
 	for _, n := range a.Graph.Nodes {
@@ -85,7 +85,7 @@ func longer(a *axes.Axes, what string, grown []*axes.Term, to int) (*Plan, error
 	return resize(a, p, sizes)
 }
 
-// Groups returns the axis of key and value heads that a weight of keys or values has, which may be of size one.
+// Groups returns the axis of key and value heads in a weight of keys or values. Its size may be one.
 func Groups(a *axes.Axes, key string) (*axes.Term, error) {
 	terms := a.Tensors[key]
 	if len(terms) < 2 || terms[0].Find().Kind != axes.Product {
@@ -95,7 +95,7 @@ func Groups(a *axes.Axes, key string) (*axes.Term, error) {
 	return terms[0].Find().Parts[0].Find(), nil
 }
 
-// Ungroup plans more key and value heads for the same queries, a multiple of those that are there.
+// Ungroup plans more key and value heads for the same queries, a multiple of the current number.
 func Ungroup(a *axes.Axes, groups *axes.Term, to int) (*Plan, error) {
 	groups = groups.Find()
 	if groups.Kind != axes.Axis || to <= groups.Size || to%groups.Size != 0 {
@@ -115,7 +115,7 @@ func Ungroup(a *axes.Axes, groups *axes.Term, to int) (*Plan, error) {
 						queries.Size, times)
 				}
 				u.each = queries
-				continue // queries stay as they are
+				continue // queries keep their heads
 			}
 			p.add(t.Name, u.rows(dim, term))
 		}
@@ -123,7 +123,7 @@ func Ungroup(a *axes.Axes, groups *axes.Term, to int) (*Plan, error) {
 	sizes := map[*axes.Term]int{groups: to}
 	if u.each != nil {
 		sizes[u.each] = u.each.Size / times
-	} else if groups.Size > 1 { // one group is no axis of the queries
+	} else if groups.Size > 1 { // a single group is not an axis of the queries
 		return nil, fmt.Errorf("ungroup: no queries share these groups")
 	}
 	return resize(a, p, sizes)
@@ -134,7 +134,7 @@ type ungrouping struct {
 	times        int
 }
 
-// queries returns the axis of queries in each group, which stands behind the groups; nil where keys and values are.
+// queries returns the axis of queries per group, which follows the groups; nil for keys and values.
 func (u *ungrouping) queries(t *axes.Term) *axes.Term {
 	t = t.Find()
 	if t.Kind != axes.Product {
@@ -163,7 +163,7 @@ func (u *ungrouping) rows(dim int, t *axes.Term) Dim {
 	return d
 }
 
-// Untie plans a head with weights of its own, a copy of the embedding's.
+// Untie plans a head with its own weights, a copy of the embedding's.
 func Untie(a *axes.Axes) (*Plan, error) {
 	p := keep(a.Graph)
 	g := p.Graph
@@ -173,7 +173,7 @@ func Untie(a *axes.Axes) (*Plan, error) {
 		}
 		return string(w)
 	}
-	embedded := map[string]string{} // names under which embeddings look up a tensor
+	embedded := map[string]string{} // names under which embeddings read a tensor
 	for _, n := range g.Nodes {
 		if w, ok := n.Arg("weight").(graph.Weight); ok && op(&n) == "embedding" {
 			embedded[shared(w)] = string(w)
@@ -198,7 +198,7 @@ func Untie(a *axes.Axes) (*Plan, error) {
 	return nil, fmt.Errorf("untie: no linear layer reads the weights of an embedding")
 }
 
-// ownName gives a linear layer a tensor: the one under which its weights were tied, or that of a new module.
+// ownName gives a linear layer its own tensor: the one under which its weights were tied, or a new module's.
 func (p *Plan) ownName(n *graph.Node, from string) string {
 	g := p.Graph
 	for k := range g.Tensors {

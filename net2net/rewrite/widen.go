@@ -13,16 +13,16 @@ import (
 
 // Options are the options of plans.
 type Options struct {
-	// Spread makes the shares of copies differ, so that training takes them apart: each of n shares is 1/n plus up to
-	// so much of 1/n. Zero gives equal shares, as Net2Net does: such copies stay equal.
+	// Spread is the maximum relative deviation of a copy's share from 1/n, so that copies separate in training. Zero
+	// gives equal shares, as Net2Net does; such copies stay equal.
 	Spread float64
-	Seed   uint64    // of shares and padding
-	Shares []float64 // of each place of the axis; nil draws them
+	Seed   uint64    // seed of shares and padding
+	Shares []float64 // share of each place of the axis; nil draws them
 }
 
-// Widen plans another size of an axis: hidden units, heads, groups of heads, queries in each group, channels,
-// the size of a head, or the residual stream. Copies take shares where the network sums over the axis. An axis
-// that cannot change is an error.
+// Widen plans another size of an axis: hidden units, heads, groups of heads, queries in each group, channels, the size
+// of a head, or the residual stream. Copies get shares if the network sums over the axis. An axis that cannot change is
+// an error.
 func Widen(a *axes.Axes, axis *axes.Term, to int, o Options) (*Plan, error) {
 	axis = axis.Find()
 	w := &widening{Axes: a, axis: axis, to: to, Options: o, plan: keep(a.Graph), splits: map[place]bool{}}
@@ -47,7 +47,7 @@ type place struct {
 	dim    int
 }
 
-// widening is a plan in the making.
+// widening is a plan under construction.
 type widening struct {
 	*axes.Axes
 	Options
@@ -55,12 +55,12 @@ type widening struct {
 	to     int
 	plan   *Plan
 	splits map[place]bool // dimensions that the network sums over
-	scores bool           // the axis is summed over in products of two values, as in scores of attention
-	from   []int          // the place before of each place
+	scores bool           // products of two values sum over the axis, as in scores of attention
+	from   []int          // old place of each new place
 	share  []float64
 }
 
-// possible finds where the network sums over the axis.
+// possible finds the sums of the network over the axis.
 func (w *widening) possible() error {
 	switch {
 	case w.axis.Kind != axes.Axis:
@@ -132,14 +132,14 @@ func (w *widening) tensorOf(operand any) (string, bool) {
 	return "", false
 }
 
-// views are operators that move values and change none.
+// views are operators that move values without changing them.
 var views = strings.Fields(`t numpy_T transpose swapaxes permute view reshape flatten unflatten squeeze unsqueeze
 	contiguous alias clone to detach select slice chunk split split_with_sizes unbind`)
 
-// recurrent are the operators whose weights have the units they make in their rows and in their columns.
+// recurrent are the operators whose weights have their output units in both rows and columns.
 var recurrent = []string{"lstm", "gru", "rnn_tanh", "rnn_relu"}
 
-// summed is the dimension of a tensor over which a use sums: the last but for convolutions.
+// summed is the dimension of a tensor that a use sums over: the last one, except for convolutions.
 func (w *widening) summed(name string, u axes.Use) (int, error) {
 	var found []int
 	for d, t := range w.Tensors[name] {
@@ -159,7 +159,7 @@ func (w *widening) summed(name string, u axes.Use) (int, error) {
 	return found[0], nil
 }
 
-// onlySplit checks that tensors with shares are read nowhere else. The residual stream settles tied weights itself.
+// onlySplit checks that tensors with shares have no other readers. The residual stream handles tied weights itself.
 func (w *widening) onlySplit() error {
 	if w.normed() {
 		return nil
@@ -172,7 +172,7 @@ func (w *widening) onlySplit() error {
 	return nil
 }
 
-// otherReader names an operator that reads a tensor and does not sum over the place.
+// otherReader returns the name of an operator that reads a tensor and does not sum over the place.
 func (w *widening) otherReader(p place) string {
 	sums := map[int]bool{}
 	for _, u := range w.Uses {
@@ -201,7 +201,7 @@ func (w *widening) normed() bool {
 	return slices.ContainsFunc(w.Uses, func(u axes.Use) bool { return u.Kind == axes.Normalises && u.Term.Has(w.axis) })
 }
 
-// spread chooses the copies and their shares. The residual stream takes whole copies, and padding for the rest.
+// spread chooses the copies and their shares. The residual stream gets whole copies, and padding for the rest.
 func (w *widening) spread() {
 	n := w.axis.Size
 	whole := w.to
@@ -222,8 +222,8 @@ func (w *widening) spread() {
 	w.share = shares(w.from, n, w.Spread, rand.New(rand.NewPCG(w.Seed, uint64(n)<<32|uint64(w.to))))
 }
 
-// shares gives the copies of each place shares that add up to one, each at least 1-spread of an equal
-// share. Padding has zero.
+// shares gives the copies of each place shares that add up to one, each at least 1-spread of an equal share. Padding
+// has zero.
 func shares(from []int, n int, spread float64, random *rand.Rand) []float64 {
 	copies := make([][]int, n)
 	for k, f := range from {
@@ -241,7 +241,7 @@ func shares(from []int, n int, spread float64, random *rand.Rand) []float64 {
 			share[k] = 1/count + spread*(random.Float64()-0.5)/count
 		}
 		off := remainder(share, places) - 1/count
-		if math.Abs(off) > spread/count { // the last copy alone would bear what all the others deviate
+		if math.Abs(off) > spread/count { // otherwise the last copy alone would take the sum of all deviations
 			for _, k := range places[:last] {
 				share[k] += off / count
 			}
@@ -251,7 +251,7 @@ func shares(from []int, n int, spread float64, random *rand.Rand) []float64 {
 	return share
 }
 
-// remainder subtracts the shares of all copies but the last from one.
+// remainder subtracts the shares of all copies except the last from one.
 func remainder(share []float64, places []int) float64 {
 	rest := 1.0
 	for _, k := range places[:len(places)-1] {
@@ -260,7 +260,7 @@ func remainder(share []float64, places []int) float64 {
 	return rest
 }
 
-// expanded is a dimension's change that follows from that of the axis.
+// expanded returns a dimension's change that follows from the change of the axis.
 func (w *widening) expanded(t *axes.Term) (from []int, share []float64) {
 	t = t.Find()
 	switch {
@@ -307,8 +307,8 @@ func cross(outer []int, outerShare []float64, inner []int, innerShare []float64,
 	return from, share
 }
 
-// copies plans copies and shares of an axis that no normalisation runs over. In scores each factor takes the root of
-// the share, so that products have the share.
+// copies plans copies and shares of an axis that no normalisation runs over. In scores each factor gets the square root
+// of the share, so products have the share.
 func (w *widening) copies() {
 	w.each(func(t graph.Tensor, dim int, d Dim, share []float64) {
 		switch {
@@ -328,7 +328,7 @@ func (w *widening) copies() {
 	})
 }
 
-// each visits the dimensions of tensors that have the axis.
+// each visits the dimensions of tensors that contain the axis.
 func (w *widening) each(visit func(t graph.Tensor, dim int, d Dim, share []float64)) {
 	for _, t := range w.Graph.Tensors {
 		if t.Tied != "" {

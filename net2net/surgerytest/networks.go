@@ -10,8 +10,8 @@ import (
 	"graft/torch"
 )
 
-// builder draws a network part by part. Sizes are small and grow with the drawn numbers, so
-// that a failing network shrinks to few and small layers.
+// builder draws a network part by part. Sizes are small and grow with the drawn numbers, so a failing network shrinks
+// to few and small layers.
 type builder struct {
 	t     *rapid.T
 	shape model.Shape
@@ -112,7 +112,7 @@ func (b *builder) conv(keep bool) model.Conv2d {
 	conv.Kernel = model.Pair{H: 1 + 2*b.choice("kernel", 2), W: 1 + 2*b.choice("kernel", 2)}
 	conv.Padding = model.Pair{H: conv.Kernel.H / 2, W: conv.Kernel.W / 2}
 	switch b.choice("groups", 4) {
-	case 0: // depthwise, perhaps with several outputs a channel
+	case 0: // depthwise, possibly with several outputs per channel
 		conv.Groups, conv.Out = channels, channels*(1+b.choice("multiplier", 2))
 	case 1:
 		if channels%2 == 0 {
@@ -134,13 +134,12 @@ func (b *builder) conv(keep bool) model.Conv2d {
 	return conv
 }
 
-// leastNormed is the least number of values that are normalised together. Two give a sign
-// only, which rounding can flip.
+// leastNormed is the minimum number of values normalised together. Two values only give a sign, which rounding can
+// flip.
 const leastNormed = 4
 
-// biased gives the last layer a bias if it can have one. Normalising an example by itself is
-// discontinuous at zero, where a layer without a bias puts every example that ReLU has cut
-// off: rounding can change the function there.
+// biased gives the last layer a bias if it can have one. Normalising by example is discontinuous at zero. Without a
+// bias, a layer maps every example that ReLU has zeroed to zero, and rounding can change the function there.
 func biased(c *model.Container) bool {
 	if len(c.Children) == 0 {
 		return false
@@ -207,8 +206,7 @@ func (b *builder) pool(c *model.Container) {
 	}
 }
 
-// residual adds a body that keeps the shape and a shortcut, whose activation may
-// be the one that also runs on the sum.
+// residual adds a body that keeps the shape and a shortcut; the shortcut's activation may also run on the sum.
 func (b *builder) residual(c *model.Container) {
 	r := &model.Container{Flow: model.Flow{Join: model.Sum}}
 	from := b.shape
@@ -250,7 +248,7 @@ func (b *builder) branches(c *model.Container) {
 	b.add(c, cat)
 }
 
-// head ends in logits.
+// head adds layers that end in logits.
 func (b *builder) head(c *model.Container) {
 	if len(b.shape) == 3 {
 		if rapid.Bool().Draw(b.t, "pooled") {

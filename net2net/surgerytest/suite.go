@@ -1,7 +1,6 @@
-// Package surgerytest is the conformance suite of network surgery. It runs every operation on
-// random networks of all kinds of layers: the function is kept in both modes and both
-// precisions, reverting gives the first network to the bit, records replay, and an optimizer
-// follows. A failing network shrinks to a small one.
+// Package surgerytest is the conformance suite of network surgery. It runs every operation on random networks of all
+// kinds of layers. It checks that the function is kept in both modes and both precisions, reverting restores the first
+// network to the bit, records replay, and an optimizer follows. A failing network shrinks to a small one.
 package surgerytest
 
 import (
@@ -19,13 +18,13 @@ import (
 
 // Tolerances, relative to the largest logit and at least to 1.
 const (
-	// Eval32 and Eval64 bound eval mode in either precision.
+	// Eval32 and Eval64 limit the drift in eval mode, per precision.
 	Eval32 = 1e-5
 	Eval64 = 1e-10
-	// Train bounds train mode on the batch that calibrated.
+	// Train limits the drift in train mode on the calibration batch.
 	Train = 1e-4
-	// Fresh bounds train mode on other batches, as relative L2, after the calibration of
-	// a batch normalisation.
+	// Fresh limits the drift in train mode on other batches, as relative L2, after the calibration of a batch
+	// normalisation.
 	Fresh = 0.05
 )
 
@@ -35,12 +34,11 @@ type Case struct {
 	s     *torch.Scope
 	net   *model.Network
 	batch *torch.Tensor // for calibration
-	fresh *torch.Tensor // another of the same kind
+	fresh *torch.Tensor // another similar batch
 }
 
-// Batches have this number of examples, and more if a batch normalisation would be
-// calibrated on fewer values for each channel: the statistics of two batches differ by the
-// inverse root of that number, here 1.6%.
+// Batches have this number of examples, and more if a batch normalisation would be calibrated on fewer values per
+// channel: the statistics of two batches differ by the inverse root of that number, here 1.6%.
 const (
 	fewest = 32
 	values = 4096
@@ -57,8 +55,8 @@ func rowsFor(t *rapid.T, n *model.Network, a net2net.Action) int {
 	return max(fewest, values*b.Out.Shape[0]/b.Out.Shape.Count())
 }
 
-// Check draws a network, lets propose choose an operation that fits it, and checks all that
-// an operation promises. It is false if no operation fits the network.
+// Check draws a network, lets propose choose an operation that fits it, and checks all guarantees of an operation. It
+// is false if no operation fits the network.
 func Check(t *rapid.T, propose func(*rapid.T, *model.Network) (net2net.Action, bool)) bool {
 	n := Network(t)
 	if err := n.Check(); err != nil {
@@ -81,7 +79,7 @@ func Check(t *rapid.T, propose func(*rapid.T, *model.Network) (net2net.Action, b
 	return true
 }
 
-// prepare gives a network weights and statistics like those of a trained one.
+// prepare gives a network weights and statistics like a trained network's.
 func prepare(t *rapid.T, s *torch.Scope, drawn *model.Network, dtype torch.DType, rows int) *Case {
 	n := drawn.Sketch()
 	random := s.NewGenerator(torch.CPU, 7)
@@ -135,7 +133,7 @@ func (c *Case) values(s *torch.Scope, x *torch.Tensor) []float64 {
 func (c *Case) run(action net2net.Action) {
 	optimizer, err := net2net.NewOptimizer(c.s, c.net, torch.OptimizerOptions{Rule: torch.Adam, LR: 1e-3})
 	must(c.t, err)
-	c.step(c.net, optimizer) // so that there are moments to follow
+	c.step(c.net, optimizer) // creates moments to follow
 	gradients := c.gradients(c.net)
 	first, err := c.net.Clone(c.s)
 	must(c.t, err)
@@ -168,8 +166,8 @@ func (c *Case) run(action net2net.Action) {
 	c.learns(grown)
 }
 
-// Compose draws a network, applies several operations in turn, and reverts them: each network
-// on the way is reached again to the bit.
+// Compose draws a network, applies several operations in turn, and reverts them: each intermediate network must be
+// restored to the bit.
 func Compose(t *rapid.T) {
 	n := Network(t)
 	must(t, torch.With(func(s *torch.Scope) error {
@@ -202,7 +200,7 @@ func Compose(t *rapid.T) {
 	}))
 }
 
-// compare holds the logits to the tolerances.
+// compare checks the logits against the tolerances.
 func (c *Case) compare(what string, before, after outputs, change *net2net.Change) {
 	tolerance, train := Eval32, Train
 	if c.net.Placement().DType == torch.Float64 {
@@ -224,8 +222,8 @@ func (c *Case) near(what string, a, b []float64, tolerance float64) {
 	}
 }
 
-// whole checks that shapes are those of the layers, that the record lists every tensor once,
-// and that kept tensors are equal to the bit.
+// whole checks that shapes match the layers, that the record lists every tensor once, and that kept tensors are equal
+// to the bit.
 func (c *Case) whole(change *net2net.Change, first *model.Network) {
 	was := map[string]*torch.Tensor{}
 	for _, e := range first.State() {
@@ -326,9 +324,8 @@ func (c *Case) gradients(n *model.Network) *net2net.Optimizer {
 	return o
 }
 
-// flows checks that moments follow parameters as gradients do: a momentum of gradients
-// becomes the gradients of the new network. New parameters have none to follow; a calibrated
-// normalisation changes those before it.
+// flows checks that moments follow parameters as gradients do: a momentum of gradients becomes the gradients of the new
+// network. New parameters have none to follow; a calibrated normalisation changes the gradients before it.
 func (c *Case) flows(before *net2net.Optimizer, change *net2net.Change) {
 	if change.Calibration != nil || c.net.Placement().DType != torch.Float64 {
 		return
@@ -350,7 +347,7 @@ func (c *Case) flows(before *net2net.Optimizer, change *net2net.Change) {
 	}
 }
 
-// learns takes a step on the grown network and looks at its gradients.
+// learns takes a step on the grown network and checks its gradients.
 func (c *Case) learns(n *model.Network) {
 	o, err := net2net.NewOptimizer(c.s, n, torch.OptimizerOptions{Rule: torch.SGD, LR: 1e-3})
 	must(c.t, err)
@@ -386,7 +383,7 @@ func (c *Case) followed(o *net2net.Optimizer) {
 	}
 }
 
-// Any chooses among what an operation, or all of them, propose for a network.
+// Any chooses among the proposals of an operation, or of all operations, for a network.
 func Any(kinds ...net2net.Kind) func(*rapid.T, *model.Network) (net2net.Action, bool) {
 	return func(t *rapid.T, n *model.Network) (net2net.Action, bool) {
 		actions, err := net2net.Proposals(n)

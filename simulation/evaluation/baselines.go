@@ -14,10 +14,10 @@ import (
 type named struct {
 	name   string
 	choose func(t *simulation.Tree) ([]float64, error)
-	ties   int // equally good choices of which it is the mean; zero for a policy without a choice
+	ties   int // number of equally good choices that it averages; zero for a policy without a choice
 }
 
-// Ties returns the number of equally good choices of which the policy is the mean.
+// Ties returns the number of equally good choices that the policy averages.
 func (n named) Ties() int { return n.ties }
 
 // Name returns its name.
@@ -33,10 +33,10 @@ func only(t *simulation.Tree, record int) []float64 {
 	return shares
 }
 
-// noSequence says that a table lacks the sequence of a policy.
+// noSequence means that a table lacks the sequence of a policy.
 type noSequence string
 
-// Error says which.
+// Error returns the message.
 func (n noSequence) Error() string { return string(n) }
 
 // Constant takes the same action at every decision; with "none" it never adapts.
@@ -65,9 +65,8 @@ func Oracle() Policy {
 	}}
 }
 
-// OneStep knows the table and looks one step ahead: at each decision it takes the action
-// that would be best if the network were left alone afterwards or, where the table does
-// not say, on average over what could follow. It draws among equals.
+// OneStep uses the table to look one step ahead: at each decision it takes the action that is best if no action follows
+// or, if the table does not have that sequence, on average over all continuations. It draws among equal ones.
 func OneStep() Policy {
 	return named{name: nameOneStep, choose: func(t *simulation.Tree) ([]float64, error) {
 		values := simulation.MeanAccuracies(t.Table)
@@ -90,10 +89,10 @@ func ahead(t *simulation.Tree, value func(node, choice int) float64) []float64 {
 	return t.Spread(probabilities)
 }
 
-// tieRounding is the difference of sums of accuracies that counts as rounding.
+// tieRounding is the largest difference of sums of accuracies that is treated as rounding.
 const tieRounding = 1e-9
 
-// largest are the places of the largest values, equal up to rounding.
+// largest returns the indices of the largest values, equal up to rounding.
 func largest(values []float64) (places []int) {
 	most := slices.Max(values)
 	for k, v := range values {
@@ -104,19 +103,19 @@ func largest(values []float64) (places []int) {
 	return places
 }
 
-// evenly is a distribution over n that is even over some places, which may repeat.
+// evenly is a distribution over n that is uniform over some indices, which may repeat.
 func evenly(n int, places []int) []float64 {
 	shares := make([]float64, n)
 	for _, k := range places {
 		shares[k]++
 	}
 	for k := range shares {
-		shares[k] /= float64(len(places)) // after counting, so that a single record has 1 and not nearly 1
+		shares[k] /= float64(len(places)) // after counting, so that a single record has exactly 1
 	}
 	return shares
 }
 
-// leftAlone is the accuracy that a choice leads to where nothing is done after it.
+// leftAlone is the accuracy after a choice if no action follows it.
 func leftAlone(t *simulation.Tree, n simulation.Node, next int, values []float64) float64 {
 	for !n.Last {
 		n = t.Nodes[next]
@@ -133,10 +132,9 @@ func leftAlone(t *simulation.Tree, n simulation.Node, next int, values []float64
 	return values[next]
 }
 
-// BestFixed takes the one sequence of some trees with the least mean regret over them, on every
-// tree; smoothed ranks by the smoothed tables in place of single runs. Where a tree does not
-// offer an action of it, or has further decisions, nothing is done. Of several sequences with the least
-// regret it is the mean.
+// BestFixed takes, on every tree, the one sequence with the least mean regret over some trees; smoothed ranks by the
+// smoothed tables instead of single runs. If a tree does not offer one of its actions, or has further decisions, the
+// action is none. If several sequences have the least regret, it averages them.
 func BestFixed(name string, trees []*simulation.Tree, smoothed bool) (Policy, error) {
 	var sequences [][]string
 	known := map[string]bool{}
@@ -151,7 +149,7 @@ func BestFixed(name string, trees []*simulation.Tree, smoothed bool) (Policy, er
 	return bestOf(name, trees, sequences, smoothed)
 }
 
-// withoutRest drops decisions at the end of a sequence that do nothing, which are taken anyway.
+// withoutRest drops trailing decisions with the action none, which is the default anyway.
 func withoutRest(sequence []string) []string {
 	for len(sequence) > 0 && sequence[len(sequence)-1] == tables.None {
 		sequence = sequence[:len(sequence)-1]
@@ -159,8 +157,7 @@ func withoutRest(sequence []string) []string {
 	return sequence
 }
 
-// BestAction takes the one action with the least mean regret over some trees at every decision
-// that offers it.
+// BestAction takes the one action with the least mean regret over some trees at every decision that offers it.
 func BestAction(name string, trees []*simulation.Tree) (Policy, error) {
 	var sequences [][]string
 	most := 0
@@ -173,7 +170,7 @@ func BestAction(name string, trees []*simulation.Tree) (Policy, error) {
 	return bestOf(name, trees, sequences, false)
 }
 
-// offered are the actions of trees, but for none.
+// offered returns the actions of trees, except none.
 func offered(trees []*simulation.Tree) (actions []string) {
 	for _, t := range trees {
 		for _, action := range t.Nodes[0].Actions() {
@@ -185,7 +182,8 @@ func offered(trees []*simulation.Tree) (actions []string) {
 	return actions
 }
 
-// bestOf is the policy of the sequence with the least mean regret over some trees, or the mean of those with the least.
+// bestOf is the policy of the sequence with the least mean regret over some trees, or the mean of several such
+// sequences.
 func bestOf(name string, trees []*simulation.Tree, sequences [][]string, smoothed bool) (Policy, error) {
 	sums := make([]float64, len(sequences))
 	for _, t := range trees {
@@ -210,8 +208,8 @@ func bestOf(name string, trees []*simulation.Tree, sequences [][]string, smoothe
 	}}, nil
 }
 
-// along is the record that a sequence leads to, with no action in place of those that a tree
-// does not offer.
+// along returns the record at the end of a sequence, with the action none in place of actions that a tree does not
+// offer.
 func along(t *simulation.Tree, sequence []string) int {
 	at := -1
 	return t.Follow(func(node int) int {
@@ -226,9 +224,9 @@ func along(t *simulation.Tree, sequence []string) int {
 	})
 }
 
-// OneEpoch takes, at each decision, the action that is the most accurate at the first evaluation
-// after it. It knows the table, and is not charged the time of trying: the upper bound of rules
-// that look an epoch ahead. It draws among equals.
+// OneEpoch takes, at each decision, the action with the highest accuracy at the first evaluation after it. It uses the
+// table, and is not charged the time of trying: the upper bound of rules that look one epoch ahead. It draws among
+// equal ones.
 func OneEpoch() Policy {
 	return named{name: nameOneEpoch, choose: func(t *simulation.Tree) ([]float64, error) {
 		if slices.ContainsFunc(t.Records, func(r tables.Record) bool { return len(r.After) == 0 }) {
@@ -247,9 +245,8 @@ func afterOf(t *simulation.Tree, prefix []string) float64 {
 	return t.Records[k].After[len(prefix)-1]
 }
 
-// Plateau takes one action at each decision before which the loss fell by less than a bound, and
-// none at others: the action and the bound with the least mean regret over some trees, or the mean of those
-// with the least.
+// Plateau takes one action at each decision if the loss before it fell by less than a bound, and none otherwise. It
+// uses the action and the bound with the least mean regret over some trees, or the mean of several such pairs.
 func Plateau(trees []*simulation.Tree) (Policy, error) {
 	bounds := fallBounds(trees)
 	if bounds == nil {
@@ -296,7 +293,7 @@ func valueOf(p Policy, trees []*simulation.Tree) (sum float64, err error) {
 	return sum, nil
 }
 
-// fallBounds are bounds between the falls of the loss in trees; nil where some are not known.
+// fallBounds returns bounds between the falls of the loss in trees; nil if some falls are unknown.
 func fallBounds(trees []*simulation.Tree) []float64 {
 	var falls []float64
 	for _, t := range trees {
@@ -328,7 +325,7 @@ func Linear(trees []*simulation.Tree) (Policy, error) {
 	}}, nil
 }
 
-// plateauBounds is the number of bounds that Plateau tries, spread over the falls that there are.
+// plateauBounds is the number of bounds that Plateau tries, spread over the existing falls.
 const plateauBounds = 10
 
 func plateau(action string, bound float64) Policy {
@@ -344,7 +341,7 @@ func plateau(action string, bound float64) Policy {
 	}}
 }
 
-// The names of the baselines; an action that is always taken has its own behind the last.
+// The names of the baselines. A constant action's baseline has its own name, after the last.
 const (
 	nameNever    = "never"
 	nameRandom   = "random"
@@ -359,12 +356,12 @@ const (
 	nameAlways   = "always "
 )
 
-// Rivals are the names of the baselines that have not seen the tables that are left out. Those
-// behind never need tables that say how the loss fell.
+// Rivals are the names of the baselines that do not use the left-out tables. The baselines after nameNever need tables
+// with the fall of the loss.
 var Rivals = []string{nameFixed, nameSmoothed, nameRandom, nameNever, nameAction, namePlateau, nameLinear}
 
-// Baselines returns the policies that need no learning, for tables with these actions,
-// and the best fixed ones over the trees that a policy learns from.
+// Baselines returns the policies that need no learning, for tables with these actions, and the best fixed ones over the
+// trees that a policy learns from.
 func Baselines(learn []*simulation.Tree) ([]Policy, error) {
 	if len(learn) == 0 {
 		return nil, errors.New("compare: there is no table; give some")
@@ -393,7 +390,7 @@ func Baselines(learn []*simulation.Tree) ([]Policy, error) {
 	return append(baselines, Oracle()), nil
 }
 
-// repeatable are the actions of trees that can be taken each time, but for none.
+// repeatable returns the actions of trees that can be taken every time, except none.
 func repeatable(trees []*simulation.Tree) (actions []string) {
 	for _, t := range trees {
 		for _, c := range t.Nodes[0].Choices {

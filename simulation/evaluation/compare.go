@@ -14,29 +14,29 @@ type Role string
 
 // The roles.
 const (
-	RolePolicy   Role = "policy" // one that was learned; where there are several seeds, each by itself
+	RolePolicy   Role = "policy" // a learned policy; with several seeds, each is one candidate
 	RoleVote     Role = "vote"   // several seeds that decide together
 	RoleBaseline Role = "rival"  // needs no learning
 )
 
-// What candidates have seen of the tables before they choose.
+// Knowledge of the tables that candidates use for their choice.
 const (
 	SeenThis   = "this table"
 	SeenThese  = "these tables"
 	SeenOthers = "the other tables"
 )
 
-// Candidate is a row of a comparison: a policy, or several policies that differ only in
-// their seed and are compared by their means.
+// Candidate is a row of a comparison: a policy, or several policies that differ only in their seed and are compared by
+// their means.
 type Candidate struct {
 	Name     string
 	Role     Role
-	Seen     string // of the tables; empty is nothing, or not known
+	Seen     string // use of the tables; empty means none or unknown
 	Policies []Policy
-	Ties     int // equally good choices of which a baseline is the mean; zero for one without a choice
+	Ties     int // number of equally good choices that a baseline averages; zero without a choice
 }
 
-// BaselineCandidates returns the baselines; seen says how fixed sequences were chosen.
+// BaselineCandidates returns the baselines; seen describes the tables that fixed sequences were chosen on.
 func BaselineCandidates(learn []*simulation.Tree, seen string) ([]Candidate, error) {
 	baselines, err := Baselines(learn)
 	var candidates []Candidate
@@ -58,21 +58,20 @@ func BaselineCandidates(learn []*simulation.Tree, seen string) ([]Candidate, err
 
 // TableScores holds the scores of all candidates on a table.
 type TableScores struct {
-	Scenario  string `json:"scenario"`        // of the table
-	Network   string `json:"network"`         // of the table
-	Group     string `json:"group,omitempty"` // that was left out together; empty where nothing was
-	Sequences int    `json:"sequences"`       // of the table
+	Scenario  string `json:"scenario"`        // name of the table
+	Network   string `json:"network"`         // network of the table
+	Group     string `json:"group,omitempty"` // group that was left out together; empty if none was
+	Sequences int    `json:"sequences"`       // number of sequences in the table
 	NoiseEstimate
-	// Scores has the mean of each candidate over its seeds. A baseline whose
-	// sequence the table has not is left out.
+	// Scores has the mean of each candidate over its seeds. A baseline whose sequence is not in the table is left out.
 	Scores []Score `json:"verdicts"`
-	// Ties are the numbers of equally good choices of which baselines are the mean, by their names; those with a single
-	// best one are left out.
+	// Ties are the numbers of equally good choices that baselines average, by name; baselines with a single best choice
+	// are left out.
 	Ties map[string]int `json:"ties,omitempty"`
-	// Each are the scores on each seed of the candidates, by their names.
+	// Each holds the scores on each seed of the candidates, by name.
 	Each map[string][]Score `json:"-"`
-	// Runs are the accuracies of all runs of the sequence that a candidate is certain of,
-	// where it ran more than once, by its name.
+	// Runs holds the accuracies of all runs of a sequence that a candidate is certain of, if it ran more than once, by
+	// the candidate's name.
 	Runs map[string][]float64 `json:"-"`
 }
 
@@ -80,39 +79,38 @@ type TableScores struct {
 type Standing struct {
 	Policy   string  `json:"chooser"`                // its name
 	Role     Role    `json:"role"`                   // policy, vote or rival
-	Seen     string  `json:"has_seen"`               // of the tables; empty is nothing, or not known
-	Seeds    int     `json:"seeds"`                  // of which the means are compared; all that vote together are one
-	Tables   int     `json:"tables"`                 // where it could choose
-	Regret   float64 `json:"regret_points"`          // in points, over tables
-	Smoothed float64 `json:"smoothed_regret_points"` // by the tables' laws in place of single runs
-	// OverTables and OverGroups are the 95% intervals of a bootstrap over the tables,
-	// and over what is left out together; null below two, or where the groups are the
-	// tables.
+	Seen     string  `json:"has_seen"`               // use of the tables; empty means none or unknown
+	Seeds    int     `json:"seeds"`                  // number of seeds in the mean; all seeds of a vote count as one
+	Tables   int     `json:"tables"`                 // number of tables where it could choose
+	Regret   float64 `json:"regret_points"`          // mean over tables, in points
+	Smoothed float64 `json:"smoothed_regret_points"` // by the tables' smoothed laws instead of single runs
+	// OverTables is the 95% interval of the regret by a bootstrap over the tables; null for fewer than two tables.
 	OverTables *stat.Interval `json:"over_tables"`
-	// of the regret, over what is left out together; null below two, or where the groups are the tables
+	// 95% interval over the groups that are left out together; null for fewer than two groups, or if each group is one
+	// table
 	OverGroups *stat.Interval `json:"over_groups"`
-	OverSeeds  *stat.Interval `json:"over_seeds"`     // by Student's t-distribution; null below three seeds
-	TopFive    float64        `json:"top_five"`       // share of tables and seeds whose rank is 5 or better
-	LowHalf    int            `json:"in_lower_half"`  // tables and seeds whose rank is in the lower half
-	Worst      float64        `json:"worst_points"`   // the most regret of all
-	WorstOne   string         `json:"worst_scenario"` // and where
-	// Decisions counts those within noise of the best, over tables and seeds; null for what chooses
-	// whole sequences.
+	OverSeeds  *stat.Interval `json:"over_seeds"`     // by Student's t-distribution; null for fewer than three seeds
+	TopFive    float64        `json:"top_five"`       // share of tables and seeds with a rank of 5 or better
+	LowHalf    int            `json:"in_lower_half"`  // number of tables and seeds with a rank in the lower half
+	Worst      float64        `json:"worst_points"`   // largest regret
+	WorstOne   string         `json:"worst_scenario"` // scenario of the largest regret
+	// Decisions counts decisions within noise of the best, over tables and seeds; null for candidates that choose whole
+	// sequences.
 	Decisions *DecisionShare `json:"decisions"`
-	// Difference is to the candidate that the comparison is against; null for that one
-	// itself, and where one of them could not choose in all tables.
+	// Difference is the difference to the reference candidate; null for the reference itself, and if one of them could
+	// not choose in all tables.
 	Difference *Difference `json:"difference"`
 }
 
 // Comparison is the result of candidates over tables.
 type Comparison struct {
-	Against   string        `json:"against"`      // the candidate that differences are to
+	Against   string        `json:"against"`      // reference candidate of the differences
 	Floor     float64       `json:"floor_points"` // expected regret of an oracle, mean over the tables
 	Tables    []TableScores `json:"tables"`       // each table with its scores
-	Standings []Standing    `json:"standings"`    // in the candidates' order, which is no ranking
+	Standings []Standing    `json:"standings"`    // in the candidates' order, not ranked
 }
 
-// Compare scores candidates on trees; differences are to the one named against.
+// Compare scores candidates on trees; differences refer to the candidate named against.
 func Compare(trees []*simulation.Tree, candidates []Candidate, against string) (*Comparison, error) {
 	c := &comparer{}
 	for _, t := range trees {
@@ -125,19 +123,19 @@ func Compare(trees []*simulation.Tree, candidates []Candidate, against string) (
 
 type comparer struct {
 	trials     []TableScores
-	scores     []map[string]*scored // of each trial's candidates, by name
+	scores     []map[string]*scored // results of each trial's candidates, by name
 	candidates []Candidate          // in the order of their first trial
 }
 
 // scored is the result of a candidate on a tree.
 type scored struct {
-	each   []Score // of its policies
+	each   []Score // scores of its policies
 	mean   Score
-	shares []float64      // of the records, the mean over its policies
-	steps  *DecisionShare // of its policies; nil where one chooses whole sequences
+	shares []float64      // probabilities of the records, mean over its policies
+	steps  *DecisionShare // decisions of its policies; nil if one chooses whole sequences
 }
 
-// add lets candidates choose in a tree.
+// add evaluates candidates on a tree.
 func (c *comparer) add(t *simulation.Tree, group string, candidates []Candidate) error {
 	j := newScorer(t)
 	trial := TableScores{Scenario: t.Name, Network: t.Network, Group: group, Sequences: len(t.Records),
@@ -239,7 +237,7 @@ func (c *comparer) standing(e Candidate) Standing {
 	return s
 }
 
-// Standing is the standing of a policy; nil where it is not compared.
+// Standing returns the standing of a policy; nil if it is not compared.
 func (c *Comparison) Standing(policy string) *Standing {
 	k := slices.IndexFunc(c.Standings, func(s Standing) bool { return s.Policy == policy })
 	if k < 0 {
@@ -248,8 +246,8 @@ func (c *Comparison) Standing(policy string) *Standing {
 	return &c.Standings[k]
 }
 
-// Mean is a policy's mean regret, in points, over the tables that were left out with
-// a group; false where it did not choose in all of them.
+// Mean is a policy's mean regret, in points, over the tables that were left out with a group; false if it did not
+// choose in all of them.
 func (c *Comparison) Mean(policy, group string) (float64, bool) {
 	sum, count := 0.0, 0
 	for _, t := range c.Tables {

@@ -8,15 +8,14 @@ import (
 	"graft/simulation"
 )
 
-// DecisionShare counts decisions of tables, reached or not, whose choice is within noise of the
-// best: the best sequence behind it differs from the best behind any choice by no more than the
-// noise of a difference.
+// DecisionShare counts decisions of tables, reached or not, whose choice is within noise of the best: the best sequence
+// after it differs from the best sequence after any choice by at most the noise of a difference.
 type DecisionShare struct {
-	Near float64 `json:"near_best"` // decisions that choose so; where a policy draws, as many as it expects
-	Of   int     `json:"of"`        // decisions in all
+	Near float64 `json:"near_best"` // decisions near the best; the expected number if a policy draws
+	Of   int     `json:"of"`        // total number of decisions
 }
 
-// stepwise is a policy that chooses at each decision by itself.
+// stepwise is a policy that chooses at each decision separately.
 type stepwise interface {
 	// choices returns the probability of each choice of a tree's nodes.
 	choices(t *simulation.Tree) (func(node int) ([]float64, error), error)
@@ -46,7 +45,7 @@ func (drawing) choices(t *simulation.Tree) (func(node int) ([]float64, error), e
 	}, nil
 }
 
-// decisions counts those of a policy; nil where it chooses whole sequences.
+// decisions counts the decisions of a policy; nil if it chooses whole sequences.
 func (j *scorer) decisions(p Policy) (*DecisionShare, error) {
 	s, ok := p.(stepwise)
 	if !ok {
@@ -71,7 +70,7 @@ func (j *scorer) decisions(p Policy) (*DecisionShare, error) {
 	return count, nil
 }
 
-// nearBest says of each node's choices whether they are within noise of its best.
+// nearBest reports for each node's choices whether they are within noise of its best.
 func (j *scorer) nearBest() [][]bool {
 	tie := math.Sqrt2 * j.noise / simulation.Points // a difference has the noise of both
 	worth, near := make([]float64, len(j.Nodes)), make([][]bool, len(j.Nodes))
@@ -92,7 +91,7 @@ func (j *scorer) nearBest() [][]bool {
 	return near
 }
 
-// and adds the decisions of another table or seed; nil where one of them is.
+// and adds the decisions of another table or seed; nil if either is nil.
 func (s *DecisionShare) and(other *DecisionShare) *DecisionShare {
 	if s == nil || other == nil {
 		return nil

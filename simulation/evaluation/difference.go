@@ -9,23 +9,22 @@ import (
 // Difference is the mean difference of two candidates' regrets, table by table, in
 // points.
 type Difference struct {
-	Mean       float64        `json:"mean"`        // in points, over tables
-	OverTables *stat.Interval `json:"over_tables"` // bootstrap of the tables' differences; null below two tables
-	// Noise is the standard deviation that chance in the tables alone gives the mean:
-	// nothing where both choose the same sequences.
+	Mean       float64        `json:"mean"`        // mean over tables, in points
+	OverTables *stat.Interval `json:"over_tables"` // bootstrap over the tables' differences; null below two tables
+	// Noise is the standard deviation of the mean that comes from chance in the tables alone: zero if both choose the
+	// same sequences.
 	Noise float64 `json:"noise_points"`
-	// Inside says that the difference tells nothing: no difference lies within its
-	// interval over tables, or noise makes one as large in more than 1 of 20 cases.
+	// Inside means that the difference is not significant: zero lies within its interval over tables, or noise causes
+	// an equal difference in more than 1 of 20 cases.
 	Inside bool `json:"inside_noise"`
-	// Chance is the p-value of a sign-flip test of the tables' differences, not corrected for
-	// several comparisons.
+	// Chance is the p-value of a sign-flip test of the tables' differences, not corrected for multiple comparisons.
 	Chance float64 `json:"p"`
 }
 
 // surely is the two-sided 95% quantile of a standard normal distribution.
 const surely = 1.96
 
-// difference compares two candidates; nil where one of them could not choose in a table.
+// difference compares two candidates; nil if one of them could not choose in a table.
 func (c *comparer) difference(name, against string) *Difference {
 	var values []float64
 	variance, known := 0.0, true
@@ -61,7 +60,7 @@ func apart(a, b []float64) float64 {
 	return sum
 }
 
-// groups are values of tables, by what is left out together.
+// groups holds values of tables, by the group that is left out together.
 type groups struct {
 	names  []string
 	values map[string][]float64

@@ -14,36 +14,36 @@ import (
 	"graft/simulation/learning"
 )
 
-// Way is a way to learn, in a comparison of what was learned elsewhere.
+// Way is a way of learning, in a comparison on left-out tables.
 type Way struct {
-	Name string // empty is "policies"
-	// Options lists options of learning; of several those are taken that do best in tables left
-	// out of what is learned from. At least one.
+	Name string // empty means "policies"
+	// Options lists options of learning, at least one. If there are several, the ones that do best on tables left out
+	// of the training tables are used.
 	Options []learning.Options
 }
 
-// LeaveOutOptions say how policies are judged by tables that they did not learn from.
+// LeaveOutOptions configure the evaluation of policies on tables that they did not learn from.
 type LeaveOutOptions struct {
-	By       By       // what is left out together; nil means ByScenario
-	Ways     []Way    // to learn; none means one, of NewTransferOptions
-	Seeds    []uint64 // one policy learns of each; none means 1 to 10
-	Together int      // so many seeds vote together; zero means all, 1 lets none vote
-	AtOnce   int      // policies that learn at a time; zero means 1
-	Against  string   // the one of Rivals that differences are to; empty means the best fixed sequence
-	// Tell is called each time that some policies have learned; nil means no callback.
+	By       By       // groups of trees to leave out together; nil means ByScenario
+	Ways     []Way    // ways of learning; empty means one, with NewTransferOptions
+	Seeds    []uint64 // one policy is learned per seed; empty means 1 to 10
+	Together int      // number of seeds that vote together; zero means all, 1 means no votes
+	AtOnce   int      // policies that learn in parallel; zero means 1
+	Against  string   // member of Rivals that differences refer to; empty means the best fixed sequence
+	// Tell is called whenever policies have finished learning; nil means no callback.
 	Tell func(LeaveOutProgress)
 }
 
 // LeaveOutProgress is the progress of leaving tables out.
 type LeaveOutProgress struct {
-	Group    string // that is left out now
-	Groups   int    // left out before it
-	Of       int    // groups in all
-	Policies int    // that have learned, for all groups
-	OfThem   int    // policies in all; those that tune are not counted
+	Group    string // group that is left out now
+	Groups   int    // groups finished
+	Of       int    // total number of groups
+	Policies int    // policies that have learned, for all groups
+	OfThem   int    // total number of policies, without the ones for tuning
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults replaces zeros by their defaults.
 func (o *LeaveOutOptions) EnsureDefaults() {
 	if o.By == nil {
 		o.By = ByScenario
@@ -60,7 +60,7 @@ func (o *LeaveOutOptions) EnsureDefaults() {
 	o.Together, o.AtOnce = cmp.Or(o.Together, len(o.Seeds)), cmp.Or(o.AtOnce, 1)
 }
 
-// Validate lists all that is wrong.
+// Validate returns every invalid option.
 func (o LeaveOutOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Together < 0 || o.AtOnce < 0, "together is %d, and at once are %d; neither is negative", o.Together,
@@ -82,24 +82,23 @@ func (o LeaveOutOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// LeftOut is a group of tables, and what was learned from the others.
+// LeftOut is a group of tables, and the results of learning from the others.
 type LeftOut struct {
-	Group   string   `json:"group"`        // what was left out
-	Tables  []string `json:"tables"`       // that are in it
+	Group   string   `json:"group"`        // name of the group
+	Tables  []string `json:"tables"`       // tables in the group
 	Learned []string `json:"learned_from"` // names of the other tables
-	// Tuned is the place of the options that were taken, for each way to learn.
+	// Tuned is the index of the chosen options, for each way of learning.
 	Tuned []int `json:"tuned"`
 }
 
-// LeaveOutReport compares policies and baselines on tables that they have not seen.
+// LeaveOutReport compares policies and baselines on tables outside their training data.
 type LeaveOutReport struct {
-	Groups []LeftOut `json:"groups"` // what was left out in turn
+	Groups []LeftOut `json:"groups"` // groups that were left out in turn
 	*Comparison
 }
 
-// CompareLeftOut leaves each group of trees out in turn, lets policies learn from all
-// others, and compares them on the group with baselines chosen on the others. Differences
-// are to the best fixed sequence of the others.
+// CompareLeftOut leaves each group of trees out in turn, trains policies on all others, and compares them on the group
+// with baselines chosen on the others. Differences refer to the best fixed sequence of the others.
 func CompareLeftOut(ctx context.Context, trees []*simulation.Tree, o LeaveOutOptions) (*LeaveOutReport, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
@@ -129,14 +128,14 @@ type leaving struct {
 	now      LeaveOutProgress
 }
 
-// group lets policies learn from the trees inside, and judges them by those outside.
+// group trains policies on the trees inside, and evaluates them on the trees outside.
 func (l *leaving) group(ctx context.Context, group string, inside, outside []*simulation.Tree) error {
 	l.now.Group = group
 	left := LeftOut{Group: group, Tables: treeNames(outside), Learned: treeNames(inside)}
 	var candidates []Candidate
 	for _, way := range l.Ways {
 		best, err := 0, error(nil)
-		if len(way.Options) > 1 { // by the first seed
+		if len(way.Options) > 1 { // with the first seed
 			best, _, err = Tune(ctx, inside, way.Options, l.Seeds[:1], l.AtOnce)
 		}
 		if err != nil {
@@ -163,7 +162,7 @@ func (l *leaving) group(ctx context.Context, group string, inside, outside []*si
 	return nil
 }
 
-// learn makes policies of each seed, and lets them vote.
+// learn trains a policy per seed, and joins them to votes.
 func (l *leaving) learn(ctx context.Context, inside []*simulation.Tree, name string,
 	o learning.Options) ([]Candidate, error) {
 	var policies []*decider.Structural
@@ -182,7 +181,7 @@ func (l *leaving) learn(ctx context.Context, inside []*simulation.Tree, name str
 	return SeedCandidates(name, votes, policies, SeenOthers), err
 }
 
-// votes joins policies, so many together.
+// votes joins policies in groups of Together.
 func (l *leaving) votes(policies []*decider.Structural) (votes []*decider.Structural, err error) {
 	for k := 0; l.Together > 1 && k+l.Together <= len(policies) && err == nil; k += l.Together {
 		var joined *decider.Structural
@@ -192,8 +191,8 @@ func (l *leaving) votes(policies []*decider.Structural) (votes []*decider.Struct
 	return votes, err
 }
 
-// SeedCandidates are policies that differ in their seed alone: those that vote, if any,
-// and each by itself. A single one is a policy like any other.
+// SeedCandidates returns candidates for policies that differ only in their seed: the votes, if any, and each policy
+// alone. A single policy becomes an ordinary candidate.
 func SeedCandidates(name string, votes, policies []*decider.Structural, seen string) []Candidate {
 	if len(policies) == 1 {
 		return []Candidate{{Name: name, Role: RolePolicy, Seen: seen,

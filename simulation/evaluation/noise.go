@@ -11,19 +11,19 @@ import (
 	"graft/simulation/tables"
 )
 
-// What the noise of a table was read from.
+// Sources of a table's noise estimate.
 const (
-	NoiseOfSeeds = "seeds" // the spread of runs that differ in their seed alone
-	// the spread of sequences of the same actions in another order: order counts in it, so it is too high if anything
+	NoiseOfSeeds = "seeds" // spread of runs that differ only in their seed
+	// spread of sequences with the same actions in another order, which includes the effect of order: an upper bound
 	NoiseOfOrders = "orders"
-	NoiseUnknown  = "not known" // there are neither: it is taken for zero
+	NoiseUnknown  = "not known" // neither is available; the noise counts as zero
 )
 
-// leastFreedom is the number of values that an estimate of noise needs beyond its means.
+// leastFreedom is the minimum degrees of freedom of a noise estimate.
 const leastFreedom = 3
 
-// Noise is the standard deviation of the accuracies of a table's sequences, in
-// points, that comes from chance alone, and what it was read from.
+// Noise is the standard deviation of the accuracies of a table's sequences by chance alone, in points, and the source
+// of the estimate.
 func Noise(t *tables.Table) (points float64, source string) {
 	seeds := paired(t)
 	if seeds.freedom == 0 {
@@ -42,9 +42,8 @@ func Noise(t *tables.Table) (points float64, source string) {
 	return 0, NoiseUnknown
 }
 
-// paired is the variance of seeds about the mean of their sequence and of their seed, where all
-// sequences ran with the same seeds: what makes a seed good for all sequences moves none of them
-// past another. It is zero elsewhere.
+// paired is the variance of seeds about the mean of their sequence and of their seed, if all sequences ran with the
+// same seeds. An effect of a seed that is common to all sequences changes no ranks. It is zero otherwise.
 func paired(t *tables.Table) (p pooled) {
 	seeds := t.Records[0].Seeds
 	if len(seeds) < 2 || slices.ContainsFunc(t.Records,
@@ -77,8 +76,8 @@ func unpaired(t *tables.Table) (p pooled) {
 	return p
 }
 
-// sameActions are the accuracies of sequences of the same actions, group by group, in
-// the order of the table: sums are rounded alike each time.
+// sameActions returns the accuracies of sequences with the same actions, group by group, in the order of the table, so
+// sums are rounded the same way each time.
 func sameActions(t *tables.Table) [][]float64 {
 	var groups [][]float64
 	places := map[string]int{}
@@ -94,7 +93,7 @@ func sameActions(t *tables.Table) [][]float64 {
 	return groups
 }
 
-// pooled is the variance of groups, each about its own mean.
+// pooled is the variance within groups, each about its own mean.
 type pooled struct{ squares, freedom, groups, values float64 }
 
 func (s *pooled) add(group []float64) {
@@ -107,9 +106,9 @@ func (s *pooled) add(group []float64) {
 
 func (s *pooled) deviation() float64 { return math.Sqrt(s.squares / s.freedom) }
 
-// OracleRegret returns the expected regret of an oracle on a table of single runs, in
-// points: it takes the best sequence of the smoothed table, which counts as the truth,
-// and tables are drawn around it with normal noise of a deviation in points.
+// OracleRegret returns the expected regret of an oracle on a table of single runs, in points. The smoothed table counts
+// as the truth, and the oracle takes its best sequence. Tables are drawn around it with normal noise of a given
+// standard deviation in points.
 func OracleRegret(t *tables.Table, noise float64, draws int, random *rand.Rand) float64 {
 	truth := simulation.Smoothed(t)
 	best := slices.Index(truth, slices.Max(truth))
@@ -130,20 +129,19 @@ func OracleRegret(t *tables.Table, noise float64, draws int, random *rand.Rand) 
 // NoiseEstimate is the noise of a table.
 type NoiseEstimate struct {
 	Noise  float64 `json:"noise_points"` // standard deviation of a sequence's accuracy
-	Source string  `json:"noise_source"` // what it was read from
+	Source string  `json:"noise_source"` // source of the estimate
 	Floor  float64 `json:"floor_points"` // expected regret of an oracle
 }
 
-// Draws of tables for an oracle's regret: as many as make so many records, within
-// bounds.
+// Number of tables drawn for an oracle's regret: enough for this number of records, within limits.
 const (
 	floorRecords = 2000000
 	fewestDraws  = 100
 	mostDraws    = 4000
 )
 
-// EstimateNoise measures the noise of a table, and an oracle's regret under a share of
-// it: less than one where the noise is too high, zero means one.
+// EstimateNoise measures the noise of a table, and an oracle's regret with a share of that noise: below one if the
+// noise is too high; zero means one.
 func EstimateNoise(t *tables.Table, share float64) NoiseEstimate {
 	c := NoiseEstimate{}
 	c.Noise, c.Source = Noise(t)

@@ -22,33 +22,33 @@ type StepPolicy interface {
 
 // Point is a decision in a sequence.
 type Point struct {
-	Prefix  []string       // the actions so far
-	Actions []string       // to choose from, in the table's order
-	Left    float64        // seconds of the budget
-	Budget  float64        // seconds
-	Network *model.Network // as the prefix has made it, without weights; not to be changed
+	Prefix  []string       // actions so far
+	Actions []string       // choices, in the table's order
+	Left    float64        // remaining budget, in seconds
+	Budget  float64        // total budget, in seconds
+	Network *model.Network // network after the prefix, without weights; must not be changed
 }
 
-// Step is a decision along the way.
+// Step is a decision of a sequence.
 type Step struct {
-	Action        string    `json:"action"`        // that was taken, the likeliest
-	Number        int       `json:"number"`        // its place among the table's actions
-	Left          float64   `json:"left_s"`        // seconds
-	Actions       []string  `json:"actions"`       // that it could choose from
-	Probabilities []float64 `json:"probabilities"` // of Actions
+	Action        string    `json:"action"`        // action taken, the likeliest
+	Number        int       `json:"number"`        // its index among the table's actions
+	Left          float64   `json:"left_s"`        // remaining seconds
+	Actions       []string  `json:"actions"`       // choices
+	Probabilities []float64 `json:"probabilities"` // probabilities of Actions
 }
 
 // follower takes the likeliest action at each decision.
 type follower struct {
 	name string
-	// weigh returns the function that weighs the choices of a tree's nodes.
+	// weigh returns the function that scores the choices of a tree's nodes.
 	weigh func(t *simulation.Tree) (func(node int) ([]float64, error), error)
 }
 
 // Name returns its name.
 func (f follower) Name() string { return f.name }
 
-// Distribution returns the record at the end.
+// Distribution returns all probability on the record at the end.
 func (f follower) Distribution(t *simulation.Tree) ([]float64, error) {
 	record, _, err := f.walk(t)
 	if err != nil {
@@ -82,7 +82,7 @@ func (f follower) walk(t *simulation.Tree) (record int, steps []Step, err error)
 	}
 }
 
-// Steps returns the decisions of a policy that takes the likeliest actions; else none.
+// Steps returns the decisions of a policy that takes the likeliest actions; nil for other policies.
 func Steps(t *simulation.Tree, c Policy) ([]Step, error) {
 	f, ok := c.(follower)
 	if !ok {
@@ -106,8 +106,8 @@ func Structural(name string, p *decider.Structural) Policy {
 	}}
 }
 
-// judges returns an error if the tree offers kinds of actions that the policy has not
-// learned from, so that it would choose by chance. An untrained policy may.
+// judges returns an error if the tree offers kinds of actions that the policy has not learned from, because it would
+// choose by chance. An untrained policy is allowed.
 func judges(p *decider.Structural, t *simulation.Tree) error {
 	strange := p.Unlearned(simulation.OfferedKinds([]*simulation.Tree{t}))
 	if len(strange) == 0 {
@@ -128,8 +128,8 @@ func Stepwise(ctx context.Context, name string, w StepPolicy) Policy {
 	}}
 }
 
-// weigh asks a step policy about a node: with the actions in the table's order, and the
-// time of the sequence that goes on with the first action each time.
+// weigh asks a step policy about a node: with the actions in the table's order, and the time of the sequence that
+// continues with the first action each time.
 func weigh(ctx context.Context, t *simulation.Tree, node int, w StepPolicy) ([]float64, error) {
 	n := t.Nodes[node]
 	m := Point{Prefix: n.Prefix, Actions: t.Choices(n.Prefix), Left: t.LeftAfter(n.Prefix), Budget: t.Budget,

@@ -1,6 +1,5 @@
-// Package evaluation judges policies on trees: regret to the best sequence, gain over
-// never adapting, the noise that a table's records have, and comparisons with baselines
-// and the oracle, also on tables that were left out of learning.
+// Package evaluation evaluates policies on trees: regret to the best sequence, gain over never adapting, the noise of a
+// table's records, and comparisons with baselines and the oracle, also on tables that were left out of learning.
 package evaluation
 
 import (
@@ -15,39 +14,37 @@ import (
 
 // Policy chooses sequences of a tree: a learned policy, a baseline or the oracle.
 type Policy interface {
-	// Name is the name in lists.
+	// Name returns the name in lists.
 	Name() string
 	// Distribution returns the probability of each of the tree's records; they sum to one.
 	Distribution(t *simulation.Tree) ([]float64, error)
 }
 
-// Score is the result of a policy on a table. Accuracies lie between 0 and 1, regret and
-// gain are in points, a hundredth of that. For a policy that draws, all are
-// expectations.
+// Score is the result of a policy on a table. Accuracies lie between 0 and 1; regret and gain are in points, hundredths
+// of accuracy. For a policy that draws, all values are expectations.
 type Score struct {
-	Scenario string   `json:"scenario"`      // of the table
-	Network  string   `json:"network"`       // of the table
+	Scenario string   `json:"scenario"`      // name of the table
+	Network  string   `json:"network"`       // network of the table
 	Policy   string   `json:"chooser"`       // its name
-	Sequence []string `json:"sequence"`      // the likeliest
-	Certain  bool     `json:"certain"`       // it is the only one
-	Accuracy float64  `json:"accuracy"`      // that the table has for the sequence
-	Regret   float64  `json:"regret_points"` // accuracy of the table's best sequence above it
-	// Smoothed is the regret by the smoothed table in place of its single runs: with less
-	// of their noise, and without what the smoothing cannot express.
+	Sequence []string `json:"sequence"`      // likeliest sequence
+	Certain  bool     `json:"certain"`       // it is the only possible one
+	Accuracy float64  `json:"accuracy"`      // the table's accuracy of the sequence
+	Regret   float64  `json:"regret_points"` // accuracy of the table's best sequence minus Accuracy
+	// Smoothed is the regret by the smoothed table instead of single runs: with less noise, but without effects that
+	// the smoothing cannot express.
 	Smoothed float64 `json:"smoothed_regret_points"`
-	Gain     float64 `json:"gain_points"` // over never adapting; zero where the table has no such sequence
-	Rank     float64 `json:"rank"`        // among the table's sequences, the best being 1; equal ones share the first
-	// From and To are the ranks that it could as well have: with others whose
-	// accuracy differs by no more than the noise of a difference. For a policy that draws,
-	// the range is the expectation too, rounded outwards: it contains Rank.
+	Gain     float64 `json:"gain_points"` // gain over never adapting; zero if the table lacks that sequence
+	Rank     float64 `json:"rank"`        // rank among the table's sequences, from 1; equal ones share the first rank
+	// From and To are the range of ranks that noise allows: among sequences whose accuracy differs by at most the noise
+	// of a difference. For a policy that draws, the range is an expectation too, rounded outwards, so it contains Rank.
 	From   int     `json:"rank_from"`
-	To     int     `json:"rank_to"`      // the worst rank that noise could have made of it
-	Of     int     `json:"rank_of"`      // sequences in all
+	To     int     `json:"rank_to"`      // worst rank that noise allows
+	Of     int     `json:"rank_of"`      // total number of sequences
 	Noise  float64 `json:"noise_points"` // standard deviation of a sequence's accuracy
-	Source string  `json:"noise_source"` // what the noise was read from
+	Source string  `json:"noise_source"` // source of the noise estimate
 	Best   float64 `json:"best"`         // accuracy of the table's best sequence
-	Mean   float64 `json:"mean"`         // accuracy of all sequences, which drawing at random expects
-	Never  float64 `json:"never"`        // accuracy of never adapting; zero where the table has no such sequence
+	Mean   float64 `json:"mean"`         // mean accuracy of all sequences, expected by drawing at random
+	Never  float64 `json:"never"`        // accuracy of never adapting; zero if the table lacks that sequence
 }
 
 // Evaluate scores each policy on each tree.
@@ -66,14 +63,14 @@ func Evaluate(trees []*simulation.Tree, policies ...Policy) ([]Score, error) {
 	return scores, nil
 }
 
-// scorer holds what all scores on a tree share.
+// scorer holds the data shared by all scores on a tree.
 type scorer struct {
 	*simulation.Tree
 	values []float64 // accuracies of the records
 	order  []float64 // the same, ascending
 	law    []float64 // the same, smoothed
-	noise  float64   // points
-	source string    // of the noise
+	noise  float64   // noise in points
+	source string    // source of the noise
 }
 
 func newScorer(t *simulation.Tree) *scorer {
@@ -101,7 +98,7 @@ func (j *scorer) scoreOf(policy string, shares []float64) Score {
 		to += share * float64(len(j.order)-j.below(j.values[k]-tie))
 	}
 	v.From, v.To = int(math.Floor(from+rankRounding)), int(math.Ceil(to-rankRounding))
-	v.Regret = simulation.Points * max(0, v.Best-v.Accuracy) // a sum of shares may be above by rounding
+	v.Regret = simulation.Points * max(0, v.Best-v.Accuracy) // by rounding a sum of shares may exceed the best
 	if never := same(j.Tree, tables.None); never >= 0 {
 		v.Never = j.values[never]
 		v.Gain = simulation.Points * (v.Accuracy - v.Never)
@@ -109,7 +106,7 @@ func (j *scorer) scoreOf(policy string, shares []float64) Score {
 	return v
 }
 
-// rankRounding is the error of a sum of shares of ranks that counts as rounding.
+// rankRounding is the largest error of a sum of shares of ranks that is treated as rounding.
 const rankRounding = 1e-6
 
 // above is the number of records of a higher accuracy.
@@ -129,24 +126,24 @@ func (j *scorer) below(value float64) int {
 	return end
 }
 
-// same returns the place of the record of one repeated action; less than zero without one.
+// same returns the index of the record of one repeated action; negative if there is none.
 func same(t *simulation.Tree, action string) int {
 	return t.Index(slices.Repeat([]string{action}, t.Decisions)...)
 }
 
-// Summary holds the results of several policies that differ only in their seed, in the
-// same scenarios, or of one policy without a seed.
+// Summary holds the results of several policies that differ only in their seed, in the same scenarios, or of one policy
+// without a seed.
 type Summary struct {
 	Policy   string         `json:"chooser"`        // its name
-	Seeds    int            `json:"seeds"`          // how many there are
+	Seeds    int            `json:"seeds"`          // number of seeds
 	Regret   stat.OverSeeds `json:"regret_points"`  // mean over scenarios, and its interval over seeds
-	TopFive  float64        `json:"top_five"`       // share of scenarios and seeds whose rank is 5 or better
-	LowHalf  int            `json:"in_lower_half"`  // scenarios and seeds whose rank is in the lower half
-	Worst    float64        `json:"worst_points"`   // the most regret of all
-	WorstOne string         `json:"worst_scenario"` // and where
+	TopFive  float64        `json:"top_five"`       // share of scenarios and seeds with a rank of 5 or better
+	LowHalf  int            `json:"in_lower_half"`  // number of scenarios and seeds with a rank in the lower half
+	Worst    float64        `json:"worst_points"`   // largest regret
+	WorstOne string         `json:"worst_scenario"` // scenario of the largest regret
 }
 
-// Summarize takes the scores of each seed, on the same trees.
+// Summarize combines the scores of each seed, on the same trees.
 func Summarize(policy string, seeds [][]Score) Summary {
 	s := Summary{Policy: policy, Seeds: len(seeds), Worst: -1}
 	var each []float64

@@ -10,10 +10,10 @@ import (
 	"graft/simulation/learning"
 )
 
-// By is the name of the group that a tree is left out with; empty means never.
+// By returns the name of the group that a tree is left out with; empty means never.
 type By func(t *simulation.Tree) string
 
-// ByHeld leaves some trees out together, and no other.
+// ByHeld leaves the held trees out together, and no others.
 func ByHeld(held []*simulation.Tree) By {
 	return func(t *simulation.Tree) string {
 		if slices.Contains(held, t) {
@@ -29,8 +29,8 @@ func ByScenario(t *simulation.Tree) string { return t.Name }
 // ByNetwork leaves all trees of a network out at a time.
 func ByNetwork(t *simulation.Tree) string { return t.Network }
 
-// ByDataset leaves all trees of a dataset out at a time. Datasets of one name whose images are
-// others are told apart where the tables say so.
+// ByDataset leaves all trees of a dataset out at a time. Datasets with the same name and different images are
+// distinguished if the tables identify the images.
 func ByDataset(t *simulation.Tree) string {
 	if t.Origin == nil || t.Origin.Data == "" {
 		return t.Dataset
@@ -68,7 +68,8 @@ func leaveOut(trees []*simulation.Tree, by By,
 	return nil
 }
 
-// twice is an error if a table is in two groups under two names: it would be learned from when it is left out.
+// twice returns an error if a table is in two groups under two names: it would be in the training data while it is left
+// out.
 func twice(trees []*simulation.Tree, by By) error {
 	seen := map[string]*simulation.Tree{}
 	for _, t := range trees {
@@ -82,7 +83,7 @@ func twice(trees []*simulation.Tree, by By) error {
 	return nil
 }
 
-// groupsOf are the names of the groups that are left out, in the order of the trees.
+// groupsOf returns the names of the groups that are left out, in the order of the trees.
 func groupsOf(trees []*simulation.Tree, by By) (names []string) {
 	for _, t := range trees {
 		if name := by(t); name != "" && !slices.Contains(names, name) {
@@ -92,18 +93,18 @@ func groupsOf(trees []*simulation.Tree, by By) (names []string) {
 	return names
 }
 
-// tuneParts is the number of parts that Tune leaves out in turn. Ten are usual (Kohavi, A Study of
-// Cross-Validation, IJCAI 1995).
+// tuneParts is the number of parts that Tune leaves out in turn. Ten are usual (Kohavi, A Study of Cross-Validation,
+// IJCAI 1995).
 const tuneParts = 10
 
-// byPart deals trees out to parts, or leaves each out by itself where there are few.
+// byPart assigns trees to parts, or leaves each out alone if there are few.
 func byPart(trees []*simulation.Tree) By {
 	return func(t *simulation.Tree) string { return fmt.Sprint(1 + slices.Index(trees, t)%tuneParts) }
 }
 
-// Tune picks among options the ones whose policies do best in trees that they did not
-// learn from: a part of them is left out in turn. What they do is read from the smoothed
-// tables, which are less noisy. The regrets are means over trees and seeds, in points.
+// Tune selects the options whose policies do best on trees that they did not learn from: one part of the trees is left
+// out in turn. Results come from the smoothed tables, which are less noisy. Regrets are means over trees and seeds, in
+// points.
 func Tune(ctx context.Context, trees []*simulation.Tree, options []learning.Options, seeds []uint64,
 	atOnce int) (best int, regrets []float64, err error) {
 	for k, o := range options {

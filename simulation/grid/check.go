@@ -11,18 +11,18 @@ import (
 	"graft/simulation/tables"
 )
 
-// Impossible is the fault of an outcome whose checksum holds and whose values no run can have.
+// Impossible is the fault of an outcome with a correct checksum and values that no run can have.
 const Impossible tables.FaultKind = "impossible"
 
-// Expected says what an outcome must fit: its segment, and the scenario.
+// Expected holds the constraints of an outcome: its segment, and the scenario.
 type Expected struct {
 	Segment
-	Decisions int     // in each sequence
-	Budget    float64 // seconds; zero checks no time against it
+	Decisions int     // decisions per sequence
+	Budget    float64 // seconds; zero skips the check of times
 }
 
-// check finds values that the segment cannot have produced. Fields that change no record
-// (steps, loss and machine time) need only be finite and not negative.
+// check finds values that the segment cannot have produced. Fields that change no record (steps, loss and machine time)
+// need only be finite and not negative.
 func (o *Outcome) check(want Expected) error {
 	err := errors.Join(o.checkShape(want), o.checkNumbers(want.Budget), o.checkTexts())
 	if err == nil {

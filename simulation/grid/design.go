@@ -16,32 +16,30 @@ import (
 	"graft/simulation/tables"
 )
 
-// DesignKind names a rule by which sequences of a tree are chosen.
+// DesignKind names a rule that selects sequences of a tree.
 type DesignKind string
 
-// The designs. The zero Which stands for All.
+// The designs. The zero Which means All.
 const (
 	All DesignKind = "all" // every sequence
-	// Sampled spreads so many sequences evenly: at each decision every choice gets as
-	// many of them as the others, or one more, by lot.
+	// Sampled spreads the sequences evenly: at each decision every choice gets the same number of them, or one more,
+	// drawn at random.
 	Sampled DesignKind = "sample"
-	// Halved keeps, at each decision, the part of the branches that are the most
-	// accurate so far and drops the others (successive halving, Jamieson and Talwalkar
-	// 2016). It takes for granted that what is ahead at a decision stays ahead: a
-	// network that grew just before is behind at first, so that wideners and late
-	// growers are dropped too often.
+	// Halved keeps the most accurate share of the branches at each decision and drops the others (successive halving,
+	// Jamieson and Talwalkar 2016). It assumes that a branch that leads at a decision keeps leading. A network that has
+	// just grown falls behind at first, so sequences that widen or grow late are dropped too often.
 	Halved DesignKind = "halve"
-	// Likely runs the sequences that a policy finds likeliest, the likeliest first.
+	// Likely runs the sequences with the highest probability under a policy, in descending order.
 	Likely DesignKind = "likely"
 )
 
-// Design chooses the sequences of a tree that run. The zero value is all of them.
+// Design selects the sequences of a tree that run. The zero value selects all of them.
 type Design struct {
-	Which DesignKind `json:"which"` // sequences; empty means all
-	// sequences at most; zero means 10000. Of more, sample and likely take so many; for all and halve it is an error
+	Which DesignKind `json:"which"` // rule that selects sequences; empty means all
+	// maximum number of sequences; zero means 10000; sample and likely select this number, all and halve fail with more
 	Most int     `json:"most"`
 	Keep float64 `json:"keep,omitempty"` // share of the branches that halve keeps at each decision; zero means 0.5
-	Seed uint64  `json:"seed,omitempty"` // of the lots of sample; zero is a seed as any
+	Seed uint64  `json:"seed,omitempty"` // seed of the random draws of sample; zero is a valid seed
 }
 
 // EnsureDefaults fills unset options.
@@ -59,8 +57,8 @@ func (d Design) Validate() error {
 	return errors.Join(faults...)
 }
 
-// visitor receives the nodes of a design, each after its parent. It reads their outcomes,
-// and may end the walk with an error.
+// visitor receives the nodes of a design, each after its parent. It reads their outcomes, and may end the walk with an
+// error.
 type visitor func(b *node) error
 
 // walk visits the nodes of the design, as far as the known outcomes determine them.
@@ -76,7 +74,7 @@ func (g *Grid) walk(visit visitor) error {
 	return g.walkAll(g.root, visit)
 }
 
-// leads reports whether the outcome of some seed is known, so that nodes can follow.
+// leads reports whether the outcome of any seed is known, so nodes can follow.
 func (g *Grid) leads(b *node) bool { return g.dry || b.first() != nil }
 
 func (g *Grid) walkAll(b *node, visit visitor) error {
@@ -92,9 +90,9 @@ func (g *Grid) walkAll(b *node, visit visitor) error {
 	return err
 }
 
-// walkSample spreads n sequences over the choices of a node, in an order drawn for the node.
-// A choice gets at most the number of sequences behind it, if later decisions have as many
-// choices as this one.
+// walkSample spreads n sequences over the choices of a node, in a random order that is drawn for the node. A choice
+// gets at most the number of sequences behind it if later decisions have at least as large a number of choices as this
+// one.
 func (g *Grid) walkSample(b *node, n int, visit visitor) error {
 	if err := visit(b); err != nil || !g.leads(b) {
 		return err
@@ -105,7 +103,7 @@ func (g *Grid) walkSample(b *node, n int, visit visitor) error {
 	}
 	room := math.Pow(float64(len(next)), float64(g.Space.Decisions-len(b.sequence)-1))
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(tables.Tuple(b.sequence))) // a hash takes everything
+	_, _ = h.Write([]byte(tables.Tuple(b.sequence))) // a hash never fails
 	lots := rand.New(rand.NewPCG(g.Design.Seed, h.Sum64())).Perm(len(next))
 	for place, k := range lots {
 		share := n / len(next)
@@ -122,7 +120,7 @@ func (g *Grid) walkSample(b *node, n int, visit visitor) error {
 	return nil
 }
 
-// walkHalves follows the best nodes of each decision once all of them are known.
+// walkHalves follows the best nodes of each decision once all outcomes of the decision are known.
 func (g *Grid) walkHalves(visit visitor) error {
 	level := []*node{g.root}
 	for len(level) > 0 {
@@ -153,9 +151,8 @@ func (g *Grid) walkHalves(visit visitor) error {
 	return nil
 }
 
-// walkLikely follows the likeliest node of all until there are enough sequences. A node
-// without an outcome yet counts as a sequence, so that others can run meanwhile: this does
-// not change which sequences are taken.
+// walkLikely follows the likeliest node until there are enough sequences. A node without an outcome counts as a
+// sequence, so others can run in the meantime. This does not change the selection.
 func (g *Grid) walkLikely(visit visitor) error {
 	var ahead events.Heap[prospect]
 	ahead.Push(likeliestFirst(1, 0), prospect{g.root, 1})
@@ -213,13 +210,13 @@ func (g *Grid) weigh(b *node, next []*node) ([]float64, error) {
 	return b.shares, nil
 }
 
-// prospect is a node and the probability with which the policy reaches it.
+// prospect is a node and the probability that the policy reaches it.
 type prospect struct {
 	*node
 	share float64
 }
 
-// likeliestFirst orders prospects by their shares; of equals the one met first is first.
+// likeliestFirst orders prospects by descending probability, and equal ones by the order of discovery.
 func likeliestFirst(share float64, met int) events.Key {
 	return events.Key{events.Float(-share), int64(met)}
 }

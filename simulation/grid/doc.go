@@ -1,38 +1,36 @@
 // Package grid runs the sequences of a scenario and fills its table.
 //
-// A [Grid] is a tree of segments. A [Segment] is the training between two decisions;
-// sequences that begin alike share their first segments. A job runs until it asks for a
-// decision, which is left open; its state is kept, and each action goes on from there.
-// The [Outcome] of a segment is kept in a [Store] by a digest of everything that it
-// follows from: network and first weights, images, options, profile, versions, actions
-// and seed, but not the scenario's name. So no scenario runs anything twice.
+// A [Grid] is a tree of segments. A [Segment] is the training between two decisions; sequences with a common beginning
+// share their first segments. A job runs until it asks for a decision, which is left open. Its state is kept, and each
+// action continues from there. The [Outcome] of a segment is kept in a [Store] under a digest of everything that
+// determines it: network and first weights, images, options, profile, versions, actions and seed, but not the
+// scenario's name. No segment therefore runs twice, not even for another scenario.
 //
 //	outcomes/ab/KEY.json    outcome of a segment, a line with a checksum; linked once
 //	states/ab/KEY.state     the job before the next decision; deleted when no segment
 //	                        begins there any more
 //	states/ab/KEY.stopped   a job that was stopped within its segment, to be resumed
 //
-// Workers share the store and the leases of segments, nothing else. A worker that dies
-// costs at most its segment; two that run the same segment produce the same outcome, of
-// which the first stays. An outcome that is damaged or impossible is moved aside and run
-// again. A table is collected from outcomes in the order of the tree, so its bytes do
-// not depend on which worker ran what, or when.
+// Workers share only the store and the leases of segments. A worker that dies loses at most its segment. Two workers
+// that run the same segment produce the same outcome; the first one stays. A damaged or impossible outcome is moved
+// aside, and its segment runs again. A table is collected from outcomes in the order of the tree, so its bytes do not
+// depend on which worker ran a segment, or when.
 //
 // # Design
 //
-// A tree of segments (legs in messages). The training between two decisions is a segment and runs once: it
-// starts from a whole checkpoint of a job and ends in another. So a sequence has the bits that it would have
-// alone, and shared beginnings cost nothing. The available actions at a decision follow from the network there,
-// and that from the actions alone; so the size of a tree is known before anything runs.
+// A tree of segments (legs in messages). The training between two decisions is a segment and runs once: it starts from
+// a complete checkpoint of a job and ends in another. A sequence therefore has the same bits as if it ran alone, and
+// shared beginnings cost nothing. The network alone determines the available actions at a decision, and the actions
+// alone determine the network; so the size of a tree is known before anything runs.
 //
-// Outcomes by content. The key of an outcome is a digest of everything that determines it, and the outcome is
-// linked into place once. Workers need no other agreement: each takes the first segment that has no outcome and
-// no live lease. A wrong lease costs work, never a result. A table is written from outcomes in the tree's
-// order, so equal outcomes give equal bytes.
+// Outcomes by content. The key of an outcome is a digest of everything that determines it, and the outcome is linked
+// into place once. Workers need no other agreement: each takes the first segment that has no outcome and no live lease.
+// A wrong lease costs work, never a result. A table is written from outcomes in the tree's order, so equal outcomes
+// give equal bytes.
 //
-// A design is a walk. The sequences to run are chosen while walking the tree, from what is known so far: all,
-// sample, halve and likely are four walks. The next segment, the remaining work and the contents of the table
-// follow from the same walk.
+// A design is a walk. It selects sequences while walking the tree, from the outcomes known so far: all, sample, halve
+// and likely are four walks. The next segment, the remaining work and the contents of the table follow from the same
+// walk.
 //
 // A pipeline keeps digests, not states. Each stage can be repeated at any time, and continues by itself after
 // an interruption. The pipeline stores the digests of each stage's inputs and outputs; stages that do not match

@@ -17,31 +17,30 @@ import (
 	"graft/trainer/clock"
 )
 
-// SegmentVersion is raised with every change of what a segment computes.
+// SegmentVersion is incremented with every change of a segment's computation.
 const SegmentVersion = 2
 
-// Executor runs segments. All fields but Watch are required.
+// Executor runs segments. All fields except Watch are required.
 type Executor struct {
-	Options trainer.Options // of every job; the seed is the run's
+	Options trainer.Options // options of every job; the seed comes from the run
 	Data    *dataset.Set    // on the device
 	Device  torch.Device
-	// Begin makes the network of a run of a seed, with weights, in the scope.
+	// Begin makes the network of a run with a seed, including weights, in the scope.
 	Begin func(s *torch.Scope, seed int64) (*model.Network, *trainer.Pretrained, error)
-	// Clock is a job's, which shows a time at first.
+	// Clock makes the clock of a job that starts at a time.
 	Clock func(at time.Duration) clock.Clock
-	// Now is the machine's clock. No result depends on it.
+	// Now is the wall clock. No result depends on it.
 	Now func() time.Time
 	// Provenance is copied to each outcome: versions and profile.
 	Provenance Outcome
-	// Watch receives each job's progress, as Parts.Watch; nil means no callback.
+	// Watch receives each job's progress, like Parts.Watch; nil means no callback.
 	Watch func(trainer.Progress)
-	// Threads is Parts.Threads, for all jobs together.
+	// Threads is Parts.Threads, shared by all jobs.
 	Threads *trainer.ThreadChooser
 }
 
-// sequenceDecider takes the actions of a sequence one by one and leaves the next
-// decision open, until the sequence has all its decisions; then it leaves the network as
-// it is.
+// sequenceDecider takes the actions of a sequence one by one and leaves the next decision open. After the last decision
+// of the sequence it leaves the network unchanged.
 type sequenceDecider struct {
 	actions   []net2net.Action
 	decisions int
@@ -53,7 +52,7 @@ func (c *sequenceDecider) Decide(_ context.Context, s decider.State) (decider.De
 	if s.Decisions >= c.decisions {
 		return decider.Decision{}, nil
 	}
-	if s.Decisions == len(c.seen.Left) { // otherwise an earlier segment has noted it
+	if s.Decisions == len(c.seen.Left) { // otherwise an earlier segment has recorded it
 		c.seen.Left = append(c.seen.Left, s.Left.Seconds())
 		c.seen.Step = append(c.seen.Step, s.Step.Seconds())
 		c.seen.Before = append(c.seen.Before, s.Accuracy)
@@ -73,7 +72,7 @@ type memoryBook struct {
 	saved state
 }
 
-// Epoch remembers a row.
+// Epoch stores a row.
 func (b *memoryBook) Epoch(r trainer.Row) error {
 	b.rows = append(b.rows, r)
 	return nil
@@ -82,7 +81,7 @@ func (b *memoryBook) Epoch(r trainer.Row) error {
 // Note does nothing: the sequence holds all decisions.
 func (b *memoryBook) Note(trainer.Note) error { return nil }
 
-// Save remembers a checkpoint.
+// Save stores a checkpoint.
 func (b *memoryBook) Save(sections []trainer.Section) error {
 	b.saved = state{}
 	for _, s := range sections {
@@ -91,9 +90,9 @@ func (b *memoryBook) Save(sections []trainer.Section) error {
 	return nil
 }
 
-// run runs a segment from the state before it, and returns its outcome and its last state.
-// Decisions is the number of decisions in a sequence. A stopped segment returns the state
-// to resume from, and an error that wraps trainer.ErrStopped.
+// run runs a segment from the state before it, and returns its outcome and its last state. Decisions is the number of
+// decisions in a sequence. A stopped segment returns the state to resume from, and an error that wraps
+// trainer.ErrStopped.
 func (l *Executor) run(ctx context.Context, segment Segment, decisions int, before *Outcome,
 	from state) (*Outcome, state, error) {
 	o, book := l.outcome(segment, before), &memoryBook{}
@@ -147,7 +146,8 @@ func (l *Executor) run(ctx context.Context, segment Segment, decisions int, befo
 const segmentSection = "leg.json"
 
 // outcomeSection is the section of a state with the outcome of the run that led to it. On the wall clock a segment that
-// two workers ran has two outcomes, of which the cache keeps one; the next segment continues from that of its state.
+// two workers ran has two outcomes, and the cache keeps one of them. The next segment continues from the outcome in its
+// state.
 const outcomeSection = "outcome.json"
 
 // keep adds the outcome of the run that led to a state.
@@ -156,8 +156,8 @@ func (st state) keep(o *Outcome) (err error) {
 	return err
 }
 
-// outcome returns the outcome of the run that led to a state; nil at the beginning of a run and for a stopped segment,
-// whose state has its outcome so far.
+// outcome returns the outcome of the run that led to a state. It is nil at the beginning of a run and for a stopped
+// segment, whose state holds its outcome so far.
 func (st state) outcome() (*Outcome, error) {
 	if st[outcomeSection] == nil {
 		return nil, nil

@@ -12,7 +12,7 @@ import (
 	"graft/simulation/tables"
 )
 
-// Failures records failed attempts at segments, a file each, in a shared folder.
+// Failures records failed attempts at segments in a shared folder, one file each.
 type Failures struct {
 	fsys files.FS
 	dir  string
@@ -20,17 +20,17 @@ type Failures struct {
 
 // Failure is a failed attempt at a segment.
 type Failure struct {
-	Key      string   `json:"key"`      // of the leg
-	Sequence []string `json:"sequence"` // of the leg
-	Seed     int64    `json:"seed"`     // of the leg
+	Key      string   `json:"key"`      // key of the leg
+	Sequence []string `json:"sequence"` // actions of the leg
+	Seed     int64    `json:"seed"`     // seed of the leg
 	Attempt  int      `json:"attempt"`  // from 1
-	Why      string   `json:"why"`      // it failed
+	Why      string   `json:"why"`      // reason of the failure
 }
 
-// mostAttempts bounds the attempts that are counted.
+// mostAttempts limits the attempts that are counted.
 const mostAttempts = 1000
 
-// OpenFailures makes the folder where it is missing.
+// OpenFailures creates the folder if it is missing.
 func OpenFailures(fsys files.FS, dir string) (*Failures, error) {
 	if err := fsys.MkdirAll(dir); err != nil {
 		return nil, fmt.Errorf("keep what fails: %w", err)
@@ -89,7 +89,7 @@ func (t *Failures) List() ([]Failure, error) {
 	return list, err
 }
 
-// Clear deletes the records of failures, so that segments are tried again.
+// Clear deletes the records of failures, so that failed segments run again.
 func (t *Failures) Clear() error {
 	entries, err := t.fsys.ReadDir(t.dir)
 	for _, entry := range entries {

@@ -14,20 +14,19 @@ import (
 	"graft/trainer"
 )
 
-// Grid is the tree of segments of a scenario's sequences: what sequences share is
-// trained once. It is made by NewGrid and belongs to one goroutine. Any number of
-// processes may work on grids of one plan. Under the virtual clock an outcome has the
-// bits that its sequence would have alone. Under the wall clock a sequence is charged
-// the time that its own segments took, each once.
+// Grid is the tree of segments of a scenario's sequences: shared segments train once. NewGrid makes it; it belongs to
+// one goroutine. Any number of processes may work on grids of one plan. Under the virtual clock an outcome has the same
+// bits as if its sequence ran alone. Under the wall clock a sequence is charged the time of its own segments, each
+// once.
 type Grid struct {
 	Plan
 	Space    Space
-	Policy   *decider.Structural // of the design Likely; nil for others
+	Policy   *decider.Structural // policy of the design Likely; nil for others
 	Store    *Store
 	Failures *Failures
 
 	root   *node
-	extent []int           // segments of each depth, for all seeds; nil before they were counted
+	extent []int           // segments of each depth, for all seeds; nil before they are counted
 	last   map[string]memo // recent states of this process
 	dry    bool            // counts only, as if all outcomes were known
 }
@@ -35,12 +34,12 @@ type Grid struct {
 // Plan is the data that all processes working on a grid share.
 type Plan struct {
 	Scenario tables.Scenario  `json:"scenario"`
-	Actions  []net2net.Action `json:"actions,omitempty"` // as Space's
-	Kinds    []net2net.Kind   `json:"kinds,omitempty"`   // as Space's
-	Cause    tables.Cause     `json:"cause"`             // of all outcomes; sequence and seeds are each leg's
-	Seeds    []int64          `json:"seeds"`             // of the runs of each sequence
+	Actions  []net2net.Action `json:"actions,omitempty"` // see Space
+	Kinds    []net2net.Kind   `json:"kinds,omitempty"`   // see Space
+	Cause    tables.Cause     `json:"cause"`             // cause of all outcomes; sequence and seeds are set per leg
+	Seeds    []int64          `json:"seeds"`             // seeds of the runs of each sequence
 	Design   Design           `json:"design"`
-	Tries    int              `json:"tries"` // of a leg that fails; zero means 2
+	Tries    int              `json:"tries"` // attempts at a leg that fails; zero means 2
 }
 
 // Space returns the search space of the plan.
@@ -55,9 +54,8 @@ func (p *Plan) Space() (Space, error) {
 	return g, err
 }
 
-// CountSequences counts the tree: where every decision has the same choices, the
-// scenario lists them. A tree with more sequences than the design takes is an error that
-// states their number.
+// CountSequences counts the tree. If every decision has the same choices, the scenario lists them. A tree with more
+// sequences than the design allows is an error that states their number.
 func (p *Plan) CountSequences() error {
 	g, err := p.Space()
 	if err != nil {
@@ -79,7 +77,7 @@ func (p *Plan) CountSequences() error {
 	return p.Scenario.Validate()
 }
 
-// Fits counts the sequences, of a partial design the first decision's; too many are an error.
+// Fits counts the sequences; for a partial design, the choices of the first decision. Exceeding a limit is an error.
 func (p *Plan) Fits(g Space) (sequences int, choices float64, err error) {
 	p.Design.EnsureDefaults()
 	all := p.Design.Which == All
@@ -102,8 +100,8 @@ func (p *Plan) Fits(g Space) (sequences int, choices float64, err error) {
 	return sequences, choices, nil
 }
 
-// mostWork bounds what planning a design looks at: sequences, times decisions, times the
-// layers that decisions add to each network.
+// mostWork limits the work of planning a design: sequences, times decisions, times the layers that decisions add to
+// each network.
 const mostWork = 2_000_000
 
 // plannable returns an error if the design has too many sequences of too many decisions.
@@ -122,7 +120,7 @@ func (p *Plan) tooLarge(count string) error {
 		p.Scenario.Name, count, p.Scenario.Decisions, len(p.Seeds), p.Design.Most)
 }
 
-// NewGrid returns a grid whose outcomes have not been read yet.
+// NewGrid returns a grid that has not read any outcomes yet.
 func NewGrid(p Plan, space Space, store *Store, log *Failures) *Grid {
 	p.Design.EnsureDefaults()
 	p.Tries = cmp.Or(p.Tries, 2)
@@ -131,7 +129,7 @@ func NewGrid(p Plan, space Space, store *Store, log *Failures) *Grid {
 	return g
 }
 
-// Key returns the digest of a segment's cause, under which its outcome is kept.
+// Key returns the digest of a segment's cause, the key of its outcome.
 func (g *Grid) Key(segment Segment) string {
 	c := g.Cause
 	c.Sequence, c.Seeds = append([]string{}, segment.Sequence...), []int64{segment.Seed}
@@ -139,7 +137,7 @@ func (g *Grid) Key(segment Segment) string {
 	return c.Key()
 }
 
-// plant sets a node's keys, and makes room for its outcomes.
+// plant sets a node's keys and allocates its outcomes.
 func (g *Grid) plant(b *node) *node {
 	b.outcomes, b.failed = make([]*Outcome, len(g.Seeds)), make([]bool, len(g.Seeds))
 	for _, seed := range g.Seeds {
@@ -159,8 +157,8 @@ func (g *Grid) next(b *node) ([]*node, error) {
 	return next, err
 }
 
-// Size returns the numbers of sequences and of segments that the design takes, for all
-// seeds, as far as the networks alone determine them.
+// Size returns the numbers of sequences and of segments of the design, for all seeds, as far as the networks alone
+// determine them.
 func (g *Grid) Size() (sequences, segments int, err error) {
 	if err := g.measure(); err != nil {
 		return 0, 0, err
@@ -189,7 +187,7 @@ func (g *Grid) measure() error {
 	return err
 }
 
-// Ready returns the segments that can run, or are running.
+// Ready returns the segments that can run or are running.
 func (g *Grid) Ready() (segments []Segment, err error) {
 	err = g.survey(func(b *node) error {
 		for k, seed := range g.Seeds {
@@ -204,7 +202,7 @@ func (g *Grid) Ready() (segments []Segment, err error) {
 
 type task struct {
 	*node
-	seed    int             // its place in Seeds
+	seed    int             // index in Seeds
 	work    context.Context // cancelled when the lease is lost
 	release func()
 }
@@ -223,11 +221,10 @@ type Leases interface {
 	Take(ctx context.Context, key string) (work context.Context, release func(), err error)
 }
 
-// ErrTaken says that another worker holds the lease.
+// ErrTaken means that another worker holds the lease.
 var ErrTaken = errors.New("another worker has it")
 
-// find leases a segment that can run. Without one it returns the number of segments that
-// other workers hold.
+// find leases a segment that can run. If there is none, it returns the number of segments that other workers hold.
 func (g *Grid) find(ctx context.Context, leases Leases) (found *task, left int, err error) {
 	err = g.walk(func(b *node) error {
 		if err := g.look(b); err != nil {
@@ -245,7 +242,7 @@ func (g *Grid) find(ctx context.Context, leases Leases) (found *task, left int, 
 			if err != nil {
 				return fmt.Errorf("take %s: %w", Segment{b.sequence, g.Seeds[k]}, err)
 			}
-			if err := g.look(b); err != nil || b.settled(k) { // meanwhile
+			if err := g.look(b); err != nil || b.settled(k) { // another worker finished it in the meantime
 				release()
 				return err
 			}
@@ -288,9 +285,8 @@ type Worker struct {
 	Tell func(Segment, *Outcome, error)
 }
 
-// Work runs segments until none is left that this worker can run, or until ctx is
-// cancelled: then the running segment is saved, another worker resumes it, and the error
-// wraps trainer.ErrStopped or that of ctx.
+// Work runs segments until there is none left that this worker can run, or until ctx is cancelled. On cancellation it
+// saves the running segment, another worker resumes it, and the error wraps trainer.ErrStopped or the error of ctx.
 func (g *Grid) Work(ctx context.Context, w Worker) error {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -316,7 +312,7 @@ func (g *Grid) Work(ctx context.Context, w Worker) error {
 	}
 }
 
-// perform runs a segment. A failed segment is recorded, and is no error.
+// perform runs a segment. It records a failed segment and returns nil for it.
 func (g *Grid) perform(w Worker, t task) error {
 	segment, tell := Segment{t.sequence, g.Seeds[t.seed]}, w.Tell
 	if tell == nil {
@@ -338,7 +334,7 @@ func (g *Grid) perform(w Worker, t task) error {
 	return nil
 }
 
-// segmentFailure is the failure of a segment, whichever worker runs it.
+// segmentFailure is a failure of a segment that does not depend on the worker.
 type segmentFailure struct {
 	key     string
 	segment Segment
@@ -377,8 +373,8 @@ func (g *Grid) run(ctx context.Context, x *Executor, t task) (*Outcome, error) {
 	return o, nil
 }
 
-// settle saves the state after a segment. If another worker has saved one meanwhile, its state and outcome are taken
-// instead, so that both are of one run: on the wall clock two runs differ.
+// settle saves the state after a segment. If another worker has saved one in the meantime, it returns that state and
+// its outcome, so both come from one run: on the wall clock two runs differ.
 func (g *Grid) settle(t task, o *Outcome, st state) (*Outcome, state, error) {
 	saved, err := g.Store.state(t.key(), stateSuffix)
 	if err != nil {
@@ -393,7 +389,7 @@ func (g *Grid) settle(t task, o *Outcome, st state) (*Outcome, state, error) {
 	return o, st, g.Store.saveState(t.key(), stateSuffix, st)
 }
 
-// start returns the state that a segment begins in; nil at the beginning of a run. A missing state is made again.
+// start returns the initial state of a segment; nil at the beginning of a run. It recreates a missing state.
 func (g *Grid) start(ctx context.Context, x *Executor, t task) (state, error) {
 	if st, err := g.Store.state(t.key(), stoppedSuffix); err != nil || st != nil || t.parent == nil {
 		return st, err
@@ -423,7 +419,7 @@ type memo struct {
 	depth int
 }
 
-// remember keeps a state in memory for the next segments, one for each depth.
+// remember keeps a state in memory for the next segments, one state per depth.
 func (g *Grid) remember(t task, st state) {
 	for key, m := range g.last {
 		if m.depth >= len(t.sequence) {
@@ -433,7 +429,7 @@ func (g *Grid) remember(t task, st state) {
 	g.last[t.key()] = memo{st, len(t.sequence)}
 }
 
-// forget deletes a state at which no other segment begins, which only design All knows.
+// forget deletes a state if no other segment begins there, which is known only for the design All.
 func (g *Grid) forget(t task) {
 	up := t.parent
 	if up == nil || g.Design.Which != All {
@@ -448,7 +444,7 @@ func (g *Grid) forget(t task) {
 	g.Store.dropState(up.keys[t.seed], stateSuffix)
 }
 
-// Sweep deletes the states that the segments of a finished grid left behind.
+// Sweep deletes the remaining states of a finished grid.
 func (g *Grid) Sweep() error {
 	return g.survey(func(b *node) error {
 		for k := range g.Seeds {

@@ -12,31 +12,31 @@ import (
 	"graft/simulation/tables"
 )
 
-// Progress is the state of a grid: what ran, and what is left.
+// Progress is the state of a grid: finished and remaining work.
 type Progress struct {
-	Sequences int   `json:"sequences"`        // to be run, for all seeds, as far as is known
-	Ended     int   `json:"sequences_ended"`  // of them
-	Failed    int   `json:"sequences_failed"` // of them, too often
-	Segments  int   `json:"legs"`             // they consist of
-	Done      int   `json:"legs_done"`        // of them
-	Steps     int64 `json:"steps"`            // of training that were taken
-	// that the sequences that ended would have taken, each from the beginning
+	Sequences int   `json:"sequences"`        // sequences to run, for all seeds, as far as is known
+	Ended     int   `json:"sequences_ended"`  // sequences that have ended
+	Failed    int   `json:"sequences_failed"` // sequences that failed too often
+	Segments  int   `json:"legs"`             // legs of these sequences
+	Done      int   `json:"legs_done"`        // legs that have run
+	Steps     int64 `json:"steps"`            // training steps taken
+	// steps that the ended sequences would have taken if each ran from the beginning
 	Alone   int64   `json:"steps_alone"`
-	Seconds float64 `json:"machine_seconds"` // that the machine took for them
-	Best    []Best  `json:"best"`            // sequences so far
-	// Ahead is the estimated time of the remaining work, from the times of segments as deep in
-	// the tree: in seconds, of one worker. Zero where nothing is known.
+	Seconds float64 `json:"machine_seconds"` // machine time of the legs
+	Best    []Best  `json:"best"`            // best sequences so far
+	// Ahead is the estimated time of the remaining work for one worker, in seconds, from the times of segments at the
+	// same depth in the tree. Zero means unknown.
 	Ahead float64 `json:"machine_seconds_left"`
 }
 
 // Best is a sequence that ended.
 type Best struct {
-	Sequence []string `json:"sequence"` // its actions
-	Accuracy float64  `json:"accuracy"` // mean over the seeds that ended
-	Seeds    int      `json:"seeds"`    // that ended
+	Sequence []string `json:"sequence"` // actions
+	Accuracy float64  `json:"accuracy"` // mean over the seeds that have ended
+	Seeds    int      `json:"seeds"`    // seeds that have ended
 }
 
-// mostBest bounds the best sequences that a progress names.
+// mostBest limits the best sequences in a progress.
 const mostBest = 3
 
 // survey visits the known nodes of the grid.
@@ -49,7 +49,7 @@ func (g *Grid) survey(visit visitor) error {
 	})
 }
 
-// Progress reads how far the grid has come.
+// Progress reads the progress of the grid.
 func (g *Grid) Progress() (Progress, error) {
 	var s Progress
 	var err error
@@ -127,14 +127,14 @@ func (s *Progress) rank(b *node) {
 	s.Best = s.Best[:min(len(s.Best), mostBest)]
 }
 
-// depth is the segments of a depth in the tree.
+// depth counts the segments of a depth in the tree.
 type depth struct {
 	done    int
 	seconds float64
 }
 
-// ahead estimates the machine seconds of the remaining segments. A depth without any
-// finished segment counts like the one before.
+// ahead estimates the machine seconds of the remaining segments. A depth without a finished segment counts like the one
+// before.
 func (g *Grid) ahead(depths []depth) float64 {
 	sum, each := 0.0, 0.0
 	for k, d := range depths {
@@ -149,8 +149,8 @@ func (g *Grid) ahead(depths []depth) float64 {
 // tableWriter is the name of the file of records.
 const tableWriter = "grid"
 
-// WriteTable writes the table of all sequences that ended into a folder, in place of the
-// one that is there: the same outcomes give the same bytes, whichever workers ran them.
+// WriteTable writes the table of all ended sequences into a folder and replaces the previous table. The same outcomes
+// give the same bytes, regardless of which workers ran them.
 func (g *Grid) WriteTable(fsys files.FS, dir string) (records int, err error) {
 	var found []*Outcome
 	err = g.survey(func(b *node) error {
@@ -204,8 +204,8 @@ func (g *Grid) write(fsys files.FS, dir string, found []*Outcome) error {
 	return w.Close()
 }
 
-// swap puts a new table in the place of an old one. A kill in between leaves the new
-// one beside it, and the next call begins anew.
+// swap replaces an old table by a new one. If it is killed in between, the new table remains in its own folder and the
+// next call starts over.
 func swap(fsys files.FS, dir, fresh, old string) error {
 	if err := files.RemoveAll(fsys, old); err != nil {
 		return err

@@ -1,7 +1,7 @@
 package grid
 
-// Sequences returns the sequences of the space and their number. Of more than most it returns
-// so many, spread as the design sample spreads them; it counts up to mostCounted.
+// Sequences returns the sequences of the space and their number. If there are more than most, it returns a sample of
+// that size, spread like the design sample. It counts up to mostCounted.
 func (g Space) Sequences(most int) (list [][]string, all int, err error) {
 	if all, _, err = g.Count(max(most, mostCounted)); err != nil {
 		return nil, 0, err
@@ -21,5 +21,5 @@ func (g Space) Sequences(most int) (list [][]string, all int, err error) {
 	return list, all, err
 }
 
-// mostCounted is the number of sequences at which counting ends.
+// mostCounted is the number of sequences at which counting stops.
 const mostCounted = 10_000

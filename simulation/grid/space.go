@@ -11,26 +11,26 @@ import (
 	"graft/simulation/tables"
 )
 
-// Space is the search space of sequences: the choices at each decision follow from the
-// network there, which follows from the actions alone.
+// Space is the search space of sequences: the network determines the choices at each decision, and the actions alone
+// determine the network.
 type Space struct {
-	Network   *model.Network   // that sequences begin with; its weights are not looked at
-	Actions   []net2net.Action // that every decision chooses from, in order, as far as they fit; empty takes Kinds
-	Kinds     []net2net.Kind   // of actions: all that fit the network, and none; nil means deepen and widen
-	Decisions int              // in each sequence
-	Surgery   net2net.Options  // how actions are done
+	Network   *model.Network   // initial network of all sequences; its weights are not used
+	Actions   []net2net.Action // choices at every decision, in order, as far as they fit; empty means Kinds
+	Kinds     []net2net.Kind   // kinds of actions: all that fit the network, and none; nil means deepen and widen
+	Decisions int              // decisions per sequence
+	Surgery   net2net.Options  // options of the actions
 }
 
 // node is a point of the tree: its sequence, and the nodes that can follow.
 type node struct {
-	sequence []string // of actions so far
+	sequence []string // actions so far
 	parent   *node    // nil at the root
 	network  *model.Network
-	children []*node // nil before they were looked at, and at the end of a sequence
+	children []*node // nil before they are computed, and at the end of a sequence
 
-	keys     []string   // of its segment's causes, one for each seed
-	outcomes []*Outcome // nil where not known
-	failed   []bool     // too often
+	keys     []string   // keys of its segment's causes, one per seed
+	outcomes []*Outcome // nil means unknown
+	failed   []bool     // failed too often
 	shares   []float64  // a policy's probabilities of the children; nil before it was asked
 }
 
@@ -41,8 +41,8 @@ func (g Space) choices(n *model.Network) ([]net2net.Action, error) {
 	return decider.Proposals(n, g.Kinds)
 }
 
-// follow makes the nodes after a node. An action that does not fit is left out; a named
-// action that does not fit at the root is an error.
+// follow makes the nodes after a node. An action that does not fit is left out; a named action that does not fit at the
+// root is an error.
 func (g Space) follow(b *node) ([]*node, error) {
 	if b.children != nil || len(b.sequence) == g.Decisions {
 		return b.children, nil
@@ -64,11 +64,11 @@ func (g Space) follow(b *node) ([]*node, error) {
 	return b.children, nil
 }
 
-// Count returns the number of sequences and of their segments; it stops at more than
-// most sequences. Proposals for the last decision are taken to fit.
+// Count returns the number of sequences and of their segments; it stops at more than most sequences. Proposals for the
+// last decision are assumed to fit.
 //
-// Where kinds of actions are given, doing nothing always fits, so a tree has at least as
-// many sequences as its first decisions alone: a deep tree is refused by its top.
+// If kinds of actions are given, the action none always fits, so a tree has at least the number of sequences of its
+// first decisions. An oversized deep tree is therefore rejected at its top.
 func (g Space) Count(most int) (sequences, segments int, err error) {
 	top := g
 	for top.Decisions = 1; len(g.Actions) == 0 && top.Decisions < g.Decisions; top.Decisions *= 2 {
@@ -99,15 +99,15 @@ func (g Space) count(most int, proposed bool) (sequences, segments int, err erro
 				err = count(child)
 			}
 		}
-		b.children = nil // so that a large tree takes no more memory than a small one
+		b.children = nil // limits the memory of large trees
 		return err
 	}
 	err = count(&node{network: g.Network})
 	return sequences, segments, err
 }
 
-// EachNetwork visits the network at the beginning and each that sequences lead to,
-// those that are alike once, until visit returns an error.
+// EachNetwork visits the initial network and each network that sequences lead to, until visit returns an error. It
+// visits equal networks once.
 func (g Space) EachNetwork(visit func(n *model.Network) error) error {
 	seen := map[string]bool{}
 	var walk func(b *node) error
@@ -145,7 +145,7 @@ func (b *node) done() bool {
 	return true
 }
 
-// first returns an outcome of the node, of any seed; nil where none is known.
+// first returns an outcome of the node, of any seed; nil means unknown.
 func (b *node) first() *Outcome {
 	for _, o := range b.outcomes {
 		if o != nil {
@@ -155,8 +155,7 @@ func (b *node) first() *Outcome {
 	return nil
 }
 
-// before returns the accuracy at the decision after the node, the mean over the known
-// seeds; less than zero where none is known.
+// before returns the accuracy at the decision after the node, averaged over the known seeds; negative means unknown.
 func (b *node) before() float64 {
 	if mean := b.mean(func(o *Outcome) []float64 { return o.Before }); !math.IsNaN(mean) {
 		return mean
@@ -164,8 +163,7 @@ func (b *node) before() float64 {
 	return -1
 }
 
-// mean returns a value at the decision after the node, the mean over the known seeds; NaN where
-// none is known.
+// mean returns a value at the decision after the node, averaged over the known seeds; NaN means unknown.
 func (b *node) mean(of func(*Outcome) []float64) float64 {
 	sum, count := 0.0, 0.0
 	for _, o := range b.outcomes {
@@ -176,7 +174,7 @@ func (b *node) mean(of func(*Outcome) []float64) float64 {
 	return sum / count
 }
 
-// state is that of the decision after a node of which an outcome is known.
+// state returns the state at the decision after a node with a known outcome.
 func (g *Grid) state(b *node) decider.State {
 	o, at := b.first(), len(b.sequence)
 	s := decider.State{Network: b.network, Left: tables.Seconds(o.Left[at]), Budget: tables.Seconds(g.Scenario.Budget),

@@ -15,27 +15,26 @@ import (
 	"graft/trainer"
 )
 
-// Store keeps the outcomes of segments, and the states of jobs in between, by the keys of
-// their causes: what was run once for one scenario is there for every other. Several
-// processes may use it, on several machines. An outcome is committed once: it is
-// written under another name, synced and linked to its own, which a second cannot take
-// from it.
+// Store keeps the outcomes of segments, and the states of jobs between them, by the keys of their causes. A segment
+// that ran for one scenario is available to all others. Several processes on several machines may use a store. An
+// outcome is committed once: it is written under a temporary name, synced and linked to its final name, which a second
+// outcome cannot replace.
 type Store struct {
 	fsys files.FS
 	dir  string
 }
 
-// The folders of a store, and what its files end in.
+// The folders of a store, and the suffixes of its files.
 const (
 	outcomesName  = "outcomes"
 	statesName    = "states"
 	outcomeSuffix = ".json"
-	stateSuffix   = ".state"   // of a job before a decision
-	stoppedSuffix = ".stopped" // of one that was stopped on its way there
+	stateSuffix   = ".state"   // a job before a decision
+	stoppedSuffix = ".stopped" // a job that was stopped before its next decision
 	largestResult = tables.MaxLine + 1
 )
 
-// OpenStore makes a store's folders where they are not there.
+// OpenStore makes the missing folders of a store.
 func OpenStore(fsys files.FS, dir string) (*Store, error) {
 	for _, name := range []string{outcomesName, statesName} {
 		if err := fsys.MkdirAll(filepath.Join(dir, name)); err != nil {
@@ -46,13 +45,13 @@ func OpenStore(fsys files.FS, dir string) (*Store, error) {
 	return &Store{fsys, dir}, nil
 }
 
-// place is the path of a key's file. Folders of two digits keep each of them short.
+// place is the path of a key's file. Subfolders named by two digits keep folders small.
 func (s *Store) place(kind, key, suffix string) string {
 	return filepath.Join(s.dir, kind, key[:2], key+suffix)
 }
 
-// Outcome reads the outcome of a key; an error that wraps fs.ErrNotExist where there is
-// none. An outcome that is damaged or impossible is moved aside, and there is none then.
+// Outcome reads the outcome of a key. A missing outcome is an error that wraps fs.ErrNotExist. A damaged or impossible
+// outcome is moved aside and counts as missing.
 func (s *Store) Outcome(key string, want Expected) (*Outcome, error) {
 	path := s.place(outcomesName, key, outcomeSuffix)
 	text, err := files.ReadAll(s.fsys, path, largestResult)
@@ -67,13 +66,13 @@ func (s *Store) Outcome(key string, want Expected) (*Outcome, error) {
 		return o, nil
 	}
 	aside, moving := files.MoveAside(s.fsys, path)
-	if moving != nil && !errors.Is(moving, fs.ErrNotExist) { // else another process was quicker
+	if moving != nil && !errors.Is(moving, fs.ErrNotExist) { // otherwise another process was faster
 		return nil, fmt.Errorf("read outcome %s: %w; %w", path, err, moving)
 	}
 	return nil, fmt.Errorf("read outcome %s: %w; it was moved to %s: %w", path, err, aside, fs.ErrNotExist)
 }
 
-// Commit keeps an outcome. Where there is one already, it stays.
+// Commit keeps an outcome. An existing outcome stays.
 func (s *Store) Commit(o *Outcome) error {
 	text, err := formatOutcome(o)
 	if err != nil {
@@ -92,7 +91,7 @@ func (s *Store) Commit(o *Outcome) error {
 // state is the checkpoint of a job before a decision, or of a stopped job.
 type state map[string][]byte
 
-// saveState keeps a job's state under the suffix of a segment's end or of a stopped job.
+// saveState saves a job's state under the suffix for a segment's end or for a stopped job.
 func (s *Store) saveState(key, suffix string, st state) error {
 	path := s.place(statesName, key, suffix)
 	if err := s.fsys.MkdirAll(filepath.Dir(path)); err != nil {
@@ -108,7 +107,7 @@ func (s *Store) saveState(key, suffix string, st state) error {
 	})
 }
 
-// state reads a job's state; nil where there is none, or none that is whole.
+// state reads a job's state; nil if it is missing or incomplete.
 func (s *Store) state(key, suffix string) (state, error) {
 	c, err := results.ReadCheckpoint(s.fsys, s.place(statesName, key, suffix))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, results.ErrDamaged) {
@@ -121,12 +120,12 @@ func (s *Store) state(key, suffix string) (state, error) {
 	return trainer.ReadSections(c)
 }
 
-// dropState deletes a job's state. A state that cannot be deleted does no harm.
+// dropState deletes a job's state. A failed deletion is harmless.
 func (s *Store) dropState(key, suffix string) {
 	_ = s.fsys.Remove(s.place(statesName, key, suffix))
 }
 
-// asidePattern is the name of an outcome that was moved aside.
+// asidePattern matches the name of an outcome that was moved aside.
 var asidePattern = regexp.MustCompile(`\.json\.[1-9][0-9]*$`)
 
 // Damaged lists the outcomes that were moved aside.

@@ -15,14 +15,13 @@ var treeColumns = []results.Column{{Name: "aim"}, {Name: "entropy", Unit: "nats"
 // Folder records a study in a run folder, as [learn.Folder] does.
 type Folder struct{ *learn.Folder }
 
-// OpenFolder opens the table of a run folder, which the caller closes. Its rows are
-// those of learners, which tell them again.
+// OpenFolder opens the table of a run folder, which the caller closes. Learners write its existing rows again.
 func OpenFolder(fsys files.FS, run *results.Run) (*Folder, error) {
 	f, err := learn.OpenFolder(fsys, run, treeColumns)
 	return &Folder{f}, err
 }
 
-// Step does nothing: a folder holds no single steps.
+// Step does nothing: a folder does not record single steps.
 func (f *Folder) Step(Progress) {}
 
 // Row adds a row to the table learning.
@@ -30,8 +29,7 @@ func (f *Folder) Row(r Row) error {
 	return f.Folder.Row(learn.Row{Seed: r.Seed, Step: r.Step, Values: r.values()})
 }
 
-// Finish puts the rows of all seeds in order: what learned at once has told them as
-// they came.
+// Finish sorts the rows of all seeds: learners that ran in parallel wrote them in order of arrival.
 func (f *Folder) Finish(all []Result) error {
 	var rows [][]learn.Row
 	for _, l := range slices.SortedFunc(slices.Values(all),

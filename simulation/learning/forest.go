@@ -13,10 +13,10 @@ import (
 	"graft/torch/weights"
 )
 
-// GrowForest makes a policy of extremely randomized trees (Geurts, Ernst and Wehenkel, Machine
-// Learning 63, 2006): cuts are drawn, and the best of one for each input is taken. They predict
-// how far a choice is ahead of the mean of its decision's choices where later decisions are drawn:
-// the best of what may follow would often be what was lucky.
+// GrowForest makes a policy of extremely randomized trees (Geurts, Ernst and Wehenkel, Machine Learning 63, 2006): it
+// draws one cut per input and takes the best. The trees predict the advantage of a choice over the mean of its
+// decision's choices, with later decisions drawn at random: the best of the possible continuations would often be a
+// lucky one.
 func GrowForest(ctx context.Context, trees []*simulation.Tree, o Options) (*decider.Structural, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
@@ -45,8 +45,8 @@ func GrowForest(ctx context.Context, trees []*simulation.Tree, o Options) (*deci
 	return p, nil
 }
 
-// advantages says how far each choice of each node is ahead of the mean of the node's choices,
-// where later decisions are drawn.
+// advantages returns the advantage of each choice of each node over the mean of the node's choices, with later
+// decisions drawn at random.
 func advantages(t *simulation.Tree, rewards []float64) (all []float64) {
 	worth := make([]float64, len(t.Nodes))
 	all = make([]float64, t.ChoiceCount())
@@ -71,7 +71,7 @@ func advantages(t *simulation.Tree, rewards []float64) (all []float64) {
 type grower struct {
 	rows    [][]float32
 	targets []float64
-	leaf    int // fewest rows of a leaf
+	leaf    int // minimum rows of a leaf
 }
 
 func (g *grower) grow(random *rand.Rand) decider.RegressionTree {
@@ -84,7 +84,7 @@ func (g *grower) grow(random *rand.Rand) decider.RegressionTree {
 	return t
 }
 
-// plant adds the subtree of some rows, whose order it changes.
+// plant adds the subtree of some rows, and changes their order.
 func (g *grower) plant(t *decider.RegressionTree, rows []int, random *rand.Rand) {
 	at := len(t.Feature)
 	feature, cut := g.split(rows, random)
@@ -109,8 +109,7 @@ func (g *grower) plant(t *decider.RegressionTree, rows []int, random *rand.Rand)
 	g.plant(t, rows[left:], random)
 }
 
-// split draws a cut for each input and takes the one after which the targets vary least; less
-// than zero is none.
+// split draws a cut per input and returns the one that minimises the variance of the targets; negative means none.
 func (g *grower) split(rows []int, random *rand.Rand) (feature int, cut float32) {
 	feature = -1
 	if len(rows) < 2*g.leaf {
@@ -122,7 +121,7 @@ func (g *grower) split(rows []int, random *rand.Rand) (feature int, cut float32)
 		if low == high {
 			continue
 		}
-		at := low + (high-low)*float32(1-random.Float64()) // above low, so that neither side is empty
+		at := low + (high-low)*float32(1-random.Float64()) // above low, so neither side is empty
 		if gain := g.gain(rows, j, at); gain > most {
 			feature, cut, most = j, at, gain
 		}
@@ -138,7 +137,7 @@ func (g *grower) span(rows []int, feature int) (low, high float32) {
 	return low, high
 }
 
-// gain is the fall of the sum of squares around the means by a cut; zero if a side is too small.
+// gain is the decrease of the sum of squares around the means by a cut; zero if a side is too small.
 func (g *grower) gain(rows []int, feature int, cut float32) float64 {
 	var sums, counts [2]float64
 	for _, k := range rows {
@@ -156,7 +155,7 @@ func (g *grower) gain(rows []int, feature int, cut float32) float64 {
 	return d * d * counts[0] * counts[1] / (counts[0] + counts[1])
 }
 
-// forestLearner grows a forest in one step. It takes seconds: nothing of it is saved before its end.
+// forestLearner grows a forest in one step. That takes seconds, so it saves nothing before the end.
 type forestLearner struct {
 	trees  []*simulation.Tree
 	o      Options
@@ -206,7 +205,7 @@ func (l *forestLearner) standing() Progress {
 	return Progress{Seed: l.o.Seed, Step: l.Steps(), Aim: l.row.Aim, HeldOut: l.row.HeldOut, Why: l.Ended()}
 }
 
-// forestRow are the figures of a forest.
+// forestRow returns the figures of a forest.
 func forestRow(trees []*simulation.Tree, p *decider.Structural, o Options) (Row, error) {
 	r := Row{Seed: o.Seed, Step: o.Trees, HeldOut: math.NaN()}
 	rewards := o.allRewards(trees)

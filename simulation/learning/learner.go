@@ -1,6 +1,5 @@
-// Package learning lets structural policies learn from trees whose sequences are all
-// known: the objective and its gradient are exact. A [Study] learns one policy per seed
-// and survives kills to the bit.
+// Package learning trains structural policies on trees whose sequences are all known, so the objective and its gradient
+// are exact. A [Study] trains one policy per seed and survives kills with the same bits.
 package learning
 
 import (
@@ -17,32 +16,31 @@ import (
 	"graft/torch"
 )
 
-// Learner fits a structural policy to trees that are known whole, to all of them in
-// every step. It is made by NewLearner.
+// Learner fits a structural policy to completely known trees, using all of them in every step. NewLearner makes it.
 type Learner struct {
 	Options
 	progress
 
 	trees   []*simulation.Tree
-	rewards [][]float64 // of each tree's records
-	held    *heldOut    // nil where nothing is held out
+	rewards [][]float64 // rewards of each tree's records
+	held    *heldOut    // nil if no trees are held out
 	policy  *decider.Structural
 	trainer *decider.MemberTrainer
-	best    decider.Member // on the held-out trees; nil before they were first evaluated
+	best    decider.Member // best on the held-out trees; nil before their first evaluation
 }
 
-// progress is the state of learning beside the weights.
+// progress is the state of learning, except the weights.
 type progress struct {
-	Step     int     `json:"step"`     // taken
-	Value    float64 `json:"value"`    // of the aim, before the last step
-	Top      float64 `json:"top"`      // the most that counted as growth
-	Grown    int     `json:"grown"`    // the step at which it did
-	Best     float64 `json:"best"`     // of what is held out
-	BestStep int     `json:"best_at"`  // the step of it
-	Why      string  `json:"why"`      // learning ended; empty while it goes on
-	Version  int     `json:"version"`  // of this format
-	Origin   string  `json:"origin"`   // a digest of options and trees
-	HeldOut  bool    `json:"held_out"` // something is
+	Step     int     `json:"step"`     // steps taken
+	Value    float64 `json:"value"`    // value of the aim before the last step
+	Top      float64 `json:"top"`      // last value that counted as growth
+	Grown    int     `json:"grown"`    // step of that value
+	Best     float64 `json:"best"`     // best value on the held-out trees
+	BestStep int     `json:"best_at"`  // step of that value
+	Why      string  `json:"why"`      // reason why learning ended; empty while it continues
+	Version  int     `json:"version"`  // version of this format
+	Origin   string  `json:"origin"`   // digest of options and trees
+	HeldOut  bool    `json:"held_out"` // trees are held out
 }
 
 // heldOut holds trees for early stopping.
@@ -52,8 +50,8 @@ type heldOut struct {
 	cases   *decider.Batch
 }
 
-// NewLearner begins with fresh weights. Held are trees to stop early by; nil
-// stops when the aim no longer grows. The scope owns what is made.
+// NewLearner starts with fresh weights. Held are trees for early stopping; nil stops when the aim no longer grows. The
+// scope owns the new tensors.
 func NewLearner(s *torch.Scope, trees, held []*simulation.Tree, o Options) (*Learner, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
@@ -100,7 +98,7 @@ func (l *Learner) hold(held []*simulation.Tree) error {
 	return err
 }
 
-// Advance takes one step; once Why says something, it does nothing.
+// Advance takes one step; it does nothing once Why is set.
 func (l *Learner) Advance() error {
 	if l.Why != "" {
 		return nil
@@ -172,7 +170,7 @@ func (l *Learner) evaluateHeldOut() error {
 	return nil
 }
 
-// outside returns the expected reward on the held-out trees, and the policy that has it.
+// outside returns the expected reward on the held-out trees, and the current policy.
 func (l *Learner) outside() (value float64, now *decider.Structural, err error) {
 	if now, err = l.current(); err != nil {
 		return 0, nil, err
@@ -191,7 +189,7 @@ func (l *Learner) outside() (value float64, now *decider.Structural, err error) 
 	return value, now, nil
 }
 
-// Policy returns the learned policy: the best on held-out trees, or else the last.
+// Policy returns the learned policy: the best on held-out trees, or the last one if there are none.
 func (l *Learner) Policy() (*decider.Structural, error) {
 	if l.best == nil {
 		return l.current()
@@ -208,7 +206,7 @@ func (l *Learner) current() (*decider.Structural, error) {
 	return &p, err
 }
 
-// Learn learns one policy for each seed, so many at a time. Held is as in NewLearner.
+// Learn trains one policy per seed, several at a time. Held is as in NewLearner.
 func Learn(ctx context.Context, trees, held []*simulation.Tree, o Options, seeds []uint64,
 	most int) ([]*decider.Structural, error) {
 	study := &Study{Trees: trees, Held: held, Options: o, Seeds: seeds, AtOnce: most}
@@ -220,7 +218,7 @@ func Learn(ctx context.Context, trees, held []*simulation.Tree, o Options, seeds
 	return policies, err
 }
 
-// poolOf is a pool for a number of seeds, at most so many at a time, each on a thread of its own.
+// poolOf returns a pool for a number of seeds, with a thread for each of at most most workers.
 func poolOf(threads, places, most int) parallel.Pool {
 	workers := min(max(1, most), places)
 	var work sync.WaitGroup
@@ -228,12 +226,12 @@ func poolOf(threads, places, most int) parallel.Pool {
 	return parallel.Pool{Workers: workers, Around: func(body func()) { alone(&work, threads, body) }}
 }
 
-// alone keeps body to one thread, which tensors as small as a policy's are done on
-// soonest. When all workers are done, LibTorch has as many threads as before.
+// alone restricts body to one thread, which is fastest for tensors as small as a policy's. When all workers are done,
+// LibTorch gets back its number of threads.
 func alone(work *sync.WaitGroup, threads int, body func()) {
 	runtime.LockOSThread() // the setting belongs to the thread
 	defer runtime.UnlockOSThread()
-	_ = torch.SetThreads(1) // more threads would do as well
+	_ = torch.SetThreads(1) // if it fails, results are the same with more threads
 	body()
 	work.Done()
 	work.Wait()

@@ -9,8 +9,8 @@ import (
 	"graft/simulation"
 )
 
-// Linear is a policy whose score of a choice is a sum over its features, with weights for each kind
-// of action: what a structural policy is without its network, to compare it with.
+// Linear is a policy whose score of a choice is a sum over its features, with weights per kind of action. It is a
+// structural policy without its network, for comparison.
 type Linear struct {
 	scale   decider.Scale
 	weights map[net2net.Kind][]float64 // the last is the constant
@@ -22,8 +22,8 @@ const (
 	linearRate  = 0.05
 )
 
-// FitLinear fits a linear policy to trees by the exact gradient of their aim. Options are those
-// of the aim, and the weight decay.
+// FitLinear fits a linear policy to trees by the exact gradient of their aim. It uses the options of the aim, and the
+// weight decay.
 func FitLinear(trees []*simulation.Tree, o Options) (*Linear, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
@@ -44,7 +44,7 @@ func FitLinear(trees []*simulation.Tree, o Options) (*Linear, error) {
 	return l, nil
 }
 
-// input is a choice as a linear policy sees it.
+// input is a choice as read by a linear policy.
 type input struct {
 	kind   net2net.Kind
 	values []float64 // the last is one
@@ -71,7 +71,7 @@ func (l *Linear) logits(inputs []input) []float64 {
 	return logits
 }
 
-// linearFit is a fit under way.
+// linearFit is the state of a fit.
 type linearFit struct {
 	*Linear
 	first, second map[net2net.Kind][]float64
@@ -101,7 +101,7 @@ func (f *linearFit) step(trees []*simulation.Tree, inputs []input, rewards [][]f
 	}
 }
 
-// move takes a step of Adam, and decays weights apart from it, as AdamW does.
+// move takes a step of Adam, with decoupled weight decay as in AdamW.
 func (f *linearFit) move(kind net2net.Kind, gradient []float64, decay float64) {
 	if f.weights[kind] == nil {
 		f.weights[kind], f.first[kind], f.second[kind] = make([]float64, len(gradient)), make([]float64, len(gradient)),
@@ -116,7 +116,7 @@ func (f *linearFit) move(kind net2net.Kind, gradient []float64, decay float64) {
 	}
 }
 
-// Follow returns the record that the likeliest choices lead to.
+// Follow returns the record at the end of the likeliest choices.
 func (l *Linear) Follow(t *simulation.Tree) int {
 	logits := l.logits(l.inputs(simulation.Situations([]*simulation.Tree{t})))
 	starts, at := make([]int, len(t.Nodes)), 0

@@ -7,18 +7,16 @@ import (
 	"graft/simulation"
 )
 
-// objective defines the quantity that learning over a tree maximises. With a beta of
-// zero it is the expected reward. With a larger beta it is (1/beta) log E exp(beta R),
-// which lies between the expected and the best reward; the larger beta is, the more the
-// best sequences count. The whole tree is known, so both the value and its gradient are
-// exact.
+// objective is the quantity that learning over a tree maximises. With a beta of zero it is the expected reward. With a
+// larger beta it is (1/beta) log E exp(beta R), which lies between the expected and the best reward: the larger beta
+// is, the more weight the best sequences have. The whole tree is known, so the value and its gradient are exact.
 type objective struct {
 	beta    float64
-	entropy float64 // what a nat of entropy is worth, as the mean over the nodes
+	entropy float64 // reward per nat of entropy, averaged over the nodes
 }
 
-// value is the aim for the logits of all nodes' choices, one node after the other, and
-// the rewards of the records. The gradient by the logits is added to what is there.
+// value returns the aim for the logits of all nodes' choices, one node after the other, and the rewards of the records.
+// It adds the gradient by the logits to gradient.
 func (a objective) value(t *simulation.Tree, logits, rewards, gradient []float64) float64 {
 	f := newFlow(t, logits)
 	value := f.backward(a.beta, rewards)
@@ -26,13 +24,13 @@ func (a objective) value(t *simulation.Tree, logits, rewards, gradient []float64
 	return value + f.entropy(a.entropy, gradient)
 }
 
-// flow holds the values of a tree's nodes, computed from the records to the root, and
-// the probability mass that reaches each, computed back.
+// flow holds the values of a tree's nodes, computed from the records to the root, and the probability of reaching each
+// node, computed from the root.
 type flow struct {
 	tree   *simulation.Tree
-	starts []int     // of each node's choices in shares
-	shares []float64 // of each choice in its node
-	worth  []float64 // of each node, and of what each choice leads to
+	starts []int     // start of each node's choices in shares
+	shares []float64 // probability of each choice in its node
+	worth  []float64 // value of each node
 	ahead  []float64
 }
 
@@ -47,8 +45,8 @@ func newFlow(t *simulation.Tree, logits []float64) *flow {
 	return f
 }
 
-// backward works out what each node is worth: the expected reward or, with beta, the
-// soft maximum of it, in logarithms so that no power of e overflows.
+// backward computes the value of each node: the expected reward or, with beta, its soft maximum, in logarithms to avoid
+// overflow.
 func (f *flow) backward(beta float64, rewards []float64) float64 {
 	for at := len(f.tree.Nodes) - 1; at >= 0; at-- {
 		n, from := f.tree.Nodes[at], f.starts[at]
@@ -82,8 +80,7 @@ func (f *flow) after(n simulation.Node, next int, rewards []float64) float64 {
 	return f.worth[next]
 }
 
-// forward adds the gradient: at each node how much of the aim runs through it, times
-// how much better each choice is than the node.
+// forward adds the gradient: at each node, the node's part of the aim times the advantage of each choice over the node.
 func (f *flow) forward(beta float64, gradient []float64) {
 	reach := make([]float64, len(f.tree.Nodes))
 	reach[0] = 1
@@ -104,7 +101,7 @@ func (f *flow) forward(beta float64, gradient []float64) {
 	}
 }
 
-// entropy adds what uncertainty is worth, as the mean over all nodes.
+// entropy adds the reward for entropy, averaged over all nodes.
 func (f *flow) entropy(price float64, gradient []float64) float64 {
 	if price == 0 {
 		return 0
@@ -125,7 +122,7 @@ func (f *flow) of(node int) []float64 {
 	return f.shares[f.starts[node] : f.starts[node]+len(f.tree.Nodes[node].Next)]
 }
 
-// nats is the uncertainty, as the mean over all nodes.
+// nats is the entropy, averaged over all nodes.
 func (f *flow) nats() float64 {
 	sum := 0.0
 	for at := range f.tree.Nodes {
@@ -143,7 +140,7 @@ func uncertainty(shares []float64) float64 {
 	return nats
 }
 
-// safeLog is the logarithm, and zero at zero, where it is multiplied by zero.
+// safeLog is the logarithm, and zero at zero, because the result is multiplied by zero.
 func safeLog(p float64) float64 {
 	if p == 0 {
 		return 0

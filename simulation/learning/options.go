@@ -12,52 +12,49 @@ import (
 	"graft/internal/validate"
 )
 
-// Options configure how a structural policy learns from trees. The zero value maximises
-// the expected reward, which often ends at sequences that are good on average;
-// NewOptions has the defaults that find the best ones.
+// Options configure how a structural policy learns from trees. The zero value maximises the expected reward, which
+// often selects sequences that are good on average; NewOptions has the defaults that find the best ones.
 type Options struct {
-	decider.StructuralShape // of the policy; zero is its default
+	decider.StructuralShape // shape of the policy; zero means its default
 
-	Seed uint64 // of the first weights, and of what is drawn
-	// Method selects the form of the policy: network learns by the exact gradient of its aim;
-	// forest grows regression trees that predict how far a choice is ahead of the others, and
-	// reads only reward, smooth, pool, without, trees and leaf. Empty means network.
+	Seed uint64 // seed of the initial weights and of random draws
+	// Method selects the form of the policy. network learns by the exact gradient of its aim. forest grows regression
+	// trees that predict the advantage of a choice over the others, and uses only reward, smooth, pool, without, trees
+	// and leaf. Empty means network.
 	Method Method
 	Trees  int // number of trees in a forest; zero means 200
-	Leaf   int // fewest choices in a leaf of a forest; zero means 2
-	// Beta weighs the best sequences: zero maximises the expected reward, more maximises
-	// (1/Beta) log E exp(Beta R), of rewards with a deviation of one. 8 unless given, 2 for
-	// new scenarios.
+	Leaf   int // minimum choices in a leaf of a forest; zero means 2
+	// Beta is the weight of the best sequences. Zero maximises the expected reward; a larger value maximises (1/Beta)
+	// log E exp(Beta R), with rewards of standard deviation one. Default 8, 2 for new scenarios.
 	Beta float64
-	// Reward transforms accuracies; empty leaves them as they are, tangent is
-	// the original's, which stretches high ones.
+	// Reward selects the transformation of accuracies: empty keeps them; tangent is the original's, which stretches
+	// high accuracies.
 	Reward Reward
-	// Smooth moves rewards towards the smoothed table, by a share from 0 to 1: the noise of
-	// single runs averages out in it. Zero leaves them; 1 for new scenarios.
+	// Smooth moves rewards towards the smoothed table, by a share from 0 to 1, which averages out the noise of single
+	// runs. Zero keeps the rewards. Default 0, 1 for new scenarios.
 	Smooth float64
-	// Pool moves the rewards of each tree towards the mean over all trees with the same
-	// sequence, by a share from 0 to 1, which reduces noise. Zero leaves them; 0.5 for new
-	// scenarios.
+	// Pool moves the rewards of each tree towards the mean over all trees with the same sequence, by a share from 0 to
+	// 1, which reduces noise. Zero keeps the rewards. Default 0, 0.5 for new scenarios.
 	Pool float64
-	// Without are names of inputs, beside the network's layers, that policies do not see, to
-	// measure what they are worth. Empty means none.
+	// Without lists inputs, in addition to the network's layers, that policies do not read, to measure their value.
+	// Empty means none.
 	Without     []string
-	Entropy     float64 // reward of a nat of entropy; zero means none; 0.1 for new scenarios
+	Entropy     float64 // reward per nat of entropy; zero means none; default 0, 0.1 for new scenarios
 	Rate        float64 // Adam's learning rate; zero means 0.01
 	WeightDecay float64 // AdamW's weight decay, as a share of the rate; zero means none; 0.3 for new scenarios
 	Steps       int     // maximum number of steps; zero means 400, and 100 for new scenarios
-	// Sampled is the number of sequences sampled from each tree in a step, in place of the
-	// exact gradient: REINFORCE with the mean of the others as a baseline, and Entropy if
-	// given; Beta is not used. Zero means the exact gradient.
+	// Sampled is the number of sequences sampled from each tree per step, instead of the exact gradient. It uses
+	// REINFORCE with the mean of the other sequences as baseline, and Entropy if set, but not Beta. Zero uses the exact
+	// gradient.
 	Sampled int
-	// Tolerance is the least growth of the objective within Window steps, in rewards;
-	// learning ends below it. Zero means 0.001. Less than zero never ends, nor does sampling.
+	// Tolerance is the minimum growth of the objective within Window steps, in rewards; learning ends below it. Zero
+	// means 0.001. A negative value never ends learning early, nor does sampling.
 	Tolerance float64
-	Window    int // steps of Tolerance; zero means 60
-	// Every is the number of steps between evaluations on held-out trees; zero means 10.
+	Window    int // window of Tolerance, in steps; zero means 60
+	// Every is the number of steps between evaluations on held-out trees. Zero means 10.
 	Every int
-	// Patience is the number of evaluations without improvement after which learning
-	// stops; the best policy is the result. Zero means 8.
+	// Patience is the number of evaluations without improvement before learning stops. The best policy is the result.
+	// Zero means 8.
 	Patience int
 }
 
@@ -70,10 +67,10 @@ const (
 	Forest  Method = "forest"
 )
 
-// mostTrees bounds the trees of a seed: a policy file of 1,024 seeds holds no more.
+// mostTrees limits the trees per seed: a policy file holds at most 1,024 seeds.
 const mostTrees = 1000
 
-// Length is the number of steps at most; each tree of a forest is one.
+// Length is the maximum number of steps; each tree of a forest is one.
 func (o Options) Length() int {
 	if o.Method == Forest {
 		return o.Trees
@@ -81,16 +78,15 @@ func (o Options) Length() int {
 	return o.Steps
 }
 
-// NewOptions are the defaults, for scenarios that are those of the tables.
+// NewOptions returns the defaults for scenarios that are in the tables.
 func NewOptions() Options {
 	o := Options{Beta: 8}
 	o.EnsureDefaults()
 	return o
 }
 
-// NewTransferOptions are for scenarios that are in none of the tables. The tables'
-// sequences ran once each, so the best of them were lucky: rewards are smoothed and
-// half pooled, and entropy keeps policies uncertain.
+// NewTransferOptions returns the defaults for scenarios that are in none of the tables. The tables' sequences ran once
+// each, so the best of them were lucky: rewards are smoothed and half pooled, and entropy keeps policies uncertain.
 func NewTransferOptions() Options {
 	o := Options{Beta: 2, Smooth: 1, Pool: 0.5, Entropy: 0.1, WeightDecay: 0.3, Steps: 100}
 	o.EnsureDefaults()

@@ -9,16 +9,16 @@ import (
 	"graft/simulation/tables"
 )
 
-// Reward names the transformation of accuracies into rewards; zero is Standard.
+// Reward names the transformation of accuracies into rewards; the zero value is Standard.
 type Reward string
 
-// The rewards. Standard and Tangent are brought to a mean of zero and a deviation of one over
-// the table, so that tables count alike and beta means the same for each.
+// The rewards. Standard and Tangent are scaled to a mean of zero and a standard deviation of one per table, so all
+// tables have the same weight and beta has the same effect in each.
 const (
 	Standard Reward = ""        // the accuracy itself
-	Tangent  Reward = "tangent" // the original's, tan(accuracy * pi / 2), which stretches high accuracies
-	// Points is the accuracy itself too, with one deviation for all tables together: a table in
-	// which actions matter little counts little, and learning reduces the mean regret.
+	Tangent  Reward = "tangent" // the original's tan(accuracy * pi / 2), which stretches high accuracies
+	// Points is the unchanged accuracy with one standard deviation for all tables together. A table with small effects
+	// of actions has little weight, and learning reduces the mean regret.
 	Points Reward = "points"
 )
 
@@ -30,8 +30,8 @@ func (r Reward) Validate() error {
 	return nil
 }
 
-// rewards returns the rewards of a table's records; those of Points are not divided by anything.
-// Smooth moves each accuracy towards its value in Smoothed, by a share from 0 to 1.
+// rewards returns the rewards of a table's records; Points are not scaled here. Smooth moves each accuracy towards its
+// value in Smoothed, by a share from 0 to 1.
 func (r Reward) rewards(t *tables.Table, smooth float64) []float64 {
 	values := simulation.MeanAccuracies(t)
 	if smooth > 0 {
@@ -47,7 +47,8 @@ func (r Reward) rewards(t *tables.Table, smooth float64) []float64 {
 	return r.scaled(values)
 }
 
-// scaled has a mean of zero and, but for Points, a deviation of one; equal values become zeros.
+// scaled shifts values to a mean of zero and, except for Points, scales them to a standard deviation of one; equal
+// values become zeros.
 func (r Reward) scaled(values []float64) []float64 {
 	mean, deviation := stat.Population(values)
 	if r == Points {
@@ -62,7 +63,7 @@ func (r Reward) scaled(values []float64) []float64 {
 	return out
 }
 
-// allRewards returns the rewards of the trees to learn from, pooled by Options.Pool.
+// allRewards returns the rewards of the training trees, pooled by Options.Pool.
 func (o Options) allRewards(trees []*simulation.Tree) [][]float64 {
 	all := make([][]float64, len(trees))
 	for k, t := range trees {
@@ -96,7 +97,7 @@ func (o Options) pool(trees []*simulation.Tree, all [][]float64) {
 	}
 }
 
-// shareDeviation divides all rewards by one number, so that their mean variance over the tables is one.
+// shareDeviation divides all rewards by one number, so their mean variance over the tables is one.
 func shareDeviation(all [][]float64) {
 	variance := 0.0
 	for _, rewards := range all {

@@ -7,11 +7,10 @@ import (
 	"graft/simulation"
 )
 
-// sampled estimates the gradient of the expected reward from drawn sequences: each
-// becomes likelier by how much better it was than the mean of the others (REINFORCE,
-// Williams 1992, with a baseline that leaves its own sequence out, so that the
-// expectation is exact). It stands for a beta of zero. The gradient is added to what is
-// there; the mean reward is returned.
+// sampled estimates the gradient of the expected reward from drawn sequences: each becomes likelier in proportion to
+// its advantage over the mean of the others (REINFORCE, Williams 1992, with a baseline that excludes the sequence
+// itself, so the estimate is unbiased). It applies to a beta of zero. It adds the gradient to gradient, and returns the
+// mean reward.
 func sampled(t *simulation.Tree, logits, rewards []float64, draws int, random *rand.Rand, gradient []float64) float64 {
 	f := newFlow(t, logits)
 	got, sum := make([]float64, draws), 0.0

@@ -12,15 +12,15 @@ import (
 	"graft/torch/weights"
 )
 
-// A safetensors file holds a learner's state: the trainer's tensors, the best member if
-// any, and the learning state as JSON under learnerKey.
+// A safetensors file holds a learner's state: the trainer's tensors, the best member if any, and the learning state as
+// JSON under learnerKey.
 const (
 	learnerKey     = "graft.learner"
 	learnerVersion = 1
 	bestPrefix     = "best."
 )
 
-// origin is a digest of what learning depends on.
+// origin is a digest of the inputs of learning.
 func origin(trees, held []*simulation.Tree, o Options) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%+v\n", o)
@@ -33,7 +33,7 @@ func origin(trees, held []*simulation.Tree, o Options) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// Set returns the whole state of learning: a restored learner takes the same steps to the bit.
+// Set returns the whole state of learning. A restored learner takes bit-identical steps.
 func (l *Learner) Set() (*weights.Set, error) {
 	text, err := json.Marshal(l.progress)
 	if err != nil {
@@ -61,7 +61,7 @@ func (l *Learner) Set() (*weights.Set, error) {
 	return set, nil
 }
 
-// Restore goes on where Set was taken, with the same trees and options.
+// Restore continues from a Set with the same trees and options.
 func (l *Learner) Restore(set *weights.Set) error {
 	text, ok := set.Metadata[learnerKey]
 	if !ok {

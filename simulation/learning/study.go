@@ -15,56 +15,55 @@ import (
 	"graft/torch/weights"
 )
 
-// Study lets a policy learn for each of several seeds, all from the same trees.
-// Each comes out with the same bits, however often the study is stopped or killed and
-// begun again, and however many learn at once.
+// Study trains a policy for each of several seeds on the same trees. Each policy has the same bits, regardless of
+// stops, kills and restarts, and of the number of policies that learn in parallel.
 type Study struct {
-	Trees      []*simulation.Tree // that are learned from
+	Trees      []*simulation.Tree // training trees
 	Held       []*simulation.Tree // as in NewLearner
-	Options    Options            // of all; their seed does not count
-	Seeds      []uint64           // a policy for each
-	AtOnce     int                // how many learn at once; zero means 1
+	Options    Options            // options of all policies; their seed is not used
+	Seeds      []uint64           // one policy each
+	AtOnce     int                // policies that learn in parallel; zero means 1
 	Every      int                // steps between rows of figures; zero means 10
-	Checkpoint time.Duration      // of the machine's time between two of a seed; zero means 30 s
-	Now        func() time.Time   // when checkpoints are due; nil saves at stops and in the end only
-	Recorder   Recorder           // where figures and learners go; nil is nowhere, and nothing is saved
+	Checkpoint time.Duration      // wall-clock time between two checkpoints of a seed; zero means 30 s
+	Now        func() time.Time   // wall clock for checkpoints; nil saves only at stops and at the end
+	Recorder   Recorder           // destination of figures and learners; nil saves nothing
 }
 
-// ErrStopped says that a study was asked to stop and has saved all that it did.
+// ErrStopped means that a study was stopped and has saved its progress.
 var ErrStopped = learn.ErrStopped
 
-// Recorder records a study. Several goroutines call it.
+// Recorder records a study. It must be safe for concurrent use.
 type Recorder interface {
-	// Step tells where a seed stands after a step. All that learns waits for it.
+	// Step reports progress of a seed after a step. It blocks training, so keep it fast.
 	Step(p Progress)
-	// Row adds figures. Those of a seed that goes on are told again, from its first.
+	// Row adds figures. A seed that continues reports its rows again from the first.
 	Row(r Row) error
-	// Save keeps a seed's learner, whole or not at all.
+	// Save keeps a seed's learner. It stores all of it or nothing.
 	Save(seed uint64, set *weights.Set) error
-	// Load returns the learner of a seed as it was last saved; nil where it was not.
+	// Load returns the last saved learner of a seed; nil if there is none.
 	Load(seed uint64) (*weights.Set, error)
 }
 
 // Progress is the state of a seed's learning.
 type Progress struct {
 	Seed    uint64
-	Step    int     // that was taken last
-	Aim     float64 // before it
-	HeldOut float64 // the most expected reward so far in tables that are held out; NaN before the first look
-	Why     string  // learning ended; empty while it goes on
+	Step    int     // last step taken
+	Aim     float64 // aim before the step
+	HeldOut float64 // highest expected reward in held-out tables so far; NaN before the first evaluation
+	Why     string  // reason why learning ended; empty while it continues
 }
 
-// Row holds figures of the policy of a seed.
+// Row holds figures of a seed's policy.
 type Row struct {
 	Seed    uint64
-	Step    int     // after which they are
-	Aim     float64 // that learning makes large, in rewards
-	Entropy float64 // of its decisions, in nats: the mean over all in all tables
-	HeldOut float64 // expected reward in tables that are held out; NaN where none are
-	Regret  float64 // of its likeliest sequences in points, the mean over the tables
+	Step    int     // steps taken before the figures
+	Aim     float64 // value of the aim, in rewards
+	Entropy float64 // entropy of its decisions, in nats: the mean over all in all tables
+	HeldOut float64 // expected reward in held-out tables; NaN if there are none
+	Regret  float64 // regret of its likeliest sequences in points, the mean over the tables
 }
 
-// add adds the share of one tree of several to the figures.
+// add adds one tree's part of the figures.
 func (r *Row) add(t *simulation.Tree, logits []float64, of int) {
 	f := newFlow(t, logits)
 	r.Entropy += f.nats() / float64(of)
@@ -75,13 +74,13 @@ func (r *Row) add(t *simulation.Tree, logits []float64, of int) {
 type Result struct {
 	Seed   uint64
 	Policy *decider.Structural
-	Steps  int    // that were taken
-	Why    string // learning ended
+	Steps  int    // steps taken
+	Why    string // reason why learning ended
 	Rows   []Row  // in the order of steps
 }
 
-// Run learns to the end of all seeds. Where ctx ends it saves what it has and returns
-// ErrStopped or, without a recorder, what ctx says. The first fault stops all seeds.
+// Run trains all seeds to the end. If ctx ends, it saves its progress and returns ErrStopped or, without a recorder,
+// the error of ctx. The first fault stops all seeds.
 func (s *Study) Run(ctx context.Context) ([]Result, error) {
 	had, err := torch.Describe()
 	if err != nil {
@@ -109,7 +108,7 @@ func (s *Study) Run(ctx context.Context) ([]Result, error) {
 	return all, nil
 }
 
-// learn makes the learner of a seed, lets it learn, and takes its policy.
+// learn makes the learner of a seed, trains it, and returns its policy.
 func (s *Study) learn(scope *torch.Scope, seed uint64,
 	learn func(learn.Learner) ([]learn.Row, error)) (r Result, err error) {
 	o := s.Options
@@ -177,7 +176,7 @@ func (l networkLearner) standing() Progress {
 	return Progress{Seed: l.Seed, Step: l.Step, Aim: l.Value, HeldOut: outside, Why: l.Why}
 }
 
-// typed is a recorder of trees as one of any learners.
+// typed adapts a recorder of trees to the recorder of any learner.
 type typed struct{ Recorder }
 
 // Step implements [learn.Recorder].

@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// Cause is everything that the outcome of a run follows from. Two runs of one cause have
-// one outcome. An empty field is unknown.
+// Cause holds everything that determines the outcome of a run. Two runs with the same cause have the same outcome. An
+// empty field means unknown.
 type Cause struct {
 	Scenario string   `json:"scenario"` // Scenario.Digest
 	Network  string   `json:"network"`  // digest of the network at the start, with its weights
 	Data     string   `json:"data"`     // digest of the dataset
-	Options  string   `json:"options"`  // digest of the options that matter
-	Profile  string   `json:"profile"`  // digest of the device's profile, by which time is counted
-	Code     string   `json:"code"`     // version of the code that matters
-	Sequence []string `json:"sequence"` // of actions
-	Seeds    []int64  `json:"seeds"`    // of the runs
-	// Ends marks a leg after whose last decision the budget runs out. The same sequence leads to another decision in a
-	// scenario with more of them.
+	Options  string   `json:"options"`  // digest of the options that affect the outcome
+	Profile  string   `json:"profile"`  // digest of the device's profile, which determines times
+	Code     string   `json:"code"`     // version of the code that affects the outcome
+	Sequence []string `json:"sequence"` // actions
+	Seeds    []int64  `json:"seeds"`    // seeds of the runs
+	// Ends marks a leg that ends with the budget after its last decision. In a scenario with more decisions, the same
+	// sequence leads to another decision.
 	Ends bool `json:"ends,omitempty"`
 }
 
@@ -34,7 +34,7 @@ func (c Cause) Key() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// checkKey rejects texts that are no digest.
+// checkKey rejects texts that are not a digest.
 func checkKey(key string) error {
 	if len(key) != 2*sha256.Size || strings.Trim(key, "0123456789abcdef") != "" {
 		return fmt.Errorf("%.100q is no key: a key is a SHA-256, as 64 small hexadecimal digits", key)

@@ -8,20 +8,20 @@ import (
 	"graft/internal/files"
 )
 
-// Report describes a table's folder as it was read.
+// Report describes a table's folder.
 type Report struct {
-	Dir string `json:"dir"` // the folder
-	// Table has what can be read; nil where not even the scenario can.
+	Dir string `json:"dir"` // folder
+	// Table holds the readable part; nil if even the scenario is unreadable.
 	Table *Table `json:"-"`
-	// Entries are the records that count, in the order in which they were read: those
-	// that were committed twice count once, and those that are refuted do not.
+	// Entries are the valid records, in reading order: records that were committed twice count once, refuted ones do
+	// not count.
 	Entries []*Entry   `json:"-"`
-	Records int        `json:"records"` // how many they are
-	Files   []FileInfo `json:"files"`   // that records are in
-	Faults  Faults     `json:"faults"`  // all that is wrong
+	Records int        `json:"records"` // number of Entries
+	Files   []FileInfo `json:"files"`   // files of records
+	Faults  Faults     `json:"faults"`  // all faults
 }
 
-// Err returns all faults, each of which is a Fault; nil where there is none.
+// Err returns all faults, each of which is a Fault; nil if there are none.
 func (r *Report) Err() error {
 	if len(r.Faults) == 0 {
 		return nil
@@ -29,9 +29,8 @@ func (r *Report) Err() error {
 	return fmt.Errorf("table %s: %w", r.Dir, r.Faults)
 }
 
-// Check reads the whole of a table's folder, also while it is written, and says all
-// that is wrong with it. An error means that it could not be looked at, or wraps
-// ErrNoTable.
+// Check reads the whole folder of a table, even during writing, and reports all faults. An error means that the folder
+// could not be read, or wraps ErrNoTable.
 func Check(fsys files.FS, dir string) (*Report, error) {
 	report := &Report{Dir: dir, Faults: Faults{}, Files: []FileInfo{}}
 	var all []found
@@ -53,7 +52,7 @@ func Check(fsys files.FS, dir string) (*Report, error) {
 	return report, report.assemble(r.scenario, all)
 }
 
-// assemble makes the table of the records that count.
+// assemble makes the table of the valid records.
 func (r *Report) assemble(s Scenario, all []found) error {
 	var faults Faults
 	all, faults = agreeing(all)
@@ -65,10 +64,8 @@ func (r *Report) assemble(s Scenario, all []found) error {
 	return err
 }
 
-// Read reads a table, also while it is written. Records may be missing: see
-// Table.Complete. Where parts cannot be read or are not as they were written the table
-// has the others, and the error wraps Faults, which say which they are. The table is
-// nil where there is none.
+// Read reads a table, even during writing. Records may be missing: see Table.Complete. If parts are unreadable or
+// damaged, the table has the others, and the error wraps Faults, which list them. The table is nil if there is none.
 func Read(fsys files.FS, dir string) (*Table, error) {
 	report, err := Check(fsys, dir)
 	if err != nil {

@@ -10,17 +10,16 @@ import (
 	"graft/internal/files"
 )
 
-// CreateOptions says how a table's folder is made. The zero value is ready to use.
+// CreateOptions configure the creation of a table's folder. The zero value is ready to use.
 type CreateOptions struct {
-	// Force moves an existing folder aside, to PATH.1, or PATH.2 if there is a
-	// PATH.1, and so on. False makes an existing folder an error.
+	// Force moves an existing folder aside, to PATH.1, or PATH.2 if there is a PATH.1, and so on. False makes an
+	// existing folder an error.
 	Force bool
 }
 
-// Create makes the folder of a new table, and those above it; Open adds records. A
-// folder that holds something is an error that wraps ErrExists or, while a process
-// writes the table in it, files.ErrLocked. Of several that create the same table at
-// once, also on several machines, one succeeds.
+// Create makes the folder of a new table, and its parents; Open adds records. A folder that is not empty is an error
+// that wraps ErrExists or, while a process writes a table in it, files.ErrLocked. If several processes create the same
+// table at once, even on several machines, one succeeds.
 func Create(fsys files.FS, dir string, s Scenario, o CreateOptions) error {
 	dir = filepath.Clean(dir)
 	text, err := formatScenario(s)
@@ -48,7 +47,7 @@ func Create(fsys files.FS, dir string, s Scenario, o CreateOptions) error {
 	return nil
 }
 
-// WriteNew writes a file that must not be there yet.
+// WriteNew writes a file that must not exist yet.
 func WriteNew(fsys files.FS, path string, text []byte) error {
 	return files.WriteNew(fsys, path, func(w io.Writer) error {
 		_, err := w.Write(text)
@@ -56,7 +55,7 @@ func WriteNew(fsys files.FS, path string, text []byte) error {
 	})
 }
 
-// takeable returns an error unless Create may use the folder: missing, empty or half made.
+// takeable returns an error unless Create may use the folder: missing, empty or half created.
 func takeable(fsys files.FS, dir string) error {
 	entries, err := files.Entries(fsys, dir)
 	if err != nil {
@@ -75,7 +74,7 @@ func takeable(fsys files.FS, dir string) error {
 	return nil
 }
 
-// moveAside renames a folder, and locks its files meanwhile, so that no process writes them.
+// moveAside renames a folder. It locks its files in the meantime, so no process writes them.
 func moveAside(fsys files.FS, dir string) (err error) {
 	entries, err := fsys.ReadDir(dir)
 	if err != nil {

@@ -1,7 +1,6 @@
-// Package tables keeps the outcome of every action sequence of a scenario, which is a
-// network, a dataset, a budget and the time at which devices come. A table is a tree:
-// each sequence is a path from its root, and sequences that begin alike share what
-// happened until they part.
+// Package tables keeps the outcome of every action sequence of a scenario: a network, a dataset, a budget and the times
+// of new devices. A table is a tree: each sequence is a path from its root, and sequences with a common beginning share
+// its results.
 //
 // On disk a table is a folder:
 //
@@ -12,15 +11,13 @@
 //
 // # Faults that a table survives
 //
-// Every writer has a file of its own, named after its host and a number, so writers on
-// several machines never touch each other's bytes. A file appears whole, with its first
-// line; each record is appended by one write. A kill leaves at most one torn line at the
-// end of its writer's file: readers skip it and the next writer of that file removes it.
-// Nothing else is ever changed.
+// Every writer has its own file, named after its host and a number, so writers on several machines never touch each
+// other's bytes. A file appears whole, with its first line; each record is appended by one write. A kill leaves at most
+// one torn line at the end of its writer's file: readers skip it and the next writer of that file removes it. Nothing
+// else is ever changed.
 //
-// The key of a record is a digest of everything that its outcome follows from. A run
-// that was executed twice leaves two records with one key. Where they agree, readers
-// return one of them; where they disagree, neither, and a [Fault].
+// The key of a record is a digest of everything that determines its outcome. A run that was executed twice leaves two
+// records with one key. If they agree, readers return one of them; if they disagree, neither, and a [Fault].
 //
 // # Lines
 //
@@ -31,25 +28,25 @@
 //	{"sum":"5b2f0c9d","record":{"line":2,"key":…,"sequence":[…],"left_s":[…],…}}
 //	{"sum":"02d5a3e8","end":{"line":3}}
 //
-// Each line holds its number, so that lost and doubled lines are found. The head repeats
-// the scenario: records are known to belong to it and survive the loss of scenario.json.
-// A writer that closes its file adds the end; the next writer appends below it.
+// Each line holds its number, so lost and doubled lines are detected. The head repeats the scenario, so records can be
+// matched to it and survive the loss of scenario.json. A writer that closes its file adds the end; the next writer
+// appends below it.
 //
-// The format is text: every tool reads it, and a damaged line damages no other. Lines as
-// this package writes them are parsed without a JSON parser, others with one. The CRC
-// finds every error of up to 32 consecutive bits. It does not authenticate.
+// The format is text: every tool reads it, and a damaged line damages no other. Lines as this package writes them are
+// parsed without a JSON parser, others with one. The CRC finds every error of up to 32 consecutive bits. It does not
+// authenticate.
 //
 // # Design
 //
-// A file for each writer. Workers on several machines fill one table, where locks and appends are unreliable.
-// So no two processes write to one file: a writer makes its own, or takes over one of its host's from a dead
-// process. What exists once, the scenario and the beginning of a file, is linked into place.
+// A file per writer. Workers on several machines fill one table, on file systems where locks and appends are
+// unreliable. Two processes therefore never write to one file: a writer creates its own, or takes over a file of its
+// host from a dead process. Single items, the scenario and the beginning of a file, are linked into place.
 //
-// Once, by content. A worker may die after its commit and before its report, and the work is repeated. The key
-// of a record is a digest of everything that determines it: two records with one key are equal, or a fault that
-// names both places. So writers need no agreement.
+// Once, by content. A worker may die after its commit and before its report, and the work is repeated. The key of a
+// record is a digest of everything that determines it: two records with one key are equal, or a fault that names both
+// places. Writers therefore need no agreement.
 //
-// Text, each line for itself. A line has its own checksum and number. A damaged line is skipped and reported, a
-// missing one shows by its number, and the lines around a lost line break are recovered. Lines as written here
+// Text with independent lines. A line has its own checksum and number. A damaged line is skipped and reported, a
+// missing one is detected by its number, and the lines around a lost line break are recovered. Lines as written here
 // are read without a JSON parser, in a tenth of its time: 100,000 are opened and checked in less than a second.
 package tables

@@ -11,19 +11,19 @@ type FaultKind string
 
 // The kinds of faults.
 const (
-	Damaged    FaultKind = "damaged"    // bytes are not as they were written
+	Damaged    FaultKind = "damaged"    // bytes changed after they were written
 	Torn       FaultKind = "torn"       // a file ends in half a line, which was never committed
-	Missing    FaultKind = "missing"    // something that was written is not there
-	Doubled    FaultKind = "doubled"    // a line stands twice, or a run has two keys
-	Stranger   FaultKind = "stranger"   // a record does not fit the scenario
-	Disagree   FaultKind = "disagree"   // records that must be equal are not
-	Changed    FaultKind = "changed"    // the scenario is not the one that records were written for
-	Future     FaultKind = "future"     // a later graft wrote it
-	Foreign    FaultKind = "foreign"    // a file is not one of a table's
+	Missing    FaultKind = "missing"    // written data is missing
+	Doubled    FaultKind = "doubled"    // a line occurs twice, or a run has two keys
+	Stranger   FaultKind = "stranger"   // a record does not match the scenario
+	Disagree   FaultKind = "disagree"   // records that must be equal differ
+	Changed    FaultKind = "changed"    // the scenario differs from the scenario of the records
+	Future     FaultKind = "future"     // a later version of graft wrote it
+	Foreign    FaultKind = "foreign"    // a file does not belong to a table
 	Unreadable FaultKind = "unreadable" // the system could not read it
 )
 
-// remedies says what to do about each kind.
+// remedies describe the remedy for each kind.
 var remedies = map[FaultKind]string{
 	Damaged:  "its result is not used; simulate it again, or take the file from a copy",
 	Torn:     "no result that was committed is lost; the next writer of this file takes the rest away",
@@ -40,22 +40,22 @@ var remedies = map[FaultKind]string{
 
 // Fault is a defect of the files of a table.
 type Fault struct {
-	File   string    `json:"file"`           // in the table's folder; empty is the whole of it
-	Line   int       `json:"line,omitempty"` // from 1; zero is the whole file
-	Offset int64     `json:"offset"`         // of the line, in bytes from the file's beginning
+	File   string    `json:"file"`           // name in the table's folder; empty means the whole folder
+	Line   int       `json:"line,omitempty"` // from 1; zero means the whole file
+	Offset int64     `json:"offset"`         // offset of the line, in bytes from the beginning of the file
 	Kind   FaultKind `json:"kind"`           // one word
-	Text   string    `json:"what"`           // what was found
+	Text   string    `json:"what"`           // description of the fault
 	Remedy string    `json:"remedy"`         // what to do about it
 
-	cause error // of Unreadable
+	cause error // error of the system, for Unreadable
 }
 
-// NewFault is a fault of a kind, with the remedy of the kind.
+// NewFault makes a fault of a kind, with the remedy of the kind.
 func NewFault(kind FaultKind, format string, args ...any) Fault {
 	return Fault{Kind: kind, Text: fmt.Sprintf(format, args...), Remedy: remedies[kind]}
 }
 
-// of is the fault as one of a file.
+// of returns the fault with a file.
 func (f Fault) of(file string) Fault {
 	f.File = file
 	return f
@@ -68,10 +68,10 @@ func unreadable(err error, file string) Fault {
 	return f
 }
 
-// Unwrap returns the error of the system; nil unless the fault is Unreadable.
+// Unwrap returns the system's error; nil unless the fault is Unreadable.
 func (f Fault) Unwrap() error { return f.cause }
 
-// Place is the file and the line in it, as editors understand it.
+// Place is the file and line, in the format of editors.
 func (f Fault) Place() string {
 	file := f.File
 	if !Printable(file) {
@@ -100,10 +100,10 @@ func (f Faults) Unwrap() []error {
 	return list
 }
 
-// mostListed bounds the faults that an error writes out.
+// mostListed limits the faults in an error's text.
 const mostListed = 20
 
-// Error lists the faults, each in a line.
+// Error lists the faults, one per line.
 func (f Faults) Error() string {
 	lines := []string{"1 fault"}
 	if len(f) != 1 {

@@ -8,23 +8,23 @@ import (
 	"graft/net2net"
 )
 
-// Form is a form of tables that another program wrote. The package that reads it registers it.
+// Form is a file format of another program's tables. The package that reads it registers it.
 type Form struct {
-	// Has reports whether a folder has a table of the form; it is an error if that cannot be told.
+	// Has reports whether a folder has a table of the form. It returns an error if it cannot tell.
 	Has func(fsys files.FS, folder string) (bool, error)
-	// Read reads the table of a folder, and the network without weights that its sequences begin with.
+	// Read reads the table of a folder, and the initial network of its sequences, without weights.
 	Read    func(fsys files.FS, folder string) (*Table, *model.Network, error)
-	Surgery net2net.Options // with which its networks grew
-	Profile string          // built-in profile of the device on which they trained
+	Surgery net2net.Options // surgery that grew its networks
+	Profile string          // built-in profile of the device that trained them
 }
 
 var forms []*Form
 
-// RegisterForm adds a form. It is called while packages are initialized.
+// RegisterForm adds a form. It is called during package initialization.
 func RegisterForm(f *Form) { forms = append(forms, f) }
 
-// ReadFolder reads the table of a folder of any form, and the network that its sequences begin with; named makes a
-// network of its name. The form is nil for graft's own.
+// ReadFolder reads the table of a folder in any form, and the initial network of its sequences. Named makes a network
+// from its name. The form is nil for graft's own tables.
 func ReadFolder(fsys files.FS, folder string, named func(files.FS, string) (*model.Network, error)) (*Table,
 	*model.Network, *Form, error) {
 	for _, f := range forms {

@@ -8,20 +8,20 @@ import (
 	"hash/crc32"
 )
 
-// What every line begins with: sumHead, eight digits, sumTail.
+// The beginning of every line: sumHead, eight digits, sumTail.
 const (
 	sumHead   = `{"sum":"`
 	sumTail   = `",`
 	sumDigits = 8
 	bodyAt    = len(sumHead) + sumDigits + len(sumTail)
-	// MaxLine bounds a line, so that a damaged file takes no more memory than a sound one.
+	// MaxLine limits a line, so a damaged file takes no more memory than a valid one.
 	MaxLine = 1 << 20
 )
 
 // castagnoli is the polynomial that processors have an instruction for.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// What a line is: how its body begins.
+// The kinds of lines, by the beginning of their body.
 const (
 	headKind   = `"head":`
 	recordKind = `"record":`
@@ -31,7 +31,7 @@ const (
 // headLine is the first line of a file of records.
 type headLine struct {
 	Line int    `json:"line"`
-	File string `json:"file"` // name that it was written under
+	File string `json:"file"` // original name of the file
 	scenarioFile
 }
 
@@ -41,7 +41,7 @@ type recordLine struct {
 	Record
 }
 
-// endLine says that the writer has closed the file.
+// endLine means that the writer has closed the file.
 type endLine struct {
 	Line int `json:"line"`
 }
@@ -60,8 +60,7 @@ func FormatLine(kind string, value any) ([]byte, error) {
 	return line, nil
 }
 
-// LineBody returns the part of a line after its checksum, without the end of the line;
-// false where the checksum does not hold.
+// LineBody returns the part of a line after its checksum, without the end of the line; false if the checksum is wrong.
 func LineBody(line []byte) ([]byte, bool) {
 	if len(line) < bodyAt || !bytes.HasPrefix(line, []byte(sumHead)) ||
 		string(line[bodyAt-len(sumTail):bodyAt]) != sumTail {
@@ -77,23 +76,23 @@ func LineBody(line []byte) ([]byte, bool) {
 	return at, crc32.Checksum(at, castagnoli) == want
 }
 
-// couldBeTorn recognises bytes that a kill can leave of a line: its beginning.
+// couldBeTorn reports whether a kill can leave these bytes of a line: its beginning.
 func couldBeTorn(tail []byte) bool {
 	n := min(len(tail), len(sumHead))
 	return len(tail) < MaxLine && string(tail[:n]) == sumHead[:n] &&
 		bytes.IndexFunc(tail, func(r rune) bool { return r < ' ' }) < 0
 }
 
-// piece is a part of what stands between two ends of lines: a line, as a rule.
+// piece is a part of the text between two line ends, usually a line.
 type piece struct {
 	text []byte
-	at   int    // where it begins
-	body []byte // nil where the checksum does not hold
-	junk bool   // a byte follows that belongs to no line
+	at   int    // offset
+	body []byte // nil if the checksum is wrong
+	junk bool   // followed by a byte that belongs to no line
 }
 
-// pieces divides what stands between two ends of lines. That is one line, unless
-// an end was damaged or lost: the lines around it are whole all the same.
+// pieces divides the text between two line ends. That is one line, unless an end was damaged or lost; the lines around
+// it are still recovered.
 func pieces(text []byte) []piece {
 	if b, ok := LineBody(text); ok {
 		return []piece{{text: text, body: b}}
@@ -110,7 +109,7 @@ func pieces(text []byte) []piece {
 	return found
 }
 
-// newPiece takes a line whose end may have become another byte.
+// newPiece makes a piece of a line whose end may be damaged.
 func newPiece(text []byte, at int) piece {
 	if b, ok := LineBody(text); ok {
 		return piece{text: text, at: at, body: b}

@@ -8,7 +8,7 @@ import (
 // found is a record that was read.
 type found struct {
 	*Entry
-	number int32  // under which it was met
+	number int32  // number of the record in reading order
 	path   string // its sequence
 }
 
@@ -26,7 +26,7 @@ func (f *found) beginnings(do func(actions int, r reached) bool) {
 // reached is a network, and the actions that led to it.
 type reached struct{ path, network string }
 
-// agreeing drops records whose networks differ from those of most records that begin alike.
+// agreeing drops records whose networks differ from the networks of most records with the same beginning.
 func agreeing(all []found) ([]found, Faults) {
 	votes, voters := map[reached]int{}, map[string]int{}
 	for k := range all {
@@ -51,12 +51,12 @@ func agreeing(all []found) ([]found, Faults) {
 	return all, faults
 }
 
-// merging makes one record of those of each sequence.
+// merging merges the records of each sequence into one.
 type merging struct {
 	records []Record
-	first   []*Entry       // that each was begun with
-	apart   []bool         // whether what it was made of cannot be one
-	at      map[string]int // places in records, by sequence
+	first   []*Entry       // first entry of each record
+	apart   []bool         // whether the entries of a record contradict each other
+	at      map[string]int // indices in records, by sequence
 	faults  Faults
 }
 
@@ -98,15 +98,15 @@ func (m *merging) add(f *found) {
 	}
 }
 
-// sharesCourse says whether two records differ in nothing but what a seed decides. A last step of
-// zero is unknown.
+// sharesCourse reports whether two records differ only in values that depend on the seed. A last step of zero means
+// unknown.
 func (r *Record) sharesCourse(other *Record) bool {
 	return slices.Equal(r.Left, other.Left) && slices.Equal(r.Step, other.Step) && len(r.Before) == len(other.Before) &&
 		slices.Equal(r.Networks, other.Networks) && r.Profile == other.Profile &&
 		(r.LastStep == other.LastStep || r.LastStep*other.LastStep == 0)
 }
 
-// join adds the runs of other seeds. Of curves that one of them lacks nothing is known.
+// join adds the runs of other seeds. A curve that either record lacks becomes unknown.
 func (r *Record) join(other *Record) {
 	mine, all := float64(len(r.Seeds)), float64(len(r.Seeds)+len(other.Seeds))
 	theirs := append(other.curves(), curve{values: &other.Before})
@@ -144,7 +144,7 @@ func pick[T any](list []T, order []int) []T {
 	return picked
 }
 
-// sortByChoice sorts records by their actions, alphabetically without a list of actions.
+// sortByChoice sorts records by their actions; alphabetically if there is no list of actions.
 func sortByChoice(s Scenario, records []Record) {
 	place := map[string]int{}
 	for k, a := range s.Actions {

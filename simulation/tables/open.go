@@ -10,29 +10,27 @@ import (
 	"graft/internal/files"
 )
 
-// mostWriters bounds how many processes of one name write a table at once.
+// mostWriters limits the processes of one name that write a table at once.
 const mostWriters = 10_000
 
 // Errors of writers.
 var (
-	// ErrConflict says that a table has a run with another outcome or under another key.
+	// ErrConflict means that a table has the run with another outcome or under another key.
 	ErrConflict = errors.New("the table has it otherwise")
-	// ErrUnsound says that a table's scenario is damaged, or not that of its records.
+	// ErrUnsound means that a table's scenario is damaged, or does not match its records.
 	ErrUnsound = errors.New("the table is not sound")
 
 	errWriterClosed = errors.New("the writer is closed")
 )
 
-// WriterOptions say how records are written. The zero value is ready to use.
+// WriterOptions configure the writing of records. The zero value is ready to use.
 type WriterOptions struct {
-	// Name is the name of the writer's file, before a number: up to 100 small
-	// letters, digits and _ . - after a letter or digit. Processes on one machine may
-	// share it, and on several where the file system's locks reach all of them.
-	// Empty is the name of the host.
+	// Name is the name of the writer's file, before a number: up to 100 lower-case letters, digits and _ . - after a
+	// letter or digit. Processes on one machine may share it; processes on several machines may share it if the file
+	// system's locks reach all of them. Empty means the name of the host.
 	Name string
-	// Lazy leaves records to the operating system until Sync or Close: a kill loses
-	// none of them, a power failure does. False brings each to stable storage before
-	// Append returns.
+	// Lazy leaves records to the operating system until Sync or Close: a kill loses none of them, a power failure does.
+	// False writes each record to stable storage before Append returns.
 	Lazy bool
 }
 
@@ -53,7 +51,7 @@ func (o *WriterOptions) EnsureDefaults() {
 	o.Name = o.Name[:min(len(o.Name), 100)]
 }
 
-// Validate finds a name that no file can have.
+// Validate rejects a name that no file can have.
 func (o WriterOptions) Validate() error {
 	if !segmentPattern.MatchString(o.Name + "-1") {
 		return fmt.Errorf("%q is no name of a writer: use up to 100 small letters, digits and _ . "+
@@ -62,12 +60,11 @@ func (o WriterOptions) Validate() error {
 	return nil
 }
 
-// Open opens a table in order to add records. Several processes may do so at once, also
-// on several machines. The writer gets a new file, or goes on with one of its name that
-// no living process has, and takes a torn line off that one.
+// Open opens a table to add records. Several processes may do so at once, even on several machines. The writer gets a
+// new file, or continues a file of its name that no live process holds, after removing a torn line.
 //
-// A folder without a table is an error that wraps ErrNoTable; one whose scenario is
-// damaged or is not that of its records wraps ErrUnsound. Damaged records are no error.
+// A folder without a table is an error that wraps ErrNoTable; a damaged scenario, or one that does not match its
+// records, is an error that wraps ErrUnsound. Damaged records are not an error.
 func Open(fsys files.FS, dir string, o WriterOptions) (*Writer, error) {
 	o.EnsureDefaults()
 	w := &Writer{fsys: fsys, dir: filepath.Clean(dir), lazy: o.Lazy}
@@ -124,8 +121,8 @@ func (w *Writer) checkScenario() error {
 	return nil
 }
 
-// peek reads the first line of a file of records. It says whether a writer can go on
-// with the file, which it cannot where that line is damaged.
+// peek reads the first line of a file of records. It reports whether a writer can continue the file, which requires an
+// undamaged first line.
 func (w *Writer) peek(name string) (bool, error) {
 	var unsound error
 	s := w.segment(name)
@@ -142,13 +139,13 @@ func (w *Writer) peek(name string) (bool, error) {
 	return s.ours, errors.Join(err, unsound)
 }
 
-// segment is a file of the table to be read without reporting faults.
+// segment returns a file of the table, to be read without reporting faults.
 func (w *Writer) segment(name string) *segment {
 	return &segment{name: name, parser: &parser{}, scenario: w.scenario, digest: w.scenario.Digest(),
 		visit: func(*Entry, *Fault) bool { return true }}
 }
 
-// take locks the first file of a name that no other process has.
+// take locks the first file of a name that no other process holds.
 func (w *Writer) take(name string) error {
 	for n := 1; n <= mostWriters; n++ {
 		base := fmt.Sprintf("%s-%d", name, n)
@@ -171,7 +168,7 @@ func (w *Writer) take(name string) error {
 	return fmt.Errorf("%d writers called %s are at work: give this one another name", mostWriters, name)
 }
 
-// makeOrPeek makes a file of records where there is none.
+// makeOrPeek makes a missing file of records.
 func (w *Writer) makeOrPeek(name string) (bool, error) {
 	w.sweep(name)
 	_, err := w.fsys.Stat(filepath.Join(w.dir, name))
@@ -184,7 +181,7 @@ func (w *Writer) makeOrPeek(name string) (bool, error) {
 	return w.peek(name)
 }
 
-// sweep deletes the leftovers of an unfinished file; one that stays does no harm.
+// sweep deletes the leftovers of an unfinished file; a failed deletion is harmless.
 func (w *Writer) sweep(name string) {
 	entries, err := w.fsys.ReadDir(w.dir)
 	if err != nil {
@@ -207,7 +204,7 @@ func (w *Writer) begin(name string) error {
 	return WriteNew(w.fsys, filepath.Join(w.dir, name), line)
 }
 
-// learn reads which records the table has.
+// learn reads the records of the table.
 func (w *Writer) learn() error {
 	var unreadable Faults
 	r := newReading(w.fsys, w.dir, func(_ *Entry, _ int32, f *Fault) {

@@ -7,12 +7,11 @@ import (
 	"strings"
 )
 
-// parser reads records as recordLine writes them: without a JSON parser, which
-// would take ten times as long.
+// parser reads records as recordLine writes them, without a JSON parser, which would take ten times as long.
 type parser struct {
 	rest  []byte
-	wrong bool       // it is not what was expected; nothing after it counts
-	last  recordLine // the one before, with which much is in common
+	wrong bool       // unexpected input; nothing after it counts
+	last  recordLine // the previous record, which has much in common
 
 	texts  slab[string]
 	floats slab[float64]
@@ -54,7 +53,7 @@ func (p *parser) parseRecord(body []byte) (recordLine, error) {
 	return *line.Record, nil
 }
 
-// record follows the order of the fields of recordLine and Record.
+// record parses the fields in the order of recordLine and Record.
 func (p *parser) record() recordLine {
 	var r recordLine
 	p.expect(`"record":{"line":`)
@@ -99,7 +98,7 @@ func (p *parser) record() recordLine {
 	return r
 }
 
-// next passes over a text if it comes next.
+// next skips a text if it comes next.
 func (p *parser) next(text string) bool {
 	if len(p.rest) < len(text) || string(p.rest[:len(text)]) != text {
 		return false
@@ -114,7 +113,7 @@ func (p *parser) expect(text string) {
 	}
 }
 
-// list reads items in brackets. No record has an empty one; it is left to JSON.
+// list reads items in brackets. No record has an empty list, so that case is left to JSON.
 func list[T any](p *parser, s *slab[T], item func() T) []T {
 	p.expect("[")
 	for more := !p.wrong && !p.next("]"); more; more = !p.wrong && p.next(",") {
@@ -128,7 +127,7 @@ func list[T any](p *parser, s *slab[T], item func() T) []T {
 	return s.cut()
 }
 
-// textsLike reads a list of texts of which many are as in another list.
+// textsLike reads a list of texts that mostly equal the texts of another list.
 func (p *parser) textsLike(last []string) []string {
 	n := -1
 	return list(p, &p.texts, func() string {
@@ -139,7 +138,7 @@ func (p *parser) textsLike(last []string) []string {
 	})
 }
 
-// textLike reads a text that may be the same as another, which is kept once then.
+// textLike reads a text; if it equals another one, both share storage.
 func (p *parser) textLike(last string) string {
 	if text := p.quoted(); string(text) != last {
 		return string(text)
@@ -164,7 +163,7 @@ func (p *parser) quoted() []byte {
 	return nil
 }
 
-// number cuts off a number as JSON has it, and says whether it is a whole one.
+// number cuts off a JSON number, and reports whether it is a whole number.
 func (p *parser) number() (text []byte, whole bool) {
 	at := 0
 	digits := func() int {

@@ -6,17 +6,16 @@ import (
 	"time"
 )
 
-// None is the action that leaves the network as it is.
+// None is the action that keeps the network unchanged.
 const None = "none"
 
-// Sequence writes a sequence as CSV tables do: its actions with a blank between.
+// Sequence formats a sequence as in CSV tables: its actions, separated by blanks.
 func Sequence(actions []string) string { return strings.Join(actions, " ") }
 
 // Seconds converts seconds of a table to a duration.
 func Seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// Choices returns the actions that follow a prefix: those of the scenario or, where they
-// depend on the network, those of the records.
+// Choices returns the actions that follow a prefix: the scenario's or, if they depend on the network, the records'.
 func (t *Table) Choices(prefix []string) []string {
 	if len(t.Actions) > 0 {
 		return t.Actions
@@ -31,9 +30,8 @@ func (t *Table) Choices(prefix []string) []string {
 	return found
 }
 
-// LeftAfter returns the time left after a prefix, in seconds. Sequences that begin with
-// the prefix were separate runs and differ in it; as in the original the time is that of
-// the sequence that continues with the first action each time.
+// LeftAfter returns the time left after a prefix, in seconds. Sequences with this prefix were separate runs with
+// different times; as in the original, it is the time of the sequence that continues with the first action each time.
 func (t *Table) LeftAfter(prefix []string) float64 {
 	sequence := slices.Clone(prefix)
 	for len(sequence) < t.Decisions {
@@ -42,7 +40,7 @@ func (t *Table) LeftAfter(prefix []string) float64 {
 	return t.Find(sequence...).Left[len(prefix)]
 }
 
-// Repeated returns the record of one action at every decision; nil without one.
+// Repeated returns the record with one action at every decision; nil if there is none.
 func (t *Table) Repeated(action string) *Record {
 	return t.Find(slices.Repeat([]string{action}, t.Decisions)...)
 }

@@ -11,40 +11,40 @@ import (
 	"graft/internal/files"
 )
 
-// Entry is a record as it stands in a table's folder.
+// Entry is a record in a table's folder.
 type Entry struct {
 	Record
-	Key    string // digest of what the outcome follows from: Cause.Key
-	File   string // in the folder
+	Key    string // digest of everything that determines the outcome: Cause.Key
+	File   string // name in the folder
 	Line   int    // from 1
-	Offset int64  // of the line, in bytes from the file's beginning
+	Offset int64  // offset of the line, in bytes from the beginning of the file
 }
 
 // segment is a file of records that is read line by line.
 type segment struct {
 	name     string
 	parser   *parser
-	scenario Scenario                      // what records must fit
-	digest   string                        // of the scenario
-	visit    func(e *Entry, f *Fault) bool // gets what is found; false ends the reading
+	scenario Scenario                      // scenario that records must match
+	digest   string                        // digest of the scenario
+	visit    func(e *Entry, f *Fault) bool // receives records and faults; false ends the reading
 
-	head    scenarioFile // as the first line has it; zero where it cannot be read
-	ours    bool         // the head is of this scenario and format
-	line    int          // that is read, from 1
-	at      int64        // where it begins
-	next    int          // number that the next line should have
+	head    scenarioFile // content of the first line; zero if it is unreadable
+	ours    bool         // the head has this scenario and format
+	line    int          // current line, from 1
+	at      int64        // its offset
+	next    int          // expected number of the next line
 	lost    int          // damaged lines since the last whole one
-	records int          // whole ones that fit
+	records int          // valid records
 	closed  bool         // the last line is the writer's end
-	size    int64        // bytes that were read
-	keep    int64        // of them, those that stay where a writer goes on
-	unended bool         // what stays lacks an end
+	size    int64        // bytes read
+	keep    int64        // bytes that a continuing writer keeps
+	unended bool         // the kept part lacks a line end
 }
 
 // errEnough ends a reading early.
 var errEnough = errors.New("enough was read")
 
-// read goes through so many lines of a file of records; zero is all.
+// read reads a number of lines of a file of records; zero means all.
 func (s *segment) read(fsys files.FS, dir string, lines int) error {
 	file, err := fsys.Open(filepath.Join(dir, s.name))
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *segment) found(f Fault, at int64) error {
 	return nil
 }
 
-// takeLine takes what stands between two ends of lines; the last may lack its end.
+// takeLine processes the text between two line ends; the last may lack its end.
 func (s *segment) takeLine(l textLine) error {
 	s.line, s.at, s.size = s.line+1, l.at, l.at+l.size
 	if len(l.text) == 0 {
@@ -100,13 +100,13 @@ func (s *segment) takeLine(l textLine) error {
 	return nil
 }
 
-// settle says how much of the file stays when a writer goes on with it: all but a
-// torn line. What is damaged stays, and is given an end of its own.
+// settle determines how much of the file a continuing writer keeps: everything except a torn line. Damaged text is
+// kept, and gets a line end of its own.
 func (s *segment) settle(part piece, last bool, l textLine) {
 	switch {
 	case last && (l.ended || l.cut()):
 		s.keep, s.unended = l.at+l.size, !l.ended
-	case last && part.body == nil && couldBeTorn(part.text): // it goes
+	case last && part.body == nil && couldBeTorn(part.text): // it is removed
 	default:
 		s.keep, s.unended = s.at+int64(len(part.text)), true
 	}
@@ -137,7 +137,7 @@ func (s *segment) takeDamaged(part piece, unended bool) error {
 	return s.fault(Damaged, "the line's checksum does not hold")
 }
 
-// takeBody takes a line whose checksum holds.
+// takeBody processes a line with a valid checksum.
 func (s *segment) takeBody(text []byte) error {
 	kind, rest, err := kindOf(text)
 	if err != nil {
@@ -153,7 +153,7 @@ func (s *segment) takeBody(text []byte) error {
 	return s.takeRecord(text)
 }
 
-// kindOf cuts a body into its first key and the value.
+// kindOf splits a body into its first key and the value.
 func kindOf(text []byte) (kind string, value []byte, err error) {
 	for _, kind := range []string{recordKind, headKind, endKind} {
 		if value, ok := bytes.CutPrefix(text, []byte(kind)); ok && len(value) > 0 {
@@ -176,7 +176,7 @@ func (s *segment) number(n int) (first bool, err error) {
 	return true, err
 }
 
-// counted is a number with the word that goes with it.
+// counted formats a number with its singular or plural noun.
 func counted(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

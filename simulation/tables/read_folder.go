@@ -22,20 +22,20 @@ var segmentPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,99}-[1-9][0-9]{0
 
 // Errors about a folder as a whole.
 var (
-	// ErrNoTable says that a folder is not that of a table.
+	// ErrNoTable means that a folder is not a table's folder.
 	ErrNoTable = errors.New("it is no table's folder")
-	// ErrExists says that there is something where a table was to be created.
+	// ErrExists means that the place for a new table is not empty.
 	ErrExists = errors.New("it exists")
 )
 
-// reading goes through a table's folder.
+// reading is the state of reading a table's folder.
 type reading struct {
 	fsys  files.FS
 	dir   string
-	visit func(e *Entry, number int32, f *Fault) // gets what is found
+	visit func(e *Entry, number int32, f *Fault) // receives records and faults
 
 	scenario Scenario
-	digest   string // of the scenario; empty where it is not known, or not yet
+	digest   string // digest of the scenario; empty if unknown
 	parser   parser
 	seen     *seenRecords
 	files    []FileInfo
@@ -43,16 +43,16 @@ type reading struct {
 
 // FileInfo is a file of records.
 type FileInfo struct {
-	Name    string `json:"name"`    // in the folder
-	Records int    `json:"records"` // that fit the scenario
-	Closed  bool   `json:"closed"`  // false while its writer is at work, and after a kill
+	Name    string `json:"name"`    // name in the folder
+	Records int    `json:"records"` // records that match the scenario
+	Closed  bool   `json:"closed"`  // false while its writer runs, and after a kill
 }
 
 func newReading(fsys files.FS, dir string, visit func(e *Entry, number int32, f *Fault)) *reading {
 	return &reading{fsys: fsys, dir: filepath.Clean(dir), visit: visit, seen: newSeenRecords()}
 }
 
-// all reads the folder. Only a folder without a table is an error; the rest are faults.
+// all reads the folder. Only a folder without a table is an error; everything else is a fault.
 func (r *reading) all() error {
 	entries, err := r.fsys.ReadDir(r.dir)
 	if err != nil {
@@ -77,7 +77,7 @@ func (r *reading) all() error {
 	return nil
 }
 
-// sortOut finds the files of records, and faults in what else there is.
+// sortOut finds the files of records, and the faults of all other files.
 func sortOut(entries []fs.DirEntry) (segments []string, strange []Fault) {
 	for _, entry := range entries {
 		name := entry.Name()
@@ -101,7 +101,7 @@ func sortOut(entries []fs.DirEntry) (segments []string, strange []Fault) {
 	return segments, strange
 }
 
-// isLeftover knows what files.WriteAtomic and network file systems leave behind.
+// isLeftover reports whether files.WriteAtomic or a network file system left this file behind.
 func isLeftover(name string) bool {
 	return files.IsLeftover(name) || strings.HasPrefix(name, ".nfs")
 }
@@ -136,13 +136,13 @@ func (r *reading) learn(segments []string) {
 	r.fault(f)
 }
 
-// heads are the different scenarios in the heads of files of records.
+// heads returns the different scenarios in the heads of files of records.
 func (r *reading) heads(segments []string) []scenarioFile {
 	var found []scenarioFile
 	digests := map[string]bool{}
 	for _, name := range segments {
 		s := segment{name: name, parser: &r.parser, visit: func(*Entry, *Fault) bool { return true }}
-		_ = s.read(r.fsys, r.dir, 1) // what is wrong with it is said later
+		_ = s.read(r.fsys, r.dir, 1) // its faults are reported later
 		if s.head.check() == nil && !digests[s.head.SHA256] {
 			digests[s.head.SHA256] = true
 			found = append(found, s.head)
@@ -168,7 +168,7 @@ func (r *reading) file(name string) {
 	r.files = append(r.files, FileInfo{Name: name, Records: s.records, Closed: s.closed})
 }
 
-// entry hands a record over that was not met before.
+// entry passes on a record that is new.
 func (r *reading) entry(e *Entry) {
 	known, fault := r.seen.meet(e)
 	switch {

@@ -11,19 +11,19 @@ const readBuffer = 1 << 16
 
 // textLine is a line of a file; the last may lack its end.
 type textLine struct {
-	at    int64  // where it begins, in bytes
-	size  int64  // in the file, with its end
+	at    int64  // offset in bytes
+	size  int64  // size in the file, with its end
 	text  []byte // without its end; at most MaxLine bytes
-	ended bool   // false for what follows the last end
+	ended bool   // false for the text after the last end
 }
 
-// cut says whether the text is only the beginning of the line.
+// cut reports whether the text is only the beginning of the line.
 func (l textLine) cut() bool { return l.size > int64(len(l.text))+1 }
 
-// eachLine calls do for each line, whose text is valid during the call only.
+// eachLine calls do for each line. The text is valid only during the call.
 func eachLine(r io.Reader, do func(textLine) error) error {
 	in := bufio.NewReaderSize(r, readBuffer)
-	var long []byte // what the line has before the buffer
+	var long []byte // part of the line before the buffer
 	var l textLine
 	for {
 		part, err := in.ReadSlice('\n')

@@ -21,11 +21,11 @@ import (
 
 const (
 	scenarioName = "scenario.json"
-	// tableFormat is raised when an older graft could no longer read a table.
+	// tableFormat is incremented when an older graft could no longer read a table.
 	tableFormat = 1
 	// largestScenario is in bytes.
 	largestScenario = 1 << 20
-	// The most that a scenario may ask for: more is a slip of the hand.
+	// Upper limits of a scenario, beyond which a value is a typing error.
 	mostDecisions = 100
 	mostActions   = 1000
 )
@@ -33,11 +33,11 @@ const (
 // scenarioFile is scenario.json, and a part of the head of each file of records.
 type scenarioFile struct {
 	Format   int      `json:"format"`
-	SHA256   string   `json:"sha256"` // of the scenario as compact JSON, in hexadecimal
+	SHA256   string   `json:"sha256"` // digest of the scenario as compact JSON, in hexadecimal
 	Scenario Scenario `json:"scenario"`
 }
 
-// Validate lists all that is wrong with a scenario.
+// Validate returns every fault of a scenario.
 func (s Scenario) Validate() error {
 	var faults validate.Faults
 	faults.When(!(s.Budget > 0) || math.IsInf(s.Budget, 0), "a budget of %v s; it must be above 0", s.Budget)
@@ -58,7 +58,7 @@ func (s Scenario) Validate() error {
 	return nil
 }
 
-// Printable says whether a text can be kept as JSON and shown to people as it is.
+// Printable reports whether a text can be stored as JSON and shown to people unchanged.
 func Printable(text string) bool {
 	if strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) < 0 {
 		return true
@@ -66,7 +66,7 @@ func Printable(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
-// isAction says whether a text can be an action in a sequence, which commas divide.
+// isAction reports whether a text can be an action in a sequence, whose separator is a comma.
 func isAction(text string) bool {
 	return text != "" && Printable(text) && !strings.Contains(text, ",")
 }
@@ -74,7 +74,7 @@ func isAction(text string) bool {
 // Digest is the SHA-256 of the scenario, in hexadecimal, which identifies its tables.
 func (s Scenario) Digest() string {
 	text, err := json.Marshal(s)
-	if err != nil { // a number that is none; such a scenario is in no table
+	if err != nil { // a number is NaN or infinite; no table has such a scenario
 		text = fmt.Appendf(nil, "%+v", s)
 	}
 	sum := sha256.Sum256(text)
@@ -114,7 +114,7 @@ func parseScenario(text []byte) (Scenario, error) {
 	return f.Scenario, f.check()
 }
 
-// check holds a scenario against its digest and its rules.
+// check checks a scenario against its digest and its rules.
 func (f scenarioFile) check() error {
 	switch {
 	case f.Format < 1:

@@ -7,7 +7,7 @@ import (
 	"math"
 )
 
-// mark is a digest that is compared and not shown.
+// mark is a digest for comparisons.
 type mark [16]byte
 
 func markOf(text []byte) mark {
@@ -15,12 +15,12 @@ func markOf(text []byte) mark {
 	return mark(sum[:16])
 }
 
-// outcome is a digest of a record's results of some seeds, without versions.
+// outcome is a digest of a record's results for some seeds, without versions.
 func (r *Record) outcome(accuracy []float64, seeds []int64) mark {
 	b := r.appendRun(make([]byte, 0, 512), seeds)
 	for _, list := range [][]float64{r.Left, accuracy} {
 		for _, f := range list {
-			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(f+0)) // both zeros are one
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(f+0)) // both zeros are equal
 		}
 	}
 	return markOf(appendTexts(appendTexts(b, r.Networks), []string{r.Profile}))
@@ -43,22 +43,22 @@ func appendTexts(b []byte, texts []string) []byte {
 	return b
 }
 
-// seenRecords indexes the records that were read by what no two of them may share. It
-// holds no pointers but file names, so that it stays cheap for many records.
+// seenRecords indexes records by the values that must be unique. It holds no pointers except file names, so it stays
+// cheap for many records.
 type seenRecords struct {
 	records []seenRecord
 	runs    []seenRun
-	byKey   map[[sha256.Size]byte]int32 // places in records
-	byRun   map[mark]int32              // places in runs, by sequence and seed
+	byKey   map[[sha256.Size]byte]int32 // indices in records
+	byRun   map[mark]int32              // indices in runs, by sequence and seed
 	files   []string
 }
 
-// seenRecord is a record that was met.
+// seenRecord is a record that was read.
 type seenRecord struct {
 	outcome mark
-	file    int32 // place in files
+	file    int32 // index in files
 	line    int32
-	refuted bool // another record says otherwise
+	refuted bool // another record contradicts it
 }
 
 // seenRun holds the outcome of one seed of a record.
@@ -71,14 +71,14 @@ func newSeenRecords() *seenRecords {
 	return &seenRecords{byKey: map[[sha256.Size]byte]int32{}, byRun: map[mark]int32{}}
 }
 
-// place returns where a record was read.
+// place returns the file and line of a record.
 func (s *seenRecords) place(record int32) (file string, line int32) {
 	r := s.records[record]
 	return s.files[r.file], r.line
 }
 
-// meet compares a record with those before it, and reports whether it is known already. A
-// fault describes a conflict of two records; the first of the two is then refuted.
+// meet compares a record with all earlier ones, and reports whether it is already known. A fault describes a conflict
+// of two records; the first of the two is then refuted.
 func (s *seenRecords) meet(e *Entry) (known bool, fault *Fault) {
 	if k, ok := s.byKey[e.key()]; ok {
 		if s.records[k].outcome == e.outcome(e.Accuracy, e.Seeds) {
@@ -97,7 +97,7 @@ func (s *seenRecords) meet(e *Entry) (known bool, fault *Fault) {
 	return false, nil
 }
 
-// twice is the fault of a run that has two keys.
+// twice returns the fault of a run with two keys.
 func (s *seenRecords) twice(e *Entry, before seenRun, now mark, seed int64) *Fault {
 	file, line := s.place(before.record)
 	if before.outcome == now {
@@ -109,7 +109,7 @@ func (s *seenRecords) twice(e *Entry, before seenRun, now mark, seed int64) *Fau
 		Tuple(e.Sequence), seed, file, line)
 }
 
-// add remembers a record that is not known, and says under which number.
+// add stores a new record, and returns its number.
 func (s *seenRecords) add(e *Entry) int32 {
 	if n := len(s.files); n == 0 || s.files[n-1] != e.File {
 		s.files = append(s.files, e.File)
@@ -130,11 +130,11 @@ func (s *seenRecords) add(e *Entry) int32 {
 }
 
 func (e *Entry) key() (key [sha256.Size]byte) {
-	_, _ = hex.Decode(key[:], []byte(e.Key)) // which checkKey has looked at
+	_, _ = hex.Decode(key[:], []byte(e.Key)) // checkKey has validated it
 	return key
 }
 
-// run tells the run of the k-th seed apart.
+// run is the identity of the run of the k-th seed.
 func (e *Entry) run(k int) mark {
 	return markOf(e.appendRun(make([]byte, 0, 256), e.Seeds[k:k+1]))
 }

@@ -14,32 +14,32 @@ import (
 	"graft/net2net"
 )
 
-// Scenario describes what the sequences of a table have in common.
+// Scenario describes the common properties of a table's sequences.
 type Scenario struct {
-	Name      string  `json:"name"`      // of the table
-	Network   string  `json:"network"`   // its name in the zoo, or the path of its file
-	Dataset   string  `json:"dataset"`   // that sequences train on
-	Budget    float64 `json:"budget_s"`  // seconds in all
-	Start     float64 `json:"start_s"`   // where in the budget the sequences begin
-	Decisions int     `json:"decisions"` // in each sequence
-	// that every decision chooses from, in order; empty where they depend on the network
+	Name      string  `json:"name"`      // name of the table
+	Network   string  `json:"network"`   // name of the network in the zoo, or the path of its file
+	Dataset   string  `json:"dataset"`   // training dataset of the sequences
+	Budget    float64 `json:"budget_s"`  // total seconds
+	Start     float64 `json:"start_s"`   // start of the sequences in the budget, in seconds
+	Decisions int     `json:"decisions"` // decisions per sequence
+	// choices at every decision, in order; empty if they depend on the network
 	Actions []string `json:"actions,omitempty"`
-	// how many there are, where actions depend on the network; zero is not known
+	// number of sequences, if actions depend on the network; zero means unknown
 	Expected int     `json:"sequences,omitempty"`
-	Origin   *Origin `json:"origin,omitempty"` // what the networks follow from; nil where it is not known
+	Origin   *Origin `json:"origin,omitempty"` // origin of the networks; nil means unknown
 }
 
-// Origin determines the networks of a scenario, but for their weights.
+// Origin determines the networks of a scenario, except their weights.
 type Origin struct {
-	// of the network that sequences begin with, as model.FromForm reads it
+	// form of the initial network of the sequences, as model.FromForm reads it
 	Form   json.RawMessage `json:"form"`
-	Deepen net2net.Form    `json:"deepen,omitempty"` // how deepening kept the function; empty is as net2net chooses
-	Compat net2net.Compat  `json:"compat,omitempty"` // in whose way actions were done; empty is graft's own
-	Batch  int             `json:"batch,omitempty"`  // images in a step; zero is not known
-	Data   string          `json:"data,omitempty"`   // digest of the dataset; empty is not known
+	Deepen net2net.Form    `json:"deepen,omitempty"` // how deepening kept the function; empty means net2net's choice
+	Compat net2net.Compat  `json:"compat,omitempty"` // compatibility of the actions; empty means graft's own
+	Batch  int             `json:"batch,omitempty"`  // images per step; zero means unknown
+	Data   string          `json:"data,omitempty"`   // digest of the dataset; empty means unknown
 }
 
-// Network builds the network that sequences begin with, without weights.
+// Network builds the initial network of the sequences, without weights.
 func (o *Origin) Network() (*model.Network, error) {
 	var form map[string]any
 	if err := json.Unmarshal(o.Form, &form); err != nil {
@@ -48,45 +48,44 @@ func (o *Origin) Network() (*model.Network, error) {
 	return model.FromForm(form)
 }
 
-// Surgery returns how actions were done.
+// Surgery returns the options of the actions.
 func (o *Origin) Surgery() net2net.Options { return net2net.Options{Form: o.Deepen, Compat: o.Compat} }
 
 // Record is the outcome of one sequence.
 type Record struct {
-	Sequence []string  `json:"sequence"`         // of actions, as net2net writes them
-	Left     []float64 `json:"left_s"`           // seconds of the budget that were left at each decision
-	Accuracy []float64 `json:"accuracy"`         // in the end, between 0 and 1, one for each seed
-	Seeds    []int64   `json:"seeds"`            // of the runs, in the order of Accuracy
-	Step     []float64 `json:"step_s,omitempty"` // seconds that a step of training took at each decision
-	// accuracy at each decision, as last evaluated, the mean over the seeds
+	Sequence []string  `json:"sequence"`         // actions, as formatted by net2net
+	Left     []float64 `json:"left_s"`           // remaining budget at each decision, in seconds
+	Accuracy []float64 `json:"accuracy"`         // final accuracies between 0 and 1, one per seed
+	Seeds    []int64   `json:"seeds"`            // seeds of the runs, in the order of Accuracy
+	Step     []float64 `json:"step_s,omitempty"` // seconds of a training step at each decision
+	// last accuracy at each decision, averaged over the seeds
 	Before []float64 `json:"before,omitempty"`
-	// At each decision, of the last whole epoch before it, the means over the seeds, as in
-	// decider.Curve; empty is unknown.
-	Loss []float64 `json:"loss,omitempty"` // of training, in nats
-	Fall []float64 `json:"fall,omitempty"` // of its logarithm since the epoch before
-	Gap  []float64 `json:"gap,omitempty"`  // accuracy of training less that of validation
-	// After is the accuracy at the first evaluation after each decision, the mean over the
-	// seeds; empty is unknown.
+	// Values at each decision, of the last whole epoch before it, averaged over the seeds, as in decider.Curve; empty
+	// means unknown.
+	Loss []float64 `json:"loss,omitempty"` // training loss, in nats
+	Fall []float64 `json:"fall,omitempty"` // decrease of its logarithm since the previous epoch
+	Gap  []float64 `json:"gap,omitempty"`  // training accuracy minus validation accuracy
+	// After is the accuracy at the first evaluation after each decision, averaged over the seeds. Empty means unknown.
 	After    []float64 `json:"after,omitempty"`
-	LastStep float64   `json:"last_step_s,omitempty"` // seconds of a step with the last network; zero is unknown
-	Networks []string  `json:"networks,omitempty"`    // fingerprints: at each decision, and in the end
-	Profile  string    `json:"profile,omitempty"`     // of the device whose time was counted
+	LastStep float64   `json:"last_step_s,omitempty"` // seconds of a step with the last network; zero means unknown
+	Networks []string  `json:"networks,omitempty"`    // fingerprints: at each decision, and at the end
+	Profile  string    `json:"profile,omitempty"`     // profile of the device whose time was counted
 	Graft    string    `json:"graft,omitempty"`       // version that ran it
 	LibTorch string    `json:"libtorch,omitempty"`    // version that ran it
 }
 
-// curve is a list of a record, with a value for each decision that depends on the seed.
+// curve is a list of a record with a value per decision that depends on the seed.
 type curve struct {
 	name   string
 	values *[]float64
 }
 
-// curves returns the curves that a record may lack, in the order in which they are written.
+// curves returns the optional curves of a record, in the order of writing.
 func (r *Record) curves() []curve {
 	return []curve{{"loss", &r.Loss}, {"fall", &r.Fall}, {"gap", &r.Gap}, {"after", &r.After}}
 }
 
-// Mean returns the mean accuracy over the seeds; NaN where there is none.
+// Mean returns the mean accuracy over the seeds; NaN if there are none.
 func (r *Record) Mean() float64 {
 	if len(r.Accuracy) == 0 {
 		return math.NaN()
@@ -98,16 +97,16 @@ func (r *Record) Mean() float64 {
 	return sum / float64(len(r.Accuracy))
 }
 
-// Table holds the outcomes of a scenario's sequences, in the order of their choices. It
-// is made by New and has no useful zero value.
+// Table holds the outcomes of a scenario's sequences, in the order of their choices. New makes it; the zero value is
+// not usable.
 type Table struct {
 	Scenario
 	Records []Record
-	index   map[string]int // place of a sequence in Records
+	index   map[string]int // index of a sequence in Records
 }
 
-// New checks that the records form one tree: each sequence once, all of one length, with
-// a time for every decision and an accuracy for every seed.
+// New checks that the records form one tree: each sequence once, all of the same length, with a time for every decision
+// and an accuracy for every seed.
 func New(s Scenario, records []Record) (*Table, error) {
 	t := &Table{Scenario: s, Records: records, index: make(map[string]int, len(records))}
 	var faults validate.Faults
@@ -128,7 +127,7 @@ func New(s Scenario, records []Record) (*Table, error) {
 	return t, nil
 }
 
-// Tuple writes a sequence as "(a, b)", for keys and for people.
+// Tuple formats a sequence as "(a, b)", for keys and for people.
 func Tuple(sequence []string) string { return "(" + strings.Join(sequence, ", ") + ")" }
 
 // fits returns the first fault of a record.
@@ -198,7 +197,7 @@ func (s Scenario) admits(key string, r *Record) error {
 	return checkKey(key)
 }
 
-// Find returns the record of a sequence; nil where the table has none.
+// Find returns the record of a sequence; nil if the table lacks it.
 func (t *Table) Find(sequence ...string) *Record {
 	if k := t.Index(sequence...); k >= 0 {
 		return &t.Records[k]
@@ -206,7 +205,7 @@ func (t *Table) Find(sequence ...string) *Record {
 	return nil
 }
 
-// Index returns the place of a sequence in Records; less than zero without one.
+// Index returns the index of a sequence in Records; negative if the table lacks it.
 func (t *Table) Index(sequence ...string) int {
 	if k, ok := t.index[Tuple(sequence)]; ok {
 		return k
@@ -214,9 +213,8 @@ func (t *Table) Index(sequence ...string) int {
 	return -1
 }
 
-// Complete is an error where sequences of the table's actions are missing; it names
-// some. Where actions depend on the network it compares the number of sequences with the
-// expected one, if that is known.
+// Complete returns an error if sequences of the table's actions are missing, and names some. If actions depend on the
+// network, it compares the number of sequences with the expected one, if known.
 func (t *Table) Complete() error {
 	some, count := t.missing()
 	if gone := t.Expected - len(t.Records); len(t.Actions) == 0 && gone > 0 {
@@ -237,7 +235,7 @@ func Quantity(n float64) string {
 	return strconv.FormatFloat(n, 'e', 2, 64)
 }
 
-// mostNamed bounds the missing sequences that are named.
+// mostNamed limits the missing sequences that are named.
 const mostNamed = 3
 
 // missing counts the missing sequences and names the first of them.
@@ -255,8 +253,7 @@ func (t *Table) missing() (some []string, count float64) {
 	return some, count
 }
 
-// Sequences returns the number of sequences of the scenario's actions; zero where the
-// actions depend on the network.
+// Sequences returns the number of sequences of the scenario's actions; zero if the actions depend on the network.
 func (s Scenario) Sequences() float64 {
 	if len(s.Actions) == 0 {
 		return 0

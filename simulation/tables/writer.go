@@ -10,19 +10,19 @@ import (
 	"graft/internal/files"
 )
 
-// Writer adds records to a table, in a file of its own. It is made by Open and has no
-// useful zero value. Its methods may be called by several goroutines.
+// Writer adds records to a table, in its own file. Open makes it; the zero value is not usable. Its methods are safe
+// for concurrent use.
 type Writer struct {
 	fsys     files.FS
 	dir      string
 	lazy     bool
 	scenario Scenario
-	name     string // of its file
+	name     string // name of its file
 	lock     io.Closer
 
 	mu     sync.Mutex
 	file   files.File // nil at first and after a failure
-	failed bool       // what was written last may not be on the disk, or only half of it
+	failed bool       // the last write may be missing on the disk, or be there only in part
 	line   int        // number of the next line
 	ended  bool       // the last line is the writer's end
 	seen   *seenRecords
@@ -54,8 +54,7 @@ func (w *Writer) ready() error {
 	return nil
 }
 
-// heal takes a torn line away. After a failure the whole file is written anew, since
-// it is unknown what of it is on the disk.
+// heal removes a torn line. After a failure it rewrites the whole file, since its content on the disk is unknown.
 func (w *Writer) heal(s *segment) error {
 	if s.keep == s.size && !s.unended && !w.failed {
 		return nil
@@ -74,12 +73,11 @@ func (w *Writer) heal(s *segment) error {
 	})
 }
 
-// Append commits a record under the key of its cause. One that the table has already
-// is no error and changes nothing; where it has another outcome of the same cause, or
-// the same run under another key, the error wraps ErrConflict.
+// Append commits a record under the key of its cause. A record that the table already has is not an error and changes
+// nothing. If the table has another outcome of the same cause, or the same run under another key, the error wraps
+// ErrConflict.
 //
-// After another error the record is not committed, or not sure to be. Nothing that was
-// committed before is lost, and Append can be called again.
+// After any other error the record may not be committed. Earlier commits are safe, and Append can be called again.
 func (w *Writer) Append(key string, r Record) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -129,7 +127,7 @@ func (w *Writer) write(line []byte) error {
 	return nil
 }
 
-// fail gives the file up until it is sound again.
+// fail closes the file until it is repaired.
 func (w *Writer) fail(err error) error {
 	err = errors.Join(err, w.file.Close())
 	w.file, w.failed = nil, true
@@ -146,9 +144,8 @@ func (w *Writer) sync() error {
 	return nil
 }
 
-// Close ends the file, brings all records to stable storage and lets another writer go
-// on with the file. It does the latter also when it returns an error. Later calls do
-// nothing.
+// Close ends the file, writes all records to stable storage and lets another writer continue the file. It does the last
+// even if it returns an error. Later calls do nothing.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -169,7 +166,7 @@ func (w *Writer) Close() error {
 	return nil
 }
 
-// end writes the line that says that the writer is done.
+// end writes the line that marks the end of the writer's work.
 func (w *Writer) end() error {
 	err := w.ready()
 	if err != nil || w.ended {

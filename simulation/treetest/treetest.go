@@ -1,4 +1,4 @@
-// Package treetest makes up small trees for tests.
+// Package treetest makes small trees for tests.
 package treetest
 
 import (
@@ -15,8 +15,8 @@ import (
 	"graft/trainer/clock"
 )
 
-// Random is a table of so many decisions about ConvSmall, whose accuracies follow a law,
-// with noise of a deviation.
+// Random returns a table of a number of decisions about ConvSmall, whose accuracies follow a law plus noise with a
+// given standard deviation.
 func Random(t testing.TB, name string, decisions int, random *rand.Rand, noise float64) *simulation.Tree {
 	s := tables.Scenario{Name: name, Network: "ConvSmall", Budget: 100, Decisions: decisions,
 		Actions: []string{"deepen:0", "deepen:2", "none"}}

@@ -1,6 +1,6 @@
 package pickle
 
-// bytesMade is the memory, in bytes, that a call may have made for a value.
+// bytesMade is the memory, in bytes, that a call may have allocated for a value.
 func bytesMade(value any) int {
 	switch v := value.(type) {
 	case []byte:
@@ -11,8 +11,7 @@ func bytesMade(value any) int {
 	return 0
 }
 
-// orderedDict makes an empty OrderedDict, or one of the pairs that Python 2
-// passes as a list of lists.
+// orderedDict makes an OrderedDict, empty or from the pairs that Python 2 passes as a list of lists.
 func (m *machine) orderedDict(args Tuple) (any, error) {
 	d := &Dict{Ordered: true}
 	if len(args) == 0 {
@@ -43,8 +42,8 @@ func asItems(value any) (Tuple, error) {
 	return nil, malformed("a %T holds no items", value)
 }
 
-// encodeLatin1 decodes the bytes of protocol 2, which has no opcode for them and writes a text
-// of the same code points.
+// encodeLatin1 decodes the bytes of protocol 2, which has no opcode for them and writes a text with the same code
+// points.
 func encodeLatin1(args Tuple) (any, error) {
 	if len(args) != 2 || (args[1] != "latin1" && args[1] != "latin-1") {
 		return nil, malformed("only encoding to latin1 is known")
@@ -56,7 +55,7 @@ func encodeLatin1(args Tuple) (any, error) {
 	return latin1Bytes(text)
 }
 
-// newBytes makes bytes of nothing, of bytes, or of a text and "latin-1".
+// newBytes makes bytes from nothing, from bytes, or from a text and "latin-1".
 func newBytes(args Tuple) (any, error) {
 	switch len(args) {
 	case 0:
@@ -71,7 +70,7 @@ func newBytes(args Tuple) (any, error) {
 	return nil, malformed("these are no arguments for bytes")
 }
 
-// newSet makes an empty set, or one of the items of a list.
+// newSet makes a set, empty or from the items of a list.
 func (m *machine) newSet(args Tuple, frozen bool) (any, error) {
 	if len(args) == 0 {
 		return &Set{Frozen: frozen}, nil

@@ -9,7 +9,7 @@ var calls = map[byte]func(*machine){
 	'c':  func(m *machine) { m.push(m.global()) }, // GLOBAL
 	0x93: (*machine).stackGlobal,                  // STACK_GLOBAL
 	'R':  (*machine).reduce,                       // REDUCE
-	// NEWOBJ: cls.__new__(cls, *args) is one call more to us
+	// NEWOBJ: cls.__new__(cls, *args) is treated like a call
 	0x81: (*machine).reduce,
 	0x92: (*machine).newObjectEx,                                                       // NEWOBJ_EX
 	'i':  func(m *machine) { g := m.global(); m.call(g, m.popMark()) },                 // INST
@@ -90,7 +90,7 @@ func (m *machine) call(callable any, args Tuple) {
 	m.push(value)
 }
 
-// constructor finds a function, the caller's before the built-in ones.
+// constructor finds a function; the caller's come before the built-in ones.
 func (m *machine) constructor(name string) Constructor {
 	if construct, ok := m.opt.Constructors[name]; ok {
 		return construct

@@ -1,13 +1,11 @@
-// Package pickle reads Python pickles without running anything.
+// Package pickle reads Python pickles without executing code.
 //
-// A pickle is a program for a small stack machine, and Python's own reader lets
-// that program call any function. This reader makes only plain values: the one
-// way to make others is a Go function that the caller registers under the
-// Python name, and an unregistered name is an error. Everything is
-// bounded, so that a hostile file ends in an error as well.
+// A pickle is a program for a small stack machine, and Python's own reader lets that program call any function. This
+// reader makes only plain values. The only way to make others is a Go function that the caller registers under the
+// Python name; an unregistered name is an error. Everything is limited, so a hostile file is an error as well.
 //
-// Protocols 0 to 5 are read, as described in the comments of CPython's
-// Lib/pickletools.py; out-of-band buffers and the extension registry are not.
+// It reads protocols 0 to 5, as described in the comments of CPython's Lib/pickletools.py, except out-of-band buffers
+// and the extension registry.
 //
 // Python values become these Go values:
 //

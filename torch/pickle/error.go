@@ -6,10 +6,10 @@ import (
 )
 
 var (
-	// ErrForbidden means that a pickle asked for something outside the
-	// allow-list: a function that is not registered, or an opcode.
+	// ErrForbidden means that a pickle requires something outside the allow-list: a function that is not registered, or
+	// an opcode.
 	ErrForbidden = errors.New("not allowed")
-	// ErrLimit means that a pickle is larger than a limit in Options.
+	// ErrLimit means that a pickle exceeds a limit in Options.
 	ErrLimit = errors.New("over the limit")
 	// ErrFormat means that the bytes are not a well-formed pickle.
 	ErrFormat = errors.New("malformed pickle")
@@ -17,9 +17,9 @@ var (
 
 // Error is an error of Read: the position in the pickle, and the cause.
 type Error struct {
-	Offset int64 // of the opcode, in bytes from the start of the pickle
+	Offset int64 // offset of the opcode, in bytes from the start of the pickle
 	Opcode byte
-	Err    error // wraps ErrForbidden, ErrLimit, ErrFormat or a cause from outside
+	Err    error // wraps ErrForbidden, ErrLimit, ErrFormat or an external cause
 }
 
 // Error formats the position and the cause.
@@ -27,7 +27,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("pickle: opcode 0x%02x at byte %d: %v", e.Opcode, e.Offset, e.Err)
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 func malformed(format string, args ...any) error {

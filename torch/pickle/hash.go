@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// maxKeyBytes bounds the hash key of a tuple: one that holds itself many times
-// over would otherwise grow without end. maxKeyDepth bounds its nesting.
+// maxKeyBytes limits the hash key of a tuple: a tuple that contains itself many times would otherwise grow without end.
+// maxKeyDepth limits its nesting.
 const (
 	maxKeyBytes = 1 << 16
 	maxKeyDepth = 100
@@ -20,8 +20,8 @@ const (
 var errKey = fmt.Errorf("%w: a key of a dict or set has more than %d bytes or %d levels",
 	ErrLimit, maxKeyBytes, maxKeyDepth)
 
-// hashKey returns a string that is the same for two keys just when Python holds
-// them equal. Each begins with a letter for its kind.
+// hashKey returns a string that is equal for two keys exactly if they are equal in Python. It begins with a letter for
+// the kind of key.
 func hashKey(key any) (string, error) {
 	if s, ok := key.(string); ok { // the common case, without the limit
 		return "s" + s, nil
@@ -51,7 +51,7 @@ func appendKey(b []byte, key any, depth int) ([]byte, error) {
 	return appendNumber(b, key)
 }
 
-// appendNumber writes whole numbers alike, whichever type they come in.
+// appendNumber writes equal numbers in the same way, regardless of their type.
 func appendNumber(b []byte, key any) ([]byte, error) {
 	switch k := key.(type) {
 	case bool:
@@ -75,7 +75,7 @@ func appendNumber(b []byte, key any) ([]byte, error) {
 	return nil, malformed("a %T cannot be a key", key)
 }
 
-// appendText writes the length first, so that the texts in a tuple stay apart.
+// appendText writes the length first, so the texts in a tuple stay separate.
 func appendText(b []byte, kind byte, text string) []byte {
 	b = strconv.AppendInt(append(b, kind), int64(len(text)), 10)
 	return append(append(b, ':'), text...)
@@ -91,7 +91,7 @@ func appendItems(b []byte, items []any, depth int) (_ []byte, err error) {
 	return b, nil
 }
 
-// appendSet sorts the items, since sets are equal in any order.
+// appendSet sorts the items, since the order of sets does not matter.
 func appendSet(b []byte, s *Set, depth int) ([]byte, error) {
 	if !s.Frozen {
 		return nil, malformed("a set cannot be a key; a frozenset can")

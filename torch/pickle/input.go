@@ -9,10 +9,9 @@ import (
 )
 
 const (
-	// chunk bounds the memory allocated ahead of the bytes read, so that a
-	// false length costs nothing.
+	// chunk limits the memory allocated ahead of the bytes read, so a false length costs nothing.
 	chunk = 1 << 16
-	// maxLine bounds a number or a name of the text protocol.
+	// maxLine limits a number or a name of the text protocol.
 	maxLine = 1 << 12
 )
 
@@ -22,7 +21,7 @@ type source interface {
 	io.ByteReader
 }
 
-// asSource uses r unbuffered if possible, so that nothing beyond the pickle is read.
+// asSource uses r unbuffered if possible, so nothing beyond the pickle is read.
 func asSource(r io.Reader) source {
 	if s, ok := r.(source); ok {
 		return s
@@ -30,7 +29,7 @@ func asSource(r io.Reader) source {
 	return bufio.NewReader(r)
 }
 
-// readByte reads the next byte, and counts and bounds what is read.
+// readByte reads the next byte. It counts the bytes read, and enforces the limit.
 func (m *machine) readByte() byte {
 	if m.offset >= m.opt.MaxBytes {
 		m.fail(overLimit("bytes", "MaxBytes", m.opt.MaxBytes))
@@ -78,7 +77,7 @@ func (m *machine) uint(size int) uint64 {
 // sized reads bytes that follow their own length.
 func (m *machine) sized(lengthSize int) []byte { return m.read(m.uint(lengthSize)) }
 
-// line reads up to a line feed and returns what stands before it.
+// line reads up to a line feed and returns the text before it.
 func (m *machine) line(limit int64) string {
 	var line []byte
 	for m.err == nil {
@@ -94,7 +93,7 @@ func (m *machine) line(limit int64) string {
 	return string(line)
 }
 
-// truncated turns the end of the input into an error that says so.
+// truncated converts the end of the input into an error with that meaning.
 func truncated(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return malformed("it ends in the middle: %w", io.ErrUnexpectedEOF)

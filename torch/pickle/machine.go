@@ -2,22 +2,20 @@ package pickle
 
 import "io"
 
-// Read reads one pickle and returns its value. Where r is also an io.ByteReader
-// nothing beyond the pickle is taken from it, so that several can be read in a
-// row; other readers are buffered. Every error is an *Error.
+// Read reads one pickle and returns its value. If r is also an io.ByteReader, it reads nothing beyond the pickle, so
+// several can be read in a row; other readers are buffered. Every error is an *Error.
 //
-// Dicts, lists and tuples may hold one another more than once, and lists, dicts
-// and sets themselves: the caller has to bound a walk over the value.
+// Dicts, lists and tuples may occur in each other more than once, and lists, dicts and sets may contain themselves: the
+// caller must limit a walk over the value.
 func Read(r io.Reader, opt Options) (any, error) {
 	m := &machine{src: asSource(r), opt: opt.withDefaults(), memo: make(map[uint64]any)}
 	return m.run()
 }
 
-// mark divides the stack; it is never a value of the result.
+// mark divides the stack; it never appears in the result.
 type mark struct{}
 
-// machine is the stack machine that runs a pickle. It keeps the first error, after which
-// it reads no more and calls nothing.
+// machine is the stack machine that runs a pickle. It keeps the first error, and then stops reading and calling.
 type machine struct {
 	src     source
 	offset  int64 // bytes read
@@ -25,7 +23,7 @@ type machine struct {
 	stack   []any
 	memo    map[uint64]any
 	objects int
-	made    int64 // bytes made beside those read
+	made    int64 // bytes made, in addition to the ones read
 	done    bool
 	err     error
 }
@@ -50,14 +48,14 @@ func (m *machine) run() (any, error) {
 	}
 }
 
-// fail keeps the first error; nil is none.
+// fail keeps the first error; nil means none.
 func (m *machine) fail(err error) {
 	if m.err == nil {
 		m.err = err
 	}
 }
 
-// malformed fails because the bytes are no pickle.
+// malformed fails because the bytes are not a pickle.
 func (m *machine) malformed(format string, args ...any) { m.fail(malformed(format, args...)) }
 
 func (m *machine) push(value any) {
@@ -72,7 +70,7 @@ func (m *machine) push(value any) {
 	}
 }
 
-// top returns the top value and leaves it there.
+// top returns the top value without removing it.
 func (m *machine) top() any {
 	if len(m.stack) == 0 {
 		m.malformed("the stack is empty")
@@ -94,13 +92,13 @@ func (m *machine) pop() any {
 	return value
 }
 
-// drop cuts the stack to a height and forgets what stood above.
+// drop cuts the stack to a height and discards the values above.
 func (m *machine) drop(height int) {
 	clear(m.stack[height:])
 	m.stack = m.stack[:height]
 }
 
-// popN takes the n top values, the lowest first.
+// popN removes the n top values and returns them, the lowest first.
 func (m *machine) popN(n int) Tuple {
 	values := make(Tuple, n)
 	for i := n - 1; i >= 0; i-- {
@@ -109,7 +107,7 @@ func (m *machine) popN(n int) Tuple {
 	return values
 }
 
-// popMark takes the values above the last mark, and the mark.
+// popMark removes the values above the last mark and the mark, and returns the values.
 func (m *machine) popMark() Tuple {
 	for at := len(m.stack) - 1; at >= 0; at-- {
 		if _, ok := m.stack[at].(mark); ok {
@@ -122,9 +120,8 @@ func (m *machine) popMark() Tuple {
 	return nil
 }
 
-// charge counts bytes that were made without being read: an encoded string, a
-// key's hash, an array. References to one large string may be decoded again and
-// again, which the bytes read would not bound.
+// charge counts bytes that were made without being read: an encoded string, a key's hash, an array. References to one
+// large string may be decoded repeatedly, which the limit of the bytes read does not cover.
 func (m *machine) charge(n int) {
 	if m.made += int64(n); m.made > m.opt.MaxBytes {
 		m.fail(overLimit("bytes made", "MaxBytes", m.opt.MaxBytes))

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// maxLong bounds the bytes of a binary int: reading a decimal takes time that
-// grows with the square of its length, and no weight file holds large ints.
+// maxLong limits the bytes of a binary int: reading a decimal takes time quadratic in its length, and no weight file
+// holds large ints.
 const maxLong = 1024
 
 var textNumbers = map[byte]func(*machine){
@@ -62,7 +62,7 @@ func (m *machine) parseFloat(line string) any {
 	return value
 }
 
-// binFloat reads the one number that is big-endian in a pickle.
+// binFloat reads a float, the only big-endian number in a pickle.
 func (m *machine) binFloat() {
 	if data := m.read(8); m.err == nil {
 		m.push(math.Float64frombits(binary.BigEndian.Uint64(data)))
@@ -87,7 +87,7 @@ func decodeLong(data []byte) any {
 	return narrow(n)
 }
 
-// narrow returns an int64 where the number fits.
+// narrow returns an int64 if the number fits.
 func narrow(n *big.Int) any {
 	if n.IsInt64() {
 		return n.Int64()

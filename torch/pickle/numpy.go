@@ -16,14 +16,12 @@ type Array struct {
 	Shape []int64
 	// FortranOrder means that the first index runs fastest in Data.
 	FortranOrder bool
-	// Data holds the numbers without gaps. It must not be changed: arrays may
-	// share it.
+	// Data holds the numbers without gaps. It must not be changed: arrays may share it.
 	Data []byte
 }
 
-// NumPy returns constructors for Options that let arrays and single numbers of
-// plain types be read, as NumPy 1 and 2 write them. Arrays of objects, texts
-// and records are errors.
+// NumPy returns constructors for Options that read arrays and single numbers of plain types, as NumPy 1 and 2 write
+// them. Arrays of objects, texts and records are errors.
 func NumPy() map[string]Constructor {
 	made := map[string]Constructor{"numpy.dtype": newDType}
 	for _, core := range []string{"numpy.core", "numpy._core"} {
@@ -42,7 +40,7 @@ type dtype struct {
 
 func (d *dtype) String() string { return string(d.order) + d.kind }
 
-// itemSizes are the types that are read, with their size in bytes.
+// itemSizes are the supported types, with their size in bytes.
 var itemSizes = map[string]int64{
 	"b1": 1, "i1": 1, "u1": 1, "i2": 2, "u2": 2, "i4": 4, "u4": 4, "i8": 8, "u8": 8,
 	"f2": 2, "f4": 4, "f8": 8,
@@ -75,8 +73,7 @@ func (d *dtype) Build(state any) error {
 
 func emptyArray(Tuple) (any, error) { return &Array{}, nil }
 
-// Build takes the state (version, shape, dtype, fortran order, data), which old
-// files have without the version.
+// Build takes the state (version, shape, dtype, fortran order, data); old files lack the version.
 func (a *Array) Build(state any) error {
 	fields, ok := state.(Tuple)
 	if !ok || len(fields) < 4 || len(fields) > 5 {
@@ -119,7 +116,7 @@ func (a *Array) fill(data, kind, shape any, fortran bool) error {
 	return nil
 }
 
-// maxDimensions is NumPy's own bound (NPY_MAXDIMS of NumPy 2).
+// maxDimensions is NumPy's own limit (NPY_MAXDIMS of NumPy 2).
 const maxDimensions = 64
 
 func asShape(value any) ([]int64, error) {
@@ -138,7 +135,7 @@ func asShape(value any) ([]int64, error) {
 	return shape, nil
 }
 
-// asBytes also takes a str of Python 2.
+// asBytes also accepts a str of Python 2.
 func asBytes(value any) ([]byte, error) {
 	switch v := value.(type) {
 	case []byte:
@@ -149,7 +146,7 @@ func asBytes(value any) ([]byte, error) {
 	return nil, malformed("the data of an array are a %T", value)
 }
 
-// product multiplies sizes, none negative, and says whether it fits.
+// product multiplies non-negative sizes, and reports whether the result fits.
 func product(sizes []int64, n int64) (int64, bool) {
 	for _, size := range sizes {
 		if size == 0 {

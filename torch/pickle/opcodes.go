@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// opcodes is the allow-list: an opcode that is not here is an error. The letters
-// and their meaning are those of CPython's Lib/pickletools.py.
+// opcodes is the allow-list: any other opcode is an error. The letters and their meaning are from CPython's
+// Lib/pickletools.py.
 var opcodes = table(control, textNumbers, binaryNumbers, texts, containers, memos, calls, refused)
 
 func table(parts ...map[byte]func(*machine)) (all [256]func(*machine)) {
@@ -31,7 +31,7 @@ var control = map[byte]func(*machine){
 	'2':  func(m *machine) { m.push(m.top()) }, // DUP
 }
 
-// newestProtocol is the one of Python 3.8 and later.
+// newestProtocol is the protocol of Python 3.8 and later.
 const newestProtocol = 5
 
 func (m *machine) protocol() {
@@ -40,7 +40,7 @@ func (m *machine) protocol() {
 	}
 }
 
-// popAny also takes a mark off, which POP may do.
+// popAny also removes a mark, as POP may.
 func (m *machine) popAny() {
 	if len(m.stack) == 0 {
 		m.malformed("the stack is empty")
@@ -69,7 +69,7 @@ func (m *machine) index() uint64 {
 	return at
 }
 
-// refused names the opcodes that exist but have no meaning in a file.
+// refused lists the opcodes that exist but are not supported in a file.
 var refused = map[byte]func(*machine){
 	0x82: refuse("the extension registry"), // EXT1
 	0x83: refuse("the extension registry"), // EXT2

@@ -1,7 +1,7 @@
 package pickle
 
-// Defaults of Options. They let in every file of the size that graft meets, a
-// CIFAR-10 batch of 31 MB included, and keep a hostile one below about 1 GB.
+// Defaults of Options. They allow every file of the size that graft meets, including a CIFAR-10 batch of 31 MB, and
+// keep a hostile one below about 1 GB.
 const (
 	defaultMaxBytes   = 256 << 20
 	defaultMaxString  = 64 << 20
@@ -10,40 +10,36 @@ const (
 	defaultMaxObjects = 1 << 22
 )
 
-// Constructor makes the value of a call that a pickle asks for: f(*args), or
-// cls(*args) for a new object. It must not keep or change args.
+// Constructor makes the value of a call in a pickle: f(*args), or cls(*args) for a new object. It must not keep or
+// change args.
 type Constructor func(args Tuple) (any, error)
 
-// Builder is a value that takes the state which a pickle attaches to an object
-// after it was made. Values that a Constructor returns may implement it; for
-// others such a state is an error.
+// Builder is a value that accepts the state that a pickle attaches to an object after its creation. Values from a
+// Constructor may implement it; for others such a state is an error.
 type Builder interface {
 	Build(state any) error
 }
 
-// Options limit the functions and the size of a pickle. The zero value allows plain values only
-// and has the default limits.
+// Options limit the functions and the size of a pickle. The zero value allows only plain values and has the default
+// limits.
 type Options struct {
-	// Constructors are the Python functions and classes that may be called, by
-	// "module.name". OrderedDict, set, frozenset, bytearray and _codecs.encode
-	// are always there. Nil adds none.
+	// Constructors are the Python functions and classes that may be called, by "module.name". OrderedDict, set,
+	// frozenset, bytearray and _codecs.encode are always available. Nil adds none.
 	Constructors map[string]Constructor
-	// Persistent makes the value for a persistent id. With nil, a pickle that
-	// has one is an error.
+	// Persistent makes the value for a persistent id. If it is nil, a pickle with a persistent id is an error.
 	Persistent func(id any) (any, error)
 
-	// MaxBytes bounds the bytes that are read, and on their own the bytes that
-	// are made by decoding and by constructors. Zero means 256 MiB.
+	// MaxBytes is the maximum number of bytes read, and separately of bytes made by decoding and by constructors. Zero
+	// means 256 MiB.
 	MaxBytes int64
-	// MaxString bounds the bytes of one string. Zero means 64 MiB.
+	// MaxString is the maximum number of bytes in one string. Zero means 64 MiB.
 	MaxString int64
-	// MaxStack bounds the values on the stack. Zero means 1,048,576.
+	// MaxStack is the maximum number of values on the stack. Zero means 1,048,576.
 	MaxStack int
-	// MaxMemo bounds the numbered values that a pickle can refer back to. Zero
-	// means 1,048,576.
+	// MaxMemo is the maximum number of numbered values that a pickle can refer back to. Zero means 1,048,576.
 	MaxMemo int
-	// MaxObjects bounds how often a value is put on the stack, and with it the
-	// entries of all lists and dicts. Zero means 4,194,304.
+	// MaxObjects is the maximum number of pushes onto the stack, which also limits the entries of all lists and dicts.
+	// Zero means 4,194,304.
 	MaxObjects int
 }
 

@@ -48,8 +48,8 @@ func (m *machine) pushUnescaped(text string, escape func(rest string) (string, i
 	m.push(text)
 }
 
-// unescape replaces each backslash and what follows by what escape makes of
-// it. escape returns the text and how many bytes after the backslash it took.
+// unescape replaces each backslash and the text after it by the result of escape. escape returns the text and the
+// number of bytes that it consumed after the backslash.
 func unescape(text string, escape func(rest string) (string, int, error)) (string, error) {
 	var out strings.Builder
 	for {
@@ -90,7 +90,7 @@ func quotedEscape(rest string) (string, int, error) {
 
 func unicodeEscape(rest string) (string, int, error) {
 	if rest == "" || (rest[0] != 'u' && rest[0] != 'U') {
-		return "\\", 0, nil // a backslash that is only itself
+		return "\\", 0, nil // a literal backslash
 	}
 	digits := 4
 	if rest[0] == 'U' {

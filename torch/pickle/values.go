@@ -5,8 +5,7 @@ import (
 	"iter"
 )
 
-// Global is a Python class or function, named and never resolved. The zero
-// value names none.
+// Global is a Python class or function; it is named but never resolved. The zero value has no name.
 type Global struct {
 	Module, Name string
 }
@@ -17,8 +16,7 @@ func (g Global) String() string { return g.Module + "." + g.Name }
 // Tuple is a Python tuple. A nil Tuple is the empty one.
 type Tuple []any
 
-// List is a Python list. It is a pointer in values, since a list may hold
-// itself. The zero value is an empty list.
+// List is a Python list. Values hold it as a pointer, since a list may contain itself. The zero value is an empty list.
 type List struct {
 	Items []any
 }
@@ -28,18 +26,16 @@ type Pair struct {
 	Key, Value any
 }
 
-// Dict is a Python dict: entries in the order in which their keys first came.
-// The zero value is an empty dict, ready to use.
+// Dict is a Python dict: entries in the order of their first insertion. The zero value is an empty dict, ready to use.
 type Dict struct {
 	pairs []Pair
 	index map[string]int // hash key to position in pairs
-	// Ordered means that it was, or is to be written as, an OrderedDict.
+	// Ordered means that the dict was, or must be written as, an OrderedDict.
 	Ordered bool
-	// State is the state that the pickle attached to the object, such as the _metadata of
-	// a state dict. Nil if there is none.
+	// State is the state that the pickle attached to the object, such as the _metadata of a state dict. Nil if there is
+	// none.
 	State any
-	// Replaced counts how often a key that was there was given a value again, which
-	// in Python leaves no trace.
+	// Replaced counts how often an existing key got a new value, which leaves no trace in Python.
 	Replaced int
 }
 
@@ -57,8 +53,8 @@ func (d *Dict) All() iter.Seq2[any, any] {
 	}
 }
 
-// Get returns the value under a key, and whether there is one. Keys are equal
-// as in Python: 1, 1.0 and True are the same key.
+// Get returns the value of a key, and whether there is one. Keys are equal as in Python: 1, 1.0 and True are the same
+// key.
 func (d *Dict) Get(key any) (any, bool) {
 	hash, err := hashKey(key)
 	if err != nil {
@@ -71,7 +67,7 @@ func (d *Dict) Get(key any) (any, bool) {
 	return d.pairs[at].Value, true
 }
 
-// Set puts a value under a key. A key that is there keeps its place.
+// Set sets the value of a key. An existing key keeps its place.
 func (d *Dict) Set(key, value any) error {
 	hash, err := hashKey(key)
 	if err != nil {
@@ -94,8 +90,7 @@ func (d *Dict) set(hash string, key, value any) {
 	d.pairs = append(d.pairs, Pair{key, value})
 }
 
-// Set is a Python set or frozenset, in the order in which its items came. The
-// zero value is an empty set.
+// Set is a Python set or frozenset, in insertion order. The zero value is an empty set.
 type Set struct {
 	items  Dict
 	Frozen bool
@@ -131,8 +126,7 @@ func As[T any](value any) (T, error) {
 	return v, nil
 }
 
-// Field returns the value under a string key as a T, or an error that names the
-// key.
+// Field returns the value of a string key as a T, or an error that names the key.
 func Field[T any](d *Dict, key string) (T, error) {
 	value, ok := d.Get(key)
 	if !ok {

@@ -13,31 +13,28 @@ import (
 )
 
 const (
-	// maxWriteDepth is below the depth at which Python's reader or a person
-	// would give up, and ends the walk of a list that holds itself.
+	// maxWriteDepth is below the depth limit of Python's reader, and ends the walk of a list that contains itself.
 	maxWriteDepth = 200
-	// maxWriteValues ends the walk of values that hold one another many times.
+	// maxWriteValues ends the walk of values that contain each other many times.
 	maxWriteValues = 1 << 22
 )
 
-// Reduce is a call to be written: Python makes the value as Callable(*Args). It
-// is never read. The zero value calls nothing and cannot be written.
+// Reduce is a call to be written: Python makes the value as Callable(*Args). It is never read. The zero value has no
+// callable and cannot be written.
 type Reduce struct {
 	Callable Global
 	Args     Tuple
 }
 
-// Persistent is a reference, to be written, to something outside the pickle. It
-// is never read. The zero value has the id None.
+// Persistent is a written reference to an object outside the pickle. It is never read. The zero value has the id None.
 type Persistent struct {
 	ID any
 }
 
-// Write writes one pickle of protocol 2, which every Python since 2.3 reads and
-// which PyTorch's restricted reader (weights_only) accepts. It takes what Read
-// returns, and Reduce and Persistent, and int beside int64; sets and other
-// types are errors. A dict's State is not written. Equal values give equal
-// bytes. Nothing is memoized: a value held twice is written twice.
+// Write writes one pickle of protocol 2, which every Python since 2.3 reads and PyTorch's restricted reader
+// (weights_only) accepts. It accepts all values that Read returns, and Reduce, Persistent and int; sets and other types
+// are errors. A dict's State is not written. Equal values give equal bytes. Nothing is memoized: a value that occurs
+// twice is written twice.
 func Write(w io.Writer, value any) error {
 	out := &writer{w: bufio.NewWriter(w)}
 	out.bytes(0x80, 2)
@@ -59,7 +56,7 @@ type writer struct {
 
 func (o *writer) bytes(b ...byte) { _, _ = o.w.Write(b) }
 
-// value writes what leaves the value on top of the reader's stack.
+// value writes opcodes that leave the value on top of the reader's stack.
 func (o *writer) value(value any, depth int) error {
 	if o.values++; o.values > maxWriteValues || depth > maxWriteDepth {
 		return fmt.Errorf("%w: more than %d values or %d levels; does a value hold itself?",
@@ -120,7 +117,7 @@ func (o *writer) bool(v bool) {
 	}
 }
 
-// int picks the shortest opcode, as Python does.
+// int uses the shortest opcode, as Python does.
 func (o *writer) int(v int64) {
 	switch {
 	case v >= 0 && v <= math.MaxUint8:
@@ -136,7 +133,7 @@ func (o *writer) int(v int64) {
 	}
 }
 
-// long writes two's complement in as many bytes as the number and its sign take.
+// long writes two's complement in the minimum number of bytes for the number and its sign.
 func (o *writer) long(v *big.Int) error {
 	size := v.BitLen()/8 + 1
 	if size > math.MaxUint8 {

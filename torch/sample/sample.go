@@ -25,8 +25,8 @@ type Named struct {
 // Classifier is two convolutions, each with BatchNorm, ReLU and an average pool,
 // and a linear layer. Its weights belong to the scope that made it.
 type Classifier struct {
-	Params []*torch.Tensor // that an optimizer trains
-	State  []Named         // all of it, in PyTorch's order
+	Params []*torch.Tensor // trained parameters
+	State  []Named         // all tensors, in PyTorch's order
 
 	scope        *torch.Scope
 	device       torch.Device
@@ -100,8 +100,8 @@ func (c *Classifier) Adam(rate float64, fused bool) *torch.Optimizer {
 	return c.scope.NewOptimizer(torch.Group{Params: c.Params, OptimizerOptions: options})
 }
 
-// Stripes makes noisy images with horizontal waves whose period is the class: easy enough to be
-// learned in seconds, too hard to be guessed.
+// Stripes makes noisy images with horizontal waves whose period is the class: a network learns them in seconds but
+// cannot guess them.
 func Stripes(s *torch.Scope, d torch.Device, random *torch.Generator,
 	rows int) (images, labels *torch.Tensor, err error) {
 	noise := s.Zeros(torch.Float32, torch.CPU, rows, Colors, Size, Size)
@@ -119,8 +119,7 @@ func Stripes(s *torch.Scope, d torch.Device, random *torch.Generator,
 	return images, s.To(torch.From(s, classes, rows), torch.Int64, d), s.Err()
 }
 
-// stripe adds the wave of a class to one image. A period, unlike a position, is kept when the
-// network averages over the image.
+// stripe adds the wave of a class to one image. Averaging over the image keeps a period, but not a position.
 func stripe(image []float32, class int) {
 	for color := range Colors {
 		for y := range Size {

@@ -7,30 +7,28 @@ import (
 	"math"
 )
 
-// Summary summarizes a tensor in a few numbers, to compare files by. The JSON names are part of
-// the format of `graft weights show --json`.
+// Summary summarizes a tensor in a few numbers, for comparing files. The JSON names are part of the format of `graft
+// weights show --json`.
 type Summary struct {
-	Name  string  `json:"name"`  // in the file
+	Name  string  `json:"name"`  // name in the file
 	DType DType   `json:"dtype"` // type of its items
 	Shape []int64 `json:"shape"` // from the outermost dimension
-	// Count is the number of items, those counted by NaN and Inf included.
+	// Count is the number of items, including NaN and Inf.
 	Count int64 `json:"count"`
-	// Mean is the mean of the finite items. It is null without finite items or beyond
-	// float64.
+	// Mean is the mean of the finite items. It is null without finite items or beyond float64.
 	Mean *float64 `json:"mean"`
-	// Spread is the population standard deviation of the finite items: the
-	// squares are divided by their number. It is null where Mean is.
+	// Spread is the population standard deviation of the finite items: the squares are divided by their number. It is
+	// null if Mean is null.
 	Spread *float64 `json:"spread"`
-	// NaN and Inf count the items that are not finite.
+	// NaN is the number of NaN items.
 	NaN int64 `json:"nan"`
-	Inf int64 `json:"inf"` // values that are infinite
-	// SHA256 is the hash, in hexadecimal, of all items as little-endian float32
-	// in row-major order, whatever their type: 1.0 as float16, as float32 and
-	// as int64 have the same hash. See Tensor.Float32s for the conversion.
+	Inf int64 `json:"inf"` // number of infinite items
+	// SHA256 is the hash, in hexadecimal, of all items as little-endian float32 in row-major order, regardless of their
+	// type: 1.0 has the same hash as float16, float32 and int64. See Tensor.Float32s for the conversion.
 	SHA256 string `json:"sha256"`
 }
 
-// Describe summarizes a tensor. It fails where the tensor is not valid.
+// Describe summarizes a tensor. An invalid tensor is an error.
 func Describe(t Tensor) (Summary, error) {
 	values, err := t.Float64s()
 	if err != nil {
@@ -68,7 +66,7 @@ func (m *moments) add(v float64) {
 }
 
 func (m *moments) result() (mean, spread *float64) {
-	deviation := math.Sqrt(m.squares / m.n) // NaN where n is zero
+	deviation := math.Sqrt(m.squares / m.n) // NaN if n is zero
 	if sum := m.mean + deviation; math.IsNaN(sum) || math.IsInf(sum, 0) {
 		return nil, nil
 	}

@@ -2,10 +2,10 @@ package weights
 
 import "fmt"
 
-// DType is the type of a tensor's items. The zero value, Invalid, is none.
+// DType is the type of a tensor's items. The zero value, Invalid, means no type.
 type DType int
 
-// The types of items that all formats have in common.
+// The types of items that all formats support.
 const (
 	Invalid DType = iota
 	Float32
@@ -24,7 +24,7 @@ const (
 type format struct {
 	name        string
 	size        int64
-	storage     string // the class of PyTorch's storages: torch.<storage>
+	storage     string // class of PyTorch's storages: torch.<storage>
 	safetensors string
 }
 
@@ -43,7 +43,7 @@ var formats = map[DType]format{
 	Bool:     {"bool", 1, "BoolStorage", "BOOL"},
 }
 
-// String is PyTorch's name of the type, such as "float32".
+// String returns PyTorch's name of the type, such as "float32".
 func (d DType) String() string {
 	if f, ok := formats[d]; ok {
 		return f.name
@@ -64,7 +64,7 @@ func (d *DType) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Size is the bytes of one item; zero for Invalid.
+// Size is the number of bytes per item; zero for Invalid.
 func (d DType) Size() int64 { return formats[d].size }
 
 func dtypeBy(column func(format) string, name string) (DType, bool) {

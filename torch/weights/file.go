@@ -10,8 +10,7 @@ import (
 	"graft/internal/files"
 )
 
-// Read reads a file of weights. It detects the format by the content, not by the name, and
-// returns it in Set.Format.
+// Read reads a file of weights. It detects the format by the content, not by the name, and returns it in Set.Format.
 func Read(fsys files.FS, path string, opt Options) (*Set, error) {
 	file, err := fsys.Open(path)
 	if err != nil {
@@ -50,8 +49,8 @@ func ReadFrom(r io.ReaderAt, size int64, opt Options) (*Set, error) {
 	return ReadSafetensors(r, size, opt)
 }
 
-// Detect finds the format by the first bytes. Content that is neither a zip file nor a pickle
-// counts as safetensors, which have no mark of their own.
+// Detect finds the format by the first bytes. Content that is neither a zip file nor a pickle counts as safetensors,
+// which have no magic number.
 func Detect(r io.ReaderAt, size int64) (Format, error) {
 	head := make([]byte, min(size, markSize))
 	if _, err := io.ReadFull(io.NewSectionReader(r, 0, size), head); err != nil {
@@ -68,17 +67,17 @@ func Detect(r io.ReaderAt, size int64) (Format, error) {
 	return Safetensors, nil
 }
 
-// markSize is the length of a safetensors header and the brace it begins with.
+// markSize is the length of a safetensors header's size field and its opening brace.
 const markSize = lengthSize + 1
 
-// isPickle looks for the opcode PROTO and a version. Those two bytes may also
-// begin the length of a safetensors header, which then has its brace.
+// isPickle looks for the opcode PROTO and a version. The same two bytes may begin the length of a safetensors header;
+// then the brace follows.
 func isPickle(head []byte) bool {
 	return len(head) >= 2 && head[0] == 0x80 && head[1] >= 2 && head[1] <= 5 &&
 		(len(head) < markSize || head[markSize-1] != '{')
 }
 
-// writers are the formats that are written, by the extension of the file.
+// writers are the formats that can be written, by file extension.
 var writers = map[string]struct {
 	format Format
 	write  func(io.Writer, *Set) error
@@ -88,8 +87,8 @@ var writers = map[string]struct {
 	".safetensors": {Safetensors, WriteSafetensors},
 }
 
-// FormatOf is the format in which Write writes a file of a name. An unknown extension is an
-// error that lists the known ones.
+// FormatOf returns Write's format for a file with this name. An unknown extension is an error that lists the known
+// ones.
 func FormatOf(path string) (Format, error) {
 	w, ok := writers[filepath.Ext(path)]
 	if !ok {
@@ -98,8 +97,7 @@ func FormatOf(path string) (Format, error) {
 	return w.format, nil
 }
 
-// Write writes a file of weights, whole or not at all, in the format that its
-// extension names.
+// Write writes a file of weights atomically, in the format of its extension.
 func Write(fsys files.FS, path string, set *Set) error {
 	if _, err := FormatOf(path); err != nil {
 		return fmt.Errorf("writing weights: %w", err)

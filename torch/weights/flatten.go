@@ -8,10 +8,10 @@ import (
 	"graft/torch/pickle"
 )
 
-// maxNesting bounds how deep containers may hold one another.
+// maxNesting limits the nesting of containers.
 const maxNesting = 64
 
-// loneTensor is the name of a tensor that was saved without a dict around it.
+// loneTensor is the name of a tensor that was saved without a dict.
 const loneTensor = "tensor"
 
 // named is a tensor of the pickle with its dotted name.
@@ -41,8 +41,7 @@ func (g *graph) flatten(value any) (*flat, error) {
 	return nil, fmt.Errorf("the file holds a %T and no tensors", value)
 }
 
-// walk adds the value of a name. Containers may hold one another many times, so each visit
-// counts.
+// walk adds the value with a name. Containers may contain each other many times, so each visit counts.
 func (f *flat) walk(name string, value any, depth int) error {
 	if depth > maxNesting {
 		return fmt.Errorf("containers are nested more than %d deep at %.100q", maxNesting, name)
@@ -108,7 +107,7 @@ func (f *flat) addTensor(name string, v *view) error {
 func (f *flat) addMetadata(name string, value any) error {
 	text, ok := scalarText(value)
 	if !ok {
-		return nil // left out, as the package comment says
+		return nil // left out; see the package comment
 	}
 	if _, twice := f.metadata[name]; twice {
 		return fmt.Errorf("there are two entries named %q", name)
@@ -117,7 +116,7 @@ func (f *flat) addMetadata(name string, value any) error {
 	return nil
 }
 
-// scalarText writes a plain value such that no digit is lost.
+// scalarText formats a plain value without loss of digits.
 func scalarText(value any) (string, bool) {
 	switch v := value.(type) {
 	case string:
@@ -168,7 +167,7 @@ func (f *flat) tensor(n named, load func(*storage) error) (Tensor, error) {
 	return Tensor{Name: n.name, DType: v.storage.dtype, Shape: v.shape, Data: v.bytes()}, nil
 }
 
-// loadOnce fills in the bytes of a storage, or of the one it is a part of.
+// loadOnce fills in the bytes of a storage, or of its root.
 func loadOnce(s *storage, load func(*storage) error) error {
 	if s.loaded {
 		return nil

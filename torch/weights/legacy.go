@@ -10,8 +10,8 @@ import (
 	"graft/torch/pickle"
 )
 
-// legacyMagic and legacyProtocol open a file of PyTorch before 1.6; see
-// MAGIC_NUMBER and PROTOCOL_VERSION in torch/serialization.py.
+// legacyMagic and legacyProtocol begin a file of PyTorch before 1.6; see MAGIC_NUMBER and PROTOCOL_VERSION in
+// torch/serialization.py.
 const (
 	legacyMagic    = "1950a86a20f9469cfc6c"
 	legacyProtocol = 1001
@@ -55,9 +55,8 @@ func (l *legacy) read() (*Set, error) {
 	})
 }
 
-// readHeader also skips the facts about the machine. The byte order among them
-// does not matter: PyTorch turns storages to little-endian when it writes them
-// (THPStorage_writeFileRaw in torch/csrc/serialization.cpp).
+// readHeader also skips the facts about the machine. Their byte order does not matter: PyTorch converts storages to
+// little-endian when it writes them (THPStorage_writeFileRaw in torch/csrc/serialization.cpp).
 func (l *legacy) readHeader() error {
 	magic, err := pickle.Read(l.in, pickle.Options{})
 	if err != nil {
@@ -101,7 +100,7 @@ func (l *legacy) readStorages() error {
 
 // rest is the number of bytes not read yet.
 func (l *legacy) rest() int64 {
-	at, _ := l.under.Seek(0, io.SeekCurrent) // which does not fail
+	at, _ := l.under.Seek(0, io.SeekCurrent) // cannot fail
 	return l.under.Size() - at + int64(l.in.Buffered())
 }
 

@@ -20,8 +20,8 @@ func (t Tensor) Float32s() ([]float32, error) {
 	return out, nil
 }
 
-// Float64s returns the items as float64. The conversion is exact but for int64
-// beyond 2^53, which rounds to nearest even.
+// Float64s returns the items as float64. The conversion is exact except for int64 beyond 2^53, which rounds to nearest
+// even.
 func (t Tensor) Float64s() ([]float64, error) {
 	if err := t.Validate(); err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func (t Tensor) Float64s() ([]float64, error) {
 	return out, nil
 }
 
-// float64At goes by float32 where that is exact.
+// float64At converts by float32 if that is exact.
 func (t Tensor) float64At(i int) float64 {
 	switch t.DType {
 	case Float64:
@@ -80,7 +80,7 @@ func halfToFloat(h uint16) float32 {
 	return math.Float32frombits(sign | (exponent+rebias)<<23 | fraction<<13)
 }
 
-// swapBytes turns the items of a big-endian storage around, in place.
+// swapBytes reverses the bytes of each item of a big-endian storage, in place.
 func swapBytes(data []byte, size int64) {
 	for ; int64(len(data)) >= size && size > 1; data = data[size:] {
 		for i, j := int64(0), size-1; i < j; i, j = i+1, j-1 {

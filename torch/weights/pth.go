@@ -13,20 +13,20 @@ import (
 // <name>/data/<key> for each storage, and a few small ones. See
 // caffe2/serialize/inline_container.h in PyTorch.
 type archive struct {
-	records map[string]*zip.File // by the name without the archive's
-	size    int64                // of the whole file
+	records map[string]*zip.File // by the name without the archive's prefix
+	size    int64                // size of the whole file
 	left    int64                // bytes left for storages
 	swap    bool                 // the storages are big-endian
 }
 
-// maxSmallRecord bounds the records that hold a word or a number.
+// maxSmallRecord limits the records that hold a word or a number.
 const maxSmallRecord = 64
 
-// maxPickleRecord bounds data.pkl; see the limits of package pickle.
+// maxPickleRecord limits data.pkl; see the limits of package pickle.
 const maxPickleRecord = 256 << 20
 
-// ReadPTH reads PyTorch's zip format, as torch.save writes it since 1.6. Every
-// tensor is read as if to the CPU, whichever device it was saved from.
+// ReadPTH reads PyTorch's zip format, as torch.save writes it since 1.6. Every tensor is read to the CPU, regardless of
+// its original device.
 func ReadPTH(r io.ReaderAt, size int64, opt Options) (*Set, error) {
 	set, err := readPTH(r, size, opt.withDefaults(size))
 	return set, doing("reading the zip format of PyTorch", err)
@@ -77,7 +77,7 @@ func openArchive(r io.ReaderAt, size int64, opt Options) (*archive, error) {
 	return a, err
 }
 
-// archivePrefix finds the folder that all records are in.
+// archivePrefix finds the folder of all records.
 func archivePrefix(found []*zip.File) (string, error) {
 	for _, file := range found {
 		prefix, ok := strings.CutSuffix(file.Name, "data.pkl")
@@ -88,8 +88,8 @@ func archivePrefix(found []*zip.File) (string, error) {
 	return "", errors.New("the zip file has no data.pkl: it is not one of torch.save")
 }
 
-// isBigEndian reads the byteorder record, which PyTorch writes since 2.0; before
-// that, only little-endian machines were in use.
+// isBigEndian reads the byteorder record, which PyTorch writes since 2.0; before that, only little-endian machines were
+// in use.
 func (a *archive) isBigEndian() (bool, error) {
 	if a.records["byteorder"] == nil {
 		return false, nil
@@ -147,8 +147,8 @@ func (a *archive) read(name string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// unpack trusts the size that the directory tells for no more memory than the
-// file has bytes: a compressed record has to deliver before it gets more.
+// unpack allocates at most the file's size in advance, whatever size the directory states: a compressed record must
+// deliver data before it gets more memory.
 func (a *archive) unpack(file *zip.File) ([]byte, error) {
 	in, err := file.Open()
 	if err != nil {

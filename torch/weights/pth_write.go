@@ -15,17 +15,16 @@ import (
 )
 
 const (
-	// archiveName is the folder of the records, as torch.save names it where it
-	// does not know the file's name.
+	// archiveName is the folder of the records, as named by torch.save if the file has no name.
 	archiveName = "archive/"
-	// storageAlignment lets a storage be mapped into memory as it is
-	// (kFieldAlignment in PyTorch's caffe2/serialize/inline_container.h).
+	// storageAlignment lets a storage be mapped into memory directly (kFieldAlignment in PyTorch's
+	// caffe2/serialize/inline_container.h).
 	storageAlignment = 64
 	// formatVersion is the version that PyTorch writes since 1.6
 	// (kProducedFileFormatVersion in caffe2/serialize/versions.h).
 	formatVersion = "3\n"
-	// localHeader is the fixed part of a zip record's header (APPNOTE.TXT of
-	// PKWARE, 4.3.7), and fieldHeader that of an extra field (4.5.1).
+	// localHeader is the fixed part of a zip record's header (APPNOTE.TXT of PKWARE, 4.3.7), and fieldHeader the fixed
+	// part of an extra field's header (4.5.1).
 	localHeader = 30
 	fieldHeader = 4
 )
@@ -33,9 +32,8 @@ const (
 // paddingField is the kind of extra field that PyTorch pads records with: "FB".
 var paddingField = []byte("FB")
 
-// WritePTH writes PyTorch's zip format: an OrderedDict of contiguous CPU tensors
-// which torch.load accepts with weights_only=True. Equal sets give equal bytes.
-// Metadata are left out (see Set), and so is sharing between tensors.
+// WritePTH writes PyTorch's zip format: an OrderedDict of contiguous CPU tensors, which torch.load accepts with
+// weights_only=True. Equal sets give equal bytes. Metadata (see Set) and sharing between tensors are left out.
 func WritePTH(w io.Writer, set *Set) error {
 	err := set.Validate()
 	if err == nil {
@@ -109,8 +107,7 @@ func contiguousStrides(shape []int64) []int64 {
 	return strides
 }
 
-// serializationID is 40 digits that differ between files of different content;
-// PyTorch only counts files by it.
+// serializationID is 40 digits that differ between files with different content; PyTorch only uses it to count files.
 func serializationID(object []byte, sums []byte) []byte {
 	sum := sha256.Sum256(append(sums, object...))
 	const digits = 40
@@ -155,8 +152,8 @@ func (z *recordWriter) writeRecord(name string, data []byte) error {
 	return err
 }
 
-// padding is an extra field after which the data stand at a multiple of the
-// alignment, where without its content they would stand at the position.
+// padding is an extra field that moves data from position, their place with an empty field, to a multiple of the
+// alignment.
 func padding(position int64) []byte {
 	size := (storageAlignment - position%storageAlignment) % storageAlignment
 	field := append([]byte{}, paddingField...)

@@ -7,13 +7,13 @@ import (
 	"graft/torch/pickle"
 )
 
-// readPickle reads the object of a .pth file; in it, tensors are *view.
+// readPickle reads the object of a .pth file; tensors in it become *view.
 func (g *graph) readPickle(r io.Reader) (any, error) {
 	return pickle.Read(r, g.pickleOptions())
 }
 
-// pickleOptions registers the functions of state dicts, and NumPy's, whose numbers a checkpoint
-// may hold, such as a best accuracy.
+// pickleOptions registers the functions of state dicts, and NumPy's, because a checkpoint may hold NumPy numbers, such
+// as a best accuracy.
 func (g *graph) pickleOptions() pickle.Options {
 	known := pickle.NumPy()
 	known["torch._utils._rebuild_tensor"] = rebuildTensor
@@ -29,8 +29,7 @@ func (g *graph) pickleOptions() pickle.Options {
 	}
 }
 
-// rebuildTensor takes (storage, offset, size, stride, …); what follows concerns
-// gradients.
+// rebuildTensor takes (storage, offset, size, stride, …); the remaining arguments concern gradients.
 func rebuildTensor(args pickle.Tuple) (any, error) {
 	if len(args) < 4 {
 		return nil, fmt.Errorf("a tensor of %d arguments", len(args))
@@ -51,7 +50,7 @@ func rebuildTensor(args pickle.Tuple) (any, error) {
 	return &view{storage: s, offset: offset, shape: shape, stride: stride}, nil
 }
 
-// rebuildParameter takes (tensor, …); a parameter is a tensor to us.
+// rebuildParameter takes (tensor, …); a parameter counts as a tensor.
 func rebuildParameter(args pickle.Tuple) (any, error) {
 	if len(args) == 0 {
 		return nil, fmt.Errorf("a parameter without a tensor")

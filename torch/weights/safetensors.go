@@ -15,9 +15,9 @@ import (
 // header, little-endian; the header, a JSON object; the data.
 const (
 	lengthSize = 8
-	// maxHeader is the format's bound on the header.
+	// maxHeader is the format's limit of the header.
 	maxHeader = 100_000_000
-	// metadataKey is the entry of the header that is no tensor.
+	// metadataKey is the entry of the header that is not a tensor.
 	metadataKey = "__metadata__"
 )
 
@@ -29,9 +29,8 @@ type entry struct {
 	begin, end int64
 }
 
-// ReadSafetensors reads a safetensors file. Tensors come in the order of the
-// header. The data have to fill the file without holes or overlaps, as the
-// format demands.
+// ReadSafetensors reads a safetensors file. Tensors have the order of the header. The data must fill the file without
+// holes or overlaps, as the format requires.
 func ReadSafetensors(r io.ReaderAt, size int64, opt Options) (*Set, error) {
 	set, err := readSafetensors(r, size, opt.withDefaults(size))
 	return set, doing("reading safetensors", err)
@@ -60,7 +59,7 @@ func readSafetensors(r io.ReaderAt, size int64, opt Options) (*Set, error) {
 	return h.set(data), nil
 }
 
-// readHeader accepts a length only if the file has the bytes for it.
+// readHeader accepts a length only if the file has enough bytes for it.
 func readHeader(r io.ReaderAt, size int64) ([]byte, error) {
 	if size < lengthSize {
 		return nil, fmt.Errorf("the file has %d bytes: %w", size, io.ErrUnexpectedEOF)
@@ -109,7 +108,7 @@ func checkLayout(entries []entry, size int64) error {
 	return nil
 }
 
-// check compares an entry with where the one before it ended.
+// check compares an entry with the end of the one before it.
 func (e entry) check(at, size int64) error {
 	want, err := byteCount(e.dtype, e.shape)
 	switch {

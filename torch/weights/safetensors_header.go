@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// parseHeader reads the header token by token: encoding/json alone would let
-// the last of two equal names win, and would take "DTYPE" for "dtype".
+// parseHeader reads the header token by token: encoding/json alone would accept the last of two equal names, and
+// "DTYPE" for "dtype".
 func parseHeader(text []byte, maxEntries int) (*header, error) {
 	p := &parser{dec: json.NewDecoder(bytes.NewReader(text))}
 	p.dec.UseNumber()
@@ -54,11 +54,10 @@ func (p *parser) token() (token json.Token) {
 	return token
 }
 
-// more reports whether an object or a list goes on.
+// more reports whether an object or a list continues.
 func (p *parser) more() bool { return p.err == nil && p.dec.More() }
 
-// object reads an object and has value read what is under each name. A name
-// that comes twice is an error.
+// object reads an object and calls value for each name. A duplicate name is an error.
 func (p *parser) object(value func(name string)) {
 	p.delim('{')
 	seen := make(map[string]bool)

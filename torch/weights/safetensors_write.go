@@ -11,13 +11,11 @@ import (
 	"unicode/utf8"
 )
 
-// headerAlignment is the multiple to which spaces pad the header, so that the data are aligned
-// for every type.
+// headerAlignment is the multiple that spaces pad the header to, so the data are aligned for every type.
 const headerAlignment = 8
 
-// WriteSafetensors writes a safetensors file. The header has the order of the
-// set, the metadata sorted by name; the data have the large types first, so
-// that every tensor is aligned. Equal sets give equal bytes.
+// WriteSafetensors writes a safetensors file. The header has the order of the set, the metadata sorted by name; the
+// data have the large types first, so every tensor is aligned. Equal sets give equal bytes.
 func WriteSafetensors(w io.Writer, set *Set) error {
 	return doing("writing safetensors", writeSafetensors(w, set))
 }
@@ -44,7 +42,7 @@ func writeSafetensors(w io.Writer, set *Set) error {
 	return nil
 }
 
-// dataOrder returns the indices of the tensors, by falling size of their items.
+// dataOrder returns the indices of the tensors, by descending item size.
 func dataOrder(tensors []Tensor) []int {
 	order := make([]int, len(tensors))
 	for i := range order {
@@ -80,7 +78,7 @@ func formatHeader(set *Set, begins []int64) ([]byte, error) {
 		if t.Name == metadataKey {
 			return nil, fmt.Errorf("no tensor may be named %q: rename it", metadataKey)
 		}
-		shape := append([]int64{}, t.Shape...) // null would be no shape
+		shape := append([]int64{}, t.Shape...) // null is not a valid shape
 		h.field(t.Name, struct {
 			DType   string   `json:"dtype"`
 			Shape   []int64  `json:"shape"`
@@ -97,7 +95,7 @@ func formatHeader(set *Set, begins []int64) ([]byte, error) {
 	return h.out.Bytes(), h.err
 }
 
-// checkMetadata refuses texts that JSON would change silently.
+// checkMetadata rejects texts that JSON would change silently.
 func checkMetadata(metadata map[string]string) error {
 	for name, text := range metadata {
 		if !utf8.ValidString(name) || !utf8.ValidString(text) {
@@ -123,7 +121,7 @@ func (h *headerWriter) field(name string, value any) {
 	h.json(value)
 }
 
-// json leaves <, > and & as they are, which json.Marshal would escape.
+// json keeps <, > and &, which json.Marshal would escape.
 func (h *headerWriter) json(value any) {
 	if name, ok := value.(string); ok && !utf8.ValidString(name) {
 		h.err = errors.Join(h.err, fmt.Errorf("the name %q is not UTF-8", name))

@@ -6,14 +6,14 @@ import (
 	"math"
 )
 
-// Format is the kind of a file. The zero value, Unknown, is none.
+// Format is the format of a file. The zero value, Unknown, means none.
 type Format string
 
-// The formats that are read. PTHLegacy is not written.
+// The formats that can be read. PTHLegacy is not written.
 const (
 	Unknown     Format = ""
 	PTH         Format = "pth"         // PyTorch's zip format, of 1.6 and later
-	PTHLegacy   Format = "pth-legacy"  // PyTorch's format before that
+	PTHLegacy   Format = "pth-legacy"  // PyTorch's older format
 	Safetensors Format = "safetensors" // Hugging Face's format
 )
 
@@ -21,16 +21,15 @@ const (
 type Set struct {
 	// Tensors are in the order of the file.
 	Tensors []Tensor
-	// Metadata are the texts of a safetensors file, or the numbers and texts of
-	// a .pth file that are no tensors. Nil where there are none. Safetensors
-	// keep them; a .pth is written without, since a state dict with entries
-	// that are no tensors cannot be loaded into a module.
+	// Metadata holds the texts of a safetensors file, or the numbers and texts of a .pth file that are not tensors. Nil
+	// if there are none. Safetensors keep them; a .pth file is written without them, since a module cannot load a state
+	// dict with entries that are not tensors.
 	Metadata map[string]string
 	// Format is the format that the set was read from. Writing ignores it.
 	Format Format
 }
 
-// Find returns the first tensor of a name, and whether there is one.
+// Find returns the first tensor with a name, and whether there is one.
 func (s *Set) Find(name string) (Tensor, bool) {
 	for _, t := range s.Tensors {
 		if t.Name == name {
@@ -40,7 +39,7 @@ func (s *Set) Find(name string) (Tensor, bool) {
 	return Tensor{}, false
 }
 
-// Validate checks every tensor, and that no two have the same name.
+// Validate checks every tensor, and that names are unique.
 func (s *Set) Validate() error {
 	seen := make(map[string]bool, len(s.Tensors))
 	for _, t := range s.Tensors {
@@ -55,29 +54,27 @@ func (s *Set) Validate() error {
 	return nil
 }
 
-// Limits of Options, and those that are fixed.
+// Limits of Options, and fixed limits.
 const (
 	defaultMaxBytes   = 16 << 30
 	defaultMaxTensors = 1 << 16
-	// A file may name the same bytes several times (tied weights, expanded
-	// views); beyond these its size no longer bounds the memory it takes.
+	// A file may name the same bytes several times (tied weights, expanded views); beyond these limits its size no
+	// longer limits the memory it takes.
 	spareBytes    = 64 << 20
 	spareByteFold = 16
 )
 
-// Options bound what is read. The zero value has the default limits.
+// Options limit what is read. The zero value has the default limits.
 type Options struct {
-	// MaxBytes bounds the bytes of all tensors together, and those of all
-	// storages. Zero means 16 GiB. Both are also bounded by 64 MiB and 16 times
-	// the size of the file, so that a small file cannot fill the memory.
+	// MaxBytes is the maximum size of all tensors together, and of all storages together, in bytes. Zero means 16 GiB.
+	// Both are also limited to 64 MiB plus 16 times the size of the file, so a small file cannot fill the memory.
 	MaxBytes int64
-	// MaxTensors bounds the number of tensors together with that of the entries
-	// and containers beside them. Zero means 65,536: a hostile file of that many takes a
-	// second.
+	// MaxTensors is the maximum number of tensors plus other entries and containers. Zero means 65,536: a hostile file
+	// of this size takes a second.
 	MaxTensors int
 }
 
-// doing says what was done when an error came; nil stays nil.
+// doing adds the current operation to an error; nil stays nil.
 func doing(what string, err error) error {
 	if err != nil {
 		err = fmt.Errorf("%s: %w", what, err)

@@ -8,7 +8,7 @@ import (
 	"graft/torch/pickle"
 )
 
-// storage is a piece of memory that tensors of a .pth file look at.
+// storage is a piece of memory that tensors of a .pth file refer to.
 type storage struct {
 	key    string
 	dtype  DType
@@ -20,8 +20,7 @@ type storage struct {
 	offset int64 // in items of root
 }
 
-// view is a tensor as a pickle has it: sizes and strides over a storage, in
-// items.
+// view is a tensor in a pickle: sizes and strides over a storage, in items.
 type view struct {
 	storage       *storage
 	offset        int64
@@ -53,8 +52,8 @@ func (v *view) check() error {
 	return nil
 }
 
-// isContiguous reports whether the items stand in row-major order without gaps. The
-// stride of a dimension of size one has no meaning.
+// isContiguous reports whether the items are in row-major order without gaps. The stride of a dimension of size one is
+// ignored.
 func (v *view) isContiguous() bool {
 	want := int64(1)
 	for i := len(v.shape) - 1; i >= 0; i-- {
@@ -66,8 +65,8 @@ func (v *view) isContiguous() bool {
 	return true
 }
 
-// bytes returns the items of a checked view in row-major order: a part of the
-// storage where that has them so, a copy otherwise.
+// bytes returns the items of a checked view in row-major order: a part of the storage if it has this order, a copy
+// otherwise.
 func (v *view) bytes() []byte {
 	size := v.storage.dtype.Size()
 	n, _ := count(v.shape)
@@ -81,7 +80,7 @@ func (v *view) bytes() []byte {
 	return gather(make([]byte, 0, n*size), v.storage.data[start:], v.shape, v.stride, size)
 }
 
-// gather appends the items that sizes and strides pick from data.
+// gather appends the items of data that sizes and strides select.
 func gather(out, data []byte, shape, stride []int64, size int64) []byte {
 	if len(shape) == 0 {
 		return append(out, data[:size]...)
@@ -99,15 +98,15 @@ func gather(out, data []byte, shape, stride []int64, size int64) []byte {
 type graph struct {
 	storages map[string]*storage
 	opt      Options
-	left     int64 // what tensors may still take of opt.MaxBytes
-	visits   int   // what flattening may still visit
+	left     int64 // bytes of opt.MaxBytes that tensors may still take
+	visits   int   // visits left for flattening
 }
 
 func newGraph(opt Options) *graph {
 	return &graph{storages: make(map[string]*storage), opt: opt, left: opt.MaxBytes, visits: opt.MaxTensors}
 }
 
-// charge takes bytes off what the tensors may take.
+// charge subtracts bytes from the tensors' allowance.
 func (g *graph) charge(n int64) error {
 	if n > g.left {
 		return fmt.Errorf("the tensors take more than the %d bytes that are allowed for this file; "+
@@ -117,9 +116,8 @@ func (g *graph) charge(n int64) error {
 	return nil
 }
 
-// persistent finds or makes the storage that a persistent id describes:
-// ("storage", class, key, location, items) and, in the legacy format, what part
-// of it is meant. See persistent_id in PyTorch's torch/serialization.py.
+// persistent finds or makes the storage for a persistent id: ("storage", class, key, location, items) and, in the
+// legacy format, the part of it. See persistent_id in PyTorch's torch/serialization.py.
 func (g *graph) persistent(id any) (any, error) {
 	fields, ok := id.(pickle.Tuple)
 	if ok && len(fields) > 0 && fields[0] == "module" {
@@ -162,7 +160,7 @@ func (g *graph) storage(class pickle.Global, key string, items int64) (*storage,
 	return s, nil
 }
 
-// part makes the storage that (key, offset, items) describe as a part of root.
+// part makes the storage for (key, offset, items) as a part of root.
 func (g *graph) part(root *storage, description any) (any, error) {
 	fields, ok := description.(pickle.Tuple)
 	if !ok || len(fields) != 3 {

@@ -7,12 +7,11 @@ import (
 	"math"
 )
 
-// maxDimensions is LibTorch's own bound on the dimensions of a tensor
-// (at::kVmapMaxTensorDims and TensorIterator assume 64).
+// maxDimensions is LibTorch's own limit on the dimensions of a tensor (at::kVmapMaxTensorDims and TensorIterator assume
+// 64).
 const maxDimensions = 64
 
-// Tensor is an array of numbers. The zero value is no valid tensor, since it has
-// no type.
+// Tensor is an array of numbers. The zero value is not a valid tensor, since it has no type.
 type Tensor struct {
 	// Name is the dotted path, such as "conv1.layers.0.weight".
 	Name string
@@ -25,8 +24,7 @@ type Tensor struct {
 	Data []byte
 }
 
-// FromFloat32s makes a float32 tensor of values in row-major order. It fails
-// where the shape does not hold just as many.
+// FromFloat32s makes a float32 tensor of values in row-major order. The shape must match the number of values.
 func FromFloat32s(name string, shape []int64, values []float32) (Tensor, error) {
 	data := make([]byte, 0, 4*len(values))
 	for _, v := range values {
@@ -45,8 +43,7 @@ func FromFloat64s(name string, values []float64) Tensor {
 	return Tensor{Name: name, DType: Float64, Shape: []int64{int64(len(values))}, Data: data}
 }
 
-// Count is the number of items; 1 for a tensor without dimensions. It is meant
-// for a valid tensor.
+// Count is the number of items; 1 for a tensor without dimensions. The tensor must be valid.
 func (t Tensor) Count() int64 {
 	n, _ := count(t.Shape)
 	return n
@@ -64,10 +61,10 @@ func (t Tensor) Validate() error {
 	return nil
 }
 
-// errHuge is the error of a shape with too many items.
+// errHuge is the error for a shape with too many items.
 var errHuge = errors.New("the shape has more items than can be counted")
 
-// byteCount is the bytes that items of a shape take, checked for overflow.
+// byteCount is the size in bytes of items of a shape, checked for overflow.
 func byteCount(d DType, shape []int64) (int64, error) {
 	size := d.Size()
 	if size == 0 {
@@ -83,8 +80,8 @@ func byteCount(d DType, shape []int64) (int64, error) {
 	return n * size, nil
 }
 
-// count multiplies the sizes. A size of zero does not hide the overflow of the
-// others, which LibTorch would trip over later.
+// count multiplies the sizes. A size of zero does not hide the overflow of the others, which would cause an error in
+// LibTorch later.
 func count(shape []int64) (int64, error) {
 	if len(shape) > maxDimensions {
 		return 0, fmt.Errorf("%d dimensions, where %d are the most", len(shape), maxDimensions)

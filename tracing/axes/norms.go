@@ -7,13 +7,13 @@ import (
 	"graft/torch/weights"
 )
 
-// Norm is a normalisation over the last dimension: an operator, or one that is written out as the mean of squares.
+// Norm is a normalisation over the last dimension: an operator, or one written out as the mean of squares.
 type Norm struct {
 	Term          *Term
-	Centre        bool // takes the mean off
+	Centre        bool // subtracts the mean
 	Input, Output graph.Value
 	Weight, Bias  string // tensors; empty if there are none
-	Node          int    // that has the epsilon, under the argument Eps
+	Node          int    // node with the epsilon, under the argument Eps
 	Eps           string
 	Epsilon       float64
 }
@@ -31,7 +31,7 @@ func readersOf(g *graph.Graph) map[graph.Value][]int {
 	return all
 }
 
-// Readers are the nodes that read a value, in running order.
+// Readers returns the nodes that read a value, in running order.
 func (a *Axes) Readers(v graph.Value) []int { return a.readers[v] }
 
 func fixAllOf(terms []*Term, reason string) {
@@ -40,7 +40,7 @@ func fixAllOf(terms []*Term, reason string) {
 	}
 }
 
-// builtNorm notes layer_norm and rms_norm.
+// builtNorm records layer_norm and rms_norm.
 func (r *reader) builtNorm() {
 	input, ok := r.n.Arg("input").(graph.Value)
 	if !ok {
@@ -54,7 +54,7 @@ func (r *reader) builtNorm() {
 	n.Weight, n.Bias = string(weight), string(bias)
 	if eps, given := r.n.Arg("eps").(float64); given {
 		n.Epsilon = eps
-	} else if !n.Centre { // rms_norm's default is the type's own
+	} else if !n.Centre { // the default of rms_norm depends on the type
 		n.Epsilon = 0x1p-23
 		if t := r.Graph.Tensor(n.Weight); t != nil && t.DType == weights.Float64 {
 			n.Epsilon = 0x1p-52
@@ -63,7 +63,7 @@ func (r *reader) builtNorm() {
 	r.Norms = append(r.Norms, n)
 }
 
-// handNorm recognises x * rsqrt(mean(x * x) + epsilon), perhaps times a weight, at the mean.
+// handNorm recognises x * rsqrt(mean(x * x) + epsilon), with an optional weight, at the mean.
 func (r *reader) handNorm() bool {
 	square, _ := r.n.Args[0].Value.(graph.Value)
 	x, ok := r.squareOf(square)
@@ -93,7 +93,7 @@ func (r *reader) handNorm() bool {
 	return true
 }
 
-// scaled adds a weight by which the output is multiplied.
+// scaled adds the weight that the output is multiplied by.
 func (r *reader) scaled(n *Norm) {
 	next, _ := r.only(n.Output, "mul")
 	if next == nil {
@@ -106,7 +106,7 @@ func (r *reader) scaled(n *Norm) {
 	}
 }
 
-// squareOf returns the value that a node squares. Casts between are passed over.
+// squareOf returns the value that a node squares. It skips casts in between.
 func (r *reader) squareOf(v graph.Value) (graph.Value, bool) {
 	for k := range r.at {
 		n := &r.Graph.Nodes[k]
@@ -127,7 +127,7 @@ func (r *reader) squareOf(v graph.Value) (graph.Value, bool) {
 	return "", false
 }
 
-// only returns the node that alone reads a value, beyond casts, if it is of an operator.
+// only returns the single node that reads a value, ignoring casts, if it has the given operator.
 func (r *reader) only(v graph.Value, op string) (*graph.Node, int) {
 	for len(r.readers[v]) == 1 {
 		k := r.readers[v][0]

@@ -8,7 +8,7 @@ import (
 	"graft/model/graph"
 )
 
-// List returns the axes that occur in tensors, in the order in which they first do.
+// List returns the axes of all tensors, in the order of their first occurrence.
 func (a *Axes) List() []*Term {
 	var all []*Term
 	for _, t := range a.Graph.Tensors {
@@ -23,8 +23,8 @@ func (a *Axes) List() []*Term {
 	return all
 }
 
-// Name returns the name of an axis: the module whose rows it counts, and behind a slash its place where that module's
-// rows have several axes, such as heads and their size. It is empty for an axis of no tensor.
+// Name returns the name of an axis: the module whose rows it counts, followed by a slash and its index if that module's
+// rows have several axes, such as heads and their size. It is empty if no tensor has the axis.
 func (a *Axes) Name(axis *Term) string {
 	for _, t := range a.Graph.Tensors {
 		dim := a.rows(t)
@@ -72,8 +72,8 @@ func (a *Axes) Named(name string) (*Term, error) {
 	return nil, fmt.Errorf("there is no axis %q; axes that can change are %s", name, strings.Join(names, ", "))
 }
 
-// rows is the dimension of a tensor in which a module's own axis is: the columns of an embedding, the last of a
-// tensor that is added, and else the first; -1 for a vector, whose axis has another name.
+// rows is the dimension of a tensor that holds a module's own axis: the columns of an embedding, the last one of a
+// tensor that is added, and otherwise the first; -1 for a vector, whose axis has another name.
 func (a *Axes) rows(t graph.Tensor) int {
 	if len(t.Shape) < 2 {
 		return -1

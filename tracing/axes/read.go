@@ -1,6 +1,6 @@
 // Package axes names the dimensions of a graph: which dimensions of which tensors must change together when a network
-// gets wider. Each dimension of a value is a term; operators unify terms, as types are inferred (Milner 1978). What is
-// left are axes: the residual stream, hidden units, heads, the size of a head, channels, the vocabulary.
+// gets wider. Each dimension of a value is a term; operators unify terms, as in type inference (Milner 1978). The
+// remaining terms are axes: the residual stream, hidden units, heads, the size of a head, channels, the vocabulary.
 package axes
 
 import (
@@ -24,9 +24,9 @@ type Axes struct {
 	added   map[string]bool       // tensors that are added or joined to values, such as positions
 }
 
-// Use is an operator that works along an axis, not on each of its places alone.
+// Use is an operator that works along an axis, not only on each of its places.
 type Use struct {
-	Node int // in the graph
+	Node int // index in the graph
 	Kind UseKind
 	Term *Term
 	// Left and Right are the operands of a sum of products: values or weights, as in the node's arguments.
@@ -39,11 +39,11 @@ type UseKind int
 // The kinds of uses.
 const (
 	Contracts  UseKind = iota // sums products of two operands over the term
-	Normalises                // over the term
-	Looks                     // the term is that of an embedding's rows
+	Normalises                // normalises over the term
+	Looks                     // looks up rows of an embedding: the term counts its rows
 )
 
-// Read infers the terms of a graph. An operator without a rule fixes the axes of what it reads and returns.
+// Read infers the terms of a graph. An operator without a rule fixes the axes of its inputs and results.
 func Read(g *graph.Graph) (*Axes, error) {
 	shapes, err := g.Shapes()
 	if err != nil {
@@ -58,7 +58,7 @@ func Read(g *graph.Graph) (*Axes, error) {
 		}
 		a.Tensors[t.Name] = freshTerms(t.Shape, "")
 	}
-	for _, t := range g.Tensors { // one that is tied to a later one
+	for _, t := range g.Tensors { // tensors that are tied to a later one
 		if t.Tied != "" {
 			a.Tensors[t.Name] = a.Tensors[t.Tied]
 		}
@@ -106,7 +106,7 @@ func (r *reader) node() (err error) {
 		}
 	}()
 	run := rules[op]
-	if run == nil || r.n.Returns != nil { // another overload may do something else
+	if run == nil || r.n.Returns != nil { // another overload may behave differently
 		run = unknown
 	}
 	results := run(r)
@@ -125,7 +125,7 @@ func (r *reader) node() (err error) {
 	return nil
 }
 
-// unknown fixes everything: what the operator does with its axes is not known.
+// unknown fixes everything, because the operator's use of its axes is unknown.
 func unknown(r *reader) [][]*Term {
 	reason := fmt.Sprintf("%s works on it in a way that graft does not know", r.n.Operator)
 	r.n.Reads(func(v any) {
@@ -159,7 +159,7 @@ func (r *reader) arg(name string) []*Term { return r.terms(r.n.Arg(name)) }
 
 func (r *reader) first() []*Term { return r.terms(r.n.Args[0].Value) }
 
-// out is the shape of the first result.
+// out returns the shape of the first result.
 func (r *reader) out() []int { return r.Shapes[r.n.Results[0]] }
 
 // whole returns a literal number.
@@ -194,7 +194,7 @@ func (r *reader) use(kind UseKind, t *Term, left, right any) {
 	r.Uses = append(r.Uses, Use{Node: r.at, Kind: kind, Term: t, Left: left, Right: right})
 }
 
-// broadcast unifies dimensions that are not of size one, from the last on.
+// broadcast unifies dimensions that are not of size one, starting with the last.
 func broadcast(lists ...[]*Term) []*Term {
 	var out []*Term
 	for _, list := range lists {

@@ -88,7 +88,7 @@ func addmm(r *reader) [][]*Term {
 	return one(broadcast(r.product(r.n.Arg("mat1"), r.n.Arg("mat2")), r.arg("self")))
 }
 
-// product is that of matrices, or of stacks of them.
+// product is the product of matrices, or of stacks of them.
 func (r *reader) product(left, right any) []*Term {
 	a, b := r.terms(left), r.terms(right)
 	inner := b[max(0, len(b)-2)]
@@ -115,7 +115,8 @@ func embedding(r *reader) [][]*Term {
 	return one(append(slices.Clone(r.arg("indices")), w[1]))
 }
 
-// attention unites the heads of queries, keys and values; with enable_gqa those of the queries are groups of heads.
+// attention unifies the heads of queries, keys and values; with enable_gqa the heads of the queries are groups of
+// heads.
 func attention(r *reader) [][]*Term {
 	q, k, v := r.arg("query"), r.arg("key"), r.arg("value")
 	dims := len(q)
@@ -138,11 +139,11 @@ func attention(r *reader) [][]*Term {
 	return one(with(q, dims-1, v[dims-1]))
 }
 
-// gates are the rows that a unit of a recurrent layer has in its weights.
+// gates are the numbers of rows per unit in the weights of recurrent layers.
 var gates = map[string]int{"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
 
-// recurrent gives all layers and directions one axis of hidden units, since PyTorch's have one size. The weights of a
-// unit's gates are its rows; both kinds of weights sum over their columns.
+// recurrent gives all layers and directions one axis of hidden units, since they have the same size in PyTorch. The
+// rows of a unit are the weights of its gates; both kinds of weights sum over their columns.
 func recurrent(r *reader) [][]*Term {
 	name, _, _ := strings.Cut(r.n.Operator, ".")
 	x, params := r.first(), r.list("params")
@@ -194,7 +195,7 @@ func recurrent(r *reader) [][]*Term {
 	return results
 }
 
-// unread opens new axes, which surgery leaves alone.
+// unread creates new axes that surgery does not change.
 func (r *reader) unread(x []*Term, params []any) [][]*Term {
 	const reason = "projections of recurrent layers are not read"
 	for _, p := range params {
@@ -226,7 +227,7 @@ func layerNorm(r *reader) [][]*Term {
 	return one(x)
 }
 
-// channelNorm works on each channel, the second dimension, alone.
+// channelNorm works on each channel, the second dimension, separately.
 func channelNorm(r *reader) [][]*Term {
 	x := r.first()
 	for _, a := range r.n.Args[1:] {
@@ -246,7 +247,7 @@ func groupNorm(r *reader) [][]*Term {
 	return one(x)
 }
 
-// conv sums over input channels and opens output channels; groups divide both.
+// conv sums over input channels and creates an axis of output channels; groups divide both.
 func conv(r *reader) [][]*Term {
 	x, w := r.first(), r.arg("weight")
 	groups := r.whole("groups", 1)
@@ -272,7 +273,7 @@ func conv(r *reader) [][]*Term {
 	return one(r.places(with(x, 1, w[0]), 2))
 }
 
-// places gives dimensions from one on terms of the result's sizes, unless they are those of the input.
+// places gives dimensions from one on terms of the result's sizes, unless they equal the input's.
 func (r *reader) places(terms []*Term, from int) []*Term {
 	out := slices.Clone(terms)
 	for k := from; k < len(out); k++ {
@@ -349,7 +350,7 @@ func selected(r *reader) [][]*Term {
 	return one(without(x, dim))
 }
 
-// slice takes a part of a sum. Its ends are numbers, or the size of another axis, of whose places the first are taken.
+// slice takes a part of a sum. Its ends are numbers, or the size of another axis; then it takes the first places.
 func slice(r *reader) [][]*Term {
 	x := r.first()
 	dim := r.dim("dim", 0, len(x))
@@ -431,7 +432,7 @@ func permute(r *reader) [][]*Term {
 
 // expand repeats dimensions of size one.
 func expand(r *reader) [][]*Term {
-	if w, ok := r.n.Args[0].Value.(graph.Weight); ok { // such as a token for the class
+	if w, ok := r.n.Args[0].Value.(graph.Weight); ok { // such as a class token
 		r.added[string(w)] = true
 	}
 	x, other := r.first(), r.arg("other")
@@ -447,7 +448,7 @@ func expand(r *reader) [][]*Term {
 	return one(out)
 }
 
-// interleave repeats each place, so that the dimension becomes a product.
+// interleave repeats each place, which makes the dimension a product.
 func interleave(r *reader) [][]*Term {
 	x := r.first()
 	if r.n.Arg("dim") == nil {
@@ -488,7 +489,7 @@ func along(reason string) rule {
 	}
 }
 
-// reduced drops dimensions, over which it runs.
+// reduced removes the dimensions that it runs over.
 func reduced(r *reader) [][]*Term {
 	x := r.first()
 	gone := map[int]bool{}
@@ -519,5 +520,5 @@ func reduced(r *reader) [][]*Term {
 	return one(out)
 }
 
-// made are values that no other is read for.
+// made are values that have no inputs.
 func made(r *reader) [][]*Term { return r.freshResults("") }

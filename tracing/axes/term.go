@@ -2,14 +2,13 @@ package axes
 
 import "slices"
 
-// Term is the meaning of a dimension: an axis, a product of terms, such as heads times the size of a head, or
-// a sum of terms, such as stacked queries, keys and values. Terms that must be equal are one after
-// unification; Find gives its root.
+// Term is the meaning of a dimension: an axis, a product of terms, such as heads times the size of a head, or a sum of
+// terms, such as stacked queries, keys and values. Unification merges terms that must be equal; Find returns the root.
 type Term struct {
 	Size  int
 	Kind  Kind
-	Parts []*Term // of products and sums, outermost or first one first
-	Fixed string  // why the axis cannot change; empty if it can
+	Parts []*Term // parts of products and sums, outermost or first one first
+	Fixed string  // reason why the axis cannot change; empty if it can
 
 	root *Term
 }
@@ -55,7 +54,7 @@ func composite(kind Kind, parts []*Term) *Term {
 	return t
 }
 
-// Find returns the term that stands for all that are equal to this one.
+// Find returns the term that represents all terms equal to this one.
 func (t *Term) Find() *Term {
 	for t.root != nil {
 		t = t.root
@@ -63,10 +62,10 @@ func (t *Term) Find() *Term {
 	return t
 }
 
-// Factors are the parts of a product of products, and else the term itself.
+// Factors returns the parts of a product, nested ones included, or else the term itself.
 func (t *Term) Factors() []*Term { return t.flat(Product) }
 
-// Summands are the parts of a sum of sums, and else the term itself.
+// Summands returns the parts of a sum, nested ones included, or else the term itself.
 func (t *Term) Summands() []*Term { return t.flat(Sum) }
 
 func (t *Term) flat(kind Kind) []*Term {
@@ -84,7 +83,7 @@ func (t *Term) flat(kind Kind) []*Term {
 	return all
 }
 
-// Axes calls visit for each axis of the term, as often as it occurs.
+// Axes calls visit for each occurrence of an axis in the term.
 func (t *Term) Axes(visit func(*Term)) {
 	t = t.Find()
 	if t.Kind == Axis {
@@ -103,7 +102,7 @@ func (t *Term) Has(axis *Term) bool {
 	return found
 }
 
-// Fix says that none of the term's axes can change.
+// Fix marks all axes of the term as fixed.
 func (t *Term) Fix(reason string) {
 	t.Axes(func(a *Term) {
 		if a.Fixed == "" {
@@ -112,7 +111,7 @@ func (t *Term) Fix(reason string) {
 	})
 }
 
-// unify makes two terms one. Where their forms do not fit, both are fixed.
+// unify makes two terms equal. If their forms do not fit, both become fixed.
 func unify(a, b *Term) {
 	a, b = a.Find(), b.Find()
 	switch {
@@ -134,7 +133,7 @@ func unify(a, b *Term) {
 
 const mismatch = "operators use it in ways that do not fit"
 
-// bind makes an axis stand for another term.
+// bind makes an axis refer to another term.
 func bind(axis, to *Term) {
 	if to.Has(axis) {
 		to.Fix(mismatch)
@@ -146,13 +145,13 @@ func bind(axis, to *Term) {
 	}
 }
 
-// refine unifies two lists of parts whose product or sum is the same. A part that is larger than its counterpart is
+// refine unifies two lists of parts with the same product or sum. A part that is larger than its counterpart is
 // divided, the outer or first piece first.
 func refine(kind Kind, a, b []*Term) {
 	a, b = slices.Clone(a), slices.Clone(b)
 	for len(a) > 0 && len(b) > 0 {
 		x, y := a[0].Find(), b[0].Find()
-		if x.Kind == kind || y.Kind == kind { // a part was divided meanwhile
+		if x.Kind == kind || y.Kind == kind { // a part was divided in the meantime
 			a, b = append(x.flat(kind), a[1:]...), append(y.flat(kind), b[1:]...)
 			continue
 		}
@@ -178,7 +177,7 @@ func fixAll(parts []*Term) {
 	}
 }
 
-// divide makes of an axis a product or a sum whose first part has a size.
+// divide turns an axis into a product or a sum whose first part has a given size.
 func divide(kind Kind, t *Term, first int) bool {
 	if t.Kind != Axis || t.Size <= first || kind == Product && t.Size%first != 0 {
 		return false

@@ -9,8 +9,7 @@ import (
 	"graft/tracing"
 )
 
-// canvas collects elements in three layers, the lowest first, so that elements can be added
-// in any order.
+// canvas collects elements in three layers, the lowest first, so elements can be added in any order.
 type canvas struct {
 	width, height         int
 	frames, edges, things strings.Builder
@@ -77,7 +76,7 @@ func (c *canvas) edge(e tracing.Edge, path string, arrow bool) {
 // dash is the length of one space's piece in a ribbon of several.
 const dash = 7
 
-// ribbon adds a coloured path, on which several spaces alternate.
+// ribbon adds a coloured path with alternating pieces for several spaces.
 func (c *canvas) ribbon(to io.Writer, spaces []*tracing.Space, path string) {
 	for k, s := range spaces {
 		turns := ""
@@ -88,7 +87,7 @@ func (c *canvas) ribbon(to io.Writer, spaces []*tracing.Space, path string) {
 	}
 }
 
-// stripe adds the ribbon of a box's output, inside of it.
+// stripe adds the ribbon of a box's output, inside the box.
 func (c *canvas) stripe(parts []tracing.Part, x, y, height int) {
 	c.ribbon(&c.things, ribbons(parts), straight(x, y, y+height))
 }

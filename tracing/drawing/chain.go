@@ -9,11 +9,11 @@ import (
 	"graft/tracing"
 )
 
-// link is the end of a chain of nodes that led to an edge. Chains that fork share their
-// beginning, by which a join finds the fork.
+// link is the end of a chain of nodes that leads to an edge. Chains that fork share their beginning, so a join can find
+// the fork.
 type link struct {
 	node  node
-	block *tracing.Block // that contains the node; nil outside of blocks
+	block *tracing.Block // block that contains the node; nil outside of blocks
 	out   tracing.Edge   // output of the node
 	prev  *link
 	depth int
@@ -42,7 +42,7 @@ func fork(chains []*link) *link {
 type nodeBuilder struct {
 	trace  *tracing.Trace
 	blocks map[*tracing.Layer]*tracing.Block
-	next   int // the layer that runs next
+	next   int // index of the layer that runs next
 }
 
 // layout arranges the network in one column.
@@ -71,7 +71,7 @@ func (w *nodeBuilder) Layer(_ model.Place, _ *model.Leaf, x *link) (*link, error
 	return x.then(box{l}, l.Out, w.blocks[l]), nil
 }
 
-// Sum puts the shortcut beside the body.
+// Sum puts the shortcut next to the body.
 func (w *nodeBuilder) Sum(path string, body, shortcut *link) (*link, error) {
 	in := w.around(path)
 	at := fork([]*link{body, shortcut})
@@ -103,8 +103,7 @@ func (w *nodeBuilder) around(path string) *tracing.Block {
 	return nil
 }
 
-// column is a chain after its first link, with frames around its blocks. All of it may lie in
-// a block already.
+// column is a chain after its first link, with frames around its blocks. The whole chain may already lie in a block.
 func (w *nodeBuilder) column(from, to *link, in *tracing.Block) column {
 	var links []*link
 	for l := to; l != from; l = l.prev {

@@ -10,11 +10,11 @@ import (
 	"graft/tracing"
 )
 
-// colours is the palette without yellow, which would be invisible on the light background.
+// colours is the palette without yellow, which is invisible on the light background.
 var colours = []color.RGBA{svg.Blue, svg.Orange, svg.Green, svg.Purple, svg.Sky, svg.Vermilion}
 
-// paintSpaces colours the graph of spaces greedily: each space gets another colour than its
-// neighbours, as far as there are enough. Those with the most neighbours choose first.
+// paintSpaces colours the graph of spaces greedily: neighbouring spaces get different colours, as far as there are
+// enough colours. Spaces with the most neighbours choose first.
 func paintSpaces(spaces []*tracing.Space) map[*tracing.Space]int {
 	beside := neighbours(spaces)
 	chosen := map[*tracing.Space]int{}
@@ -35,7 +35,7 @@ func paintSpaces(spaces []*tracing.Space) map[*tracing.Space]int {
 	return chosen
 }
 
-// neighbours are the inputs and outputs of a layer.
+// neighbours returns, for each space, the spaces on the other side of its layers.
 func neighbours(spaces []*tracing.Space) map[*tracing.Space][]*tracing.Space {
 	beside := map[*tracing.Space][]*tracing.Space{}
 	for _, s := range spaces {

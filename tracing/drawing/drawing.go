@@ -1,7 +1,6 @@
-// Package drawing draws a traced network as a self-contained SVG: a box for each layer from
-// top to bottom in running order, lanes side by side where the network forks, frames around
-// blocks, and a ribbon in the colour of the channel space along every edge. Labels repeat
-// the information of colours.
+// Package drawing draws a traced network as a self-contained SVG: a box per layer from top to bottom in running order,
+// parallel lanes where the network forks, frames around blocks, and a ribbon in the colour of the channel space along
+// every edge. Labels repeat the information of colours.
 package drawing
 
 import (
@@ -15,9 +14,9 @@ import (
 // The page, in pixels.
 const (
 	margin   = 24
-	narrow   = 372 // of the heading
+	narrow   = 372 // width of the heading
 	line     = 20
-	swatch   = 26 // of the legend
+	swatch   = 26 // width of the legend's samples
 	ruleroom = 14 // between the heading and the network
 )
 
@@ -43,7 +42,7 @@ func SVG(w io.Writer, t *tracing.Trace) error {
 	return c.write(w, t.Network.Name()+", a neural network", describe(t, sheet))
 }
 
-// summary is the line below the name.
+// summary returns the line below the name.
 func summary(t *tracing.Trace, sheet []model.Row) string {
 	var operations int64
 	for _, row := range sheet {
@@ -53,7 +52,7 @@ func summary(t *tracing.Trace, sheet []model.Row) string {
 	return fmt.Sprintf("%s, %s %sFLOP forward per example", parametersText(t.Network.Parameters()), digits, prefix)
 }
 
-// describe is the text alternative of the drawing.
+// describe returns the text alternative of the drawing.
 func describe(t *tracing.Trace, sheet []model.Row) string {
 	output := t.Network.Input
 	if len(sheet) > 0 {

@@ -10,15 +10,15 @@ import (
 	"graft/model/graph"
 )
 
-// graphRow is a box of a graph's drawing: a module without modules inside, or an operator of another one.
+// graphRow is a box in a graph's drawing: an innermost module, or an operator of any other module.
 type graphRow struct {
-	path       string // of the module
-	head, text string // what it is, and its sizes
-	shape      []int  // of its last result, without the batch
+	path       string // path of the module
+	head, text string // kind, and sizes
+	shape      []int  // shape of its last result, without the batch
 	parameters int
 	operators  int
-	plus       bool  // it adds two values
-	from       []int // rows that feed it; -1 is the input
+	plus       bool  // adds two values
+	from       []int // rows that feed it; -1 means the input
 	item       string
 }
 
@@ -28,13 +28,13 @@ type graphReader struct {
 	shapes map[graph.Value][]int
 	rows   []graphRow
 	of     map[graph.Value][]int // rows that a value comes from
-	// parameters that a value comes from, where operators without a box moved them
+	// parameters that reached a value through operators without a box
 	moved map[graph.Value][]*graph.Tensor
-	inner map[string]bool // paths of modules that have modules inside
+	inner map[string]bool // paths of modules that contain modules
 	seen  map[string]bool // tensors that were counted
 }
 
-// readRows reads the boxes. Operators that only move values outside of such modules have none.
+// readRows reads the boxes. Outside of innermost modules, operators that only move values have no box.
 func readRows(g *graph.Graph) (*graphReader, error) {
 	shapes, err := g.Shapes()
 	if err != nil {
@@ -49,7 +49,7 @@ func readRows(g *graph.Graph) (*graphReader, error) {
 			r.inner[""] = true
 		}
 	}
-	open := map[string]int{} // rows of modules without modules inside, while they run
+	open := map[string]int{} // rows of innermost modules, while they run
 	for k := range g.Nodes {
 		n := &g.Nodes[k]
 		from := r.sources(n)
@@ -75,7 +75,7 @@ func readRows(g *graph.Graph) (*graphReader, error) {
 	return r, nil
 }
 
-// sources are the rows that a node reads.
+// sources returns the rows that a node reads.
 func (r *graphReader) sources(n *graph.Node) (from []int) {
 	if n.Sizes() {
 		return nil
@@ -98,7 +98,7 @@ func (r *graphReader) feed(n *graph.Node, from []int) {
 	}
 }
 
-// row is the box that a node begins.
+// row returns the box that a node begins.
 func (r *graphReader) row(n *graph.Node) graphRow {
 	op, _, _ := strings.Cut(n.Operator, ".")
 	row := graphRow{path: n.Module, head: strings.ReplaceAll(op, "_", " "), item: r.itemOf(n.Module)}
@@ -129,7 +129,7 @@ func (r *graphReader) extend(at int, n *graph.Node, from []int) {
 	}
 }
 
-// parameters lists the parameters that a node reads, also where operators without a box have moved them.
+// parameters lists the parameters that a node reads, including parameters moved by operators without a box.
 func (r *graphReader) parameters(n *graph.Node) (list []*graph.Tensor) {
 	n.Reads(func(arg any) {
 		switch arg := arg.(type) {
@@ -144,7 +144,7 @@ func (r *graphReader) parameters(n *graph.Node) (list []*graph.Tensor) {
 	return list
 }
 
-// itemOf is the outermost item of a list of modules that a path lies in; empty for none.
+// itemOf is the outermost item of a list of modules that contains a path; empty if there is none.
 func (r *graphReader) itemOf(path string) string {
 	for at := 0; at < len(path); {
 		end := strings.IndexByte(path[at:], '.')
@@ -160,14 +160,15 @@ func (r *graphReader) itemOf(path string) string {
 	return ""
 }
 
-// section is a run of rows of one item of a list, or of none; alike is the number of items in a row that look the same.
+// section is a run of rows of one item of a list, or of no item; alike is the number of consecutive items that look the
+// same.
 type section struct {
 	first, last int
 	item, until string
 	alike       int
 }
 
-// sections divide the rows. Items that look like the one before are folded into it, and rows of theirs into its.
+// sections divides the rows. An item that looks like the one before is folded into it, together with its rows.
 func (r *graphReader) sections() (list []section, at []int) {
 	at = make([]int, len(r.rows))
 	for k := 0; k < len(r.rows); {
@@ -197,7 +198,7 @@ func (r *graphReader) sections() (list []section, at []int) {
 
 func listOf(item string) string { return item[:strings.LastIndexByte(item, '.')] }
 
-// looks describes what can be seen of a section.
+// looks describes the visible content of a section.
 func (r *graphReader) looks(s section) string {
 	var b strings.Builder
 	for k := s.first; k <= s.last; k++ {
@@ -218,9 +219,9 @@ const (
 	arcRoom     = 18 // between a box and the first arc
 )
 
-// GraphSVG draws a network that runs as a graph: a box for each module or operator that computes, in running
-// order, arcs beside them where one reads what came earlier, and frames around the items of lists, of which those
-// that are alike are drawn once.
+// GraphSVG draws a network that runs as a graph: a box per module or operator that computes, in running order, arcs
+// next to them for edges that skip boxes, and frames around the items of lists. Consecutive identical items are drawn
+// once.
 func GraphSVG(w io.Writer, g *graph.Graph) error {
 	r, err := readRows(g)
 	if err != nil {
@@ -260,7 +261,7 @@ type graphPainter struct {
 	*canvas
 	rows       []graphRow
 	x, y       int
-	tops, ends map[int]int // edges of boxes that were drawn
+	tops, ends map[int]int // upper and lower edges of drawn boxes
 }
 
 func sizesText(shape []int) string {
@@ -287,7 +288,7 @@ func (p *graphPainter) pill(k int, word string, shape []int) {
 	p.canvas.end()
 }
 
-// section paints rows, in a frame where they are an item of a list.
+// section paints rows, in a frame if they are an item of a list.
 func (p *graphPainter) section(s section) {
 	top := p.y
 	if s.item != "" {
@@ -338,8 +339,8 @@ func (p *graphPainter) row(k int, item string) {
 // arc is an edge that passes boxes.
 type arc struct{ from, to int }
 
-// edges paints what leads from box to box and returns the room of the arcs beside them. Rows that were folded stand
-// at those they are like; what leads back there is left out.
+// edges paints the edges between boxes and returns the width of the arcs next to them. Folded rows have the position of
+// the rows that represent them; edges that lead back there are left out.
 func (p *graphPainter) edges(at, last []int) (width int) {
 	place := func(row int) int {
 		if row < 0 {
@@ -382,7 +383,7 @@ func (p *graphPainter) line(from, to int) {
 		straight(p.x, p.ends[from], p.tops[to]))
 }
 
-// arcs paints the edges, the shortest nearest to the boxes, each as near as those before leave room.
+// arcs paints the edges, the shortest ones closest to the boxes, each as close as the earlier ones allow.
 func (p *graphPainter) arcs(list []arc) (width int) {
 	var lanes [][]arc
 	for _, a := range list {

@@ -7,32 +7,31 @@ import (
 	"graft/tracing"
 )
 
-// Sizes in pixels. Those of things that stand on an axis are even.
+// Sizes in pixels. Sizes of nodes that are centred on an axis are even.
 const (
 	boxWidth   = 352
 	tallBox    = 46
 	slimBox    = 28
 	pillWidth  = 208
-	gap        = 18 // between nodes of a column
-	forkRoom   = 22 // above lanes
-	joinRoom   = 22 // below lanes
+	gap        = 18 // space between nodes of a column
+	forkRoom   = 22 // space above lanes
+	joinRoom   = 22 // space below lanes
 	laneGap    = 26
 	framePad   = 10
 	frameTitle = 30
-	radius     = 11 // of a sum
-	bend       = 8  // the radius of an edge's corners
-	plainLane  = 30 // on either side of a branch that is an edge and no more
+	radius     = 11 // radius of a sum
+	bend       = 8  // radius of an edge's corners
+	plainLane  = 30 // on either side of a branch that is only an edge
 )
 
-// size is the extent of a node around its axis, the line on which the edge enters at the top
-// and leaves at the bottom.
+// size is the extent of a node around its axis, the line where the edge enters at the top and leaves at the bottom.
 type size struct{ left, right, height int }
 
 // node is a part of the drawing.
 type node interface {
 	size() size
-	// lead is the distance from the node's top to the end of the edge above it, and tail
-	// that from its bottom to the start of the next: edges cross frames.
+	// lead is the distance from the node's top to the end of the edge above it, and tail the distance from its bottom
+	// to the start of the next one: edges cross frames.
 	lead() int
 	tail() int
 	// paint draws the node with its axis at x and its top at y.
@@ -45,11 +44,11 @@ type placed struct {
 	out tracing.Edge
 }
 
-// column is a list of nodes from top to bottom. One without nodes is an edge.
+// column is a list of nodes from top to bottom. A column without nodes is an edge.
 type column struct {
 	in    tracing.Edge
 	nodes []placed
-	all   size // kept, since columns within columns would measure each other again
+	all   size // cached, since nested columns would be measured repeatedly
 }
 
 func (c *column) add(nodes ...placed) {
@@ -100,7 +99,7 @@ func (c column) paint(to *canvas, x, y int) {
 	}
 }
 
-// forks reports whether an edge forks at once and so has no arrow.
+// forks reports whether an edge forks immediately and therefore has no arrow.
 func forks(n node) bool {
 	switch n := n.(type) {
 	case placed:
@@ -118,8 +117,7 @@ func forks(n node) bool {
 // box draws a layer.
 type box struct{ layer *tracing.Layer }
 
-// slim reports whether one line is enough for a layer: it has no weights or sizes and keeps
-// the shape.
+// slim reports whether one line is enough for a layer: it has no weights or sizes and keeps the shape.
 func (b box) slim() bool {
 	_, sizes := Caption(b.layer.Leaf.Layer)
 	return sizes == "" && len(b.layer.Leaf.Layer.Slots()) == 0 && b.layer.In.Shape.Same(b.layer.Out.Shape)
@@ -136,7 +134,7 @@ func (b box) size() size { return size{boxWidth / 2, boxWidth / 2, b.height()} }
 func (box) lead() int    { return 0 }
 func (box) tail() int    { return 0 }
 
-// pill draws an end of the network.
+// pill draws the input or output of the network.
 type pill struct {
 	word string
 	edge tracing.Edge
@@ -161,7 +159,7 @@ func (f frame) size() size {
 func (f frame) lead() int { return frameTitle + f.inside.lead() }
 func (f frame) tail() int { return framePad + f.inside.tail() }
 
-// sum draws a residual: the body on the axis, the shortcut to the right of it.
+// sum draws a residual: the body on the axis, the shortcut to its right.
 type sum struct {
 	body, shortcut column
 	out            tracing.Edge

@@ -6,7 +6,7 @@ import (
 	"graft/tracing"
 )
 
-// straight draws a path down.
+// straight draws a vertical path down.
 func straight(x, from, to int) string { return fmt.Sprintf("M%d %dV%d", x, from, to) }
 
 // aside draws a path from the axis x at y to another axis and down.
@@ -60,7 +60,7 @@ func labelWords(x, y, room int, parts []tracing.Part) words {
 	return words{x: x, y: y, size: 11, end: true, room: room, head: labelText(parts)}
 }
 
-// pathWords keep the end of a path, its most informative part.
+// pathWords keeps the end of a path, its most informative part.
 func pathWords(x, y, room int, l *tracing.Layer) words {
 	return words{x: x, y: y, class: "quiet", size: 11, end: true, front: true, room: room, text: l.At.Path}
 }
@@ -123,7 +123,7 @@ func (b cat) paint(c *canvas, x, y int) {
 	b.bar(c, x+min(axes[0]-plainLane, -boxWidth/2), x+max(axes[len(axes)-1]+plainLane, boxWidth/2), top)
 }
 
-// bar draws the end of branches, as wide as all of their axes.
+// bar draws the end of branches, across all of their axes.
 func (b cat) bar(c *canvas, left, right, y int) {
 	c.begin(fmt.Sprintf("concatenation: %s, %s", shapeText(b.out.Shape), spacesText(b.out.Parts)))
 	c.rect(left, y, right-left, slimBox, 6, "join")
@@ -135,7 +135,7 @@ func (b cat) bar(c *canvas, left, right, y int) {
 	c.end()
 }
 
-// ribbons are the distinct spaces of an edge.
+// ribbons returns the distinct spaces of an edge.
 func ribbons(parts []tracing.Part) []*tracing.Space {
 	var spaces []*tracing.Space
 	for _, part := range parts {

@@ -12,17 +12,17 @@ import (
 
 // words is a text and its maximum width. The zero class is plain.
 type words struct {
-	x, y  int // start, or end, of the base line
+	x, y  int // start, or end, of the baseline
 	class string
 	size  int
-	end   bool   // x is its right end
+	end   bool   // x is the right end
 	front bool   // a long text is cut at the front, not at the end
-	room  int    // in pixels
-	head  string // before the text, in bold; it is cut only where there is no text
+	room  int    // maximum width in pixels
+	head  string // bold text before the text; cut only if there is no text
 	text  string
 }
 
-// fitted cuts words that are too long.
+// fitted shortens words that are too long.
 func (w words) fitted() words {
 	cut := &w.text
 	if w.text == "" {
@@ -53,8 +53,8 @@ func (w words) width() int {
 // headGap is the gap between the bold part and the rest.
 const headGap = 7
 
-// measure is an upper bound of a text's width in pixels: letters have the widths of DejaVu
-// Sans, the widest of the common fonts.
+// measure is an upper bound of a text's width in pixels: letters have the widths of DejaVu Sans, the widest of the
+// common fonts.
 func measure(text string, size int) int {
 	thousandths := 0
 	for _, r := range text {
@@ -80,8 +80,7 @@ func advance(r rune) int {
 	}
 }
 
-// Caption returns a layer's name in PyTorch and the sizes that do not follow from its
-// shapes; empty if there are none.
+// Caption returns a layer's name in PyTorch and the sizes that do not follow from its shapes; empty if there are none.
 func Caption(l model.Layer) (kind, sizes string) {
 	kind, arguments, _ := strings.Cut(strings.TrimSuffix(l.String(), ")"), "(")
 	switch layer := l.(type) {

@@ -10,7 +10,7 @@ import (
 // Profiles returns the built-in profiles.
 func Profiles() registry.List[*Profile] { return registry.List[*Profile]{v100(), steady(), roundGPU()} }
 
-// FindProfile returns the built-in profile of a name.
+// FindProfile returns the built-in profile with a name.
 func FindProfile(name string) (*Profile, error) {
 	p, found := Profiles().Find(name)
 	if !found {
@@ -19,14 +19,12 @@ func FindProfile(name string) (*Profile, error) {
 	return p, nil
 }
 
-// v100 is the node of the original experiments: a V100 that waited for images, which were
-// loaded one by one. Its rates fit the published times of epochs at a batch of 64 (782
-// steps, and 157 batches of the test) best, of two networks and of the networks after up
-// to three deepenings; a test derives them again. Of 11 s, loading takes 10.4 s; a layer
-// with weights adds 0.13 s to an epoch and a GFLOP a step 0.06 s. The time of an operation
-// is in the published logs. That of a decision is not; three of them and the learning
-// from them took 14 to 17 ms. The power is the maximum of the board with SXM2, in NVIDIA's
-// data sheet of the V100.
+// v100 is the node of the original experiments: a V100 that waited for images, which were loaded one by one. Its rates
+// are the best fit to the published times of epochs at a batch of 64 (782 steps, and 157 batches of the test), of two
+// networks and of the networks after up to three deepenings; a test derives them again. Loading takes 10.4 s of 11 s. A
+// layer with weights adds 0.13 s to an epoch, and a GFLOP per step 0.06 s. The time of an operation is in the published
+// logs. The time of a decision is not: three decisions and learning from them took 14 to 17 ms. The power is the
+// maximum of the SXM2 board in NVIDIA's data sheet of the V100.
 func v100() *Profile {
 	return &Profile{Version: profileVersion, Name: "v100-original",
 		Device: "Tesla V100 whose images are loaded one by one, as in the original experiments", Watts: 300,
@@ -46,9 +44,8 @@ func steady() *Profile {
 			DecisionSeconds: 10e-3, SurgerySeconds: 10e-3}}
 }
 
-// roundGPU is a GPU in round numbers, which were not measured: an epoch of 45,000 images
-// of CIFARResNet20 at a batch of 128 takes about 10 s, and more floating-point operations
-// take longer, so that widening has a cost.
+// roundGPU is a GPU with round numbers that were not measured. An epoch of 45,000 images of CIFARResNet20 at a batch of
+// 128 takes about 10 s. More floating-point operations take longer, so widening has a cost.
 func roundGPU() *Profile {
 	return &Profile{Version: profileVersion, Name: "round-gpu", Device: "no device: a GPU in round numbers, " +
 		"0.2 ms for each layer with weights and 1.7 ms for each GFLOP forward a step", Costs: Costs{

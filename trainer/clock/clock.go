@@ -11,8 +11,8 @@ type Kind string
 
 // The kinds.
 const (
-	Steps    Kind = "steps"   // of training
-	Batches  Kind = "batches" // of evaluation
+	Steps    Kind = "steps"   // training steps
+	Batches  Kind = "batches" // evaluation batches
 	Deciding Kind = "decisions"
 	Surgery  Kind = "operations"
 )
@@ -21,13 +21,13 @@ const (
 type Work struct {
 	Kind    Kind
 	Count   int            // number of operations
-	Rows    int            // examples in each; zero for decisions and operations
-	Part    int            // examples of which a step computes gradients at once; zero means Rows
-	Network *model.Network // that they work on
-	Devices int            // that share the work; zero means one
+	Rows    int            // examples per operation; zero for decisions and operations
+	Part    int            // examples per gradient computation of a step; zero means Rows
+	Network *model.Network // network that does the work
+	Devices int            // devices that share the work; zero means one
 }
 
-// parts divides work on a batch into so many whole parts and a rest.
+// parts divides work on a batch into whole parts and a remainder.
 func (w Work) parts() (part Work, whole int, rest Work) {
 	part, rest = w, w
 	part.Part, rest.Part = 0, 0
@@ -50,10 +50,10 @@ type Clock interface {
 	Cost(w Work) time.Duration
 }
 
-// Virtual is a clock that charges work by a profile, however long it really took.
+// Virtual is a clock that charges work by a profile, regardless of the time it really took.
 type Virtual struct {
 	Profile *Profile
-	Time    time.Duration // now
+	Time    time.Duration // current time
 }
 
 // Now is the time since the budget began.
@@ -76,7 +76,7 @@ func (v *Virtual) Watts() float64 { return v.Profile.Watts }
 // Knows returns an error if the profile has no cost for work.
 func (v *Virtual) Knows(w Work) error { return v.Profile.Knows(w) }
 
-// knows returns an error if a clock that needs the cost of work does not have it.
+// Knows returns an error if a clock that needs the cost of work lacks it.
 func Knows(c Clock, work ...Work) error {
 	v, ok := c.(interface{ Knows(Work) error })
 	if !ok {

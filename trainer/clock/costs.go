@@ -12,28 +12,27 @@ import (
 
 // Costs are the times of work that was not measured.
 type Costs struct {
-	Step  Rates // of a step of training
-	Batch Rates // of a batch of evaluation
-	// GraphStep and GraphBatch are the rates of networks that run a graph of operators, such as imported
-	// ones. Zero means Step and Batch.
+	Step  Rates // rates of a training step
+	Batch Rates // rates of an evaluation batch
+	// GraphStep and GraphBatch are the rates of networks that run a graph of operators, such as imported ones. Zero
+	// means Step and Batch.
 	GraphStep, GraphBatch Rates
-	// ChannelBlock is the number of channels to a multiple of which processors round those of convolutions up, 8 or
-	// 16: the rates charge operations on the rounded channels. Zero means that they are not rounded.
+	// ChannelBlock is the multiple, 8 or 16, to which processors round up the channels of convolutions. The rates
+	// charge operations on the rounded channels. Zero means no rounding.
 	ChannelBlock       int
-	DecisionSeconds    float64 // for a decision
-	DecisionSpread     float64 // in seconds, half the distance between the quartiles
-	SurgerySeconds     float64 // for an operation, with its calibration and the optimizer that follows
-	SurgerySpread      float64 // in seconds
-	CommunicationShare float64 // share of a step that more devices do not shorten; zero means none
-	// ExchangeSeconds is the time in which several devices exchange the gradients of a step. Each then takes its
-	// share of the images, so that its time follows from their number. Zero means that devices divide the time of a
-	// step, but for CommunicationShare.
+	DecisionSeconds    float64 // time of a decision
+	DecisionSpread     float64 // half the interquartile range, in seconds
+	SurgerySeconds     float64 // time of an operation, with its calibration and the change of the optimizer
+	SurgerySpread      float64 // half the interquartile range, in seconds
+	CommunicationShare float64 // share of a step that additional devices do not shorten; zero means none
+	// ExchangeSeconds is the time to exchange the gradients of a step between several devices. With it, the time of a
+	// step follows from each device's share of the images. Zero divides the time of a step by the devices, except for
+	// CommunicationShare.
 	ExchangeSeconds float64 `json:",omitempty"`
 }
 
-// Rates are a linear model of the time of a step or a batch: the sum of rates times
-// amounts. A rate of zero costs nothing. No rate is negative, so that more of anything
-// never takes less time.
+// Rates are a linear model of the time of a step or a batch: the sum of rates times amounts. A rate of zero costs
+// nothing. No rate is negative, so a larger amount never takes less time.
 type Rates struct {
 	CallSeconds      float64 // per call
 	ExampleSeconds   float64 // per example
@@ -64,7 +63,7 @@ func (r Rates) seconds(of Size, rows int) float64 {
 	return dot(rates[:], counts[:])
 }
 
-// Validate lists all invalid values.
+// Validate returns every invalid value.
 func (c Costs) Validate() error {
 	faults := append(c.Step.faults("step"), c.Batch.faults("batch")...)
 	faults = append(append(faults, c.GraphStep.faults("graph_step")...), c.GraphBatch.faults("graph_batch")...)
@@ -91,7 +90,7 @@ func (c Costs) Validate() error {
 	return errors.Join(faults...)
 }
 
-// rates returns the rates of a kind of work and of network.
+// rates returns the rates for a kind of work and of network.
 func (c Costs) rates(k Kind, graph bool) Rates {
 	if k == Batches {
 		return ratesOf(kinds[Rates]{c.Batch, c.GraphBatch}, graph)
@@ -135,18 +134,18 @@ func scale(v []float64, by float64) {
 
 // Size holds the quantities of a network that determine its costs, for one example.
 type Size struct {
-	Layers int // with weights, counted each time they run
-	// floating-point, forward, of linear layers and of convolutions over all channels; a multiply-add is two
+	Layers int // layers with weights, counted each time they run
+	// forward floating-point operations of linear layers and of convolutions without groups; a multiply-add is two
 	Operations int64
-	Grouped    int64 // the same of grouped convolutions, such as depthwise ones, which processors run far slower
-	Bytes      int64 // of the input and the activations as float32, without those of flattening
-	Parameters int64 // that an optimizer trains
-	// Padding8 and Padding16 are the operations more of convolutions whose channels are rounded up to a
-	// multiple of 8 and 16.
+	Grouped    int64 // the same for grouped convolutions, such as depthwise ones, which run far slower
+	Bytes      int64 // input and activations as float32, excluding flattened copies
+	Parameters int64 // parameters that an optimizer trains
+	// Padding8 and Padding16 are the additional operations of convolutions whose channels are rounded up to a multiple
+	// of 8 and 16.
 	Padding8, Padding16 int64
 }
 
-// blocked counts the operations on channels that are rounded up.
+// blocked returns the size with operations counted on rounded channels.
 func (s Size) blocked(block int) Size {
 	switch block {
 	case 8:

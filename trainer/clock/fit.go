@@ -9,17 +9,17 @@ import (
 	"graft/model"
 )
 
-// fewest is the number of measured networks that determine the rates.
+// fewest is the minimum number of measured networks to fit rates.
 const fewest = 5
 
-// Fit is the agreement of rates with measurements; zero means that they were not fitted.
+// Fit is the agreement of rates with measurements; zero means that the rates were not fitted.
 type Fit struct {
-	Networks int // to which the rates were fitted; zero means none
-	// Step and Batch are errors on networks that were left out one by one: the expected
-	// error on a network whose relatives were measured, such as an adapted one.
+	Networks int // networks to which the rates were fitted; zero means none
+	// Step and Batch are errors on networks that were left out one by one. They estimate the error on a network whose
+	// relatives were measured, such as an adapted one.
 	Step, Batch FitError
-	// NewStep and NewBatch are errors on networks that were left out with all that they
-	// were adapted to, or from: the expected error on any other network.
+	// NewStep and NewBatch are errors on networks that were left out together with all their adaptations and originals.
+	// They estimate the error on any other network.
 	NewStep, NewBatch FitError
 }
 
@@ -27,7 +27,7 @@ type Fit struct {
 type FitError struct {
 	Median  float64
 	Worst   float64
-	Network string // with the worst error; empty means none
+	Network string // network with the worst error; empty means none
 }
 
 // fitCosts fits the rates of steps and of batches, and their errors; zeros if there are too few networks.
@@ -46,9 +46,9 @@ func fitCosts(measured []Measurement) (costs Costs, fit Fit) {
 	return costs, fit
 }
 
-// bestBlock returns the rounding of channels with which the rates fit best: the least product, over steps and batches
-// of evaluation, of the sums of squared relative errors, so that the noise of one does not hide the other. A rounding
-// that gains less than a tenth is not taken.
+// bestBlock returns the rounding of channels that fits best. It minimises the product, over steps and batches of
+// evaluation, of the sums of squared relative errors, so the noise of one does not hide the other. A rounding that
+// gains less than a tenth is not used.
 func bestBlock(measured []Measurement) (best int) {
 	least, apart := math.Inf(1), separate(measured)
 	for _, block := range append([]int{0}, model.Blocks[:]...) {
@@ -61,7 +61,7 @@ func bestBlock(measured []Measurement) (best int) {
 	return best
 }
 
-// misfitOf is the sum of the squared relative errors of rates on what they are fitted to.
+// misfitOf is the sum of the squared relative errors of rates on their own measurements.
 func misfitOf(measured []Measurement, time timeOf, apart kinds[bool]) (sum float64) {
 	fitted := fitKinds(measured, time, apart)
 	for _, m := range measured {
@@ -71,11 +71,11 @@ func misfitOf(measured []Measurement, time timeOf, apart kinds[bool]) (sum float
 	return sum
 }
 
-// alone and family say which measurements are left out together.
+// alone and family select the measurements that are left out together.
 func alone(a, b Measurement) bool  { return a.Fingerprint == b.Fingerprint }
 func family(a, b Measurement) bool { return a.class() == b.class() }
 
-// sized returns the measurements from which rates can be fitted.
+// sized returns the measurements that rates can be fitted to.
 func sized(measured []Measurement) []Measurement {
 	return slices.DeleteFunc(slices.Clone(measured), func(m Measurement) bool { return m.Size == Size{} })
 }
@@ -88,8 +88,8 @@ func networksIn(measured []Measurement) int {
 	return len(prints)
 }
 
-// kinds are two values, of networks that run their tree of layers and of networks that run a graph of operators. The
-// former run fused layers, the latter each operator by itself, so that the same layers take different times.
+// kinds are two values: for networks that run their tree of layers, and for networks that run a graph of operators.
+// Trees run fused layers, graphs run each operator separately, so the same layers take different times.
 type kinds[T any] struct{ tree, graph T }
 
 // split divides measurements by kind.
@@ -104,14 +104,14 @@ func split(measured []Measurement) (k kinds[[]Measurement]) {
 	return k
 }
 
-// separate reports for which kinds there are enough networks for rates of their own.
+// separate reports which kinds have enough networks for rates of their own.
 func separate(measured []Measurement) kinds[bool] {
 	s := split(measured)
 	return kinds[bool]{networksIn(s.tree) >= fewest, networksIn(s.graph) >= fewest}
 }
 
-// fitKinds fits the rates of both kinds. A kind that is not fitted separately takes all networks; its rates as a
-// graph are then zero, which stands for those of trees.
+// fitKinds fits the rates of both kinds. A kind that is not fitted separately uses all networks. The rates of graphs
+// are then zero, which means the rates of trees.
 func fitKinds(measured []Measurement, time timeOf, apart kinds[bool]) (r kinds[Rates]) {
 	s := split(measured)
 	if !apart.tree {
@@ -135,8 +135,8 @@ func ratesOf(r kinds[Rates], graph bool) Rates {
 func stepTime(m Measurement) float64  { return m.StepSeconds }
 func batchTime(m Measurement) float64 { return m.BatchSeconds }
 
-// fitRates returns the non-negative rates with the least sum of squared relative errors,
-// so that small networks count as much as large ones.
+// fitRates returns the non-negative rates with the least sum of squared relative errors, which gives small and large
+// networks equal weight.
 func fitRates(measured []Measurement, time timeOf) Rates {
 	var a [][]float64
 	ones := slices.Repeat([]float64{1}, len(measured))
@@ -152,8 +152,8 @@ func fitRates(measured []Measurement, time timeOf) Rates {
 	return Rates{x[0], x[1], x[2], x[3], x[4], x[5], x[6]}
 }
 
-// missOf is the error of cross-validation of some networks: measurements that belong together are left out, and
-// compared with what the others charge, by rates and relatives.
+// missOf is the cross-validation error of some networks: measurements that belong together are left out and compared
+// with the charge predicted from the others, by rates and relatives.
 func missOf(measured []Measurement, time timeOf, together func(a, b Measurement) bool,
 	some func(Measurement) bool) FitError {
 	var m FitError
@@ -181,7 +181,7 @@ func missOf(measured []Measurement, time timeOf, together func(a, b Measurement)
 	return m
 }
 
-// leftOut returns the rates of what is left, fitted once for each network that is left out.
+// leftOut returns the rates of the remaining measurements, fitted once for each left-out network.
 func leftOut(rest []Measurement, out Measurement, time timeOf, apart kinds[bool], fits map[string]kinds[Rates]) Rates {
 	s := split(rest)
 	if len(s.tree) == 0 {
@@ -197,9 +197,8 @@ func leftOut(rest []Measurement, out Measurement, time timeOf, apart kinds[bool]
 	return ratesOf(fits[key], out.Graph)
 }
 
-// between is the time of a measured network at another batch size: interpolated between
-// two measured ones or, outside, scaled from the nearest by the rates. The measurements
-// are of one network.
+// between is the time of a measured network at another batch size: interpolated between two measured sizes or, outside
+// their range, scaled from the nearest one by the rates. All measurements are of one network.
 func between(measured []Measurement, rows int, time timeOf, r Rates) (float64, bool) {
 	slices.SortFunc(measured, func(a, b Measurement) int { return cmp.Compare(a.Batch, b.Batch) })
 	k, exact := slices.BinarySearchFunc(measured, rows,

@@ -8,13 +8,13 @@ import (
 
 // LayerTime is the expected time of a layer, in seconds.
 type LayerTime struct {
-	Forward float64 // in a batch of evaluation
-	Step    float64 // in a step of training: forward, backward and its part of the optimizer
+	Forward float64 // in an evaluation batch
+	Step    float64 // in a training step: forward, backward and its part of the optimizer
 }
 
-// LayerTimes divides the times of a step and of a batch among the layers of a network, in running
-// order, by the rates of the profile; before them stands what a call and its input cost. They sum to
-// the times of the network, measured ones where the profile has them.
+// LayerTimes divides the times of a step and of a batch among the layers of a network, in running order, by the rates
+// of the profile. The first entry is the cost of a call and its input. The entries sum to the times of the network:
+// measured times if the profile has them.
 func (p *Profile) LayerTimes(n *model.Network, rows int) ([]LayerTime, error) {
 	if p.Closed() {
 		return nil, fmt.Errorf("the profile %s has no rates by which times are divided among layers; "+
@@ -37,7 +37,7 @@ func (p *Profile) LayerTimes(n *model.Network, rows int) ([]LayerTime, error) {
 	return times, p.scaleTo(n, rows, times)
 }
 
-// scaleTo lets times sum to those of the network.
+// scaleTo scales times to sum to the network's times.
 func (p *Profile) scaleTo(n *model.Network, rows int, times []LayerTime) error {
 	batch, err := p.seconds(Work{Kind: Batches, Rows: rows, Network: n})
 	if err != nil {

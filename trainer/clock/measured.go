@@ -8,18 +8,18 @@ import (
 
 // Measured is the result of Measure.
 type Measured struct {
-	Networks []Measurement // one for each network and batch size
-	Decision Seconds       // of a decision
-	Surgery  Seconds       // of an operation with its calibration and the change of the optimizer; mean over kinds
+	Networks []Measurement // one measurement per network and batch size
+	Decision Seconds       // time of a decision
+	Surgery  Seconds       // time of an operation with its calibration and the change of the optimizer; mean over kinds
 }
 
 // Seconds is a measured time.
 type Seconds struct {
 	Median float64
-	Spread float64 // half the distance between the quartiles
+	Spread float64 // half the interquartile range
 }
 
-// SecondsOf returns the median and the spread of measured times; zeros of no values.
+// SecondsOf returns the median and the spread of measured times; zeros if there are none.
 func SecondsOf(values []float64) Seconds {
 	if len(values) == 0 {
 		return Seconds{}
@@ -28,14 +28,14 @@ func SecondsOf(values []float64) Seconds {
 	return Seconds{median, spread}
 }
 
-// Rounded rounds to five decimal digits. More would be noise.
+// Rounded rounds to five decimal digits. Further digits would be noise.
 func (s Seconds) Rounded() Seconds { return Seconds{digits(s.Median), digits(s.Spread)} }
 
 // digits rounds to five decimal digits.
 func digits(v float64) float64 {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 4, 64), 64)
 	if err != nil {
-		return v // never: it was written just now
+		return v // unreachable: the text was just formatted
 	}
 	return rounded
 }

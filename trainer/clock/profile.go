@@ -13,52 +13,52 @@ import (
 
 // Profile holds the times of work on a device. The zero Profile is invalid.
 type Profile struct {
-	Version  int           // of the format; zero means 1, the only one
-	Name     string        // by which it is selected
-	Device   string        // that was measured
+	Version  int           // version of the format; zero means 1, the only one
+	Name     string        // name that selects the profile
+	Device   string        // measured device
 	Watts    float64       // electrical power of a device in use, such as its board power; zero means unknown
-	Made     Provenance    // how it was measured; zero means by hand
-	Costs    Costs         // of decisions and operations, and of networks that were not measured
+	Made     Provenance    // how the profile was measured; zero means by hand
+	Costs    Costs         // costs of decisions and operations, and of networks that were not measured
 	Fit      Fit           // errors of the costs; zero means that they were not fitted
-	Measured []Measurement // networks that were measured
+	Measured []Measurement // measured networks
 }
 
 // Listing returns the name and the line of help.
 func (p *Profile) Listing() (name, about string) { return p.Name, p.Device }
 
-// MostRows bounds a batch, far above any useful size.
+// MostRows limits a batch, far above any useful size.
 const MostRows = 1 << 16
 
-// profileVersion is the format that is written.
+// profileVersion is the format version that is written.
 const profileVersion = 1
 
-// Provenance is the provenance of a profile.
+// Provenance is the origin of a profile.
 type Provenance struct {
 	Date      string // such as 2026-01-31; empty means unknown
-	Graft     string // version; empty means unknown
+	Graft     string // version of graft; empty means unknown
 	Torch     string // version of LibTorch; empty means unknown
 	Device    string // cpu or cuda:N; empty means unknown
-	Threads   int    // of an operator on the CPU; zero means unknown
-	Rounds    int    // of the medians; zero means unknown
-	Optimizer string // of the steps, such as adam; empty means unknown
-	Exact     bool   // with PyTorch's order of operations; false means the fast path
-	Steady    bool   // with results independent of the number of threads
+	Threads   int    // threads per operator on the CPU; zero means unknown
+	Rounds    int    // rounds of the medians; zero means unknown
+	Optimizer string // optimizer of the steps, such as adam; empty means unknown
+	Exact     bool   // uses PyTorch's order of operations; false means the fast path
+	Steady    bool   // results do not depend on the number of threads
 }
 
 // Measurement is the measured time of a network at a batch size. Seconds are medians, and
 // spreads half the interquartile ranges.
 type Measurement struct {
-	Network      string           // of the network before Actions
-	Actions      []net2net.Action // applied to the network of that name; nil means none
-	Fingerprint  string           // of its architecture
-	Batch        int              // examples in a step and in a batch of evaluation
-	StepSeconds  float64          // a step of training
+	Network      string           // name of the network before Actions
+	Actions      []net2net.Action // actions applied to that network; nil means none
+	Fingerprint  string           // fingerprint of the network's architecture
+	Batch        int              // examples per step and per evaluation batch
+	StepSeconds  float64          // training step
 	StepSpread   float64          // in seconds
-	BatchSeconds float64          // a batch of evaluation
+	BatchSeconds float64          // evaluation batch
 	BatchSpread  float64          // in seconds
-	Class        string           // of the network, which its relatives share; empty means Network
-	Graph        bool             // it runs a graph of operators, as imported networks do; false means a tree of layers
-	Size                          // of the network; zero excludes it from fits
+	Class        string           // class of the network, shared by its relatives; empty means Network
+	Graph        bool             // runs a graph of operators, as imported networks do; false means a tree of layers
+	Size                          // size of the network; zero excludes it from fits
 }
 
 // String is the network with its actions.
@@ -67,7 +67,7 @@ func (m Measurement) String() string { return subjectText(m.Network, m.Actions) 
 // EnsureDefaults fills unset fields.
 func (p *Profile) EnsureDefaults() { p.Version = cmp.Or(p.Version, profileVersion) }
 
-// Validate lists all invalid values. A fault of a measurement is an ItemFault.
+// Validate returns every invalid value. A fault of a measurement is an ItemFault.
 func (p *Profile) Validate() error {
 	var faults validate.Faults
 	faults.When(p.Version < 0 || p.Version > profileVersion, "version is %d; this graft reads profiles of version %d: "+
@@ -91,9 +91,9 @@ func (p *Profile) Validate() error {
 
 // ItemFault is an invalid value in an item of a list.
 type ItemFault struct {
-	List  string // key of the list in a file
-	Index int    // of the item, from 0
-	Key   string // in the item
+	List  string // key of the list in the file
+	Index int    // index of the item, from 0
+	Key   string // key in the item
 	Text  string // description of the fault
 }
 
@@ -113,7 +113,7 @@ func (m Measurement) faults(at int) (found validate.Faults) {
 	for _, s := range []struct {
 		key   string
 		value float64
-		zero  bool // it may be
+		zero  bool // zero is valid
 	}{{"step_seconds", m.StepSeconds, false}, {"batch_seconds", m.BatchSeconds, false},
 		{"step_spread", m.StepSpread, true}, {"batch_spread", m.BatchSpread, true}} {
 		if !(s.value >= 0) || math.IsInf(s.value, 0) || s.value == 0 && !s.zero {
@@ -132,19 +132,18 @@ func (m Measurement) faults(at int) (found validate.Faults) {
 	return found
 }
 
-// Refit fits the rates to the measurements, and sets Fit. Too few networks give no rates.
+// Refit fits the rates to the measurements, and sets Fit. With too few networks there are no rates.
 func (p *Profile) Refit() {
 	c, fit := fitCosts(p.Measured)
 	p.Costs.Step, p.Costs.Batch, p.Costs.GraphStep, p.Costs.GraphBatch, p.Costs.ChannelBlock, p.Fit = c.Step, c.Batch,
 		c.GraphStep, c.GraphBatch, c.ChannelBlock, fit
 }
 
-// Cost is the time of one piece of work. It is a whole number of nanoseconds, so that the
-// sum over many pieces does not depend on grouping. Work that the profile does not know
-// costs 1 ns: call Knows first.
+// Cost is the time of one piece of work. It is a whole number of nanoseconds, so the sum over many pieces does not
+// depend on grouping. Work that the profile lacks costs 1 ns: call Knows first.
 //
-// A step in parts is charged as a step on each part. So the optimizer is charged for each of
-// them, which is an upper bound.
+// A step in parts is charged as one step per part. The optimizer is therefore charged for each part, which is an upper
+// bound.
 func (p *Profile) Cost(w Work) time.Duration {
 	cost := p.compute(w)
 	if w.Kind == Steps && w.Devices > 1 {
@@ -153,7 +152,7 @@ func (p *Profile) Cost(w Work) time.Duration {
 	return cost
 }
 
-// compute is the cost without the exchange of gradients, which a step in parts makes once.
+// compute is the cost without the exchange of gradients, which a step in parts does once.
 func (p *Profile) compute(w Work) time.Duration {
 	if part, whole, rest := w.parts(); whole > 1 || rest.Rows > 0 {
 		cost := time.Duration(whole) * p.compute(part)
@@ -174,7 +173,7 @@ func nanoseconds(seconds float64) time.Duration {
 	return time.Duration(math.Round(seconds * float64(time.Second)))
 }
 
-// onDevice is the share of one device in a step, where devices share its images.
+// onDevice is one device's share of a step if devices share its images.
 func (p *Profile) onDevice(w Work) Work {
 	if w.Kind == Steps && p.Costs.ExchangeSeconds > 0 {
 		devices := max(1, w.Devices)
@@ -193,26 +192,24 @@ func (p *Profile) Knows(w Work) error {
 	return err
 }
 
-// Closed reports whether the profile knows the measured networks only.
+// Closed reports whether the profile covers only the measured networks.
 func (p *Profile) Closed() bool { return p.Costs.Step == Rates{} || p.Costs.Batch == Rates{} }
 
-// WidthIsFree reports whether a wider layer takes no more time, since the rates charge neither
-// operations nor memory.
+// WidthIsFree reports whether a wider layer takes no more time because the rates charge neither operations nor memory.
 func (p *Profile) WidthIsFree() bool {
 	r := p.Costs.Step
 	return !p.Closed() && len(p.Measured) == 0 &&
 		r.OperationSeconds+r.GroupedSeconds+r.ByteSeconds+r.ParameterSeconds == 0
 }
 
-// BatchIsFree reports whether a step on a larger batch takes no more time, since the rates charge
-// nothing for an example.
+// BatchIsFree reports whether a step on a larger batch takes no more time because the rates charge nothing per example.
 func (p *Profile) BatchIsFree() bool {
 	r := p.Costs.Step
 	return p.WidthIsFree() && r.ExampleSeconds == 0
 }
 
-// seconds is the measured time of a network. One that was not measured is charged by the rates, corrected
-// as its relatives are.
+// seconds is the measured time of a network. A network that was not measured is charged by the rates, corrected like
+// its relatives.
 func (p *Profile) seconds(w Work) (float64, error) {
 	switch w.Kind {
 	case Deciding:
@@ -246,7 +243,7 @@ func timeOfKind(k Kind) timeOf {
 	return stepTime
 }
 
-// measurements returns those of the work's network, at any batch size.
+// measurements returns the measurements of the work's network, at any batch size.
 func (p *Profile) measurements(w Work) (same []Measurement) {
 	if len(p.Measured) == 0 {
 		return nil
@@ -261,8 +258,8 @@ func (p *Profile) measurements(w Work) (same []Measurement) {
 	return same
 }
 
-// Estimate is the time by the rates of a step and of a batch of evaluation of a measured network, in seconds.
-// Both are zero without rates.
+// Estimate returns the time, in seconds, of a step and of an evaluation batch of a measured network by the rates. Both
+// are zero without rates.
 func (p *Profile) Estimate(m Measurement) (step, batch float64) {
 	size := m.Size.blocked(p.Costs.ChannelBlock)
 	return p.Costs.rates(Steps, m.Graph).seconds(size, m.Batch), p.Costs.rates(Batches, m.Graph).seconds(size, m.Batch)

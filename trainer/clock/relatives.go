@@ -15,8 +15,8 @@ type timeOf func(Measurement) float64
 // relative is a measured network of the same class as another one, at all of its batch sizes.
 type relative []Measurement
 
-// relatives returns the measured networks of a class that run in the same way: what a network was before it grew, and
-// what else it was grown to. Measurements without sizes say nothing about others.
+// relatives returns the measured networks of a class that run in the same way: earlier forms of a network, and other
+// networks grown from them. Measurements without sizes are excluded.
 func (p *Profile) relatives(n *model.Network) []relative {
 	if len(p.Measured) == 0 {
 		return nil
@@ -43,7 +43,7 @@ func relativesOf(measured []Measurement, class string, graph bool) (all []relati
 	return all
 }
 
-// blocked counts the operations of measurements on channels that are rounded up.
+// blocked counts the operations of measurements on rounded channels.
 func blocked(measured []Measurement, block int) []Measurement {
 	all := slices.Clone(measured)
 	for k := range all {
@@ -55,9 +55,9 @@ func blocked(measured []Measurement, block int) []Measurement {
 // leastDistance keeps weights finite for networks of equal size.
 const leastDistance = 1e-3
 
-// correction is the ratio of the measured to the fitted times of relatives: the geometric mean, in which a relative
-// counts by the inverse fourth power of its distance in size (Shepard 1968). So a network that grows a little costs a
-// little more than before, whether it was measured or not. Without relatives it is 1.
+// correction is the ratio of the measured to the fitted times of relatives: a geometric mean, weighted by the inverse
+// fourth power of the distance in size (Shepard 1968). A network that grows a little therefore costs a little more than
+// before, whether it was measured or not. Without relatives it is 1.
 func correction(all []relative, of Size, rows int, time timeOf, r Rates) float64 {
 	sum, weights := 0.0, 0.0
 	for _, ms := range all {
@@ -76,7 +76,7 @@ func correction(all []relative, of Size, rows int, time timeOf, r Rates) float64
 	return math.Exp(sum / weights)
 }
 
-// distance is the sum of the logarithms of the ratios of two networks' quantities.
+// distance is the sum of the absolute logarithms of the ratios of two networks' quantities.
 func (s Size) distance(of Size) float64 {
 	a, b, sum := s.counts(1), of.counts(1), 0.0
 	for k := range a {
@@ -85,18 +85,18 @@ func (s Size) distance(of Size) float64 {
 	return sum
 }
 
-// Growth is the error of charging networks that were not measured but have measured relatives, such as those that a
-// decider makes of a measured network.
+// Growth is the error of charging networks that were not measured but have measured relatives, such as networks that a
+// decider grows from a measured one.
 type Growth struct {
 	Measured    bool     // the network itself was measured
 	Relatives   int      // other measured networks of its class
-	Step, Batch FitError // each relative was left out and charged by the others; zero for fewer than two
+	Step, Batch FitError // errors of leave-one-out prediction of the relatives; zero for fewer than two
 }
 
 // Worst is the larger of the worst errors of a step and of a batch of evaluation.
 func (g Growth) Worst() float64 { return max(g.Step.Worst, g.Batch.Worst) }
 
-// GrowthOf returns how well a profile with rates charges what a network grows to.
+// GrowthOf returns how accurately a profile with rates charges the networks that a network grows to.
 func (p *Profile) GrowthOf(n *model.Network) Growth {
 	all := p.relatives(n)
 	g, print := Growth{Relatives: len(all)}, net2net.Fingerprint(n)

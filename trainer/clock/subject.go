@@ -11,9 +11,9 @@ import (
 
 // Subject is a network to measure.
 type Subject struct {
-	Name    string           // of the network before Actions; empty means its class
-	Network *model.Network   // without weights; it is not changed
-	Actions []net2net.Action // applied to the network of that name; nil means none
+	Name    string           // name of the network before Actions; empty means its class
+	Network *model.Network   // network without weights; it is not changed
+	Actions []net2net.Action // actions applied to that network; nil means none
 }
 
 // String is the name and the actions, such as "ConvNet2 deepen:conv1".
@@ -27,16 +27,14 @@ func subjectText(name string, actions []net2net.Action) string {
 	return strings.Join(words, " ")
 }
 
-// designed are the networks of the zoo that are measured by default. They are small
-// enough for a laptop and differ in the quantities that determine costs: linear layers
-// alone, few and many layers, small and large activations, large weights, and depthwise
-// convolutions.
+// designed are the networks of the zoo that are measured by default. They are small enough for a laptop and differ in
+// the quantities that determine costs: linear layers alone, few and many layers, small and large activations, large
+// weights, and depthwise convolutions.
 var designed = []string{"FeedForwardNet2", "MLP", "BatchNormConvolution", "ConvNet", "ConvNet2", "ConvNet3",
 	"ConvSmall", "LargeConvNet", "CIFARResNet20", "MobileNetV2"}
 
-// Subjects returns the networks that are measured by default, for images of a shape and a
-// number of classes: some of the zoo, and each of them deepened and widened once, so that
-// the cost of adaptation is measured and not guessed.
+// Subjects returns the networks that are measured by default, for an input shape and a number of classes: some networks
+// of the zoo, and each of them deepened and widened once, so the cost of adaptation is measured, not estimated.
 func Subjects(input model.Shape, classes int) ([]Subject, error) {
 	var all []Subject
 	for _, name := range designed {
@@ -54,8 +52,8 @@ func Subjects(input model.Shape, classes int) ([]Subject, error) {
 	return all, nil
 }
 
-// Adapted returns a network deepened and, separately, widened in several ways, as far as it can be: at blocks and
-// layers that are evenly spread.
+// Adapted returns a network deepened and, separately, widened in up to the given number of ways, at evenly spread
+// blocks and layers.
 func Adapted(of Subject, ways int) ([]Subject, error) {
 	proposals, err := net2net.Proposals(of.Network)
 	if err != nil {
@@ -76,7 +74,8 @@ func Adapted(of Subject, ways int) ([]Subject, error) {
 	return all[1:], nil
 }
 
-// Grown returns a network, and what sequences of actions make of it, each once. Actions that do not fit are left out.
+// Grown returns a network and the networks that sequences of actions make of it, each once. Actions that do not fit are
+// left out.
 func Grown(of Subject, sequences [][]net2net.Action, surgery net2net.Options) ([]Subject, error) {
 	all, seen := []Subject{of}, map[string]bool{net2net.Fingerprint(of.Network): true}
 	for _, sequence := range sequences {

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// Wall is the machine's clock. It estimates the time of work from earlier work.
+// Wall is the wall clock. It estimates the time of work from earlier work.
 type Wall struct {
 	now   func() time.Time
-	zero  time.Time // when the budget began
-	last  time.Time // when the timer was started
+	zero  time.Time // start of the budget
+	last  time.Time // start of the timer
 	rates map[Kind]rate
 	lost  []time.Duration // time between the last few pieces of work
 }
 
-// NewWall starts at a time of the budget: zero for a new job, the time of the checkpoint
-// for a resumed one. Now is the machine's clock.
+// NewWall starts at a time of the budget: zero for a new job, the time of the checkpoint for a resumed one. Now reads
+// the machine's time.
 func NewWall(now func() time.Time, at time.Duration) *Wall {
 	t := now()
 	return &Wall{now: now, zero: t.Add(-at), last: t, rates: map[Kind]rate{}}
@@ -28,10 +28,10 @@ func (w *Wall) Now() time.Duration { return w.now().Sub(w.zero) }
 // mostLost is the number of times in Wall.lost.
 const mostLost = 5
 
-// Begin starts the timer; the time since the last work is charged to no kind of work.
+// Begin starts the timer; the time since the last work is not charged to any kind of work.
 func (w *Wall) Begin() {
 	t := w.now()
-	if len(w.rates) > 0 { // before the first work a job is set up
+	if len(w.rates) > 0 { // before the first work, the time is the job's setup
 		w.lost = append(w.lost[max(0, len(w.lost)+1-mostLost):], t.Sub(w.last))
 	}
 	w.last = t
@@ -53,13 +53,13 @@ func (w *Wall) Spend(work Work) {
 	w.rates[work.Kind] = w.rates[work.Kind].learn(took, work)
 }
 
-// evaluationShare is an upper bound of evaluation's time as a share of training's on as
-// many examples: it runs forward only, where training runs forward and twice backward.
+// evaluationShare is an upper bound of the time of evaluation relative to training on the same number of examples:
+// evaluation runs forward only, training also runs backward, which costs two forward passes.
 const evaluationShare = 0.5
 
-// Cost is the recent time of such work plus its variation, scaled up by the operations of a larger network and the
-// rows of a larger batch. Evaluation, for which time is reserved, also has the time lost before it and before the
-// last steps; before the first evaluation it is estimated from steps.
+// Cost is the recent time of the same kind of work plus its variation, scaled up by the operations of a larger network
+// and the rows of a larger batch. Time is reserved for evaluation, whose cost also includes the time lost before it and
+// before the last steps. Before the first evaluation it is estimated from steps.
 func (w *Wall) Cost(work Work) time.Duration {
 	r := w.rates[work.Kind]
 	one := r.expected(work)
@@ -75,24 +75,23 @@ func (w *Wall) Cost(work Work) time.Duration {
 	return cost
 }
 
-// rate is the estimated time of a piece of work. The zero rate is unknown.
+// rate is the estimated time of a piece of work. The zero rate means unknown.
 type rate struct {
 	mean, deviation float64 // in seconds
-	load            float64 // operations on a device for an example
+	load            float64 // operations per device and example
 	rows            int
-	calls           int // that the estimate is from
+	calls           int // calls in the estimate
 }
 
-// The estimate is that of Jacobson, Congestion avoidance and control (1988): exponential
-// averages of the values and of their deviations. There are no stalls here that would
-// need more than twice the deviation.
+// The estimator is from Jacobson, Congestion avoidance and control (1988): exponential averages of the values and of
+// their deviations. Stalls here do not require more than twice the deviation.
 const (
 	latestShare = 0.25
 	deviations  = 2
 )
 
-// learn updates the estimate by a call. The second call on a network replaces the first,
-// which includes allocation and compilation.
+// learn updates the estimate with a call. The second call on a network replaces the first, which includes allocation
+// and compilation.
 func (r rate) learn(took float64, work Work) rate {
 	load := loadOf(work)
 	if r.load != load || r.rows != work.Rows {
@@ -109,7 +108,7 @@ func (r rate) learn(took float64, work Work) rate {
 	return r
 }
 
-// expected is the time of one piece; on a smaller network or batch it is not scaled down.
+// expected is the time of one piece; it is not scaled down for a smaller network or batch.
 func (r rate) expected(work Work) float64 {
 	one := r.mean + deviations*r.deviation
 	if load := loadOf(work); r.load > 0 && load > r.load {
@@ -121,7 +120,7 @@ func (r rate) expected(work Work) float64 {
 	return one
 }
 
-// loadOf is the number of operations of each device for an example; zero if unknown.
+// loadOf is the number of operations per device and example; zero means unknown.
 func loadOf(work Work) float64 {
 	if work.Network == nil {
 		return 0

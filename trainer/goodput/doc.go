@@ -1,5 +1,4 @@
-// Package goodput is a model of data-parallel training whose batch may change: how fast a job works
-// on some devices, and how much each example is worth at some size of a batch. Their product is the
-// goodput, in examples of the smallest batch a second, as in Qiao et al., "Pollux: Co-adaptive
-// Cluster Scheduling for Goodput-Optimized Deep Learning", OSDI 2021.
+// Package goodput models data-parallel training with a variable batch: the speed of a job on given devices, and the
+// worth of each example at a given batch size. Their product is the goodput, in examples of the smallest batch per
+// second, as in Qiao et al., "Pollux: Co-adaptive Cluster Scheduling for Goodput-Optimized Deep Learning", OSDI 2021.
 package goodput

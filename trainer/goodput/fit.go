@@ -2,19 +2,19 @@ package goodput
 
 import "math"
 
-// Measured is times of a step that were measured on some devices.
+// Measured holds times of a step, measured on given devices.
 type Measured struct {
-	Nodes, Devices, Device int     // numbers of nodes and devices, and the examples that a device takes at once
-	Compute, Step          float64 // seconds for gradients alone, and for the whole step without accumulation
+	Nodes, Devices, Device int     // numbers of nodes and devices, and the examples per device at once
+	Compute, Step          float64 // seconds for gradients only, and for the whole step without accumulation
 }
 
-// parameters are the number of parameters of a [Speed].
+// parameters is the number of parameters of a [Speed].
 const parameters = 7
 
 // vector holds the parameters of a [Speed], in its order.
 type vector [parameters]float64
 
-// Places in a vector.
+// Indices in a vector.
 const (
 	computeStart = iota
 	computeExample
@@ -36,13 +36,13 @@ type problem struct {
 
 type times struct{ compute, step float64 }
 
-// Pollux's weights of terms that keep parameters near values that are likely.
+// Weights of the terms that keep parameters near likely values, as in Pollux.
 const (
 	overlapWeight = 1e-3
 	networkWeight = 1e-2
 )
 
-// newProblem is the fit of some measurements. Parameters of which they say nothing are fixed.
+// newProblem returns the fit of measurements. Parameters that the measurements do not determine are fixed.
 func newProblem(rows []Measured) *problem {
 	inf := math.Inf(1)
 	p := &problem{rows, make([]times, len(rows)), vector{0.1, 0.01, 0.1, 0.01, 0.1, 0.01, 1.001},
@@ -77,8 +77,8 @@ func (p *problem) fix(value float64, places ...int) {
 	}
 }
 
-// objective is the error of parameters and its gradient: the root-mean-square error of the logarithms
-// of both times, and how far parameters are from what is likely. A root that is zero adds no gradient.
+// objective returns the error of parameters and its gradient. The error is the root-mean-square error of the logarithms
+// of both times, plus the distance of the parameters from likely values. A root of zero adds no gradient.
 func (p *problem) objective(v vector) (float64, vector) {
 	var computeSquares, stepSquares float64
 	var computeSlope, stepSlope vector
@@ -131,12 +131,12 @@ func (p *problem) objective(v vector) (float64, vector) {
 	return value, slope
 }
 
-// nodesOverNode is the least ratio of synchronisation between nodes to that within a node, where none was
-// measured between nodes.
+// nodesOverNode is the minimum ratio of synchronisation time between nodes to that within a node, if no measurement
+// spans nodes.
 const nodesOverNode = 1.1
 
-// Fit finds the parameters at which the model is nearest to measured times, of which there must be one
-// at least, all above zero.
+// Fit returns the parameters whose model is closest to the measured times. It needs at least one measurement; all times
+// must be above zero.
 func Fit(rows []Measured) Speed {
 	p := newProblem(rows)
 	v := p.minimum()

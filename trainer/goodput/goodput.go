@@ -2,10 +2,10 @@ package goodput
 
 import "math"
 
-// Limits bound the batch of a job. Sizes are in examples.
+// Limits are the limits of a job's batch, in examples.
 type Limits struct {
-	Least, Most             int // of a batch; the least is also where efficiency is 1
-	DeviceLeast, DeviceMost int // of what a device takes at once
+	Least, Most             int // limits of a batch; efficiency is 1 at the least
+	DeviceLeast, DeviceMost int // limits of a device's examples at once
 }
 
 // Job holds a job's fitted speed, its gradient noise and its limits.
@@ -15,17 +15,17 @@ type Job struct {
 	Limits Limits
 }
 
-// Goodput is the examples a second, each weighed by its worth. A batch must not be below the least.
+// Goodput is the number of examples per second, each weighted by its worth. The batch must not be below the least.
 func (j *Job) Goodput(nodes, devices int, b Batch) float64 {
 	scale := float64(b.Total(devices)) / float64(j.Limits.Least)
 	return j.Speed.Throughput(nodes, devices, b) * j.Noise.Efficiency(scale)
 }
 
-// candidates are the sizes of a batch that Best compares.
+// candidates is the number of batch sizes that Best compares.
 const candidates = 50
 
-// Best is the goodput at the best of 50 sizes of the batch, spaced evenly by their logarithms, and how
-// devices share it. It is zero where no size is within the limits.
+// Best returns the highest goodput of 50 batch sizes, spaced evenly by their logarithms, and the division of that batch
+// among the devices. It is zero if no size is within the limits.
 func (j *Job) Best(nodes, devices int) (best float64, batch Batch) {
 	network := j.Speed.network(nodes, devices)
 	best = -1
@@ -44,7 +44,7 @@ func (j *Job) Best(nodes, devices int) (best float64, batch Batch) {
 	return best, batch
 }
 
-// batches are the candidates for a number of devices.
+// batches returns the candidates for a number of devices.
 func (l Limits) batches(devices int) (list [candidates]Batch) {
 	for k, total := range l.totals(devices) {
 		list[k] = l.Split(total/float64(devices), devices == 1 && total > float64(l.Least)+tiny)
@@ -52,7 +52,7 @@ func (l Limits) batches(devices int) (list [candidates]Batch) {
 	return list
 }
 
-// totals are sizes of a batch, spaced evenly by their logarithms.
+// totals returns sizes of a batch, spaced evenly by their logarithms.
 func (l Limits) totals(devices int) (list [candidates]float64) {
 	first, last := float64(max(l.Least, l.DeviceLeast*devices)), float64(l.Most)
 	low, high := math.Log10(first), math.Log10(last)
@@ -63,8 +63,8 @@ func (l Limits) totals(devices int) (list [candidates]float64) {
 	return list
 }
 
-// Sizes are the candidates for a number of devices as whole batches, each once and in order: multiples of
-// the devices where the largest batch allows.
+// Sizes returns the candidates for a number of devices as whole batches, sorted and without duplicates. They are
+// multiples of the number of devices if the largest batch allows it.
 func (l Limits) Sizes(devices int) (sizes []int) {
 	if l.Most <= max(l.Least, devices) {
 		return []int{l.Most}
@@ -79,8 +79,8 @@ func (l Limits) Sizes(devices int) (sizes []int) {
 	return sizes
 }
 
-// Split divides what a device takes in a step into turns that its memory holds, two at least where
-// twice is set: the noise of gradients is measured between turns, or between devices.
+// Split divides a device's examples of a step into turns that fit its memory. Twice requires at least two turns,
+// because the noise of gradients is measured between turns or between devices.
 func (l Limits) Split(device float64, twice bool) Batch {
 	turns := ceil(device / float64(l.DeviceMost))
 	if twice {
@@ -90,11 +90,11 @@ func (l Limits) Split(device float64, twice bool) Batch {
 	return Batch{Device: ceil(device / float64(turns)), Accumulate: turns - 1}
 }
 
-// ceil rounds up, but for what exceeds an integer by rounding.
+// ceil rounds up, except for a rounding error above an integer.
 func ceil(x float64) int { return int(math.Ceil(x - tiny)) }
 
-// Share divides a batch among devices, within the largest one. A device that is alone takes a batch above the
-// least in two turns at least, and every batch where twice is set.
+// Share divides a batch among devices, within the largest batch. A single device takes a batch above the least in at
+// least two turns, and every batch if twice is set.
 func (l Limits) Share(total, devices int, twice bool) Batch {
 	b := l.Split(float64(ceil(float64(total)/float64(devices))), devices == 1 && (twice || total > l.Least))
 	return l.Bound(b, devices)

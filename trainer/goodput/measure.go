@@ -6,18 +6,18 @@ import "math"
 type Squares struct {
 	Part     float64 // mean over parts of the batch
 	PartRows float64 // harmonic mean of the parts' examples
-	Whole    float64 // of the batch
+	Whole    float64 // squared norm for the whole batch
 	Rows     float64 // examples of the batch
 }
 
 // Moments are estimates of statistics of gradients. An estimate from one step may be negative.
 type Moments struct {
 	Square   float64 // square of the length of the expected gradient
-	Variance float64 // of the gradient of one example, summed over parameters
+	Variance float64 // variance of the gradient of one example, summed over parameters
 }
 
-// Scale is the noise scale, the batch at which the variance of its gradient is the squared gradient; zero where the
-// gradient is not known from its noise.
+// Scale is the noise scale: the batch at which the variance of its gradient equals the squared gradient. Zero means
+// that the gradient cannot be distinguished from its noise.
 func (m Moments) Scale() float64 {
 	if !(m.Square > 0) {
 		return 0
@@ -25,8 +25,8 @@ func (m Moments) Scale() float64 {
 	return m.Variance / m.Square
 }
 
-// Moments are the unbiased estimates from one step (McCandlish et al. 2018, appendix A.1, here for parts of
-// any sizes). They are false where the squares say nothing: of one part, or not finite.
+// Moments returns the unbiased estimates from one step (McCandlish et al. 2018, appendix A.1, here for parts of any
+// sizes). It returns false if the squares determine nothing: with a single part, or if they are not finite.
 func (s Squares) Moments() (m Moments, ok bool) {
 	if !(s.PartRows > 0 && s.PartRows < s.Rows) {
 		return Moments{}, false
@@ -37,11 +37,11 @@ func (s Squares) Moments() (m Moments, ok bool) {
 	return m, !math.IsNaN(sum) && !math.IsInf(sum, 0)
 }
 
-// HalfLife is the number of measurements after which a measurement has half its first weight in an [Average].
+// HalfLife is the number of measurements after which the weight of a measurement in an [Average] has halved.
 const HalfLife = 16
 
-// Average is an exponential average of moments over steps. Both are averaged apart, since the mean of their
-// ratio is biased; Weight corrects the bias of the beginning (Kingma and Ba 2015, section 3).
+// Average is an exponential average of moments over steps. Both moments are averaged separately, since the mean of
+// their ratio is biased; Weight corrects the bias of the beginning (Kingma and Ba 2015, section 3).
 type Average struct {
 	Square   float64 `json:"square"`   // weighted sum
 	Variance float64 `json:"variance"` // weighted sum
@@ -58,7 +58,7 @@ func (a *Average) Add(m Moments) {
 	a.Count++
 }
 
-// Moments are the averages, neither below zero; zero before the first measurement.
+// Moments returns the averages, at least zero; zero before the first measurement.
 func (a Average) Moments() Moments {
 	if a.Count == 0 {
 		return Moments{}
@@ -66,7 +66,7 @@ func (a Average) Moments() Moments {
 	return Moments{max(0, a.Square/a.Weight), max(0, a.Variance/a.Weight)}
 }
 
-// Noise is the noise at a smallest batch, in examples.
+// Noise returns the noise at a smallest batch, given in examples.
 func (a Average) Noise(least int) Noise {
 	m := a.Moments()
 	return Noise{Square: m.Square, Variance: m.Variance / float64(least)}

@@ -2,24 +2,24 @@ package goodput
 
 import "math"
 
-// Constants of the search: those of the weak Wolfe conditions in Lewis and Overton, "Nonsmooth
-// optimization via quasi-Newton methods", 2013, and limits of its work.
+// Constants of the search: parameters of the weak Wolfe conditions as in Lewis and Overton, "Nonsmooth optimization via
+// quasi-Newton methods", 2013, and limits of its work.
 const (
 	decrease  = 1e-4
 	curvature = 0.9
 	mostSteps = 400
 	mostHalf  = 50
-	least     = 1e-11 // relative decrease that is still worth a step
-	patience  = 4     // steps with less, in a row
-	mostRuns  = 12    // of the search, each from where the one before ended
+	least     = 1e-11 // minimum relative decrease that justifies a step
+	patience  = 4     // consecutive steps below it
+	mostRuns  = 12    // runs of the search, each from the end of the one before
 )
 
 // nudges are changes of the logarithm of a parameter.
 var nudges = []float64{1, 0.1, 0.01, 0.001}
 
-// search minimises a problem in the logarithms of its parameters, which makes their scales alike. It
-// takes the directions of BFGS over the parameters that are not at a bound: the objective has kinks where
-// a time fits exactly, at which BFGS with a weak line search still converges.
+// search minimises a problem in the logarithms of its parameters, which gives them similar scales. It uses BFGS
+// directions over the parameters that are not at a bound. The objective has kinks at exactly fitted times; BFGS with a
+// weak line search still converges there.
 type search struct {
 	p            *problem
 	at, low      vector // logarithms
@@ -47,10 +47,10 @@ func (p *problem) minimum() vector {
 	return s.values(s.at)
 }
 
-// better reports whether the objective is lower than before by more than rounding.
+// better reports whether the objective has decreased by more than rounding.
 func (s *search) better(before float64) bool { return before-s.value > least*max(math.Abs(before), 1) }
 
-// run goes down until steps no longer pay.
+// run descends until steps no longer pay.
 func (s *search) run() {
 	s.stuck = false
 	s.reset()
@@ -78,7 +78,7 @@ func (s *search) nudge() {
 	}
 }
 
-// values are parameters of their logarithms, exactly within the bounds.
+// values returns the parameters for logarithms, exactly within the bounds.
 func (s *search) values(at vector) (v vector) {
 	for k, x := range at {
 		v[k] = min(max(math.Exp(x), s.p.low[k]), s.p.high[k])
@@ -95,7 +95,7 @@ func (s *search) evaluate(at vector) (float64, vector) {
 	return value, slope
 }
 
-// reset forgets curvature, and frees the parameters that may move.
+// reset discards curvature, and frees the parameters that may move.
 func (s *search) reset() {
 	s.inverse, s.fresh = [parameters][parameters]float64{}, true
 	for k := range s.inverse {
@@ -104,7 +104,7 @@ func (s *search) reset() {
 	}
 }
 
-// movable reports whether a parameter is off its bounds, or the objective falls away from them.
+// movable reports whether a parameter is off its bounds, or the objective decreases away from them.
 func (s *search) movable(k int) bool {
 	switch {
 	case s.low[k] == s.high[k]:
@@ -117,7 +117,7 @@ func (s *search) movable(k int) bool {
 	return true
 }
 
-// step takes a step, or reports in stuck that there is none.
+// step takes a step, or sets stuck if there is none.
 func (s *search) step() {
 	d, down := s.direction()
 	if down >= 0 && !s.fresh {
@@ -144,7 +144,7 @@ func (s *search) step() {
 	s.update(was, old)
 }
 
-// direction is a way down and the slope along it.
+// direction returns a descent direction and its slope.
 func (s *search) direction() (d vector, down float64) {
 	for i := range d {
 		if !s.free[i] {
@@ -160,7 +160,7 @@ func (s *search) direction() (d vector, down float64) {
 	return d, down
 }
 
-// room is the length of the step at which the first parameter meets its bound.
+// room is the step length at which the first parameter reaches its bound.
 func (s *search) room(d *vector) float64 {
 	most := math.Inf(1)
 	for k, x := range d {
@@ -184,8 +184,7 @@ func (s *search) released() bool {
 	return false
 }
 
-// line halves and doubles the length of a step until the weak Wolfe conditions hold, or the step ends
-// at a bound.
+// line halves and doubles the step length until the weak Wolfe conditions hold, or the step ends at a bound.
 func (s *search) line(d *vector, down, most float64) (length float64, at vector, value float64, slope vector, ok bool) {
 	low, high := 0.0, math.Inf(1)
 	length = min(1, most)
@@ -236,7 +235,7 @@ func (s *search) moved(d *vector, length float64) vector {
 	return at
 }
 
-// update learns curvature from a step, as BFGS does.
+// update updates the curvature from a step, as in BFGS.
 func (s *search) update(was, old vector) {
 	var moved, changed, product vector
 	var both, square float64

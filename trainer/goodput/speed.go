@@ -2,30 +2,30 @@ package goodput
 
 import "math"
 
-// Speed is the seven parameters of the time of a step. Times are in seconds.
+// Speed holds the seven parameters of the time of a step. Times are in seconds.
 type Speed struct {
-	ComputeStart, ComputeExample float64 // gradients of a batch on one device: fixed, and for each example
-	NodesStart, NodesDevice      float64 // synchronisation over several nodes: fixed, and for each device above two
+	ComputeStart, ComputeExample float64 // gradients of a batch on one device: fixed, and per example
+	NodesStart, NodesDevice      float64 // synchronisation over several nodes: fixed, and per device above two
 	NodeStart, NodeDevice        float64 // the same within one node
-	Overlap                      float64 // from 1, nothing of the two overlaps, to 10
+	Overlap                      float64 // overlap of computation and synchronisation, from 1 (none) to 10
 }
 
 // Batch divides a batch among the devices of a job.
 type Batch struct {
-	Device     int // examples that a device takes at once
-	Accumulate int // further turns of a device before parameters change
+	Device     int // examples per device at once
+	Accumulate int // additional turns of a device before parameters change
 }
 
-// Turns are the times that a device computes gradients in a step.
+// Turns is the number of gradient computations per device and step.
 func (b Batch) Turns() int { return b.Accumulate + 1 }
 
-// Total is the examples of a step on a number of devices.
+// Total is the number of examples of a step on a number of devices.
 func (b Batch) Total(devices int) int { return devices * b.Device * b.Turns() }
 
-// tiny stands for no time where logarithms are taken.
+// tiny replaces zero time before logarithms are taken.
 const tiny = 1e-8
 
-// compute is the time that a device takes for the gradients of some examples.
+// compute is the time of one device to compute the gradients of examples.
 func (s *Speed) compute(examples float64) float64 {
 	return s.ComputeStart + float64(s.ComputeExample*examples)
 }
@@ -42,7 +42,7 @@ func (s *Speed) network(nodes, devices int) float64 {
 	return start + float64(device*max(float64(devices-2), tiny))
 }
 
-// last is the time of a turn with synchronisation at its end.
+// last is the time of a turn that ends with a synchronisation.
 func (s *Speed) last(compute, network float64) float64 {
 	return math.Exp(math.Log(math.Pow(compute, s.Overlap)+math.Pow(network, s.Overlap)) / s.Overlap)
 }
@@ -53,7 +53,7 @@ func (s *Speed) batch(nodes, devices int, b Batch) float64 {
 	return float64(float64(b.Accumulate)*compute) + s.last(compute, s.network(nodes, devices))
 }
 
-// Throughput is the examples a second.
+// Throughput is the number of examples per second.
 func (s *Speed) Throughput(nodes, devices int, b Batch) float64 {
 	return float64(b.Total(devices)) / s.batch(nodes, devices, b)
 }

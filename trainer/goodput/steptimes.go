@@ -1,10 +1,10 @@
 package goodput
 
-// StepTimes predicts times of training steps by placement. Worlds whose jobs train the same application
-// take the same StepTimes: the seven parameters of [Speed], or measured tables.
+// StepTimes predicts times of training steps by placement. Worlds whose jobs train the same application use the same
+// StepTimes: the seven parameters of [Speed], or measured tables.
 type StepTimes interface {
-	// Step returns the seconds of a step without accumulation, and the part of them in which devices
-	// synchronise. The placement has the number of devices of each node; a device takes so many examples.
+	// Step returns the seconds of a step without accumulation, and the synchronisation part of them. Placement is the
+	// number of devices on each node, device the number of examples per device.
 	Step(placement []int, device int) (step, sync float64, err error)
 }
 

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// lookEvery is the time between two looks for followers before the first step.
+// lookEvery is the interval between checks for followers before the first step.
 const lookEvery = 50 * time.Millisecond
 
-// expect waits before the first step until Parallel.MinProcesses are there.
+// expect waits before the first step until Parallel.MinProcesses processes are ready.
 func (t *Team) expect(ctx context.Context) error {
 	network, ok := t.starter.(*Network)
 	if t.begun || !ok {
@@ -31,8 +31,8 @@ func (t *Team) expect(ctx context.Context) error {
 	}
 }
 
-// admit lets in all followers that wait, for Parallel.Elastic, and tells the job how many devices there are: the
-// leader's and one for each follower that is ready.
+// admit admits all waiting followers, for Parallel.Elastic, and reports the number of devices to the job: the leader's
+// device and one per ready follower.
 func (t *Team) admit(ctx context.Context) error {
 	network, ok := t.starter.(*Network)
 	if !ok {

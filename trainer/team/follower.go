@@ -11,11 +11,10 @@ import (
 	"graft/torch"
 )
 
-// Follow runs a follower: a process that trains with a job's leader. It loads the same
-// images onto its device, executes orders and answers them until there are no more,
-// which is also how it learns that the leader is gone. Call it in a
-// scope of [torch.With], which keeps it on one thread. Address is that of a process on another machine than the
-// leader's; empty on the same one. After ctx is cancelled it leaves between two orders.
+// Follow runs a follower: a process that trains with a job's leader. It loads the same images onto its device, then
+// executes orders and answers them until the orders end. They also end when the leader is gone. Call it in a scope of
+// [torch.With], which keeps it on one thread. Address is the address of a process on another machine than the leader's;
+// empty on the same machine. After ctx is cancelled, it leaves between two orders.
 func Follow(ctx context.Context, r Replica, address string, orders io.Reader, answers io.Writer) error {
 	next, replies := read(ctx, orders)
 	f := &follower{ctx: ctx, replica: r, leader: &leaderLink{out: json.NewEncoder(answers), replies: replies},
@@ -37,13 +36,13 @@ func Follow(ctx context.Context, r Replica, address string, orders io.Reader, an
 	return fmt.Errorf("follow the job's leader: %w", err)
 }
 
-// received is an order, or the error at which there are no more.
+// received is an order, or the error that ends the orders.
 type received struct {
 	order order
 	err   error
 }
 
-// read returns orders as they come, until an error, and replies of the leader's store until there are no more.
+// read returns orders as they arrive, until an error, and replies of the leader's store.
 func read(ctx context.Context, orders io.Reader) (<-chan received, <-chan storeReply) {
 	next, replies := make(chan received), make(chan storeReply, pending)
 	go func() {
@@ -56,7 +55,7 @@ func read(ctx context.Context, orders io.Reader) (<-chan received, <-chan storeR
 			if more && r.order.Stored != nil {
 				select {
 				case replies <- *r.order.Stored:
-				default: // nobody waits for them any more
+				default: // no call waits for the reply any more
 				}
 				continue
 			}
@@ -71,17 +70,17 @@ func read(ctx context.Context, orders io.Reader) (<-chan received, <-chan storeR
 }
 
 type follower struct {
-	ctx     context.Context // it leaves when this is done
+	ctx     context.Context // the follower leaves when it is done
 	leader  *leaderLink
 	replica Replica
 	copied  bool // the replica is a copy of the leader's state
 	device  torch.Device
-	address string       // of this process, for others on other machines; empty on one
+	address string       // address of this process for other machines; empty if all are on one machine
 	peers   *torch.Peers // nil outside of a group
-	scope   *torch.Scope // of peers
+	scope   *torch.Scope // scope of peers
 }
 
-// begin loads the images and reports that it is ready, or why it is not.
+// begin loads the images and reports that the follower is ready, or why it is not.
 func (f *follower) begin() (err error) {
 	var a answer
 	if a.Data, f.device, err = f.replica.Load(); err != nil {
@@ -95,11 +94,11 @@ func (f *follower) answer(o order) error {
 	err := f.execute(o)
 	a := answer{Lost: errors.Is(err, torch.ErrPeer), Leaves: f.ctx.Err() != nil}
 	if err != nil {
-		f.leave() // so that all others notice
+		f.leave() // makes all other processes notice
 		a.Error = err.Error()
 	}
 	if a.Lost {
-		err = nil // the leader will make another group
+		err = nil // the leader will form another group
 	}
 	return errors.Join(f.leader.say(a), err)
 }
@@ -118,7 +117,7 @@ func (f *follower) execute(o order) error {
 	return f.replica.Work(o.work, f.peers)
 }
 
-// meet enters a new group.
+// meet joins a new group.
 func (f *follower) meet(m rendezvous) error {
 	f.leave()
 	if err := torch.SetThreads(m.Threads); err != nil {

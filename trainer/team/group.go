@@ -13,26 +13,26 @@ import (
 	"graft/torch"
 )
 
-// group is the leader and the members that work together now.
+// group is the leader and the members that currently work together.
 type group struct {
 	*Team
 	files   files.FS
 	members []*member    // by rank, from 1
-	peers   *torch.Peers // nil while the leader is alone
-	scope   *torch.Scope // of peers
-	copied  bool         // the members have the leader's tensors,
-	at      int          // of this revision
-	size    int          // of the last group; one for the leader alone
-	failed  bool         // since work last succeeded an exchange failed with nobody gone
-	threads int          // of LibTorch while the leader is alone
-	address string       // of the leader, where members are on other machines; empty for one machine
+	peers   *torch.Peers // nil if the leader is alone
+	scope   *torch.Scope // scope of peers
+	copied  bool         // the members have the leader's tensors
+	at      int          // revision of these tensors
+	size    int          // size of the last group; one for the leader alone
+	failed  bool         // an exchange has failed without a lost process since work last succeeded
+	threads int          // LibTorch threads if the leader is alone
+	address string       // address of the leader if members are on other machines; empty for one machine
 	meetings
 }
 
 // errAgain means that a process was lost and that the work must be repeated.
 var errAgain = errors.New("a process was lost")
 
-// call does work together with the members that are ready, or alone if there are none.
+// call does work together with the ready members, or alone if there are none.
 func (g *group) call(ready []*member, o any, work func(peers *torch.Peers) error) error {
 	if err := g.assemble(ready); err != nil {
 		return err
@@ -51,7 +51,7 @@ func (g *group) call(ready []*member, o any, work func(peers *torch.Peers) error
 	return err
 }
 
-// assemble forms a group of those that are ready, and gives it the leader's tensors.
+// assemble forms a group of the ready members, and gives it the leader's tensors.
 func (g *group) assemble(ready []*member) error {
 	if !slices.Equal(ready, g.members) || g.size != len(ready)+1 {
 		if err := g.form(ready); err != nil {
@@ -73,9 +73,8 @@ func (g *group) assemble(ready []*member) error {
 // current reports whether the members have the leader's tensors.
 func (g *group) current() bool { return g.copied && g.at == g.job.Revision() }
 
-// exchange sends an order to the members, does the leader's part, and reads the answers.
-// It returns errAgain if the leader's part failed for the loss of a process; a process that is
-// lost later is missing next time.
+// exchange sends an order to the members, does the leader's part, and reads the answers. It returns errAgain if the
+// leader's part failed because a process was lost. A process that is lost later is missing from the next call.
 func (g *group) exchange(o func(rank int) order, work func() error) error {
 	members := g.members
 	for k, m := range members {
@@ -86,7 +85,7 @@ func (g *group) exchange(o func(rank int) order, work func() error) error {
 		return err
 	}
 	if err != nil {
-		g.dissolve() // so that the others notice
+		g.dissolve() // makes the others notice
 	}
 	gone, bad := g.listen(members)
 	if bad != nil {
@@ -95,7 +94,7 @@ func (g *group) exchange(o func(rank int) order, work func() error) error {
 	if err == nil {
 		return nil
 	}
-	if gone == 0 && g.failed { // it would go on for ever
+	if gone == 0 && g.failed { // it would repeat forever
 		for _, m := range members {
 			if bad := g.remove(results.EventPeerLost, m,
 				fmt.Errorf("the group failed twice with nobody gone: %w", err)); bad != nil {
@@ -107,7 +106,7 @@ func (g *group) exchange(o func(rank int) order, work func() error) error {
 	return errAgain
 }
 
-// listen reads the members' answers, and removes those that failed.
+// listen reads the members' answers, and removes the members that failed.
 func (g *group) listen(members []*member) (gone int, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), g.options.Timeout)
 	defer cancel()
@@ -130,12 +129,12 @@ func (g *group) listen(members []*member) (gone int, err error) {
 	return gone, nil
 }
 
-// form makes a group of the leader and others; without any the leader is alone.
+// form forms a group of the leader and others; without others the leader is alone.
 func (g *group) form(others []*member) error {
 	g.dissolve()
 	if gone, err := g.sweep(); err != nil {
 		return err
-	} else if gone > 0 { // the others would wait for it
+	} else if gone > 0 { // the others would wait for the lost process
 		return errAgain
 	}
 	g.members, g.size = others, len(others)+1
@@ -159,7 +158,7 @@ func (g *group) form(others []*member) error {
 	return g.formed()
 }
 
-// place chooses where processes meet, a file or the leader's store, and says how to clear it away.
+// place selects where processes meet: a file or the leader's store. Leave removes it.
 func (g *group) place(r *rendezvous) (leave func(), err error) {
 	if g.address != "" {
 		r.Meeting = g.meetings.open()
@@ -192,7 +191,7 @@ func (g *group) share() int {
 		return g.options.Threads
 	}
 	if g.address != "" {
-		return g.threads // each has a machine of its own
+		return g.threads // each process has a machine of its own
 	}
 	return max(1, g.threads/g.size)
 }

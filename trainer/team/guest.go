@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// watch finds out that the other side is gone, also where no message says so.
+// watch detects the loss of the other side, even if no message reports it.
 func watch(conn net.Conn) {
 	if c, ok := conn.(*net.TCPConn); ok {
 		_ = c.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second,
@@ -22,21 +22,21 @@ func watch(conn net.Conn) {
 	}
 }
 
-// greeting is a line of either side before the orders.
+// greeting is a line that either side sends before the orders.
 type greeting struct {
 	Nonce   string   `json:"nonce,omitempty"`
-	Proof   string   `json:"proof,omitempty"` // that it knows the token, over both nonces
+	Proof   string   `json:"proof,omitempty"` // proof that the sender has the token, over both nonces
 	Version string   `json:"version,omitempty"`
-	Error   string   `json:"error,omitempty"` // why the other one is sent away
+	Error   string   `json:"error,omitempty"` // reason why the sender rejects the other side
 	Job     string   `json:"job,omitempty"`
 	Set     []string `json:"set,omitempty"`
 	Taken   bool     `json:"taken,omitempty"` // the follower has the job
 }
 
-// ErrRefused says that a leader does not want a follower.
+// ErrRefused means that a leader rejects a follower.
 var ErrRefused = errors.New("the leader refuses this follower")
 
-// guest is a connection of lines, then of orders and answers.
+// guest is a connection that carries lines first, then orders and answers.
 type guest struct {
 	Means
 	conn net.Conn
@@ -45,7 +45,7 @@ type guest struct {
 
 func (g *guest) say(m greeting) error { return json.NewEncoder(g.conn).Encode(m) }
 
-// hear reads a line; an error of the other side is one.
+// hear reads a line. It returns an error that the other side reports.
 func (g *guest) hear(most int) (m greeting, err error) {
 	line, err := readLine(g.r, most)
 	if err != nil {
@@ -60,7 +60,7 @@ func (g *guest) hear(most int) (m greeting, err error) {
 	return m, err
 }
 
-// admit is the leader's part: each side proves that it knows the token, so that neither tells it.
+// admit is the leader's part: each side proves that it has the token, so neither reveals it.
 func (g *guest) admit(token []byte, version string) error {
 	own, err := g.nonce()
 	if err != nil {
@@ -115,8 +115,7 @@ func proof(token []byte, role, leaders, followers string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// alive reports whether a follower that waits and is silent still holds its connection; otherwise this side
-// closes it too.
+// alive reports whether a waiting, silent follower still holds its connection; otherwise it closes this side too.
 func (g *guest) alive() bool {
 	alive := g.peek()
 	if !alive {
@@ -125,7 +124,7 @@ func (g *guest) alive() bool {
 	return alive
 }
 
-// peek looks for the end of the connection without waiting.
+// peek checks for the end of the connection without waiting.
 func (g *guest) peek() bool {
 	c, ok := g.conn.(syscall.Conn)
 	if !ok {

@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// ErrLeft says that a leader had let a follower in and is gone before it gave it work.
+// ErrLeft means that a leader admitted a follower and left before giving it work.
 var ErrLeft = errors.New("the leader has left")
 
 // Leader is the connection of a follower to the leader of its job.
 type Leader struct {
 	Invitation
-	Address string // of this process, as the leader's machine reaches it
+	Address string // address of this process, as the leader's machine reaches it
 	guest   *guest
 }
 
-// Join joins the leader that listens at an address, and waits until it is given work, or ctx is cancelled.
+// Join joins the leader that listens at an address. It waits until it gets work, or ctx is cancelled.
 func Join(ctx context.Context, dial func() (net.Conn, error), token, version string, m Means) (*Leader, error) {
 	conn, err := dial()
 	if err != nil {

@@ -7,17 +7,17 @@ import (
 	"io"
 )
 
-// Bounds of lines, in bytes: what the other side says is held in memory until its end.
+// Limits of lines, in bytes: a line is held in memory until its end.
 const (
 	greetLine  = 4096
 	jobLine    = 16 << 20
-	answerLine = 4 << 20   // a follower's, with a value of the store in base64
-	orderLine  = 256 << 20 // a leader's, with the network's form
+	answerLine = 4 << 20   // a follower's line, with a value of the store in base64
+	orderLine  = 256 << 20 // a leader's line, with the network's form
 )
 
 var errLongLine = errors.New("it says too much")
 
-// readLine reads a line of a bounded length, without its end.
+// readLine reads a line of a limited length, without its end.
 func readLine(r *bufio.Reader, most int) ([]byte, error) {
 	var line []byte
 	for {
@@ -37,7 +37,7 @@ func readLine(r *bufio.Reader, most int) ([]byte, error) {
 	}
 }
 
-// readJSON reads a value that is a line of a bounded length.
+// readJSON reads a value from a line of a limited length.
 func readJSON(r *bufio.Reader, most int, v any) error {
 	line, err := readLine(r, most)
 	if err != nil {

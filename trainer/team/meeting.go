@@ -12,8 +12,8 @@ import (
 	"graft/torch"
 )
 
-// storeCall is a follower's call of the store that the leader keeps, on the connection over which it gets orders:
-// so nobody needs another port, and only those who know the token reach it.
+// storeCall is a follower's call of the leader's store. It uses the connection that carries orders, so no second port
+// is needed, and only holders of the token reach the store.
 type storeCall struct {
 	ID      int64 `json:"id"`
 	Meeting int64 `json:"meeting"`
@@ -27,22 +27,23 @@ type storeReply struct {
 	Error string `json:"error,omitempty"`
 }
 
-// Bounds of a store: addresses of a thousand processes fit.
+// Limits of a store: addresses of a thousand processes fit.
 const (
 	storeKey   = 4 << 10   // bytes of a key
 	storeValue = 1 << 20   // bytes of a value
-	storeTotal = 256 << 20 // bytes of all
+	storeTotal = 256 << 20 // bytes of all values
 )
 
-// meetings is the leader's store of the group that is formed or works. Members that left it can call no more.
+// meetings is the leader's store for the group that is forming or working. Members that left the group can no longer
+// call it.
 type meetings struct {
 	mu     sync.Mutex
-	number int64 // of the group
+	number int64 // number of the group
 	values map[string][]byte
 	total  int
 }
 
-// open begins a meeting without keys; those before it are over.
+// open begins a meeting without keys and ends earlier ones.
 func (m *meetings) open() int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -51,7 +52,7 @@ func (m *meetings) open() int64 {
 	return m.number
 }
 
-// serve answers a follower.
+// serve answers a follower's call.
 func (m *meetings) serve(c storeCall) storeReply {
 	r, err := m.call(c.Meeting, c.StoreCall)
 	reply := storeReply{ID: c.ID, StoreResult: r}
@@ -106,7 +107,7 @@ func (m *meetings) set(key string, value []byte) error {
 	return nil
 }
 
-// add counts in decimal text, as the other stores of c10d do. A key that is not there counts as zero.
+// add counts in decimal text, as the other stores of c10d do. A missing key counts as zero.
 func (m *meetings) add(key string, number int64) (torch.StoreResult, error) {
 	if old, there := m.values[key]; there {
 		n, err := strconv.ParseInt(string(old), 10, 64)
@@ -118,7 +119,7 @@ func (m *meetings) add(key string, number int64) (torch.StoreResult, error) {
 	return torch.StoreResult{Number: number}, m.set(key, strconv.AppendInt(nil, number, 10))
 }
 
-// ownStore is the store as the leader itself calls it.
+// ownStore is the store as called by the leader itself.
 type ownStore struct {
 	*meetings
 	number int64
@@ -132,7 +133,7 @@ type leaderLink struct {
 	saying  sync.Mutex
 	out     *json.Encoder
 	calling sync.Mutex // one call of the store at a time
-	id      int64      // of the last call
+	id      int64      // ID of the last call
 	replies <-chan storeReply
 }
 
@@ -143,14 +144,14 @@ func (l *leaderLink) say(a answer) error {
 	return l.out.Encode(a)
 }
 
-// leadersStore is the leader's store as a follower calls it.
+// leadersStore is the leader's store as called by a follower.
 type leadersStore struct {
 	*leaderLink
 	number  int64
 	timeout time.Duration
 }
 
-// Call asks the leader.
+// Call sends a call to the leader.
 func (s leadersStore) Call(c torch.StoreCall) (torch.StoreResult, error) {
 	s.calling.Lock()
 	defer s.calling.Unlock()
@@ -166,7 +167,7 @@ func (s leadersStore) Call(c torch.StoreCall) (torch.StoreResult, error) {
 			switch {
 			case !more:
 				return torch.StoreResult{}, errGone
-			case r.ID != s.id: // to a call that was given up
+			case r.ID != s.id: // reply to an abandoned call
 			case r.Error != "":
 				return torch.StoreResult{}, errors.New(r.Error)
 			default:

@@ -12,12 +12,12 @@ import (
 type member struct {
 	device  int
 	process Process
-	orders  chan order  // closed when there are no more
+	orders  chan order  // closed when there are no more orders
 	answers chan answer // closed when the process is gone
 	ready   bool        // its images are loaded, and it waits for orders
 	serve   func(storeCall) storeReply
 	replies chan storeReply
-	written chan struct{} // closed when nothing is written to the process any more
+	written chan struct{} // closed when nothing more is written to the process
 }
 
 var (
@@ -26,11 +26,11 @@ var (
 	errSilent = errors.New("it is silent")
 )
 
-// pending is the number of orders or answers that may wait. Each order is answered before
-// the next, so neither side blocks on the pipe.
+// pending is the maximum number of waiting orders or answers. Each order is answered before the next, so neither side
+// blocks on the pipe.
 const pending = 8
 
-// newMember takes orders to a process and answers from it, and its calls of the group's store to serve.
+// newMember connects to a process, for orders and answers. Serve answers its calls of the group's store.
 func newMember(device int, process Process, serve func(storeCall) storeReply) *member {
 	m := &member{device: device, process: process, orders: make(chan order, pending),
 		answers: make(chan answer, pending), serve: serve, replies: make(chan storeReply), written: make(chan struct{})}
@@ -125,8 +125,8 @@ func (m *member) end(limit time.Duration) error {
 	}
 }
 
-// Time limits for a process to end by itself: dismissTimeout after it was dismissed,
-// exitTimeout after it closed its pipe, so that its exit status is known.
+// Time limits for a process to end by itself: dismissTimeout after its dismissal, exitTimeout after it closed its pipe,
+// so that its exit status is known.
 const (
 	dismissTimeout = 10 * time.Second
 	exitTimeout    = 2 * time.Second

@@ -15,19 +15,19 @@ import (
 
 // Invitation holds the data that followers on other machines receive.
 type Invitation struct {
-	Version string   // of graft and LibTorch; followers of another one are refused
+	Version string   // version of graft and LibTorch; followers with a different one are refused
 	Job     string   // text of the job's configuration
-	Set     []string // assignments after it
+	Set     []string // assignments applied after it
 }
 
-// Means are the clock and the cryptographic randomness of connections. Both are needed.
+// Means are the clock and the cryptographic randomness of connections. Both are required.
 type Means struct {
 	Now    func() time.Time
 	Random io.Reader
 }
 
-// Network is a [Starter] whose followers come by themselves from other machines, see [Join]. They must know a
-// token. Messages and tensors are not encrypted, so that it listens at private addresses only.
+// Network is a [Starter] whose followers join from other machines, see [Join]. They must present a token. Messages and
+// tensors are not encrypted, so it listens only at private addresses.
 type Network struct {
 	Invitation
 	means    Means
@@ -36,13 +36,13 @@ type Network struct {
 	listener net.Listener
 	idle     chan *guest
 	mu       sync.Mutex
-	begun    map[int]bool // devices whose first follower was waited for
+	begun    map[int]bool // devices that have waited for their first follower
 }
 
-// Bounds of strangers.
+// Limits for unauthenticated connections.
 const (
-	greetTimeout  = 5 * time.Second  // for a stranger, of whom more and more may come
-	inviteTimeout = 10 * time.Second // for those that know the token
+	greetTimeout  = 5 * time.Second  // before a connection has proved the token; short, since more may arrive
+	inviteTimeout = 10 * time.Second // after it has proved the token
 	mostIdle      = 1024
 )
 
@@ -77,7 +77,7 @@ func CheckToken(token string) error {
 	return nil
 }
 
-// trusted is an error for an address that strangers reach.
+// trusted returns an error for an address that is reachable from public networks.
 func trusted(host string) error {
 	ip := net.ParseIP(host)
 	switch {
@@ -93,7 +93,7 @@ func trusted(host string) error {
 // Addr returns the address of the listener.
 func (n *Network) Addr() string { return n.listener.Addr().String() }
 
-// Close sends away those that wait.
+// Close sends waiting followers away.
 func (n *Network) Close() error {
 	err := n.listener.Close()
 	for {
@@ -113,7 +113,7 @@ func (n *Network) accept() {
 			return
 		}
 		if err != nil {
-			pause(context.Background(), 100*time.Millisecond) // such as too many open files
+			pause(context.Background(), 100*time.Millisecond) // an error such as too many open files
 			continue
 		}
 		go n.greet(conn.(*listen.Client))
@@ -126,7 +126,7 @@ func pause(ctx context.Context, length time.Duration) {
 	<-ctx.Done()
 }
 
-// greet lets those in that know the token and are of the same version.
+// greet admits connections that have the token and the same version.
 func (n *Network) greet(conn *listen.Client) {
 	g := &guest{Means: n.means, conn: conn, r: bufio.NewReader(conn)}
 	_ = conn.SetDeadline(g.Now().Add(greetTimeout))
@@ -141,7 +141,7 @@ func (n *Network) greet(conn *listen.Client) {
 	n.enqueue(g)
 }
 
-// Waiting counts the followers that wait for work, and drops those that are gone.
+// Waiting returns the number of waiting followers, and drops the ones that are gone.
 func (n *Network) Waiting() (count int) {
 	for range len(n.idle) {
 		select {
@@ -156,7 +156,7 @@ func (n *Network) Waiting() (count int) {
 	return count
 }
 
-// enqueue lets a follower wait; beyond the limit it is sent away.
+// enqueue adds a follower to the queue. It rejects followers beyond the limit.
 func (n *Network) enqueue(g *guest) bool {
 	select {
 	case n.idle <- g:
@@ -167,7 +167,7 @@ func (n *Network) enqueue(g *guest) bool {
 	}
 }
 
-// Start gives a device to the next follower that waits. The first one of a device may come later.
+// Start gives a device to the next waiting follower. It waits for the first follower of a device.
 func (n *Network) Start(device int) (Process, error) {
 	n.mu.Lock()
 	first := !n.begun[device]
@@ -184,7 +184,7 @@ func (n *Network) Start(device int) (Process, error) {
 	return nil, errors.New("no follower waits; start one with 'graft follow --join'")
 }
 
-// next gives work to the next follower that waits; nil without any.
+// next gives work to the next waiting follower; nil if there is none.
 func (n *Network) next() Process {
 	select {
 	case g := <-n.idle:

@@ -12,30 +12,32 @@ import (
 	"graft/internal/validate"
 )
 
-// Parallel are the options of training in several processes, one for each device of the
-// allocation. Losses are those of one process but for rounding.
+// Parallel are the options of training in several processes, one per device of the allocation. Losses equal the losses
+// of a single process up to rounding.
 type Parallel struct {
-	// a process for each device; false trains in one, and devices only divide the cost of work on a virtual clock
+	// starts one process per device; false trains in one process, and devices only divide the cost of work on a virtual
+	// clock
 	On           bool
-	MaxProcesses int           // processes, with the leader; zero means one for each device
-	Threads      int           // of LibTorch in each process on the CPU; zero divides those of one process
-	Timeout      time.Duration // of the machine's time, after which a silent process is lost; zero means a minute
-	Start        time.Duration // limit of the machine's time until a process is ready; zero means ten minutes
-	// Background trains on while processes start; false waits for them, so that the same
-	// steps are taken by the same number of processes in every run.
+	MaxProcesses int           // maximum number of processes, including the leader; zero means one per device
+	Threads      int           // LibTorch threads per process on the CPU; zero divides one process's threads evenly
+	Timeout      time.Duration // wall-clock time after which a silent process is considered lost; zero means a minute
+	Start        time.Duration // wall-clock limit for a process to become ready; zero means ten minutes
+	// Background continues training while processes start. False waits for them, so the same steps run on the same
+	// number of processes in every run.
 	Background bool
-	// Listen is the private IP address and the port at which followers on other machines join by 'graft follow
-	// --join', one for each device but the first; empty starts them on this machine. With slurm:PORT task 0 of 'srun
+	// Listen is the private IP address and port at which followers on other machines join by 'graft follow --join', one
+	// for each device except the first. Empty starts the followers on this machine. With slurm:PORT, task 0 of 'srun
 	// graft train' listens at its node's address, and the other tasks join it.
 	Listen string `json:",omitempty" result:"none"`
-	// file of the token that they must know; required with listen, but with slurm the variable GRAFT_TOKEN
-	// may hold it
+	// file with the token that followers must present; required with listen, except with slurm, which also accepts the
+	// variable GRAFT_TOKEN
 	Token string `config:"token_file" json:",omitempty" result:"none"`
-	// MinProcesses is the number of processes, with the leader, that a job waits for before it trains, at its start and
-	// when it resumes; after the time of start it fails. It requires listen; zero waits for none.
+	// MinProcesses is the number of processes, including the leader, that a job waits for at its start and when it
+	// resumes. The job fails if they are not ready within Start. Requires listen. Zero does not wait.
 	MinProcesses int `json:",omitempty" result:"none"`
-	// Elastic derives the devices from the followers: each one that is ready is an up of one device, each one that
-	// leaves or is lost a down. It requires listen, and neither the timeline nor POST /allocation changes devices then.
+	// Elastic derives the number of devices from the followers: each follower that becomes ready is an up of one
+	// device, each one that leaves or is lost is a down. Requires listen. The timeline and POST /allocation must not
+	// change devices then.
 	Elastic bool `json:",omitempty"`
 }
 
@@ -44,7 +46,7 @@ func (p *Parallel) EnsureDefaults() {
 	p.Timeout, p.Start = cmp.Or(p.Timeout, time.Minute), cmp.Or(p.Start, 10*time.Minute)
 }
 
-// Validate lists all invalid options.
+// Validate returns every invalid option.
 func (p Parallel) Validate() error {
 	var faults validate.Faults
 	faults.When(p.MaxProcesses < 0 || p.Threads < 0,
@@ -72,10 +74,10 @@ func (p Parallel) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Slurm returns the port of task 0 where the tasks of srun train together.
+// Slurm returns the port of task 0 if the tasks of srun train together.
 func (p Parallel) Slurm() (port string, is bool) { return strings.CutPrefix(p.Listen, "slurm:") }
 
-// most is the largest number of processes.
+// most is the maximum number of processes.
 func (p Parallel) most() int { return cmp.Or(p.MaxProcesses, mostIdle+1) }
 
 // Wanted is the number of processes for a number of devices.

@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// Starter starts the followers of a job; each of them calls [Follow].
+// Starter starts the followers of a job; each follower calls [Follow].
 type Starter interface {
-	// Start starts the process of a device, from 1; the leader has device 0. A lost
-	// process may be started again under its number.
+	// Start starts the process of a device, from 1; the leader has device 0. It may restart a lost process under its
+	// number.
 	Start(device int) (Process, error)
 }
 
@@ -20,31 +20,31 @@ type Starter interface {
 // end with the process.
 type Process interface {
 	io.ReadWriter
-	// Close ends the orders, after which the process ends by itself.
+	// Close ends the orders; the process then ends by itself.
 	Close() error
-	// Kill ends the process at once.
+	// Kill ends the process immediately.
 	Kill() error
-	// Wait returns when the process has ended, with the cause.
+	// Wait waits until the process has ended, and returns the cause.
 	Wait() error
 }
 
-// AnswerFile is the file descriptor to which a process that a Program started writes its
-// answers. Orders come on its standard input.
+// AnswerFile is the file descriptor to which a process started by a Program writes its answers. It reads orders from
+// its standard input.
 const AnswerFile = 3
 
 // Program starts followers as processes of a program. Path and Args are required.
 type Program struct {
-	Path string                             // of the executable
-	Args func(device int) []string          // of the command line
+	Path string                             // path of the executable
+	Args func(device int) []string          // arguments of the command line
 	Env  []string                           // added to this process's environment
-	Log  func(device int) (*os.File, error) // for its output; nil discards it
+	Log  func(device int) (*os.File, error) // file for the output; nil discards it
 }
 
 // Start starts the program.
 func (p Program) Start(device int) (Process, error) {
 	c := exec.Command(p.Path, p.Args(device)...)
 	c.Env = append(c.Environ(), p.Env...)
-	// A terminal's signals go to the leader alone, which saves the job.
+	// Only the leader receives a terminal's signals; it saves the job.
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if p.Log != nil {
 		log, err := p.Log(device)

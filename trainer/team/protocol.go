@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// order is a command from the leader of a job to a follower, as a line of JSON. Tensors
-// go from process to process by themselves. Exactly one field is set.
+// order is a command from the leader of a job to a follower, as a line of JSON. Tensors are transferred separately.
+// Exactly one field is set.
 type order struct {
 	Meet *rendezvous `json:"meet,omitempty"`
 	// the job's state without its tensors, which are broadcast after it
 	Copy   json.RawMessage `json:"copy,omitempty"`
-	Stored *storeReply     `json:"stored,omitempty"` // to a call of the store, during another order
+	Stored *storeReply     `json:"stored,omitempty"` // reply to a call of the store, during another order
 	work   json.RawMessage // the job's own order, which is the whole line
 }
 
-// MarshalJSON writes an order of the job as it is.
+// MarshalJSON writes an order of the job unchanged.
 func (o order) MarshalJSON() ([]byte, error) {
 	if o.work != nil {
 		return o.work, nil
@@ -24,7 +24,7 @@ func (o order) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(o))
 }
 
-// UnmarshalJSON takes what is no order of the team's for one of the job's.
+// UnmarshalJSON treats any line that is not an order of the team as an order of the job.
 func (o *order) UnmarshalJSON(line []byte) error {
 	type plain order
 	if err := json.Unmarshal(line, (*plain)(o)); err != nil {
@@ -40,20 +40,20 @@ func (o *order) UnmarshalJSON(line []byte) error {
 type rendezvous struct {
 	Rank int `json:"rank"`
 	Size int `json:"size"`
-	// path of the file in which processes of one machine find each other
+	// path of the file through which processes of one machine meet
 	File string `json:"file,omitempty"`
-	// number of the leader's store in which processes of several machines do; zero on one
+	// number of the meeting in the leader's store, for processes on several machines; zero on one machine
 	Meeting int64         `json:"meeting,omitempty"`
 	Threads int           `json:"threads"`
 	Timeout time.Duration `json:"timeout_ns"`
 }
 
-// answer is a follower's reply: one when it is ready, then one to each order. Before it come calls of the store.
+// answer is a follower's reply: one when it is ready, then one per order. Calls of the store come before it.
 type answer struct {
 	Store *storeCall `json:"store,omitempty"`
 
-	Data   string `json:"data,omitempty"`   // digest of its images, when it is ready
-	Lost   bool   `json:"lost,omitempty"`   // another process was lost, and nothing was done
-	Error  string `json:"error,omitempty"`  // why the order failed
+	Data   string `json:"data,omitempty"`   // digest of the follower's images, when it is ready
+	Lost   bool   `json:"lost,omitempty"`   // another process was lost, and the order had no effect
+	Error  string `json:"error,omitempty"`  // reason why the order failed
 	Leaves bool   `json:"leaves,omitempty"` // the follower takes no more orders
 }

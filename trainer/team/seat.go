@@ -10,14 +10,14 @@ func newSeat() *seat {
 	return &seat{came: make(chan struct{}), left: make(chan struct{}), ended: make(chan struct{})}
 }
 
-// seat is the place of a follower of another machine.
+// seat is the place of a follower on another machine.
 type seat struct {
 	came, left, ended chan struct{}
 	leave, end        sync.Once
-	guest             *guest // after came; nil if nobody did
+	guest             *guest // follower, once came is closed; nil if none came
 }
 
-// wait takes the first follower that comes and works.
+// wait takes the first follower that arrives and starts to work.
 func (s *seat) wait(n *Network) {
 	defer close(s.came)
 	for s.guest == nil {
@@ -30,7 +30,7 @@ func (s *seat) wait(n *Network) {
 	}
 }
 
-// take gives a follower the job, unless it went away while it waited.
+// take gives a follower the job, unless it left while it waited.
 func (s *seat) take(g *guest, i Invitation) {
 	if g.begin(i) == nil {
 		s.guest = g

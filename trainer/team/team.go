@@ -18,14 +18,14 @@ type Team struct {
 	options Parallel
 	starter Starter
 	group   group
-	members map[int]*member // started, by device
-	tried   map[int]bool    // devices whose process was started and has done no work yet
-	devices int             // of the allocation at the last gather
-	begun   bool            // it has waited for Parallel.MinProcesses
+	members map[int]*member // started members, by device
+	tried   map[int]bool    // devices whose process was started but has done no work yet
+	devices int             // devices of the allocation at the last Gather
+	begun   bool            // has waited for Parallel.MinProcesses
 	leaving sync.WaitGroup  // dismissed members
 }
 
-// New returns nil if the job does not train in several processes.
+// New makes the team of a job; nil if the job does not train in several processes.
 func New(j Job, o Parallel, starter Starter, fsys files.FS) (*Team, error) {
 	if !o.On {
 		return nil, nil
@@ -48,9 +48,8 @@ func New(j Job, o Parallel, starter Starter, fsys files.FS) (*Team, error) {
 	return t, nil
 }
 
-// Gather dismisses members that are too many and starts those that are missing, each once
-// until it has done some work, or until the allocation changes. It runs between steps; a
-// cancelled ctx ends the wait for them.
+// Gather dismisses surplus members and starts missing ones. It starts each one once until it has done some work, or
+// until the allocation changes. It runs between steps; a cancelled ctx ends the wait for members.
 func (t *Team) Gather(ctx context.Context) error {
 	if t == nil {
 		return nil
@@ -90,7 +89,7 @@ func (t *Team) Gather(ctx context.Context) error {
 	return nil
 }
 
-// sweep removes members that ended while they were idle.
+// sweep removes members that ended while idle.
 func (t *Team) sweep() (gone int, err error) {
 	for _, m := range t.ready() {
 		if !m.gone() {
@@ -114,7 +113,7 @@ func (t *Team) start(device int) error {
 	return nil
 }
 
-// await waits until a member is ready; with Parallel.Background it only looks.
+// await waits until a member is ready; with Parallel.Background it only checks.
 func (t *Team) await(ctx context.Context, m *member) error {
 	if m.ready {
 		return nil
@@ -128,7 +127,7 @@ func (t *Team) await(ctx context.Context, m *member) error {
 	name, digest := t.job.Images()
 	switch {
 	case errors.Is(err, context.Canceled):
-		return nil // not now
+		return nil // not ready yet
 	case err == nil && a.Error != "":
 		err = errors.New(a.Error)
 	case err == nil && a.Data != digest:
@@ -140,7 +139,7 @@ func (t *Team) await(ctx context.Context, m *member) error {
 	return t.remove(results.EventPeerMissing, m, err)
 }
 
-// waiting reports whether a follower of another machine waits for work.
+// waiting reports whether a follower on another machine waits for work.
 func (t *Team) waiting() bool {
 	network, ok := t.starter.(*Network)
 	return ok && network.Waiting() > 0
@@ -159,13 +158,13 @@ func (t *Team) ready() []*member {
 	return slices.DeleteFunc(t.sorted(), func(m *member) bool { return !m.ready })
 }
 
-// working are the ready members that the allocation has devices for.
+// working returns the ready members that have a device in the allocation.
 func (t *Team) working() []*member {
 	ready := t.ready()
 	return ready[:min(len(ready), t.options.Wanted(t.job.Devices())-1)]
 }
 
-// Crew is the number of processes that work together now, with the leader.
+// Crew is the current number of working processes, including the leader.
 func (t *Team) Crew() int {
 	if t == nil {
 		return 1
@@ -173,9 +172,8 @@ func (t *Team) Crew() int {
 	return 1 + len(t.working())
 }
 
-// Call does work together with all ready members, or alone. They get the order as JSON. After the loss of a process
-// the others form a new group and repeat the work: work that fails for that reason has
-// changed nothing.
+// Call does work together with all ready members, or alone. Members receive the order as JSON. If a process is lost,
+// the others form a new group and repeat the work: work that fails for that reason has changed nothing.
 func (t *Team) Call(o any, work func(peers *torch.Peers) error) error {
 	if t == nil {
 		return work(nil)
@@ -196,10 +194,10 @@ func (t *Team) Size() int {
 	return t.group.size
 }
 
-// Apart reports whether each process has a machine of its own.
+// Apart reports whether each process has its own machine.
 func (t *Team) Apart() bool { return t != nil && t.group.address != "" }
 
-// trust notes that the members that are still there have worked.
+// trust records that the remaining members have worked.
 func (t *Team) trust(worked []*member) {
 	for _, m := range worked {
 		if t.members[m.device] == m {
@@ -208,10 +206,10 @@ func (t *Team) trust(worked []*member) {
 	}
 }
 
-// dismiss lets a member end that is not needed any more.
+// dismiss lets a member end that is no longer needed.
 func (t *Team) dismiss(m *member) {
 	t.drop(m)
-	if !m.ready { // it would load its images first
+	if !m.ready { // otherwise it would load its images first
 		_ = m.process.Kill()
 	}
 	t.leaving.Go(func() { _ = m.end(dismissTimeout) })

@@ -1,4 +1,4 @@
-// Package trial runs a graph that a file gave in a process of its own, with limits on memory and processor
-// time. LibTorch checks most arguments, not all: an operator that ends its process, or takes too much, then
-// is an error that names it.
+// Package trial runs a graph from a file in a separate process, with limits on memory and processor time. LibTorch
+// checks most arguments, but not all: an operator that crashes its process, or exceeds a limit, becomes an error that
+// names the operator.
 package trial

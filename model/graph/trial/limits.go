@@ -14,28 +14,28 @@ import (
 	"graft/model/graph"
 )
 
-// Limits of a trial. Zero values mean those that the graph's shapes give.
+// Limits of a trial. Zero values mean limits derived from the graph's shapes.
 type Limits struct {
-	Memory int64         // bytes beyond those of a process that has opened LibTorch
-	Time   time.Duration // of processors, all threads together
+	Memory int64         // bytes beyond the memory of a process that has opened LibTorch
+	Time   time.Duration // processor time of all threads together
 }
 
-// The limits of a trial are a base, and a multiple of what the shapes of the graph say that it needs: kernels keep
-// copies, and a convolution spreads its input by the size of its kernel.
+// The limits of a trial are a base plus a multiple of the need computed from the graph's shapes: kernels keep copies,
+// and a convolution unfolds its input by the size of its kernel.
 const (
 	baseMemory   = 1 << 30
 	timesMemory  = 16
 	baseTime     = 20 * time.Second
-	slowest      = 1e9 // operations a second of one processor
-	timesForward = 4   // passes forward that one with gradients takes
+	slowest      = 1e9 // operations per second of one processor
+	timesForward = 4   // cost of a pass with gradients, in forward passes
 	longest      = time.Hour
 )
 
-// machineShare is the part of the machine's memory that a network may take.
+// machineShare is the maximum part of the machine's memory for a network.
 const machineShare = 0.75
 
-// EnsureDefaults fills in the limits for a graph that needs this much. The memory of the machine in bytes is an
-// upper bound; zero is unknown.
+// EnsureDefaults fills in the limits for a graph with a given need. The memory of the machine in bytes is an upper
+// bound; zero means unknown.
 func (l *Limits) EnsureDefaults(need graph.Need, gradients bool, machine int64) {
 	if l.Memory == 0 {
 		most := float64(math.MaxInt64 / 2)
@@ -53,8 +53,8 @@ func (l *Limits) EnsureDefaults(need graph.Need, gradients bool, machine int64) 
 	}
 }
 
-// Fits returns an error where a step of training on inputs of a shape takes more than three quarters of the machine's
-// memory, by the shapes of the graph; nil means the example's shape. A graph whose shapes graft cannot infer fits.
+// Fits returns an error if a training step on inputs of a shape needs more than three quarters of the machine's memory,
+// by the shapes of the graph; nil means the example's shape. A graph whose shapes graft cannot infer fits.
 func Fits(fsys files.FS, g *graph.Graph, shape []int) error {
 	need, err := g.Needs(shape)
 	if errors.Is(err, graph.ErrTooLarge) {
@@ -75,10 +75,10 @@ func fits(need graph.Need, machine int64) error {
 	return nil
 }
 
-// largestNumber bounds a file that holds one number, in bytes.
+// largestNumber limits a file that holds one number, in bytes.
 const largestNumber = 1 << 10
 
-// machineMemory is the memory of the machine, or of this process's control group where that is less; zero is unknown.
+// machineMemory is the memory of the machine, or of this process's control group if that is less; zero means unknown.
 func machineMemory(fsys files.FS) int64 {
 	most := files.KernelBytes(fsys, "/proc/meminfo", "MemTotal:")
 	text, err := files.ReadAll(fsys, "/sys/fs/cgroup/memory.max", largestNumber)
@@ -89,14 +89,14 @@ func machineMemory(fsys files.FS) int64 {
 	return most
 }
 
-// Memory that a thread takes beside its work, in bytes: addresses that the C library reserves for its heap,
-// and its stack.
+// Memory of a thread in addition to its work, in bytes: addresses that the C library reserves for its heap, and its
+// stack.
 const (
 	addressesPerThread = 144 << 20
 	stackPerThread     = 16 << 20
 )
 
-// impose limits this process, beyond what it has taken so far.
+// impose limits this process, in addition to the resources it has used so far.
 func (l Limits) impose(fsys files.FS) error {
 	const status = "/proc/self/status"
 	threads := int64(runtime.NumCPU() + 8)
@@ -107,7 +107,7 @@ func (l Limits) impose(fsys files.FS) error {
 	}{{syscall.RLIMIT_DATA, "VmData:", stackPerThread}, {syscall.RLIMIT_AS, "VmSize:", addressesPerThread}} {
 		used := files.KernelBytes(fsys, status, m.name)
 		if used == 0 {
-			continue // a system without this file: time is limited all the same
+			continue // a system without this file: only the time is limited
 		}
 		if err := limit(m.resource, uint64(used+l.Memory+threads*m.perThread)); err != nil {
 			return fmt.Errorf("limit the memory of a trial: %w", err)

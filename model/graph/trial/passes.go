@@ -11,17 +11,17 @@ import (
 	"graft/torch/weights"
 )
 
-// passed are the results of trials of this process, by the digest of what was tried.
+// passed holds the results of this process's trials, by the digest of their input.
 var passed = struct {
 	sync.Mutex
 	results map[[sha256.Size]byte]error
 }{results: map[[sha256.Size]byte]error{}}
 
-// mostPassed bounds the results that are kept.
+// mostPassed limits the stored results.
 const mostPassed = 1000
 
-// Passes tries a graph with its gradients, on zeros of the example's shape, and returns why it must not be run in
-// this process. Nil weights are zeros. A graph that was tried before is not tried again.
+// Passes tries a graph with its gradients, on zeros of the example's shape. It returns the reason why the graph must
+// not run in this process. Nil weights mean zeros. A graph is tried once.
 func Passes(ctx context.Context, fsys files.FS, g *graph.Graph, set *weights.Set) error {
 	key := digest(g, set)
 	passed.Lock()
@@ -43,7 +43,7 @@ func Passes(ctx context.Context, fsys files.FS, g *graph.Graph, set *weights.Set
 	return err
 }
 
-// digest covers what a trial depends on.
+// digest covers the inputs of a trial.
 func digest(g *graph.Graph, set *weights.Set) (sum [sha256.Size]byte) {
 	h := sha256.New()
 	fmt.Fprintf(h, "%v %q %v\n", g.Input, g.Output, g.Tensors)

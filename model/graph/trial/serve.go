@@ -12,14 +12,14 @@ import (
 	"graft/torch"
 )
 
-// The file descriptors that a trial's process gets beside its input: operators that begin are noted in the first,
-// the reply goes to the second.
+// The additional file descriptors of a trial's process: started operators are recorded in the first, the reply goes to
+// the second.
 const (
 	TraceFD = 3
 	ReplyFD = 4
 )
 
-// Serve reads a graph from its input, tries it and writes the reply. It is the whole work of a trial's process.
+// Serve reads a graph from its input, tries it and writes the reply. It is the main function of a trial's process.
 func Serve(fsys files.FS, in io.Reader, trace, out io.Writer) error {
 	var r reply
 	output, err := serve(fsys, in, trace)
@@ -55,10 +55,10 @@ func serve(fsys files.FS, in io.Reader, trace io.Writer) (*graph.Output, error) 
 	defer torch.TraceCalls(-1)
 	o, err := g.Try(a)
 	if o != nil && a.Values == nil {
-		o.Values = nil // of zeros, which nobody reads
+		o.Values = nil // results for zeros, which are not used
 	}
 	return o, err
 }
 
-// started is noted where the limits hold and no operator has run yet.
+// started is recorded once the limits are set, before the first operator.
 const started = -1

@@ -24,18 +24,18 @@ import (
 )
 
 // Command makes the command that serves a trial. Nil, as in tests of single rooms, tries graphs in this process,
-// without limits. The program sets it before its first work.
+// without limits. The program sets it at its start.
 var Command func(ctx context.Context) *exec.Cmd
 
-// The limit of the clock ends a process that sleeps. It is far beyond that of processor time, since the
-// machine may be busy.
+// The wall-clock limit ends a sleeping process. It is far above the limit of processor time, since the machine may be
+// busy.
 const (
 	leastWall = 10 * time.Minute
 	wallTimes = 30
 )
 
-// Run tries a graph and returns its output in evaluation mode. A graph that needs more memory than the machine may
-// give is refused before it runs.
+// Run tries a graph and returns its output in evaluation mode. It rejects a graph that needs more memory than the
+// machine can provide.
 func Run(ctx context.Context, fsys files.FS, g *graph.Graph, a graph.Attempt, l Limits) (*graph.Output, error) {
 	need, err := g.Needs(a.Shape)
 	if errors.Is(err, graph.ErrTooLarge) {
@@ -55,7 +55,7 @@ func Run(ctx context.Context, fsys files.FS, g *graph.Graph, a graph.Attempt, l 
 	return run(ctx, g, a, l)
 }
 
-// What a graph whose shapes graft cannot infer is taken to need.
+// Assumed needs of a graph whose shapes graft cannot infer.
 const (
 	unknownBytes      = 1 << 28
 	unknownOperations = 4e10
@@ -72,7 +72,7 @@ func run(ctx context.Context, g *graph.Graph, a graph.Attempt, l Limits) (*graph
 	}
 	defer p.close()
 	go func() {
-		_ = send(p.in, g, a, l) // a process that ended says more than this error
+		_ = send(p.in, g, a, l) // the end of the process is a better error than this one
 		_ = p.in.Close()
 	}()
 	r, broken := p.reply()
@@ -91,7 +91,7 @@ func run(ctx context.Context, g *graph.Graph, a graph.Attempt, l Limits) (*graph
 	return nil, &Ended{Operator: operatorAt(g, at), Cause: p.cause(ended, l), Begun: at != unstarted}
 }
 
-// refused is the error of a trial that ended in an error of LibTorch's.
+// refused returns the error of a trial that ended in an error of LibTorch.
 func refused(g *graph.Graph, at int, text string, l Limits) error {
 	switch {
 	case strings.Contains(text, "can't allocate memory"):
@@ -105,12 +105,12 @@ func refused(g *graph.Graph, at int, text string, l Limits) error {
 
 // Ended is the error of a trial whose process ended before its reply.
 type Ended struct {
-	Operator string // that ran, with its module
-	Cause    string // such as SIGSEGV
-	Begun    bool   // the limits held and the graph was read
+	Operator string // running operator, with its module
+	Cause    string // cause, such as SIGSEGV
+	Begun    bool   // the limits were set and the graph was read
 }
 
-// Error names the operator and what to do.
+// Error names the operator and a remedy.
 func (e *Ended) Error() string {
 	if !e.Begun {
 		return fmt.Sprintf("the process of a trial ended before the network ran: %s; run graft doctor", e.Cause)
@@ -119,7 +119,7 @@ func (e *Ended) Error() string {
 		"or export the network again", e.Operator, e.Cause)
 }
 
-// unstarted is the place before the process has noted anything.
+// unstarted is the place before the process has recorded anything.
 const unstarted = -2
 
 // operatorAt names a node of a graph.
@@ -185,7 +185,7 @@ func (p *process) close() error {
 	return closeAll(open)
 }
 
-// follow keeps the last place that the process noted.
+// follow keeps the last place that the process recorded.
 func (p *process) follow() {
 	last := unstarted
 	lines := bufio.NewScanner(p.trace)
@@ -199,17 +199,17 @@ func (p *process) follow() {
 
 func (p *process) at() int { return <-p.place }
 
-// largestReply bounds what a process may reply, in bytes.
+// largestReply limits the reply of a process, in bytes.
 const largestReply = 4 << 30
 
 func (p *process) reply() (r reply, err error) {
 	return r, gob.NewDecoder(io.LimitReader(p.out, largestReply)).Decode(&r)
 }
 
-// signalled finds the name of a signal in what Go's runtime prints when C code ends the process.
+// signalled finds the name of a signal in the output of Go's runtime when C code ends the process.
 var signalled = regexp.MustCompile(`\b(SIG[A-Z]{2,6})\b`)
 
-// cause says in a few words why the process ended.
+// cause returns in a few words why the process ended.
 func (p *process) cause(ended error, l Limits) string {
 	text := p.stderr.String()
 	spent := p.ProcessState.UserTime() + p.ProcessState.SystemTime()

@@ -22,10 +22,10 @@ type request struct {
 	Gradients bool
 	Limits    Limits
 	Zeros     bool // no tensors follow
-	Count     int  // of the tensors
+	Count     int  // number of tensors
 }
 
-// reply ends a trial.
+// reply is the result of a trial.
 type reply struct {
 	Error  string
 	Absent bool // LibTorch cannot be opened
@@ -53,7 +53,7 @@ func send(w io.Writer, g *graph.Graph, a graph.Attempt, l Limits) error {
 	return nil
 }
 
-// received reads what send writes.
+// received reads a request written by send.
 func received(d *gob.Decoder, r *request) (*graph.Graph, graph.Attempt, error) {
 	g := &graph.Graph{Name: r.Name, Input: r.Input, Output: r.Output, Modules: r.Modules, Tensors: r.Tensors}
 	a := graph.Attempt{Shape: r.Shape, Values: r.Values, Gradients: r.Gradients}

@@ -9,7 +9,7 @@ import (
 	"graft/torch/weights"
 )
 
-// short is the number of fewest digits that rounds to a float32, which is what was written before it was rounded.
+// short is the shortest decimal that rounds to a float32, which is the number before it was rounded.
 func short(v float32) float64 {
 	d, err := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64)
 	if err != nil {
@@ -53,7 +53,7 @@ func (c *call) window(dims int) (w window, err error) {
 	return window{anys(stride), anys(pads[:dims]), anys(dilation)}, nil
 }
 
-// layer reads the input and the weight, of the given least rank.
+// layer reads the input and the weight, which has at least the given rank.
 func (c *call) layer(rank int) (x, w operand, dims int, err error) {
 	if x, err = c.need(0); err == nil {
 		w, err = c.need(1)
@@ -136,7 +136,7 @@ func batchNorm(c *call) error {
 		Value: round(1 - c.real("momentum", 0.9))}, graph.Arg{Name: "eps", Value: c.real("epsilon", 1e-5)})...)
 }
 
-// round takes off the error of a difference of decimal numbers.
+// round removes the rounding error of a difference of decimal numbers.
 func round(v float64) float64 { return short(float32(v)) }
 
 func layerNorm(c *call) error {
@@ -239,7 +239,7 @@ func globalPool(c *call) error {
 		graph.Arg{Name: "output_size", Value: anys([]int64{1, 1})})
 }
 
-// resize is PyTorch's interpolation by factors, of images.
+// resize maps to PyTorch's interpolation of images by factors.
 func resize(c *call) error {
 	x, err := c.need(0)
 	if err != nil {
@@ -266,8 +266,8 @@ func resize(c *call) error {
 	return c.done(operator, args...)
 }
 
-// lstm maps a layer. ONNX has its gates in the order input, output, forget, cell, PyTorch input, forget, cell,
-// output; ONNX's output has the directions before the batch.
+// lstm maps a layer. ONNX orders gates as input, output, forget, cell; PyTorch as input, forget, cell, output. ONNX's
+// output has the directions before the batch.
 func lstm(c *call) error {
 	x, err := c.need(0)
 	if err != nil {
@@ -294,7 +294,7 @@ func lstm(c *call) error {
 	for d := range directions {
 		for k, part := range []struct {
 			of        *tensor
-			from, row int64 // blocks of four gates, and items of a row
+			from, row int64 // blocks of four gates, and items per row
 		}{{w, d, w.dims[2]}, {r, d, r.dims[2]}, {bias, 2 * d, 1}, {bias, 2*d + 1, 1}} {
 			name := c.node.out[0] + fmt.Sprintf(".%d.%d", d, k)
 			made, err := gates(part.of, name, part.from, hidden, part.row, k < 2)
@@ -329,7 +329,7 @@ func gates(t *tensor, name string, block, hidden, row int64, matrix bool) (*tens
 	if err != nil || w.DType != weights.Float32 {
 		return nil, orElse(err, "the weights of an LSTM must be float32")
 	}
-	size := hidden * row * 4 // bytes of a gate
+	size := hidden * row * 4 // bytes per gate
 	made := &tensor{name: name, kind: t.kind, dims: []int64{4 * hidden}}
 	if matrix {
 		made.dims = append(made.dims, row)

@@ -8,7 +8,7 @@ import (
 	"graft/torch/weights"
 )
 
-// message is the part of a ModelProto that is read.
+// message is the supported part of a ModelProto.
 type message struct {
 	opset        int64
 	functions    int
@@ -16,7 +16,7 @@ type message struct {
 	initializers []*tensor
 	inputs       []*described
 	outputs      []*described
-	ranks        map[string]int // of values whose shape the file says
+	ranks        map[string]int // ranks of values whose shape is in the file
 }
 
 // node is a NodeProto.
@@ -54,7 +54,7 @@ type described struct {
 	name string
 	kind int64
 	dims []dim
-	set  bool // whether a shape is given
+	set  bool // a shape is given
 }
 
 type dim struct {
@@ -68,7 +68,7 @@ var kinds = map[int64]weights.DType{
 	9: weights.Bool, 10: weights.Float16, 11: weights.Float64, 16: weights.BFloat16,
 }
 
-// mostNodes bounds the operators of a model.
+// mostNodes limits the operators of a model.
 const mostNodes = 100_000
 
 func parse(data []byte) (*message, error) {
@@ -311,7 +311,7 @@ func (t *tensor) weights() (weights.Tensor, error) {
 	return w, nil
 }
 
-// ints are the values of a tensor of whole numbers; false for other tensors and for large ones.
+// ints returns the values of an integer tensor; false for other tensors and for large ones.
 func (t *tensor) ints() ([]any, bool) {
 	w, err := t.weights()
 	if err != nil || w.DType != weights.Int64 || w.Count() > 64 {

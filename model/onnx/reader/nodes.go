@@ -49,7 +49,7 @@ func (b *builder) addNode(n *node) error {
 	}
 	c := &call{builder: b, node: n}
 	for _, name := range n.in {
-		o, ok := b.values[name] // the empty name is an input that is left out
+		o, ok := b.values[name] // an empty name is an omitted input
 		if !ok && name != "" && len(b.missed) == 0 {
 			return fmt.Errorf("it reads %.100q, which nothing before it gives", name)
 		}
@@ -77,12 +77,11 @@ func (b *builder) addNode(n *node) error {
 	return nil
 }
 
-// checkResults returns an error unless each result has a name that nothing else in the model has: ONNX
-// assigns a name once.
+// checkResults returns an error unless the name of each result is unique in the model: ONNX assigns a name once.
 func (b *builder) checkResults(n *node) error {
 	for k, name := range n.out {
 		if name == "" && k > 0 {
-			continue // an optional result that is left out
+			continue // an omitted optional result
 		}
 		if name == "" || b.values[name].given || slices.Contains(n.out[:k], name) {
 			return fmt.Errorf("its result %.100q has no name, or that of an input, a tensor or an earlier result; "+
@@ -101,7 +100,7 @@ func (b *builder) miss(n *node, advice string) error {
 	return nil
 }
 
-// operand is an input; one that is missing is not given.
+// operand returns an input; a missing input is not given.
 func (c *call) operand(k int) operand {
 	if k < len(c.operands) {
 		return c.operands[k]
@@ -109,7 +108,7 @@ func (c *call) operand(k int) operand {
 	return operand{}
 }
 
-// need is an input that must be a tensor.
+// need returns an input that must be a tensor.
 func (c *call) need(k int) (operand, error) {
 	o := c.operand(k)
 	if !o.given || o.ref == nil {
@@ -118,7 +117,7 @@ func (c *call) need(k int) (operand, error) {
 	return o, nil
 }
 
-// orElse is an error, or one with the given text if there is none yet.
+// orElse returns an error, or a new one with the given text if it is nil.
 func orElse(err error, format string, args ...any) error {
 	if err != nil {
 		return err
@@ -126,7 +125,7 @@ func orElse(err error, format string, args ...any) error {
 	return fmt.Errorf(format, args...)
 }
 
-// whole is an attribute of one number.
+// whole returns an attribute with one number.
 func (c *call) whole(name string, otherwise int64) int64 {
 	if a := c.attributes[name]; a != nil {
 		return a.whole
@@ -148,7 +147,7 @@ func (c *call) text(name, otherwise string) string {
 	return otherwise
 }
 
-// list is an attribute of several numbers; nil if it is not there.
+// list returns an attribute with several numbers; nil if it is missing.
 func (c *call) list(name string) []int64 {
 	if a := c.attributes[name]; a != nil {
 		return a.list
@@ -167,7 +166,7 @@ func (c *call) rank(o operand) (int, error) {
 	return 0, fmt.Errorf("the model does not say the shape of %.100q; infer shapes before the export", o.name)
 }
 
-// done gives the first output its value.
+// done sets the value of the first output.
 func (c *call) done(operator string, args ...graph.Arg) error {
 	c.set(c.node.out[0], c.emit(operator, c.node.out[0], args...))
 	return nil

@@ -10,7 +10,7 @@ import (
 	"graft/torch/weights"
 )
 
-// largestModel is the bound of protocol buffers, in bytes.
+// largestModel is the size limit of protocol buffers, in bytes.
 const largestModel = 2 << 30
 
 // Read reads an ONNX model. If operators cannot be mapped, the error is graph.Unmapped, which
@@ -47,10 +47,10 @@ func read(r io.ReaderAt, size int64) (*graph.Imported, error) {
 // operand holds an input of an operator.
 type operand struct {
 	ref   any    // a value, or a tensor of the model; nil for sizes
-	sizes []any  // a list of whole numbers, known or computed, in place of a tensor of them
-	one   bool   // sizes is one number and no list
-	given bool   // whether there is one at all
-	name  string // in the model
+	sizes []any  // whole numbers, known or computed, instead of a tensor
+	one   bool   // sizes is one number, not a list
+	given bool   // the operand exists
+	name  string // name in the model
 }
 
 // builder makes a graph of a message.
@@ -60,10 +60,10 @@ type builder struct {
 	values  map[string]operand
 	tensors map[string]*tensor // initializers by name
 	roles   map[string]graph.Role
-	added   []string // tensors that operators read, in this order
+	added   []string // tensors that operators read, in order of use
 	taken   map[graph.Value]bool
 	modules map[string]bool
-	module  string // of the operator that is read
+	module  string // module of the current operator
 	missed  graph.Unmapped
 }
 
@@ -95,7 +95,7 @@ func (b *builder) build() error {
 	return b.addTensors()
 }
 
-// addInitializer notes a tensor. Small ones of whole numbers may also be sizes.
+// addInitializer records a tensor. Small integer tensors may also be sizes.
 func (b *builder) addInitializer(t *tensor) {
 	o := operand{ref: graph.Weight(t.name), given: true, name: t.name}
 	if list, ok := t.ints(); ok && len(t.dims) <= 1 {
@@ -104,7 +104,7 @@ func (b *builder) addInitializer(t *tensor) {
 	b.tensors[t.name], b.values[t.name] = t, o
 }
 
-// readInput reads the one input that is no initializer.
+// readInput reads the only input that is not an initializer.
 func (b *builder) readInput() error {
 	var found []*described
 	for _, in := range b.message.inputs {
@@ -173,7 +173,7 @@ func (b *builder) addTensors() error {
 	return nil
 }
 
-// read notes that operators read a tensor.
+// read marks a tensor as read by an operator.
 func (b *builder) read(o operand) any {
 	if name, ok := o.ref.(graph.Weight); ok {
 		if _, known := b.roles[string(name)]; !known {
@@ -184,7 +184,7 @@ func (b *builder) read(o operand) any {
 	return o.ref
 }
 
-// value makes a name of letters, digits and underscores that no other value has.
+// value makes a unique name from letters, digits and underscores.
 func (b *builder) value(name string) graph.Value {
 	clean := strings.Map(func(r rune) rune {
 		if r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
@@ -230,8 +230,8 @@ func (b *builder) optional(name string, o operand) graph.Arg {
 	return b.arg(name, o)
 }
 
-// number is a scalar of the model as a number, so that it has the type of what it is combined with;
-// other operands are read as they are.
+// number returns a scalar of the model as a number, so it takes the type of the other operand; other operands are read
+// unchanged.
 func (b *builder) number(o operand) any {
 	if o.one && len(o.sizes) == 1 {
 		return o.sizes[0]
@@ -246,12 +246,12 @@ func (b *builder) number(o operand) any {
 	return b.read(o)
 }
 
-// set gives a name of the model its value.
+// set sets the value for a name of the model.
 func (b *builder) set(name string, v graph.Value) {
 	b.values[name] = operand{ref: v, given: true, name: name}
 }
 
-// readModules makes the tree of modules that the exporter noted with each operator.
+// readModules makes the tree of modules that the exporter recorded with each operator.
 func (b *builder) readModules() {
 	g := b.out.Graph
 	g.Modules = []graph.Module{{Class: "Network"}}
@@ -291,7 +291,7 @@ func (b *builder) addModule(path string) {
 	b.out.Graph.Modules = append(b.out.Graph.Modules, graph.Module{Path: path})
 }
 
-// scopesOf are the paths of the modules whose code calls an operator, outermost first, and their classes.
+// scopesOf returns the paths of the modules whose code calls an operator, outermost first, and their classes.
 func scopesOf(n *node) (paths, classes []string) {
 	scopes, names := pythonList(n.properties["pkg.torch.onnx.name_scopes"]),
 		pythonList(n.properties["pkg.torch.onnx.class_hierarchy"])
@@ -307,7 +307,7 @@ func scopesOf(n *node) (paths, classes []string) {
 	return paths, classes
 }
 
-// pythonList reads a list of texts as Python prints it.
+// pythonList parses a list of texts as Python prints it.
 func pythonList(text string) []string {
 	inner, ok := strings.CutPrefix(strings.TrimSuffix(text, "]"), "[")
 	if !ok || inner == "" {

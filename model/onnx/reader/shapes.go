@@ -18,7 +18,7 @@ func (c *call) sizesDone(list []any, one bool) error {
 // computed reports whether an operand is a list of sizes that is computed, and no tensor.
 func (o operand) computed() bool { return o.ref == nil && o.sizes != nil }
 
-// known are the numbers of an operand of sizes that are all known.
+// known returns the numbers of an operand whose sizes are all known.
 func (o operand) known() ([]int64, bool) {
 	list := make([]int64, len(o.sizes))
 	for k, v := range o.sizes {
@@ -31,7 +31,7 @@ func (o operand) known() ([]int64, bool) {
 	return list, o.sizes != nil
 }
 
-// axes are given as an input, or as an attribute in older operator sets.
+// axes returns the axes, given as an input, or as an attribute in older operator sets.
 func (c *call) axes(input int) ([]int64, bool) {
 	if o := c.operand(input); o.given {
 		return o.known()
@@ -85,7 +85,7 @@ func split(c *call) error {
 	return nil
 }
 
-// reshape copies a size where the shape has a zero.
+// reshape copies a size if the shape has a zero there.
 func reshape(c *call) error {
 	x, to := c.operand(0), c.operand(1)
 	if to.sizes == nil {
@@ -131,7 +131,7 @@ func squeeze(c *call) error {
 		return fmt.Errorf("the dimensions to take away are not known")
 	}
 	slices.Sort(axes)
-	slices.Reverse(axes) // from the back, so that the others keep their places
+	slices.Reverse(axes) // from the back, so the others keep their indices
 	return c.chain(x, "squeeze.dim", axes)
 }
 
@@ -232,7 +232,7 @@ func gather(c *call) error {
 	return c.done("index_select.default", c.arg("self", x), graph.Arg{Name: "dim", Value: axis}, c.arg("index", index))
 }
 
-// expand keeps the size of the tensor where the shape has a one, as ONNX's does.
+// expand keeps the tensor's size if the shape has a one, as in ONNX.
 func expand(c *call) error {
 	x, err := c.need(0)
 	to := c.operand(1)

@@ -10,12 +10,12 @@ import (
 // field is a field of a message in the wire format of protocol buffers.
 type field struct {
 	number int
-	kind   int    // of the wire
-	value  uint64 // of a number
-	data   []byte // of a text, a message or a packed list
+	kind   int    // wire type
+	value  uint64 // value of a number
+	data   []byte // content of a text, a message or a packed list
 }
 
-// The kinds of the wire that occur.
+// The wire types in use.
 const (
 	varint  = 0
 	eight   = 1
@@ -23,14 +23,14 @@ const (
 	four    = 5
 )
 
-// Bounds of a model. A field or a number takes up to some hundred bytes in memory, and two or one in the file; a
-// network of a thousand layers has some ten thousand fields. Its weights are one field each.
+// Limits of a model. A field or a number takes up to some hundred bytes in memory, and two or one in the file; a
+// network of a thousand layers has some ten thousand fields. Each of its weights is one field.
 const (
 	mostFields  = 2 << 20
-	mostNumbers = 32 << 20 // in lists of whole numbers
+	mostNumbers = 32 << 20 // total numbers in lists of whole numbers
 )
 
-// budget counts what was read of a model.
+// budget counts the parts of a model read so far.
 type budget struct{ fields, numbers int }
 
 // each calls a function for each field of a message. Nothing is copied.
@@ -57,7 +57,7 @@ func (b *budget) each(data []byte, visit func(f field) error) error {
 	return nil
 }
 
-// read reads the value and returns the bytes that it takes.
+// read reads the value and returns the number of bytes that it takes.
 func (f *field) read(data []byte) (int, error) {
 	cut := fmt.Errorf("field %d of a message is cut short", f.number)
 	switch f.kind {

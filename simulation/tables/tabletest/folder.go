@@ -1,4 +1,4 @@
-// Package tabletest makes up tables for tests.
+// Package tabletest makes tables for tests.
 package tabletest
 
 import (
@@ -10,8 +10,8 @@ import (
 	"graft/simulation/tables"
 )
 
-// Folder makes up a table of all sequences of so many decisions about ConvNet2, or of
-// the first few of them, in a folder of graft's own. Each seed has other accuracies.
+// Folder makes a table of all sequences of a number of decisions about ConvNet2, or of the first few of them, in a
+// folder of graft's own format. Each seed has different accuracies.
 func Folder(dir, name string, decisions, sequences int, seed uint64) error {
 	s := tables.Scenario{Name: name, Network: "ConvNet2", Dataset: "made up", Budget: 400, Decisions: decisions,
 		Actions: []string{"deepen:0", "deepen:1", "deepen:2", "none"}}

@@ -2,8 +2,7 @@ package tabletest
 
 import "graft/internal/files"
 
-// Unsynced is the file system without waits for the disk, for tests that end processes
-// and not machines.
+// Unsynced is the file system without waiting for the disk, for tests that kill processes but not machines.
 type Unsynced struct{ files.OS }
 
 type unsyncedFile struct{ files.File }

@@ -3,8 +3,7 @@ package pickletest
 
 import "graft/torch/pickle"
 
-// Dict returns a dict of these entries, and an error where a key cannot be
-// one in Python, such as a list.
+// Dict returns a dict of these entries, and an error if a key is invalid in Python, such as a list.
 func Dict(pairs ...pickle.Pair) (*pickle.Dict, error) {
 	d := &pickle.Dict{}
 	for _, p := range pairs {
