@@ -40,7 +40,7 @@ type Options struct {
 	Memory   float64        // bytes per server; default 80e9, as on an A100
 	Speed    float64        // server speed relative to the profiles; default 1
 	Until    float64        // s at which the episode ends; 0 ends it with the last job
-	More     bool           // more jobs would arrive after the last one: the episode lasts until Until even if no job runs
+	More     bool           // more jobs arrive after the last one: the episode lasts until Until even if no job runs
 	Next     float64        // s at which the first of them would arrive; 0 means never
 	Quirks   cluster.Quirks // kept faults; none by default
 }

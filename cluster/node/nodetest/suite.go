@@ -38,8 +38,8 @@ func Draw(r *rand.Rand) node.Study {
 	return s
 }
 
-// Conforms runs the suite on a kind of scheduler: every task completes once, no device holds more memory
-// than it has, no task runs in two places, no time is lost or won, and a second run is equal.
+// Conforms runs the suite on a kind of scheduler: every task completes once, no device exceeds its memory, no task runs
+// in two places, no time is lost or gained, and a second run is equal.
 func Conforms(t *testing.T, kind node.Kind) {
 	t.Helper()
 	for seed := range uint64(300) {
@@ -76,7 +76,7 @@ func check(t *testing.T, s node.Study, kind node.Kind, r *node.Result) {
 	checkSpans(t, s, r)
 }
 
-// rounding is the relative error of sums of floats.
+// rounding is the relative error of floating-point sums.
 const rounding = 1e-9
 
 func checkSpans(t *testing.T, s node.Study, r *node.Result) {
