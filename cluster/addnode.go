@@ -26,7 +26,7 @@ func (p *Pool) HasNode(name int) (there, idle bool) {
 	return nd != nil, nd != nil && nd.jobs == 0
 }
 
-// LastIdle returns the highest name of an idle node; false if there is none.
+// LastIdle returns the highest name of an idle node; false if none exists.
 func (p *Pool) LastIdle() (name int, ok bool) {
 	for _, nd := range p.nodes.list {
 		if nd.jobs == 0 && (!ok || nd.name > name) {

@@ -98,7 +98,7 @@ func (r *Run) refuseLarge() []Refusal {
 	return refused
 }
 
-// tooLarge returns the demand of a job that its pool can never satisfy; empty if there is none.
+// tooLarge returns the demand of a job that its pool can never satisfy; empty if none exists.
 func (r *Run) tooLarge(pool *PoolRun, j *Job) string {
 	if j.GPUs > pool.Nodes*r.perNode() {
 		return "larger than its virtual cluster"

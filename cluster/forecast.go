@@ -17,7 +17,7 @@ type Forecast struct {
 // aheadSpans is the number of averaged spans: the next fifty minutes.
 const aheadSpans = 5
 
-// Ahead returns the mean over the next five spans that begin after a second; NaN if there are none.
+// Ahead returns the mean over the next five spans that begin after a second; NaN if none exist.
 func (f *Forecast) Ahead(list []float64, now int64) float64 {
 	from := f.after(now)
 	if from == len(list) {

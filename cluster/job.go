@@ -16,7 +16,7 @@ type Job struct {
 	Index   int        // position in the study
 	Number  int        // position in its pool's order of arrival, from zero
 	GPUs    int        // devices that it runs on or waits for
-	Arrival int64      // second from which it may run; a policy can set it later than the submission
+	Arrival int64      // earliest second of its start; a policy can set it later than the submission
 
 	Estimate float64   // expected duration in seconds; NaN if unknown
 	Priority float64   // order for its scheduler; the scheduler defines the meaning
@@ -48,7 +48,7 @@ func (j *Job) Running() bool { return j.run >= 0 }
 // Rate returns the job's work per second: one if it has all requested devices for itself.
 func (j *Job) Rate() float64 { return j.rate }
 
-// Partner returns the job that shares its devices; nil if there is none.
+// Partner returns the job that shares its devices; nil if none exists.
 func (j *Job) Partner() *Job { return j.partner }
 
 // Order returns the job's position in the order of starts; negative while it does not run.

@@ -29,7 +29,7 @@ type node struct {
 	free  uint64   // one bit per wholly free device
 	jobs  int      // number of running jobs
 	used  []int64  // used other resources
-	parts []uint16 // by device in parts: used thousandths; nil if there are none
+	parts []uint16 // by device in parts: used thousandths; nil if none exist
 }
 
 func newNodes(count, each int, limits []int64) *Nodes {
@@ -110,7 +110,7 @@ func (n *Nodes) Each() int { return n.each }
 // With returns the number of nodes with the given number of free devices.
 func (n *Nodes) With(free int) int { return n.count[free] }
 
-// First returns the first node at or after a position with the given number of free devices; -1 if there is none.
+// First returns the first node at or after a position with the given number of free devices; -1 if none exists.
 func (n *Nodes) First(free, from int) int { return firstBit(n.with[free], from) }
 
 // roomy is First restricted to nodes with room for some devices of the current job.
@@ -122,7 +122,7 @@ func (n *Nodes) roomy(free, gpus, from int) int {
 	return at
 }
 
-// fullest returns the node with the fewest free devices that has room for the whole current job; -1 if there is none.
+// fullest returns the node with the fewest free devices that has room for the whole current job; -1 if none exists.
 func (n *Nodes) fullest(gpus int) int {
 	for f := gpus; f <= n.each; f++ {
 		if n.count[f] == 0 {
@@ -135,7 +135,7 @@ func (n *Nodes) fullest(gpus int) int {
 	return -1
 }
 
-// FirstFree returns the first node at or after a position with free devices; -1 if there is none.
+// FirstFree returns the first node at or after a position with free devices; -1 if none exists.
 func (n *Nodes) FirstFree(from int) int { return firstBit(n.some, from) }
 
 // FreeOf returns the number of free devices of the node at a position.

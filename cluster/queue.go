@@ -36,7 +36,7 @@ func (q *Queue) Put(j *Job) {
 	q.heap.Push(key, j)
 }
 
-// First returns the job at the head; nil if there is none.
+// First returns the job at the head; nil if none exists.
 func (q *Queue) First() *Job {
 	if len(q.by) > 0 {
 		_, j, _ := q.heap.Head()
@@ -48,7 +48,7 @@ func (q *Queue) First() *Job {
 	return q.list[q.first]
 }
 
-// Take removes the job at the head and returns it; nil if there is none.
+// Take removes the job at the head and returns it; nil if none exists.
 func (q *Queue) Take() *Job {
 	if len(q.by) > 0 {
 		_, j, _ := q.heap.Pop()

@@ -9,6 +9,6 @@ type JobRecord interface {
 	AppendCells(row []byte, j *Job) []byte
 	// Count adds the job to named counts of a summary.
 	Count(counts map[string]int)
-	// String describes special events in a few words; empty if there are none.
+	// String describes special events in a few words; empty if none exist.
 	String() string
 }

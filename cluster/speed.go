@@ -5,7 +5,7 @@ type Placement struct {
 	Job     *Job
 	GPUs    int     // number of devices
 	Nodes   []Share // devices by node
-	Partner *Job    // job on the same devices; nil if there is none
+	Partner *Job    // job on the same devices; nil if none exists
 }
 
 // SpeedModel computes the speed of a job on its devices, and the work that it loses when its devices are taken or

@@ -19,7 +19,7 @@ var (
 // times of jobs.
 type optimus struct {
 	w     *World
-	times map[pace]float64 // cached step times; negative if there is none
+	times map[pace]float64 // cached step times; negative if none exists
 }
 
 // pace is a key of step times.

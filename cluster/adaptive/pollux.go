@@ -31,7 +31,7 @@ var (
 // PolluxOptions configure Pollux. Zero values mean the published values.
 type PolluxOptions struct {
 	Fairness float64 // Exponent of the power mean of speedups. Zero means -1 as published, the harmonic mean.
-	// Expected time for which a job stops when its devices change. Zero means 30.
+	// Expected time that a job stops when its devices change. Zero means 30.
 	Delay       float64 `config:"delay_seconds"`
 	Mixed       bool    // Lets parts of several multi-node jobs share a node. Default false.
 	Population  int     // States per generation of the search. Zero means 100.

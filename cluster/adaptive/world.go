@@ -16,7 +16,7 @@ type Options struct {
 	Devices      int            // devices per node; zero means 4
 	Interval     float64        // seconds of a round; zero means 60
 	Interference float64        // share of speed that a multi-node job loses on a node with another one
-	Delay        float64        // seconds for which a job stops when its devices change; zero means 30
+	Delay        float64        // seconds that a job stops when its devices change; zero means 30
 	Limit        float64        // seconds after which a simulation fails; zero means no limit
 	Quirks       cluster.Quirks // faults of the published simulator to keep; nil keeps none
 }

@@ -55,7 +55,7 @@ func fewestBesideServer(d Deployment) int {
 	return least
 }
 
-// allReduceStep returns the seconds of a step in which workers exchange gradients.
+// allReduceStep returns the seconds of a step with gradient exchange between workers.
 func (a Analytic) allReduceStep(d Deployment) float64 {
 	all, fewest := len(d.Workers), len(d.Workers)
 	for _, node := range d.Workers {

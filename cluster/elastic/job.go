@@ -33,10 +33,10 @@ type Job struct {
 	Workers  []int   // node of each worker in this slot
 	Servers  []int   // node of each parameter server in this slot
 	Share    float64 // dominant share of the cluster that its tasks hold
-	RunTime  float64 // part of the last slot in which it ran, from 0 to 1
+	RunTime  float64 // part of the last slot that it ran for, from 0 to 1
 	End      float64 // completion time, in slots; zero while unfinished
 
-	lastWorkers, lastServers int          // counts in the last slot in which it ran; zero before the first
+	lastWorkers, lastServers int          // counts in its last running slot; zero before the first
 	needs                    [3]Resources // demands of the actions, by number
 }
 

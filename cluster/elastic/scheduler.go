@@ -51,7 +51,7 @@ func (w *World) Run(ctx context.Context, kind Kind) (*Result, error) {
 	return w.Result(), nil
 }
 
-// fault returns the reason for which a simulation must end before its jobs have completed.
+// fault returns the reason why a simulation must end before its jobs have completed.
 func (w *World) fault(ctx context.Context, watch *stall) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -31,7 +31,7 @@ func Best(s Speed, t *JobType, o *Options) (workers, servers int, epochs float64
 	return workers, servers, epochs
 }
 
-// counts yields all numbers of workers and servers with which a job can train.
+// counts yields all numbers of workers and servers that a job can train with.
 func counts(o *Options) iter.Seq2[int, int] {
 	return func(yield func(workers, servers int) bool) {
 		for workers := 1; workers <= o.Most; workers++ {

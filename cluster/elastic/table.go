@@ -47,7 +47,7 @@ func ReadTable(r io.Reader) (Table, error) {
 	return file.Table, file.Table.validate()
 }
 
-// maxEstimated is the maximum number of servers and of workers for which measurements are tabulated.
+// maxEstimated is the maximum number of servers and of workers in tabulated measurements.
 const maxEstimated = 1 << 10
 
 // decode reads a JSON value of limited size.

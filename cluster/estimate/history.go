@@ -113,7 +113,7 @@ func of[K comparable](known map[K]*summary, key K) *summary {
 	return s
 }
 
-// mean returns the mean duration in seconds of ended jobs of the same user, name and devices; if there are none, of the
+// mean returns the mean duration in seconds of ended jobs of the same user, name and devices; if none exist, of the
 // same user; then of all jobs. It is NaN if no job has ended.
 func (h *history) mean(j *trace.Job) float64 {
 	for _, s := range []*summary{h.kinds[kindOfJob(j)], h.users[j.User]} {

@@ -2,7 +2,7 @@ package estimate
 
 import "fmt"
 
-// Window is a span of time for which a model predicts, with its training rows.
+// Window is a span of time that a model predicts, with its training rows.
 type Window struct {
 	From, To int64 // from From up to but excluding To
 	Train    []int // rows whose outcome was known before From

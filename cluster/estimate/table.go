@@ -110,7 +110,7 @@ func (t *Table) fail(err error) {
 	}
 }
 
-// Err returns the first fault of the added data; nil if there is none.
+// Err returns the first fault of the added data; nil if none exists.
 func (t *Table) Err() error { return t.fault }
 
 // Rows returns the number of rows.
@@ -198,7 +198,7 @@ func (c *column) isMissing() bool {
 	return !slices.ContainsFunc(c.numbers, func(v float32) bool { return !isNaN(v) })
 }
 
-// find returns the index of a column; negative if there is none.
+// find returns the index of a column; negative if none exists.
 func (t *Table) find(name string) int {
 	return slices.IndexFunc(t.columns, func(c column) bool { return c.name == name })
 }

@@ -19,7 +19,7 @@ import (
 const timeLayout = "2006-01-02 15:04:05"
 
 // lead is the number of steps from the last known step to the predicted one. A scheduler that looks five steps ahead is
-// in the step five before the predicted one, and knows only complete steps before its own.
+// in the step five before the predicted one, and has only complete steps before its own.
 const lead = 6
 
 // lags are steps back from the predicted one: the last known step, three hours and a day for steps of ten minutes.
@@ -167,7 +167,7 @@ func byRow(values []float64, of func(k int) float64) []float64 {
 	return made
 }
 
-// back returns the value a number of rows before; missing if there is none.
+// back returns the value a number of rows before; missing if none exists.
 func back(values []float64, k, lag int) float64 {
 	if k < lag {
 		return math.NaN()

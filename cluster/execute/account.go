@@ -19,7 +19,7 @@ type JobResult struct {
 	Exit        int             // exit code of the last attempt; 128 plus the signal number after a signal
 	Signal      string          // signal that ended it; empty if none
 	Reason      string          // reason of a failure, in words
-	Log         string          // path of the last attempt's log in the run folder; empty if there is none
+	Log         string          // path of the last attempt's log in the run folder; empty if none exists
 	Device      int             // last device; -1 if none
 	Process     process.Process // current or last process
 	Began       time.Duration   // time of the first start; -1 before

@@ -38,7 +38,7 @@ const (
 
 // Event is an event of a task. Fields that do not apply to its kind are zero.
 type Event struct {
-	// time since the beginning, without periods in which no executor ran
+	// time since the beginning, without periods between executors
 	At      time.Duration   `json:"at_ns"`
 	Kind    EventKind       `json:"event"`             // see EventKind
 	Task    int             `json:"task"`              // position of the job; -1 for Opened

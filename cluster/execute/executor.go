@@ -23,7 +23,7 @@ type executor struct {
 	slicer   node.Slicer // nil if the scheduler has no slices
 	lines    *results.Lines
 	account  *Account
-	groups   *cgroups // nil if there are none
+	groups   *cgroups // nil if none exist
 	refused  error    // a process could not be put into its group; nil if none failed
 	sweeper  *sweeper
 	origin   time.Duration // clock time at which m.Now is zero

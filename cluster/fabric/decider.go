@@ -45,7 +45,7 @@ func (w *World) allows(n int) bool {
 	return true
 }
 
-// atMost returns the largest degree up to n that can be chosen now; 0 if there is none.
+// atMost returns the largest degree up to n that can be chosen now; 0 if none exists.
 func (w *World) atMost(n int) int {
 	for n = min(n, w.largest()); n > 0 && !w.allows(n); n-- {
 	}

@@ -17,7 +17,7 @@ type Demand struct {
 	Load  float64 // average share of servers in use if no job were split; zero means 1
 	Every float64 // mean seconds between arrivals; zero derives it from Load
 	Gaps  Gaps    // empty means exponential
-	// share by which the load rises and falls in periods of Period jobs, between 0 and 1; zero keeps the load constant
+	// relative swing of the load in periods of Period jobs, between 0 and 1; zero keeps the load constant
 	Swing   float64
 	Period  int       // jobs per period; zero means 50
 	Weights []float64 // relative frequency of each model, in order; nil means equal frequencies

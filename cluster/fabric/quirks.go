@@ -19,7 +19,7 @@ var (
 	// HeldSizes sends everything that operations hold, from every part to every part.
 	HeldSizes = cluster.Quirk{Name: "held-sizes", Fixed: "parts of an operation send what their strategy needs: " +
 		"a share of the activation to those that use it, and gradients of parameters in one all-reduce"}
-	// LostParts splits operations into numbers of parts for which no block exists.
+	// LostParts splits operations into numbers of parts without a block.
 	LostParts = cluster.Quirk{Name: "lost-parts", Fixed: "an operation is split into no more parts than fit a block " +
 		"of the network; with other numbers its job can never be placed"}
 	// CountedSync counts exchanges as inputs.

@@ -111,7 +111,7 @@ func width(transceivers, n, racks int) int {
 	return min(transceivers/racks, transceivers/(n-1))
 }
 
-// addition is the time in which a server sums n messages.
+// addition is the time that a server takes to sum n messages.
 func addition(size float64, n int) float64 {
 	rounds := math.Ceil(math.Log2(float64(n)))
 	intensity := rounds / (float64(n+1) * 2)

@@ -63,8 +63,8 @@ type Event struct {
 	Flow         float64 // bytes of the transfers between servers
 	DemandMemory float64 // Memory of the jobs before they were split
 	DemandDep    float64
-	Compute      float64 // mean over jobs: share of a job's time in which a server computes
-	Wire         float64 // mean over jobs: share of a job's time in which a transfer runs
+	Compute      float64 // mean over jobs: share of a job's time with a computing server
+	Wire         float64 // mean over jobs: share of a job's time with a running transfer
 	Busy         float64 // mean over jobs: share of a job's servers that compute
 	ClusterBusy  float64 // Busy times the share of servers that are held
 	Arrived      int     // jobs that arrive at its end

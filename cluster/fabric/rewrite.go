@@ -7,7 +7,7 @@ import (
 )
 
 // rewriting is a graph whose operations are being split. Removed operations and transfers stay in their lists and are
-// marked. The others keep the order in which they were made.
+// marked. The others keep their order of creation.
 type rewriting struct {
 	source *graph.Graph
 	ops    []graph.Op
@@ -104,7 +104,7 @@ func (r *rewriting) graph() (g *graph.Graph, first []int) {
 		}
 	}
 	g.Index()
-	for k := range r.ops { // incoming transfers keep the order in which they were made
+	for k := range r.ops { // incoming transfers keep their order of creation
 		if !r.gone[k] {
 			for j, dep := range r.in[k] {
 				g.In[place[k]][j] = moved[dep]

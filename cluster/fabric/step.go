@@ -35,7 +35,7 @@ func (s *Step) Busy(servers int, job float64) float64 {
 
 // Watch observes a step. Nil functions observe nothing.
 type Watch struct {
-	// called for each period in which an operation runs; an operation of higher priority may interrupt it
+	// called for each running period of an operation; an operation of higher priority may interrupt it
 	Op func(op int, from, to float64)
 	// called at the end of each transfer between servers, with the time at which it first moved
 	Dep func(dep int, from, to float64)

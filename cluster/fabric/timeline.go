@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Span is a period in which a step did one thing: an operation, or a transfer between servers from its first movement
+// Span is a period of one activity of a step: an operation, or a transfer between servers from its first movement
 // to its end.
 type Span struct {
 	Op, Dep  int // index in the graph; -1 for the other kind
@@ -58,7 +58,7 @@ func (l *Timeline) Critical() (path []Span) {
 func (l *Timeline) slack() float64 { return 1e-9 * l.Step.Time }
 
 // before returns the span with the latest end up to a time. Among equal ends it prefers the span that the next span
-// waited for; -1 if there is none.
+// waited for; -1 if none exists.
 func (l *Timeline) before(at int, now float64, path []Span) int {
 	found := -1
 	for k := at - 1; k >= 0; k-- {

@@ -85,7 +85,7 @@ type World struct {
 	Jobs    []Job
 	arrived int
 	first   int // all jobs before this one have ended
-	waiting int // job to decide on; -1 if there is none
+	waiting int // job to decide on; -1 if none exists
 	done    bool
 	owner   []int               // by server: its job, or -1
 	running int                 // running jobs

@@ -61,7 +61,7 @@ func (s *Spec) Validate() error {
 // whole is the capacity of a GPU's cores, percent.
 const whole = 100.0
 
-// cycle returns the positions of tasks in a dependency cycle, in order; nil if there is none.
+// cycle returns the positions of tasks in a dependency cycle, in order; nil if none exists.
 func cycle(specs []Spec) []int {
 	const new, open, done = 0, 1, 2
 	state := make([]int, len(specs))

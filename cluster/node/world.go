@@ -29,7 +29,7 @@ type World struct {
 	slicer     Slicer
 }
 
-// Span is a period in which a task ran on a device.
+// Span is a running period of a task on a device.
 type Span struct {
 	Task, Device int
 	From, To     time.Duration
@@ -56,7 +56,7 @@ type pace struct {
 	joules  float64
 	settled time.Duration // time up to which left and joules are computed; later than now while the task is loaded
 	end     events.Handle
-	slice   events.Handle // zero if there is none
+	slice   events.Handle // zero if none exists
 	stopped time.Duration // time of the last stop
 	spans   int           // position of its last span, from 1
 }
@@ -228,7 +228,7 @@ func (w *World) retime(device int) {
 	}
 }
 
-// record stores the period in which a task ran until now.
+// record stores the running period of a task up to now.
 func (w *World) record(t *Task) {
 	if w.NoSpans {
 		return

@@ -18,7 +18,7 @@ type inputs struct {
 	*File
 	env       study.Env
 	base      cluster.Study        // without estimates, with the arrival times of the trace
-	data      cluster.Data         // files in the data folder; zero value if there is no folder
+	data      cluster.Data         // files in the data folder; zero value without a folder
 	estimates map[string][]float64 // of durations, keyed by source
 	format    string               // of the trace
 	undivided bool                 // one virtual cluster has all jobs and overrides the trace

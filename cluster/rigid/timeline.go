@@ -18,7 +18,7 @@ type TimelineOptions struct {
 	Budget float64 // seconds to scale the job's time with devices to; zero does not scale
 }
 
-// Timeline lists the changes of a job's devices, over the time in which it has devices.
+// Timeline lists the changes of a job's devices, over the time that it has devices.
 type Timeline struct {
 	Budget  float64  // seconds with devices
 	First   int      // devices at the start

@@ -22,7 +22,7 @@ type Case struct {
 	Study    cluster.Study
 	Options  cluster.Options
 	Profiler Profiler
-	Scalings []Scaling // of the first virtual cluster, for tests in which nodes come and go
+	Scalings []Scaling // of the first virtual cluster, for tests with changing nodes
 }
 
 // Scaling is the addition or removal of a node.

@@ -11,7 +11,7 @@ import (
 // watch wraps a scheduler and checks its pool. It keeps the first fault.
 type watch struct {
 	inner cluster.Scheduler
-	extra int64 // seconds for which jobs keep their devices after their end
+	extra int64 // seconds that jobs keep their devices after their end
 	fault *error
 	jobs  []*watched // in order of arrival
 	of    map[*cluster.Job]*watched
@@ -53,7 +53,7 @@ func (w *watch) Arrived(j *cluster.Job) {
 	w.inner.Arrived(j)
 }
 
-// Ended checks that the job ended in the second in which its work was used up.
+// Ended checks that the job ended in the second that used up its work.
 func (w *watch) Ended(j *cluster.Job) {
 	seen := w.of[j]
 	if seen == nil || seen.ended || j.Running() {

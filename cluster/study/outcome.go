@@ -19,7 +19,7 @@ type Outcome struct {
 	Jobs       int            `json:"jobs"`       // jobs of all workloads
 	Against    string         `json:"against"`    // baseline of differences
 	Metrics    []Metric       `json:"metrics"`    // in the order of columns
-	Ranked     []string       `json:"ranked"`     // keys of the metrics by which schedulers are compared
+	Ranked     []string       `json:"ranked"`     // keys of the metrics that rank schedulers
 	Points     []Point        `json:"points"`     // combinations of swept values
 	Workloads  []string       `json:"workloads"`  // names
 	Schedulers []Entrant      `json:"schedulers"` // in the order of the file
@@ -78,7 +78,7 @@ type Effect struct {
 	Difference *Interval `json:"difference"`
 }
 
-// Metric returns a metric by its key; nil if there is none.
+// Metric returns a metric by its key; nil if none exists.
 func (o *Outcome) Metric(key string) *Metric {
 	if k := slices.IndexFunc(o.Metrics, func(m Metric) bool { return m.Key() == key }); k >= 0 {
 		return &o.Metrics[k]
@@ -86,7 +86,7 @@ func (o *Outcome) Metric(key string) *Metric {
 	return nil
 }
 
-// Ranking returns the ranking by a metric at a point; nil if there is none.
+// Ranking returns the ranking by a metric at a point; nil if none exists.
 func (o *Outcome) Ranking(point, key string) *Ranking {
 	same := func(r Ranking) bool { return r.Point == point && r.Metric == key }
 	if k := slices.IndexFunc(o.Rankings, same); k >= 0 {

@@ -80,10 +80,10 @@ type Ablation struct {
 	Quirks    []cluster.Quirk
 }
 
-// Better is the direction in which a metric improves.
+// Better tells whether lower or higher values of a metric are better.
 type Better string
 
-// Directions in which metrics improve.
+// Values of [Better].
 const (
 	Lower   Better = "lower"
 	Higher  Better = "higher"

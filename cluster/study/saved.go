@@ -81,7 +81,7 @@ func (s *saved) changed(other *saved) (n int) {
 
 func (j *Job) path(folder string) string { return filepath.Join(j.Folder, folder, cellFile) }
 
-// restore reads a saved cell with the same inputs; nil if there is none.
+// restore reads a saved cell with the same inputs; nil if none exists.
 func (j *Job) restore(folder string) *saved {
 	if j.Folder == "" {
 		return nil

@@ -94,5 +94,5 @@ func (Unprepared) Prepare(context.Context, Env, bool) error { return nil }
 // RunCommand returns the command that runs files of the world.
 func (w *World) RunCommand() string { return cmp.Or(w.Command, "graft cluster run") }
 
-// Sources tells where the values of a file come from. Files embed it with the tag `config:"-"`.
+// Sources records the origin of each value of a file. Files embed it with the tag `config:"-"`.
 type Sources = decode.Sources

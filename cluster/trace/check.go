@@ -11,7 +11,7 @@ const gpusPerNode = 8
 // Kind is a kind of finding about a job.
 type Kind string
 
-// Kinds of findings, in the order in which they are listed.
+// Kinds of findings, in the order of listings.
 const (
 	DuplicateID    Kind = "duplicate-id"    // an earlier job has the same ID
 	NegativeSubmit Kind = "negative-submit" // submitted before second zero

@@ -57,7 +57,7 @@ func Formats() (list registry.List[Format]) {
 	return list
 }
 
-// formatOf returns the format with a name; nil if there is none.
+// formatOf returns the format with a name; nil if none exists.
 func formatOf(name string) *format {
 	f, _ := formats.Find(name)
 	return f

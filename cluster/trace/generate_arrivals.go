@@ -38,7 +38,7 @@ func newArrivals(o *GenerateOptions) *arrivals {
 		a.upTo, a.burst = profile(o.Start, o.Days), together
 	}
 	a.draws = stream(o.Seed, streamArrivals)
-	for range o.Jobs { // repeats the draws to know their sum
+	for range o.Jobs { // repeats the draws to compute their sum
 		if gap, comes := a.gap(); comes {
 			a.total += gap
 		}

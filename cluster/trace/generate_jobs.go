@@ -129,7 +129,7 @@ type template struct {
 // a factor of 1.65.
 const levelWidth = 0.5
 
-// zipf is the exponent of users' activity: the k-th user of a virtual cluster submits 1/k as many jobs as the first.
+// zipf is the exponent of users' activity: the k-th user of a virtual cluster submits 1/k of the first user's jobs.
 const zipf = 1.0
 
 // draw picks a virtual cluster, one of its users, and the job that the user submits.

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// heliosFormat is the table in which SenseTime's clusters were published, with the columns that Lucid's simulator adds:
+// heliosFormat is the published table of SenseTime's clusters, with the columns that Lucid's simulator adds:
 // the workload of a job, and its measurements alone.
 var heliosFormat = format{
 	Format: Format{Name: "helios", About: "CSV of the Helios clusters, with the columns that Lucid adds"},

@@ -34,7 +34,7 @@ type Job struct {
 	Batch      int     // images or sequences per step
 	AMP        bool    // mixed precision
 	Speed      float64 // samples per second, alone on its devices
-	GPUUtil    float64 // percent of the time in which a device was busy
-	MemoryUtil float64 // percent of the time in which a device's memory was busy
+	GPUUtil    float64 // percent of the time that a device was busy
+	MemoryUtil float64 // percent of the time that a device's memory was busy
 	Memory     float64 // device memory in MiB
 }

@@ -32,7 +32,7 @@ var phillyCSVColumns = []column{
 	{[]string{"model", "model_name"}, false, setModel},
 }
 
-// phillyCSVColumnsOf uses the column jobname as the job ID if there is no ID column.
+// phillyCSVColumnsOf uses the column jobname as the job ID without an ID column.
 func phillyCSVColumnsOf(t *table) []column {
 	known := append([]column{}, phillyCSVColumns...)
 	for _, cell := range t.row {

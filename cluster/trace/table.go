@@ -71,7 +71,7 @@ func (t *table) bind(kind string, known []column) error {
 	return nil
 }
 
-// named returns the column with a header name; nil if there is none.
+// named returns the column with a header name; nil if none exists.
 func named(known []column, name string) *column {
 	for k := range known {
 		if slices.Contains(known[k].names, name) {

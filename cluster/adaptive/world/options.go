@@ -19,14 +19,14 @@ type Options struct {
 	Nodes    int     // Number of nodes, all with equal devices. Default 16.
 	Devices  int     // Devices per node. Default 4.
 	Interval float64 `config:"interval_seconds"` // Time between two scheduling decisions. Default 60.
-	// Time for which a job stops when its devices change. Default 30.
+	// Time that a job stops when its devices change. Default 30.
 	Delay float64 `config:"delay_seconds"`
 	// Share of speed that a job on several nodes loses next to another such job, from 0 to below 1. Default 0.
 	Interference float64
 	Limit        float64 `config:"limit_seconds"` // Simulated time after which a simulation fails. Zero means no limit.
 	// Simulator to reproduce: pollux keeps the faults of Pollux's simulator, none corrects them. Default none.
 	Compat string   `config:",one=none|pollux"`
-	Quirks []string // Names of faults to keep, if compat is none. Empty keeps none.
+	Quirks []string // Names of faults to keep with compat = "none". Empty keeps none.
 }
 
 // CompatPollux reproduces the results of Pollux's simulator.

@@ -12,7 +12,7 @@ import (
 
 // Lesson shows an agent the actions of a teacher in the states that the agent reaches (DAgger: Ross, Gordon and
 // Bagnell, AISTATS 2011). In each slot the teacher decides the counts of all jobs from the beginning of the slot. Every
-// action that brings a job closer to its counts is right, in any order; if there is none, ending the slot is right.
+// action that brings a job closer to its counts is right, in any order; if none exists, ending the slot is right.
 type Lesson struct {
 	Teacher elastic.Kind
 	Agent   learn.Agent // takes actions; nil follows the teacher
@@ -98,7 +98,7 @@ func (l *Lesson) slot(all []learn.Example, now *state, targets []counts, follow 
 	}
 }
 
-// right returns the candidates that bring a job closer to its counts, or the end of the slot if there are none.
+// right returns the candidates that bring a job closer to its counts, or the end of the slot if none exist.
 func (s *state) right(targets []counts) (all []int) {
 	for k, c := range s.candidates {
 		workers, servers := targets[c.place].workers-len(c.job.Workers), targets[c.place].servers-len(c.job.Servers)

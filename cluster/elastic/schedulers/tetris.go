@@ -32,7 +32,7 @@ func (t *tetris) Schedule(w *elastic.World) {
 	}
 }
 
-// collect finds the jobs whose next bundle fits on a node; ok is false if there are none.
+// collect finds the jobs whose next bundle fits on a node; ok is false if none exist.
 func (t *tetris) collect(w *elastic.World, node int) (ok bool) {
 	t.candidates = t.candidates[:0]
 	free, total := w.Free(node), w.Total()

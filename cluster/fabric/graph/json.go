@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// File is a graph in JSON: forward operations, numbered from 1, and pairs of numbers in which the second operation uses
+// File is a graph in JSON: forward operations, numbered from 1, and pairs of numbers: the second operation uses
 // the output of the first.
 type File struct {
 	Model      string      `json:"model"`      // name of the network

@@ -136,7 +136,7 @@ func (f *File) readGraphs(fsys files.FS, r *decode.Reading) bool {
 			return false
 		}
 		if filepath.Ext(name) == "" {
-			p.Model = name // a name such as ResNet18, where the class is only ResNet
+			p.Model = name // a name such as ResNet18; the class is only ResNet
 		}
 		if slices.ContainsFunc(f.profiles, func(other *graph.Profile) bool { return other.Model == p.Model }) {
 			r.Blame("graphs.models", fmt.Sprintf("models[%d]: two networks have the name %s; rename the file of one", k,

@@ -74,7 +74,7 @@ func duration(w *fabric.World) float64 {
 	return max(w.Record.Sum.To-w.Record.Sum.From, math.SmallestNonzeroFloat64)
 }
 
-// use returns the share of the servers' time in which jobs hold them, and the share in which they compute.
+// use returns the shares of server time that jobs hold and compute.
 func use(w *fabric.World) (held, busy float64) {
 	span := duration(w) * float64(w.Study().Network.Size())
 	for k := range w.Jobs {
@@ -90,7 +90,7 @@ func use(w *fabric.World) (held, busy float64) {
 	return held, busy
 }
 
-// ended is the time at which a started job ended, or the end of the episode, and the way in which it ended.
+// ended is the time at which a started job ended, or the end of the episode, and how it ended.
 func ended(w *fabric.World, j *fabric.Job) (at float64, how string) {
 	if math.IsNaN(j.Ended) {
 		return w.Now, "stopped"

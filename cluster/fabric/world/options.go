@@ -128,7 +128,7 @@ type Demand struct {
 	Every time.Duration // Mean time between arrivals. Replaces load. Zero derives it from load.
 	// Distribution of times between arrivals; regular makes them all equal. Default exponential.
 	Gaps string `config:",one=exponential|regular"`
-	// Share by which the load rises and falls in each period, from 0 to below 1. Zero keeps the load constant.
+	// Relative swing of the load in each period, from 0 to below 1. Zero keeps the load constant.
 	Swing  float64
 	Period int // Jobs per period of swing. Zero means 50.
 	// Distribution of the time limit of a job, as a share of its time on one server. Default uniform.

@@ -18,7 +18,7 @@ type simulations struct {
 	*File
 	studies  []node.Study // by workload
 	entrants []Scheduler
-	kinds    []string  // task kinds by which energy is summed
+	kinds    []string  // task kinds for sums of energy
 	others   bool      // more kinds exist
 	best     []float64 // minimum mean time to completion of each workload, s; nil if not searched
 }
