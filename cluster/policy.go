@@ -24,7 +24,7 @@ type Setup struct {
 	Pool   *PoolRun // its pool, with the prepared jobs
 	Study  *Study   // study of the pool
 	Quirks Quirks   // kept quirks
-	Extra  int64    // seconds that jobs keep their devices after their end
+	Extra  int64    // seconds that jobs keep their devices after their work is done
 	// jobs that request equal numbers of devices may need different placements, since parts of devices or other
 	// resources are counted
 	Varied bool
@@ -41,7 +41,7 @@ func (r *Run) speed() SpeedModel {
 	return model
 }
 
-// extra returns the seconds that jobs keep their devices after their end.
+// extra returns the seconds that jobs keep their devices after their work is done.
 func (r *Run) extra() int64 {
 	if r.Quirks.Keeps(ExtraSecond) && r.policy.AllQuirks().Keeps(ExtraSecond) {
 		return 1

@@ -14,7 +14,7 @@ type Pool struct {
 	nodes  *Nodes
 	place  Placer
 	speed  SpeedModel
-	extra  int64 // seconds that a job keeps its devices after its end
+	extra  int64 // seconds that a job keeps its devices after its work is done
 
 	first, last *Job // running jobs in the order of their starts
 	running     int

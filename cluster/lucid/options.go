@@ -19,8 +19,8 @@ type Options struct {
 	Limit   int64    // seconds to profile a job; zero means 200
 	Largest int      // devices of the largest job to profile; zero means 8, or all devices of the profiler if fewer
 	From    []string // virtual clusters that give the profiler a node each; empty means two of Venus's, or the largest
-	// virtual cluster that loses a node while the profiler has one more; empty means one of Venus's, or the largest not
-	// in from
+	// virtual cluster that loses a node while the profiler has one more; empty means one of Venus's, or the largest
+	// outside of from
 	Echo string
 }
 

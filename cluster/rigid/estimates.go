@@ -27,8 +27,8 @@ func (s *inputs) quirks(p cluster.Policy) cluster.Quirks {
 	return p.AllQuirks()
 }
 
-// ready reads what the schedulers need before anything is written. It returns an error if something is missing or no
-// simulation is possible. Simulations share what is read.
+// ready reads the schedulers' inputs before anything is written. It returns an error if something is missing or no
+// simulation is possible. Simulations share the data.
 func (s *inputs) ready() error {
 	if err := s.base.Validate(); err != nil {
 		return failure.With(failure.Usage, err)

@@ -119,7 +119,7 @@ func (f *File) Summary() (string, error) {
 		f.Cluster.Compat, f.Schedule.ArrivalFactors), nil
 }
 
-// Study returns the simulations that the file asks for.
+// Study returns the simulations of the file.
 func (f *File) Study() study.Study { return &simulations{File: f} }
 
 // simulations runs the cells of a file.
@@ -129,7 +129,7 @@ type simulations struct {
 	digest    string    // of the files
 }
 
-// Prepare reads the traces and what the schedulers need. With quick it reads the first job of traces above 64 MiB.
+// Prepare reads the traces and the schedulers' inputs. With quick it reads the first job of traces above 64 MiB.
 func (s *simulations) Prepare(ctx context.Context, env study.Env, quick bool) error {
 	s.workloads = nil
 	noted := &study.Noted{FS: env.Files}

@@ -11,7 +11,7 @@ import (
 // watch wraps a scheduler and checks its pool. It keeps the first fault.
 type watch struct {
 	inner cluster.Scheduler
-	extra int64 // seconds that jobs keep their devices after their end
+	extra int64 // seconds that jobs keep their devices after their work is done
 	fault *error
 	jobs  []*watched // in order of arrival
 	of    map[*cluster.Job]*watched

@@ -15,7 +15,7 @@ type srtf struct {
 	running *treap.Tree // by end
 	waiting *treap.Tree // by remaining work
 	seq     int64
-	extra   int64 // seconds that jobs keep their devices after their end
+	extra   int64 // seconds that jobs keep their devices after their work is done
 
 	start, stop []*cluster.Job
 }

@@ -64,14 +64,14 @@ type File interface {
 	Contents(w io.Writer)
 	// Summary describes the study in one line, without its digest.
 	Summary() (string, error)
-	// Study returns the simulations that a checked file asks for.
+	// Study returns the simulations of a checked file.
 	Study() Study
 }
 
 // Study runs the simulations of a file.
 type Study interface {
 	// Prepare reads data that is too large for Check, and runs searches that cells share. With quick it stops as soon
-	// as the study is known to be able to begin.
+	// as the study is certain to begin.
 	Prepare(ctx context.Context, env Env, quick bool) error
 	// Plan lists the cells and the metrics. It is called once, after Prepare.
 	Plan() *Plan

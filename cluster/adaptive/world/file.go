@@ -134,5 +134,5 @@ func (f *File) jobs() (n int) {
 	return n
 }
 
-// Study returns the simulations that the file asks for.
+// Study returns the simulations of the file.
 func (f *File) Study() study.Study { return &simulations{File: f} }

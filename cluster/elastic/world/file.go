@@ -166,5 +166,5 @@ func (f *File) title() string {
 // Studies returns the jobs of each trace on the cluster.
 func (f *File) Studies() []elastic.Study { return f.studies }
 
-// Study returns the simulations that the file asks for.
+// Study returns the simulations of the file.
 func (f *File) Study() study.Study { return &simulations{File: f} }

@@ -165,5 +165,5 @@ func (f *File) Summary() (string, error) {
 		len(f.profiles), f.Fabric.Network, f.Fabric.servers(), strings.Join(f.Schedule.Schedulers, ", ")), nil
 }
 
-// Study returns the simulations that the file asks for.
+// Study returns the simulations of the file.
 func (f *File) Study() study.Study { return &simulations{File: f, points: f.points()} }

@@ -67,7 +67,7 @@ func (l *Lesson) right(e *Env) int {
 	return len(e.state.candidates)
 }
 
-// same reports whether two devices are empty.
+// same reports whether two devices are empty and equal.
 func same(a, b *node.Device) bool {
 	return a.Used == 0 && b.Used == 0 && len(a.Tasks) == 0 && len(b.Tasks) == 0 && a.Memory == b.Memory &&
 		a.Speed == b.Speed

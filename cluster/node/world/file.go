@@ -161,7 +161,7 @@ func (f *File) Summary() (string, error) {
 		strings.Join(names, ", ")), nil
 }
 
-// Study returns the simulations that the file asks for.
+// Study returns the simulations of the file.
 func (f *File) Study() study.Study {
 	if f.isPublished() {
 		return published.New(f)

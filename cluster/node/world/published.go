@@ -23,7 +23,7 @@ var published Published
 // RegisterStudy adds the published study. Call it before files are read.
 func RegisterStudy(p Published) { published = p }
 
-// isPublished reports whether the file asks for the published study.
+// isPublished reports whether the file selects the published study.
 func (f *File) isPublished() bool { return f.Machine.Compat == CompatTasks }
 
 // publishedScheduler reports whether the published study has a scheduler.
