@@ -121,7 +121,7 @@ func (m *maker) job(j *trace.Job) (spec Spec, err error) {
 	return spec, err
 }
 
-// rate returns a type's maximum epochs per second with at most most workers and servers.
+// rate returns a type's maximum epochs per second with up to most workers and servers.
 func (m *maker) rate(kind, most int) (float64, error) {
 	key := rateKey{kind, most}
 	if rate, known := m.rates[key]; known {

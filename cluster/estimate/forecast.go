@@ -143,7 +143,7 @@ func (f *forecaster) enough(at int) bool {
 	return enough(f.before(at, jobsOf), f.o.Model) && enough(f.before(at, gpusOf), f.o.Model)
 }
 
-// learn learns both series from the ticks before from, and forecasts the ticks up to to.
+// learn trains models of both series on the ticks before index from, and forecasts the later ticks before index to.
 func (f *forecaster) learn(ctx context.Context, from, to int) error {
 	asked := f.table.Pick(upTo(to)[from:])
 	forecasts := f.t.Forecasts[len(f.t.Forecasts)-len(f.ticks)+from:]

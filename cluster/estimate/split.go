@@ -4,7 +4,7 @@ import "fmt"
 
 // Window is a span of time that a model predicts, with its training rows.
 type Window struct {
-	From, To int64 // from From up to but excluding To
+	From, To int64 // From is included, To is not
 	Train    []int // rows whose outcome was known before From
 	Test     []int // rows of the window
 }

@@ -28,7 +28,7 @@ func (p *Parted) Parts(node int) (from, to int) {
 }
 
 // Splits returns the number of parts of each forward operation, indexed by its number minus 1: one part per quantum of
-// its time, rounded up to an even number, and at most most. The rule is from SiP-ML (Khani et al., SIGCOMM 2021).
+// its time, rounded up to an even number, with upper limit most. The rule is from SiP-ML (Khani et al., SIGCOMM 2021).
 func Splits(g *graph.Graph, quantum float64, most int) []int {
 	split := make([]int, g.Nodes)
 	for k := range g.Ops {
