@@ -24,7 +24,7 @@ type point struct {
 	values map[string]float64 // swept values by name with unit
 }
 
-// gigabyte is one gigabyte in bytes.
+// gigabyte is the number of bytes in a gigabyte.
 const gigabyte = 1e9
 
 // points returns the combinations of values, in the order of the lists.
