@@ -6,13 +6,13 @@ import (
 	"graft/cluster/trace"
 )
 
-// Marks in place of a job's place in the order of starts.
+// Values of a job's position in the order of starts for a job that does not run.
 const (
 	waitingRun = -1 // it waits, has not arrived or has ended
 	refusedRun = -2 // it was refused
 )
 
-// admit takes up the jobs that can be simulated, and says why others cannot.
+// admit prepares the jobs that can be simulated, and returns the others with reasons.
 func (r *Run) admit() []Refusal {
 	pools := map[string]*PoolRun{}
 	for _, vc := range r.VCs {
@@ -20,7 +20,7 @@ func (r *Run) admit() []Refusal {
 		r.Pools = append(r.Pools, pools[vc.Name])
 	}
 	var refused []Refusal
-	of := make([]*PoolRun, len(r.Study.Jobs)) // nil is a job that is refused
+	of := make([]*PoolRun, len(r.Study.Jobs)) // nil for a refused job
 	known := newIDs(r.Study.Jobs)
 	for k := range r.Study.Jobs {
 		t := &r.Study.Jobs[k]
@@ -40,7 +40,7 @@ func (r *Run) admit() []Refusal {
 	return refused
 }
 
-// settle makes the jobs: those of a pool beside each other, as they are simulated.
+// settle makes the jobs. Jobs of a pool are adjacent in memory, since they are simulated together.
 func (r *Run) settle(of []*PoolRun) {
 	for _, pool := range r.Pools {
 		pool.memory = make([]Job, pool.admitted)
@@ -59,7 +59,7 @@ func (r *Run) settle(of []*PoolRun) {
 	}
 }
 
-// refusal says why a job cannot be simulated; empty is that it can.
+// refusal returns why a job cannot be simulated; empty if it can.
 func refusal(t *trace.Job, pool *PoolRun, begin int64) string {
 	switch {
 	case t.Submit < begin:
@@ -76,7 +76,7 @@ func refusal(t *trace.Job, pool *PoolRun, begin int64) string {
 	return ""
 }
 
-// refuseLarge leaves out jobs that are larger than their pool and could never start.
+// refuseLarge refuses jobs that could never start because they exceed their pool.
 func (r *Run) refuseLarge() []Refusal {
 	var refused []Refusal
 	for _, pool := range r.Pools {
@@ -98,7 +98,7 @@ func (r *Run) refuseLarge() []Refusal {
 	return refused
 }
 
-// tooLarge says what a job asks for that its pool never has; empty is nothing.
+// tooLarge returns the demand of a job that its pool can never satisfy; empty if none exists.
 func (r *Run) tooLarge(pool *PoolRun, j *Job) string {
 	if j.GPUs > pool.Nodes*r.perNode() {
 		return "larger than its virtual cluster"
@@ -106,7 +106,7 @@ func (r *Run) tooLarge(pool *PoolRun, j *Job) string {
 	return r.lacking(pool.Nodes, j)
 }
 
-// NewJobs returns jobs like others that run for other times, for simulations of a part.
+// NewJobs returns copies of jobs with other run times, for simulations of a part of the cluster.
 func NewJobs(like []*Job, seconds func(j *Job) int64) []*Job {
 	memory, list := make([]Job, len(like)), make([]*Job, len(like))
 	for k, j := range like {
@@ -116,7 +116,7 @@ func NewJobs(like []*Job, seconds func(j *Job) int64) []*Job {
 	return list
 }
 
-// begin sets a job up that has not arrived.
+// begin initialises a job that has not arrived.
 func (j *Job) begin(t *trace.Job, estimate float64) {
 	j.Trace, j.GPUs, j.asked, j.Arrival = t, t.GPUs, t.GPUs, t.Submit
 	j.Estimate, j.Priority, j.Start, j.End = estimate, -1, Never, Never

@@ -5,9 +5,8 @@ import (
 	"math/bits"
 )
 
-// Check reports what cannot be in a pool: devices with more jobs than may share them, a job
-// in two places or in none, free devices that are counted as taken. Debug builds (-tags
-// graftdebug) call it in every second with events.
+// Check reports inconsistencies of a pool: devices with too many jobs, a job in two places or in none, free devices
+// that are counted as taken. Debug builds (-tags graftdebug) call it in every second with events.
 func (p *Pool) Check() error {
 	users := map[int][]int{} // jobs on each device of a node
 	for _, nd := range p.nodes.list {
@@ -50,7 +49,7 @@ func (p *Pool) checkJob(j *Job, users map[int][]int) error {
 	return p.checkPartner(j)
 }
 
-// checkPartner holds jobs that share devices to the same ones.
+// checkPartner checks that jobs that share devices have the same devices.
 func (p *Pool) checkPartner(j *Job) error {
 	if j.partner == nil {
 		return nil
@@ -96,7 +95,7 @@ func (p *Pool) checkNodes(users map[int][]int) error {
 	return nil
 }
 
-// checkNode holds a node's other resources and parts of devices to those of its jobs.
+// checkNode compares a node's other resources and parts of devices with the demands of its jobs.
 func (p *Pool) checkNode(nd *node) error {
 	used, parts := make([]int64, len(nd.used)), make([]int, p.nodes.each)
 	for j := range p.Running() {

@@ -2,5 +2,5 @@
 
 package cluster
 
-// check is for debug builds.
+// check does nothing outside of debug builds.
 func check(*Pool) {}

@@ -2,7 +2,7 @@
 
 package cluster
 
-// check holds a pool to what must be true of it: see [Pool.Check].
+// check verifies the invariants of a pool: see [Pool.Check].
 func check(p *Pool) {
 	if err := p.Check(); err != nil {
 		p.fail("the simulation is wrong: %w", err)

@@ -8,28 +8,27 @@ import (
 	"graft/internal/stat"
 )
 
-// Difference is a mean difference of completion times between two outcomes, in
-// seconds, with an interval of confidence.
+// Difference is a mean difference of completion times between two outcomes, in seconds, with its confidence interval.
 type Difference struct {
 	Mean, Low, High float64
-	Windows         int // of submission, in which jobs were drawn together
+	Windows         int // days of submission; the jobs of a day are drawn together
 }
 
-// Interval is a mean with an interval of confidence.
+// Interval is a mean with its confidence interval.
 type Interval = Difference
 
 const (
-	windowLength = 86_400 // seconds: jobs of a day depend on each other, those of different days less
+	windowLength = 86_400 // seconds; jobs of one day depend on each other more than jobs of different days
 	draws        = 1_000
 	confidence   = 0.95
-	bootstrap    = 0x5eed // the draws' seed: the same outcome has the same interval
+	bootstrap    = 0x5eed // seed of the draws: equal outcomes have equal intervals
 )
 
 // Missing is the completion time of a job that was not simulated.
 const Missing = int64(-1)
 
-// Completions returns the completion times of a study's jobs, in its order, for comparisons with
-// other outcomes.
+// Completions returns the completion times of a study's jobs, in the order of the study, for comparisons with other
+// outcomes.
 func (o *Outcome) Completions() []int64 {
 	list := make([]int64, o.Given)
 	for k := range list {
@@ -41,9 +40,9 @@ func (o *Outcome) Completions() []int64 {
 	return list
 }
 
-// OverDays returns the mean of a value of each job; NaN for none. The interval is a bootstrap over
-// days of submission, all jobs of a day together (Künsch, The jackknife and the bootstrap
-// for general stationary observations, 1989); it needs two days at least, and is NaN else.
+// OverDays returns the mean of a value of each job; NaN without jobs. The interval is a bootstrap over days of
+// submission, which draws all jobs of a day together (Künsch, The jackknife and the bootstrap for general stationary
+// observations, 1989). It needs at least two days and is NaN otherwise.
 func OverDays(jobs []trace.Job, values []float64) Interval {
 	return overWindows(jobs, func(k int) (float64, bool) { return values[k], !math.IsNaN(values[k]) })
 }

@@ -5,24 +5,24 @@ import (
 	"fmt"
 )
 
-// engine simulates a pool: it goes from one second with an event to the next. The ends of the
-// running jobs are on the pool's agenda; arrivals and changes of nodes are sorted lists, and the
-// scheduler has one wake-up, so these need no heap.
+// engine simulates a pool: it advances from one second with an event to the next. The pool's agenda holds the ends of
+// the running jobs. Arrivals and changes of nodes are sorted lists, and the scheduler has one wake-up, so these need no
+// heap.
 type engine struct {
 	pool    *Pool
-	jobs    []*Job // in the order of arrival
-	next    int    // the next job to arrive
+	jobs    []*Job // in order of arrival
+	next    int    // index of the next job to arrive
 	changes []NodeChange
 	sched   Scheduler
-	until   int64  // the simulation goes on at least up to here
-	each    func() // called before time goes on; nil for nothing
+	until   int64  // the simulation runs at least up to this second
+	each    func() // called before time advances; may be nil
 
-	ended          int // jobs
+	ended          int // number of jobs
 	handled, asked int64
-	vain           int // calls of the scheduler since a job ran or something was to come
+	vain           int // calls of the scheduler since a job last ran or an event was pending
 }
 
-// interruptible is the number of simulated seconds between two looks at the context.
+// interruptible is the number of simulated seconds between two checks of the context.
 const interruptible = 1 << 12
 
 func (e *engine) run(ctx context.Context) error {
@@ -45,8 +45,8 @@ func (e *engine) run(ctx context.Context) error {
 	return nil
 }
 
-// second handles all events of a second: first ends of jobs, then arrivals, then the scheduler,
-// at last changes of nodes. It returns the second of the scheduler's wake-up.
+// second handles all events of a second: ends of jobs, then arrivals, then the scheduler, then changes of nodes. It
+// returns the second of the scheduler's wake-up.
 func (e *engine) second(now int64) (wake int64, err error) {
 	if e.each != nil {
 		e.each()
@@ -109,7 +109,7 @@ func (e *engine) changeNodes() {
 	}
 }
 
-// schedule calls the scheduler, and again as long as jobs end in the second of their start.
+// schedule calls the scheduler, and repeats the call while jobs end in the second of their start.
 func (e *engine) schedule() (wake int64) {
 	for {
 		e.asked++
@@ -122,9 +122,8 @@ func (e *engine) schedule() (wake int64) {
 	}
 }
 
-// patience is the number of calls of the scheduler without effect after which a simulation
-// fails: no job runs and none will come. A scheduler that waits for the next full minute needs
-// fewer.
+// patience is the number of scheduler calls without effect after which a simulation fails if no job runs and none will
+// arrive. A scheduler that waits for the next full minute needs fewer calls.
 const patience = 1 << 20
 
 // inVain reports whether the scheduler was called too often without starting a job.
@@ -136,7 +135,7 @@ func (e *engine) inVain() bool {
 	return e.vain > patience
 }
 
-// stuck is the error of jobs that wait although nothing will happen any more.
+// stuck returns the error for jobs that wait although no events are pending.
 func (e *engine) stuck() error {
 	return fmt.Errorf("at second %d %d jobs wait, none runs and none will come; the scheduler must start one, "+
 		"or say when to call it again", e.pool.Now(), len(e.jobs)-e.ended)

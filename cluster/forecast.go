@@ -5,20 +5,19 @@ import (
 	"time"
 )
 
-// Forecast holds the expected submissions of jobs and devices in equal spans of time.
+// Forecast holds the expected submissions of jobs and devices in equal time spans.
 type Forecast struct {
-	At   []int64   // seconds at which the spans begin, in order
-	Jobs []float64 // that are submitted in each
-	GPUs []float64 // that they ask for
+	At   []int64   // seconds at which the spans begin, ascending
+	Jobs []float64 // submitted jobs per span
+	GPUs []float64 // requested devices per span
 
-	First time.Time // date of the first span, in UTC; the zero time is unknown
+	First time.Time // date of the first span, in UTC; zero if unknown
 }
 
-// aheadSpans is the number of spans under a mean: the next fifty minutes.
+// aheadSpans is the number of averaged spans: the next fifty minutes.
 const aheadSpans = 5
 
-// Ahead returns the mean over the next five spans that begin after a second; NaN if there is
-// none.
+// Ahead returns the mean over the next five spans that begin after a second; NaN if none exist.
 func (f *Forecast) Ahead(list []float64, now int64) float64 {
 	from := f.after(now)
 	if from == len(list) {

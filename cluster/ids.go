@@ -6,12 +6,12 @@ import (
 	"graft/cluster/trace"
 )
 
-// ids finds jobs of the same id, in a table of places and nothing else: a map of a million
-// texts would need more memory and time than their simulation.
+// ids finds jobs with equal ids, using only a table of indexes: a map of a million texts would need more memory and
+// time than their simulation.
 type ids struct {
 	jobs  []trace.Job
 	seed  maphash.Seed
-	table []uint64 // half of an id's hash and the job's place plus one; zero is nothing
+	table []uint64 // half of an id's hash, and the job's index plus one; zero if empty
 }
 
 func newIDs(jobs []trace.Job) *ids {
@@ -22,7 +22,7 @@ func newIDs(jobs []trace.Job) *ids {
 	return &ids{jobs, maphash.MakeSeed(), make([]uint64, size)}
 }
 
-// isNew takes a job in, unless another has its id. Jobs without one are all different.
+// isNew adds a job, unless another has its id. Jobs without ids all differ.
 func (d *ids) isNew(k int) bool {
 	id := d.jobs[k].ID
 	if id == "" {

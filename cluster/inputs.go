@@ -14,8 +14,8 @@ func (r *Row) config(suffix string) Config {
 		r.Whole("amp"+suffix) == 1}
 }
 
-// ReadProfiles reads measurements of models alone (columns model, dataset, batchsize,
-// amp, label) and in pairs, as ReadPairs does.
+// ReadProfiles reads measurements of single models (columns model, dataset, batchsize, amp, label) and of pairs, as
+// ReadPairs does.
 func ReadProfiles(fsys files.FS, alone, pairs string) (*Profiles, error) {
 	p := &Profiles{Scores: map[Config]int{}}
 	err := ReadRows(fsys, alone, func(r *Row) error {
@@ -27,8 +27,8 @@ func ReadProfiles(fsys files.FS, alone, pairs string) (*Profiles, error) {
 	return p, errors.Join(err, other)
 }
 
-// ReadPairs reads measurements of models in pairs: the columns model, dataset, batchsize and amp with a 1
-// and a 2 behind, and speed1, speed2.
+// ReadPairs reads measurements of pairs of models: the columns model, dataset, batchsize and amp with suffixes 1 and 2,
+// and speed1, speed2.
 func ReadPairs(fsys files.FS, path string) (map[[2]Config][2]float64, error) {
 	found := map[[2]Config][2]float64{}
 	return found, ReadRows(fsys, path, func(r *Row) error {
@@ -41,11 +41,11 @@ func ReadPairs(fsys files.FS, path string) (map[[2]Config][2]float64, error) {
 	})
 }
 
-// forecastDates is the layout of dates in a forecast; they have no time zone.
+// forecastDates is the layout of dates in a forecast, without time zone.
 const forecastDates = "2006-01-02 15:04:05"
 
-// ReadForecast reads expected submissions from the columns time, pred_gpu_job and pred_gpu_num. The
-// first row is at second begin.
+// ReadForecast reads expected submissions from the columns time, pred_gpu_job and pred_gpu_num. The first row is at
+// second begin.
 func ReadForecast(fsys files.FS, path string, begin int64) (*Forecast, error) {
 	f := &Forecast{}
 	return f, ReadRows(fsys, path, func(r *Row) error {
@@ -68,11 +68,11 @@ func ReadForecast(fsys files.FS, path string, begin int64) (*Forecast, error) {
 	})
 }
 
-// anEstimate replaces estimates below zero, which a model may give.
+// anEstimate replaces negative estimates, which a model may give.
 const anEstimate = 1000 // seconds
 
-// ReadEstimates reads expected durations (columns job_id and priority, in seconds) in the order of
-// the jobs. Each job must have one.
+// ReadEstimates reads expected durations (columns job_id and priority, in seconds) in the order of the jobs. Each job
+// needs one.
 func ReadEstimates(fsys files.FS, path string, jobs []trace.Job) ([]float64, error) {
 	known := make(map[string]float64, len(jobs))
 	err := ReadRows(fsys, path, func(r *Row) error {

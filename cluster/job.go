@@ -7,61 +7,60 @@ import (
 	"graft/internal/events"
 )
 
-// Never is a time that does not come.
+// Never is a time that is never reached.
 const Never = events.Never
 
-// Job is a job of the trace while it is simulated, and what came of it.
+// Job is a job of the trace during and after its simulation.
 type Job struct {
-	Trace   *trace.Job // as it was submitted
-	Index   int        // its place in the study
-	Number  int        // its place in the order of arrival in its pool, from zero
-	GPUs    int        // devices that it runs on, or waits for
-	Arrival int64      // second from which on it may run; a policy can set it later than the submission
+	Trace   *trace.Job // as submitted
+	Index   int        // position in the study
+	Number  int        // position in its pool's order of arrival, from zero
+	GPUs    int        // devices that it runs on or waits for
+	Arrival int64      // earliest second of its start; a policy can set it later than the submission
 
-	Estimate float64   // seconds that it is expected to take; NaN is unknown
-	Priority float64   // by which its scheduler orders it; the meaning is the scheduler's
-	Record   JobRecord // what its policy knows of it; nil is nothing
+	Estimate float64   // expected duration in seconds; NaN if unknown
+	Priority float64   // order for its scheduler; the scheduler defines the meaning
+	Record   JobRecord // its policy's state of the job; may be nil
 
-	Start       int64   // second of its first start; Never before that
-	End         int64   // second at which it ended; Never before that
-	Queue       int64   // seconds that it waited in all
-	Preemptions int     // how often it was taken off its devices
-	Nodes       []Share // where it runs, or ran last
+	Start       int64   // second of its first start; Never before
+	End         int64   // second of its end; Never before
+	Queue       int64   // total seconds of waiting
+	Preemptions int     // number of preemptions
+	Nodes       []Share // current or last nodes
 
-	beside  *beside       // what it asks for but whole devices; nil is nothing
-	asked   int           // devices; GPUs is the same unless a scheduler gives others
-	rate    float64       // work that a second uses up
-	work    float64       // seconds of work at rate one that were left at since
+	beside  *beside       // demand other than whole devices; nil if none
+	asked   int           // requested devices; GPUs is equal unless a scheduler assigns another number
+	rate    float64       // work per second
+	work    float64       // remaining seconds of work at rate one, as of since
 	since   int64         // second up to which work is counted
 	waits   int64         // second since which it waits
-	run     int64         // its place in the order of starts; waitingRun while it does not run
+	run     int64         // position in the order of starts; waitingRun while it does not run
 	end     int64         // second at which it will end
-	ending  events.Handle // of its end on the pool's agenda; zero while it does not run
-	partner *Job          // on the same devices
-	before  *Job          // in the order of starts
+	ending  events.Handle // its end on the pool's agenda; zero while it does not run
+	partner *Job          // job on the same devices
+	before  *Job          // previous job in the order of starts
 	after   *Job
 }
 
 // Running reports whether the job has devices now.
 func (j *Job) Running() bool { return j.run >= 0 }
 
-// Rate returns the work that the job does in a second: one where it has its devices for itself,
-// and as many as it asked for.
+// Rate returns the job's work per second: one if it has all requested devices for itself.
 func (j *Job) Rate() float64 { return j.rate }
 
-// Partner returns the job that shares its devices; nil if there is none.
+// Partner returns the job that shares its devices; nil if none exists.
 func (j *Job) Partner() *Job { return j.partner }
 
-// Order returns its place in the order of starts among those that run; negative while it waits.
+// Order returns the job's position in the order of starts; negative while it does not run.
 func (j *Job) Order() int64 { return j.run }
 
-// beside holds the demand of a job but for whole devices.
+// beside holds the demand of a job other than whole devices.
 type beside struct {
-	share int     // thousandths of its one device; zero is all of it
-	wants []int64 // other resources beside each device
+	share int     // thousandths of its one device; zero means a whole device
+	wants []int64 // other resources per device
 }
 
-// Share returns the thousandths of one device that the job asks for; zero is whole devices.
+// Share returns the thousandths of one device that the job requests; zero means whole devices.
 func (j *Job) Share() int {
 	if j.beside == nil {
 		return 0
@@ -69,7 +68,7 @@ func (j *Job) Share() int {
 	return j.beside.share
 }
 
-// Demand returns the thousandths of devices that it has, or waits for.
+// Demand returns the thousandths of devices that it has or waits for.
 func (j *Job) Demand() int64 {
 	if share := j.Share(); share > 0 {
 		return int64(share)
@@ -77,7 +76,7 @@ func (j *Job) Demand() int64 {
 	return int64(j.GPUs) * Whole
 }
 
-// Beside describes what it asks for but whole devices, equal for equal jobs; empty is nothing.
+// Beside encodes its demand other than whole devices, equal for equal jobs; empty if none.
 func (j *Job) Beside() string {
 	if j.beside == nil {
 		return ""
@@ -88,8 +87,8 @@ func (j *Job) Beside() string {
 // Ends returns the second at which the job will end if nothing changes.
 func (j *Job) Ends() int64 { return j.end }
 
-// Share is devices of one node.
+// Share is a set of devices on one node.
 type Share struct {
 	Node int    // name of the node
-	GPUs uint64 // a bit for each device
+	GPUs uint64 // one bit per device
 }

@@ -18,12 +18,11 @@ var jobColumns = []string{"job", "vc", "arrival [s]", "start [s]", "end [s]", "q
 // lucidColumns are the columns of Lucid's simulator, whose tools read such tables.
 var lucidColumns = []string{"job_id", "vc", "start_time", "end_time", "queue", "ckpt_times", "nodes"}
 
-// WriteJobs writes a table with a row for each job, virtual cluster by virtual cluster and in
-// each in the order of submission. Times are seconds since the trace's zero. The columns of the
-// policy's records stand behind those of every policy.
+// WriteJobs writes a table with a row for each job, by virtual cluster and in order of submission. Times are seconds
+// since the trace's zero. Columns of the policy's records follow the columns of all policies.
 func (o *Outcome) WriteJobs(w io.Writer) error { return o.writeJobs(w, jobColumns, (*Job).numbers) }
 
-// WriteLucidJobs is [Outcome.WriteJobs] in the columns of Lucid's simulator.
+// WriteLucidJobs is [Outcome.WriteJobs] with the columns of Lucid's simulator.
 func (o *Outcome) WriteLucidJobs(w io.Writer) error {
 	return o.writeJobs(w, lucidColumns, (*Job).lucidNumbers)
 }
@@ -47,14 +46,14 @@ func (o *Outcome) writeJobs(w io.Writer, columns []string, numbers func(j *Job) 
 	return b.Flush()
 }
 
-// numbers are the whole numbers of a row.
+// numbers returns the integer cells of a row.
 func (j *Job) numbers() []int64 {
 	return []int64{j.Trace.Submit, j.Start, j.End, j.Queue, j.Completion(), int64(j.Preemptions)}
 }
 
 func (j *Job) lucidNumbers() []int64 { return []int64{j.Start, j.End, j.Queue, int64(j.Preemptions)} }
 
-// recordColumns are the further columns that a job needs; nil if none does.
+// recordColumns returns the additional columns that jobs need; nil if none.
 func (o *Outcome) recordColumns() []string {
 	for _, j := range o.Jobs {
 		if j.Record == nil {
@@ -67,8 +66,8 @@ func (o *Outcome) recordColumns() []string {
 	return nil
 }
 
-// submitted are the jobs in the order of submission, from which that of arrival differs where
-// jobs are profiled first.
+// submitted returns the jobs in order of submission, which differs from the order of arrival if jobs are profiled
+// first.
 func (p *PoolOutcome) submitted() []*Job {
 	bySubmission := func(a, b *Job) int { return a.Index - b.Index }
 	if slices.IsSortedFunc(p.Jobs, bySubmission) {
@@ -86,7 +85,7 @@ func (j *Job) appendRow(line []byte, numbers []int64) []byte {
 	}
 	line = append(line, ',')
 	many := len(j.Nodes) > 1 || len(j.Nodes) == 1 && bits.OnesCount64(j.Nodes[0].GPUs) > 1
-	if many { // there are commas in it
+	if many { // it contains commas
 		line = append(line, '"')
 	}
 	line = j.appendNodes(line)
@@ -96,7 +95,7 @@ func (j *Job) appendRow(line []byte, numbers []int64) []byte {
 	return line
 }
 
-// appendNodes writes nodes with their devices as Python writes them: [{0: [0, 1]}].
+// appendNodes writes nodes with their devices in Python syntax: [{0: [0, 1]}].
 func (j *Job) appendNodes(line []byte) []byte {
 	line = append(line, '[')
 	for k, s := range j.Nodes {

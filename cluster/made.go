@@ -12,10 +12,9 @@ import (
 	"graft/internal/files"
 )
 
-// MakeProfiles generates profiles for traces without measured ones. Two jobs that together keep
-// a device busy for less than all of the time slow each other down a little, by how busy the
-// other keeps it; others share the time. A configuration's score is by the mean rate of all its
-// pairs, with the bounds that Lucid's analyzer has.
+// MakeProfiles generates profiles for traces without measurements. Two jobs that together keep a device busy for less
+// than all of the time slow each other slightly, depending on the utilization of the other; other pairs share the time.
+// A configuration's score follows from the mean rate of all its pairs, with the bounds of Lucid's analyzer.
 func MakeProfiles(jobs []trace.Job) *Profiles {
 	busy := map[Config]float64{}
 	for k := range jobs {
@@ -40,11 +39,11 @@ func MakeProfiles(jobs []trace.Job) *Profiles {
 	return p
 }
 
-// disturbance is the share of its rate that a job loses beside one that keeps a device busy all of
-// the time, as long as there is time for both.
+// disturbance is the share of its rate that a job loses next to one that keeps a device fully busy, while the device
+// has time for both.
 const disturbance = 0.1
 
-// madeRate returns the rate of a job beside another, by how busy each keeps a device.
+// madeRate returns the rate of a job next to another, from the utilization of both.
 func madeRate(own, other float64) float64 {
 	rate := 1 - disturbance*other
 	if both := own + other; both > 1 {
@@ -53,15 +52,15 @@ func madeRate(own, other float64) float64 {
 	return max(rate, 0.1)
 }
 
-// Mean rates of a configuration's pairs from which on it disturbs others little, or some.
+// Minimum mean rates of a configuration's pairs for the scores of little and of some disturbance.
 const (
 	ratesLittle = 0.95
 	ratesSome   = 0.85
 )
 
-// ScoreOf returns the score of a configuration beside which others work at this mean rate: 0 hardly slows
-// them (0.95 or more), 1 some (0.85 or more), 2 much. The three classes are Lucid's (Hu et al., Lucid: A
-// Non-intrusive, Scalable and Interpretable Scheduler for Deep Learning Training Jobs, ASPLOS 2023).
+// ScoreOf returns the score of a configuration from the mean rate of jobs packed with it: 0 hardly slows them (0.95 or
+// more), 1 some (0.85 or more), 2 much. The three classes are Lucid's (Hu et al., Lucid: A Non-intrusive, Scalable and
+// Interpretable Scheduler for Deep Learning Training Jobs, ASPLOS 2023).
 func ScoreOf(rate float64) int {
 	switch {
 	case rate >= ratesLittle:
@@ -79,7 +78,7 @@ func sortedConfigs[V any](m map[Config]V) []Config {
 	})
 }
 
-// Write writes profiles as [ReadProfiles] reads them.
+// Write writes profiles in the format of [ReadProfiles].
 func (p *Profiles) Write(fsys files.FS, alone, pairs string) error {
 	configs := sortedConfigs(p.Scores)
 	err := files.WriteAtomic(fsys, alone, func(w io.Writer) error {

@@ -2,34 +2,34 @@ package cluster
 
 import "math/bits"
 
-// Nodes are the nodes of a pool, in their order, with the devices that are free. Nodes with as
-// many free devices are kept together, so that a place is found without a look at each.
+// Nodes are the ordered nodes of a pool with their free devices. They are indexed by number of free devices, so that a
+// placement is found without visiting each node.
 type Nodes struct {
 	list  []*node
-	named []*node       // by name, those whose names are numbers of the first nodes
-	other map[int]*node // by name, all others
-	free  int           // wholly free devices
-	each  int           // devices of a node
+	named []*node       // by name, for the nodes with names below Names()
+	other map[int]*node // by name, for all other nodes
+	free  int           // number of wholly free devices
+	each  int           // devices per node
 	with  [][]uint64    // with[f] has a bit for each node with f free devices
-	some  []uint64      // a bit for each node with free devices
+	some  []uint64      // one bit per node with free devices
 	count []int         // count[f] is the number of nodes with f free devices
 
-	single, several int     // nodes with one job, and with more
-	parted          []*node // nodes with a device of which jobs have parts
-	room            int64   // thousandths that are left of such devices
+	single, several int     // number of nodes with one job, and with more
+	parted          []*node // nodes with a partly used device
+	room            int64   // free thousandths of such devices
 
-	limits []int64 // of other resources on a node; empty counts none
-	wants  []int64 // what the job at hand wants of them beside each device
-	share  int     // thousandths of a device that it wants; zero is all of it
+	limits []int64 // other resources per node; empty if not counted
+	wants  []int64 // other resources per device of the current job
+	share  int     // thousandths of a device for the current job; zero means a whole device
 }
 
 type node struct {
 	name  int
-	at    int      // in the order of nodes
-	free  uint64   // a bit for each wholly free device
-	jobs  int      // that run on it
-	used  []int64  // of other resources
-	parts []uint16 // thousandths that are taken of each device in parts; nil has none
+	at    int      // position in the order of nodes
+	free  uint64   // one bit per wholly free device
+	jobs  int      // number of running jobs
+	used  []int64  // used other resources
+	parts []uint16 // by device in parts: used thousandths; nil if none exist
 }
 
 func newNodes(count, each int, limits []int64) *Nodes {
@@ -43,10 +43,10 @@ func newNodes(count, each int, limits []int64) *Nodes {
 	return n
 }
 
-// all has a bit for each device of a node.
+// all returns a bit for each device of a node.
 func (n *Nodes) all() uint64 { return uint64(1)<<n.each - 1 }
 
-// Names returns the number of nodes at the beginning, which have the names below it.
+// Names returns the number n of leading nodes with the names 0 to n-1.
 func (n *Nodes) Names() int { return len(n.named) }
 
 func (n *Nodes) find(name int) *node {
@@ -56,7 +56,7 @@ func (n *Nodes) find(name int) *node {
 	return n.other[name]
 }
 
-// name gives a name to a node; nil takes the name away.
+// name assigns a name to a node; nil removes the name.
 func (n *Nodes) name(name int, nd *node) {
 	switch {
 	case uint(name) < uint(len(n.named)):
@@ -68,7 +68,7 @@ func (n *Nodes) name(name int, nd *node) {
 	}
 }
 
-// index makes the index anew, after nodes came or went.
+// index rebuilds the index after nodes were added or removed.
 func (n *Nodes) index() {
 	words := (len(n.list) + 63) / 64
 	n.with, n.count = make([][]uint64, n.each+1), make([]int, n.each+1)
@@ -104,17 +104,16 @@ func (n *Nodes) leave(nd *node) {
 // Free returns the number of wholly free devices.
 func (n *Nodes) Free() int { return n.free }
 
-// Each returns the number of devices of a node.
+// Each returns the number of devices per node.
 func (n *Nodes) Each() int { return n.each }
 
-// With returns the number of nodes with so many free devices.
+// With returns the number of nodes with the given number of free devices.
 func (n *Nodes) With(free int) int { return n.count[free] }
 
-// First returns the first node at or behind a place with so many free devices; -1 if there is
-// none.
+// First returns the first node at or after a position with the given number of free devices; -1 if none exists.
 func (n *Nodes) First(free, from int) int { return firstBit(n.with[free], from) }
 
-// roomy is First for nodes on which the job at hand can have some devices.
+// roomy is First restricted to nodes with room for some devices of the current job.
 func (n *Nodes) roomy(free, gpus, from int) int {
 	at := n.First(free, from)
 	for at >= 0 && n.Room(at) < gpus {
@@ -123,8 +122,7 @@ func (n *Nodes) roomy(free, gpus, from int) int {
 	return at
 }
 
-// fullest returns the node with the fewest free devices that has room for all of the job at hand;
-// -1 if there is none.
+// fullest returns the node with the fewest free devices that has room for the whole current job; -1 if none exists.
 func (n *Nodes) fullest(gpus int) int {
 	for f := gpus; f <= n.each; f++ {
 		if n.count[f] == 0 {
@@ -137,15 +135,14 @@ func (n *Nodes) fullest(gpus int) int {
 	return -1
 }
 
-// FirstFree returns the first node at or behind a place that has free devices; -1 if there is
-// none.
+// FirstFree returns the first node at or after a position with free devices; -1 if none exists.
 func (n *Nodes) FirstFree(from int) int { return firstBit(n.some, from) }
 
-// FreeOf returns the number of free devices of the node at a place.
+// FreeOf returns the number of free devices of the node at a position.
 func (n *Nodes) FreeOf(at int) int { return bits.OnesCount64(n.list[at].free) }
 
-// Room returns the number of devices that the job at hand can have of the node at a place: those
-// that are free and have enough of the other resources beside them.
+// Room returns the number of devices that the current job can have on the node at a position: free devices for which
+// the other resources suffice.
 func (n *Nodes) Room(at int) int {
 	room := n.FreeOf(at)
 	for k, wanted := range n.wants {
@@ -163,7 +160,7 @@ func (n *Nodes) at(j *Job) *Nodes {
 	return n
 }
 
-// Share returns so many free devices of the node at a place, the first ones.
+// Share returns the first free devices of the node at a position.
 func (n *Nodes) Share(at, gpus int) Share {
 	nd := n.list[at]
 	left, taken := nd.free, uint64(0)
@@ -193,7 +190,7 @@ func (n *Nodes) release(shares []Share) {
 		nd := n.find(s.Node)
 		n.load(nd, s, -1)
 		if n.share > 0 && !n.part(nd, bits.TrailingZeros64(s.GPUs), -n.share) {
-			continue // others have parts of the device
+			continue // other jobs have parts of the device
 		}
 		n.leave(nd)
 		nd.free |= s.GPUs
@@ -201,14 +198,14 @@ func (n *Nodes) release(shares []Share) {
 	}
 }
 
-// join counts the job at hand, 1 or -1 times, on devices that another one has.
+// join adds or removes (jobs = 1 or -1) the current job on another job's devices.
 func (n *Nodes) join(shares []Share, jobs int) {
 	for _, s := range shares {
 		n.load(n.find(s.Node), s, jobs)
 	}
 }
 
-// load counts the job at hand, 1 or -1 times, on a node.
+// load adds or removes (jobs = 1 or -1) the current job on a node.
 func (n *Nodes) load(nd *node, s Share, jobs int) {
 	n.tally(nd, -1)
 	nd.jobs += jobs
@@ -218,7 +215,7 @@ func (n *Nodes) load(nd *node, s Share, jobs int) {
 	}
 }
 
-// tally counts a node among those with one job or several.
+// tally counts a node with one job or several.
 func (n *Nodes) tally(nd *node, by int) {
 	switch {
 	case nd.jobs == 1:
@@ -228,8 +225,7 @@ func (n *Nodes) tally(nd *node, by int) {
 	}
 }
 
-// canJoin reports whether the nodes of a job have the other resources for the job at hand as
-// well.
+// canJoin reports whether the nodes of a job have enough other resources for the current job too.
 func (n *Nodes) canJoin(shares []Share) bool {
 	for _, s := range shares {
 		if !Fits(n.find(s.Node).used, n.wants, n.limits, int64(bits.OnesCount64(s.GPUs))) {

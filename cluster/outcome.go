@@ -4,37 +4,37 @@ import "slices"
 
 // Outcome is the result of a simulation.
 type Outcome struct {
-	Policy    string         // by which it was scheduled
-	Placement string         // how places were chosen
-	Quirks    Quirks         // that were kept
-	Begin     int64          // second at which it began
-	Given     int            // jobs that the study has
-	Jobs      []*Job         // that were simulated, in the order of submission
-	Refused   []Refusal      // jobs that were not, in that order too
-	Pools     []PoolOutcome  // in the order of the virtual clusters
-	Changes   []Change       // of the job that was followed, or of all, in order of time
-	Counts    map[string]int // what the policy counted of the whole run; nil is nothing
-	Events    int64          // arrivals and ends
-	Asked     int64          // how often schedulers were asked
+	Policy    string         // name of the policy
+	Placement string         // name of the placement rule
+	Quirks    Quirks         // kept quirks
+	Begin     int64          // first simulated second
+	Given     int            // number of jobs of the study
+	Jobs      []*Job         // simulated jobs, in order of submission
+	Refused   []Refusal      // refused jobs, in order of submission
+	Pools     []PoolOutcome  // in order of the virtual clusters
+	Changes   []Change       // of the followed job, or of all jobs, in order of time
+	Counts    map[string]int // the policy's counts of the whole run; may be nil
+	Events    int64          // number of arrivals and ends
+	Asked     int64          // number of scheduler calls
 }
 
 // Refusal is a job that was not simulated.
 type Refusal struct {
-	ID  string // of the job
-	Why string // it was not
+	ID  string // id of the job
+	Why string // reason
 }
 
 // PoolOutcome is the result of a pool.
 type PoolOutcome struct {
-	Name   string  // of the virtual cluster
-	Nodes  int     // that it had
-	Jobs   []*Job  // that were simulated, in the order of arrival
-	Last   int64   // second up to which it was simulated
+	Name   string  // name of the virtual cluster
+	Nodes  int     // number of nodes
+	Jobs   []*Job  // simulated jobs, in order of arrival
+	Last   int64   // last simulated second
 	Used   float64 // device-seconds with a job
-	All    float64 // device-seconds in all
-	Usage  []Usage // over time, a row for each change, if it was asked for
-	Events int64   // arrivals and ends
-	Asked  int64   // how often its scheduler was asked
+	All    float64 // total device-seconds
+	Usage  []Usage // usage over time, one row per change, if requested
+	Events int64   // number of arrivals and ends
+	Asked  int64   // number of scheduler calls
 }
 
 func (pr *PoolRun) close(e *engine) {

@@ -2,11 +2,11 @@ package cluster
 
 import "slices"
 
-// Whole is a whole device in the unit in which demands are counted: a thousandth of a device.
+// Whole is a whole device in thousandths, the unit of demands.
 const Whole = 1000
 
-// part takes thousandths of a device, or gives them back if they are negative. It reports whether
-// nobody has a part of the device any more.
+// part takes thousandths of a device, or returns them if by is negative. It reports whether the device has no more
+// parts in use.
 func (n *Nodes) part(nd *node, device, by int) bool {
 	if nd.parts == nil {
 		nd.parts = make([]uint16, n.each)
@@ -26,7 +26,7 @@ func (n *Nodes) part(nd *node, device, by int) bool {
 	return true
 }
 
-// left returns the thousandths that are left of a device in parts; zero if it is whole.
+// left returns the free thousandths of a device in parts; zero if it is whole.
 func left(taken int) int64 {
 	if taken == 0 {
 		return 0
@@ -34,8 +34,8 @@ func left(taken int) int64 {
 	return int64(Whole - taken)
 }
 
-// beside finds a device in parts with room for the part that the job at hand wants: the one with
-// the least left, of equals the first one.
+// beside finds a partly used device with room for the current job's part: the one with the least room, the first on a
+// tie.
 func (n *Nodes) beside() (Share, bool) {
 	var best *node
 	device, least := 0, Whole+1
@@ -56,7 +56,7 @@ func (n *Nodes) beside() (Share, bool) {
 	return Share{Node: best.name, GPUs: 1 << device}, true
 }
 
-// holds reports whether a node has the other resources for one device of the job at hand.
+// holds reports whether a node has enough other resources for one device of the current job.
 func (n *Nodes) holds(nd *node) bool {
 	for k, wanted := range n.wants {
 		if nd.used[k]+wanted > n.limits[k] {

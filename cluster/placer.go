@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// Placer chooses the devices of a job, of a node no more than [Nodes.Room]. Place adds shares for so
-// many devices to a list and returns it; false if there is no place. So many devices are always
-// free in all. With fewer free devices it must not find a place that it does not find with more.
+// Placer chooses the devices of a job, at most [Nodes.Room] per node. Place appends shares with the requested number of
+// devices to a list and returns it; false if there is no placement. The pool always has that many free devices in
+// total. If Place succeeds with some free devices, it must also succeed with more.
 type Placer interface {
 	Place(n *Nodes, gpus int, shares []Share) ([]Share, bool)
 }
@@ -17,7 +17,7 @@ func Placers() map[string]Placer {
 	return map[string]Placer{"consolidate": consolidate{}, "consolidate-first": consolidateFirst{}, "random": inOrder{}}
 }
 
-// PlacerNamed returns a kind of placement by name; empty is "consolidate".
+// PlacerNamed returns a kind of placement by name; empty means "consolidate".
 func PlacerNamed(name string) (Placer, error) {
 	name = cmp.Or(name, "consolidate")
 	p, ok := Placers()[name]
@@ -27,8 +27,8 @@ func PlacerNamed(name string) (Placer, error) {
 	return p, nil
 }
 
-// consolidate uses as few nodes as there can be: part of one node, the fullest that has
-// room, or whole nodes and part of one more.
+// consolidate uses as few nodes as possible: part of one node, the fullest with room, or whole nodes and part of one
+// more.
 type consolidate struct{}
 
 func (consolidate) Place(n *Nodes, gpus int, shares []Share) ([]Share, bool) {
@@ -52,7 +52,7 @@ func (consolidate) Place(n *Nodes, gpus int, shares []Share) ([]Share, bool) {
 	if rest == 0 {
 		return shares, true
 	}
-	// The rest goes to the emptiest node, and nowhere else.
+	// The rest must fit on the emptiest node.
 	if at = n.roomy(n.each, rest, at+1); at >= 0 {
 		return append(shares, n.Share(at, rest)), true
 	}
@@ -64,8 +64,7 @@ func (consolidate) Place(n *Nodes, gpus int, shares []Share) ([]Share, bool) {
 	return shares, false
 }
 
-// consolidateFirst consolidates where it can, and otherwise spreads a job over the
-// emptiest nodes.
+// consolidateFirst consolidates if possible, and otherwise spreads a job over the emptiest nodes.
 type consolidateFirst struct{}
 
 func (consolidateFirst) Place(n *Nodes, gpus int, shares []Share) ([]Share, bool) {
@@ -85,8 +84,7 @@ func (consolidateFirst) Place(n *Nodes, gpus int, shares []Share) ([]Share, bool
 	return shares, gpus == 0
 }
 
-// inOrder takes free devices of one node after the other. Its name is "random", as in its first
-// simulator.
+// inOrder takes free devices of one node after another. Its name is "random", as in its first simulator.
 type inOrder struct{}
 
 func (inOrder) Place(n *Nodes, gpus int, shares []Share) ([]Share, bool) {

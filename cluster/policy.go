@@ -2,16 +2,16 @@ package cluster
 
 import "context"
 
-// Policy is a registered way to schedule a cluster, with what it needs.
+// Policy is a registered scheduler with its requirements.
 type Policy struct {
-	Name      string  // by which it is called
-	About     string  // what it does, in a line
-	Estimates string  // kind of estimates that it takes by default, such as "ebm"; empty needs no estimates
-	Profiles  bool    // whether it needs profiles of models
-	Quirks    []Quirk // faults of the simulator that had it first
-	// Speed wraps the study's speed model, for quirks that touch it; nil takes it as it is.
+	Name      string  // name in files and flags
+	About     string  // one line of help
+	Estimates string  // default kind of estimates, such as "ebm"; empty needs no estimates
+	Profiles  bool    // needs profiles of models
+	Quirks    []Quirk // faults of the scheduler's first simulator
+	// Speed wraps the study's speed model, for quirks that affect it; nil does not wrap it.
 	Speed func(keep Quirks, model SpeedModel) SpeedModel
-	// Prepare looks at the whole cluster before its pools are simulated; nil does nothing.
+	// Prepare runs on the whole cluster before its pools are simulated; may be nil.
 	Prepare func(ctx context.Context, r *Run) error
 	New     func(s Setup) (Scheduler, error) // makes the scheduler of a pool
 }
@@ -21,11 +21,11 @@ func (p Policy) Listing() (name, about string) { return p.Name, p.About }
 
 // Setup is the input of a new scheduler.
 type Setup struct {
-	Pool   *PoolRun // its pool, with the jobs as they were prepared
-	Study  *Study   // the study that the pool is a part of
-	Quirks Quirks   // that are kept
-	Extra  int64    // seconds that jobs keep their devices for at the end
-	// whether jobs that ask for as many devices may need different places: parts of devices or other
+	Pool   *PoolRun // its pool, with the prepared jobs
+	Study  *Study   // study of the pool
+	Quirks Quirks   // kept quirks
+	Extra  int64    // seconds that jobs keep their devices after their work is done
+	// jobs that request equal numbers of devices may need different placements, since parts of devices or other
 	// resources are counted
 	Varied bool
 }
@@ -41,7 +41,7 @@ func (r *Run) speed() SpeedModel {
 	return model
 }
 
-// extra is for how many seconds jobs keep their devices at the end.
+// extra returns the seconds that jobs keep their devices after their work is done.
 func (r *Run) extra() int64 {
 	if r.Quirks.Keeps(ExtraSecond) && r.policy.AllQuirks().Keeps(ExtraSecond) {
 		return 1

@@ -8,24 +8,23 @@ import (
 	"graft/internal/events"
 )
 
-// Pool is the nodes of a virtual cluster with the jobs that run on them, at one second. A scheduler
-// acts on it.
+// Pool holds the nodes of a virtual cluster and the jobs that run on them, at one second. A scheduler acts on it.
 type Pool struct {
-	agenda *events.Kernel[*Job] // with the ends of the jobs that run
+	agenda *events.Kernel[*Job] // ends of the running jobs
 	nodes  *Nodes
 	place  Placer
 	speed  SpeedModel
-	extra  int64 // seconds that a job keeps its devices for after its last one
+	extra  int64 // seconds that a job keeps its devices after its work is done
 
-	first, last *Job // of those that run, in the order of their starts
+	first, last *Job // running jobs in the order of their starts
 	running     int
 	starts      int64
 	scratch     []Share
 	slab        []Share
 
-	waiting     int // jobs
+	waiting     int // number of waiting jobs
 	waitingGPUs int
-	waitingFew  int // jobs that a node could hold
+	waitingFew  int // number of waiting jobs that fit on one node
 	busy        busy
 	fault       error
 	changes     func(Change)
@@ -34,18 +33,18 @@ type Pool struct {
 // Change is a change of a job's devices.
 type Change struct {
 	At     int64   // second
-	Job    *Job    // whose
+	Job    *Job    // job that changed
 	What   string  // start, preempt, resize, pack, unpack or end
-	GPUs   int     // that it has then
-	Rate   float64 // at which it works then
-	Shared bool    // whether another job has the same devices then
+	GPUs   int     // devices after the change
+	Rate   float64 // rate after the change
+	Shared bool    // another job has the same devices after the change
 }
 
 type busy struct {
-	since   int64   // counted up to here
-	horizon int64   // and no further than here
+	since   int64   // second up to which usage is counted
+	horizon int64   // last second that is counted
 	taken   float64 // device-seconds with a job
-	all     float64 // device-seconds in all
+	all     float64 // total device-seconds
 }
 
 func newPool(nodes *Nodes, place Placer, speed SpeedModel, now int64) *Pool {
@@ -58,20 +57,19 @@ func (p *Pool) Now() int64 { return p.agenda.Now() }
 // GPUs returns the number of devices.
 func (p *Pool) GPUs() int { return len(p.nodes.list) * p.nodes.each }
 
-// Free returns the number of devices of which no job has a part.
+// Free returns the number of devices without any job.
 func (p *Pool) Free() int { return p.nodes.free }
 
-// Room returns the thousandths of devices that no job has.
+// Room returns the free thousandths of devices.
 func (p *Pool) Room() int64 { return int64(p.nodes.free)*Whole + p.nodes.room }
 
-// Nodes returns the nodes as they are now.
+// Nodes returns the current nodes.
 func (p *Pool) Nodes() *Nodes { return p.nodes }
 
 // Count returns the number of running jobs.
 func (p *Pool) Count() int { return p.running }
 
-// Running yields the running jobs in the order of their starts. The loop may stop the job at
-// hand.
+// Running yields the running jobs in the order of their starts. The loop may stop the current job.
 func (p *Pool) Running() iter.Seq[*Job] {
 	return func(yield func(*Job) bool) {
 		for j := p.first; j != nil; {
@@ -84,13 +82,13 @@ func (p *Pool) Running() iter.Seq[*Job] {
 	}
 }
 
-// Fits reports whether a waiting job would find a place.
+// Fits reports whether a waiting job has a placement now.
 func (p *Pool) Fits(j *Job) bool {
 	_, ok := p.find(j, j.GPUs)
 	return ok
 }
 
-// find looks for devices of a job. The result is good until the next call.
+// find looks for devices for a job. The result is valid until the next call.
 func (p *Pool) find(j *Job, gpus int) ([]Share, bool) {
 	p.nodes.at(j)
 	if p.nodes.share > 0 {
@@ -106,10 +104,10 @@ func (p *Pool) find(j *Job, gpus int) ([]Share, bool) {
 	return shares, ok
 }
 
-// Start gives a waiting job its devices, if there is a place.
+// Start gives a waiting job its devices, if there is a placement.
 func (p *Pool) Start(j *Job) bool { return p.StartOn(j, j.GPUs) }
 
-// StartOn gives a waiting job another number of devices than it asked for, if there is a place.
+// StartOn gives a waiting job a different number of devices than requested, if there is a placement.
 func (p *Pool) StartOn(j *Job, gpus int) bool {
 	if j.Running() || gpus <= 0 {
 		p.fail("job %s cannot be started on %d devices: it must wait, and have one or more", j.Trace.ID, gpus)
@@ -126,7 +124,7 @@ func (p *Pool) StartOn(j *Job, gpus int) bool {
 	return true
 }
 
-// kept copies shares into memory that many jobs share.
+// kept copies shares into memory shared by many jobs.
 func (p *Pool) kept(shares []Share) []Share {
 	const chunk = 1 << 12
 	if len(p.slab)+len(shares) > cap(p.slab) {
@@ -137,7 +135,7 @@ func (p *Pool) kept(shares []Share) []Share {
 	return p.slab[from:len(p.slab):len(p.slab)]
 }
 
-// begin counts a job that has devices among those that run. It returns the rate of its partner.
+// begin adds a job with devices to the running jobs. It returns the rate of its partner.
 func (p *Pool) begin(j *Job, gpus int) (partner float64) {
 	if j.run != waitingRun || j.End != Never || j.Arrival > p.Now() {
 		p.fail("job %s cannot be started at %d: it must have arrived, and neither run nor have ended",
@@ -177,7 +175,7 @@ func (p *Pool) foresee(j *Job) int64 {
 	return j.since + steps + p.extra
 }
 
-// count adds a job to the waiting ones, or removes it.
+// count adds a job to the waiting jobs, or removes it.
 func (p *Pool) count(j *Job, jobs int) {
 	p.waiting += jobs
 	p.waitingGPUs += jobs * j.GPUs
@@ -200,8 +198,8 @@ func (p *Pool) settle(j *Job) {
 	j.work, j.since = p.Left(j), p.Now()
 }
 
-// setRate lets a job go on at another rate from now on. One that has no work left, and keeps
-// its devices for its extra second, ends as it would have.
+// setRate changes a job's rate from now on. A job without remaining work that keeps its devices for its extra second
+// ends as before.
 func (p *Pool) setRate(j *Job, rate float64) {
 	p.settle(j)
 	j.rate = rate
@@ -212,7 +210,7 @@ func (p *Pool) setRate(j *Job, rate float64) {
 	p.agenda.Reschedule(j.ending, j.end)
 }
 
-// rates asks the speed model how fast a job and its partner work where they are.
+// rates asks the speed model for the rates of a job and its partner on their devices.
 func (p *Pool) rates(j *Job) (job, partner float64) {
 	job, partner = p.speed.Rates(Placement{Job: j, GPUs: j.GPUs, Nodes: j.Nodes, Partner: j.partner})
 	if j.partner == nil {
@@ -232,13 +230,13 @@ func (p *Pool) repeat(j *Job, lost float64) {
 		p.fail("the speed model lets job %s lose %v seconds of work; that must not be negative", j.Trace.ID, lost)
 		return
 	}
-	// a job without work has nothing to repeat; with its extra second the original charges it
+	// a job without work repeats nothing; with its extra second the original charges it
 	if j.work > 0 || p.extra > 0 {
 		j.work += lost
 	}
 }
 
-// Preempt takes a job off its devices. It loses work, and waits from now on.
+// Preempt takes a job off its devices. It loses work and waits from now on.
 func (p *Pool) Preempt(j *Job) {
 	if !j.Running() || j.partner != nil {
 		p.fail("job %s cannot be preempted: it must run alone", j.Trace.ID)
@@ -259,7 +257,7 @@ func (p *Pool) wait(j *Job) {
 	p.count(j, 1)
 }
 
-// stop takes a job out of those that run, and its devices from it.
+// stop removes a job from the running jobs and from its devices.
 func (p *Pool) stop(j *Job) {
 	if j.ending != 0 {
 		p.agenda.Cancel(j.ending)
@@ -281,7 +279,7 @@ func (p *Pool) stop(j *Job) {
 	j.run = waitingRun
 }
 
-// leave takes a job off its devices. A partner keeps them.
+// leave removes a job from its devices. A partner keeps them.
 func (p *Pool) leave(j *Job) {
 	other := j.partner
 	if other == nil {
@@ -292,9 +290,8 @@ func (p *Pool) leave(j *Job) {
 	j.partner, other.partner = nil, nil
 }
 
-// Pack puts a waiting job onto the devices of one that runs alone on as many. Both work at the
-// rates of the speed model until one of them ends. It is false where the nodes lack other
-// resources for the one that comes.
+// Pack puts a waiting job onto the devices of a job that runs alone on an equal number of devices. Both work at the
+// rates of the speed model until one of them ends. It returns false if the nodes lack other resources for the guest.
 func (p *Pool) Pack(guest, host *Job) bool {
 	switch {
 	case host.partner != nil || !host.Running() || guest.Running() || guest.GPUs != host.GPUs ||
@@ -314,8 +311,8 @@ func (p *Pool) Pack(guest, host *Job) bool {
 	return true
 }
 
-// Resize gives a job that runs alone another number of devices at once. It loses work. It keeps
-// what it has, and Resize is false, where there is no place.
+// Resize immediately changes the number of devices of a job that runs alone. The job loses work. If there is no
+// placement, Resize returns false and the job keeps its devices.
 func (p *Pool) Resize(j *Job, gpus int) bool {
 	if !j.Running() || j.partner != nil || gpus <= 0 {
 		p.fail("job %s cannot have %d devices: it must run alone, on one or more", j.Trace.ID, gpus)
@@ -338,7 +335,7 @@ func (p *Pool) Resize(j *Job, gpus int) bool {
 	return ok
 }
 
-// finish ends a job. A partner has their devices for itself from now on.
+// finish ends a job. A partner then has its devices for itself.
 func (p *Pool) finish(j *Job) {
 	p.settle(j)
 	other := j.partner
@@ -365,7 +362,7 @@ func (p *Pool) tell(j *Job, what string) {
 	}
 }
 
-// advance moves the clock to a second and counts the use of devices until then.
+// advance moves the clock to a second and counts the usage of devices until then.
 func (p *Pool) advance(to int64) {
 	span := float64(min(to, p.busy.horizon) - p.busy.since)
 	if span > 0 {

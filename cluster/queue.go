@@ -2,22 +2,22 @@ package cluster
 
 import "graft/internal/events"
 
-// Queue holds waiting jobs, ordered by numbers that a scheduler gives them; jobs with equal
-// numbers stand in the order in which they came. [NewQueue] makes one.
+// Queue holds waiting jobs, ordered by keys that a scheduler computes. Jobs with equal keys keep their order of
+// arrival. Create it with [NewQueue].
 type Queue struct {
 	by    []func(j *Job) float64
-	heap  events.Heap[*Job] // of a queue with numbers
+	heap  events.Heap[*Job] // used by a queue with keys
 	came  int64
-	list  []*Job // of a queue without numbers: jobs as they came, from first on
+	list  []*Job // used by a queue without keys: jobs in order of arrival, starting at first
 	first int
 }
 
-// mostKeys is the largest number of numbers that order a queue.
+// mostKeys is the maximum number of keys.
 const mostKeys = 2
 
-// NewQueue returns an empty queue. The functions in by return the numbers of a job; the smallest
-// first number is at the head, a second one decides between equals, and more are ignored. They
-// are called when a job is put in. Without any, jobs stand as they came.
+// NewQueue returns an empty queue. The functions in by return the keys of a job and are called when it is put in. The
+// job with the smallest first key is at the head; a second key breaks ties; further keys are ignored. Without keys,
+// jobs are in order of arrival.
 func NewQueue(by ...func(j *Job) float64) *Queue {
 	return &Queue{by: by[:min(len(by), mostKeys)]}
 }
@@ -36,7 +36,7 @@ func (q *Queue) Put(j *Job) {
 	q.heap.Push(key, j)
 }
 
-// First returns the job at the head; nil if there is none.
+// First returns the job at the head; nil if none exists.
 func (q *Queue) First() *Job {
 	if len(q.by) > 0 {
 		_, j, _ := q.heap.Head()
@@ -48,7 +48,7 @@ func (q *Queue) First() *Job {
 	return q.list[q.first]
 }
 
-// Take removes the job at the head and returns it; nil if there is none.
+// Take removes the job at the head and returns it; nil if none exists.
 func (q *Queue) Take() *Job {
 	if len(q.by) > 0 {
 		_, j, _ := q.heap.Pop()
@@ -59,7 +59,7 @@ func (q *Queue) Take() *Job {
 		return nil
 	}
 	q.list[q.first] = nil
-	if q.first++; 2*q.first >= len(q.list) { // give up the removed half
+	if q.first++; 2*q.first >= len(q.list) { // release the removed half
 		q.list = q.list[:copy(q.list, q.list[q.first:])]
 		q.first = 0
 	}
@@ -69,7 +69,7 @@ func (q *Queue) Take() *Job {
 // Len returns the number of jobs.
 func (q *Queue) Len() int { return q.heap.Len() + len(q.list) - q.first }
 
-// Start starts jobs from the head on, up to the first that has no place.
+// Start starts jobs from the head on, up to the first one without a placement.
 func (q *Queue) Start(p *Pool) {
 	for j := q.First(); j != nil && p.Start(j); j = q.First() {
 		q.Take()

@@ -6,29 +6,26 @@ import (
 	"strings"
 )
 
-// Quirk is a fault of the simulator that had a scheduler first. Results of that simulator hold
-// it; by default it is corrected.
+// Quirk is a fault of the first simulator of a scheduler that affects its results. It is corrected by default.
 type Quirk struct {
-	Name  string // by which options name it
-	Fixed string // what is so where it is corrected
+	Name  string // name in options
+	Fixed string // corrected behaviour
 }
 
-// ExtraSecond is the quirk of schedulers under which a job keeps its devices for a second too
-// long.
+// ExtraSecond is the quirk of schedulers under which a job keeps its devices for one second too long.
 var ExtraSecond = Quirk{"extra-second", "a job leaves its devices when its work is done, not a second later"}
 
-// Quirks are names of the quirks that a simulation keeps; nil keeps none. Names that a policy
-// does not have are ignored, so that one list serves several policies.
+// Quirks holds the names of the quirks that a simulation keeps; nil keeps none. Names that a policy does not have are
+// ignored, so that one list works for several policies.
 type Quirks []string
 
 // Keeps reports whether a quirk is kept.
 func (q Quirks) Keeps(quirk Quirk) bool { return slices.Contains(q, quirk.Name) }
 
-// AllQuirks names all quirks of a policy: with them results equal those of the simulator that
-// had it first.
+// AllQuirks returns the names of all quirks of a policy: with them results equal the results of its first simulator.
 func (p *Policy) AllQuirks() Quirks { return QuirksOf(p.Quirks) }
 
-// QuirksOf names quirks.
+// QuirksOf returns the names of quirks.
 func QuirksOf(list []Quirk) (names Quirks) {
 	for _, quirk := range list {
 		names = append(names, quirk.Name)
@@ -36,7 +33,7 @@ func QuirksOf(list []Quirk) (names Quirks) {
 	return names
 }
 
-// NamedQuirks checks names of quirks against those that there are.
+// NamedQuirks checks names of quirks against a list.
 func NamedQuirks(names []string, all []Quirk) (Quirks, error) {
 	known := QuirksOf(all)
 	for _, name := range names {

@@ -1,14 +1,14 @@
 package cluster
 
-// JobRecord holds what a policy knows of a job beyond what every outcome has.
+// JobRecord holds a policy's state of a job beyond the common outcome.
 type JobRecord interface {
-	// Columns names the further columns of a table of jobs; nil needs none. If one job of an
-	// outcome needs them, all get them.
+	// Columns returns the additional columns in a table of jobs; may be nil. If one job of an outcome needs them, all
+	// get them.
 	Columns() []string
-	// AppendCells adds the cells of these columns to a row, each behind a comma.
+	// AppendCells appends the cells of these columns to a row, each after a comma.
 	AppendCells(row []byte, j *Job) []byte
-	// Count adds the job to counts of a summary, by their names.
+	// Count adds the job to named counts of a summary.
 	Count(counts map[string]int)
-	// String says in a few words what was special; empty is nothing.
+	// String describes special events in a few words; empty if none exist.
 	String() string
 }

@@ -6,14 +6,14 @@ import (
 	"graft/cluster/trace"
 )
 
-// Resource is something of a node that is counted beside its devices.
+// Resource is a counted resource of a node other than its devices.
 type Resource struct {
 	Name string                   // such as "processors"
-	Node int64                    // that a node has
-	Of   func(j *trace.Job) int64 // that a job asks for, in all; it gets as much beside each of its devices
+	Node int64                    // amount per node
+	Of   func(j *trace.Job) int64 // total amount that a job requests, divided equally among its devices
 }
 
-// Fits reports whether a demand, so many times, and what is in use are within limits, kind by kind.
+// Fits reports whether times multiples of a demand plus the used amounts are within the limits of every kind.
 func Fits[N int | int64](used, demand, limits []N, times N) bool {
 	for k, wanted := range demand {
 		if used[k]+times*wanted > limits[k] {
@@ -23,7 +23,7 @@ func Fits[N int | int64](used, demand, limits []N, times N) bool {
 	return true
 }
 
-// resources returns those that are counted: processors, memory and others, in this order.
+// resources returns the counted resources: processors, memory and others, in this order.
 func (s *Study) resources() []Resource {
 	var list []Resource
 	if s.CPUs > 0 {
@@ -43,7 +43,7 @@ func (r *Run) limits() []int64 {
 	return list
 }
 
-// demand notes what a job asks for but whole devices.
+// demand sets a job's demand other than whole devices.
 func (r *Run) demand(j *Job) {
 	parted := j.Trace.Share > 0 && j.Trace.Share < Whole && j.GPUs == 1 && !r.WholeGPUs
 	if !parted && len(r.resources) == 0 {
@@ -59,7 +59,7 @@ func (r *Run) demand(j *Job) {
 	}
 }
 
-// lacking says which resource keeps a job from running on so many idle nodes; empty is none.
+// lacking returns the resource that prevents a job from running on the given number of idle nodes; empty if none.
 func (r *Run) lacking(nodes int, j *Job) string {
 	if r.Holds(nodes, j) {
 		return ""
@@ -74,8 +74,7 @@ func (r *Run) lacking(nodes int, j *Job) string {
 	return fmt.Sprintf("more %s than the nodes have", r.resources[at].Name)
 }
 
-// Holds reports whether a job finds a place on so many idle nodes, as far as resources beside
-// devices go.
+// Holds reports whether the resources of the given number of idle nodes, other than devices, suffice for a job.
 func (r *Run) Holds(nodes int, j *Job) bool {
 	if len(r.resources) == 0 || j.GPUs > nodes*r.perNode() {
 		return true

@@ -12,11 +12,11 @@ import (
 	"graft/internal/files"
 )
 
-// maxTableBytes bounds the file of a table.
+// maxTableBytes is the maximum size of a table file.
 const maxTableBytes = 1 << 30
 
-// ReadRows reads a table of comma-separated values with a header and calls each for every row. Errors
-// name file, line and column.
+// ReadRows reads a table of comma-separated values with a header and calls each for every row. Errors name file, line
+// and column.
 func ReadRows(fsys files.FS, path string, each func(r *Row) error) error {
 	f, err := fsys.Open(path)
 	if err != nil {
@@ -30,7 +30,7 @@ func ReadRows(fsys files.FS, path string, each func(r *Row) error) error {
 	if err != nil {
 		return fmt.Errorf("read %s: expected a header with the names of the columns: %w", path, err)
 	}
-	header[0] = strings.TrimPrefix(header[0], "\ufeff") // as spreadsheets write it
+	header[0] = strings.TrimPrefix(header[0], "\ufeff") // spreadsheets write it
 	r := &Row{path: path, at: map[string]int{}}
 	for k, name := range header {
 		r.at[name] = k
@@ -56,7 +56,7 @@ func ReadRows(fsys files.FS, path string, each func(r *Row) error) error {
 	}
 }
 
-// Row holds a row of a table. It keeps its first fault, which ends the reading.
+// Row is a row of a table. It keeps its first fault, which ends the reading.
 type Row struct {
 	path  string
 	line  int
@@ -97,7 +97,7 @@ func (r *Row) Whole(column string) int {
 	return x
 }
 
-// Expect makes a cell a fault unless it is as expected.
+// Expect records a fault of a cell unless ok is true.
 func (r *Row) Expect(ok bool, column, expected string) {
 	if !ok && r.fault == nil {
 		r.fault = fmt.Errorf("read %s:%d: column %q is %q; expected %s", r.path, r.line, column, r.Text(column),

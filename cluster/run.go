@@ -8,38 +8,38 @@ import (
 	"math"
 )
 
-// Run is a simulation of a study while it is prepared.
+// Run is a simulation of a study during preparation.
 type Run struct {
 	*Study
 	Options
-	Pools  []*PoolRun     // in the order of the virtual clusters
-	Jobs   []*Job         // all that are simulated, in the order of submission
-	Counts map[string]int // what a policy counted of the whole run; nil is nothing
+	Pools  []*PoolRun     // in order of the virtual clusters
+	Jobs   []*Job         // simulated jobs, in order of submission
+	Counts map[string]int // the policy's counts of the whole run; may be nil
 
 	policy    Policy
 	place     Placer
-	resources []Resource     // that are counted beside devices
-	varied    bool           // whether jobs that ask for as many devices may need different places
-	empty     map[int]*Nodes // on which nothing runs, by their number
+	resources []Resource     // counted resources other than devices
+	varied    bool           // jobs that request equal numbers of devices may need different placements
+	empty     map[int]*Nodes // idle nodes, by their number
 }
 
-// PoolRun is a pool while its simulation is prepared.
+// PoolRun is a pool during the preparation of its simulation.
 type PoolRun struct {
-	Name    string       // of the virtual cluster
-	Nodes   int          // that it has
-	Jobs    []*Job       // in the order of arrival
-	Until   int64        // second up to which it is simulated at least
-	Changes []NodeChange // of its nodes, in order of time
+	Name    string       // name of the virtual cluster
+	Nodes   int          // number of nodes
+	Jobs    []*Job       // in order of arrival
+	Until   int64        // second up to which the simulation runs at least
+	Changes []NodeChange // changes of its nodes, in order of time
 
-	admitted int   // jobs that can be simulated
-	memory   []Job // in which they lie
+	admitted int   // number of jobs that can be simulated
+	memory   []Job // storage of the jobs
 
 	followed []Change
 	usage    []Usage
 	done     PoolOutcome
 }
 
-// Pool returns the pool of a virtual cluster; nil if there is none of that name.
+// Pool returns the pool of a virtual cluster; nil if no such name exists.
 func (r *Run) Pool(name string) *PoolRun {
 	for _, p := range r.Pools {
 		if p.Name == name {
@@ -88,7 +88,7 @@ func (r *Run) check() (err error) {
 func (r *Run) simulate(ctx context.Context) error {
 	errs := parallel.Each(ctx, len(r.Pools), r.Workers, func(k int) error { return r.pool(ctx, r.Pools[k]) })
 	if err := ctx.Err(); err != nil {
-		return err // and not once for each pool
+		return err // return it once, instead of once per pool
 	}
 	return errs.Join()
 }
@@ -112,7 +112,7 @@ func (r *Run) pool(ctx context.Context, pr *PoolRun) error {
 	return nil
 }
 
-// arriving returns the jobs of a pool but those that ended while the run was prepared.
+// arriving returns the jobs of a pool except jobs that ended during preparation.
 func (r *Run) arriving(pr *PoolRun) (jobs []*Job, err error) {
 	for _, j := range pr.Jobs {
 		if j.End != Never {
@@ -146,8 +146,8 @@ func (r *Run) engine(pr *PoolRun, jobs []*Job, sched Scheduler, extra int64) *en
 	return e
 }
 
-// Try simulates jobs on nodes of their own under a scheduler: a part of the cluster that is
-// set apart. It goes on at least up to a second.
+// Try simulates jobs on separate nodes under a scheduler: a reserved part of the cluster. It runs at least up to a
+// second.
 func (r *Run) Try(ctx context.Context, name string, nodes int, jobs []*Job, sched Scheduler, until int64) error {
 	pr := &PoolRun{Name: name, Nodes: nodes, Until: until}
 	if err := r.engine(pr, jobs, sched, 0).run(ctx); err != nil {

@@ -1,35 +1,32 @@
 package cluster
 
-// Placement says what a job works on, for a [SpeedModel].
+// Placement describes the devices of a job, for a [SpeedModel].
 type Placement struct {
 	Job     *Job
-	GPUs    int     // number of its devices
-	Nodes   []Share // these devices
-	Partner *Job    // job on the same devices; nil if it has them for itself
+	GPUs    int     // number of devices
+	Nodes   []Share // devices by node
+	Partner *Job    // job on the same devices; nil if none exists
 }
 
-// SpeedModel is the physics of a study: it says how fast a job works where it is, and what it
-// loses when its devices are taken or changed. Schedulers choose devices and nothing else.
-// Simulations that run at the same time share one model.
+// SpeedModel computes the speed of a job on its devices, and the work that it loses when its devices are taken or
+// changed. Schedulers only choose devices. Concurrent simulations share one model.
 type SpeedModel interface {
-	// Rates returns the work that a job and its partner do in a second, each in seconds of work
-	// alone on the devices that it asked for. They must be positive and finite; that of a partner
-	// who is not there is ignored.
+	// Rates returns the work per second of a job and its partner, each in seconds of work alone on the requested
+	// devices. Rates must be positive and finite. Without a partner, the second one is ignored.
 	Rates(p Placement) (job, partner float64)
-	// Lost returns the work in seconds that a job has to repeat when it is preempted or gets
-	// other devices. It must not be negative.
+	// Lost returns the work in seconds that a job repeats after preemption or a change of devices. It must not be
+	// negative.
 	Lost(j *Job) float64
 }
 
-// LinearSpeed is the default [SpeedModel]. A job that has its devices for itself works in
-// proportion to their number. Two jobs on the same devices work at the rates of their profiles,
-// of which the first is that of the job that came later, and at full rate where the pair was not
-// measured.
+// LinearSpeed is the default [SpeedModel]. The rate of a job that runs alone is proportional to its number of devices.
+// Two jobs on the same devices work at the rates of their profiles, in which the job that came later is the first, and
+// at full rate if the pair was not measured.
 type LinearSpeed struct {
-	Profiles *Profiles // nil has no pairs
+	Profiles *Profiles // nil means no measured pairs
 }
 
-// Rates returns one for a job alone on the devices that it asked for.
+// Rates returns one for a job alone on its requested devices.
 func (m LinearSpeed) Rates(p Placement) (job, partner float64) {
 	switch {
 	case p.Partner == nil || m.Profiles == nil:
@@ -43,8 +40,8 @@ func (m LinearSpeed) Rates(p Placement) (job, partner float64) {
 	return job, partner
 }
 
-// Seconds of work that a job repeats: saving and loading its state takes longer on several
-// nodes. Hu et al., Lucid, ASPLOS 2023, measured them.
+// Seconds of work that a job repeats: saving and loading its state takes longer on several nodes. Measured by Hu et
+// al., Lucid, ASPLOS 2023.
 const (
 	lostSmall  = 40
 	lostLarge  = 60

@@ -4,20 +4,19 @@ import "math/bits"
 
 // Trained describes the training of a job, for [StepSpeed].
 type Trained struct {
-	Step  func(placement []int) (seconds float64, err error) // time of a step on so many devices of each node
+	Step  func(placement []int) (seconds float64, err error) // time of a step on a placement, given as devices per node
 	Asked []int                                              // placement on which a second of work takes a second
 }
 
-// StepSpeed is a [SpeedModel] from times of training steps, such as those of [goodput.StepTimes]: a job
-// works slower where its steps take longer. Jobs that share devices, and jobs without times, are left to
-// the other model.
+// StepSpeed is a [SpeedModel] from step times, such as [goodput.StepTimes]: a job's rate falls as its steps take
+// longer. The model Other handles jobs that share devices and jobs without step times.
 type StepSpeed struct {
-	Of        map[string]Trained // by the ID of a job
-	Other     SpeedModel         // for jobs that Of lacks
-	Preempted float64            // seconds that a preempted job loses
+	Of        map[string]Trained // by job ID
+	Other     SpeedModel         // for jobs that are not in Of
+	Preempted float64            // seconds of work that a preempted job loses
 }
 
-// Rates implements [SpeedModel]. A placement without a time has no rate, which ends the simulation.
+// Rates implements [SpeedModel]. A placement without a step time has no rate, which ends the simulation.
 func (m StepSpeed) Rates(p Placement) (job, partner float64) {
 	t, known := m.Of[p.Job.Trace.ID]
 	if !known || p.Partner != nil {
@@ -34,7 +33,7 @@ func (m StepSpeed) Rates(p Placement) (job, partner float64) {
 // Lost implements [SpeedModel].
 func (m StepSpeed) Lost(*Job) float64 { return m.Preempted }
 
-// devices is the number of devices on each node.
+// devices returns the number of devices on each node.
 func devices(shares []Share) (placement []int) {
 	for _, s := range shares {
 		placement = append(placement, bits.OnesCount64(s.GPUs))

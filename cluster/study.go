@@ -11,46 +11,45 @@ import (
 	"graft/internal/validate"
 )
 
-// Study is a trace, a cluster, and what is known about the jobs beforehand. Simulations do not
-// change it, so several can run at the same time.
+// Study is a trace, a cluster, and advance information about the jobs. Simulations do not change it, so several can
+// share it.
 type Study struct {
-	Jobs    []trace.Job // in the order of submission; required
+	Jobs    []trace.Job // in order of submission; required
 	VCs     []trace.VC  // virtual clusters; required
-	PerNode int         // devices of a node, up to 64; zero is 8
+	PerNode int         // devices per node, up to 64; zero means 8
 	Begin   int64       // second at which simulations begin; earlier jobs are refused
 
-	CPUs   int        // processors of a node, of which jobs get as many as they ask for; zero does not count them
-	Memory int64      // MiB of a node's memory, likewise; zero does not count it
-	Others []Resource // further resources of a node that are counted
-	// gives a job that asks for a part of one device all of it; false gives it the part, so that others can
-	// have the rest
+	CPUs   int        // processors per node; a job's request is divided among its devices; zero ignores processors
+	Memory int64      // MiB of memory per node; a job's request is divided among its devices; zero ignores memory
+	Others []Resource // further counted resources of a node
+	// gives a whole device to a job that requests part of one; false gives it only the part, and others can use the
+	// rest
 	WholeGPUs bool
 
-	Estimates []float64  // seconds that each job is expected to take, NaN where unknown; nil has none
-	Profiles  *Profiles  // of the models that jobs train; nil has none
-	Forecast  *Forecast  // of what will be submitted; nil is none
-	Speed     SpeedModel // how fast jobs work; nil is [LinearSpeed] with the profiles
+	Estimates []float64  // expected duration of each job in seconds, NaN if unknown; may be nil
+	Profiles  *Profiles  // profiles of the trained models; may be nil
+	Forecast  *Forecast  // expected submissions; may be nil
+	Speed     SpeedModel // speed of jobs; nil means [LinearSpeed] with the profiles
 }
 
-// Options say how a study is simulated. The zero value is one way to do it.
+// Options configure the simulation of a study. The zero value is valid.
 type Options struct {
-	Placement string // name of one of [Placers]; empty is "consolidate"
-	Quirks    Quirks // that are kept; nil keeps none
-	Workers   int    // pools that are simulated at a time; zero is one for each processor
-	Follow    string // id of the job whose changes are kept; empty keeps none
-	Changes   bool   // whether to keep those of all jobs
-	Series    bool   // whether to keep how pools were used over time
-	Horizon   int64  // second up to which the use of devices is counted; zero is the last submission
+	Placement string // name of one of [Placers]; empty means "consolidate"
+	Quirks    Quirks // quirks to keep; nil keeps none
+	Workers   int    // parallel pools; zero means one per processor
+	Follow    string // id of the job whose changes are recorded; empty records none
+	Changes   bool   // record the changes of all jobs
+	Series    bool   // record the usage of pools over time
+	Horizon   int64  // second up to which usage is counted; zero means the last submission
 }
 
-// longest is the longest time that is simulated, in seconds: some ten thousand years.
+// longest is the longest simulated time in seconds: about ten thousand years.
 const longest = int64(1) << 38
 
-// maxGPUs bounds the devices of a virtual cluster, so that demands in thousandths fit into 31
-// bits.
+// maxGPUs is the maximum number of devices of a virtual cluster: demands in thousandths must fit into 31 bits.
 const maxGPUs = 1 << 21
 
-// Validate lists all that is wrong with a study.
+// Validate returns every fault of a study.
 func (s *Study) Validate() error {
 	faults := s.validateCluster()
 	if s.Estimates != nil && len(s.Estimates) != len(s.Jobs) {
@@ -97,7 +96,7 @@ func (s *Study) validateCluster() (faults validate.Faults) {
 
 func (s *Study) perNode() int { return cmp.Or(s.PerNode, 8) }
 
-// estimate returns the expected seconds of a job; NaN is unknown.
+// estimate returns the expected duration of a job in seconds; NaN if unknown.
 func (s *Study) estimate(k int) float64 {
 	if s.Estimates == nil {
 		return math.NaN()

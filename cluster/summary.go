@@ -8,21 +8,19 @@ import (
 	"graft/internal/stat"
 )
 
-// Summary holds figures of some jobs of an outcome. All times are in seconds; a figure of no
-// jobs is NaN.
+// Summary holds statistics of some jobs of an outcome. All times are in seconds. Statistics without jobs are NaN.
 type Summary struct {
-	Jobs        int            // that were simulated
+	Jobs        int            // number of simulated jobs
 	Completion  Spread         // from submission to end
-	Queue       Spread         // total waiting, that for a profiler included
+	Queue       Spread         // total waiting time, including waiting for a profiler
 	Slowdown    float64        // mean of completion over duration, with durations of at least ten seconds
-	Preemptions int            // in all
-	Counts      map[string]int // jobs by what their policy recorded of them
+	Preemptions int            // total number
+	Counts      map[string]int // number of jobs by recorded event of their policy
 	Fairness    float64        // Jain's index over the users' mean slowdowns: 1 if all are equal, 1/users at worst
-	Last        int64          // second at which the last one ended
+	Last        int64          // second at which the last job ended
 }
 
-// Spread is the distribution of values. Quantiles are interpolated where they fall
-// between two.
+// Spread is the distribution of values. Quantiles are interpolated between two values.
 type Spread struct {
 	Mean   float64
 	Median float64
@@ -33,11 +31,11 @@ type Spread struct {
 	Sum    int64
 }
 
-// shortest is the least duration in a slowdown; that of a job which ends at once would be
-// infinite (Feitelson et al., Theory and practice in parallel job scheduling, 1997).
+// shortest is the minimum duration in a slowdown: a job that ends immediately would have an infinite one (Feitelson et
+// al., Theory and practice in parallel job scheduling, 1997).
 const shortest = 10
 
-// Summarize computes figures of the jobs that keep accepts; nil keeps all.
+// Summarize computes statistics of the jobs that keep accepts; nil accepts all.
 func Summarize(jobs []*Job, keep func(j *Job) bool) Summary {
 	s := Summary{Counts: map[string]int{}}
 	completion, queue := make([]int64, 0, len(jobs)), make([]int64, 0, len(jobs))
@@ -96,17 +94,17 @@ func (s *share) add(x float64) {
 	s.count++
 }
 
-// jain returns Jain's index of fairness over the means of users.
+// jain returns Jain's fairness index over the means of users.
 func jain(users map[string]*share) float64 {
 	var slowdowns []float64
-	for _, name := range slices.Sorted(maps.Keys(users)) { // in an order, so that sums are the same each time
+	for _, name := range slices.Sorted(maps.Keys(users)) { // sorted, so that sums are reproducible
 		slowdowns = append(slowdowns, users[name].sum/float64(users[name].count))
 	}
 	return stat.Jain(slowdowns)
 }
 
-// Used returns the utilization: the share of device-time of all pools, up to the last submission,
-// in which devices had a job.
+// Used returns the utilization: the share of the device-time of all pools, up to the last submission, in which devices
+// had a job.
 func (o *Outcome) Used() float64 {
 	used, all := 0.0, 0.0
 	for _, p := range o.Pools {

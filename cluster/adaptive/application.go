@@ -7,17 +7,17 @@ import (
 	"graft/trainer/goodput"
 )
 
-// Application holds the measurements of a training task: times of steps by placement and batch, and the
-// progress that each epoch needs. Progress is counted in steps of the smallest batch.
+// Application holds the measurements of a training task: step times by placement and batch, and the progress of each
+// epoch. The unit of progress is a step of the smallest batch.
 type Application struct {
 	Name   string
 	Limits goodput.Limits
 	Epochs int
-	Alone  int // batch with which jobs always run on one device; zero is none
+	Alone  int // batch of jobs that always run on one device; zero means none
 
-	size   int       // of its jobs, in sizes; negative follows from the time on one device
+	size   int       // size class of its jobs; a negative value derives it from the time on one device
 	runs   []trained // by batch
-	epochs []float64 // progress at which each epoch begins; the last is that of the end
+	epochs []float64 // progress at which each epoch begins; the last entry is the end
 	times  *Times
 }
 
@@ -25,10 +25,10 @@ type Application struct {
 type trained struct {
 	batch               int
 	progress, iteration []float64 // at the end of each epoch
-	square, variance    []float64 // of gradients in each epoch
+	square, variance    []float64 // statistics of gradients in each epoch
 }
 
-// complete computes what follows from the recorded runs.
+// complete computes the values derived from the recorded runs.
 func (a *Application) complete() error {
 	a.epochs = make([]float64, a.Epochs+1)
 	for e := range a.Epochs {
@@ -48,13 +48,13 @@ func (a *Application) complete() error {
 	return nil
 }
 
-// Times returns the times of its steps.
+// Times returns the step times.
 func (a *Application) Times() *Times { return a.times }
 
 // Progress returns the progress at which an epoch begins.
 func (a *Application) Progress(epoch int) float64 { return a.epochs[epoch] }
 
-// Noise returns the statistics of gradients with a batch in an epoch.
+// Noise returns the gradient statistics for a batch in an epoch.
 func (a *Application) Noise(batch, epoch int) (goodput.Noise, error) {
 	low, high, err := a.around(batch)
 	if err != nil {
@@ -66,7 +66,7 @@ func (a *Application) Noise(batch, epoch int) (goodput.Noise, error) {
 	}, nil
 }
 
-// Iterations returns the steps until the end of an epoch with a batch.
+// Iterations returns the number of steps up to the end of an epoch with a batch.
 func (a *Application) Iterations(batch, epoch int) (float64, error) {
 	low, high, err := a.around(batch)
 	if err != nil {
@@ -75,7 +75,7 @@ func (a *Application) Iterations(batch, epoch int) (float64, error) {
 	return between(low, high, batch, low.iteration[epoch], high.iteration[epoch]), nil
 }
 
-// around returns the runs with the batches nearest to a batch.
+// around returns the runs with the nearest smaller and larger batches.
 func (a *Application) around(batch int) (low, high *trained, err error) {
 	for k := range a.runs {
 		r := &a.runs[k]

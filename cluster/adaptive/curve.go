@@ -6,7 +6,7 @@ import (
 	"graft/trainer/goodput"
 )
 
-// most is the largest number of devices that have work in a batch.
+// most is the largest number of devices that can share the largest batch.
 func (a *Application) most() int {
 	if a.Alone > 0 {
 		return 1
@@ -14,8 +14,8 @@ func (a *Application) most() int {
 	return a.Limits.Most / a.Limits.DeviceLeast
 }
 
-// keeps is the share of its speedup that is left to a job whose devices change: that of its time in which it would
-// have trained if it had changed as often (Qiao et al., OSDI 2021, section 4.2.1).
+// keeps is the share of the speedup that a job retains if its devices change: the share of its time in which it would
+// have trained if its devices had changed equally often before (Qiao et al., OSDI 2021, section 4.2.1).
 func (j *Job) keeps(w *World, delay float64) float64 {
 	if j.devices == 0 && !w.options.Quirks.Keeps(FirstStartMoves) {
 		return 1
@@ -24,11 +24,11 @@ func (j *Job) keeps(w *World, delay float64) float64 {
 	return max(age-delay*float64(j.Restarts), 0) / (age + delay)
 }
 
-// curves are the curves of jobs.
+// curves holds the curves of jobs.
 type curves map[*Job]*curve
 
-// speedup is that of a job over an equal share of the cluster for each of some jobs. A job that has not run is
-// expected to be as fast as it has devices.
+// speedup returns the speedup function of one of some jobs, relative to an equal share of the cluster. A job that has
+// not run is expected to speed up in proportion to its devices.
 func (c curves) speedup(w *World, j *Job, jobs int) func(spans bool, devices int) float64 {
 	each := 1 / float64(w.Devices())
 	fair := int(math.Ceil(1 / each / float64(jobs)))
@@ -50,14 +50,14 @@ func (c curves) speedup(w *World, j *Job, jobs int) func(spans bool, devices int
 	}
 }
 
-// curve caches the goodput of a job at its best batch, by the number of devices and by whether they are on one
-// node: the model asks no more of a placement.
+// curve caches the goodput of a job at its best batch, by number of devices and by single or multiple nodes. The model
+// depends on nothing else of a placement.
 type curve struct {
 	known  goodput.Job
-	values [2][]float64 // negative where it has not been asked for
+	values [2][]float64 // negative if not computed yet
 }
 
-// follow forgets what a job has learned better.
+// follow clears the cache if the job's model has changed.
 func (c *curve) follow(known *goodput.Job) {
 	if c.known != *known {
 		c.known = *known
@@ -65,7 +65,7 @@ func (c *curve) follow(known *goodput.Job) {
 	}
 }
 
-// best is the goodput on a number of devices.
+// best returns the goodput on a number of devices.
 func (c *curve) best(spans bool, devices int) float64 {
 	nodes := 1
 	if spans {

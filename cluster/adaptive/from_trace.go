@@ -10,13 +10,12 @@ import (
 	"graft/cluster/trace"
 )
 
-// FromTrace makes jobs of the jobs of a cluster's trace, in the order of submission, with devices and a
-// duration. As Pollux's authors do (Qiao et al., OSDI 2021, section 5.1), each trains an application of its
-// size, in the classes below 1, 10 and 100 device-hours and above: one drawn of those in the nearest class
-// that has any. An application's size is known ([Fixed]), or that of a job on one device with the smallest
-// batch. A job asks for
-// as many devices as in the trace, or as many as its application and the cluster have work and room for, and
-// for the smallest batch on each. Times count from the first submission.
+// FromTrace makes adaptive jobs from the jobs of a cluster's trace that have devices and a duration, in order of
+// submission. Following Pollux's authors (Qiao et al., OSDI 2021, section 5.1), it classifies jobs by device-hours
+// (below 1, 10 and 100, and above) and draws an application from the nearest class that has any. An application's class
+// is known ([Fixed]), or follows from a job on one device with the smallest batch. A job requests the devices of the
+// trace, limited by its application and the cluster, and the smallest batch on each. Times count from the first
+// submission.
 func FromTrace(jobs []trace.Job, apps map[string]*Application, o Options, random *rand.Rand) ([]Spec, error) {
 	if len(jobs) == 0 || len(apps) == 0 {
 		return nil, errors.New("make adaptive jobs of a trace: there are no jobs or no applications")
@@ -40,7 +39,7 @@ func FromTrace(jobs []trace.Job, apps map[string]*Application, o Options, random
 	return made, nil
 }
 
-// ask sets application, devices and batch.
+// ask sets application, requested devices and batch.
 func (s *Spec) ask(a *Application, devices int) {
 	s.App, s.Devices, s.Batch = a, 1, a.Alone
 	if a.Alone == 0 {
@@ -49,10 +48,10 @@ func (s *Spec) ask(a *Application, devices int) {
 	}
 }
 
-// sizes are the names of the classes of sizes.
+// sizes are the names of the size classes.
 var sizes = [...]string{"small", "medium", "large", "extra-large"}
 
-// sizeClass is the class of the jobs of an application.
+// sizeClass returns the size class of an application's jobs.
 func (a *Application) sizeClass() (int, error) {
 	if a.size >= 0 {
 		return a.size, nil
@@ -61,7 +60,7 @@ func (a *Application) sizeClass() (int, error) {
 	return sizeClass(seconds), err
 }
 
-// sizeClass is the class of some device-seconds.
+// sizeClass returns the size class of a number of device-seconds.
 func sizeClass(seconds float64) int {
 	if seconds < 3600 {
 		return 0
@@ -69,7 +68,7 @@ func sizeClass(seconds float64) int {
 	return min(1+int(math.Log10(seconds/3600)), len(sizes)-1)
 }
 
-// nearest returns the applications of the class nearest to one; of two as near the smaller.
+// nearest returns the applications of the nearest class; the smaller class on a tie.
 func nearest(classes *[len(sizes)][]*Application, class int) []*Application {
 	for far := range sizes {
 		for _, k := range []int{class - far, class + far} {

@@ -5,7 +5,7 @@ import (
 	"graft/cluster/adaptive/assign"
 )
 
-// goodputKind is the scheduler goodput.
+// goodputKind returns the scheduler goodput.
 func goodputKind() Kind {
 	return Kind{
 		Name: "goodput", About: "the objective of pollux without a genetic search: " +
@@ -16,17 +16,17 @@ func goodputKind() Kind {
 }
 
 // fairest maximises the harmonic mean of the jobs' speedups as Pollux does (Qiao et al., OSDI 2021, section 4.2). It
-// minimises the sum of their reciprocals, which is a sum over jobs.
+// minimises the sum of their reciprocals, which is additive over jobs.
 type fairest struct {
 	curves curves
 }
 
-// fairestGrowth bounds the devices of a job, as a multiple of the most with which it has run. Each step of growth
-// costs a restart: with Pollux's 2 the mean completion time of two published workloads is 8 % longer at load 0.5, and
-// 3 % at load 1.
+// fairestGrowth limits the devices of a job, as a multiple of the most that it has run on. Each step of growth costs a
+// restart: with Pollux's 2 the mean completion time of two published workloads is 8 % longer at load 0.5, and 3 % at
+// load 1.
 const fairestGrowth = 4
 
-// floor keeps the reciprocal of a speedup finite; it is Pollux's.
+// floor keeps the reciprocal of a speedup finite. The value is Pollux's.
 const floor = 1e-3
 
 func (f *fairest) Schedule(w *World, active []*Job) [][]Share {
@@ -51,7 +51,7 @@ func (f *fairest) Schedule(w *World, active []*Job) [][]Share {
 	return chosen
 }
 
-// value returns the part of the objective that depends on the devices of a job.
+// value returns the part of the objective that depends on a job's devices.
 func (f *fairest) value(w *World, j *Job, jobs int) func(devices int, spans, moves bool) float64 {
 	speedup, keeps := f.curves.speedup(w, j, jobs), j.keeps(w, w.options.Delay)
 	return func(devices int, spans, moves bool) float64 {

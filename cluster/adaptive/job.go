@@ -12,52 +12,52 @@ type Spec struct {
 	Name      string
 	Submitted float64 // seconds from the start
 	App       *Application
-	Devices   int // that its user asks for
-	Batch     int // examples of a step that its user asks for
+	Devices   int // devices that its user requests
+	Batch     int // examples per step that its user requests
 }
 
-// Share is devices of one node.
+// Share is a number of devices on one node.
 type Share struct{ Node, Devices int }
 
-// Job is a job in a [World]. Times are in seconds from the start.
+// Job is a job of a [World]. Times are in seconds from the start.
 type Job struct {
 	Spec
-	Row int // in the order of submission
+	Row int // position in order of submission
 
 	Allocation []Share
-	Batch      goodput.Batch // how the devices share a batch
-	Epoch      int           // that it is in
+	Batch      goodput.Batch // division of the batch among devices
+	Epoch      int           // current epoch
 	Progress   float64       // in steps of the smallest batch
 	Attained   float64       // device-seconds
 	Restarts   int           // changes of its allocation after the first
-	Started    float64       // when it first had devices; negative before
-	Ended      float64       // when it was complete; negative before
+	Started    float64       // time at which it first had devices; negative before
+	Ended      float64       // completion time; negative before
 
-	target    int     // batch; zero adapts it
+	target    int     // fixed batch; zero adapts the batch
 	placement []int   // devices by node
 	devices   int     // sum of placement
-	stopped   float64 // seconds of its devices until it works again
+	stopped   float64 // seconds until its devices work again
 	seen      []goodput.Measured
-	known     *goodput.Job // what it has learned; nil before its first step
+	known     *goodput.Job // its own fitted model; nil before its first step
 }
 
 func newJob(spec Spec, row int) *Job {
 	return &Job{Spec: spec, Row: row, Started: -1, Ended: -1}
 }
 
-// Devices is the number of devices that it has.
+// Devices returns its current number of devices.
 func (j *Job) Devices() int { return j.devices }
 
 // Done reports whether the job is complete.
 func (j *Job) Done() bool { return j.Ended >= 0 }
 
-// JCT is the time from submission to the end.
+// JCT is the time from submission to completion.
 func (j *Job) JCT() float64 { return j.Ended - j.Submitted }
 
 // Known returns the model that the job has fitted to its own steps; nil before its first step.
 func (j *Job) Known() *goodput.Job { return j.known }
 
-// tune chooses how the devices share a batch, and its size where that is free.
+// tune chooses the division of the batch among devices, and the batch size if it is adaptive.
 func (j *Job) tune() {
 	limits := j.App.Limits
 	total := j.target
@@ -72,7 +72,7 @@ func (j *Job) tune() {
 	j.Batch = limits.Bound(b, j.devices)
 }
 
-// allocate gives the job other devices. It then stands still for a while.
+// allocate changes the job's devices. The job then stops for the delay.
 func (j *Job) allocate(shares []Share, delay, now float64) {
 	j.Allocation = shares
 	j.placement, j.devices = j.placement[:0], 0
@@ -93,7 +93,7 @@ func (j *Job) allocate(shares []Share, delay, now float64) {
 	}
 }
 
-// advance lets a job work from now for some seconds, each of them worth a share of a second.
+// advance runs a job from now for some seconds, each of which counts as worth seconds of training.
 func (j *Job) advance(w *World, now, seconds, worth float64) error {
 	if j.devices == 0 || j.Done() {
 		return nil
@@ -113,7 +113,7 @@ func (j *Job) advance(w *World, now, seconds, worth float64) error {
 	return nil
 }
 
-// work lets a job work until the end of its epoch or of the seconds, and returns the time that it took.
+// work runs a job until the end of its epoch or of the seconds, and returns the time spent.
 func (j *Job) work(w *World, now, seconds, worth float64) (spent float64, err error) {
 	total := j.Batch.Total(j.devices)
 	step, sync, err := j.App.times.Step(j.placement, j.Batch.Device)
@@ -148,7 +148,7 @@ func (j *Job) work(w *World, now, seconds, worth float64) (spent float64, err er
 	return spent, nil
 }
 
-// learn notes what a step says of the job.
+// learn updates the job's model with the measurements of a step.
 func (j *Job) learn(m goodput.Measured, noise goodput.Noise) {
 	if j.known == nil {
 		j.known = &goodput.Job{Limits: j.App.Limits}
@@ -162,7 +162,7 @@ func (j *Job) learn(m goodput.Measured, noise goodput.Noise) {
 	}
 }
 
-// most is the largest number of devices on which the job has been.
+// most is the largest number of devices that the job has run on.
 func (j *Job) most() (n int) {
 	for _, s := range j.seen {
 		n = max(n, s.Devices)

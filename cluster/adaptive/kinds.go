@@ -7,18 +7,18 @@ import (
 	"graft/internal/registry"
 )
 
-// SchedulerOptions are the options of those schedulers that have some, under their names.
+// SchedulerOptions holds the options of the schedulers that have any, by scheduler name.
 type SchedulerOptions struct {
-	Pollux PolluxOptions `config:",omit=seed"` // search of pollux
+	Pollux PolluxOptions `config:",omit=seed"` // Search options of pollux.
 }
 
-// Validate lists all faults.
+// Validate returns every invalid option.
 func (o SchedulerOptions) Validate() error { return o.Pollux.Validate() }
 
 // Kinds returns all schedulers with their default options.
 func Kinds() registry.List[Kind] { return SchedulerOptions{}.Kinds(0) }
 
-// Kinds returns all schedulers, with a seed for those that draw. A new one is a new file and a line here.
+// Kinds returns all schedulers, with a seed for those that draw random numbers. To add one, add a file and a line here.
 func (o SchedulerOptions) Kinds(seed uint64) registry.List[Kind] {
 	o.Pollux.Seed = seed
 	return registry.List[Kind]{

@@ -14,12 +14,12 @@ var (
 		Fixed: "a job that is alone on a device is expected to accumulate only where it does"}
 )
 
-// optimus gives the next device to the job whose remaining time falls most by it, of Peng et al.,
-// "Optimus: An Efficient Dynamic Resource Scheduler for Deep Learning Clusters", EuroSys 2018. It knows
-// what jobs have left, and times of steps.
+// optimus gives the next device to the job whose remaining time it reduces most (Peng et al., "Optimus: An Efficient
+// Dynamic Resource Scheduler for Deep Learning Clusters", EuroSys 2018). It uses the true remaining steps and step
+// times of jobs.
 type optimus struct {
 	w     *World
-	times map[pace]float64 // that were looked up; negative where there is none
+	times map[pace]float64 // cached step times; negative if none exists
 }
 
 // pace is a key of step times.
@@ -47,8 +47,8 @@ func (o *optimus) Schedule(w *World, active []*Job) [][]Share {
 	return chosen
 }
 
-// counts are numbers of devices: one for each job in the order of submission, and then one after the
-// other where it saves most.
+// counts returns numbers of devices: one for each job in order of submission, then each further device where it saves
+// the most time.
 func (o *optimus) counts(active []*Job) []int {
 	free := o.w.Devices()
 	counts, gains := make([]int, len(active)), make([]float64, len(active))
@@ -70,7 +70,7 @@ func (o *optimus) counts(active []*Job) []int {
 	return counts
 }
 
-// gain is the time that one more device saves.
+// gain returns the time that one more device saves.
 func (o *optimus) gain(j *Job, devices, free int) float64 {
 	if free < 1 || devices+1 > o.most(j) {
 		return 0
@@ -90,7 +90,7 @@ func (o *optimus) most(j *Job) int {
 	return j.Spec.Batch / j.App.Limits.DeviceLeast
 }
 
-// left is the steps that a job has left.
+// left returns the remaining steps of a job.
 func (o *optimus) left(j *Job) float64 {
 	last := j.App.Epochs - 1
 	if !o.w.options.Quirks.Keeps(EpochLeftOut) {
@@ -107,7 +107,7 @@ func (o *optimus) left(j *Job) float64 {
 	return all - done
 }
 
-// stepsLeft is the steps with the batch that its user asks for until the job is complete.
+// stepsLeft returns the remaining steps of the job with the batch that its user requests.
 func (j *Job) stepsLeft() float64 {
 	all, err := j.App.Iterations(j.Spec.Batch, j.App.Epochs-1)
 	if err != nil {
@@ -126,7 +126,7 @@ func (j *Job) stepsLeft() float64 {
 	return all - begin - (end-begin)*share
 }
 
-// time is that of a step on full nodes.
+// time returns the time of a step on full nodes.
 func (o *optimus) time(j *Job, devices int) float64 {
 	key := pace{j.App, j.Spec.Batch, devices}
 	if t, ok := o.times[key]; ok {
@@ -141,14 +141,14 @@ func (o *optimus) time(j *Job, devices int) float64 {
 	return t
 }
 
-// publishedNode is the number of devices of a node in Optimus's placement, whatever nodes have.
+// publishedNode is the number of devices per node that Optimus's placement assumes, regardless of the cluster.
 const publishedNode = 4
 
-// FullNodes is the quirk that predictions take nodes of four devices.
+// FullNodes is the quirk that predictions assume nodes of four devices.
 var FullNodes = cluster.Quirk{Name: "nodes-of-four",
 	Fixed: "times are predicted on nodes with the devices that they have"}
 
-// full is a placement on as few nodes as there can be.
+// full returns a placement on as few nodes as possible.
 func full(devices int, o Options) []int {
 	if o.Quirks.Keeps(FullNodes) {
 		return compact(devices, publishedNode)

@@ -2,10 +2,10 @@ package adaptive
 
 import "slices"
 
-// rooms are the free devices of nodes.
+// rooms holds the free devices of each node.
 type rooms []int
 
-// roomsOf are the devices that allocations leave free.
+// roomsOf returns the devices that allocations leave free.
 func roomsOf(w *World, allocations [][]Share) rooms {
 	r := make(rooms, w.options.Nodes)
 	for k := range r {
@@ -19,7 +19,7 @@ func roomsOf(w *World, allocations [][]Share) rooms {
 	return r
 }
 
-// take gives devices of the nodes with most free ones, the first of equals.
+// take takes devices from the nodes with the most free devices, the first on a tie.
 func (r rooms) take(devices int) (shares []Share) {
 	for devices > 0 {
 		node := 0
@@ -39,7 +39,7 @@ func (r rooms) take(devices int) (shares []Share) {
 	return shares
 }
 
-// order sorts places of jobs stably by a key.
+// order sorts the indexes of jobs stably by a key.
 func order(n int, key func(k int) int) []int {
 	places := make([]int, n)
 	for k := range places {

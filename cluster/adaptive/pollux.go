@@ -28,18 +28,18 @@ var (
 		Fixed: "a job that waits is not charged for a change of its devices"}
 )
 
-// PolluxOptions are the options of Pollux; zero values stand for the published ones.
+// PolluxOptions configure Pollux. Zero values mean the published values.
 type PolluxOptions struct {
-	Fairness float64 // exponent of the mean of speedups, not zero; zero is -1, the harmonic mean, as published
-	// time for which a job is expected to stand still when its devices change; zero is 30
+	Fairness float64 // Exponent of the power mean of speedups. Zero means -1 as published, the harmonic mean.
+	// Expected time that a job stops when its devices change. Zero means 30.
 	Delay       float64 `config:"delay_seconds"`
-	Mixed       bool    // lets parts of several jobs that span nodes share a node; default false
-	Population  int     // states of a generation; zero is 100
-	Generations int     // of a search; zero is 100
-	Seed        uint64  // of the random draws
+	Mixed       bool    // Lets parts of several multi-node jobs share a node. Default false.
+	Population  int     // States per generation of the search. Zero means 100.
+	Generations int     // Generations of the search. Zero means 100.
+	Seed        uint64  // Seed of the random draws.
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults replaces zero values with defaults.
 func (o *PolluxOptions) EnsureDefaults() {
 	o.Fairness = cmp.Or(o.Fairness, -1)
 	o.Delay = cmp.Or(o.Delay, 30)
@@ -47,7 +47,7 @@ func (o *PolluxOptions) EnsureDefaults() {
 	o.Generations = cmp.Or(o.Generations, 100)
 }
 
-// Validate lists all faults.
+// Validate returns every invalid option.
 func (o PolluxOptions) Validate() error {
 	o.EnsureDefaults()
 	var faults validate.Faults
@@ -61,7 +61,7 @@ func (o PolluxOptions) Validate() error {
 
 const mostStates = 100_000
 
-// Kind is Pollux with options.
+// Kind returns Pollux with these options.
 func (o PolluxOptions) Kind() Kind {
 	o.EnsureDefaults()
 	return Kind{
@@ -74,15 +74,15 @@ func (o PolluxOptions) Kind() Kind {
 	}
 }
 
-const polluxStream = 0x706f6c6c // keeps the draws apart from those of other uses of a seed
+const polluxStream = 0x706f6c6c // separates these draws from other uses of a seed
 
-// pollux is the scheduler of Qiao et al., "Pollux: Co-adaptive Cluster Scheduling for Goodput-Optimized Deep
-// Learning", OSDI 2021.
+// pollux implements Qiao et al., "Pollux: Co-adaptive Cluster Scheduling for Goodput-Optimized Deep Learning", OSDI
+// 2021.
 type pollux struct {
 	options PolluxOptions
 	random  *rand.Rand
-	jobs    []*Job   // of the last search
-	states  [][]byte // that it ended with
+	jobs    []*Job   // jobs of the last search
+	states  [][]byte // final states of the last search
 	curves  curves
 }
 
@@ -110,7 +110,7 @@ func (p *pollux) Schedule(w *World, active []*Job) [][]Share {
 	return chosen
 }
 
-// keep remembers where the next search starts.
+// keep stores the starting states of the next search.
 func (p *pollux) keep(w *World, jobs []*Job, found []genetic.Member) {
 	p.jobs, p.states = jobs, p.states[:0]
 	for _, m := range found {
@@ -120,7 +120,7 @@ func (p *pollux) keep(w *World, jobs []*Job, found []genetic.Member) {
 	}
 }
 
-// sharesOf are the devices of a row.
+// sharesOf returns the devices of a row.
 func sharesOf(row []byte) (shares []Share) {
 	for node, devices := range row {
 		if devices > 0 {
@@ -130,7 +130,7 @@ func sharesOf(row []byte) (shares []Share) {
 	return shares
 }
 
-// first are the states from which a search starts: those with which the last one ended, and the present one.
+// first returns the states from which a search starts: the final states of the last search, and the current allocation.
 func (p *pollux) first(w *World, jobs []*Job) (states [][]byte) {
 	nodes := w.options.Nodes
 	for _, old := range p.states {
@@ -152,7 +152,7 @@ func (p *pollux) first(w *World, jobs []*Job) (states [][]byte) {
 	return states
 }
 
-// rowOf is the devices of a job on each node.
+// rowOf returns the devices of a job on each node.
 func rowOf(j *Job, nodes int) []byte {
 	row := make([]byte, nodes)
 	for _, s := range j.Allocation {
@@ -161,7 +161,7 @@ func rowOf(j *Job, nodes int) []byte {
 	return row
 }
 
-// problem is the jobs as the search sees them.
+// problem returns the search problem of the jobs.
 func (p *pollux) problem(w *World, jobs []*Job) *genetic.Problem {
 	keeps := w.options.Quirks.Keeps
 	problem := &genetic.Problem{
@@ -177,5 +177,5 @@ func (p *pollux) problem(w *World, jobs []*Job) *genetic.Problem {
 	return problem
 }
 
-// polluxMost is the largest number of devices that Pollux gives a job.
+// polluxMost is the maximum number of devices that Pollux gives a job.
 const polluxMost = 64

@@ -15,12 +15,12 @@ import (
 	"graft/trainer/goodput"
 )
 
-// Fixed holds facts of an application that its measurements do not tell.
+// Fixed holds facts of an application that its measurements lack.
 type Fixed struct {
-	Epochs     int    // zero is the epochs of the shortest run
-	DeviceMost int    // examples that a device takes at once; zero is the most that was measured
-	Alone      int    // batch of jobs that always run on one device; zero is none
-	Size       string // of its jobs, such as medium; empty follows from the time on one device
+	Epochs     int    // epochs of a job; zero means the epochs of the shortest run
+	DeviceMost int    // maximum number of examples per device; zero means the measured maximum
+	Alone      int    // batch of jobs that always run on one device; zero means none
+	Size       string // size class of its jobs, such as medium; empty derives it from the time on one device
 }
 
 // Names of files in a folder of applications.
@@ -33,25 +33,24 @@ const (
 	runPrefix      = "validation-"
 )
 
-// folders are the places of the applications in a folder, the most exact first.
+// folders are the locations of the applications in a folder, most specific first.
 var folders = []string{"traces-parsed", "traces", "."}
 
-// limits of a folder of applications.
+// Limits of a folder of applications.
 const (
 	mostApplications = 1000
 	mostRuns         = 1000
 	mostRows         = 1 << 20
 )
 
-// ReadApplications reads a folder with a folder for each application, in which
+// ReadApplications reads a folder that contains a folder for each application, with these files:
 //
-//   - placements.csv has times of steps by placement and by the examples of a device,
-//   - scalability.csv, which may be missing, has them by numbers of nodes and devices, and
-//   - validation-B.csv has the progress and the statistics of gradients of each epoch of a run with batch B.
+//   - placements.csv: step times by placement and by examples per device
+//   - scalability.csv, optional: step times by numbers of nodes and devices
+//   - validation-B.csv: progress and gradient statistics of each epoch of a run with batch B
 //
-// The file applications.csv of the folder, or fixed without it, has further facts. Times that were not
-// measured come from steptime_tables.json.gz and triangulations.json.gz where those are there, otherwise
-// from a fit of [goodput.Speed].
+// The file applications.csv of the folder, or fixed without it, has further facts. Times that were not measured come
+// from steptime_tables.json.gz and triangulations.json.gz if they exist, otherwise from a fit of [goodput.Speed].
 func ReadApplications(fsys files.FS, dir string, fixed map[string]Fixed) (map[string]*Application, error) {
 	read, err := readFacts(fsys, filepath.Join(dir, factsFile))
 	switch {
@@ -99,7 +98,7 @@ func readFacts(fsys files.FS, path string) (map[string]Fixed, error) {
 	})
 }
 
-// HasApplications reports whether a folder holds applications.
+// HasApplications reports whether a folder contains applications.
 func HasApplications(fsys files.FS, dir string) bool {
 	_, _, err := findApplications(fsys, dir)
 	return err == nil
@@ -163,7 +162,7 @@ func readApplication(fsys files.FS, dir, name string, fixed Fixed) (*Application
 
 func (r trained) epochs() int { return len(r.progress) }
 
-// readRuns reads the runs of an application, ascending by batch.
+// readRuns reads the runs of an application, sorted by batch.
 func (a *Application) readRuns(fsys files.FS, dir string) error {
 	entries, err := files.Entries(fsys, dir)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"graft/trainer/goodput"
 )
 
-// readPlacements reads measured times of steps, and the fewest and the most examples of a device.
+// readPlacements reads measured step times, and the minimum and maximum examples per device.
 func readPlacements(fsys files.FS, dir string) (t *Times, least, most int, err error) {
 	t = &Times{placed: map[string]*series{}, spread: map[[2]int]*series{}}
 	t.fitted = sync.OnceValue(func() *goodput.Speed { fit := goodput.Fit(t.measured); return &fit })
@@ -92,7 +92,7 @@ func isPlacement(text string) bool {
 	return text != "" && len(text) <= mostPlaced && strings.Trim(text, "123456789") == ""
 }
 
-// digits are the devices of each node of a placement.
+// digits parses the devices of each node of a placement.
 func digits(text string) (placement []byte) {
 	for _, c := range []byte(text) {
 		placement = append(placement, c-'0')
@@ -107,7 +107,7 @@ func sum(text string) (n int) {
 	return n
 }
 
-// readTimes reads the times of placements that were not measured, if the folder has them.
+// readTimes reads the times of placements that were not measured, if the folder has the files.
 func readTimes(fsys files.FS, dir string, apps map[string]*Application) error {
 	var tables map[string]struct {
 		Interpolated map[string]struct {
@@ -135,7 +135,7 @@ func readTimes(fsys files.FS, dir string, apps map[string]*Application) error {
 	return readMeshes(fsys, dir, apps)
 }
 
-// spreadOf reads the times of a number of nodes and devices. A step that is null is not known.
+// spreadOf parses the times for a number of nodes and devices. A null step means unknown.
 func spreadOf(key string, b []int, step, sync []*float64) (place [2]int, s *series, err error) {
 	nodes, devices, _ := strings.Cut(key, ",")
 	n, err1 := strconv.Atoi(nodes)
@@ -197,10 +197,10 @@ func (m *mesh) check() error {
 	return nil
 }
 
-// maxJSONBytes bounds a file of times after decompression.
+// maxJSONBytes is the maximum size of a file of times after decompression.
 const maxJSONBytes = 256 << 20
 
-// decodeGzip reads a compressed JSON value. A file that is not there leaves the value as it is.
+// decodeGzip reads a compressed JSON value. If the file does not exist, the value stays unchanged.
 func decodeGzip(fsys files.FS, path string, into any) error {
 	file, err := fsys.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

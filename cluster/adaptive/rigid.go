@@ -12,10 +12,9 @@ import (
 // RigidPool is the name of the only virtual cluster of a rigid study.
 const RigidPool = "all"
 
-// Rigid returns the same jobs for schedulers that do not adapt them: each keeps the devices and the batch
-// that its user asks for, and lasts as long as its epochs take on as few nodes as there can be, after the
-// delay of a start. On other nodes, or on fewer devices, it is as fast as its steps. Times are rounded to
-// seconds.
+// Rigid returns the same jobs for schedulers that do not adapt them. Each job keeps the devices and the batch that its
+// user requests. Its duration is the time of its epochs on as few nodes as possible, after the delay of a start. On
+// other nodes, or on fewer devices, its speed follows from its step times. Times are rounded to seconds.
 func (s Study) Rigid() (*cluster.Study, error) {
 	s.Options.EnsureDefaults()
 	if err := s.Validate(); err != nil {
@@ -41,12 +40,12 @@ func (s Study) Rigid() (*cluster.Study, error) {
 	return study, nil
 }
 
-// OneDevice is the time in seconds of a job of the application alone on one device with the smallest batch.
+// OneDevice returns the run time in seconds of a job of the application alone on one device with the smallest batch.
 func (a *Application) OneDevice() (seconds float64, err error) {
 	return a.time([]int{1}, a.Limits.Least)
 }
 
-// time is the time of all epochs at a placement.
+// time returns the time of all epochs at a placement.
 func (a *Application) time(placement []int, batch int) (seconds float64, err error) {
 	step, err := a.step(placement, batch)
 	if err != nil {
@@ -64,7 +63,7 @@ func (a *Application) time(placement []int, batch int) (seconds float64, err err
 	return seconds, nil
 }
 
-// step is the time of a step with a batch, of all its turns.
+// step returns the time of a step with a batch, over all its accumulation turns.
 func (a *Application) step(placement []int, batch int) (float64, error) {
 	_, b := a.share(placement, batch)
 	step, sync, err := a.times.Step(placement, b.Device)
@@ -79,7 +78,7 @@ func (a *Application) share(placement []int, batch int) (devices int, b goodput.
 	return devices, a.Limits.Share(batch, devices, false)
 }
 
-// compact is a placement on as few nodes as there can be.
+// compact returns a placement on as few nodes as possible.
 func compact(devices, each int) (placement []int) {
 	for ; devices > 0; devices -= each {
 		placement = append(placement, min(devices, each))

@@ -7,26 +7,24 @@ import (
 	"sort"
 )
 
-// Times holds the times of steps of an application, by placement and by the examples that a device takes
-// at once.
+// Times holds the step times of an application, by placement and by the examples that a device processes at once.
 type Times struct {
-	placed   map[string]*series    // by placement on few nodes; all rotations of a placement
-	spread   map[[2]int]*series    // by numbers of nodes and devices, whatever the placement
-	mesh     *mesh                 // for what spread lacks; nil is none
-	most     int                   // nodes of spread; more count as that many
+	placed   map[string]*series    // by placement on few nodes, including all rotations of a placement
+	spread   map[[2]int]*series    // by numbers of nodes and devices, for any placement
+	mesh     *mesh                 // for values missing in spread; may be nil
+	most     int                   // maximum number of nodes in spread; larger numbers use this one
 	measured []goodput.Measured    // all measured times
-	fitted   func() *goodput.Speed // nearest to measured
+	fitted   func() *goodput.Speed // fit closest to measured
 }
 
-// mostPlaced is the number of nodes up to which placements are tabulated.
+// mostPlaced is the maximum number of nodes of tabulated placements.
 const mostPlaced = 8
 
-// series are times at some examples of a device, ascending. Times are in seconds; a step that is
-// negative is not known.
+// series holds times at ascending numbers of examples per device. Times are in seconds; a negative step is unknown.
 type series struct {
 	device     []int
 	step, sync []float64
-	exact      bool // no value between those that are known
+	exact      bool // no interpolation between known values
 }
 
 // Step implements [goodput.StepTimes].
@@ -80,15 +78,14 @@ func (s *series) line(i, device int, y []float64) float64 {
 	return float64(slope*float64(device-s.device[low])) + y[low]
 }
 
-// rotations calls add with all rotations of a placement: they have the same times.
+// rotations calls add with all rotations of a placement, which have equal times.
 func rotations(placement []byte, add func(key string)) {
 	for k := range placement {
 		add(string(slices.Concat(placement[k:], placement[:k])))
 	}
 }
 
-// mesh holds times at points of nodes, devices and examples of a device, between which tetrahedra
-// interpolate.
+// mesh holds times at points of (nodes, devices, examples per device). Tetrahedra interpolate between the points.
 type mesh struct {
 	points     [][3]float64
 	step, sync []float64
@@ -98,7 +95,7 @@ type mesh struct {
 // slack is the tolerance of barycentric weights: rounding puts points on a face slightly outside.
 const slack = 1e-9
 
-// at finds the first tetrahedron that has a point.
+// at interpolates in the first tetrahedron that contains a point.
 func (m *mesh) at(nodes, devices, device float64) (step, sync float64, err error) {
 	for _, cell := range m.cells {
 		weights, ok := m.weights(cell, [3]float64{nodes, devices, device})

@@ -2,12 +2,12 @@ package adaptive
 
 import "slices"
 
-// attainedMost is the device-seconds after which Tiresias moves a job to its second queue.
+// attainedMost is the number of device-seconds after which Tiresias moves a job to its second queue.
 const attainedMost = 57_600
 
-// tiresias is the discretised two-dimensional scheduler without promotion of Gu et al., "Tiresias: A GPU
-// Cluster Manager for Distributed Deep Learning", NSDI 2019: the jobs with little service come first, in
-// the order of submission, with the devices that users ask for.
+// tiresias is the discretised two-dimensional scheduler without promotion of Gu et al., "Tiresias: A GPU Cluster
+// Manager for Distributed Deep Learning", NSDI 2019. Jobs with little service come first, in order of submission, with
+// the devices that users request.
 type tiresias struct {
 	queues [2][]*Job
 	jobs   map[*Job]*queued
@@ -17,8 +17,8 @@ type tiresias struct {
 type queued struct {
 	runs     bool
 	executed float64 // seconds
-	checked  float64 // time of the last look at it
-	later    bool    // in the second queue
+	checked  float64 // time of the last check
+	later    bool    // it is in the second queue
 	shares   []Share
 }
 
@@ -39,7 +39,7 @@ func (t *tiresias) Schedule(w *World, active []*Job) [][]Share {
 	return t.place(w, active)
 }
 
-// age counts the time of running jobs, and moves those with much of it to the second queue.
+// age adds the time of running jobs, and moves jobs with much service to the second queue.
 func (t *tiresias) age(w *World, active []*Job) {
 	for _, j := range active {
 		q := t.jobs[j]
@@ -55,7 +55,7 @@ func (t *tiresias) age(w *World, active []*Job) {
 	}
 }
 
-// choose lets jobs run in the order of the queues; smaller ones pass those that find no room.
+// choose selects jobs in the order of the queues; smaller jobs overtake jobs that do not fit.
 func (t *tiresias) choose(w *World) {
 	free := w.Devices()
 	for _, queue := range t.queues {
@@ -70,7 +70,7 @@ func (t *tiresias) choose(w *World) {
 	}
 }
 
-// place finds devices for jobs that begin to run. Others stay where they are.
+// place finds devices for jobs that start. Running jobs keep theirs.
 func (t *tiresias) place(w *World, active []*Job) [][]Share {
 	chosen := make([][]Share, len(active))
 	for k, j := range active {

@@ -12,16 +12,16 @@ import (
 
 // Options describe the cluster.
 type Options struct {
-	Nodes        int            // alike; zero is 16
-	Devices      int            // of a node; zero is 4
-	Interval     float64        // seconds of a round; zero is 60
-	Interference float64        // share of its speed that a job loses that spans nodes, beside another that does
-	Delay        float64        // seconds for which a job stands still when its devices change; zero is 30
-	Limit        float64        // seconds after which a simulation fails; zero is none
+	Nodes        int            // number of equal nodes; zero means 16
+	Devices      int            // devices per node; zero means 4
+	Interval     float64        // seconds of a round; zero means 60
+	Interference float64        // share of speed that a multi-node job loses on a node with another one
+	Delay        float64        // seconds that a job stops when its devices change; zero means 30
+	Limit        float64        // seconds after which a simulation fails; zero means no limit
 	Quirks       cluster.Quirks // faults of the published simulator to keep; nil keeps none
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults replaces zero values with defaults.
 func (o *Options) EnsureDefaults() {
 	if o.Nodes == 0 {
 		o.Nodes = 16
@@ -41,24 +41,24 @@ func (o *Options) EnsureDefaults() {
 var WholeSeconds = cluster.Quirk{Name: "whole-seconds",
 	Fixed: "epochs end when their progress is made, not at a second near it"}
 
-// Study is jobs on a cluster.
+// Study holds jobs and their cluster.
 type Study struct {
-	Jobs    []Spec // in the order of submission
+	Jobs    []Spec // in order of submission
 	Options Options
 }
 
 // Scheduler chooses the devices of jobs.
 type Scheduler interface {
-	// Schedule returns the devices of each of the active jobs, in their order, at the end of a round.
+	// Schedule returns the devices of each active job, in order, at the end of a round.
 	Schedule(w *World, active []*Job) [][]Share
 }
 
 // Kind is a registered scheduler.
 type Kind struct {
-	Name   string // by which it is called
-	About  string // what it does, in a line
+	Name   string // name in files and flags
+	About  string // one line of help
 	Draws  bool   // results depend on the seed
-	Adapts bool   // batches follow the devices; otherwise they are those that users ask for
+	Adapts bool   // batches follow the devices; otherwise users choose them
 	Quirks []cluster.Quirk
 	New    func(w *World) Scheduler
 }
@@ -66,9 +66,9 @@ type Kind struct {
 // Listing returns the name and the line of help.
 func (k Kind) Listing() (name, about string) { return k.Name, k.About }
 
-// World is a study at a time.
+// World is the state of a study.
 type World struct {
-	Decided func(w *World, active []*Job) // called after each round with active jobs, if set
+	Decided func(w *World, active []*Job) // called after each round with active jobs; may be nil
 
 	options Options
 	jobs    []*Job
@@ -76,11 +76,11 @@ type World struct {
 	rounds  int
 	done    int
 	learns  bool
-	claimed []int     // devices of nodes, while allocations are checked
-	gaps    []float64 // of decisions to the upper bound, relative
+	claimed []int     // by node: claimed devices, scratch space of the check
+	gaps    []float64 // relative gaps of decisions to the upper bound
 }
 
-// NewWorld returns the study at its start.
+// NewWorld returns a study at its start.
 func NewWorld(s Study, kind Kind) (*World, error) {
 	s.Options.EnsureDefaults()
 	if err := s.Validate(); err != nil {
@@ -97,23 +97,23 @@ func NewWorld(s Study, kind Kind) (*World, error) {
 	return w, nil
 }
 
-// Now is the time in seconds.
+// Now returns the time in seconds.
 func (w *World) Now() float64 { return w.now }
 
-// Jobs are all jobs in the order of submission.
+// Jobs returns all jobs in order of submission.
 func (w *World) Jobs() []*Job { return w.jobs }
 
-// Rounds is the number of rounds that have ended.
+// Rounds returns the number of completed rounds.
 func (w *World) Rounds() int { return w.rounds }
 
-// Gaps returns the relative gap between the objective and its upper bound for each decision; nil for
-// schedulers without a bound.
+// Gaps returns the relative gap between the objective and its upper bound for each decision; nil for schedulers without
+// a bound.
 func (w *World) Gaps() []float64 { return w.gaps }
 
-// Options describe the cluster.
+// Options returns the options of the cluster.
 func (w *World) Options() Options { return w.options }
 
-// Devices is the number of devices of the cluster.
+// Devices returns the number of devices of the cluster.
 func (w *World) Devices() int { return w.options.Nodes * w.options.Devices }
 
 // Run simulates the study under a scheduler until all jobs are complete.
@@ -144,7 +144,7 @@ func (w *World) Run(ctx context.Context, kind Kind) error {
 	return nil
 }
 
-// round lets jobs work for a round, and then has their devices chosen anew.
+// round runs the jobs for a round, and then reassigns their devices.
 func (w *World) round(scheduler Scheduler) error {
 	if err := w.work(); err != nil {
 		return err
@@ -189,7 +189,7 @@ func (w *World) work() error {
 	return nil
 }
 
-// interfering are the nodes with parts of several jobs that span nodes; nil where it costs nothing.
+// interfering returns the nodes with parts of several multi-node jobs; nil if interference is off.
 func (w *World) interfering() []bool {
 	if w.options.Interference == 0 {
 		return nil
@@ -218,7 +218,7 @@ func (w *World) active() (active []*Job) {
 	return active
 }
 
-// check refuses devices that are not there, or that two jobs have.
+// check rejects devices that do not exist or that two jobs share.
 func (w *World) check(active []*Job, chosen [][]Share) error {
 	if len(chosen) != len(active) {
 		return fmt.Errorf("the scheduler chose devices of %d jobs; there are %d", len(chosen), len(active))
@@ -243,7 +243,7 @@ func (w *World) check(active []*Job, chosen [][]Share) error {
 // patience is the number of rounds without progress after which a simulation fails.
 const patience = 10_000
 
-// stall detects simulations that stand still.
+// stall detects simulations without progress.
 type stall struct {
 	rounds   int
 	progress float64
@@ -270,7 +270,7 @@ func (s *stall) check(w *World) error {
 
 const mostJobs = 1 << 20
 
-// Validate lists all faults, up to a number of them.
+// Validate returns the faults of a study, up to a maximum number.
 func (s *Study) Validate() error {
 	faults := validate.Faults{s.Options.Validate()}
 	faults.When(len(s.Jobs) == 0 || len(s.Jobs) > mostJobs, "%d jobs: expected 1 to %d", len(s.Jobs), mostJobs)
@@ -313,7 +313,7 @@ func (s *Study) fault(k int, seen map[string]bool) error {
 	return nil
 }
 
-// Validate lists all faults.
+// Validate returns every invalid option.
 func (o Options) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Nodes < 1 || o.Nodes > 1<<16, "nodes is %d; must be from 1 to %d", o.Nodes, 1<<16)

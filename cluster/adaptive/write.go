@@ -16,10 +16,10 @@ import (
 	"graft/trainer/goodput"
 )
 
-// Recording holds the runs and times that an application is written from.
+// Recording holds the measured runs and times of an application.
 type Recording struct {
-	Runs   []Run  // of training, each with another batch, the smallest first
-	Epochs int    // of a job, counted with the smallest batch; zero means as many as all runs have
+	Runs   []Run  // training runs with different batches, smallest first
+	Epochs int    // epochs of a job, counted with the smallest batch; zero means the epochs that all runs cover
 	Steps  []Step // measured times of steps
 }
 
@@ -31,23 +31,23 @@ type Run struct {
 
 // RunEpoch is an epoch of a run.
 type RunEpoch struct {
-	Steps    int64           // until its end
-	Gradient goodput.Moments // of single examples
+	Steps    int64           // up to its end
+	Gradient goodput.Moments // moments of single examples
 }
 
-// EqualEpoch is an epoch of a run that has as much progress as one with the smallest batch.
+// EqualEpoch is an epoch of a run with equal progress to an epoch with the smallest batch.
 type EqualEpoch struct {
 	Progress float64       // at its end, in steps of the smallest batch
-	Steps    float64       // until its end
-	Trained  float64       // epochs of the run until its end
-	Noise    goodput.Noise // in it
+	Steps    float64       // up to its end
+	Trained  float64       // epochs of the run up to its end
+	Noise    goodput.Noise // in the epoch
 }
 
-// Equal divides a run into epochs of equal progress. Larger batches need more examples for each.
+// Equal divides a run into epochs of equal progress. Larger batches need more examples per epoch.
 func (r *Recording) Equal(run Run) (list []EqualEpoch) {
 	least := r.Runs[0]
 	unit := float64(least.Epochs[0].Steps)
-	var progress, steps float64 // at the beginning of the trained epoch
+	var progress, steps float64 // at the beginning of the training epoch
 	for k, e := range run.Epochs {
 		noise := e.noise(least.Batch)
 		gain, more := noise.Gain(float64(run.Batch)/float64(least.Batch)), float64(e.Steps)-steps
@@ -62,18 +62,18 @@ func (r *Recording) Equal(run Run) (list []EqualEpoch) {
 
 // Step is the time of a step on some devices.
 type Step struct {
-	Placement  []int   // devices of each node
-	Device     int     // examples of a device
-	Time, Sync float64 // seconds of the step, and of its exchange of gradients
+	Placement  []int   // devices by node
+	Device     int     // examples per device
+	Time, Sync float64 // seconds of the step, and of its gradient exchange
 }
 
-// noise returns that of a step with the smallest batch.
+// noise returns the noise of a step with the smallest batch.
 func (e RunEpoch) noise(least int) goodput.Noise {
 	return goodput.Noise{Square: e.Gradient.Square, Variance: e.Gradient.Variance / float64(least)}
 }
 
-// Misses returns the relative errors of the model that is fitted to the step times and predicts those of
-// other placements.
+// Misses returns the relative errors of the model that is fitted to the step times and predicts the step times of other
+// placements.
 func (r *Recording) Misses() (off []float64) {
 	var measured []goodput.Measured
 	for _, s := range r.Steps {
@@ -96,14 +96,14 @@ func (s Step) devices() (n int) {
 	return n
 }
 
-// Write writes the application into a folder of applications, from which [ReadApplications] reads it. An application
-// of that name is replaced if replace is set, and an error otherwise. The table that makes a folder an application
-// comes last, so that a kill leaves none that is half written. A name with facts, in applications.csv or of fixed
-// without it, is refused, since they would override the measurements.
+// Write writes the application into a folder of applications for [ReadApplications]. An application with the same name
+// is replaced if replace is set; otherwise it is an error. The table that identifies an application is written last, so
+// that a kill leaves no partial application. A name with facts, in applications.csv or in fixed without it, is an
+// error, since the facts would override the measurements.
 func (r *Recording) Write(fsys files.FS, dir, name string, fixed map[string]Fixed, replace bool) error {
 	root, others, err := findApplications(fsys, dir)
 	if err != nil {
-		root = dir // without applications, or not there yet
+		root = dir // without applications, or missing
 	}
 	facts, err := readFacts(fsys, filepath.Join(dir, factsFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -143,7 +143,7 @@ func plainName(name string) bool {
 	})
 }
 
-// clearFolder makes the folder of an application and deletes the tables of an earlier one.
+// clearFolder creates the folder of an application and deletes the tables of an earlier one.
 func clearFolder(fsys files.FS, folder string) error {
 	if err := fsys.MkdirAll(folder); err != nil {
 		return err
@@ -153,7 +153,7 @@ func clearFolder(fsys files.FS, folder string) error {
 	if err != nil {
 		return err
 	}
-	if files.HasName(entries, placementsFile) { // first, so that what a kill leaves is no application
+	if files.HasName(entries, placementsFile) { // first, so that a killed deletion leaves no application
 		if err := fsys.Remove(filepath.Join(folder, placementsFile)); err != nil {
 			return err
 		}
@@ -177,8 +177,8 @@ func (r *Recording) rows(run Run) [][]string {
 	return rows
 }
 
-// stepRows are the rows of placements.csv, or those of scalability.csv for steps on more nodes than a
-// placement has digits.
+// stepRows returns the rows of placements.csv, or of scalability.csv for steps on more nodes than a placement has
+// digits.
 func stepRows(steps []Step, scales bool) [][]string {
 	rows := [][]string{{"placement", "local_bsz", "step_time", "sync_time"}}
 	if scales {

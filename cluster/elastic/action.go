@@ -10,7 +10,7 @@ const (
 	Bundle               // one worker and one server on the same node; without servers, one worker
 )
 
-// demand returns what the tasks of an action need.
+// demand returns the resources of an action's tasks.
 func (a Action) demand(t *JobType, o *Options) (need Resources) {
 	if a != Server {
 		need = need.Plus(t.Worker)
@@ -31,9 +31,8 @@ func (w *World) Allowed(j *Job, a Action) bool {
 		(!server || !w.options.AllReduce && len(j.Servers) < w.options.Most)
 }
 
-// Add performs an action on the least loaded node that has room, or under [FirstNode] on the
-// least loaded node alone. It returns false, and changes nothing, if there is no room or the
-// action is not allowed.
+// Add performs an action on the least loaded node with room, or under [FirstNode] only on the least loaded node. It
+// returns false and changes nothing if there is no room or the action is not allowed.
 func (w *World) Add(j *Job, a Action) bool {
 	node, ok := w.take(j, a)
 	if ok {
@@ -45,7 +44,7 @@ func (w *World) Add(j *Job, a Action) bool {
 	return ok
 }
 
-// AddPair is a [Bundle] that observers see as a worker and then a server.
+// AddPair is a [Bundle] that observers see as a worker followed by a server.
 func (w *World) AddPair(j *Job) bool {
 	node, ok := w.take(j, Bundle)
 	if !ok {
@@ -60,8 +59,8 @@ func (w *World) AddPair(j *Job) bool {
 	return true
 }
 
-// AddOn performs an action on a node of choice. It returns false, and changes nothing, if there
-// is no room or the action is not allowed.
+// AddOn performs an action on a given node. It returns false and changes nothing if there is no room or the action is
+// not allowed.
 func (w *World) AddOn(j *Job, node int, a Action) bool {
 	ok := w.Allowed(j, a) && w.nodes.take(node, j.needs[a])
 	if ok {

@@ -6,13 +6,12 @@ import (
 	"slices"
 )
 
-// Analytic is a [Speed] model from compute time, size and bandwidths of a type. It depends on
-// placement: bandwidth is shared by the tasks of a job on a node. Each step of a worker computes,
-// then sends its gradients and receives the parameters. The speed is steps a second over
-// EpochSize.
+// Analytic is a [Speed] model from the compute time, size and bandwidths of a type. It depends on placement: a job's
+// tasks on a node share bandwidth. In each step a worker computes, then sends its gradients and receives the
+// parameters. The speed is steps per second divided by EpochSize.
 type Analytic struct {
-	// WholeShares counts traffic between nodes in full unless all workers are on one node, a
-	// fault of the original by integer division. It affects only clusters without servers.
+	// WholeShares counts traffic between nodes in full unless all workers are on one node. It is a fault of the
+	// original by integer division, and affects only clusters without servers.
 	WholeShares bool
 }
 
@@ -24,7 +23,7 @@ func (a Analytic) Epochs(d Deployment, seconds float64) float64 {
 	return float64(len(d.Workers)) * seconds / serverStep(d) / d.Model.EpochSize
 }
 
-// serverStep returns the seconds of a step with parameter servers: that of the slowest worker.
+// serverStep returns the seconds of a step with parameter servers: the step of the slowest worker.
 func serverStep(d Deployment) (step float64) {
 	workers, servers := len(d.Workers), len(d.Servers)
 	outside := float64(workers - fewestBesideServer(d))
@@ -44,8 +43,8 @@ func serverStep(d Deployment) (step float64) {
 	return step
 }
 
-// fewestBesideServer returns the least number of workers on a node that has a server: the server
-// there serves the most workers from outside.
+// fewestBesideServer returns the smallest number of workers on a node with a server. The server there serves the most
+// workers from outside.
 func fewestBesideServer(d Deployment) int {
 	least := len(d.Workers)
 	for k, node := range d.Servers {
@@ -56,7 +55,7 @@ func fewestBesideServer(d Deployment) int {
 	return least
 }
 
-// allReduceStep returns the seconds of a step in which workers exchange gradients.
+// allReduceStep returns the seconds of a step with gradient exchange between workers.
 func (a Analytic) allReduceStep(d Deployment) float64 {
 	all, fewest := len(d.Workers), len(d.Workers)
 	for _, node := range d.Workers {
@@ -72,8 +71,8 @@ func (a Analytic) allReduceStep(d Deployment) float64 {
 	return d.Model.Compute + max(between, within)
 }
 
-// linearWorkers is the number of workers up to which all-reduce scales linearly; beyond, each
-// two further workers cost one.
+// linearWorkers is the number of workers up to which all-reduce scales linearly. Above it, each two further workers
+// cost one.
 const linearWorkers = 8
 
 func allReduceRate(t *JobType, workers int, step, seconds float64) float64 {
@@ -83,8 +82,8 @@ func allReduceRate(t *JobType, workers int, step, seconds float64) float64 {
 	return max((12-float64(workers)/2)*seconds/step/t.EpochSize, seconds/step/t.EpochSize)
 }
 
-// Limit implements [Speed]. With servers, a worker has at most the full bandwidth between nodes,
-// or within its node, whatever the placement.
+// Limit implements [Speed]. With servers, a worker has at most the full bandwidth between nodes, or within its node,
+// under any placement.
 func (a Analytic) Limit(t *JobType, workers, servers int, seconds float64) float64 {
 	if servers > 0 {
 		volume := 2 * (t.ModelSize / float64(servers))
@@ -94,8 +93,8 @@ func (a Analytic) Limit(t *JobType, workers, servers int, seconds float64) float
 	return allReduceRate(t, workers, a.allReduceLimit(t, workers), seconds)
 }
 
-// allReduceLimit returns a lower bound of the seconds of a step. The fewest workers on a node are
-// all workers, or at most half of them.
+// allReduceLimit returns a lower bound of the seconds of a step. The smallest number of workers on a node is all
+// workers, or at most half of them.
 func (a Analytic) allReduceLimit(t *JobType, workers int) float64 {
 	oneNode := 2 * t.ModelSize / t.WithinBW
 	if workers == 1 {

@@ -9,13 +9,13 @@ import (
 	"graft/internal/events"
 )
 
-// Bound is a lower bound of the mean completion time of a study under every scheduler, in slots.
-// Mean is the largest of the three others, each of which is a bound by itself.
+// Bound is a lower bound of the mean completion time of a study under every scheduler, in slots. Mean is the maximum of
+// the three other bounds.
 type Bound struct {
 	Mean     float64
 	Alone    float64 // each job alone at its best speed
-	SRPT     float64 // all jobs on one machine, the least remaining work first
-	MeanBusy float64 // mean busy times on one machine plus half of the time alone
+	SRPT     float64 // all jobs on one machine, shortest remaining work first
+	MeanBusy float64 // mean busy times on one machine plus half of Alone
 }
 
 // LowerBound computes a [Bound]. Schedulers differ in where and when jobs run, so it relaxes
@@ -23,23 +23,21 @@ type Bound struct {
 //
 // Alone. A job does at most its best speed in every moment, so it takes at least T(j).
 //
-// SRPT. Weigh the kinds of resources so that the cluster has weight one. Let v(j) be the true
-// epochs of j times the least weight·slots that any tasks spend on an epoch. A job that holds
-// weight x at some moment then uses up v(j) at a rate of at most x, and all jobs together at a rate
-// of at most one. So the completions of any schedule are possible on one machine of speed one,
-// shared and preempted at will, with processing times v and the same arrivals. There the shortest
-// remaining processing time first minimises the sum of completion times (Schrage, "A proof of the
-// optimality of the shortest remaining processing time discipline", Operations Research 16, 1968).
-// A job that holds resources until the end of its last slot only uses more.
+// SRPT. Weigh the kinds of resources so that the cluster has weight one. Let v(j) be the true epochs of j times the
+// least weight·slots that any tasks spend on an epoch. A job that holds weight x at some moment then consumes v(j) at a
+// rate of at most x, and all jobs together at a rate of at most one. So one machine of speed one, shared with
+// preemption, achieves the completions of any schedule, with processing times v and the same arrivals. On it, shortest
+// remaining processing time first minimises the sum of completion times (Schrage, "A proof of the optimality of the
+// shortest remaining processing time discipline", Operations Research 16, 1968). A job that holds resources until the
+// end of its last slot only uses more.
 //
-// MeanBusy. Let M(j) be the mean of the moments at which j does its work, each weighed by the part
-// done then. At most the best speed means that completion is at least M(j) + T(j)/2. The work is
-// possible on the machine above, where the sum of M is least if the job with the least v runs first,
-// preemptively (Goemans, "Improved approximation algorithms for scheduling with release dates", SODA
-// 1997).
+// MeanBusy. Let M(j) be the mean of the moments at which j does its work, weighted by the work done. Since a job never
+// exceeds its best speed, its completion is at least M(j) + T(j)/2. The machine above can do the work, and there the
+// sum of M is minimal if the job with the least v runs first, with preemption (Goemans, "Improved approximation
+// algorithms for scheduling with release dates", SODA 1997).
 //
-// The last two hold for any weights of the kinds; the best of a few is taken. The cost of scaling
-// and whole slots only lengthen jobs. Errors of speeds raise the best speed by their maximum.
+// The last two bounds hold for any weights of the kinds; the code takes the best of a few. The cost of scaling and
+// whole slots only lengthen jobs. Speed errors raise the best speed by their maximum.
 func LowerBound(s Study) (Bound, error) {
 	s.Options.EnsureDefaults()
 	if err := s.Validate(); err != nil {
@@ -61,7 +59,7 @@ func LowerBound(s Study) (Bound, error) {
 	return b, nil
 }
 
-// relaxations are weights of the kinds of resources.
+// relaxations are the tried weights of the kinds of resources.
 var relaxations = [][Kinds]float64{{1, 0}, {0, 1}, {0.75, 0.25}, {0.5, 0.5}, {0.25, 0.75}}
 
 func mean(values []float64) (sum float64) {
@@ -89,7 +87,7 @@ func (s *Study) alone() (times []float64, err error) {
 	return times, nil
 }
 
-// machineJob is a job on the machine of the relaxation.
+// machineJob is a job on the relaxed machine.
 type machineJob struct {
 	id, arrival int
 	volume      float64 // work, in slots of the machine
@@ -110,7 +108,7 @@ func (s *Study) volumes(weights [Kinds]float64) (jobs []machineJob) {
 	return jobs
 }
 
-// cheapestEpoch returns the least share of the cluster times slots that an epoch of a type costs.
+// cheapestEpoch returns the smallest product of cluster share and slots of an epoch of a type.
 func (s *Study) cheapestEpoch(t *JobType, weights [Kinds]float64) float64 {
 	least, total := math.Inf(1), s.Options.total()
 	for workers, servers := range counts(&s.Options) {
@@ -127,9 +125,9 @@ func (s *Study) cheapestEpoch(t *JobType, weights [Kinds]float64) float64 {
 	return least
 }
 
-// onOneMachine runs jobs, sorted by arrival, on a machine of speed one: at any moment the job
-// with the least volume, either what is left of it or all of it. It returns the means of the
-// times from arrival to completion and from arrival to the mean busy time.
+// onOneMachine runs jobs, sorted by arrival, on a machine of speed one. At any moment it runs the job with the least
+// volume, counting the remaining volume or the whole. It returns the means of the times from arrival to completion and
+// from arrival to the mean busy time.
 func onOneMachine(jobs []machineJob, remaining bool) (completions, busy float64) {
 	var queue events.Heap[*running]
 	now, n := 0.0, float64(len(jobs))
@@ -161,7 +159,7 @@ func onOneMachine(jobs []machineJob, remaining bool) (completions, busy float64)
 	return completions, busy
 }
 
-// running is a job on the machine that has not completed.
+// running is an uncompleted job on the machine.
 type running struct {
 	machineJob
 	left float64

@@ -6,19 +6,19 @@ import (
 	"math"
 )
 
-// Measurement is the measured speed of a model with so many servers and workers.
+// Measurement is the measured speed of a model with given numbers of servers and workers.
 type Measurement struct {
-	Servers int `json:"servers"` // of parameters
-	Workers int `json:"workers"` // of the job
-	// of all workers, in the unit of EpochSize a second; zero marks a failed measurement
+	Servers int `json:"servers"` // number of parameter servers
+	Workers int `json:"workers"` // number of workers
+	// speed of all workers, in the unit of EpochSize per second; zero marks a failed measurement
 	Speed float64 `json:"speed"`
 }
 
-// maxMeasurements bounds the size of the linear system of a fit.
+// maxMeasurements limits the size of the linear system of a fit.
 const maxMeasurements = 1024
 
-// FitTable interpolates the measurements of each model and tabulates the result up to so many
-// servers and workers. Failed measurements are left out, unless they are kept as zeros.
+// FitTable interpolates the measurements of each model and tabulates the result up to most servers and workers. It
+// skips failed measurements unless keepFailed keeps them as zeros.
 func FitTable(measured map[string][]Measurement, most int, keepFailed bool) (Table, error) {
 	table := Table{}
 	for name, points := range measured {
@@ -31,8 +31,8 @@ func FitTable(measured map[string][]Measurement, most int, keepFailed bool) (Tab
 	return table, nil
 }
 
-// surface is an interpolant by radial basis functions with the kernel |x| (Hardy, "Multiquadric
-// equations of topography and other irregular surfaces", 1971, with shape parameter zero).
+// surface is an interpolant by radial basis functions with the kernel |x| (Hardy, "Multiquadric equations of topography
+// and other irregular surfaces", 1971, with shape parameter zero).
 type surface struct {
 	points  []Measurement
 	weights []float64

@@ -8,21 +8,20 @@ import (
 	"graft/cluster/trace"
 )
 
-// TraceOptions describe how jobs of a trace become elastic jobs. The zero value keeps their work.
+// TraceOptions configure the conversion of a trace's jobs to elastic jobs. The zero value keeps their work.
 type TraceOptions struct {
-	// MaxEpochs draws lengths: a job has so many epochs times the length of its type. Zero keeps the work
-	// of the trace: with as many workers, and as many servers, as the job had devices, or fewer where that
-	// is faster, it takes alone as long as it did.
+	// MaxEpochs draws lengths: a job has MaxEpochs epochs times the length of its type. Zero keeps the work of the
+	// trace: the job's duration alone is unchanged, with at most one worker and one server per device that it had, at
+	// its best speed.
 	MaxEpochs float64
-	// relative error of estimated epochs, drawn uniformly in ± of it, from 0 to below 1; zero is none
+	// relative error of estimated epochs, drawn uniformly from ± this value, from 0 to below 1; zero means no error
 	EpochError float64
 }
 
-// FromTrace makes elastic jobs of the jobs of a trace, for the types, speeds and options of a study; its
-// own jobs are ignored. They arrive in the slot of their submission, where the first one's submission
-// begins slot 0, and have IDs from 1 in that order. A job has the type that is named as its model or,
-// without one, a drawn one. Jobs without devices or duration are left out; jobs that have the ID of another,
-// end before they begin or are not in the order of submission are errors.
+// FromTrace converts the jobs of a trace to elastic jobs, for the types, speeds and options of a study; it ignores the
+// study's own jobs. Jobs arrive in the slot of their submission, counted from the first submission, and get IDs from 1
+// in that order. A job has the type that its model names, or a random type if none matches. Jobs without devices or
+// duration are left out. Duplicate IDs, jobs that end before they begin and jobs out of order are errors.
 func FromTrace(jobs []trace.Job, s Study, o TraceOptions, from Draws) (made []Spec, leftOut int, err error) {
 	m := &maker{study: s, o: o, from: from, rates: map[rateKey]float64{}}
 	if made, err = m.all(jobs); err != nil {
@@ -31,15 +30,15 @@ func FromTrace(jobs []trace.Job, s Study, o TraceOptions, from Draws) (made []Sp
 	return made, len(jobs) - len(made), nil
 }
 
-// maker makes jobs of a trace.
+// maker converts jobs of a trace.
 type maker struct {
 	study Study
 	o     TraceOptions
 	from  Draws
-	rates map[rateKey]float64 // epochs a second
+	rates map[rateKey]float64 // epochs per second
 }
 
-// rateKey is the number of a type and the most workers, and servers.
+// rateKey is the index of a type and the maximum number of workers and of servers.
 type rateKey struct{ kind, most int }
 
 func (m *maker) check(jobs []trace.Job) error {
@@ -122,7 +121,7 @@ func (m *maker) job(j *trace.Job) (spec Spec, err error) {
 	return spec, err
 }
 
-// rate returns the epochs a second of a type at its best with at most so many workers and servers.
+// rate returns a type's maximum epochs per second with up to most workers and servers.
 func (m *maker) rate(kind, most int) (float64, error) {
 	key := rateKey{kind, most}
 	if rate, known := m.rates[key]; known {

@@ -15,26 +15,26 @@ import (
 type Arrivals int
 
 const (
-	// UniformArrivals has as many jobs in each slot.
+	// UniformArrivals has equally many jobs in each slot.
 	UniformArrivals Arrivals = iota
-	// PoissonArrivals draws the number of jobs of each slot. Numbers above the mean are cut to it,
-	// as in the original, so fewer jobs arrive than the mean says.
+	// PoissonArrivals draws the number of jobs of each slot. Numbers above the mean are cut to it, as in the original,
+	// so the actual mean is lower.
 	PoissonArrivals
-	// PatternArrivals repeats given numbers, from a random place on, cut to the rate.
+	// PatternArrivals repeats given numbers from a random position, cut to the rate.
 	PatternArrivals
 )
 
 // patternSlots is the number of slots after which uniform and Poisson arrivals repeat.
 const patternSlots = 100
 
-// GenerateOptions describe a workload. The zero value is 60 jobs, three a slot.
+// GenerateOptions configure a workload. The zero value is 60 jobs, three per slot.
 type GenerateOptions struct {
-	Jobs      int      // number of jobs; zero is 60
-	Arrivals  Arrivals // pattern; zero is UniformArrivals
-	Rate      int      // most jobs that arrive in a slot, and the mean of PoissonArrivals; zero is 3
-	Pattern   []int    // number of jobs in each slot, for PatternArrivals alone
-	MaxEpochs float64  // epochs of a job whose type has length 1; zero is 30,000
-	// relative error of estimated epochs, drawn uniformly in ± of it, from 0 to below 1; zero is none
+	Jobs      int      // number of jobs; zero means 60
+	Arrivals  Arrivals // arrival pattern; zero means UniformArrivals
+	Rate      int      // maximum number of jobs that arrive in a slot, and the mean of PoissonArrivals; zero means 3
+	Pattern   []int    // number of jobs in each slot, only for PatternArrivals
+	MaxEpochs float64  // epochs of a job whose type has length 1; zero means 30,000
+	// relative error of estimated epochs, drawn uniformly from ± this value, from 0 to below 1; zero means no error
 	EpochError float64
 	Jitter     bool // multiplies the epochs of each job by a factor from 0.90 to 1.09
 }
@@ -44,7 +44,7 @@ func (o *GenerateOptions) EnsureDefaults() {
 	o.Jobs, o.Rate, o.MaxEpochs = cmp.Or(o.Jobs, 60), cmp.Or(o.Rate, 3), cmp.Or(o.MaxEpochs, 30_000)
 }
 
-// Validate lists all faults.
+// Validate returns every invalid option.
 func (o *GenerateOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Jobs < 1 || o.Jobs > maxJobs, "%d jobs: expected 1 to %d", o.Jobs, maxJobs)
@@ -77,7 +77,7 @@ type Draws interface {
 	Float64() float64
 	// IntN returns an integer from low to below high.
 	IntN(low, high int) int
-	// Poisson returns a number with Poisson distribution.
+	// Poisson returns a Poisson-distributed number.
 	Poisson(mean float64) int
 }
 
@@ -93,8 +93,8 @@ func (d draws) IntN(low, high int) int { return low + d.Rand.IntN(max(1, high-lo
 
 func (d draws) Poisson(mean float64) int { return numpy.Poisson(d.Float64, mean) }
 
-// Generate draws a workload. The order of draws is that of the original, so that its random
-// numbers, which package numpy generates, give its workloads.
+// Generate draws a workload. It draws in the order of the original, so that the original's random numbers, which
+// package numpy generates, reproduce its workloads.
 func Generate(types []JobType, o GenerateOptions, from Draws) ([]Spec, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
@@ -145,10 +145,10 @@ func (o *GenerateOptions) job(types []JobType, id, slot int, from Draws) Spec {
 		RealEpochs: errorFactor(o.EpochError, from) * epochs}
 }
 
-// epochs returns those of a job of a type, whole and at least one.
+// epochs returns the epochs of a job of a type, whole and at least one.
 func (t *JobType) epochs(most float64) float64 { return max(1, math.Trunc(t.Length*most)) }
 
-// errorFactor draws a true length over its estimate.
+// errorFactor draws the ratio of a true length to its estimate.
 func errorFactor(relative float64, from Draws) float64 {
 	return 1 + float64(relative*(2*from.Float64()-1))
 }

@@ -1,15 +1,15 @@
 package elastic
 
-// JobType holds what jobs that train the same model have in common.
+// JobType holds the common properties of jobs that train the same model.
 type JobType struct {
-	Name      string    `json:"name"`       // of the model, as speed tables name it
+	Name      string    `json:"name"`       // model name in speed tables
 	Worker    Resources `json:"worker"`     // demand of a worker
 	Server    Resources `json:"server"`     // demand of a parameter server
-	EpochSize float64   `json:"epoch_size"` // progress of an epoch in the unit of the speed model: steps, or samples
+	EpochSize float64   `json:"epoch_size"` // progress of an epoch in the unit of the speed model: steps or samples
 	// epochs of a job as a share of the workload's maximum; only trace generation reads it
 	Length float64 `json:"length"`
 
-	// of a step without communication; only [Analytic] reads this and the fields below
+	// seconds of a step without communication; only [Analytic] reads this and the fields below
 	Compute   float64 `json:"compute_seconds"`
 	ModelSize float64 `json:"model_mb"`          // parameters, MB
 	BetweenBW float64 `json:"between_mb_second"` // bandwidth between nodes, MB/s
@@ -21,8 +21,8 @@ type Spec struct {
 	ID         int     `json:"id"`              // unique; ties are broken by ascending ID
 	Type       int     `json:"type"`            // number of its type, from 1
 	Arrival    int     `json:"arrv_time"`       // slot, from 0
-	Epochs     float64 `json:"num_epochs"`      // estimated total, known to schedulers
-	RealEpochs float64 `json:"real_num_epochs"` // true total; unknown to schedulers
+	Epochs     float64 `json:"num_epochs"`      // estimated total, visible to schedulers
+	RealEpochs float64 `json:"real_num_epochs"` // true total, hidden from schedulers
 }
 
 // Job is a job of a simulation. Schedulers read it; only its [World] changes it.
@@ -34,21 +34,20 @@ type Job struct {
 	Servers  []int   // node of each parameter server in this slot
 	Share    float64 // dominant share of the cluster that its tasks hold
 	RunTime  float64 // part of the last slot that it ran for, from 0 to 1
-	End      float64 // time of completion, in slots; zero while unfinished
+	End      float64 // completion time, in slots; zero while unfinished
 
-	lastWorkers, lastServers int          // counts in the last slot that it ran in; zero before the first
-	needs                    [3]Resources // of the actions, by number
+	lastWorkers, lastServers int          // counts in its last running slot; zero before the first
+	needs                    [3]Resources // demands of the actions, by number
 }
 
-// Left returns the share of its estimated epochs that a job still has to do. It is negative for
-// a job that outlived its estimate.
+// Left returns the remaining share of a job's estimated epochs. It is negative for a job that exceeded its estimate.
 func (j *Job) Left() float64 { return 1 - j.Progress/j.Epochs }
 
-// overrun is the share of the estimate that a job is assumed to have left once it has outlived
-// its estimate: few epochs, but not none, so that it is not starved.
+// overrun is the assumed remaining share of the estimate for a job that has exceeded it. It is small but positive, so
+// that the job does not starve.
 const overrun = 0.05
 
-// EpochsLeft returns the epochs that a job is expected to have left. It is positive.
+// EpochsLeft returns the expected remaining epochs of a job. It is positive.
 func (j *Job) EpochsLeft() float64 { return max(j.Epochs-j.Progress, overrun*j.Epochs) }
 
 // JCT returns the time from the arrival of a finished job to its completion, in slots.
@@ -58,7 +57,7 @@ func (j *Job) done() bool { return j.Progress >= j.RealEpochs }
 
 func (j *Job) running() bool { return len(j.Workers)+len(j.Servers) > 0 }
 
-// demand returns what all its tasks hold.
+// demand returns the resources that all its tasks hold.
 func (j *Job) demand() Resources {
 	return j.Model.Worker.Times(len(j.Workers)).Plus(j.Model.Server.Times(len(j.Servers)))
 }

@@ -5,12 +5,12 @@ import (
 	"graft/internal/events"
 )
 
-// nodes are equal nodes with what their tasks use. The queue has the least loaded node first:
-// the one with the fewest used slots over all kinds, then the lowest ID.
+// nodes are equal nodes with their used resources. The queue orders nodes by load: fewest used slots over all kinds
+// first, then lowest ID.
 type nodes struct {
 	capacity Resources
 	used     []Resources
-	sum      Resources // of used
+	sum      Resources // sum over used
 	queue    events.Heap[int]
 	handles  []events.Handle
 	refused  []Resources // demands that no node had room for since the last clear
@@ -66,7 +66,7 @@ func (n *nodes) room(demand Resources) (id int, ok bool) {
 	return best, true
 }
 
-// take uses a node's resources, if they suffice.
+// take reserves resources of a node, if they suffice.
 func (n *nodes) take(id int, demand Resources) bool {
 	if !n.fits(id, demand) {
 		return false

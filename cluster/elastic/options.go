@@ -17,31 +17,31 @@ const (
 	maxTasks    = 1 << 10
 )
 
-// Options of a simulation. The zero value is a cluster of 96 nodes.
+// Options configure a simulation. The zero value is a cluster of 96 nodes.
 type Options struct {
-	Nodes   int       // of the cluster; zero is 96
-	PerNode Resources // slots of each kind that a node has; all zero is 8 CPU and 8 GPU slots
-	Most    int       // maximum number of workers of a job, and of servers; zero is 16
-	Slot    float64   // length of a slot, seconds; zero is 1200
-	Limit   int       // number of slots after which a simulation fails; zero is no limit
-	// AllReduce leaves out parameter servers: workers exchange gradients among themselves.
+	Nodes   int       // number of nodes; zero means 96
+	PerNode Resources // slots of each kind per node; all zero means 8 CPU and 8 GPU slots
+	Most    int       // maximum number of workers of a job, and of servers; zero means 16
+	Slot    float64   // slot length in seconds; zero means 1200
+	Limit   int       // slots after which a simulation fails; zero means no limit
+	// AllReduce removes parameter servers: workers exchange gradients directly.
 	AllReduce bool
-	// Scaling names the model of the time that a job loses when its counts change; empty is
-	// "checkpoint".
+	// Scaling is the name of the model of the time that a job loses when its counts change; empty means "checkpoint".
 	Scaling string
-	// relative error of speeds, drawn uniformly in ± of it for each job and slot, from 0 to below 1; zero is none
+	// relative error of speeds, drawn uniformly from ± this value per job and slot, from 0 to below 1; zero means no
+	// error
 	SpeedError float64
-	Seed       uint64         // of the draws of SpeedError; zero is a seed like any other
-	Reward     Reward         // of a slot; zero is Progress
-	WholeSlots bool           // completions are rounded up to the end of the slot
-	Quirks     cluster.Quirks // faults of the original that are kept; nil keeps none
+	Seed       uint64         // seed of the draws of SpeedError; zero is an ordinary seed
+	Reward     Reward         // reward of a slot; zero means Progress
+	WholeSlots bool           // completion times are rounded up to the end of the slot
+	Quirks     cluster.Quirks // faults of the original to keep; nil keeps none
 }
 
 // Reward selects the reward of a slot.
 type Reward int
 
 const (
-	// Progress rewards the sum over jobs of epochs done over estimated epochs.
+	// Progress rewards the sum over jobs of completed epochs divided by estimated epochs.
 	Progress Reward = iota
 	// Unfinished rewards the number of unfinished jobs, as the original does.
 	Unfinished
@@ -54,7 +54,7 @@ func (o *Options) EnsureDefaults() {
 	o.Slot, o.Scaling = cmp.Or(o.Slot, 1200), cmp.Or(o.Scaling, CheckpointRestart)
 }
 
-// Validate lists all faults.
+// Validate returns every invalid option.
 func (o *Options) Validate() error {
 	var faults validate.Faults
 	for _, r := range []struct {
@@ -93,8 +93,8 @@ func (o *Options) validateNames() (faults validate.Faults) {
 // total returns the resources of the cluster.
 func (o *Options) total() Resources { return o.PerNode.Times(o.Nodes) }
 
-// mostEstimated returns the number of workers or servers up to which speeds must be known: the
-// original Optimus asks for one more than a job may have.
+// mostEstimated returns the number of workers or servers up to which speeds must be known: the original Optimus
+// requests one more than a job may have.
 func (o *Options) mostEstimated() int {
 	if o.Quirks.Keeps(NoCost) {
 		return o.Most + 1

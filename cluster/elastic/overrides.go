@@ -14,13 +14,12 @@ import (
 // Settings are the parameters of a simulation of the original, under our names.
 type Settings struct {
 	Options  Options         // without quirks
-	Generate GenerateOptions // how its workload was made
-	Analytic bool            // whether speeds come from [Analytic] instead of a [Table]
-	Window   int             // number of jobs that a learned policy sees
+	Generate GenerateOptions // generation of its workload
+	Analytic bool            // speeds come from [Analytic] instead of a [Table]
+	Window   int             // number of jobs in a learned policy's window
 }
 
-// ParseOverrides returns the parameters of the original simulator with the given values in place
-// of its defaults.
+// ParseOverrides returns the parameters of the original simulator, with the given values replacing its defaults.
 func ParseOverrides(overrides map[string]any) (Settings, error) {
 	v := &overridden{values: overrides, read: map[string]bool{}}
 	s := v.scale()
@@ -89,7 +88,7 @@ func (v *overridden) workload(g *GenerateOptions) {
 	}
 }
 
-// overridden reads parameters and collects what is wrong with them.
+// overridden reads parameters and collects their faults.
 type overridden struct {
 	values map[string]any
 	read   map[string]bool
@@ -132,7 +131,7 @@ func (v *overridden) integer(name string, otherwise int) int {
 	return int(x)
 }
 
-// choice returns a parameter that is one of some words, by default the first.
+// choice returns a parameter that is one of some words; the default is the first word.
 func (v *overridden) choice(name string, words ...string) string {
 	word := valueOf(v, name, "one of "+strings.Join(words, ", "), words[0])
 	if !slices.Contains(words, word) {

@@ -2,7 +2,7 @@ package elastic
 
 import "graft/torch/weights"
 
-// PolicyReader reads a learned scheduler from weights. It returns false if they belong to another learner.
+// PolicyReader reads a learned scheduler from weights. It returns false for weights of another learner.
 type PolicyReader = func(name string, set *weights.Set) (kind Kind, mine bool, err error)
 
 var policyReaders []PolicyReader
@@ -10,5 +10,5 @@ var policyReaders []PolicyReader
 // RegisterPolicies adds the policies of a learner outside of this room. Call it before any policy is read.
 func RegisterPolicies(read PolicyReader) { policyReaders = append(policyReaders, read) }
 
-// PolicyReaders are the registered readers.
+// PolicyReaders returns the registered readers.
 func PolicyReaders() []PolicyReader { return policyReaders }

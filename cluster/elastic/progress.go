@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// End trains all jobs that have tasks until the end of the slot, and returns the slot's reward.
+// End trains all jobs with tasks until the end of the slot, and returns the slot's reward.
 func (w *World) End() (reward float64) {
 	w.gain = 0
 	w.line = w.line[:0]
@@ -25,7 +25,7 @@ func (w *World) End() (reward float64) {
 	return reward
 }
 
-// train runs a job for a slot and returns the epochs that it did.
+// train runs a job for a slot and returns the completed epochs.
 func (w *World) train(j *Job) float64 {
 	if len(j.Workers) == 0 || len(j.Servers) == 0 && !w.options.AllReduce {
 		return 0
@@ -42,7 +42,7 @@ func (w *World) train(j *Job) float64 {
 	return epochs
 }
 
-// advance adds epochs to a job's progress and returns those that it needed.
+// advance adds epochs to a job's progress and returns the epochs that it used.
 func (w *World) advance(j *Job, epochs, lost float64) float64 {
 	slot := w.options.Slot
 	if j.Progress+epochs > j.RealEpochs {
@@ -79,9 +79,9 @@ func (w *World) note(j *Job) {
 	}
 }
 
-// Estimate returns the epochs that a job would complete in a slot with more workers and servers
-// than it has, placed on the least loaded node. It disregards speed errors and the cost of
-// scaling. It returns zero beyond the maximum counts, under [NoCost] beyond one more.
+// Estimate returns the epochs that a job would complete in a slot with additional workers and servers on the least
+// loaded node. It ignores speed errors and the cost of scaling. It returns zero above the maximum counts, or under
+// [NoCost] above one more.
 func (w *World) Estimate(j *Job, workers, servers int) float64 {
 	least := w.nodes.least()
 	d := Deployment{Model: j.Model, Workers: extend(j.Workers, least, workers),
@@ -93,8 +93,8 @@ func (w *World) Estimate(j *Job, workers, servers int) float64 {
 	return w.positive(w.speed.Epochs(d, w.options.Slot))
 }
 
-// extend appends a node so many times. It may write behind the end of the list, where nothing is
-// kept.
+// extend appends a node the given number of times. It may overwrite memory behind the end of the list, which must be
+// unused.
 func extend(list []int, node, times int) []int {
 	for range times {
 		list = append(list, node)

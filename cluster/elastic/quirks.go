@@ -6,7 +6,7 @@ import (
 	"graft/cluster"
 )
 
-// The faults of DL2's simulator and of its baselines.
+// Faults of DL2's simulator and of its baselines.
 var (
 	// FirstNode ends the slot at the first task that does not fit on the least loaded node.
 	FirstNode = cluster.Quirk{Name: "first-node",
@@ -14,7 +14,7 @@ var (
 	// StaleShare carries dominant shares over to the next slot.
 	StaleShare = cluster.Quirk{Name: "stale-share",
 		Fixed: "a dominant share is zero at the start of a slot and follows every task"}
-	// Backward takes negative speeds as they are.
+	// Backward keeps negative speeds.
 	Backward = cluster.Quirk{Name: "backward", Fixed: "a negative speed, an artefact of interpolation, counts as zero"}
 	// RemainingFraction is a fault of SRTF.
 	RemainingFraction = cluster.Quirk{Name: "remaining-fraction",
@@ -27,18 +27,18 @@ var (
 		"cost, starts jobs with a whole bundle, and ignores speeds that are not positive"}
 )
 
-// Quirks returns all quirks. A new one has a line here.
+// Quirks returns all quirks. To add one, add a line.
 func Quirks() []cluster.Quirk {
 	return []cluster.Quirk{FirstNode, StaleShare, Backward, RemainingFraction, LongestFirst, NoCost}
 }
 
-// Compatible returns options under which results equal those of the original simulator: all
-// quirks, and scaling without cost.
+// Compatible returns options that reproduce the results of the original simulator: all quirks, and scaling without
+// cost.
 func Compatible() Options {
 	return Options{Scaling: NoScaling, Quirks: cluster.QuirksOf(Quirks())}
 }
 
-// unknownQuirks returns the names that no quirk has.
+// unknownQuirks returns the names that are not quirks.
 func unknownQuirks(names cluster.Quirks) cluster.Quirks {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		return slices.Contains(cluster.QuirksOf(Quirks()), name)

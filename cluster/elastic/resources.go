@@ -10,7 +10,7 @@ const (
 // Resources counts slots of each kind.
 type Resources [Kinds]int
 
-// Plus returns the sum.
+// Plus returns the sum of two vectors.
 func (r Resources) Plus(other Resources) Resources {
 	for k := range r {
 		r[k] += other[k]
@@ -18,7 +18,7 @@ func (r Resources) Plus(other Resources) Resources {
 	return r
 }
 
-// Times returns a multiple.
+// Times returns a multiple of the vector.
 func (r Resources) Times(n int) Resources {
 	for k := range r {
 		r[k] *= n
@@ -34,7 +34,7 @@ func (r Resources) Sum() (sum int) {
 	return sum
 }
 
-// Within reports whether no kind exceeds a limit.
+// Within reports whether no kind exceeds its limit.
 func (r Resources) Within(limit Resources) bool {
 	for k := range r {
 		if r[k] > limit[k] {
@@ -44,8 +44,8 @@ func (r Resources) Within(limit Resources) bool {
 	return true
 }
 
-// DominantShare returns the largest share of a total over the kinds (Ghodsi et al., "Dominant
-// Resource Fairness", NSDI 2011). A kind that the total lacks does not count.
+// DominantShare returns the largest share of a total over the kinds (Ghodsi et al., "Dominant Resource Fairness", NSDI
+// 2011). Kinds with a total of zero do not count.
 func (r Resources) DominantShare(total Resources) (share float64) {
 	for k := range r {
 		if total[k] > 0 {

@@ -21,13 +21,12 @@ type Result struct {
 type Completion struct {
 	ID      int
 	Type    string
-	Arrival int     // slot
+	Arrival int     // slot of arrival
 	End     float64 // time of completion
 	JCT     float64 // time from arrival to completion
 }
 
-// Result returns the outcome so far: of the slots that have ended and the jobs that have
-// completed, by arrival and then ID.
+// Result returns the outcome of the ended slots and the completed jobs, sorted by arrival and ID.
 func (w *World) Result() *Result {
 	r := &Result{Slots: w.slot, Rewards: w.rewards, MeanReward: stat.Mean(w.rewards),
 		Allocations: hex.EncodeToString(w.allocations.Sum(nil))}

@@ -9,13 +9,12 @@ const (
 	HotScaling        = "hot"
 )
 
-// Scaling is a model of the time that a job loses at the start of a slot if its number of
-// workers or servers differs from the last slot that it ran in. The cost is linear in the number
-// of tasks that were added or removed.
+// Scaling is a model of the time that a job loses at the start of a slot if its number of workers or servers differs
+// from the last slot in which it ran. The cost is linear in the number of added or removed tasks.
 type Scaling struct {
 	Name    string
-	About   string  // what it models, in a line
-	Source  string  // of the numbers
+	About   string  // one line of help
+	Source  string  // source of the numbers
 	First   float64 // seconds for one task
 	Further float64 // seconds for each further task
 }
@@ -25,7 +24,7 @@ func (s Scaling) Listing() (name, about string) { return s.Name, s.About }
 
 const measurements = "measured in the DL2 project for 1 and 6 added parameter servers; linear between and beyond"
 
-// Scalings returns all models. A new one is a line here.
+// Scalings returns all models. To add one, add a line.
 func Scalings() registry.List[Scaling] {
 	return registry.List[Scaling]{
 		{NoScaling, "scaling is free", "assumption of the original simulator", 0, 0},
@@ -37,7 +36,7 @@ func Scalings() registry.List[Scaling] {
 // ScalingNamed returns a model by its name.
 func ScalingNamed(name string) (Scaling, error) { return Scalings().Named("scaling cost", name) }
 
-// Seconds returns the time lost when so many tasks are added or removed; zero tasks cost nothing.
+// Seconds returns the time lost for a number of added or removed tasks; zero tasks cost nothing.
 func (s Scaling) Seconds(tasks int) float64 {
 	if tasks <= 0 {
 		return 0
@@ -45,8 +44,8 @@ func (s Scaling) Seconds(tasks int) float64 {
 	return s.First + float64(tasks-1)*s.Further
 }
 
-// changed returns the number of tasks that were added to a job or removed from it since the last
-// slot that it ran in. The first start is no change.
+// changed returns the number of tasks that were added or removed since the last slot in which the job ran. The first
+// start is not a change.
 func (j *Job) changed() int {
 	if j.lastWorkers+j.lastServers == 0 {
 		return 0

@@ -7,7 +7,7 @@ import (
 	"graft/cluster"
 )
 
-// Scheduler decides how many workers and servers each job has in a slot, and where they run.
+// Scheduler decides the numbers of workers and servers of each job in a slot, and their nodes.
 type Scheduler interface {
 	// Schedule adds tasks to the unfinished jobs of a slot that has begun.
 	Schedule(w *World)
@@ -15,8 +15,8 @@ type Scheduler interface {
 
 // Kind is a registered scheduler.
 type Kind struct {
-	Name   string // by which it is called
-	About  string // what it does, in a line
+	Name   string // name in files and flags
+	About  string // one line of help
 	Quirks []cluster.Quirk
 	New    func(w *World) Scheduler
 }
@@ -51,7 +51,7 @@ func (w *World) Run(ctx context.Context, kind Kind) (*Result, error) {
 	return w.Result(), nil
 }
 
-// fault is the reason that a simulation must end before its jobs have completed.
+// fault returns the reason why a simulation must end before its jobs have completed.
 func (w *World) fault(ctx context.Context, watch *stall) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -63,15 +63,15 @@ func (w *World) fault(ctx context.Context, watch *stall) error {
 	return watch.check(w)
 }
 
-// A simulation fails if its jobs together did less than leastGain of a job's epochs in patience
-// slots, so that one job alone would take more than ten million slots. A test for no progress at
-// all would miss jobs that crawl at interpolated speeds near zero.
+// A simulation fails if all jobs together complete less than leastGain of a job's epochs in patience slots: a single
+// job would then take more than ten million slots. A check for zero progress would miss jobs that crawl at interpolated
+// speeds near zero.
 const (
 	patience  = 1000 // slots
 	leastGain = 1e-4 // share of a job
 )
 
-// stall detects simulations that stand still.
+// stall detects simulations without progress.
 type stall struct {
 	slots int
 	gain  float64

@@ -8,14 +8,14 @@ import (
 	"graft/trainer/goodput"
 )
 
-// Steps is a [Speed] model from times of training steps, for workers that exchange gradients among
-// themselves. An epoch takes EpochSize steps of a worker. Its methods do not change it.
-type Steps map[string]Trained // by the name of the model
+// Steps is a [Speed] model from measured step times, for workers that exchange gradients directly. An epoch takes
+// EpochSize steps of a worker. Its methods do not change it.
+type Steps map[string]Trained // by model name
 
 // Trained describes the training of a model, for [Steps].
 type Trained struct {
 	Times  goodput.StepTimes
-	Device int // examples that a worker takes in a step
+	Device int // examples per worker and step
 }
 
 // Epochs implements [Speed].
@@ -23,7 +23,7 @@ func (m Steps) Epochs(d Deployment, seconds float64) float64 {
 	return m.epochs(d.Model, placementOf(d.Workers), seconds)
 }
 
-// epochs is zero where the placement has no time.
+// epochs returns zero if the placement has no time.
 func (m Steps) epochs(t *JobType, placement []int, seconds float64) float64 {
 	step, _, err := m[t.Name].Times.Step(placement, m[t.Name].Device)
 	if err != nil {
@@ -36,7 +36,7 @@ func (m Steps) epochs(t *JobType, placement []int, seconds float64) float64 {
 	return float64(workers) * seconds / step / t.EpochSize
 }
 
-// placementOf is the number of workers on each of their nodes, in the order of the nodes.
+// placementOf returns the number of workers on each of their nodes, in the order of the nodes.
 func placementOf(workers []int) (placement []int) {
 	sorted := slices.Sorted(slices.Values(workers))
 	for k, node := range sorted {
@@ -48,7 +48,7 @@ func placementOf(workers []int) (placement []int) {
 	return placement
 }
 
-// mostPlacements is the number of workers up to which all placements are compared: there are 627 of 20.
+// mostPlacements is the number of workers up to which all placements are compared: 20 workers have 627.
 const mostPlacements = 20
 
 // Limit implements [Speed].
@@ -57,7 +57,7 @@ func (m Steps) Limit(t *JobType, workers, _ int, seconds float64) (most float64)
 	return most
 }
 
-// partitions calls each for all ways to divide a number into parts, the largest first.
+// partitions calls each for all ways to split a number into parts, largest part first.
 func partitions(n, largest int, parts []int, each func(parts []int)) {
 	if n == 0 {
 		each(parts)

@@ -23,7 +23,7 @@ type Study struct {
 	Options Options
 }
 
-// Validate lists all faults, up to a number of them.
+// Validate returns the faults of a study, up to a maximum number.
 func (s *Study) Validate() error {
 	if s.Speed == nil {
 		return errors.New("the study has no speed model; set one, such as a Table or Analytic")
@@ -59,7 +59,7 @@ func (t *JobType) fault() error {
 	return nil
 }
 
-// mostFaults is the number of faulty jobs after which no more are listed.
+// mostFaults is the number of faulty jobs after which listing stops.
 const mostFaults = 20
 
 func (s *Study) jobFaults() (faults validate.Faults) {
@@ -104,8 +104,8 @@ func (j *Spec) fault(types int) error {
 
 func epochs(n float64) bool { return n > 0 && n <= maxEpochs && !math.IsNaN(n) }
 
-// fits refuses a job whose first worker and server find no room on an idle node: several
-// schedulers place both on one node.
+// fits rejects a job whose first worker and server do not fit on one idle node: several schedulers place both on one
+// node.
 func (s *Study) fits(j Spec) error {
 	t := &s.Types[j.Type-1]
 	if need := Bundle.demand(t, &s.Options); !need.Within(s.Options.PerNode) {

@@ -8,20 +8,20 @@ import (
 	"math"
 )
 
-// Table is a [Speed] model of interpolated measurements, independent of placement. It maps the
-// name of a model to speeds, in the unit of EpochSize a second, by number of servers less one and
-// number of workers less one. A cluster without servers uses as many servers as workers.
+// Table is a [Speed] model of interpolated measurements, independent of placement. It maps a model's name to speeds in
+// the unit of EpochSize per second, indexed by number of servers minus one and number of workers minus one. A cluster
+// without servers uses equal numbers of servers and workers.
 type Table map[string][][]float64
 
-// maxTableBytes bounds the file of a table.
+// maxTableBytes is the maximum size of a table file.
 const maxTableBytes = 64 << 20
 
-// defaultMost is the number of servers, and of workers, up to which measurements are tabulated.
+// defaultMost is the default number of servers, and of workers, up to which measurements are tabulated.
 const defaultMost = 50
 
-// ReadTable reads the speeds of all models from a JSON object: a member "table", or a member "measured"
-// with a list of [Measurement] for each model, which are interpolated up to "most" servers and workers,
-// 50 without it. Other members are ignored.
+// ReadTable reads the speeds of all models from a JSON object. It has a member "table", or a member "measured" with a
+// list of [Measurement] per model, which are interpolated up to "most" servers and workers (default 50). Other members
+// are ignored.
 func ReadTable(r io.Reader) (Table, error) {
 	var file struct {
 		Table    Table                    `json:"table"`
@@ -47,7 +47,7 @@ func ReadTable(r io.Reader) (Table, error) {
 	return file.Table, file.Table.validate()
 }
 
-// maxEstimated bounds the servers and the workers that measurements are tabulated for.
+// maxEstimated is the maximum number of servers and of workers in tabulated measurements.
 const maxEstimated = 1 << 10
 
 // decode reads a JSON value of limited size.

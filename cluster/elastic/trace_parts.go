@@ -11,9 +11,9 @@ import (
 	"graft/internal/files"
 )
 
-// ReadClusterTrace reads the jobs of a trace, of any format of package trace, that have devices and a
-// duration. They are in the order of submission, those of one second as in the file. IDs that are not
-// unique and negative durations are errors that name the line.
+// ReadClusterTrace reads the jobs with devices and a duration from a trace in any format of package trace. Jobs are
+// sorted by submission, and jobs of the same second keep the order of the file. Duplicate IDs and negative durations
+// are errors that name the line.
 func ReadClusterTrace(fsys files.FS, path string) ([]trace.Job, error) {
 	r, err := trace.Open(fsys, path, trace.Options{OnlyGPU: true})
 	if err != nil {
@@ -53,12 +53,13 @@ func readUsable(r *trace.Reader, path string) (jobs []trace.Job, err error) {
 	return jobs, err
 }
 
-// usable jobs have devices and a duration.
+// usable reports whether a job has devices and a duration.
 func usable(j *trace.Job) bool { return j.GPUs > 0 && j.Duration > 0 }
 
-// Divide cuts jobs in the order of submission into workloads of so many successive jobs: the first counts[0] of them,
-// at least one, are part 0, then come those of part 1, and so on. A part begins more than gap seconds after the last
-// job of the one before it, so that a burst of jobs is not in two. Jobs of the gaps and at the end are left out.
+// Divide cuts jobs, sorted by submission, into workloads of size successive jobs. The first counts[0] workloads (at
+// least one) are part 0, the next counts[1] are part 1, and so on. A part begins more than gap seconds after the last
+// job of the previous part, so that a burst of jobs is not split between two. Jobs of the gaps and at the end are left
+// out.
 func Divide(jobs []trace.Job, size int, gap int64, counts ...int) (parts [][][]trace.Job, err error) {
 	at := 0
 	for _, count := range counts {

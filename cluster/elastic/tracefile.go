@@ -5,18 +5,17 @@ import (
 	"io"
 )
 
-// maxTraceBytes bounds the file of a trace.
+// maxTraceBytes is the maximum size of a trace file.
 const maxTraceBytes = 256 << 20
 
-// Trace is a workload in a file.
+// Trace is the content of a workload file.
 type Trace struct {
 	Settings Settings
 	Jobs     []Spec
 }
 
-// ReadTrace reads a JSON object with the members "jobs", a list of [Spec], and "overrides", the
-// parameters of the original simulator that differ from its defaults. Types are numbers from 1 to
-// a limit. Other members are ignored.
+// ReadTrace reads a JSON object with the members "jobs", a list of [Spec], and "overrides", the parameters of the
+// original simulator that differ from its defaults. Types are numbers from 1 to types. Other members are ignored.
 func ReadTrace(r io.Reader, types int) (*Trace, error) {
 	var file struct {
 		Overrides map[string]any `json:"overrides"`
@@ -41,7 +40,7 @@ func ReadTrace(r io.Reader, types int) (*Trace, error) {
 	return &Trace{settings, file.Jobs}, nil
 }
 
-// Pattern is the number of jobs that arrive in each slot, up to the last arrival.
+// Pattern returns the number of jobs that arrive in each slot, up to the last arrival.
 func (t *Trace) Pattern() (counts []int) {
 	for _, j := range t.Jobs {
 		for len(counts) <= j.Arrival {

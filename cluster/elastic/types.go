@@ -8,7 +8,7 @@ import (
 	"graft/internal/validate"
 )
 
-// maxTypeBytes bounds the file of job types, and maxTypes their number.
+// maxTypeBytes is the maximum size of a file of job types, and maxTypes their maximum number.
 const (
 	maxTypeBytes = 16 << 20
 	maxTypes     = 1 << 16

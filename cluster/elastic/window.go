@@ -17,21 +17,21 @@ const (
 	ByLeft Order = "left"
 )
 
-// WindowOptions describe what a learned policy sees: the first jobs in an order, those at their
-// maximum counts left out, as columns of a matrix. Its rows are type, slots since arrival, share
-// of epochs left, dominant share, workers and servers.
+// WindowOptions configure the observation of a learned policy: the first jobs in an order, without jobs at their
+// maximum counts, as columns of a matrix. Its rows are type, slots since arrival, share of epochs left, dominant share,
+// workers and servers.
 type WindowOptions struct {
-	Size int // number of jobs, and of columns; zero is 20
-	// of jobs: by arrival, by dominant share or by the share of epochs that is left, the smallest first;
-	// empty is arrival
+	Size int // Number of jobs in the window, and of its columns. Zero means 20.
+	// Order of the jobs: by arrival, by dominant share (share) or by remaining share of epochs (left), smallest first.
+	// Default arrival.
 	Order   Order   `config:",one=arrival|share|left"`
-	Bits    bool    // writes the type as four rows of bits, highest first, in place of one row
-	Rescale bool    // divides types by their number, slots by 100 and counts by their maximum
-	Padding float64 // of columns without a job; zero is 0, the original also uses -1
-	// Apart leaves out the action that adds a worker and a server at once. Of such an action of a
-	// scheduler there are two samples. It has no effect without servers.
+	Bits    bool    // Writes the type as four rows of bits, highest bit first, instead of one row. Default false.
+	Rescale bool    // Divides types by their number, slots by 100 and counts by their maximum. Default false.
+	Padding float64 // Value of columns without a job. The original also uses -1. Default 0.
+	// Removes the action that adds a worker and a server together. Such an action of a scheduler gives two samples. No
+	// effect without servers. Default false.
 	Apart bool
-	// Shuffle returns a random order of n columns, in which jobs are put; nil keeps the order.
+	// Shuffle returns a random order of n columns for the jobs; nil keeps the order.
 	Shuffle func(n int) []int `json:"-"`
 }
 
@@ -52,7 +52,7 @@ const (
 	defaultJob = 20
 )
 
-// Rows returns the number of values of a job.
+// Rows returns the number of values per job.
 func (o *WindowOptions) Rows() int {
 	if o.Bits {
 		return rowCount + typeBits - 1
@@ -60,7 +60,7 @@ func (o *WindowOptions) Rows() int {
 	return rowCount
 }
 
-// PerJob returns the number of actions of a job, the first of [Worker], [Server] and [Bundle].
+// PerJob returns the number of actions per job: the first of [Worker], [Server] and [Bundle].
 func (o *WindowOptions) PerJob(allReduce bool) int {
 	switch {
 	case allReduce:
@@ -73,7 +73,7 @@ func (o *WindowOptions) PerJob(allReduce bool) int {
 
 // Window is an observation of a [World].
 type Window struct {
-	Jobs  []*Job    // by column; nil where there is none
+	Jobs  []*Job    // by column; nil if empty
 	State []float64 // row by row
 
 	options *WindowOptions
@@ -89,17 +89,15 @@ func NewWindow(w *World, o WindowOptions) *Window {
 	return &Window{Jobs: make([]*Job, o.Size), State: make([]float64, rows*o.Size), options: &o, world: w, rows: rows}
 }
 
-// Actions returns the number of outputs of a policy: those of all columns, and one that ends the
-// slot.
+// Actions returns the number of outputs of a policy: the actions of all columns, and one that ends the slot.
 func (o *Window) Actions() int {
 	return o.PerJob()*o.options.Size + 1
 }
 
-// PerJob returns the number of actions of a job.
+// PerJob returns the number of actions per job.
 func (o *Window) PerJob() int { return o.options.PerJob(o.world.AllReduce()) }
 
-// Label returns the output of a policy that stands for an action of a job; -1 if the job is
-// outside of the window.
+// Label returns the policy output for an action of a job; -1 if the job is outside of the window.
 func (o *Window) Label(j *Job, a Action) int {
 	column := slices.Index(o.Jobs, j)
 	if column < 0 {
@@ -172,7 +170,7 @@ func (o *Window) encode(j *Job, column int) {
 	}
 }
 
-// Sample is an observation with the action that a scheduler then took.
+// Sample is an observation with the action that a scheduler took.
 type Sample struct {
 	Slot  int
 	State []float64

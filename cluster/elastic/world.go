@@ -15,12 +15,12 @@ import (
 // World is a simulation, slot by slot: [World.Begin], then any number of [World.Add], then
 // [World.End].
 type World struct {
-	// Observer is called with each action before the job's counts change; nil is none.
+	// Observer is called with each action before the job's counts change; may be nil.
 	Observer func(w *World, j *Job, a Action)
-	// Decided is called in each slot of [World.Run] after the scheduler, before jobs train; nil is none.
+	// Decided is called in each slot of [World.Run] after the scheduler, before jobs train; may be nil.
 	Decided func(w *World)
-	// Errors draws numbers from 0 to below 1 for the errors of speeds: one for each job that trains,
-	// in each slot. Nil leaves errors out; NewWorld sets it if there are some.
+	// Errors draws numbers from 0 to below 1 for speed errors: one per training job and slot. Nil disables errors;
+	// NewWorld sets it if the options have errors.
 	Errors interface{ Float64() float64 }
 
 	types   []JobType
@@ -38,10 +38,10 @@ type World struct {
 	rewards     []float64
 	allocations hash.Hash
 	line        []byte
-	gain        float64 // share of their epochs that jobs did in the last slot, summed
+	gain        float64 // sum over jobs of the share of epochs done in the last slot
 }
 
-// NewWorld checks a study and returns its simulation before the first slot.
+// NewWorld validates a study and returns its simulation before the first slot.
 func NewWorld(s Study) (*World, error) {
 	s.Options.EnsureDefaults()
 	if err := s.Validate(); err != nil {
@@ -73,8 +73,8 @@ func newJob(spec Spec, model *JobType, o *Options) *Job {
 // speedStream is the stream of random numbers of speed errors.
 const speedStream = 1
 
-// Jobs returns the unfinished jobs that have arrived, by ascending ID. Callers must not change
-// the slice, and must not keep it beyond the slot.
+// Jobs returns the unfinished jobs that have arrived, by ascending ID. Callers must not change the slice or keep it
+// beyond the slot.
 func (w *World) Jobs() []*Job { return w.unfinished }
 
 // Slot returns the number of the current slot, from 0.
@@ -110,17 +110,17 @@ func (w *World) Without(q cluster.Quirk) {
 		func(name string) bool { return name == q.Name })
 }
 
-// Best returns the numbers of tasks with which jobs of a type are fastest, and the epochs that they
-// then complete in a slot.
+// Best returns the numbers of tasks at which jobs of a type are fastest, and the epochs that they then complete in a
+// slot.
 func (w *World) Best(t *JobType) (workers, servers int, epochs float64) {
 	return Best(w.speed, t, &w.options)
 }
 
-// Counts yields all numbers of workers and servers with which a job can train.
+// Counts yields all numbers of workers and servers that a job can train with.
 func (w *World) Counts() iter.Seq2[int, int] { return counts(&w.options) }
 
-// Limit returns an upper bound, over placements, of the epochs that a job of a type completes in a
-// slot with so many tasks.
+// Limit returns an upper bound, over placements, of the epochs that a job of a type completes in a slot with the given
+// numbers of tasks.
 func (w *World) Limit(t *JobType, workers, servers int) float64 {
 	return w.speed.Limit(t, workers, servers, w.options.Slot)
 }

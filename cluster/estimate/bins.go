@@ -7,19 +7,18 @@ import (
 )
 
 const (
-	missingBin = 0              // holds rows without a value
-	noBin      = math.MaxUint16 // a text that was not there to learn from; it contributes nothing
+	missingBin = 0              // rows without a value
+	noBin      = math.MaxUint16 // a text that was not in the training data; it contributes nothing
 )
 
-// feature says how the values of a column fall into bins: missing ones into bin 0, all
-// others into bins from 1 on.
+// feature maps the values of a column to bins: missing values to bin 0, others to bins from 1 on.
 type feature struct {
 	name      string
 	text      bool
-	low, high float32   // of numbers: the least and the greatest there were
-	edges     []float32 // of numbers: where bins from the second on begin, rising
-	levels    []string  // of texts: the most frequent first
-	own       int       // how many of levels have a bin of their own; the others share the last
+	low, high float32   // of numbers: minimum and maximum in the training data
+	edges     []float32 // of numbers: lower edges of the second and later bins, ascending
+	levels    []string  // of texts: most frequent first
+	own       int       // number of levels with their own bin; the others share the last bin
 	index     map[string]uint16
 }
 
@@ -51,7 +50,7 @@ func (f *feature) numberBin(v float32) uint16 {
 	if isNaN(v) {
 		return missingBin
 	}
-	low, high := 0, len(f.edges) // the first edge above v lies between
+	low, high := 0, len(f.edges) // the first edge above v is between them
 	for low < high {
 		if mid := (low + high) / 2; f.edges[mid] <= v {
 			low = mid + 1
@@ -102,7 +101,7 @@ func newFeature(c *column, o Options) feature {
 	return f
 }
 
-// newTexts gives each text a bin of its own; where there are too many, rare ones share one.
+// newTexts gives each text its own bin; if there are too many texts, rare ones share a bin.
 func newTexts(c *column, bins int) feature {
 	counts := make([]int, len(c.levels))
 	for _, code := range c.codes {
@@ -125,7 +124,7 @@ func newTexts(c *column, bins int) feature {
 	return f
 }
 
-// distinct are the values that are there, rising, and how often.
+// distinct returns the values that are present, ascending, and their counts.
 func distinct(numbers []float32) ([]float32, []int) {
 	sorted := slices.DeleteFunc(slices.Clone(numbers), isNaN)
 	slices.Sort(sorted)
@@ -140,8 +139,8 @@ func distinct(numbers []float32) ([]float32, []int) {
 	return values, counts
 }
 
-// quantileEdges fills one bin after the other with its share of the rows that are left.
-// A value's rows stay together; few values have a bin each.
+// quantileEdges fills one bin after another with its share of the remaining rows. Rows with equal values stay together.
+// If there are few values, each has its own bin.
 func quantileEdges(values []float32, counts []int, bins int) []float32 {
 	var edges []float32
 	left := 0
@@ -164,11 +163,11 @@ func quantileEdges(values []float32, counts []int, bins int) []float32 {
 	return edges
 }
 
-// uniformEdges are of equal width; those that part no values are left out.
+// uniformEdges returns edges of equal distance, without edges that separate no values.
 func uniformEdges(values []float32, bins int) []float32 {
 	low, high := float64(values[0]), float64(values[len(values)-1])
 	var edges []float32
-	below := 0 // values below the last edge
+	below := 0 // number of values below the last edge
 	for k := 1; k < bins; k++ {
 		edge := float32(low + (high-low)*float64(k)/float64(bins))
 		under, _ := slices.BinarySearch(values, edge)
@@ -179,7 +178,7 @@ func uniformEdges(values []float32, bins int) []float32 {
 	return edges
 }
 
-// between is a float32 above low and at most high, halfway where there is one.
+// between returns a float32 above low and at most high, the midpoint if possible.
 func between(low, high float32) float32 {
 	mid := float32((float64(low) + float64(high)) / 2)
 	if mid > low {
@@ -188,8 +187,8 @@ func between(low, high float32) float32 {
 	return high
 }
 
-// coarse joins neighbouring bins into at most n groups of about as many rows. Bins are
-// named in their order; the missing bin is group 0, with or without rows.
+// coarse joins neighbouring bins into at most n groups with about equal numbers of rows. Groups are numbered in the
+// order of bins. The missing bin is group 0, with or without rows.
 func coarse(order []int, weights []float64, n int) []uint16 {
 	groups := make([]uint16, len(weights))
 	left := 0.0

@@ -2,23 +2,23 @@ package estimate
 
 import "slices"
 
-// booster learns terms in turns from the rows of a bag: each by a small step to what the
-// others leave. The rows that validate stand last.
+// booster learns the terms in turn from the rows of a bag. Each turn is a small step towards the residual of all terms.
+// The validation rows are last.
 type booster struct {
 	cells    [][]uint16 // by term and row
-	residual []float64  // by row: what no term explains yet
-	train    int        // rows to learn from
+	residual []float64  // by row: part of the target that no term explains yet
+	train    int        // number of training rows
 	scores   [][]float64
-	counts   [][]float64 // rows to learn from, by term and bin
-	// grow writes a term's next tree, with sums of residuals by bin.
+	counts   [][]float64 // training rows, by term and bin
+	// grow writes a term's next tree, given the sums of residuals by bin.
 	grow func(term int, sums, counts, update []float64)
-	// bend changes a term's new scores to what is allowed; nil allows all.
+	// bend adjusts a term's new scores to its constraints; nil applies none.
 	bend func(term int, scores, counts []float64)
 	rate float64
-	stop <-chan struct{} // what it has when this is closed is not whole; nil is never
+	stop <-chan struct{} // closed to stop early, with incomplete results; nil never stops
 }
 
-// newBooster has the sizes of terms in bins. It takes residual over.
+// newBooster makes a booster for terms with the given numbers of bins. It takes ownership of residual.
 func newBooster(cells [][]uint16, sizes []int, residual []float64, train int, rate float64) *booster {
 	b := &booster{cells: cells, residual: residual, train: train, rate: rate}
 	for term, size := range sizes {
@@ -32,9 +32,8 @@ func newBooster(cells [][]uint16, sizes []int, residual []float64, train int, ra
 	return b
 }
 
-// run learns until validation has been no better for so many rounds, goes back to the
-// best, and says how many rounds it kept. Without rows to validate with it goes to the end,
-// unless it is stopped.
+// run learns until validation has not improved for patience rounds, returns to the best round, and returns the number
+// of rounds kept. Without validation rows it runs all rounds, unless it is stopped.
 func (b *booster) run(rounds, patience int) int {
 	if len(b.cells) == 0 {
 		return 0
@@ -83,7 +82,7 @@ func (b *booster) round(sums, update []float64) {
 	}
 }
 
-// step moves a term's scores and leaves in update how far they went.
+// step updates a term's scores and stores the changes in update.
 func (b *booster) step(term int, update []float64) {
 	scores := b.scores[term]
 	before := slices.Clone(scores)
@@ -98,8 +97,8 @@ func (b *booster) step(term int, update []float64) {
 	}
 }
 
-// sumByBin adds residuals up by bin in the first half of sums. Even and odd rows are
-// summed apart, so that two rows of a bin need not wait for one another.
+// sumByBin adds residuals by bin in the first half of sums. Even and odd rows have separate sums, so that two rows of a
+// bin do not depend on each other.
 func sumByBin(residual []float64, cells []uint16, sums []float64) {
 	clear(sums)
 	half := len(sums) / 2
@@ -118,7 +117,7 @@ func sumByBin(residual []float64, cells []uint16, sums []float64) {
 	}
 }
 
-// subtract takes what a term gained off all rows.
+// subtract removes a term's update from the residuals of all rows.
 func subtract(residual []float64, cells []uint16, update []float64) {
 	cells = cells[:len(residual)]
 	for row := range residual {

@@ -12,25 +12,25 @@ import (
 
 const (
 	week7 = 7 * 24 * 60 * 60 // seconds
-	// mostSeconds is the longest duration of a trace, some 270 years.
+	// mostSeconds is the maximum duration of a trace, about 270 years.
 	mostSeconds = 1 << 33
 )
 
-// DurationOptions say how durations of jobs are estimated.
+// DurationOptions configure the estimation of job durations.
 type DurationOptions struct {
-	// date of second zero of the trace, from which months, days and hours follow. It has to be given.
+	// date of second zero of the trace, which determines months, days and hours; required
 	Zero  time.Time
 	First int64                  // second at which the first model is learned; zero means Every after the first job
-	Every int64                  // seconds after which a model is learned anew; zero means a week
-	Past  bool                   // adds what the jobs that ended before a job say of it; false leaves it out
-	Tell  func(w DurationWindow) // called after each window; nil calls nothing
-	// Model says how models learn. Zero fields have the defaults of Options, but an empty
-	// Validation means blocks, since users submit many jobs of a sort at once, and Alone
-	// the user and the name, of which most have too few jobs for a pair, and the date.
+	Every int64                  // seconds between two models; zero means a week
+	Past  bool                   // adds features from jobs that ended before; false leaves them out
+	Tell  func(w DurationWindow) // called after each window; may be nil
+	// Model configures learning. Zero fields have the defaults of Options, with two exceptions: an empty Validation
+	// means blocks, since users submit many similar jobs at once; and Alone contains the user and the name, most of
+	// which have too few jobs for a pair, and the date.
 	Model Options
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults replaces zero values with defaults.
 func (o *DurationOptions) EnsureDefaults() {
 	o.Every = cmp.Or(o.Every, week7)
 	o.Model.Validation = cmp.Or(o.Model.Validation, ValidateBlocks)
@@ -40,7 +40,7 @@ func (o *DurationOptions) EnsureDefaults() {
 	o.Model.EnsureDefaults()
 }
 
-// Validate lists all that is wrong.
+// Validate returns every invalid option.
 func (o DurationOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Zero.IsZero(), "zero is not set; give the date of the trace's second zero")
@@ -48,14 +48,14 @@ func (o DurationOptions) Validate() error {
 	return errors.Join(append(faults, o.Model.Validate())...)
 }
 
-// jobFeature is a column of a table of jobs. Nothing of it says how a job ended.
+// jobFeature is a column of a table of jobs. It must not reveal how a job ended.
 type jobFeature struct {
 	name   string
 	number func(j *trace.Job, at time.Time, h *history) float64
-	text   func(j *trace.Job) string // in place of number
+	text   func(j *trace.Job) string // replaces number
 }
 
-// jobFeatures are the features of a job that is submitted and was profiled.
+// jobFeatures are the features of a submitted and profiled job.
 var jobFeatures = []jobFeature{
 	{name: "user", text: func(j *trace.Job) string { return j.User }},
 	{name: "vc", text: func(j *trace.Job) string { return j.VC }},
@@ -123,8 +123,8 @@ func (f *jobFeature) value(j *trace.Job, at time.Time, h *history) Value {
 	return Value{Number: f.number(j, at, h)}
 }
 
-// DurationTable has what is known of each job when it is submitted, in the jobs' order,
-// and their durations in seconds as target.
+// DurationTable holds the features of each job at its submission, in the order of the jobs, and their durations in
+// seconds as target.
 func DurationTable(jobs []trace.Job, o DurationOptions) (*Table, error) {
 	o.EnsureDefaults()
 	if err := errors.Join(o.Validate(), checkJobs(jobs)); err != nil {
@@ -151,8 +151,8 @@ func DurationTable(jobs []trace.Job, o DurationOptions) (*Table, error) {
 	return t, t.Err()
 }
 
-// levelCap keeps as many texts as a column holds: those that came first, so that what is
-// kept of a job does not depend on those after it. The others are missing.
+// levelCap keeps the first texts of a column up to its limit, so that a job's row does not depend on later jobs. Other
+// texts are missing.
 type levelCap struct{ known map[string]bool }
 
 func (c *levelCap) keep(text string) string {

@@ -21,13 +21,13 @@ type plan struct {
 	features []feature
 	bins     [][]uint16  // by feature and row
 	weights  [][]float64 // rows by feature and bin
-	target   []float64   // as it is learned, by row
+	target   []float64   // transformed for learning, by row
 	pairs    []pair
 }
 
-// bag is a part of the rows, and what is learned from it.
+// bag is a sample of the rows, with its learned scores.
 type bag struct {
-	rows     []int // those that validate last
+	rows     []int // validation rows last
 	train    int
 	base     float64
 	residual []float64
@@ -35,9 +35,9 @@ type bag struct {
 	pairs    [][]float64 // scores by pair and cell
 }
 
-// Fit learns a model from a table. The same table, options and seed give the same bytes,
-// whatever the number of workers; with random validation the order of rows does not
-// matter either. It looks at the context after each tree of each term.
+// Fit learns a model from a table. The same table, options and seed give the same bytes, regardless of the number of
+// workers. With random validation the order of rows does not matter either. Fit checks the context after each tree of
+// each term.
 func Fit(ctx context.Context, t *Table, o Options) (*Model, error) {
 	o.EnsureDefaults()
 	if err := errors.Join(o.Validate(), checkTable(t, o)); err != nil {
@@ -49,13 +49,13 @@ func Fit(ctx context.Context, t *Table, o Options) (*Model, error) {
 	p.stage(bags, p.learnMains)
 	p.choosePairs(p.learners(bags))
 	p.stage(bags, p.learnPairs)
-	if err := ctx.Err(); err != nil { // what was learned is not whole
+	if err := ctx.Err(); err != nil { // the learned model is incomplete
 		return nil, fmt.Errorf("learning an estimate: %w", err)
 	}
 	return p.model(p.learners(bags)), nil
 }
 
-// checkTable lists what a model cannot be learned from.
+// checkTable lists the faults of a table that prevent learning.
 func checkTable(t *Table, o Options) error {
 	if t.fault != nil {
 		return t.fault
@@ -94,7 +94,7 @@ func checkTarget(t *Table, target string) error {
 	return nil
 }
 
-// newPlan cuts the table into bins and puts its rows in the order in which they are used.
+// newPlan cuts the table into bins and sorts its rows for learning.
 func newPlan(t *Table, o Options) *plan {
 	p := &plan{o: o, target: slices.Clone(t.target)}
 	if o.Target != TargetPlain {
@@ -118,8 +118,8 @@ func newPlan(t *Table, o Options) *plan {
 	return p
 }
 
-// sortRows puts rows in an order that follows from what is in them alone, and has
-// nothing to do with what they say: that of a hash.
+// sortRows sorts rows by a hash of their contents, so that the order depends only on the contents and is unrelated to
+// their meaning.
 func (p *plan) sortRows() {
 	hashes := make([]uint64, len(p.target))
 	order := make([]int, len(p.target))
@@ -137,8 +137,7 @@ func (p *plan) sortRows() {
 	}
 }
 
-// mix scatters bits (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators,
-// 2014).
+// mix scrambles bits (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -146,8 +145,8 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// divide draws the rows of each bag. Where the last rows validate, a bag that says for how
-// long to learn comes first, and the others learn from all rows that they have.
+// divide draws the rows of each bag. With validation on the last rows, an additional first bag determines the number of
+// rounds, and the other bags learn from all their rows.
 func (p *plan) divide() []*bag {
 	n := len(p.target)
 	held := min(max(int(float64(n)*p.o.ValidationShare), 1), n-1)
@@ -167,10 +166,10 @@ func (p *plan) divide() []*bag {
 	return bags
 }
 
-// blocks is into how many runs of rows a table is cut where they are drawn together.
+// blocks is the number of runs of rows in a table for drawing in blocks.
 const blocks = 100
 
-// shuffle draws an order of all rows, of which a bag learns from the first.
+// shuffle draws an order of all rows. A bag learns from the first ones.
 func (p *plan) shuffle(random *rand.Rand) []int {
 	n := len(p.target)
 	if p.o.Validation != ValidateBlocks {
@@ -193,7 +192,7 @@ func upTo(n int) []int {
 	return rows
 }
 
-// newBag explains its rows by the mean of those that it learns from.
+// newBag starts with the mean of the bag's training rows as its prediction.
 func (p *plan) newBag(rows []int, train int) *bag {
 	b := &bag{rows: rows, train: train, residual: pick(p.target, rows)}
 	for _, y := range b.residual[:train] {
@@ -205,7 +204,7 @@ func (p *plan) newBag(rows []int, train int) *bag {
 	return b
 }
 
-// learners are the bags whose models are averaged.
+// learners returns the bags whose models are averaged.
 func (p *plan) learners(bags []*bag) []*bag {
 	if p.o.Validation == ValidateLast {
 		return bags[1:]
@@ -213,7 +212,7 @@ func (p *plan) learners(bags []*bag) []*bag {
 	return bags
 }
 
-// stage lets all bags learn, several at once. learn says how many rounds it took.
+// stage lets all bags learn, several at once. The function learn returns its number of rounds.
 func (p *plan) stage(bags []*bag, learn func(b *bag, rounds int) int) {
 	rounds := p.o.Rounds
 	if p.o.Validation == ValidateLast {

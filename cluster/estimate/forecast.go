@@ -8,24 +8,23 @@ import (
 	"time"
 )
 
-// Forecast is a tick with what was expected of it.
+// Forecast is a tick with its expected values.
 type Forecast struct {
-	Tick                 // what came
-	ExpectedJobs float64 // never below zero
-	ExpectedGPUs float64 // never below zero
-	Learned      bool    // by models; false means the mean of the steps that were known before
+	Tick                 // actual values
+	ExpectedJobs float64 // not negative
+	ExpectedGPUs float64 // not negative
+	Learned      bool    // predicted by models; false means the mean of the ticks known before
 }
 
-// Throughput is forecasts of submissions, the models they are of, and how good they are.
+// Throughput holds forecasts of submissions, their models and their accuracy.
 type Throughput struct {
 	Forecasts            []Forecast // in order of time
-	Jobs, GPUs           *Model     // of the two series, the last ones; nil where there was too little to learn from
-	JobScores, GPUScores Scores     // of the forecasts that models made
-	Models               int        // how often both were learned
+	Jobs, GPUs           *Model     // last models of the two series; nil if there were too few ticks to learn from
+	JobScores, GPUScores Scores     // accuracy of the forecasts made by models
+	Models               int        // number of times that both models were learned
 }
 
-// ForecastThroughput learns from the ticks before a time and forecasts those from it on.
-// Intervals of scores draw whole days.
+// ForecastThroughput learns from the ticks before a time and forecasts the later ones. Score intervals draw whole days.
 func ForecastThroughput(ctx context.Context, ticks []Tick, from time.Time, o ThroughputOptions) (*Throughput, error) {
 	f, err := newForecaster(ticks, o)
 	if err != nil {
@@ -50,10 +49,9 @@ func ForecastThroughput(ctx context.Context, ticks []Tick, from time.Time, o Thr
 	return f.t, f.score()
 }
 
-// WalkThroughput forecasts all ticks: each from what was known before it. Models are
-// learned anew as often as Every says, for the first time after as long. Ticks before that,
-// and those of a window with too little to learn from, are expected to be as the hour was
-// that was known last.
+// WalkThroughput forecasts all ticks, each from the ticks known before it. Models are learned at intervals of Every,
+// the first one after one interval. For ticks before that, and in windows with too few ticks to learn from, the
+// forecast is the mean of the last known hour.
 func WalkThroughput(ctx context.Context, ticks []Tick, o ThroughputOptions) (*Throughput, error) {
 	o.Every = cmp.Or(o.Every, week7*time.Second)
 	f, err := newForecaster(ticks, o)
@@ -82,7 +80,7 @@ type forecaster struct {
 	t     *Throughput // its forecasts end with the last tick
 }
 
-// newForecaster expects of each tick what the hour was that is known of it.
+// newForecaster initialises the forecast of each tick with the mean of its last known hour.
 func newForecaster(ticks []Tick, o ThroughputOptions) (*forecaster, error) {
 	o.EnsureDefaults()
 	table, err := ThroughputTable(ticks, o)
@@ -98,7 +96,7 @@ func newForecaster(ticks []Tick, o ThroughputOptions) (*forecaster, error) {
 	return f, nil
 }
 
-// meanTick is zero where there is none.
+// meanTick returns the mean; zero without ticks.
 func meanTick(ticks []Tick, of func(Tick) float64) float64 {
 	sum := 0.0
 	for _, t := range ticks {
@@ -107,13 +105,13 @@ func meanTick(ticks []Tick, of func(Tick) float64) float64 {
 	return sum
 }
 
-// at is the first tick that is not before a time.
+// at returns the first tick at or after a time.
 func (f *forecaster) at(date time.Time) int {
 	at, _ := slices.BinarySearchFunc(f.ticks, date, func(t Tick, date time.Time) int { return t.Time.Compare(date) })
 	return at
 }
 
-// throughputSeries are the series that are forecast.
+// throughputSeries are the series to forecast.
 var throughputSeries = []struct {
 	name     string
 	of       func(Tick) float64
@@ -128,7 +126,7 @@ var throughputSeries = []struct {
 		func(t *Throughput) *Scores { return &t.GPUScores }, func(f *Forecast) *float64 { return &f.ExpectedGPUs }},
 }
 
-// before returns the features of a series from the ticks before one.
+// before returns the features of a series from the ticks before index at.
 func (f *forecaster) before(at int, of func(Tick) float64) *Table {
 	learned := f.table.Pick(upTo(at))
 	learned.SetTarget(byTick(f.ticks[:at], of))
@@ -140,12 +138,12 @@ func byTick(ticks []Tick, of func(Tick) float64) []float64 {
 	return values
 }
 
-// enough says whether both series can be learned from the ticks before one.
+// enough reports whether the ticks before index at suffice to learn both series.
 func (f *forecaster) enough(at int) bool {
 	return enough(f.before(at, jobsOf), f.o.Model) && enough(f.before(at, gpusOf), f.o.Model)
 }
 
-// learn learns both series from the ticks before one, and forecasts those up to another.
+// learn trains models of both series on the ticks before index from, and forecasts the later ticks before index to.
 func (f *forecaster) learn(ctx context.Context, from, to int) error {
 	asked := f.table.Pick(upTo(to)[from:])
 	forecasts := f.t.Forecasts[len(f.t.Forecasts)-len(f.ticks)+from:]
@@ -168,7 +166,7 @@ func (f *forecaster) learn(ctx context.Context, from, to int) error {
 	return nil
 }
 
-// score compares what models forecast with what came.
+// score compares the models' forecasts with the actual values.
 func (f *forecaster) score() error {
 	for _, s := range throughputSeries {
 		var truth, predicted []float64

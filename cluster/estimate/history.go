@@ -9,8 +9,8 @@ import (
 	"graft/internal/events"
 )
 
-// history holds running means over jobs that have ended, to estimate those to come. It knows
-// no time: call ended for each job when it has ended. The zero value has no job.
+// history holds running means over ended jobs, to estimate later jobs. It has no clock: call ended when a job has
+// ended. The zero value is empty.
 type history struct {
 	all   summary
 	users map[string]*summary
@@ -18,13 +18,13 @@ type history struct {
 	alike map[likeness]*summary
 }
 
-// kind is the key of jobs of the same sort of one user.
+// kind is the key of similar jobs of one user.
 type kind struct {
 	user, name string
 	gpus       float64
 }
 
-// likeness is the key of jobs that do the same work, as far as a profile shows it.
+// likeness is the key of jobs with the same profiled work.
 type likeness struct {
 	kind
 	model, dataset string
@@ -34,7 +34,7 @@ type likeness struct {
 
 type summary struct {
 	count     float64
-	sum, logs float64 // of seconds, and of the logarithms of one second more
+	sum, logs float64 // sums of seconds, and of the logarithms of seconds plus one
 	last      float64 // seconds
 }
 
@@ -47,7 +47,7 @@ func (s *summary) add(seconds float64) {
 
 func (s *summary) known() bool { return s != nil && s.count > 0 }
 
-// mean is missing where no job has ended.
+// mean returns the mean; missing if no job has ended.
 func (s *summary) mean() float64 {
 	if !s.known() {
 		return math.NaN()
@@ -55,7 +55,7 @@ func (s *summary) mean() float64 {
 	return s.sum / s.count
 }
 
-// usual is the geometric mean, which few long jobs do not move.
+// usual returns the geometric mean, which is robust against a few long jobs.
 func (s *summary) usual() float64 {
 	if !s.known() {
 		return math.NaN()
@@ -83,7 +83,7 @@ func likenessOf(j *trace.Job) likeness {
 	return likeness{kindOfJob(j), j.Model, j.Dataset, j.Batch, j.AMP}
 }
 
-// devices returns the devices that a job asks for; a part of one counts as that part.
+// devices returns the devices that a job requests; a part of a device counts as a fraction.
 func devices(j *trace.Job) float64 {
 	if j.Share > 0 {
 		return float64(j.Share) / 1000
@@ -91,7 +91,7 @@ func devices(j *trace.Job) float64 {
 	return float64(j.GPUs)
 }
 
-// ended tells of a job that has ended.
+// ended adds a job that has ended.
 func (h *history) ended(j *trace.Job) {
 	if h.kinds == nil {
 		h.users, h.kinds, h.alike = map[string]*summary{}, map[kind]*summary{}, map[likeness]*summary{}
@@ -103,7 +103,7 @@ func (h *history) ended(j *trace.Job) {
 	of(h.alike, likenessOf(j)).add(seconds)
 }
 
-// of is the summary of a key, made where there is none.
+// of returns the summary of a key, and creates it if needed.
 func of[K comparable](known map[K]*summary, key K) *summary {
 	s := known[key]
 	if s == nil {
@@ -113,8 +113,8 @@ func of[K comparable](known map[K]*summary, key K) *summary {
 	return s
 }
 
-// mean is the mean duration in seconds of ended jobs of the same user, name and devices;
-// where there are none, of the same user, then of all. It is NaN where none has ended.
+// mean returns the mean duration in seconds of ended jobs of the same user, name and devices; if none exist, of the
+// same user; then of all jobs. It is NaN if no job has ended.
 func (h *history) mean(j *trace.Job) float64 {
 	for _, s := range []*summary{h.kinds[kindOfJob(j)], h.users[j.User]} {
 		if s.known() {
@@ -124,9 +124,8 @@ func (h *history) mean(j *trace.Job) float64 {
 	return h.all.mean()
 }
 
-// replay calls visit for each job in the order of submission, with a history of those that had
-// ended before. A trace does not say when a job began: it is taken to have begun when it was
-// submitted, as on a cluster that has room.
+// replay calls visit for each job in order of submission, with a history of the jobs that had ended before. A trace
+// does not contain start times: jobs are assumed to start at submission, as on a cluster with enough room.
 func replay(jobs []trace.Job, visit func(row int, h *history)) {
 	order := upTo(len(jobs))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(jobs[a].Submit, jobs[b].Submit) })

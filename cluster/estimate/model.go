@@ -10,33 +10,33 @@ import (
 	"graft/internal/validate"
 )
 
-// Model predicts by a sum of terms. It is made by Fit or read by Read, is not changed
-// afterwards, and may be used by several goroutines. The zero value predicts zero.
+// Model predicts by a sum of terms. Fit or Read creates it. It is immutable and safe for concurrent use. The zero value
+// predicts zero.
 type Model struct {
 	features []feature
-	terms    []term // one for each feature in their order, then pairs
+	terms    []term // one per feature, in order, then pairs
 	base     float64
-	smear    float64 // see smearing; 1 where it is not used
+	smear    float64 // see smearing; 1 if unused
 	target   string
-	rows     int // that it was learned from
+	rows     int // number of training rows
 }
 
 // term is a curve over one feature's bins, or a map over groups of two features' bins.
 type term struct {
 	axes       []axis
 	values     []float64
-	deviations []float64 // of values, over the bags
-	weights    []float64 // rows that were learned from
+	deviations []float64 // deviations of values over the bags
+	weights    []float64 // number of training rows
 }
 
 // axis is a feature of a term.
 type axis struct {
 	feature int
-	groups  []uint16 // group by bin; nil for a curve, whose groups are the bins
-	size    int      // groups, with that of missing values
+	groups  []uint16 // group by bin; nil for a curve, whose bins are the groups
+	size    int      // number of groups, including missing values
 }
 
-// at returns the bin of a value on the axis; negative if the value is unknown.
+// at returns the group of a bin on the axis; negative if the value is unknown.
 func (a axis) at(bin uint16) int {
 	switch {
 	case bin == noBin:
@@ -60,23 +60,22 @@ func (m *Model) cell(t *term, bins []uint16) int {
 	return cell
 }
 
-// Features are the names of the columns that Predict takes, in their order.
+// Features returns the names of the columns that Predict takes, in order.
 func (m *Model) Features() []string {
 	return mapped(m.features, func(f feature) string { return f.name })
 }
 
-// Rows returns the number of rows that the model was learned from.
+// Rows returns the number of training rows.
 func (m *Model) Rows() int { return m.rows }
 
-// Target returns the kind of target, one of those that Options has: with logarithms
-// the values of shapes are logarithms as well.
+// Target returns the kind of target, as in Options. With a logarithmic target the values of shapes are logarithms too.
 func (m *Model) Target() string { return m.target }
 
-// Base returns the constant of a prediction, to which terms are added: the mean of the target.
+// Base returns the constant part of a prediction: the mean of the target.
 func (m *Model) Base() float64 { return m.base }
 
-// Predict returns the prediction for a row, whose values stand in the order of
-// Features. A text that was not there to learn from contributes nothing.
+// Predict returns the prediction for a row whose values are in the order of Features. A text that was not in the
+// training data contributes nothing.
 func (m *Model) Predict(row []Value) (float64, error) {
 	bins, err := m.binsOf(row)
 	if err != nil {
@@ -109,7 +108,7 @@ func (m *Model) sum(bins []uint16) float64 {
 	return sum
 }
 
-// finish makes a sum of terms what was to be learned.
+// finish converts a sum of terms to the target's unit.
 func (m *Model) finish(sum float64) float64 {
 	switch m.target {
 	case TargetLog:
@@ -120,8 +119,8 @@ func (m *Model) finish(sum float64) float64 {
 	return sum
 }
 
-// PredictTable returns the prediction for each row of a table, which has a column for each
-// feature, in any order, and may have others.
+// PredictTable returns the prediction for each row of a table. The table has a column for each feature, in any order,
+// and may have others.
 func (m *Model) PredictTable(t *Table) ([]float64, error) {
 	columns, err := m.columnsOf(t)
 	if err != nil {
@@ -167,16 +166,16 @@ func kindOf(text bool) string {
 	return "numbers"
 }
 
-// Contribution is the part of a prediction that comes from one term.
+// Contribution is the part of a prediction that one term contributes.
 type Contribution struct {
-	Term      int     // as Shape takes it
-	Name      string  // of the term
-	Value     float64 // in the target's unit; with a target of logarithms what is added to log(1 + target)
-	Deviation float64 // of Value, over the bags
+	Term      int     // index for Shape
+	Name      string  // name of the term
+	Value     float64 // in the target's unit; for logarithmic targets, the summand of log(1 + target)
+	Deviation float64 // deviation of Value over the bags
 }
 
-// Explain takes a prediction apart: Base and all contributions add up to it, and where
-// logarithms were learned, to log(1 + target) before its smearing. The largest come first.
+// Explain decomposes a prediction: Base and all contributions add up to it, or for logarithmic targets to log(1 +
+// target) before smearing. The largest contributions come first.
 func (m *Model) Explain(row []Value) ([]Contribution, error) {
 	bins, err := m.binsOf(row)
 	if err != nil {

@@ -1,14 +1,14 @@
 package estimate
 
-// isotonic replaces values by those next to them in weighted squares that never fall, or
-// with way -1 never rise: neighbours out of order are pooled (Ayer, Brunk, Ewing, Reid,
-// Silverman 1955). A weight of zero follows its neighbours.
+// isotonic replaces values by the nearest sequence in weighted squares that never falls, or with way -1 never rises: it
+// pools neighbours that are out of order (Ayer, Brunk, Ewing, Reid, Silverman 1955). A value with weight zero follows
+// its neighbours.
 func isotonic(values, weights []float64, way int) {
 	type pool struct {
 		value, weight float64
 		size          int
 	}
-	const nothing = 1e-9 // in place of a weight of zero: far below that of a row
+	const nothing = 1e-9 // replaces a weight of zero: far below the weight of a row
 	sign := float64(way)
 	var pools []pool
 	for k, v := range values {

@@ -11,24 +11,24 @@ import (
 	"graft/internal/validate"
 )
 
-// How features are cut into bins.
+// Methods to cut features into bins.
 const (
-	BinQuantile = "quantile" // about as many rows in each
-	BinUniform  = "uniform"  // of equal width
+	BinQuantile = "quantile" // about equally many rows in each bin
+	BinUniform  = "uniform"  // bins of equal width
 )
 
-// Which rows say when to stop.
+// Choices of the validation rows, which determine when to stop.
 const (
-	ValidateRandom = "random" // a share of its own for each bag, drawn by the seed
-	ValidateBlocks = "blocks" // likewise, but in runs of rows: neighbours that are alike stay together
-	ValidateLast   = "last"   // the last rows; the model then learns from them as well
+	ValidateRandom = "random" // a separate random share for each bag, drawn by the seed
+	ValidateBlocks = "blocks" // random, but in runs of rows: similar neighbours stay together
+	ValidateLast   = "last"   // the last rows; the final model learns from them too
 )
 
-// What is learned of the target.
+// Predicted statistics of the target.
 const (
-	TargetPlain  = "plain"  // its mean
-	TargetLog    = "log"    // its mean, from what log(1 + target) is (Duan 1983)
-	TargetMedian = "median" // its median, from what log(1 + target) is
+	TargetPlain  = "plain"  // mean
+	TargetLog    = "log"    // mean, learned from log(1 + target) (Duan 1983)
+	TargetMedian = "median" // median, learned from log(1 + target)
 )
 
 const (
@@ -38,39 +38,38 @@ const (
 	mostRounds   = 1 << 20
 )
 
-// Options say how a model learns. The zero value is a good start.
+// Options configure learning. The zero value is a good start.
 type Options struct {
-	Bins     int    // most bins of a feature without the missing one, at most 1024; zero means 256
+	Bins     int    // maximum bins of a feature, not counting the missing bin, at most 1024; zero means 256
 	Binning  string // empty means quantile
-	Pairs    int    // terms of two features; zero means 10, below zero none
-	PairBins int    // most bins of each feature of a pair, at most 64; zero means 32
+	Pairs    int    // number of terms of two features; zero means 10, a negative value none
+	PairBins int    // maximum bins of each feature of a pair, at most 64; zero means 32
 
-	LearningRate float64 // share of each tree that is taken; zero means 0.05
-	Rounds       int     // most trees of each term; zero means 2,000
-	Leaves       int     // of each tree of one feature; zero means 3
-	LeastRows    int     // in each leaf; zero means 20
+	LearningRate float64 // share of each tree that is applied; zero means 0.05
+	Rounds       int     // maximum trees per term; zero means 2,000
+	Leaves       int     // leaves per tree of one feature; zero means 3
+	LeastRows    int     // minimum rows per leaf; zero means 20
 
-	// number of models, each of most of the rows, that are averaged; how far they differ is the deviation
-	// of a shape. Zero means 8.
+	// number of averaged models, each learned from most of the rows; their spread is the deviation of a shape; zero
+	// means 8
 	Bags            int
-	Validation      string  // empty means random; the others take rows to be in order of time
-	ValidationShare float64 // of the rows, below a half; zero means 0.15
-	Patience        int     // rounds without a better validation after which a bag stops; zero means 50
+	Validation      string  // empty means random; the others assume rows in order of time
+	ValidationShare float64 // share of the rows, below a half; zero means 0.15
+	Patience        int     // rounds without improved validation after which a bag stops; zero means 50
 
-	Target string // empty means plain; the others take targets that are not negative
-	// Monotone has features of numbers whose shape may only rise (1) or fall (-1). They
-	// are left out of pairs, so that the whole prediction does. Nil means none.
+	Target string // empty means plain; the others require nonnegative targets
+	// Monotone has numeric features whose shape may only rise (1) or fall (-1). They are excluded from pairs, so that
+	// the whole prediction is monotone in them. May be nil.
 	Monotone map[string]int
-	// Alone has features that are in no pair: one that only grows, such as a date, has in
-	// what is predicted values that no pair has seen. Names that the table does not have do
-	// no harm. Nil means none.
+	// Alone has features that are excluded from pairs: a feature that only grows, such as a date, has values at
+	// prediction time that no pair was trained on. Unknown names are ignored. May be nil.
 	Alone []string
 
-	Seed    uint64 // of the rows of bags; zero is a seed like any other
-	Workers int    // bags at once, which changes no bit of a model; zero means all processors
+	Seed    uint64 // seed of the bags' rows; zero is an ordinary seed
+	Workers int    // parallel bags, without effect on the model; zero means all processors
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults replaces zero values with defaults.
 func (o *Options) EnsureDefaults() {
 	o.Bins, o.Binning = cmp.Or(o.Bins, 256), cmp.Or(o.Binning, BinQuantile)
 	o.Pairs, o.PairBins = cmp.Or(o.Pairs, 10), cmp.Or(o.PairBins, 32)
@@ -82,7 +81,7 @@ func (o *Options) EnsureDefaults() {
 	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 }
 
-// Validate lists all that is wrong.
+// Validate returns every invalid option.
 func (o Options) Validate() error {
 	var faults validate.Faults
 	for _, v := range []struct {

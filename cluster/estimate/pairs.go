@@ -10,15 +10,15 @@ import (
 
 // grouping joins the bins of a feature into the few groups of a pair.
 type grouping struct {
-	of []uint16 // group by bin; that of missing values is 0
-	n  int      // groups, with that of missing values
+	of []uint16 // group by bin; 0 for missing values
+	n  int      // number of groups, including missing values
 }
 
 type pair struct {
 	features [2]int
 	groups   [2]grouping
 	cells    []uint16 // by row
-	strength float64  // what FAST says that it could explain
+	strength float64  // potential gain according to FAST
 }
 
 func (p *pair) size() int { return p.groups[0].n * p.groups[1].n }
@@ -28,8 +28,8 @@ func newGrouping(order []int, weights []float64, most int) grouping {
 	return grouping{of: of, n: int(slices.Max(of)) + 1}
 }
 
-// choosePairs keeps the pairs that could explain most of what curves leave. Features
-// whose curve may only rise or fall are in none, nor are those that shall be alone.
+// choosePairs keeps the pairs that could explain most of the curves' residuals. It skips monotone features and features
+// of Alone.
 func (p *plan) choosePairs(bags []*bag) {
 	if p.o.Pairs < 0 {
 		return
@@ -59,7 +59,7 @@ func (p *plan) choosePairs(bags []*bag) {
 	}
 }
 
-// mayPair says whether a feature has two bins with rows and may be in a pair.
+// mayPair reports whether a feature may be in a pair and has at least two bins with rows.
 func (p *plan) mayPair(feature int) bool {
 	used := 0
 	for _, w := range p.weights[feature] {
@@ -71,7 +71,7 @@ func (p *plan) mayPair(feature int) bool {
 	return used > 1 && p.o.Monotone[name] == 0 && !slices.Contains(p.o.Alone, name)
 }
 
-// left returns the residuals of the averaged curves by row, and these curves.
+// left returns the residuals of the averaged curves by row, and the averaged curves.
 func (p *plan) left(bags []*bag) (residual []float64, scores [][]float64) {
 	residual = slices.Clone(p.target)
 	base := 0.0
@@ -94,8 +94,8 @@ func (p *plan) left(bags []*bag) (residual []float64, scores [][]float64) {
 	return residual, scores
 }
 
-// inOrder names the bins of a feature but the missing one: of numbers as they are, of
-// texts by their scores.
+// inOrder orders the bins of a feature, without the missing bin: bins of numbers as they are, bins of texts by their
+// scores.
 func (p *plan) inOrder(k int, scores []float64) []int {
 	order := upTo(len(scores))[1:]
 	if p.features[k].text {
@@ -108,8 +108,8 @@ func sortBy(order []int, scores []float64) {
 	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(scores[a], scores[b]), cmp.Compare(a, b)) })
 }
 
-// screen finds how much a pair could explain. Texts are first put in the order that tells
-// the rows of the map apart best.
+// screen computes the potential gain of a pair. It first sorts texts by the order that best separates the rows of the
+// map.
 func (p *plan) screen(c *pair, residual []float64) {
 	for side, k := range c.features {
 		if p.features[k].text {
@@ -123,7 +123,7 @@ func (p *plan) screen(c *pair, residual []float64) {
 	c.strength = g.interaction()
 }
 
-// cellsOf is the cell of a pair's map by row.
+// cellsOf returns the cell of a pair's map by row.
 func (p *plan) cellsOf(c *pair) []uint16 {
 	cells := make([]uint16, len(p.target))
 	first, second := p.bins[c.features[0]], p.bins[c.features[1]]
@@ -134,7 +134,7 @@ func (p *plan) cellsOf(c *pair) []uint16 {
 	return cells
 }
 
-// mapOf adds up residuals and rows by cell.
+// mapOf sums residuals and counts rows by cell.
 func (p *plan) mapOf(cells []uint16, size int, residual []float64) (sums, counts []float64) {
 	sums, counts = make([]float64, 2*size), make([]float64, size)
 	sumByBin(residual, cells, sums)
@@ -144,12 +144,12 @@ func (p *plan) mapOf(cells []uint16, size int, residual []float64) (sums, counts
 	return sums[:size], counts
 }
 
-// spectrumTurns is enough for an order; the vector itself need not be exact.
+// spectrumTurns is the number of iterations. It suffices for an order; the vector need not be exact.
 const spectrumTurns = 20
 
-// spectrum is a score for each bin of feature k: the first left singular vector of the
-// map of mean residuals over the other feature's groups, by the power method. Cuts along
-// it part texts that the other feature acts on differently.
+// spectrum returns a score for each bin of feature k: the first left singular vector of the map of mean residuals over
+// the other feature's groups, by the power method. Cuts along it separate texts on which the other feature has
+// different effects.
 func (p *plan) spectrum(k, other int, groups grouping, residual []float64) []float64 {
 	rows, cols := p.features[k].bins(), groups.n
 	sums, counts := make([]float64, rows*cols), make([]float64, rows*cols)
@@ -182,7 +182,7 @@ func (p *plan) spectrum(k, other int, groups grouping, residual []float64) []flo
 	return left
 }
 
-// strongest is the row of a map with the largest sum of squares.
+// strongest returns the row of a map with the largest sum of squares.
 func strongest(values []float64, cols int) []float64 {
 	best, most := values[:cols], -1.0
 	for row := range slices.Chunk(values, cols) {

@@ -1,7 +1,7 @@
 package estimate
 
-// pairGrower grows trees of two features: one cut of the one, and on each side of it one
-// cut of the other, in whichever order explains more.
+// pairGrower grows trees of two features: one cut in one feature, and on each side of it one cut in the other, in the
+// order that explains more.
 type pairGrower struct {
 	least float64
 	// sums and counts of all cells before a row and a column, by row and column
@@ -9,9 +9,9 @@ type pairGrower struct {
 	rows, cols   int
 }
 
-// quarter is the second cut on one side of the first, and what it explains.
+// quarter is the second cut on one side of the first, with its gain.
 type quarter struct {
-	cut  int // zero means that it is one leaf
+	cut  int // zero means a single leaf
 	gain float64
 }
 
@@ -36,14 +36,14 @@ func (g *pairGrower) load(sums, counts []float64, rows, cols int) {
 	}
 }
 
-// box is the sum and count of the rows r0 to r1-1 and columns c0 to c1-1.
+// box returns the sum and count of rows r0 to r1-1 and columns c0 to c1-1.
 func (g *pairGrower) box(r0, r1, c0, c1 int) (sum, count float64) {
 	w := g.cols + 1
 	a, b, c, d := r1*w+c1, r0*w+c1, r1*w+c0, r0*w+c0
 	return g.sums[a] - g.sums[b] - g.sums[c] + g.sums[d], g.counts[a] - g.counts[b] - g.counts[c] + g.counts[d]
 }
 
-// cells is box with the two features in exchanged places where asked.
+// cells is box, with the two features swapped if turned.
 func (g *pairGrower) cells(turned bool, x0, x1, y0, y1 int) (sum, count float64) {
 	if turned {
 		return g.box(y0, y1, x0, x1)
@@ -51,7 +51,7 @@ func (g *pairGrower) cells(turned bool, x0, x1, y0, y1 int) (sum, count float64)
 	return g.box(x0, x1, y0, y1)
 }
 
-// grow writes into update what the best tree predicts of the map that was loaded.
+// grow writes the best tree's prediction of the loaded map into update.
 func (g *pairGrower) grow(update []float64) {
 	var best struct {
 		turned    bool
@@ -78,7 +78,7 @@ func (g *pairGrower) grow(update []float64) {
 	}
 }
 
-// sides are the sizes of the feature that is cut first and of the other.
+// sides returns the sizes of the feature that is cut first and of the other.
 func (g *pairGrower) sides(turned bool) (first, second int) {
 	if turned {
 		return g.cols, g.rows
@@ -86,7 +86,7 @@ func (g *pairGrower) sides(turned bool) (first, second int) {
 	return g.rows, g.cols
 }
 
-// side is the best cut of one side; a cut below zero says that it has too few rows.
+// side returns the best cut of one side; a negative cut means too few rows.
 func (g *pairGrower) side(turned bool, x0, x1, high int) quarter {
 	sum, count := g.cells(turned, x0, x1, 0, high)
 	if count < g.least {
@@ -124,9 +124,8 @@ func (g *pairGrower) fill(update []float64, turned bool, x0, x1, y0, y1 int) {
 	}
 }
 
-// interaction returns how much the four means around the best pair of cuts explain beyond what
-// the two cuts explain one by one: the screening that is known as FAST (Lou, Caruana,
-// Gehrke, Hooker 2013), less what a main term could still learn.
+// interaction returns how much the four means around the best pair of cuts explain beyond the two separate cuts, minus
+// the part that a main term could still learn. This screening is known as FAST (Lou, Caruana, Gehrke, Hooker 2013).
 func (g *pairGrower) interaction() float64 {
 	most := 0.0
 	for r := 1; r < g.rows; r++ {
@@ -137,8 +136,8 @@ func (g *pairGrower) interaction() float64 {
 	return most
 }
 
-// contrast returns what the interaction of two cuts explains: the
-// squares of the difference of differences of four means, over its variance.
+// contrast returns the part that the interaction of two cuts explains: the square of the difference of differences of
+// four means, divided by its variance.
 func (g *pairGrower) contrast(r, c int) float64 {
 	sum, weight := 0.0, 0.0
 	for _, q := range [4]struct {

@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// purifySweeps bounds how often the rows and columns of a map are centred in turns.
+	// purifySweeps is the maximum number of alternating sweeps over the rows and columns of a map.
 	purifySweeps = 1000
-	// purifyTolerance is a share of a map's largest value: means below it are rounding.
+	// purifyTolerance is a share of a map's largest value: smaller means are rounding.
 	purifyTolerance = 1e-13
 )
 
-// purify moves the means of a map's rows and columns into the two features' curves, so
-// that neither could take anything from the other: of all sums of curves and maps that
-// predict the same there is one such (Lengerich, Tan, Chang, Hooker, Caruana: Purifying
-// Interaction Effects with the Functional ANOVA, 2020). Weights are rows by cell.
+// purify moves the means of a map's rows and columns into the curves of the two features, so that the map's rows and
+// columns have mean zero. This decomposition is unique among all sums of curves and maps with the same predictions
+// (Lengerich, Tan, Chang, Hooker, Caruana: Purifying Interaction Effects with the Functional ANOVA, 2020). Weights are
+// rows by cell.
 func purify(values, weights []float64, rows, cols int) (first, second []float64) {
 	first, second = make([]float64, rows), make([]float64, cols)
 	largest := 0.0
@@ -39,7 +39,7 @@ func purify(values, weights []float64, rows, cols int) (first, second []float64)
 	return first, second
 }
 
-// centre moves the mean of n values, each a stride after the other, and says how far.
+// centre moves the mean of n values with a given stride into another value, and returns the shift.
 func centre(values, weights []float64, from, stride, n int, into *float64) float64 {
 	sum, weight := 0.0, 0.0
 	for k, at := 0, from; k < n; k, at = k+1, at+stride {
@@ -57,8 +57,8 @@ func centre(values, weights []float64, from, stride, n int, into *float64) float
 	return math.Abs(mean)
 }
 
-// settle makes what a bag has learned unique: maps without means of rows and columns,
-// curves without means, and nothing where no row is.
+// settle makes the learned scores of a bag unique: maps without means of rows and columns, curves without means, and
+// zero in bins without rows.
 func (p *plan) settle(b *bag, maps [][]float64) {
 	for k := range p.pairs {
 		c := &p.pairs[k]
@@ -84,8 +84,8 @@ func (p *plan) settle(b *bag, maps [][]float64) {
 	}
 }
 
-// clearEmpty makes rows and columns zero in which there is no row of the table. Single
-// cells without one keep what their neighbours suggest.
+// clearEmpty sets rows and columns to zero that contain no row of the table. Single empty cells keep the values that
+// their neighbours suggest.
 func clearEmpty(values, weights []float64, rows, cols int) {
 	used := [2][]bool{make([]bool, rows), make([]bool, cols)}
 	for cell, w := range weights {
@@ -147,8 +147,8 @@ func (t *term) average(bags []*bag, values func(b *bag) []float64) {
 	}
 }
 
-// smearing returns the factor that turns the exponential of a mean logarithm into a
-// mean: the mean of the exponentials of what is left (Duan: Smearing Estimate, 1983).
+// smearing returns the factor from the exponential of a mean logarithm to a mean: the mean of the exponentials of the
+// residuals (Duan: Smearing Estimate, 1983).
 func (p *plan) smearing(m *Model) float64 {
 	left := slices.Clone(p.target)
 	for k := range p.features {

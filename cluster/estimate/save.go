@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// fileFormat is raised when the meaning of a model file changes.
+	// fileFormat is the version of the meaning of a model file.
 	fileFormat = 1
-	// fileLimit bounds a model file in bytes.
+	// fileLimit is the maximum size of a model file in bytes.
 	fileLimit = 1 << 28
 )
 
@@ -47,7 +47,7 @@ type termFile struct {
 	Weights    []float64  `json:"weights"`
 }
 
-// Write writes a model as JSON, from which Read makes the same one.
+// Write writes a model as JSON, which Read restores exactly.
 func (m *Model) Write(w io.Writer) error {
 	file := modelFile{Format: fileFormat, Target: m.target, Rows: m.rows, Base: m.base, Smear: m.smear}
 	for _, f := range m.features {
@@ -71,12 +71,12 @@ func (m *Model) Write(w io.Writer) error {
 	return nil
 }
 
-// Save replaces the file at path by the model, whole or not at all.
+// Save atomically replaces the file at path with the model.
 func (m *Model) Save(fsys files.FS, path string) error {
 	return files.WriteAtomic(fsys, path, m.Write)
 }
 
-// Load reads the model that Save wrote.
+// Load reads a model written by Save.
 func Load(fsys files.FS, path string) (*Model, error) {
 	data, err := files.ReadAll(fsys, path, fileLimit)
 	if err != nil {
@@ -89,7 +89,7 @@ func Load(fsys files.FS, path string) (*Model, error) {
 	return m, nil
 }
 
-// Parse makes a model of what Write wrote, and refuses all that no model could be.
+// Parse restores a model from the output of Write, and rejects inconsistent models.
 func Parse(data []byte) (*Model, error) {
 	var head struct {
 		Format int `json:"format"`
@@ -136,14 +136,14 @@ func (file *modelFile) model() *Model {
 			t.axes = append(t.axes, a)
 		}
 		if len(saved.Groups) > len(saved.Features) {
-			t.axes = nil // which check refuses
+			t.axes = nil // check rejects it
 		}
 		m.terms = append(m.terms, t)
 	}
 	return m
 }
 
-// check finds what no model could be, and sets the sizes of axes.
+// check finds inconsistencies of a model, and sets the sizes of axes.
 func (m *Model) check() error {
 	switch {
 	case !slices.Contains([]string{TargetPlain, TargetLog, TargetMedian}, m.target):
@@ -213,7 +213,7 @@ func (f *feature) checkTexts() error {
 	return nil
 }
 
-// checkTerm looks at a term; those of one feature come first, in the features' order.
+// checkTerm checks a term. Terms of one feature come first, in the order of features.
 func (m *Model) checkTerm(of int) error {
 	t := &m.terms[of]
 	if of < len(m.features) {

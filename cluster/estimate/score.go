@@ -12,27 +12,27 @@ import (
 	"graft/internal/validate"
 )
 
-// ScoreOptions say how sure a score has to be. The zero value is usual.
+// ScoreOptions configure the intervals of scores. The zero value is typical.
 type ScoreOptions struct {
-	Draws int     // resamplings of the rows; zero means 1,000
-	Level float64 // share of them that an interval holds; zero means 0.95
-	// Block is the number of rows that are drawn together: neighbouring rows of a time series are
-	// alike, and say less than as many that have nothing to do with each other. Zero means 1.
+	Draws int     // number of resamplings of the rows; zero means 1,000
+	Level float64 // confidence level of an interval; zero means 0.95
+	// Block is the number of rows that are drawn together. Neighbouring rows of a time series are similar, and carry
+	// less information than independent rows. Zero means 1.
 	Block int
-	Seed  uint64 // of the draws; zero is a seed like any other
+	Seed  uint64 // seed of the draws; zero is an ordinary seed
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults replaces zero values with defaults.
 func (o *ScoreOptions) EnsureDefaults() {
 	o.Draws = cmp.Or(o.Draws, 1000)
 	o.Level = cmp.Or(o.Level, 0.95)
 	o.Block = cmp.Or(o.Block, 1)
 }
 
-// mostDraws bounds the memory of an interval.
+// mostDraws limits the memory of an interval.
 const mostDraws = 1 << 20
 
-// Validate lists all that is wrong.
+// Validate returns every invalid option.
 func (o ScoreOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Draws < 1 || o.Draws > mostDraws, "draws is %d; it lies between 1 and %d", o.Draws, mostDraws)
@@ -41,24 +41,23 @@ func (o ScoreOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Measured is a figure and the interval in which draws of the rows leave it.
+// Measured is a statistic with its bootstrap interval.
 type Measured struct {
-	Value     float64 // of the rows as they are
-	Low, High float64 // the ends of the interval
+	Value     float64 // value for the original rows
+	Low, High float64 // ends of the interval
 }
 
-// Scores say how well rows were predicted.
+// Scores measure the accuracy of predictions.
 type Scores struct {
-	Rows int      // that were predicted
-	MAE  Measured // mean of the absolute errors, in the target's unit
-	// R2 is the share of the target's variance that is explained: 1 is all of it, 0 no
-	// more than the mean of these very rows does, below zero less. It is NaN where the
-	// target does not vary.
+	Rows int      // number of predicted rows
+	MAE  Measured // mean absolute error, in the target's unit
+	// R2 is the explained share of the target's variance: 1 is all of it, 0 is no better than the mean of the same
+	// rows, and negative values are worse. It is NaN if the target does not vary.
 	R2 Measured
 }
 
-// Score compares what was predicted with what was so, by row, with intervals by the
-// bootstrap (Efron 1979), whose blocks go around the end (Politis, Romano 1992).
+// Score compares predicted with true values, by row, with intervals by the bootstrap (Efron 1979) with circular blocks
+// (Politis, Romano 1992).
 func Score(truth, predicted []float64, o ScoreOptions) (Scores, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
@@ -84,8 +83,8 @@ func Score(truth, predicted []float64, o ScoreOptions) (Scores, error) {
 	return s, nil
 }
 
-// fault is the error of a row; deviation is from the mean of all rows, which keeps the
-// squares of large targets apart.
+// fault is the error of a row. Deviation is relative to the mean of all rows, so that squares of large targets do not
+// lose precision.
 type fault struct{ absolute, deviation float64 }
 
 func errorsOf(truth, predicted []float64) []fault {
@@ -100,7 +99,7 @@ func errorsOf(truth, predicted []float64) []fault {
 	return rows
 }
 
-// tally adds rows up.
+// tally accumulates rows.
 type tally struct{ n, absolute, squares, sum, spread float64 }
 
 func (t *tally) add(r fault) {
@@ -122,7 +121,7 @@ func (t *tally) r2() float64 {
 }
 
 func (s *Scores) draw(rows []fault, o ScoreOptions) {
-	// a stream for this alone
+	// a separate random stream
 	b := stat.Bootstrap{Draws: o.Draws, Block: o.Block, Random: rand.New(rand.NewPCG(o.Seed, 0x73636f7265))}
 	var mae, r2 []float64
 	b.Each(len(rows), func(sample []int) {
@@ -139,7 +138,7 @@ func (s *Scores) draw(rows []fault, o ScoreOptions) {
 	s.R2.interval(r2, o.Level)
 }
 
-// interval holds the middle share of what was drawn.
+// interval sets the ends to the quantiles of the drawn values.
 func (m *Measured) interval(drawn []float64, level float64) {
 	if len(drawn) == 0 {
 		m.Low, m.High = math.NaN(), math.NaN()

@@ -9,15 +9,14 @@ import (
 	"strings"
 )
 
-// Term says what a term is about.
+// Term identifies a term.
 type Term struct {
-	Name       string   // that of its features
-	Features   []string // one, or two of a pair
-	Importance float64  // mean of the absolute contribution to the rows that were learned from
+	Name       string   // names of its features
+	Features   []string // one feature, or two for a pair
+	Importance float64  // mean absolute contribution over the training rows
 }
 
-// Terms are all terms: one for each feature in their order, then pairs, the strongest of
-// the screening first.
+// Terms returns all terms: one for each feature in order, then pairs, strongest in the screening first.
 func (m *Model) Terms() []Term {
 	terms := make([]Term, len(m.terms))
 	for k := range m.terms {
@@ -42,31 +41,31 @@ func (t *term) importance() float64 {
 	return sum / weight
 }
 
-// Shape is a term drawn: a curve over the bins of its feature, or a map over those of two.
+// Shape is a term in tabular form: a curve over the bins of its feature, or a map over the bins of two features.
 type Shape struct {
-	Term  Term   // what it is about
-	Axes  []Axis // one, or two of a map
-	Cells []Cell // ordered by bin of the first axis and, of a pair, within it by bin of the second
+	Term  Term   // its term
+	Axes  []Axis // one axis, or two for a map
+	Cells []Cell // ordered by bin of the first axis, then of the second
 }
 
 // Axis is a feature of a shape.
 type Axis struct {
-	Feature string // its name
-	Text    bool   // whether its values are texts
-	Bins    []Bin  // in order, that of missing values first
+	Feature string // name of the feature
+	Text    bool   // its values are texts
+	Bins    []Bin  // in order, missing values first
 }
 
 // Bin is a part of a feature's values.
 type Bin struct {
-	Missing   bool     // holds the rows without a value; it is the first bin
-	Low, High float64  // of numbers: holds those from Low up to but without High; the last one has High
-	Levels    []string // of texts: those that it holds
+	Missing   bool     // rows without a value; the first bin
+	Low, High float64  // of numbers: range from Low up to but excluding High; the last bin includes High
+	Levels    []string // of texts: its texts
 }
 
-// mostNamed is the number of texts of a bin that are named one by one.
+// mostNamed is the number of texts of a bin that are listed by name.
 const mostNamed = 3
 
-// String names a bin for people.
+// String describes a bin for people.
 func (b Bin) String() string {
 	switch {
 	case b.Missing:
@@ -85,12 +84,12 @@ func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 32) }
 
 // Cell is the contribution of a term in one bin, or in a pair of bins.
 type Cell struct {
-	Value     float64 // in the target's unit, or added to log(1 + target)
-	Deviation float64 // of Value, over the bags
-	Weight    float64 // rows that were learned from
+	Value     float64 // in the target's unit, or the summand of log(1 + target)
+	Deviation float64 // deviation of Value over the bags
+	Weight    float64 // number of training rows
 }
 
-// Shape draws a term, counted as Terms counts them.
+// Shape returns a term by its index in Terms.
 func (m *Model) Shape(of int) (Shape, error) {
 	if of < 0 || of >= len(m.terms) {
 		return Shape{}, fmt.Errorf("drawing term %d: there are %d; count from 0", of, len(m.terms))
@@ -146,9 +145,8 @@ func (f *feature) limits(bin int) (low, high float64) {
 	return low, high
 }
 
-// Table is a shape as rows of text, of which the first names the columns: for each
-// feature the bin and, of numbers, where it begins and ends; then value, deviation and
-// rows. Numbers are exact.
+// Table returns a shape as rows of text. The first row names the columns: for each feature its bin and, for numbers,
+// the ends of the bin; then value, deviation and rows. Numbers are exact.
 func (s Shape) Table() [][]string {
 	var head []string
 	for _, a := range s.Axes {

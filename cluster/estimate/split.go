@@ -2,22 +2,22 @@ package estimate
 
 import "fmt"
 
-// Window is a span of time for which a model predicts, and the rows that it may learn from.
+// Window is a span of time that a model predicts, with its training rows.
 type Window struct {
-	From, To int64 // from From on and before To
+	From, To int64 // From is included, To is not
 	Train    []int // rows whose outcome was known before From
 	Test     []int // rows of the window
 }
 
-// Bounds of a walk. More is a wrong unit: each row is listed once for each window behind it.
+// Limits of a walk. Larger values indicate a wrong unit: each row is listed once for each later window.
 const (
 	mostWindows = 1 << 16
 	mostListed  = 1 << 28
 )
 
-// WalkForward divides time from first on into windows of equal length, up to the last row, for a
-// model that is learned again at the start of each. known holds the time at which the outcome of
-// each row became known; nil means the row's own time.
+// WalkForward divides time from first on into windows of equal length, up to the last row. A model is learned again at
+// the start of each window. known holds the time at which the outcome of each row became known; nil means the row's own
+// time.
 func WalkForward(times, known []int64, first, every int64) ([]Window, error) {
 	if known == nil {
 		known = times

@@ -8,20 +8,18 @@ import (
 	"unicode/utf8"
 )
 
-// mostLevels bounds the texts of a column: their codes have 16 bits, of which one code
-// is the missing text.
+// mostLevels is the maximum number of texts of a column: codes have 16 bits, and one code is the missing text.
 const mostLevels = math.MaxUint16
 
-// Value is a cell of a table: a number in a column of numbers, a text in one
-// of texts. NaN and the empty text are missing; the zero value is the number zero.
+// Value is a cell of a table: a number in a numeric column, a text in a text column. NaN and the empty text are
+// missing. The zero value is the number zero.
 type Value struct {
-	Number float64 // read of a column of numbers, rounded to float32
-	Text   string  // read of a column of texts
+	Number float64 // used in numeric columns, rounded to float32
+	Text   string  // used in text columns
 }
 
-// Table is rows of features with what is to be learned from them. Columns are added one
-// after the other; the first fault is kept, and [Table.Err] and Fit return it. The zero
-// value is empty and ready to use.
+// Table holds rows of features with a target. Columns are added one after another. The table keeps the first fault,
+// which [Table.Err] and Fit return. The zero value is empty and ready to use.
 type Table struct {
 	columns []column
 	target  []float64
@@ -30,17 +28,17 @@ type Table struct {
 
 type column struct {
 	name    string
-	numbers []float32 // of a column of numbers, NaN for a missing one
-	codes   []uint16  // of a column of texts: indices into levels
-	levels  []string  // the texts; the first is empty and stands for a missing one
+	numbers []float32 // numeric column; NaN if missing
+	codes   []uint16  // text column: indexes into levels
+	levels  []string  // texts; the first is empty and means missing
 }
 
 func (c *column) isText() bool { return c.levels != nil }
 
 func (c *column) rows() int { return max(len(c.numbers), len(c.codes)) }
 
-// AddNumbers adds a column of numbers, kept as float32. NaN is a missing value; what is
-// infinite, or becomes so in float32, is a fault.
+// AddNumbers adds a numeric column, stored as float32. NaN is a missing value. An infinite value, also after conversion
+// to float32, is a fault.
 func (t *Table) AddNumbers(name string, values []float64) {
 	c := column{name: name, numbers: make([]float32, len(values))}
 	for row, v := range values {
@@ -53,7 +51,7 @@ func (t *Table) AddNumbers(name string, values []float64) {
 	t.add(c)
 }
 
-// AddTexts adds a column of texts, which have no order. The empty text is a missing value.
+// AddTexts adds a column of unordered texts. The empty text is a missing value.
 func (t *Table) AddTexts(name string, values []string) {
 	c := column{name: name, codes: make([]uint16, len(values)), levels: []string{""}}
 	known := map[string]uint16{"": 0}
@@ -77,7 +75,7 @@ func (t *Table) AddTexts(name string, values []string) {
 	t.add(c)
 }
 
-// SetTarget says what is to be learned, by row. A table to predict from needs none.
+// SetTarget sets the target by row. A table for prediction needs none.
 func (t *Table) SetTarget(values []float64) {
 	for row, v := range values {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -112,7 +110,7 @@ func (t *Table) fail(err error) {
 	}
 }
 
-// Err is the first fault of what was added, nil where there was none.
+// Err returns the first fault of the added data; nil if none exists.
 func (t *Table) Err() error { return t.fault }
 
 // Rows returns the number of rows.
@@ -123,7 +121,7 @@ func (t *Table) Rows() int {
 	return len(t.target)
 }
 
-// Names are the names of the columns in the order in which they were added.
+// Names returns the names of the columns in the order of addition.
 func (t *Table) Names() []string {
 	return mapped(t.columns, func(c column) string { return c.name })
 }
@@ -131,7 +129,7 @@ func (t *Table) Names() []string {
 // Target returns the target by row; nil if it was not set. Do not change it.
 func (t *Table) Target() []float64 { return t.target }
 
-// Row is the values of a row in the order of the columns, as Predict takes them.
+// Row returns the values of a row in the order of the columns, for Predict.
 func (t *Table) Row(row int) []Value {
 	values := make([]Value, len(t.columns))
 	for k := range t.columns {
@@ -144,7 +142,7 @@ func (t *Table) Row(row int) []Value {
 	return values
 }
 
-// Pick is the table of some of the rows, in the order in which they are named.
+// Pick returns a table of some rows, in the given order.
 func (t *Table) Pick(rows []int) *Table {
 	picked := &Table{fault: t.fault}
 	for _, c := range t.columns {
@@ -161,7 +159,7 @@ func (t *Table) Pick(rows []int) *Table {
 	return picked
 }
 
-// Without is the table without some columns; names that it does not have do no harm.
+// Without returns the table without some columns. Unknown names are ignored.
 func (t *Table) Without(names ...string) *Table {
 	left := &Table{target: t.target, fault: t.fault}
 	for _, c := range t.columns {
@@ -172,8 +170,7 @@ func (t *Table) Without(names ...string) *Table {
 	return left
 }
 
-// Idle names the columns from which nothing can be learned, since they have one value
-// in all rows, or none.
+// Idle returns the columns without information: they have one value in all rows, or no values.
 func (t *Table) Idle() []string {
 	var names []string
 	for k := range t.columns {
@@ -193,7 +190,7 @@ func (c *column) isIdle() bool {
 	})
 }
 
-// isMissing says whether no row has a value.
+// isMissing reports whether no row has a value.
 func (c *column) isMissing() bool {
 	if c.isText() {
 		return !slices.ContainsFunc(c.codes, func(code uint16) bool { return code != 0 })
@@ -201,7 +198,7 @@ func (c *column) isMissing() bool {
 	return !slices.ContainsFunc(c.numbers, func(v float32) bool { return !isNaN(v) })
 }
 
-// find is the index of a column, below zero where there is none.
+// find returns the index of a column; negative if none exists.
 func (t *Table) find(name string) int {
 	return slices.IndexFunc(t.columns, func(c column) bool { return c.name == name })
 }

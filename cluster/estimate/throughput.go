@@ -15,43 +15,40 @@ import (
 	"graft/internal/validate"
 )
 
-// timeLayout is the layout of times in tables of ticks; they have no zone.
+// timeLayout is the layout of times in tables of ticks, without time zone.
 const timeLayout = "2006-01-02 15:04:05"
 
-// lead is the distance in steps from the predicted step back to the last one that is
-// known: a scheduler that looks five steps ahead stands in the step before them, and
-// knows what was submitted up to the one before that.
+// lead is the number of steps from the last known step to the predicted one. A scheduler that looks five steps ahead is
+// in the step five before the predicted one, and has only complete steps before its own.
 const lead = 6
 
-// lags are steps back from the one that is predicted: the last that is known, three
-// hours and a day with steps of ten minutes.
+// lags are steps back from the predicted one: the last known step, three hours and a day for steps of ten minutes.
 var lags = []int{lead, 18, 144}
 
-// smooth is the number of steps under means, medians and deviations.
+// smooth is the window in steps of means, medians and deviations.
 const smooth = 6
 
-// Tick holds the submissions in a step of time.
+// Tick holds the submissions in a time step.
 type Tick struct {
-	Time time.Time // when the step began
-	Jobs float64   // how many were submitted
-	GPUs float64   // that the jobs asked for together
+	Time time.Time // start of the step
+	Jobs float64   // number of submitted jobs
+	GPUs float64   // sum of their requested GPUs
 }
 
-// ThroughputOptions say how submissions are forecast.
+// ThroughputOptions configure forecasts of submissions.
 type ThroughputOptions struct {
-	Step time.Duration // between ticks; zero means 10 minutes
-	// Original has the smoothed value at the first lag as the original has it: with the
-	// tick five steps back, which is not over yet where the fifth step ahead is asked for.
-	// False reads nothing later than six steps back.
+	Step time.Duration // time between ticks; zero means 10 minutes
+	// Original computes the smoothed value at the first lag like the original: it includes the tick five steps back,
+	// which is incomplete when the fifth step ahead is forecast. False reads nothing later than six steps back.
 	Original bool
-	// after how long models are learned anew. Zero means never to ForecastThroughput, and a week to WalkThroughput.
+	// interval between models; zero means never in ForecastThroughput, and a week in WalkThroughput
 	Every time.Duration
-	// Model says how the models learn. Zero fields have the defaults of Options, but an
-	// empty Validation means last, and Alone the parts of a date that only grow.
+	// Model configures learning. Zero fields have the defaults of Options, with two exceptions: an empty Validation
+	// means last, and Alone contains the parts of a date that only grow.
 	Model Options
 }
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults replaces zero values with defaults.
 func (o *ThroughputOptions) EnsureDefaults() {
 	o.Step = cmp.Or(o.Step, 10*time.Minute)
 	o.Model.Validation = cmp.Or(o.Model.Validation, ValidateLast)
@@ -61,7 +58,7 @@ func (o *ThroughputOptions) EnsureDefaults() {
 	o.Model.EnsureDefaults()
 }
 
-// Validate lists all that is wrong.
+// Validate returns every invalid option.
 func (o ThroughputOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Step < time.Second, "step is %v; it is a second at least", o.Step)
@@ -70,8 +67,8 @@ func (o ThroughputOptions) Validate() error {
 	return errors.Join(append(faults, o.Model.Validate())...)
 }
 
-// ThroughputTable has for each tick what is known of it six steps before: its date, and
-// lags, smoothed lags, means, medians and deviations of both series. It has no target.
+// ThroughputTable returns for each tick the features known six steps before: its date, and lags, smoothed lags, means,
+// medians and deviations of both series. It has no target.
 func ThroughputTable(ticks []Tick, o ThroughputOptions) (*Table, error) {
 	o.EnsureDefaults()
 	if err := errors.Join(o.Validate(), checkTicks(ticks, o.Step)); err != nil {
@@ -91,7 +88,7 @@ func ThroughputTable(ticks []Tick, o ThroughputOptions) (*Table, error) {
 func jobsOf(t Tick) float64 { return t.Jobs }
 func gpusOf(t Tick) float64 { return t.GPUs }
 
-// checkTicks wants a tick for each step: a lag counts them.
+// checkTicks checks that every step has a tick, since lags count ticks.
 func checkTicks(ticks []Tick, step time.Duration) error {
 	if len(ticks) == 0 {
 		return errors.New("there are no ticks")
@@ -126,7 +123,7 @@ func addDates(t *Table, ticks []Tick) {
 	}
 }
 
-// weekday counts from Monday, which is 0.
+// weekday returns the day of the week; Monday is 0.
 func weekday(at time.Time) int { return (int(at.Weekday()) + 6) % 7 }
 
 // week returns the week number of ISO 8601.
@@ -135,12 +132,12 @@ func week(at time.Time) int {
 	return w
 }
 
-// addLags adds what is known of a series.
+// addLags adds the known features of a series.
 func addLags(t *Table, name string, values []float64, original bool) {
 	for _, lag := range lags {
 		at := lag
 		if lag == lead && !original {
-			at = lead + 1 // whose neighbours are known
+			at = lead + 1 // its neighbours are known
 		}
 		t.AddNumbers(fmt.Sprintf("%s_lag_%d", name, lag),
 			byRow(values, func(k int) float64 { return back(values, k, lag) }))
@@ -170,7 +167,7 @@ func byRow(values []float64, of func(k int) float64) []float64 {
 	return made
 }
 
-// back is the value so many rows before, missing where there is none.
+// back returns the value a number of rows before; missing if none exists.
 func back(values []float64, k, lag int) float64 {
 	if k < lag {
 		return math.NaN()
@@ -178,11 +175,11 @@ func back(values []float64, k, lag int) float64 {
 	return values[k-lag]
 }
 
-// tickColumns are the columns of a table of ticks that are read; it may have others.
+// tickColumns are the required columns of a table of ticks; it may have others.
 var tickColumns = []string{"time", "submit_gpu_job", "submit_gpu_num"}
 
-// ReadTicks reads a table with the columns time, submit_gpu_job and submit_gpu_num.
-// Times are as 2020-04-01 00:10:00, and are taken as they are, without a zone.
+// ReadTicks reads a table with the columns time, submit_gpu_job and submit_gpu_num. Times have the form 2020-04-01
+// 00:10:00, without time zone.
 func ReadTicks(r io.Reader) ([]Tick, error) {
 	reader := csv.NewReader(r)
 	head, err := reader.Read()
@@ -225,8 +222,8 @@ func parseTick(cells []string) (Tick, error) {
 	return Tick{at, jobs, gpus}, nil
 }
 
-// WriteForecasts writes the table that simulators of schedulers read: time,
-// submit_gpu_job, submit_gpu_num, pred_gpu_job, pred_gpu_num.
+// WriteForecasts writes the table that scheduler simulators read: time, submit_gpu_job, submit_gpu_num, pred_gpu_job,
+// pred_gpu_num.
 func WriteForecasts(w io.Writer, forecasts []Forecast) error {
 	table := csv.NewWriter(w)
 	rows := [][]string{append(slices.Clone(tickColumns), "pred_gpu_job", "pred_gpu_num")}
@@ -240,5 +237,5 @@ func WriteForecasts(w io.Writer, forecasts []Forecast) error {
 	return nil
 }
 
-// plain is the shortest text of a number without an exponent.
+// plain formats a number with the fewest digits and without an exponent.
 func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }

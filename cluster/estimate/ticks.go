@@ -8,13 +8,12 @@ import (
 	"graft/cluster/trace"
 )
 
-// mostTicks bounds a table of ticks: some twenty years of ten minutes.
+// mostTicks is the maximum length of a table of ticks: about twenty years of ten-minute steps.
 const mostTicks = 1 << 20
 
-// TicksOf counts the submissions of a trace in steps of time: how many jobs that want
-// devices, and how many they want. The first step begins at the midnight before the first
-// job, the last one has the last job; zero is the date of the trace's second zero. A step of
-// zero is ten minutes.
+// TicksOf counts the submissions of a trace per time step: the number of jobs that request devices, and the devices
+// that they request. The first step begins at midnight before the first job; the last step contains the last job. zero
+// is the date of the trace's second zero. A step of zero means ten minutes.
 func TicksOf(jobs []trace.Job, zero time.Time, step time.Duration) ([]Tick, error) {
 	o := ThroughputOptions{Step: step}
 	o.EnsureDefaults()
@@ -45,7 +44,7 @@ func TicksOf(jobs []trace.Job, zero time.Time, step time.Duration) ([]Tick, erro
 	return ticks, nil
 }
 
-// midnightBefore is the second at which the day of a second begins.
+// midnightBefore returns the second at which the day of a second begins.
 func midnightBefore(zero time.Time, second int64) int64 {
 	at := zero.Add(time.Duration(second) * time.Second).UTC()
 	return second - int64(at.Hour())*3600 - int64(at.Minute())*60 - int64(at.Second())

@@ -6,31 +6,29 @@ import (
 	"slices"
 )
 
-// leastGain is the least gain of a cut, as a share of all squares that sums explain: less
-// is rounding.
+// leastGain is the minimum gain of a cut, as a share of the squares that all sums explain. Smaller gains are rounding.
 const leastGain = 1e-12
 
-// span is a run of neighbouring bins, which becomes a leaf, and the best cut of it.
+// span is a run of neighbouring bins that becomes a leaf, with its best cut.
 type span struct {
-	first, last int // the bins first to last-1 in their order
-	cut         int // where the right half begins; zero means that no cut gains
+	first, last int // bins first to last-1, in order
+	cut         int // start of the right half; zero means that no cut has a gain
 	gain        float64
 }
 
-// grower grows trees of one feature. It keeps its memory from tree to tree.
+// grower grows trees of one feature. It reuses its memory.
 type grower struct {
 	leaves int
-	least  float64   // rows of a leaf
-	sums   []float64 // of the first bins in their order
+	least  float64   // minimum rows of a leaf
+	sums   []float64 // prefix sums over bins in order
 	counts []float64
 	order  []int
 	spans  []span
 }
 
-// grow writes into update what a tree of few leaves predicts of residuals whose sums by
-// bin are given. Cuts are taken one by one where they gain most. Missing values have a
-// leaf of their own. Texts are put in the order of their means first, in which the best
-// division of them is a cut (Fisher: On Grouping for Maximum Homogeneity, 1958).
+// grow writes into update the prediction of a tree with few leaves, given the sums of residuals by bin. It takes cuts
+// one by one by largest gain. Missing values have their own leaf. It first sorts texts by their means; in this order
+// the best partition is a cut (Fisher: On Grouping for Maximum Homogeneity, 1958).
 func (g *grower) grow(sums, counts, update []float64, text bool) {
 	g.sort(sums, counts, text)
 	g.accumulate(sums, counts)
@@ -54,12 +52,12 @@ func (g *grower) grow(sums, counts, update []float64, text bool) {
 	update[missingBin] = shrunk(sums[missingBin], counts[missingBin], g.least)
 }
 
-// shrunk is the mean of a leaf; one of fewer rows than it should have is drawn to zero.
+// shrunk returns the mean of a leaf, shrunk to zero if the leaf has too few rows.
 func shrunk(sum, count, least float64) float64 {
 	return sum / max(count, least)
 }
 
-// sort puts the bins in the order in which they are cut.
+// sort puts the bins in the order for cutting.
 func (g *grower) sort(sums, counts []float64, text bool) {
 	g.order = g.order[:0]
 	for bin := 1; bin < len(sums); bin++ {
@@ -71,7 +69,7 @@ func (g *grower) sort(sums, counts []float64, text bool) {
 	}
 }
 
-// accumulate adds up what stands before each bin in the order.
+// accumulate computes prefix sums in this order.
 func (g *grower) accumulate(sums, counts []float64) {
 	g.sums, g.counts = append(g.sums[:0], 0), append(g.counts[:0], 0)
 	for k, bin := range g.order {
@@ -80,7 +78,7 @@ func (g *grower) accumulate(sums, counts []float64) {
 	}
 }
 
-// widest is the leaf whose cut gains most.
+// widest returns the leaf whose cut has the largest gain.
 func (g *grower) widest() int {
 	at := 0
 	for k, s := range g.spans {
@@ -112,7 +110,7 @@ func (g *grower) best(first, last int) span {
 	return s
 }
 
-// explained returns the drop in the sum of squares by the mean of rows.
+// explained returns the reduction of the sum of squares by the mean of rows.
 func explained(sum, count float64) float64 {
 	if count == 0 {
 		return 0

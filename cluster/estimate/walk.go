@@ -14,40 +14,39 @@ import (
 )
 
 const (
-	// UnknownSeconds is the estimate where no job has ended.
+	// UnknownSeconds is the estimate if no job has ended.
 	UnknownSeconds = 3600
-	// scoreBlocks is into how many runs of jobs a score's intervals cut them: a user's jobs
-	// come together, and their errors are alike.
+	// scoreBlocks is the number of runs of jobs for score intervals. A user's jobs are adjacent, and their errors are
+	// similar.
 	scoreBlocks = 100
 )
 
 // DurationEstimate is the estimated duration of a job at its submission.
 type DurationEstimate struct {
-	ID      string  // of the job
-	Seconds float64 // never below the shortest duration that was learned from
-	Learned bool    // by a model; false means the mean of jobs that had ended
-	Blind   bool    // of no model, and no job had ended: UnknownSeconds
+	ID      string  // id of the job
+	Seconds float64 // at least the shortest duration in the training data
+	Learned bool    // estimated by a model; false means the mean of ended jobs
+	Blind   bool    // no model and no ended job: UnknownSeconds
 }
 
-// DurationWindow is the time between two models.
+// DurationWindow is the period between two models.
 type DurationWindow struct {
-	Window        // when, and which rows: they count jobs in the order in which they were submitted
-	Scores Scores // of the window's jobs; zero where they had no model
+	Window        // period, and rows as positions of jobs in order of submission
+	Scores Scores // scores of the window's jobs; zero without a model
 }
 
-// Durations are estimates of a trace's jobs, each made of what had ended before.
+// Durations holds estimates of a trace's jobs, each from jobs that had ended before.
 type Durations struct {
-	Estimates []DurationEstimate // in the order in which the jobs were submitted
+	Estimates []DurationEstimate // in order of submission
 	Windows   []DurationWindow   // in order of time
 	Scores    Scores             // of all jobs that a model estimated
-	Usual     Scores             // of the same jobs, had they been expected to run as long as similar ones did
-	Model     *Model             // the last one
+	Usual     Scores             // of the same jobs, estimated by the mean of similar jobs
+	Model     *Model             // last model
 }
 
-// EstimateDurations walks through a trace: at the start of each window a model is learned
-// from the jobs that have ended by then, and estimates the jobs of the window. Jobs before
-// the first model, and those of a window with too few to learn from, are expected to run
-// as long as similar jobs did on average.
+// EstimateDurations walks through a trace. At the start of each window it learns a model from the jobs that have ended,
+// and estimates the jobs of the window. The estimate is the mean of similar jobs for jobs before the first model and in
+// windows with too few jobs to learn from.
 func EstimateDurations(ctx context.Context, jobs []trace.Job, o DurationOptions) (*Durations, error) {
 	o.EnsureDefaults()
 	jobs = inOrderOfTime(jobs)
@@ -85,7 +84,7 @@ func inOrderOfTime(jobs []trace.Job) []trace.Job {
 	return sorted
 }
 
-// byHistory estimates each job by the mean of similar ones that had ended.
+// byHistory estimates each job by the mean of similar jobs that had ended.
 func byHistory(jobs []trace.Job) []DurationEstimate {
 	estimates := make([]DurationEstimate, len(jobs))
 	replay(jobs, func(row int, h *history) {
@@ -104,7 +103,7 @@ type walker struct {
 	table            *Table
 	d                *Durations
 	truth, predicted []float64 // of all windows with a model
-	usual            []float64 // what similar jobs say of them
+	usual            []float64 // estimates from similar jobs
 }
 
 // step learns a model and estimates the jobs of its window.
@@ -140,7 +139,7 @@ func (w *walker) step(ctx context.Context, window Window) error {
 	return nil
 }
 
-// enough says whether a model can be learned: there are rows for two leaves, and they differ.
+// enough reports whether a model can be learned: the rows suffice for two leaves, and their targets differ.
 func enough(t *Table, o Options) bool {
 	target := t.Target()
 	return len(target) >= max(2*o.LeastRows, 2) && slices.Min(target) < slices.Max(target) &&
@@ -151,8 +150,8 @@ func (w *walker) score(truth, predicted []float64) (Scores, error) {
 	return Score(truth, predicted, ScoreOptions{Block: max(len(truth)/scoreBlocks, 1), Seed: w.o.Model.Seed})
 }
 
-// WriteEstimates writes the table that simulators of schedulers read: job_id and
-// priority, which is the estimate in whole seconds.
+// WriteEstimates writes the table that scheduler simulators read: job_id and priority, which is the estimate in whole
+// seconds.
 func WriteEstimates(w io.Writer, estimates []DurationEstimate) error {
 	rows := [][]string{{"job_id", "priority"}}
 	for _, e := range estimates {

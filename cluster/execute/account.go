@@ -8,39 +8,39 @@ import (
 	"graft/fleet/process"
 )
 
-// JobResult is the state of a job as its events tell it.
+// JobResult is the state of a job according to its events.
 type JobResult struct {
-	End         End             // of the last attempt; empty if none has ended
+	End         End             // end of the last attempt; empty if none has ended
 	Live        bool            // an attempt was placed and has not ended
-	Attempts    int             // begun
-	Failures    int             // attempts that failed
-	Interrupted int             // attempts that an executor could not end
-	Skipped     bool            // a task that it waits for failed
-	Exit        int             // exit code of the last attempt; 128 and its number after a signal
-	Signal      string          // that ended it; empty is none
-	Reason      string          // of a failure, in words
-	Log         string          // path of the last attempt's log in the run folder; empty if there is none
-	Device      int             // on which it ran last; -1 is none
-	Process     process.Process // that runs or ran last
-	Began       time.Duration   // first start; -1 before
-	Ended       time.Duration   // completion or final failure; -1 before
-	Ran         time.Duration   // on a device, without stops
-	Starts      int             // after a stop or a failure as well
-	Stops       int             // after which it went on
-	Joules      float64         // zero is unknown
-	Method      string          // of the measurement of Joules
-	span        int             // place of the open span, from 1; zero is none
+	Attempts    int             // number of started attempts
+	Failures    int             // number of failed attempts
+	Interrupted int             // number of attempts that an executor could not end
+	Skipped     bool            // a prerequisite task failed
+	Exit        int             // exit code of the last attempt; 128 plus the signal number after a signal
+	Signal      string          // signal that ended it; empty if none
+	Reason      string          // reason of a failure, in words
+	Log         string          // path of the last attempt's log in the run folder; empty if none exists
+	Device      int             // last device; -1 if none
+	Process     process.Process // current or last process
+	Began       time.Duration   // time of the first start; -1 before
+	Ended       time.Duration   // time of completion or final failure; -1 before
+	Ran         time.Duration   // time on a device, without stops
+	Starts      int             // number of starts, including starts after a stop or a failure
+	Stops       int             // number of stops after which it continued
+	Joules      float64         // zero means unknown
+	Method      string          // method that measured Joules
+	span        int             // position of the open span, from 1; zero if none
 }
 
-// Account adds up events. Make it with [NewAccount].
+// Account accumulates events. Create it with [NewAccount].
 type Account struct {
-	At   time.Duration // of the last event
-	Host string        // of the last executor
-	// Confinement says in words how the last executor confines tasks: by CPU affinity alone, or by cgroups
-	// with some limits.
+	At   time.Duration // time of the last event
+	Host string        // host of the last executor
+	// Confinement describes how the last executor confines tasks: by CPU affinity alone, or by cgroups with some
+	// limits.
 	Confinement string
-	Jobs        []JobResult // by place
-	Spans       []node.Span // on devices, by their beginnings; the last of a task that runs has no end
+	Jobs        []JobResult // in order of the jobs
+	Spans       []node.Span // on devices, by start; the last span of a running task has no end
 	names       []string
 }
 
@@ -56,7 +56,7 @@ func NewAccount(jobs []Job) *Account {
 	return c
 }
 
-// Replay adds an event of a journal. One of another job is an error.
+// Replay adds an event of a journal. An event of another job is an error.
 func (c *Account) Replay(e Event) error {
 	if e.Task >= len(c.names) || e.Task < -1 || e.Task >= 0 && c.names[e.Task] != e.Name {
 		return fmt.Errorf("task %d is %s, which is not among the tasks; go on with the tasks that began this run, "+
@@ -126,14 +126,14 @@ func (c *Account) end(j *JobResult, e Event) {
 	s.To, j.span = e.At, 0
 	j.Ran += s.To - s.From
 	if j.Joules += e.Joules; j.Method == "" || e.Joules == 0 {
-		j.Method = e.Method // one part that was not measured makes the sum unknown
+		j.Method = e.Method // one part without a measurement makes the sum unknown
 	}
 }
 
-// Over reports whether a job will not run any more.
+// Over reports whether a job will not run again.
 func (j *JobResult) Over() bool { return j.Ended >= 0 }
 
-// Retries is the number of failures after which a job was run again.
+// Retries returns the number of failures after which a job ran again.
 func (j *JobResult) Retries() int {
 	if j.End == Failed {
 		return j.Failures - 1
@@ -141,7 +141,7 @@ func (j *JobResult) Retries() int {
 	return j.Failures
 }
 
-// next is the number of the attempt that starts next: a stopped task continues its last one.
+// next returns the number of the next attempt. A stopped task continues its last one.
 func (j *JobResult) next() int {
 	if j.End == Stopped || j.End == Again {
 		return j.Attempts

@@ -18,30 +18,30 @@ import (
 	"graft/internal/events"
 )
 
-// cause is the reason for which the executor ends an attempt.
+// cause is the reason why the executor ends an attempt.
 type cause uint8
 
 const (
 	byItself  cause = iota // the executor does not end it
-	stopped                // the scheduler stopped a task that saves its work
-	timedOut               // it ran longer than it may
-	cancelled              // the executor ends
+	stopped                // the scheduler stopped a task that saves its state
+	timedOut               // it exceeded its time limit
+	cancelled              // the executor is ending
 )
 
-// attempt is a live attempt of a task. Its goroutine reads what does not change once it runs, and gone.
+// attempt is a live attempt of a task. Its goroutine reads only gone and fields that stay constant after the start.
 type attempt struct {
 	task    *node.Task
 	job     *Job
 	number  int
 	device  int
 	log     string  // path
-	pid     int     // of the first process, which leads the group
-	group   *cgroup // nil if there is none
-	reading Reading // nil if there is none
+	pid     int     // first process, the leader of its group
+	group   *cgroup // nil if none
+	reading Reading // nil if none
 	paused  bool
 	ending  cause
-	since   time.Duration // time at which it started or went on last
-	slice   events.Handle // zero is none, as of the other timers
+	since   time.Duration // time of the last start or continuation
+	slice   events.Handle // zero means none, as for the other timers
 	timeout events.Handle
 	grace   events.Handle
 
@@ -49,31 +49,31 @@ type attempt struct {
 	gone bool // no process can be signalled
 }
 
-// exit tells how an attempt ended.
+// exit describes the end of an attempt.
 type exit struct {
 	*attempt
 	status   syscall.WaitStatus
-	start    error // it could not be started
+	start    error // error at start
 	oom      bool  // the kernel killed it because of the memory limit
-	left     error // processes that could not be killed
-	dropped  int64 // bytes that the log lacks
-	unlogged error // the log could not be written
+	left     error // error of processes that could not be killed
+	dropped  int64 // bytes missing in the log
+	unlogged error // error of writing the log
 }
 
-// launch starts an attempt, and returns when its program runs or has failed to start. Its end comes through
+// launch starts an attempt. It returns when the program runs or has failed to start. The end of the attempt arrives on
 // x.exits.
 func (x *executor) launch(a *attempt) error {
 	started := make(chan error, 1)
 	go func() {
-		// The kernel kills the process when the thread that started it ends. The thread has the affinity of
-		// the task, so it is never unlocked and ends with this goroutine.
+		// The kernel kills the process when the thread that started it ends. The thread has the task's affinity, so it
+		// is never unlocked and ends with this goroutine.
 		runtime.LockOSThread()
 		x.supervise(a, started)
 	}()
 	return <-started
 }
 
-// supervise starts an attempt, copies its output to its log, waits for its end and kills what it leaves.
+// supervise starts an attempt, copies its output to its log, waits for its end and kills its remaining processes.
 func (x *executor) supervise(a *attempt, started chan<- error) {
 	out, in, err := os.Pipe()
 	if err != nil {
@@ -99,7 +99,7 @@ func (x *executor) supervise(a *attempt, started chan<- error) {
 	x.exits <- e
 }
 
-// begin starts the process. Where it cannot be put into its cgroup, there are no cgroups from now on.
+// begin starts the process. If it cannot be put into its cgroup, cgroups are off from then on.
 func (x *executor) begin(a *attempt, output *os.File) (*exec.Cmd, error) {
 	if cpus := x.o.Devices[a.device].CPUs; len(cpus) > 0 {
 		var set unix.CPUSet
@@ -143,21 +143,21 @@ func (x *executor) start(a *attempt, output *os.File) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// wait waits for the end of the first process and kills the others of its group. The group's number is not
-// reused before, since the first process stays a zombie until then.
+// wait waits for the end of the first process and kills the others of its group. The first process stays a zombie until
+// then, so that the group's number is not reused.
 func (a *attempt) wait(cmd *exec.Cmd) syscall.WaitStatus {
 	for errors.Is(unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil), unix.EINTR) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	_ = syscall.Kill(-a.pid, syscall.SIGKILL)
-	_ = cmd.Wait() // the status says all
+	_ = cmd.Wait() // the status has all information
 	a.gone = true
 	status, _ := cmd.ProcessState.Sys().(syscall.WaitStatus)
 	return status
 }
 
-// clean kills the processes that an attempt has left in other process groups.
+// clean kills an attempt's remaining processes in other process groups.
 func (x *executor) clean(a *attempt) error {
 	if a.group != nil {
 		return a.group.remove()
@@ -165,7 +165,7 @@ func (x *executor) clean(a *attempt) error {
 	return x.sweeper.sweep(a.job.Name)
 }
 
-// drain waits until the output is copied. A process that escaped may hold the pipe; it loses it after Grace.
+// drain waits until the output is copied. An escaped process may hold the pipe; it loses it after Grace.
 func (x *executor) drain(out *os.File, copied <-chan struct{}) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -187,7 +187,7 @@ func (a *attempt) signal(s syscall.Signal) {
 	}
 }
 
-// halt stops all processes of an attempt, or lets them go on.
+// halt stops all processes of an attempt, or continues them.
 func (x *executor) halt(a *attempt, stop bool) {
 	s := syscall.SIGCONT
 	if stop {

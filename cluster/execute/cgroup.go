@@ -25,11 +25,11 @@ const (
 	eventsFile  = "cgroup.events"
 	childFile   = "cgroup.subtree_control"
 	maxCgroup   = 1 << 20 // bytes of a file
-	cpuPeriod   = 100_000 // of cpu.max, µs
+	cpuPeriod   = 100_000 // period of cpu.max, µs
 	oomKillLine = "oom_kill"
 )
 
-// cgroups makes a group for each task in a group of the executor.
+// cgroups makes a group for each task inside the executor's group.
 type cgroups struct {
 	fsys     files.FS
 	clock    process.Clock
@@ -37,7 +37,7 @@ type cgroups struct {
 	controls []string // controllers that limit tasks
 }
 
-// openCgroups makes the group of an executor; the error says why the user may not.
+// openCgroups makes the executor's group. Its error says why the user may not do so.
 func openCgroups(o *Options, folder string) (*cgroups, error) {
 	parent := o.Cgroup
 	switch {
@@ -61,7 +61,7 @@ func openCgroups(o *Options, folder string) (*cgroups, error) {
 		}
 	}
 	for _, controller := range []string{"cpu", "memory"} {
-		_ = put(o.Files, filepath.Join(parent, childFile), "+"+controller) // it may be on already
+		_ = put(o.Files, filepath.Join(parent, childFile), "+"+controller) // it may already be enabled
 		if put(o.Files, filepath.Join(g.folder, childFile), "+"+controller) == nil {
 			g.controls = append(g.controls, controller)
 		}
@@ -115,8 +115,7 @@ type cgroup struct {
 	path string
 }
 
-// task makes the group of a task with its limits: a share of the CPU cores, zero is none, and bytes of main
-// memory.
+// task makes the group of a task with its limits: CPU cores (zero means no limit) and bytes of main memory.
 func (g *cgroups) task(place int, cores, bytes float64) (*cgroup, error) {
 	c := &cgroup{g, filepath.Join(g.folder, strconv.Itoa(place))}
 	err := g.fsys.MkdirAll(c.path)
@@ -125,7 +124,7 @@ func (g *cgroups) task(place int, cores, bytes float64) (*cgroup, error) {
 	}
 	if err == nil && bytes > 0 && g.limitsMemory() {
 		err = errors.Join(c.put("memory.max", strconv.FormatInt(int64(bytes), 10)), c.put("memory.oom.group", "1"))
-		_ = c.put("memory.swap.max", "0") // a machine without swap has no such file
+		_ = c.put("memory.swap.max", "0") // a machine without swap does not have this file
 	}
 	return c, err
 }
@@ -137,10 +136,10 @@ func (c *cgroup) put(name, value string) error {
 	return put(c.fsys, filepath.Join(c.path, name), value)
 }
 
-// freeze stops all processes of the group, or lets them go on.
+// freeze stops all processes of the group, or continues them.
 func (c *cgroup) freeze(stop bool) {
 	value := map[bool]string{true: "1", false: "0"}[stop]
-	_ = c.put(freezeFile, value) // signals stop the process group as well
+	_ = c.put(freezeFile, value) // signals also stop the process group
 }
 
 // oomKilled reports whether the kernel killed a process because of the memory limit.
@@ -163,7 +162,7 @@ func (c *cgroup) counter(file, name string) (int, bool) {
 	return 0, false
 }
 
-// remove kills all processes in a group and in those beneath, waits for their ends, and deletes the groups.
+// remove kills all processes in a group and its subgroups, waits for their ends, and deletes the groups.
 func (c *cgroup) remove() error {
 	const (
 		rounds = 200
@@ -183,8 +182,7 @@ func (c *cgroup) remove() error {
 		"look at the device or file system that they use", c.path)
 }
 
-// removeFolders deletes the folders of a cgroup, whose files cannot be deleted. An empty group that stays does
-// no harm.
+// removeFolders deletes the folders of a cgroup, whose files cannot be deleted. A remaining empty group is harmless.
 func removeFolders(fsys files.FS, path string) {
 	entries, _ := fsys.ReadDir(path)
 	for _, entry := range entries {
@@ -195,7 +193,7 @@ func removeFolders(fsys files.FS, path string) {
 	_ = fsys.Remove(path)
 }
 
-// removeAll kills what is left in the executor's group and deletes it.
+// removeAll kills the remaining processes in the executor's group and deletes it.
 func (g *cgroups) removeAll() error {
 	if g == nil {
 		return nil
@@ -203,7 +201,7 @@ func (g *cgroups) removeAll() error {
 	return (&cgroup{g, g.folder}).remove()
 }
 
-// about says in words how tasks are confined.
+// about describes in words how tasks are confined.
 func about(g *cgroups, why error) string {
 	if g == nil {
 		return fmt.Sprintf("CPU affinity; no cgroup: %v; memory limits are not enforced", why)

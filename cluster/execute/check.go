@@ -12,21 +12,21 @@ import (
 	"graft/internal/validate"
 )
 
-// mostFaults is the number of faulty jobs after which no more are listed; mostHeld that of jobs where stopped
-// ones stay in memory, since each has a thread of this process, and Go ends a process at 10,000 threads.
+// mostFaults is the number of faulty jobs after which listing stops. mostHeld is the maximum number of jobs if stopped
+// ones stay in memory: each has a thread of this process, and Go ends a process at 10,000 threads.
 const (
 	mostFaults = 20
 	mostHeld   = 4096
 )
 
-// Check lists faults of options and jobs: values, dependencies, programs and folders that do not exist, and
-// jobs that their scheduler may stop but that cannot go on. Nothing is started or written.
+// Check lists faults of options and jobs: invalid values and dependencies, missing programs and folders, and jobs that
+// their scheduler may stop but that cannot continue. It starts and writes nothing.
 func Check(o Options, jobs []Job) error {
 	_, _, err := prepare(o, jobs)
 	return err
 }
 
-// prepare fills defaults into copies and checks them.
+// prepare fills defaults into copies and validates them.
 func prepare(o Options, jobs []Job) (Options, []Job, error) {
 	o.EnsureDefaults()
 	jobs = slices.Clone(jobs)
@@ -44,7 +44,7 @@ func prepare(o Options, jobs []Job) (Options, []Job, error) {
 	return o, jobs, nil
 }
 
-// checkStops returns an error for jobs that the scheduler may stop and that cannot be stopped.
+// checkStops returns an error for jobs that the scheduler may stop but that do not support it.
 func (o *Options) checkStops(jobs []Job) error {
 	if o.Kind.Slices && o.Rules.Keep && len(jobs) > mostHeld {
 		return fmt.Errorf("%d tasks: at most %d where stopped ones stay in memory; release their memory, "+
@@ -61,7 +61,7 @@ func (o *Options) checkStops(jobs []Job) error {
 	return nil
 }
 
-// cannotStop is the error of a job that would lose its work.
+// cannotStop returns the error of a job that would lose its work.
 func (o *Options) cannotStop(j *Job) error {
 	return fmt.Errorf("task %s: scheduler %s stops tasks, and this one does not say that it saves at SIGTERM and "+
 		"goes on; set checkpoint if it does, let stopped tasks keep their memory, or use another scheduler", j.Name,
@@ -95,7 +95,7 @@ func (o *Options) checkCommands(jobs []Job) error {
 	return errors.Join(faults...)
 }
 
-// checkCommand checks that a job's folder can be entered and its program executed.
+// checkCommand checks that a job's folder is accessible and its program executable.
 func (o *Options) checkCommand(j *Job) error {
 	if j.Folder != "" {
 		if _, err := o.Files.Stat(j.Folder + "/."); err != nil {
@@ -106,7 +106,7 @@ func (o *Options) checkCommand(j *Job) error {
 	return err
 }
 
-// path is the search path of the job's program.
+// path returns the search path of the job's program.
 func (j *Job) path() string {
 	for _, variable := range slices.Backward(j.Env) {
 		if value, ok := strings.CutPrefix(variable, "PATH="); ok {
@@ -116,8 +116,8 @@ func (j *Job) path() string {
 	return os.Getenv("PATH")
 }
 
-// program returns the path of the job's program: relative to the job's folder, or found in its search path,
-// whose relative folders are passed over.
+// program returns the path of the job's program: relative to the job's folder, or found in its search path. Relative
+// folders of the search path are skipped.
 func (j *Job) program() (string, error) {
 	name, folders := j.Command[0], []string{j.Folder}
 	if filepath.IsAbs(name) {

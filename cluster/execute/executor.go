@@ -12,38 +12,38 @@ import (
 	"graft/results"
 )
 
-// executor is the state of Run. One goroutine uses it; attempts have goroutines of their own.
+// executor is the state of Run. One goroutine uses it; each attempt has its own goroutine.
 type executor struct {
 	o        Options
 	jobs     []Job
-	folder   string // of the run, from the root on
-	id       string // of this process, for Guard
+	folder   string // absolute path of the run folder
+	id       string // id of this process, for Guard
 	m        *node.Machine
 	s        node.Scheduler
 	slicer   node.Slicer // nil if the scheduler has no slices
 	lines    *results.Lines
 	account  *Account
-	groups   *cgroups // nil if there are none
-	refused  error    // a process could not be put into its group; nil if they can
+	groups   *cgroups // nil if none exist
+	refused  error    // a process could not be put into its group; nil if none failed
 	sweeper  *sweeper
-	origin   time.Duration // of m.Now, on the clock
+	origin   time.Duration // clock time at which m.Now is zero
 	timers   events.Kernel[timer]
 	live     map[int]*attempt // by task
 	exits    chan exit
 	pending  []exit
-	touched  []*node.Task // that were decided about, or wait for their device
-	leaving  []int        // attempts that a stop ends, by device
+	touched  []*node.Task // decided tasks, and tasks that wait for their device
+	leaving  []int        // attempts being ended by a stop, by device
 	spent    []time.Duration
-	queued   []bool // the observer knows
-	left     int    // tasks that are not over
+	queued   []bool // by task: reported to the observer
+	left     int    // number of tasks that are not over
 	unsynced bool
 	err      error // ends the run
 }
 
-// Run executes jobs until each has completed or failed, and returns their outcome. If the run folder has a
-// journal, it continues from there. When ctx ends it ends all tasks by SIGTERM and, after Grace, by SIGKILL;
-// another Run with the same folder and jobs continues. The error wraps that of ctx if tasks are left then, and
-// the outcome so far comes with it. Failed tasks are no error.
+// Run executes jobs until each has completed or failed, and returns their outcome. If the run folder has a journal, it
+// continues from there. When ctx ends, it ends all tasks by SIGTERM and, after Grace, by SIGKILL; another Run with the
+// same folder and jobs continues. If tasks remain then, the error wraps the error of ctx, and the outcome so far is
+// returned with it. Failed tasks are not an error.
 func Run(ctx context.Context, o Options, jobs []Job) (*Result, error) {
 	o, jobs, err := prepare(o, jobs)
 	if err == nil && (o.Run == nil || o.Clock == nil) {
@@ -68,7 +68,7 @@ func Run(ctx context.Context, o Options, jobs []Job) (*Result, error) {
 	return x.result(), err
 }
 
-// open brings an executor to the state of its journal and kills what an earlier one has left.
+// open restores the state of the journal and kills the remaining processes of an earlier executor.
 func open(o Options, jobs []Job) (*executor, error) {
 	x := &executor{
 		o: o, jobs: jobs, id: thisExecutor(o.Files), s: o.Kind.New(o.Scheduling), account: NewAccount(jobs),
@@ -96,7 +96,7 @@ func open(o Options, jobs []Job) (*executor, error) {
 	return x, x.resume()
 }
 
-// loop runs until all tasks are over, ctx ends or something fails.
+// loop runs until all tasks are over, ctx ends or an error occurs.
 func (x *executor) loop(ctx context.Context) {
 	for ctx.Err() == nil {
 		x.tick()
@@ -119,13 +119,13 @@ func (x *executor) loop(ctx context.Context) {
 	}
 }
 
-// tick moves to the present and does what is due.
+// tick advances to the present and handles all due timers.
 func (x *executor) tick() {
 	x.m.Now = max(x.m.Now, x.o.Clock.Now()-x.origin)
 	x.fire()
 }
 
-// wait returns when an attempt has ended, at the time of the next timer, or when ctx ends.
+// wait returns when an attempt has ended, when the next timer is due, or when ctx ends.
 func (x *executor) wait(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -157,7 +157,7 @@ func (x *executor) shutdown() {
 	x.sync()
 }
 
-// settle handles the attempts that have ended.
+// settle handles ended attempts.
 func (x *executor) settle() {
 	for {
 		select {
@@ -175,7 +175,7 @@ func (x *executor) settle() {
 	}
 }
 
-// announce tells the observer of tasks that came to the queue.
+// announce reports newly queued tasks to the observer.
 func (x *executor) announce() {
 	for _, t := range x.m.Queue {
 		if !x.queued[t.ID] {
@@ -185,7 +185,7 @@ func (x *executor) announce() {
 	}
 }
 
-// decide asks the scheduler until it decides nothing, and changes the machine's state.
+// decide asks the scheduler until it makes no decision, and changes the machine's state.
 func (x *executor) decide() {
 	most := 2*len(x.jobs) + 1 // each task may be stopped and started once at a moment
 	for range most {

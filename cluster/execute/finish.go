@@ -13,8 +13,8 @@ import (
 	"graft/cluster/node"
 )
 
-// Exit codes with a meaning: 75 is EX_TEMPFAIL of sysexits.h, by which commands of graft ask to be run again;
-// 137 is a shell's for a program that was killed by SIGKILL.
+// Exit codes with a meaning: 75 is EX_TEMPFAIL of sysexits.h, by which graft's commands ask to run again; 137 is a
+// shell's code for a program killed by SIGKILL.
 const (
 	againCode     = 75
 	unstartedCode = 126
@@ -48,8 +48,8 @@ func (x *executor) finish(e exit) {
 	x.follow(t, end, delay)
 }
 
-// judge says what follows from an end. A task that saves its work says by exit code 0 that it is done, even
-// after SIGTERM; others may end with 0 after SIGTERM without being done.
+// judge determines the consequence of an end. A task that saves its state reports completion by exit code 0, even after
+// SIGTERM; other tasks may exit with 0 after SIGTERM without having completed.
 func (x *executor) judge(e exit) (End, time.Duration) {
 	ok := e.start == nil && e.status.Exited() && e.status.ExitStatus() == 0
 	failures := x.account.Jobs[e.task.ID].Failures + 1
@@ -81,12 +81,12 @@ func (x *executor) follow(t *node.Task, end End, delay time.Duration) {
 	case Retried, Again:
 		x.again(t, delay)
 	case Stopped:
-		x.touch(t) // it may have been started again meanwhile
+		x.touch(t) // it may have been restarted meanwhile
 	}
 }
 
-// code is the exit code of an attempt as a shell reports it: of the command, or 128 and the number of the signal
-// that ended it, 127 if there is no such program, and 126 if it cannot be started.
+// code returns the exit code of an attempt as a shell reports it: the command's code, 128 plus the number of the signal
+// that ended it, 127 if the program does not exist, or 126 if it cannot be started.
 func (e *exit) code() int {
 	switch {
 	case errors.Is(e.start, fs.ErrNotExist) || errors.Is(e.start, exec.ErrNotFound):
@@ -99,7 +99,7 @@ func (e *exit) code() int {
 	return e.status.ExitStatus()
 }
 
-// reason says in words why an attempt ended; empty for one that completed.
+// reason describes why an attempt ended; empty if it completed.
 func (e *exit) reason() string {
 	text := e.cause()
 	if e.left != nil {
@@ -132,7 +132,7 @@ func (e *exit) cause() string {
 	return ""
 }
 
-// logReason says why a log lacks bytes.
+// logReason describes why a log is missing bytes.
 func (e *exit) logReason(limit int64) string {
 	if e.unlogged != nil {
 		return fmt.Sprintf("the log could not be written: %v", e.unlogged)
@@ -140,7 +140,7 @@ func (e *exit) logReason(limit int64) string {
 	return fmt.Sprintf("the log reached its limit of %d bytes", limit)
 }
 
-// over ends a task in the machine's state, and with it those that never run because it failed.
+// over ends a task in the machine's state, and the tasks that never run because it failed.
 func (x *executor) over(t *node.Task, as node.State) {
 	x.left--
 	for _, skipped := range x.m.Finish(t, as) {
@@ -152,7 +152,7 @@ func (x *executor) over(t *node.Task, as node.State) {
 	}
 }
 
-// again lets a task arrive after a time.
+// again makes a task arrive after a delay.
 func (x *executor) again(t *node.Task, after time.Duration) {
 	x.m.Withdraw(t)
 	x.queued[t.ID] = false

@@ -12,10 +12,10 @@ import (
 	"graft/internal/files"
 )
 
-// executorVariable identifies the executor of a process: another one on the same folder has another value.
+// executorVariable identifies the executor of a process. Another executor on the same folder has another value.
 const executorVariable = "GRAFT_EXECUTOR"
 
-// thisExecutor is the value of executorVariable for tasks of this process.
+// thisExecutor returns the value of executorVariable for tasks of this process.
 func thisExecutor(fsys files.FS) string {
 	p, err := process.Named(fsys, os.Getpid())
 	if err != nil {
@@ -24,12 +24,12 @@ func thisExecutor(fsys files.FS) string {
 	return fmt.Sprintf("%d-%d", p.ID, p.Start)
 }
 
-// StartGuard starts a process that outlives this one if it is killed, and then kills the descendants of its
-// tasks, which the kernel does not. Argv is a command that calls Guard with the executor, which is added.
-// Stop ends the process when no task is left.
+// StartGuard starts a process that survives a kill of this one and then kills the descendants of its tasks, which the
+// kernel does not. Argv is a command that calls Guard; the executor is added as an argument. Stop ends the process when
+// no task is left.
 func StartGuard(fsys files.FS, argv ...string) (stop func() error, err error) {
 	c := exec.Command(argv[0], append(argv[1:], thisExecutor(fsys))...)
-	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // signals of the terminal are not for it
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // it must not get signals of the terminal
 	alive, err := c.StdinPipe()
 	if err == nil {
 		err = c.Start()
@@ -43,8 +43,8 @@ func StartGuard(fsys files.FS, argv ...string) (stop func() error, err error) {
 	}, nil
 }
 
-// Guard waits until alive ends, and kills the processes of tasks of an executor unless it ended by itself,
-// which a byte says.
+// Guard waits until alive ends, and kills the processes of an executor's tasks unless the executor ended normally,
+// which a byte signals.
 func Guard(fsys files.FS, clock process.Clock, executor string, alive io.Reader) error {
 	if n, _ := io.ReadFull(alive, make([]byte, 1)); n == 1 {
 		return nil

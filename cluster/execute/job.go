@@ -10,21 +10,21 @@ import (
 	"graft/internal/validate"
 )
 
-// Job is a task with the command that does it.
+// Job is a task with its command.
 type Job struct {
 	node.Spec
-	Command []string // program and arguments; no shell reads them
-	Folder  string   // working folder; empty is this process's
-	Env     []string // variables, as NAME=VALUE, added to this process's
-	// Timeout limits the running time of an attempt, without the time that it is stopped; zero is no limit.
+	Command []string // program and arguments, run without a shell
+	Folder  string   // working folder; empty means this process's
+	Env     []string // variables as NAME=VALUE, added to this process's
+	// Timeout limits the running time of an attempt, not counting stops; zero means no limit.
 	Timeout time.Duration
-	Retries int           // attempts after failed ones; zero is none. Interruptions do not count
-	Backoff time.Duration // wait before the first retry; it doubles up to 10 min. Zero is 1 s
-	// Checkpoint says that the command saves its work after SIGTERM and ends with another exit code than 0,
-	// and that it continues when it is run again; 75 asks for that at any time. Commands of graft do.
+	Retries int           // attempts after failures; zero means none; interruptions do not count
+	Backoff time.Duration // delay before the first retry; it doubles up to 10 min; zero means 1 s
+	// Checkpoint says that the command saves its state after SIGTERM, exits with a nonzero code, and continues when it
+	// runs again. Exit code 75 asks for that at any time. Graft's commands support this.
 	Checkpoint bool
-	// MemoryLimit bounds the main memory of all processes of the task, MiB, where the user may write a cgroup
-	// with such limits; zero is no limit.
+	// MemoryLimit limits the main memory of all processes of the task, MiB, if the user may write a cgroup with such
+	// limits; zero means no limit.
 	MemoryLimit float64
 }
 
@@ -34,13 +34,13 @@ const (
 	maxLimit   = 1 << 30 // MiB
 )
 
-// EnsureDefaults fills unset values; place is that among the jobs.
+// EnsureDefaults replaces zero values with defaults; place is the job's position.
 func (j *Job) EnsureDefaults(place int) {
 	j.Spec.EnsureDefaults(place)
 	j.Backoff = cmp.Or(j.Backoff, time.Second)
 }
 
-// Validate lists the faults that do not depend on the machine.
+// Validate returns the faults that do not depend on the machine.
 func (j *Job) Validate() error {
 	var faults validate.Faults
 	faults.When(len(j.Command) == 0 || j.Command[0] == "", "command is empty; expected a program and its arguments")
@@ -63,7 +63,7 @@ func (j *Job) Validate() error {
 	return errors.Join(faults.Prefixed("task " + j.Name + ": ")...)
 }
 
-// backoff returns the wait after a number of failures.
+// backoff returns the delay after a number of failures.
 func (j *Job) backoff(failures int) time.Duration {
 	wait := j.Backoff
 	for ; failures > 1 && wait < maxBackoff; failures-- {

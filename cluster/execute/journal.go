@@ -11,13 +11,13 @@ import (
 	"graft/results"
 )
 
-// JournalFile is the journal's name in a run folder: an [Event] in each line.
+// JournalFile is the journal's name in a run folder. Each line is an [Event].
 const JournalFile = journalName + ".jsonl"
 
 const journalName = "tasks"
 
-// Read calls visit for each event of the journal in a run folder, also while an executor writes it. Without a
-// journal there are none, and a torn last line is none.
+// Read calls visit for each event of the journal in a run folder, also while an executor writes it. It ignores a
+// missing journal and a torn last line.
 func Read(fsys files.FS, folder string, visit func(Event) error) error {
 	path := filepath.Join(folder, JournalFile)
 	file, err := fsys.Open(path)
@@ -44,8 +44,8 @@ func Read(fsys files.FS, folder string, visit func(Event) error) error {
 	return nil
 }
 
-// emit adds an event to the account, the journal and the observer. After a failed write there are no more
-// lines, and the executor stops.
+// emit adds an event to the account, the journal and the observer. After a failed write no more lines are written, and
+// the executor stops.
 func (x *executor) emit(e Event) {
 	e.At = x.m.Now
 	if e.Task >= 0 {
@@ -59,7 +59,7 @@ func (x *executor) emit(e Event) {
 	x.o.Observer(e)
 }
 
-// sync brings ends to stable storage before anything follows from them.
+// sync brings ends to stable storage before they have consequences.
 func (x *executor) sync() {
 	if x.unsynced && x.err == nil {
 		x.fail(x.lines.Sync())

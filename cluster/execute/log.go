@@ -7,21 +7,21 @@ import (
 	"graft/internal/files"
 )
 
-// maxTail bounds the end of a log that is kept in memory while the middle is left out.
+// maxTail is the maximum size of the end of a log that is kept in memory while the middle is dropped.
 const maxTail = 64 << 10
 
-// boundedLog is the log of an attempt. Beyond its limit it keeps the beginning and the end. A write never fails:
-// the task goes on if its log cannot be written. The zero value drops everything.
+// boundedLog is the log of an attempt. Above its limit it keeps the beginning and the end. A write never fails: the
+// task continues if its log cannot be written. The zero value drops everything.
 type boundedLog struct {
 	file    files.File
-	head    int64 // bytes that the beginning may still have
-	most    int   // bytes of the end
+	head    int64 // bytes left for the beginning
+	most    int   // maximum bytes of the end
 	tail    []byte
-	dropped int64 // bytes that are in no place
+	dropped int64 // bytes that are not kept
 	err     error // first failure
 }
 
-// openLog opens a log to add to it. What it has already counts.
+// openLog opens a log to append to it. Its existing content counts towards the limit.
 func openLog(fsys files.FS, path string, limit int64) *boundedLog {
 	file, err := fsys.Append(path)
 	if err != nil {
@@ -48,7 +48,7 @@ func (l *boundedLog) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// keep adds to the end, and drops its beginning when there is twice as much as it may have.
+// keep appends to the end, and drops its beginning at twice its maximum size.
 func (l *boundedLog) keep(text []byte) {
 	if over := len(text) - l.most; over > 0 {
 		l.dropped += int64(over)
@@ -60,7 +60,7 @@ func (l *boundedLog) keep(text []byte) {
 	}
 }
 
-// shorten drops what the end has too much.
+// shorten drops the excess of the end.
 func (l *boundedLog) shorten() {
 	if over := len(l.tail) - l.most; over > 0 {
 		l.dropped += int64(over)
@@ -79,7 +79,7 @@ func (l *boundedLog) write(text []byte) {
 	}
 }
 
-// Close writes the end of the log and says how many bytes it lacks.
+// Close writes the end of the log and returns the number of missing bytes.
 func (l *boundedLog) Close() (dropped int64, err error) {
 	l.shorten()
 	if l.dropped > 0 && l.most > 0 {

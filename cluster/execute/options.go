@@ -18,36 +18,36 @@ import (
 
 // Device is a GPU, or a set of CPU cores on a machine without GPUs.
 type Device struct {
-	UUID   string  // of a GPU or of an instance of it, as CUDA_VISIBLE_DEVICES takes it; empty is a set of cores
-	CPUs   []int   // cores that tasks on the device may use, by number; nil is all of this process's
-	Memory float64 // MiB, which tasks share; zero is 16384
-	Speed  float64 // work in a second, relative to the device of the estimates; zero is 1
+	UUID   string  // UUID of a GPU or of a GPU instance, as in CUDA_VISIBLE_DEVICES; empty means a set of cores
+	CPUs   []int   // core numbers for tasks on the device; nil means all cores of this process
+	Memory float64 // MiB, shared by tasks; zero means 16384
+	Speed  float64 // work per second, relative to the device of the estimates; zero means 1
 }
 
 // Options configure an executor.
 type Options struct {
-	Run        *results.Run          // folder of the journal and the logs, which it locks. Required by Run
-	Files      files.FS              // logs, processes and cgroups. Required
-	Clock      fleet.Clock           // Required by Run
-	Kind       node.Kind             // scheduler. Required
-	Scheduling node.SchedulerOptions // of the scheduler
+	Run        *results.Run          // folder of the journal and the logs, locked by Run; required by Run
+	Files      files.FS              // logs, processes and cgroups; required
+	Clock      fleet.Clock           // required by Run
+	Kind       node.Kind             // scheduler; required
+	Scheduling node.SchedulerOptions // options of the scheduler
 	Devices    []Device              // at least one
-	Rules      node.Rules            // of the devices; Keep stops tasks by SIGSTOP, otherwise by SIGTERM
-	Grace      time.Duration         // between SIGTERM and SIGKILL; zero is 10 s
-	LogLimit   int64                 // of the log of an attempt, bytes; zero is 16 MiB
-	// Cgroup is a folder of a cgroup v2 in which groups for the tasks are made; empty is this process's group,
-	// and NoCgroup makes none.
+	Rules      node.Rules            // rules of the devices; Keep stops tasks by SIGSTOP, otherwise by SIGTERM
+	Grace      time.Duration         // time between SIGTERM and SIGKILL; zero means 10 s
+	LogLimit   int64                 // maximum bytes of an attempt's log; zero means 16 MiB
+	// Cgroup is a folder of a cgroup v2 in which the tasks' groups are created; empty means this process's group, and
+	// NoCgroup disables groups.
 	Cgroup   string
-	Meter    Meter       // energy of tasks; nil measures none
-	Observer func(Event) // called after each event by the goroutine of Run, which waits; nil is none
+	Meter    Meter       // measures the energy of tasks; may be nil
+	Observer func(Event) // called after each event by the goroutine of Run, which blocks; may be nil
 }
 
-// NoCgroup is the option Cgroup of an executor that makes no cgroup.
+// NoCgroup is the value of Cgroup that disables cgroups.
 const NoCgroup = "none"
 
 // Meter measures the energy of a task on a device.
 type Meter interface {
-	// Begin begins a measurement when a task starts or goes on on a device, by its place; nil is none.
+	// Begin starts a measurement when a task starts or continues on a device, given by position; it may return nil.
 	Begin(device int) Reading
 }
 
@@ -74,7 +74,7 @@ func (o *Options) EnsureDefaults() {
 // uuidPattern matches names of GPUs and of their instances.
 var uuidPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9/_-]*$`)
 
-// Validate lists the faults of options that have their defaults.
+// Validate returns the faults of options that have their defaults.
 func (o *Options) Validate() error {
 	if o.Files == nil || o.Kind.New == nil {
 		return errors.New("files or a scheduler are missing")

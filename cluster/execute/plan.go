@@ -10,26 +10,26 @@ import (
 	"graft/cluster/node"
 )
 
-// Placement is the first start of a task as a simulation predicts it.
+// Placement is the predicted first start of a task.
 type Placement struct {
-	Task    int           // place among the jobs
-	Name    string        // of the task
-	Device  int           // place among the devices
+	Task    int           // position of the job
+	Name    string        // name of the task
+	Device  int           // position of the device
 	At      time.Duration // start
 	Until   time.Duration // end of the task
-	Starts  int           // also after stops
+	Starts  int           // including starts after stops
 	Program string        // path of the program
-	Command []string      // arguments, from the program's name on
-	Folder  string        // working folder; empty is this process's
-	Env     []string      // variables beside this process's; later ones count
+	Command []string      // arguments, including the program's name
+	Folder  string        // working folder; empty means this process's
+	Env     []string      // variables added to this process's; the last of equal names counts
 }
 
 // unknownWork is the run time of tasks without an estimate in a plan.
 const unknownWork = time.Minute
 
-// Plan simulates the jobs with the run times of their estimates, a minute where there is none, and returns
-// what Run would start where, by the time of the start. It starts and writes nothing. Run decides by what happens, so
-// it may place tasks elsewhere.
+// Plan simulates the jobs with the run times of their estimates, or a minute without an estimate, and returns what Run
+// would start where, in order of start times. It starts and writes nothing. Run reacts to actual events, so it may
+// place tasks elsewhere.
 func Plan(ctx context.Context, o Options, jobs []Job, folder string) ([]Placement, *node.Result, error) {
 	o, jobs, err := prepare(o, jobs)
 	if err != nil {

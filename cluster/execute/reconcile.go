@@ -17,8 +17,8 @@ func logName(task, attempt int) string {
 	return fmt.Sprintf("%s/task-%d-%d.log", logsFolder, task, attempt)
 }
 
-// reconcile brings the processes to the machine's state, once for all decisions of a moment: a task that was
-// stopped and started again on the same device gets no signal. Stops come first.
+// reconcile adapts the processes to the machine's state, once for all decisions of a moment: a task that was stopped
+// and restarted on the same device gets no signal. Stops come first.
 func (x *executor) reconcile() {
 	tasks := x.touched
 	x.touched = nil
@@ -41,14 +41,14 @@ func (x *executor) reconcile() {
 	}
 }
 
-// ensure lets a task run that the scheduler started. It waits while its device is not free.
+// ensure runs a task that the scheduler started. It waits while the task's device is not free.
 func (x *executor) ensure(t *node.Task) {
 	switch a := x.live[t.ID]; {
 	case a == nil && x.leaving[t.Device] == 0:
 		x.place(t)
 	case a == nil || a.ending == stopped:
 		x.touch(t)
-	case a.ending != byItself: // its end decides
+	case a.ending != byItself: // settle decides after its end
 	case a.paused:
 		x.resumeAttempt(a)
 	case a.slice == 0:
@@ -82,7 +82,7 @@ func (x *executor) place(t *node.Task) {
 	}
 	p, err := process.Named(x.o.Files, a.pid)
 	if err != nil {
-		p = process.Process{ID: a.pid} // it has ended already
+		p = process.Process{ID: a.pid} // it has already ended
 	}
 	x.emit(Event{Kind: Started, Task: t.ID, Attempt: a.number, Device: a.device, Process: p})
 	x.begun(a)
@@ -103,7 +103,7 @@ func (x *executor) confine(a *attempt) (err error) {
 	return nil
 }
 
-// begun notes that an attempt works from now on.
+// begun records that an attempt works from now on.
 func (x *executor) begun(a *attempt) {
 	a.since = x.m.Now
 	if a.job.Timeout > 0 {
@@ -115,7 +115,7 @@ func (x *executor) begun(a *attempt) {
 	x.slices(a)
 }
 
-// slices begins a slice.
+// slices starts a slice.
 func (x *executor) slices(a *attempt) {
 	if x.slicer == nil {
 		return
@@ -125,7 +125,7 @@ func (x *executor) slices(a *attempt) {
 	}
 }
 
-// worked notes that an attempt has worked until now, and returns its energy since it began or went on.
+// worked records that an attempt has worked until now, and returns its energy since it last started or continued.
 func (x *executor) worked(a *attempt) (joules float64, method string) {
 	x.cancel(&a.slice, &a.timeout)
 	if a.paused {
@@ -147,7 +147,7 @@ func (x *executor) pause(a *attempt) {
 	x.emit(Event{Kind: Paused, Task: a.task.ID, Attempt: a.number, Device: a.device, Joules: joules, Method: method})
 }
 
-// resumeAttempt lets them go on.
+// resumeAttempt continues the processes of a task.
 func (x *executor) resumeAttempt(a *attempt) {
 	a.paused = false
 	x.halt(a, false)
@@ -155,7 +155,7 @@ func (x *executor) resumeAttempt(a *attempt) {
 	x.begun(a)
 }
 
-// terminate asks the processes of a task to end; they are killed after Grace.
+// terminate asks the processes of a task to end, and kills them after Grace.
 func (x *executor) terminate(a *attempt, why cause) {
 	if a.ending == stopped {
 		x.leaving[a.device]--
@@ -173,5 +173,5 @@ func (x *executor) terminate(a *attempt, why cause) {
 	}
 }
 
-// kill kills the process group. The rest follows when its first process has ended.
+// kill kills the process group. The rest follows after the end of its first process.
 func (x *executor) kill(a *attempt) { a.signal(syscall.SIGKILL) }

@@ -4,8 +4,8 @@ import "graft/cluster/node"
 
 // Result is the outcome of jobs under a scheduler.
 type Result struct {
-	node.Result             // as that of a simulation, with times since the beginning; Work is estimated
-	Jobs        []JobResult // by place
+	node.Result             // as in a simulation, with times since the beginning; Work is estimated
+	Jobs        []JobResult // in order of the jobs
 	Retries     int         // failures after which a job was run again
 	Confinement string      // see Account
 }
@@ -24,7 +24,7 @@ func (x *executor) result() *Result {
 		busy += j.Ran.Seconds() * t.Cores / 100
 	}
 	r.Summary = node.Summarize(r.Tasks, x.m.All)
-	r.Summary.Stops = 0 // a task also starts again after a failure or an interruption
+	r.Summary.Stops = 0 // a task also restarts after a failure or an interruption
 	for k := range r.Jobs {
 		j := &r.Jobs[k]
 		r.Summary.Joules += j.Joules

@@ -7,8 +7,8 @@ import (
 	"graft/fleet"
 )
 
-// resume brings the machine to the state of the journal: tasks that are over stay over, what is left of others
-// is killed, and they arrive again.
+// resume restores the machine's state from the journal: ended tasks stay ended, remaining processes of others are
+// killed, and these tasks arrive again.
 func (x *executor) resume() error {
 	c := x.account
 	x.m.Now, x.origin = c.At, x.o.Clock.Now()-c.At
@@ -39,12 +39,12 @@ func (x *executor) resume() error {
 	return x.err
 }
 
-// opened says how tasks are confined from now on.
+// opened records how tasks are confined from now on.
 func (x *executor) opened(groups *cgroups, why error) {
 	x.emit(Event{Kind: Opened, Task: -1, Device: -1, Host: fleet.ThisHost(x.o.Files), Reason: about(groups, why)})
 }
 
-// killLeft kills the processes that an executor left when it was killed.
+// killLeft kills the remaining processes of a killed executor.
 func (x *executor) killLeft() error {
 	if x.account.Host == fleet.ThisHost(x.o.Files) {
 		for k := range x.account.Jobs {

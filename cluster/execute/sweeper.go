@@ -7,15 +7,15 @@ import (
 	"graft/internal/files"
 )
 
-// sweeper kills the processes that tasks leave behind, found by their environment. A look at all processes of
-// the machine serves every task that waits for one. Several goroutines may use it.
+// sweeper kills processes that tasks leave behind, found by their environment. One scan of all processes of the machine
+// serves every waiting task. It is safe for concurrent use.
 type sweeper struct {
 	fsys   files.FS
 	clock  process.Clock
-	folder string     // of the executor
+	folder string     // run folder of the executor
 	turn   sync.Mutex // held during a round
 	mu     sync.Mutex
-	next   *round // not begun; nil if nothing waits
+	next   *round // not started; nil if no task waits
 }
 
 // round is a sweep of some tasks.
@@ -46,7 +46,7 @@ func (s *sweeper) do(r *round) {
 	s.turn.Lock()
 	defer s.turn.Unlock()
 	s.mu.Lock()
-	s.next = nil // further tasks wait for another round
+	s.next = nil // later tasks wait for another round
 	s.mu.Unlock()
 	r.err = process.Sweep(s.clock,
 		func() ([]process.Found, error) { return s.find(func(task string) bool { return r.tasks[task] }) })

@@ -7,15 +7,15 @@ import (
 	"graft/internal/events"
 )
 
-// Kinds of timers, by their order at one moment.
+// Kinds of timers, in their order at one moment.
 const (
-	arrives = iota // a task comes, for the first time or after a wait
-	expires        // the slice of an attempt
-	exceeds        // the running time of an attempt
-	kills          // Grace of an attempt has passed
+	arrives = iota // a task arrives, for the first time or after a delay
+	expires        // the slice of an attempt ends
+	exceeds        // the time limit of an attempt ends
+	kills          // the grace period of an attempt ends
 )
 
-// timer is something that happens at a time.
+// timer is an event at a given time.
 type timer struct {
 	kind int
 	task *node.Task
@@ -40,7 +40,7 @@ func (x *executor) cancel(handles ...*events.Handle) {
 	}
 }
 
-// fire does what is due.
+// fire handles due timers.
 func (x *executor) fire() {
 	for x.timers.Next() <= int64(x.m.Now) {
 		due, _ := x.timers.Step()

@@ -18,8 +18,8 @@ func factorPairs(n int) (pairs [][2]int) {
 	return pairs
 }
 
-// shapes lists the blocks of n servers that RAMP's rules allow, in the order in which they are
-// tried: as many groups as racks, then one rack in each group, then along racks and servers.
+// shapes lists the blocks of n servers that RAMP's rules allow, in the order of trial: equally many groups and racks,
+// then one rack in each group, then along racks and servers.
 func (r *Ramp) shapes(n int) (list []shape) {
 	for _, pair := range factorPairs(n) {
 		a, b := pair[0], pair[1]
@@ -33,11 +33,10 @@ func (r *Ramp) shapes(n int) (list []shape) {
 	return list
 }
 
-// Fits reports whether n servers of an empty network can be a block.
+// Fits reports whether n servers of an empty network can form a block.
 func (r *Ramp) Fits(n int) bool { return n == 1 || len(r.shapes(n)) > 0 }
 
-// Block finds the first block of n servers that may all be used, and appends them to into; it
-// returns nil if there is none.
+// Block finds the first block of n usable servers and appends it to into; it returns nil if none exists.
 func (r *Ramp) Block(n int, use func(server int) bool, into []int) []int {
 	if n > r.Size() {
 		return nil
@@ -51,7 +50,7 @@ func (r *Ramp) Block(n int, use func(server int) bool, into []int) []int {
 	return nil
 }
 
-// first tries the places of a shape: by group, then rack, then server.
+// first tries the positions of a shape: by group, then rack, then server.
 func (r *Ramp) first(s shape, use func(server int) bool, into []int) []int {
 	for i := 0; i <= r.Groups-s[0]; i++ {
 		for j := 0; j <= r.Racks-s[1]; j++ {
@@ -65,7 +64,7 @@ func (r *Ramp) first(s shape, use func(server int) bool, into []int) []int {
 	return nil
 }
 
-// block returns the servers of a shape at a place if all may be used.
+// block returns the servers of a shape at a position if all are usable.
 func (r *Ramp) block(s shape, i, j, k int, use func(server int) bool, into []int) []int {
 	block := into
 	add := func(i, j, k int) bool {

@@ -2,8 +2,8 @@ package fabric
 
 import "slices"
 
-// Clone returns a world in the same state, which goes on by itself in the same goroutine. Each and
-// Pick are left out.
+// Clone returns an independent copy of a world in the same state, for the same goroutine. It does not copy Each and
+// Pick.
 func (w *World) Clone() *World {
 	c := *w
 	c.Jobs, c.owner, c.ends = slices.Clone(w.Jobs), slices.Clone(w.owner), w.ends.Clone()

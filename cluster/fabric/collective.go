@@ -2,26 +2,25 @@ package fabric
 
 import "slices"
 
-// group is transfers that may be one collective, or that each go by themselves.
+// group is a set of transfers that may be one collective, or that run separately.
 type group struct {
 	deps  []int
-	lone  bool // not a collective on any placement
+	lone  bool // not a collective under any placement
 	kind  collective
-	bytes float64 // of the message; 0 is the sum of the transfers
+	bytes float64 // of the message; 0 means the sum of the transfers
 }
 
 // collective is a kind of collective.
 type collective uint8
 
 const (
-	reduce collective = iota // an all-reduce: a sum that all get
-	gather                   // an all-gather: all get what each has
+	reduce collective = iota // all-reduce: all servers get a sum
+	gather                   // all-gather: all servers get every server's data
 )
 
-// reductions lists the exchanges of each operation as one all-reduce, and all other transfers as
-// themselves.
+// reductions returns the exchanges of each operation as one all-reduce, and every other transfer as its own group.
 func (p *Parted) reductions() (groups []group) {
-	of := map[int]int{} // by number: its group, plus 1
+	of := map[int]int{} // operation number to its group, plus 1
 	for k := range p.Graph.Deps {
 		d := &p.Graph.Deps[k]
 		if !d.Sync {
@@ -39,7 +38,7 @@ func (p *Parted) reductions() (groups []group) {
 	return groups
 }
 
-// gathers lists the transfers between the parts of each two operations as one all-gather.
+// gathers returns the transfers between the parts of each pair of operations as one all-gather.
 func (p *Parted) gathers() (groups []group) {
 	of := map[[2]int]int{}
 	for k := range p.Graph.Deps {
@@ -56,9 +55,9 @@ func (p *Parted) gathers() (groups []group) {
 	return groups
 }
 
-// group lists the transfers of each operation forward and of its twin. Those of an operation that
-// was split may be a collective: all that leave its parts, all that reach the parts of its twin, and
-// each exchange between two of these. A transfer may be in two groups.
+// group lists the transfers of each forward operation and of its twin. The transfers of a split operation may form
+// collectives: all that leave its parts, all that reach the parts of its twin, and each exchange between two of its
+// parts. A transfer may be in two groups.
 func (p *Parted) group() (groups []group) {
 	for k := range p.Source.Ops {
 		op := &p.Source.Ops[k]
@@ -85,7 +84,7 @@ func (p *Parted) group() (groups []group) {
 	return slices.DeleteFunc(groups, func(g group) bool { return len(g.deps) == 0 })
 }
 
-// exchanges lists the exchanges between each two parts.
+// exchanges lists the exchanges between each pair of parts.
 func (p *Parted) exchanges(from, to int) (groups []group) {
 	pairs := map[[2]int]int{}
 	for at := from; at < to; at++ {
@@ -106,8 +105,8 @@ func (p *Parted) exchanges(from, to int) (groups []group) {
 	return groups
 }
 
-// together reports whether the transfers of a group leave the same servers that they reach, each as
-// often: only then are they one collective.
+// together reports whether the transfers of a group leave and reach the same servers, each equally often. Only then are
+// they one collective.
 func (g *group) together(p *Placed) bool {
 	if g.lone {
 		return false

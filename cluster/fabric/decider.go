@@ -7,13 +7,13 @@ import (
 	"slices"
 )
 
-// Decider chooses the degree of the waiting job of a world, or 0, which blocks it.
+// Decider chooses the degree of a world's waiting job. Degree 0 blocks it.
 type Decider interface {
 	Degree(w *World) (int, error)
 }
 
-// Degrees returns the degrees that can be chosen now, 0 first: 1, and even ones for which as many
-// servers are free and can be a block.
+// Degrees returns the degrees that can be chosen now, 0 first: 1, and each even degree for which a block of free
+// servers exists.
 func (w *World) Degrees() []int {
 	degrees := []int{0}
 	for n := 1; n <= w.largest(); n++ {
@@ -24,10 +24,10 @@ func (w *World) Degrees() []int {
 	return degrees
 }
 
-// largest bounds the degrees that can be chosen now.
+// largest is the upper bound of the degrees that can be chosen now.
 func (w *World) largest() int { return min(w.study.Options.MaxParts, len(w.owner)-w.Held()) }
 
-// allows reports whether a degree, which is not above the largest, can be chosen now.
+// allows reports whether a degree up to the largest can be chosen now.
 func (w *World) allows(n int) bool {
 	switch {
 	case n == 1:
@@ -45,15 +45,15 @@ func (w *World) allows(n int) bool {
 	return true
 }
 
-// atMost returns the largest degree up to n that can be chosen now; 0 if there is none.
+// atMost returns the largest degree up to n that can be chosen now; 0 if none exists.
 func (w *World) atMost(n int) int {
 	for n = min(n, w.largest()); n > 0 && !w.allows(n); n-- {
 	}
 	return n
 }
 
-// Constant chooses one degree for all jobs, or the largest that can be chosen where that is less. It is
-// the rule that PAC-ML's authors compare with as SiP-ML.
+// Constant chooses one degree for all jobs, or the largest possible degree if that is less. PAC-ML's authors use this
+// rule as the baseline SiP-ML.
 type Constant struct{ Parts int }
 
 // Degree chooses the degree.
@@ -64,16 +64,16 @@ func (c Constant) Degree(w *World) (int, error) {
 	return w.atMost(c.Parts), nil
 }
 
-// Never splits no job.
+// Never does not split jobs.
 type Never struct{}
 
 // Degree chooses 1.
 func (Never) Degree(*World) (int, error) { return 1, nil }
 
-// Least splits jobs as little as possible, but splits them.
+// Least splits jobs as little as possible, but always splits them.
 type Least struct{}
 
-// Degree chooses 2 if more than two degrees can be chosen, 1 if two can.
+// Degree chooses 2 if at least two degrees above 0 are possible, 1 if only one is.
 func (Least) Degree(w *World) (int, error) { return min(2, len(w.Degrees())-1), nil }
 
 // Most splits jobs as far as possible.
@@ -82,12 +82,11 @@ type Most struct{}
 // Degree chooses the largest degree.
 func (Most) Degree(w *World) (int, error) { return w.atMost(w.study.Options.MaxParts), nil }
 
-// InTime splits a job as far as it needs to end in time, if every part saved its share: it is
-// PAC-ML's Para_min.
+// InTime splits a job just enough to end in time, assuming that every part saves its share: PAC-ML's Para_min.
 type InTime struct{}
 
-// Degree chooses the smallest degree that is at least the ratio of a job's time on one server and its
-// limit, or the largest.
+// Degree chooses the smallest degree that reaches the ratio of a job's time on one server to its limit, or the largest
+// possible degree.
 func (InTime) Degree(w *World) (int, error) {
 	job := w.Waiting()
 	sequential := w.study.Sequential(job)
@@ -97,12 +96,12 @@ func (InTime) Degree(w *World) (int, error) {
 	return degrees[min(at, len(degrees)-1)], nil
 }
 
-// Random chooses among the degrees above 0, each as likely.
+// Random chooses uniformly among the degrees above 0.
 type Random struct {
-	Choose func(n int) int // a number from 0 to n-1
+	Choose func(n int) int // returns a number from 0 to n-1
 }
 
-// Degree chooses a degree, or 0 if there is no other.
+// Degree chooses a degree above 0, or 0 if no other is possible.
 func (r Random) Degree(w *World) (int, error) {
 	degrees := w.Degrees()[1:]
 	if len(degrees) == 0 {
@@ -111,10 +110,10 @@ func (r Random) Degree(w *World) (int, error) {
 	return degrees[r.Choose(len(degrees))], nil
 }
 
-// Replay chooses what was decided before.
+// Replay repeats recorded decisions.
 type Replay struct{ Degrees []int }
 
-// Degree chooses the degree of the job by its place among the arrivals.
+// Degree chooses the recorded degree at the job's position among the arrivals.
 func (r Replay) Degree(w *World) (int, error) {
 	job := w.Waiting()
 	if job.ID >= len(r.Degrees) {
@@ -123,7 +122,7 @@ func (r Replay) Degree(w *World) (int, error) {
 	return r.Degrees[job.ID], nil
 }
 
-// Play decides on all jobs of an episode, unless ctx ends.
+// Play decides on all jobs of an episode. It stops when ctx ends.
 func Play(ctx context.Context, w *World, d Decider) error {
 	for w.Waiting() != nil {
 		if err := ctx.Err(); err != nil {

@@ -10,39 +10,39 @@ import (
 	"graft/internal/validate"
 )
 
-// Demand says which jobs arrive. A new distribution of limits has a line in draws.
+// Demand describes the arriving jobs. To add a distribution of limits, add a line to draws.
 type Demand struct {
-	Jobs  int     // number of them; zero means 200
+	Jobs  int     // number of jobs; zero means 200
 	Steps int     // training steps of a job; zero means 50, as in PAC-ML's experiments
-	Load  float64 // servers that jobs would keep busy on average if none was split, as a share of all; zero means 1
-	Every float64 // mean seconds between arrivals; zero follows from Load
+	Load  float64 // average share of servers in use if no job were split; zero means 1
+	Every float64 // mean seconds between arrivals; zero derives it from Load
 	Gaps  Gaps    // empty means exponential
-	// load rises and falls by this share, between 0 and 1, in periods of Period jobs; zero is a steady load
+	// relative swing of the load in periods of Period jobs, between 0 and 1; zero keeps the load constant
 	Swing   float64
-	Period  int       // jobs of a period; zero means 50
-	Weights []float64 // of the models, in their order; nil weighs all alike
-	Limits  Limits    // how long jobs may take
+	Period  int       // jobs per period; zero means 50
+	Weights []float64 // relative frequency of each model, in order; nil means equal frequencies
+	Limits  Limits    // time limits of jobs
 }
 
 // Gaps is a distribution of the times between arrivals.
 type Gaps string
 
-// The distributions of times between arrivals.
+// Distributions of times between arrivals.
 const (
 	Exponential Gaps = "exponential"
-	Regular     Gaps = "regular" // all as long as the mean
+	Regular     Gaps = "regular" // all equal to the mean
 )
 
-// Limits is a distribution of the share of its time on one server that a job may take.
+// Limits is the distribution of a job's time limit, as a share of its time on one server.
 type Limits struct {
 	Kind        string    // fixed, uniform, skewed or values; empty means uniform
-	Least, Most float64   // bounds of uniform and skewed, and Most of fixed; zero means 0.1 and 1
-	Skewness    float64   // of skewed: positive ones have more short limits
-	Values      []float64 // of values
-	Shares      []float64 // of Values; nil draws all as often
+	Least, Most float64   // bounds of uniform and skewed; fixed uses Most; zero means 0.1 and 1
+	Skewness    float64   // shape of skewed: positive values give more short limits
+	Values      []float64 // limits to draw from, for values
+	Shares      []float64 // relative frequency of each of Values; nil means equal frequencies
 }
 
-// EnsureDefaults fills what is zero.
+// EnsureDefaults replaces zero values with defaults.
 func (d *Demand) EnsureDefaults() {
 	set := func(v *int, value int) {
 		if *v == 0 {
@@ -73,7 +73,7 @@ func (l *Limits) ensureDefaults() {
 	}
 }
 
-// Validate lists the faults of a demand that has its defaults, for a number of models.
+// Validate returns the faults of a demand that has its defaults; models is the number of models.
 func (d *Demand) Validate(models int) error {
 	var faults validate.Faults
 	positive := func(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
@@ -92,7 +92,7 @@ func (d *Demand) Validate(models int) error {
 	return errors.Join(append(faults, d.Limits.validate())...)
 }
 
-// weighs reports whether a draw by weights is defined.
+// weighs reports whether the weights define a distribution.
 func weighs(weights []float64) bool {
 	sum := 0.0
 	for _, w := range weights {
@@ -128,8 +128,7 @@ func (l *Limits) validate() error {
 	return nil
 }
 
-// Draw makes the jobs of a study, whose models, network and options are given. The same random numbers
-// make the same jobs.
+// Draw draws the jobs of a study whose models, network and options are set. Equal random numbers give equal jobs.
 func (d Demand) Draw(s *Study, random *rand.Rand) error {
 	d.EnsureDefaults()
 	if err := d.Validate(len(s.Models)); err != nil {
@@ -174,7 +173,7 @@ func (d *Demand) gap(k int, every float64, random *rand.Rand) float64 {
 	return every * random.ExpFloat64()
 }
 
-// pick draws a place by weights.
+// pick draws an index by weights.
 func pick(weights []float64, random *rand.Rand) int {
 	sum := 0.0
 	for _, w := range weights {
@@ -189,7 +188,7 @@ func pick(weights []float64, random *rand.Rand) int {
 	return len(weights) - 1
 }
 
-// draws make what draws limits, by kind.
+// draws has, for each kind, a function that returns a sampler of limits.
 var draws = map[string]func(l *Limits, random *rand.Rand) func() float64{
 	"fixed": func(l *Limits, _ *rand.Rand) func() float64 { return func() float64 { return l.Most } },
 	"uniform": func(l *Limits, random *rand.Rand) func() float64 {
@@ -205,12 +204,12 @@ var draws = map[string]func(l *Limits, random *rand.Rand) func() float64{
 	"skewed": skewed,
 }
 
-// rare is the probability beyond the bounds of skewed limits: that of an extreme of the 50,000 draws by
-// which PAC-ML's experiments scaled theirs.
+// rare is the probability outside the bounds of skewed limits: the probability of an extreme of the 50,000 draws by
+// which PAC-ML's experiments scaled their limits.
 const rare = 1.0 / 50_000
 
-// skewed draws from a skew normal distribution whose rarest values lie at 0 and Most; what is below
-// Least counts as Least. PAC-ML's distributions B, C and D have the skewness 5, 0 and -5.
+// skewed draws from a skew normal distribution whose rarest values map to 0 and Most. Values below Least become Least.
+// PAC-ML's distributions B, C and D have the skewness 5, 0 and -5.
 func skewed(l *Limits, random *rand.Rand) func() float64 {
 	low, high := skewQuantile(l.Skewness, rare), skewQuantile(l.Skewness, 1-rare)
 	return func() float64 {
@@ -219,15 +218,14 @@ func skewed(l *Limits, random *rand.Rand) func() float64 {
 	}
 }
 
-// skewNormal draws from the distribution of Azzalini, "A class of distributions which includes the
-// normal ones", Scandinavian Journal of Statistics 12, 1985, by his representation of it.
+// skewNormal draws from the distribution of Azzalini, "A class of distributions which includes the normal ones",
+// Scandinavian Journal of Statistics 12, 1985, in his representation.
 func skewNormal(skewness float64, random *rand.Rand) float64 {
 	delta := skewness / math.Sqrt(1+skewness*skewness)
 	return delta*math.Abs(random.NormFloat64()) + math.Sqrt(1-delta*delta)*random.NormFloat64()
 }
 
-// skewQuantile is the value below which a draw is with a probability, to a few thousandths: it sums
-// the density from -6 on.
+// skewQuantile is the quantile of a probability, with an error of a few thousandths. It sums the density from -6 on.
 func skewQuantile(skewness, probability float64) float64 {
 	const step = 1e-3
 	x, sum := -6.0, 0.0

@@ -1,10 +1,9 @@
-// Package fabric simulates clusters on which training steps run operation by operation: jobs arrive,
-// a decider chooses into how many parts the operations of each are split, its parts are placed on
-// servers, transfers between them go over a network, and a job that would take too long, or finds no
-// servers, is blocked.
+// Package fabric simulates clusters that run training steps operation by operation. Jobs arrive; a decider chooses the
+// number of parts into which a job's operations are split; the parts are placed on servers, and transfers between them
+// use a network. A job that would take too long or finds no servers is blocked.
 //
-// A [Study] is an episode before it begins, a [World] one that runs. A job's graph is split ([Parted]),
-// placed ([Place]) and its training step simulated ([Timing.Run]). [Network] is what connects servers;
-// [Ramp] is the optical one of RAMP. The faults of the simulator of PAC-ML each have a name; with all
-// of them results equal its own.
+// A [Study] is an episode before it begins; a [World] is a running episode. A job's graph is split ([Parted]) and
+// placed ([Place]), and its training step is simulated ([Timing.Run]). [Network] connects servers; [Ramp] is RAMP's
+// optical network. Each fault of PAC-ML's simulator has a name; with all of them, results equal those of that
+// simulator.
 package fabric

@@ -8,19 +8,19 @@ import (
 	"slices"
 )
 
-// Plan is the best sequence of degrees of an episode, known in hindsight.
+// Plan is the best sequence of degrees of an episode, computed in hindsight.
 type Plan struct {
-	Degrees []int // of each job
-	Blocked int   // jobs that it blocks: no sequence blocks fewer
-	Nodes   int   // states that were searched
+	Degrees []int // one per job
+	Blocked int   // blocked jobs: the minimum over all sequences
+	Nodes   int   // visited states
 }
 
-// ErrTooLarge says that an exact search would look at more states than it may.
+// ErrTooLarge says that an exact search would exceed its limit of states.
 var ErrTooLarge = errors.New("the exact search is too large")
 
-// Exact finds the degrees that block the fewest jobs of an episode whose arrivals are all known, by
-// branch and bound. States that hold the same servers for the same times are searched once. It gives
-// up with ErrTooLarge after so many states, and stops when ctx ends.
+// Exact finds the degrees that block the fewest jobs of an episode with known arrivals, by branch and bound. It
+// searches states that hold the same servers for the same times only once. After most states it returns ErrTooLarge. It
+// stops when ctx ends.
 func Exact(ctx context.Context, study *Study, most int) (*Plan, error) {
 	world, err := NewWorld(study)
 	if err != nil {
@@ -36,15 +36,15 @@ func Exact(ctx context.Context, study *Study, most int) (*Plan, error) {
 	return &s.plan, nil
 }
 
-// search is a branch and bound.
+// search is a branch-and-bound search.
 type search struct {
 	most     int
-	seen     map[string]int // fewest blocked jobs with which a state was reached
-	hopeless []int          // of each job: jobs from it on that no degree lets start
+	seen     map[string]int // fewest blocked jobs on reaching a state
+	hopeless []int          // per job: number of jobs from it on that cannot start at any degree
 	plan     Plan
 }
 
-// Hopeless counts the jobs that not even an empty cluster lets start: every decider blocks them.
+// Hopeless counts the jobs that cannot start even on an empty cluster: every decider blocks them.
 func (s *Study) Hopeless(ctx context.Context) (int, error) {
 	counts, err := s.hopeless(ctx)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *Study) Hopeless(ctx context.Context) (int, error) {
 	return counts[0], nil
 }
 
-// hopeless counts, for each job, those from it on that not even an empty cluster lets start.
+// hopeless counts, for each job, the jobs from it on that cannot start even on an empty cluster.
 func (s *Study) hopeless(ctx context.Context) ([]int, error) {
 	counts := make([]int, len(s.Jobs)+1)
 	for k := len(s.Jobs) - 1; k >= 0; k-- {
@@ -113,7 +113,7 @@ func (s *search) visit(ctx context.Context, w *World, degrees []int) error {
 	return nil
 }
 
-// choices lists the degrees that let the waiting job start, the thriftiest first, and 0 last.
+// choices lists the degrees at which the waiting job can start, in order of least server time, and 0 last.
 func (w *World) choices() ([]int, error) {
 	offers, err := w.Offers()
 	if err != nil {
@@ -133,7 +133,7 @@ func (w *World) choices() ([]int, error) {
 	return append(degrees, 0), nil
 }
 
-// state says which job waits and until when each server is held.
+// state encodes which job waits and until when each server is held.
 func (w *World) state() string {
 	key := make([]byte, 0, 8*len(w.owner)+4)
 	add := func(bits uint64) {

@@ -1,6 +1,6 @@
 package fabric
 
-// Offered lists the degrees for which an empty cluster has a block of servers.
+// Offered lists the degrees that have a block of servers on an empty cluster.
 func (s *Study) Offered() (degrees []int) {
 	for n := 1; n <= min(s.Options.MaxParts, s.Network.Size()); n++ {
 		if n == 1 || n%2 == 0 && s.Network.Fits(n) {
@@ -10,8 +10,8 @@ func (s *Study) Offered() (degrees []int) {
 	return degrees
 }
 
-// Homeless returns the first model that fits on the servers of an empty cluster at no degree, and why
-// it does not fit at the largest. Its error is nil where each model fits.
+// Homeless returns the first model that does not fit on an empty cluster at any degree, and the reason at the largest
+// degree. Its error is nil if each model fits.
 func (s *Study) Homeless() (model int, err error) {
 	site := Site{Network: s.Network, Memory: s.Options.Memory, Free: func(int) bool { return true },
 		Forward: s.Options.Quirks.Keeps(ForwardMemory)}

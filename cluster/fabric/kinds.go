@@ -9,11 +9,11 @@ import (
 	"graft/internal/registry"
 )
 
-// Kind is a way to choose degrees, by name. A new one has a line in [Kinds].
+// Kind is a named rule that chooses degrees. To add one, add a line to [Kinds].
 type Kind struct {
 	Name  string
 	About string // in a few words
-	// New makes a decider for an episode, which draws from random where it draws.
+	// New makes a decider for an episode. It draws from random if the kind draws.
 	New func(random *rand.Rand) Decider
 }
 
@@ -22,7 +22,7 @@ func (k Kind) Listing() (name, about string) { return k.Name, k.About }
 
 func always(d Decider) func(*rand.Rand) Decider { return func(*rand.Rand) Decider { return d } }
 
-// Kinds lists the ways to choose degrees, but for constant degrees, such as constant-4.
+// Kinds lists the kinds, except constant degrees such as constant-4.
 func Kinds() registry.List[Kind] {
 	return registry.List[Kind]{
 		{"never", "splits no job", always(Never{})},
@@ -36,10 +36,10 @@ func Kinds() registry.List[Kind] {
 	}
 }
 
-// constantPrefix begins the names of constant degrees.
+// constantPrefix is the prefix of the names of constant degrees.
 const constantPrefix = "constant-"
 
-// Named returns a way to choose degrees.
+// Named returns a kind by its name.
 func Named(name string) (Kind, error) {
 	if k, found := Kinds().Find(name); found {
 		return k, nil
@@ -55,7 +55,7 @@ func Named(name string) (Kind, error) {
 		strings.Join(Kinds().Names(), ", "))
 }
 
-// ConstantKind is the kind that chooses one degree for all jobs.
+// ConstantKind returns the kind that chooses one degree for all jobs.
 func ConstantKind(parts int) Kind {
 	return Kind{constantPrefix + strconv.Itoa(parts),
 		fmt.Sprintf("splits all jobs into %d parts, or fewer where fewer servers are free", parts),

@@ -9,25 +9,24 @@ import (
 	"graft/cluster"
 )
 
-// NetworkOptions say which network connects the servers. The zero value is RAMP of PAC-ML's
-// experiments: 32 servers.
+// NetworkOptions configure the network that connects the servers. The zero value is RAMP with the 32 servers of
+// PAC-ML's experiments.
 type NetworkOptions struct {
 	Kind string // ramp or tree; empty means ramp
-	// of ramp: groups, racks in a group, servers in a rack; of tree: racks, servers in a rack; nil means 4,
-	// 4, 2 and 4, 8
+	// ramp: groups, racks per group, servers per rack; tree: racks, servers per rack; nil means 4, 4, 2 or 4, 8
 	Size      []int
-	Channels  int     // of ramp, between two servers; zero means 1
-	Bandwidth float64 // of a server, bytes in a second; zero means 1.6e12
-	Uplink    float64 // of tree: of a rack, bytes in a second; zero is that of its servers together
-	Latency   float64 // of a transfer, s; zero means 50e-9, as in PAC-ML's experiments
-	IO        float64 // of ramp, to send and to receive, s; zero means 100e-9, as there
+	Channels  int     // channels between two servers, for ramp; zero means 1
+	Bandwidth float64 // bandwidth of a server in bytes/s; zero means 1.6e12
+	Uplink    float64 // bandwidth of a rack in bytes/s, for tree; zero means the sum over its servers
+	Latency   float64 // transfer latency in s; zero means 50e-9, as in PAC-ML's experiments
+	IO        float64 // time to send and to receive in s, for ramp; zero means 100e-9, as in PAC-ML's experiments
 }
 
-// kindsOfNetworks make networks, by kind. A new one has a line here.
+// kindsOfNetworks has the constructor of each kind. To add a kind, add a line.
 var kindsOfNetworks = map[string]struct {
-	size []int // by default
+	size []int // default size
 	make func(o *NetworkOptions, q cluster.Quirks) Network
-	ask  string // what the numbers of its size are
+	ask  string // meaning of the numbers of a size
 }{
 	"ramp": {[]int{4, 4, 2}, func(o *NetworkOptions, q cluster.Quirks) Network {
 		return &Ramp{Groups: o.Size[0], Racks: o.Size[1], Servers: o.Size[2], Channels: o.Channels,
@@ -38,7 +37,7 @@ var kindsOfNetworks = map[string]struct {
 	}, "racks and servers in a rack"},
 }
 
-// EnsureDefaults fills what is zero.
+// EnsureDefaults replaces zero values with defaults.
 func (o *NetworkOptions) EnsureDefaults() {
 	if o.Kind == "" {
 		o.Kind = "ramp"
@@ -59,7 +58,7 @@ func (o *NetworkOptions) EnsureDefaults() {
 	}
 }
 
-// Make makes the network of options that have their defaults.
+// Make builds the network of options that have their defaults.
 func (o NetworkOptions) Make(q cluster.Quirks) (Network, error) {
 	kind, ok := kindsOfNetworks[o.Kind]
 	if !ok {
@@ -89,14 +88,14 @@ func ReadSize(text string) (size []int, err error) {
 	return size, nil
 }
 
-// Named says the kind and the size, as in ramp 4x4x2.
+// Named returns the kind and the size, such as ramp 4x4x2.
 func (o *NetworkOptions) Named() string {
 	return o.Kind + " " + strings.Trim(strings.ReplaceAll(fmt.Sprint(o.Size), " ", "x"), "[]")
 }
 
-// Renamed is a network of the kind and size of a text as Named returns it. A kind alone has the size of the
-// same kind, or that of its default. A rack's uplink keeps its share of what the servers of the rack have
-// together.
+// Renamed returns options with the kind and size of a text in the format of Named. A kind without a size keeps the size
+// if the kind is the same, otherwise it gets the kind's default size. The ratio of a rack's uplink to the bandwidth of
+// its servers stays the same.
 func (o NetworkOptions) Renamed(text string) (NetworkOptions, error) {
 	share := 1.0
 	if o.Kind == "tree" && len(o.Size) > 1 {

@@ -1,17 +1,17 @@
 package fabric
 
-// Offer says what the waiting job would do at a degree.
+// Offer predicts the waiting job at a degree.
 type Offer struct {
 	Degree  int
-	Cause   Cause   // of a block; none if the job would start
-	Time    float64 // s of the job; zero where it has no servers
+	Cause   Cause   // reason for blocking it; NoCause if the job would start
+	Time    float64 // s of the job; zero if it has no servers
 	Servers int
 }
 
-// Area is the time of the job on all its servers, s.
+// Area is the job's time multiplied by its servers, in server-seconds.
 func (o *Offer) Area() float64 { return o.Time * float64(o.Servers) }
 
-// Offers lists what the waiting job would do at each degree above 0 that can be chosen now.
+// Offers returns an offer for each degree above 0 that can be chosen now.
 func (w *World) Offers() ([]Offer, error) {
 	degrees := w.Degrees()[1:]
 	offers := make([]Offer, len(degrees))
@@ -27,8 +27,7 @@ func (w *World) Offers() ([]Offer, error) {
 	return offers, nil
 }
 
-// best returns the degree of the offer of the smallest cost among those that would start, the first of
-// equals; 0 if none would.
+// best returns the degree of the cheapest offer that would start, the first on a tie; 0 if none would.
 func best(w *World, cost func(*Offer) float64) (int, error) {
 	offers, err := w.Offers()
 	degree, least := 0, 0.0
@@ -40,14 +39,14 @@ func best(w *World, cost func(*Offer) float64) (int, error) {
 	return degree, err
 }
 
-// Thrifty simulates the step at each degree and chooses, of those that end in time, the one with the
-// least time on all servers together. It blocks a job that would not end in time.
+// Thrifty simulates the step at each degree and chooses the degree with the least server time among those that end in
+// time. It blocks a job that would not end in time.
 type Thrifty struct{}
 
 // Degree chooses the degree.
 func (Thrifty) Degree(w *World) (int, error) { return best(w, (*Offer).Area) }
 
-// Quickest simulates the step at each degree and chooses the one that ends first.
+// Quickest simulates the step at each degree and chooses the degree that ends first.
 type Quickest struct{}
 
 // Degree chooses the degree.

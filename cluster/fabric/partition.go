@@ -7,28 +7,28 @@ import (
 	"graft/cluster/fabric/graph"
 )
 
-// Parted is a training step whose operations were split, to run on several servers.
+// Parted is a training step with split operations, to run on several servers.
 type Parted struct {
-	Source  *graph.Graph // before
+	Source  *graph.Graph // graph before the split
 	Graph   *graph.Graph
 	Degree  int           // largest number of parts of an operation
-	Split   []int         // number of parts of each operation, by its number forward, minus 1
+	Split   []int         // number of parts of each forward operation, indexed by its number minus 1
 	Details graph.Details // of Graph
-	first   []int         // of each number: its first part in Graph.Ops
-	order   []int         // numbers forward, sources first: the order in which they are placed
-	at      []int         // of each number forward, minus 1: its place in Source.Ops
-	stage   []int         // of each number forward, minus 1: the server of all its parts; nil spreads parts
+	first   []int         // by operation number: its first part in Graph.Ops
+	order   []int         // forward operation numbers in order of placement, sources first
+	at      []int         // by forward operation number minus 1: its index in Source.Ops
+	stage   []int         // by forward operation number minus 1: the server of all its parts; nil spreads parts
 	groups  []group
 }
 
-// Parts returns the places in Graph.Ops of the first part of an operation and of the one behind its last.
+// Parts returns the range of an operation's parts in Graph.Ops: the index of the first part and the index after the
+// last.
 func (p *Parted) Parts(node int) (from, to int) {
 	return p.first[node], p.first[node] + p.Split[min(node, p.Source.Twin(node))-1]
 }
 
-// Splits returns the number of parts of each operation forward, by its number minus 1: one for each
-// quantum of its time, rounded up to an even number, and at most most. The rule is that of SiP-ML
-// (Khani et al., SIGCOMM 2021).
+// Splits returns the number of parts of each forward operation, indexed by its number minus 1: one part per quantum of
+// its time, rounded up to an even number, with upper limit most. The rule is from SiP-ML (Khani et al., SIGCOMM 2021).
 func Splits(g *graph.Graph, quantum float64, most int) []int {
 	split := make([]int, g.Nodes)
 	for k := range g.Ops {
@@ -40,8 +40,8 @@ func Splits(g *graph.Graph, quantum float64, most int) []int {
 	return split
 }
 
-// published splits a graph as the simulator of PAC-ML does: each part gives to all parts of those
-// behind it, and the parts of an operation backward exchange what they hold, in pairs.
+// published splits a graph like PAC-ML's simulator: each part sends to all parts of its successors, and the parts of a
+// backward operation exchange their data in pairs.
 func published(g *graph.Graph, split []int) *rewriting {
 	r := newRewriting(g, func(d *graph.Dep) float64 { return g.Ops[d.From].Memory })
 	for k := range g.Ops {
@@ -81,7 +81,7 @@ func (r *rewriting) publishedSplit(node, n int, sync bool) {
 	}
 }
 
-// exchange links each part of an operation with each other.
+// exchange links all pairs of parts of an operation.
 func (r *rewriting) exchange(node int, size float64) {
 	for _, from := range r.part(node) {
 		for _, to := range r.part(node) {
@@ -92,13 +92,13 @@ func (r *rewriting) exchange(node int, size float64) {
 	}
 }
 
-// finish makes a parted step of a rewriting.
+// finish makes a parted step from a rewriting.
 func (r *rewriting) finish(split []int) *Parted {
 	g, first := r.graph()
 	return newParted(r.source, g, first, split)
 }
 
-// newParted makes a parted step; its groups are still to be listed.
+// newParted makes a parted step without groups; the caller adds them.
 func newParted(source, parted *graph.Graph, first, split []int) *Parted {
 	p := &Parted{Source: source, Graph: parted, Split: split, Degree: slices.Max(split), Details: parted.Details(),
 		first: first}
@@ -110,10 +110,10 @@ func newParted(source, parted *graph.Graph, first, split []int) *Parted {
 	return p
 }
 
-// placing orders the operations forward for placement, sources first.
+// placing orders the forward operations for placement, sources first.
 func placing(g *graph.Graph) []int {
 	var edges [][2]int
-	ops := g.Nodes // operations forward come first
+	ops := g.Nodes // forward operations come first
 	for k := range g.Deps {
 		if d := &g.Deps[k]; d.From < ops && d.To < ops {
 			edges = append(edges, [2]int{d.From, d.To})

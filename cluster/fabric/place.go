@@ -6,32 +6,32 @@ import (
 	"slices"
 )
 
-// Placed is a parted step on servers.
+// Placed is a parted step placed on servers.
 type Placed struct {
 	Parted  *Parted
-	Server  []int     // of each operation of Parted.Graph
-	Servers []int     // those with an operation, by place
-	Work    []float64 // of each transfer, as the network counts it: seconds on RAMP; without meaning within a server
-	Flow    float64   // bytes that go from one server to another, a step
-	Lanes   int       // lanes between servers that transfers take
+	Server  []int     // server of each operation of Parted.Graph
+	Servers []int     // servers with an operation, in ascending order
+	Work    []float64 // work of each transfer, in the network's unit: seconds on RAMP; unused within a server
+	Flow    float64   // bytes sent between servers per step
+	Lanes   int       // lanes between servers that transfers use
 
-	onServer [][]int // of each of Servers: its operations, in the order in which they were placed
-	slot     []int   // of each operation: the place of its server in Servers
-	balance  []int   // of each of Servers: scratch of collectives
-	lane     []int   // of each transfer between servers: a number that only those of its lane share
-	busy     []bool  // of each lane: scratch of rates
+	onServer [][]int // by index in Servers: its operations, in order of placement
+	slot     []int   // by operation: index of its server in Servers
+	balance  []int   // by index in Servers: scratch space of collectives
+	lane     []int   // by transfer between servers: number of its lane
+	busy     []bool  // by lane: scratch space of rates
 }
 
 // ErrNoPlace says that a step does not fit on the free servers.
 var ErrNoPlace = errors.New("no free block of servers has room for an operation")
 
-// Site is the servers as a placer sees them.
+// Site describes the servers to a placer.
 type Site struct {
 	Network Network
-	Memory  float64               // of a server, bytes
+	Memory  float64               // bytes per server
 	Free    func(server int) bool // reports whether no other job is on a server
-	Forward bool                  // count memory forward only, and its sum over servers
-	Pick    func(lanes int) int   // chooses a lane for each transfer between servers, in their order; nil takes turns
+	Forward bool                  // count only forward memory, and only its sum over servers
+	Pick    func(lanes int) int   // chooses a lane for each transfer between servers, in order; nil uses lanes in turn
 }
 
 // placer places a step.
@@ -39,12 +39,12 @@ type placer struct {
 	site   *Site
 	parted *Parted
 	placed *Placed
-	used   map[int]float64 // bytes, of servers of this step
-	hosts  [][]int         // of each number forward, minus 1: servers of its parts
+	used   map[int]float64 // bytes per server of this step
+	hosts  [][]int         // by forward operation number minus 1: servers of its parts
 }
 
-// Place places a step, operation by operation, sources first: on the servers of one before it if
-// that has as many parts and they have room, else on the first free block.
+// Place places a step, operation by operation, sources first: on the servers of a predecessor with the same number of
+// parts if they have room, otherwise on the first free block.
 func Place(site *Site, parted *Parted) (*Placed, error) {
 	ops := len(parted.Graph.Ops)
 	p := placer{
@@ -74,7 +74,7 @@ func Place(site *Site, parted *Parted) (*Placed, error) {
 	return p.placed, p.overflow()
 }
 
-// stages places each stage on a server of one block.
+// stages places each stage on one server of a block.
 func (p *placer) stages() (*Placed, error) {
 	need := make([]float64, p.parted.Degree)
 	var order []int
@@ -114,7 +114,7 @@ func (p *placer) need(node int) float64 {
 	return memory
 }
 
-// host returns the servers of an operation's parts, or nil.
+// host returns servers for an operation's parts, or nil.
 func (p *placer) host(node int) []int {
 	split, need := p.parted.Split[node-1], p.need(node)
 	source := p.parted.Source
@@ -130,7 +130,7 @@ func (p *placer) host(node int) []int {
 	}, nil)
 }
 
-// at returns the place of an operation in the source.
+// at returns the index of an operation in the source.
 func (p *placer) at(node int) int { return p.parted.at[node-1] }
 
 // room reports whether each server has room for a part.
@@ -150,7 +150,7 @@ func (p *placer) room(hosts []int, need float64) bool {
 	return true
 }
 
-// overflow reports a server that holds more than it can; only counting forward memory lets it.
+// overflow reports a server that exceeds its memory, which only the quirk forward-memory allows.
 func (p *placer) overflow() error {
 	if !p.site.Forward {
 		return nil
@@ -166,7 +166,7 @@ func (p *placer) overflow() error {
 	return nil
 }
 
-// finish lists servers and their operations; order is that in which they were placed.
+// finish lists servers and their operations; order is the order of placement.
 func (p *Placed) finish(order []int) {
 	p.Servers = slices.Clone(p.Server)
 	slices.Sort(p.Servers)
@@ -184,7 +184,7 @@ func (p *Placed) finish(order []int) {
 	}
 }
 
-// lay gives each transfer between servers a lane: one of those from one server to the other.
+// lay assigns a lane to each transfer between servers, from the lanes between its two servers.
 func (p *Placed) lay(lanes int, pick func(int) int) {
 	n := len(p.Servers)
 	used, turn := make([]bool, n*n*lanes), make([]int, n*n)
@@ -209,13 +209,13 @@ func (p *Placed) lay(lanes int, pick func(int) int) {
 	p.busy = make([]bool, len(used))
 }
 
-// flows reports whether a transfer leaves its server with bytes.
+// flows reports whether a transfer sends bytes to another server.
 func (p *Placed) flows(dep int) bool {
 	d := &p.Parted.Graph.Deps[dep]
 	return d.Size > 0 && p.slot[d.From] != p.slot[d.To]
 }
 
-// summary returns what is known of a job's servers as a whole: long episodes have many jobs.
+// summary returns a copy without the details per operation, since long episodes have many jobs.
 func (p *Placed) summary() *Placed {
 	return &Placed{Parted: p.Parted, Servers: slices.Clone(p.Servers), Flow: p.Flow, Lanes: p.Lanes}
 }

@@ -10,23 +10,23 @@ import (
 	"graft/internal/validate"
 )
 
-// Ramp is an optical network in which every server reaches every other over a channel of its own:
-// RAMP (Ottino, Benjamin, Zervas, 2022, arXiv:2211.15226). Servers stand in racks, racks in groups.
+// Ramp is an optical network with a separate channel from every server to every other: RAMP (Ottino, Benjamin, Zervas,
+// 2022, arXiv:2211.15226). Groups contain racks, and racks contain servers.
 type Ramp struct {
-	Groups    int            // communication groups; also the transceivers of a server
-	Racks     int            // in a group, at most Groups
-	Servers   int            // in a rack
-	Channels  int            // between each two servers, in each direction
-	Bandwidth float64        // of a server, over all its transceivers, bytes in a second
-	Latency   float64        // of a transfer's way, seconds
-	IO        float64        // of a server's entrance or exit, seconds
+	Groups    int            // communication groups; also the number of transceivers of a server
+	Racks     int            // racks per group, at most Groups
+	Servers   int            // servers per rack
+	Channels  int            // channels between two servers, in each direction
+	Bandwidth float64        // bandwidth of a server over all its transceivers, bytes/s
+	Latency   float64        // latency of a transfer's path, seconds
+	IO        float64        // time to enter or leave a server, seconds
 	Quirks    cluster.Quirks // kept faults; none by default
 }
 
-// maxServers bounds a network.
+// maxServers is the maximum number of servers.
 const maxServers = 1 << 20
 
-// Validate lists the faults of a network.
+// Validate returns every invalid value.
 func (r *Ramp) Validate() error {
 	var faults validate.Faults
 	for _, v := range []struct {
@@ -51,7 +51,7 @@ func (r *Ramp) Validate() error {
 // Size returns the number of servers.
 func (r *Ramp) Size() int { return r.Groups * r.Racks * r.Servers }
 
-// Name names a server by its group, rack and place: 0-2-1.
+// Name names a server by its group, rack and position: 0-2-1.
 func (r *Ramp) Name(server int) string {
 	return fmt.Sprintf("%d-%d-%d", r.group(server), r.rack(server), server%r.Servers)
 }
@@ -62,10 +62,10 @@ func (r *Ramp) Lanes() int { return r.Channels }
 func (r *Ramp) group(server int) int { return server / (r.Racks * r.Servers) }
 func (r *Ramp) rack(server int) int  { return server / r.Servers % r.Racks }
 
-// channel is the bandwidth of one transceiver.
+// channel is the bandwidth of one transceiver in bytes/s.
 func (r *Ramp) channel() float64 { return r.Bandwidth / float64(r.Groups) }
 
-// single is the time of a transfer from one server to another.
+// single is the time of a transfer between two servers.
 func (r *Ramp) single(size float64) float64 {
 	if size == 0 {
 		return 0
@@ -73,16 +73,16 @@ func (r *Ramp) single(size float64) float64 {
 	return r.Latency + 2*r.IO + size/r.channel()
 }
 
-// Rates of a server's sums in all-reduce, from the model of RAMP: bytes that its memory delivers and
-// operations that it does, in a second (of an A100).
+// Rates of a server (an A100) for the sums of an all-reduce, from the model of RAMP: bytes per second of its memory,
+// and operations per second.
 const (
 	sumBytes = 2e12
 	sumRate  = 130e12
 )
 
-// allReduce is the time of the transfers of half of an all-reduce between servers, and of its sums, in
-// RAMP's four steps: over groups, over the servers that share a place in them, over racks, and over
-// what remains. Contending is the number of racks that share transceivers.
+// allReduce is the time of the transfers and of the sums of half of an all-reduce between servers, in RAMP's four
+// steps: over groups, over the servers that share a position in them, over racks, and over the rest. Contending is the
+// number of racks that share transceivers.
 func (r *Ramp) allReduce(message float64, servers, racks, groups, contending int) (transfer, sums float64) {
 	transceivers := float64(r.Groups)
 	rate := r.channel()
@@ -102,8 +102,8 @@ func (r *Ramp) allReduce(message float64, servers, racks, groups, contending int
 	return transfer, sums
 }
 
-// width is the number of transceivers, of those of a server, for each transfer of a step between n
-// servers while so many racks contend.
+// width is the number of a server's transceivers for each transfer of a step between n servers, while the given number
+// of racks contend.
 func width(transceivers, n, racks int) int {
 	if n == 1 {
 		return 0
@@ -111,15 +111,14 @@ func width(transceivers, n, racks int) int {
 	return min(transceivers/racks, transceivers/(n-1))
 }
 
-// addition is the time in which a server adds n messages.
+// addition is the time that a server takes to sum n messages.
 func addition(size float64, n int) float64 {
 	rounds := math.Ceil(math.Log2(float64(n)))
 	intensity := rounds / (float64(n+1) * 2)
 	return rounds * (size / float64(n)) / 2 / min(sumBytes*intensity, sumRate)
 }
 
-// Alike renumbers groups, racks and places in the order in which they occur: times depend on which of
-// them differ alone.
+// Alike renumbers groups, racks and positions in order of occurrence: times depend only on which of them differ.
 func (r *Ramp) Alike(servers []int, key []byte) []byte {
 	var groups, racks, places renumber
 	for _, server := range servers {
@@ -130,7 +129,7 @@ func (r *Ramp) Alike(servers []int, key []byte) []byte {
 	return key
 }
 
-// renumber numbers values in the order in which they occur.
+// renumber numbers values in order of occurrence.
 type renumber struct{ seen []int }
 
 func (r *renumber) of(value int) int {

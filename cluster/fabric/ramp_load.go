@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Load sets the seconds of each transfer: those of its collective, or of itself.
+// Load sets the seconds of each transfer: the time of its collective, or its own time.
 func (r *Ramp) Load(p *Placed) error {
 	p.Work = make([]float64, len(p.Parted.Graph.Deps))
 	const together, lone = 1, 2
@@ -45,7 +45,7 @@ func (r *Ramp) Load(p *Placed) error {
 	return error
 }
 
-// collective returns the seconds of a group as one collective.
+// collective returns the seconds of a group that runs as one collective.
 func (r *Ramp) collective(p *Placed, g *group) float64 {
 	var places, racks, groups spread
 	message := 0.0
@@ -90,7 +90,7 @@ func (s *spread) see(k int) {
 	}
 }
 
-// Rates lets the transfer of the highest priority on each lane go.
+// Rates runs the transfer with the highest priority on each lane.
 func (r *Ramp) Rates(p *Placed, ready []int, rates []float64) {
 	for k, dep := range ready {
 		rates[k] = 0

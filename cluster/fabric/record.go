@@ -2,10 +2,10 @@ package fabric
 
 import "math"
 
-// rates sums the work that running jobs do in a second.
+// rates sums the work of running jobs per second.
 type rates struct {
 	servers, channels                          float64
-	memory, dep, flow, demandMemory, demandDep float64 // bytes in a second
+	memory, dep, flow, demandMemory, demandDep float64 // bytes per second
 	compute, wire, busy                        float64 // shares of a job's time, summed over jobs
 }
 
@@ -22,7 +22,7 @@ func (r *rates) add(o *rates, sign float64) {
 	r.busy += sign * o.busy
 }
 
-// rates returns what a job does in a second.
+// rates returns the work of a job per second.
 func (w *World) rates(job *Job) rates {
 	run := job.Run
 	whole := &w.study.Models[job.Model].Details
@@ -34,8 +34,8 @@ func (w *World) rates(job *Job) rates {
 	}
 }
 
-// change adds a job to the sum, or takes it out. Sums are made afresh after as many changes as there
-// are jobs, so that rounding does not grow.
+// change adds a job to the sum, or removes it. Sums are recomputed after as many changes as jobs run, so that rounding
+// errors do not grow.
 func (w *World) change(r rates, sign float64) {
 	w.sum.add(&r, sign)
 	if w.changes++; w.changes <= w.running {
@@ -52,25 +52,25 @@ func (w *World) change(r rates, sign float64) {
 	}
 }
 
-// Event is the time between two events of an episode.
+// Event is a period between two events of an episode.
 type Event struct {
 	From, To     float64 // s
-	Jobs         int     // that ran
-	Servers      float64 // that they held
+	Jobs         int     // running jobs
+	Servers      float64 // servers that they hold
 	Channels     float64
-	Memory       float64 // bytes of the operations of running jobs, times the share of each job done in this time
-	Dep          float64 // bytes of their transfers, likewise
+	Memory       float64 // bytes of the operations of running jobs, times the share of each job done in this period
+	Dep          float64 // bytes of their transfers, times the same share
 	Flow         float64 // bytes of the transfers between servers
-	DemandMemory float64 // the same of the jobs before they were split
+	DemandMemory float64 // Memory of the jobs before they were split
 	DemandDep    float64
-	Compute      float64 // mean over jobs: share of their time in which a server computes
-	Wire         float64 // and in which a transfer goes
-	Busy         float64 // mean over jobs: share of their servers that compute
-	ClusterBusy  float64 // the same times the share of servers that are held
-	Arrived      int     // jobs, at its end
+	Compute      float64 // mean over jobs: share of a job's time with a computing server
+	Wire         float64 // mean over jobs: share of a job's time with a running transfer
+	Busy         float64 // mean over jobs: share of a job's servers that compute
+	ClusterBusy  float64 // Busy times the share of servers that are held
+	Arrived      int     // jobs that arrive at its end
 	Completed    int
-	Blocked      int // at its beginning, and arrivals at a full queue
-	Waiting      int // jobs in the queue afterwards
+	Blocked      int // jobs blocked at its beginning, and arrivals at a full queue
+	Waiting      int // jobs in the queue at its end
 }
 
 // Record sums the events of an episode.
@@ -78,11 +78,11 @@ type Record struct {
 	Completed int
 	Blocked   int
 	Events    int
-	Sum       Event   // sums over events; its times are those of the first and the last
-	Load      float64 // sum over arrivals of bytes of a job in a second until the next
+	Sum       Event   // sums over events; its times are the first and the last
+	Load      float64 // sum over arrivals of a job's bytes per second until the next arrival
 }
 
-// begin notes what runs until the next event.
+// begin records the running jobs until the next event.
 func (w *World) begin(tick float64) {
 	e, s := &w.event, &w.sum
 	e.From, e.To, e.Jobs, e.Servers, e.Channels = w.Now, w.Now+tick, w.running, s.servers, s.channels
@@ -132,7 +132,7 @@ func (r *Record) add(e *Event) {
 	s.Blocked += e.Blocked
 }
 
-// load notes what an arrival asks for until the next one.
+// load records the demand of an arrival until the next one.
 func (w *World) load(job *Job) {
 	next := w.next()
 	if w.arrived == len(w.Jobs) && w.study.Options.More {

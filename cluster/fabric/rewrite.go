@@ -6,17 +6,17 @@ import (
 	"graft/cluster/fabric/graph"
 )
 
-// rewriting is a graph whose operations are being split. Removed operations and transfers stay in
-// their lists and are marked; the order of those that remain is that in which they were made.
+// rewriting is a graph whose operations are being split. Removed operations and transfers stay in their lists and are
+// marked. The others keep their order of creation.
 type rewriting struct {
 	source *graph.Graph
 	ops    []graph.Op
 	gone   []bool
-	out    [][]int // of an operation: transfers that leave it
+	out    [][]int // by operation: outgoing transfers
 	in     [][]int
 	deps   []graph.Dep
-	first  []int // of a number: its first part, or itself
-	parts  []int // of a number
+	first  []int // by operation number: its first part, or itself
+	parts  []int // by operation number: its number of parts
 }
 
 func newRewriting(source *graph.Graph, size func(*graph.Dep) float64) *rewriting {
@@ -43,7 +43,7 @@ func (r *rewriting) link(d graph.Dep) {
 	r.deps = append(r.deps, d)
 }
 
-// part returns the parts of an operation, which are next to one another.
+// part returns the parts of an operation, which are adjacent.
 func (r *rewriting) part(node int) []int {
 	list := make([]int, r.parts[node])
 	for k := range list {
@@ -52,8 +52,8 @@ func (r *rewriting) part(node int) []int {
 	return list
 }
 
-// remove takes an operation out, and returns what was before it and behind it, in the order of its
-// transfers, without those that connect it with itself.
+// remove takes an operation out. It returns its predecessors and successors in the order of its transfers, without
+// transfers to itself.
 func (r *rewriting) remove(op int) (before, behind []int) {
 	for _, dep := range r.in[op] {
 		from := r.deps[dep].From
@@ -84,8 +84,8 @@ func (r *rewriting) add(parts []graph.Op) {
 	r.in = append(r.in, make([][]int, len(parts))...)
 }
 
-// graph returns what remains: operations in their order, transfers by their sources. Of a number it
-// returns the place of its first part.
+// graph returns the remaining graph: operations in order, transfers by source. The list first has, for each operation
+// number, the index of its first part.
 func (r *rewriting) graph() (g *graph.Graph, first []int) {
 	g = &graph.Graph{Model: r.source.Model, Nodes: r.source.Nodes}
 	place := make([]int, len(r.ops))
@@ -104,7 +104,7 @@ func (r *rewriting) graph() (g *graph.Graph, first []int) {
 		}
 	}
 	g.Index()
-	for k := range r.ops { // transfers reach an operation in the order in which they were made
+	for k := range r.ops { // incoming transfers keep their order of creation
 		if !r.gone[k] {
 			for j, dep := range r.in[k] {
 				g.In[place[k]][j] = moved[dep]

@@ -13,18 +13,18 @@ import (
 // Step holds the results of a simulated training step.
 type Step struct {
 	Time     float64 // s
-	Compute  float64 // s in which at least one server computed
-	Transfer float64 // s in which at least one transfer went from server to server
+	Compute  float64 // s with at least one computing server
+	Transfer float64 // s with at least one transfer between servers
 	Ticks    []Tick  // in order; their lengths sum to Time
 }
 
-// Tick is a time between two events of a step.
+// Tick is a period between two events of a step.
 type Tick struct {
-	Computing int     // servers that computed
+	Computing int     // servers that compute
 	Length    float64 // s
 }
 
-// Busy returns the mean share of the servers that compute, over the steps of a job that takes so long.
+// Busy returns the mean share of computing servers, over the steps of a job with the given length in seconds.
 func (s *Step) Busy(servers int, job float64) float64 {
 	sum := 0.0
 	for _, t := range s.Ticks {
@@ -33,48 +33,47 @@ func (s *Step) Busy(servers int, job float64) float64 {
 	return sum
 }
 
-// Watch follows a step. Nil follows nothing.
+// Watch observes a step. Nil functions observe nothing.
 type Watch struct {
-	// sees each time in which an operation runs; one of a higher priority may interrupt it
+	// called for each running period of an operation; an operation of higher priority may interrupt it
 	Op func(op int, from, to float64)
-	// sees each transfer between servers as it ends, from the time at which it first moved
+	// called at the end of each transfer between servers, with the time at which it first moved
 	Dep func(dep int, from, to float64)
 }
 
-// Timing says how a step runs.
+// Timing configures how a step runs.
 type Timing struct {
 	Network Network
-	Unit    float64 // seconds of a unit of graph.Op.Compute, on the devices that run it
+	Unit    float64 // seconds per unit of graph.Op.Compute, on the devices that run it
 	Quirks  cluster.Quirks
 	Watch   Watch
 }
 
-// ErrStuck says that operations of a step wait for one another, or for a transfer that never ends.
+// ErrStuck says that a step never ends: its operations wait for each other or for a transfer that never ends.
 var ErrStuck = errors.New("the step never ends: what is left waits for a transfer that cannot move")
 
-// step is a step being run.
+// step is a running step.
 type step struct {
 	timing *Timing
 	placed *Placed
-	left   []float64 // of operations
-	work   []float64 // left of transfers
-	missed []int     // inputs that each operation waits for
-	rank   []int     // of each operation on its server; higher is first
-	first  []int     // of each transfer; higher is first
-	ready  [][]int   // of each server: operations, lowest rank first
-	moving []int     // transfers between servers that are ready, highest first
-	still  []int     // those within servers
+	left   []float64 // remaining time of operations
+	work   []float64 // remaining work of transfers
+	missed []int     // number of inputs that each operation waits for
+	rank   []int     // by operation: priority on its server; higher is first
+	first  []int     // by transfer: priority; higher is first
+	ready  [][]int   // by server: ready operations, lowest rank first
+	moving []int     // ready transfers between servers, highest priority first
+	still  []int     // ready transfers within servers
 	ended  []int     // transfers that ended in this tick
 	rates  []float64
-	spans  []span    // of each server: what runs
-	begun  []float64 // of transfers: when they first moved
+	spans  []span    // by server: running operation
+	begun  []float64 // by transfer: time of first movement
 	undone int
 	result Step
 }
 
-// Run simulates one training step: each server runs the ready operation of the highest priority, and
-// the network moves the transfers that are ready. Operations and transfers that take less time are
-// first, where it is equal those that were listed later.
+// Run simulates one training step. Each server runs its ready operation of the highest priority, and the network moves
+// ready transfers. Shorter operations and transfers come first; on a tie, those listed later come first.
 func (t *Timing) Run(p *Placed) (*Step, error) {
 	if err := t.Network.Load(p); err != nil {
 		return nil, err
@@ -128,14 +127,14 @@ func newStep(t *Timing, p *Placed) *step {
 	return s
 }
 
-// ranked sorts by time, the longest first.
+// ranked sorts by time, longest first.
 func ranked(list []int, time []float64) []int {
 	list = slices.Clone(list)
 	slices.SortStableFunc(list, func(a, b int) int { return cmp.Compare(time[b], time[a]) })
 	return list
 }
 
-// inputs counts what an operation waits for.
+// inputs counts the inputs that an operation waits for.
 func (s *step) inputs(op int) (n int) {
 	for _, dep := range s.placed.Parted.Graph.In[op] {
 		if !s.placed.Parted.Graph.Deps[dep].Sync {
@@ -145,14 +144,14 @@ func (s *step) inputs(op int) (n int) {
 	return n
 }
 
-// wake makes an operation ready.
+// wake marks an operation as ready.
 func (s *step) wake(op int) {
 	queue := &s.ready[s.placed.slot[op]]
 	at, _ := slices.BinarySearchFunc(*queue, s.rank[op], func(o, rank int) int { return s.rank[o] - rank })
 	*queue = slices.Insert(*queue, at, op)
 }
 
-// release makes a transfer ready.
+// release marks a transfer as ready.
 func (s *step) release(dep int) {
 	if !s.placed.flows(dep) {
 		s.still = append(s.still, dep)
@@ -162,7 +161,7 @@ func (s *step) release(dep int) {
 	s.moving = slices.Insert(s.moving, at, dep)
 }
 
-// tick runs to the next event. What becomes ready in it moves from the next one on.
+// tick runs to the next event. Transfers that become ready in it move from the next tick on.
 func (s *step) tick() error {
 	length := s.length()
 	if math.IsInf(length, 1) {
@@ -188,7 +187,7 @@ func (s *step) tick() error {
 	return nil
 }
 
-// length returns the time to the next event. Transfers within a server take none.
+// length returns the time to the next event. Transfers within a server take no time.
 func (s *step) length() float64 {
 	length := math.Inf(1)
 	for _, queue := range s.ready {
@@ -231,13 +230,13 @@ func (s *step) compute(length float64) (computing int) {
 	return computing
 }
 
-// span is an operation that runs since a time; -1 is none.
+// span is an operation with the time since which it runs; -1 means none.
 type span struct {
 	op    int
 	since float64
 }
 
-// run lets a server go on with an operation, and reports what it ran before.
+// run lets a server continue with an operation, and reports the operation that it ran before.
 func (s *step) run(slot, op int, now float64) {
 	was := s.spans[slot]
 	if was.op == op {
@@ -249,7 +248,7 @@ func (s *step) run(slot, op int, now float64) {
 	s.spans[slot] = span{op, now}
 }
 
-// move moves transfers, which were ready when the tick began.
+// move moves the transfers that were ready when the tick began.
 func (s *step) move(moving []int, length float64) {
 	all := s.timing.Quirks.Keeps(SharedChannel)
 	s.ended = s.ended[:0]
@@ -278,7 +277,7 @@ func (s *step) move(moving []int, length float64) {
 	}
 }
 
-// rest is the work of a transfer that counts as none: rounding, where rates change on the way.
+// rest is the remaining work of a transfer that counts as zero: rounding, if rates change during the transfer.
 func (s *step) rest(dep int, rate float64) float64 {
 	if rate == 1 {
 		return 0
@@ -286,7 +285,7 @@ func (s *step) rest(dep int, rate float64) float64 {
 	return 1e-12 * s.placed.Work[dep]
 }
 
-// end ends a transfer: the operation that it reaches may wait for nothing more.
+// end ends a transfer. The operation that it reaches may become ready.
 func (s *step) end(dep int) {
 	s.undone--
 	d := &s.placed.Parted.Graph.Deps[dep]

@@ -7,21 +7,21 @@ import (
 	"graft/cluster/fabric/graph"
 )
 
-// Strategy is a way to spread a training step over servers. A new one has a line in strategies.
+// Strategy is a way to split a training step over servers. To add one, add a line to strategies.
 type Strategy string
 
-// The strategies.
+// Strategies of [Options].
 const (
-	// Data gives each part of an operation a share of the batch, and all its parameters.
+	// Data gives each part of an operation a share of the batch and all parameters.
 	Data Strategy = "data"
 	// Tensor gives each part a share of the parameters, and the whole batch.
 	Tensor Strategy = "tensor"
-	// Pipeline gives each server consecutive operations, and each operation the batch in pieces, as
-	// GPipe does (Huang et al., NeurIPS 2019).
+	// Pipeline gives each server consecutive operations, and feeds the batch to each operation in pieces, as GPipe does
+	// (Huang et al., NeurIPS 2019).
 	Pipeline Strategy = "pipeline"
 )
 
-// strategies make a parted step of a graph: of the parts of each operation forward, or of the degree.
+// strategies make a parted step of a graph, from the parts of each forward operation or from the degree.
 var strategies = map[Strategy]func(g *graph.Graph, split []int, degree int) *Parted{
 	Data:     func(g *graph.Graph, split []int, _ int) *Parted { return parallel(g, split, Data) },
 	Tensor:   func(g *graph.Graph, split []int, _ int) *Parted { return parallel(g, split, Tensor) },
@@ -31,12 +31,12 @@ var strategies = map[Strategy]func(g *graph.Graph, split []int, degree int) *Par
 // Strategies lists the strategies.
 func Strategies() []Strategy { return []Strategy{Data, Tensor, Pipeline} }
 
-// part splits a graph by the strategy of options, or as the simulator of PAC-ML does.
+// part splits a graph by the strategy of the options, or like PAC-ML's simulator.
 func part(g *graph.Graph, o *Options, network Network, degree int) *Parted {
 	split := Splits(g, o.Quantum, degree)
 	for k, n := range split {
 		if o.Strategy == Data && !o.Quirks.Keeps(HeldSizes) {
-			n = degree // each server computes its share of the batch, however short
+			n = degree // each server computes its share of the batch, even a short one
 		}
 		for !o.Quirks.Keeps(LostParts) && n > 1 && !network.Fits(n) {
 			n--
@@ -72,7 +72,7 @@ func parallel(g *graph.Graph, split []int, s Strategy) *Parted {
 		if s == Tensor {
 			return 1 / float64(n), true
 		}
-		low, high := max(i*m, j*n), min((i+1)*m, (j+1)*n) // the part of the batch that both have, in units of 1/nm
+		low, high := max(i*m, j*n), min((i+1)*m, (j+1)*n) // part of the batch that both have, in units of 1/nm
 		return float64(high-low) / float64(n*m), high > low
 	})
 	if s == Data {
@@ -87,11 +87,11 @@ func parallel(g *graph.Graph, split []int, s Strategy) *Parted {
 	return p
 }
 
-// pieces is the number of pieces of a batch for each stage of a pipeline: with four or more, GPipe's
-// authors found the time in which stages wait to be negligible.
+// pieces is the number of pieces of a batch per stage of a pipeline. GPipe's authors found the waiting time of stages
+// negligible with four or more.
 const pieces = 4
 
-// pipeline cuts a graph into stages of about the same time, and the batch into pieces.
+// pipeline cuts a graph into stages of about equal time, and the batch into pieces.
 func pipeline(g *graph.Graph, degree int) *Parted {
 	split := make([]int, g.Nodes)
 	for k := range split {
@@ -111,8 +111,8 @@ func pipeline(g *graph.Graph, degree int) *Parted {
 	return p
 }
 
-// stages returns the stage of each operation by its number forward, minus 1: consecutive ones, each
-// with about its share of the time.
+// stages returns the stage of each operation, indexed by its forward number minus 1. Stages are consecutive operations
+// with about equal shares of the time.
 func stages(g *graph.Graph, order, at []int, count int) []int {
 	total := 0.0
 	for k := range g.Ops {
@@ -129,12 +129,12 @@ func stages(g *graph.Graph, order, at []int, count int) []int {
 	return stage
 }
 
-// builder makes a parted graph: parts of each operation next to one another, in the order of the source.
+// builder makes a parted graph. Parts of an operation are adjacent, in the order of the source.
 type builder struct {
 	source *graph.Graph
 	parted *graph.Graph
 	parts  func(*graph.Op) int
-	first  []int // of each operation of the source: its first part
+	first  []int // by operation of the source: its first part
 }
 
 func (b *builder) operations(adjust func(op *graph.Op, n int)) {
@@ -156,7 +156,7 @@ func (b *builder) operations(adjust func(op *graph.Op, n int)) {
 	}
 }
 
-// transfers links part i of n with part j of m by a share of a transfer, where there is one.
+// transfers links part i of n with part j of m by a share of a transfer, if the share exists.
 func (b *builder) transfers(share func(d *graph.Dep, i, n, j, m int) (float64, bool)) {
 	for k := range b.source.Ops {
 		n := b.parts(&b.source.Ops[k])
@@ -175,8 +175,8 @@ func (b *builder) transfers(share func(d *graph.Dep, i, n, j, m int) (float64, b
 	}
 }
 
-// exchanges lets the parts of each operation backward reduce the gradients of its parameters: each sends
-// each other its share of them, and the sums back.
+// exchanges lets the parts of each backward operation reduce the gradients of its parameters: each part sends every
+// other part its share of them, and the sums back.
 func (b *builder) exchanges() {
 	for k := range b.source.Ops {
 		op := &b.source.Ops[k]

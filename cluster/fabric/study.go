@@ -11,11 +11,11 @@ import (
 	"graft/internal/validate"
 )
 
-// Study is an episode before it begins: models, the jobs that train them, and the servers.
+// Study is an episode before it begins: models, jobs that train them, and servers.
 type Study struct {
 	Network Network
 	Models  []Model
-	Jobs    []Job // by time of arrival; only what comes before Status is read
+	Jobs    []Job // by time of arrival; only the fields before Status are read
 	Options Options
 
 	parted *partedSteps
@@ -25,27 +25,27 @@ type Study struct {
 type Model struct {
 	Name    string
 	Graph   *graph.Graph
-	Details graph.Details // of Graph
+	Details graph.Details // details of Graph
 }
 
 // NewModel makes a model of a graph.
 func NewModel(g *graph.Graph) Model { return Model{Name: g.Model, Graph: g, Details: g.Details()} }
 
-// Options say how jobs run.
+// Options configure how jobs run.
 type Options struct {
-	// how steps are spread; default Data. With the quirk held-sizes it is the way of the simulator of PAC-ML
+	// how steps are split; default Data. The quirk held-sizes splits like PAC-ML's simulator instead
 	Strategy Strategy
 	MaxParts int            // largest degree; default 16, as in PAC-ML's experiments
-	Quantum  float64        // ms of an operation for each part of it; default 0.01, as there
-	Memory   float64        // bytes of a server; default 80e9, an A100's
-	Speed    float64        // of a server: 1 is that of the profiles; default 1
-	Until    float64        // s at which the episode ends; 0 is when the last job has ended
-	More     bool           // jobs would arrive after the last: the episode lasts until Until even if none runs
-	Next     float64        // s at which the first of them would; 0 is never
+	Quantum  float64        // ms of an operation per part; default 0.01, as in PAC-ML's experiments
+	Memory   float64        // bytes per server; default 80e9, as on an A100
+	Speed    float64        // server speed relative to the profiles; default 1
+	Until    float64        // s at which the episode ends; 0 ends it with the last job
+	More     bool           // more jobs arrive after the last one: the episode lasts until Until even if no job runs
+	Next     float64        // s at which the first of them would arrive; 0 means never
 	Quirks   cluster.Quirks // kept faults; none by default
 }
 
-// EnsureDefaults fills unset values.
+// EnsureDefaults replaces zero values with defaults.
 func (o *Options) EnsureDefaults() {
 	set := func(v *float64, value float64) {
 		if *v == 0 {
@@ -65,10 +65,10 @@ func (o *Options) EnsureDefaults() {
 	set(&o.Next, math.Inf(1))
 }
 
-// maxParts bounds the degree: a step of 4,096 parts has 16 million exchanges.
+// maxParts is the maximum degree: a step of 4,096 parts has 16 million exchanges.
 const maxParts = 4096
 
-// Validate lists the faults of options that have their defaults.
+// Validate returns the faults of options that have their defaults.
 func (o *Options) Validate() error {
 	var faults validate.Faults
 	faults.Unless(o.MaxParts >= 1 && o.MaxParts <= maxParts, "largest degree %d: expected 1 to %d", o.MaxParts,
@@ -81,13 +81,13 @@ func (o *Options) Validate() error {
 	return errors.Join(append(faults, o.strategyFault())...)
 }
 
-// maxJobs bounds an episode.
+// maxJobs is the maximum number of jobs of an episode.
 const maxJobs = 10_000_000
 
-// mostFaults is the number of faulty jobs after which no more are listed.
+// mostFaults is the number of faulty jobs after which listing stops.
 const mostFaults = 20
 
-// Validate lists the faults of a study whose options have their defaults.
+// Validate returns the faults of a study whose options have their defaults.
 func (s *Study) Validate() error {
 	if err := s.Options.Validate(); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (s *Study) fault(j *Job, last float64) error {
 	return nil
 }
 
-// Timing returns how steps run.
+// Timing returns the timing of steps.
 func (s *Study) Timing() Timing {
 	unit := 1e-3 / s.Options.Speed
 	if s.Options.Quirks.Keeps(Milliseconds) {
@@ -139,12 +139,12 @@ func (s *Study) Sequential(j *Job) float64 {
 	return s.Models[j.Model].Details.Compute * s.Timing().Unit * float64(j.Steps)
 }
 
-// partedSteps are steps that were split or simulated already. Several episodes share them.
+// partedSteps caches split and simulated steps. Several episodes share them.
 type partedSteps struct {
 	mutex sync.Mutex
 	list  map[partedKey]*Parted
 	steps map[stepKey]*Step
-	held  int // bytes of steps
+	held  int // total size of cached steps in bytes
 }
 
 type partedKey struct{ model, degree int }
@@ -162,25 +162,25 @@ func (s *Study) Parted(model, degree int) *Parted {
 	return p
 }
 
-// Prepare makes a study ready for worlds in several goroutines, which share what they split and
-// simulate. The first world does it where nobody did.
+// Prepare prepares a study for worlds in several goroutines, which share the cached steps. Otherwise the first world
+// does it.
 func (s *Study) Prepare() {
 	s.parted = &partedSteps{list: map[partedKey]*Parted{}, steps: map[stepKey]*Step{}}
 }
 
-// stepKey names a simulated step.
+// stepKey identifies a simulated step.
 type stepKey struct {
 	model, degree int
 	placement     string
 }
 
-// mostRemembered is the number of bytes of simulated steps, about, after which all are forgotten.
+// mostRemembered is the approximate size in bytes of cached steps at which the cache is cleared.
 const mostRemembered = 32 << 20
 
-// bytes is the memory of a step and its key, about.
+// bytes is the approximate memory of a step and its key.
 func (s *Step) bytes(key stepKey) int { return 16*cap(s.Ticks) + len(key.placement) + 200 }
 
-// step simulates the step of a job, or remembers it.
+// step simulates the step of a job, or returns a cached one.
 func (w *World) step(job *Job, placed *Placed) (*Step, error) {
 	key := stepKey{model: job.Model, degree: placed.Parted.Degree}
 	if w.quirks.Keeps(ForgottenPlacement) {
@@ -197,7 +197,7 @@ func (w *World) step(job *Job, placed *Placed) (*Step, error) {
 	return w.study.parted.step(key, func() (*Step, error) { return w.timing.Run(placed) })
 }
 
-// step remembers a step, or runs it.
+// step returns a cached step, or runs it.
 func (s *partedSteps) step(key stepKey, run func() (*Step, error)) (*Step, error) {
 	s.mutex.Lock()
 	step, ok := s.steps[key]
@@ -219,10 +219,10 @@ func (s *partedSteps) step(key stepKey, run func() (*Step, error)) (*Step, error
 	return step, nil
 }
 
-// key says where the operations are, as far as it matters.
+// key encodes the placement of the operations, as far as it affects times.
 func (p *Placed) key(network Network) string {
 	servers := make([]int, 0, len(p.Servers))
-	seen := make([]int, len(p.Servers)) // number of a slot, plus 1
+	seen := make([]int, len(p.Servers)) // index of a slot, plus 1
 	key := make([]byte, 0, 2*len(p.slot)+6*len(p.Servers))
 	for op, slot := range p.slot {
 		if seen[slot] == 0 {
@@ -234,7 +234,7 @@ func (p *Placed) key(network Network) string {
 	return string(network.Alike(servers, key))
 }
 
-// With is a study of other jobs on the same cluster, which shares what was split and simulated.
+// With returns a study of other jobs on the same cluster, which shares the cached steps.
 func (s *Study) With(jobs []Job) *Study {
 	other := *s
 	other.Jobs = jobs

@@ -6,21 +6,21 @@ import (
 	"slices"
 )
 
-// Span is a time in which a step did one thing: an operation, or a transfer between servers from when it
-// first moved to its end.
+// Span is a period of one activity of a step: an operation, or a transfer between servers from its first movement
+// to its end.
 type Span struct {
-	Op, Dep  int // place in the graph; -1 for the other kind
+	Op, Dep  int // index in the graph; -1 for the other kind
 	From, To float64
 }
 
-// Timeline is all that a step did.
+// Timeline holds everything that a step did.
 type Timeline struct {
 	Step   *Step
 	Placed *Placed
-	Spans  []Span // by their end; an operation that was interrupted has several
+	Spans  []Span // in order of their ends; an interrupted operation has several
 }
 
-// Timeline runs a step and keeps what it did.
+// Timeline runs a step and records its spans.
 func (t Timing) Timeline(p *Placed) (*Timeline, error) {
 	line := &Timeline{Placed: p}
 	t.Watch.Op = func(op int, from, to float64) { line.Spans = append(line.Spans, Span{op, -1, from, to}) }
@@ -31,10 +31,9 @@ func (t Timing) Timeline(p *Placed) (*Timeline, error) {
 	return line, err
 }
 
-// Critical returns the spans that decide the time of a step, in their order: each begins when the one
-// before it ends, which let it begin or held its server or its way. Together they last from the
-// beginning to the end of the step. A span without operation and transfer is time in which the next
-// one waited for a shared link.
+// Critical returns the spans that determine the time of a step, in order. Each begins when the previous one ends, which
+// enabled it or held its server or its lane. Together they cover the step from beginning to end. A span without
+// operation and transfer is time in which the next transfer waited for a shared link.
 func (l *Timeline) Critical() (path []Span) {
 	now := l.Step.Time
 	at := len(l.Spans)
@@ -55,11 +54,11 @@ func (l *Timeline) Critical() (path []Span) {
 	return path
 }
 
-// slack is the rounding of times.
+// slack is the tolerance for rounding of times.
 func (l *Timeline) slack() float64 { return 1e-9 * l.Step.Time }
 
-// before returns the span that ended last by a time, of those that ended at that time the one that the
-// span behind it waited for; -1 if there is none.
+// before returns the span with the latest end up to a time. Among equal ends it prefers the span that the next span
+// waited for; -1 if none exists.
 func (l *Timeline) before(at int, now float64, path []Span) int {
 	found := -1
 	for k := at - 1; k >= 0; k-- {
@@ -80,7 +79,7 @@ func (l *Timeline) before(at int, now float64, path []Span) int {
 	return found
 }
 
-// held reports whether a span let another one begin, or held its server or its way.
+// held reports whether a span enabled another one, or held its server or its lane.
 func (l *Timeline) held(s, next Span) bool {
 	g := l.Placed.Parted.Graph
 	switch {
@@ -96,9 +95,8 @@ func (l *Timeline) held(s, next Span) bool {
 	return false
 }
 
-// Tracks divides the transfers of a timeline among tracks, one or more for each pair of servers, so that
-// those of a track do not overlap. It returns the track of each span, -1 for operations, and for each
-// track its two servers.
+// Tracks divides the transfers of a timeline among tracks, one or more per pair of servers, so that transfers of a
+// track do not overlap. It returns the track of each span, -1 for operations, and the two servers of each track.
 func (l *Timeline) Tracks() (track []int, pairs [][2]int) {
 	track = slices.Repeat([]int{-1}, len(l.Spans))
 	order := make([]int, 0, len(l.Spans))
@@ -108,8 +106,8 @@ func (l *Timeline) Tracks() (track []int, pairs [][2]int) {
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(l.Spans[a].From, l.Spans[b].From) })
-	ends := map[[2]int][]int{} // tracks of a pair
-	var until []float64        // of each track
+	ends := map[[2]int][]int{} // tracks per pair
+	var until []float64        // by track
 	for _, k := range order {
 		d := &l.Placed.Parted.Graph.Deps[l.Spans[k].Dep]
 		pair := [2]int{l.Placed.Server[d.From], l.Placed.Server[d.To]}

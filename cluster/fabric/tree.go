@@ -10,19 +10,18 @@ import (
 	"graft/internal/validate"
 )
 
-// Tree is a network of switches: servers stand in racks, each has a link to its rack's switch, and
-// each switch one to a core that is never the limit. Links carry as much in each direction, and the
-// transfers on a link share it: rates are fair by max-min. A job has the network to itself: jobs do
-// not slow each other.
+// Tree is a network of switches. Each server has a link to its rack's switch, and each switch has a link to a core with
+// unlimited capacity. Links have equal capacity in both directions. Transfers on a link share it with max-min fairness.
+// Jobs do not slow each other: each job has the network for itself.
 type Tree struct {
 	Racks     int
-	Servers   int     // in a rack
-	Bandwidth float64 // of a server's link, bytes in a second
-	Uplink    float64 // of a rack's link, bytes in a second; Servers*Bandwidth does not slow what leaves a rack
-	Latency   float64 // of a transfer, s; counted as the bytes that a server's link carries meanwhile
+	Servers   int     // servers per rack
+	Bandwidth float64 // bandwidth of a server's link, bytes/s
+	Uplink    float64 // bandwidth of a rack's link, bytes/s; Servers*Bandwidth does not slow transfers between racks
+	Latency   float64 // transfer latency in s; counted as the bytes that a server's link carries in that time
 }
 
-// Validate lists the faults of a network.
+// Validate returns every invalid value.
 func (t *Tree) Validate() error {
 	var faults validate.Faults
 	faults.Unless(t.Racks >= 1 && t.Racks <= maxServers, "racks %d: expected 1 to %d", t.Racks, maxServers)
@@ -42,7 +41,7 @@ func (t *Tree) Validate() error {
 // Size returns the number of servers.
 func (t *Tree) Size() int { return t.Racks * t.Servers }
 
-// Name names a server by its rack and place: 3-1.
+// Name names a server by its rack and position: 3-1.
 func (t *Tree) Name(server int) string {
 	return fmt.Sprintf("%d-%d", server/t.Servers, server%t.Servers)
 }
@@ -53,7 +52,7 @@ func (t *Tree) Lanes() int { return 0 }
 // Fits reports whether there are n servers.
 func (t *Tree) Fits(n int) bool { return n <= t.Size() }
 
-// Block takes n servers of the rack that has the fewest free but enough, or of as few racks as possible.
+// Block takes n servers of the rack with the fewest free servers that suffice, or of as few racks as possible.
 func (t *Tree) Block(n int, use func(server int) bool, into []int) []int {
 	free := make([][]int, t.Racks)
 	all := 0
@@ -82,7 +81,7 @@ func (t *Tree) Block(n int, use func(server int) bool, into []int) []int {
 	return block
 }
 
-// Alike renumbers racks and servers in the order in which they occur.
+// Alike renumbers racks and servers in order of occurrence.
 func (t *Tree) Alike(servers []int, key []byte) []byte {
 	var racks renumber
 	for _, server := range servers {
@@ -92,7 +91,7 @@ func (t *Tree) Alike(servers []int, key []byte) []byte {
 	return key
 }
 
-// Load sets the bytes of each transfer, with those of its latency.
+// Load sets the bytes of each transfer, including its latency.
 func (t *Tree) Load(p *Placed) error {
 	p.Work = make([]float64, len(p.Parted.Graph.Deps))
 	for dep := range p.Work {
@@ -103,7 +102,7 @@ func (t *Tree) Load(p *Placed) error {
 	return nil
 }
 
-// way lists the links of a transfer: numbers of a server's two, then of a rack's two.
+// way lists the links of a transfer by number: links of the servers, then links of the racks.
 func (t *Tree) way(from, to int, links []int) []int {
 	n := t.Size()
 	links = append(links, from, n+to)
@@ -113,8 +112,8 @@ func (t *Tree) way(from, to int, links []int) []int {
 	return links
 }
 
-// Rates are fair by max-min: all grow alike until a link is full, which fixes those on it, and so on
-// (Bertsekas and Gallager, Data Networks, 1992, 6.5.2).
+// Rates are max-min fair: all rates grow equally until a link is full, which fixes the rates of its transfers; the
+// others grow further (Bertsekas and Gallager, Data Networks, 1992, 6.5.2).
 func (t *Tree) Rates(p *Placed, ready []int, rates []float64) {
 	links := map[int]*link{}
 	var order []*link
@@ -156,14 +155,14 @@ func (t *Tree) Rates(p *Placed, ready []int, rates []float64) {
 	}
 }
 
-// link is a link while rates are found.
+// link is the state of a link while rates are computed.
 type link struct {
-	left      float64 // bytes in a second that are not given away
+	left      float64 // unassigned bytes/s
 	open      int     // transfers without a rate
 	transfers []int
 }
 
-// tightest returns the link with the smallest share for those without a rate; nil if all have one.
+// tightest returns the link with the smallest share per transfer without a rate; nil if all have a rate.
 func tightest(links []*link) (tight *link) {
 	least := math.Inf(1)
 	for _, l := range links {

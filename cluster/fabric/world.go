@@ -10,27 +10,27 @@ import (
 	"graft/internal/events"
 )
 
-// Job is a job of an episode: a model that is trained for some steps, and the time that it may take.
+// Job is a job of an episode: a model, a number of training steps, and a time limit.
 type Job struct {
-	ID      int     // place among the arrivals
-	Model   int     // place among Study.Models
-	Limit   float64 // largest time of the job, as a share of its time on one server: more than 0, at most 1
+	ID      int     // position among the arrivals
+	Model   int     // index in Study.Models
+	Limit   float64 // maximum time of the job, as a share of its time on one server: above 0, at most 1
 	Steps   int     // training steps
 	Arrival float64 // s
 
 	Status  Status
-	Cause   Cause   // of a blocked job
-	Degree  int     // what was decided; 0 is to block it
-	Started float64 // s; NaN before
-	Ended   float64 // s; NaN before
-	Time    float64 // s that it takes, of a job that started
-	Run     *Run    // of a job that started
+	Cause   Cause   // reason for a blocked job
+	Degree  int     // decided degree; 0 blocks the job
+	Started float64 // s; NaN before the start
+	Ended   float64 // s; NaN before the end
+	Time    float64 // run time in s, for a started job
+	Run     *Run    // set for a started job
 }
 
-// Status tells whether a job waits, runs or has ended, and how it ended.
+// Status is the state of a job.
 type Status uint8
 
-// The states of a job.
+// States of a job.
 const (
 	Absent Status = iota
 	Queued
@@ -45,38 +45,38 @@ var statusNames = [...]string{Absent: "absent", Queued: "queued", Running: "runn
 // String names a status.
 func (s Status) String() string { return statusNames[s] }
 
-// Cause says why a job was blocked.
+// Cause is the reason for blocking a job.
 type Cause uint8
 
-// The causes of a block.
+// Causes of a block.
 const (
 	NoCause   Cause = iota
 	Refused         // the decider chose degree 0
 	NoServers       // no free block of servers
-	TooSlow         // it would take longer than it may
-	FullQueue       // too many jobs waited
-	EndOfTime       // it ran at the end, with the quirk
+	TooSlow         // it would exceed its time limit
+	FullQueue       // too many jobs were waiting
+	EndOfTime       // it ran at the end of the episode, with the quirk running-blocked
 )
 
 var causeNames = [...]string{NoCause: "", Refused: "refused", NoServers: "no servers", TooSlow: "too slow",
 	FullQueue: "full queue", EndOfTime: "end of time"}
 
-// String names a cause; that of a job that was not blocked is empty.
+// String names a cause; empty if the job was not blocked.
 func (c Cause) String() string { return causeNames[c] }
 
 // Run holds the state of a running job.
 type Run struct {
 	Parted  *Parted
-	Placed  *Placed // without the places of single operations
+	Placed  *Placed // without the servers of single operations
 	Step    *Step
 	Busy    float64 // mean share of its servers that compute
-	Compute float64 // s of the job in which a server computed
-	Wire    float64 // s of the job in which a transfer went
+	Compute float64 // s of the job with a computing server
+	Wire    float64 // s of the job with a running transfer
 	rates   rates
 }
 
-// World is an episode: jobs arrive, each is placed at the degree that a decider chooses or blocked,
-// and runs to its end. It is not safe for use by several goroutines.
+// World is an episode: each arriving job is placed at the degree that a decider chooses, or blocked, and runs to its
+// end. It is not safe for concurrent use.
 type World struct {
 	study   *Study
 	quirks  cluster.Quirks
@@ -84,20 +84,20 @@ type World struct {
 	Now     float64 // s
 	Jobs    []Job
 	arrived int
-	first   int // job: all before it have ended
-	waiting int // job to decide on; -1 if there is none
+	first   int // all jobs before this one have ended
+	waiting int // job to decide on; -1 if none exists
 	done    bool
-	owner   []int               // of each server: its job, or -1
-	running int                 // jobs
-	ends    events.Heap[int]    // running jobs by the time at which they end
-	batch   []int               // scratch: jobs at the head of ends
-	places  []int               // scratch: servers of a block
+	owner   []int               // by server: its job, or -1
+	running int                 // running jobs
+	ends    events.Heap[int]    // running jobs by end time
+	batch   []int               // scratch space: jobs at the head of ends
+	places  []int               // scratch space: servers of a block
 	sum     rates               // of running jobs
-	changes int                 // of sum since it was summed afresh
-	held    float64             // servers of the jobs that ran before the last event
-	steps   map[stepKey]*Step   // with the quirk forgotten-placement
-	Each    func(*Event)        // sees each event; nil does not
-	Pick    func(lanes int) int // as in Site
+	changes int                 // changes of sum since it was recomputed
+	held    float64             // servers held by the jobs that ran before the last event
+	steps   map[stepKey]*Step   // used with the quirk forgotten-placement
+	Each    func(*Event)        // called for each event; may be nil
+	Pick    func(lanes int) int // see Site.Pick
 	event   Event
 	Record  Record
 }
@@ -128,7 +128,7 @@ func NewWorld(study *Study) (*World, error) {
 	return w, nil
 }
 
-// Waiting returns the job to decide on, or nil when the episode is over.
+// Waiting returns the job to decide on; nil after the end of the episode.
 func (w *World) Waiting() *Job {
 	if w.waiting < 0 || w.done {
 		return nil
@@ -136,7 +136,7 @@ func (w *World) Waiting() *Job {
 	return &w.Jobs[w.waiting]
 }
 
-// arrive lets the next job come.
+// arrive admits the next job to the queue.
 func (w *World) arrive() {
 	job := &w.Jobs[w.arrived]
 	w.arrived++
@@ -157,8 +157,8 @@ func (w *World) next() float64 {
 	return math.Inf(1)
 }
 
-// Decide starts the waiting job at a degree, or blocks it; degree 0 blocks it. Time then goes on until
-// the next job waits or the episode is over.
+// Decide starts the waiting job at a degree, or blocks it with degree 0. Time then advances until the next job waits or
+// the episode ends.
 func (w *World) Decide(degree int) error {
 	job := w.Waiting()
 	if job == nil {
@@ -180,7 +180,7 @@ func (w *World) Decide(degree int) error {
 	return nil
 }
 
-// admit starts a job if it fits and ends in time.
+// admit starts a job if it fits and ends within its limit.
 func (w *World) admit(job *Job) error {
 	if job.Degree == 0 {
 		w.block(job, Refused)
@@ -201,7 +201,7 @@ func (w *World) admit(job *Job) error {
 	return nil
 }
 
-// prepare places a job at a degree and simulates its step. A cause says that it cannot start.
+// prepare places a job at a degree and simulates its step. A cause says why it cannot start.
 func (w *World) prepare(job *Job, degree int, pick func(lanes int) int) (*Run, Cause, error) {
 	parted := w.study.Parted(job.Model, degree)
 	site := Site{
@@ -227,7 +227,7 @@ func (w *World) prepare(job *Job, degree int, pick func(lanes int) int) (*Run, C
 	return run, NoCause, nil
 }
 
-// slow reports whether a job takes longer than it may.
+// slow reports whether a job exceeds its time limit.
 func (w *World) slow(job *Job, run *Run) bool {
 	time := run.Step.Time * float64(job.Steps)
 	if w.quirks.Keeps(RoundedLimit) {
@@ -242,7 +242,7 @@ func (w *World) block(job *Job, cause Cause) {
 	w.event.Blocked++
 }
 
-// start puts a job on its servers.
+// start assigns a job to its servers.
 func (w *World) start(job *Job, run *Run) {
 	job.Status, job.Started, job.Run = Running, w.Now, run
 	whole := job.Time
@@ -265,8 +265,8 @@ func (w *World) push(id int) {
 	w.ends.Push(events.Key{events.Float(job.Started + job.Time), int64(id)}, id)
 }
 
-// soonest takes the running jobs that end within some seconds of the first, or of now where that is
-// later, out of the heap.
+// soonest removes from the heap the running jobs that end within some seconds of the first end, or of now if that is
+// later.
 func (w *World) soonest(within float64) []int {
 	w.batch = w.batch[:0]
 	until := math.Inf(-1)
@@ -283,10 +283,10 @@ func (w *World) soonest(within float64) []int {
 	}
 }
 
-// near is the time before a job's end from which it counts as over, s.
+// near is the remaining time in s at which a job counts as ended.
 const near = 1e-7
 
-// advance moves the clock to the next arrival, end of a job, or end of time.
+// advance moves the clock to the next arrival, end of a job, or end of the episode.
 func (w *World) advance() {
 	tick := w.tick()
 	if math.IsInf(tick, 1) && !w.quirks.Keeps(EndlessClock) {
@@ -309,8 +309,8 @@ func (w *World) advance() {
 	}
 }
 
-// tick returns the seconds to the next event. Jobs are in the order in which they end but for
-// rounding, so all that end within near of the first are looked at.
+// tick returns the seconds to the next event. Jobs are ordered by end time except for rounding, so it checks all jobs
+// that end within near of the first.
 func (w *World) tick() float64 {
 	tick := min(w.next()-w.Now, w.study.Options.Until-w.Now)
 	for _, id := range w.soonest(near) {
@@ -323,7 +323,7 @@ func (w *World) tick() float64 {
 // left returns the seconds that a job has left.
 func (w *World) left(job *Job) float64 { return job.Time - (w.Now - job.Started) }
 
-// complete ends the jobs that are over, in the order in which they arrived.
+// complete ends the jobs that are over, in order of arrival.
 func (w *World) complete() {
 	over := w.soonest(2 * near)
 	slices.Sort(over)
@@ -344,7 +344,7 @@ func (w *World) complete() {
 	}
 }
 
-// finish ends the episode: what runs then stays running.
+// finish ends the episode; running jobs stay running.
 func (w *World) finish() {
 	w.done = true
 	if w.quirks.Keeps(RunningBlocked) {
@@ -352,7 +352,7 @@ func (w *World) finish() {
 	}
 }
 
-// Held returns the number of servers that jobs hold, as deciders see it.
+// Held returns the number of held servers, as deciders see it.
 func (w *World) Held() int {
 	if w.quirks.Keeps(LateRelease) {
 		return int(w.held)
@@ -363,7 +363,7 @@ func (w *World) Held() int {
 // Running returns the number of running jobs.
 func (w *World) Running() int { return w.running }
 
-// Study returns what a world was made of.
+// Study returns the study of the world.
 func (w *World) Study() *Study { return w.study }
 
 // Over reports whether the episode has ended.

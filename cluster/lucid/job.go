@@ -10,20 +10,20 @@ import (
 
 // Job is Lucid's state of a job.
 type Job struct {
-	Profiled bool // whether the profiler saw it
-	Skipped  bool // whether it ended in the profiler
-	Packed   bool // whether it was put onto another job's devices
-	Shared   bool // whether it shares its devices, or shared them when it ended
-	alone    bool // the quirk slow-partner reports a rate of one, whatever it was
+	Profiled bool // the profiler ran it
+	Skipped  bool // it ended in the profiler
+	Packed   bool // it was packed onto another job's devices
+	Shared   bool // it shares its devices, or shared them when it ended
+	alone    bool // the quirk slow-partner reports a rate of one regardless of the true rate
 
 	ProfileQueue int64 // seconds that it waited for the profiler
-	PackedAt     int64 // second at which it was packed; zero is never
-	UnpackedAt   int64 // second at which it had its devices for itself again; zero is never
+	PackedAt     int64 // second at which it was packed; zero if never
+	UnpackedAt   int64 // second at which it had its devices for itself again; zero if never
 
-	partner *cluster.Job // on the same devices
+	partner *cluster.Job // job on the same devices
 }
 
-// Of returns what Lucid knows of a job; nothing of jobs under other policies.
+// Of returns Lucid's state of a job; an empty state for jobs of other policies.
 func Of(j *cluster.Job) *Job {
 	if known, ok := j.Record.(*Job); ok {
 		return known
@@ -31,7 +31,7 @@ func Of(j *cluster.Job) *Job {
 	return &Job{}
 }
 
-// Rate returns the rate that tables of jobs report: the last one of the job.
+// Rate returns the last rate of a job, which tables of jobs report.
 func Rate(j *cluster.Job) float64 {
 	if Of(j).alone {
 		return 1
@@ -39,11 +39,10 @@ func Rate(j *cluster.Job) float64 {
 	return j.Rate()
 }
 
-// columns are the columns of Lucid's simulator, so that its tools can read tables of
-// jobs.
+// columns are the columns of Lucid's simulator, so that its tools can read tables of jobs.
 var columns = []string{"profiled", "profqueue", "toskip", "exclusive", "rate", "Tcolocate", "Tdelocate"}
 
-// Columns are needed where jobs were profiled.
+// Columns returns the columns of profiled jobs.
 func (l *Job) Columns() []string {
 	if !l.Profiled {
 		return nil
@@ -74,7 +73,7 @@ func (l *Job) Count(counts map[string]int) {
 	counts["ended_in_profiler"] += int(one(l.Skipped))
 }
 
-// String says when it was profiled and packed.
+// String describes when the job was profiled and packed.
 func (l *Job) String() string {
 	var words []string
 	say := func(is bool, format string, args ...any) {

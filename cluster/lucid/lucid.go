@@ -1,7 +1,6 @@
-// Package lucid holds the scheduler Lucid with its profiler (Hu et al., Lucid: a non-intrusive,
-// scalable and interpretable scheduler for deep learning training jobs, ASPLOS 2023). Everything
-// that only Lucid needs is here: what it knows of a job, its quirks, and the node that comes and
-// goes with its profiler.
+// Package lucid holds the scheduler Lucid with its profiler (Hu et al., Lucid: a non-intrusive, scalable and
+// interpretable scheduler for deep learning training jobs, ASPLOS 2023). It has everything that only Lucid needs: its
+// state of a job, its quirks, and the temporary node of its profiler.
 package lucid
 
 import (
@@ -10,10 +9,9 @@ import (
 	"graft/cluster"
 )
 
-// Policy returns Lucid. It profiles jobs for a short time on nodes set apart, where many end
-// already. Then it starts the job first that is expected to use the fewest device-seconds, lets
-// others overtake where that has no place, and puts jobs that disturb each other little on the
-// same devices, unless few jobs are expected.
+// Policy returns Lucid. It first profiles jobs for a short time on reserved nodes, where many end already. Then it
+// starts the job with the fewest expected device-seconds first, lets later jobs overtake a job that does not fit, and
+// packs jobs with little interference onto the same devices, unless few jobs are expected.
 func Policy(o Options) cluster.Policy {
 	last := &memory{}
 	return cluster.Policy{

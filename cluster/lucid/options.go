@@ -9,22 +9,22 @@ import (
 	"graft/cluster/trace"
 )
 
-// Limit is the time in seconds for which a job is profiled by default.
+// Limit is the default profiling time in seconds.
 const Limit = 200
 
-// Options say how Lucid profiles jobs. The zero value is what its authors took for the cluster
-// Venus, and as near to it as can be on other clusters.
+// Options configure how Lucid profiles jobs. The zero value uses the authors' settings for the cluster Venus, and the
+// closest equivalent on other clusters.
 type Options struct {
-	Nodes   int      // of the profiler; zero is 2
-	Limit   int64    // seconds that a job is profiled for; zero is 200
-	Largest int      // devices of the largest job that is profiled; zero is 8, or all that the profiler has
-	From    []string // virtual clusters that give the profiler a node each; empty is two of Venus's, or the largest
-	// virtual cluster that has a node less while the profiler has one more; empty is one of Venus's, or the
-	// largest but those
+	Nodes   int      // nodes of the profiler; zero means 2
+	Limit   int64    // seconds to profile a job; zero means 200
+	Largest int      // devices of the largest job to profile; zero means 8, or all devices of the profiler if fewer
+	From    []string // virtual clusters that give the profiler a node each; empty means two of Venus's, or the largest
+	// virtual cluster that loses a node while the profiler has one more; empty means one of Venus's, or the largest
+	// outside of from
 	Echo string
 }
 
-// Validate lists all that is wrong.
+// Validate returns every invalid option.
 func (o Options) Validate() error {
 	if o.Nodes < 0 || o.Limit < 0 || o.Largest < 0 {
 		return fmt.Errorf("the profiler has %d nodes, takes %d seconds and jobs of up to %d GPUs; none is negative",

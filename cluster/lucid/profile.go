@@ -9,8 +9,8 @@ import (
 	"graft/cluster"
 )
 
-// memory holds what the profiler saw of a study last. Quirks do not change that, so simulations
-// which differ in these run the profiler once.
+// memory caches the profiler's last results of a study. Quirks do not change them, so simulations that differ only in
+// quirks run the profiler once.
 type memory struct {
 	mu        sync.Mutex
 	study     *cluster.Study
@@ -19,11 +19,11 @@ type memory struct {
 	scalings  []scaling
 }
 
-// remembered is the largest number of jobs whose profiles are kept: more would need memory that
-// the next simulation has a better use for.
+// remembered is the largest number of jobs whose profiles are kept. Larger studies need the memory for the next
+// simulation.
 const remembered = 200_000
 
-// of runs the profiler for a run, unless what it saw is known.
+// of runs the profiler for a run, unless its result is cached.
 func (l *memory) of(ctx context.Context, r *cluster.Run, o Options, likes []*cluster.Job,
 	until int64) ([]*cluster.Job, []scaling, error) {
 	l.mu.Lock()
@@ -42,8 +42,7 @@ func (l *memory) of(ctx context.Context, r *cluster.Run, o Options, likes []*clu
 	return seen, sched.scalings, nil
 }
 
-// profile runs jobs on the profiler's nodes and records when each was seen. Those that end there
-// are done.
+// profile runs jobs on the profiler's nodes and records when each was profiled. Jobs that end there are done.
 func profile(ctx context.Context, r *cluster.Run, o Options, last *memory) error {
 	o.applyDefaults(r)
 	likes, until := profiled(r, o)
@@ -75,8 +74,7 @@ func profile(ctx context.Context, r *cluster.Run, o Options, last *memory) error
 	return nil
 }
 
-// profiled returns the jobs that the profiler sees, and the last submission of all jobs. It gives
-// each job its record.
+// profiled returns the jobs that the profiler runs, and the last submission of all jobs. It gives each job its record.
 func profiled(r *cluster.Run, o Options) (seen []*cluster.Job, until int64) {
 	records := make([]Job, len(r.Jobs))
 	seen = make([]*cluster.Job, 0, len(r.Jobs))
@@ -90,8 +88,8 @@ func profiled(r *cluster.Run, o Options) (seen []*cluster.Job, until int64) {
 	return seen, until
 }
 
-// record notes what the profiler did with a job. The work done there counts for nothing
-// afterwards, unless the job ended.
+// record stores the profiler's result of a job. Work done in the profiler does not count afterwards, unless the job
+// ended there.
 func record(j, seen *cluster.Job, limit int64, free bool) {
 	known := Of(j)
 	known.Profiled, known.ProfileQueue, j.Queue = true, seen.Queue, seen.Queue

@@ -5,24 +5,24 @@ import (
 	"graft/internal/events"
 )
 
-// profiler schedules the profiler's nodes: the smallest job first. It gets one more node
-// where many wait, and gives it back where few wait and few are expected.
+// profiler schedules the profiler's nodes, smallest job first. It gets one more node if many jobs wait, and returns it
+// if few wait and few are expected.
 type profiler struct {
 	waiting  *cluster.Queue
 	largest  int // devices of the largest job
 	forecast *cluster.Forecast
 	scalings []scaling
-	spent    bool // the forecast has come to its end
-	removed  bool // a node has left before
+	spent    bool // the forecast has ended
+	removed  bool // a node was removed before
 }
 
-// When the profiler grows and shrinks.
+// Thresholds at which the profiler grows and shrinks.
 const (
-	growAbove   = 10  // jobs that wait
+	growAbove   = 10  // waiting jobs
 	growEvery   = 10  // seconds
-	shrinkBelow = 5   // jobs that wait
+	shrinkBelow = 5   // waiting jobs
 	shrinkEvery = 100 // seconds
-	shrinkLoad  = 5   // times the largest job: devices that are expected to be asked for
+	shrinkLoad  = 5   // expected requested devices, as a multiple of the largest job
 )
 
 func devices(j *cluster.Job) float64 { return float64(j.GPUs) }
@@ -30,10 +30,10 @@ func devices(j *cluster.Job) float64 { return float64(j.GPUs) }
 // Arrived queues a job.
 func (s *profiler) Arrived(j *cluster.Job) { s.waiting.Put(j) }
 
-// Ended has nothing to note.
+// Ended does nothing.
 func (s *profiler) Ended(*cluster.Job) {}
 
-// Schedule starts jobs and lets the temporary node come and go.
+// Schedule starts jobs, and adds or removes the temporary node.
 func (s *profiler) Schedule(p *cluster.Pool) int64 {
 	s.waiting.Start(p)
 	more, _ := p.HasNode(temporary(p))
@@ -54,7 +54,7 @@ func (s *profiler) Schedule(p *cluster.Pool) int64 {
 	return cluster.Never
 }
 
-// shrink gives the node back if it is idle and few devices are expected to be asked for.
+// shrink returns the node if it is idle and few devices are expected to be requested.
 func (s *profiler) shrink(p *cluster.Pool) {
 	if _, idle := p.HasNode(temporary(p)); !idle || !s.calm(p.Now()) {
 		return
@@ -63,8 +63,8 @@ func (s *profiler) shrink(p *cluster.Pool) {
 	s.scalings = append(s.scalings, scaling{p.Now(), -1})
 }
 
-// calm reports whether few devices are expected to be asked for. Without a forecast it is
-// calm; in the second in which it is seen to have come to its end it is not.
+// calm reports whether few devices are expected to be requested. It is true without a forecast, and false in the second
+// in which the forecast turns out to have ended.
 func (s *profiler) calm(now int64) bool {
 	if s.forecast == nil || s.spent {
 		return true

@@ -18,7 +18,7 @@ var (
 // alike lists the models without interference under the quirk four-models.
 var alike = []string{"NeuMF", "ResNet50", "BERT", "Transformer"}
 
-// quirkySpeed wraps a speed model for the quirks that touch it.
+// quirkySpeed wraps a speed model with the quirks that affect it.
 func quirkySpeed(keep cluster.Quirks, model cluster.SpeedModel) cluster.SpeedModel {
 	if !keep.Keeps(slowPartner) && !keep.Keeps(fourModels) {
 		return model

@@ -8,25 +8,25 @@ import (
 	"graft/internal/events"
 )
 
-// scheduler schedules a pool. Jobs that are alike are a class: as many devices, as much memory,
-// the same score. Where one of them has no place, those behind it have none either.
+// scheduler schedules a pool. A class groups equal jobs: equal devices, memory and score. If one job of a class does
+// not fit, the later ones do not fit either.
 type scheduler struct {
 	profiles *cluster.Profiles
 	slow     bool // the quirk slow-partner is kept
 	arena    treap.Arena
 	classes  map[class]*members
 	sizes    map[int]*size
-	sorted   []*size // in the order in which they came up
+	sorted   []*size // in order of first use
 	came     int64
 	packing  bool                  // now
-	varied   bool                  // whether jobs of a size do not all fit if one does
-	turns    []int64               // seconds at which packing begins or ends
-	heads    events.Heap[*members] // the classes that a pass still comes to, by the job that it comes to
+	varied   bool                  // a size may hold jobs that fit and jobs that do not
+	turns    []int64               // seconds at which packing begins or ends, in turn
+	heads    events.Heap[*members] // classes that a pass has still to visit, ordered by their next job
 }
 
 type class struct {
 	gpus   int
-	beside string  // what they ask for but whole devices
+	beside string  // requested resources except whole devices
 	memory float64 // MiB
 	score  int
 }
@@ -39,25 +39,24 @@ type members struct {
 	demand  int64         // of each job, in thousandths of a device
 	waiting *treap.Tree   // by priority
 	open    bool          // it may have a job that can be packed
-	at      *cluster.Job  // the next to be tried in a pass
-	place   events.Handle // among heads; zero is none
+	at      *cluster.Job  // next job to try in a pass
+	place   events.Handle // position in heads; zero for none
 }
 
 type size struct {
 	members []*members
-	alone   []loner // in the order of their starts
-	open    bool    // whether a member may be
+	alone   []loner // in order of start
+	open    bool    // a member may have a job that can be packed
 }
 
-// loner is a job that runs alone, onto which another can be packed.
+// loner is a job that runs alone, so that another can be packed onto it.
 type loner struct {
 	job *cluster.Job
 	class
 }
 
-// What can be packed: jobs on so many devices at most, whose scores add up to no more, and
-// which use no more memory together than a device has; and the one that comes has at most
-// so many times the priority of the one that is there.
+// Limits of packing: the largest number of devices, the largest sum of both scores, the memory of a device, and the
+// largest ratio of the new job's priority to the priority of the running job.
 const (
 	packableGPUs   = 8
 	packableScore  = 2
@@ -75,11 +74,11 @@ func newScheduler(s cluster.Setup) (cluster.Scheduler, error) {
 }
 
 const (
-	decideEvery = 100 // seconds between two looks at the forecast
-	packAbove   = 2   // jobs that are expected in ten minutes: with fewer, none is packed
+	decideEvery = 100 // seconds between two checks of the forecast
+	packAbove   = 2   // expected jobs in ten minutes; with fewer, no jobs are packed
 )
 
-// turns returns the seconds at which packing begins and ends: the first one begins it.
+// turns returns the seconds at which packing begins and ends, in turn, beginning first.
 func turns(f *cluster.Forecast, begin int64) (list []int64) {
 	packing, next := false, 0
 	for at := notBefore(begin); ; {
@@ -89,7 +88,7 @@ func turns(f *cluster.Forecast, begin int64) (list []int64) {
 		if f == nil {
 			break
 		}
-		// What is ahead changes with the next span, seen at the next look.
+		// The forecast changes with the next span, which the next check reads.
 		for next < len(f.At) && f.At[next] <= at {
 			next++
 		}
@@ -101,7 +100,7 @@ func turns(f *cluster.Forecast, begin int64) (list []int64) {
 	return list
 }
 
-// notBefore is the first look at the forecast that is not before a second.
+// notBefore is the first check of the forecast at or after a second.
 func notBefore(at int64) int64 { return (at + decideEvery - 1) / decideEvery * decideEvery }
 
 func (s *scheduler) Arrived(j *cluster.Job) {
@@ -147,13 +146,13 @@ func (s *scheduler) Ended(j *cluster.Job) {
 		z.alone = slices.Delete(z.alone, at, at+1)
 	}
 	if s.varied {
-		s.reopen() // some are free that a job lacked
+		s.reopen() // devices are free that a job lacked
 	}
 	s.part(j)
 }
 
-// part frees the partner of a job that has ended. With the quirk slow-partner it frees the one
-// of the two that was there first, even if that is the one which has ended.
+// part frees the partner of a job that has ended. With the quirk slow-partner it frees the host of the two, even if the
+// host has ended.
 func (s *scheduler) part(j *cluster.Job) {
 	known := Of(j)
 	other := known.partner
@@ -171,8 +170,8 @@ func (s *scheduler) part(j *cluster.Job) {
 	}
 }
 
-// alone notes that others can be packed onto a job. Those that wait and may be are opened;
-// within a pass, from its place on.
+// alone notes that others can be packed onto a job. It opens the waiting classes that qualify; within a pass, from the
+// pass's position.
 func (s *scheduler) alone(j *cluster.Job, from *treap.Key) {
 	l := loner{j, s.classOf(j)}
 	if l.score > packableScore {
@@ -195,7 +194,7 @@ func (s *scheduler) alone(j *cluster.Job, from *treap.Key) {
 	}
 }
 
-// packable reports whether jobs of a class can be packed onto a job, their priority aside.
+// packable reports whether jobs of a class can be packed onto a job, ignoring priority.
 func (c class) packable(l loner) bool {
 	return l.memory < packableMemory-c.memory && l.score+c.score <= packableScore
 }
@@ -257,14 +256,14 @@ func (s *scheduler) pass(p *cluster.Pool) (started bool) {
 				m.place = 0
 			}
 		default:
-			m.open = m.open && m.waiting.Next(nil, m.demand) != j // the first has no partner, so none has
+			m.open = m.open && m.waiting.Next(nil, m.demand) != j // if the first job has no partner, no other job has
 			s.leave(m)
 		}
 	}
 	return started
 }
 
-// begin gathers the first job of each class of which one may find a place.
+// begin collects the first job of each class that may have a job that fits.
 func (s *scheduler) begin(p *cluster.Pool) {
 	for _, z := range s.sorted {
 		seen, fits := false, !s.packing
@@ -272,11 +271,11 @@ func (s *scheduler) begin(p *cluster.Pool) {
 		open := false
 		for _, m := range z.members {
 			if m.waiting.Empty() {
-				m.open = false // the next that comes is the first, and opens it
+				m.open = false // the next arrival becomes the first, and reopens it
 				continue
 			}
 			first := m.waiting.Next(nil, m.demand)
-			if s.packing && (!seen || s.varied) { // those of a size all fit, or none does
+			if s.packing && (!seen || s.varied) { // jobs of a size fit all or not at all
 				seen, fits = true, p.Fits(first)
 			}
 			if !fits && !z.open {
@@ -294,7 +293,7 @@ func (s *scheduler) begin(p *cluster.Pool) {
 	}
 }
 
-// pack puts a job onto the first that has its devices for itself and suits it.
+// pack puts a job onto the first suitable job that runs alone.
 func (s *scheduler) pack(p *cluster.Pool, m *members, j *cluster.Job) bool {
 	for k, l := range m.alone {
 		if !m.packable(l) || j.Priority > packableTimes*l.job.Priority {
@@ -312,20 +311,20 @@ func (s *scheduler) pack(p *cluster.Pool, m *members, j *cluster.Job) bool {
 	return false
 }
 
-// enter lets the pass come to a class at a job; nil is none.
+// enter schedules the pass's visit of a class at a job; nil does nothing.
 func (s *scheduler) enter(m *members, j *cluster.Job) {
 	if m.at = j; j != nil {
 		m.place = s.heads.Push(*m.waiting.KeyOf(j), m)
 	}
 }
 
-// leave keeps the pass from coming to a class again.
+// leave removes a class from the pass.
 func (s *scheduler) leave(m *members) {
 	s.heads.Remove(m.place)
 	m.place = 0
 }
 
-// move lets the pass come to a class at the next job behind a place.
+// move schedules the pass's visit of a class at the next job after a position.
 func (s *scheduler) move(m *members, behind *treap.Key) {
 	if m.at = m.waiting.Next(behind, m.demand); m.at == nil {
 		s.leave(m)

@@ -2,20 +2,19 @@ package lucid
 
 import "graft/cluster"
 
-// Temporary is the name of the node that comes and goes, as Lucid's simulator has it. A pool has
-// at most one.
+// Temporary is the name of the temporary node, as in Lucid's simulator. A pool has at most one.
 const Temporary = 9999
 
-// temporary is Temporary, or in a pool that has so many nodes the first name above theirs.
+// temporary is Temporary, or the first name above all nodes of a larger pool.
 func temporary(p *cluster.Pool) int { return max(Temporary, p.Nodes().Names()) }
 
 type scaling struct {
 	at    int64 // second
-	nodes int   // 1 comes, -1 leaves
+	nodes int   // 1 adds it, -1 removes it
 }
 
-// Scale returns changes of a pool's nodes: 1 brings the temporary node in, -1 takes an idle node
-// away. The lists are seconds and numbers of nodes.
+// Scale returns changes of a pool's nodes: 1 adds the temporary node, -1 removes an idle node. The lists hold seconds
+// and numbers of nodes.
 func Scale(at []int64, nodes []int) []cluster.NodeChange {
 	var changes []cluster.NodeChange
 	removed := false
@@ -29,9 +28,8 @@ func Scale(at []int64, nodes []int) []cluster.NodeChange {
 	return changes
 }
 
-// remove takes the idle node with the highest name away and reports whether there is one. From
-// the second time on the temporary node, if it is busy, takes over the other's name, so that
-// pools end with the nodes that they had.
+// remove takes away the idle node with the highest name and reports whether one exists. From the second removal on, a
+// busy temporary node takes over the removed node's name, so that pools end with their original nodes.
 func remove(p *cluster.Pool, before bool) bool {
 	idle, ok := p.LastIdle()
 	if !ok {

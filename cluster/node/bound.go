@@ -2,10 +2,9 @@ package node
 
 import "slices"
 
-// Bound returns a lower bound of the mean turnaround of a study in seconds, over all schedules. It
-// relaxes arrivals and devices: by the time at which the k-th task completes, k tasks have had their work on
-// the fastest device, the k smallest areas of cores have been done by all devices together, and so have
-// those of memory.
+// Bound returns a lower bound of the mean turnaround of a study in seconds, over all schedules. It relaxes arrivals and
+// devices: before the k-th task completes, k tasks have finished their work on the fastest device, and all devices
+// together have finished the k smallest areas of cores and the k smallest areas of memory.
 func Bound(s Study) float64 {
 	s.EnsureDefaults()
 	speed, speeds, memory, first := 0.0, 0.0, 0.0, s.Tasks[0].Arrival
@@ -37,7 +36,7 @@ func meanWork(s Study, speed float64) (mean float64) {
 	return mean
 }
 
-// prefixes sorts values and replaces each by the sum up to it.
+// prefixes sorts values and replaces each by its prefix sum.
 func prefixes(values []float64) {
 	slices.Sort(values)
 	for k := 1; k < len(values); k++ {

@@ -1,5 +1,4 @@
-// Package node schedules tasks on the GPUs of one machine. [Machine] holds the state that schedulers read;
-// [World] simulates a [Study] of tasks on it; an executor keeps the same state beside real processes.
-// Memory of a GPU is a hard limit. Its cores are shared: tasks that run together slow each other by a
-// [Speed] model.
+// Package node schedules tasks on the GPUs of one machine. [Machine] holds the state that schedulers read; [World]
+// simulates a [Study] of tasks on it; an executor keeps the same state for real processes. GPU memory is a hard limit.
+// GPU cores are shared: tasks that run together slow each other by a [Speed] model.
 package node

@@ -8,13 +8,12 @@ import (
 	"time"
 )
 
-// MostExact is the number of tasks up to which schedules are searched.
+// MostExact is the largest number of tasks whose schedules are searched.
 const MostExact = 10
 
-// Exact returns the least mean turnaround in seconds over all schedules of a small study that neither stop
-// tasks nor slow them for want of cores. It starts tasks when others arrive or complete, which some best
-// schedule does, and leaves out what a bound excludes (branch and bound: Land and Doig, Econometrica 28,
-// 1960).
+// Exact returns the minimum mean turnaround in seconds over all schedules of a small study that neither stop tasks nor
+// slow them by a shortage of cores. It starts tasks only at arrivals and completions, as some best schedule does, and
+// skips schedules that a bound excludes (branch and bound: Land and Doig, Econometrica 28, 1960).
 func Exact(ctx context.Context, s Study) (float64, error) {
 	s.EnsureDefaults()
 	if err := s.Validate(); err != nil {
@@ -35,19 +34,19 @@ func Exact(ctx context.Context, s Study) (float64, error) {
 	return (time.Duration(x.best) / time.Duration(len(s.Tasks))).Seconds(), ctx.Err()
 }
 
-// exact is a search. A task with end zero was not started.
+// exact is a search. A task with end zero has not started.
 type exact struct {
 	Study
 	ctx    context.Context
-	memory float64 // of all devices
+	memory float64 // sum over all devices
 	ends   []time.Duration
 	on     []int
-	best   time.Duration // least sum of turnarounds
+	best   time.Duration // minimum sum of turnarounds
 	visits int
 }
 
-// visit goes on from a moment at which only tasks from a place on may start, so that tasks which start together
-// do so in one order.
+// visit continues from a moment at which only tasks from a position on may start, so that tasks that start together do
+// so in one order.
 func (x *exact) visit(now time.Duration, from int, sum time.Duration) {
 	if x.visits++; x.visits%1024 == 0 && x.ctx.Err() != nil || sum+x.least(now) >= x.best {
 		return
@@ -68,7 +67,7 @@ func (x *exact) visit(now time.Duration, from int, sum time.Duration) {
 				x.visit(now, k+1, sum+x.ends[k]-t.Arrival)
 				x.ends[k] = 0
 				if empty == 0 {
-					break // all empty devices are alike
+					break // all empty devices are equal
 				}
 			}
 		}
@@ -87,7 +86,7 @@ func (x *exact) ready(t *Spec, now time.Duration) bool {
 	return !slices.ContainsFunc(t.After, func(k int) bool { return x.ends[k] == 0 || x.ends[k] > now })
 }
 
-// fits returns the number of tasks on a device that has room for one more; -1 where it has none.
+// fits returns the number of tasks on a device that has room for one more; -1 if it has no room.
 func (x *exact) fits(t *Spec, device int, now time.Duration) (tasks int) {
 	cores, memory := t.Cores, t.Memory
 	for k, end := range x.ends {
@@ -100,7 +99,7 @@ func (x *exact) fits(t *Spec, device int, now time.Duration) (tasks int) {
 		return -1
 	}
 	if tasks == 0 && x.Options.Devices[device].Memory != x.Options.Devices[len(x.Options.Devices)-1].Memory {
-		return 1 // empty devices are not alike
+		return 1 // empty devices differ
 	}
 	return tasks
 }
@@ -122,8 +121,8 @@ func (x *exact) next(now time.Duration) time.Duration {
 	return next
 }
 
-// least bounds the turnarounds of tasks that were not started: the k-th of them completes no earlier than
-// the k-th least work from now, nor than the k least areas take on all devices.
+// least bounds the turnarounds of tasks that have not started: the k-th of them completes no earlier than the k-th
+// smallest work takes from now, nor than the k smallest areas take on all devices.
 func (x *exact) least(now time.Duration) (sum time.Duration) {
 	var works [MostExact]time.Duration
 	var cores, memories [MostExact]float64

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Lanes returns for each span the first lane of its device that is free from its beginning to its end, so
-// that tasks which run together are drawn side by side.
+// Lanes returns for each span the first lane of its device that is free for its whole duration, so that concurrent
+// tasks are drawn side by side.
 func Lanes(spans []Span) []int {
 	order := make([]int, len(spans))
 	for k := range order {
@@ -14,7 +14,7 @@ func Lanes(spans []Span) []int {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return int(spans[a].From - spans[b].From) })
 	lanes := make([]int, len(spans))
-	until := map[int][]time.Duration{} // of each device's lanes
+	until := map[int][]time.Duration{} // by device and lane
 	for _, k := range order {
 		s := spans[k]
 		free := slices.IndexFunc(until[s.Device], func(to time.Duration) bool { return to <= s.From })

@@ -11,36 +11,36 @@ type State uint8
 
 // The states of a task.
 const (
-	Absent  State = iota // it has not arrived, or waits for other tasks
-	Queued               // it can start
+	Absent  State = iota // not arrived, or waiting for other tasks
+	Queued               // ready to start
 	Running              // on its device
 	Held                 // stopped and queued, with its memory still on its device
 	Done                 // completed
-	Failed               // given up
+	Failed               // gave up
 )
 
 // Task is a task on a machine. Schedulers read it; only the machine changes it.
 type Task struct {
 	Spec
-	ID      int           // place among the specs
-	State   State         // now
-	Device  int           // on which it runs or is held, or ran last; -1 before
-	Since   time.Duration // when it came to the queue, or started last
-	Began   time.Duration // when it first started; -1 before
-	Ended   time.Duration // when it completed or failed; -1 before
-	Worked  time.Duration // work done until it was last stopped
-	Ran     time.Duration // time that it ran until it was last stopped
-	Starts  int           // how often it was started
-	waiting int           // tasks that must complete before
+	ID      int           // position in the specs
+	State   State         // current state
+	Device  int           // device on which it runs, is held or last ran; -1 before the first start
+	Since   time.Duration // time at which it was queued or last started
+	Began   time.Duration // time of the first start; -1 before
+	Ended   time.Duration // time of completion or failure; -1 before
+	Worked  time.Duration // work done up to the last stop
+	Ran     time.Duration // run time up to the last stop
+	Starts  int           // number of starts
+	waiting int           // number of tasks that must complete first
 	next    []*Task       // tasks that wait for this one
 	pace    pace
 }
 
-// Left returns the work that a task is estimated to have left. A task that outlived its estimate has a
-// twentieth of it, so that it is not taken for completed.
+// Left returns the estimated remaining work of a task. It is at least a twentieth of the estimate, so that a task that
+// exceeds its estimate does not count as completed.
 func (t *Task) Left() time.Duration { return max(t.Estimate-t.Worked, t.Estimate/20, 1) }
 
-// Served returns the time that a task has run for until now.
+// Served returns the run time of a task until now.
 func (t *Task) Served(m *Machine) time.Duration {
 	if t.State == Running {
 		return t.Ran + m.Now - t.Since
@@ -52,30 +52,30 @@ func (t *Task) Served(m *Machine) time.Duration {
 type Device struct {
 	ID     int
 	Memory float64 // MiB
-	Speed  float64 // work in a second; 1 is that of the GPU that estimates were made on
-	Tasks  []*Task // that run, by their start
-	Cores  float64 // sum over Tasks of their shares, percent
-	Used   float64 // MiB of running and of held tasks
+	Speed  float64 // work per second; 1 is the speed of the GPU that estimates refer to
+	Tasks  []*Task // running tasks, in order of start
+	Cores  float64 // sum of the shares of Tasks, percent
+	Used   float64 // memory of running and held tasks, MiB
 }
 
 // Machine is the state of a machine's GPUs and of its tasks. Schedulers must not change it.
 type Machine struct {
 	Now     time.Duration
 	Devices []*Device
-	Queue   []*Task // that can start, in the order in which they came, stopped ones when they were stopped
-	Running []*Task // by their start
+	Queue   []*Task // ready tasks in order of queueing; stopped tasks are queued when they are stopped
+	Running []*Task // in order of start
 	All     []*Task
 	rules   Rules
 }
 
-// Rules are limits beside memory, and the way to stop a task.
+// Rules are limits other than memory, and the way to stop a task.
 type Rules struct {
-	Together int  // tasks on a device at a time; zero is no limit
-	Whole    bool // tasks on a device ask for at most 100% of its cores together
-	Keep     bool // a stopped task keeps its memory and goes on on the same device; otherwise it leaves the device
+	Together int  // maximum number of tasks on a device at a time; zero means no limit
+	Whole    bool // tasks on a device request at most 100% of its cores together
+	Keep     bool // a stopped task keeps its memory and continues on the same device; otherwise it leaves the device
 }
 
-// NewMachine puts specs with all values on idle devices.
+// NewMachine creates a machine with idle devices. The specs must have their defaults.
 func NewMachine(devices []Device, specs []Spec, rules Rules) *Machine {
 	m := &Machine{rules: rules}
 	for k, d := range devices {
@@ -98,7 +98,7 @@ func NewMachine(devices []Device, specs []Spec, rules Rules) *Machine {
 // Rules returns the machine's rules.
 func (m *Machine) Rules() Rules { return m.rules }
 
-// Holds reports whether a task can start on a device: there is memory, and the rules allow it.
+// Holds reports whether a task can start on a device: its memory suffices and the rules allow it.
 func (m *Machine) Holds(t *Task, d *Device) bool {
 	memory := t.Memory
 	if t.State == Held {
@@ -116,19 +116,19 @@ func (m *Machine) Holds(t *Task, d *Device) bool {
 	return d.Used+memory <= d.Memory
 }
 
-// Fits reports whether a task can start on a device and no task is slowed for want of cores.
+// Fits reports whether a task can start on a device without a shortage of cores.
 func (m *Machine) Fits(t *Task, d *Device) bool { return d.room(t) && m.Holds(t, d) }
 
 // room reports whether the cores suffice.
 func (d *Device) room(t *Task) bool { return d.Cores+t.Cores <= whole }
 
-// Arrive lets a task come; it is queued unless it waits for others.
+// Arrive adds a task. It is queued unless it waits for others.
 func (m *Machine) Arrive(t *Task) {
 	t.waiting--
 	m.ready(t)
 }
 
-// ready queues a task that waits for nothing. Its arrival counts like a task before it.
+// ready queues a task that waits for nothing. The task's own arrival counts as one more prerequisite.
 func (m *Machine) ready(t *Task) {
 	if t.waiting < 0 && t.State == Absent {
 		t.State, t.Since = Queued, m.Now
@@ -162,8 +162,8 @@ func (m *Machine) Stop(t *Task) {
 	m.Queue = append(m.Queue, t)
 }
 
-// Finish ends a task, as Done or Failed. Tasks that waited for a task that is done are queued; those
-// that waited for one that failed are returned, in order, as failed too.
+// Finish ends a task, as Done or Failed. Tasks that waited for a completed task are queued. Tasks that waited for a
+// failed task fail too, and are returned in order.
 func (m *Machine) Finish(t *Task, as State) (failed []*Task) {
 	m.withdraw(t)
 	t.State, t.Ended = as, m.Now
@@ -180,13 +180,13 @@ func (m *Machine) Finish(t *Task, as State) (failed []*Task) {
 	return failed
 }
 
-// Withdraw takes a task that runs or is queued off the machine until it arrives again.
+// Withdraw removes a running or queued task from the machine until it arrives again.
 func (m *Machine) Withdraw(t *Task) {
 	m.withdraw(t)
 	t.State, t.waiting = Absent, 0
 }
 
-// withdraw takes a task from its device and from the queue.
+// withdraw removes a task from its device and from the queue.
 func (m *Machine) withdraw(t *Task) {
 	switch t.State {
 	case Running:
@@ -199,7 +199,7 @@ func (m *Machine) withdraw(t *Task) {
 	}
 }
 
-// leave takes a running task from its device.
+// leave removes a running task from its device.
 func (m *Machine) leave(t *Task) *Device {
 	d := m.Devices[t.Device]
 	t.Ran += m.Now - t.Since
@@ -208,14 +208,14 @@ func (m *Machine) leave(t *Task) *Device {
 	return d
 }
 
-// release frees the memory of a task. An empty device has none in use, whatever sums have rounded to.
+// release frees the memory of a task. Rounding never makes the usage negative.
 func (d *Device) release(t *Task) {
 	if d.Used -= t.Memory; d.Used < 0 {
 		d.Used = 0
 	}
 }
 
-// recount sums anew, so that no rounding stays.
+// recount recomputes sums, so that rounding errors do not accumulate.
 func (d *Device) recount() {
 	d.Cores = 0
 	for _, t := range d.Tasks {

@@ -11,17 +11,17 @@ import (
 
 // Options describe a machine.
 type Options struct {
-	GPUs     int           // zero is 4
-	Memory   float64       // of a GPU, MiB; zero is 16384
-	Devices  []Device      // unequal GPUs in place of GPUs and Memory; their Memory and Speed count
-	Together int           // tasks on a GPU at a time; zero is no limit
-	Whole    bool          // tasks on a GPU ask for at most all of its cores together
-	Keep     bool          // stopped tasks keep their memory and their device, as SIGSTOP has it
-	Switch   time.Duration // time that a stopped task loses when it goes on later or elsewhere
-	Power    Power         // of each GPU; zero values are those of a Tesla P100
+	GPUs     int           // number of GPUs; zero means 4
+	Memory   float64       // memory per GPU, MiB; zero means 16384
+	Devices  []Device      // unequal GPUs, which replace GPUs and Memory; only Memory and Speed are read
+	Together int           // maximum number of tasks on a GPU at a time; zero means no limit
+	Whole    bool          // tasks on a GPU request at most all of its cores together
+	Keep     bool          // stopped tasks keep their memory and their device, as with SIGSTOP
+	Switch   time.Duration // time that a stopped task loses when it continues
+	Power    Power         // power of each GPU; zero values mean a Tesla P100
 }
 
-// Largest machine.
+// maxDevices is the largest number of GPUs of a machine.
 const maxDevices = 1 << 10
 
 // EnsureDefaults fills unset options.
@@ -35,7 +35,7 @@ func (o *Options) EnsureDefaults() {
 	o.Power.EnsureDefaults()
 }
 
-// Validate lists all faults.
+// Validate returns every invalid option.
 func (o *Options) Validate() error {
 	var faults validate.Faults
 	if n := len(o.Devices); n == 0 || n > maxDevices {
@@ -50,5 +50,5 @@ func (o *Options) Validate() error {
 	return errors.Join(append(faults, o.Power.Validate())...)
 }
 
-// Rules returns those of the machine.
+// Rules returns the rules of the machine.
 func (o *Options) Rules() Rules { return Rules{Together: o.Together, Whole: o.Whole, Keep: o.Keep} }

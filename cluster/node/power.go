@@ -5,17 +5,17 @@ import (
 	"fmt"
 )
 
-// Power is the electrical power of a device: Empty without tasks, else from Active in proportion to the
-// busy share of its cores up to Full (linear in utilisation as Fan, Weber and Barroso, Power Provisioning
-// for a Warehouse-sized Computer, ISCA 2007).
+// Power is the electrical power of a device: Empty without tasks; with tasks it grows from Active to Full in proportion
+// to the busy share of its cores (linear in utilisation as Fan, Weber and Barroso, Power Provisioning for a
+// Warehouse-sized Computer, ISCA 2007).
 type Power struct {
-	Empty  float64 // W; zero is 25
-	Active float64 // W with a task that does nothing; zero is 60
-	Full   float64 // W; zero is 250
+	Empty  float64 // W; zero means 25
+	Active float64 // W with a task that does nothing; zero means 60
+	Full   float64 // W; zero means 250
 }
 
-// The defaults fit a board of 250 W (Tesla P100 PCIe, data sheet of 2016) at rest in its lowest
-// and in its highest state of performance; measure your own with 'graft node devices'.
+// The defaults fit a board of 250 W (Tesla P100 PCIe, data sheet of 2016) at rest in its lowest and in its highest
+// performance state; measure your own with 'graft node devices'.
 const (
 	usualEmpty, usualActive, usualFull = 25, 60, 250
 	maxPower                           = 1e5
@@ -26,7 +26,7 @@ func (p *Power) EnsureDefaults() {
 	p.Empty, p.Active, p.Full = cmp.Or(p.Empty, usualEmpty), cmp.Or(p.Active, usualActive), cmp.Or(p.Full, usualFull)
 }
 
-// Validate returns a fault.
+// Validate returns the first invalid value.
 func (p *Power) Validate() error {
 	if !(p.Empty >= 0 && p.Empty <= p.Active && p.Active <= p.Full && p.Full <= maxPower) {
 		return fmt.Errorf("power of %g W empty, %g active and %g full: expected ascending values up to %g", p.Empty,
@@ -35,7 +35,7 @@ func (p *Power) Validate() error {
 	return nil
 }
 
-// at returns the power of a device with tasks that keep a share of its cores busy.
+// at returns the power of a device whose tasks keep a share of its cores busy.
 func (p *Power) at(tasks int, busy float64) float64 {
 	if tasks == 0 {
 		return p.Empty

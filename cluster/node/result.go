@@ -10,36 +10,36 @@ import (
 // Result is the outcome of tasks under a scheduler.
 type Result struct {
 	Scheduler string
-	Tasks     []Outcome // by place
+	Tasks     []Outcome // in the order of the study
 	Spans     []Span
 	Summary   Summary
 }
 
-// Outcome is that of a task. Times count from the beginning of the study; those that did not come are -1.
+// Outcome is the outcome of a task. Times count from the beginning of the study; -1 marks times that do not exist.
 type Outcome struct {
 	Name                  string
-	Device                int // on which it ran last; -1 if on none
+	Device                int // device on which it last ran; -1 for none
 	Arrival, Began, Ended time.Duration
-	Run                   time.Duration // on a device
-	Starts                int           // after a pause or on another device; one that was never stopped has one
-	Joules                float64       // of its share of the devices' energy while it ran
+	Run                   time.Duration // run time on devices
+	Starts                int           // starts, including continuations after a stop
+	Joules                float64       // its share of the devices' energy while it ran
 	Failed                bool
 }
 
 // Turnaround is the time from arrival to the end.
 func (o *Outcome) Turnaround() time.Duration { return o.Ended - o.Arrival }
 
-// Summary has the figures of a study.
+// Summary holds the metrics of a study.
 type Summary struct {
 	Tasks, Completed int
 	Turnaround       float64 // mean time from arrival to completion, s
-	Tail             float64 // its 95th percentile, s
-	Wait             float64 // mean part of it on no device, s
+	Tail             float64 // 95th percentile of turnaround, s
+	Wait             float64 // mean part of the turnaround without a device, s
 	Slowdown         float64 // mean turnaround over work alone
 	Makespan         float64 // end of the last task, s
-	Busy             float64 // mean share of cores in use until then
-	Joules           float64 // of all devices until then
-	Stops            int     // of tasks that went on later
+	Busy             float64 // mean share of cores in use until Makespan
+	Joules           float64 // energy of all devices until Makespan
+	Stops            int     // stops of tasks that continued later
 }
 
 // Delay is the product of energy and mean turnaround, in joule seconds (Gonzalez and Horowitz, Energy
@@ -70,7 +70,7 @@ func (w *World) Result(scheduler string) *Result {
 	return r
 }
 
-// Summarize returns the figures that follow from the outcomes of tasks.
+// Summarize returns the metrics that follow from the outcomes of tasks.
 func Summarize(outcomes []Outcome, tasks []*Task) Summary {
 	s := Summary{Tasks: len(outcomes)}
 	var turnarounds, waits, slowdowns []float64

@@ -6,31 +6,30 @@ import (
 	"time"
 )
 
-// Decision starts a task of the queue on a device, or stops a running one. The zero value does neither.
+// Decision starts a queued task on a device, or stops a running one. The zero value does neither.
 type Decision struct {
-	Start, Stop *Task   // one of them, or none
-	On          *Device // for Start
+	Start, Stop *Task   // at most one is set
+	On          *Device // device for Start
 }
 
 // Scheduler decides which tasks run where. One goroutine uses it at a time.
 type Scheduler interface {
-	// Decide returns the next decision of a moment. It is called whenever tasks have arrived, ended or
-	// used up their slices, and again after each decision, until one is zero.
+	// Decide returns the next decision at a moment. It is called after tasks have arrived, ended or used up their
+	// slices, and again after each decision, until it returns a zero decision.
 	Decide(m *Machine) Decision
 }
 
 // Slicer is a scheduler that shares devices in time.
 type Slicer interface {
-	// Slice returns the time after which a task that was just started goes back to the queue; zero lets
-	// it run until it completes.
+	// Slice returns the time after which a task that just started returns to the queue. Zero lets it run to completion.
 	Slice(t *Task) time.Duration
 }
 
 // Kind is a registered scheduler.
 type Kind struct {
-	Name  string // by which it is called
-	About string // what it does, in a line
-	// Slices says that it stops tasks, so that their programs must allow that.
+	Name  string // name in files and flags
+	About string // one line of help
+	// Slices says that it stops tasks, so that their programs must support stopping.
 	Slices bool
 	Draws  bool // its decisions depend on SchedulerOptions.Random
 	New    func(o SchedulerOptions) Scheduler
@@ -39,11 +38,11 @@ type Kind struct {
 // Listing returns the name and the line of help.
 func (k Kind) Listing() (name, about string) { return k.Name, k.About }
 
-// SchedulerOptions holds the options of all kinds of schedulers; each uses those that it needs.
+// SchedulerOptions holds the options of all kinds of schedulers. Each kind reads only its own.
 type SchedulerOptions struct {
-	Quantum time.Duration // slice of schedulers that share in time; zero is 10 s
-	Aging   time.Duration // waiting time that counts as one step of priority; zero is 60 s
-	Random  *rand.Rand    // of lotteries; nil is seed 1
+	Quantum time.Duration // slice of time-sharing schedulers; zero means 10 s
+	Aging   time.Duration // waiting time that adds one step of priority; zero means 60 s
+	Random  *rand.Rand    // random numbers of lottery schedulers; nil uses seed 1
 }
 
 // EnsureDefaults fills unset options.
@@ -59,7 +58,7 @@ func (o *SchedulerOptions) EnsureDefaults() {
 	}
 }
 
-// Validate lists all faults.
+// Validate returns every invalid option.
 func (o *SchedulerOptions) Validate() error {
 	if o.Quantum < 0 || o.Aging < 0 {
 		return fmt.Errorf("a quantum of %v and aging of %v: expected times that are not negative", o.Quantum, o.Aging)
@@ -67,7 +66,7 @@ func (o *SchedulerOptions) Validate() error {
 	return nil
 }
 
-// Fault says why a decision cannot be carried out; nil if it can.
+// Fault returns the reason why a decision is impossible; nil if it is possible.
 func (m *Machine) Fault(d Decision) error {
 	switch {
 	case d.Stop != nil && d.Stop.State != Running:

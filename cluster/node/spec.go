@@ -12,18 +12,18 @@ import (
 
 // Spec describes a task.
 type Spec struct {
-	Name     string        // unique; empty is "task" and its place
-	Kind     string        // tasks of one kind have one row in tables of interference; empty is none
-	Flow     string        // user or queue that fair schedulers give a share; empty is a flow of its own
+	Name     string        // unique; empty means "task" and its position
+	Kind     string        // tasks of one kind share a row in tables of interference; may be empty
+	Flow     string        // user or queue to which fair schedulers give a share; empty gives the task its own flow
 	Cores    float64       // share of a GPU's cores that the task keeps busy alone, percent; above 0 to 100
-	Memory   float64       // of a GPU, MiB
+	Memory   float64       // GPU memory, MiB
 	Work     time.Duration // run time alone on a GPU of speed 1
-	Estimate time.Duration // of Work, for schedulers; zero is Work
+	Estimate time.Duration // estimate of Work, for schedulers; zero means Work
 	Arrival  time.Duration // since the beginning
-	Priority int           // larger ones first
-	Weight   float64       // of its flow in fair schedulers; zero is 1
-	Tickets  int           // in lotteries; zero is 1
-	After    []int         // places of the tasks that must complete before
+	Priority int           // larger values go first
+	Weight   float64       // weight of its flow in fair schedulers; zero means 1
+	Tickets  int           // tickets in lotteries; zero means 1
+	After    []int         // positions of the tasks that must complete first
 }
 
 // Largest values of a task.
@@ -34,7 +34,7 @@ const (
 	maxWeight = 1e9
 )
 
-// EnsureDefaults fills unset values; place is that among the tasks.
+// EnsureDefaults replaces zero values with defaults; place is the task's position.
 func (s *Spec) EnsureDefaults(place int) {
 	s.Name = cmp.Or(s.Name, fmt.Sprintf("task%d", place))
 	s.Flow = cmp.Or(s.Flow, s.Name)
@@ -42,7 +42,7 @@ func (s *Spec) EnsureDefaults(place int) {
 	s.Weight, s.Tickets = cmp.Or(s.Weight, 1), cmp.Or(s.Tickets, 1)
 }
 
-// Validate lists all faults.
+// Validate returns every invalid value.
 func (s *Spec) Validate() error {
 	var faults validate.Faults
 	faults.Unless(s.Cores > 0 && s.Cores <= whole, "cores is %v; expected above 0 to 100 percent of a GPU", s.Cores)
@@ -61,7 +61,7 @@ func (s *Spec) Validate() error {
 // whole is the capacity of a GPU's cores, percent.
 const whole = 100.0
 
-// cycle returns the places of tasks that wait for one another, in order; nil if there are none.
+// cycle returns the positions of tasks in a dependency cycle, in order; nil if none exists.
 func cycle(specs []Spec) []int {
 	const new, open, done = 0, 1, 2
 	state := make([]int, len(specs))

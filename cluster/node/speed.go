@@ -1,17 +1,16 @@
 package node
 
-// Speed says how fast tasks work that run together on a device.
+// Speed models the speed of tasks that run together on a device.
 type Speed interface {
-	// Rates fills in the work that each task does in a second, in seconds of work alone on the device.
-	// They must be positive.
+	// Rates fills in each task's work per second, in seconds of work alone on the device. Rates must be positive.
 	Rates(together []*Task, rates []float64)
 }
 
-// Shares is the default [Speed]. Tasks that ask for more than all cores together get them in proportion.
-// Beside that each loses Contention for each GPU's worth of cores that others use, since caches and memory
-// bandwidth are shared.
+// Shares is the default [Speed]. Tasks that together request more than all cores get them in proportion. In addition,
+// each task loses Contention per GPU's worth of cores that other tasks use, since caches and memory bandwidth are
+// shared.
 type Shares struct {
-	Contention float64 // share of a task's speed; zero is none
+	Contention float64 // share of a task's speed; zero means none
 }
 
 // Rates implements [Speed].
@@ -29,11 +28,11 @@ func (s Shares) Rates(together []*Task, rates []float64) {
 // Pair names the kinds of two tasks.
 type Pair [2]string
 
-// Pairs is a [Speed] by measured pairs: with several others a task keeps the product of what it keeps beside
-// each. Pairs that were not measured slow as Otherwise says.
+// Pairs is a [Speed] from measured pairs. A task that runs with several others keeps the product of its rates with each
+// of them. Pairs without a measurement slow each other by Otherwise.
 type Pairs struct {
-	Measured  map[Pair][2]float64 // rates of both; a pair stands in one of its orders
-	Otherwise Speed               // nil is Shares{}
+	Measured  map[Pair][2]float64 // rates of both tasks; a pair is listed in one of its orders
+	Otherwise Speed               // nil means Shares{}
 }
 
 // Rates implements [Speed].

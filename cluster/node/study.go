@@ -8,14 +8,14 @@ import (
 	"graft/internal/validate"
 )
 
-// Study is tasks on a machine.
+// Study holds tasks and their machine.
 type Study struct {
 	Tasks   []Spec
-	Speed   Speed // nil is Shares{}
+	Speed   Speed // nil means Shares{}
 	Options Options
 }
 
-// EnsureDefaults fills unset values. It copies the tasks.
+// EnsureDefaults replaces zero values with defaults. It copies the tasks.
 func (s *Study) EnsureDefaults() {
 	s.Options.EnsureDefaults()
 	s.Tasks = append([]Spec(nil), s.Tasks...)
@@ -27,10 +27,10 @@ func (s *Study) EnsureDefaults() {
 	}
 }
 
-// mostFaults is the number of faulty tasks after which no more are listed.
+// mostFaults is the number of faulty tasks after which listing stops.
 const mostFaults = 20
 
-// Validate lists the faults of a study that has its defaults.
+// Validate returns the faults of a study that has its defaults.
 func (s *Study) Validate() error {
 	if err := s.Options.Validate(); err != nil {
 		return err

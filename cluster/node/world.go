@@ -10,11 +10,11 @@ import (
 	"graft/internal/events"
 )
 
-// World simulates a study: [World.Advance] until it reports false, after each any number of
-// [World.Carry].
+// World simulates a study: call [World.Advance] until it returns false, and [World.Carry] any number of times after
+// each call.
 type World struct {
 	*Machine
-	// Spans are the times at which tasks ran, by their ends; NoSpans leaves them out.
+	// Spans are the times at which tasks ran, in order of their ends; NoSpans omits them.
 	Spans   []Span
 	NoSpans bool
 
@@ -24,18 +24,18 @@ type World struct {
 	boards     []board
 	rates      []float64
 	unfinished int           // tasks that have arrived
-	waited     time.Duration // integral of it
-	since      time.Duration // up to which it is known
+	waited     time.Duration // integral of unfinished over time
+	since      time.Duration // time up to which waited is computed
 	slicer     Slicer
 }
 
-// Span is a time at which a task ran on a device.
+// Span is a running period of a task on a device.
 type Span struct {
 	Task, Device int
 	From, To     time.Duration
 }
 
-// event happens to a task.
+// event is an event of a task.
 type event struct {
 	kind uint8
 	task *Task
@@ -50,28 +50,28 @@ const (
 
 // pace is the progress of a task in a simulation.
 type pace struct {
-	left    float64 // ns of work
-	rate    float64 // of work
+	left    float64 // remaining work, ns
+	rate    float64 // work per second
 	watts   float64
 	joules  float64
-	settled time.Duration // up to which left and joules are known; later while the task is loaded
+	settled time.Duration // time up to which left and joules are computed; later than now while the task is loaded
 	end     events.Handle
-	slice   events.Handle // zero where there is none
-	stopped time.Duration // when it was stopped last
-	spans   int           // place of its last span, from 1
+	slice   events.Handle // zero if none exists
+	stopped time.Duration // time of the last stop
+	spans   int           // position of its last span, from 1
 }
 
-// board is the use of a device in a simulation.
+// board is the usage of a device in a simulation.
 type board struct {
-	watts, busy   float64 // now; share of cores
-	joules, cores float64 // so far; cores in GPU seconds
+	watts, busy   float64 // current; busy is a share of cores
+	joules, cores float64 // accumulated; cores in GPU seconds
 	settled       time.Duration
 }
 
-// Prepared is a study that was checked, for many simulations.
+// Prepared is a validated study, for many simulations.
 type Prepared struct{ study Study }
 
-// Prepare checks a study.
+// Prepare validates a study.
 func (s Study) Prepare() (*Prepared, error) {
 	s.EnsureDefaults()
 	if err := s.Validate(); err != nil {
@@ -80,7 +80,7 @@ func (s Study) Prepare() (*Prepared, error) {
 	return &Prepared{s}, nil
 }
 
-// NewWorld checks a study and returns its simulation before the first arrival.
+// NewWorld validates a study and returns its simulation before the first arrival.
 func NewWorld(s Study) (*World, error) {
 	p, err := s.Prepare()
 	if err != nil {
@@ -104,8 +104,8 @@ func (prepared *Prepared) World() *World {
 	return w
 }
 
-// Advance moves to the next moment at which tasks arrive, complete or have used their slices; it reports
-// false if there is none.
+// Advance moves to the next moment at which tasks arrive, complete or use up their slices. It returns false if there is
+// none.
 func (w *World) Advance() bool {
 	at := w.kernel.Next()
 	if at == events.Never {
@@ -140,7 +140,7 @@ func (w *World) happen(e event) {
 	}
 }
 
-// Carry carries a decision out.
+// Carry executes a decision.
 func (w *World) Carry(d Decision) error {
 	if err := w.Fault(d); err != nil {
 		return err
@@ -190,7 +190,7 @@ func (w *World) unslice(t *Task) {
 	}
 }
 
-// settle brings a device and its tasks to the present.
+// settle updates a device and its tasks to the present.
 func (w *World) settle(device int) {
 	b := &w.boards[device]
 	if elapsed := (w.Now - b.settled).Seconds(); elapsed > 0 {
@@ -207,7 +207,7 @@ func (w *World) settle(device int) {
 	}
 }
 
-// retime computes the rates of a device's tasks, their ends and the power.
+// retime recomputes the rates of a device's tasks, their ends and the power.
 func (w *World) retime(device int) {
 	d, b := w.Devices[device], &w.boards[device]
 	w.rates = slices.Grow(w.rates[:0], len(d.Tasks))[:len(d.Tasks)]
@@ -228,7 +228,7 @@ func (w *World) retime(device int) {
 	}
 }
 
-// record notes the time at which a task ran until now.
+// record stores the running period of a task up to now.
 func (w *World) record(t *Task) {
 	if w.NoSpans {
 		return
@@ -259,7 +259,7 @@ func (w *World) Waited() time.Duration { return w.waited }
 // Unfinished returns the number of tasks that have arrived and have not ended.
 func (w *World) Unfinished() int { return w.unfinished }
 
-// Coming reports whether something will happen without a decision.
+// Coming reports whether events are pending without a decision.
 func (w *World) Coming() bool { return w.kernel.Len() > 0 }
 
 // Run simulates a study under a scheduler.
@@ -275,7 +275,7 @@ func (s Study) Run(ctx context.Context, kind Kind, o SchedulerOptions) (*Result,
 	return w.Result(kind.Name), nil
 }
 
-// Run simulates until nothing happens any more.
+// Run simulates until no events remain.
 func (w *World) Run(ctx context.Context, s Scheduler) error {
 	w.slicer, _ = s.(Slicer)
 	for w.Advance() {
@@ -293,8 +293,8 @@ func (w *World) Run(ctx context.Context, s Scheduler) error {
 	return nil
 }
 
-// decide asks a scheduler until it decides nothing. Each task may be stopped and started once at a moment,
-// so that a scheduler which changes its mind for ever is an error.
+// decide asks a scheduler for decisions until it makes none. Each task may be stopped and started once at a moment, so
+// that a scheduler that alternates forever fails with an error.
 func (w *World) decide(s Scheduler) error {
 	for range 2*len(w.All) + 1 {
 		d := s.Decide(w.Machine)

@@ -8,18 +8,18 @@ import (
 	"graft/internal/failure"
 )
 
-// corrected says whether the faults of the originals are corrected.
+// corrected reports whether the faults of the originals are corrected.
 func (s *inputs) corrected() bool {
 	return s.Cluster.Compat == compatNone
 }
 
-// policy is a scheduler with the options of the configuration, which was validated.
+// policy returns a scheduler with the validated options of the configuration.
 func (s *inputs) policy(name string) cluster.Policy {
 	p, _ := s.Options.Named(name)
 	return p
 }
 
-// quirks are the faults of a scheduler's original that are kept.
+// quirks returns the faults of a scheduler's original that are kept.
 func (s *inputs) quirks(p cluster.Policy) cluster.Quirks {
 	if s.corrected() {
 		return nil
@@ -27,8 +27,8 @@ func (s *inputs) quirks(p cluster.Policy) cluster.Quirks {
 	return p.AllQuirks()
 }
 
-// ready reads, before anything is written, what the schedulers need, and returns an error where
-// something is missing or no simulation can be. Simulations share what is read.
+// ready reads the schedulers' inputs before anything is written. It returns an error if something is missing or no
+// simulation is possible. Simulations share the data.
 func (s *inputs) ready() error {
 	if err := s.base.Validate(); err != nil {
 		return failure.With(failure.Usage, err)
@@ -55,7 +55,7 @@ func (s *inputs) ready() error {
 	return nil
 }
 
-// with is the study with the estimates for a scheduler, its jobs submitted factor times as fast.
+// with returns the study with the estimates for a scheduler and with arrivals factor times as fast.
 func (s *inputs) with(p cluster.Policy, factor float64) (*cluster.Study, error) {
 	study := s.base
 	if study.Estimates == nil && (p.Estimates != "" || s.Schedule.Estimates != "") {
@@ -74,10 +74,10 @@ func (s *inputs) with(p cluster.Policy, factor float64) (*cluster.Study, error) 
 	return &study, nil
 }
 
-// never is a second that no simulation reaches.
+// never is a second after the end of every simulation.
 const never = 1 << 62
 
-// estimated are the estimates for a scheduler. Each source is read once.
+// estimated returns the estimates for a scheduler. Each source is read once.
 func (s *inputs) estimated(p cluster.Policy) ([]float64, error) {
 	source := cmp.Or(s.Schedule.Estimates, p.Estimates)
 	if known := s.estimates[source]; known != nil {

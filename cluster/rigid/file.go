@@ -1,5 +1,5 @@
-// Package rigid is the world of jobs that keep the devices that they ask for: traces of clusters, replayed under
-// schedulers from event to event.
+// Package rigid is the world of rigid jobs, which keep the devices that they request: it replays traces of clusters
+// under schedulers, event by event.
 package rigid
 
 import (
@@ -19,7 +19,7 @@ import (
 	"graft/internal/words"
 )
 
-// World returns the world of jobs that keep their devices.
+// World returns the world of rigid jobs.
 func World() *study.World {
 	return &study.World{
 		Name: "rigid", Title: "cluster simulation", Titles: "cluster simulations",
@@ -38,7 +38,7 @@ func World() *study.World {
 	}
 }
 
-// quirks lists those of all schedulers, each once.
+// quirks lists the quirks of all schedulers, each once.
 func quirks() (all []cluster.Quirk) {
 	for _, p := range schedulers.Kinds() {
 		for _, q := range p.Quirks {
@@ -68,13 +68,13 @@ func flags() []study.Flag {
 	}
 }
 
-// File is the file of simulations of a cluster.
+// File configures simulations of a cluster.
 type File struct {
-	Cluster            Options          // nodes of the cluster and the part of the trace that is simulated
-	Workload           study.Workload   // traces of clusters, as 'graft trace info' reads them
-	Schedule           Schedule         // schedulers and their estimates
-	schedulers.Options                  // sections of the schedulers that have options
-	Run                study.RunOptions // run folder
+	Cluster            Options          // Cluster nodes and the part of the trace to simulate.
+	Workload           study.Workload   // Traces of clusters, as 'graft trace info' reads them.
+	Schedule           Schedule         // Schedulers and their estimates.
+	schedulers.Options                  // Sections of the schedulers that have options.
+	Run                study.RunOptions // Run folder.
 
 	study.Sources `config:"-"`
 	names         []string
@@ -119,7 +119,7 @@ func (f *File) Summary() (string, error) {
 		f.Cluster.Compat, f.Schedule.ArrivalFactors), nil
 }
 
-// Study returns the simulations that the file asks for.
+// Study returns the simulations of the file.
 func (f *File) Study() study.Study { return &simulations{File: f} }
 
 // simulations runs the cells of a file.
@@ -129,7 +129,7 @@ type simulations struct {
 	digest    string    // of the files
 }
 
-// Prepare reads the traces and what the schedulers need. With quick it reads the first job of traces above 64 MiB.
+// Prepare reads the traces and the schedulers' inputs. With quick it reads the first job of traces above 64 MiB.
 func (s *simulations) Prepare(ctx context.Context, env study.Env, quick bool) error {
 	s.workloads = nil
 	noted := &study.Noted{FS: env.Files}

@@ -13,18 +13,18 @@ import (
 	"graft/internal/failure"
 )
 
-// inputs hold jobs on a cluster, and what schedulers may know of them beforehand.
+// inputs hold jobs, their cluster, and the advance information that schedulers may use.
 type inputs struct {
 	*File
 	env       study.Env
-	base      cluster.Study        // without estimates, at the arrivals of the trace
-	data      cluster.Data         // files in the folder of data; the zero value has none
-	estimates map[string][]float64 // of durations, by source
+	base      cluster.Study        // without estimates, with the arrival times of the trace
+	data      cluster.Data         // files in the data folder; zero value without a folder
+	estimates map[string][]float64 // of durations, keyed by source
 	format    string               // of the trace
-	undivided bool                 // one virtual cluster has all jobs, whatever the trace says
+	undivided bool                 // one virtual cluster has all jobs and overrides the trace
 }
 
-// mostChecked is the size in bytes of a trace of which a quick check reads all.
+// mostChecked is the largest trace, in bytes, that a quick check reads completely.
 const mostChecked = 64 << 20
 
 // open finds the files of a study and reads its virtual clusters.
@@ -50,7 +50,7 @@ func (f *File) checkLarge(env study.Env, path string) error {
 	return errors.Join(r.Read(&trace.Job{}), r.Close())
 }
 
-// read reads the files that a configuration names, for the jobs of a trace.
+// read reads the files of a configuration for the jobs of a trace.
 func (f *File) read(env study.Env, path string) (*inputs, error) {
 	s, err := f.open(env)
 	if err != nil {
@@ -82,15 +82,15 @@ func (f *File) read(env study.Env, path string) (*inputs, error) {
 
 const secondsOfDay = 86_400
 
-// midnight is the last midnight up to a second of a trace whose second zero is one.
+// midnight is the last midnight before or at a second of the trace. Second zero is a midnight.
 func midnight(second int64) int64 {
 	return second - (second%secondsOfDay+secondsOfDay)%secondsOfDay
 }
 
-// undividedName is the one virtual cluster of a cluster that is not divided.
+// undividedName is the name of the single virtual cluster of an undivided cluster.
 const undividedName = "all"
 
-// readNodes reads the virtual clusters. A number is the nodes of one for all jobs.
+// readNodes reads the virtual clusters. A number means one virtual cluster with that many nodes for all jobs.
 func (s *inputs) readNodes() (err error) {
 	nodes := cmp.Or(s.Cluster.Nodes, s.data.Nodes)
 	if nodes == "" {
@@ -108,7 +108,7 @@ func (s *inputs) readNodes() (err error) {
 	return err
 }
 
-// names are the virtual clusters whose jobs count; none is all.
+// names returns the virtual clusters whose jobs count; nil means all.
 func (s *inputs) names() []trace.VC {
 	if s.undivided {
 		return nil
@@ -116,8 +116,8 @@ func (s *inputs) names() []trace.VC {
 	return s.base.VCs
 }
 
-// share gives jobs to the only virtual cluster: all of them where the cluster is not divided,
-// else those without one.
+// share assigns jobs to the only virtual cluster: all jobs if the cluster is undivided, otherwise the jobs without a
+// virtual cluster.
 func (s *inputs) share(jobs []trace.Job) {
 	if len(s.base.VCs) != 1 {
 		return
@@ -129,7 +129,7 @@ func (s *inputs) share(jobs []trace.Job) {
 	}
 }
 
-// readKnowledge reads profiles of models and a forecast, where there are files of them.
+// readKnowledge reads profiles of models and a forecast if their files exist.
 func (s *inputs) readKnowledge(read *trace.Trace) error {
 	var err error
 	if s.data.Alone != "" && s.data.Pairs != "" {

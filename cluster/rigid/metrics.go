@@ -8,7 +8,7 @@ import (
 	"graft/cluster/study"
 )
 
-// metrics of a simulation. Completion is from submission to end; waiting is all time without devices.
+// metrics of a simulation. Completion counts from submission to end; waiting is all time without devices.
 var metrics = []study.Metric{
 	{Name: "jct_mean", Unit: "s", Title: "mean JCT", About: "mean time from submission to end of a job",
 		Better: study.Lower, Format: "%.1f", Main: true},
@@ -60,7 +60,7 @@ var metrics = []study.Metric{
 		Hidden: true, Total: true, Format: "%.0f"},
 }
 
-// valuesOf has the metrics of all jobs.
+// valuesOf computes the metrics of all jobs.
 func valuesOf(o *cluster.Outcome) study.Values {
 	v := jobValues(o.Jobs, nil, o.Begin)
 	v["used_share"], v["events"] = finite(o.Used()), study.Number(o.Events)
@@ -68,7 +68,7 @@ func valuesOf(o *cluster.Outcome) study.Values {
 	return v
 }
 
-// jobValues has the metrics of some jobs; a nil keep takes all.
+// jobValues computes the metrics of the jobs that keep accepts; a nil keep accepts all.
 func jobValues(jobs []*cluster.Job, keep func(j *cluster.Job) bool, begin int64) study.Values {
 	s := cluster.Summarize(jobs, keep)
 	v := study.Values{
@@ -88,13 +88,13 @@ func jobValues(jobs []*cluster.Job, keep func(j *cluster.Job) bool, begin int64)
 	return v
 }
 
-// sizes groups jobs by the GPUs that they ask for.
+// sizes groups jobs by requested GPUs.
 var sizes = []struct {
 	name     string
 	from, to int
 }{{"1 GPU", 1, 1}, {"2 to 8 GPUs", 2, 8}, {"more than 8 GPUs", 9, math.MaxInt}}
 
-// partsOf has the metrics of jobs by size and by virtual cluster.
+// partsOf computes the metrics of jobs by size and by virtual cluster.
 func partsOf(o *cluster.Outcome) (parts []study.Part) {
 	for _, size := range sizes {
 		keep := func(j *cluster.Job) bool { return size.from <= j.Trace.GPUs && j.Trace.GPUs <= size.to }
@@ -110,7 +110,7 @@ func partsOf(o *cluster.Outcome) (parts []study.Part) {
 	return parts
 }
 
-// leftOut groups jobs that cannot run by the reason.
+// leftOut groups jobs that cannot run by reason.
 func leftOut(refused []cluster.Refusal) (list []study.LeftOut) {
 	for _, f := range refused {
 		at := slices.IndexFunc(list, func(l study.LeftOut) bool { return l.Why == f.Why })

@@ -14,53 +14,48 @@ import (
 	"graft/internal/validate"
 )
 
-// Options describe the simulated cluster and its jobs. Paths are those of the
-// operating system, from the working folder or, where nothing is there, from that of the file.
+// Options describe the simulated cluster and its jobs. Paths use the operating system's syntax. Relative paths are
+// looked up in the working folder first, then in the folder of the file.
 type Options struct {
-	// Data is a folder with files about a cluster: vc_config.csv, the virtual clusters and
-	// their nodes; *_lgb.csv and *_ebm*.csv, estimated durations of jobs; single_data.csv and
-	// colocate_info.csv, profiles of models; *throughput_pred.csv, forecast submissions.
-	// Empty where Nodes names the first and no other is needed.
+	// Folder with files about a cluster: vc_config.csv (virtual clusters and their nodes), *_lgb.csv and *_ebm*.csv
+	// (estimated durations of jobs), single_data.csv and colocate_info.csv (profiles of models), *throughput_pred.csv
+	// (forecast submissions). May be empty if nodes is set and nothing else is needed.
 	Data string `config:",path"`
-	// Format is the trace's, one of those that 'graft trace convert --help' lists. Empty
-	// recognises it by its first lines.
+	// Trace format, from the list in 'graft trace convert --help'. Empty detects it from the first lines of the trace.
 	Format string
-	// Nodes is a file of the virtual clusters and their nodes, or the number of nodes of a
-	// single one for all jobs. Empty means vc_config.csv in Data.
+	// File of the virtual clusters and their nodes, or the number of nodes of a single virtual cluster for all jobs.
+	// Empty means vc_config.csv in data.
 	Nodes string `config:",path=word"`
-	// PerNode is the number of GPUs of a node, at most 64. Zero means 8.
+	// GPUs per node, at most 64. Default 8.
 	PerNode int `config:"gpus_per_node"`
-	// CPUs is the number of processors of a node, of which jobs get as many as they ask for,
-	// divided among their GPUs. Zero does not count processors.
+	// Processors per node. A job's requested processors are divided among its GPUs. Zero ignores processors.
 	CPUs int `config:"cpus_per_node"`
-	// Memory is the MiB of a node's memory, of which jobs get as much as they ask for, divided
-	// among their GPUs. Zero does not count memory.
+	// Memory per node in MiB. A job's requested memory is divided among its GPUs. Zero ignores memory.
 	Memory int64 `config:"memory_per_node"`
-	// WholeGPUs gives a job that asks for a part of one GPU all of it. False gives it the part,
-	// so that other jobs can have the rest.
+	// Gives a whole GPU to a job that requests part of one. False gives it only that part; other jobs can use the rest.
 	WholeGPUs bool `config:"whole_gpus"`
-	// first second of the trace; zero means its start, or with compat lucid that of the month in Lucid's experiment
+	// First second of the trace to simulate. Zero means the start of the trace or, with compat = "lucid", of Lucid's
+	// month.
 	From int64
-	// last second of the trace; zero means its end, or with compat lucid that of the month in Lucid's experiment
+	// Last second of the trace to simulate. Zero means the end of the trace or, with compat = "lucid", of Lucid's
+	// month.
 	To int64
-	// Placement selects nodes: consolidate takes as few as possible, consolidate-first does
-	// so too and spreads jobs where that is impossible, random takes free GPUs in any order.
-	// Empty means consolidate.
+	// Placement rule: consolidate uses as few nodes as possible; consolidate-first does the same but spreads jobs that
+	// do not fit; random takes free GPUs in any order. Default consolidate.
 	Placement string `config:",one=consolidate|consolidate-first|random"`
-	// Compat reproduces the faults of another simulator: lucid has the results of Lucid's,
-	// none corrects its errors. Empty means none.
+	// Simulator to reproduce: lucid keeps the faults of Lucid's simulator, none corrects them. Default none.
 	Compat string `config:",one=none|lucid"`
-	// UsageEvery is the time in seconds between two rows of the tables of usage. Zero writes none.
+	// Seconds between two rows of the usage tables. Zero writes no usage tables.
 	UsageEvery int64 `config:"usage_every_seconds"`
 }
 
-// compatNone corrects the faults of other simulators; CompatLucid keeps those of Lucid's.
+// compatNone corrects the faults of other simulators; CompatLucid keeps the faults of Lucid's simulator.
 const (
 	compatNone  = "none"
 	CompatLucid = "lucid"
 )
 
-// EnsureDefaults fills in what zero stands for.
+// EnsureDefaults replaces zero values with defaults.
 func (o *Options) EnsureDefaults() {
 	o.PerNode = cmp.Or(o.PerNode, 8)
 	o.Placement = cmp.Or(o.Placement, "consolidate")
@@ -76,7 +71,7 @@ const (
 	lucidTo   = 15_465_540
 )
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (o Options) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Data == "" && o.Nodes == "",
@@ -112,12 +107,10 @@ func (o Options) TraceOptions(vcs []trace.VC) trace.Options {
 // Schedule names the schedulers and their estimates.
 type Schedule struct {
 	study.Schedule
-	// Estimates are the expected durations of jobs: lgb or ebm are files in data, exact is
-	// the true duration (an oracle), any other text is the path of a file. Empty means ebm
-	// for Lucid and lgb for the others that need estimates.
+	// Expected durations of jobs: lgb or ebm read files in cluster.data, exact takes the true durations (an oracle),
+	// any other text is a file path. Empty means ebm for Lucid and lgb for other schedulers that need estimates.
 	Estimates string `config:",path=word"`
-	// ArrivalFactors are factors by which jobs arrive faster than in the trace, each a point of the study. Empty
-	// means 1.
+	// Factors that speed up the arrivals of the trace. Each factor is a point of the study. Empty means 1.
 	ArrivalFactors []float64
 }
 

@@ -10,8 +10,8 @@ import (
 	"graft/internal/words"
 )
 
-// manyJobs is the number of jobs from which simulations run one after the other, each on all processors, so that
-// only one of them is in memory, and from which quirks are not simulated alone.
+// manyJobs is the number of jobs from which simulations run one after the other on all processors, so that memory holds
+// only one, and from which quirks are not simulated alone.
 const manyJobs = 200_000
 
 // Plan lists the cells.
@@ -62,8 +62,8 @@ func (s *simulations) addPoints(p *study.Plan) {
 	}
 }
 
-// overDays is the interval of a mean over jobs: jobs of one day are drawn together. Days are those of the simulated
-// arrivals, and of the trace for differences from the baseline.
+// overDays computes the interval of a mean over jobs. It resamples whole days: days of the simulated arrivals, or of
+// the trace for differences from the baseline.
 func (s *simulations) overDays(of study.Of, point, workload int, samples []float64) *study.Interval {
 	w := s.workloads[workload]
 	jobs := w.base.Jobs

@@ -41,7 +41,7 @@ func (s *simulations) write(t *study.Tables, o *cluster.Outcome) error {
 	})
 }
 
-// addSeries adds the use of all virtual clusters at each time that all of them have.
+// addSeries adds the usage of all virtual clusters at each time that all of them have.
 func addSeries(rows *study.Rows, o *cluster.Outcome, every int64) {
 	sums, pools := map[int64]results.UsageRow{}, map[int64]int{}
 	for _, p := range o.Pools {

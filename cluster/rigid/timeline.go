@@ -12,29 +12,29 @@ import (
 	"graft/internal/failure"
 )
 
-// TimelineOptions say which job is followed.
+// TimelineOptions select the job to follow.
 type TimelineOptions struct {
-	Job    string  // id of the job, as in the trace; required
-	Budget float64 // seconds to which the job's time with devices is scaled; zero leaves it
+	Job    string  // id of the job in the trace; required
+	Budget float64 // seconds to scale the job's time with devices to; zero does not scale
 }
 
-// Timeline is the changes of a job's devices, in the time in which it had some.
+// Timeline lists the changes of a job's devices, over the time that it has devices.
 type Timeline struct {
 	Budget  float64  // seconds with devices
 	First   int      // devices at the start
-	Waits   int      // times that it lost all devices and waited for others
+	Waits   int      // times that it lost all devices and waited
 	Changes []Change // in order of time
 }
 
 // Change is a change of a job's devices.
 type Change struct {
-	At      float64 // seconds with devices before it
-	Devices int     // from then on
-	Up      bool    // more than before
+	At      float64 // seconds with devices before the change
+	Devices int     // devices after the change
+	Up      bool    // more devices than before
 }
 
-// Follow simulates a file with one trace, scheduler and arrival factor, and follows a job. A job that shares its
-// devices counts for half of them.
+// Follow simulates a file with one trace, one scheduler and one arrival factor, and follows a job. Half of a job's
+// shared devices are counted.
 func (f *File) Follow(ctx context.Context, env study.Env, o TimelineOptions) (*Timeline, error) {
 	if len(f.Schedule.Schedulers) != 1 || len(f.Schedule.ArrivalFactors) != 1 || len(f.Workload.Traces) != 1 {
 		return nil, failure.Usagef("a timeline is of one trace, scheduler and arrival factor; " +
@@ -65,7 +65,7 @@ func (f *File) Follow(ctx context.Context, env study.Env, o TimelineOptions) (*T
 	return t, nil
 }
 
-// timelineOf is the timeline of a job that was followed.
+// timelineOf extracts the timeline of the followed job.
 func timelineOf(o *cluster.Outcome, id string) (*Timeline, error) {
 	if len(o.Changes) == 0 {
 		for _, r := range o.Refused {
@@ -93,7 +93,7 @@ func timelineOf(o *cluster.Outcome, id string) (*Timeline, error) {
 	return t, nil
 }
 
-// devicesOf is the number of devices after a change: half of those that are shared.
+// devicesOf is the number of devices after a change. Shared devices count half.
 func devicesOf(c cluster.Change) int {
 	if c.Shared {
 		return max(1, c.GPUs/2)
@@ -101,7 +101,7 @@ func devicesOf(c cluster.Change) int {
 	return c.GPUs
 }
 
-// note adds a change to another number of devices.
+// note adds a change if the number of devices differs.
 func (t *Timeline) note(devices *int, now int) {
 	switch {
 	case *devices == 0:
@@ -112,7 +112,7 @@ func (t *Timeline) note(devices *int, now int) {
 	*devices = now
 }
 
-// scale scales all times to a budget; zero leaves them.
+// scale scales all times to a budget; a budget of zero does nothing.
 func (t *Timeline) scale(budget float64) {
 	if budget == 0 || t.Budget == 0 {
 		return
@@ -124,7 +124,7 @@ func (t *Timeline) scale(budget float64) {
 	t.Budget = budget
 }
 
-// Write writes the table that time.timeline names in a job's file.
+// Write writes the table for the key time.timeline of a job's file.
 func (t *Timeline) Write(w io.Writer) error {
 	text := []byte("seconds,change,devices\n")
 	for _, c := range t.Changes {

@@ -12,8 +12,8 @@ import (
 	"graft/cluster/trace"
 )
 
-// Case is a small study, and how it is to be simulated. It is written as lines, each a word and
-// what belongs to it; [Parse] reads what [Case.String] writes:
+// Case is a small study with the settings of its simulation. It is written as lines of a keyword with arguments;
+// [Parse] reads the output of [Case.String]:
 //
 //	each 8
 //	vc a 2
@@ -22,25 +22,25 @@ type Case struct {
 	Study    cluster.Study
 	Options  cluster.Options
 	Profiler Profiler
-	Scalings []Scaling // of the first virtual cluster, for tests that let nodes come and go
+	Scalings []Scaling // of the first virtual cluster, for tests with changing nodes
 }
 
-// Scaling is a node that comes or goes.
+// Scaling is the addition or removal of a node.
 type Scaling struct {
-	At    int64 // second, after all else that happens in it
-	Nodes int   // 1 comes, -1 goes
+	At    int64 // second; applied after all other events of the second
+	Nodes int   // 1 adds, -1 removes
 }
 
-// Profiler holds the options of schedulers with a profiler. Zero is their default.
+// Profiler holds the options of schedulers with a profiler. Zero values mean their defaults.
 type Profiler struct {
-	Nodes   int      // of the profiler
-	Limit   int64    // seconds that a job is profiled for
-	Largest int      // devices of the largest job that is profiled
-	From    []string // virtual clusters that give it a node each
-	Echo    string   // virtual cluster that has a node less while the profiler has one more
+	Nodes   int      // nodes of the profiler
+	Limit   int64    // seconds to profile a job
+	Largest int      // devices of the largest job to profile
+	From    []string // virtual clusters that give it one node each
+	Echo    string   // virtual cluster that loses a node while the profiler has one more
 }
 
-// Parse reads a case. Empty lines and those that begin with # say nothing.
+// Parse reads a case. Empty lines and lines that begin with # are ignored.
 func Parse(text string) (*Case, error) {
 	c := &Case{}
 	for k, line := range strings.Split(text, "\n") {
@@ -64,7 +64,7 @@ func Parse(text string) (*Case, error) {
 	return c, nil
 }
 
-// scan goes through the words of a line. It keeps its first fault.
+// scan reads the words of a line. It keeps its first fault.
 type scan struct {
 	words []string
 	fault error
@@ -189,7 +189,7 @@ func readJob(c *Case, s *scan) {
 	}
 }
 
-// String is the case as a script.
+// String returns the case as a script.
 func (c *Case) String() string {
 	w := &strings.Builder{}
 	fmt.Fprintf(w, "each %d\nbegin %d\n", c.Study.PerNode, c.Study.Begin)

@@ -8,23 +8,22 @@ import (
 	"graft/cluster/trace"
 )
 
-// models lists the models that jobs train in drawn cases. One of the quirks takes two of
-// them for alike; the last one was not measured.
+// models lists the models that jobs train in drawn cases. A quirk treats two of them as equal; the last one has no
+// measurements.
 var models = []string{"m1", "m2", "m3", "BERT", "NeuMF", "unknown"}
 
-// Shape says what cases are drawn.
+// Shape configures the drawn cases.
 type Shape struct {
-	Span   int64    // seconds within which jobs are submitted, and that most run for; at least 1
-	Jobs   int      // most jobs
-	Faulty bool     // whether some jobs cannot be simulated
-	Waves  bool     // whether jobs come in waves of many small ones
-	Scales bool     // whether nodes come and go
-	Parts  bool     // whether some jobs ask for a part of a device
-	Quirks []string // that some cases keep
+	Span   int64    // seconds within which jobs are submitted, and the longest common duration; at least 1
+	Jobs   int      // maximum number of jobs
+	Faulty bool     // some jobs cannot be simulated
+	Waves  bool     // jobs arrive in waves of many small ones
+	Scales bool     // nodes come and go
+	Parts  bool     // some jobs request a part of a device
+	Quirks []string // quirks that some cases keep
 }
 
-// Draw makes a case. There are many ties: jobs that are submitted at once, that are as long,
-// as large or as urgent as others.
+// Draw makes a case. Ties are frequent: jobs with equal submission, duration, size or urgency.
 func Draw(r *rand.Rand, s Shape) *Case {
 	c := &Case{}
 	c.Study.PerNode = pick(r, 1, 2, 3, 4, 4, 5, 7, 8, 8, 8, 8, 8)

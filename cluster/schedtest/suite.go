@@ -16,9 +16,9 @@ import (
 // casesOfSuite is the number of cases in the suite.
 const casesOfSuite = 300
 
-// Run is the suite: it simulates cases drawn at random under a policy, and watches in each
-// second that no device has too many jobs, none runs before it arrives, each works as much as it
-// has to, and all end; and that the outcome is the same the next time.
+// Run is the suite. It simulates random cases under a policy. In each second it checks that no device has too many
+// jobs, no job runs before its arrival, and each works at its rate. It checks that all jobs end, and that a second run
+// has the same outcome.
 func Run(t *testing.T, policy cluster.Policy) {
 	t.Helper()
 	for k := range casesOfSuite {
@@ -26,7 +26,7 @@ func Run(t *testing.T, policy cluster.Policy) {
 		c := Draw(r, Shape{Span: pick[int64](r, 5, 60, 600, 3000, 20_000), Jobs: 24, Faulty: k%4 == 0, Parts: k%3 == 1,
 			Quirks: policy.AllQuirks()})
 		for v := range c.Study.VCs {
-			c.Study.VCs[v].Nodes += 2 // so that one that is taken away keeps nobody from running
+			c.Study.VCs[v].Nodes += 2 // so that a removed node prevents no job from running
 		}
 		require.NoError(t, Hold(policy, c), "case %d\n%s", k, c)
 	}
@@ -61,7 +61,7 @@ func options(c *Case, workers int) cluster.Options {
 	return o
 }
 
-// Table writes the outcome of each job as a line.
+// Table returns one line per job with its outcome.
 func Table(o *cluster.Outcome) string {
 	w := &strings.Builder{}
 	for _, j := range o.Jobs {
@@ -89,12 +89,12 @@ func Table(o *cluster.Outcome) string {
 	return w.String()
 }
 
-// behind stands between a script and what came of it.
+// behind separates a script from its result.
 const behind = "----\n"
 
-// Golden simulates scripts under a policy. The text has scripts with an empty line between them;
-// what stands behind a line ---- in a script is left out. It returns the text with what came of
-// each script behind such a line. An empty text stands for scripts that suit every policy.
+// Golden simulates scripts under a policy. The text contains scripts separated by empty lines; text after a line ----
+// of a script is ignored. Golden returns the text with the result of each script after such a line. An empty text means
+// scripts that suit every policy.
 func Golden(t *testing.T, policy cluster.Policy, text string) string {
 	t.Helper()
 	text = cmp.Or(text, starters)
@@ -116,8 +116,8 @@ func golden(t *testing.T, policy cluster.Policy, script string) string {
 	return Table(o)
 }
 
-// starters are scripts for a new policy: a large job between small ones; equal jobs that come
-// at once; short ones that come late.
+// starters are scripts for a new policy: a large job between small ones; equal jobs that arrive together; short jobs
+// that arrive late.
 const starters = `# a large job between small ones, on two virtual clusters
 each 4
 vc a 3

@@ -8,12 +8,12 @@ import (
 	"graft/internal/validate"
 )
 
-// watch stands between a pool and its scheduler. It keeps the first thing that is wrong.
+// watch wraps a scheduler and checks its pool. It keeps the first fault.
 type watch struct {
 	inner cluster.Scheduler
-	extra int64 // seconds that jobs keep their devices for at the end
+	extra int64 // seconds that jobs keep their devices after their work is done
 	fault *error
-	jobs  []*watched // in the order of arrival
+	jobs  []*watched // in order of arrival
 	of    map[*cluster.Job]*watched
 }
 
@@ -28,7 +28,7 @@ type watched struct {
 	queue   int64 // seconds that it waited before it arrived
 }
 
-// watching is a policy whose schedulers are watched.
+// watching returns a policy whose schedulers are watched.
 func watching(policy cluster.Policy, fault *error) cluster.Policy {
 	inner := policy.New
 	policy.New = func(s cluster.Setup) (cluster.Scheduler, error) {
@@ -53,7 +53,7 @@ func (w *watch) Arrived(j *cluster.Job) {
 	w.inner.Arrived(j)
 }
 
-// Ended holds the job to the second at which its work is used up.
+// Ended checks that the job ended in the second that used up its work.
 func (w *watch) Ended(j *cluster.Job) {
 	seen := w.of[j]
 	if seen == nil || seen.ended || j.Running() {
@@ -85,7 +85,7 @@ func (w *watch) Schedule(p *cluster.Pool) int64 {
 	return wake
 }
 
-// before holds jobs to what they did since they were last seen.
+// before checks the progress of jobs since the last call.
 func (w *watch) before(p *cluster.Pool) {
 	for _, seen := range w.jobs {
 		if seen.ended {
@@ -107,7 +107,7 @@ func (w *watch) before(p *cluster.Pool) {
 	}
 }
 
-// after checks and notes the state of the pool. No job may lose remaining work between events.
+// after checks and records the state of the pool. No job may lose remaining work between events.
 func (w *watch) after(p *cluster.Pool) {
 	if err := p.Check(); err != nil {
 		w.wrong("at %d: %w", p.Now(), err)
@@ -140,8 +140,7 @@ func (w *watch) after(p *cluster.Pool) {
 	}
 }
 
-// whole holds an outcome to what must be true of every one: each job ended or was refused, none
-// before it was submitted.
+// whole checks the invariants of an outcome: each job ended or was refused, and none ended before its submission.
 func whole(study *cluster.Study, o *cluster.Outcome) error {
 	if len(o.Jobs)+len(o.Refused) != len(study.Jobs) {
 		return fmt.Errorf("%d jobs were simulated and %d refused, of %d", len(o.Jobs), len(o.Refused), len(study.Jobs))

@@ -8,19 +8,18 @@ import (
 	"graft/cluster/treap"
 )
 
-// backfill starts jobs as they come. Where the first has no place, others may overtake it
-// that delay it by nothing: they end before it could start, or leave it enough devices
-// (EASY; Lifka, The ANL/IBM SP scheduling system, JSSPP 1995). It counts devices and not
-// nodes, so a job that wants whole nodes may start later than foreseen. How long jobs take it
-// takes from estimates; where there are none it knows.
+// backfill starts jobs in order of arrival. If the first has no placement, others may overtake it without delaying it:
+// they end before it could start, or leave it enough devices (EASY; Lifka, The ANL/IBM SP scheduling system, JSSPP
+// 1995). It counts devices and not nodes, so a job that needs whole nodes may start later than predicted. It uses
+// estimated durations, or true durations without estimates.
 type backfill struct {
 	waiting *treap.Tree
 	came    int64
-	started []*cluster.Job // that run, by when they are expected to end
+	started []*cluster.Job // running jobs, by expected end
 	until   map[*cluster.Job]int64
 }
 
-// mostTried is the number of jobs that are tried behind the first; other schedulers bound it too.
+// mostTried is the number of jobs tried after the first; other schedulers use this limit too.
 const mostTried = 100
 
 func newBackfill(cluster.Setup) (cluster.Scheduler, error) {
@@ -76,8 +75,8 @@ func (s *backfill) start(p *cluster.Pool, j *cluster.Job) bool {
 	return true
 }
 
-// foresee returns the second at which enough devices are free for the first job, and how many
-// thousandths of devices are spare then. A job that is over its time may end at once.
+// foresee returns the second at which enough devices are free for the first job, and the spare thousandths of devices
+// at that time. A job that exceeds its expected duration is expected to end immediately.
 func (s *backfill) foresee(p *cluster.Pool, first *cluster.Job) (at, spare int64) {
 	at, free := p.Now(), p.Room()
 	for _, j := range s.started {
@@ -89,7 +88,7 @@ func (s *backfill) foresee(p *cluster.Pool, first *cluster.Job) (at, spare int64
 	return at, free - first.Demand()
 }
 
-// expected returns the seconds that a job is expected to take.
+// expected returns the expected duration of a job in seconds.
 func expected(j *cluster.Job) int64 {
 	if j.Estimate >= 0 {
 		return int64(j.Estimate)

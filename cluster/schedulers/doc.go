@@ -1,7 +1,6 @@
-// Package schedulers holds the schedulers of a cluster, a small file each. They act on a
-// pool only by what package cluster exports, so a new one needs nothing that these do not
-// have; docs/howto/scheduler.md shows how one is written.
+// Package schedulers holds the schedulers of a cluster, a small file each. They act on a pool only through the exported
+// API of package cluster, so a new one needs nothing else; docs/howto/scheduler.md shows how to write one.
 //
-// Where a scheduler looks at every job in each round, the one here does not: it keeps jobs
-// in their order with sums over parts of it, and looks only at those that change.
+// Published schedulers often visit every job in each round. These schedulers do not: they keep jobs sorted with partial
+// sums, and visit only the jobs that change.
 package schedulers

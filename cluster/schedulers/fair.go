@@ -8,17 +8,15 @@ import (
 	"graft/internal/events"
 )
 
-// fair divides the devices of a pool among its jobs so that the least share is as large as
-// it can be, then the next (max-min fairness; Bertsekas and Gallager, Data networks, 1992,
-// section 6.5.2). No job gets more than it asked for. A job with fewer devices works slower in
-// proportion. Where there are more jobs than devices, those that came first have one each.
+// fair divides the devices of a pool among its jobs by max-min fairness: it maximises the smallest share, then the next
+// (Bertsekas and Gallager, Data networks, 1992, section 6.5.2). A job gets at most its requested devices. With fewer
+// devices it works proportionally slower. If there are more jobs than devices, the earliest jobs have one device each.
 //
-// It divides once a minute, if jobs came or went; a job whose share changes loses as much as a
-// preempted one.
+// It divides once a minute, if jobs arrived or ended. A job whose share changes loses as much work as a preempted one.
 type fair struct {
-	came    []*cluster.Job // those that have not ended, in the order in which they came
+	came    []*cluster.Job // jobs that have not ended, in order of arrival
 	changed bool
-	gpus    int // that there were when it was asked last
+	gpus    int // number of devices at the last call
 }
 
 func newFair(cluster.Setup) (cluster.Scheduler, error) { return &fair{}, nil }
@@ -49,8 +47,7 @@ func (s *fair) Schedule(p *cluster.Pool) int64 {
 	return cluster.Never
 }
 
-// divide is the share of each job: the smallest demand is met first, what it leaves goes to
-// the others.
+// divide returns the share of each job: it satisfies the smallest demand first, and the rest goes to the others.
 func divide(jobs []*cluster.Job, gpus int) []int {
 	by := make([]int, len(jobs))
 	for k := range by {
@@ -65,8 +62,8 @@ func divide(jobs []*cluster.Job, gpus int) []int {
 	return shares
 }
 
-// give changes the devices of jobs to their shares, of those for which it is time. A job
-// keeps what it has where there is no place for its share.
+// give changes the devices of the jobs selected by now to their shares. A job keeps its devices if its share has no
+// placement.
 func (s *fair) give(p *cluster.Pool, jobs []*cluster.Job, shares []int, now func(has, share int) bool) {
 	for k, j := range jobs {
 		switch {

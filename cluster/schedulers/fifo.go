@@ -2,8 +2,7 @@ package schedulers
 
 import "graft/cluster"
 
-// inTurn starts jobs in an order that does not change, and waits for the first that has no
-// place: those behind it wait with it.
+// inTurn starts jobs in a fixed order. If the first has no placement, all later jobs wait too.
 type inTurn struct{ waiting *cluster.Queue }
 
 func (s *inTurn) Arrived(j *cluster.Job) { s.waiting.Put(j) }

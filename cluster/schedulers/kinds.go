@@ -8,18 +8,18 @@ import (
 	"graft/internal/registry"
 )
 
-// Options are the options of those schedulers that have some, under their names.
+// Options holds the options of the schedulers that have any, by scheduler name.
 type Options struct {
-	Lucid lucid.Options // how lucid profiles jobs
+	Lucid lucid.Options // Profiling options of lucid.
 }
 
-// Validate lists all that is wrong.
+// Validate returns every invalid option.
 func (o Options) Validate() error { return errors.Join(o.Lucid.Validate()) }
 
 // Kinds returns all schedulers with their default options.
 func Kinds() registry.List[cluster.Policy] { return Options{}.Kinds() }
 
-// Kinds returns all schedulers: a new one is a new file and a line here.
+// Kinds returns all schedulers. To add one, add a file and a line here.
 func (o Options) Kinds() registry.List[cluster.Policy] {
 	extra := []cluster.Quirk{cluster.ExtraSecond}
 	return registry.List[cluster.Policy]{

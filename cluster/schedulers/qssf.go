@@ -6,16 +6,15 @@ import (
 	"graft/cluster"
 )
 
-// qssf starts the job first that is expected to use the fewest device-seconds, and waits
-// for the first that has no place (Hu et al., Characterization and prediction of deep
-// learning workloads in large-scale GPU datacenters, SC 2021).
+// qssf starts the job with the fewest expected device-seconds first, and waits if it has no placement (Hu et al.,
+// Characterization and prediction of deep learning workloads in large-scale GPU datacenters, SC 2021).
 type qssf struct {
 	inTurn
 	sizeFirst bool
-	fresh     []*cluster.Job // that came since it was asked last
+	fresh     []*cluster.Job // jobs that arrived since the last call
 }
 
-// sizeFirst is the quirk that jobs which come while none waits are tried by size for a second.
+// sizeFirst is the quirk that jobs that arrive while none waits are tried by size for one second.
 var sizeFirst = cluster.Quirk{Name: "size-first",
 	Fixed: "jobs that come while none waits are tried by priority, not by size for a second"}
 
@@ -47,8 +46,8 @@ func (s *qssf) wait() {
 	s.fresh = s.fresh[:0]
 }
 
-// bySize is the quirk: what came while nothing waited is tried by size, and only a second
-// later by priority.
+// bySize implements the quirk: jobs that arrived while none waited are tried by size, and by priority only a second
+// later.
 func (s *qssf) bySize(p *cluster.Pool) int64 {
 	tried := slices.Clone(s.fresh)
 	slices.SortStableFunc(tried, func(a, b *cluster.Job) int { return a.GPUs - b.GPUs })

@@ -5,19 +5,17 @@ import (
 	"graft/cluster/treap"
 )
 
-// srtf gives devices to the jobs that have the least left to do, and takes them from others
-// for it. It knows how long each will take.
+// srtf runs the jobs with the least remaining work, and preempts others for them. It uses true durations.
 //
-// Jobs that run come nearer to their end, those that wait do not, so their order changes all
-// the time; but where a job that runs overtakes one that waits, the same jobs fit as before:
-// both were let in, or the one that waits was not and now has less room. So it decides only
-// where a job arrived or ended. Those that run keep their order among themselves, which is
-// that of their ends, and those that wait keep theirs: it goes through two orders at once.
+// Running jobs approach their ends and waiting jobs do not, so their order changes all the time. But when a running job
+// overtakes a waiting one, the same jobs fit as before: either both were admitted, or the waiting one was not and now
+// has less room. So srtf decides only after a job arrived or ended. Running jobs keep their relative order, which is
+// the order of their ends, and waiting jobs keep theirs, so srtf merges two sorted orders.
 type srtf struct {
-	running *treap.Tree // by when they end
-	waiting *treap.Tree // by the work that is left
+	running *treap.Tree // by end
+	waiting *treap.Tree // by remaining work
 	seq     int64
-	extra   int64 // seconds that jobs keep their devices for at the end
+	extra   int64 // seconds that jobs keep their devices after their work is done
 
 	start, stop []*cluster.Job
 }
@@ -55,14 +53,13 @@ func (s *srtf) Schedule(p *cluster.Pool) int64 {
 	return cluster.Never
 }
 
-// choose goes through all jobs by what they have left, of equal ones first those that wait,
-// and lets in what fits.
+// choose visits all jobs by remaining work, waiting jobs first on a tie, and admits jobs that fit.
 func (s *srtf) choose(p *cluster.Pool) {
 	s.start, s.stop = s.start[:0], s.stop[:0]
 	room, rest := int64(p.GPUs())*cluster.Whole, s.running.Drain()
 	for j := s.waiting.Next(nil, room); j != nil; {
 		k := *s.waiting.KeyOf(j)
-		// A running job's work is its end less this second and the extra one.
+		// A running job's remaining work is its end minus this second and the extra one.
 		part := rest.Cut(&treap.Key{k[0] + p.Now() + s.extra, -1, 0})
 		room, _, s.stop = part.Fill(room, nil, s.stop)
 		s.running.Append(part)

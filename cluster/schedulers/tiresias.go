@@ -11,31 +11,30 @@ const (
 	firstQueue = 18_000 // device-seconds after which a job leaves the first queue
 )
 
-// tiresias gives devices to jobs that have had few device-seconds so far, in two queues, and
-// within each to those that were submitted first (Gu et al., Tiresias: a GPU cluster manager
-// for distributed deep learning, NSDI 2019). What a job has had is known, what it will need
-// is not. It decides once a minute.
+// tiresias runs jobs with few attained device-seconds, in two queues, and within each queue by submission (Gu et al.,
+// Tiresias: a GPU cluster manager for distributed deep learning, NSDI 2019). It uses the attained service, and no
+// durations. It decides once a minute.
 //
-// Between two rounds in which nothing arrived, ended or changed its queue, the same jobs fit:
-// those that run and had a place keep it, since they stand where they stood, and a job that
-// found no nodes finds none. So it is asked only where something happened.
+// Between two rounds without an arrival, an end or a change of queues, the same jobs fit: running jobs keep their
+// devices, since their order stays the same, and a job that found no nodes still finds none. So it is called only after
+// such events.
 type tiresias struct {
 	queues  [2]*treap.Tree
-	seq     int64                     // of those that came to wait
-	had     []attained                // by number
-	leaves  events.Heap[*cluster.Job] // by when they leave the first queue if they run on until then
+	seq     int64                     // position counter of jobs that start to wait
+	had     []attained                // by job number
+	leaves  events.Heap[*cluster.Job] // running jobs, by the time at which they would leave the first queue
 	changed bool
-	gpus    int // that there were when it was asked last
+	gpus    int // number of devices at the last call
 
 	start, stop []*cluster.Job
 }
 
-// attained is the service that a job has had.
+// attained is the attained service of a job.
 type attained struct {
-	before int64         // device-seconds, before it was started last
-	since  int64         // second of that start
-	leaves events.Handle // among those that leave the first queue; zero is not
-	queue  int8          // that it is in
+	before int64         // device-seconds before the last start
+	since  int64         // second of the last start
+	leaves events.Handle // in the heap of jobs that leave the first queue; zero if not in it
+	queue  int8          // current queue
 }
 
 func newTiresias(cluster.Setup) (cluster.Scheduler, error) {
@@ -59,7 +58,7 @@ func (s *tiresias) Ended(j *cluster.Job) {
 
 func (s *tiresias) queueOf(j *cluster.Job) *treap.Tree { return s.queues[s.had[j.Number].queue] }
 
-// enter puts a job where it belongs: those that run stand before those that wait.
+// enter inserts a job at its position: running jobs precede waiting jobs.
 func (s *tiresias) enter(j *cluster.Job) {
 	if j.Running() {
 		s.queueOf(j).Put(j, treap.Key{j.Trace.Submit, 0, j.Order()})
@@ -90,7 +89,7 @@ func (s *tiresias) Schedule(p *cluster.Pool) int64 {
 	return max((at+roundEvery-1)/roundEvery, p.Now()/roundEvery+1) * roundEvery
 }
 
-// demote moves jobs that have had enough into the second queue.
+// demote moves jobs with enough service to the second queue.
 func (s *tiresias) demote(now int64) {
 	for s.nextLeaves() <= now {
 		_, j, _ := s.leaves.Pop()
@@ -102,8 +101,7 @@ func (s *tiresias) demote(now int64) {
 	}
 }
 
-// round takes devices from those that have no claim any more, and then gives them to those
-// that waited.
+// round preempts jobs that no longer have priority, and then starts waiting jobs.
 func (s *tiresias) round(p *cluster.Pool) {
 	room := int64(p.GPUs()) * cluster.Whole
 	s.start, s.stop = s.start[:0], s.stop[:0]
@@ -128,7 +126,7 @@ func (s *tiresias) round(p *cluster.Pool) {
 	}
 }
 
-// follow notes when a job that was started leaves the first queue.
+// follow records when a started job leaves the first queue.
 func (s *tiresias) follow(j *cluster.Job, now int64) {
 	had := &s.had[j.Number]
 	had.since = now
@@ -138,8 +136,7 @@ func (s *tiresias) follow(j *cluster.Job, now int64) {
 	}
 }
 
-// forget drops the second at which a job that does not run any more would have left the first
-// queue.
+// forget removes a stopped job from the heap of jobs that leave the first queue.
 func (s *tiresias) forget(j *cluster.Job) {
 	if had := &s.had[j.Number]; had.leaves != 0 {
 		s.leaves.Remove(had.leaves)

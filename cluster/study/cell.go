@@ -9,50 +9,50 @@ import (
 	"graft/cluster"
 )
 
-// Cell identifies a simulation by places in the lists of the plan.
+// Cell identifies a simulation by positions in the lists of the plan.
 type Cell struct {
 	Point, Workload, Scheduler, Run int
-	Seed                            uint64         // of the draws, or number of the policy
-	Quirks                          cluster.Quirks // in place of those of the file; used in ablations alone
-	Ablated                         bool           // Quirks count
-	Tables                          *Tables        // of the cell's folder; nil writes none
+	Seed                            uint64         // seed of the random draws, or number of the policy
+	Quirks                          cluster.Quirks // replace the quirks of the file; used only in ablations
+	Ablated                         bool           // Quirks apply
+	Tables                          *Tables        // tables in the cell's folder; nil writes none
 }
 
 // Result is the result of a cell.
 type Result struct {
-	Values Values // by key of the metric; what does not apply is missing
-	// Samples has the first ranked metric for each job of the workload, in the same order under every scheduler;
-	// NaN for a job that was left out.
+	Values Values // by key of the metric; missing if not applicable
+	// Samples holds the first ranked metric of each job of the workload, in the same order under every scheduler; NaN
+	// for a job that was left out.
 	Samples []float64
-	// States are digests of what happened to each job, by which ablations count changed jobs; nil compares samples.
+	// States are digests of each job's history; ablations use them to count changed jobs. Nil compares samples.
 	States []uint64
 	Parts  []Part            // metrics of groups of the jobs
 	Left   []LeftOut         // jobs that were left out, by reason
-	Facts  map[string]string // texts about the cell, such as digests; a key ends in the unit of its value
+	Facts  map[string]string // texts about the cell, such as digests; a key ends in its unit
 }
 
-// Values are values of metrics by key.
+// Values holds values of metrics by key.
 type Values map[string]Number
 
-// Part holds metrics of some of the jobs.
+// Part holds metrics of a group of jobs.
 type Part struct {
-	Group  string `json:"group"`  // how jobs are grouped, such as size
-	Name   string `json:"name"`   // of the part, unique in its group
+	Group  string `json:"group"`  // grouping, such as size
+	Name   string `json:"name"`   // unique in its group
 	Values Values `json:"values"` // by key of the metric
 }
 
-// LeftOut counts jobs that were left out for one reason.
+// LeftOut counts jobs left out for one reason.
 type LeftOut struct {
 	Why     string `json:"why"`     // reason, as the end of a sentence
 	Jobs    int    `json:"jobs"`    // number of jobs
-	Example string `json:"example"` // first of them
+	Example string `json:"example"` // first such job
 }
 
-// safeName replaces characters that file names should not have.
+// safeName replaces characters that are unsuitable in file names.
 var safeName = strings.NewReplacer("/", "-", `\`, "-", ":", "-", " ", "-", ",", "")
 
-// folder is the folder of a cell's tables in the run folder: SCHEDULER, below POINT and WORKLOAD where there
-// are several, and with -seed-N where the scheduler has several simulations of a workload.
+// folder is the folder of a cell's tables in the run folder: SCHEDULER, inside POINT and WORKLOAD if there are several,
+// and with suffix -seed-N if the scheduler has several simulations of a workload.
 func (p *Plan) folder(c *Cell) string {
 	s := &p.Schedulers[c.Scheduler]
 	name := s.Name
@@ -73,7 +73,7 @@ func (p *Plan) folder(c *Cell) string {
 	return filepath.Join(append(parts, name)...)
 }
 
-// ablationFolder holds the cells of ablations, which have no tables, until the run has its outcome.
+// ablationFolder holds the cells of ablations, which have no tables, until the outcome is written.
 const ablationFolder = "ablation"
 
 func (p *Plan) pointFolder(k int) string {
@@ -103,7 +103,8 @@ func (p *Plan) cellsOf(point, workload int) (all []Cell) {
 	return all
 }
 
-// ablations lists the cells of the ablations: for each scheduler those without quirks, then those of each quirk.
+// ablations lists the cells of the ablations: for each scheduler the cells without quirks, then the cells of each
+// quirk.
 func (p *Plan) ablations() (all []Cell) {
 	for _, a := range p.Ablation {
 		for point := range max(1, p.AblatePoints) {
@@ -116,7 +117,7 @@ func (p *Plan) ablations() (all []Cell) {
 	return all
 }
 
-// ablated lists the cells of a scheduler at a point with some quirks: the first seed, or every learned policy.
+// ablated lists the cells of a scheduler at a point with some quirks: for the first seed, or for every learned policy.
 func (p *Plan) ablated(scheduler, point int, quirks cluster.Quirks) (all []Cell) {
 	s := &p.Schedulers[scheduler]
 	for workload := range max(1, p.AblateWorkloads) {

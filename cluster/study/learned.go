@@ -14,17 +14,17 @@ import (
 	"graft/torch/weights"
 )
 
-// Files of a run folder of 'graft learn' for schedulers.
+// Files in a run folder of 'graft learn' for schedulers.
 const (
 	LearnedFile   = "scheduler.safetensors" // best policy of all seeds
 	LearnedFolder = "schedulers"            // policies of all seeds
 )
 
-// Learned is a scheduler of a world, which may have been learned.
+// Learned is a scheduler of a world, built in or learned.
 type Learned[K any] struct {
 	Kind   K
-	Seeds  []K    // policy of each seed in a run folder; nil for others
-	Digest string // of the weights; empty for a scheduler that learned nothing
+	Seeds  []K    // policy of each seed in a run folder; nil otherwise
+	Digest string // digest of the weights; empty for a scheduler without learning
 }
 
 // IsLearned reports whether the scheduler was learned.
@@ -38,7 +38,7 @@ func (l *Learned[K]) Kinds() []K {
 	return []K{l.Kind}
 }
 
-// Policies is the number of policies that learned; zero for a scheduler that learned nothing.
+// Policies is the number of learned policies; zero for a scheduler without learning.
 func (l *Learned[K]) Policies() int {
 	if !l.IsLearned() {
 		return 0
@@ -46,11 +46,11 @@ func (l *Learned[K]) Policies() int {
 	return len(l.Kinds())
 }
 
-// PolicyReader reads a policy from weights. It returns false if they belong to another learner.
+// PolicyReader reads a policy from weights. It returns false for weights of another learner.
 type PolicyReader[K any] = func(name string, set *weights.Set) (kind K, mine bool, err error)
 
-// ReadLearned reads a learned scheduler from a file of weights or a run folder of 'graft learn'. Its name is the
-// last part of the path. The first reader that knows the weights reads them.
+// ReadLearned reads a learned scheduler from a file of weights or a run folder of 'graft learn'. Its name is the last
+// part of the path. The first reader that recognises the weights reads them.
 func ReadLearned[K any](fsys files.FS, path string, readers ...PolicyReader[K]) (l Learned[K], err error) {
 	p := policies[K]{fsys: fsys, readers: readers, digest: sha256.New()}
 	p.name = learnedName(path)
@@ -109,7 +109,7 @@ func (p *policies[K]) read(path string) (kind K, err error) {
 	}
 	for _, t := range set.Tensors {
 		fmt.Fprintln(p.digest, t.Name, t.Shape)
-		_, _ = p.digest.Write(t.Data) // a hash takes everything
+		_, _ = p.digest.Write(t.Data) // hash writes never fail
 	}
 	for k, read := range p.readers {
 		kind, mine, err := read(p.name, set)
@@ -123,7 +123,7 @@ func (p *policies[K]) read(path string) (kind K, err error) {
 	return kind, fmt.Errorf("%s: no learner knows these weights", path)
 }
 
-// FindSchedulers finds the schedulers of a file: by name, or else as learned ones. Names are unique.
+// FindSchedulers finds the schedulers of a file, first by name, then as learned schedulers. Names are unique.
 func FindSchedulers[K any](names []string, named func(name string) (K, error),
 	learned func(path string) (Learned[K], error), nameOf func(K) string) (all []Learned[K], err error) {
 	for _, name := range names {

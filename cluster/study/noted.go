@@ -11,13 +11,13 @@ import (
 	"graft/internal/files"
 )
 
-// Noted notes the files that are opened, for a digest of their contents.
+// Noted records opened files, for a digest of their contents.
 type Noted struct {
 	files.FS
 	paths []string
 }
 
-// Open opens a file and notes it.
+// Open opens a file and records it.
 func (n *Noted) Open(path string) (files.File, error) {
 	f, err := n.FS.Open(path)
 	if err == nil {
@@ -26,7 +26,7 @@ func (n *Noted) Open(path string) (files.File, error) {
 	return f, err
 }
 
-// Digest is the SHA-256 in hex of the names and contents of all files that were opened.
+// Digest is the SHA-256, in hex, of the names and contents of all opened files.
 func (n *Noted) Digest() (string, error) {
 	h := sha256.New()
 	for _, path := range n.paths {

@@ -8,7 +8,7 @@ import (
 // Number is a number in JSON; NaN and the infinities are null.
 type Number float64
 
-// MarshalJSON writes null for what is not finite.
+// MarshalJSON writes null for a number that is not finite.
 func (n Number) MarshalJSON() ([]byte, error) {
 	if v := float64(n); !math.IsNaN(v) && !math.IsInf(v, 0) {
 		return json.Marshal(v)
@@ -28,12 +28,12 @@ func (n *Number) UnmarshalJSON(text []byte) error {
 // Known reports whether the number is finite.
 func (n Number) Known() bool { return !math.IsNaN(float64(n)) && !math.IsInf(float64(n), 0) }
 
-// Interval is a mean with the ends of its 95% interval; null where there are too few values for one.
+// Interval is a mean with the ends of its 95% interval, which are null if there are too few values.
 type Interval struct {
 	Mean Number `json:"mean"` // of the values
 	Low  Number `json:"low"`  // lower end
 	High Number `json:"high"` // upper end
 }
 
-// Whole reports whether the interval has ends.
+// Whole reports whether both ends exist.
 func (i *Interval) Whole() bool { return i != nil && i.Low.Known() && i.High.Known() }

@@ -15,18 +15,18 @@ import (
 type Shared struct {
 	Workload *Workload
 	Schedule *Schedule
-	Folder   string // of the run; empty lets the command choose
+	Folder   string // run folder; empty lets the command choose
 }
 
-// Workload names the jobs. Paths are those of the operating system, from the working folder or, where nothing
-// is there, from that of the file.
+// Workload names the jobs. Paths use the operating system's syntax. Relative paths are looked up in the working folder
+// first, then in the folder of the file.
 type Workload struct {
-	// Traces are files of jobs, each a workload of its own, in the formats that the world reads.
+	// Files of jobs, in the formats that the world reads. Each file is one workload.
 	Traces []string `config:",path" result:"contents"`
 }
 
-// Names names workloads after their traces, with the folder where that is not enough. It reports traces that
-// would share a name, and then returns nil.
+// Names names workloads after their traces, and adds the folder if names would be equal. It reports traces that still
+// share a name, and then returns nil.
 func (o *Workload) Names(r *decode.Reading) []string {
 	base := func(path string) string { return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)) }
 	count, seen := map[string]int{}, map[string]string{}
@@ -49,22 +49,22 @@ func (o *Workload) Names(r *decode.Reading) []string {
 	return names
 }
 
-// Schedule names the schedulers that are compared.
+// Schedule names the schedulers to compare.
 type Schedule struct {
-	// Names of schedulers to compare, as 'graft list schedulers' lists them; learned ones are paths of run folders
-	// of 'graft learn', or of files of their policies. Empty means the usual ones of the world.
+	// Names of schedulers to compare, from 'graft list schedulers'. Learned schedulers are paths of run folders of
+	// 'graft learn' or of policy files. Empty means the world's default schedulers.
 	Schedulers []string `config:",path=word"`
-	Against    string   // baseline of differences. Empty means the first scheduler, or the usual baseline of the world.
-	Seed       uint64   // first seed of schedulers that draw random numbers
-	Seeds      int      // simulations under each scheduler that draws, with successive seeds. Zero means 1.
-	Ablate     bool     // simulates each quirk of an original alone, and reports its effect. Default false.
-	Workers    int      `result:"none"` // simulations in parallel. Zero means one per processor.
+	Against    string   // Baseline of differences. Empty means the first scheduler, or the world's default baseline.
+	Seed       uint64   // First seed of schedulers that draw random numbers.
+	Seeds      int      // Simulations per scheduler that draws random numbers, with successive seeds. Zero means 1.
+	Ablate     bool     // Simulates each quirk of an original alone, and reports its effect. Default false.
+	Workers    int      `result:"none"` // Simulations in parallel. Zero means one per processor.
 }
 
-// MostSeeds bounds the seeds of a scheduler.
+// MostSeeds is the maximum number of seeds of a scheduler.
 const MostSeeds = 1024
 
-// EnsureDefaults fills in defaults; usual are the schedulers of an empty list.
+// EnsureDefaults fills in defaults. The schedulers in usual replace an empty list.
 func (o *Schedule) EnsureDefaults(usual ...string) {
 	if o.Seeds == 0 {
 		o.Seeds = 1
@@ -74,7 +74,8 @@ func (o *Schedule) EnsureDefaults(usual ...string) {
 	}
 }
 
-// Validate returns every invalid option. Known reports whether a scheduler has a name; paths are not checked.
+// Validate returns every invalid option. The function known returns an error for an unknown name; paths are not
+// checked.
 func (o Schedule) Validate(known func(name string) error) error {
 	var faults validate.Faults
 	for k, name := range o.Schedulers {
@@ -90,18 +91,19 @@ func (o Schedule) Validate(known func(name string) error) error {
 	return errors.Join(faults...)
 }
 
-// isBaseline reports whether against names a scheduler of the list: a learned one by the last part of its path.
+// isBaseline reports whether Against names a scheduler of the list. Learned schedulers match by the last part of their
+// path.
 func (o *Schedule) isBaseline(name string) bool {
 	return o.Against == name || IsPath(name) && o.Against == learnedName(name)
 }
 
-// IsPath reports whether the name of a scheduler is the path of a learned one: it has a slash or the ending of
-// a file of weights.
+// IsPath reports whether the name of a scheduler is the path of a learned one: it contains a slash or ends like a file
+// of weights.
 func IsPath(name string) bool {
 	return strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, ".safetensors")
 }
 
-// Names are the names of a list.
+// Names returns the names of a list.
 func Names(list []Entry) (names []string) {
 	for _, e := range list {
 		names = append(names, e.Name)
@@ -109,5 +111,5 @@ func Names(list []Entry) (names []string) {
 	return names
 }
 
-// TraceSeed draws what the trace of a cluster does not have of its jobs.
+// TraceSeed seeds the draws of job properties that the trace of a cluster does not have.
 const TraceSeed = 1

@@ -11,74 +11,74 @@ import (
 
 // Outcome is the outcome.json of a study. Values are by key of the metric, which names its unit.
 type Outcome struct {
-	Folder     string         `json:"folder"`     // of the run
+	Folder     string         `json:"folder"`     // run folder
 	World      string         `json:"world"`      // kind of cluster
 	Title      string         `json:"title"`      // the study in one sentence
 	Remarks    []string       `json:"remarks"`    // sentences about the study and its results
-	Facts      map[string]any `json:"facts"`      // the study by name
-	Jobs       int            `json:"jobs"`       // in all workloads
+	Facts      map[string]any `json:"facts"`      // facts about the study by name
+	Jobs       int            `json:"jobs"`       // jobs of all workloads
 	Against    string         `json:"against"`    // baseline of differences
 	Metrics    []Metric       `json:"metrics"`    // in the order of columns
-	Ranked     []string       `json:"ranked"`     // keys of the metrics by which schedulers are compared
-	Points     []Point        `json:"points"`     // combinations of what varies
+	Ranked     []string       `json:"ranked"`     // keys of the metrics that rank schedulers
+	Points     []Point        `json:"points"`     // combinations of swept values
 	Workloads  []string       `json:"workloads"`  // names
 	Schedulers []Entrant      `json:"schedulers"` // in the order of the file
-	Cells      []CellOutcome  `json:"cells"`      // each simulation
-	Summaries  []Summary      `json:"summaries"`  // each scheduler at each point, over workloads and seeds
+	Cells      []CellOutcome  `json:"cells"`      // one per simulation
+	Summaries  []Summary      `json:"summaries"`  // one per scheduler and point, over workloads and seeds
 	Rankings   []Ranking      `json:"rankings"`   // by point and metric; empty for a single workload
-	References []Reference    `json:"references"` // levels to compare with
+	References []Reference    `json:"references"` // reference levels
 	Ablation   []Effect       `json:"ablation"`   // effects of quirks
-	Left       []LeftOut      `json:"left_out"`   // jobs that were left out, of the cell that left out most
+	Left       []LeftOut      `json:"left_out"`   // jobs that were left out, in the cell that left out the most
 }
 
 // Entrant is a scheduler of an outcome.
 type Entrant struct {
 	Name    string `json:"scheduler"` // name
 	Draws   bool   `json:"draws"`     // results depend on the seed
-	Learned int    `json:"learned"`   // policies with seeds of their own; zero for a scheduler that learned nothing
-	Mark    string `json:"mark"`      // sign behind the name in tables; a remark explains it
+	Learned int    `json:"learned"`   // number of learned policies; zero without learning
+	Mark    string `json:"mark"`      // suffix of the name in tables; a remark explains it
 }
 
 // CellOutcome holds the result of a simulation.
 type CellOutcome struct {
-	Point     string            `json:"point"`     // name; empty for the only one
+	Point     string            `json:"point"`     // name; empty for the only point
 	Workload  string            `json:"workload"`  // name
 	Scheduler string            `json:"scheduler"` // name
-	Seed      uint64            `json:"seed"`      // of the draws, or number of the policy; zero for neither
-	Folder    string            `json:"folder"`    // of its tables, in the run folder
+	Seed      uint64            `json:"seed"`      // seed of the draws, or number of the policy; zero for neither
+	Folder    string            `json:"folder"`    // folder of its tables in the run folder
 	Values    Values            `json:"values"`    // by key of the metric
 	Parts     []Part            `json:"parts"`     // groups of jobs
 	Left      []LeftOut         `json:"left_out"`  // jobs that were left out, by reason
 	Facts     map[string]string `json:"facts"`     // texts about the simulation, such as digests
 	// Interval is the 95% interval of the mean of the first ranked metric over jobs; null for several workloads.
 	Interval *Interval `json:"interval"`
-	// Difference is that mean less the baseline's, job by job, with its 95% interval; null for the baseline.
+	// Difference is Interval's mean minus the baseline's, paired by job, with its 95% interval; null for the baseline.
 	Difference *Interval `json:"difference"`
 }
 
-// Summary holds means of a scheduler over workloads and seeds, and sums of totals.
+// Summary holds a scheduler's means over workloads and seeds, and sums of totals.
 type Summary struct {
-	Point     string `json:"point"`     // name; empty for the only one
+	Point     string `json:"point"`     // name; empty for the only point
 	Scheduler string `json:"scheduler"` // name
 	Cells     int    `json:"cells"`     // simulations
 	Values    Values `json:"values"`    // over the cells that have a value
-	Parts     []Part `json:"parts"`     // likewise, by group and name
+	Parts     []Part `json:"parts"`     // over the cells that have the part
 }
 
-// Effect is the effect of a quirk that is kept alone.
+// Effect is the effect of a single quirk.
 type Effect struct {
-	Point     string `json:"point"`     // name; empty for the only one
+	Point     string `json:"point"`     // name; empty for the only point
 	Scheduler string `json:"scheduler"` // name
 	Quirk     string `json:"quirk"`     // name
 	Fixed     string `json:"corrected"` // behaviour without the quirk
 	Without   Values `json:"without"`   // ranked metrics without quirks
-	With      Values `json:"with"`      // ranked metrics with this one
-	Changed   int    `json:"changed"`   // jobs with another result
-	// Difference is the first ranked metric with the quirk less that without, job by job, with its 95% interval.
+	With      Values `json:"with"`      // ranked metrics with only this quirk
+	Changed   int    `json:"changed"`   // jobs whose result differs
+	// Difference is the first ranked metric with the quirk minus without it, paired by job, with its 95% interval.
 	Difference *Interval `json:"difference"`
 }
 
-// Metric returns a metric by its key; nil for none.
+// Metric returns a metric by its key; nil if none exists.
 func (o *Outcome) Metric(key string) *Metric {
 	if k := slices.IndexFunc(o.Metrics, func(m Metric) bool { return m.Key() == key }); k >= 0 {
 		return &o.Metrics[k]
@@ -86,7 +86,7 @@ func (o *Outcome) Metric(key string) *Metric {
 	return nil
 }
 
-// Ranking returns the ranking at a point by a metric; nil for none.
+// Ranking returns the ranking by a metric at a point; nil if none exists.
 func (o *Outcome) Ranking(point, key string) *Ranking {
 	same := func(r Ranking) bool { return r.Point == point && r.Metric == key }
 	if k := slices.IndexFunc(o.Rankings, same); k >= 0 {
@@ -95,7 +95,7 @@ func (o *Outcome) Ranking(point, key string) *Ranking {
 	return nil
 }
 
-// SummariesAt returns the summaries of a point, in the order of the first ranking, or else of the file.
+// SummariesAt returns the summaries of a point, in the order of the first ranking, or of the file without a ranking.
 func (o *Outcome) SummariesAt(point string) (list []Summary) {
 	for _, s := range o.Summaries {
 		if s.Point == point {
@@ -113,7 +113,7 @@ func (o *Outcome) SummariesAt(point string) (list []Summary) {
 	return list
 }
 
-// Validate returns an error for an outcome that no study has: tables and figures rely on its lists and metrics.
+// Validate returns an error for an inconsistent outcome: tables and figures rely on its lists and metrics.
 func (o *Outcome) Validate() error {
 	var faults validate.Faults
 	for name, n := range map[string]int{"points": len(o.Points), "workloads": len(o.Workloads),
@@ -134,7 +134,7 @@ func (o *Outcome) Validate() error {
 	return errors.Join(faults...)
 }
 
-// merged averages values over cells, and sums totals. Cells without a value do not count.
+// merged averages values over the cells that have them, and sums totals.
 func merged(metrics []Metric, list []Values) Values {
 	all := Values{}
 	for k := range metrics {
@@ -163,7 +163,7 @@ func sum(values []float64) (all float64) {
 	return all
 }
 
-// mergedParts merges parts of the same group and name, in the order in which they come first.
+// mergedParts merges parts with equal group and name, in order of first occurrence.
 func mergedParts(metrics []Metric, cells []CellOutcome) (all []Part) {
 	values := map[[2]string][]Values{}
 	for _, c := range cells {

@@ -10,37 +10,37 @@ import (
 
 // Ranking compares schedulers on the same workloads by one metric.
 type Ranking struct {
-	Point     string     `json:"point"`     // name; empty for the only one
+	Point     string     `json:"point"`     // name; empty for the only point
 	Metric    string     `json:"metric"`    // key
 	Unit      string     `json:"unit"`      // of all values
 	Against   string     `json:"against"`   // baseline of differences
-	Bounds    []float64  `json:"bounds"`    // of each workload: no scheduler is better; empty for none
-	Standings []Standing `json:"standings"` // the best first
+	Bounds    []float64  `json:"bounds"`    // limit per workload that no scheduler can beat; empty for none
+	Standings []Standing `json:"standings"` // best first
 	Higher    bool       `json:"higher"`    // larger values are better
 }
 
-// Standing holds the values of one scheduler. Intervals have 95%, over workloads and seeds.
+// Standing holds the values of one scheduler. Intervals are 95% intervals over workloads and seeds.
 type Standing struct {
 	Scheduler string `json:"scheduler"` // name
-	// from 1; schedulers that do not differ from the best of a rank beyond noise share it; zero without a mean
+	// from 1; schedulers share a rank if they do not differ significantly from its best; zero without a mean
 	Rank  int `json:"rank"`
-	Seeds int `json:"seeds"` // policies that learned; zero for a scheduler that learned nothing
-	// simulations without a value, since jobs were left; with one there is no mean
+	Seeds int `json:"seeds"` // number of learned policies; zero without learning
+	// simulations without a value because jobs were left unfinished; a scheduler with any has no mean
 	Left      int            `json:"unfinished"`
-	Mean      *float64       `json:"mean"`       // over workloads and seeds; null where jobs were left
+	Mean      *float64       `json:"mean"`       // over workloads and seeds; null if jobs were left unfinished
 	Interval  *stat.Interval `json:"interval"`   // of the mean; null for too few workloads
 	OverBound *float64       `json:"over_bound"` // mean over the mean bound; null without a bound
-	// from the baseline, workload by workload; null for the baseline and too few workloads
+	// from the baseline, paired by workload; null for the baseline and for too few workloads
 	Difference *stat.Interval `json:"difference"`
-	Better     int            `json:"better"` // workloads with a better value than the baseline's
+	Better     int            `json:"better"` // workloads with a better value than the baseline
 	Ties       int            `json:"ties"`   // workloads whose values differ by less than a thousandth
-	Values     [][]Number     `json:"values"` // by workload and seed; null where jobs were left
+	Values     [][]Number     `json:"values"` // by workload and seed; null if jobs were left unfinished
 }
 
 // sameValue is the relative difference below which two means count as equal.
 const sameValue = 1e-3
 
-// Add adds a scheduler with its values by workload and seed; NaN where jobs were left.
+// Add adds a scheduler with its values by workload and seed; NaN if jobs were left unfinished.
 func (r *Ranking) Add(scheduler string, seeds int, values [][]float64) {
 	s := Standing{Scheduler: scheduler, Seeds: seeds}
 	for _, row := range values {
@@ -54,7 +54,7 @@ func (r *Ranking) Add(scheduler string, seeds int, values [][]float64) {
 	}
 	if s.Left == 0 {
 		i := stat.CrossedInterval(values)
-		i.Low = max(0, i.Low) // NaN stays
+		i.Low = max(0, i.Low) // max keeps NaN
 		if s.Mean, s.Interval = &i.Mean, whole(i); len(r.Bounds) > 0 {
 			over := i.Mean / stat.Mean(r.Bounds)
 			s.OverBound = &over
@@ -63,7 +63,7 @@ func (r *Ranking) Add(scheduler string, seeds int, values [][]float64) {
 	r.Standings = append(r.Standings, s)
 }
 
-// whole is an interval with ends; nil for one without.
+// whole returns the interval if both ends exist, otherwise nil.
 func whole(i stat.Interval) *stat.Interval {
 	if math.IsNaN(i.Low) || math.IsNaN(i.High) {
 		return nil
@@ -91,7 +91,7 @@ func (r *Ranking) Finish() {
 	}
 }
 
-// sortKey orders standings: the best first, those without a mean last.
+// sortKey orders standings: best first, without a mean last.
 func (r *Ranking) sortKey(s *Standing) float64 {
 	switch {
 	case s.Mean == nil:
@@ -102,7 +102,7 @@ func (r *Ranking) sortKey(s *Standing) float64 {
 	return *s.Mean
 }
 
-// worse reports whether a standing is worse than another beyond noise.
+// worse reports whether a standing is significantly worse than another.
 func (r *Ranking) worse(s, than *Standing) bool {
 	i := whole(stat.CrossedDifference(s.floats(), than.floats()))
 	return i != nil && (!r.Higher && i.Low > 0 || r.Higher && i.High < 0)

@@ -9,12 +9,12 @@ import (
 	"graft/internal/parallel"
 )
 
-// Job is a study at work.
+// Job is a study to run.
 type Job struct {
 	Env
 	World  string // name
-	Folder string // of the run; empty writes nothing
-	Inputs string // digest of all that results depend on; cells with another one are simulated again
+	Folder string // run folder; empty writes nothing
+	Inputs string // digest of all inputs; cells with another digest are simulated again
 	Study  Study  // prepared
 	Plan   *Plan  // of the study
 
@@ -22,8 +22,8 @@ type Job struct {
 	results, withQuirks []*saved
 }
 
-// Run simulates the cells that the run folder does not have, saves each one when it ends, and returns the
-// outcome. The outcome does not depend on the number of workers, on the order of cells and on interruptions.
+// Run simulates the cells that are not in the run folder, saves each finished cell, and returns the outcome. The
+// outcome does not depend on the number of workers, the order of cells or interruptions.
 func (j *Job) Run(ctx context.Context) (*Outcome, error) {
 	if err := j.Plan.Validate(); err != nil {
 		return nil, fmt.Errorf("world %s: %w", j.World, err)
@@ -40,7 +40,7 @@ func (j *Job) Run(ctx context.Context) (*Outcome, error) {
 		return err
 	})
 	if err := ctx.Err(); err != nil {
-		return nil, err // and not once for each cell
+		return nil, err // return it once, instead of once per cell
 	}
 	if err := errs.Join(); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (j *Job) Run(ctx context.Context) (*Outcome, error) {
 	return j.outcome(ctx)
 }
 
-// cell returns the result of a cell: the saved one, or that of a simulation, which it saves.
+// cell returns the result of a cell: a saved one, or a new one, which it saves.
 func (j *Job) cell(ctx context.Context, c *Cell) (*saved, error) {
 	folder := j.Plan.folder(c)
 	if s := j.restore(folder); s != nil {

@@ -11,10 +11,10 @@ import (
 	"graft/internal/files"
 )
 
-// cellFile holds the result of a cell in its folder until the run has its outcome.
+// cellFile holds the result of a cell in its folder until the outcome is written.
 const cellFile = "cell.json"
 
-// largestCell bounds the bytes of a cellFile: a trace of millions of jobs has as many samples.
+// largestCell is the maximum size of a cellFile in bytes: a trace of millions of jobs has millions of samples.
 const largestCell = 4 << 30
 
 // saved is the content of a cellFile.
@@ -31,7 +31,7 @@ type saved struct {
 func newSaved(inputs string, r *Result) *saved {
 	s := &saved{Inputs: inputs, Values: Values{}, States: r.States, Parts: r.Parts, Left: r.Left, Facts: r.Facts}
 	for key, v := range r.Values {
-		if v.Known() { // what is not finite is missing, also before it was saved
+		if v.Known() { // numbers that are not finite count as missing, also in saved cells
 			s.Values[key] = v
 		}
 	}
@@ -42,7 +42,7 @@ func newSaved(inputs string, r *Result) *saved {
 	return s
 }
 
-// floats are the samples; NaN for jobs that were left out.
+// floats returns the samples; NaN for jobs that were left out.
 func (s *saved) floats() []float64 {
 	list := make([]float64, len(s.Samples))
 	for k, v := range s.Samples {
@@ -51,7 +51,7 @@ func (s *saved) floats() []float64 {
 	return list
 }
 
-// less returns the samples of s less those of other; NaN where one has none.
+// less returns the samples of s minus the samples of other; NaN if either has none.
 func (s *saved) less(other *saved) []float64 {
 	list := make([]float64, min(len(s.Samples), len(other.Samples)))
 	for k := range list {
@@ -60,7 +60,7 @@ func (s *saved) less(other *saved) []float64 {
 	return list
 }
 
-// changed counts the jobs with other results than in other.
+// changed counts the jobs whose results differ from other.
 func (s *saved) changed(other *saved) (n int) {
 	if len(s.States) > 0 {
 		for k := range min(len(s.States), len(other.States)) {
@@ -81,7 +81,7 @@ func (s *saved) changed(other *saved) (n int) {
 
 func (j *Job) path(folder string) string { return filepath.Join(j.Folder, folder, cellFile) }
 
-// restore reads a cell that ended before the run was stopped; nil where there is none of the same inputs.
+// restore reads a saved cell with the same inputs; nil if none exists.
 func (j *Job) restore(folder string) *saved {
 	if j.Folder == "" {
 		return nil
@@ -94,7 +94,7 @@ func (j *Job) restore(folder string) *saved {
 	return s
 }
 
-// begin makes the folder of a cell, without what an interrupted simulation left in it.
+// begin makes the folder of a cell, and clears leftovers of an interrupted simulation.
 func (j *Job) begin(c *Cell, folder string) error {
 	if j.Folder == "" {
 		return nil
@@ -125,7 +125,7 @@ func (j *Job) save(folder string, s *saved) error {
 	})
 }
 
-// Forget removes from a run folder what only resuming needs. Call it when the outcome is written.
+// Forget removes files that only resuming needs from a run folder. Call it after the outcome is written.
 func Forget(fsys files.FS, folder string, o *Outcome) error {
 	var faults []error
 	seen := map[string]bool{}

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// outcome puts the results together.
+// outcome combines the results.
 func (j *Job) outcome(ctx context.Context) (*Outcome, error) {
 	p := j.Plan
 	o := &Outcome{
@@ -74,7 +74,7 @@ func leftJobs(list []LeftOut) (n int) {
 	return n
 }
 
-// baseline is the first result of the baseline on the workload of a cell; nil where it is not compared.
+// baseline is the first result of the baseline on the workload of a cell; nil if they are not compared.
 func (j *Job) baseline(c *Cell) *saved {
 	at := j.Plan.scheduler(j.against())
 	for k := range j.cells {
@@ -103,7 +103,7 @@ func (j *Job) addSummaries(o *Outcome) {
 	}
 }
 
-// rank adds the rankings of a point; a single workload has none.
+// rank adds the rankings of a point. A single workload has no rankings.
 func (j *Job) rank(o *Outcome, point int) {
 	p := j.Plan
 	if len(p.Workloads) < 2 {
@@ -121,7 +121,7 @@ func (j *Job) rank(o *Outcome, point int) {
 	}
 }
 
-// bounds are the values of a reference that no scheduler is better than, by workload.
+// bounds returns the values of a reference that no scheduler can beat, by workload.
 func (o *Outcome) bounds(point, key string) []float64 {
 	list := []float64{}
 	for _, r := range o.References {
@@ -135,7 +135,7 @@ func (o *Outcome) bounds(point, key string) []float64 {
 	return list
 }
 
-// table has a metric of a scheduler by workload and seed; NaN where a cell has none.
+// table returns a metric of a scheduler by workload and seed; NaN if a cell does not have it.
 func (j *Job) table(point, scheduler int, key string) [][]float64 {
 	rows := make([][]float64, len(j.Plan.Workloads))
 	for k := range j.cells {
@@ -167,7 +167,7 @@ func (j *Job) addEffects(o *Outcome) {
 	}
 }
 
-// withQuirk are the results of an ablation with one quirk, or without any.
+// withQuirk returns the results of an ablation with one quirk or without quirks.
 func (j *Job) withQuirk(scheduler, point int, quirk string) (list []*saved) {
 	for k := range j.ablations {
 		c := &j.ablations[k]
@@ -192,7 +192,7 @@ func (j *Job) effect(point int, without, with []*saved) (e Effect) {
 	return e
 }
 
-// ranked are the means of the ranked metrics.
+// ranked returns the means of the ranked metrics.
 func (j *Job) ranked(list []*saved) Values {
 	var values []Values
 	for _, s := range list {

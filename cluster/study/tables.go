@@ -11,20 +11,20 @@ import (
 	"graft/results"
 )
 
-// Tables that figures and reports know. Worlds may write others.
+// Tables that figures and reports read. Worlds may write others.
 const (
-	// JobsTable has a row for each job: JobColumn, jct with its unit and, where a world knows them, arrival, start and
+	// JobsTable has a row for each job: JobColumn, jct with its unit and, if the world records them, arrival, start and
 	// end in the same unit.
 	JobsTable        = "jobs"
 	SeriesTable      = "series"      // quantities over time: the first column is the time
-	SpansTable       = "spans"       // when a job had a device: see SpanColumns
+	SpansTable       = "spans"       // times at which jobs had devices: see SpanColumns
 	AllocationsTable = "allocations" // a row for each change of a job's devices
 )
 
-// JobColumn names the column of a job's name in all tables.
+// JobColumn is the column of the job's name in all tables.
 const JobColumn = "job"
 
-// SpanColumns are the columns of SpansTable that figures read. More may follow.
+// SpanColumns are the columns of SpansTable that figures read. More columns may follow.
 func SpanColumns() []results.Column {
 	return []results.Column{
 		{Name: JobColumn, Kind: results.String}, {Name: "group", Kind: results.String},
@@ -33,18 +33,18 @@ func SpanColumns() []results.Column {
 	}
 }
 
-// Tables writes the tables of a cell. A nil one writes nothing.
+// Tables writes the tables of a cell. A nil value writes nothing.
 type Tables struct {
 	fsys   files.FS
 	folder string
 }
 
-// Write writes a table, whole or not at all, while body adds rows.
+// Write writes a table atomically, while body adds rows.
 func (t *Tables) Write(name string, columns []results.Column, body func(r *Rows) error) error {
 	if t == nil {
 		return body(&Rows{to: io.Discard})
 	}
-	var failed error // of body, which says more than that the table was not written
+	var failed error // error of body, which says more than the error of writing
 	err := files.WriteAtomic(t.fsys, filepath.Join(t.folder, name+".csv"), func(w io.Writer) error {
 		r := &Rows{to: w}
 		for _, c := range columns {
@@ -62,7 +62,7 @@ func (t *Tables) Write(name string, columns []results.Column, body func(r *Rows)
 	return err
 }
 
-// WriteTo writes a table whose text a world makes itself, whole or not at all.
+// WriteTo writes a table atomically, with text that the world produces.
 func (t *Tables) WriteTo(name string, write func(w io.Writer) error) error {
 	if t == nil {
 		return write(io.Discard)
@@ -70,7 +70,7 @@ func (t *Tables) WriteTo(name string, write func(w io.Writer) error) error {
 	return files.WriteAtomic(t.fsys, filepath.Join(t.folder, name+".csv"), write)
 }
 
-// Rows writes the rows of a table, value by value. Its first error ends it.
+// Rows writes the rows of a table, value by value. It stops at the first error.
 type Rows struct {
 	to     io.Writer
 	line   []byte
@@ -78,7 +78,7 @@ type Rows struct {
 	failed error
 }
 
-// rowsBuffer is the number of bytes from which rows are written.
+// rowsBuffer is the number of buffered bytes at which rows are written.
 const rowsBuffer = 1 << 16
 
 func (r *Rows) next() {
@@ -88,7 +88,7 @@ func (r *Rows) next() {
 	r.begun = true
 }
 
-// Text adds a text, quoted where CSV needs it.
+// Text adds a text, quoted if CSV requires it.
 func (r *Rows) Text(v string) *Rows {
 	r.next()
 	if !strings.ContainsAny(v, "\",\r\n") {
@@ -116,7 +116,8 @@ func (r *Rows) Ints(list ...int) *Rows {
 	return r
 }
 
-// Float adds a number in as few digits as read back as the same, and never like a whole one. NaN is an empty cell.
+// Float adds a number with the fewest digits that read back equal, and always as a decimal or exponent. NaN is an empty
+// cell.
 func (r *Rows) Float(v float64) *Rows {
 	r.next()
 	switch size := math.Abs(v); {
@@ -150,7 +151,7 @@ func (r *Rows) Bool(v bool) *Rows {
 func (r *Rows) End() {
 	r.line, r.begun = append(r.line, '\n'), false
 	if len(r.line) >= rowsBuffer {
-		_ = r.flush() // body's end returns its error
+		_ = r.flush() // body's End returns its error
 	}
 }
 

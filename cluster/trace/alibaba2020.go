@@ -9,8 +9,8 @@ import (
 	"graft/internal/files"
 )
 
-// alibaba2020Format is the table of tasks of the trace that Alibaba published of its
-// platform PAI in 2020. It has no header.
+// alibaba2020Format is the task table of the trace that Alibaba published of its platform PAI in 2020. It has no
+// header.
 var alibaba2020Format = format{
 	Format: Format{Name: "alibaba2020", About: "CSV of Alibaba's PAI cluster of 2020, pai_task_table"},
 	knows:  knowsTasks,
@@ -22,7 +22,7 @@ var alibaba2020Format = format{
 var taskColumns = []string{"job_name", "task_name", "inst_num", "status", "start_time", "end_time", "plan_cpu",
 	"plan_mem", "plan_gpu", "gpu_type"}
 
-// The places of those that are read.
+// Indexes of the fields that are read.
 const (
 	taskJob = iota
 	taskName
@@ -36,7 +36,7 @@ const (
 	taskType
 )
 
-// knowsTasks looks whether the first line has as many fields, and numbers where they are.
+// knowsTasks checks that the first line has the right number of fields, with numbers in the numeric ones.
 func knowsTasks(head []byte) bool {
 	row := bytes.Split(firstLine(head), []byte(","))
 	if len(row) != len(taskColumns) {
@@ -50,17 +50,17 @@ func knowsTasks(head []byte) bool {
 	return len(row[taskJob]) > 0 && string(row[taskJob]) != taskColumns[taskJob]
 }
 
-// tasks reads jobs, each of which is the tasks of one name that follow each other: to
-// bring together those that do not would take the whole table.
+// tasks reads jobs. A job consists of adjacent tasks with one name; joining distant tasks would require the whole table
+// in memory.
 type tasks struct {
 	cells
-	owners *owners // nil is none
+	owners *owners // may be nil
 
-	task    Job  // the last task that was read, where it is of the job after
-	pending bool // whether there is one
-	at      int  // the line at which the last job begins
-	taskAt  int  // the line of task
-	left    int  // tasks that were left out
+	task    Job  // last task read, if it belongs to the next job
+	pending bool // task is set
+	at      int  // line at which the last job begins
+	taskAt  int  // line of task
+	left    int  // number of tasks left out
 
 	types, titles interner
 }
@@ -90,7 +90,7 @@ func (t *tasks) next(job *Job) error {
 	return nil
 }
 
-// join adds a task to its job. One device is shared as far as all tasks share theirs.
+// join adds a task to its job. The job's device is shared to the extent that all tasks share theirs.
 func join(job, task *Job) {
 	begin, end := min(job.Submit, task.Submit), max(job.Submit+job.Duration, task.Submit+task.Duration)
 	job.Submit, job.Duration = begin, clamped(end-begin)
@@ -107,7 +107,7 @@ func join(job, task *Job) {
 	}
 }
 
-// nextTask reads the next task that has begun.
+// nextTask reads the next task that has started.
 func (t *tasks) nextTask() error {
 	for {
 		if err := t.cells.next(); err != nil {
@@ -146,7 +146,7 @@ func (t *tasks) takeTask(task *Job) error {
 	return t.takeDevices(task)
 }
 
-// takeDevices turns percent of one instance into devices of all.
+// takeDevices converts the percentage of one instance to devices of all instances.
 func (t *tasks) takeDevices(task *Job) error {
 	instances := 1
 	if cell := t.row[taskInstances]; !isMissing(cell) {
@@ -168,7 +168,7 @@ func (t *tasks) takeDevices(task *Job) error {
 	if err != nil {
 		return err
 	}
-	task.RAM = int64(whole(memory * 1024 * float64(instances))) // of GB each
+	task.RAM = int64(whole(memory * 1024 * float64(instances))) // GB per instance
 	task.CPUs = whole(cpu / 100 * float64(instances))
 	task.GPUs = whole(math.Ceil(gpu/100) * float64(instances))
 	if gpu > 0 && gpu < 100 {
@@ -177,7 +177,7 @@ func (t *tasks) takeDevices(task *Job) error {
 	return nil
 }
 
-// percent reads a number that is not below zero; a missing one is zero.
+// percent reads a nonnegative number; a missing one is zero.
 func (t *tasks) percent(k int) (float64, error) {
 	v, ok := decimal(t.row[k])
 	switch {
@@ -189,23 +189,22 @@ func (t *tasks) percent(k int) (float64, error) {
 	return v, nil
 }
 
-// whole rounds up to a number of devices that there can be.
+// whole rounds up to a valid number of devices.
 func whole(v float64) int { return int(math.Ceil(min(v, maxCount))) }
 
 func (t *tasks) wants(k int, want string) error {
 	return t.faultAt(k, taskColumns[k], isButWants(t.row[k], want), mendLine)
 }
 
-// clock is unknown: times are seconds since an unpublished date.
+// clock returns an unknown clock: times are seconds since an unpublished date.
 func (t *tasks) clock() clock { return clock{} }
 
 func (t *tasks) line() int { return t.at }
 
 func (t *tasks) skipped() int { return t.left }
 
-// owners say who submitted a job, and when. It holds 64 bits of a hash in place of each
-// name, so a million jobs take about 60 MB; that two of them have one hash happens once
-// in thirty million such tables.
+// owners holds the submitter and the submission time of jobs. It stores 64 bits of a hash instead of each name, so a
+// million jobs take about 60 MB. Two jobs have equal hashes once in thirty million such tables.
 type owners struct {
 	users []string
 	of    map[uint64]owner
@@ -224,7 +223,7 @@ func readOwners(fsys files.FS, path string) (*owners, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", path, err)
 	}
-	defer func() { _ = file.Close() }() // of a file that was only read
+	defer func() { _ = file.Close() }() // the file was only read
 	text, err := plainText(file, path)
 	if err != nil {
 		return nil, err
@@ -273,8 +272,8 @@ func hashed(name []byte) uint64 {
 	return h.Sum64()
 }
 
-// complete says of a job what the table knows. Its duration stays, since it waited from
-// its submission to its first task.
+// complete adds the table's information to a job. Its duration stays unchanged, since the job waited from its
+// submission to its first task.
 func (o *owners) complete(job *Job) {
 	if o == nil {
 		return

@@ -1,7 +1,6 @@
 package trace
 
-// alibaba2023Format is the list of pods of the trace that Alibaba published of a cluster
-// whose devices are shared, in 2023.
+// alibaba2023Format is the pod list of the trace that Alibaba published in 2023 of a cluster with shared devices.
 var alibaba2023Format = format{
 	Format: Format{Name: "alibaba2023", About: "CSV of Alibaba's shared cluster of 2023, openb_pod_list"},
 	knows: func(head []byte) bool {
@@ -28,10 +27,10 @@ var podColumns = []column{
 	{[]string{"scheduled_time"}, true, setBegin},
 }
 
-// pods turns the times of a pod into a duration.
+// pods converts the times of a pod to a duration.
 type pods struct{ *table }
 
-// next reads a pod. One that never began took no time.
+// next reads a pod. A pod that never started has duration zero.
 func (p *pods) next(job *Job) error {
 	p.began, p.over = missing, missing
 	if err := p.table.next(job); err != nil {
@@ -40,13 +39,13 @@ func (p *pods) next(job *Job) error {
 	if p.began != missing && p.over != missing {
 		job.Duration = clamped(p.over - p.began)
 	}
-	if job.GPUs != 1 { // only one device can be shared
+	if job.GPUs != 1 { // only single devices can be shared
 		job.Share = 0
 	}
 	return nil
 }
 
-// missing is a time that is not there.
+// missing marks a missing time.
 const missing = -maxSeconds - 1
 
 func setBegin(t *table, _ *Job, cell []byte) string { return setTime(&t.began, cell) }
@@ -63,14 +62,14 @@ func setTime(to *int64, cell []byte) string {
 	return ""
 }
 
-// setMilliCPUs rounds thousandths of a processor up.
+// setMilliCPUs reads thousandths of a processor and rounds up.
 func setMilliCPUs(_ *table, job *Job, cell []byte) string {
 	want := setCount(&job.CPUs, cell)
 	job.CPUs = (job.CPUs + 999) / 1000
 	return want
 }
 
-// setMilliGPU reads thousandths of a device; all of it is no share.
+// setMilliGPU reads thousandths of a device. A whole device is not a share.
 func setMilliGPU(_ *table, job *Job, cell []byte) string {
 	want := setCount(&job.Share, cell)
 	if job.Share >= 1000 {

@@ -10,16 +10,15 @@ import (
 	"graft/internal/files"
 )
 
-// Trace is all jobs of a file that were kept.
+// Trace holds all jobs of a file that were kept.
 type Trace struct {
-	Jobs   []Job     // in the order of their submission, those of one second as in the file
-	Format string    // the name of the file's format
-	Start  time.Time // the date of second zero, in UTC for want of a time zone; the zero time where it is not known
+	Jobs   []Job     // in order of submission; jobs of the same second in file order
+	Format string    // name of the file's format
+	Start  time.Time // date of second zero, taken as UTC; zero time if unknown
 }
 
-// ReadAll reads the jobs of a file into memory, 200 bytes each. Of a trace with dates
-// second zero is told by the first job in the order of submission, of those that are kept
-// whatever their window.
+// ReadAll reads the jobs of a file into memory, 200 bytes per job. In a trace with dates, the first kept job in order
+// of submission determines second zero, whether or not it is in the window.
 func ReadAll(fsys files.FS, path string, o Options) (*Trace, error) {
 	r, err := Open(fsys, path, o)
 	if err != nil {
@@ -57,13 +56,12 @@ func all(r *Reader) (*Trace, error) {
 	return &Trace{Jobs: kept, Format: r.Format(), Start: start}, nil
 }
 
-// HasRAM reports whether a job asks for memory of nodes.
+// HasRAM reports whether any job requests node memory.
 func (t *Trace) HasRAM() bool {
 	return slices.ContainsFunc(t.Jobs, func(j Job) bool { return j.RAM > 0 })
 }
 
-// sorted brings jobs into the order of their submission. Jobs are large, so their numbers
-// are sorted in their place.
+// sorted sorts jobs by submission. Jobs are large, so it sorts their indexes first.
 func sorted(jobs []Job) []Job {
 	bySubmit := func(a, b Job) int { return cmp.Compare(a.Submit, b.Submit) }
 	if slices.IsSortedFunc(jobs, bySubmit) {

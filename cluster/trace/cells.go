@@ -9,22 +9,22 @@ import (
 	"math/bits"
 )
 
-// place is the beginning of a cell, from 1.
+// place is the position at which a cell begins, from 1.
 type place struct{ line, column int }
 
-// cells splits the rows of comma-separated values. Package encoding/csv would make a
-// string of every cell; here a cell is a piece of the line that was read.
+// cells splits rows of comma-separated values. Package encoding/csv allocates a string per cell; here a cell is a slice
+// of the line.
 type cells struct {
 	lines
-	row   [][]byte // the cells of the row that was read last, good until the next
-	first int      // the number of the row's first line
+	row   [][]byte // cells of the last row read, valid until the next call
+	first int      // number of the row's first line
 
-	text   []byte  // what is left of cells once their quotes are off; of rows with quotes only
-	ends   []int   // where each cell ends in text
-	places []place // where each cell begins; empty in rows without quotes
+	text   []byte  // contents of cells without their quotes; only for rows with quotes
+	ends   []int   // end of each cell in text
+	places []place // beginning of each cell; empty for rows without quotes
 }
 
-// next reads a row; empty lines are none.
+// next reads a row; it skips empty lines.
 func (c *cells) next() error {
 	for {
 		line, err := c.lines.next()
@@ -44,9 +44,8 @@ func (c *cells) next() error {
 	}
 }
 
-// split takes a line without quotes apart. It looks at eight bytes at once: after an
-// exclusive or with commas a comma is a zero byte, and the sum below carries into the top
-// bit of all others.
+// split splits a line without quotes. It processes eight bytes at once: after an exclusive or with commas, a comma is a
+// zero byte, and the sum below carries into the top bit of all other bytes.
 func (c *cells) split(line []byte) {
 	const commas, low, top = 0x2c2c2c2c2c2c2c2c, 0x7f7f7f7f7f7f7f7f, 0x8080808080808080
 	row, begin, k := c.row, 0, 0
@@ -67,8 +66,8 @@ func (c *cells) split(line []byte) {
 	c.row = append(row, line[begin:])
 }
 
-// splitQuoted takes a line apart in which there are quotes, as RFC 4180 has them: a
-// cell in quotes may hold commas, ends of lines and, doubled, quotes.
+// splitQuoted splits a line with quotes, according to RFC 4180: a quoted cell may contain commas, line ends and doubled
+// quotes.
 func (c *cells) splitQuoted(line []byte) error {
 	c.text, c.ends = c.text[:0], c.ends[:0]
 	at := 0
@@ -101,7 +100,7 @@ func (c *cells) splitQuoted(line []byte) error {
 	return nil
 }
 
-// plain takes over a cell without quotes and says where it ends.
+// plain adds a cell without quotes and returns its end.
 func (c *cells) plain(line []byte, at int) int {
 	end := len(line)
 	if k := bytes.IndexByte(line[at:], ','); k >= 0 {
@@ -111,8 +110,7 @@ func (c *cells) plain(line []byte, at int) int {
 	return end
 }
 
-// quoted takes over a cell from behind its first quote on. It says in which line the
-// cell ends, and where.
+// quoted adds a cell, starting after its opening quote. It returns the line in which the cell ends, and its end.
 func (c *cells) quoted(line []byte, at int) ([]byte, int, error) {
 	for {
 		k := bytes.IndexByte(line[at:], '"')
@@ -144,7 +142,7 @@ func (c *cells) quoted(line []byte, at int) ([]byte, int, error) {
 	}
 }
 
-// faultAt is an error about a cell of the row.
+// faultAt returns an error about a cell of the row.
 func (c *cells) faultAt(k int, field, text, remedy string) error {
 	at := place{c.first, 1}
 	if k < len(c.places) {
@@ -157,7 +155,7 @@ func (c *cells) faultAt(k int, field, text, remedy string) error {
 	return c.fault(at.line, at.column, field, text, remedy)
 }
 
-// wrongCount is the error of a row that has not as many cells as it must.
+// wrongCount returns the error for a row with the wrong number of cells.
 func (c *cells) wrongCount(want int, of string) error {
 	return c.fault(c.first, 0, "", fmt.Sprintf("the line has %d fields, %s %d", len(c.row), of, want), mendLine)
 }

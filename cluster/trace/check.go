@@ -11,21 +11,21 @@ const gpusPerNode = 8
 // Kind is a kind of finding about a job.
 type Kind string
 
-// The kinds of what is odd, in the order in which they are listed.
+// Kinds of findings, in the order of listings.
 const (
-	DuplicateID    Kind = "duplicate-id"    // another job before it has its ID
-	NegativeSubmit Kind = "negative-submit" // it was submitted before second zero
-	Unsorted       Kind = "unsorted"        // it was submitted before the job above it
-	NoDuration     Kind = "no-duration"     // it took no time
-	// NegativeDuration is that it took less than no time.
+	DuplicateID    Kind = "duplicate-id"    // an earlier job has the same ID
+	NegativeSubmit Kind = "negative-submit" // submitted before second zero
+	Unsorted       Kind = "unsorted"        // submitted before the previous job
+	NoDuration     Kind = "no-duration"     // duration zero
+	// NegativeDuration is a duration below zero.
 	NegativeDuration Kind = "negative-duration"
-	NoGPUs           Kind = "no-gpus"       // it asks for no device
-	TooManyGPUs      Kind = "too-many-gpus" // its virtual cluster never has as many devices
-	UnknownVC        Kind = "unknown-vc"    // nothing is said of the size of its virtual cluster
-	PartOfGPU        Kind = "part-of-gpu"   // it asks for less than a whole device
-	OddGPUs          Kind = "odd-gpus"      // its devices are no power of two
-	NoProfile        Kind = "no-profile"    // nothing is said of what it trains, or with which batch
-	UnknownState     Kind = "unknown-state" // nothing that is known is said of how it ended
+	NoGPUs           Kind = "no-gpus"       // requests no device
+	TooManyGPUs      Kind = "too-many-gpus" // requests more devices than its virtual cluster has
+	UnknownVC        Kind = "unknown-vc"    // the size of its virtual cluster is unknown
+	PartOfGPU        Kind = "part-of-gpu"   // requests less than a whole device
+	OddGPUs          Kind = "odd-gpus"      // its number of devices is not a power of two
+	NoProfile        Kind = "no-profile"    // model or batch unknown
+	UnknownState     Kind = "unknown-state" // end state missing or unknown
 )
 
 type kindRow struct {
@@ -49,34 +49,34 @@ var kinds = []kindRow{
 	{UnknownState, false, "how it ended is not known"},
 }
 
-// Refused says whether jobs of a kind cannot be simulated: they would never begin, never
-// end, or be taken for another.
+// Refused reports whether jobs with this finding cannot be simulated: they would never start, never end, or be confused
+// with another job.
 func (k Kind) Refused() bool {
 	return slices.ContainsFunc(kinds, func(row kindRow) bool { return row.kind == k && row.refused })
 }
 
-// Finding counts the jobs of a trace with one oddity.
+// Finding counts the jobs of a trace with one kind of finding.
 type Finding struct {
 	Kind      Kind   `json:"kind"`       // one word
-	Text      string `json:"text"`       // what it means of a job
-	Count     int    `json:"count"`      // of jobs
-	Refused   bool   `json:"refused"`    // whether such jobs cannot be simulated
-	FirstLine int    `json:"first_line"` // of the file; of jobs in memory their number, from 1
-	FirstID   string `json:"first_id"`   // of the first such job
+	Text      string `json:"text"`       // meaning, with the job as subject
+	Count     int    `json:"count"`      // number of jobs
+	Refused   bool   `json:"refused"`    // such jobs cannot be simulated
+	FirstLine int    `json:"first_line"` // line of the first such job; for jobs in memory its number, from 1
+	FirstID   string `json:"first_id"`   // ID of the first such job
 }
 
-// CheckOptions say against what a trace is checked. The zero value knows of no cluster.
+// CheckOptions describe the cluster that a trace is checked against. The zero value describes none.
 type CheckOptions struct {
-	VCs         []VC // virtual clusters; none is that their sizes are not known, and nothing is too large then
-	GPUsPerNode int  // number of GPUs of a node; zero is 8
+	VCs         []VC // virtual clusters; nil means unknown sizes, so that no job is too large
+	GPUsPerNode int  // GPUs per node; zero means 8
 }
 
-// EnsureDefaults sets what is zero.
+// EnsureDefaults replaces zero values with defaults.
 func (o *CheckOptions) EnsureDefaults() {
 	o.GPUsPerNode = cmp.Or(o.GPUsPerNode, gpusPerNode)
 }
 
-// Validate says what is wrong with the options.
+// Validate returns every invalid option.
 func (o *CheckOptions) Validate() error {
 	if o.GPUsPerNode < 1 || o.GPUsPerNode > MaxNodes {
 		return fmt.Errorf("a node has %d GPUs: give it from 1 to %d", o.GPUsPerNode, MaxNodes)
@@ -84,16 +84,16 @@ func (o *CheckOptions) Validate() error {
 	return nil
 }
 
-// Checker looks at jobs one after the other. It remembers their IDs, and nothing else.
+// Checker checks jobs one after another. It stores only their IDs.
 type Checker struct {
-	gpus  map[string]int // of each virtual cluster; nil is not known
+	gpus  map[string]int // by virtual cluster; nil if unknown
 	seen  map[string]struct{}
 	found map[Kind]*Finding
-	last  int64 // submission of the job before
+	last  int64 // submission of the previous job
 	jobs  int
 }
 
-// NewChecker has seen nothing yet.
+// NewChecker returns a checker without jobs.
 func NewChecker(o CheckOptions) (*Checker, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
@@ -109,7 +109,7 @@ func NewChecker(o CheckOptions) (*Checker, error) {
 	return c, nil
 }
 
-// Add looks at a job, and says whether it can be simulated.
+// Add checks a job, and reports whether it can be simulated.
 func (c *Checker) Add(job *Job, line int) bool {
 	refused := false
 	odd := func(kind Kind, is bool) {
@@ -139,7 +139,7 @@ func (c *Checker) Add(job *Job, line int) bool {
 	return !refused
 }
 
-// note counts what is odd, and says whether such jobs are refused.
+// note counts a finding, and reports whether such jobs are refused.
 func (c *Checker) note(kind Kind, job *Job, line int) bool {
 	f := c.found[kind]
 	if f == nil {
@@ -150,7 +150,7 @@ func (c *Checker) note(kind Kind, job *Job, line int) bool {
 	return f.Refused
 }
 
-// Findings lists what was odd so far.
+// Findings returns the findings so far.
 func (c *Checker) Findings() []Finding {
 	list := []Finding{}
 	for _, row := range kinds {
@@ -162,7 +162,7 @@ func (c *Checker) Findings() []Finding {
 	return list
 }
 
-// Check lists what is odd about jobs in memory.
+// Check returns the findings about jobs in memory.
 func Check(jobs []Job, o CheckOptions) ([]Finding, error) {
 	c, err := NewChecker(o)
 	if err != nil {

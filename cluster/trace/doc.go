@@ -1,4 +1,4 @@
-// Package trace is about traces of jobs: what users gave a cluster to do, and when. It
-// reads the formats that clusters and their simulators publish, writes them, makes
-// traces from a seed, and says what in a trace is odd. It knows nothing of schedulers.
+// Package trace handles traces of jobs: the jobs that users submitted to a cluster, with their times. It reads the
+// formats that clusters and their simulators publish, writes them, generates traces from a seed, and checks traces for
+// anomalies. It is independent of schedulers.
 package trace

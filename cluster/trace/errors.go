@@ -6,20 +6,20 @@ import (
 	"strconv"
 )
 
-// ErrMalformed is in every error about what a file holds, and in none about reading it.
+// ErrMalformed is wrapped by every error about the content of a file, and by no error of reading it.
 var ErrMalformed = errors.New("malformed")
 
-// Error is a place in a file where reading ended, and why. It is an [ErrMalformed].
+// Error is a fault of a file with its location. It is an [ErrMalformed].
 type Error struct {
-	Path   string // of the file, as it was given
-	Line   int    // from 1; zero is the file as a whole
-	Column int    // byte of the line at which the field begins, from 1; zero is the line as a whole
-	Field  string // name of the field; empty is none
-	Text   string // what is wrong there
-	Remedy string // what to do about it
+	Path   string // path as given
+	Line   int    // from 1; zero means the whole file
+	Column int    // byte of the line at which the field begins, from 1; zero means the whole line
+	Field  string // name of the field; may be empty
+	Text   string // description of the fault
+	Remedy string // suggested remedy
 }
 
-// Error is the place, what is wrong and what to do.
+// Error returns the location, the fault and the remedy.
 func (e *Error) Error() string {
 	at := e.Path
 	for _, n := range []int{e.Line, e.Column} {
@@ -34,18 +34,18 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s: %s%s; %s", at, field, e.Text, e.Remedy)
 }
 
-// Is says that it is an ErrMalformed.
+// Is reports whether target is ErrMalformed.
 func (e *Error) Is(target error) bool { return target == ErrMalformed }
 
 // mendLine is the remedy of most faults in a line.
 const mendLine = "mend the line or take it out"
 
-// isButWants describes a cell that is not what is wanted.
+// isButWants describes a cell with an unexpected value.
 func isButWants(cell []byte, want string) string {
 	if len(cell) == 0 {
 		return "is empty: want " + want
 	}
-	const most = 40 // bytes of a cell that an error shows
+	const most = 40 // maximum bytes of a cell in an error
 	cut := ""
 	if len(cell) > most {
 		cell, cut = cell[:most], "…"

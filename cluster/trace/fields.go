@@ -8,18 +8,18 @@ import (
 )
 
 const (
-	// maxSeconds bounds times on either side of zero, so that no sum of two overflows.
+	// maxSeconds limits times on either side of zero, so that sums of two do not overflow.
 	maxSeconds = 1_000_000_000_000
-	// maxCount bounds counts of devices and the like.
+	// maxCount limits counts of devices and other things.
 	maxCount = math.MaxInt32
-	// exactDigits is the number of decimal digits that a float64 always holds exactly.
+	// exactDigits is the number of decimal digits that a float64 always represents exactly.
 	exactDigits = 15
 )
 
-// tens are the powers of ten up to the digits that are exact.
+// tens are the powers of ten up to exactDigits.
 var tens = [exactDigits + 1]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
 
-// isMissing knows what stands for nothing in published traces.
+// isMissing reports whether a cell stands for a missing value in published traces.
 func isMissing(cell []byte) bool {
 	switch string(cell) {
 	case "", "None", "NaT", "nan", "NaN", "NULL", "null":
@@ -28,9 +28,8 @@ func isMissing(cell []byte) bool {
 	return false
 }
 
-// decimal reads a number. Short ones without an exponent are a whole number over a power
-// of ten, both exact, so that one division rounds right (Clinger 1990); others are left
-// to strconv.
+// decimal reads a number. A short number without an exponent is an integer divided by a power of ten, both exact, so
+// that one division rounds correctly (Clinger 1990). strconv parses all others.
 func decimal(cell []byte) (float64, bool) {
 	at, whole, digits, behind, point := 0, 0, 0, 0, false
 	if len(cell) > 0 && cell[0] == '-' {
@@ -63,13 +62,13 @@ func decimal(cell []byte) (float64, bool) {
 
 func slowDecimal(cell []byte) (float64, bool) {
 	if bytes.ContainsFunc(cell, func(r rune) bool { return !strings.ContainsRune("0123456789.eE+-", r) }) {
-		return 0, false // strconv takes infinities, hexadecimals and underscores as well
+		return 0, false // strconv also accepts infinities, hexadecimals and underscores
 	}
 	v, err := strconv.ParseFloat(string(cell), 64)
 	return v, err == nil && !math.IsInf(v, 0) && !math.IsNaN(v)
 }
 
-// integer reads a whole number of at most 18 digits.
+// integer reads an integer of at most 18 digits.
 func integer(cell []byte) (int64, bool) {
 	at := 0
 	if len(cell) > 0 && cell[0] == '-' {
@@ -91,7 +90,7 @@ func integer(cell []byte) (int64, bool) {
 	return v, true
 }
 
-// seconds reads a time in seconds; a part of a second is rounded.
+// seconds reads a time in seconds and rounds it to a whole second.
 func seconds(cell []byte) (int64, bool) {
 	v, ok := integer(cell)
 	if !ok {
@@ -104,10 +103,10 @@ func seconds(cell []byte) (int64, bool) {
 	return v, -maxSeconds <= v && v <= maxSeconds
 }
 
-// clamped keeps a difference of two times within what a time can be.
+// clamped limits a difference of two times to the range of times.
 func clamped(v int64) int64 { return min(max(v, -maxSeconds), maxSeconds) }
 
-// count reads a number of things. It accepts a whole number with a decimal point.
+// count reads a count. It accepts an integer with a decimal point.
 func count(cell []byte) (int, bool) {
 	v, ok := integer(cell)
 	if !ok {
@@ -122,14 +121,14 @@ func count(cell []byte) (int, bool) {
 
 const dateLength = 19
 
-// dates reads dates without a time zone as seconds since 1970. It remembers the last day,
-// since a trace has many jobs on each.
+// dates reads dates without a time zone as seconds since 1970. It caches the last day, since a trace has many jobs per
+// day.
 type dates struct {
-	day  [10]byte // as it was written
-	unix int64    // at its midnight
+	day  [10]byte // as written
+	unix int64    // seconds at its midnight
 }
 
-// of reads a date and a time of the day with a blank or a T between them.
+// of reads a date and a time of day, separated by a blank or a T.
 func (d *dates) of(cell []byte) (int64, bool) {
 	if len(cell) != dateLength || cell[10] != ' ' && cell[10] != 'T' || cell[13] != ':' || cell[16] != ':' {
 		return 0, false
@@ -148,7 +147,7 @@ func (d *dates) of(cell []byte) (int64, bool) {
 	return d.unix + int64(hour*3600+minute*60+second), true
 }
 
-// digits reads a few digits; less than zero is that there is something else.
+// digits reads a few digits; it returns a negative number for other characters.
 func digits(text []byte) int {
 	v := 0
 	for _, b := range text {
@@ -160,7 +159,7 @@ func digits(text []byte) int {
 	return v
 }
 
-// midnight is the second since 1970 at which a day begins.
+// midnight returns the second since 1970 at which a day begins.
 func midnight(cell []byte) (int64, bool) {
 	year, month, day := digits(cell[:4]), digits(cell[5:7]), digits(cell[8:10])
 	if cell[4] != '-' || cell[7] != '-' || year|month|day < 0 || month < 1 || month > 12 || day < 1 {
@@ -168,7 +167,7 @@ func midnight(cell []byte) (int64, bool) {
 	}
 	date := dateOf(year, month, day)
 	if date.Day() != day {
-		return 0, false // the month has no such day
+		return 0, false // the month does not have this day
 	}
 	return date.Unix(), true
 }

@@ -9,32 +9,31 @@ import (
 	"graft/internal/registry"
 )
 
-// Format is a kind of file that traces come in.
+// Format is a file format of traces.
 type Format struct {
-	Name     string // by which options name it
-	About    string // what it is, in a few words
-	Writable bool   // whether a [Writer] writes it
+	Name     string // name in options
+	About    string // description in a few words
+	Writable bool   // a [Writer] can write it
 }
 
 // Listing returns the name and the line of help.
 func (f Format) Listing() (name, about string) { return f.Name, f.About }
 
-// format is a Format and how it is known, read and written.
+// format is a Format with its detection, reader and writer.
 type format struct {
 	Format
-	// knows says whether the beginning of a file is of the format.
+	// knows reports whether the beginning of a file is in this format.
 	knows func(head []byte) bool
-	// open begins to read; the options are valid.
+	// open starts reading; the options must be valid.
 	open func(source lines, o *Options) (rows, error)
-	// write begins to write; nil where that makes no sense.
+	// write starts writing; nil for formats that are only read.
 	write func(o *WriterOptions) jobWriter
 }
 
-// formats are all there are, in the order in which they are tried: a new one is a new
-// file and a line here.
+// formats lists all formats, in the order of detection. To add one, add a file and a line here.
 var formats registry.List[*format]
 
-// The list is filled in here because readers validate options, which look into it.
+// The list is filled in here because readers validate options, which use the list.
 func init() {
 	formats = registry.List[*format]{
 		&graftFormat,
@@ -58,7 +57,7 @@ func Formats() (list registry.List[Format]) {
 	return list
 }
 
-// formatOf is the format of a name; nil where there is none.
+// formatOf returns the format with a name; nil if none exists.
 func formatOf(name string) *format {
 	f, _ := formats.Find(name)
 	return f
@@ -66,16 +65,16 @@ func formatOf(name string) *format {
 
 func names() string { return strings.Join(formats.Names(), ", ") }
 
-// headBytes is the size of a file's beginning that tells its format.
+// headBytes is the size of a file's beginning that identifies its format.
 const headBytes = 4096
 
-// told is the format of a file that begins so; a name says it without a look.
+// told returns the format of a file by its beginning. A given name skips the detection.
 func told(text *bufio.Reader, path, name string) (*format, error) {
 	if name != "" {
 		return formatOf(name), nil
 	}
 	head, err := text.Peek(headBytes)
-	head = bytes.TrimLeft(head, "\r\n") // as reading passes over empty lines
+	head = bytes.TrimLeft(head, "\r\n") // readers skip empty lines too
 	for _, f := range formats {
 		if f.knows(head) {
 			return f, nil
@@ -98,7 +97,7 @@ func firstLine(head []byte) []byte {
 	return bytes.TrimSuffix(line, []byte("\r"))
 }
 
-// header is the set of names in a file's first line.
+// header returns the set of names in a file's first line.
 func header(head []byte) map[string]bool {
 	have := map[string]bool{}
 	for _, cell := range strings.Split(string(firstLine(head)), ",") {
@@ -107,13 +106,13 @@ func header(head []byte) map[string]bool {
 	return have
 }
 
-// hasColumns says whether a header has all of some columns.
+// hasColumns reports whether a header has all of some columns.
 func hasColumns(head []byte, names ...string) bool {
 	have := header(head)
 	return !slices.ContainsFunc(names, func(name string) bool { return !have[name] })
 }
 
-// hasColumn says whether a header has a column by any of its names.
+// hasColumn reports whether a header has a column under any of its names.
 func hasColumn(head []byte, names []string) bool {
 	have := header(head)
 	return slices.ContainsFunc(names, func(name string) bool { return have[name] })

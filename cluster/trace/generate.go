@@ -16,13 +16,13 @@ import (
 type Arrivals int
 
 const (
-	// Diurnal has hours of work and weekends, and jobs that come in the same second.
+	// Diurnal has working hours and weekends, and jobs that arrive in the same second.
 	Diurnal Arrivals = iota
-	// Poisson has one rate throughout, and no job waits for another to come.
+	// Poisson has a constant rate and independent arrivals.
 	Poisson
 )
 
-// What GenerateOptions are where nothing is said: a month of a cluster for research.
+// Defaults of GenerateOptions: a month of a research cluster.
 const (
 	defaultJobs  = 23_859
 	defaultDays  = 26
@@ -34,25 +34,24 @@ const (
 	maxLoad      = 100
 )
 
-// GenerateOptions say what a trace that is made up is like. The zero value is like the
-// month of a cluster for research that Helios calls Venus: 23,859 jobs in 26 days on 135
-// nodes.
+// GenerateOptions configure a generated trace. The zero value resembles the month of the research cluster that Helios
+// calls Venus: 23,859 jobs in 26 days on 135 nodes.
 type GenerateOptions struct {
-	Jobs        int // number of jobs; zero is 23,859
-	Days        int // number of days of submission; zero is 26
-	Nodes       int // number of nodes of the cluster; zero is 135
-	GPUsPerNode int // number of GPUs of a node; zero is 8
-	VCs         int // number of virtual clusters that share the nodes; zero is one for every nine nodes
-	Users       int // number of users, each in one virtual cluster; zero is eight for each virtual cluster
-	// Load is the GPU time that jobs want over what the cluster has in these days, to which
-	// durations are stretched; zero leaves them as they are drawn.
+	Jobs        int // number of jobs; zero means 23,859
+	Days        int // number of days of submission; zero means 26
+	Nodes       int // number of nodes; zero means 135
+	GPUsPerNode int // GPUs per node; zero means 8
+	VCs         int // number of virtual clusters that share the nodes; zero means one per nine nodes
+	Users       int // number of users, each in one virtual cluster; zero means eight per virtual cluster
+	// Load is the GPU time of all jobs divided by the GPU time of the cluster in these days. Durations are stretched to
+	// reach it. Zero keeps the drawn durations.
 	Load     float64
-	Seed     uint64    // seed of all draws; zero is a seed like any other
-	Arrivals Arrivals  // distribution of submissions over the days; zero is Diurnal
-	Start    time.Time // date of second zero, which has to be a midnight in UTC; the zero time is Tuesday 2020-09-01
+	Seed     uint64    // seed of all draws; zero is an ordinary seed
+	Arrivals Arrivals  // distribution of submissions over the days; zero means Diurnal
+	Start    time.Time // date of second zero, a midnight in UTC; the zero time means Tuesday 2020-09-01
 }
 
-// EnsureDefaults sets what is zero.
+// EnsureDefaults replaces zero values with defaults.
 func (o *GenerateOptions) EnsureDefaults() {
 	o.Jobs, o.Days = cmp.Or(o.Jobs, defaultJobs), cmp.Or(o.Days, defaultDays)
 	o.Nodes, o.GPUsPerNode = cmp.Or(o.Nodes, defaultNodes), cmp.Or(o.GPUsPerNode, gpusPerNode)
@@ -63,7 +62,7 @@ func (o *GenerateOptions) EnsureDefaults() {
 	}
 }
 
-// Validate names all that is wrong with the options.
+// Validate returns every invalid option.
 func (o *GenerateOptions) Validate() error {
 	var faults validate.Faults
 	for _, r := range []struct {
@@ -87,26 +86,26 @@ func (o *GenerateOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Generator makes jobs up, in the order of their submission. Its memory does not grow with
-// their number. Equal options give equal jobs.
+// Generator generates jobs in order of submission. Its memory does not grow with their number. Equal options give equal
+// jobs.
 type Generator struct {
 	o        GenerateOptions
 	vcs      []VC
-	owners   [][]string // users of each virtual cluster
-	sizes    []genSize  // that jobs can have in this cluster
-	stretch  float64    // of durations
+	owners   [][]string // users by virtual cluster
+	sizes    []genSize  // possible sizes of jobs in this cluster
+	stretch  float64    // factor of durations
 	arrivals *arrivals
-	used     []float64 // GPU seconds that each virtual cluster was given
-	given    float64   // of all
-	weights  []float64 // room for the next draw
+	used     []float64 // GPU seconds assigned to each virtual cluster
+	given    float64   // sum of used
+	weights  []float64 // scratch space of the next draw
 	made     int
 	last     template
 	names    interner
 
-	pick, time *rand.Rand // who submits what, and how long it takes
+	pick, time *rand.Rand // streams for users and their jobs, and for durations
 }
 
-// The streams of random numbers: a change of one purpose leaves the others as they are.
+// Streams of random numbers. A change of one purpose does not affect the others.
 const (
 	streamArrivals = iota + 1
 	streamPick
@@ -115,7 +114,7 @@ const (
 
 func stream(seed uint64, purpose uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, purpose)) }
 
-// Generate begins a trace.
+// Generate starts a trace.
 func Generate(o GenerateOptions) (*Generator, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
@@ -133,13 +132,13 @@ func Generate(o GenerateOptions) (*Generator, error) {
 	return g, nil
 }
 
-// VCs are the virtual clusters that the jobs are given to, the largest first.
+// VCs returns the virtual clusters of the jobs, largest first.
 func (g *Generator) VCs() []VC { return append([]VC(nil), g.vcs...) }
 
-// Start is the date of second zero.
+// Start returns the date of second zero.
 func (g *Generator) Start() time.Time { return g.o.Start }
 
-// Read fills in the next job; at the end it is io.EOF.
+// Read fills in the next job; io.EOF marks the end.
 func (g *Generator) Read(job *Job) error {
 	if g.made == g.o.Jobs {
 		return io.EOF
@@ -154,11 +153,10 @@ func (g *Generator) Read(job *Job) error {
 	return nil
 }
 
-// vcDecay is the exponent of the sizes of virtual clusters: the k-th one has 1/k^0.8 of the
-// first, as in Venus.
+// vcDecay is the exponent of the sizes of virtual clusters: the k-th has 1/k^0.8 of the first one's nodes, as in Venus.
 const vcDecay = 0.8
 
-// divided shares nodes out, so that each virtual cluster has one.
+// divided distributes nodes so that each virtual cluster has at least one.
 func divided(nodes, n int) []VC {
 	weights, sum := make([]float64, n), 0.0
 	for k := range weights {
@@ -178,7 +176,7 @@ func divided(nodes, n int) []VC {
 	return vcs
 }
 
-// housed divides the users among the virtual clusters, round robin.
+// housed distributes the users among the virtual clusters, round robin.
 func housed(users int, vcs []VC) [][]string {
 	owners := make([][]string, len(vcs))
 	for u := range users {

@@ -7,28 +7,27 @@ import (
 	"time"
 )
 
-// hours are the submissions in each hour of a day, and weekdays those on each day of a week
-// from Sunday on, over the mean, as in a month of the cluster Venus.
+// hours are the submissions per hour of a day, and weekdays per day of a week from Sunday on, relative to the mean, as
+// in a month of the cluster Venus.
 var (
 	hours = [24]float64{0.81, 0.76, 0.68, 0.6, 0.31, 0.27, 0.26, 0.28, 0.39, 0.69, 1.08, 1.29, 1.3, 1.3, 1.65, 1.73,
 		1.67, 1.66, 1.34, 1.31, 1.3, 1.43, 1.02, 0.78}
 	weekdays = [7]float64{0.44, 1.11, 1.04, 1.58, 1.26, 0.83, 0.42}
 )
 
-// together is the share of jobs that come in the second of the one before, by one user who
-// starts several: an eighth, as in Venus.
+// together is the share of jobs that arrive in the same second as the previous one, from one user who starts several:
+// an eighth, as in Venus.
 const together = 0.13
 
-// arrivals gives the seconds of submissions, in order. For a number of points that are
-// thrown at random onto a line, the sums of exponential draws over the sum of all are
-// those points in order (Devroye 1986, chapter V); so there is nothing to keep or sort.
+// arrivals generates the seconds of submissions, in order. The partial sums of exponential draws divided by the total
+// sum are distributed like sorted uniform points (Devroye 1986, chapter V), so no points are stored or sorted.
 type arrivals struct {
 	draws *rand.Rand
 	total float64   // sum of all gaps
-	sum   float64   // of those so far
-	upTo  []float64 // share of jobs up to the end of each hour; nil is one rate
+	sum   float64   // sum of the gaps so far
+	upTo  []float64 // share of jobs up to the end of each hour; nil means a constant rate
 	span  float64   // seconds
-	burst float64   // share of jobs that come together
+	burst float64   // share of jobs that arrive together
 	now   int64
 	begun bool
 }
@@ -39,7 +38,7 @@ func newArrivals(o *GenerateOptions) *arrivals {
 		a.upTo, a.burst = profile(o.Start, o.Days), together
 	}
 	a.draws = stream(o.Seed, streamArrivals)
-	for range o.Jobs { // the same draws once more, to know their sum
+	for range o.Jobs { // repeats the draws to compute their sum
 		if gap, comes := a.gap(); comes {
 			a.total += gap
 		}
@@ -49,7 +48,7 @@ func newArrivals(o *GenerateOptions) *arrivals {
 	return a
 }
 
-// gap returns the seconds to the next submission; false if it comes with the one before.
+// gap returns the seconds to the next submission; false if it arrives with the previous one.
 func (a *arrivals) gap() (float64, bool) {
 	if a.burst > 0 && a.begun && a.draws.Float64() < a.burst {
 		return 0, false
@@ -58,7 +57,7 @@ func (a *arrivals) gap() (float64, bool) {
 	return a.draws.ExpFloat64(), true
 }
 
-// next is the second of the next submission, and whether it comes with the one before.
+// next returns the second of the next submission, and whether it arrives with the previous one.
 func (a *arrivals) next() (int64, bool) {
 	gap, comes := a.gap()
 	if !comes {
@@ -69,7 +68,7 @@ func (a *arrivals) next() (int64, bool) {
 	return a.now, false
 }
 
-// at turns a share of the jobs into a share of the time.
+// at converts a share of the jobs to a share of the time.
 func (a *arrivals) at(share float64) float64 {
 	if a.upTo == nil {
 		return share
@@ -84,7 +83,7 @@ func (a *arrivals) at(share float64) float64 {
 	return (float64(hour) + math.Min(inside, 1)) / float64(n)
 }
 
-// profile is the share of jobs up to the end of each hour.
+// profile returns the share of jobs up to the end of each hour.
 func profile(start time.Time, days int) []float64 {
 	upTo, sum, first := make([]float64, 24*days), 0.0, int(start.UTC().Weekday())
 	for hour := range upTo {

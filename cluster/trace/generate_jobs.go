@@ -10,17 +10,16 @@ import (
 type wave struct {
 	median float64 // seconds
 	sigma  float64 // of the logarithm
-	share  float64 // of jobs, until a sum
+	share  float64 // cumulative share of jobs
 }
 
-// maxDuration is the longest duration, two weeks; longer ones are clipped.
+// maxDuration is the maximum duration, two weeks; longer ones are clipped.
 const maxDuration = 14 * secondsOfDay
 
-// waves are the durations of jobs by their GPUs, fitted by expectation maximisation to a
-// month of the cluster Venus. Jobs that fail at once, tests and training are different
-// waves, and large jobs are short ones more often.
+// waves are the durations of jobs by number of GPUs, fitted by expectation maximisation to a month of the cluster
+// Venus. Jobs that fail immediately, tests and training are different waves; large jobs are short more often.
 var waves = []struct {
-	most  int // GPUs
+	most  int // maximum number of GPUs
 	waves []wave
 }{
 	{1, []wave{{103, 0.25, 0.21}, {144, 1.85, 0.505}, {380, 0.72, 0.195}, {18_500, 1.6, 0.09}}},
@@ -39,7 +38,7 @@ func wavesOf(gpus int) []wave {
 	return nil
 }
 
-// gpuMix is the share of jobs, in thousandths, that ask for a number of GPUs, as in Venus.
+// gpuMix is the share of jobs, in thousandths, that request a number of GPUs, as in Venus.
 var gpuMix = []struct {
 	gpus  int
 	share float64
@@ -49,20 +48,20 @@ var gpuMix = []struct {
 	{144, 0.5}, {152, 0.3}, {160, 1},
 }
 
-// genSize is a number of GPUs and the virtual clusters that have as many.
+// genSize is a number of GPUs with the virtual clusters that have enough.
 type genSize struct {
 	gpus  int
-	upTo  float64 // share of jobs up to this size, from 0 to 1
-	vcs   []int   // virtual clusters that have room
+	upTo  float64 // cumulative share of jobs, from 0 to 1
+	vcs   []int   // virtual clusters with enough room
 	share float64 // of jobs
 }
 
-// roomFor is the factor by which a virtual cluster is larger than the jobs on several nodes that its
-// users submit: nine in ten of Venus's are larger by half at least than the largest job.
+// roomFor is the minimum ratio of a virtual cluster's size to its multi-node jobs: nine in ten of Venus's are at least
+// 1.5 times as large as their largest job.
 const roomFor = 1.5
 
-// sizesFor are the sizes in a cluster, and where jobs of a size are submitted. One for which
-// no virtual cluster has enough room becomes as many whole nodes as the largest has room for.
+// sizesFor returns the sizes in a cluster, and the virtual clusters for each size. A size that exceeds every virtual
+// cluster's room becomes the largest number of whole nodes for which there is room.
 func sizesFor(vcs []VC, perNode int) []genSize {
 	most, sum := max(int(float64(vcs[0].Nodes)/roomFor), 1)*perNode, 0.0
 	for _, m := range gpuMix {
@@ -84,7 +83,7 @@ func sizesFor(vcs []VC, perNode int) []genSize {
 	return sizes
 }
 
-// expected is the mean of a mixture that is stretched and then cut off.
+// expected returns the mean of a mixture that is stretched and then clipped.
 func expected(mixture []wave, stretch float64) float64 {
 	below := func(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
 	sum := 0.0
@@ -97,8 +96,7 @@ func expected(mixture []wave, stretch float64) float64 {
 	return sum
 }
 
-// stretchFor returns the factor by which durations grow for a load. It bisects,
-// since durations that are clipped at two weeks do not grow.
+// stretchFor returns the factor of durations for a load. It bisects, since durations clipped at two weeks do not grow.
 func stretchFor(sizes []genSize, o GenerateOptions) float64 {
 	want := o.Load * float64(o.Nodes*o.GPUsPerNode) * float64(o.Days*secondsOfDay) / float64(o.Jobs)
 	low, high := math.Log(1e-6), math.Log(1e6)
@@ -116,27 +114,25 @@ func stretchFor(sizes []genSize, o GenerateOptions) float64 {
 	return math.Exp((low + high) / 2)
 }
 
-// template is a job that a user submits again and again with small changes: jobs of one name
-// take about as long as each other.
+// template is a job that a user submits repeatedly with small changes. Jobs with one name have similar durations.
 type template struct {
 	vc    int
 	user  string
 	gpus  int
-	level int // whole part of the logarithm of the duration
+	level int // integer part of the scaled logarithm of the duration
 	name  string
 	of    *workload
 	hash  uint64
 }
 
-// levelWidth is the width of the logarithm of durations that share a name: jobs of one
-// name differ by less than a factor of 1.65.
+// levelWidth is the width of a level in the logarithm of durations: durations of jobs with one name differ by less than
+// a factor of 1.65.
 const levelWidth = 0.5
 
-// zipf is the exponent of users' activity: the k-th one of a virtual cluster submits
-// 1/k of what the first does.
+// zipf is the exponent of users' activity: the k-th user of a virtual cluster submits 1/k of the first user's jobs.
 const zipf = 1.0
 
-// draw picks a virtual cluster, a user of it and what it submits.
+// draw picks a virtual cluster, one of its users, and the job that the user submits.
 func (g *Generator) draw() template {
 	size := &g.sizes[len(g.sizes)-1]
 	for k, u := 0, g.pick.Float64(); k < len(g.sizes); k++ {
@@ -154,9 +150,8 @@ func (g *Generator) draw() template {
 	return t
 }
 
-// place picks the virtual cluster of a job: the more likely the more nodes it has, and the
-// less GPU time for each of them it was given so far. Users go where there is room, so that
-// the loads of virtual clusters differ by less than chance would have it.
+// place picks the virtual cluster of a job. The probability rises with its nodes and falls with the GPU time per node
+// assigned so far. Users go where there is room, so the loads of virtual clusters differ less than by chance.
 func (g *Generator) place(size *genSize, u float64) int {
 	mean := g.given / float64(g.o.Nodes)
 	sum := 0.0
@@ -174,12 +169,12 @@ func (g *Generator) place(size *genSize, u float64) int {
 	return size.vcs[len(size.vcs)-1]
 }
 
-// evenness is the share of the mean by which a virtual cluster may be ahead until only a quarter
-// of the jobs are submitted to it.
+// evenness is the lead over the mean, as a share of the mean, at which a virtual cluster gets only a quarter of its
+// jobs.
 const evenness = 0.1
 
-// zipfOf turns a draw from 0 to 1 into a rank below n, by the inverse of a continuous
-// distribution that falls as 1/x from 1 to n+1.
+// zipfOf converts a draw from 0 to 1 to a rank below n, by the inverse of a continuous distribution that falls as 1/x
+// from 1 to n+1.
 func zipfOf(u float64, n int) int {
 	return min(int(math.Exp(u*math.Log(float64(n)+1)/zipf)), n) - 1
 }
@@ -197,8 +192,7 @@ func logNormal(r *rand.Rand, mixture []wave) float64 {
 	return w.median * math.Exp(w.sigma*r.NormFloat64())
 }
 
-// name gives a template its name and what it trains. Both follow from the user, the size
-// and the duration, so that they are the same each time.
+// name sets a template's name and workload. Both follow from the user, the size and the duration, so that they repeat.
 func (g *Generator) name(t *template) {
 	t.hash = hashed([]byte(t.user + "/" + strconv.Itoa(t.gpus) + "/" + strconv.Itoa(t.level)))
 	t.of = &workloads[t.hash%uint64(len(workloads))]
@@ -207,7 +201,7 @@ func (g *Generator) name(t *template) {
 	t.name = g.names.of(text)
 }
 
-// fill makes a job of a template.
+// fill makes a job from a template.
 func (g *Generator) fill(job *Job, t *template) {
 	inside := math.Exp((float64(t.level) + g.time.Float64()) * levelWidth)
 	seconds := min(math.Round(inside*g.stretch), maxDuration)
@@ -226,7 +220,7 @@ func (g *Generator) fill(job *Job, t *template) {
 	}
 }
 
-// ends draws how a job ended: a quarter is cancelled, and most that fail do so soon.
+// ends draws the end state of a job: a quarter is cancelled, and most failures are early.
 func (g *Generator) ends(seconds int64) State {
 	const soon = 600 // seconds
 	failed := 0.24
@@ -245,19 +239,18 @@ func (g *Generator) ends(seconds int64) State {
 	return Completed
 }
 
-// workload is a model in training, with its measures alone on its devices.
+// workload is a model in training, with its measurements alone on its devices.
 type workload struct {
 	model, dataset string
 	batch          int
 	amp            bool
-	speed          float64 // samples in a second
+	speed          float64 // samples per second
 	gpuUtil        float64 // percent
 	memoryUtil     float64 // percent
 	memory         float64 // MiB
 }
 
-// workloads are made up: their figures are of the size that such training has, and none of
-// them was measured.
+// workloads are invented: their values have realistic magnitudes, but none was measured.
 var workloads = []workload{
 	{"resnet18", "small-images", 128, false, 5200, 71, 39, 3900},
 	{"resnet18", "small-images", 128, true, 6900, 55, 30, 3100},

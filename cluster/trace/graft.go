@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// graftFormat is our own table. Its header has units, and the date of second zero where
-// that is known; all fields of a job are there, and read back as they were.
+// graftFormat is graft's own table. Its header has units, and the date of second zero if it is known. It contains all
+// fields of a job and reads them back exactly.
 var graftFormat = format{
 	Format: Format{Name: "graft", About: "CSV with all that graft knows of a job, and units"},
 	knows:  func(head []byte) bool { return bytes.HasPrefix(head, []byte("id,user,vc,name,submit [s")) },
@@ -15,7 +15,7 @@ var graftFormat = format{
 	write:  newOurWriter,
 }
 
-// ourSubmit is the name of the column of submissions where second zero has no date.
+// ourSubmit is the name of the submission column if second zero has no date.
 const ourSubmit, ourSince = "submit [s]", "submit [s since "
 
 var ourColumns = []column{
@@ -40,10 +40,10 @@ var ourColumns = []column{
 	{[]string{ourRAM}, false, setRAM},
 }
 
-// ourRAM is the name of the column that is there only where it was asked for.
+// ourRAM is the name of the optional memory column.
 const ourRAM = "ram [MiB]"
 
-// ours is a table whose header has the date of second zero.
+// ours reads a table whose header has the date of second zero.
 type ours struct {
 	*table
 	start clock
@@ -86,12 +86,12 @@ func setShare(_ *table, job *Job, cell []byte) string { return setCount(&job.Sha
 
 type ourWriter struct {
 	start time.Time
-	ram   bool // whether memory has a column
+	ram   bool // write a column for memory
 }
 
 func newOurWriter(o *WriterOptions) jobWriter { return &ourWriter{o.Start, o.RAM} }
 
-// header names the columns and second zero.
+// header returns the names of the columns and second zero.
 func (w *ourWriter) header(line []byte) []byte {
 	for k, c := range ourColumns {
 		if c.names[0] == ourRAM && !w.ram {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// heliosFormat is the table in which SenseTime's clusters were published, with the
-// columns that the simulator of Lucid adds: what a job trains, and how that fares alone.
+// heliosFormat is the published table of SenseTime's clusters, with the columns that Lucid's simulator adds:
+// the workload of a job, and its measurements alone.
 var heliosFormat = format{
 	Format: Format{Name: "helios", About: "CSV of the Helios clusters, with the columns that Lucid adds"},
 	knows:  func(head []byte) bool { return hasColumns(head, "job_id", "gpu_num", "submit_time", "duration") },
@@ -37,13 +37,13 @@ var heliosColumns = []column{
 	{[]string{"gmem"}, false, setMemory},
 }
 
-// heliosWriter writes the columns in the order in which Lucid has them. What a job does not
-// have is left empty, and so is a share of a device, for which there is no column.
+// heliosWriter writes the columns in Lucid's order. Missing values are empty. A share of a device is empty too, since
+// it has no column.
 type heliosWriter struct{ start time.Time }
 
 func newHeliosWriter(o *WriterOptions) jobWriter { return &heliosWriter{o.Start} }
 
-// header names the columns.
+// header returns the names of the columns.
 func (*heliosWriter) header(line []byte) []byte {
 	for k, c := range heliosColumns {
 		line = comma(line, k)

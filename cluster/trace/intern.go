@@ -1,13 +1,13 @@
 package trace
 
-// maxInterned bounds how many strings are kept of a column whose values are all
-// different, and of a file that was made to fill the memory.
+// maxInterned is the maximum number of cached strings, which limits memory for columns with many different values and
+// for malicious files.
 const maxInterned = 1 << 16
 
-// maxInternedLength is the longest string that is worth keeping.
+// maxInternedLength is the maximum length of a cached string.
 const maxInternedLength = 256
 
-// interner gives equal bytes one string, so that a trace keeps each name once.
+// interner returns one string for equal bytes, so that a trace stores each name once.
 type interner struct {
 	last  string // runs of one user's jobs are common
 	known map[string]string

@@ -1,40 +1,40 @@
 package trace
 
-// State is the end of a job on the cluster that the trace was taken from.
+// State is the end state of a job on the traced cluster.
 type State uint8
 
-// The states of a job; the zero state is of a trace that does not say.
+// States of a job. The zero state means that the trace has none.
 const (
 	Unknown    State = iota
-	Completed        // it ended by itself
-	Cancelled        // its user ended it
-	Failed           // it ended with an error
-	TimedOut         // it reached its limit
-	NodeFailed       // a node under it failed
-	Running          // it ran when the trace was taken
+	Completed        // ended by itself
+	Cancelled        // ended by its user
+	Failed           // ended with an error
+	TimedOut         // reached its time limit
+	NodeFailed       // one of its nodes failed
+	Running          // still running when the trace was taken
 )
 
-// Job is a line of a trace. A zero field is one that the trace does not have.
+// Job is a job of a trace. A zero field means that the trace does not have it.
 type Job struct {
-	ID   string // as the trace names it
-	User string // who submitted it, as the trace names them
-	VC   string // the virtual cluster, queue or partition that it was given to
-	Name string // what its user called it
+	ID   string // as in the trace
+	User string // submitter, as in the trace
+	VC   string // virtual cluster, queue or partition
+	Name string // name given by its user
 
 	Submit   int64 // seconds since the trace's zero
-	Duration int64 // seconds that it ran for
-	GPUs     int   // whole devices, all of them at once
-	Share    int   // thousandths of each device, where it asks for a part of one; zero is all of it
+	Duration int64 // run time in seconds
+	GPUs     int   // whole devices, allocated together
+	Share    int   // thousandths of each device, for a job that requests part of one; zero means whole devices
 	CPUs     int   // processors
-	RAM      int64 // MiB of the memory of nodes
-	State    State // how it ended
+	RAM      int64 // node memory in MiB
+	State    State // end state
 
-	Dataset    string  // what it trained on
-	Model      string  // what it trained
-	Batch      int     // images or sequences in a step
-	AMP        bool    // whether it computed in mixed precision
-	Speed      float64 // samples in a second, alone on its devices
+	Dataset    string  // training data
+	Model      string  // trained model
+	Batch      int     // images or sequences per step
+	AMP        bool    // mixed precision
+	Speed      float64 // samples per second, alone on its devices
 	GPUUtil    float64 // percent of the time that a device was busy
 	MemoryUtil float64 // percent of the time that a device's memory was busy
-	Memory     float64 // MiB of a device's memory
+	Memory     float64 // device memory in MiB
 }

@@ -11,20 +11,20 @@ import (
 const (
 	// readBuffer is the size of reads from a file, in bytes.
 	readBuffer = 1 << 18
-	// maxLine bounds a row of a file, in bytes. Real ones have a few hundred.
+	// maxLine is the maximum length of a row, in bytes. Real rows have a few hundred.
 	maxLine = 1 << 20
 )
 
-// lines gives the lines of a text, one after the other.
+// lines reads the lines of a text one by one.
 type lines struct {
 	in     *bufio.Reader
 	path   string // for errors
-	number int    // of the line that was read last, from 1
-	cut    bool   // whether a carriage return was taken off its end
-	long   []byte // holds a line that is longer than the buffer
+	number int    // number of the last line read, from 1
+	cut    bool   // a carriage return was removed from its end
+	long   []byte // buffer for a line that is longer than the reader's buffer
 }
 
-// next is the next line without its end. It is good until the next call.
+// next returns the next line without its end. It is valid until the next call.
 func (l *lines) next() ([]byte, error) {
 	line, err := l.in.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
@@ -54,7 +54,7 @@ func (l *lines) longLine(begin []byte) ([]byte, error) {
 	}
 }
 
-// ended adds the path to an error of reading. A damaged compressed file is malformed.
+// ended adds the path to a read error. A damaged compressed file is malformed.
 func (l *lines) ended(err error) error {
 	var known *Error
 	switch {

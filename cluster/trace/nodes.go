@@ -11,16 +11,16 @@ import (
 	"graft/internal/files"
 )
 
-// MaxNodes bounds the nodes of a cluster.
+// MaxNodes is the maximum number of nodes of a cluster.
 const MaxNodes = 1_000_000
 
-// VC is a virtual cluster: a part of a cluster with a queue of its own.
+// VC is a virtual cluster: a part of a cluster with its own queue.
 type VC struct {
-	Name  string // as traces name it
-	Nodes int    // whole machines
+	Name  string // as in traces
+	Nodes int    // number of machines
 }
 
-// Nodes returns the number of nodes of virtual clusters together.
+// Nodes returns the total number of nodes of virtual clusters.
 func Nodes(vcs []VC) int {
 	sum := 0
 	for _, vc := range vcs {
@@ -29,8 +29,8 @@ func Nodes(vcs []VC) int {
 	return sum
 }
 
-// ReadNodes reads the sizes of virtual clusters, in the file's order: a header such as
-// ",num", and a line for each with its name and its number of nodes.
+// ReadNodes reads the sizes of virtual clusters, in the order of the file: a header such as ",num", and a line per
+// virtual cluster with its name and its number of nodes.
 func ReadNodes(fsys files.FS, path string) ([]VC, error) {
 	file, err := fsys.Open(path)
 	if err != nil {
@@ -77,8 +77,7 @@ func readNodes(in io.Reader, path string) ([]VC, error) {
 	return vcs, nil
 }
 
-// readNodesHeader reads the first line. The name of its first column is empty where
-// pandas wrote it.
+// readNodesHeader reads the first line. The name of its first column is empty in files written by pandas.
 func readNodesHeader(rows *cells) error {
 	const remedy = "begin the file with the line \",num\""
 	err := rows.next()
@@ -108,11 +107,11 @@ func vcOf(rows *cells) (VC, error) {
 	return VC{Name: string(rows.row[0]), Nodes: n}, nil
 }
 
-// WriteNodes writes what ReadNodes reads, and replaces what is at path.
+// WriteNodes writes a file for ReadNodes, and replaces an existing one.
 func WriteNodes(fsys files.FS, path string, vcs []VC) error {
 	return files.WriteAtomic(fsys, path, func(w io.Writer) error {
 		out := bufio.NewWriter(w)
-		_, _ = out.WriteString(",num\n") // the first error comes out of Flush
+		_, _ = out.WriteString(",num\n") // Flush returns the first error
 		var line []byte
 		for _, vc := range vcs {
 			line = AppendCell(line[:0], vc.Name)
@@ -123,5 +122,5 @@ func WriteNodes(fsys files.FS, path string, vcs []VC) error {
 	})
 }
 
-// isEOF says whether an error is the end of what there is to read.
+// isEOF reports whether an error is the end of the input.
 func isEOF(err error) bool { return errors.Is(err, io.EOF) }

@@ -9,20 +9,20 @@ import (
 	"graft/internal/validate"
 )
 
-// secondsOfDay are the seconds of every day: dates in traces have no time zone.
+// secondsOfDay is the number of seconds of every day: dates in traces have no time zone.
 const secondsOfDay = 86400
 
-// Origin is the moment of a trace with dates that is its second zero.
+// Origin selects second zero of a trace with dates.
 type Origin int
 
 const (
-	// Midnight is the beginning of the day of the first job that is kept.
+	// Midnight is the beginning of the day of the first kept job.
 	Midnight Origin = iota
-	// FirstJob is the submission of the first job that is kept.
+	// FirstJob is the submission of the first kept job.
 	FirstJob
 )
 
-// of is the origin in seconds since 1970, by the first job's submission.
+// of returns the origin in seconds since 1970, given the first job's submission.
 func (o Origin) of(first int64) int64 {
 	if o == FirstJob {
 		return first
@@ -38,45 +38,44 @@ func (o Origin) of(first int64) int64 {
 type Processors int
 
 const (
-	// AsGPUs takes processors for GPUs.
+	// AsGPUs counts processors as GPUs.
 	AsGPUs Processors = iota
-	// AsCPUs takes processors for CPUs, so that no job has GPUs.
+	// AsCPUs counts processors as CPUs, so that no job has GPUs.
 	AsCPUs
 )
 
-// Window is a span of seconds. A job submitted at either end is in it.
+// Window is a range of seconds, of submissions, including both ends.
 type Window struct {
-	From int64 // the first second
-	To   int64 // the last second
+	From int64 // first second
+	To   int64 // last second
 }
 
-// holds says whether a second is in the window; all are where there is none.
+// holds reports whether a second is in the window. A nil window contains all seconds.
 func (w *Window) holds(second int64) bool {
 	return w == nil || w.From <= second && second <= w.To
 }
 
-// Options say how a trace is read and which of its jobs are kept. The zero value keeps
-// all jobs of a file whose format its first bytes tell.
+// Options configure how a trace is read and which jobs are kept. The zero value detects the format from the first bytes
+// and keeps all jobs.
 type Options struct {
-	Format string // name of one of [Formats]; empty is to tell it by the file's first bytes
-	// moment of second zero where rows have dates; zero is Midnight. Where rows have seconds these stay as they are.
+	Format string // name of one of [Formats]; empty detects it from the file's first bytes
+	// origin of second zero if rows have dates; zero means Midnight; rows with seconds stay unchanged
 	Origin Origin
-	// Since leaves out jobs submitted before a date, of a trace whose dates are known; the
-	// zero time leaves out none. Dates have no time zone, so it is taken as UTC.
+	// Since leaves out jobs submitted before a date, in a trace with known dates; the zero time keeps all. Dates have
+	// no time zone and are taken as UTC.
 	Since      time.Time
-	VCs        []string   // names the virtual clusters whose jobs are kept; none is all
+	VCs        []string   // virtual clusters whose jobs are kept; nil means all
 	OnlyGPU    bool       // leaves out jobs without GPUs; false keeps them
-	Window     *Window    // leaves out jobs submitted outside of it, in seconds since second zero; nil leaves out none
-	Processors Processors // meaning of a processor in format swf; zero is a GPU
-	// JobTable is the path of the table pai_job_table, which says of format alibaba2020 who
-	// submitted a job, and when; empty is to do without. It is held in memory, 60 bytes
-	// for each job.
+	Window     *Window    // leaves out jobs submitted outside of it, in seconds since second zero; nil keeps all
+	Processors Processors // meaning of a processor in format swf; zero means a GPU
+	// JobTable is the path of the table pai_job_table, which has the submitter and the submission time of jobs in
+	// format alibaba2020; may be empty. It is held in memory, 60 bytes per job.
 	JobTable string
 
-	owners *owners // what the table says
+	owners *owners // content of the table
 }
 
-// Validate names all that is wrong with the options.
+// Validate returns every invalid option.
 func (o *Options) Validate() error {
 	var faults validate.Faults
 	if o.Format != "" && formatOf(o.Format) == nil {

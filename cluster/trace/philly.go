@@ -9,10 +9,10 @@ import (
 	"math"
 )
 
-// maxPhillyJob bounds how much of a file is read for one job, in bytes.
+// maxPhillyJob is the maximum number of bytes that are read for one job.
 const maxPhillyJob = 4 << 20
 
-// phillyFormat is the log in which Microsoft published a cluster called Philly.
+// phillyFormat is the log that Microsoft published of a cluster called Philly.
 var phillyFormat = format{
 	Format: Format{Name: "philly", About: "JSON of the Philly cluster, cluster_job_log"},
 	knows: func(head []byte) bool {
@@ -30,7 +30,7 @@ type phillyJob struct {
 	User      *string         `json:"user"`
 }
 
-// phillyAttempt is a time on the cluster; a job that is put off or fails has several.
+// phillyAttempt is a period on the cluster. A job that is preempted or fails has several.
 type phillyAttempt struct {
 	Start  *string `json:"start_time"`
 	End    *string `json:"end_time"`
@@ -39,13 +39,13 @@ type phillyAttempt struct {
 	} `json:"detail"`
 }
 
-// philly reads the log an entry after the other.
+// philly reads the log entry by entry.
 type philly struct {
 	lines
 	decoder *json.Decoder
 	counted *counting
 	dates   dates
-	at      int // the line of the last entry
+	at      int // line of the last entry
 
 	users, vcs interner
 }
@@ -79,7 +79,7 @@ func (p *philly) next(job *Job) error {
 	return p.take(&entry, job)
 }
 
-// ended is io.EOF where the list ends as it must.
+// ended returns io.EOF if the list ends correctly.
 func (p *philly) ended() error {
 	if _, err := p.decoder.Token(); err != nil {
 		return p.broken(err)
@@ -91,7 +91,7 @@ func (p *philly) ended() error {
 	return io.EOF
 }
 
-// broken says where JSON ends to be JSON, or the log.
+// broken locates the point at which the file stops being JSON, or a log.
 func (p *philly) broken(err error) error {
 	offset := p.decoder.InputOffset()
 	syntax, kind := new(json.SyntaxError), new(json.UnmarshalTypeError)
@@ -110,8 +110,8 @@ func (p *philly) broken(err error) error {
 	return p.lines.ended(err)
 }
 
-// take brings an entry into our form. It ran for as long as its attempts did, on the
-// devices of the last one that says which.
+// take converts an entry. The duration is the sum over its attempts; the devices are from the last attempt that lists
+// them.
 func (p *philly) take(entry *phillyJob, job *Job) error {
 	job.ID = value(entry.ID)
 	if job.ID == "" {
@@ -137,7 +137,7 @@ func (p *philly) take(entry *phillyJob, job *Job) error {
 	return nil
 }
 
-// spent returns the seconds of an attempt; zero if the log does not say.
+// spent returns the seconds of an attempt; zero if the log has no times.
 func (p *philly) spent(a *phillyAttempt) (int64, error) {
 	var at [2]int64
 	for k, field := range []struct {
@@ -171,28 +171,28 @@ func value(text *string) string {
 	return *text
 }
 
-// clock says that entries have dates.
+// clock reports that entries have dates.
 func (p *philly) clock() clock { return clock{known: true, dates: true} }
 
 // line returns the line at which the entry ends.
 func (p *philly) line() int { return p.at }
 
-// errTooLong is the end of what may be read for one job.
+// errTooLong says that an entry exceeds the maximum size.
 var errTooLong = errors.New("too long")
 
-// counting counts the lines of what passes through it, and ends where it must not pass.
+// counting counts the lines that pass through it, and stops at a limit.
 type counting struct {
 	in      io.Reader
-	end     int64   // of what may pass
-	passed  int64   // bytes
-	done    int     // lines that end before what was asked for last
-	waiting []int64 // the places at which the lines after them end
+	end     int64   // limit
+	passed  int64   // bytes passed
+	done    int     // lines that end before the last requested offset
+	waiting []int64 // offsets of the ends of later lines
 }
 
-// allow lets bytes up to an offset pass.
+// allow sets the limit to an offset.
 func (c *counting) allow(end int64) { c.end = end }
 
-// Read passes on what may pass.
+// Read passes bytes on, up to the limit.
 func (c *counting) Read(to []byte) (int, error) {
 	if c.passed >= c.end {
 		return 0, errTooLong
@@ -207,7 +207,7 @@ func (c *counting) Read(to []byte) (int, error) {
 	return n, err
 }
 
-// lineOf is the line that a byte is in, from 1. Offsets must not fall.
+// lineOf returns the line of a byte, from 1. Offsets must not decrease.
 func (c *counting) lineOf(offset int64) int {
 	k := 0
 	for k < len(c.waiting) && c.waiting[k] < offset {

@@ -2,8 +2,8 @@ package trace
 
 import "slices"
 
-// phillyCSVFormat is the Philly trace as simulators cut it down to a table. Each of them
-// has other names for the columns, so several are known.
+// phillyCSVFormat is the Philly trace in the table form of simulators. Each simulator names the columns differently, so
+// several names are recognised.
 var phillyCSVFormat = format{
 	Format: Format{Name: "philly-csv", About: "CSV into which simulators bring the Philly trace"},
 	knows: func(head []byte) bool {
@@ -32,7 +32,7 @@ var phillyCSVColumns = []column{
 	{[]string{"model", "model_name"}, false, setModel},
 }
 
-// phillyCSVColumnsOf falls back to the column jobname as the job ID.
+// phillyCSVColumnsOf uses the column jobname as the job ID without an ID column.
 func phillyCSVColumnsOf(t *table) []column {
 	known := append([]column{}, phillyCSVColumns...)
 	for _, cell := range t.row {

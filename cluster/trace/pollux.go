@@ -1,7 +1,7 @@
 package trace
 
-// polluxFormat is the table of jobs of Pollux (Qiao et al., OSDI 2021). Jobs last as long as what they
-// train, so that there are no durations.
+// polluxFormat is Pollux's table of jobs (Qiao et al., OSDI 2021). It has no durations, since they depend on the
+// training.
 var polluxFormat = format{
 	Format: Format{Name: "pollux", About: "CSV of the workloads of Pollux, jobs of named applications"},
 	knows:  func(head []byte) bool { return hasColumns(head, "name", "time", "application", "num_replicas") },

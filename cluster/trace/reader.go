@@ -13,11 +13,11 @@ import (
 	"graft/internal/files"
 )
 
-// rows reads a format: a job after the other, in the order of the file.
+// rows reads a format job by job, in the order of the file.
 type rows interface {
-	// next fills in a job, of which nothing is left from before; at the end it is io.EOF.
+	// next fills in a cleared job; io.EOF marks the end.
 	next(job *Job) error
-	// clock says what submissions count from. It is known once there was a job.
+	// clock returns the origin of submissions. It is known after the first job.
 	clock() clock
 	// line returns the line at which the last job begins.
 	line() int
@@ -25,29 +25,29 @@ type rows interface {
 
 // clock is the origin of the submissions of a file.
 type clock struct {
-	unix  int64 // second zero in seconds since 1970
-	known bool  // whether that is known
-	dates bool  // whether rows have dates, so that second zero is ours to choose
+	unix  int64 // second zero, in seconds since 1970
+	known bool  // unix is known
+	dates bool  // rows have dates, so that the reader chooses second zero
 }
 
-// Reader reads a trace a job after the other. Its memory does not grow with the number
-// of jobs: it holds a line and the names of users and the like, up to a bound.
+// Reader reads a trace job by job. Its memory does not grow with the number of jobs: it holds a line and a limited
+// number of names.
 type Reader struct {
 	format *format
 	o      Options
 	vcs    map[string]bool
 	rows   rows
-	file   io.Closer // nil is none
+	file   io.Closer // may be nil
 
-	first     Job // is read ahead, for second zero may depend on it
+	first     Job // read ahead, since second zero may depend on it
 	firstLine int
 	ahead     bool
 	lastLine  int
-	zero      int64 // what is taken off the submissions of rows
+	zero      int64 // subtracted from the submissions of rows
 	err       error // ends the reading
 }
 
-// Open opens a trace, which may be compressed by gzip.
+// Open opens a trace, which may be compressed with gzip.
 func Open(fsys files.FS, path string, o Options) (*Reader, error) {
 	if o.JobTable != "" {
 		var err error
@@ -67,8 +67,7 @@ func Open(fsys files.FS, path string, o Options) (*Reader, error) {
 	return r, nil
 }
 
-// NewReader reads a trace from a stream; path is what errors call it. It opens no file,
-// so it does without the JobTable of options.
+// NewReader reads a trace from a stream; errors contain path. It opens no file, so it ignores the option JobTable.
 func NewReader(in io.Reader, path string, o Options) (*Reader, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", path, err)
@@ -97,7 +96,7 @@ func NewReader(in io.Reader, path string, o Options) (*Reader, error) {
 	return r, nil
 }
 
-// plainText takes off the compression and the mark that some programs begin a text with.
+// plainText removes compression and a byte order mark.
 func plainText(in io.Reader, path string) (*bufio.Reader, error) {
 	text := bufio.NewReaderSize(in, readBuffer)
 	if head, _ := text.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {
@@ -108,7 +107,7 @@ func plainText(in io.Reader, path string) (*bufio.Reader, error) {
 		text = bufio.NewReaderSize(unzipped, readBuffer)
 	}
 	if mark, _ := text.Peek(3); string(mark) == "\ufeff" {
-		_, _ = text.Discard(3) // which has been seen
+		_, _ = text.Discard(3) // already peeked
 	}
 	return text, nil
 }
@@ -118,7 +117,7 @@ func isDamagedGzip(err error) bool {
 		errors.As(err, new(flate.CorruptInputError))
 }
 
-// readAhead reads the first job that is kept. What is wrong before it comes out of Read.
+// readAhead reads the first kept job. Read returns earlier errors.
 func (r *Reader) readAhead() {
 	if r.err = r.kept(&r.first); r.err != nil {
 		return
@@ -129,7 +128,7 @@ func (r *Reader) readAhead() {
 	}
 }
 
-// kept is the next job that is kept whatever its window, with the file's own times.
+// kept returns the next kept job, ignoring the window, with the file's own times.
 func (r *Reader) kept(job *Job) error {
 	for {
 		if err := r.rows.next(job); err != nil {
@@ -149,7 +148,7 @@ func (r *Reader) keeps(job *Job) bool {
 	return !c.known || r.o.Since.IsZero() || c.unix+job.Submit >= r.o.Since.Unix()
 }
 
-// next is the next job that is kept whatever its window, the one read ahead included.
+// next returns the next kept job, ignoring the window and including the job read ahead.
 func (r *Reader) next(job *Job) error {
 	if r.ahead {
 		*job, r.first, r.ahead, r.lastLine = r.first, Job{}, false, r.firstLine
@@ -162,9 +161,8 @@ func (r *Reader) next(job *Job) error {
 	return r.err
 }
 
-// Read fills in the next job; at the end it is io.EOF. Jobs come in the file's order, and
-// second zero of a trace with dates is told by the first one that is kept in that order.
-// After an error there is nothing more to read.
+// Read fills in the next job; io.EOF marks the end. Jobs are in file order, and the first kept job determines second
+// zero of a trace with dates. After an error, reading cannot continue.
 func (r *Reader) Read(job *Job) error {
 	for {
 		if err := r.next(job); err != nil {
@@ -177,14 +175,13 @@ func (r *Reader) Read(job *Job) error {
 	}
 }
 
-// Format is the name of the file's format.
+// Format returns the name of the file's format.
 func (r *Reader) Format() string { return r.format.Name }
 
-// Line is the line of the file at which the last job begins, from 1.
+// Line returns the line of the file at which the last job begins, from 1.
 func (r *Reader) Line() int { return r.lastLine }
 
-// Start is the date of second zero, in UTC for want of a time zone; false where the trace
-// does not say.
+// Start returns the date of second zero, taken as UTC; false if the trace does not have it.
 func (r *Reader) Start() (time.Time, bool) {
 	c := r.rows.clock()
 	if !c.known {
@@ -193,7 +190,7 @@ func (r *Reader) Start() (time.Time, bool) {
 	return time.Unix(c.unix+r.zero, 0).UTC(), true
 }
 
-// Skipped returns the number of rows that were left out so far because they have no time.
+// Skipped returns the number of rows left out so far because they have no time.
 func (r *Reader) Skipped() int {
 	if s, skips := r.rows.(interface{ skipped() int }); skips {
 		return s.skipped()
@@ -201,8 +198,7 @@ func (r *Reader) Skipped() int {
 	return 0
 }
 
-// Size returns the size of the cluster as comments before the first job have it: its nodes, and
-// its processors; zero is unknown.
+// Size returns the cluster's numbers of nodes and processors from comments before the first job; zero if unknown.
 func (r *Reader) Size() (nodes, processors int) {
 	if s, says := r.rows.(interface{ size() (int, int) }); says {
 		return s.size()
@@ -218,7 +214,7 @@ func (r *Reader) Close() error {
 	return r.file.Close()
 }
 
-// dateOf is a day's midnight.
+// dateOf returns midnight of a day.
 func dateOf(year, month, day int) time.Time {
 	return time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
 }

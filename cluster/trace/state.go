@@ -2,7 +2,7 @@ package trace
 
 import "fmt"
 
-// stateNames are the names of states in our files, which are those of Slurm.
+// stateNames are the names of states in graft's files, which are Slurm's names.
 var stateNames = [...]string{Unknown: "", Completed: "COMPLETED", Cancelled: "CANCELLED", Failed: "FAILED",
 	TimedOut: "TIMEOUT", NodeFailed: "NODE_FAIL", Running: "RUNNING"}
 
@@ -13,8 +13,8 @@ var otherStates = map[string]State{
 	"OUT_OF_MEMORY": Failed, "DEADLINE": TimedOut, "BOOT_FAIL": NodeFailed,
 }
 
-// stateOf reads a state; one that is not known is Unknown, for clusters have states of
-// their own, and none of them changes what a job asked for.
+// stateOf reads a state. An unknown name becomes Unknown, because clusters have their own states, and states do not
+// affect the requests of jobs.
 func stateOf(text []byte) State {
 	for s, name := range stateNames {
 		if string(text) == name {
@@ -24,7 +24,7 @@ func stateOf(text []byte) State {
 	return otherStates[string(text)]
 }
 
-// String is the state's name; Unknown has none.
+// String returns the state's name; empty for Unknown.
 func (s State) String() string {
 	if int(s) < len(stateNames) {
 		return stateNames[s]
@@ -32,11 +32,10 @@ func (s State) String() string {
 	return fmt.Sprintf("State(%d)", int(s))
 }
 
-// MarshalText is String.
+// MarshalText returns String.
 func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads what MarshalText writes, and what other traces call a state. One
-// that is not known is an error.
+// UnmarshalText reads the output of MarshalText and the names of other traces. An unknown name is an error.
 func (s *State) UnmarshalText(text []byte) error {
 	*s = stateOf(text)
 	if *s == Unknown && len(text) > 0 {

@@ -8,60 +8,59 @@ import (
 	"graft/internal/stat"
 )
 
-// Summary holds the figures of a trace.
+// Summary holds statistics of a trace.
 type Summary struct {
-	Jobs    int `json:"jobs"`    // that were read
-	Skipped int `json:"skipped"` // rows that do not say when they were, and were left out
-	Users   int `json:"users"`   // who submitted them; zero is not known
-	// date of second zero, in UTC for want of a time zone; null where it is not known
+	Jobs    int `json:"jobs"`    // number of jobs read
+	Skipped int `json:"skipped"` // rows without times, which were left out
+	Users   int `json:"users"`   // number of submitters; zero if unknown
+	// date of second zero, taken as UTC; null if unknown
 	Start       *time.Time `json:"start"`
 	FirstSubmit int64      `json:"first_submit_s"` // seconds since second zero
 	LastSubmit  int64      `json:"last_submit_s"`  // seconds since second zero
 	GPUHours    float64    `json:"gpu_hours"`      // over all jobs
-	GPUs        int        `json:"gpus"`           // of the cluster; zero is not known
-	// GPU time over what the cluster's GPUs have from the first submission to the last; null where it is not known
+	GPUs        int        `json:"gpus"`           // number of GPUs of the cluster; zero if unknown
+	// GPU time of jobs over GPU time of the cluster from the first to the last submission; null if unknown
 	Load     *float64       `json:"load"`
-	Duration Spread         `json:"duration_s"` // of the jobs, in seconds
-	States   map[string]int `json:"states"`     // jobs by how they ended; an empty name is not known
-	VCs      []VCSummary    `json:"vcs"`        // by name, or as their sizes are listed
-	Sizes    []SizeSummary  `json:"sizes"`      // by the number of GPUs
-	Findings []Finding      `json:"findings"`   // what is odd
+	Duration Spread         `json:"duration_s"` // durations of jobs, in seconds
+	States   map[string]int `json:"states"`     // jobs by end state; an empty name means unknown
+	VCs      []VCSummary    `json:"vcs"`        // sorted by name, or in the order of the listed sizes
+	Sizes    []SizeSummary  `json:"sizes"`      // sorted by number of GPUs
+	Findings []Finding      `json:"findings"`   // anomalies
 }
 
-// Spread is the distribution of durations. All fields are zero if there are no jobs.
+// Spread is the distribution of durations. All fields are zero without jobs.
 type Spread struct {
-	Mean float64 `json:"mean"` // the sum over the number
-	P10  int64   `json:"p10"`  // a tenth of the jobs is no longer
-	P25  int64   `json:"p25"`  // a quarter is no longer
-	P50  int64   `json:"p50"`  // the median
-	P75  int64   `json:"p75"`  // three quarters are no longer
-	P90  int64   `json:"p90"`  // nine tenths are no longer
-	P99  int64   `json:"p99"`  // all but a hundredth are no longer
-	Max  int64   `json:"max"`  // the longest
+	Mean float64 `json:"mean"` // mean
+	P10  int64   `json:"p10"`  // 10th percentile
+	P25  int64   `json:"p25"`  // 25th percentile
+	P50  int64   `json:"p50"`  // median
+	P75  int64   `json:"p75"`  // 75th percentile
+	P90  int64   `json:"p90"`  // 90th percentile
+	P99  int64   `json:"p99"`  // 99th percentile
+	Max  int64   `json:"max"`  // maximum
 }
 
-// VCSummary is the jobs of a virtual cluster.
+// VCSummary summarises the jobs of a virtual cluster.
 type VCSummary struct {
-	Name     string   `json:"name"`      // as the trace has it
-	Nodes    int      `json:"nodes"`     // that it has; zero is not known
-	Jobs     int      `json:"jobs"`      // that were given to it
+	Name     string   `json:"name"`      // as in the trace
+	Nodes    int      `json:"nodes"`     // number of nodes; zero if unknown
+	Jobs     int      `json:"jobs"`      // jobs submitted to it
 	GPUHours float64  `json:"gpu_hours"` // over its jobs
-	MostGPUs int      `json:"most_gpus"` // of one of its jobs
-	Load     *float64 `json:"load"`      // GPU time over what its GPUs have; null where its size is not known
+	MostGPUs int      `json:"most_gpus"` // maximum of one of its jobs
+	Load     *float64 `json:"load"`      // GPU time of jobs over GPU time of its nodes; null if its size is unknown
 }
 
-// SizeSummary is the jobs with a number of GPUs.
+// SizeSummary summarises the jobs with a given number of GPUs.
 type SizeSummary struct {
-	GPUs     int     `json:"gpus"`       // of each of them
-	Jobs     int     `json:"jobs"`       // with as many
-	Share    float64 `json:"share"`      // of all jobs
-	GPUHours float64 `json:"gpu_hours"`  // over them
-	Duration Spread  `json:"duration_s"` // of them, in seconds
+	GPUs     int     `json:"gpus"`       // GPUs per job
+	Jobs     int     `json:"jobs"`       // number of jobs
+	Share    float64 `json:"share"`      // share of all jobs
+	GPUHours float64 `json:"gpu_hours"`  // sum over these jobs
+	Duration Spread  `json:"duration_s"` // of these jobs, in seconds
 }
 
-// Summarize reads a trace to its end. Beside the names in it, it remembers 8 bytes of each
-// job, and its ID. Where reading ends at a fault it gives both the error and what the jobs
-// before it come to.
+// Summarize reads a trace to its end. In addition to the names, it stores 8 bytes and the ID of each job. At a fault it
+// returns both the error and the summary of the jobs before it.
 func Summarize(r *Reader, o CheckOptions) (*Summary, error) {
 	o.EnsureDefaults()
 	checker, err := NewChecker(o)
@@ -160,7 +159,7 @@ func (t *tally) finish(r *Reader, o CheckOptions) *Summary {
 	return s
 }
 
-// finishVCs brings virtual clusters into order: those whose size is known first.
+// finishVCs sorts virtual clusters: the ones with known sizes first.
 func (t *tally) finishVCs(o CheckOptions) {
 	s, place := &t.sum, map[string]int{}
 	for k, vc := range o.VCs {
@@ -181,7 +180,7 @@ func (t *tally) finishVCs(o CheckOptions) {
 	})
 }
 
-// load is the GPU time that jobs want over what there is; nil where that is not known.
+// load returns the requested GPU time divided by the available GPU time; nil if unknown.
 func load(gpuSeconds float64, gpus int, span int64) *float64 {
 	if gpus == 0 || span <= 0 {
 		return nil
@@ -190,7 +189,7 @@ func load(gpuSeconds float64, gpus int, span int64) *float64 {
 	return &v
 }
 
-// spreadOf sorts durations and says how they are spread.
+// spreadOf sorts durations and returns their distribution.
 func spreadOf(durations []int64) Spread {
 	n := len(durations)
 	if n == 0 {

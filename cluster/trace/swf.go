@@ -6,9 +6,8 @@ import (
 	"strconv"
 )
 
-// swfFormat is the Standard Workload Format of the Parallel Workloads Archive, version
-// 2.2: eighteen numbers a line, where -1 is not known, after comments that say what they
-// are of.
+// swfFormat is the Standard Workload Format of the Parallel Workloads Archive, version 2.2: comments about the trace,
+// then lines of eighteen numbers, in which -1 means unknown.
 var swfFormat = format{
 	Format: Format{Name: "swf", About: "Standard Workload Format of the Parallel Workloads Archive"},
 	knows:  knowsSWF,
@@ -24,7 +23,7 @@ var swfColumns = []string{
 	"partition", "preceding job", "think time",
 }
 
-// The places of those that are read or written.
+// Indexes of the fields that are read or written.
 const (
 	swfNumber     = 0
 	swfSubmit     = 1
@@ -38,7 +37,7 @@ const (
 	swfPartition  = 15
 )
 
-// knowsSWF looks for a comment, or for as many numbers as there must be.
+// knowsSWF checks for a comment, or for a line with the right number of numbers.
 func knowsSWF(head []byte) bool {
 	head = bytes.TrimLeft(head, " \t\r\n")
 	if len(head) > 0 && head[0] == ';' {
@@ -60,7 +59,7 @@ type swf struct {
 	fields     [][]byte
 	columns    []int // byte at which each field begins, from 1
 	start      clock
-	nodes, all int // of the cluster, as comments say; zero is not known
+	nodes, all int // nodes and processors of the cluster from comments; zero if unknown
 
 	users, vcs, titles interner
 }
@@ -86,7 +85,7 @@ func (s *swf) next(job *Job) error {
 	}
 }
 
-// split takes a line apart at its blanks.
+// split splits a line at blanks.
 func (s *swf) split(line []byte) {
 	s.fields, s.columns = s.fields[:0], s.columns[:0]
 	for at := 0; at < len(line); {
@@ -103,7 +102,7 @@ func (s *swf) split(line []byte) {
 	}
 }
 
-// comment takes over what a comment before the first job says of the whole.
+// comment reads information about the trace from a comment before the first job.
 func (s *swf) comment(line []byte) {
 	key, text, _ := bytes.Cut(bytes.TrimLeft(line, "; \t"), []byte(":"))
 	v, ok := integer(bytes.TrimSpace(text))
@@ -120,7 +119,7 @@ func (s *swf) comment(line []byte) {
 	}
 }
 
-// take brings the numbers of a line into our form.
+// take converts the numbers of a line.
 func (s *swf) take(job *Job) error {
 	for _, f := range s.fields {
 		if _, ok := decimal(f); !ok {
@@ -135,7 +134,7 @@ func (s *swf) take(job *Job) error {
 	if !ok {
 		return s.wants(s.fields[swfRunTime], wantSeconds)
 	}
-	job.Duration = max(run, 0) // less is not known
+	job.Duration = max(run, 0) // negative means unknown
 	n, err := s.processorsOf()
 	if err != nil {
 		return err
@@ -172,7 +171,7 @@ func (s *swf) processorsOf() (int, error) {
 	return 0, nil
 }
 
-// known returns the name that a number stands for; a negative number has none.
+// known returns the name for a number; empty for a negative number.
 func known(names *interner, field []byte) string {
 	if field[0] == '-' {
 		return ""
@@ -180,11 +179,10 @@ func known(names *interner, field []byte) string {
 	return names.of(field)
 }
 
-// swfStates are the numbers of states. A job that is put off leaves a line with 2 for
-// each of its parts.
+// swfStates maps state numbers. A preempted job has a line with state 2 for each of its parts.
 var swfStates = map[string]State{"0": Failed, "1": Completed, "3": Completed, "4": Failed, "5": Cancelled}
 
-// wants is the error about a field of the line.
+// wants returns the error about a field of the line.
 func (s *swf) wants(field []byte, want string) error {
 	for k := range s.fields {
 		if &s.fields[k][0] == &field[0] {
@@ -201,13 +199,13 @@ func (s *swf) line() int { return s.number }
 
 func (s *swf) size() (nodes, processors int) { return s.nodes, s.all }
 
-// swfWriter writes lines of numbers. Names become numbers in the order in which they come,
-// and a job that no number tells has its own.
+// swfWriter writes lines of numbers. Names are numbered in order of occurrence. Jobs are numbered too if their names
+// are not numbers.
 type swfWriter struct {
 	o                *WriterOptions
 	users, vcs, apps map[string]int
 	jobs             int
-	counts           bool // whether jobs are numbered, and do not keep their names
+	counts           bool // jobs are numbered instead of keeping their names
 }
 
 func newSWFWriter(o *WriterOptions) jobWriter {
@@ -254,7 +252,7 @@ func (w *swfWriter) job(line []byte, job *Job) ([]byte, error) {
 	return append(line, '\n'), nil
 }
 
-// numberOf numbers names from 1; no name is -1.
+// numberOf numbers names from 1; the empty name is -1.
 func numberOf(numbers map[string]int, name string) int64 {
 	if name == "" {
 		return -1
@@ -267,7 +265,7 @@ func numberOf(numbers map[string]int, name string) int64 {
 	return int64(n)
 }
 
-// swfStatusOf is the number of a state. The format tells no failures apart.
+// swfStatusOf returns the number of a state. The format does not distinguish kinds of failures.
 func swfStatusOf(s State) int64 {
 	switch s {
 	case Completed:

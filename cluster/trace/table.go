@@ -5,24 +5,24 @@ import (
 	"slices"
 )
 
-// column is a field of a table: what headers call it, and what it says of a job.
+// column is a field of a table: its names in headers, and its meaning for a job.
 type column struct {
-	names    []string // any of which a header may have; errors use the first
-	required bool     // whether a file without it cannot be used
-	// set takes a cell over; where it cannot, it says what it wants in its place.
+	names    []string // possible names in a header; errors use the first
+	required bool     // a file without it is invalid
+	// set stores a cell in a job; if it cannot, it returns the expected value.
 	set func(t *table, job *Job, cell []byte) (want string)
 }
 
-// table reads comma-separated values whose columns are found by their names.
+// table reads comma-separated values. It finds columns by name.
 type table struct {
 	cells
-	width   int      // of each row
-	columns []column // by their place; one without set is not read
+	width   int      // cells per row
+	columns []column // by position; a column without set is ignored
 	dates   dates
-	dated   bool // whether submissions are dates
-	begun   bool // whether there was a row, so that dated is known
+	dated   bool // submissions are dates
+	begun   bool // a row was read, so that dated is valid
 
-	began, over int64 // of the row, in formats that have them in place of a duration
+	began, over int64 // times of the row, in formats without durations
 
 	users, vcs, titles, datasets, models interner
 }
@@ -36,7 +36,7 @@ func openTable(source lines, kind string, known []column) (*table, error) {
 	return t, t.bind(kind, known)
 }
 
-// readHeader reads the first row, which stays in row.
+// readHeader reads the first row and leaves it in row.
 func readHeader(source lines) (*table, error) {
 	t := &table{cells: cells{lines: source}}
 	err := t.cells.next()
@@ -46,7 +46,7 @@ func readHeader(source lines) (*table, error) {
 	return t, err
 }
 
-// bind finds the columns that the header names.
+// bind matches columns with the names of the header.
 func (t *table) bind(kind string, known []column) error {
 	t.width = len(t.row)
 	t.columns = make([]column, t.width)
@@ -71,7 +71,7 @@ func (t *table) bind(kind string, known []column) error {
 	return nil
 }
 
-// named is the column that a header calls so; nil where there is none.
+// named returns the column with a header name; nil if none exists.
 func named(known []column, name string) *column {
 	for k := range known {
 		if slices.Contains(known[k].names, name) {
@@ -106,7 +106,7 @@ func (t *table) clock() clock { return clock{known: t.dated, dates: t.dated} }
 
 func (t *table) line() int { return t.first }
 
-// Wants of cells.
+// Expected values of cells.
 const (
 	wantID      = "the job's name"
 	wantCount   = "a whole number from 0 to 2147483647"
@@ -155,8 +155,8 @@ func setState(_ *table, job *Job, cell []byte) string {
 	return ""
 }
 
-// setSubmit reads a date or seconds. The first row says which; all others must be alike,
-// or second zero would be two moments.
+// setSubmit reads a date or seconds. The first row determines the kind for all rows, since mixed kinds would have two
+// origins.
 func setSubmit(t *table, job *Job, cell []byte) string {
 	if unix, ok := t.dates.of(cell); ok && (t.dated || !t.begun) {
 		job.Submit, t.dated = unix, true

@@ -15,31 +15,31 @@ import (
 	"graft/internal/validate"
 )
 
-// jobWriter turns jobs into the lines of a format, which it adds to what it is given.
+// jobWriter converts jobs to lines of a format, which it appends to the given bytes.
 type jobWriter interface {
 	header(line []byte) []byte
 	job(line []byte, job *Job) ([]byte, error)
 }
 
-// WriterOptions say what is written. The zero value is our own format, without a date.
+// WriterOptions configure the output. The zero value is graft's own format, without a date.
 type WriterOptions struct {
-	Format string // name of one of [Formats] that can be written; empty is graft
-	// date of second zero, in whole seconds and as UTC; the zero time is not known, and submissions are
-	// written as seconds
+	Format string // name of a writable format of [Formats]; empty means graft
+	// date of second zero, in whole seconds and as UTC; the zero time means unknown, and submissions are written as
+	// seconds
 	Start      time.Time
-	Nodes      int // number of nodes of the cluster, for the header of format swf; zero leaves it out
-	Processors int // number of GPUs of the cluster, for the header of format swf; zero leaves it out
-	// adds a column to format graft with the memory of nodes that jobs ask for; without it that is lost
+	Nodes      int // number of nodes of the cluster, for the header of format swf; zero omits it
+	Processors int // number of GPUs of the cluster, for the header of format swf; zero omits it
+	// adds a column with the requested node memory to format graft; false drops this memory
 	RAM bool
 }
 
-// EnsureDefaults sets what is zero.
+// EnsureDefaults replaces zero values with defaults.
 func (o *WriterOptions) EnsureDefaults() {
 	o.Format = cmp.Or(o.Format, graftFormat.Name)
 	o.Start = o.Start.Truncate(time.Second)
 }
 
-// Validate names all that is wrong with the options.
+// Validate returns every invalid option.
 func (o *WriterOptions) Validate() error {
 	var faults validate.Faults
 	if f := formatOf(o.Format); f == nil || f.write == nil {
@@ -60,15 +60,15 @@ func (o *WriterOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Writer writes a trace a job after the other, to be read back by a [Reader].
+// Writer writes a trace job by job, for a [Reader].
 type Writer struct {
 	to   io.Writer
 	jobs jobWriter
 	line []byte
-	err  error // of what was written before
+	err  error // error of earlier writes
 }
 
-// NewWriter writes the header. Small writes are the caller's to join.
+// NewWriter writes the header. It does not buffer; the caller should.
 func NewWriter(to io.Writer, o WriterOptions) (*Writer, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
@@ -80,7 +80,7 @@ func NewWriter(to io.Writer, o WriterOptions) (*Writer, error) {
 	return w, w.err
 }
 
-// Write writes a job. One that could not be read back is an error.
+// Write writes a job. A job that could not be read back is an error.
 func (w *Writer) Write(job *Job) error {
 	if w.err != nil {
 		return w.err
@@ -99,7 +99,7 @@ func (w *Writer) Write(job *Job) error {
 	return w.err
 }
 
-// validate lists the fields of a job that no reader accepts.
+// validate returns the fields of a job that every reader rejects.
 func (job *Job) validate() error {
 	if job.ID == "" {
 		return errors.New("a job has no ID: give it one")
@@ -125,9 +125,8 @@ func (job *Job) validate() error {
 	return nil
 }
 
-// WriteFile makes a file, whole or not at all, of the jobs that fill hands to the writer.
-// A path that ends in .gz is compressed. What is there is replaced only with force; else
-// the error wraps fs.ErrExist.
+// WriteFile atomically writes a file with the jobs that fill passes to the writer. A path that ends in .gz is
+// compressed. An existing file is replaced only with force; otherwise the error wraps fs.ErrExist.
 func WriteFile(fsys files.FS, path string, o WriterOptions, force bool, fill func(*Writer) error) error {
 	put := files.WriteNew
 	if force {
@@ -157,7 +156,7 @@ func comma(line []byte, k int) []byte {
 	return line
 }
 
-// appendCells writes texts with commas between them.
+// appendCells appends texts separated by commas.
 func appendCells(line []byte, cells ...string) []byte {
 	for k, cell := range cells {
 		line = AppendCell(comma(line, k), cell)
@@ -165,7 +164,7 @@ func appendCells(line []byte, cells ...string) []byte {
 	return line
 }
 
-// appendPositive writes a number; zero, which is none, is left empty.
+// appendPositive appends a number; zero, which means none, is left empty.
 func appendPositive(line []byte, v float64) []byte {
 	if v == 0 {
 		return line
@@ -173,7 +172,7 @@ func appendPositive(line []byte, v float64) []byte {
 	return strconv.AppendFloat(line, v, 'f', -1, 64)
 }
 
-// appendTime writes a submission as a date where second zero has one.
+// appendTime appends a submission, as a date if second zero has one.
 func appendTime(line []byte, start time.Time, submit int64) ([]byte, error) {
 	if start.IsZero() {
 		return strconv.AppendInt(line, submit, 10), nil
@@ -185,7 +184,7 @@ func appendTime(line []byte, start time.Time, submit int64) ([]byte, error) {
 	return at.AppendFormat(line, time.DateTime), nil
 }
 
-// AppendCell adds a cell of a table to a line, in quotes where it needs them.
+// AppendCell appends a cell of a table to a line, quoted if necessary.
 func AppendCell(line []byte, cell string) []byte {
 	if !strings.ContainsAny(cell, ",\"\r\n") {
 		return append(line, cell...)

@@ -1,5 +1,5 @@
-// Package treap keeps jobs in an order with sums over parts of it, so that the jobs which fit
-// into a number of devices are found without a look at each.
+// Package treap keeps jobs sorted with partial sums, so that the jobs that fit into a number of devices are found
+// without visiting each job.
 package treap
 
 import (
@@ -9,35 +9,33 @@ import (
 	"graft/internal/events"
 )
 
-// Key is the place of a job in a tree. No two jobs have the same.
+// Key is the position of a job in a tree. Keys are unique.
 type Key = events.Key
 
-// Tree is a treap (Aragon and Seidel, Randomized search trees, FOCS 1989) of jobs by their keys.
-// A hash of a job's number is its priority in the heap's sense, so nothing is left to chance.
-// Demands and room are in thousandths of a device.
+// Tree is a treap (Aragon and Seidel, Randomized search trees, FOCS 1989) of jobs by their keys. A hash of a job's
+// number is its heap priority, so trees are deterministic. Demands and room are in thousandths of a device.
 type Tree struct {
 	*Arena
 	root int32
 }
 
-// Arena holds the nodes of several trees, each job in one of them at a time. The zero value is
-// empty.
+// Arena holds the nodes of several trees. Each job is in one tree at a time. The zero value is empty.
 type Arena struct {
-	jobs  []*cluster.Job // by number
-	nodes []node         // by number
+	jobs  []*cluster.Job // by job number
+	nodes []node         // by job number
 }
 
 type node struct {
 	key         Key
 	left, right int32
-	rank        uint32 // in the heap's sense
-	demand      int32  // of the job, as it was entered
-	least       int32  // demand of the smallest job below
-	runs        int32  // jobs below that run, as they were entered
-	waits       int32  // jobs below that wait
+	rank        uint32 // heap priority
+	demand      int32  // demand of the job when it was inserted
+	least       int32  // minimum demand in the subtree
+	runs        int32  // number of running jobs in the subtree, as of insertion
+	waits       int32  // number of waiting jobs in the subtree
 	in          bool
 	running     bool
-	sum         int64 // demand of all jobs below
+	sum         int64 // sum of demands in the subtree
 }
 
 const nobody = int32(-1)
@@ -45,10 +43,10 @@ const nobody = int32(-1)
 // Tree returns an empty tree of the arena.
 func (a *Arena) Tree() *Tree { return &Tree{a, nobody} }
 
-// Empty reports whether there is no job.
+// Empty reports whether the tree has no jobs.
 func (o *Tree) Empty() bool { return o.root == nobody }
 
-// Put enters a job as it is now.
+// Put inserts a job in its current state.
 func (o *Tree) Put(j *cluster.Job, k Key) {
 	for len(o.nodes) <= j.Number {
 		o.nodes = append(o.nodes, node{})
@@ -63,7 +61,7 @@ func (o *Tree) Put(j *cluster.Job, k Key) {
 	o.root = o.merge(o.merge(left, at), right)
 }
 
-// Take removes a job, if it is there.
+// Take removes a job, if it is in the tree.
 func (o *Tree) Take(j *cluster.Job) {
 	if o.has(j) {
 		o.root = o.without(o.root, int32(j.Number))
@@ -72,19 +70,19 @@ func (o *Tree) Take(j *cluster.Job) {
 	}
 }
 
-// KeyOf returns the place of a job that is in a tree.
+// KeyOf returns the key of a job that is in a tree.
 func (a *Arena) KeyOf(j *cluster.Job) *Key { return &a.nodes[j.Number].key }
 
 func (o *Tree) has(j *cluster.Job) bool { return j.Number < len(o.nodes) && o.nodes[j.Number].in }
 
-// hash spreads numbers over all ranks (the finalizer of MurmurHash3).
+// hash maps numbers to priorities (the finalizer of MurmurHash3).
 func hash(x uint32) uint32 {
 	x = (x ^ x>>16) * 0x85ebca6b
 	x = (x ^ x>>13) * 0xc2b2ae35
 	return x ^ x>>16
 }
 
-// update computes the sums of a node from those below.
+// update computes the sums of a node from its children.
 func (o *Tree) update(at int32) {
 	n := &o.nodes[at]
 	n.sum, n.least, n.runs, n.waits = int64(n.demand), n.demand, 0, 1
@@ -103,7 +101,7 @@ func (o *Tree) update(at int32) {
 	}
 }
 
-// split divides a part at a place: what comes before it and what comes behind.
+// split divides a subtree at a key: jobs before it, and jobs at or after it.
 func (o *Tree) split(at int32, k *Key) (int32, int32) {
 	if at == nobody {
 		return nobody, nobody
@@ -121,7 +119,7 @@ func (o *Tree) split(at int32, k *Key) (int32, int32) {
 	return left, at
 }
 
-// merge joins two parts, of which the first comes before the second.
+// merge joins two subtrees; all keys of the first precede the second.
 func (o *Tree) merge(left, right int32) int32 {
 	switch {
 	case left == nobody:
@@ -152,10 +150,10 @@ func (o *Tree) without(at, gone int32) int32 {
 	return at
 }
 
-// Fill goes through the tree and lets each job in that fits into what is left of room. It adds
-// waiting jobs that are let in to start and running jobs that are not to stop, both in order, and
-// returns the room that is left. A part that fits as a whole is searched only for waiting jobs,
-// one in which no job fits only for running jobs, so the cost is that of the changes.
+// Fill traverses the tree in order and admits each job that fits into the remaining room. It appends admitted waiting
+// jobs to start and rejected running jobs to stop, both in order, and returns the remaining room. A subtree that fits
+// as a whole is searched only for waiting jobs, and a subtree in which no job fits only for running jobs, so the cost
+// is proportional to the changes.
 func (o *Tree) Fill(room int64, start, stop []*cluster.Job) (int64, []*cluster.Job, []*cluster.Job) {
 	f := filling{o.Arena, room, start, stop}
 	f.part(o.root)
@@ -169,18 +167,18 @@ func (o *Tree) Drain() Tree {
 	return all
 }
 
-// Cut removes the jobs before a place and returns a tree of them.
+// Cut removes the jobs before a key and returns a tree of them.
 func (o *Tree) Cut(k *Key) Tree {
 	front, rest := o.split(o.root, k)
 	o.root = rest
 	return Tree{o.Arena, front}
 }
 
-// Append takes over the jobs of another tree of the arena, which all stand behind its own.
+// Append adds the jobs of another tree of the arena, whose keys must all follow this tree's keys.
 func (o *Tree) Append(behind Tree) { o.root = o.merge(o.root, behind.root) }
 
-// Next returns the first job behind a place, or of all where that is nil, whose demand is no
-// larger than room; nil if there is none.
+// Next returns the first job after a key, or the first of all for a nil key, whose demand is at most room; nil if there
+// is none.
 func (o *Tree) Next(behind *Key, room int64) *cluster.Job {
 	if at := o.nextIn(o.root, behind, int32(min(room, math.MaxInt32))); at != nobody {
 		return o.jobs[at]
@@ -242,7 +240,7 @@ func (f *filling) part(at int32) {
 	f.part(n.right)
 }
 
-// each adds the jobs of a part that run, or that wait, to a list.
+// each appends the running or the waiting jobs of a subtree to a list.
 func (f *filling) each(at int32, running bool, list *[]*cluster.Job) {
 	if at == nobody {
 		return

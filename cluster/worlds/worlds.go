@@ -10,7 +10,7 @@ import (
 	"graft/cluster/study"
 )
 
-// All returns every world, in the order of help texts. A new world is a package and a line here.
+// All returns every world, in the order of help texts. To add a world, add a package and a line here.
 func All() []*study.World {
 	return []*study.World{
 		rigid.World(),
@@ -21,7 +21,7 @@ func All() []*study.World {
 	}
 }
 
-// Named returns the world of a name; nil for none.
+// Named returns the world with a name; nil if none exists.
 func Named(name string) *study.World {
 	for _, w := range All() {
 		if w.Name == name {

@@ -1,6 +1,6 @@
 package assign
 
-// fit gives a job the most valuable devices that nodes have, up to a number.
+// fit gives a job its most valuable number of free devices, up to most.
 func (s *solver) fit(j, most int) {
 	t := &s.tables[j]
 	one, several := s.room()
@@ -26,8 +26,8 @@ func (s *solver) fit(j, most int) {
 	}
 }
 
-// room is the most devices that are free on one node, and on all those that may have a part of a job that is on
-// several; zero if there is but one such node.
+// room returns the largest number of free devices on one node, and the sum of free devices over all nodes that may hold
+// a part of a multi-node job; the sum is zero if there is only one such node.
 func (s *solver) room() (one, several int) {
 	nodes := 0
 	for node, free := range s.free {
@@ -42,7 +42,7 @@ func (s *solver) room() (one, several int) {
 	return one, several
 }
 
-// tightest is the node with the fewest free devices that are enough.
+// tightest returns the node with the fewest free devices that suffice.
 func (s *solver) tightest(devices int) (best int) {
 	best = -1
 	for node, free := range s.free {
@@ -53,7 +53,7 @@ func (s *solver) tightest(devices int) (best int) {
 	return best
 }
 
-// several are devices of as few nodes as possible, two at least.
+// several takes devices from as few nodes as possible, but at least two.
 func (s *solver) several(devices int) (shares []Share) {
 	for devices > 0 {
 		best := -1
@@ -67,7 +67,7 @@ func (s *solver) several(devices int) (shares []Share) {
 		}
 		n := min(s.free[best], devices)
 		if len(shares) == 0 && n == devices {
-			n-- // one node had been enough
+			n-- // one node would suffice
 		}
 		shares = append(shares, Share{best, n})
 		s.spanner[best] = true // so that it is not found again
@@ -76,8 +76,8 @@ func (s *solver) several(devices int) (shares []Share) {
 	return shares
 }
 
-// nearer reports whether a node with some free devices fits better than another one: the tightest of those that
-// are enough, otherwise the one with most.
+// nearer reports whether a node with some free devices fits better than another: the tightest node that suffices,
+// otherwise the node with the most free devices.
 func (s *solver) nearer(free, other, devices int) bool {
 	if free >= devices && other >= devices {
 		return free < other

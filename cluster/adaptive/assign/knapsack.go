@@ -2,15 +2,15 @@ package assign
 
 import "math"
 
-// knapsack chooses an option of each of some jobs by dynamic programming over the number of devices (Dudzinski and
-// Walukiewicz, "Exact Methods for the Knapsack Problem and its Generalizations", EJOR 28, 1987).
+// knapsack chooses one option per job by dynamic programming over the number of devices (Dudzinski and Walukiewicz,
+// "Exact Methods for the Knapsack Problem and its Generalizations", EJOR 28, 1987).
 type knapsack struct {
-	best, next []float64 // by devices that are used at most
+	best, next []float64 // by maximum number of used devices
 	taken      []uint16  // option by job and devices
 	chosen     []option
 }
 
-// solve returns an option of each job, and the sum of their values. The first option of a job needs no devices.
+// solve returns one option per job, and the sum of their values. The first option of a job must need no devices.
 func (k *knapsack) solve(jobs [][]option, devices int) (chosen []option, value float64) {
 	width := devices + 1
 	k.best, k.next = grow(k.best, width), grow(k.next, width)
@@ -29,7 +29,7 @@ func (k *knapsack) solve(jobs [][]option, devices int) (chosen []option, value f
 	return k.chosen, value
 }
 
-// add lets one more job have devices.
+// add adds a job.
 func (k *knapsack) add(options []option, taken []uint16) {
 	for c := range k.next {
 		k.next[c] = math.Inf(-1)
@@ -44,7 +44,7 @@ func (k *knapsack) add(options []option, taken []uint16) {
 	k.best, k.next = k.next, k.best
 }
 
-// grow returns a slice of a length, with the memory of another if that is enough.
+// grow returns a slice of a given length. It reuses the memory of another slice if possible.
 func grow[T any](old []T, n int) []T {
 	if cap(old) < n {
 		return make([]T, n, 2*n)

@@ -2,43 +2,43 @@ package assign
 
 import "math"
 
-// Problem is jobs that share equal nodes. A node may hold parts of one job at most that is on several nodes.
+// Problem is a set of jobs that share equal nodes. A node may hold a part of at most one multi-node job.
 type Problem struct {
-	Nodes, Devices int // nodes, and devices of each
+	Nodes, Devices int // number of nodes, and of devices per node
 	Jobs           []Job
 }
 
-// Job is a job that wants devices.
+// Job is a job that requests devices.
 type Job struct {
-	Present []Share // devices that it has
-	Most    int     // largest number of devices
+	Present []Share // current devices
+	Most    int     // maximum number of devices
 	Value   func(devices int, spans, moves bool) float64
 }
 
-// Share is devices of one node.
+// Share is a number of devices on one node.
 type Share struct{ Node, Devices int }
 
 // Result is a solution.
 type Result struct {
-	Shares [][]Share // of each job, by node
+	Shares [][]Share // devices of each job, by node
 	Value  float64   // sum of the jobs' values
-	Bound  float64   // no solution has a larger sum
+	Bound  float64   // upper bound of the sum of values
 }
 
-// table is the values of a job by the number of devices.
+// table holds the values of a job by number of devices.
 type table struct {
-	moved   [2][]float64 // on one node, and on several, where it is not now
-	present float64      // of the devices that it has
-	devices int          // that it has
-	options []option     // that no cheaper one beats
-	moving  []option     // the same where it cannot stay
+	moved   [2][]float64 // on one node and on several, for a job that moves
+	present float64      // value of the current devices
+	devices int          // number of current devices
+	options []option     // options that no cheaper one beats
+	moving  []option     // same, if the job cannot stay
 }
 
-// option is a number of devices of a job, wherever they are.
+// option is a number of devices of a job, on any nodes.
 type option struct {
 	devices int
 	value   float64
-	stays   bool // on the devices that it has
+	stays   bool // the job keeps its current devices
 }
 
 // table computes the values of a job.
@@ -63,7 +63,7 @@ func (p *Problem) table(j *Job) (t table) {
 	return t
 }
 
-// appendBetter appends an option if it is worth more than those with fewer devices.
+// appendBetter appends an option if its value exceeds every option with fewer devices.
 func appendBetter(list []option, o option) []option {
 	if len(list) == 0 || o.value > list[len(list)-1].value {
 		list = append(list, o)
@@ -71,7 +71,7 @@ func appendBetter(list []option, o option) []option {
 	return list
 }
 
-// option is the most that a number of devices can be worth to a job that moves.
+// option returns the best value of a number of devices for a job that moves.
 func (p *Problem) option(t *table, n, most int) option {
 	o := option{devices: n, value: math.Inf(-1)}
 	if n <= most {
@@ -90,7 +90,7 @@ func sum(shares []Share) (devices int) {
 	return devices
 }
 
-// place returns the index in a table of devices on one node or on several.
+// place returns the index in a table for devices on one node or on several.
 func place(spans bool) int {
 	if spans {
 		return 1

@@ -4,11 +4,11 @@ import "slices"
 
 // Limits of the local search.
 const (
-	mostVisits  = 1_000_000 // nodes and jobs that all trials look at
+	mostVisits  = 1_000_000 // nodes and jobs that all trials visit
 	mostWaiting = 16        // jobs without devices that may get some in a trial
 )
 
-// search improves the jobs of two nodes at a time, until no pair gets better.
+// search improves the jobs of two nodes at a time, until no pair improves.
 func (s *solver) search() {
 	trials := mostVisits / (s.p.Nodes + len(s.p.Jobs) + 1)
 	for better := true; better; {
@@ -26,7 +26,7 @@ func (s *solver) search() {
 	}
 }
 
-// near are the jobs that are on two nodes, or were, and some that wait. Negative nodes have no jobs.
+// near returns the jobs that are or were on two nodes, and some waiting jobs. Negative nodes have no jobs.
 func (s *solver) near(a, b int) (jobs []int) {
 	on := func(share Share) bool { return share.Node == a || share.Node == b }
 	waiting := 0

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Solve divides the devices, from two starts: all devices divided anew, and the jobs as they are. It is deterministic.
+// Solve divides the devices, from two starts: an empty allocation, and the current one. It is deterministic.
 func Solve(p *Problem) Result {
 	s := newSolver(p)
 	all := make([]int, len(p.Jobs))
@@ -27,30 +27,30 @@ func Solve(p *Problem) Result {
 	return r
 }
 
-// result is the present solution.
+// result returns the current solution.
 func (s *solver) result(bound float64) Result {
 	r := Result{Shares: slices.Clone(s.rows)}
 	for k, shares := range s.rows {
 		r.Value += s.values[k]
 		r.Shares[k] = slices.SortedFunc(slices.Values(shares), func(a, b Share) int { return a.Node - b.Node })
 	}
-	r.Bound = max(bound, r.Value) // sums of the same values differ by rounding
+	r.Bound = max(bound, r.Value) // the sums can differ by rounding
 	return r
 }
 
-// solver is a solution that is made better.
+// solver holds a solution that is being improved.
 type solver struct {
 	p        *Problem
 	tables   []table
 	knapsack knapsack
 
-	rows    [][]Share // of each job
-	values  []float64 // of each job
-	free    []int     // devices of each node
-	spanner []bool    // nodes with a part of a job that is on several
+	rows    [][]Share // by job
+	values  []float64 // by job
+	free    []int     // free devices by node
+	spanner []bool    // nodes with a part of a multi-node job
 
-	old   [][]Share  // of the jobs that are taken away
-	lists [][]option // of these jobs
+	old   [][]Share  // of the removed jobs
+	lists [][]option // of the removed jobs
 	worth []float64
 	order []int
 }
@@ -66,7 +66,7 @@ func newSolver(p *Problem) *solver {
 	return s
 }
 
-// reset returns to the devices that jobs have.
+// reset restores the current devices of all jobs.
 func (s *solver) reset() {
 	clear(s.spanner)
 	for node := range s.free {
@@ -88,7 +88,7 @@ func (s *solver) put(j int, shares []Share, value float64) {
 	s.rows[j], s.values[j] = shares, value
 }
 
-// take removes the devices of a job.
+// take removes all devices of a job.
 func (s *solver) take(j int) {
 	for _, share := range s.rows[j] {
 		s.free[share.Node] += share.Devices
@@ -99,10 +99,10 @@ func (s *solver) take(j int) {
 	s.rows[j] = nil
 }
 
-// least is the smallest gain for which allocations change; smaller ones are rounding.
+// least is the smallest gain that changes allocations; smaller gains are rounding.
 const least = 1e-12
 
-// improve divides the devices of some jobs and those that are free anew, if that is better.
+// improve redistributes the devices of some jobs and the free devices, if that increases the value.
 func (s *solver) improve(jobs []int) bool {
 	s.old, s.worth = grow(s.old, len(jobs)), grow(s.worth, len(jobs))
 	before, devices := 0.0, 0
@@ -140,16 +140,16 @@ func (s *solver) improve(jobs []int) bool {
 	return false
 }
 
-// order says which jobs are placed first; then come those with most devices.
+// order selects the jobs to place first. The others follow, by descending number of devices.
 type order struct {
-	stay  bool // jobs that stay
-	small bool // jobs that one node holds
+	stay  bool // jobs that keep their devices first
+	small bool // jobs that fit on one node first
 }
 
-// orders are tried until one is better than what there was.
+// orders are tried until one improves the solution.
 var orders = []order{{stay: true}, {stay: true, small: true}, {}}
 
-// place finds nodes for chosen numbers of devices, as near as nodes allow.
+// place assigns nodes to chosen numbers of devices, as closely as the nodes allow.
 func (s *solver) place(jobs []int, chosen []option, first order) (value float64) {
 	s.order = s.order[:0]
 	for k, j := range jobs {
@@ -173,7 +173,7 @@ func (s *solver) place(jobs []int, chosen []option, first order) (value float64)
 	return value
 }
 
-// stay gives a job the devices that it has, if they are free.
+// stay gives a job its current devices if they are free.
 func (s *solver) stay(j int) bool {
 	if !s.canStay(j) {
 		return false

@@ -6,38 +6,38 @@ import (
 	"math/rand/v2"
 )
 
-// draws are the random choices of a search. Tests have NumPy's, in the order of the original.
+// draws are the random choices of a search. Tests replay NumPy's choices, in the order of the original.
 type draws interface {
-	shuffle(list []int32)                           // puts a list into random order
-	either(a, b int32) int32                        // is one of two
-	cross(points []int32, jobs int)                 // draws for each mating how many rows are swapped
-	rows(hits []int32, n int) []int32               // appends which of n rows are hit
-	bytes(hits, rows []int32, n, nodes int) []int32 // appends which bytes of some of n rows are hit, counted row by row
+	shuffle(list []int32)                           // shuffles a list
+	either(a, b int32) int32                        // returns one of two
+	cross(points []int32, jobs int)                 // draws for each mating the number of swapped rows
+	rows(hits []int32, n int) []int32               // appends the selected rows among n
+	bytes(hits, rows []int32, n, nodes int) []int32 // appends the selected bytes of some of n rows, counted row by row
 	raise(s *search, n int)                         // adds devices to n states of the batch
 	repairs(n, jobs, nodes int)                     // begins the repair of n states
-	pick(held []int32, k, state, job int)           // puts a random one of the nodes from place k on at that place
+	pick(held []int32, k, state, job int)           // moves a random node of positions k and later to position k
 }
 
 // Probabilities of Pollux's operators.
 const (
-	crossRate  = 0.9 // of matings whose rows are swapped
-	rowRate    = 0.1 // of rows that are set to the present, and of rows that lose devices
-	removeRate = 0.1 // of bytes in a row that loses devices
+	crossRate  = 0.9 // of swapping rows in a mating
+	rowRate    = 0.1 // of setting a row to the current allocation, and of removing devices from a row
+	removeRate = 0.1 // of each byte in a row that loses devices
 )
 
-// random draws the gaps between events, so that rare ones cost little.
+// random draws the gaps between events, so that rare events cost little.
 type random struct{ *rand.Rand }
 
-// gap is the number of failures before a success, from the scale of its probability. It is geometric, as the
-// integer part of an exponential number (Devroye, "Non-Uniform Random Variate Generation", 1986, X.2).
+// gap returns the number of failures before a success, from the scale of its probability. It is geometric: the integer
+// part of an exponential number (Devroye, "Non-Uniform Random Variate Generation", 1986, X.2).
 func (r random) gap(scale float64) int32 {
 	if scale == 0 {
-		return 0 // what is certain needs no draw
+		return 0 // a certain event needs no draw
 	}
 	return int32(min(r.ExpFloat64()*scale, math.MaxInt32/2))
 }
 
-// scale returns the argument of gap for a probability.
+// scale returns gap's argument for a probability.
 func scale(probability float64) float64 { return -1 / math.Log1p(-probability) }
 
 var rowScale, removeScale = scale(rowRate), scale(removeRate)
@@ -76,8 +76,8 @@ func (r random) bytes(hits, rows []int32, _, nodes int) []int32 {
 	return hits
 }
 
-// raise visits the bytes that jobs have, and then those that are hit for any job: these are raised only if they
-// are zero, so none is raised twice.
+// raise visits the bytes in which jobs have devices, and then the bytes drawn for any job. The latter are raised only
+// if they are zero, so no byte is raised twice.
 func (r random) raise(s *search, n int) {
 	jobs := len(s.p.Jobs)
 	any := 1 / float64(jobs)
@@ -106,7 +106,7 @@ func (r random) raise(s *search, n int) {
 	}
 }
 
-// raiseHeld adds devices to jobs on nodes where they have some.
+// raiseHeld adds devices to jobs on nodes on which they have some.
 func (r random) raiseHeld(s *search, state []uint64, any float64) {
 	for from := 0; from < len(state); from += s.p.words {
 		for i, word := range state[from : from+s.p.words] {

@@ -1,6 +1,6 @@
 package genetic
 
-// passes is the number of times that offspring are made until there are enough.
+// passes is the maximum number of attempts to make enough offspring.
 const passes = 101
 
 // mate makes offspring that differ from the population and from each other.
@@ -42,7 +42,7 @@ func (s *search) choose(matings int) {
 	}
 }
 
-// winner is the better one of two members of the population.
+// winner returns the better of two members of the population.
 func (s *search) winner(a, b int32) int32 {
 	first, second := s.pop[a], s.pop[b]
 	switch {
@@ -58,8 +58,8 @@ func (s *search) winner(a, b int32) int32 {
 	return s.draw.either(a, b)
 }
 
-// cross fills the batch with the children of each mating: the rows of some jobs are swapped. All first children
-// come before all second ones.
+// cross fills the batch with the children of each mating, which swaps the rows of some jobs. All first children precede
+// all second children.
 func (s *search) cross(matings int) {
 	for len(s.points) < matings {
 		s.points = append(s.points, 0)
@@ -76,8 +76,8 @@ func (s *search) cross(matings int) {
 	}
 }
 
-// mutate changes children: some rows become those of the present, some lose devices, and devices that are free
-// go to random jobs.
+// mutate changes children: some rows return to the current allocation, some lose devices, and free devices go to random
+// jobs.
 func (s *search) mutate(children int) {
 	n, nodes, words := children*len(s.p.Jobs), s.p.Nodes, s.p.words
 	s.hits = s.draw.rows(s.hits[:0], n)
@@ -93,7 +93,7 @@ func (s *search) mutate(children int) {
 	s.draw.raise(s, children)
 }
 
-// openings finds for each node of a state whether devices are free, and the number of its jobs.
+// openings determines for each node of a state whether devices are free, and the number of its jobs.
 func (s *search) openings(state []uint64) {
 	copy(s.free, s.p.ends)
 	clear(s.holders)

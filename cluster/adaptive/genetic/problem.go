@@ -2,29 +2,29 @@ package genetic
 
 import "math"
 
-// Problem is jobs that share equal nodes. Jobs in front have the first claim on devices.
+// Problem is a set of jobs that share equal nodes. Earlier jobs have priority.
 type Problem struct {
-	Nodes, Devices int     // nodes, and devices of each
-	Jobs           []Job   // those that come first have the first claim
-	Fairness       float64 // exponent of the mean of the speedups; -1 is the harmonic mean
+	Nodes, Devices int     // number of nodes, and of devices per node
+	Jobs           []Job   // in order of priority
+	Fairness       float64 // exponent of the power mean of the speedups; -1 is the harmonic mean
 
-	Mixed     bool // nodes may hold parts of several jobs that span nodes
-	Neighbour bool // where a second such job is removed from a node, so are all jobs behind it
-	Incoming  bool // a job that spans nodes claims them although it lost all but one
+	Mixed     bool // nodes may hold parts of several multi-node jobs
+	Neighbour bool // removing the second such job from a node also removes all jobs behind it
+	Incoming  bool // a multi-node job claims its nodes even after it has lost all but one
 
-	words int      // of a row
-	base  []uint64 // state of the present
-	ends  []uint64 // bytes of a row that are nodes: their devices
+	words int      // words per row
+	base  []uint64 // state of the current allocation
+	ends  []uint64 // capacity row: devices in each byte that is a node
 	terms [][2][2][]float64
 	per   [][2][]float64
 }
 
-// Job is a job that a search gives devices.
+// Job is a job that a search allocates devices to.
 type Job struct {
-	Present []byte                                // devices that it has on each node; nil is none
-	Most    int                                   // largest number of devices
-	Keeps   float64                               // share of its speedup that is left if its devices change
-	Speedup func(spans bool, devices int) float64 // on one node, or on several
+	Present []byte                                // current devices on each node; nil means none
+	Most    int                                   // maximum number of devices
+	Keeps   float64                               // share of the speedup that remains if the devices change
+	Speedup func(spans bool, devices int) float64 // on one node or on several
 }
 
 // prepare computes the tables of the jobs.
@@ -49,8 +49,8 @@ func (p *Problem) prepare() {
 // floor keeps the reciprocal of a speedup finite.
 const floor = 1e-3
 
-// tables computes what a job adds to the objectives: by whether its devices change, whether it spans nodes, and
-// the number of its devices.
+// tables computes a job's contributions to the objectives, indexed by whether its devices change, whether it spans
+// nodes, and its number of devices.
 func (p *Problem) tables(k int) {
 	j := &p.Jobs[k]
 	total := p.Nodes * p.Devices
@@ -74,7 +74,7 @@ func (p *Problem) tables(k int) {
 	}
 }
 
-// power is math.Pow, exact for a reciprocal.
+// power is math.Pow, but exact for a reciprocal.
 func power(x, exponent float64) float64 {
 	if exponent == -1 {
 		return 1 / x
@@ -82,19 +82,19 @@ func power(x, exponent float64) float64 {
 	return math.Pow(x, exponent)
 }
 
-// row is the row of a job in a state.
+// row returns the row of a job in a state.
 func (p *Problem) row(state []uint64, k int) []uint64 { return state[k*p.words : (k+1)*p.words] }
 
-// objectives are two numbers of a state to minimise: the mean of the speedups, and the use of the nodes that have
-// work, both negative.
+// objectives are two numbers of a state to minimise: the negative mean of the speedups, and the negative utilisation of
+// the nodes with work.
 type objectives [2]float64
 
-// dominates reports whether no number is larger, and one is smaller.
+// dominates reports whether no number is larger and at least one is smaller.
 func (f objectives) dominates(g objectives) bool {
 	return f[0] <= g[0] && f[1] <= g[1] && f != g
 }
 
-// evaluate computes the objectives of a state. The scratch has room for a number of each job.
+// evaluate computes the objectives of a state. The scratch slices hold one number per job.
 func (p *Problem) evaluate(state []uint64, fair, use []float64) objectives {
 	used := p.used(state)
 	for k := range p.Jobs {
@@ -118,7 +118,7 @@ func (p *Problem) evaluate(state []uint64, fair, use []float64) objectives {
 	return objectives{-power(total(fair)/float64(len(fair)), 1/p.Fairness), -total(use)}
 }
 
-// used is the devices of nodes with work.
+// used counts the devices of nodes with work.
 func (p *Problem) used(state []uint64) int {
 	used := 0
 	for w, end := range p.ends {
@@ -131,7 +131,7 @@ func (p *Problem) used(state []uint64) int {
 	return used
 }
 
-// total adds numbers in the order of NumPy: eight sums side by side, and halves of more than 128.
+// total adds numbers in the order of NumPy: eight parallel sums, and recursive halves above 128 numbers.
 func total(x []float64) float64 {
 	if len(x) < 8 {
 		sum := 0.0

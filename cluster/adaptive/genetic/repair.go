@@ -2,7 +2,7 @@ package genetic
 
 import "math/bits"
 
-// repair makes a state keep the limits of nodes and of jobs. The batch says which of its states it is.
+// repair makes a state satisfy the limits of nodes and of jobs; which is its index in the batch.
 func (s *search) repair(state []uint64, which int) {
 	p := s.p
 	if !p.Mixed {
@@ -22,7 +22,7 @@ func (s *search) repair(state []uint64, which int) {
 	}
 }
 
-// bound removes devices of a job beyond its largest number, from nodes in a random order.
+// bound removes devices of a job above its maximum, from nodes in random order.
 func (s *search) bound(row []uint64, k, which int) {
 	s.order = appendMarked(s.order[:0], row)
 	left := uint64(s.p.Jobs[k].Most)
@@ -37,7 +37,7 @@ func (s *search) bound(row []uint64, k, which int) {
 	}
 }
 
-// separate leaves one job that spans nodes on each node at most: jobs that come first stay.
+// separate keeps at most one multi-node job on each node; earlier jobs stay.
 func (s *search) separate(state []uint64) {
 	p := s.p
 	clear(s.taken)

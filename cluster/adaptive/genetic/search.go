@@ -5,22 +5,22 @@ import (
 	"slices"
 )
 
-// Options are the effort of a search.
+// Options set the effort of a search.
 type Options struct {
-	Population  int // states of a generation; at least one
-	Generations int // the first one is made from the given states; at least one
+	Population  int // states per generation; at least one
+	Generations int // number of generations, including the first, which is made from the given states; at least one
 }
 
 // Member is a state of the last generation, with its objectives.
 type Member struct {
-	Rows []byte  // devices of each job on each node, job by job
-	Rank int     // 0 where no other member dominates it
+	Rows []byte  // devices by job and node, job by job
+	Rank int     // 0 if no other member dominates it
 	Fair float64 // mean of the speedups
-	Use  float64 // speedup of a device on the nodes with work
+	Use  float64 // speedup per device on the nodes with work
 }
 
-// Search returns the last generation, the best first. The first generation is made from states that are given. It
-// returns none without a state or a job, or if nodes have more devices than MostDevices.
+// Search returns the last generation, best first. The first generation is made from the given states. It returns nil
+// without a state or a job, or if nodes have more devices than MostDevices.
 func Search(p *Problem, first [][]byte, r *rand.Rand, o Options) []Member {
 	if len(first) == 0 || len(p.Jobs) == 0 || p.Devices > MostDevices {
 		return nil
@@ -35,12 +35,12 @@ func Search(p *Problem, first [][]byte, r *rand.Rand, o Options) []Member {
 	return s.members()
 }
 
-// search is the state of a search. Slots hold states that live; the batch holds children before they do.
+// search is the state of a search. Slots hold live states; the batch holds children before admission.
 type search struct {
 	p    *Problem
 	draw draws
-	most int // states of a generation
-	size int // words of a state
+	most int // states per generation
+	size int // words per state
 
 	slots  []uint64 // states
 	hashes []uint64
@@ -49,7 +49,7 @@ type search struct {
 	crowds []float64
 	pop    []int32 // slots of the population
 	young  []int32 // slots of the offspring
-	spare  []int32 // slots that are free
+	spare  []int32 // free slots
 
 	batch   []uint64
 	parents []int32
@@ -57,9 +57,9 @@ type search struct {
 	points  []int32
 	hits    []int32
 	marked  []int32
-	known   []int32 // slots plus one by hash, with open addressing
+	known   []int32 // open-addressing hash table of slots plus one
 
-	free, open, holders, taken, closed, held []uint64 // of a row
+	free, open, holders, taken, closed, held []uint64 // scratch rows
 	order                                    []int32  // nodes
 	fair, use                                []float64
 	sorting                                  sorting
@@ -75,7 +75,7 @@ func newSearch(p *Problem, most int, draw draws) *search {
 	return s
 }
 
-// begin makes the first generation. Equal states are kept once.
+// begin makes the first generation, without duplicates.
 func (s *search) begin(first [][]byte) {
 	s.reserve(max(s.most, len(first)))
 	jobs := len(s.p.Jobs)
@@ -94,7 +94,7 @@ func (s *search) begin(first [][]byte) {
 	s.survive(len(s.pop))
 }
 
-// reserve makes room for states: those of a population, its offspring, and a batch.
+// reserve allocates the states of a population, its offspring and a batch.
 func (s *search) reserve(most int) {
 	n := 2*most + 2
 	s.slots, s.hashes = make([]uint64, n*s.size), make([]uint64, n)
@@ -111,13 +111,13 @@ func (s *search) reserve(most int) {
 	s.known = make([]int32, room)
 }
 
-// state is a state of the batch.
+// state returns a state of the batch.
 func (s *search) state(k int) []uint64 { return s.batch[k*s.size : (k+1)*s.size] }
 
-// at is the state of a slot.
+// at returns the state in a slot.
 func (s *search) at(slot int32) []uint64 { return s.slots[int(slot)*s.size : (int(slot)+1)*s.size] }
 
-// admit copies a state into a slot of the offspring and evaluates it, unless an equal one lives.
+// admit copies a state into a slot of the offspring and evaluates it, unless it is a duplicate.
 func (s *search) admit(state []uint64) {
 	h := hash(state)
 	place, found := s.find(state, h)
@@ -133,7 +133,7 @@ func (s *search) admit(state []uint64) {
 	s.young = append(s.young, slot)
 }
 
-// find returns the place of a state among those that live, or where it belongs.
+// find returns the position of a state in the hash table, or its insertion position.
 func (s *search) find(state []uint64, h uint64) (place int, found bool) {
 	mask := len(s.known) - 1
 	place = int(h) & mask
@@ -147,7 +147,7 @@ func (s *search) find(state []uint64, h uint64) (place int, found bool) {
 	return place, false
 }
 
-// generation makes offspring and keeps the best; false if there are none.
+// generation makes offspring and keeps the best; false if there are no offspring.
 func (s *search) generation() bool {
 	s.mate()
 	if len(s.young) == 0 {

@@ -2,27 +2,27 @@ package genetic
 
 import "math/bits"
 
-// A state is the devices of each job on each node: a row of bytes for each job, eight nodes in a word. Bytes
-// are at most MostDevices, so that sums and comparisons of bytes do not reach their neighbours.
+// A state has a row of bytes for each job: the devices of the job on each node, eight nodes per word. Bytes are at most
+// MostDevices, so that sums and comparisons of bytes do not overflow into their neighbours.
 const (
 	perWord = 8
 	ones    = 0x0101010101010101
 	tops    = 0x8080808080808080
 )
 
-// MostDevices is the largest number of devices of a node. Three states are mixed before repair, so at most
-// three times as many jobs are on a node, which a byte counts.
+// MostDevices is the maximum number of devices of a node. Three states are mixed before repair, so a node holds at most
+// three times this number of jobs, which a byte can count.
 const MostDevices = 64
 
 // positive marks the bytes above zero by their top bits.
 func positive(word uint64) uint64 { return ((word &^ tops) + (tops - ones)) & tops }
 
-// whole turns marks of bytes into masks of them.
+// whole expands marks of bytes into byte masks.
 func whole(marks uint64) uint64 { return marks >> 7 * 0xff }
 
-// least is the smaller one of each pair of bytes.
+// least returns the minimum of each pair of bytes.
 func least(a, b uint64) uint64 {
-	smaller := whole(^((b | tops) - a) & tops) // where b is smaller
+	smaller := whole(^((b | tops) - a) & tops) // set if b is smaller
 	return a&^smaller | b&smaller
 }
 
@@ -32,7 +32,7 @@ func sum(word uint64) int {
 	return int((word&pairs + word>>8&pairs) * 0x0001000100010001 >> 48)
 }
 
-// count is the number of bytes above zero in a row, and of their devices.
+// count returns the number of nonzero bytes in a row, and the sum of their devices.
 func count(row []uint64) (nodes, devices int) {
 	for _, word := range row {
 		nodes += bits.OnesCount64(positive(word))
@@ -41,16 +41,16 @@ func count(row []uint64) (nodes, devices int) {
 	return nodes, devices
 }
 
-// byteAt is the devices of a node in a row.
+// byteAt returns the devices of a node in a row.
 func byteAt(row []uint64, node int) uint64 { return row[node/perWord] >> (node % perWord * 8) & 0xff }
 
-// setByte changes the devices of a node in a row.
+// setByte sets the devices of a node in a row.
 func setByte(row []uint64, node int, value uint64) {
 	shift := node % perWord * 8
 	row[node/perWord] = row[node/perWord]&^(0xff<<shift) | value<<shift
 }
 
-// appendMarked appends the nodes whose bytes are above zero.
+// appendMarked appends the nodes whose bytes are nonzero.
 func appendMarked(list []int32, row []uint64) []int32 {
 	for i, word := range row {
 		for held := positive(word) | word&tops; held != 0; held &= held - 1 {

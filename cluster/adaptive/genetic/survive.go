@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// survive sorts the population into fronts, of states that do not dominate each other, and keeps the first ones:
-// whole fronts, and of the last one the states with most room around them.
+// survive sorts the population into fronts of states that do not dominate each other, and keeps the first ones: whole
+// fronts, and of the last front the states with the largest crowding distance.
 func (s *search) survive(keep int) {
 	o := &s.sorting
 	o.sort(s.pop, s.scores)
@@ -35,7 +35,7 @@ func (s *search) survive(keep int) {
 	o.forget(s.pop)
 }
 
-// roomiest keeps the members of a front with most room around them; equal ones are in random order.
+// roomiest keeps the members of a front with the largest crowding distance, in random order on a tie.
 func (s *search) roomiest(room int) {
 	o := &s.sorting
 	s.picks = s.picks[:0]
@@ -55,10 +55,10 @@ func (s *search) roomiest(room int) {
 // ranked is a state of a population with its objectives.
 type ranked struct {
 	scores      objectives
-	slot, place int32 // where it is, and its place in the population
+	slot, place int32 // its slot, and its position in the population
 }
 
-// byObjectives compares the first objectives, then the second ones, then the places.
+// byObjectives compares by first objective, second objective and position.
 func byObjectives(a, b ranked) int {
 	switch {
 	case a.scores[0] < b.scores[0]:
@@ -75,8 +75,8 @@ func byObjectives(a, b ranked) int {
 
 // member is a state of a front.
 type member struct {
-	place, point int32 // in the population, and of its objectives
-	key          int32 // by which its front is in order
+	place, point int32 // position in the population, and the point of its objectives
+	key          int32 // sort key of its front
 	crowd        float64
 }
 
@@ -87,29 +87,29 @@ func byKey(a, b member) int {
 	return int(a.place - b.place)
 }
 
-// point is members with the same objectives.
+// point groups members with equal objectives.
 type point struct {
 	scores   objectives
-	from, to int32 // its members
-	last     int32 // position in its front of its last member
-	counted  bool  // its first member has been met
+	from, to int32 // range of its members
+	last     int32 // position of its last member in the front
+	counted  bool  // its first member has been visited
 }
 
-// sorting holds a population while it is sorted. Points of a front ascend by the first objective, and so descend
-// by the second.
+// sorting holds a population while it is sorted. Points of a front ascend in the first objective and therefore descend
+// in the second.
 type sorting struct {
 	all    []ranked // sorted
 	young  []ranked
-	places []int32 // of slots in the population; negative where it has not survived
+	places []int32 // by slot: position in the population; negative for a slot that did not survive
 	points []point
-	fronts [][]int32 // points
-	list   []member  // of a front
+	fronts [][]int32 // points by front
+	list   []member  // members of a front
 	spare  []member
 	kept   []int32
 }
 
-// sort finds the fronts of a population, whose first states are sorted, in O(n log n) (Jensen, "Reducing the Run-Time
-// Complexity of Multiobjective EAs", IEEE Transactions on Evolutionary Computation 7, 2003).
+// sort finds the fronts of a population, whose first states are already sorted, in O(n log n) (Jensen, "Reducing the
+// Run-Time Complexity of Multiobjective EAs", IEEE Transactions on Evolutionary Computation 7, 2003).
 func (o *sorting) sort(pop []int32, scores []objectives) {
 	young := o.young[:0]
 	for place, slot := range pop[len(o.all):] {
@@ -128,7 +128,7 @@ func (o *sorting) sort(pop []int32, scores []objectives) {
 	}
 }
 
-// merge adds states to those that are sorted.
+// merge adds states to the sorted states.
 func (o *sorting) merge(young []ranked) {
 	at := len(o.all) - 1
 	o.all = append(o.all, young...)
@@ -143,7 +143,7 @@ func (o *sorting) merge(young []ranked) {
 	}
 }
 
-// forget keeps the states of a population, which have new places in it. They stay sorted but for equal ones.
+// forget keeps only the states of a population and updates their positions. They stay sorted except for ties.
 func (o *sorting) forget(pop []int32) {
 	for place, slot := range pop {
 		o.places[slot] = int32(place)
@@ -176,8 +176,8 @@ func (o *sorting) place(k int) {
 	o.fronts[rank] = append(o.fronts[rank], int32(k))
 }
 
-// members lists the members of a front in the order in which the algorithm of Deb et al. finds them: those of
-// the first front by their places, others when the last member that dominates them is met.
+// members lists the members of a front in the order in which the algorithm of Deb et al. finds them: members of the
+// first front by position, others when their last dominating member is visited.
 func (o *sorting) members(rank int) {
 	o.list = o.list[:0]
 	for _, k := range o.fronts[rank] {
@@ -195,7 +195,7 @@ func (o *sorting) members(rank int) {
 	}
 }
 
-// dominator is the position of the last member of a front that dominates a point.
+// dominator returns the position of the last member of a front that dominates a point.
 func (o *sorting) dominator(front []int32, scores objectives) (last int32) {
 	for _, k := range front {
 		p := &o.points[k]
@@ -209,7 +209,7 @@ func (o *sorting) dominator(front []int32, scores objectives) (last int32) {
 	return last
 }
 
-// crowding measures how far the neighbours of each member of a front are. Of equal ones only the first has room.
+// crowding computes the crowding distance of each member of a front. Among equal members only the first has one.
 func (o *sorting) crowding(rank int) {
 	front := o.fronts[rank]
 	for k := range o.list {
@@ -228,7 +228,7 @@ func (o *sorting) crowding(rank int) {
 	}
 }
 
-// room is the crowding distance of a point of a front.
+// room returns the crowding distance of a point of a front.
 func (o *sorting) room(front []int32, at int) (sum float64) {
 	if at == 0 || at == len(front)-1 {
 		return math.Inf(1)

@@ -1,5 +1,5 @@
-// Package world simulates adaptive jobs, whose batch follows the devices that schedulers choose in rounds, and the
-// same jobs as rigid ones, which keep the devices and the batch that their users ask for.
+// Package world simulates adaptive jobs, whose batch follows the devices that schedulers choose in rounds, and the same
+// jobs as rigid jobs, which keep the devices and the batch that their users request.
 package world
 
 import (
@@ -41,17 +41,17 @@ func claims(fsys files.FS, flags map[string]string) bool {
 	return data != "" && (compat == "" || compat == compatNone) && adaptive.HasApplications(fsys, data)
 }
 
-// File is the file of simulations of adaptive jobs.
+// File configures simulations of adaptive jobs.
 type File struct {
-	Adaptive Options // applications and cluster
-	// traces: tables of jobs, with columns name, time, application, num_replicas and batch_size, or traces of
-	// clusters in any format, whose jobs get applications of their sizes. A name that is not a file is looked up in
-	// adaptive.data, in its folder workloads and in the folders there. Required.
+	Adaptive Options // Applications and cluster.
+	// Traces: tables of jobs with columns name, time, application, num_replicas and batch_size, or cluster traces in
+	// any format, whose jobs get applications of their sizes. A name that is not a file is looked up in adaptive.data,
+	// in its folder workloads and in the folders there. Required.
 	Workload study.Workload
-	// schedulers, of adaptive jobs or of rigid ones, which keep the devices and the batch that their users ask for
+	// Schedulers of adaptive jobs, or of rigid jobs, which keep the devices and the batch that their users request.
 	Schedule                  study.Schedule
-	adaptive.SchedulerOptions                  // sections of the schedulers that have options
-	Run                       study.RunOptions // run folder
+	adaptive.SchedulerOptions                  // Sections of the schedulers that have options.
+	Run                       study.RunOptions // Run folder.
 
 	study.Sources `config:"-"`
 	schedulers    []Scheduler
@@ -101,7 +101,7 @@ func (f *File) Check(fsys files.FS, r *decode.Reading) {
 	}
 	f.schedulers = nil
 	for _, name := range f.Schedule.Schedulers {
-		s, _ := f.scheduler(name, 0) // Validate has looked
+		s, _ := f.scheduler(name, 0) // Validate has checked the name
 		f.schedulers = append(f.schedulers, s)
 	}
 	f.read(fsys, r)
@@ -112,7 +112,7 @@ func (f *File) scheduler(name string, seed uint64) (Scheduler, error) {
 	return named(name, f.SchedulerOptions, seed)
 }
 
-// Contents writes what results depend on beside the keys.
+// Contents writes the inputs that results depend on and that are not keys.
 func (f *File) Contents(w io.Writer) { fmt.Fprintln(w, f.contents) }
 
 // Summary describes the simulations in one line.
@@ -126,7 +126,7 @@ func (f *File) title() string {
 		words.Plural(f.Adaptive.Nodes, "node"), words.Plural(f.Adaptive.Devices, "device"))
 }
 
-// jobs is the number of jobs in all workloads.
+// jobs counts the jobs of all workloads.
 func (f *File) jobs() (n int) {
 	for k := range f.studies {
 		n += len(f.studies[k].Jobs)
@@ -134,5 +134,5 @@ func (f *File) jobs() (n int) {
 	return n
 }
 
-// Study returns the simulations that the file asks for.
+// Study returns the simulations of the file.
 func (f *File) Study() study.Study { return &simulations{File: f} }

@@ -10,27 +10,26 @@ import (
 	"graft/internal/validate"
 )
 
-// Options describe the applications and the cluster. Paths are those of the operating system, from the working
-// folder or, where nothing is there, from that of the file.
+// Options describe the applications and the cluster. Paths use the operating system's syntax. Relative paths are looked
+// up in the working folder first, then in the folder of the file.
 type Options struct {
-	// Data is a folder of applications, each a folder with placements.csv and validation-BATCH.csv, beneath it or
-	// beneath traces; applications.csv has their epochs. Required.
+	// Folder of applications. Each application is a folder with placements.csv and validation-BATCH.csv, directly in it
+	// or in its folder traces; applications.csv has their epochs. Required.
 	Data     string  `config:",path" result:"contents"`
-	Nodes    int     // nodes of the cluster, all alike. Default 16.
-	Devices  int     // devices of a node. Default 4.
-	Interval float64 `config:"interval_seconds"` // time between two decisions. Default 60.
-	// time for which a job stands still when its devices change. Default 30.
+	Nodes    int     // Number of nodes, all with equal devices. Default 16.
+	Devices  int     // Devices per node. Default 4.
+	Interval float64 `config:"interval_seconds"` // Time between two scheduling decisions. Default 60.
+	// Time that a job stops when its devices change. Default 30.
 	Delay float64 `config:"delay_seconds"`
-	// share of its speed that a job on several nodes loses next to another such job, from 0 to below 1. Default 0.
+	// Share of speed that a job on several nodes loses next to another such job, from 0 to below 1. Default 0.
 	Interference float64
-	Limit        float64 `config:"limit_seconds"` // time after which a simulation fails. Zero means no limit.
-	// Compat reproduces the faults of another simulator: pollux has the results of Pollux's, none corrects its
-	// errors. Empty means none.
+	Limit        float64 `config:"limit_seconds"` // Simulated time after which a simulation fails. Zero means no limit.
+	// Simulator to reproduce: pollux keeps the faults of Pollux's simulator, none corrects them. Default none.
 	Compat string   `config:",one=none|pollux"`
-	Quirks []string // faults that are kept, by name, where compat is none. Empty keeps none.
+	Quirks []string // Names of faults to keep with compat = "none". Empty keeps none.
 }
 
-// CompatPollux has the results of Pollux's simulator.
+// CompatPollux reproduces the results of Pollux's simulator.
 const CompatPollux = "pollux"
 
 // compatNone corrects the faults of other simulators.
@@ -57,13 +56,13 @@ func (o Options) Validate() error {
 	return errors.Join(append(faults, o.cluster().Validate())...)
 }
 
-// cluster returns the cluster, with the quirks that are kept.
+// cluster returns the cluster options with the quirks to keep.
 func (o *Options) cluster() *adaptive.Options {
 	return &adaptive.Options{Nodes: o.Nodes, Devices: o.Devices, Interval: o.Interval, Interference: o.Interference,
 		Delay: o.Delay, Limit: o.Limit, Quirks: o.quirks()}
 }
 
-// quirks are the faults that are kept.
+// quirks returns the faults to keep.
 func (o *Options) quirks() cluster.Quirks {
 	if o.Compat == CompatPollux {
 		return cluster.QuirksOf(adaptive.Quirks())

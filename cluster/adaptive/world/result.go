@@ -9,10 +9,10 @@ import (
 	"graft/results"
 )
 
-// result holds a simulation, of adaptive or of rigid jobs.
+// result holds a simulation of adaptive or rigid jobs.
 type result struct {
-	jobs []job     // in the order of submission
-	gaps []float64 // of decisions whose scheduler has a bound
+	jobs []job     // in order of submission
+	gaps []float64 // of decisions by schedulers that compute a bound
 }
 
 // job is the result of a job. Times are in seconds from the start.
@@ -26,13 +26,13 @@ type job struct {
 // jct is the time to completion.
 func (j *job) jct() float64 { return j.ended - j.submitted }
 
-// alone is the time on one device with the smallest batch.
+// alone is the run time on one device with the smallest batch.
 func (j *job) alone() float64 {
-	seconds, _ := j.spec.App.OneDevice() // File.Check has looked
+	seconds, _ := j.spec.App.OneDevice() // File.Check has checked it
 	return seconds
 }
 
-// times are the times to completion.
+// times lists the times to completion.
 func (r *result) times() (list []float64) {
 	for k := range r.jobs {
 		list = append(list, r.jobs[k].jct())
@@ -96,7 +96,7 @@ var allocationColumns = []results.Column{
 // course writes the tables of a simulation over time.
 type course struct{ rounds, allocations *study.Rows }
 
-// writeCourse writes these tables while body adds rows.
+// writeCourse writes both tables while body adds rows.
 func writeCourse(t *study.Tables, body func(c course) error) error {
 	return t.Write(study.SeriesTable, seriesColumns, func(rounds *study.Rows) error {
 		return t.Write(study.AllocationsTable, allocationColumns, func(allocations *study.Rows) error {
@@ -105,7 +105,7 @@ func writeCourse(t *study.Tables, body func(c course) error) error {
 	})
 }
 
-// round adds a time: jobs that were submitted and have not ended, those of them with devices, and these devices.
+// round adds a time with the number of unfinished jobs, of running jobs and of their devices.
 func (c course) round(now float64, unfinished, running, devices int) {
 	c.rounds.Float(now).Ints(unfinished, running, devices).End()
 }

@@ -11,15 +11,15 @@ import (
 	"graft/cluster/study"
 )
 
-// Scheduler is a scheduler of adaptive jobs, or one of rigid jobs, which keep what their users ask for.
+// Scheduler is a scheduler of adaptive jobs or of rigid jobs, which keep the devices that their users request.
 type Scheduler struct {
 	Name  string
 	About string          // one line
-	Kind  adaptive.Kind   // without a name for a rigid one
-	Rigid *cluster.Policy // nil for one of adaptive jobs
+	Kind  adaptive.Kind   // zero for a rigid scheduler
+	Rigid *cluster.Policy // nil for a scheduler of adaptive jobs
 }
 
-// quirks are the faults of the original that the scheduler can keep.
+// quirks returns the faults of the original that the scheduler can keep.
 func (s *Scheduler) quirks() []cluster.Quirk {
 	if s.Rigid != nil {
 		return s.Rigid.Quirks
@@ -27,17 +27,17 @@ func (s *Scheduler) quirks() []cluster.Quirk {
 	return s.Kind.Quirks
 }
 
-// rigidPrefix tells a rigid scheduler from one of adaptive jobs with the same name.
+// rigidPrefix distinguishes a rigid scheduler from a scheduler of adaptive jobs with the same name.
 const rigidPrefix = "rigid-"
 
 // rigidMark is the mark of rigid schedulers in tables.
 const rigidMark = "*"
 
-// rigidOptions let lucid profile jobs on one of the nodes, since a study has a single pool.
+// rigidOptions let lucid profile jobs on one node, since a study has a single pool.
 var rigidOptions = schedulers.Options{Lucid: lucid.Options{Nodes: 1, From: []string{adaptive.RigidPool},
 	Echo: adaptive.RigidPool}}
 
-// Schedulers returns all schedulers of adaptive jobs, and all rigid ones.
+// Schedulers returns all schedulers of adaptive jobs and all rigid schedulers.
 func Schedulers(o adaptive.SchedulerOptions, seed uint64) (all []Scheduler) {
 	for _, k := range o.Kinds(seed) {
 		all = append(all, Scheduler{Name: k.Name, About: k.About, Kind: k})
@@ -67,13 +67,13 @@ func named(name string, o adaptive.SchedulerOptions, seed uint64) (Scheduler, er
 	return Scheduler{}, fmt.Errorf("unknown scheduler %q; expected one of %s", name, strings.Join(names, ", "))
 }
 
-// known returns an error for a name that no scheduler has.
+// known returns an error for an unknown scheduler name.
 func known(name string) error {
 	_, err := named(name, adaptive.SchedulerOptions{}, 0)
 	return err
 }
 
-// entries lists the schedulers for help texts. Rigid ones have no place in the original.
+// entries lists the schedulers for help texts. The original has no rigid schedulers.
 func entries() (all []study.Entry) {
 	for _, s := range Schedulers(adaptive.SchedulerOptions{}, 0) {
 		e := study.Entry{Name: s.Name, About: s.About}

@@ -30,7 +30,7 @@ func adapting(ctx context.Context, t *study.Tables, s adaptive.Study, d *Schedul
 	return r, nil
 }
 
-// decided returns a function that adds what a scheduler has decided in a round.
+// decided returns a function that records a scheduler's decisions in a round.
 func decided(c course) func(w *adaptive.World, active []*adaptive.Job) {
 	last := map[*adaptive.Job][2]int{}
 	return func(w *adaptive.World, active []*adaptive.Job) {
@@ -49,7 +49,7 @@ func decided(c course) func(w *adaptive.World, active []*adaptive.Job) {
 	}
 }
 
-// rigid simulates the jobs with what their users ask for.
+// rigid simulates the jobs with the devices and batches that their users request.
 func rigid(ctx context.Context, t *study.Tables, s adaptive.Study, d *Scheduler) (*result, error) {
 	one, err := s.Rigid()
 	if err != nil {
@@ -60,7 +60,7 @@ func rigid(ctx context.Context, t *study.Tables, s adaptive.Study, d *Scheduler)
 			one.Estimates = append(one.Estimates, float64(one.Jobs[k].Duration))
 		}
 	}
-	one.Profiles = &cluster.Profiles{} // of no model, so that no jobs are packed
+	one.Profiles = &cluster.Profiles{} // empty, so that no jobs are packed
 	o, err := one.Run(ctx, *d.Rigid, cluster.Options{Quirks: s.Options.Quirks, Workers: 1, Changes: true, Series: true})
 	if err != nil {
 		return nil, err
@@ -81,11 +81,11 @@ func rigid(ctx context.Context, t *study.Tables, s adaptive.Study, d *Scheduler)
 	})
 }
 
-// rigidJobs are the jobs of an outcome, without the device-seconds and restarts that follow from changes.
+// rigidJobs converts the jobs of an outcome. It leaves out device-seconds and restarts, which follow from changes.
 func rigidJobs(s *adaptive.Study, o *cluster.Outcome) (all []job) {
 	for k, j := range o.Jobs {
 		made := job{spec: &s.Jobs[k], submitted: s.Jobs[k].Submitted, started: float64(j.Start), ended: float64(j.End)}
-		if l := lucid.Of(j); l.Profiled { // before it came to the other nodes
+		if l := lucid.Of(j); l.Profiled { // before it moved to the other nodes
 			made.started = float64(j.Trace.Submit + l.ProfileQueue)
 			made.held = float64(j.GPUs) * float64(min(j.Trace.Duration, lucid.Limit))
 		}

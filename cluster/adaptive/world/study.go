@@ -16,14 +16,14 @@ type simulations struct {
 	*File
 }
 
-// Keys of the metrics by which decisions are compared with their upper bound.
+// Keys of the metrics that compare decisions with their upper bound.
 const (
 	gapMean   = "search_gap_mean_share"
 	gapWorst  = "search_gap_worst_share"
 	decisions = "decisions"
 )
 
-// metrics of a simulation. A time to completion is from submission to the end of a job.
+// metrics of a simulation. Time to completion counts from submission to the end of a job.
 var metrics = []study.Metric{
 	{Name: "jct_mean", Unit: "s", Title: "mean JCT", About: "mean time from submission to the end of a job",
 		Better: study.Lower, Format: "%.1f", Main: true},
@@ -80,7 +80,7 @@ func (s *simulations) Plan() *study.Plan {
 	return p
 }
 
-// remarks are sentences about the quirks and the rigid schedulers.
+// remarks describe the quirks and the rigid schedulers.
 func (s *simulations) remarks() (texts []string) {
 	if quirks := s.Adaptive.quirks(); s.Adaptive.Compat == CompatPollux {
 		texts = append(texts, "The faults of Pollux's simulator are kept.")

@@ -20,7 +20,7 @@ const (
 	tracesKey = "workload.traces"
 )
 
-// read reads the applications and the workloads, and blames what is wrong.
+// read reads the applications and the workloads, and reports faults.
 func (f *File) read(fsys files.FS, r *decode.Reading) {
 	noted := &study.Noted{FS: fsys}
 	apps, err := adaptive.ReadApplications(noted, f.Adaptive.Data, adaptive.KnownApplications())
@@ -65,7 +65,7 @@ func (f *File) workload(fsys files.FS, path string, apps map[string]*adaptive.Ap
 	return s, nil
 }
 
-// readWorkload reads a table of adaptive jobs, known by its columns, or a trace of a cluster, whose jobs get
+// readWorkload reads a table of adaptive jobs, recognised by its columns, or a trace of a cluster, whose jobs get
 // applications of their sizes.
 func readWorkload(fsys files.FS, path string, apps map[string]*adaptive.Application,
 	o *adaptive.Options) ([]adaptive.Spec, error) {
@@ -85,8 +85,8 @@ func readWorkload(fsys files.FS, path string, apps map[string]*adaptive.Applicat
 	return adaptive.FromTrace(jobs, apps, *o, rand.New(rand.NewPCG(study.TraceSeed, 0)))
 }
 
-// requests checks that the steps of all jobs have known times: alone on one device, and with what their users ask
-// for if a scheduler takes it.
+// requests checks that step times are known for all jobs: alone on one device and, if a rigid scheduler is used, with
+// the devices and the batch that their users request.
 func (f *File) requests(s *adaptive.Study) error {
 	for k := range s.Jobs {
 		app := s.Jobs[k].App
@@ -113,7 +113,7 @@ func (f *File) requests(s *adaptive.Study) error {
 	return nil
 }
 
-// besideProfiler checks that the largest job fits beside the profiler of lucid.
+// besideProfiler checks that the largest job fits in the nodes that lucid's profiler leaves free.
 func besideProfiler(s *adaptive.Study) error {
 	left := (s.Options.Nodes - rigidOptions.Lucid.Nodes) * s.Options.Devices
 	for k := range s.Jobs {
@@ -125,8 +125,8 @@ func besideProfiler(s *adaptive.Study) error {
 	return nil
 }
 
-// findWorkload returns the path of a table of jobs: a file, or one in the folder of data or in its folder workloads
-// and the folders there.
+// findWorkload returns the path of a table of jobs. It looks for a file, then in the data folder, in its folder
+// workloads and in the folders there.
 func findWorkload(fsys files.FS, data, trace string) (string, error) {
 	there := func(path string) bool {
 		info, err := fsys.Stat(path)

@@ -15,21 +15,21 @@ import (
 	"graft/torch/weights"
 )
 
-// shape is that of the observations.
+// shape is the shape of the observations.
 var shape = candidates.Shape{World: "elastic", Noun: "elastic jobs", Globals: Globals, Features: Features}
 
-// ReadPolicy is the policy of a file.
+// ReadPolicy reads a policy from weights.
 func ReadPolicy(set *weights.Set) (*candidates.Policy, error) { return shape.ReadPolicy(set) }
 
-// course has the workloads of a learner.
+// course holds the workloads of a learner.
 type course struct {
 	candidates.Options
 	first             *Env
 	train, validation []elastic.Study
 }
 
-// NewLearner draws an agent. Train are the workloads that it learns from, validation those by which it
-// stops.
+// NewLearner makes a learner with a random agent. Train are the training workloads; validation are the workloads for
+// early stopping.
 func NewLearner(train, validation []elastic.Study, o candidates.Options, seed uint64) (*candidates.Learner, error) {
 	o.EnsureDefaults()
 	if len(train) == 0 || len(validation) == 0 {
@@ -48,7 +48,7 @@ func NewLearner(train, validation []elastic.Study, o candidates.Options, seed ui
 	return candidates.NewLearner(&course{o, first, train, validation}, o, seed)
 }
 
-// CheckTeacher refuses a teacher that is no scheduler.
+// CheckTeacher returns an error if the teacher is not a scheduler.
 func CheckTeacher(name string) error {
 	if _, err := schedulers.Named(name); err != nil && name != candidates.NoTeacher && name != candidates.BestTeacher {
 		return fmt.Errorf("teacher: %w; or best, or none", err)
@@ -76,7 +76,7 @@ func (c *course) Lesson(ctx context.Context, at int, agent learn.Agent, follow f
 	return lesson.Give(ctx, c.train[at], random)
 }
 
-// teacherOf is the scheduler to imitate on a workload.
+// teacherOf returns the scheduler to imitate on a workload.
 func (c *course) teacherOf(ctx context.Context, at int) (best elastic.Kind, err error) {
 	if c.Teacher != candidates.BestTeacher {
 		return schedulers.Named(c.Teacher)
@@ -89,7 +89,7 @@ func (c *course) teacherOf(ctx context.Context, at int) (best elastic.Kind, err 
 		switch {
 		case ctx.Err() != nil:
 			return best, ctx.Err()
-		case err == nil && r.MeanJCT < least: // one that leaves jobs is no teacher
+		case err == nil && r.MeanJCT < least: // a scheduler that leaves jobs unfinished is not a teacher
 			best, least = kind, r.MeanJCT
 		}
 	}
@@ -100,7 +100,7 @@ func (c *course) teacherOf(ctx context.Context, at int) (best elastic.Kind, err 
 	return best, nil
 }
 
-// Validate implements [candidates.Course]: the cost is the mean time to completion, in slots.
+// Validate implements [candidates.Course]. The cost is the mean time to completion, in slots.
 func (c *course) Validate(ctx context.Context, agent *learn.Set) (mean float64, err error) {
 	for _, s := range c.validation {
 		if s.Options.Limit == 0 || s.Options.Limit > c.Slots {
@@ -110,7 +110,7 @@ func (c *course) Validate(ctx context.Context, agent *learn.Set) (mean float64, 
 		if ctx.Err() != nil {
 			return 0, ctx.Err()
 		}
-		if err != nil { // jobs are left after so many slots
+		if err != nil { // jobs are unfinished after the limit of slots
 			return math.Inf(1), nil
 		}
 		mean += r.MeanJCT / float64(len(c.validation))

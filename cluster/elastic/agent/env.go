@@ -10,23 +10,23 @@ import (
 	"graft/learn"
 )
 
-// defaultSlots is the number of slots after which an episode is cut.
+// defaultSlots is the number of slots after which an episode is truncated.
 const defaultSlots = 2000
 
-// Env is an environment of workloads. A step of time is a slot; an action adds tasks to a job, and the
-// last one ends the slot. The reward of a slot is the number of unfinished jobs, negative and divided by
-// the jobs of the workload and by the lower bound of their mean time to completion: the rewards sum to the
-// mean time to completion, rounded up to slots, in units of that bound.
+// Env is an environment of workloads. Time advances by slots: an action adds tasks to a job, and the last action ends
+// the slot. The reward of a slot is minus the number of unfinished jobs, divided by the number of jobs of the workload
+// and by the lower bound of their mean time to completion. Rewards sum to minus the mean time to completion, rounded up
+// to slots, in units of that bound.
 type Env struct {
 	studies  []elastic.Study
-	units    []func() (float64, error) // of the rewards of each, computed once
+	units    []func() (float64, error) // reward unit of each workload, computed once
 	mostSlot int
 	unit     float64
 	state    *state
 }
 
-// NewEnv makes an environment whose episodes draw one of some workloads. An episode is cut after a
-// number of slots; zero means 2000.
+// NewEnv makes an environment whose episodes draw one of the workloads. Episodes are truncated after mostSlots slots;
+// zero means 2000.
 func NewEnv(studies []elastic.Study, mostSlots int) (*Env, error) {
 	if len(studies) == 0 {
 		return nil, errors.New("make an environment of elastic jobs: there is no workload; give some")
@@ -45,16 +45,16 @@ func NewEnv(studies []elastic.Study, mostSlots int) (*Env, error) {
 	return e, nil
 }
 
-// another is an environment of the same workloads.
+// another returns an environment of the same workloads.
 func (e *Env) another() *Env { return &Env{studies: e.studies, units: e.units, mostSlot: e.mostSlot} }
 
-// rewardUnit is the reward of a slot for each unfinished job.
+// rewardUnit returns the reward of a slot per unfinished job.
 func rewardUnit(s elastic.Study) (float64, error) {
 	bound, err := elastic.LowerBound(s)
 	return 1 / (float64(len(s.Jobs)) * bound.Mean), err
 }
 
-// Reset begins a workload.
+// Reset starts a random workload.
 func (e *Env) Reset(random *rand.Rand) error {
 	k := random.IntN(len(e.studies))
 	w, err := elastic.NewWorld(e.studies[k])

@@ -10,25 +10,24 @@ import (
 	"graft/learn"
 )
 
-// Lesson shows an agent what a teacher would do in the states that the agent gets into (DAgger: Ross,
-// Gordon and Bagnell, AISTATS 2011). In each slot the teacher decides the counts of all jobs, from the
-// beginning of the slot; right is every action that brings a job closer to its counts, in whatever order,
-// and to end the slot where there is none.
+// Lesson shows an agent the actions of a teacher in the states that the agent reaches (DAgger: Ross, Gordon and
+// Bagnell, AISTATS 2011). In each slot the teacher decides the counts of all jobs from the beginning of the slot. Every
+// action that brings a job closer to its counts is right, in any order; if none exists, ending the slot is right.
 type Lesson struct {
 	Teacher elastic.Kind
-	Agent   learn.Agent // plays; nil follows the teacher
-	Follow  float64     // share of the slots in which right actions are taken in place of the agent's
-	Slots   int         // slots after which all are; zero means 2000
+	Agent   learn.Agent // takes actions; nil follows the teacher
+	Follow  float64     // share of slots in which right actions replace the agent's actions
+	Slots   int         // slots after which right actions replace all of the agent's actions; zero means 2000
 }
 
-// patience is the number of times the slots of a lesson after which its teacher is given up.
+// patience times Slots is the number of slots after which the lesson fails.
 const patience = 10
 
-// counts of a job's tasks.
+// counts holds the numbers of a job's tasks.
 type counts struct{ workers, servers int }
 
-// Give plays a workload to its end. It returns each state with its right actions, and with the sum of
-// the rewards that followed, as those of an [Env].
+// Give plays a workload to its end. It returns each state with its right actions and with the sum of the following
+// rewards, as [Env] defines them.
 func (l *Lesson) Give(ctx context.Context, s elastic.Study, random *rand.Rand) (all []learn.Example, err error) {
 	w, err := elastic.NewWorld(s)
 	if err != nil {
@@ -54,7 +53,7 @@ func (l *Lesson) Give(ctx context.Context, s elastic.Study, random *rand.Rand) (
 		for k, j := range w.Jobs() {
 			targets[k] = counts{len(j.Workers), len(j.Servers)}
 		}
-		w.Begin() // takes the tasks away again
+		w.Begin() // removes the tasks again
 		now.begin()
 		all = l.slot(all, now, targets, l.Agent == nil || w.Slot() >= slots || random.Float64() < l.Follow, random)
 		w.End()
@@ -79,7 +78,7 @@ func (l *Lesson) Give(ctx context.Context, s elastic.Study, random *rand.Rand) (
 	return all, nil
 }
 
-// slot plays a slot, and adds its states.
+// slot plays a slot, and appends its states.
 func (l *Lesson) slot(all []learn.Example, now *state, targets []counts, follow bool,
 	random *rand.Rand) []learn.Example {
 	for {
@@ -99,7 +98,7 @@ func (l *Lesson) slot(all []learn.Example, now *state, targets []counts, follow 
 	}
 }
 
-// right are the candidates that bring a job closer to its counts; the end of the slot where none does.
+// right returns the candidates that bring a job closer to its counts, or the end of the slot if none exist.
 func (s *state) right(targets []counts) (all []int) {
 	for k, c := range s.candidates {
 		workers, servers := targets[c.place].workers-len(c.job.Workers), targets[c.place].servers-len(c.job.Servers)

@@ -6,13 +6,13 @@ import (
 	"graft/learn/candidates"
 )
 
-// Scheduler is the scheduler that takes an agent's likeliest actions.
+// Scheduler returns the scheduler that takes an agent's most likely actions.
 func Scheduler(name string, agent learn.Agent) elastic.Kind {
 	return elastic.Kind{Name: name, About: "learned",
 		New: func(w *elastic.World) elastic.Scheduler { return &scheduler{newState(w), agent} }}
 }
 
-// SchedulerOf is the scheduler that takes a policy's likeliest actions. Each simulation has an agent of its own.
+// SchedulerOf returns the scheduler that takes a policy's most likely actions. Each simulation has its own agent.
 func SchedulerOf(name string, p *candidates.Policy) elastic.Kind {
 	kind := Scheduler(name, nil)
 	kind.New = func(w *elastic.World) elastic.Scheduler { return &scheduler{newState(w), p.Agent.Twin()} }

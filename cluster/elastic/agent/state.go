@@ -1,5 +1,5 @@
-// Package agent lets agents learn to schedule elastic jobs: an environment over the simulation, and the
-// scheduler that an agent is.
+// Package agent learns to schedule elastic jobs: an environment over the simulation, and a scheduler that follows an
+// agent.
 package agent
 
 import (
@@ -9,30 +9,30 @@ import (
 	"graft/learn"
 )
 
-// Numbers of values of an observation.
+// Numbers of values in an observation.
 const (
 	Globals  = 4  // of the state
-	Features = 13 // of a candidate, an action of a job
+	Features = 13 // of a candidate, which is an action of a job
 )
 
-// candidate is an action that a job may take now.
+// candidate is a currently possible action of a job.
 type candidate struct {
 	job    *elastic.Job
 	action elastic.Action
-	place  int // of the job among the unfinished ones
+	place  int // index of the job among the unfinished jobs
 }
 
 // state describes a world between two actions.
 type state struct {
 	world      *elastic.World
 	candidates []candidate
-	full       map[elastic.Resources]bool // demands that found no room in this slot
+	full       map[elastic.Resources]bool // demands that did not fit in this slot
 	best       map[*elastic.JobType]float64
-	jobs       []actions // of each unfinished job, as far as they are known in this slot
+	jobs       []actions // by unfinished job: actions computed so far in this slot
 	values     []float64
 }
 
-// actions of a job, and their features. Only an action of this job changes them within a slot.
+// actions holds the actions of a job and their features. Within a slot, only an action of this job changes them.
 type actions struct {
 	known    bool
 	kinds    []elastic.Action
@@ -44,7 +44,7 @@ func newState(w *elastic.World) *state {
 	return &state{world: w, full: map[elastic.Resources]bool{}, best: map[*elastic.JobType]float64{}}
 }
 
-// begin forgets what a slot knew.
+// begin clears the state of a slot.
 func (s *state) begin() {
 	clear(s.full)
 	for k := range s.jobs {
@@ -52,7 +52,7 @@ func (s *state) begin() {
 	}
 }
 
-// look lists the candidates and describes them. A job begins with a worker and a server at once.
+// look lists and describes the candidates. A job's first action adds a worker and a server together.
 func (s *state) look() learn.Observation {
 	w := s.world
 	s.candidates = s.candidates[:0]
@@ -75,7 +75,7 @@ func (s *state) look() learn.Observation {
 	return learn.Observation{Values: s.values}
 }
 
-// describe lists the actions of a job.
+// describe lists and describes the actions of a job.
 func (s *state) describe(j *elastic.Job, into *actions) {
 	w := s.world
 	*into = actions{true, into.kinds[:0], into.demands[:0], into.features[:0]}
@@ -89,7 +89,7 @@ func (s *state) describe(j *elastic.Job, into *actions) {
 	}
 }
 
-// peak is the most epochs in a slot that any counts give a job.
+// peak returns the maximum epochs per slot of a job over all counts.
 func (s *state) peak(j *elastic.Job) float64 {
 	best, ok := s.best[j.Model]
 	if !ok {
@@ -100,7 +100,7 @@ func (s *state) peak(j *elastic.Job) float64 {
 	return best
 }
 
-// globals are free shares of both kinds, the number of jobs and that of their tasks.
+// globals appends the free shares of both kinds of resources, the number of jobs and the number of their tasks.
 func (s *state) globals() []float64 {
 	w := s.world
 	used, total, tasks := w.Used(), w.Total(), 0
@@ -112,8 +112,8 @@ func (s *state) globals() []float64 {
 		math.Log1p(float64(tasks)) / 7}
 }
 
-// features describe an action of a job: its kind, the job's counts, its speeds now and after the action
-// over its best, the time that is left at the best speed, and what the action costs.
+// features describe an action of a job: its kind, the job's counts, its speeds before and after the action relative to
+// its best speed, its remaining time at the best speed, and the cost of the action.
 func (s *state) features(j *elastic.Job, a elastic.Action, now, best float64) []float64 {
 	w := s.world
 	workers, servers := 1, 1
@@ -137,7 +137,7 @@ func (s *state) features(j *elastic.Job, a elastic.Action, now, best float64) []
 	return f
 }
 
-// add performs a candidate's action. Without room its demand is no candidate for the rest of the slot.
+// add performs a candidate's action. If it does not fit, its demand is excluded for the rest of the slot.
 func (s *state) add(k int) {
 	c := s.candidates[k]
 	if !s.world.Add(c.job, c.action) {

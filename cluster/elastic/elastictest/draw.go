@@ -1,4 +1,4 @@
-// Package elastictest has the conformance suite of schedulers of elastic jobs, and random studies.
+// Package elastictest has the conformance suite of elastic-job schedulers, and random studies.
 package elastictest
 
 import (
@@ -10,8 +10,7 @@ import (
 	"graft/cluster/elastic"
 )
 
-// Draw makes a study in which every job can complete. Ties are frequent: jobs that arrive at
-// once, of one type, of equal length.
+// Draw makes a study whose jobs can all complete. Ties are frequent: jobs with equal arrival, type and length.
 func Draw(r *rand.Rand, quirks []cluster.Quirk) elastic.Study {
 	s := elastic.Study{Types: drawTypes(r), Options: drawOptions(r, quirks)}
 	if r.IntN(3) == 0 {
@@ -53,7 +52,7 @@ func drawTypes(r *rand.Rand) (types []elastic.JobType) {
 	return types
 }
 
-// DrawTable makes speeds with diminishing returns and random wiggles; all are positive.
+// DrawTable makes speeds with diminishing returns and random variation; all are positive.
 func DrawTable(r *rand.Rand, types []elastic.JobType, most int) elastic.Table {
 	table := elastic.Table{}
 	for _, t := range types {

@@ -19,12 +19,12 @@ const casesOfSuite = 200
 // mostSlots is far above the slots that any drawn study needs.
 const mostSlots = 200_000
 
-// rounding is the relative tolerance of times: sums of parts of slots are rounded.
+// rounding is the relative tolerance of times, which are rounded sums of parts of slots.
 const rounding = 1e-9
 
-// Run is the conformance suite of a scheduler: on random studies it never exceeds capacities and
-// counts, decides the same the next time and for workloads that come
-// later, lets all jobs end, and beats no lower bound.
+// Run is the conformance suite of a scheduler. On random studies the scheduler must not exceed capacities and counts,
+// must repeat its decisions in a second run and for later arrivals, must complete all jobs, and must not beat a lower
+// bound.
 func Run(t *testing.T, kind elastic.Kind) {
 	t.Helper()
 	for k := range casesOfSuite {
@@ -60,8 +60,7 @@ func Hold(ctx context.Context, kind elastic.Kind, s elastic.Study) error {
 	return bounded(s, result)
 }
 
-// shifted checks that a workload that is listed backwards and arrives some slots later has the
-// same completion times.
+// shifted checks that a workload listed in reverse order and shifted by some slots has the same completion times.
 func shifted(ctx context.Context, kind elastic.Kind, s elastic.Study, before *elastic.Result) error {
 	const delay = 3
 	s.Jobs = slices.Clone(s.Jobs)
@@ -81,7 +80,7 @@ func shifted(ctx context.Context, kind elastic.Kind, s elastic.Study, before *el
 	return nil
 }
 
-// complete checks that all jobs ended after they arrived.
+// complete checks that every job ended after its arrival.
 func complete(s *elastic.Study, r *elastic.Result) error {
 	if len(r.Completions) != len(s.Jobs) {
 		return fmt.Errorf("%d of %d jobs completed", len(r.Completions), len(s.Jobs))
@@ -129,8 +128,8 @@ func (c *watch) Schedule(w *elastic.World) {
 	}
 }
 
-// Check recounts what tasks use and returns an error if a node, or a job's count, exceeds its
-// maximum, or a job that is not there has tasks.
+// Check recounts used resources. It returns an error if a node or a job's count exceeds its maximum, or if an absent
+// job has tasks.
 func Check(w *elastic.World) error {
 	used := make([]elastic.Resources, w.Nodes())
 	for _, j := range w.Jobs() {

@@ -5,8 +5,8 @@ import (
 	"graft/internal/events"
 )
 
-// drf is dominant resource fairness (Ghodsi et al., "Dominant Resource Fairness", NSDI 2011) with
-// pairs of a worker and a server as tasks.
+// drf is dominant resource fairness (Ghodsi et al., "Dominant Resource Fairness", NSDI 2011). A task is a pair of a
+// worker and a server.
 type drf struct {
 	queue events.Heap[*elastic.Job]
 }

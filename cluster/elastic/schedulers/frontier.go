@@ -9,12 +9,11 @@ import (
 	"graft/internal/events"
 )
 
-// frontier minimises the sum of remaining times over the counts of all jobs, as far as resources
-// can be split at will. The time of an epoch against the dominant share of the cluster that buys
-// it is made convex for each type: only numbers of tasks on the lower hull are used. Steps along
-// the hulls are then taken by the time that they save for their share, which solves a separable
-// convex allocation (Ibaraki and Katoh, "Resource Allocation Problems", 1988, chapter 4). Unlike
-// Optimus, it does not stop where one more task alone saves nothing.
+// frontier minimises the sum of remaining times over the counts of all jobs, assuming divisible resources. For each
+// type it makes the epoch time convex in the dominant cluster share: it uses only the numbers of tasks on the lower
+// hull. It then takes steps along the hulls by time saved per share, which solves a separable convex allocation
+// (Ibaraki and Katoh, "Resource Allocation Problems", 1988, chapter 4). Unlike Optimus, it does not stop if a single
+// further task saves nothing.
 type frontier struct {
 	hulls   map[*elastic.JobType][]point
 	queue   events.Heap[*plan]
@@ -22,27 +21,27 @@ type frontier struct {
 	placing *ordered
 }
 
-// point is numbers of tasks with what they cost and the time that an epoch takes with them.
+// point holds numbers of tasks, their cost, and the time of an epoch with them.
 type point struct {
 	workers, servers int
 	demand           elastic.Resources
-	share            float64 // dominant, of the cluster
-	slots            float64 // for an epoch
+	share            float64 // dominant share of the cluster
+	slots            float64 // per epoch
 }
 
-// plan is the point that a job is to have; zero is none.
+// plan is the target point of a job; zero means none.
 type plan struct {
 	job   *elastic.Job
 	hull  []point
-	steps int // number of points of the hull that it has passed
+	steps int // number of points of the hull already passed
 }
 
 func newFrontier(w *elastic.World) elastic.Scheduler {
 	return &frontier{hulls: map[*elastic.JobType][]point{}, placing: newOrdered(newPeaks(w).left)}
 }
 
-// Schedule implements [elastic.Scheduler]. Jobs are placed by remaining time, so that the shortest
-// get their tasks where nodes have no room for all.
+// Schedule implements [elastic.Scheduler]. It places jobs by remaining time, so that the shortest jobs get their tasks
+// if nodes lack room for all.
 func (f *frontier) Schedule(w *elastic.World) {
 	targets := f.decide(w)
 	f.placing.sort(w.Jobs())
@@ -54,7 +53,7 @@ func (f *frontier) Schedule(w *elastic.World) {
 	}
 }
 
-// decide chooses numbers of tasks that fit into the cluster's resources as a whole.
+// decide chooses numbers of tasks that fit into the cluster's total resources.
 func (f *frontier) decide(w *elastic.World) map[*elastic.Job]point {
 	targets := map[*elastic.Job]point{}
 	f.queue.Clear()
@@ -77,8 +76,8 @@ func (f *frontier) decide(w *elastic.World) map[*elastic.Job]point {
 	return targets
 }
 
-// push queues the next step of a plan by the slots that it saves for its share; the first steps
-// of all jobs come before, the shortest job first.
+// push queues the next step of a plan by saved slots per share. The first steps of all jobs come first, shortest job
+// first.
 func (f *frontier) push(p *plan, gain float64) {
 	if len(p.hull) == 0 {
 		return // no numbers of tasks have a positive speed
@@ -96,7 +95,7 @@ func (f *frontier) hull(w *elastic.World, t *elastic.JobType) []point {
 	return hull
 }
 
-// points returns all numbers of tasks with positive speed, by share and then by time.
+// points returns all numbers of tasks with positive speed, sorted by share and time.
 func points(w *elastic.World, t *elastic.JobType) (list []point) {
 	for workers, servers := range w.Counts() {
 		epochs := w.Limit(t, workers, servers)
@@ -112,8 +111,8 @@ func points(w *elastic.World, t *elastic.JobType) (list []point) {
 	return list
 }
 
-// lowerHull returns the points, sorted by share, of the lower convex hull along which time falls
-// (Andrew, "Another efficient algorithm for convex hulls in two dimensions", 1979).
+// lowerHull returns the part of the lower convex hull along which time falls. Points must be sorted by share (Andrew,
+// "Another efficient algorithm for convex hulls in two dimensions", 1979).
 func lowerHull(list []point) (hull []point) {
 	for _, p := range list {
 		if n := len(hull); n > 0 && (p.slots >= hull[n-1].slots || p.share == hull[n-1].share) {
@@ -127,5 +126,5 @@ func lowerHull(list []point) (hull []point) {
 	return hull
 }
 
-// slope is negative where time falls.
+// slope is negative if time falls.
 func slope(a, b point) float64 { return (b.slots - a.slots) / (b.share - a.share) }

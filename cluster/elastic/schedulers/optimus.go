@@ -7,10 +7,9 @@ import (
 	"graft/internal/events"
 )
 
-// optimus gives the next worker or server to the job whose remaining time it reduces most for
-// its dominant resource cost (Peng et al., "Optimus: An Efficient Dynamic Resource Scheduler for
-// Deep Learning Clusters", EuroSys 2018). It takes speeds from the speed model, where the
-// original system fits them while jobs run.
+// optimus gives the next worker or server to the job whose remaining time it reduces most per dominant resource cost
+// (Peng et al., "Optimus: An Efficient Dynamic Resource Scheduler for Deep Learning Clusters", EuroSys 2018). It takes
+// speeds from the speed model; the original system fits them while jobs run.
 type optimus struct {
 	queue events.Heap[offer]
 }
@@ -19,7 +18,7 @@ type optimus struct {
 type offer struct {
 	job    *elastic.Job
 	action elastic.Action
-	gain   float64 // slots saved for the action's dominant share of the cluster
+	gain   float64 // slots saved per dominant share of the action
 }
 
 func newOptimus(w *elastic.World) elastic.Scheduler {
@@ -29,7 +28,7 @@ func newOptimus(w *elastic.World) elastic.Scheduler {
 	return &optimus{}
 }
 
-// Schedule implements [elastic.Scheduler]. All jobs get a first bundle before one gets more.
+// Schedule implements [elastic.Scheduler]. All jobs get a first bundle before any gets more.
 func (o *optimus) Schedule(w *elastic.World) {
 	o.queue.Clear()
 	for _, j := range w.Jobs() {
@@ -59,8 +58,8 @@ func (o *optimus) offer(w *elastic.World, j *elastic.Job) {
 			continue
 		}
 		saved := now - slots(j, w.Estimate(j, tasks(a, elastic.Worker), tasks(a, elastic.Server)))
-		if math.IsNaN(saved) { // the job stands still with the task as without it
-			saved = math.SmallestNonzeroFloat64 // so it takes what others leave
+		if math.IsNaN(saved) { // the job makes no progress with or without the task
+			saved = math.SmallestNonzeroFloat64 // it gets only leftover resources
 		}
 		if gain := saved / max(w.Demand(j, a).DominantShare(w.Total()), leastShare); gain > best.gain {
 			best.action, best.gain = a, gain
@@ -71,10 +70,10 @@ func (o *optimus) offer(w *elastic.World, j *elastic.Job) {
 	}
 }
 
-// leastShare stands for the share of a task that needs no resources.
+// leastShare replaces the share of a task that needs no resources.
 const leastShare = 1e-12
 
-// slots returns the remaining time of a job at a speed; a job that stands still needs forever.
+// slots returns the remaining time of a job at a speed; infinity for a job without progress.
 func slots(j *elastic.Job, speed float64) float64 {
 	if speed <= 0 {
 		return math.Inf(1)
@@ -82,7 +81,7 @@ func slots(j *elastic.Job, speed float64) float64 {
 	return j.EpochsLeft() / speed
 }
 
-// tasks returns the number of tasks of a kind, worker or server, that an action adds.
+// tasks returns the number of tasks of a kind (worker or server) that an action adds.
 func tasks(a, kind elastic.Action) int {
 	if a == kind {
 		return 1

@@ -7,9 +7,9 @@ import (
 	"graft/internal/events"
 )
 
-// originalOptimus decides as the Optimus of DL2's simulator: the gain of a task is the time that
-// it saves whatever it costs, a job without tasks gets first a worker and then a server, the
-// lowest ID first, and a job that outlived its estimate takes what slows it down.
+// originalOptimus decides like the Optimus of DL2's simulator. The gain of a task is the time that it saves, regardless
+// of its cost. A job without tasks first gets a worker and then a server, lowest ID first. A job that exceeded its
+// estimate takes tasks that slow it down.
 type originalOptimus struct {
 	queue events.Heap[offer]
 }

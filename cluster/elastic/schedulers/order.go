@@ -7,11 +7,10 @@ import (
 	"graft/cluster/elastic"
 )
 
-// ordered gives jobs pairs of a worker and a server, as many as allowed, in the order of a key,
-// then of arrival and ID.
+// ordered gives jobs the maximum number of worker-server pairs, in the order of a key, then of arrival and ID.
 type ordered struct {
 	key  func(j *elastic.Job) float64
-	jobs []*elastic.Job // in order; kept for its memory
+	jobs []*elastic.Job // in order; reused to save allocations
 	keys map[*elastic.Job]float64
 }
 
@@ -19,8 +18,8 @@ func newOrdered(key func(j *elastic.Job) float64) *ordered {
 	return &ordered{key: key, keys: map[*elastic.Job]float64{}}
 }
 
-// Schedule implements [elastic.Scheduler]. A job that gets less than it could does not hold up
-// those behind it: the next slot starts from none, so what they get delays nobody.
+// Schedule implements [elastic.Scheduler]. A job that gets less than its maximum does not block later jobs: the next
+// slot starts from none, so their tasks delay nobody.
 func (o *ordered) Schedule(w *elastic.World) {
 	o.sort(w.Jobs())
 	for _, j := range o.jobs {

@@ -2,10 +2,9 @@ package schedulers
 
 import "graft/cluster/elastic"
 
-// fastest gives each job the numbers of tasks at which it is fastest, the least remaining time
-// first. The simulator that had the other baselines first lacks it: there, all but Optimus give
-// jobs as many tasks as allowed, which slows most models down. While the cluster has room for
-// all, no scheduler does better, up to the cost of scaling.
+// fastest gives each job the numbers of tasks at which it is fastest, least remaining time first. DL2's simulator, the
+// source of the other baselines, lacks it: there, all except Optimus give jobs the maximum number of tasks, which slows
+// most models down. While the cluster has room for all jobs, no scheduler is better, except for the cost of scaling.
 type fastest struct {
 	order *ordered
 	peaks *peaks
@@ -28,8 +27,8 @@ func (f *fastest) Schedule(w *elastic.World) {
 	}
 }
 
-// grow adds tasks to a job up to numbers of them, those of which it lacks more first; ok is false
-// if the room ends.
+// grow adds tasks to a job up to target numbers, the kind with the larger shortfall first; ok is false if there is no
+// more room.
 func grow(w *elastic.World, j *elastic.Job, workers, servers int) (ok bool) {
 	for {
 		moreWorkers, moreServers := workers-len(j.Workers), servers-len(j.Servers)

@@ -2,10 +2,10 @@ package schedulers
 
 import "graft/cluster/elastic"
 
-// peak holds the numbers of tasks with which jobs of a type are fastest.
+// peak holds the numbers of tasks at which jobs of a type are fastest.
 type peak struct {
 	workers, servers int
-	epochs           float64 // in a slot
+	epochs           float64 // per slot
 }
 
 // peaks caches the peak of each type.
@@ -25,5 +25,5 @@ func (p *peaks) of(t *elastic.JobType) peak {
 	return best
 }
 
-// left returns the time that a job still needs at its best speed, in slots.
+// left returns the remaining time of a job at its best speed, in slots.
 func (p *peaks) left(j *elastic.Job) float64 { return j.EpochsLeft() / p.of(j.Model).epochs }

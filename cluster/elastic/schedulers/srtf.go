@@ -2,7 +2,7 @@ package schedulers
 
 import "graft/cluster/elastic"
 
-// newSRTF orders jobs by the time that they still need at their best speed, in slots.
+// newSRTF orders jobs by remaining time at their best speed, in slots.
 func newSRTF(w *elastic.World) elastic.Scheduler {
 	if w.Keeps(elastic.RemainingFraction) {
 		return newOrdered((*elastic.Job).Left)

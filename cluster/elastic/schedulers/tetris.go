@@ -2,9 +2,9 @@ package schedulers
 
 import "graft/cluster/elastic"
 
-// tetris packs nodes one after the other (Grandl et al., "Multi-Resource Packing for Cluster
-// Schedulers", SIGCOMM 2014). The score of a job on a node is the alignment of its demand with
-// the free resources, less its remaining work, which is weighted by the ratio of the two means.
+// tetris packs nodes one after another (Grandl et al., "Multi-Resource Packing for Cluster Schedulers", SIGCOMM 2014).
+// The score of a job on a node is the alignment of its demand with the free resources minus its remaining work,
+// weighted by the ratio of the two means.
 type tetris struct {
 	peaks      *peaks
 	candidates []candidate
@@ -32,7 +32,7 @@ func (t *tetris) Schedule(w *elastic.World) {
 	}
 }
 
-// collect finds the jobs whose next bundle fits on a node; ok is false if there are none.
+// collect finds the jobs whose next bundle fits on a node; ok is false if none exist.
 func (t *tetris) collect(w *elastic.World, node int) (ok bool) {
 	t.candidates = t.candidates[:0]
 	free, total := w.Free(node), w.Total()
@@ -55,7 +55,7 @@ func (t *tetris) collect(w *elastic.World, node int) (ok bool) {
 	return len(t.candidates) > 0
 }
 
-// top returns the candidate with the highest score; of equal ones, the first.
+// top returns the candidate with the highest score; the first on a tie.
 func (t *tetris) top() (best candidate) {
 	alignment, work := 0.0, 0.0
 	for _, c := range t.candidates {

@@ -2,13 +2,12 @@ package schedulers
 
 import "graft/cluster/elastic"
 
-// originalTetris decides as the Tetris of DL2's simulator, which adds the weighted remaining work
-// to the score, counts jobs at their maximum in the means, and leaves a node as soon as the job
-// with the highest score does not fit. The order of its sums is part of its results: scores
-// often differ by rounding alone.
+// originalTetris decides like the Tetris of DL2's simulator: it adds the weighted remaining work to the score, includes
+// jobs at their maximum in the means, and leaves a node as soon as the job with the highest score does not fit. The
+// order of its sums affects its results: scores often differ only by rounding.
 type originalTetris struct {
-	needs             []elastic.Resources // of each job's next bundle
-	works, alignments []float64           // of each job
+	needs             []elastic.Resources // next bundle of each job
+	works, alignments []float64           // by job
 	meanWork          float64
 }
 
@@ -25,7 +24,7 @@ func (t *originalTetris) Schedule(w *elastic.World) {
 	}
 }
 
-// begin computes what stays the same within a slot.
+// begin computes the values that stay constant within a slot.
 func (t *originalTetris) begin(w *elastic.World) {
 	t.needs, t.works, t.meanWork = t.needs[:0], t.works[:0], 0
 	for _, j := range w.Jobs() {
@@ -37,7 +36,7 @@ func (t *originalTetris) begin(w *elastic.World) {
 	t.meanWork /= float64(len(t.works))
 }
 
-// top returns the job with the highest score among those that may grow; nil leaves the node.
+// top returns the job with the highest score among jobs that may grow; nil leaves the node.
 func (t *originalTetris) top(w *elastic.World, node int) (best *elastic.Job) {
 	weight := t.align(w.Free(node)) / t.meanWork
 	if weight == 0 {

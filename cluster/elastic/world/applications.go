@@ -12,8 +12,8 @@ import (
 	"graft/internal/files"
 )
 
-// readApplications reads a folder of applications in place of a table of speeds: they are the types of jobs, in the
-// order of their names, and their workers exchange gradients among themselves, without parameter servers.
+// readApplications reads a folder of applications in place of a table of speeds. The applications become the types of
+// jobs, ordered by name. Their workers exchange gradients directly, without parameter servers.
 func (w *Inputs) readApplications(fsys files.FS, r *decode.Reading, o *Options) bool {
 	if o.Types != "" {
 		r.Blame("elastic.types", fmt.Sprintf("types is %s, and speeds is a folder of applications, "+
@@ -37,8 +37,8 @@ func (w *Inputs) readApplications(fsys files.FS, r *decode.Reading, o *Options) 
 	return true
 }
 
-// elasticType is an application as a type of elastic jobs: an epoch has the same examples however many workers there
-// are, and a worker takes the smallest batch at once, or as much of it as a device holds.
+// elasticType converts an application to a type of elastic jobs. The examples per epoch do not depend on the number of
+// workers. A worker takes the smallest batch at once, or as much of it as fits on a device.
 func elasticType(a *adaptive.Application) (elastic.JobType, elastic.Trained) {
 	device := min(a.Limits.Least, a.Limits.DeviceMost)
 	epoch := a.Progress(1) * float64(a.Limits.Least) / float64(device)

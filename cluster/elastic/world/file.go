@@ -1,5 +1,5 @@
-// Package world simulates elastic jobs: schedulers choose workers and parameter servers of each job anew in every
-// slot.
+// Package world simulates elastic jobs: in every slot, schedulers choose each job's numbers of workers and parameter
+// servers.
 package world
 
 import (
@@ -42,13 +42,13 @@ func World() *study.World {
 	}
 }
 
-// File is the file of simulations of elastic jobs.
+// File configures simulations of elastic jobs.
 type File struct {
-	Elastic Options // cluster, speeds and types of jobs
-	// traces: JSON files of elastic jobs, or traces of clusters, whose jobs with GPUs keep their work
+	Elastic Options // Cluster, speeds and types of jobs.
+	// Traces: JSON files of elastic jobs, or traces of clusters, whose GPU jobs keep their work.
 	Workload study.Workload
-	Schedule study.Schedule   // schedulers
-	Run      study.RunOptions // run folder
+	Schedule study.Schedule   // Schedulers.
+	Run      study.RunOptions // Run folder.
 
 	study.Sources `config:"-"`
 	inputs        Inputs
@@ -57,7 +57,7 @@ type File struct {
 	schedulers    []Scheduler
 }
 
-// Scheduler is a scheduler of elastic jobs, which may have been learned.
+// Scheduler is a scheduler of elastic jobs, built in or learned.
 type Scheduler = study.Learned[elastic.Kind]
 
 // EnsureDefaults fills in defaults.
@@ -71,7 +71,7 @@ func (f *File) Validate() error {
 	return errors.Join(f.Elastic.Validate(), f.Schedule.Validate(Known))
 }
 
-// Known returns an error for a name that no scheduler has.
+// Known returns an error for an unknown scheduler name.
 func Known(name string) error {
 	_, err := schedulers.Named(name)
 	if err != nil {
@@ -137,7 +137,7 @@ func readAgent(name string, set *weights.Set) (elastic.Kind, bool, error) {
 	return agent.SchedulerOf(name, p), true, nil
 }
 
-// Contents writes what results depend on beside the keys.
+// Contents writes the inputs that results depend on and that are not keys.
 func (f *File) Contents(w io.Writer) {
 	f.inputs.Contents(w)
 	for k := range f.studies {
@@ -163,8 +163,8 @@ func (f *File) title() string {
 		words.Plural(f.studies[0].Options.Nodes, "node"), f.Elastic.Scaling)
 }
 
-// Studies are the jobs of each trace on the cluster.
+// Studies returns the jobs of each trace on the cluster.
 func (f *File) Studies() []elastic.Study { return f.studies }
 
-// Study returns the simulations that the file asks for.
+// Study returns the simulations of the file.
 func (f *File) Study() study.Study { return &simulations{File: f} }

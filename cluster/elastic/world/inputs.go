@@ -13,17 +13,17 @@ import (
 // Inputs holds the contents of the files that the section elastic names.
 type Inputs struct {
 	types []elastic.JobType
-	trace *elastic.Trace // nil where none is named
-	table elastic.Table  // nil where speeds are analytic, or those of applications
-	steps elastic.Steps  // times of applications; nil without
+	trace *elastic.Trace // nil if no trace is named
+	table elastic.Table  // nil if speeds are analytic or come from applications
+	steps elastic.Steps  // step times of applications; nil without applications
 
-	contents string // digest of the files of the applications
+	contents string // digest of the application files
 
 	analytic bool
 }
 
-// Read reads the files of a section and the first trace, where one is named, and reports whether all is right.
-// The settings of that trace are those of the others.
+// Read reads the files of a section and the first trace, if one is named, and reports success. The settings of that
+// trace apply to the others.
 func (w *Inputs) Read(fsys files.FS, r *decode.Reading, o *Options, trace string) bool {
 	if !w.readTypes(fsys, r, o) {
 		return false
@@ -54,7 +54,7 @@ func (w *Inputs) Read(fsys files.FS, r *decode.Reading, o *Options, trace string
 
 const tracesKey = "workload.traces"
 
-// readTypes reads the types of jobs, and reports whether all is right.
+// readTypes reads the types of jobs, and reports success.
 func (w *Inputs) readTypes(fsys files.FS, r *decode.Reading, o *Options) bool {
 	if info, err := fsys.Stat(o.Speeds); o.Speeds != "" && err == nil && info.IsDir() {
 		return w.readApplications(fsys, r, o)
@@ -68,19 +68,19 @@ func (w *Inputs) readTypes(fsys files.FS, r *decode.Reading, o *Options) bool {
 	return err == nil
 }
 
-// Types are the types of jobs.
+// Types returns the types of jobs.
 func (w *Inputs) Types() []elastic.JobType { return w.types }
 
-// Trace is the first trace; nil where none is named.
+// Trace returns the first trace; nil if none is named.
 func (w *Inputs) Trace() *elastic.Trace { return w.trace }
 
-// Contents writes what results depend on.
+// Contents writes the inputs that results depend on.
 func (w *Inputs) Contents(to io.Writer) {
 	fmt.Fprintln(to, w.table, w.types, w.analytic)
 	_, _ = io.WriteString(to, w.contents)
 }
 
-// readSpeeds reads the speeds, unless they are analytic, and reports whether all is right.
+// readSpeeds reads the speeds unless they are analytic, and reports success.
 func (w *Inputs) readSpeeds(fsys files.FS, r *decode.Reading, o *Options) bool {
 	if w.steps != nil {
 		return true
@@ -100,7 +100,7 @@ func (w *Inputs) readSpeeds(fsys files.FS, r *decode.Reading, o *Options) bool {
 	return err == nil
 }
 
-// Study is a trace on the cluster that the section describes.
+// Study returns a trace on the cluster that the section describes.
 func (w *Inputs) Study(t *elastic.Trace, given *Options) elastic.Study {
 	o := t.Settings.Options
 	o.Nodes, o.Most, o.Slot, o.Limit = cmp.Or(given.Nodes, o.Nodes), cmp.Or(given.Most, o.Most),

@@ -9,45 +9,42 @@ import (
 	"graft/internal/validate"
 )
 
-// Options describe the jobs and the cluster. Values that are zero are those of the trace's
-// parameters, where it has some. Paths are those of the operating system, from the working folder or,
-// where nothing is there, from that of the file.
+// Options describe the jobs and the cluster. Zero values take the trace's parameter if it has one. Paths use the
+// operating system's syntax. Relative paths are looked up in the working folder first, then in the folder of the file.
 type Options struct {
-	// Speeds is a JSON file of steps a second by model, servers and workers, each from 1 on; a folder of
-	// applications as in adaptive.data, which are then the types of jobs, without parameter servers; or analytic,
-	// which computes speeds from what the types say of computation and communication. Required unless the
-	// trace says that speeds are analytic.
+	// Speeds of jobs: a JSON file of steps per second by model, servers and workers (each from 1); a folder of
+	// applications as in adaptive.data, which replace the types of jobs and have no parameter servers; or analytic,
+	// which computes speeds from the computation and communication of the types. Required unless the trace says
+	// analytic.
 	Speeds string `config:",path=word" result:"contents"`
-	// JSON file of job types: demands, size of an epoch, communication; empty means the eight models of DL2
+	// JSON file of job types: demands, epoch size, communication. Empty means the eight models of DL2.
 	Types string  `config:",path" result:"contents"`
-	Nodes int     // of the cluster; zero is the trace's, or 96
-	CPUs  int     `config:"cpu_slots"` // CPU slots of a node; zero is the trace's, or 8
-	GPUs  int     `config:"gpu_slots"` // GPU slots of a node; zero is the trace's, or 8
-	Most  int     // maximum number of workers of a job, and of servers; zero is the trace's, or 16
-	Slot  float64 `config:"slot_seconds"` // length of a slot in seconds; zero is the trace's, or 1200
-	Limit int     `config:"max_slots"`    // slots after which a simulation fails; zero is no limit
-	// SpeedError is the relative error of speeds, drawn evenly in ± of it for each job and slot, from 0 to
-	// below 1. Zero is the trace's, or none.
+	Nodes int     // Number of nodes. Zero takes the trace's value, or 96.
+	CPUs  int     `config:"cpu_slots"` // CPU slots per node. Zero takes the trace's value, or 8.
+	GPUs  int     `config:"gpu_slots"` // GPU slots per node. Zero takes the trace's value, or 8.
+	Most  int     // Maximum number of workers of a job, and of servers. Zero takes the trace's value, or 16.
+	Slot  float64 `config:"slot_seconds"` // Slot length in seconds. Zero takes the trace's value, or 1200.
+	Limit int     `config:"max_slots"`    // Slots after which a simulation fails. Zero means no limit.
+	// Relative error of speeds, drawn uniformly from ± this value for each job and slot, from 0 to below 1. Zero takes
+	// the trace's value, or no error.
 	SpeedError float64
-	// Scaling is the time that a job loses in a slot when its counts have changed: checkpoint stops and
-	// restarts it, hot moves parameters while it runs, none is free. Empty means checkpoint, or none with
-	// compat dl2.
+	// Time that a job loses in a slot after its numbers of workers or servers change: checkpoint stops and restarts the
+	// job, hot moves parameters while it runs, none costs nothing. Empty means checkpoint, or none with compat = "dl2".
 	Scaling string `config:",one=checkpoint|hot|none"`
-	// Compat reproduces the faults of another simulator: dl2 has the results of DL2's, none corrects its
-	// errors. Empty means none.
+	// Simulator to reproduce: dl2 keeps the faults of DL2's simulator, none corrects them. Default none.
 	Compat string `config:",one=none|dl2"`
 }
 
-// usualSlots are the slots of either kind of a node of DL2.
+// usualSlots is the number of CPU slots and of GPU slots of a node of DL2.
 const usualSlots = 8
 
-// speedsAnalytic computes speeds in place of reading them.
+// speedsAnalytic computes speeds instead of reading them.
 const speedsAnalytic = "analytic"
 
-// CompatDL2 has the results of DL2's simulator.
+// CompatDL2 reproduces the results of DL2's simulator.
 const CompatDL2 = "dl2"
 
-// EnsureDefaults fills in what zero stands for, but for what the trace says.
+// EnsureDefaults replaces zero values with defaults, except those that the trace may set.
 func (o *Options) EnsureDefaults() {
 	o.Compat = cmp.Or(o.Compat, compatNone)
 	otherwise := elastic.CheckpointRestart
@@ -57,7 +54,7 @@ func (o *Options) EnsureDefaults() {
 	o.Scaling = cmp.Or(o.Scaling, otherwise)
 }
 
-// Validate joins all that is wrong.
+// Validate returns every invalid option.
 func (o Options) Validate() error {
 	var faults validate.Faults
 	for name, v := range map[string]int{"nodes": o.Nodes, "cpu_slots": o.CPUs, "gpu_slots": o.GPUs, "most": o.Most,

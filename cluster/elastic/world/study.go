@@ -17,7 +17,7 @@ type simulations struct {
 	*File
 }
 
-// metrics of a simulation. A time to completion is from the beginning of the slot of arrival.
+// metrics of a simulation. Time to completion counts from the beginning of the slot of arrival.
 var metrics = []study.Metric{
 	{Name: "jct_mean", Unit: "slots", Title: "mean JCT", About: "mean time from arrival to completion of a job",
 		Better: study.Lower, Format: "%.2f", Main: true},
@@ -60,7 +60,7 @@ func (s *simulations) Plan() *study.Plan {
 	return p
 }
 
-// bounds are lower bounds of the mean time to completion.
+// bounds returns lower bounds of the mean time to completion.
 func (s *simulations) bounds(context.Context) ([]study.Reference, error) {
 	var values []float64
 	for k := range s.studies {
@@ -125,7 +125,7 @@ var allocationColumns = []results.Column{
 	{Name: "workers", Kind: results.Int}, {Name: "servers", Kind: results.Int},
 }
 
-// record simulates a world, and writes tables of its slots and allocations while it runs.
+// record simulates a world and writes its slots and allocations to tables while it runs.
 func record(ctx context.Context, t *study.Tables, w *elastic.World,
 	kind elastic.Kind) (result *elastic.Result, err error) {
 	if t == nil {
@@ -141,7 +141,7 @@ func record(ctx context.Context, t *study.Tables, w *elastic.World,
 	return result, err
 }
 
-// addSlot adds what a scheduler has decided.
+// addSlot adds a scheduler's decisions.
 func addSlot(w *elastic.World, slots, allocations *study.Rows) {
 	running, workers, servers := 0, 0, 0
 	for _, j := range w.Jobs() {

@@ -12,8 +12,8 @@ import (
 	"graft/internal/files"
 )
 
-// isClusterTrace reports whether a file of jobs is the trace of a cluster. One of elastic jobs is an object
-// of JSON; a damaged one is known by its name.
+// isClusterTrace reports whether a file of jobs is a trace of a cluster. A trace of elastic jobs is a JSON object; a
+// damaged one is recognised by its name.
 func isClusterTrace(fsys files.FS, path string) (bool, error) {
 	head, err := files.Head(fsys, path)
 	if err != nil {
@@ -33,7 +33,7 @@ func (w *Inputs) readJobs(fsys files.FS, path string) (*elastic.Trace, error) {
 	})
 }
 
-// ReadTrace reads a trace of either kind. All of the world but its own trace has been read.
+// ReadTrace reads a trace of either kind. Call it after everything except the world's own trace has been read.
 func (w *Inputs) ReadTrace(fsys files.FS, path string, given *Options) (*elastic.Trace, error) {
 	clustered, err := isClusterTrace(fsys, path)
 	if err != nil {
@@ -53,7 +53,7 @@ func (w *Inputs) ReadTrace(fsys files.FS, path string, given *Options) (*elastic
 	return t, nil
 }
 
-// Workload makes elastic jobs of jobs of a cluster, with the settings of the world's trace.
+// Workload converts jobs of a cluster to elastic jobs, with the settings of the world's trace.
 func (w *Inputs) Workload(jobs []trace.Job, o elastic.TraceOptions, seed uint64,
 	given *Options) (*elastic.Trace, error) {
 	t := &elastic.Trace{}

@@ -12,15 +12,15 @@ import (
 	"graft/learn/candidates"
 )
 
-// course has the episodes of a learner.
+// course holds the episodes of a learner.
 type course struct {
 	candidates.Options
 	train, validation *Env
 	teachers          []fabric.Kind
 }
 
-// NewLearner draws an agent. Train are the episodes that it learns from, validation those by which it
-// stops.
+// NewLearner makes a learner with a random agent. Train are the training episodes; validation are the episodes for
+// early stopping.
 func NewLearner(train, validation []*fabric.Study, o candidates.Options, seed uint64) (*candidates.Learner, error) {
 	o.EnsureDefaults()
 	if len(train) == 0 || len(validation) == 0 {
@@ -39,13 +39,13 @@ func NewLearner(train, validation []*fabric.Study, o candidates.Options, seed ui
 	return candidates.NewLearner(&course{o, first, other, teachers}, o, seed)
 }
 
-// CheckTeacher refuses a teacher that is no decider, or draws.
+// CheckTeacher returns an error if the teacher is not a decider, or if it draws random numbers.
 func CheckTeacher(name string) error {
 	_, err := teachersOf(name)
 	return err
 }
 
-// teachersOf lists the deciders of which the best on an episode teaches.
+// teachersOf returns the possible teachers; the best on an episode teaches.
 func teachersOf(name string) ([]fabric.Kind, error) {
 	switch name {
 	case candidates.NoTeacher:
@@ -76,8 +76,8 @@ func (c *course) Workloads() int { return len(c.train.studies) }
 // Env implements [candidates.Course].
 func (c *course) Env() (learn.Env, error) { return c.train.another(), nil }
 
-// Lesson implements [candidates.Course]. The teacher decides in the states to which the agent comes by
-// itself (Ross, Gordon and Bagnell, AISTATS 2011).
+// Lesson implements [candidates.Course]. The teacher decides in the states that the agent reaches (Ross, Gordon and
+// Bagnell, AISTATS 2011).
 func (c *course) Lesson(ctx context.Context, at int, agent learn.Agent, follow float64,
 	random *rand.Rand) (all []learn.Example, err error) {
 	teacher, err := c.teacher(ctx, c.train.studies[at])
@@ -118,7 +118,7 @@ func (c *course) Lesson(ctx context.Context, at int, agent learn.Agent, follow f
 	return all, nil
 }
 
-// right is the action of a teacher. A degree at which the job would not start blocks it.
+// right returns the action of a teacher. A degree at which the job would not start blocks it.
 func (e *Env) right(teacher fabric.Decider) (int, error) {
 	degree, err := teacher.Degree(e.world)
 	if err != nil {
@@ -130,7 +130,7 @@ func (e *Env) right(teacher fabric.Decider) (int, error) {
 	return len(e.state.offers), nil
 }
 
-// teacher is the decider to imitate on an episode: the one that blocks the fewest jobs.
+// teacher returns the decider to imitate on an episode: the one that blocks the fewest jobs.
 func (c *course) teacher(ctx context.Context, s *fabric.Study) (best fabric.Decider, err error) {
 	least := 2.0
 	for _, kind := range c.teachers {
@@ -145,7 +145,7 @@ func (c *course) teacher(ctx context.Context, s *fabric.Study) (best fabric.Deci
 	return best, nil
 }
 
-// blocking is the blocking rate of an episode.
+// blocking returns the blocking rate of an episode.
 func blocking(ctx context.Context, s *fabric.Study, d fabric.Decider) (float64, error) {
 	w, err := fabric.NewWorld(s)
 	if err != nil {

@@ -9,13 +9,13 @@ import (
 	"graft/torch/weights"
 )
 
-// shape is that of the observations.
+// shape is the shape of the observations.
 var shape = candidates.Shape{World: "fabric", Noun: "training steps", Globals: Globals, Features: Features}
 
-// ReadPolicy is the policy of a file.
+// ReadPolicy reads a policy from weights.
 func ReadPolicy(set *weights.Set) (*candidates.Policy, error) { return shape.ReadPolicy(set) }
 
-// KindOf is the kind that takes a policy's likeliest actions. Each decider has an agent of its own.
+// KindOf returns the kind that takes a policy's most likely actions. Each decider has its own agent.
 func KindOf(name string, m *learn.Set) fabric.Kind {
 	return fabric.Kind{Name: name, About: "learned",
 		New: func(*rand.Rand) fabric.Decider { return &decider{agent: m.Twin()} }}

@@ -9,8 +9,8 @@ import (
 	"graft/learn"
 )
 
-// Env is an environment over episodes: an action chooses a degree for the waiting job, or blocks it. The
-// rewards of an episode sum to minus its blocking rate.
+// Env is an environment over episodes: an action chooses a degree for the waiting job, or blocks it. The rewards of an
+// episode sum to minus its blocking rate.
 type Env struct {
 	studies []*fabric.Study
 	world   *fabric.World
@@ -32,10 +32,10 @@ func NewEnv(studies []*fabric.Study) (*Env, error) {
 	return &Env{studies: studies}, nil
 }
 
-// another is an environment over the same studies, for another goroutine.
+// another returns an environment over the same studies, for another goroutine.
 func (e *Env) another() *Env { return &Env{studies: e.studies} }
 
-// Reset begins with the first job.
+// Reset starts at the first job of a random episode.
 func (e *Env) Reset(random *rand.Rand) error { return e.begin(e.studies[random.IntN(len(e.studies))]) }
 
 func (e *Env) begin(s *fabric.Study) (err error) {
@@ -53,8 +53,7 @@ func (e *Env) look() (err error) {
 	return err
 }
 
-// Observe describes the degrees at which the waiting job would start; the action behind the last one
-// blocks it.
+// Observe describes the degrees at which the waiting job would start. The last action blocks it.
 func (e *Env) Observe() learn.Observation { return e.now }
 
 // Act decides on the waiting job.

@@ -1,5 +1,4 @@
-// Package agent lets agents learn how far to split jobs: an environment over episodes, and the decider
-// that an agent is.
+// Package agent learns how far to split jobs: an environment over episodes, and a decider that follows an agent.
 package agent
 
 import (
@@ -9,22 +8,22 @@ import (
 	"graft/learn"
 )
 
-// Numbers of values of an observation.
+// Numbers of values in an observation.
 const (
 	Globals  = 13 // of the cluster and the waiting job
-	Features = 10 // of a candidate, a degree at which the job would start
+	Features = 10 // of a candidate, which is a degree at which the job would start
 )
 
 // state describes a world to an agent.
 type state struct {
 	world    *fabric.World
-	unit     float64        // s: mean time of the models' jobs on one server
-	offers   []fabric.Offer // that would start
+	unit     float64        // mean time of the models' jobs on one server, s
+	offers   []fabric.Offer // offers that would start
 	values   []float64
 	releases []float64
-	last     float64 // time of the arrival before, s
-	gap      float64 // s between arrivals, a mean in which later ones count more
-	seen     int     // number of the job that was looked at last, plus 1
+	last     float64 // time of the previous arrival, s
+	gap      float64 // mean time between arrivals, weighted towards recent ones, s
+	seen     int     // number of the job that was observed last, plus 1
 }
 
 func newState(w *fabric.World) *state {
@@ -40,7 +39,7 @@ func newState(w *fabric.World) *state {
 // recent is the weight of the latest gap in the mean of gaps.
 const recent = 0.2
 
-// look lists the degrees at which the waiting job would start, and describes them.
+// look lists and describes the degrees at which the waiting job would start.
 func (s *state) look() (learn.Observation, error) {
 	job := s.world.Waiting()
 	offers, err := s.world.Offers()
@@ -72,8 +71,8 @@ func (s *state) look() (learn.Observation, error) {
 	return learn.Observation{Values: s.values}, nil
 }
 
-// globals are the shares of servers that are free now and within some times, what the job asks for, and
-// how often jobs arrive.
+// globals are the shares of servers that are free now and within some times, the demand of the job, and the rate of
+// arrivals.
 func (s *state) globals(to []float64, job *fabric.Job) []float64 {
 	s.releases = s.world.Releases(s.releases[:0])
 	size := float64(len(s.releases))
@@ -101,7 +100,7 @@ func (s *state) globals(to []float64, job *fabric.Job) []float64 {
 		math.Log(job.Limit*alone/s.unit+1e-6), load, began)
 }
 
-// describe has the servers, time and use of a degree, also relative to the best.
+// describe appends the servers, time and usage of a degree, also relative to the best.
 func (s *state) describe(to []float64, job *fabric.Job, o *fabric.Offer, least, soonest float64) []float64 {
 	alone, size := s.world.Study().Sequential(job), float64(len(s.releases))
 	return append(to, float64(o.Servers)/size, math.Log2(float64(o.Degree))/4, o.Time/(job.Limit*alone),

@@ -1,23 +1,23 @@
 package graph
 
-// Details are sums and maxima of a graph. Where several are largest, the first counts.
+// Details are sums and maxima of a graph. On a tie the first maximum counts.
 type Details struct {
 	Compute    float64 // sum of the operations' times: one step on one device, ms
 	Memory     float64 // sum of the operations' memory, bytes
 	Transfer   float64 // sum of the transfers' sizes, bytes
 	MaxCompute Peak
 	MaxMemory  Peak
-	MaxRate    Peak // bytes of memory for each ms of compute; 0 where an operation takes no time
+	MaxRate    Peak // bytes of memory per ms of compute; 0 for an operation that takes no time
 	MaxDepth   Peak
 	MaxDep     Peak
-	// of each operation: operations on the shortest path from the first source, itself included; 0 where
-	// there is none
+	// by operation: number of operations on the shortest path from the first source, including itself; 0 if there is no
+	// path
 	Depth []int
 }
 
-// Peak is a largest value and where it is.
+// Peak is a maximum and its position.
 type Peak struct {
-	At    int // place in Ops or in Deps
+	At    int // index in Ops or in Deps
 	Value float64
 }
 
@@ -27,7 +27,7 @@ func (p *Peak) see(at int, value float64) {
 	}
 }
 
-// Details sums a graph, in the order of its operations.
+// Details computes sums and maxima, in the order of the operations.
 func (g *Graph) Details() Details {
 	d := Details{Depth: g.depths()}
 	for k := range g.Ops {

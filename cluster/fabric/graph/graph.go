@@ -2,24 +2,24 @@ package graph
 
 import "strconv"
 
-// Graph describes a training step: operations and the transfers between them. The order of both
-// matters where priorities are equal, and is that in which they were made.
+// Graph describes a training step: operations and the transfers between them. The order of both is the order of
+// creation, and breaks ties between equal priorities.
 type Graph struct {
 	Model string
-	Nodes int // operations forward before any was split: numbers 1 to Nodes are forward, Nodes+1 to 2*Nodes their twins
+	Nodes int // forward operations before any split: numbers 1 to Nodes are forward, Nodes+1 to 2*Nodes their twins
 	Ops   []Op
 	Deps  []Dep   // grouped by From, in the order of Ops
-	Out   [][]int // of each operation: its places in Deps that leave it
-	In    [][]int // and those that reach it, in the order in which they were made
+	Out   [][]int // by operation: indexes of its outgoing transfers in Deps
+	In    [][]int // by operation: indexes of its incoming transfers, in order of creation
 }
 
 // Op is an operation of a step, or a part of one.
 type Op struct {
-	Node       int     // its number: k forward, 2*Nodes+1-k backward
-	Part       int     // 0, 1, … of an operation that was split; -1 of a whole one
+	Node       int     // number: k forward, 2*Nodes+1-k backward
+	Part       int     // 0, 1, … for a part of a split operation; -1 for a whole operation
 	Compute    float64 // time on a device of speed 1, in the unit of the profile: ms
-	Activation float64 // bytes that it gives
-	Parameters float64 // bytes
+	Activation float64 // output bytes
+	Parameters float64 // parameter bytes
 	Memory     float64 // bytes that it holds: activation and parameters
 }
 
@@ -31,28 +31,28 @@ func (o *Op) Name() string {
 	return strconv.Itoa(o.Node) + string(rune('a'+o.Part))
 }
 
-// Dep is a transfer: To needs what From gives.
+// Dep is a transfer: To needs the output of From.
 type Dep struct {
 	From, To int
 	Size     float64 // bytes
-	Sync     bool    // exchange between the parts of one operation, which leads both ways
+	Sync     bool    // exchange between parts of one operation, in both directions
 }
 
-// Twin is the number of the operation that does the same in the other pass.
+// Twin returns the number of the same operation in the other pass.
 func (g *Graph) Twin(node int) int { return 2*g.Nodes + 1 - node }
 
-// Backward reports whether an operation is of the backward pass.
+// Backward reports whether an operation belongs to the backward pass.
 func (g *Graph) Backward(op *Op) bool { return op.Node > g.Nodes }
 
-// MirrorOptions keep faults of the simulator of PAC-ML in the graph of a step. The zero value keeps none.
+// MirrorOptions select faults of PAC-ML's simulator to keep in the graph of a step. The zero value keeps none.
 type MirrorOptions struct {
-	SourceSizes bool // a backward transfer has the size of what its source gave forward, not of what its target did
-	OneLoss     bool // backward operations wait for the last operation forward alone, not each for its own
+	SourceSizes bool // a backward transfer has the size of its source's forward output, instead of its target's
+	OneLoss     bool // backward operations wait only for the last forward operation, instead of each for its own
 }
 
-// Mirror makes the graph of a training step: all operations forward in the order of the profile,
-// their twins in the same order, and a transfer from each last operation forward to its twin.
-// Backward transfers mirror those forward and carry the gradient of what these carried.
+// Mirror makes the graph of a training step: all forward operations in the order of the profile, their twins in the
+// same order, and a transfer from each last forward operation to its twin. Backward transfers mirror the forward ones
+// and carry their gradients.
 func (p *Profile) Mirror(o MirrorOptions) *Graph {
 	n := len(p.Nodes)
 	g := &Graph{Model: p.Model, Nodes: n, Ops: make([]Op, 0, 2*n)}
@@ -79,7 +79,7 @@ func (p *Profile) Mirror(o MirrorOptions) *Graph {
 	return g
 }
 
-// mirrored lists, for each operation of a step, those behind it.
+// mirrored returns, for each operation of a step, its successors.
 func (p *Profile) mirrored(o MirrorOptions) [][]int {
 	n := len(p.Nodes)
 	next := make([][]int, 2*n)

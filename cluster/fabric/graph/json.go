@@ -8,8 +8,8 @@ import (
 	"io"
 )
 
-// File is a graph in JSON: operations forward, each with a number from 1 on, and pairs of numbers of
-// which the second uses what the first gives.
+// File is a graph in JSON: forward operations, numbered from 1, and pairs of numbers: the second operation uses
+// the output of the first.
 type File struct {
 	Model      string      `json:"model"`      // name of the network
 	Operations []Operation `json:"operations"` // at least one
@@ -23,14 +23,14 @@ type Operation struct {
 	Detail     string  `json:"detail,omitempty"` // arguments or the path of a layer
 	Forward    float64 `json:"forward_ms"`       // time of one forward pass
 	Backward   float64 `json:"backward_ms"`      // time of one backward pass
-	Activation float64 `json:"activation_bytes"` // that it gives to those after it
-	Parameters float64 `json:"parameter_bytes"`  // that it trains
+	Activation float64 `json:"activation_bytes"` // output bytes
+	Parameters float64 `json:"parameter_bytes"`  // trained parameters
 }
 
-// maxFile bounds a file of a graph, in bytes.
+// maxFile is the maximum size of a graph file, in bytes.
 const maxFile = 256 << 20
 
-// ReadJSON reads a graph of a [File]. Unknown keys are errors; errors name the file.
+// ReadJSON reads the graph of a [File]. Unknown keys are errors; errors name the file.
 func ReadJSON(r io.Reader, file string) (*Profile, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err == nil && len(text) > maxFile {

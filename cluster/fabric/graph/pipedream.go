@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// maxLine is the longest line of a profile, in bytes.
+// maxLine is the maximum length of a line of a profile, in bytes.
 const maxLine = 1 << 20
 
 // ReadPipeDream reads a profile in the text form of PipeDream (Narayanan et al., SOSP 2019;
@@ -18,8 +18,8 @@ const maxLine = 1 << 20
 //	node3 -- ReLU() -- forward_compute_time=3.1, backward_compute_time=9.2, activation_size=64.0, parameter_size=0.0
 //		node3 -- node4
 //
-// A size may be a list, as [6291456.0; 0.0], and counts with its sum. An edge that is there twice
-// counts once. Errors name the file and the line.
+// A size may be a list, as [6291456.0; 0.0]; its sum counts. A duplicate edge counts once. Errors name the file and the
+// line.
 func ReadPipeDream(r io.Reader, model, file string) (*Profile, error) {
 	read := pipeDream{profile: Profile{Model: model}, places: map[string]int{}, edges: map[[2]int]bool{}}
 	lines := bufio.NewScanner(r)
@@ -40,12 +40,12 @@ func ReadPipeDream(r io.Reader, model, file string) (*Profile, error) {
 	return read.end(file)
 }
 
-// pipeDream is a profile being read.
+// pipeDream is a partially read profile.
 type pipeDream struct {
 	profile Profile
-	places  map[string]int // of nodes, by name
+	places  map[string]int // index of nodes, by name
 	edges   map[[2]int]bool
-	open    []pipeDreamEdge // edges whose nodes may come later
+	open    []pipeDreamEdge // edges whose nodes may follow later
 	number  int
 }
 
@@ -76,7 +76,7 @@ func (p *pipeDream) line(text string) error {
 		clip(text))
 }
 
-// The four values of a node, in the order of the file.
+// pipeDreamValues are the four values of a node, in the order of the file.
 var pipeDreamValues = [4]string{"forward_compute_time", "backward_compute_time", "activation_size", "parameter_size"}
 
 func (p *pipeDream) node(pieces []string) error {
@@ -107,7 +107,7 @@ func (p *pipeDream) node(pieces []string) error {
 	return nil
 }
 
-// pipeDreamValue reads what follows the sign of equality: a number, or a list whose sum counts.
+// pipeDreamValue parses the value of a field: a number, or a list, which is summed.
 func pipeDreamValue(field string) (float64, error) {
 	_, text, _ := strings.Cut(field, "=")
 	list, ok := strings.CutPrefix(strings.TrimSpace(text), "[")
@@ -137,7 +137,7 @@ func number(text string) (float64, error) {
 	return v, nil
 }
 
-// end resolves the edges and checks the whole.
+// end resolves the edges and validates the profile.
 func (p *pipeDream) end(file string) (*Profile, error) {
 	for _, e := range p.open {
 		var edge [2]int

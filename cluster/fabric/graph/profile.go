@@ -6,35 +6,34 @@ import (
 	"math"
 )
 
-// Profile is a network as a profiler saw it: a graph of operations forward.
+// Profile is a profiled network: a graph of forward operations.
 type Profile struct {
 	Model string   // name of the network
-	Nodes []Node   // in the order in which the profiler named them
-	Edges [][2]int // pairs of places in Nodes: the second uses what the first gives
+	Nodes []Node   // in the order of the profiler
+	Edges [][2]int // pairs of indexes in Nodes: the second uses the output of the first
 }
 
 // Node is an operation of a profile.
 type Node struct {
-	ID         int     // 1 to the number of nodes, each once; later operations have larger ones
+	ID         int     // 1 to the number of nodes, unique; later operations have larger IDs
 	Kind       string  // such as Conv2d
-	Detail     string  // what follows the kind, such as its arguments; may be empty
+	Detail     string  // text after the kind, such as arguments; may be empty
 	Forward    float64 // ms of one forward pass
 	Backward   float64 // ms of one backward pass
-	Activation float64 // bytes that it gives to those after it
-	Parameters float64 // bytes of its parameters
+	Activation float64 // output bytes
+	Parameters float64 // parameter bytes
 }
 
-// Bounds of a profile, far above every network that was profiled: the largest of PipeDream's has
-// 1,251 nodes.
+// Limits of a profile, far above every profiled network: the largest of PipeDream's has 1,251 nodes.
 const (
 	maxNodes = 200_000
 	maxEdges = 2_000_000
-	// maxValue bounds a time in ms and a size in bytes, so that no sum overflows.
+	// maxValue limits a time in ms and a size in bytes, so that no sum overflows.
 	maxValue = 1e18
 )
 
-// Validate lists the faults of a profile: identifiers that do not number its nodes, edges to nodes
-// that it does not have, times or sizes that are none, and cycles.
+// Validate returns the faults of a profile: identifiers that do not number its nodes, edges to missing nodes, invalid
+// times or sizes, and cycles.
 func (p *Profile) Validate() error {
 	if len(p.Nodes) == 0 {
 		return errors.New("the graph has no nodes; expected at least one operation")
@@ -88,7 +87,7 @@ func (p *Profile) validateEdges() error {
 	return nil
 }
 
-// cyclic returns the place of a node on a cycle, or -1.
+// cyclic returns the index of a node on a cycle, or -1.
 func (p *Profile) cyclic() int {
 	order := Order(len(p.Nodes), p.Edges)
 	if len(order) == len(p.Nodes) {
@@ -108,15 +107,14 @@ func (p *Profile) cyclic() int {
 	for done[k] {
 		k++
 	}
-	for range p.Nodes { // every node left has one before it that is left too: walk back into the cycle
+	for range p.Nodes { // every remaining node has a remaining predecessor: walk back into the cycle
 		k = before[k]
 	}
 	return k
 }
 
-// Order returns the places 0 to n-1 so that both ends of each edge are in order, by Kahn's
-// algorithm (Communications of the ACM 5, 1962) with a queue: first in, first out. A place on a
-// cycle, or behind one, is left out.
+// Order returns the indexes 0 to n-1 in topological order, by Kahn's algorithm (Communications of the ACM 5, 1962) with
+// a FIFO queue. Indexes on a cycle, or behind one, are left out.
 func Order(n int, edges [][2]int) []int {
 	waits := make([]int, n)
 	next := make([][]int, n)

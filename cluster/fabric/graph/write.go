@@ -29,7 +29,7 @@ func (p *Profile) WritePipeDream(w io.Writer) error {
 	return out.Flush()
 }
 
-// plain takes out what divides the parts of a line.
+// plain removes the characters that separate the parts of a line.
 func plain(text string) string {
 	return strings.NewReplacer("\t", " ", "\n", " ", "\r", " ", " -- ", " - ").Replace(text)
 }

@@ -1,4 +1,4 @@
-// Package networks makes graphs of operations of networks that graft trains.
+// Package networks makes graphs of operations from networks that graft trains.
 package networks
 
 import (
@@ -11,22 +11,22 @@ import (
 	"graft/trainer/clock"
 )
 
-// Options of a graph. The zero value is invalid: a profile is needed.
+// Options configure a graph. The zero value is invalid: a profile is required.
 type Options struct {
-	Batch   int            // examples in a step; zero means 64
+	Batch   int            // examples per step; zero means 64
 	Profile *clock.Profile // times of a device
 }
 
-// maxBatch bounds the examples of a step.
+// maxBatch is the maximum number of examples per step.
 const maxBatch = 1 << 20
 
 // valueBytes is the size of a value: networks compute in float32.
 const valueBytes = 4
 
-// Profile makes the graph of a step of a network: its input, a node for each layer in running order,
-// and one for each sum and concatenation. A layer that runs twice has two nodes and its parameters in
-// the first. Times are those of the device's profile, divided among layers by its rates; backward is
-// what a step takes longer than forward, with the optimizer.
+// Profile makes the profile of a network: its input, a node for each layer in running order, and a node for each sum
+// and concatenation. A layer that runs twice has two nodes; the first has its parameters. Step times come from the
+// device's profile and are divided among layers by its rates. Backward time is the rest of a step, including the
+// optimizer.
 func Profile(n *model.Network, o Options) (*graph.Profile, error) {
 	if o.Batch == 0 {
 		o.Batch = 64
@@ -46,7 +46,7 @@ func Profile(n *model.Network, o Options) (*graph.Profile, error) {
 	return &b.profile, b.profile.Validate()
 }
 
-// value is a tensor: the place of the node that gives it, and its shape.
+// value is a tensor: the index of its producer, and its shape.
 type value struct {
 	node  int
 	shape model.Shape
@@ -56,17 +56,17 @@ type value struct {
 type builder struct {
 	profile graph.Profile
 	batch   float64
-	times   []clock.LayerTime // of what comes next
+	times   []clock.LayerTime // times of the remaining layers
 	seen    map[*model.Leaf]bool
 }
 
-// next takes the times of the next layer.
+// next returns the times of the next layer.
 func (b *builder) next() (t clock.LayerTime) {
 	t, b.times = b.times[0], b.times[1:]
 	return t
 }
 
-// node adds an operation that uses other ones.
+// node adds an operation with its inputs.
 func (b *builder) node(kind, detail string, out model.Shape, time clock.LayerTime, from ...value) value {
 	at, edges := len(b.profile.Nodes), 0
 	b.profile.Nodes = append(b.profile.Nodes, graph.Node{

@@ -17,14 +17,14 @@ import (
 	"graft/trainer/clock"
 )
 
-// ReadOptions describe a network that is named in place of a graph; files of graphs need none.
+// ReadOptions configure networks that are named instead of a graph; graph files need none.
 type ReadOptions struct {
-	Batch   int    // examples in a step; zero means 64
-	Size    int    // height and width of images, pixels; zero is the network's own
+	Batch   int    // examples per step; zero means 64
+	Size    int    // height and width of images in pixels; zero means the network's own
 	Profile string // times of a device, by name or file; empty means round-gpu
 }
 
-// UsualProfile has the times of a device unless a file names others.
+// UsualProfile is the default device profile.
 const UsualProfile = "round-gpu"
 
 // Reader reads graphs of training steps.
@@ -35,12 +35,12 @@ type Reader struct {
 	Profile func(fsys files.FS, name string) (*clock.Profile, error)
 }
 
-// largestGraph is in bytes.
+// largestGraph is the maximum size of a graph file in bytes.
 const largestGraph = 256 << 20
 
-// Read reads the graph of a training step: a profile of PipeDream where the name ends in .txt, a graph where a file
-// in JSON has operations, and else a network's file or a network of the zoo. A graph without work is refused: its
-// step would take no time.
+// Read reads the graph of a training step: a PipeDream profile if the name ends in .txt, a graph if a JSON file has
+// operations, otherwise a network file or a network of the zoo. A graph without work is an error: its step would take
+// no time.
 func (r Reader) Read(fsys files.FS, name string, o ReadOptions) (*graph.Profile, error) {
 	p, err := r.read(fsys, name, o)
 	if err == nil {
@@ -78,7 +78,7 @@ func (r Reader) read(fsys files.FS, name string, o ReadOptions) (*graph.Profile,
 	return Profile(n, Options{Batch: o.Batch, Profile: profile})
 }
 
-// graphName is the name of a file without its ending; that of graph.txt is the name of its folder.
+// graphName returns the name of a file without its extension; for graph.txt, the name of its folder.
 func graphName(path string) string {
 	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	if name == "graph" && filepath.Dir(path) != "." {
@@ -89,10 +89,10 @@ func graphName(path string) string {
 
 func isJSON(path string) bool { return strings.EqualFold(filepath.Ext(path), ".json") }
 
-// isFile says whether a text names a file and not a network of the zoo.
+// isFile reports whether a text names a file instead of a network of the zoo.
 func isFile(text string) bool { return isJSON(text) || files.IsPath(text) }
 
-// network is a network of a file or of the zoo, for images of a size; zero is its own.
+// network returns a network of a file or of the zoo, for images of a size; zero keeps the network's size.
 func (r Reader) network(fsys files.FS, name string, size int) (n *model.Network, err error) {
 	if isFile(name) {
 		n, err = r.Network(fsys, name)
@@ -117,7 +117,7 @@ func (r Reader) network(fsys files.FS, name string, size int) (n *model.Network,
 	return n, nil
 }
 
-// checkWork refuses a graph whose operations take no time.
+// checkWork rejects a graph whose operations take no time.
 func checkWork(p *graph.Profile) error {
 	for _, n := range p.Nodes {
 		if n.Forward+n.Backward > 0 {

@@ -1,5 +1,5 @@
-// Package world simulates clusters on which training steps run operation by operation: jobs arrive, and schedulers
-// choose into how many parts the step of each is split.
+// Package world simulates clusters that run training steps operation by operation. Jobs arrive, and schedulers choose
+// the number of parts into which each job's step is split.
 package world
 
 import (
@@ -40,7 +40,7 @@ func World() *study.World {
 	}
 }
 
-// File is the file of a cluster on which training steps run operation by operation.
+// File configures a cluster that runs training steps operation by operation.
 type File struct {
 	Fabric   Options            // Servers, and the network between them.
 	Graphs   Graphs             // Networks that jobs train.
@@ -56,14 +56,14 @@ type File struct {
 	schedulers    []Scheduler
 }
 
-// New returns an empty file, before EnsureDefaults. Ten lessons and ten rounds are enough: an agent learns in
-// seconds, and more changed little.
+// New returns an empty file, before EnsureDefaults. Ten lessons and ten rounds suffice: an agent learns in seconds, and
+// more lessons or rounds changed little.
 func New() *File {
 	return &File{Demand: Demand{Seed: 1}, Learn: candidates.Options{Lessons: 10, Rounds: 10},
 		Run: learn.RunOptions{Seed: 1, Every: 1}}
 }
 
-// UseNetworks says how files of networks and profiles are read. Call it before Check.
+// UseNetworks sets the functions that read files of networks and profiles. Call it before Check.
 func (f *File) UseNetworks(network func(files.FS, string) (*model.Network, error),
 	profile func(files.FS, string) (*clock.Profile, error)) {
 	f.reader = networks.Reader{Network: network, Profile: profile}
@@ -122,7 +122,7 @@ func (f *File) Check(fsys files.FS, r *decode.Reading) {
 	}
 }
 
-// readGraphs reads the graphs, and reports whether all is right.
+// readGraphs reads the graphs, and reports success.
 func (f *File) readGraphs(fsys files.FS, r *decode.Reading) bool {
 	f.profiles = nil
 	for k, name := range f.Graphs.Models {
@@ -136,7 +136,7 @@ func (f *File) readGraphs(fsys files.FS, r *decode.Reading) bool {
 			return false
 		}
 		if filepath.Ext(name) == "" {
-			p.Model = name // ResNet18, where its class is ResNet
+			p.Model = name // a name such as ResNet18; the class is only ResNet
 		}
 		if slices.ContainsFunc(f.profiles, func(other *graph.Profile) bool { return other.Model == p.Model }) {
 			r.Blame("graphs.models", fmt.Sprintf("models[%d]: two networks have the name %s; rename the file of one", k,
@@ -148,7 +148,7 @@ func (f *File) readGraphs(fsys files.FS, r *decode.Reading) bool {
 	return true
 }
 
-// Contents writes what results depend on beside the keys.
+// Contents writes the inputs that results depend on and that are not keys.
 func (f *File) Contents(w io.Writer) {
 	for _, p := range f.profiles {
 		fmt.Fprintln(w, *p)
@@ -165,5 +165,5 @@ func (f *File) Summary() (string, error) {
 		len(f.profiles), f.Fabric.Network, f.Fabric.servers(), strings.Join(f.Schedule.Schedulers, ", ")), nil
 }
 
-// Study returns the simulations that the file asks for.
+// Study returns the simulations of the file.
 func (f *File) Study() study.Study { return &simulations{File: f, points: f.points()} }

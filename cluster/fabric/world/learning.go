@@ -10,13 +10,13 @@ import (
 	"graft/learn/candidates"
 )
 
-// LearnOptions are the sections of 'graft learn'.
+// LearnOptions returns the sections for 'graft learn'.
 func (f *File) LearnOptions() (*learn.RunOptions, *candidates.Options) { return &f.Run, &f.Learn }
 
-// CheckLearning refuses a file whose schedulers cannot learn: none, as all files say how many episodes there are.
+// CheckLearning returns nil: files of this world always set the number of episodes.
 func (f *File) CheckLearning() error { return nil }
 
-// episodes draws the episodes to learn from and those of validation, at the first point. Other ones are compared.
+// episodes draws the training and validation episodes at the first point. The compared episodes are others.
 func (f *File) episodes() (train, validation []*fabric.Study, err error) {
 	p := f.points()[0]
 	base, err := f.cluster(&p, f.Fabric.quirks())
@@ -44,7 +44,7 @@ func (f *File) Learner(seed uint64) (candidates.SchedulerLearner, error) {
 	return agent.NewLearner(train, validation, f.Learn, seed)
 }
 
-// Rivals are all schedulers and constant degrees on the episodes of validation, by the share of jobs that they block.
+// Rivals evaluates all schedulers and constant degrees on the validation episodes, by their share of blocked jobs.
 func (f *File) Rivals(ctx context.Context) (*candidates.Rivals, error) {
 	train, validation, err := f.episodes()
 	if err != nil {

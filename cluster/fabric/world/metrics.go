@@ -13,7 +13,7 @@ import (
 	"graft/internal/stat"
 )
 
-// metrics of a simulation. Times are those of jobs that completed; a simulation without one has none.
+// metrics of a simulation. Times are for completed jobs; a simulation without completed jobs has no times.
 var metrics = []study.Metric{
 	{Name: "blocked", Unit: "share", Title: "blocked", About: "share of the jobs that were not started",
 		Better: study.Lower, Main: true},
@@ -58,7 +58,7 @@ func resultOf(w *fabric.World) *study.Result {
 	return r
 }
 
-// blockedShare is the share of the jobs that were blocked.
+// blockedShare is the share of blocked jobs.
 func blockedShare(w *fabric.World) float64 {
 	n := 0
 	for k := range w.Jobs {
@@ -69,12 +69,12 @@ func blockedShare(w *fabric.World) float64 {
 	return float64(n) / float64(len(w.Jobs))
 }
 
-// duration is the time of an episode in s. Where it is zero no job runs.
+// duration is the length of an episode in s. If it is zero, no job runs.
 func duration(w *fabric.World) float64 {
 	return max(w.Record.Sum.To-w.Record.Sum.From, math.SmallestNonzeroFloat64)
 }
 
-// use returns the shares of the servers' time in which jobs hold them, and in which they compute.
+// use returns the shares of server time that jobs hold and compute.
 func use(w *fabric.World) (held, busy float64) {
 	span := duration(w) * float64(w.Study().Network.Size())
 	for k := range w.Jobs {
@@ -90,7 +90,7 @@ func use(w *fabric.World) (held, busy float64) {
 	return held, busy
 }
 
-// ended is the time at which a job that started ended, or else the episode, and how.
+// ended is the time at which a started job ended, or the end of the episode, and how it ended.
 func ended(w *fabric.World, j *fabric.Job) (at float64, how string) {
 	if math.IsNaN(j.Ended) {
 		return w.Now, "stopped"
@@ -98,7 +98,7 @@ func ended(w *fabric.World, j *fabric.Job) (at float64, how string) {
 	return j.Ended, "completed"
 }
 
-// completions are the times in s and the speedups of the jobs that completed.
+// completions returns the times in s and the speedups of completed jobs.
 func completions(w *fabric.World) (times, speedups []float64) {
 	for k := range w.Jobs {
 		if j := &w.Jobs[k]; j.Status == fabric.Completed {
@@ -111,10 +111,10 @@ func completions(w *fabric.World) (times, speedups []float64) {
 // Groups of jobs.
 const (
 	causeGroup  = "cause"  // why jobs were blocked
-	degreeGroup = "degree" // at which jobs started; followed by the network's name where there are several
+	degreeGroup = "degree" // degree at which jobs started, followed by the network's name if there are several
 )
 
-// causes counts blocked jobs by cause: the usual causes always, the others where they occur.
+// causes counts blocked jobs by cause. The usual causes are always listed, other causes only if they occur.
 func causes(w *fabric.World) (parts []study.Part) {
 	counts := map[fabric.Cause]int{fabric.Refused: 0, fabric.NoServers: 0, fabric.TooSlow: 0}
 	for k := range w.Jobs {
@@ -128,11 +128,11 @@ func causes(w *fabric.World) (parts []study.Part) {
 	return parts
 }
 
-// degrees counts jobs that started by degree, those of all networks and those of each. Degrees that the cluster
-// offers are always there, so that all schedulers have the same parts.
+// degrees counts started jobs by degree, for all networks and for each. Degrees that the cluster offers are always
+// listed, so that all schedulers have the same parts.
 func degrees(w *fabric.World) (parts []study.Part) {
 	models := w.Study().Models
-	counts := make([]map[int]int, 1+len(models)) // of all networks, then of each
+	counts := make([]map[int]int, 1+len(models)) // all networks, then each network
 	for k := range counts {
 		counts[k] = map[int]int{}
 		for _, degree := range w.Study().Offered() {
@@ -164,7 +164,7 @@ func counted(group, name string, jobs int) study.Part {
 	return study.Part{Group: group, Name: name, Values: study.Values{"jobs": study.Number(jobs)}}
 }
 
-// statesOf are digests of how each job ended and when it ran.
+// statesOf returns a digest per job of how it ended and when it ran.
 func statesOf(w *fabric.World) []uint64 {
 	all := make([]uint64, len(w.Jobs))
 	for k := range w.Jobs {
@@ -175,7 +175,7 @@ func statesOf(w *fabric.World) []uint64 {
 	return all
 }
 
-// bits are the bits of a time; zero for a job without one.
+// bits returns the bits of a time; zero for a job without one.
 func bits(time float64) uint64 {
 	if math.IsNaN(time) {
 		return 0

@@ -15,23 +15,23 @@ import (
 
 // Options describe the servers and their network.
 type Options struct {
-	// Kind of network that connects the servers: ramp is an optical network with channels between all servers, tree
-	// has a switch in each rack and a core. Empty means ramp.
+	// Network between the servers: ramp is an optical network with channels between all servers, tree has a switch in
+	// each rack and a core. Default ramp.
 	Network string `config:",one=ramp|tree"`
-	// Numbers of parts of the network: of ramp groups, racks per group and servers per rack; of tree racks and
-	// servers per rack. Empty means 4, 4, 2 and 4, 8.
+	// Network size. For ramp: groups, racks per group, servers per rack. For tree: racks, servers per rack. Empty means
+	// 4, 4, 2 or 4, 8.
 	Size      []int
-	Channels  int     // Number of channels between two servers, of ramp. Zero means 1.
+	Channels  int     // Channels between two servers, for network = "ramp". Default 1.
 	Bandwidth float64 // Server bandwidth in bytes/s. Zero means 1.6e12, as in PAC-ML's experiments.
-	// Bandwidth of a rack in bytes/s, of tree. Zero means the sum of its servers.
+	// Bandwidth of a rack in bytes/s, for network = "tree". Zero means the sum over its servers.
 	Uplink    float64
 	Latency   float64  `config:"latency_seconds"` // Transfer latency in s. Zero means 50e-9.
-	IO        float64  `config:"io_seconds"`      // Time to send and to receive in s, of ramp. Zero means 100e-9.
+	IO        float64  `config:"io_seconds"`      // Send and receive time in s, for network = "ramp". Default 100e-9.
 	Memory    float64  `config:"memory_bytes"`    // Server memory in bytes. Zero means 80e9.
-	Speed     float64  // Server speed, by which times of operations are divided. Zero means 1.
-	Strategy  string   `config:",one=data|tensor|pipeline"` // Way to spread a step over servers. Empty means data.
+	Speed     float64  // Server speed: operation times are divided by it. Default 1.
+	Strategy  string   `config:",one=data|tensor|pipeline"` // Strategy that splits a step. Default data.
 	MaxDegree int      // Maximum number of parts of a step. Zero means 16.
-	Quantum   float64  `config:"quantum_ms"` // Time of an operation per part in ms, of tensor. Zero means 0.01.
+	Quantum   float64  `config:"quantum_ms"` // Operation time per part in ms, for strategy = "tensor". Default 0.01.
 	Quirks    []string // Faults of PAC-ML's simulator to keep, by name. Empty keeps none.
 }
 
@@ -58,7 +58,7 @@ func (o Options) Validate() error {
 	return errors.Join(err, s.Validate())
 }
 
-// quirks are the faults that the file keeps, which were validated.
+// quirks returns the faults that the file keeps, after validation.
 func (o *Options) quirks() cluster.Quirks {
 	quirks, _ := cluster.NamedQuirks(o.Quirks, fabric.Quirks())
 	return quirks
@@ -85,17 +85,17 @@ func (o *Options) servers() int {
 	return all
 }
 
-// Graphs name the networks that jobs train.
+// Graphs selects the networks that jobs train.
 type Graphs struct {
-	// Networks of the zoo, files of networks, profiles of PipeDream (.txt) or graphs (.json). Empty means ResNet18,
-	// VGG11BN, MobileNetV2, CIFARResNet56 and LargeConvNet.
+	// Networks to train: names from the zoo, network files, PipeDream profiles (.txt) or graphs (.json). Empty means
+	// ResNet18, VGG11BN, MobileNetV2, CIFARResNet56 and LargeConvNet.
 	Models []string `config:",path=word" result:"contents"`
-	// Height and width in pixels of the images of each network; zero is the network's own. Empty keeps all.
+	// Image height and width in pixels for each network. Zero keeps the network's own size. Empty keeps all.
 	Sizes []int
 	Batch int // Examples per step of a network. Zero means 64.
 	// Device profile with the times of networks, by name or file. Empty means round-gpu.
 	Profile string    `config:",path=word"`
-	Weights []float64 // Relative frequency of each network among the jobs. Empty means all alike.
+	Weights []float64 // Relative frequency of each network among the jobs. Empty means equal frequencies.
 }
 
 // EnsureDefaults fills in defaults.
@@ -119,30 +119,31 @@ func (o Graphs) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Demand says which jobs arrive.
+// Demand describes the arriving jobs.
 type Demand struct {
 	Jobs  int // Number of jobs of an episode. Zero means 200.
 	Steps int // Training steps of a job. Zero means 50.
-	// Servers that jobs would keep busy if none was split, as a share of all servers. Zero means 1.
+	// Average share of servers in use if no job were split. Zero means 1.
 	Load  float64
-	Every time.Duration // Mean time between arrivals, in place of load. Zero follows from load.
-	// Distribution of times between arrivals; regular has all alike. Empty means exponential.
+	Every time.Duration // Mean time between arrivals. Replaces load. Zero derives it from load.
+	// Distribution of times between arrivals; regular makes them all equal. Default exponential.
 	Gaps string `config:",one=exponential|regular"`
-	// Share by which the load rises and falls in each period, from 0 to below 1. Zero is steady.
+	// Relative swing of the load in each period, from 0 to below 1. Zero keeps the load constant.
 	Swing  float64
-	Period int // Jobs of a period. Zero means 50.
-	// Distribution of the share of its time on one server that a job may take. Empty means uniform.
+	Period int // Jobs per period of swing. Zero means 50.
+	// Distribution of the time limit of a job, as a share of its time on one server. Default uniform.
 	Limits string  `config:",one=uniform|fixed|skewed|values"`
-	Least  float64 // Lower end of uniform and skewed. Zero means 0.1.
-	Most   float64 // Upper end of uniform and skewed, and the share of fixed. Zero means 1.
-	// Shape of skewed: a positive one has more short limits. PAC-ML's distributions B, C and D have 5, 0 and -5.
+	Least  float64 // Lower end of the limits uniform and skewed. Zero means 0.1.
+	Most   float64 // Upper end of the limits uniform and skewed, and the value of fixed. Zero means 1.
+	// Shape of the limits skewed: a positive value gives more short limits. PAC-ML's distributions B, C and D use 5, 0
+	// and -5.
 	Skewness        float64
-	Values          []float64 // Limits to draw from, of values.
-	Shares          []float64 // Relative frequency of each of the values. Empty means all alike.
+	Values          []float64 // Limits to draw from, for limits = "values".
+	Shares          []float64 // Relative frequency of each value. Empty means equal frequencies.
 	Seed            uint64    // Random seed of the first episode. Default 1.
-	TrainCount      int       // Episodes to learn from. Zero means 20.
-	ValidationCount int       // Episodes by which learned schedulers are chosen. Zero means 10.
-	TestCount       int       // Episodes on which schedulers are compared. Zero means 5.
+	TrainCount      int       // Number of training episodes. Zero means 20.
+	ValidationCount int       // Number of validation episodes, which select learned schedulers. Zero means 10.
+	TestCount       int       // Number of episodes that compare schedulers. Zero means 5.
 }
 
 // EnsureDefaults fills in defaults.
@@ -155,11 +156,11 @@ func (o *Demand) EnsureDefaults() {
 		cmp.Or(o.TestCount, 5)
 }
 
-// Bounds of a file.
+// Upper bounds of a file's values.
 const (
-	mostJobs     = 1_000_000 // of an episode
-	mostEpisodes = 10_000    // of each purpose
-	mostPoints   = 1000      // combinations of what varies
+	mostJobs     = 1_000_000 // per episode
+	mostEpisodes = 10_000    // per purpose
+	mostPoints   = 1000      // combinations of swept values
 )
 
 // Validate returns every invalid option.
@@ -187,7 +188,7 @@ type Vary struct {
 	Bandwidths []float64 // Values of fabric.bandwidth to sweep, with fabric.uplink in proportion. Empty keeps it.
 	Skewness   []float64 // Values of demand.skewness to sweep, with demand.limits = "skewed". Empty keeps it.
 	MaxDegrees []int     // Values of fabric.max_degree to sweep. Empty keeps it.
-	// Kinds of networks to sweep, with their sizes or alone, such as ramp 4x4x2 or tree 4x8. Empty keeps the network.
+	// Networks to sweep, as kind and size or kind alone, such as ramp 4x4x2 or tree. Empty keeps the network.
 	Networks []string `json:",omitempty"`
 }
 
@@ -213,7 +214,7 @@ func (o Vary) Validate() error {
 	return errors.Join(faults...)
 }
 
-// twice is a fault of a list with equal values, whose points would have one name.
+// twice reports equal values in a list: their points would share a name.
 func twice[T comparable](name string, list []T) error {
 	for k, v := range list {
 		if slices.Contains(list[:k], v) {

@@ -12,22 +12,22 @@ import (
 	"graft/cluster/study"
 )
 
-// point is a combination of the values that vary.
+// point is a combination of swept values.
 type point struct {
 	load      float64
-	bandwidth float64 // of a server, bytes/s
+	bandwidth float64 // per server, bytes/s
 	skewness  float64
-	degree    int    // largest one
+	degree    int    // maximum degree
 	network   string // kind and size
 
 	names  []string
-	values map[string]float64 // that vary, by name with unit
+	values map[string]float64 // swept values by name with unit
 }
 
-// gigabyte is in bytes.
+// gigabyte is the number of bytes in a gigabyte.
 const gigabyte = 1e9
 
-// points are the combinations of values, in the order of the lists.
+// points returns the combinations of values, in the order of the lists.
 func (f *File) points() []point {
 	own := f.Fabric.network()
 	points := []point{{load: f.Demand.Load, bandwidth: f.Fabric.Bandwidth, skewness: f.Demand.Skewness,
@@ -56,7 +56,7 @@ func (f *File) points() []point {
 	})
 }
 
-// vary makes a point of each point and each value. Set sets a value, and returns its part of the point's name.
+// vary combines each point with each value. The function set applies a value and returns its part of the point's name.
 func vary[T any](points []point, list []T, set func(p *point, v T) string) (all []point) {
 	if len(list) == 0 {
 		return points
@@ -72,12 +72,12 @@ func vary[T any](points []point, list []T, set func(p *point, v T) string) (all 
 	return all
 }
 
-// name tells a point from the others; empty for the only one.
+// name distinguishes a point from the others; empty for the only point.
 func (p *point) name() string { return strings.Join(p.names, ", ") }
 
 func (p *point) plan() study.Point { return study.Point{Name: p.name(), Values: p.values} }
 
-// cluster makes the cluster of a point with some quirks. Its episodes share the steps that they simulate.
+// cluster builds the cluster of a point with some quirks. Its episodes share the simulated steps.
 func (f *File) cluster(p *point, q cluster.Quirks) (*fabric.Study, error) {
 	o := f.Fabric
 	if o.MaxDegree = p.degree; p.bandwidth != o.Bandwidth {
@@ -103,17 +103,17 @@ func (f *File) cluster(p *point, q cluster.Quirks) (*fabric.Study, error) {
 	return s, nil
 }
 
-// Streams of random numbers. Those of schedulers follow with each of their seeds.
+// Streams of random numbers. Schedulers use further streams, one per seed.
 const (
 	episodeStream    = 0
 	schedulerStream  = 1
 	trainStream      = 2
 	validationStream = 3
 
-	seedsApart = 1 << 32 // streams between two seeds of a scheduler
+	seedsApart = 1 << 32 // distance between the streams of two seeds of a scheduler
 )
 
-// episode draws the jobs of an episode, counted from 0. Points with the same demand have the same jobs.
+// episode draws the jobs of an episode, counted from 0. Points with equal demand have equal jobs.
 func (f *File) episode(s *fabric.Study, p *point, k int) (*fabric.Study, error) {
 	return f.draw(s, p, rand.New(rand.NewPCG(f.Demand.Seed+uint64(k), episodeStream)))
 }
@@ -127,7 +127,7 @@ func (f *File) draw(s *fabric.Study, p *point, random *rand.Rand) (*fabric.Study
 	return &episode, episode.Validate()
 }
 
-// draws are the random numbers of a scheduler in an episode.
+// draws returns the random numbers of a scheduler in an episode.
 func (f *File) draws(episode int, seed uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(f.Demand.Seed+uint64(episode), schedulerStream+seed*seedsApart))
 }

@@ -11,16 +11,16 @@ import (
 	"graft/torch/weights"
 )
 
-// Schedulers that know all jobs of an episode.
+// Schedulers that use all jobs of an episode in advance.
 const (
-	BestConstant = "best-constant" // constant degree that blocks fewest jobs over all episodes, chosen afterwards
-	Exact        = "exact"         // fewest jobs that can be blocked, by a search
+	BestConstant = "best-constant" // constant degree that blocks the fewest jobs over all episodes, chosen in hindsight
+	Exact        = "exact"         // minimum number of blocked jobs, found by search
 )
 
 // Scheduler chooses degrees. It may have been learned; BestConstant and Exact have no New.
 type Scheduler = study.Learned[fabric.Kind]
 
-// Schedulers lists the schedulers of a file that names none.
+// Schedulers lists the default schedulers.
 func Schedulers() []study.Entry {
 	all := []study.Entry{{Name: BestConstant, About: "the constant degree that blocks fewest jobs, chosen afterwards"}}
 	for _, k := range fabric.Kinds() {
@@ -29,7 +29,7 @@ func Schedulers() []study.Entry {
 	return all
 }
 
-// notes describe the schedulers that a list of names cannot have.
+// notes describe schedulers that are not in the list of names.
 const notes = "constant-N splits all jobs into N parts, or fewer where fewer servers are free; exact has the fewest\n" +
 	"blocked jobs of all choices, found by a search of small episodes."
 
@@ -50,7 +50,7 @@ func known(name string) error {
 	return err
 }
 
-// findSchedulers finds schedulers by name, reads learned ones, and reports whether all is right.
+// findSchedulers finds schedulers by name, reads learned ones, and reports success.
 func (f *File) findSchedulers(fsys files.FS, r *decode.Reading) bool {
 	learned := func(path string) (Scheduler, error) { return study.ReadLearned(fsys, path, readAgent) }
 	name := func(k fabric.Kind) string { return k.Name }

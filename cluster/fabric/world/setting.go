@@ -13,7 +13,7 @@ import (
 	"graft/internal/stat"
 )
 
-// setting is the cluster of a point with some quirks. Cells share it, with the steps that its episodes simulate.
+// setting is the cluster of a point with some quirks. Cells share it and the steps that its episodes simulate.
 type setting struct {
 	file   *File
 	point  *point
@@ -24,13 +24,13 @@ type setting struct {
 	failed error
 
 	choosing sync.Mutex
-	constant int // degree of BestConstant; zero before it was chosen
+	constant int // degree of BestConstant; zero until chosen
 }
 
-// settings keep the settings that were used last: each holds simulated steps.
+// settings caches the most recently used settings, since each holds simulated steps.
 type settings struct {
 	mutex sync.Mutex
-	list  []*setting // the last one at the end
+	list  []*setting // most recent last
 }
 
 // setting returns the cluster of a point with some quirks.
@@ -52,7 +52,7 @@ func (s *simulations) setting(at int, quirks cluster.Quirks) *setting {
 	return one
 }
 
-// cluster makes the cluster once.
+// cluster builds the cluster once.
 func (s *setting) cluster() (*fabric.Study, error) {
 	s.making.Do(func() { s.base, s.failed = s.file.cluster(s.point, s.quirks) })
 	return s.base, s.failed
@@ -80,7 +80,7 @@ func (s *setting) play(ctx context.Context, episode int, d fabric.Decider) (*fab
 	return w, fabric.Play(ctx, w, d)
 }
 
-// bestConstant is the constant degree that blocks fewest jobs over all episodes; of equal ones the smallest.
+// bestConstant is the constant degree that blocks the fewest jobs over all episodes; the smallest such degree on a tie.
 func (s *setting) bestConstant(ctx context.Context) (int, error) {
 	s.choosing.Lock()
 	defer s.choosing.Unlock()

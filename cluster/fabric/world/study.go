@@ -26,10 +26,10 @@ type simulations struct {
 	plans    [][]*fabric.Plan // of Exact, by point and episode
 }
 
-// mostStates bounds the states of a search.
+// mostStates bounds the states that a search visits.
 const mostStates = 100_000
 
-// Prepare searches the plans of the scheduler Exact, if it is asked for. A search that is too large ends the study
+// Prepare searches the plans of the scheduler Exact, if it is requested. A search that is too large fails the study
 // before it begins.
 func (s *simulations) Prepare(ctx context.Context, _ study.Env, _ bool) error {
 	if !slices.Contains(s.Schedule.Schedulers, Exact) {
@@ -44,7 +44,7 @@ func (s *simulations) Prepare(ctx context.Context, _ study.Env, _ bool) error {
 	failed.Store(math.MaxInt64)
 	err := s.pool().Each(ctx, len(s.points)*episodes, func(k int) (err error) {
 		if int64(k) > failed.Load() {
-			return nil // the study does not begin
+			return nil // the study does not start
 		}
 		if s.plans[k/episodes][k%episodes], err = s.search(ctx, k/episodes, k%episodes); err != nil {
 			failed.Store(int64(k))
@@ -110,7 +110,7 @@ func (f *File) title() string {
 		words.Plural(f.Fabric.servers(), "server"))
 }
 
-// planned is a scheduler of the plan.
+// planned converts a scheduler to a scheduler of the plan.
 func (f *File) planned(l *Scheduler) study.Scheduler {
 	p := study.Scheduler{Name: l.Kind.Name, Learned: l.Policies()}
 	for k := 0; l.Kind.Draws() && k < f.Schedule.Seeds; k++ {
@@ -119,7 +119,7 @@ func (f *File) planned(l *Scheduler) study.Scheduler {
 	return p
 }
 
-// meanOnly is a mean without an interval over jobs: whether a job of an episode is blocked depends on the others.
+// meanOnly returns a mean without an interval over jobs, because blocked jobs of an episode depend on each other.
 func meanOnly(_ study.Of, _, _ int, samples []float64) *study.Interval {
 	none := study.Number(math.NaN())
 	return &study.Interval{Mean: study.Number(stat.Mean(samples)), Low: none, High: none}
@@ -151,7 +151,7 @@ func (s *simulations) Simulate(ctx context.Context, c *study.Cell) (*study.Resul
 	return r, errors.Join(writeJobs(c.Tables, w), s.writeSpans(c, w))
 }
 
-// decider chooses the degrees of a cell, and returns the degree that BestConstant has.
+// decider returns the decider of a cell, and the degree if it is BestConstant.
 func (s *simulations) decider(ctx context.Context, c *study.Cell,
 	at *setting) (d fabric.Decider, degree int, err error) {
 	switch l := &s.schedulers[c.Scheduler]; l.Kind.Name {
@@ -169,7 +169,7 @@ func (s *simulations) decider(ctx context.Context, c *study.Cell,
 	}
 }
 
-// infeasible are the shares of jobs that every scheduler blocks.
+// infeasible returns the shares of jobs that every scheduler blocks.
 func (s *simulations) infeasible(ctx context.Context) (all []study.Reference, err error) {
 	episodes := s.Demand.TestCount
 	shares := make([]float64, len(s.points)*episodes)
@@ -189,7 +189,7 @@ func (s *simulations) infeasible(ctx context.Context) (all []study.Reference, er
 	return all, err
 }
 
-// chosenConstants says which degree BestConstant has at each point.
+// chosenConstants states the degree of BestConstant at each point.
 func chosenConstants(o *study.Outcome) []string {
 	var all []string
 	for _, p := range o.Points {

@@ -16,8 +16,7 @@ var jobColumns = []results.Column{
 	{Name: "end", Unit: "s"}, {Name: "jct", Unit: "s"},
 }
 
-// writeJobs writes a row for each job that arrived. Start and end are empty where there is none, as is the
-// time to completion.
+// writeJobs writes a row for each job that arrived. Start, end and time to completion are empty if they do not exist.
 func writeJobs(t *study.Tables, w *fabric.World) error {
 	return t.Write(study.JobsTable, jobColumns, func(rows *study.Rows) error {
 		for k := range w.Jobs {
@@ -36,7 +35,7 @@ func writeJobs(t *study.Tables, w *fabric.World) error {
 	})
 }
 
-// writeSpans writes when jobs held servers, for the first episode of the first point.
+// writeSpans writes the times at which jobs held servers, for the first episode of the first point.
 func (s *simulations) writeSpans(c *study.Cell, w *fabric.World) error {
 	if c.Point > 0 || c.Workload > 0 || c.Run > 0 {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"graft/learn/candidates"
 )
 
-// course has the workloads of a learner.
+// course holds the workloads of a learner.
 type course struct {
 	candidates.Options
 	first             *Env
@@ -21,8 +21,8 @@ type course struct {
 	objective         Objective
 }
 
-// NewLearner draws an agent. Train are the workloads that it learns from, validation those by which it
-// stops.
+// NewLearner makes a learner with a random agent. Train are the training workloads; validation are the workloads for
+// early stopping.
 func NewLearner(train, validation []node.Study, objective Objective, o candidates.Options,
 	seed uint64) (*candidates.Learner, error) {
 	o.EnsureDefaults()
@@ -38,7 +38,7 @@ func NewLearner(train, validation []node.Study, objective Objective, o candidate
 	return candidates.NewLearner(&course{o, first, train, validation, objective}, o, seed)
 }
 
-// CheckTeacher refuses a teacher that is no scheduler, or stops tasks.
+// CheckTeacher returns an error if the teacher is not a scheduler, or if it stops tasks.
 func CheckTeacher(name string) error {
 	if name == candidates.NoTeacher || name == candidates.BestTeacher {
 		return nil
@@ -77,7 +77,7 @@ func (c *course) Lesson(ctx context.Context, at int, agent learn.Agent, follow f
 	return lesson.Give(ctx, e, random)
 }
 
-// teacherOf is the scheduler to imitate on a workload: the one that was named, or the best.
+// teacherOf returns the scheduler to imitate on a workload: the named one, or the best.
 func (c *course) teacherOf(ctx context.Context, at int) (node.Scheduler, error) {
 	var o node.SchedulerOptions
 	o.EnsureDefaults()

@@ -12,10 +12,10 @@ import (
 	"graft/learn"
 )
 
-// Objective is the cost that a scheduler learns to lower.
+// Objective is the cost that learning minimises.
 type Objective string
 
-// The objectives.
+// Objectives of learning.
 const (
 	Completion  Objective = "completion"   // mean turnaround, s
 	EnergyDelay Objective = "energy-delay" // energy of all devices times mean turnaround, kJ s
@@ -37,23 +37,23 @@ func (o Objective) Unit() string {
 	return "s"
 }
 
-// Env is an environment over simulations: an action starts a task on a device, or lets the time go on until
-// something happens. The rewards of an episode sum to minus the mean turnaround over that of best-fit; with
-// the objective energy-delay they are minus the mean of this ratio and that of the energies, which is the
-// logarithm of the product's ratio to first order.
+// Env is an environment over simulations: an action starts a task on a device, or advances time to the next event. The
+// rewards of an episode sum to minus the ratio of its mean turnaround to best-fit's. With the objective energy-delay
+// they sum to minus the mean of this ratio and the ratio of the energies, which to first order is the logarithm of the
+// product's ratio.
 type Env struct {
 	studies   []*node.Prepared
-	scales    []func() (scale, error) // of each, computed once
+	scales    []func() (scale, error) // scale of each study, computed once
 	objective Objective
 	scale     scale
 	world     *node.World
 	state     *state
 }
 
-// scale has the figures of best-fit.
+// scale holds the results of best-fit.
 type scale struct {
 	waited, joules float64
-	tick           time.Duration // step of time in which later rewards of episodes are compared
+	tick           time.Duration // time step for the comparison of later rewards of episodes
 }
 
 // NewEnv makes an environment that draws from studies.
@@ -73,12 +73,12 @@ func NewEnv(studies []node.Study, objective Objective) (*Env, error) {
 	return e, nil
 }
 
-// another is an environment over the same studies, for another goroutine.
+// another returns an environment over the same studies, for another goroutine.
 func (e *Env) another() *Env {
 	return &Env{studies: e.studies, scales: e.scales, objective: e.objective}
 }
 
-// ticks is the number of steps of time of an episode, about.
+// ticks is the approximate number of time steps of an episode.
 const ticks = 100
 
 func measure(p *node.Prepared) (scale, error) {
@@ -95,7 +95,7 @@ func measure(p *node.Prepared) (scale, error) {
 	return scale{max(w.Waited().Seconds(), 1e-9), max(w.Energy(), 1e-9), max(1, w.Now/ticks)}, nil
 }
 
-// Reset begins with the first arrival.
+// Reset starts at the first arrival of a random study.
 func (e *Env) Reset(random *rand.Rand) (err error) {
 	k := random.IntN(len(e.studies))
 	if e.scale, err = e.scales[k](); err != nil {
@@ -108,8 +108,7 @@ func (e *Env) Reset(random *rand.Rand) (err error) {
 	return nil
 }
 
-// Observe lists the candidates; the action behind the last one lets the time go on. While nothing can
-// happen without a start, it is not allowed.
+// Observe lists the candidates. The last action advances time; it is not allowed if no event can occur without a start.
 func (e *Env) Observe() learn.Observation {
 	o := e.state.look()
 	if n := len(e.state.candidates); n > 0 && !e.world.Coming() {
@@ -121,7 +120,7 @@ func (e *Env) Observe() learn.Observation {
 	return o
 }
 
-// Act starts a candidate's task, or lets the time go on.
+// Act starts a candidate's task, or advances time.
 func (e *Env) Act(action int) (learn.Outcome, error) {
 	w, n := e.world, len(e.state.candidates)
 	if action < 0 || action > n {

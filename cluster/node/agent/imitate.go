@@ -10,15 +10,15 @@ import (
 	"graft/learn"
 )
 
-// Lesson shows an agent the decisions of a teacher in the states that it comes to by itself (Ross, Gordon
-// and Bagnell, AISTATS 2011).
+// Lesson shows an agent the decisions of a teacher in the states that the agent reaches (Ross, Gordon and Bagnell,
+// AISTATS 2011).
 type Lesson struct {
-	Teacher node.Scheduler // must decide by the machine alone
-	Agent   learn.Agent    // plays; nil follows the teacher
-	Follow  float64        // share of the decisions in which the teacher's are taken in place of the agent's
+	Teacher node.Scheduler // must decide from the machine's state alone
+	Agent   learn.Agent    // takes actions; nil follows the teacher
+	Follow  float64        // share of decisions in which the teacher's action replaces the agent's
 }
 
-// Give plays an environment that was reset.
+// Give plays an environment after its reset.
 func (l *Lesson) Give(ctx context.Context, e *Env, random *rand.Rand) (all []learn.Example, err error) {
 	var rewards []float64
 	for done := false; !done; {
@@ -56,7 +56,7 @@ func (l *Lesson) Give(ctx context.Context, e *Env, random *rand.Rand) (all []lea
 	return all, nil
 }
 
-// right is the teacher's action.
+// right returns the teacher's action.
 func (l *Lesson) right(e *Env) int {
 	d := l.Teacher.Decide(e.world.Machine)
 	for k, c := range e.state.candidates {
@@ -67,7 +67,7 @@ func (l *Lesson) right(e *Env) int {
 	return len(e.state.candidates)
 }
 
-// same reports whether two devices are empty.
+// same reports whether two devices are empty and equal.
 func same(a, b *node.Device) bool {
 	return a.Used == 0 && b.Used == 0 && len(a.Tasks) == 0 && len(b.Tasks) == 0 && a.Memory == b.Memory &&
 		a.Speed == b.Speed

@@ -9,13 +9,13 @@ import (
 	"graft/torch/weights"
 )
 
-// shape is that of the observations.
+// shape is the shape of the observations.
 var shape = candidates.Shape{World: "node", Noun: "a machine's tasks", Globals: Globals, Features: Features}
 
-// ReadPolicy is the policy of a file.
+// ReadPolicy reads a policy from weights.
 func ReadPolicy(set *weights.Set) (*candidates.Policy, error) { return shape.ReadPolicy(set) }
 
-// SchedulerOf is the scheduler that takes a policy's likeliest actions. Each has an agent of its own.
+// SchedulerOf returns the scheduler that takes a policy's most likely actions. Each has its own agent.
 func SchedulerOf(name string, m *learn.Set) node.Kind {
 	return node.Kind{Name: name, About: "learned",
 		New: func(node.SchedulerOptions) node.Scheduler { return &scheduler{agent: m.Twin()} }}
@@ -26,8 +26,7 @@ type scheduler struct {
 	agent learn.Agent
 }
 
-// Decide implements [node.Scheduler]. Where nothing runs it starts the likeliest task, so that it never
-// stands still.
+// Decide implements [node.Scheduler]. If nothing runs, it starts the most likely task, so that it never stalls.
 func (s *scheduler) Decide(m *node.Machine) node.Decision {
 	if s.state == nil || s.state.machine != m {
 		s.state = newState(m)
@@ -48,5 +47,5 @@ func (s *scheduler) Decide(m *node.Machine) node.Decision {
 	return node.Decision{Start: s.state.candidates[k].task, On: s.state.candidates[k].on}
 }
 
-// background is for simulations that take milliseconds.
+// background is the context of simulations that take milliseconds.
 var background = context.Background()

@@ -1,5 +1,5 @@
-// Package agent lets agents learn to schedule the tasks of a machine: an environment over the simulation,
-// and the scheduler that an agent is.
+// Package agent learns to schedule the tasks of a machine: an environment over the simulation, and a scheduler that
+// follows an agent.
 package agent
 
 import (
@@ -10,16 +10,16 @@ import (
 	"graft/learn"
 )
 
-// Numbers of values of an observation.
+// Numbers of values in an observation.
 const (
 	Globals  = 5  // of the machine
-	Features = 13 // of a candidate, a task on a device
+	Features = 13 // of a candidate, which is a task on a device
 )
 
-// mostCores is the percentage of a device's cores up to which candidates ask for them together.
+// mostCores is the maximum percentage of a device's cores that a candidate may request together with the running tasks.
 const mostCores = 150
 
-// window is the number of tasks of the queue that are candidates, from its beginning.
+// window is the number of tasks at the head of the queue that are candidates.
 const window = 64
 
 // candidate is a task that may start on a device.
@@ -34,14 +34,14 @@ type state struct {
 	candidates []candidate
 	values     []float64
 	unit       time.Duration  // mean estimate of the tasks that have arrived
-	arrived    int            // number of them
-	largest    float64        // memory of a device
+	arrived    int            // number of tasks that have arrived
+	largest    float64        // memory of the largest device
 	logs       []logs         // by task
-	speeds     []float64      // logarithms, by device
-	devices    []*node.Device // that are not empty like an earlier one
+	speeds     []float64      // logarithms of speeds, by device
+	devices    []*node.Device // without repetitions of empty, equal devices
 }
 
-// logs caches the logarithms of a task's work for its features, as long as unit and left do not change.
+// logs caches the logarithms of a task's work for its features, while unit and left stay constant.
 type logs struct {
 	unit, left time.Duration
 	work, area float64
@@ -56,7 +56,7 @@ func newState(m *node.Machine) *state {
 	return s
 }
 
-// look lists the candidates and describes them. Of devices in one state the first counts.
+// look lists and describes the candidates. Among devices in equal states only the first counts.
 func (s *state) look() learn.Observation {
 	m := s.machine
 	s.measure()
@@ -78,7 +78,7 @@ func (s *state) look() learn.Observation {
 	return learn.Observation{Values: s.values}
 }
 
-// repeats reports whether an earlier device is empty too and equal.
+// repeats reports whether an earlier device is also empty and equal.
 func (s *state) repeats(d *node.Device) bool {
 	if d.Used > 0 || len(d.Tasks) > 0 {
 		return false
@@ -91,7 +91,7 @@ func (s *state) repeats(d *node.Device) bool {
 	return false
 }
 
-// measure computes the unit of time anew if tasks have arrived.
+// measure recomputes the unit of time if tasks have arrived.
 func (s *state) measure() {
 	if s.arrived == len(s.machine.All) {
 		return
@@ -107,8 +107,8 @@ func (s *state) measure() {
 	}
 }
 
-// globals are the free shares of cores and memory, the lengths of the queue and of the running tasks, and
-// the share of empty devices.
+// globals are the free shares of cores and memory, the lengths of the queue and of the list of running tasks, and the
+// share of empty devices.
 func (s *state) globals(to []float64) []float64 {
 	m := s.machine
 	cores, memory, all, empty := 0.0, 0.0, 0.0, 0
@@ -123,7 +123,7 @@ func (s *state) globals(to []float64) []float64 {
 		math.Log1p(float64(len(m.Running)))/3, float64(empty)/n)
 }
 
-// describe has a task's demands, work and area, and a device's use before and after the task started.
+// describe appends a task's demands, work and area, and a device's usage before and after the task starts.
 func (s *state) describe(to []float64, t *node.Task, d *node.Device) []float64 {
 	cores, memory := t.Cores/100, t.Memory/d.Memory
 	known := &s.logs[t.ID]

@@ -6,8 +6,8 @@ import (
 	"graft/cluster/node"
 )
 
-// BestOrder returns the least mean turnaround in seconds of a few tasks that arrive at the beginning, over
-// all orders and devices in which each task starts as early as the ones before it leave room.
+// BestOrder returns the minimum mean turnaround in seconds of a few tasks that arrive at the beginning. It tries all
+// orders and devices, and starts each task as early as the previous ones allow.
 func BestOrder(s node.Study) float64 {
 	s.EnsureDefaults()
 	o := orders{Study: s, best: 1 << 62}
@@ -51,7 +51,7 @@ func used(all []slot, task int) bool {
 	return false
 }
 
-// earliest is the first end of another task, or the beginning, from which a task has room until its end.
+// earliest returns the first end of another task, or the beginning, from which a task has room until its end.
 func (o *orders) earliest(all []slot, task, device int) (from time.Duration) {
 	from = 1 << 62
 	for k := -1; k < len(all); k++ {
@@ -66,7 +66,7 @@ func (o *orders) earliest(all []slot, task, device int) (from time.Duration) {
 	return from
 }
 
-// room checks the beginning and every later beginning of another task.
+// room checks the beginning of a task and every later beginning of another task.
 func (o *orders) room(all []slot, task, device int, from time.Duration) bool {
 	to := from + o.Tasks[task].Work
 	for k := -1; k < len(all); k++ {

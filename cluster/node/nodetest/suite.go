@@ -11,7 +11,7 @@ import (
 	"graft/cluster/node"
 )
 
-// Draw makes a study in which every task can complete. Ties are frequent.
+// Draw makes a study whose tasks can all complete. Ties are frequent.
 func Draw(r *rand.Rand) node.Study {
 	s := node.Study{Options: node.Options{
 		GPUs: 1 + r.IntN(4), Memory: 100, Together: r.IntN(3), Whole: r.IntN(2) == 0, Keep: r.IntN(2) == 0,
@@ -38,8 +38,8 @@ func Draw(r *rand.Rand) node.Study {
 	return s
 }
 
-// Conforms runs the suite on a kind of scheduler: every task completes once, no device holds more memory
-// than it has, no task runs in two places, no time is lost or won, and a second run is equal.
+// Conforms runs the suite on a kind of scheduler: every task completes once, no device exceeds its memory, no task runs
+// in two places, no time is lost or gained, and a second run is equal.
 func Conforms(t *testing.T, kind node.Kind) {
 	t.Helper()
 	for seed := range uint64(300) {
@@ -76,7 +76,7 @@ func check(t *testing.T, s node.Study, kind node.Kind, r *node.Result) {
 	checkSpans(t, s, r)
 }
 
-// rounding is the relative error of sums of floats.
+// rounding is the relative error of floating-point sums.
 const rounding = 1e-9
 
 func checkSpans(t *testing.T, s node.Study, r *node.Result) {

@@ -8,9 +8,9 @@ import (
 	"graft/cluster/node"
 )
 
-// backfill starts tasks in the order of arrival. The first one that does not fit gets a reservation where it
-// fits first, by estimates; later tasks go first if they do not delay it (EASY: Lifka, The ANL/IBM SP
-// Scheduling System, 1995).
+// backfill starts tasks in order of arrival. The first task that does not fit gets a reservation at the earliest time
+// and device at which it fits, by estimates; later tasks start first if they do not delay it (EASY: Lifka, The ANL/IBM
+// SP Scheduling System, 1995).
 type backfill struct{}
 
 func newBackfill(node.SchedulerOptions) node.Scheduler { return backfill{} }
@@ -38,14 +38,14 @@ func (backfill) Decide(m *node.Machine) (d node.Decision) {
 	return node.Decision{}
 }
 
-// reservation is the device on which the first of the queue will fit, when, and what it leaves there.
+// reservation holds the device and time at which the head of the queue will fit, and the room that it leaves there.
 type reservation struct {
 	on            *node.Device
 	at            time.Duration
 	cores, memory float64
 }
 
-// reserve finds the earliest reservation by the estimates of running tasks.
+// reserve finds the earliest reservation from the estimates of running tasks.
 func reserve(m *node.Machine, head *node.Task) (best reservation) {
 	for _, d := range m.Devices {
 		ends := slices.SortedFunc(slices.Values(d.Tasks), func(a, b *node.Task) int {
@@ -66,7 +66,7 @@ func reserve(m *node.Machine, head *node.Task) (best reservation) {
 	return best
 }
 
-// expected is the estimated end of a running task.
+// expected returns the estimated end of a running task.
 func expected(m *node.Machine, t *node.Task) time.Duration {
 	return max(m.Now, t.Since+t.Left())
 }

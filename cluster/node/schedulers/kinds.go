@@ -6,7 +6,7 @@ import (
 	"graft/internal/registry"
 )
 
-// Kinds returns all schedulers. A new one is a new file and a line here.
+// Kinds returns all schedulers. To add one, add a file and a line here.
 func Kinds() registry.List[node.Kind] {
 	return registry.List[node.Kind]{
 		{Name: "fcfs", About: "in the order of arrival on the first GPU with room; " +

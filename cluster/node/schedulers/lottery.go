@@ -6,7 +6,7 @@ import (
 	"graft/cluster/node"
 )
 
-// lottery draws among the tasks that fit, by their tickets (Waldspurger and Weihl, OSDI 1994).
+// lottery draws among the tasks that fit, weighted by tickets (Waldspurger and Weihl, OSDI 1994).
 type lottery struct {
 	sliced
 	random *rand.Rand
@@ -24,7 +24,7 @@ func (l *lottery) Decide(m *node.Machine) (d node.Decision) {
 		if on == nil {
 			continue
 		}
-		// The n-th holder of tickets wins with its share of the tickets so far.
+		// The n-th task wins with its share of the tickets so far (reservoir sampling).
 		if sum += t.Tickets; l.random.IntN(sum) < t.Tickets {
 			d = node.Decision{Start: t, On: on}
 		}

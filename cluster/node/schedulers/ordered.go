@@ -4,11 +4,11 @@ import (
 	"graft/cluster/node"
 )
 
-// ordered takes the task of the queue that comes first in an order.
+// ordered starts the first task of the queue in a given order.
 type ordered struct {
-	before func(m *node.Machine, a, b *node.Task) bool // nil is the order of the queue
+	before func(m *node.Machine, a, b *node.Task) bool // nil means the order of the queue
 	place  placement
-	// pass lets tasks go first that fit while others do not.
+	// pass lets tasks that fit overtake tasks that do not.
 	pass bool
 }
 
@@ -32,7 +32,7 @@ func (o *ordered) Decide(m *node.Machine) (d node.Decision) {
 	return d
 }
 
-// byArrival orders tasks by their arrival, then by their place.
+// byArrival orders tasks by arrival, then by position.
 func byArrival(_ *node.Machine, a, b *node.Task) bool {
 	return a.Arrival < b.Arrival || a.Arrival == b.Arrival && a.ID < b.ID
 }
@@ -42,7 +42,7 @@ func byPriority(m *node.Machine, a, b *node.Task) bool {
 	return a.Priority > b.Priority || a.Priority == b.Priority && byArrival(m, a, b)
 }
 
-// placement returns the device for a task; nil if none has room.
+// placement returns the device for a task; nil if no device has room.
 type placement func(m *node.Machine, t *node.Task) *node.Device
 
 // first takes the first device with room.
@@ -55,7 +55,7 @@ func first(m *node.Machine, t *node.Task) *node.Device {
 	return nil
 }
 
-// least takes the device of the least score among those with room, the first of equals.
+// least returns the device with the lowest score among those with room, the first on a tie.
 func least(score func(t *node.Task, d *node.Device) float64) placement {
 	return func(m *node.Machine, t *node.Task) (best *node.Device) {
 		lowest := 0.0
@@ -71,10 +71,10 @@ func least(score func(t *node.Task, d *node.Device) float64) placement {
 	}
 }
 
-// room returns the shares of cores and of memory, summed, that a task leaves free on a device.
+// room returns the sum of the shares of cores and of memory that a task leaves free on a device.
 func room(t *node.Task, d *node.Device) float64 {
 	return 1 - (d.Cores+t.Cores)/100 + 1 - (d.Used+t.Memory)/d.Memory
 }
 
-// load is the share of cores in use.
+// load returns the cores in use, percent.
 func load(_ *node.Task, d *node.Device) float64 { return d.Cores }

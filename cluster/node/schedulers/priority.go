@@ -2,8 +2,8 @@ package schedulers
 
 import "graft/cluster/node"
 
-// newPriority takes the task of the highest priority, which grows by one for each period that a task has
-// waited, so that none starves.
+// newPriority starts the task with the highest priority. Priority grows by one per aging period of waiting, so that no
+// task starves.
 func newPriority(o node.SchedulerOptions) node.Scheduler {
 	aged := func(m *node.Machine, t *node.Task) float64 {
 		if o.Aging == 0 {

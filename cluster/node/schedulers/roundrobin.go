@@ -12,10 +12,10 @@ type sliced struct{ quantum time.Duration }
 // Slice implements [node.Slicer].
 func (s sliced) Slice(*node.Task) time.Duration { return s.quantum }
 
-// roundRobin takes the first task of the queue that fits, on the next device in turn.
+// roundRobin starts the first task of the queue that fits, on the next device in turn.
 type roundRobin struct {
 	sliced
-	next int // device
+	next int // device index
 }
 
 func newRoundRobin(o node.SchedulerOptions) node.Scheduler {

@@ -2,8 +2,8 @@ package schedulers
 
 import "graft/cluster/node"
 
-// newSmallest takes the task with the least estimated work times the larger of its shares of a GPU's cores
-// and memory: it would be the best order for the mean turnaround if such areas could be cut at will.
+// newSmallest starts the task with the least estimated work times the larger of its shares of a GPU's cores and memory.
+// This order would minimise mean turnaround if such areas could be divided arbitrarily.
 func newSmallest(node.SchedulerOptions) node.Scheduler {
 	area := func(m *node.Machine, t *node.Task) float64 {
 		return float64(t.Left()) * max(t.Cores/100, t.Memory/m.Devices[0].Memory)

@@ -4,12 +4,12 @@ import (
 	"graft/cluster/node"
 )
 
-// stride gives tasks GPU time in proportion to their tickets: the task with the least pass runs, and its
-// pass grows by the time that it used over its tickets (Waldspurger and Weihl, Stride Scheduling, MIT/LCS
-// TM-528, 1995). A task that joins begins at the least pass of those that are there.
+// stride gives tasks GPU time in proportion to their tickets. The task with the lowest pass runs, and its pass grows by
+// the time that it used divided by its tickets (Waldspurger and Weihl, Stride Scheduling, MIT/LCS TM-528, 1995). A new
+// task starts at the lowest pass of the present tasks.
 type stride struct {
 	sliced
-	joined map[*node.Task]float64 // pass when it came, less that of the time that it had used
+	joined map[*node.Task]float64 // pass at arrival, minus the pass of the time used before
 }
 
 func newStride(o node.SchedulerOptions) node.Scheduler {
@@ -34,7 +34,7 @@ func (s *stride) Decide(m *node.Machine) (d node.Decision) {
 	return d
 }
 
-// join lets tasks that are new begin at the least pass.
+// join gives new tasks the lowest pass.
 func (s *stride) join(m *node.Machine) {
 	var fresh []*node.Task
 	least, known := 0.0, false

@@ -7,21 +7,21 @@ import (
 	"graft/cluster/node"
 )
 
-// wfq is weighted fair queueing (Demers, Keshav and Shenker, SIGCOMM 1989; Parekh and Gallager's packet by
-// packet generalised processor sharing, 1993). A quantum of a task is a packet of its flow; its length is
-// the GPU time that it asks for. The packet that would end first if all flows were served at once, each in
-// proportion to its weight, goes first.
+// wfq is weighted fair queueing (Demers, Keshav and Shenker, SIGCOMM 1989; Parekh and Gallager's packet by packet
+// generalised processor sharing, 1993). A quantum of a task is a packet of its flow; its length is the requested GPU
+// time. The packet that would end first goes first, assuming that all flows are served at once in proportion to their
+// weights.
 type wfq struct {
 	sliced
 	flows   map[string]*flow
-	tags    map[*node.Task]float64 // virtual time at which the packet of a queued task ends
-	virtual float64                // time of the fluid system
-	now     float64                // s, at which it was computed
+	tags    map[*node.Task]float64 // virtual end time of a queued task's packet
+	virtual float64                // virtual time of the fluid system
+	now     float64                // s, time at which virtual was computed
 }
 
 // flow is a flow of the fluid system.
 type flow struct {
-	weight, finish float64 // finish is the virtual time at which its last packet ends
+	weight, finish float64 // finish is the virtual end time of its last packet
 }
 
 func newWFQ(o node.SchedulerOptions) node.Scheduler {
@@ -65,8 +65,8 @@ func (w *wfq) flow(t *node.Task) *flow {
 	return f
 }
 
-// advance moves the fluid system to a time: the virtual time grows by the capacity over the weights of the
-// flows that have packets in it.
+// advance moves the fluid system to a time. Virtual time grows by the capacity divided by the weights of the flows with
+// packets.
 func (w *wfq) advance(now, capacity float64) {
 	for left := now - w.now; left > 0; {
 		weights, next := 0.0, math.Inf(1)
@@ -81,15 +81,14 @@ func (w *wfq) advance(now, capacity float64) {
 		weights = w.weights()
 		step := min(left, (next-w.virtual)*weights/capacity)
 		if w.virtual += step * capacity / weights; step < left {
-			w.virtual = next // exactly, so that the loop ends
+			w.virtual = next // exact, so that the loop ends
 		}
 		left -= step
 	}
 	w.now = now
 }
 
-// weights sums those of flows with packets, from the smallest, so that the order of the map is of no
-// account.
+// weights sums the weights of flows with packets, smallest first, so that map order does not matter.
 func (w *wfq) weights() float64 {
 	var all []float64
 	for _, f := range w.flows {

@@ -15,22 +15,22 @@ import (
 	"graft/internal/validate"
 )
 
-// Executor says how 'graft node run' runs tasks.
+// Executor configures how 'graft node run' runs tasks.
 type Executor struct {
-	// Devices selects the devices of tasks: gpu is the machine's GPUs, cpu is machine.gpus slots of its processors,
-	// auto is gpu where NVIDIA's library finds some, otherwise cpu. Empty means auto.
+	// Devices that run tasks: gpu uses the machine's GPUs, cpu divides its processors into machine.gpus slots, auto
+	// means gpu if NVIDIA's library finds GPUs and cpu otherwise. Default auto.
 	Devices string        `config:",one=auto|gpu|cpu"`
 	UUIDs   []string      `config:"uuids"` // GPUs to use, as nvidia-smi -L prints them. Empty means all.
-	Grace   time.Duration // time between SIGTERM and SIGKILL. Default 10s.
-	// limit of the log of an attempt, MiB; the middle of a longer one is left out. Default 16.
+	Grace   time.Duration // Time between SIGTERM and SIGKILL. Default 10s.
+	// Maximum log size per attempt in MiB. A longer log loses its middle part. Default 16.
 	Log int `config:"log_mb"`
-	// folder of a cgroup v2 that the user may write; none uses none. Empty means the cgroup of graft, where it may be
-	// written.
+	// Folder of a cgroup v2 that the user may write; none disables cgroups. Empty means graft's own cgroup if it is
+	// writable.
 	Cgroup   string
-	Backoff  time.Duration // wait before the first retry of a task; it doubles with each retry. Default 1s.
-	Sampling time.Duration // time between readings of the devices, from 10ms to 1s. Default 100ms.
-	// IdleWatts is the power of an idle device, which one column of the energy leaves out. Zero measures it
-	// for a second before the first task; negative leaves the column empty.
+	Backoff  time.Duration // Delay before the first retry of a task; each further retry doubles it. Default 1s.
+	Sampling time.Duration // Time between readings of the devices, from 10ms to 1s. Default 100ms.
+	// Power of an idle device in W, which one energy column subtracts. Zero measures it for one second before the first
+	// task; a negative value leaves the column empty.
 	IdleWatts float64
 }
 
@@ -41,7 +41,7 @@ const (
 	onCPU = "cpu"
 )
 
-// Times between readings of the devices that the sampler of package telemetry takes. A test of runner/node compares.
+// Sampling periods that the sampler of package telemetry accepts. A test of runner/node compares them.
 const (
 	ShortestSampling = 10 * time.Millisecond
 	UsualSampling    = 100 * time.Millisecond
@@ -55,7 +55,7 @@ func (e *Executor) EnsureDefaults() {
 	e.Sampling = cmp.Or(e.Sampling, UsualSampling)
 }
 
-// mostLog bounds the log of an attempt, MiB.
+// mostLog is the upper limit of Log, MiB.
 const mostLog = 1 << 20
 
 // Validate returns every invalid option.
@@ -74,7 +74,7 @@ func (e *Executor) GPUs() (may, must bool) {
 	return e.Devices != onCPU, e.Devices == onGPU || len(e.UUIDs) > 0
 }
 
-// Jobs returns the tasks with their commands. All must have one. Folders count from the working folder.
+// Jobs returns the tasks with their commands. Every task needs one. Relative folders start at the working folder.
 func (f *File) Jobs() ([]execute.Job, error) {
 	if len(f.Task) == 0 {
 		return nil, errors.New("run tasks: the file has no table [[task]] with a command; write one for each task")
@@ -104,8 +104,8 @@ func (f *File) Execution(fsys files.FS, devices []execute.Device) execute.Option
 		Cgroup: f.Executor.Cgroup}
 }
 
-// scheduler is the one that runs tasks: the first of the file, else backfill where all durations are known,
-// which it needs, and fcfs where some are not.
+// scheduler returns the scheduler that runs tasks: the first of the file, otherwise backfill if all durations are
+// known, as it requires, and fcfs if not.
 func (f *File) scheduler() node.Kind {
 	if len(f.rivals) > 0 {
 		return f.rivals[0].Kind
@@ -114,12 +114,12 @@ func (f *File) scheduler() node.Kind {
 	if slices.ContainsFunc(f.specs, func(s node.Spec) bool { return s.Work == 0 && s.Estimate == 0 }) {
 		name = "fcfs"
 	}
-	kind, _ := schedulers.Named(name) // it is registered
+	kind, _ := schedulers.Named(name) // the name is registered
 	return kind
 }
 
-// Slots are devices of a machine without GPUs: the processors that may be used are divided among as many as
-// the machine has GPUs, and shared where there are fewer.
+// Slots returns the devices of a machine without GPUs: the available processors, divided into one slot per configured
+// GPU. Slots share processors if there are fewer processors than slots.
 func (f *File) Slots(processors []int) (slots []execute.Device) {
 	devices := f.Machine.options().Devices
 	for k, d := range devices {
@@ -134,10 +134,10 @@ func (f *File) Slots(processors []int) (slots []execute.Device) {
 	return slots
 }
 
-// checkCommands finds what would keep the commands from running, as far as that is known without devices.
+// checkCommands reports faults that would prevent the commands from running, as far as they show without devices.
 func (f *File) checkCommands() error {
 	if !slices.ContainsFunc(f.Task, func(t Task) bool { return len(t.Command) > 0 }) {
-		return nil // they are simulated
+		return nil // simulated tasks need no command
 	}
 	jobs, err := f.Jobs()
 	if err != nil {

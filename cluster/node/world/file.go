@@ -1,4 +1,4 @@
-// Package world simulates the tasks of one machine, and reads the file of those that run on it.
+// Package world simulates the tasks of one machine, and reads the file of tasks to run on it.
 package world
 
 import (
@@ -19,7 +19,7 @@ import (
 	"graft/learn/candidates"
 )
 
-// World returns the world of one machine's tasks.
+// World returns the world of the tasks of one machine.
 func World() *study.World {
 	return &study.World{
 		Name: "node", Title: "simulation of a machine's tasks", Titles: "simulations of a machine's tasks",
@@ -40,30 +40,30 @@ func World() *study.World {
 	}
 }
 
-// File is the file of the tasks of one machine: the machine, its tasks and schedulers.
+// File configures the tasks of one machine: the machine, its tasks and schedulers.
 type File struct {
-	Machine Machine // GPUs of the machine
-	Task    []Task  // tasks, each a table [[task]]. Empty generates them.
-	Tasks   Tasks   // tasks that are generated, or taken from a trace
-	// trace of a cluster, at most one, in any format that 'graft trace' reads: its jobs with at most one
-	// GPU are the tasks
+	Machine Machine // GPUs of the machine.
+	Task    []Task  // Tasks, each a table [[task]]. Empty generates them.
+	Tasks   Tasks   // Tasks that are generated or taken from a trace.
+	// Trace of a cluster, at most one, in any format that 'graft trace' reads. Its jobs with at most one GPU become the
+	// tasks.
 	Workload study.Workload
-	// schedulers. Where none are named, 'graft node simulate' compares all that need no learning, and 'graft node run'
-	// takes backfill, otherwise the first one.
+	// Schedulers. If none are named, 'graft node simulate' compares all that need no learning and 'graft node run' uses
+	// backfill. Otherwise 'graft node run' uses the first one.
 	Schedule Schedule
-	Executor Executor           // options of 'graft node run'
-	Learn    candidates.Options `config:",omit=slots"` // options of the learner of 'graft learn'
-	Run      learn.RunOptions   // seeds of 'graft learn', and the run folder of all commands
+	Executor Executor           // Options of 'graft node run'.
+	Learn    candidates.Options `config:",omit=slots"` // Options of the learner of 'graft learn'.
+	Run      learn.RunOptions   // Seeds of 'graft learn', and the run folder of all commands.
 
 	study.Sources `config:"-"`
 	speed         node.Speed
 	specs         []node.Spec
-	rivals        []Scheduler // of the file; nil where it names none
+	rivals        []Scheduler // schedulers of the file; nil if it names none
 	fsys          files.FS
 }
 
-// New returns an empty file, before EnsureDefaults. Learning has more lessons, rounds and patience than
-// that of elastic jobs, since an episode takes milliseconds.
+// New returns an empty file, before EnsureDefaults. It sets more lessons, rounds and patience than elastic jobs have,
+// since an episode takes milliseconds.
 func New() *File {
 	return &File{Learn: candidates.Options{Lessons: 40, Rounds: 200, Patience: 8}, Tasks: Tasks{Seed: 1},
 		Schedule: Schedule{Schedule: study.Schedule{Seed: 1}}, Run: learn.RunOptions{Seed: 1, Every: 1}}
@@ -105,7 +105,7 @@ func (f *File) Check(fsys files.FS, r *decode.Reading) {
 	}
 }
 
-// readSpeed reads the measured pairs, and reports whether all is right.
+// readSpeed reads the measured pairs, and reports success.
 func (f *File) readSpeed(fsys files.FS, r *decode.Reading) bool {
 	shares := node.Shares{Contention: f.Machine.Contention}
 	f.speed = shares
@@ -129,7 +129,7 @@ func (f *File) readSpeed(fsys files.FS, r *decode.Reading) bool {
 	return true
 }
 
-// Contents writes what results depend on beside the keys.
+// Contents writes the inputs that results depend on and that are not keys.
 func (f *File) Contents(w io.Writer) {
 	fmt.Fprintln(w, f.specs, f.speed)
 	for _, s := range f.rivals {
@@ -161,7 +161,7 @@ func (f *File) Summary() (string, error) {
 		strings.Join(names, ", ")), nil
 }
 
-// Study returns the simulations that the file asks for.
+// Study returns the simulations of the file.
 func (f *File) Study() study.Study {
 	if f.isPublished() {
 		return published.New(f)

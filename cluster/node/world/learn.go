@@ -13,13 +13,13 @@ import (
 	"graft/learn/candidates"
 )
 
-// objective is the cost by which schedulers are ranked.
+// objective is the cost that ranks schedulers.
 func (f *File) objective() agent.Objective { return agent.Objective(f.Schedule.Objective) }
 
-// LearnOptions returns the options of learning, to be read or changed.
+// LearnOptions returns the options of learning, to read or change.
 func (f *File) LearnOptions() (*learn.RunOptions, *candidates.Options) { return &f.Run, &f.Learn }
 
-// CheckLearning refuses a file whose schedulers cannot learn.
+// CheckLearning rejects a file whose schedulers cannot learn.
 func (f *File) CheckLearning() error {
 	train, validation := f.Learning()
 	switch {
@@ -39,7 +39,7 @@ func (f *File) Learner(seed uint64) (candidates.SchedulerLearner, error) {
 	return agent.NewLearner(train, validation, f.objective(), f.Learn, seed)
 }
 
-// Rivals simulates all other schedulers on the workloads of validation.
+// Rivals simulates all other schedulers on the validation workloads.
 func (f *File) Rivals(ctx context.Context) (*candidates.Rivals, error) {
 	train, validation := f.Learning()
 	r := &candidates.Rivals{Train: len(train), Validation: len(validation), Unit: f.objective().Unit(),

@@ -10,38 +10,37 @@ import (
 	"graft/internal/validate"
 )
 
-// Machine describes the GPUs. Paths are those of the operating system, from the working folder or, where nothing is
-// there, from that of the file.
+// Machine describes the GPUs. Paths use the operating system's syntax. Relative paths are looked up in the working
+// folder first, then in the folder of the file.
 type Machine struct {
-	GPUs   int     `config:"gpus"`      // number of equal GPUs. Default 4.
-	Memory float64 `config:"memory_mb"` // memory of a GPU, MiB. Default 16384.
-	// memory of each of several unequal GPUs, MiB. Replaces gpus and memory_mb.
+	GPUs   int     `config:"gpus"`      // Number of equal GPUs. Default 4.
+	Memory float64 `config:"memory_mb"` // Memory per GPU in MiB. Default 16384.
+	// Memory of each GPU in MiB, for unequal GPUs. Replaces gpus and memory_mb.
 	Memories []float64 `config:"memories_mb"`
-	// relative speed of each GPU of memories_mb, by which the durations of tasks are divided. Empty means 1 for each.
+	// Relative speed of each GPU of memories_mb; task durations are divided by it. Empty means 1 for each.
 	Speeds   []float64
-	Together int // limit of tasks on a GPU at a time. Zero means no limit.
-	// Cores selects the rule for tasks that ask for more than all cores of a GPU together: shared slows them, whole
-	// lets one wait. Empty means shared.
+	Together int // Maximum number of tasks on a GPU at a time. Zero means no limit.
+	// Rule for tasks on a GPU that together request more than all of its cores: shared slows them down, whole makes one
+	// wait. Default shared.
 	Cores string `config:",one=shared|whole"`
-	// share of its speed that a task loses for each GPU's worth of cores that others use on its GPU. Default 0.
+	// Share of its speed that a task loses per GPU's worth of cores that other tasks use on its GPU. Default 0.
 	Contention float64
-	// file of measured pairs, colocate_info.csv as 'graft node profile' writes it: tasks of
-	// the kinds in it slow one another as measured. Empty means none.
+	// File of measured pairs, colocate_info.csv as 'graft node profile' writes it. Tasks of the kinds in it slow each
+	// other as measured. Empty means none.
 	Profiles string `config:",path" result:"contents"`
-	// Stop is the way to stop a task: signal pauses its processes, which keep their memory and their GPU, checkpoint
-	// ends them and starts them again later, on any GPU. Empty means signal.
+	// Method to stop a task: signal pauses its processes, which keep their memory and their GPU; checkpoint ends them
+	// and restarts them later on any GPU. Default signal.
 	Stop   string        `config:",one=signal|checkpoint"`
-	Switch time.Duration // time that a stopped task loses when it continues. Default 0.
-	Empty  float64       `config:"empty_watts"`  // power of a GPU without tasks. Default 25.
-	Active float64       `config:"active_watts"` // power of a GPU with an idle task. Default 60.
-	Full   float64       `config:"full_watts"`   // power of a GPU with all cores in use. Default 250.
-	// Compat reproduces another simulator: tasks is the packing environment of a published study of GPU
-	// schedulers with its generator, rewards and faults, in which PPO learns as published; none is graft's.
-	// Empty means none.
+	Switch time.Duration // Time that a stopped task loses when it continues. Default 0.
+	Empty  float64       `config:"empty_watts"`  // Power of a GPU without tasks. Default 25.
+	Active float64       `config:"active_watts"` // Power of a GPU with an idle task. Default 60.
+	Full   float64       `config:"full_watts"`   // Power of a GPU with all cores in use. Default 250.
+	// Simulator to reproduce: tasks is the packing environment of a published study of GPU schedulers, with its
+	// generator, rewards and faults, in which PPO learns as published; none is graft's own. Default none.
 	Compat string `config:",one=none|tasks"`
 }
 
-// Words of [Machine].
+// Values of [Machine] keys.
 const (
 	coresShared = "shared"
 	coresWhole  = "whole"
@@ -100,7 +99,7 @@ func (m *Machine) smallest() float64 {
 	return m.Memory
 }
 
-// alike reports whether no task slows another and all GPUs are equal, as the search of best schedules expects.
+// alike reports whether all GPUs are equal and no task slows another, as the search of best schedules requires.
 func (m *Machine) alike() bool {
 	return m.Cores == coresWhole && m.Contention == 0 && m.Profiles == "" && len(m.Memories) == 0
 }

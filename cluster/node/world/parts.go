@@ -11,19 +11,19 @@ import (
 	"graft/internal/stat"
 )
 
-// mostKinds is the number of kinds of tasks whose energy is listed; those with the least work are summed beyond.
+// mostKinds is the maximum number of task kinds whose energy is listed. Further kinds, with the least work, are summed.
 const mostKinds = 16
 
-// Names of parts beside kinds of tasks.
+// Names of parts that are not kinds of tasks.
 const (
 	otherKinds = "other kinds"
 	noTask     = "idle GPUs, switches"
 )
 
-// kindOf is the kind of a task, or else its flow.
+// kindOf is the kind of a task, or its flow if it has no kind.
 func kindOf(t *node.Spec) string { return cmp.Or(t.Kind, t.Flow) }
 
-// kindsOf are the kinds of the tasks of all workloads, at most mostKinds, by name, and whether there are others.
+// kindsOf returns up to mostKinds task kinds of all workloads, sorted by name, and reports whether there are more.
 func kindsOf(studies []node.Study) (names []string, others bool) {
 	work := map[string]float64{}
 	for _, s := range studies {
@@ -39,8 +39,8 @@ func kindsOf(studies []node.Study) (names []string, others bool) {
 	return names, len(work) > len(names)
 }
 
-// parts has the mean time to completion of the tasks of each kind, and divides the energy of all GPUs among them.
-// Tasks on one GPU share its energy.
+// parts computes the mean time to completion per task kind, and divides the energy of all GPUs among the kinds. Tasks
+// on one GPU share its energy.
 func (s *simulations) parts(one *node.Study, r *node.Result) (parts []study.Part) {
 	joules, times := make([]float64, len(s.kinds)+1), make([][]float64, len(s.kinds)+1) // others last
 	for k := range r.Tasks {

@@ -13,17 +13,17 @@ import (
 // Published is a study of another program, which machine.compat = "tasks" reproduces.
 type Published struct {
 	Schedulers []study.Entry             // names in schedule.schedulers
-	Keys       []string                  // keys that the study reads; one that ends in a dot is a section
+	Keys       []string                  // keys that the study reads; a key that ends in a dot is a section
 	New        func(f *File) study.Study // simulations of a checked file
 }
 
-// published is the study that was registered; without one it has no schedulers.
+// published is the registered study; without registration it has no schedulers.
 var published Published
 
 // RegisterStudy adds the published study. Call it before files are read.
 func RegisterStudy(p Published) { published = p }
 
-// isPublished reports whether the file asks for the published study.
+// isPublished reports whether the file selects the published study.
 func (f *File) isPublished() bool { return f.Machine.Compat == CompatTasks }
 
 // publishedScheduler reports whether the published study has a scheduler.
@@ -31,7 +31,7 @@ func publishedScheduler(name string) bool {
 	return slices.ContainsFunc(published.Schedulers, func(e study.Entry) bool { return e.Name == name })
 }
 
-// PublishedSchedulers are the schedulers of the published study to compare: those of the file, or all.
+// PublishedSchedulers returns the schedulers of the published study to compare: the file's schedulers, or all.
 func (f *File) PublishedSchedulers() []string {
 	if len(f.Schedule.Schedulers) > 0 {
 		return f.Schedule.Schedulers

@@ -17,14 +17,14 @@ import (
 	"graft/torch/weights"
 )
 
-// Schedule names the schedulers and their options. Without names, 'graft node simulate' compares all that need no
-// learning, and 'graft node run' takes backfill; otherwise it takes the first one.
+// Schedule names the schedulers and their options. If none are named, 'graft node simulate' compares all that need no
+// learning and 'graft node run' uses backfill. Otherwise 'graft node run' uses the first one.
 type Schedule struct {
 	study.Schedule
-	Quantum time.Duration // time slice of the schedulers that share GPUs in time. Default 10s.
-	Aging   time.Duration // waiting time that counts as one step of priority. Default 1m.
-	// Objective is the cost by which schedulers are ranked, and which learning lowers: completion is the mean time
-	// from arrival to completion, energy-delay that time the energy of all GPUs. Empty means completion.
+	Quantum time.Duration // Time slice of schedulers that share GPUs in time. Default 10s.
+	Aging   time.Duration // Waiting time that adds one step of priority. Default 1m.
+	// Cost that ranks schedulers and that learning minimises: completion is the mean time from arrival to completion,
+	// energy-delay multiplies it by the energy of all GPUs. Default completion.
 	Objective string `config:",one=completion|energy-delay"`
 }
 
@@ -44,8 +44,8 @@ func (s Schedule) Validate() error {
 	return errors.Join(append(faults, s.Schedule.Validate(known))...)
 }
 
-// known returns an error for a name that no scheduler has. Check refuses those of another simulator where the file
-// does not ask for it.
+// known returns an error for an unknown scheduler name. Check rejects schedulers of another simulator if the file does
+// not select that simulator.
 func known(name string) error {
 	_, err := schedulers.Named(name)
 	if err == nil || publishedScheduler(name) {
@@ -59,7 +59,7 @@ func (s *Schedule) options(seed, stream uint64) node.SchedulerOptions {
 	return node.SchedulerOptions{Quantum: s.Quantum, Aging: s.Aging, Random: seeded(seed, stream)}
 }
 
-// Scheduler is a scheduler of a machine's tasks, which may have been learned.
+// Scheduler is a scheduler of a machine's tasks, built in or learned.
 type Scheduler = study.Learned[node.Kind]
 
 const schedulersKey = "schedule.schedulers"
@@ -96,7 +96,7 @@ func ReadScheduler(fsys files.FS, path string) (Scheduler, error) {
 	})
 }
 
-// Entrants are the schedulers to compare: those of the file, or all that need no learning.
+// Entrants returns the schedulers to compare: the file's schedulers, or all that need no learning.
 func (f *File) Entrants() []Scheduler {
 	if len(f.Schedule.Schedulers) > 0 {
 		return f.rivals
@@ -108,10 +108,10 @@ func (f *File) Entrants() []Scheduler {
 	return all
 }
 
-// usualBaseline is the scheduler that differences are from where the file names none.
+// usualBaseline is the default baseline of differences.
 const usualBaseline = "best-fit"
 
-// against is the scheduler that differences are from.
+// against is the baseline of differences.
 func (f *File) against() string {
 	if f.Schedule.Against != "" {
 		return f.Schedule.Against

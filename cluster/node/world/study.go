@@ -18,9 +18,9 @@ type simulations struct {
 	*File
 	studies  []node.Study // by workload
 	entrants []Scheduler
-	kinds    []string  // of tasks, by which energy is summed
-	others   bool      // there are more kinds
-	best     []float64 // least mean time to completion of each workload, s; nil where it is not searched
+	kinds    []string  // task kinds for sums of energy
+	others   bool      // more kinds exist
+	best     []float64 // minimum mean time to completion of each workload, s; nil if not searched
 }
 
 // metrics of a simulation. Times are in seconds.
@@ -71,7 +71,7 @@ func (s *simulations) Prepare(ctx context.Context, _ study.Env, quick bool) erro
 	return s.search(ctx)
 }
 
-// search finds the least mean time to completion over all schedules of each workload, where all are small.
+// search finds the minimum mean time to completion over all schedules of each workload, if all workloads are small.
 func (s *simulations) search(ctx context.Context) error {
 	large := func(one node.Study) bool { return len(one.Tasks) > node.MostExact }
 	if !s.Machine.alike() || slices.ContainsFunc(s.studies, large) {
@@ -113,7 +113,7 @@ func (s *simulations) Plan() *study.Plan {
 	return p
 }
 
-// references are the lower bounds of the mean time to completion, and the best schedules.
+// references returns the lower bounds of the mean time to completion, and the best schedules.
 func (s *simulations) references(_ context.Context) ([]study.Reference, error) {
 	var bounds []float64
 	for k := range s.studies {
@@ -131,7 +131,7 @@ func (s *simulations) references(_ context.Context) ([]study.Reference, error) {
 // Simulate runs a cell.
 func (s *simulations) Simulate(ctx context.Context, c *study.Cell) (*study.Result, error) {
 	one, kinds := s.studies[c.Workload], s.entrants[c.Scheduler].Kinds()
-	kind := kinds[min(c.Run, len(kinds)-1)] // one that draws is a single kind with several seeds
+	kind := kinds[min(c.Run, len(kinds)-1)] // a scheduler that draws has one kind and several seeds
 	r, err := one.Run(ctx, kind, s.Schedule.options(c.Seed, uint64(c.Workload)))
 	if err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func valuesOf(f *node.Summary) study.Values {
 	}
 }
 
-// samplesOf are the times to completion of the tasks.
+// samplesOf returns the times to completion of the tasks.
 func samplesOf(r *node.Result) (samples []float64) {
 	for k := range r.Tasks {
 		samples = append(samples, jct(&r.Tasks[k]))

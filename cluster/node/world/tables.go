@@ -24,7 +24,7 @@ var seriesColumns = []results.Column{
 	{Name: "time", Unit: "s"}, {Name: "cores_used", Unit: "share"}, {Name: "waiting", Unit: "tasks"},
 }
 
-// write writes the tables of a cell: those over time of the first workload only.
+// write writes the tables of a cell. Tables over time are written for the first workload only.
 func (s *simulations) write(c *study.Cell, one *node.Study, r *node.Result) error {
 	if c.Tables == nil {
 		return nil
@@ -59,8 +59,7 @@ func addTask(rows *study.Rows, kind string, t *node.Outcome) {
 		t.Run.Seconds()).Ints(t.Starts).Float(t.Joules).Bool(!t.Failed).Float(jct(t)).End()
 }
 
-// addSpans adds the times at which tasks ran. Lanes are rows of a GPU in a figure: tasks that run together
-// have several.
+// addSpans adds the times at which tasks ran. Lanes are rows of a GPU in a figure; concurrent tasks use several.
 func addSpans(rows *study.Rows, one *node.Study, r *node.Result) {
 	last := map[int]time.Duration{}
 	for _, span := range r.Spans {
@@ -78,22 +77,22 @@ func addSpans(rows *study.Rows, one *node.Study, r *node.Result) {
 	}
 }
 
-// use is the state of a machine from a time on.
+// use is the state of a machine from a time onwards.
 type use struct {
 	at      time.Duration
-	cores   float64 // share of the cores of all GPUs that tasks ask for, up to all of each GPU
-	waiting int     // tasks that have arrived and neither run nor have ended, also those that wait for other tasks
+	cores   float64 // share of the cores of all GPUs that tasks request, capped at 100% of each GPU
+	waiting int     // tasks that have arrived and are not running or ended, including tasks that wait for other tasks
 }
 
 // change is a change of the state.
 type change struct {
 	at      time.Duration
-	cores   float64 // of device, percent
+	cores   float64 // of the device, percent
 	device  int
 	waiting int
 }
 
-// useOf is the state after each change.
+// useOf returns the state after each change.
 func useOf(one *node.Study, r *node.Result) (all []use) {
 	changes := changesOf(one, r)
 	asked, sum, waiting := map[int]float64{}, 0.0, 0

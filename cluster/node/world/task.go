@@ -13,30 +13,30 @@ import (
 
 // Task is a task of the file.
 type Task struct {
-	Name    string   // unique name. Empty means task and its place.
-	Command []string // program and arguments of a real task; no shell reads them. A task without one is only simulated.
-	Kind    string   // row in tables of measured pairs. Empty means the name.
-	Flow    string   // user or queue to which fair queueing gives a share. Empty means a flow of its own.
-	Cores   float64  // share of a GPU's cores that the task keeps busy when it runs alone, percent. Default 100.
-	Memory  float64  `config:"memory_mb"` // memory of a GPU, MiB. Default 0.
-	// run time alone on a GPU, for simulations and schedulers. Zero means unknown, which real tasks may be.
+	Name    string   // Unique name. Empty means task and its position.
+	Command []string // Program and arguments of a real task, run without a shell. Empty only simulates the task.
+	Kind    string   // Row in tables of measured pairs. Empty means the name.
+	Flow    string   // User or queue that gets a share in fair queueing. Empty gives the task its own flow.
+	Cores   float64  // Share of a GPU's cores that the task keeps busy when it runs alone, percent. Default 100.
+	Memory  float64  `config:"memory_mb"` // GPU memory in MiB. Default 0.
+	// Run time alone on a GPU, for simulations and schedulers. Zero means unknown, which only real tasks allow.
 	Duration time.Duration
-	Estimate time.Duration // estimate of the duration, for schedulers. Zero means the duration.
-	Arrival  time.Duration // time since the beginning. Default 0.
-	Priority int           // priority: larger ones are first. Default 0.
-	Weight   float64       // weight of its flow in fair queueing. Default 1.
-	Tickets  int           // tickets in lotteries and stride scheduling. Default 1.
-	After    []string      // names of the tasks that must complete before
-	Count    int           // number of equal tasks; more than one have numbers behind the name. Default 1.
+	Estimate time.Duration // Estimate of the duration, for schedulers. Zero means the duration.
+	Arrival  time.Duration // Arrival time since the beginning. Default 0.
+	Priority int           // Priority: larger values go first. Default 0.
+	Weight   float64       // Weight of the task's flow in fair queueing. Default 1.
+	Tickets  int           // Tickets in lottery and stride scheduling. Default 1.
+	After    []string      // Names of the tasks that must complete first.
+	Count    int           // Number of equal tasks. If above 1, a number is appended to each name. Default 1.
 
-	Folder  string        // working folder of a real task. Empty means that of the command.
-	Env     []string      // further variables of a real task, such as SEED=1
-	Timeout time.Duration // running time after which a real task is ended. Zero means no limit.
-	Retries int           // maximum number of times that a real task runs again after a failure. Default 0.
-	// MainMemory limits the main memory of a real task, MiB, where its processes have a cgroup. Zero means no limit.
+	Folder  string        // Working folder of a real task. Empty means the working folder of the command.
+	Env     []string      // Additional environment variables of a real task, such as SEED=1.
+	Timeout time.Duration // Running time after which a real task is terminated. Zero means no limit.
+	Retries int           // Maximum number of retries of a real task after failures. Default 0.
+	// Main memory limit of a real task in MiB, enforced if its processes have a cgroup. Zero means no limit.
 	MainMemory float64 `config:"main_memory_mb"`
-	// Checkpoint says that a real task saves its state when it gets SIGTERM, and continues from there when it runs
-	// again, as 'graft train --resume' does. False only pauses it by signals.
+	// Says that a real task saves its state at SIGTERM and continues from it when it runs again, as 'graft train
+	// --resume' does. False only pauses it by signals.
 	Checkpoint bool
 }
 
@@ -46,18 +46,18 @@ func (t *Task) EnsureDefaults() {
 		cmp.Or(t.Count, 1)
 }
 
-// spec is the task for schedulers.
+// spec converts the task for schedulers.
 func (t *Task) spec() node.Spec {
 	return node.Spec{Name: t.Name, Kind: t.Kind, Flow: t.Flow, Cores: t.Cores, Memory: t.Memory, Work: t.Duration,
 		Estimate: t.Estimate, Arrival: t.Arrival, Priority: t.Priority, Weight: t.Weight, Tickets: t.Tickets}
 }
 
-// mostCount bounds equal tasks.
+// mostCount bounds Count.
 const mostCount = 1 << 20
 
-// expand gives tasks their names and the places of those before them.
+// expand numbers equal tasks, and resolves the names of earlier tasks to positions.
 func expand(tasks []Task) (specs []node.Spec, err error) {
-	places := map[string][]int{} // of all tasks of a name, with or without number
+	places := map[string][]int{} // of all tasks with a name, with or without number
 	for k := range tasks {
 		t := &tasks[k]
 		if t.Count < 0 || t.Count > mostCount {
@@ -78,7 +78,7 @@ func expand(tasks []Task) (specs []node.Spec, err error) {
 	return specs, order(tasks, specs, places)
 }
 
-// order fills in the places of the tasks before each one.
+// order fills in the positions of the tasks that must complete before each task.
 func order(tasks []Task, specs []node.Spec, places map[string][]int) error {
 	var faults []error
 	at := 0
@@ -98,7 +98,7 @@ func order(tasks []Task, specs []node.Spec, places map[string][]int) error {
 	return errors.Join(faults...)
 }
 
-// ExpandedTasks returns the tasks of the file in the order of the specs, with the names of these.
+// ExpandedTasks returns the tasks of the file in the order of the specs, with the names of the specs.
 func (f *File) ExpandedTasks() (all []Task) {
 	for _, t := range f.Task {
 		for range t.Count {

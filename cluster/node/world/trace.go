@@ -15,7 +15,7 @@ import (
 
 const tracesKey = "workload.traces"
 
-// trace is the trace whose jobs are tasks; empty for none.
+// trace is the path of the trace whose jobs are tasks; empty for none.
 func (f *File) trace() string {
 	if len(f.Workload.Traces) == 0 {
 		return ""
@@ -23,7 +23,7 @@ func (f *File) trace() string {
 	return f.Workload.Traces[0]
 }
 
-// readTasks makes the tasks of the file or of a trace, and reports whether all is right.
+// readTasks reads the tasks of the file or of a trace, and reports success.
 func (f *File) readTasks(fsys files.FS, r *decode.Reading) bool {
 	switch {
 	case len(f.Task) > 0 && f.trace() != "":
@@ -57,7 +57,7 @@ func (f *File) readTasks(fsys files.FS, r *decode.Reading) bool {
 	return err == nil
 }
 
-// traceTasks makes tasks of the jobs of a trace that ran on one GPU or a part of one.
+// traceTasks converts the jobs of a trace that ran on one GPU or a part of one to tasks.
 func (f *File) traceTasks(fsys files.FS) ([]node.Spec, error) {
 	t, err := trace.ReadAll(fsys, f.trace(), trace.Options{})
 	if err != nil {
@@ -83,7 +83,7 @@ func (f *File) traceTasks(fsys files.FS) ([]node.Spec, error) {
 	return specs, nil
 }
 
-// traceTask takes what the trace has of a job, and draws the rest.
+// traceTask converts a job, and draws the values that the trace does not have.
 func traceTask(j *trace.Job, types []node.TaskType, memory float64, random *rand.Rand) node.Spec {
 	t := types[random.IntN(len(types))]
 	in := func(r [2]int) float64 { return float64(r[0] + random.IntN(r[1]-r[0]+1)) }

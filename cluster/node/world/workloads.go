@@ -14,22 +14,22 @@ import (
 	"graft/internal/validate"
 )
 
-// Tasks say how tasks are made where the file has no [[task]]: generated, or taken from workload.traces, whose jobs
-// with at most one GPU arrive and last as they did there. The tasks of a trace are divided in their order into
-// workloads of most tasks; cores and memory are drawn where the trace does not have them.
+// Tasks configures the tasks of a file without [[task]]: generated, or taken from workload.traces, whose jobs with at
+// most one GPU keep their arrivals and durations. The tasks of a trace are split in order into workloads of most tasks.
+// Cores and memory are drawn if the trace does not have them.
 type Tasks struct {
-	Least int           // minimum number of tasks of a generated workload. Default 40.
-	Most  int           // maximum number of tasks of a workload. Default 50.
-	Unit  time.Duration // unit of the durations of generated tasks. Default 1s.
-	// mean time between arrivals of a Poisson process. Zero lets all generated tasks arrive at the beginning.
+	Least int           // Minimum number of tasks of a generated workload. Default 40.
+	Most  int           // Maximum number of tasks of a workload. Default 50.
+	Unit  time.Duration // Unit of the durations of generated tasks. Default 1s.
+	// Mean time between arrivals (Poisson process) of generated tasks. Zero makes all arrive at the beginning.
 	Interval time.Duration
-	// relative error of the estimates of durations that schedulers have, drawn evenly in ± of it, from 0 to below 1.
-	// Default 0.
+	// Relative error of the duration estimates that schedulers use, drawn uniformly from ± this value, from 0 to below
+	// 1. Default 0.
 	EstimateError   float64
-	Seed            uint64 // seed of what is drawn. Default 1.
-	TrainCount      int    // workloads to learn from. Default 100.
-	ValidationCount int    // workloads that choose the best of what is learned. Default 20.
-	TestCount       int    // workloads on which schedulers are compared. Default 20.
+	Seed            uint64 // Random seed of workloads. Default 1.
+	TrainCount      int    // Number of training workloads. Default 100.
+	ValidationCount int    // Number of validation workloads, which select the best learned policy. Default 20.
+	TestCount       int    // Number of workloads that compare schedulers. Default 20.
 }
 
 // EnsureDefaults fills in defaults.
@@ -74,7 +74,7 @@ const (
 	taskStream  = 1 << 41
 )
 
-// seeded is a stream of random numbers.
+// seeded returns a stream of random numbers.
 func seeded(seed, stream uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, stream)) }
 
 // Purposes of workloads.
@@ -84,7 +84,7 @@ const (
 	toCompare
 )
 
-// Studies are the workloads to compare on: the tasks of the file, or generated ones.
+// Studies returns the workloads to compare schedulers on: the tasks of the file, or generated ones.
 func (f *File) Studies() []node.Study {
 	if len(f.Task) > 0 {
 		return []node.Study{f.study(f.specs)}
@@ -92,7 +92,7 @@ func (f *File) Studies() []node.Study {
 	return f.workloads(toCompare, f.Tasks.TestCount)
 }
 
-// Learning returns the workloads to learn from and to choose by.
+// Learning returns the training and the validation workloads.
 func (f *File) Learning() (train, validation []node.Study) {
 	return f.workloads(toLearn, f.Tasks.TrainCount), f.workloads(toChoose, f.Tasks.ValidationCount)
 }
@@ -101,7 +101,7 @@ func (f *File) study(specs []node.Spec) node.Study {
 	return node.Study{Tasks: specs, Speed: f.speed, Options: f.Machine.options()}
 }
 
-// workloads draws workloads, or divides the tasks of the trace: those to learn from come first.
+// workloads draws workloads, or splits the tasks of the trace. Training workloads come first.
 func (f *File) workloads(purpose, count int) (all []node.Study) {
 	if f.trace() != "" {
 		return f.divided(purpose)
@@ -113,7 +113,7 @@ func (f *File) workloads(purpose, count int) (all []node.Study) {
 	return all
 }
 
-// divided are the workloads of a trace for a purpose. Arrivals count from the first one of each.
+// divided returns the workloads of a trace for a purpose. Arrivals count from the first one of each workload.
 func (f *File) divided(purpose int) (all []node.Study) {
 	counts := [...]int{toLearn: f.Tasks.TrainCount, toChoose: f.Tasks.ValidationCount, toCompare: f.Tasks.TestCount}
 	parts := slices.Collect(slices.Chunk(f.specs, f.Tasks.Most))

@@ -1,4 +1,4 @@
-// Package tracetest has small traces of every format, and traces with faults, for tests of what reads them.
+// Package tracetest has small traces of every format, and traces with faults, for tests of trace readers.
 package tracetest
 
 import "strings"
@@ -29,10 +29,10 @@ const PhillyCSV = "jobname,user,vc,gpu_num,state,submit_time,duration\n" +
 	"application_1,ce2f,11cb48,3,Pass,2017-10-07 00:00:09,3660.0\n" +
 	"application_2,,11cb48,0,Killed,2017-10-07 00:00:10,\n"
 
-// Pollux has jobs of format pollux.
+// Pollux has jobs in format pollux.
 const Pollux = "name,time,application,num_replicas,batch_size\ncifar10-0,53,cifar10,6,2048\nncf-1,60,ncf,1,\n"
 
-// Tiresias has a job in the columns that Tiresias has for format philly-csv.
+// Tiresias has a job with Tiresias's columns for format philly-csv.
 const Tiresias = "job_id,num_gpu,submit_time,iterations,model_name,duration,interval\n" +
 	"1,4,10,1000,vgg16,500.4,3\n"
 
@@ -43,7 +43,7 @@ const Alibaba2020 = "j1,ps,2.0,Terminated,1000.0,1500.0,600.0,29.3,,\n" +
 	"j3,tensorflow,1.0,Waiting,,,600.0,29.3,25.0,MISC\n" +
 	"j4,worker,2,Failed,3000,3005,150,1,250,P100\n"
 
-// Owners is the table of jobs that belongs to Alibaba2020.
+// Owners is the job table for Alibaba2020.
 const Owners = "j1,i1,ann,Terminated,990.0,1601.0\nj9,i9,bob,Running,1.0,2.0\nj2,i2,bob,Waiting,,\n"
 
 // Alibaba2023 has three jobs in format alibaba2023.
@@ -68,11 +68,11 @@ const Ours = "id,user,vc,name,submit [s since 2021-03-04 00:00:00],duration [s],
 
 // Fault is a trace with a fault.
 type Fault struct {
-	Text string // of the file
-	Says string // part of the error, where the file is a.csv
+	Text string // content of the file
+	Says string // part of the error for a file named a.csv
 }
 
-// Faults are traces that no reader accepts, by what is wrong with them.
+// Faults returns traces that every reader rejects, by kind of fault.
 func Faults() map[string]Fault {
 	const head = "job_id,user,gpu_num,submit_time,duration,amp,speed\n"
 	swap := func(text, old, with string) string { return strings.Replace(text, old, with, 1) }
