@@ -50,7 +50,7 @@ func (l look) name() string {
 	return shapeNames[l.shape] + " of " + periodNames[l.period] + textureNames[l.texture]
 }
 
-// colour is one value per channel; grey images use the first.
+// colour holds one value per channel; grey images use the first.
 type colour [3]int
 
 // canvas is an image being painted, with a plane per channel.

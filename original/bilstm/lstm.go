@@ -8,7 +8,7 @@ import (
 	"graft/torch/weights"
 )
 
-// LSTM is one direction of a long short-term memory in PyTorch's layout: Hochreiter and Schmidhuber (1997) with the
+// LSTM computes one direction of a long short-term memory in PyTorch's layout: Hochreiter and Schmidhuber (1997) with the
 // forget gate of Gers, Schmidhuber and Cummins (2000), and separate biases for the input and the state. ReadLSTM makes
 // it.
 type LSTM struct {

@@ -173,7 +173,7 @@ func nanoseconds(seconds float64) time.Duration {
 	return time.Duration(math.Round(seconds * float64(time.Second)))
 }
 
-// onDevice is one device's share of a step if devices share its images.
+// onDevice returns the share of a step that one device takes if devices share its images.
 func (p *Profile) onDevice(w Work) Work {
 	if w.Kind == Steps && p.Costs.ExchangeSeconds > 0 {
 		devices := max(1, w.Devices)
