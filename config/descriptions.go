@@ -14,7 +14,7 @@ var descriptions = map[string]string{
 	"graft/cluster/adaptive.PolluxOptions.Population": "States per generation of the search. Zero means 100.",
 	"graft/cluster/adaptive.SchedulerOptions.Pollux":  "Search options of pollux.",
 	"graft/cluster/adaptive/world.File.Adaptive":      "Applications and cluster.",
-	"graft/cluster/adaptive/world.File.Run":           "Folder.",
+	"graft/cluster/adaptive/world.File.Run":           "Output: the run folder.",
 	"graft/cluster/adaptive/world.File.Schedule": "Schedulers of adaptive jobs, or of rigid jobs, which keep the " +
 		"devices and the batch that their users request.",
 	"graft/cluster/adaptive/world.File.Workload": "Traces: tables of jobs with columns name, time, application, " +
@@ -48,7 +48,7 @@ var descriptions = map[string]string{
 		"maximum. Default false.",
 	"graft/cluster/elastic.WindowOptions.Size":  "Number of jobs in the window, and of its columns. Zero means 20.",
 	"graft/cluster/elastic/world.File.Elastic":  "Cluster, speeds and types of jobs.",
-	"graft/cluster/elastic/world.File.Run":      "Folder.",
+	"graft/cluster/elastic/world.File.Run":      "Output: the run folder.",
 	"graft/cluster/elastic/world.File.Schedule": "Schedulers.",
 	"graft/cluster/elastic/world.File.Workload": "Traces: JSON files of elastic jobs, or traces of clusters, whose " +
 		"GPU jobs keep their work.",
@@ -242,7 +242,7 @@ var descriptions = map[string]string{
 	"graft/cluster/node/world.Tasks.ValidationCount": "Number of validation workloads, which select the best learned " +
 		"policy. Default 20.",
 	"graft/cluster/rigid.File.Cluster":  "Nodes and the part of the trace to simulate.",
-	"graft/cluster/rigid.File.Run":      "Folder.",
+	"graft/cluster/rigid.File.Run":      "Output: the run folder.",
 	"graft/cluster/rigid.File.Schedule": "Schedulers and their estimates.",
 	"graft/cluster/rigid.File.Workload": "Traces of clusters, as 'graft trace info' reads them.",
 	"graft/cluster/rigid.Options.CPUs": "Processors per node. A job's requested processors are divided among its " +

@@ -74,7 +74,7 @@ type File struct {
 	Workload           study.Workload   // Traces of clusters, as 'graft trace info' reads them.
 	Schedule           Schedule         // Schedulers and their estimates.
 	schedulers.Options                  // Sections of the schedulers that have options.
-	Run                study.RunOptions // Run folder.
+	Run                study.RunOptions // Output: the run folder.
 
 	study.Sources `config:"-"`
 	names         []string

@@ -8,9 +8,9 @@ import (
 	"graft/torch/weights"
 )
 
-// LSTM computes one direction of a long short-term memory in PyTorch's layout: Hochreiter and Schmidhuber (1997) with the
-// forget gate of Gers, Schmidhuber and Cummins (2000), and separate biases for the input and the state. ReadLSTM makes
-// it.
+// LSTM computes one direction of a long short-term memory in PyTorch's layout: Hochreiter and Schmidhuber (1997) with
+// the forget gate of Gers, Schmidhuber and Cummins (2000), and separate biases for the input and the state. Made by
+// ReadLSTM.
 type LSTM struct {
 	input, state *Affine // rows: the input, forget, cell and output gates
 }

@@ -51,7 +51,7 @@ type File struct {
 	// Schedulers of adaptive jobs, or of rigid jobs, which keep the devices and the batch that their users request.
 	Schedule                  study.Schedule
 	adaptive.SchedulerOptions                  // Sections of the schedulers that have options.
-	Run                       study.RunOptions // Run folder.
+	Run                       study.RunOptions // Output: the run folder.
 
 	study.Sources `config:"-"`
 	schedulers    []Scheduler

@@ -48,7 +48,7 @@ type File struct {
 	// Traces: JSON files of elastic jobs, or traces of clusters, whose GPU jobs keep their work.
 	Workload study.Workload
 	Schedule study.Schedule   // Schedulers.
-	Run      study.RunOptions // Run folder.
+	Run      study.RunOptions // Output: the run folder.
 
 	study.Sources `config:"-"`
 	inputs        Inputs
