@@ -4,6 +4,6 @@
 //
 // A [Study] is an episode before it begins; a [World] is a running episode. A job's graph is split ([Parted]) and
 // placed ([Place]), and its training step is simulated ([Timing.Run]). [Network] connects servers; [Ramp] is RAMP's
-// optical network. Each fault of PAC-ML's simulator has a name; with all of them, results equal those of that
-// simulator.
+// optical network. Each fault of PAC-ML's simulator has a name; with all of them, its results are
+// reproduced.
 package fabric

@@ -46,6 +46,7 @@ var examples = map[string]map[string]example{
 	"machine-paths": machinePathExamples,
 	"tickets":       ticketExamples,
 	"clauses":       clauseExamples,
+	"plain":         plainExamples,
 	"gofmt":         gofmtExamples,
 	"unfinished":    unfinishedExamples,
 }

@@ -76,3 +76,13 @@ var clauseExamples = map[string]example{
 	"a clause beside a field":     {"model/a.go", "type a struct {\n\t// b is where it ends.\n\tb int\n}", []int{4}},
 	"one of something":            {"model/a.go", "// Change is one of a network.\ntype Change int", []int{3}},
 }
+
+var plainExamples = map[string]example{
+	"nouns":                   {"model/a.go", "// Size holds the size of a layer.\nvar Size int", nil},
+	"a pronoun for a noun":    {"model/a.go", "// Size is like that of a layer.\nvar Size int", []int{3}},
+	"a word for a number":     {"model/a.go", "var size int // take so many", []int{3}},
+	"a rare word":             {"model/a.go", "// size is drawn anew.\nvar size int", []int{3}},
+	"a test":                  {"model/a_test.go", "// size is drawn anew.\nvar size int", nil},
+	"a string":                {"model/a.go", "var text = \"so many\"", nil},
+	"those that do something": {"model/a.go", "// Sizes lists those that fit.\nvar Sizes int", nil},
+}

@@ -11,7 +11,7 @@ import (
 
 // ban lists names of a package that must not be used.
 type ban struct {
-	names  []string // banned names, a trailing * matches any ending; nil bans all except those in except
+	names  []string // banned names, a trailing * matches any ending; nil bans all except the names in except
 	except []string // allowed names, if names is nil
 	remedy string
 }

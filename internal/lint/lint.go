@@ -46,6 +46,7 @@ func Rules() []Rule {
 		{"gofmt", checkGofmt},
 		{"unfinished", checkUnfinished},
 		{"clauses", checkClauses},
+		{"plain", checkPlain},
 	}
 }
 

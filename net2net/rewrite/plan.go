@@ -194,7 +194,7 @@ func (d Dim) reverse(size int) Dim {
 		if from < 0 {
 			continue
 		}
-		back.Share[k], back.Moment[k] = 1, 1/count[from] // gradients of split columns are equal, those of copies shares
+		back.Share[k], back.Moment[k] = 1, 1/count[from] // split columns have equal gradients, copies have shares
 		if !d.Split {
 			back.Share[k] = 1 / count[from]
 			if d.Share != nil && d.Share[k] != 0 {

@@ -55,7 +55,7 @@ func first(m *node.Machine, t *node.Task) *node.Device {
 	return nil
 }
 
-// least returns the device with the lowest score among those with room, the first on a tie.
+// least returns the device with room that has the lowest score, the first on a tie.
 func least(score func(t *node.Task, d *node.Device) float64) placement {
 	return func(m *node.Machine, t *node.Task) (best *node.Device) {
 		lowest := 0.0
