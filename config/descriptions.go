@@ -277,8 +277,7 @@ var descriptions = map[string]string{
 		"lgb for other schedulers that need estimates.",
 	"graft/cluster/schedulers.Options.Lucid": "Profiling options of lucid.",
 	"graft/cluster/study.RunOptions.Folder":  "Path of the run folder. Empty lets the command choose.",
-	"graft/cluster/study.Schedule.Ablate": "Simulates each quirk of an original alone, and reports its effect. " +
-		"Default false.",
+	"graft/cluster/study.Schedule.Ablate":    "Simulates each quirk of an original alone, and reports its effect.",
 	"graft/cluster/study.Schedule.Against": "Baseline of differences. Empty means the first scheduler, or the " +
 		"world's default baseline.",
 	"graft/cluster/study.Schedule.Schedulers": "Names of schedulers to compare, from 'graft list schedulers'. " +

@@ -42,10 +42,11 @@ func (s *simulations) Plan() *study.Plan {
 		p.Remarks = append(p.Remarks, "The faults of Lucid's simulator are kept.")
 	}
 	s.addPoints(p)
+	p.NoQuirks = c.Compat == compatNone
 	for k, name := range s.Schedule.Schedulers {
 		policy := s.policy(name)
 		p.Schedulers = append(p.Schedulers, study.Scheduler{Name: name})
-		if s.Schedule.Ablate && c.Compat == compatNone && len(policy.Quirks) > 0 && p.Workers != 1 {
+		if s.Schedule.Ablate && c.Compat == compatNone && len(policy.Quirks) > 0 {
 			p.Ablation = append(p.Ablation, study.Ablation{Scheduler: k, Quirks: policy.Quirks})
 		}
 	}

@@ -103,12 +103,14 @@ func (p *Plan) cellsOf(point, workload int) (all []Cell) {
 	return all
 }
 
-// ablations lists the cells of the ablations: for each scheduler the cells without quirks, then the cells of each
-// quirk.
+// ablations lists the cells of the ablations: for each scheduler the cells without quirks, unless the plan's other cells
+// are those, then the cells of each quirk.
 func (p *Plan) ablations() (all []Cell) {
 	for _, a := range p.Ablation {
 		for point := range max(1, p.AblatePoints) {
-			all = append(all, p.ablated(a.Scheduler, point, nil)...)
+			if !p.NoQuirks {
+				all = append(all, p.ablated(a.Scheduler, point, nil)...)
+			}
 			for k := range a.Quirks {
 				all = append(all, p.ablated(a.Scheduler, point, cluster.QuirksOf(a.Quirks[k:k+1]))...)
 			}

@@ -57,7 +57,7 @@ type Schedule struct {
 	Against    string   // Baseline of differences. Empty means the first scheduler, or the world's default baseline.
 	Seed       uint64   // First seed of schedulers that draw random numbers.
 	Seeds      int      // Simulations per scheduler that draws random numbers, with successive seeds. Zero means 1.
-	Ablate     bool     // Simulates each quirk of an original alone, and reports its effect. Default false.
+	Ablate     bool     // Simulates each quirk of an original alone, and reports its effect.
 	Workers    int      `result:"none"` // Simulations in parallel. Zero means one per processor.
 }
 

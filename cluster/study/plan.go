@@ -31,6 +31,9 @@ type Plan struct {
 	// AblatePoints and AblateWorkloads are the numbers of points and workloads that ablations simulate, counted from
 	// the first. Zero means 1.
 	AblatePoints, AblateWorkloads int
+	// NoQuirks says that cells keep no quirk, so that each quirk alone is compared with them. Otherwise ablations
+	// simulate their schedulers without quirks too.
+	NoQuirks bool
 	// PairJobs compares the samples of each cell with the baseline's samples on the same workload, paired by job.
 	PairJobs bool
 	// Interval returns the interval of a mean over the jobs of a workload; nil without jobs. Samples are NaN for jobs

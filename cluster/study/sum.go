@@ -169,11 +169,26 @@ func (j *Job) addEffects(o *Outcome) {
 
 // withQuirk returns the results of an ablation with one quirk or without quirks.
 func (j *Job) withQuirk(scheduler, point int, quirk string) (list []*saved) {
+	if quirk == "" && j.Plan.NoQuirks {
+		return j.plain(scheduler, point)
+	}
 	for k := range j.ablations {
 		c := &j.ablations[k]
 		if c.Scheduler == scheduler && c.Point == point &&
 			(quirk == "" && len(c.Quirks) == 0 || slices.Contains(c.Quirks, quirk)) {
 			list = append(list, j.withQuirks[k])
+		}
+	}
+	return list
+}
+
+// plain returns the results of the cells that an ablation compares with if cells keep no quirk.
+func (j *Job) plain(scheduler, point int) (list []*saved) {
+	runs, workloads := max(1, j.Plan.Schedulers[scheduler].Learned), max(1, j.Plan.AblateWorkloads)
+	for k := range j.cells {
+		c := &j.cells[k]
+		if c.Scheduler == scheduler && c.Point == point && c.Run < runs && c.Workload < workloads {
+			list = append(list, j.results[k])
 		}
 	}
 	return list

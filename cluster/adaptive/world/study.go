@@ -59,7 +59,7 @@ func (s *simulations) Plan() *study.Plan {
 			"interval_s": s.Adaptive.Interval, "compat": s.Adaptive.Compat,
 			"quirks": append([]string{}, s.Adaptive.quirks()...),
 		},
-		Remark: searchRemarks,
+		Remark: searchRemarks, NoQuirks: len(s.Adaptive.quirks()) == 0,
 	}
 	for k := range s.schedulers {
 		d := &s.schedulers[k]

@@ -50,6 +50,7 @@ func (s *simulations) Plan() *study.Plan {
 	for k := range s.studies {
 		p.Jobs += len(s.studies[k].Jobs)
 	}
+	p.NoQuirks = !slices.ContainsFunc(s.studies, func(one elastic.Study) bool { return len(one.Options.Quirks) > 0 })
 	for k := range s.schedulers {
 		l := &s.schedulers[k]
 		p.Schedulers = append(p.Schedulers, study.Scheduler{Name: l.Kind.Name, Learned: l.Policies()})
