@@ -103,8 +103,8 @@ func (p *Plan) cellsOf(point, workload int) (all []Cell) {
 	return all
 }
 
-// ablations lists the cells of the ablations: for each scheduler the cells without quirks, unless the plan's other cells
-// are those, then the cells of each quirk.
+// ablations lists the cells of the ablations: for each scheduler the cells without quirks, unless the plan has them
+// already, then the cells of each quirk.
 func (p *Plan) ablations() (all []Cell) {
 	for _, a := range p.Ablation {
 		for point := range max(1, p.AblatePoints) {
