@@ -87,14 +87,21 @@ func (c canvas) paint(l look, noise int, source *rand.PCG) {
 func (c canvas) background(random *rand.Rand) {
 	from, to := anyColour(random), anyColour(random)
 	down := random.IntN(2) == 0
+	shades := make([]byte, c.side)
 	for channel := range c.channels {
 		plane := c.pixels[channel*c.side*c.side : (channel+1)*c.side*c.side]
-		for k := range plane {
-			at := k % c.side
-			if down {
-				at = k / c.side
+		for at := range shades {
+			shades[at] = byte(from[channel] + (to[channel]-from[channel])*at/(2*c.side))
+		}
+		for y := range c.side {
+			row := plane[y*c.side : (y+1)*c.side]
+			if !down {
+				copy(row, shades)
+				continue
 			}
-			plane[k] = byte(from[channel] + (to[channel]-from[channel])*at/(2*c.side))
+			for x := range row {
+				row[x] = shades[y]
+			}
 		}
 	}
 }
@@ -200,14 +207,17 @@ func abs(v int) int {
 
 // disturb adds noise to every pixel; small changes are more likely than large ones.
 func (c canvas) disturb(noise int, source *rand.PCG) {
+	var changes [511]int // by the sum of two random bytes
+	for sum := range changes {
+		changes[sum] = (sum - 255) * noise / 255
+	}
 	size := c.side * c.side
 	for k := range size {
 		bits := source.Uint64()
-		for channel := range c.channels {
-			change := (int(bits&255) + int(bits>>8&255) - 255) * noise / 255
+		for at := k; at < len(c.pixels); at += size {
+			sum := bits&255 + bits>>8&255
 			bits >>= 16
-			at := channel*size + k
-			c.pixels[at] = byte(clamp(int(c.pixels[at]) + change))
+			c.pixels[at] = byte(clamp(int(c.pixels[at]) + changes[sum]))
 		}
 	}
 }
