@@ -97,7 +97,14 @@ func collectPart(t *testing.T, s *Scope, p *Peers) any {
 	require.NoError(t, p.Sum(a, d, b, c))
 	e, f := From(s, []int64{int64(p.Rank), 7}, 2), s.RequireGrad(From(s, []float32{mine}), true)
 	require.NoError(t, p.Broadcast(p.Size-1, e, f))
-	all := [][]float64{floats(t, a), floats(t, b), floats(t, c), floats(t, d), floats(t, e), floats(t, f)}
+	// It is longer than the messages that the first process sums.
+	const values = 20_000
+	long := From(s, slices.Repeat([]float32{mine}, values), values)
+	require.NoError(t, p.Sum(long))
+	sums := floats(t, long)
+	require.Len(t, sums, values)
+	require.Equal(t, slices.Min(sums), slices.Max(sums))
+	all := [][]float64{floats(t, a), floats(t, b), floats(t, c), floats(t, d), floats(t, e), floats(t, f), sums[:1]}
 	require.ErrorIs(t, p.Sum(&Tensor{}), ErrClosed)
 	p.Close()
 	p.Close()
@@ -107,10 +114,10 @@ func collectPart(t *testing.T, s *Scope, p *Peers) any {
 
 func TestSumsAndBroadcasts(t *testing.T) {
 	needsPeers(t)
-	for _, size := range []int{1, 2, 3} {
+	for _, size := range []int{1, 2, 4} {
 		n := float64(size)
 		sum := n * (n + 1) / 2 // of the ranks, from 1
-		want := [][]float64{{sum, 10 * sum}, {sum / 4}, {sum - n}, {sum, sum, 0, n, 0, n}, {n - 1, 7}, {n}}
+		want := [][]float64{{sum, 10 * sum}, {sum / 4}, {sum - n}, {sum, sum, 0, n, 0, n}, {n - 1, 7}, {n}, {sum}}
 		for rank, got := range together[[][]float64](t, "collect", size) {
 			require.Equal(t, want, got, "process %d of %d", rank, size)
 		}
