@@ -113,7 +113,7 @@ func TestMachinesOfSlurm(t *testing.T) {
 // that another srun starts an up.
 func TestElasticAllocationOfSlurm(t *testing.T) {
 	useSlurm(t)
-	const budget = "time.budget='8s'"
+	const budget = "time.budget='2s'" // the changes take less than a tenth of it
 	got := onSlurm(t, func(folder string) {
 		j := &jobOnMachines{T: t, folder: folder}
 		jobs, err := exec.Command("squeue", "--noheader", "--format=%A").Output()

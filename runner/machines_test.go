@@ -199,6 +199,9 @@ func TestMachinesSurviveFaults(t *testing.T) {
 		lost  int // processes that are given up, at least
 	}{
 		{name: "killed", spare: true, lost: 1, fault: func(j *jobOnMachines) {
+			// A step waits for several messages, so that the job lasts until the spare follower has joined.
+			j.m.delay.Store(int64(time.Millisecond))
+			defer j.m.delay.Store(0)
 			for k := 0; j.events(peerLost) == 0; k++ {
 				require.NoError(j, j.followers[k].Process.Signal(syscall.SIGKILL))
 				time.Sleep(time.Second)

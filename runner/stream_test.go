@@ -24,8 +24,8 @@ import (
 const streamedJob = `[network]
 file = "net.toml"
 [time]
-budget = "1s"
-events = [{at = "300ms", change = "up"}, {at = "700ms", change = "down"}]
+budget = "600ms"
+events = [{at = "200ms", change = "up"}, {at = "400ms", change = "down"}]
 [adapt]
 decider = "script"
 actions = ["widen:conv1:6"]

@@ -20,7 +20,9 @@ import (
 // studyArgs are a cluster simulation of each world that takes long enough to be killed, by the world's name.
 func studyArgs(t *testing.T) map[string][]string {
 	dir := t.TempDir()
+	few := t.TempDir()
 	writeTrace(t, dir, 2000)
+	writeTrace(t, few, 300)
 	jobs, nodes := filepath.Join(dir, "jobs.csv"), filepath.Join(dir, "nodes.csv")
 	steps := filepath.Join(dir, "fabric.toml")
 	require.NoError(t, os.WriteFile(steps, []byte(smallFabric), 0o600))
@@ -28,7 +30,7 @@ func studyArgs(t *testing.T) map[string][]string {
 	require.NoError(t, os.WriteFile(machine, []byte("[machine]\ngpus = 4\n[tasks]\ntest_count = 40\n"), 0o600))
 	return map[string][]string{
 		"rigid":   {"--trace", jobs, "--nodes", nodes, "--scheduler", "fifo,srtf,tiresias,fair", "--load", "1,2"},
-		"elastic": {"--trace", jobs, "--speeds", "analytic", "--scheduler", "all", "--set", "schedule.ablate=true"},
+		"elastic": {"--trace", filepath.Join(few, "jobs.csv"), "--speeds", "analytic", "--scheduler", "all", "--set", "schedule.ablate=true"},
 		"adaptive": {"--data", absolute(t, exampleData), "--nodes", "4", "--trace", "workload-1.csv,workload-2.csv",
 			"--scheduler", "goodput,tiresias,optimus,lucid,fair", "--set", "schedule.ablate=true"},
 		"fabric": {steps, "--scheduler", "all", "--set", "schedule.ablate=true", "--set", "demand.jobs=100"},
