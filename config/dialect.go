@@ -52,7 +52,6 @@ var dialect = &decode.Dialect{
 		},
 	},
 	Descriptions: descriptions,
-	Renamed:      renamed,
 	Removed:      removed,
 	Item: func(err error) (list string, index int, key, text string, ok bool) {
 		var f *clock.ItemFault

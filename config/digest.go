@@ -58,7 +58,7 @@ func digest(f File, more func(io.Writer), sections ...string) string {
 func writeKeys(w io.Writer, f File, prefix string) {
 	for _, v := range Values(f) {
 		if strings.HasPrefix(v.Key, prefix) && v.Result == decode.Material && !v.Absent {
-			fmt.Fprintf(w, "%s = %s\n", oldName(v.Key), v.Text)
+			fmt.Fprintf(w, "%s = %s\n", v.First, v.Text)
 		}
 	}
 }

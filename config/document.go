@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	"graft/internal/decode"
@@ -79,8 +80,9 @@ func (d *Document) Settings() ([]Setting, error) {
 		return nil, d.err
 	}
 	list, err := d.doc.Fresh().Settings()
+	outline := dialect.Outline(reflect.TypeOf(d.kind.New()).Elem())
 	for k, s := range list {
-		list[k].Key = newName(s.Key)
+		list[k].Key = outline.Newest(s.Key)
 	}
 	return list, err
 }

@@ -92,7 +92,7 @@ type NetworkOptions struct {
 	Runtimes string
 	// ResetEpochs starts with epoch zero and the first learning rate although Runtimes is given, as the original did.
 	// False continues with both.
-	ResetEpochs bool
+	ResetEpochs bool `config:",was=anew"`
 }
 
 // EnsureDefaults sets zero fields to their defaults.

@@ -26,7 +26,7 @@ type SimulateOptions struct {
 	// likely. Empty means all.
 	Design grid.DesignKind `config:",one=all|sample|halve|likely"`
 	// upper bound on sequences; sample and likely select this number, all fails if there are more; default 10000
-	MaxSequences int
+	MaxSequences int     `config:",was=most"`
 	Keep         float64 // fraction of the branches that halve keeps at each decision; zero means 0.5
 	Policy       string  // path of the structural policy for the design likely; empty for other designs
 	Tries        int     `result:"none"` // attempts per sequence before it is skipped; zero means 2

@@ -21,7 +21,7 @@ type RunOptions struct {
 	Every      int           // steps between two rows of the table; zero means 10
 	Checkpoint time.Duration `result:"none"` // wall-clock time between two checkpoints of a policy; zero means 30 s
 	// policies that learn in parallel, one thread each; zero means one per processor
-	Workers int `result:"none"`
+	Workers int `config:",was=at_once" result:"none"`
 	// Tensorboard writes event files for TensorBoard in addition to the tables. False writes none.
 	Tensorboard bool `result:"none"`
 }

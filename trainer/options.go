@@ -80,7 +80,7 @@ type Adapt struct {
 	// Every asks the decider at the start of each epoch after an up. False asks once per up.
 	Every bool
 	// MaxDecisions is the maximum number of decisions per up. Zero means 3 with Every, else 1.
-	MaxDecisions int `json:"Most"` // key in digests
+	MaxDecisions int `json:"Most" config:",was=most"` // key in digests
 	// Rows is the number of training images used to calibrate new normalizations. Zero means 256.
 	Rows int
 	// Reset creates a new optimizer and schedule after every decision, including the action none, and after a down, as

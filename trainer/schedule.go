@@ -41,7 +41,7 @@ type Schedule struct {
 	Rule   Rule
 	Decay  float64 // factor of the learning rate; zero means 0.9 for exponential and 0.1 for step
 	Every  int     // epochs between two changes by the rule step; zero means 10
-	MinLR  float64 `json:"Least"` // lower bound of the learning rate; zero means 1e-8
+	MinLR  float64 `json:"Least" config:",was=least"` // lower bound of the learning rate; zero means 1e-8
 	WarmUp int     // warm-up steps, over which the rate rises from zero; zero means none
 	// WarmUpShare is the length of the warm-up as a part of the time from the schedule's start to the end of the
 	// budget, between 0 and 1. The rate rises from zero during the warm-up. Zero means none.

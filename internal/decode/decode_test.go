@@ -19,7 +19,7 @@ type sample struct {
 	Count    uint16
 	Share    float32
 	Wait     time.Duration
-	Color    color
+	Color    color `config:",was=paint"`
 	Tables   []Embedded
 	Renamed  bool `config:"other" result:"none"`
 	Hidden   int  `config:"-"`
@@ -41,8 +41,7 @@ func (c *color) UnmarshalText(text []byte) error {
 	return nil
 }
 
-var colors = &Dialect{Words: map[reflect.Type][]string{reflect.TypeFor[color](): {"", "red", "green", "grey"}},
-	Renamed: map[string]string{"paint": "color"}}
+var colors = &Dialect{Words: map[reflect.Type][]string{reflect.TypeFor[color](): {"", "red", "green", "grey"}}}
 
 func read(text string, target any) (*Reading, error) {
 	r, err := colors.Read(NewDocument("s.toml", []byte(text)), nil, target)
@@ -56,6 +55,22 @@ func readSample(text string) (sample, error) {
 	s := sample{private: 1}
 	_, err := read(text, &s)
 	return s, err
+}
+
+// The old name of a key is an error, and its name in digests.
+func TestOldNames(t *testing.T) {
+	outline := colors.Outline(reflect.TypeFor[sample]())
+	for path, newest := range map[string]string{"paint": "color", "color": "color", "count": "count", "none": "none",
+		"none.paint": "none.paint"} {
+		require.Equal(t, newest, outline.Newest(path))
+	}
+	var first []string
+	for _, v := range colors.Values(&sample{}, nil) {
+		if v.First != v.Key {
+			first = append(first, v.Key+" was "+v.First)
+		}
+	}
+	require.Equal(t, []string{"color was paint"}, first)
 }
 
 func TestStructsAreRead(t *testing.T) {

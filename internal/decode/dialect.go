@@ -15,9 +15,6 @@ type Dialect struct {
 	Descriptions map[string]string         // descriptions of keys, by Field.ID
 	// Item extracts the item of a list from an error; nil supports none.
 	Item func(err error) (list string, index int, key, text string, ok bool)
-	// Renamed maps old keys, with their tables, to the new keys in the same tables. An old key is an error, except in a
-	// Document with OldNames.
-	Renamed map[string]string
 	// Removed maps removed keys to their replacements. A removed key is an error, except in a Document with OldNames,
 	// which ignores it.
 	Removed map[string]string

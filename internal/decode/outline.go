@@ -16,6 +16,7 @@ type Outline struct {
 	From   Field      // field whose comment describes the key; the zero Field for the whole file
 	Result Result     // how results depend on it
 
+	was     string // old name of the key; empty if there is none
 	dialect *Dialect
 	index   []int // index of the field, from the struct of the whole file
 	typ     reflect.Type
@@ -85,7 +86,7 @@ func (o *Outline) table(field reflect.StructField, from Field, at []int, own, in
 
 func (o *Outline) below(field reflect.StructField, from Field, at []int, own tag) *Outline {
 	f := &Outline{Key: own.name, Path: append(slices.Clone(o.Path), own.name), index: at, typ: field.Type, From: from,
-		dialect: o.dialect, Result: own.result, late: own.late, pathed: own.path}
+		dialect: o.dialect, Result: own.result, was: own.was, late: own.late, pathed: own.path}
 	if f.Result == Material {
 		f.Result = o.Result
 	}
@@ -121,7 +122,36 @@ func (o *Outline) Find(key string) *Outline {
 
 // renamed returns the field of an old key; nil if there is none.
 func (o *Outline) renamed(key string) *Outline {
-	return o.Find(o.dialect.Renamed[o.path(key)])
+	for _, f := range o.Fields {
+		if f.was == key && key != "" {
+			return f
+		}
+	}
+	return nil
+}
+
+// first returns the path with the first name of the key.
+func (o *Outline) first() string {
+	if o.was == "" {
+		return o.Name()
+	}
+	return strings.Join(append(slices.Clone(o.Path[:len(o.Path)-1]), o.was), ".")
+}
+
+// Newest returns the path in which the last key has its present name.
+func (o *Outline) Newest(path string) string {
+	last := strings.LastIndexByte(path, '.')
+	table := o
+	if last >= 0 {
+		table = o.At(path[:last])
+	}
+	if table == nil || table.Find(path[last+1:]) != nil {
+		return path
+	}
+	if f := table.renamed(path[last+1:]); f != nil {
+		return f.Name()
+	}
+	return path
 }
 
 // removed returns the replacement of a removed key.

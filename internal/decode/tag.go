@@ -22,6 +22,7 @@ const (
 // another name, "-" omits a field, and its options are
 //
 //	one=a|b    the texts that are allowed
+//	was=name   the old name: an error that says the new one, and the name in digests
 //	hoist      structs inside become siblings of the table
 //	omit=a.b|c omits fields inside
 //	path       a file or folder, relative to the working folder or else to the document
@@ -31,7 +32,7 @@ const (
 // A field with omitempty in its json tag was added later: digests omit it while it is zero, so that older digests stay
 // valid.
 type tag struct {
-	name         string
+	name, was    string // was is the old name of the key; empty if there is none
 	omit, inline []string
 	words        []string
 	hoist, late  bool
@@ -58,6 +59,8 @@ func tagOf(field reflect.StructField) tag {
 			t.words = strings.Split(value, "|")
 		case "path":
 			t.path = cmp.Or(value, "path")
+		case "was":
+			t.was = value
 		case "hoist":
 			t.hoist = true
 		}

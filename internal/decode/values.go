@@ -8,6 +8,7 @@ import (
 // Value is a key of a file and its value.
 type Value struct {
 	Key    string // key with its tables, such as time.budget
+	First  string // Key with the first name of the key, for digests
 	About  string // description, with its unit and the meaning of zero
 	Text   string // text as in a file
 	Plain  any    // value for JSON
@@ -48,7 +49,7 @@ func (d *Dialect) Values(target any, given map[string]Source) []Value {
 	for _, o := range outline.Leaves() {
 		field := v.FieldByIndex(o.index)
 		p := d.plain(field)
-		list = append(list, Value{Key: o.Name(), About: o.About(), Text: OneLine(p), Plain: unordered(p),
+		list = append(list, Value{Key: o.Name(), First: o.first(), About: o.About(), Text: OneLine(p), Plain: unordered(p),
 			Source: given[o.Name()], Result: o.Result, Absent: o.late && field.IsZero(), table: p})
 	}
 	return list

@@ -54,7 +54,7 @@ type TableOptions struct {
 	Vocabulary string
 	Prefix     bool // starts each sequence with token 0, as for the original's first policies
 	// draws and discards the random numbers that the original draws for weights, so that actions match the original's
-	DiscardDraws bool
+	DiscardDraws bool `config:",was=waste"`
 }
 
 // EnsureDefaults sets zero fields to their defaults.
