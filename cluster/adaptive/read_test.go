@@ -90,7 +90,7 @@ func TestFaultyFoldersAreRefused(t *testing.T) {
 		"a missing column": {map[string]any{"app/validation-8.csv": "progress,iteration\n1,1\n"},
 			`column "grad_sqr" is missing`},
 		"progress that falls": {map[string]any{"app/validation-8.csv": "progress,iteration,grad_sqr,grad_var\n" +
-			"9,9,1,1\n8,10,1,1\n"}, "at least that of the row before"},
+			"9,9,1,1\n8,10,1,1\n"}, "at least the value of the previous row"},
 		"no number": {map[string]any{"app/validation-8.csv": "progress,iteration,grad_sqr,grad_var\nNaN,9,1,1\n"},
 			"expected a number"},
 		"a placement of nothing": {map[string]any{"app/placements.csv": "placement,local_bsz,step_time,sync_time\n" +

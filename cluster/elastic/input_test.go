@@ -86,7 +86,7 @@ func TestFewFaultyJobsAreListed(t *testing.T) {
 	}
 	_, err := elastic.NewWorld(s)
 	require.Equal(t, 20, strings.Count(err.Error(), "expected 1 to 1"))
-	require.ErrorContains(t, err, "more jobs have faults")
+	require.ErrorContains(t, err, "more jobs are invalid")
 }
 
 func TestOverrides(t *testing.T) {

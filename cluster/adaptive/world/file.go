@@ -79,7 +79,8 @@ func (f *File) Validate() error {
 		faults.When(study.IsPath(name), "scheduler %s: adaptive jobs have no learned schedulers; leave it out", name)
 		_, err := adaptive.Named(name)
 		faults.When(err != nil && known(name) == nil && f.Adaptive.Compat == CompatPollux,
-			"scheduler %s is not of adaptive jobs; leave it out, or set compat to none", name)
+			"scheduler %s is rigid, and compat pollux allows only schedulers of adaptive jobs; leave it out, or set "+
+				"compat to none", name)
 	}
 	return errors.Join(append(faults, f.Adaptive.Validate(), f.Schedule.Validate(known),
 		f.SchedulerOptions.Validate())...)
