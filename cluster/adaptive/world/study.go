@@ -84,7 +84,7 @@ func (s *simulations) Plan() *study.Plan {
 // remarks describe the quirks and the rigid schedulers.
 func (s *simulations) remarks() (texts []string) {
 	if quirks := s.Adaptive.quirks(); s.Adaptive.Compat == CompatPollux {
-		texts = append(texts, "Pollux's simulator faults are kept.")
+		texts = append(texts, "The faults of Pollux's simulator are kept.")
 	} else if len(quirks) > 0 {
 		texts = append(texts, "Quirks that are kept: "+words.Some(quirks, len(quirks))+".")
 	}

@@ -65,7 +65,7 @@ func (f *File) findSchedulers(fsys files.FS, r *decode.Reading) bool {
 			return true
 		}
 	}
-	r.Blame("schedule.against", fmt.Sprintf("against is %s, which is not among the schedulers", f.Schedule.Against))
+	r.Blame("schedule.against", fmt.Sprintf("against is %s; expected one of the schedulers", f.Schedule.Against))
 	return false
 }
 
