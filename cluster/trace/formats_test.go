@@ -105,7 +105,7 @@ func TestAlibabasTableOfJobs(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 	_, err := trace.Open(files.OS{}, path, trace.Options{JobTable: path + "y"})
-	require.ErrorContains(t, err, "reading "+path+"y")
+	require.ErrorContains(t, err, "read "+path+"y")
 }
 
 func TestRowsWithoutATimeAreCounted(t *testing.T) {

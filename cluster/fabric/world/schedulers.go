@@ -40,7 +40,7 @@ func named(name string) (fabric.Kind, error) {
 	}
 	k, err := fabric.Named(name)
 	if err != nil {
-		err = fmt.Errorf("%w, %s, %s, or the path of a learned one, such as ./%s", err, BestConstant, Exact, name)
+		err = fmt.Errorf("%w, %s, %s, or the path of a learned scheduler, such as ./%s", err, BestConstant, Exact, name)
 	}
 	return k, err
 }

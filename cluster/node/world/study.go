@@ -119,7 +119,7 @@ func (s *simulations) references(_ context.Context) ([]study.Reference, error) {
 	for k := range s.studies {
 		bounds = append(bounds, node.Bound(s.studies[k]))
 	}
-	bound := study.NewReference("lower bound", "no scheduler has a smaller mean", jctKey, "", bounds)
+	bound := study.NewReference("lower bound", "no scheduler can have a smaller mean", jctKey, "", bounds)
 	bound.Bound = true
 	if s.best == nil {
 		return []study.Reference{bound}, nil
