@@ -64,7 +64,7 @@ func TestDemandsThatAreRefused(t *testing.T) {
 		"every -1":              {Every: -1},
 		`gaps "odd"`:            {Gaps: "odd"},
 		"swing 1":               {Swing: 1},
-		"2 weights of 1 models": {Weights: []float64{1, 1}},
+		"2 weights for 1 models": {Weights: []float64{1, 1}},
 		"weights [0]":           {Weights: []float64{0}},
 		`kind "normal"`:         {Limits: fabric.Limits{Kind: "normal"}},
 		"limits from 0.5 to 2":  {Limits: fabric.Limits{Least: 0.5, Most: 2}},

@@ -15,19 +15,20 @@ import (
 
 // metrics of a simulation. Times are for completed jobs; a simulation without completed jobs has no times.
 var metrics = []study.Metric{
-	{Name: "blocked", Unit: "share", Title: "blocked", About: "share of the jobs that were not started",
+	{Name: "blocked", Unit: "share", Title: "blocked", About: "share of jobs that were not started",
 		Better: study.Lower, Main: true},
 	{Name: "jct_mean", Unit: "s", Title: "mean JCT", About: "mean time from arrival to completion of a completed job",
 		Better: study.Lower, Main: true},
-	{Name: "jct_p99", Unit: "s", Title: "p99", About: "99th percentile of that time", Better: study.Lower},
-	{Name: "speedup_mean", Title: "speedup", About: "mean of the time on one server over the time that a job took",
+	{Name: "jct_p99", Unit: "s", Title: "p99", About: "99th percentile of the time from arrival to completion of a " +
+		"completed job", Better: study.Lower},
+	{Name: "speedup_mean", Title: "speedup", About: "mean of a job's time on one server divided by its completion time",
 		Better: study.Higher, Format: "%.2f"},
-	{Name: "held", Unit: "share", Title: "held", About: "share of the servers' time in which jobs hold them",
+	{Name: "held", Unit: "share", Title: "held", About: "share of server time that is allocated to jobs",
 		Better: study.Neutral, Format: "%.0f%%"},
-	{Name: "busy", Unit: "share", Title: "busy", About: "share of the servers' time in which they compute",
+	{Name: "busy", Unit: "share", Title: "busy", About: "share of server time spent computing",
 		Better: study.Neutral, Format: "%.0f%%"},
 	{Name: "throughput", Unit: "bytes/s", Title: "throughput",
-		About:  "bytes of operations and transfers that jobs asked for and got, before they were split",
+		About:  "completed bytes of operations and transfers of the jobs before splitting, per second",
 		Better: study.Higher, Format: "%.3g"},
 	{Name: "jobs", Title: "jobs", About: "number of jobs", Better: study.Neutral, Format: "%.0f", Total: true,
 		Hidden: true},

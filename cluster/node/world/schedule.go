@@ -69,7 +69,7 @@ func (f *File) findSchedulers(fsys files.FS, r *decode.Reading) {
 	names := f.Schedule.Schedulers
 	if k := slices.IndexFunc(names, publishedScheduler); k >= 0 {
 		r.Blame(schedulersKey, names[k]+" is a scheduler of the published study; set machine.compat = \"tasks\", "+
-			"or name another")
+			"or choose another scheduler")
 		return
 	}
 	var err error
