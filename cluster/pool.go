@@ -217,8 +217,8 @@ func (p *Pool) rates(j *Job) (job, partner float64) {
 		partner = job
 	}
 	if !(min(job, partner) > 0) || math.IsInf(max(job, partner), 1) {
-		p.fail("the speed model returns a rate of %[2]v for job %[1]s and %[3]v for the job on the same devices; "+
-			"expected positive, finite rates", j.Trace.ID, job, partner)
+		p.fail("the speed model returns a rate of %v for job %s and %v for the job on the same devices; "+
+			"expected positive, finite rates", job, j.Trace.ID, partner)
 		return 1, 1
 	}
 	return job, partner
@@ -227,8 +227,8 @@ func (p *Pool) rates(j *Job) (job, partner float64) {
 // repeat adds the work that a job loses with its devices.
 func (p *Pool) repeat(j *Job, lost float64) {
 	if !(lost >= 0) {
-		p.fail("the speed model returns a loss of %[2]v seconds of work for job %[1]s; expected at least 0", j.Trace.ID,
-			lost)
+		p.fail("the speed model returns a loss of %v seconds of work for job %s; expected at least 0", lost,
+			j.Trace.ID)
 		return
 	}
 	// a job without work repeats nothing; with its extra second the original charges it

@@ -27,9 +27,9 @@ const (
 var metrics = []study.Metric{
 	{Name: "jct_mean", Unit: "s", Title: "mean JCT", About: "mean time from submission to the end of a job",
 		Better: study.Lower, Format: "%.1f", Main: true},
-	{Name: "jct_p50", Unit: "s", Title: "p50", About: "median time from submission to the end of a job",
+	{Name: "jct_p50", Unit: "s", Title: "p50", About: "median JCT",
 		Better: study.Lower, Format: "%.1f"},
-	{Name: "jct_p99", Unit: "s", Title: "p99", About: "99th percentile of the time from submission to the end of a job",
+	{Name: "jct_p99", Unit: "s", Title: "p99", About: "99th percentile of JCT",
 		Better: study.Lower, Format: "%.1f", Main: true},
 	{Name: "makespan", Unit: "s", Title: "makespan", About: "end of the last job", Better: study.Lower, Format: "%.0f",
 		Main: true},

@@ -21,10 +21,10 @@ type simulations struct {
 var metrics = []study.Metric{
 	{Name: "jct_mean", Unit: "slots", Title: "mean JCT", About: "mean time from arrival to completion of a job",
 		Better: study.Lower, Format: "%.2f", Main: true},
-	{Name: "jct_p50", Unit: "slots", Title: "p50", About: "median time from arrival to completion of a job",
+	{Name: "jct_p50", Unit: "slots", Title: "p50", About: "median JCT",
 		Better: study.Lower, Format: "%.2f"},
-	{Name: "jct_p95", Unit: "slots", Title: "p95", About: "95th percentile of the time from arrival to completion of " +
-		"a job", Better: study.Lower, Format: "%.2f", Main: true},
+	{Name: "jct_p95", Unit: "slots", Title: "p95", About: "95th percentile of JCT",
+		Better: study.Lower, Format: "%.2f", Main: true},
 	{Name: "makespan", Unit: "slots", Title: "makespan", About: "end of the last job", Better: study.Lower,
 		Format: "%.2f", Main: true},
 	{Name: "reward_mean", Title: "reward", About: "mean reward of a slot", Better: study.Higher, Format: "%.3f",

@@ -19,8 +19,8 @@ var metrics = []study.Metric{
 		Better: study.Lower, Main: true},
 	{Name: "jct_mean", Unit: "s", Title: "mean JCT", About: "mean time from arrival to completion of a completed job",
 		Better: study.Lower, Main: true},
-	{Name: "jct_p99", Unit: "s", Title: "p99", About: "99th percentile of the time from arrival to completion of a " +
-		"completed job", Better: study.Lower},
+	{Name: "jct_p99", Unit: "s", Title: "p99", About: "99th percentile of JCT",
+		Better: study.Lower},
 	{Name: "speedup_mean", Title: "speedup", About: "mean of a job's time on one server divided by its completion time",
 		Better: study.Higher, Format: "%.2f"},
 	{Name: "held", Unit: "share", Title: "held", About: "share of server time that is allocated to jobs",

@@ -27,9 +27,9 @@ type simulations struct {
 var metrics = []study.Metric{
 	{Name: "jct_mean", Unit: "s", Title: "mean JCT", About: "mean time from arrival to completion of a task",
 		Better: study.Lower, Format: "%.2f", Main: true},
-	{Name: "jct_p95", Unit: "s", Title: "p95", About: "95th percentile of the time from arrival to completion of a " +
-		"task", Better: study.Lower, Format: "%.2f"},
-	{Name: "queue_mean", Unit: "s", Title: "queue", About: "mean time of a task without a GPU, until completion",
+	{Name: "jct_p95", Unit: "s", Title: "p95", About: "95th percentile of JCT",
+		Better: study.Lower, Format: "%.2f"},
+	{Name: "queue_mean", Unit: "s", Title: "queue", About: "mean time without a GPU",
 		Better: study.Lower, Format: "%.2f"},
 	{Name: "slowdown_mean", Title: "slowdown", About: "mean of JCT divided by the time alone on a GPU",
 		Better: study.Lower, Format: "%.2f"},
