@@ -27,7 +27,7 @@ func (r *Run) admit() []Refusal {
 		pool := pools[t.VC]
 		why := refusal(t, pool, r.Begin)
 		if why == "" && !known.isNew(k) {
-			why = "another job has its id"
+			why = "duplicate ID"
 		}
 		if why != "" {
 			refused = append(refused, Refusal{t.ID, why})
@@ -63,11 +63,11 @@ func (r *Run) settle(of []*PoolRun) {
 func refusal(t *trace.Job, pool *PoolRun, begin int64) string {
 	switch {
 	case t.Submit < begin:
-		return "submitted before simulations begin"
+		return "submitted before the simulation begins"
 	case pool == nil:
 		return "unknown virtual cluster"
 	case t.GPUs <= 0:
-		return "no devices asked for"
+		return "no devices requested"
 	case t.Duration < 0:
 		return "negative duration"
 	case t.Duration > longest:

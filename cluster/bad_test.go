@@ -60,10 +60,12 @@ func TestBadSchedulers(t *testing.T) {
 		speed SpeedModel
 	}{
 		"one that starts nothing": {
-			func(*toy, *Pool) int64 { return Never }, "at second 3 4 jobs wait, none runs and none will come", nil,
+			func(*toy, *Pool) int64 { return Never }, "second 3: 4 jobs are waiting, no jobs are running and no " +
+				"more will arrive", nil,
 		},
 		"one that starts nothing and asks again every second": {
-			func(_ *toy, p *Pool) int64 { return p.Now() + 1 }, "4 jobs wait, none runs and none will come", nil,
+			func(_ *toy, p *Pool) int64 { return p.Now() + 1 }, "4 jobs are waiting, no jobs are running and no more " +
+				"will arrive", nil,
 		},
 		"one that starts one job only, and asks again": {
 			func(s *toy, p *Pool) int64 {
@@ -71,19 +73,19 @@ func TestBadSchedulers(t *testing.T) {
 					p.Start(s.waiting[0])
 				}
 				return p.Now() + 1
-			}, "3 jobs wait, none runs", nil,
+			}, "3 jobs are waiting, no jobs are running and no more will arrive", nil,
 		},
 		"one that wants to be asked in the past": {
 			func(s *toy, p *Pool) int64 { s.start(p); return p.Now() - 1 },
-			"at second 0 the scheduler asks to be called again at -1", nil,
+			"second 0: the scheduler requested its next call at second -1", nil,
 		},
 		"one that wants to be asked now": {
 			func(s *toy, p *Pool) int64 { s.start(p); return p.Now() },
-			"the scheduler asks to be called again at 0", nil,
+			"the scheduler requested its next call at second 0", nil,
 		},
 		"one that starts a job twice": {
 			func(s *toy, p *Pool) int64 { p.Start(s.all[0]); p.Start(s.all[0]); return Never },
-			"job j0 cannot be started", nil,
+			"cannot start job j0 on 1 devices", nil,
 		},
 		"one that starts a job that has ended": {
 			func(s *toy, p *Pool) int64 {
@@ -91,18 +93,18 @@ func TestBadSchedulers(t *testing.T) {
 					p.Start(s.all[0])
 				}
 				return Never
-			}, "job j0 cannot be started at 10", nil,
+			}, "cannot start job j0 at second 10", nil,
 		},
 		"one that preempts a job that waits": {
-			func(s *toy, p *Pool) int64 { p.Preempt(s.all[0]); return Never }, "job j0 cannot be preempted", nil,
+			func(s *toy, p *Pool) int64 { p.Preempt(s.all[0]); return Never }, "cannot preempt job j0", nil,
 		},
 		"one whose jobs lose what is no number": {
 			func(s *toy, p *Pool) int64 { p.Start(s.all[0]); p.Preempt(s.all[0]); return Never },
-			"lets job j0 lose NaN seconds", fixedSpeed{1, math.NaN()},
+			"the speed model returns a loss of NaN seconds of work for job j0", fixedSpeed{1, math.NaN()},
 		},
 		"one whose jobs get work back": {
 			func(s *toy, p *Pool) int64 { p.Start(s.all[0]); p.Preempt(s.all[0]); return Never },
-			"lets job j0 lose -1 seconds", fixedSpeed{1, -1},
+			"the speed model returns a loss of -1 seconds of work for job j0", fixedSpeed{1, -1},
 		},
 		"one that preempts for ever": {
 			func(s *toy, p *Pool) int64 {
@@ -114,20 +116,21 @@ func TestBadSchedulers(t *testing.T) {
 		},
 		"one that packs a job onto itself": {
 			func(s *toy, p *Pool) int64 { p.Start(s.all[0]); p.Pack(s.all[0], s.all[0]); return Never },
-			"job j0 cannot share", nil,
+			"cannot pack job j0 with job j0", nil,
 		},
 		"one whose jobs work at no rate": {
-			(*toy).start, "job j0 a rate of NaN", fixedSpeed{math.NaN(), 0},
+			(*toy).start, "a rate of NaN for job j0", fixedSpeed{math.NaN(), 0},
 		},
 		"one whose jobs work at a rate that is lost in rounding": {
 			(*toy).start, "job j0 would never end", fixedSpeed{1e-30, 0},
 		},
 		"one that resizes a job that waits": {
-			func(s *toy, p *Pool) int64 { p.Resize(s.all[0], 2); return Never }, "job j0 cannot have 2 devices", nil,
+			func(s *toy, p *Pool) int64 { p.Resize(s.all[0], 2); return Never }, "cannot resize job j0 to 2 devices",
+			nil,
 		},
 		"one that resizes to nothing": {
 			func(s *toy, p *Pool) int64 { p.Start(s.all[0]); p.Resize(s.all[0], 0); return Never },
-			"job j0 cannot have 0 devices", nil,
+			"cannot resize job j0 to 0 devices", nil,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -145,7 +148,7 @@ func TestStartBeforeArrival(t *testing.T) {
 		return &toy{act: func(_ *toy, p *Pool) int64 { p.Start(s.Pool.Jobs[3]); return Never }}, nil
 	}}
 	_, err := smallStudy(4).Run(context.Background(), policy, Options{})
-	require.ErrorContains(t, err, "job j3 cannot be started at 0")
+	require.ErrorContains(t, err, "cannot start job j3 at second 0")
 }
 
 // Jobs that cannot be simulated are refused, and the others are simulated.
@@ -155,12 +158,12 @@ func TestRefusals(t *testing.T) {
 		why    string
 	}{
 		"a job larger than its cluster": {func(j *trace.Job) { j.GPUs = 3 }, "larger than its virtual cluster"},
-		"one without devices":           {func(j *trace.Job) { j.GPUs = 0 }, "no devices asked for"},
-		"one with less":                 {func(j *trace.Job) { j.GPUs = -5 }, "no devices asked for"},
+		"one without devices":           {func(j *trace.Job) { j.GPUs = 0 }, "no devices requested"},
+		"one with less":                 {func(j *trace.Job) { j.GPUs = -5 }, "no devices requested"},
 		"one of an unknown cluster":     {func(j *trace.Job) { j.VC = "b" }, "unknown virtual cluster"},
 		"one that ends before it began": {func(j *trace.Job) { j.Duration = -1 }, "negative duration"},
 		"one that never ends":           {func(j *trace.Job) { j.Duration = math.MaxInt64 }, "duration out of range"},
-		"one with another's id":         {func(j *trace.Job) { j.ID = "j0" }, "another job has its id"},
+		"one with another's id":         {func(j *trace.Job) { j.ID = "j0" }, "duplicate ID"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := smallStudy(4)
@@ -177,7 +180,7 @@ func TestRefusesWhatIsTooEarly(t *testing.T) {
 	s := smallStudy(4)
 	s.Jobs[0].Submit = -4
 	o := must(s.Run(context.Background(), toyPolicy((*toy).start), Options{}))
-	require.Equal(t, []Refusal{{"j0", "submitted before simulations begin"}}, o.Refused)
+	require.Equal(t, []Refusal{{"j0", "submitted before the simulation begins"}}, o.Refused)
 	require.Len(t, o.Jobs, 3)
 }
 
@@ -221,22 +224,23 @@ func TestBadStudies(t *testing.T) {
 		change func(s *Study)
 		want   string
 	}{
-		"no cluster":            {func(s *Study) { s.VCs = nil }, "there is no virtual cluster"},
-		"a cluster named twice": {func(s *Study) { s.VCs = append(s.VCs, s.VCs[0]) }, "is named twice"},
+		"no cluster":            {func(s *Study) { s.VCs = nil }, "there are no virtual clusters"},
+		"a cluster named twice": {func(s *Study) { s.VCs = append(s.VCs, s.VCs[0]) }, "duplicate name"},
 		"fewer nodes than none": {func(s *Study) { s.VCs[0].Nodes = -1 }, "has -1 nodes"},
 		"nodes without a bound": {func(s *Study) { s.VCs[0].Nodes = 1_000_000_000 },
-			"the cluster has more than 1000000 nodes"},
+			"the cluster has too many nodes"},
 		"devices without a bound": {func(s *Study) { s.VCs[0].Nodes, s.PerNode = 1_000_000, 64 },
-			"1000000 nodes of 64 devices; it may have up to 2097152"},
-		"less memory than none": {func(s *Study) { s.Memory = -1 }, "neither is negative"},
+			"virtual cluster \"a\" has 1000000 nodes with 64 devices each; expected at most 2097152 devices"},
+		"less memory than none": {func(s *Study) { s.Memory = -1 }, "expected at least 0"},
 		"a resource of nobody": {func(s *Study) { s.Others = []Resource{{Name: "licences"}} },
 			`resource "licences"`},
-		"large nodes":             {func(s *Study) { s.PerNode = 65 }, "nodes of 65 devices"},
-		"a job before the others": {func(s *Study) { s.Jobs[2].Submit = 0 }, "job j2 was submitted at 0, before 1"},
-		"negative time":           {func(s *Study) { s.Begin = -100 }, "begin at second -100"},
+		"large nodes": {func(s *Study) { s.PerNode = 65 }, "65 devices per node"},
+		"a job before the others": {func(s *Study) { s.Jobs[2].Submit = 0 },
+			"job j2 is submitted at second 0, after a job at second 1"},
+		"negative time": {func(s *Study) { s.Begin = -100 }, "the simulation begins at second -100"},
 		"time without an end": {func(s *Study) { s.Jobs[3].Submit = math.MaxInt64 },
-			"job j3 was submitted at 9223372036854775807"},
-		"an estimate too few": {func(s *Study) { s.Estimates = make([]float64, 3) }, "3 estimates of 4 jobs"},
+			"job j3 is submitted at second 9223372036854775807"},
+		"an estimate too few": {func(s *Study) { s.Estimates = make([]float64, 3) }, "3 estimates for 4 jobs"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := smallStudy(4)

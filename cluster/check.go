@@ -20,23 +20,23 @@ func (p *Pool) Check() error {
 		}
 	}
 	if count != p.running {
-		return fmt.Errorf("%d jobs are in the list of those that run and %d were counted", count, p.running)
+		return fmt.Errorf("the list of running jobs has %d entries, but the counter is %d", count, p.running)
 	}
 	return p.checkNodes(users)
 }
 
 func (p *Pool) checkJob(j *Job, users map[int][]int) error {
 	if !j.Running() || p.agenda.Event(j.ending) != j || j.end < p.Now() {
-		return fmt.Errorf("job %s is among those that run, but should have ended at %d", j.Trace.ID, j.end)
+		return fmt.Errorf("job %s is in the list of running jobs, but should have ended at %d", j.Trace.ID, j.end)
 	}
 	if j.partner != nil && (j.partner.partner != j || !j.partner.Running()) {
-		return fmt.Errorf("job %s shares devices with one that does not share them", j.Trace.ID)
+		return fmt.Errorf("job %s has a partner that is not running or has another partner", j.Trace.ID)
 	}
 	gpus := 0
 	for _, s := range j.Nodes {
 		on, known := users[s.Node]
 		if !known || bits.Len64(s.GPUs) > p.nodes.each {
-			return fmt.Errorf("job %s runs on devices %b of node %d, which are not there", j.Trace.ID, s.GPUs, s.Node)
+			return fmt.Errorf("job %s runs on devices %b of node %d, which do not exist", j.Trace.ID, s.GPUs, s.Node)
 		}
 		gpus += bits.OnesCount64(s.GPUs)
 		for g := range p.nodes.each {
@@ -44,7 +44,7 @@ func (p *Pool) checkJob(j *Job, users map[int][]int) error {
 		}
 	}
 	if gpus != j.GPUs {
-		return fmt.Errorf("job %s has %d devices and should have %d", j.Trace.ID, gpus, j.GPUs)
+		return fmt.Errorf("job %s has %d devices, expected %d", j.Trace.ID, gpus, j.GPUs)
 	}
 	return p.checkPartner(j)
 }
@@ -71,7 +71,7 @@ func (p *Pool) checkNodes(users map[int][]int) error {
 		for g, jobs := range users[nd.name] {
 			parted := nd.parts != nil && nd.parts[g] > 0
 			if jobs > 2 && !parted || (jobs == 0) != (nd.free>>g&1 == 1) {
-				return fmt.Errorf("device %d of node %d has %d jobs, and is counted as free: %t", g, nd.name, jobs,
+				return fmt.Errorf("device %d of node %d has %d jobs, but is counted as free: %t", g, nd.name, jobs,
 					nd.free>>g&1 == 1)
 			}
 			if jobs == 0 {
@@ -89,7 +89,7 @@ func (p *Pool) checkNodes(users map[int][]int) error {
 		}
 	}
 	if free != p.nodes.free || shared != 2*pairs {
-		return fmt.Errorf("%d devices are free and %d were counted; %d have two jobs and %d should", free, p.nodes.free,
+		return fmt.Errorf("%d devices are free, counted %d; %d devices have two jobs, expected %d", free, p.nodes.free,
 			pairs, shared/2)
 	}
 	return nil
@@ -113,7 +113,7 @@ func (p *Pool) checkNode(nd *node) error {
 	}
 	for k := range used {
 		if nd.used[k] != used[k] || used[k] > p.nodes.limits[k] {
-			return fmt.Errorf("node %d has %d of resource %d, %d are counted as taken and jobs have %d", nd.name,
+			return fmt.Errorf("node %d has %d of resource %d; counted as used %d, used by jobs %d", nd.name,
 				p.nodes.limits[k], k, nd.used[k], used[k])
 		}
 	}
@@ -123,7 +123,7 @@ func (p *Pool) checkNode(nd *node) error {
 			counted = int(nd.parts[g])
 		}
 		if taken != counted || taken > Whole {
-			return fmt.Errorf("device %d of node %d has %d thousandths taken, and %d are counted", g, nd.name,
+			return fmt.Errorf("device %d of node %d has %d thousandths in use, counted %d", g, nd.name,
 				taken, counted)
 		}
 	}

@@ -5,6 +5,6 @@ package cluster
 // check verifies the invariants of a pool: see [Pool.Check].
 func check(p *Pool) {
 	if err := p.Check(); err != nil {
-		p.fail("the simulation is wrong: %w", err)
+		p.fail("inconsistent simulation state: %w", err)
 	}
 }

@@ -47,7 +47,7 @@ func FindData(fsys files.FS, dir string) (Data, error) {
 			continue
 		}
 		if *field != "" {
-			return d, fmt.Errorf("read cluster data: %s and %s in %s could be the same; leave one",
+			return d, fmt.Errorf("read cluster data: ambiguous files %s and %s in %s; remove one",
 				filepath.Base(*field), name, dir)
 		}
 		*field = filepath.Join(dir, name)

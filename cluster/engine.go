@@ -63,8 +63,8 @@ func (e *engine) second(now int64) (wake int64, err error) {
 	case e.pool.fault != nil:
 		return 0, e.pool.fault
 	case wake <= now:
-		return 0, fmt.Errorf("at second %d the scheduler asks to be called again at %d; that must be later, or Never",
-			now, wake)
+		return 0, fmt.Errorf("second %d: the scheduler requested its next call at second %d; expected a later "+
+			"second, or Never", now, wake)
 	}
 	return wake, nil
 }
@@ -137,6 +137,6 @@ func (e *engine) inVain() bool {
 
 // stuck returns the error for jobs that wait although no events are pending.
 func (e *engine) stuck() error {
-	return fmt.Errorf("at second %d %d jobs wait, none runs and none will come; the scheduler must start one, "+
-		"or say when to call it again", e.pool.Now(), len(e.jobs)-e.ended)
+	return fmt.Errorf("second %d: %d jobs are waiting, no jobs are running and no more will arrive; the scheduler "+
+		"must start a job, "+"or return the time of its next call", e.pool.Now(), len(e.jobs)-e.ended)
 }

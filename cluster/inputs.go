@@ -34,7 +34,7 @@ func ReadPairs(fsys files.FS, path string) (map[[2]Config][2]float64, error) {
 	return found, ReadRows(fsys, path, func(r *Row) error {
 		a, b := r.Number("speed1"), r.Number("speed2")
 		if r.fault == nil && (a <= 0 || b <= 0) {
-			return fmt.Errorf("read %s:%d: rates of %v and %v; expected positive rates", r.path, r.line, a, b)
+			return fmt.Errorf("read %s:%d: rates are %v and %v; expected positive numbers", r.path, r.line, a, b)
 		}
 		found[[2]Config{r.config("1"), r.config("2")}] = [2]float64{a, b}
 		return nil
@@ -59,7 +59,7 @@ func ReadForecast(fsys files.FS, path string, begin int64) (*Forecast, error) {
 		}
 		second := begin + int64(at.Sub(f.First)/time.Second)
 		if k := len(f.At); k > 0 && second <= f.At[k-1] {
-			return fmt.Errorf("read %s:%d: the time is not later than in the line before; put lines in order",
+			return fmt.Errorf("read %s:%d: the time is not later than in the previous line; sort the lines by time",
 				path, r.line)
 		}
 		f.At = append(f.At, second)
@@ -98,7 +98,7 @@ func ReadEstimates(fsys files.FS, path string, jobs []trace.Job) ([]float64, err
 		list[k] = x
 	}
 	if missing > 0 {
-		return nil, fmt.Errorf("read %s: %d of %d jobs have no estimate, job %s for one; estimate all, "+
+		return nil, fmt.Errorf("read %s: %d of %d jobs have no estimate, for example job %s; add estimates, "+
 			"or name another file", path, missing, len(jobs), example)
 	}
 	return list, nil

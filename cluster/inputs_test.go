@@ -41,11 +41,11 @@ func TestMadeProfilesAreKept(t *testing.T) {
 func TestWrongInputs(t *testing.T) {
 	jobs := []trace.Job{{ID: "1"}, {ID: "2"}}
 	for text, says := range map[string]string{
-		"":                                "expected a header with the names of the columns",
+		"":                                "expected a header with column names",
 		"job_id\n1\n":                     `column "priority" is missing`,
 		"job_id,priority\n1,x\n":          `:2: column "priority" is "x"; expected a number`,
 		"job_id,priority\n1,NaN\n":        `:2: column "priority" is "NaN"`,
-		"job_id,priority\n1,5\n":          "1 of 2 jobs have no estimate, job 2 for one",
+		"job_id,priority\n1,5\n":          "1 of 2 jobs have no estimate, for example job 2",
 		"job_id,priority\n1,5,6\n":        "wrong number of fields",
 		"job_id,priority\n\"1,5\n":        "extraneous or missing",
 		"job_id,priority\n1,5\n2,1e999\n": ":3: column",

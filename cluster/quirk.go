@@ -13,7 +13,7 @@ type Quirk struct {
 }
 
 // ExtraSecond is the quirk of schedulers under which a job keeps its devices for one second too long.
-var ExtraSecond = Quirk{"extra-second", "a job leaves its devices when its work is done, not a second later"}
+var ExtraSecond = Quirk{"extra-second", "a job releases its devices when its work is done, not one second later"}
 
 // Quirks holds the names of the quirks that a simulation keeps; nil keeps none. Names that a policy does not have are
 // ignored, so that one list works for several policies.
@@ -38,7 +38,7 @@ func NamedQuirks(names []string, all []Quirk) (Quirks, error) {
 	known := QuirksOf(all)
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return nil, fmt.Errorf("quirk %q is unknown; expected %s", name, strings.Join(known, ", "))
+			return nil, fmt.Errorf("unknown quirk %q; expected one of %s", name, strings.Join(known, ", "))
 		}
 	}
 	return names, nil

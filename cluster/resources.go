@@ -71,7 +71,7 @@ func (r *Run) lacking(nodes int, j *Job) string {
 			break
 		}
 	}
-	return fmt.Sprintf("more %s than the nodes have", r.resources[at].Name)
+	return fmt.Sprintf("more %s requested than the nodes have", r.resources[at].Name)
 }
 
 // Holds reports whether the resources of the given number of idle nodes, other than devices, suffice for a job.

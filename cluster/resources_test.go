@@ -69,7 +69,7 @@ func TestOtherResources(t *testing.T) {
 				s.Jobs[k].Submit, s.Jobs[k].RAM = 0, asks
 			}
 			o := must(s.Run(context.Background(), toyPolicy((*toy).start), Options{}))
-			require.Equal(t, []Refusal{{"j2", "more " + name + " than the nodes have"}}, o.Refused)
+			require.Equal(t, []Refusal{{"j2", "more " + name + " requested than the nodes have"}}, o.Refused)
 			require.Equal(t, []int64{0, 10, 10}, []int64{o.Jobs[0].Start, o.Jobs[1].Start, o.Jobs[2].Start})
 		})
 	}

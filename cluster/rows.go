@@ -28,7 +28,7 @@ func ReadRows(fsys files.FS, path string, each func(r *Row) error) error {
 	c.ReuseRecord = true
 	header, err := c.Read()
 	if err != nil {
-		return fmt.Errorf("read %s: expected a header with the names of the columns: %w", path, err)
+		return fmt.Errorf("read %s: expected a header with column names: %w", path, err)
 	}
 	header[0] = strings.TrimPrefix(header[0], "\ufeff") // spreadsheets write it
 	r := &Row{path: path, at: map[string]int{}}

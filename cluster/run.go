@@ -75,11 +75,11 @@ func (r *Run) check() (err error) {
 		return err
 	}
 	if r.policy.Estimates != "" && r.Estimates == nil {
-		return errors.New("there are no estimates of how long jobs take; name a file of them with option estimates")
+		return errors.New("estimated durations of jobs are missing; name a file with option estimates")
 	}
 	if r.policy.Profiles && r.Profiles == nil {
-		return errors.New("there are no profiles of models, alone and in pairs; " +
-			"name a folder that has them with option data")
+		return errors.New("profiles of single models and of pairs are missing; " +
+			"name a folder with profiles with option data")
 	}
 	r.place, err = PlacerNamed(r.Placement)
 	return err
@@ -120,7 +120,7 @@ func (r *Run) arriving(pr *PoolRun) (jobs []*Job, err error) {
 			continue
 		}
 		if r.policy.Estimates != "" && math.IsNaN(j.Estimate) {
-			return nil, fmt.Errorf("job %s has no estimate, which %s needs for each job; estimate all jobs", j.Trace.ID,
+			return nil, fmt.Errorf("job %s has no estimate; scheduler %s needs an estimate for every job", j.Trace.ID,
 				r.policy.Name)
 		}
 		j.Number = len(jobs)

@@ -53,18 +53,18 @@ const maxGPUs = 1 << 21
 func (s *Study) Validate() error {
 	faults := s.validateCluster()
 	if s.Estimates != nil && len(s.Estimates) != len(s.Jobs) {
-		faults = append(faults, fmt.Errorf("%d estimates of %d jobs; expected one for each", len(s.Estimates),
+		faults = append(faults, fmt.Errorf("%d estimates for %d jobs; expected one for each job", len(s.Estimates),
 			len(s.Jobs)))
 	}
-	faults.When(s.Begin < 0, "simulations would begin at second %d; they begin at zero or later", s.Begin)
+	faults.When(s.Begin < 0, "the simulation begins at second %d; expected 0 or later", s.Begin)
 	if n := len(s.Jobs); n > 0 && s.Jobs[n-1].Submit > longest {
-		faults = append(faults, fmt.Errorf("job %s was submitted at %d; no time is later than %d", s.Jobs[n-1].ID,
+		faults = append(faults, fmt.Errorf("job %s is submitted at second %d; expected at most %d", s.Jobs[n-1].ID,
 			s.Jobs[n-1].Submit, longest))
 	}
 	for k := range s.Jobs {
 		if from := s.Jobs[max(0, k-1)].Submit; s.Jobs[k].Submit < from {
-			faults = append(faults, fmt.Errorf("job %s was submitted at %d, before %d; "+
-				"put jobs in the order of submission", s.Jobs[k].ID, s.Jobs[k].Submit, from))
+			faults = append(faults, fmt.Errorf("job %s is submitted at second %d, after a job at second %d; "+
+				"sort jobs by submission", s.Jobs[k].ID, s.Jobs[k].Submit, from))
 			break
 		}
 	}
@@ -72,24 +72,25 @@ func (s *Study) Validate() error {
 }
 
 func (s *Study) validateCluster() (faults validate.Faults) {
-	faults.When(len(s.VCs) == 0, "there is no virtual cluster; name at least one with its nodes")
+	faults.When(len(s.VCs) == 0, "there are no virtual clusters; name at least one and its nodes")
 	seen, nodes := map[string]bool{}, 0
 	for _, vc := range s.VCs {
-		faults.When(vc.Nodes < 0 || seen[vc.Name], "virtual cluster %q has %d nodes or is named twice", vc.Name,
-			vc.Nodes)
+		faults.When(vc.Nodes < 0 || seen[vc.Name], "virtual cluster %q has %d nodes or a duplicate name; expected at "+
+			"least 0 nodes and a unique name", vc.Name, vc.Nodes)
 		seen[vc.Name] = true
 		nodes += min(max(0, vc.Nodes), trace.MaxNodes+1)
 		faults.When(vc.Nodes <= trace.MaxNodes && vc.Nodes*min(s.perNode(), 64) > maxGPUs,
-			"virtual cluster %q has %d nodes of %d devices; it may have up to %d devices", vc.Name, vc.Nodes,
+			"virtual cluster %q has %d nodes with %d devices each; expected at most %d devices", vc.Name, vc.Nodes,
 			s.perNode(), maxGPUs)
 	}
-	faults.When(nodes > trace.MaxNodes, "the cluster has more than %d nodes, which is the most that is simulated",
+	faults.When(nodes > trace.MaxNodes, "the cluster has too many nodes; expected at most %d",
 		trace.MaxNodes)
-	faults.When(s.PerNode < 0 || s.PerNode > 64, "nodes of %d devices; there may be 1 to 64", s.PerNode)
-	faults.When(s.CPUs < 0 || s.Memory < 0, "nodes of %d processors and %d MiB; neither is negative", s.CPUs, s.Memory)
+	faults.When(s.PerNode < 0 || s.PerNode > 64, "%d devices per node; expected 1 to 64", s.PerNode)
+	faults.When(s.CPUs < 0 || s.Memory < 0, "%d processors and %d MiB of memory per node; expected at least 0", s.CPUs,
+		s.Memory)
 	for _, resource := range s.Others {
-		faults.When(resource.Node < 0 || resource.Of == nil, "resource %q: a node has %d; it has none or more, "+
-			"and Of says what a job asks for", resource.Name, resource.Node)
+		faults.When(resource.Node < 0 || resource.Of == nil, "resource %q: %d per node; expected at least 0, "+
+			"and a function Of that returns the demand of a job", resource.Name, resource.Node)
 	}
 	return faults
 }

@@ -144,7 +144,7 @@ func TestAdaptiveFaults(t *testing.T) {
 			`column "application" is "painting"; expected the name of an application: language, speech, vision`},
 		"batch too large":   {head + "a,1,vision,1,2048\n", "job a: batch 2048; vision takes 64 to 1024"},
 		"batch too small":   {head + "a,1,vision,1,8\n", "job a: batch 8; vision takes 64 to 1024"},
-		"request too large": {head + "a,1,vision,8,512\n", "job a asks for 8 devices; the cluster has 4"},
+		"request too large": {head + "a,1,vision,8,512\n", "job a requests 8 devices; the cluster has 4"},
 		"name twice":        {head + "a,1,vision,1,64\na,2,vision,1,64\n", "job a: the name is not unique"},
 		"missing column": {"name,time,application,batch_size\na,1,vision,64\n",
 			`column "num_replicas" is missing; add it to the header`},
@@ -216,7 +216,8 @@ func TestAdaptiveRunsOfTheOriginal(t *testing.T) {
 	}
 	trace := write(t, filepath.Join(t.TempDir(), "jobs.csv"),
 		"name,time,application,num_replicas,batch_size\na,1,bert,4,12\n")
-	fails(t, failure.Configuration, "job a: the times have no 3 examples on a device; they are from 4 to 12", "cluster",
+	fails(t, failure.Configuration, "job a: there is no measured time for 3 examples on a device; measured are 4 to 12",
+		"cluster",
 		"run", "--compat", "pollux", "--data", polluxReference, "--trace", trace, "--scheduler", "tiresias", "--out",
 		out, "--force")
 }

@@ -164,8 +164,8 @@ func TestClusterRefusesJobs(t *testing.T) {
 	got := fails(t, failure.Partial, "", "cluster", "run", "--trace", "jobs.csv", "--nodes", "nodes.csv", "--scheduler",
 		withoutProfiles(), "--estimates", "exact", "--quiet")
 	containsAll(t, got.stderr, "1 larger than its virtual cluster, such as job 2",
-		"1 unknown virtual cluster, such as job 3", "1 no devices asked for, such as job 5",
-		"1 another job has its id, such as job 4", "1 submitted before simulations begin, such as job 6")
+		"1 unknown virtual cluster, such as job 3", "1 no devices requested, such as job 5",
+		"1 duplicate ID, such as job 4", "1 submitted before the simulation begins, such as job 6")
 	require.Len(t, lines(t, "runs/jobs/fifo/jobs.csv"), 2)
 }
 
@@ -183,8 +183,8 @@ func TestClusterUndivided(t *testing.T) {
 	require.Contains(t, graft("cluster", "run", "--trace", "workload.csv", "--nodes", "4").stderr,
 		"no job of workload.csv has a duration; name another trace, or run it as adaptive jobs")
 	write(t, "cpus.csv", "job_id,gpu_num,cpu_num,submit_time,duration\n1,1,4,0,50\n2,1,4,1,50\n3,1,99,1,50\n")
-	fails(t, failure.Partial, "1 more processors than the nodes have, such as job 3", "cluster", "run", "--trace",
-		"cpus.csv", "--nodes", "1", "--set", "cluster.cpus_per_node=7", "--quiet")
+	fails(t, failure.Partial, "1 more processors requested than the nodes have, such as job 3", "cluster", "run",
+		"--trace", "cpus.csv", "--nodes", "1", "--set", "cluster.cpus_per_node=7", "--quiet")
 	require.Equal(t, "50", lines(t, "runs/cpus/fifo/jobs.csv")[1]["start [s]"])
 }
 

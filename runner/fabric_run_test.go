@@ -37,7 +37,7 @@ func TestFabricRun(t *testing.T) {
 	require.Contains(t, done(t, "config", "check", path).stdout,
 		"6 episodes of 20 jobs of 2 networks on ramp of 8 servers under thrifty, best-constant")
 	text := done(t, "fabric", "run", path, "--out", run).stdout
-	require.Contains(t, text, "3 episodes of 20 jobs on ramp of 8 servers, with the same jobs under each scheduler")
+	require.Contains(t, text, "3 episodes with 20 jobs on ramp of 8 servers, with the same jobs under each scheduler")
 	require.Contains(t, text, "Load 2: blocked")
 	o := decoded[study.Outcome](t, done(t, "fabric", "run", path, "--out", run, "--resume", "--json").stdout)
 	require.Len(t, o.Points, 2)

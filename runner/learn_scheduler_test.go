@@ -91,7 +91,7 @@ func TestWhatSchedulersCannotLearn(t *testing.T) {
 	refused("pattern has no jobs", "--set", `workloads.arrivals="pattern"`, "--set", "workloads.pattern=[0, 0]")
 	refused("must not have negative numbers", "--set", `workloads.arrivals="pattern"`, "--set",
 		"workloads.pattern=[2, -1]")
-	refused("speed_error is 1; must be from 0 to below 1", "--set", "elastic.speed_error=1")
+	refused("speed_error is 1; must be at least 0 and less than 1", "--set", "elastic.speed_error=1")
 	refused("no such file", "--set", `workloads.train=["none.json"]`)
 	trace, _ := elasticFiles(t)
 	refused("is also one of training or validation", "--set", fmt.Sprintf("workloads.train=[%q]", trace), "--set",

@@ -18,7 +18,7 @@ import (
 // submission.
 func FromTrace(jobs []trace.Job, apps map[string]*Application, o Options, random *rand.Rand) ([]Spec, error) {
 	if len(jobs) == 0 || len(apps) == 0 {
-		return nil, errors.New("make adaptive jobs of a trace: there are no jobs or no applications")
+		return nil, errors.New("make adaptive jobs from a trace: there are no jobs or no applications")
 	}
 	o.EnsureDefaults()
 	var classes [len(sizes)][]*Application

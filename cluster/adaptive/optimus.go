@@ -9,9 +9,9 @@ import (
 // Quirks of Optimus.
 var (
 	EpochLeftOut = cluster.Quirk{Name: "epoch-left-out",
-		Fixed: "the work that a job has left includes its present epoch"}
+		Fixed: "a job's remaining work includes the current epoch"}
 	AlwaysTwice = cluster.Quirk{Name: "always-twice",
-		Fixed: "a job that is alone on a device is expected to accumulate only where it does"}
+		Fixed: "predictions for a job on one device assume gradient accumulation only if the job accumulates"}
 )
 
 // optimus gives the next device to the job whose remaining time it reduces most (Peng et al., "Optimus: An Efficient
@@ -146,7 +146,7 @@ const publishedNode = 4
 
 // FullNodes is the quirk that predictions assume nodes of four devices.
 var FullNodes = cluster.Quirk{Name: "nodes-of-four",
-	Fixed: "times are predicted on nodes with the devices that they have"}
+	Fixed: "predicted times use the cluster's number of devices per node"}
 
 // full returns a placement on as few nodes as possible.
 func full(devices int, o Options) []int {

@@ -15,17 +15,17 @@ import (
 // Quirks of Pollux.
 var (
 	NeighboursLeave = cluster.Quirk{Name: "neighbours-leave",
-		Fixed: "where two jobs that span nodes meet on a node, only the second leaves it, not all jobs behind it"}
+		Fixed: "if two multi-node jobs share a node, only the second leaves it, not every later job"}
 	LostClaims = cluster.Quirk{Name: "lost-claims",
-		Fixed: "a job that is left on one node does not keep others from the nodes that it lost"}
+		Fixed: "a job that was reduced to one node no longer blocks the nodes that it lost"}
 	FairOnOneNode = cluster.Quirk{Name: "fair-on-one-node",
-		Fixed: "the speed at a fair share is that on as many nodes as the share needs"}
+		Fixed: "the speed at a fair share assumes the number of nodes that the share needs"}
 	PresentForgotten = cluster.Quirk{Name: "present-forgotten",
-		Fixed: "each search starts from the present allocations too"}
+		Fixed: "the initial population of each search includes the current allocations"}
 	FrontOnly = cluster.Quirk{Name: "front-only",
-		Fixed: "each search starts from the whole last generation, not from its best states alone"}
+		Fixed: "each search starts from the whole last generation, not only from its best states"}
 	FirstStartMoves = cluster.Quirk{Name: "first-start-moves",
-		Fixed: "a job that waits is not charged for a change of its devices"}
+		Fixed: "a waiting job pays no restart cost for its first devices"}
 )
 
 // PolluxOptions configure Pollux. Zero values mean the published values.
@@ -52,7 +52,7 @@ func (o PolluxOptions) Validate() error {
 	o.EnsureDefaults()
 	var faults validate.Faults
 	faults.Unless(math.Abs(o.Fairness) >= 0.01 && math.Abs(o.Fairness) <= 100,
-		"fairness is %v; its size must be from 0.01 to 100", o.Fairness)
+		"fairness is %v; its absolute value must be from 0.01 to 100", o.Fairness)
 	faults.Unless(o.Delay >= 0 && o.Delay <= 1e6, "delay is %v; must be from 0 to 1e6 seconds", o.Delay)
 	faults.When(o.Population < 1 || o.Population > mostStates || o.Generations < 1 || o.Generations > mostStates,
 		"population is %d and generations %d; must be from 1 to %d", o.Population, o.Generations, mostStates)
@@ -65,8 +65,8 @@ const mostStates = 100_000
 func (o PolluxOptions) Kind() Kind {
 	o.EnsureDefaults()
 	return Kind{
-		Name: "pollux", About: "the devices of all jobs that maximise the harmonic mean of their speedups, " +
-			"by a genetic search; batches follow", Adapts: true, Draws: true,
+		Name: "pollux", About: "maximises the harmonic mean of the speedups of all jobs " +
+			"by a genetic search over devices; batches adapt", Adapts: true, Draws: true,
 		Quirks: []cluster.Quirk{WholeSeconds, NeighboursLeave, LostClaims, FairOnOneNode, PresentForgotten, FrontOnly,
 			FirstStartMoves}, New: func(*World) Scheduler {
 			return &pollux{options: o, random: rand.New(rand.NewPCG(o.Seed, polluxStream)), curves: curves{}}

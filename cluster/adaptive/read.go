@@ -83,15 +83,15 @@ func readFacts(fsys files.FS, path string) (map[string]Fixed, error) {
 	return read, cluster.ReadRows(fsys, path, func(r *cluster.Row) error {
 		name := r.Text("application")
 		_, twice := read[name]
-		r.Expect(!twice, "application", "each name once")
+		r.Expect(!twice, "application", "a name that is not used above")
 		f := Fixed{Epochs: r.Whole("epochs"), DeviceMost: r.Whole("device_most"), Alone: r.Whole("alone")}
-		r.Expect(f.Epochs >= 0, "epochs", "a number of epochs, or 0 for those of the shortest run")
-		r.Expect(f.DeviceMost >= 0, "device_most", "a number of examples, or 0 for the most that was measured")
+		r.Expect(f.Epochs >= 0, "epochs", "a number of epochs, or 0 for the epochs of the shortest run")
+		r.Expect(f.DeviceMost >= 0, "device_most", "a number of examples, or 0 for the largest measured number")
 		r.Expect(f.Alone >= 0, "alone", "a batch, or 0 for none")
 		if r.Has("size") {
 			f.Size = r.Text("size")
 			r.Expect(f.Size == "" || slices.Contains(sizes[:], f.Size), "size",
-				"one of "+strings.Join(sizes[:], ", ")+", or nothing")
+				"one of "+strings.Join(sizes[:], ", ")+", or an empty cell")
 		}
 		read[name] = f
 		return nil
@@ -145,13 +145,13 @@ func readApplication(fsys files.FS, dir, name string, fixed Fixed) (*Application
 	}
 	if least > most {
 		return nil, fmt.Errorf("read application %s: device_most is %d; "+
-			"the fewest measured examples of a device are %d", name, most, least)
+			"expected at least %d, the smallest measured number of examples per device", name, most, least)
 	}
 	a.times = t
 	a.Limits = goodput.Limits{Least: a.runs[0].batch, Most: a.runs[len(a.runs)-1].batch, DeviceLeast: least,
 		DeviceMost: most}
 	if a.Alone > 0 && (a.Alone < a.Limits.Least || a.Alone > a.Limits.Most) {
-		return nil, fmt.Errorf("read application %s: alone is %d; its batches are from %d to %d", name, a.Alone,
+		return nil, fmt.Errorf("read application %s: alone is %d; expected a batch from %d to %d", name, a.Alone,
 			a.Limits.Least, a.Limits.Most)
 	}
 	if a.Epochs = fixed.Epochs; a.Epochs == 0 {
@@ -175,7 +175,7 @@ func (a *Application) readRuns(fsys files.FS, dir string) error {
 		}
 		batch, err := strconv.Atoi(text)
 		if err != nil || batch < 1 {
-			return fmt.Errorf("read application %s: the file %s names no batch; expected %sBATCH.csv", a.Name, e.Name(),
+			return fmt.Errorf("read application %s: unexpected file name %s; expected %sBATCH.csv", a.Name, e.Name(),
 				runPrefix)
 		}
 		r, err := readRun(fsys, filepath.Join(dir, e.Name()), batch)
@@ -199,10 +199,10 @@ func readRun(fsys files.FS, path string, batch int) (trained, error) {
 		before, steps := progress, iteration
 		progress, iteration = row.Number("progress"), row.Number("iteration")
 		square, variance := row.Number("grad_sqr"), row.Number("grad_var")
-		row.Expect(progress >= before, "progress", "at least that of the row before")
-		row.Expect(iteration >= steps, "iteration", "at least that of the row before")
-		row.Expect(square >= 0, "grad_sqr", "a number that is not negative")
-		row.Expect(variance >= 0, "grad_var", "a number that is not negative")
+		row.Expect(progress >= before, "progress", "at least the value of the previous row")
+		row.Expect(iteration >= steps, "iteration", "at least the value of the previous row")
+		row.Expect(square >= 0, "grad_sqr", "a number of at least 0")
+		row.Expect(variance >= 0, "grad_var", "a number of at least 0")
 		r.progress, r.iteration = append(r.progress, progress), append(r.iteration, iteration)
 		r.square, r.variance = append(r.square, square), append(r.variance, variance)
 		return tooMany(path, len(r.progress))

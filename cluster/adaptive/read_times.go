@@ -28,7 +28,7 @@ func readPlacements(fsys files.FS, dir string) (t *Times, least, most int, err e
 	path := filepath.Join(dir, placementsFile)
 	err = cluster.ReadRows(fsys, path, func(r *cluster.Row) error {
 		placement := r.Text("placement")
-		r.Expect(isPlacement(placement), "placement", "a digit from 1 to 9 for each node, of eight at most")
+		r.Expect(isPlacement(placement), "placement", "a digit from 1 to 9 for each node, at most eight nodes")
 		s := read[placement]
 		if s == nil {
 			s = &series{}
@@ -36,7 +36,7 @@ func readPlacements(fsys files.FS, dir string) (t *Times, least, most int, err e
 		}
 		device, step, wait := measured(r)
 		r.Expect(len(s.device) == 0 || device > s.device[len(s.device)-1], "local_bsz",
-			"more than in the placement's row before")
+			"more than in the previous row of this placement")
 		s.add(device, step, wait)
 		t.measured = append(t.measured, goodput.Measured{Nodes: len(placement), Devices: sum(placement), Device: device,
 			Compute: step - wait, Step: step})
@@ -63,7 +63,7 @@ func (t *Times) readScales(fsys files.FS, path string) error {
 	err := cluster.ReadRows(fsys, path, func(r *cluster.Row) error {
 		nodes, devices := r.Whole("num_nodes"), r.Whole("num_replicas")
 		r.Expect(nodes >= 1, "num_nodes", "a number of nodes")
-		r.Expect(devices >= nodes, "num_replicas", "a device on each node at least")
+		r.Expect(devices >= nodes, "num_replicas", "at least one device on each node")
 		device, step, wait := measured(r)
 		t.measured = append(t.measured, goodput.Measured{Nodes: nodes, Devices: devices, Device: device,
 			Compute: step - wait, Step: step})
@@ -80,7 +80,7 @@ func measured(r *cluster.Row) (device int, step, sync float64) {
 	device, step, sync = r.Whole("local_bsz"), r.Number("step_time"), r.Number("sync_time")
 	r.Expect(device >= 1, "local_bsz", "a number of examples")
 	r.Expect(step > 0, "step_time", "more than 0 seconds")
-	r.Expect(sync >= 0 && sync < step, "sync_time", "a part of step_time in seconds")
+	r.Expect(sync >= 0 && sync < step, "sync_time", "at least 0 and less than step_time, in seconds")
 	return device, step, sync
 }
 
@@ -142,8 +142,8 @@ func spreadOf(key string, b []int, step, sync []*float64) (place [2]int, s *seri
 	d, err2 := strconv.Atoi(devices)
 	if err1 != nil || err2 != nil || n < 1 || d < n || len(step) != len(b) || len(sync) != len(b) ||
 		!slices.IsSorted(b) {
-		return place, nil, fmt.Errorf("the times of %q are malformed; expected \"NODES,DEVICES\" with ascending b, "+
-			"and as many step and sync", key)
+		return place, nil, fmt.Errorf("the times of %q are malformed; expected a key \"NODES,DEVICES\", ascending b, "+
+			"and one step and one sync for each b", key)
 	}
 	s = &series{exact: true}
 	for k, device := range b {
@@ -153,7 +153,8 @@ func spreadOf(key string, b []int, step, sync []*float64) (place [2]int, s *seri
 		}
 		if !(*step[k] > 0 && *sync[k] <= *step[k]) {
 			return place, nil, fmt.Errorf("the times of %q with %d examples are %v and %v; "+
-				"expected a step above 0 and its part", key, device, *step[k], *sync[k])
+				"expected a step time above 0 and a sync time of at most the step time", key, device, *step[k],
+				*sync[k])
 		}
 		s.add(device, *step[k], *sync[k])
 	}
@@ -190,7 +191,7 @@ func (m *mesh) check() error {
 	for _, cell := range m.cells {
 		for _, corner := range cell {
 			if corner < 0 || corner >= len(m.points) {
-				return fmt.Errorf("a tetrahedron has point %d; there are %d", corner, len(m.points))
+				return fmt.Errorf("a tetrahedron refers to point %d; there are %d points", corner, len(m.points))
 			}
 		}
 	}

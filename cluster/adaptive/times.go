@@ -60,12 +60,12 @@ func (s *series) at(device int) (step, sync float64, err error) {
 	i := sort.SearchInts(s.device, device)
 	if s.exact {
 		if i == len(s.device) || s.device[i] != device || s.step[i] < 0 {
-			return 0, 0, fmt.Errorf("the times have none of %d examples", device)
+			return 0, 0, fmt.Errorf("there is no measured time for %d examples", device)
 		}
 		return s.step[i], s.sync[i], nil
 	}
 	if len(s.device) < 2 || device < s.device[0] || device > s.device[len(s.device)-1] {
-		return 0, 0, fmt.Errorf("the times have no %d examples on a device; they are from %d to %d", device,
+		return 0, 0, fmt.Errorf("there is no measured time for %d examples on a device; measured are %d to %d", device,
 			s.device[0], s.device[len(s.device)-1])
 	}
 	i = min(max(i, 1), len(s.device)-1)
@@ -108,8 +108,8 @@ func (m *mesh) at(nodes, devices, device float64) (step, sync float64, err error
 		}
 		return step, sync, nil
 	}
-	return 0, 0, fmt.Errorf("the times have none of %.0f devices on %.0f nodes with %.0f examples each", devices,
-		nodes, device)
+	return 0, 0, fmt.Errorf("there is no measured time for %.0f devices on %.0f nodes with %.0f examples per device",
+		devices, nodes, device)
 }
 
 // weights returns the barycentric weights of a point in a tetrahedron.

@@ -39,7 +39,7 @@ func (o *Options) EnsureDefaults() {
 
 // WholeSeconds is the quirk that ends of epochs are rounded to seconds.
 var WholeSeconds = cluster.Quirk{Name: "whole-seconds",
-	Fixed: "epochs end when their progress is made, not at a second near it"}
+	Fixed: "epochs end when their progress is complete, not at a whole second nearby"}
 
 // Study holds jobs and their cluster.
 type Study struct {
@@ -221,19 +221,19 @@ func (w *World) active() (active []*Job) {
 // check rejects devices that do not exist or that two jobs share.
 func (w *World) check(active []*Job, chosen [][]Share) error {
 	if len(chosen) != len(active) {
-		return fmt.Errorf("the scheduler chose devices of %d jobs; there are %d", len(chosen), len(active))
+		return fmt.Errorf("the scheduler returned allocations for %d jobs; expected %d", len(chosen), len(active))
 	}
 	w.claimed = append(w.claimed[:0], make([]int, w.options.Nodes)...)
 	for k, shares := range chosen {
 		for i, s := range shares {
 			if s.Node < 0 || s.Node >= w.options.Nodes || s.Devices <= 0 ||
 				slices.ContainsFunc(shares[:i], func(o Share) bool { return o.Node == s.Node }) {
-				return fmt.Errorf("the scheduler chose %d devices of node %d for job %s", s.Devices, s.Node,
-					active[k].Name)
+				return fmt.Errorf("the scheduler made an invalid allocation: %d devices of node %d for job %s",
+					s.Devices, s.Node, active[k].Name)
 			}
 			if w.claimed[s.Node] += s.Devices; w.claimed[s.Node] > w.options.Devices {
-				return fmt.Errorf("the scheduler chose %d devices of node %d, which has %d", w.claimed[s.Node], s.Node,
-					w.options.Devices)
+				return fmt.Errorf("the scheduler allocated %d devices of node %d, which has %d", w.claimed[s.Node],
+					s.Node, w.options.Devices)
 			}
 		}
 	}
@@ -251,7 +251,7 @@ type stall struct {
 
 func (s *stall) check(w *World) error {
 	if limit := w.options.Limit; limit > 0 && w.now >= limit && w.done < len(w.jobs) {
-		return fmt.Errorf("the limit of %.0f seconds is reached with %d unfinished jobs; raise the limit, "+
+		return fmt.Errorf("reached the limit of %.0f seconds with %d unfinished jobs; raise the limit, "+
 			"or enlarge the cluster", limit, len(w.jobs)-w.done)
 	}
 	progress := float64(w.done)
@@ -264,8 +264,8 @@ func (s *stall) check(w *World) error {
 	if s.rounds < patience {
 		return nil
 	}
-	return fmt.Errorf("no job has made progress for %d rounds; %d wait, such as %s", s.rounds, len(w.active()),
-		w.active()[0].Name)
+	return fmt.Errorf("no job made progress for %d rounds; %d jobs are unfinished, such as %s", s.rounds,
+		len(w.active()), w.active()[0].Name)
 }
 
 const mostJobs = 1 << 20
@@ -278,7 +278,7 @@ func (s *Study) Validate() error {
 	for k := range s.Jobs {
 		if err := s.fault(k, seen); err != nil {
 			if faults = append(faults, err); len(faults) > 20 {
-				faults = append(faults, errors.New("more jobs have faults"))
+				faults = append(faults, errors.New("more jobs are invalid"))
 				break
 			}
 		}
@@ -299,15 +299,16 @@ func (s *Study) fault(k int, seen map[string]bool) error {
 	case !(j.Submitted >= 0 && j.Submitted <= 1e9):
 		return fmt.Errorf("job %s: time %v; expected a second from 0 to 1e9", j.Name, j.Submitted)
 	case k > 0 && j.Submitted < s.Jobs[k-1].Submitted:
-		return fmt.Errorf("job %s: it is submitted before the job in front of it; sort the jobs by time", j.Name)
+		return fmt.Errorf("job %s: it is submitted before the previous job; sort the jobs by time", j.Name)
 	case j.Devices < 1 || j.Devices > s.Options.Nodes*s.Options.Devices:
-		return fmt.Errorf("job %s asks for %d devices; the cluster has %d", j.Name, j.Devices,
+		return fmt.Errorf("job %s requests %d devices; the cluster has %d", j.Name, j.Devices,
 			s.Options.Nodes*s.Options.Devices)
 	case j.Batch < a.Limits.Least || j.Batch > a.Limits.Most:
-		return fmt.Errorf("job %s: batch %d; %s takes %d to %d", j.Name, j.Batch, a.Name, a.Limits.Least, a.Limits.Most)
+		return fmt.Errorf("job %s: batch is %d; %s supports %d to %d", j.Name, j.Batch, a.Name, a.Limits.Least,
+			a.Limits.Most)
 	case j.Devices > j.Batch:
-		return fmt.Errorf("job %s asks for %d devices and a batch of %d; each device takes an example at least", j.Name,
-			j.Devices, j.Batch)
+		return fmt.Errorf("job %s requests %d devices for a batch of %d; each device needs at least one example",
+			j.Name, j.Devices, j.Batch)
 	}
 	seen[j.Name] = true
 	return nil
@@ -319,7 +320,7 @@ func (o Options) Validate() error {
 	faults.When(o.Nodes < 1 || o.Nodes > 1<<16, "nodes is %d; must be from 1 to %d", o.Nodes, 1<<16)
 	faults.When(o.Devices < 1 || o.Devices > 64, "devices is %d; must be from 1 to 64", o.Devices)
 	faults.Unless(o.Interval >= 1 && o.Interval <= 1e6, "interval is %v; must be from 1 to 1e6 seconds", o.Interval)
-	faults.Unless(o.Interference >= 0 && o.Interference < 1, "interference is %v; must be from 0 to below 1",
+	faults.Unless(o.Interference >= 0 && o.Interference < 1, "interference is %v; must be at least 0 and less than 1",
 		o.Interference)
 	faults.Unless(o.Delay >= 0 && o.Delay <= 1e6, "delay is %v; must be from 0 to 1e6 seconds", o.Delay)
 	faults.Unless(o.Limit >= 0, "limit is %v; must not be negative", o.Limit)

@@ -113,13 +113,13 @@ func (r *Recording) Write(fsys files.FS, dir, name string, fixed map[string]Fixe
 	case err != nil:
 		return err
 	case !plainName(name):
-		return fmt.Errorf("write application %s: expected a name of letters, digits, '-' and '_'", name)
+		return fmt.Errorf("write application %s: invalid name; expected letters, digits, '-' and '_'", name)
 	case slices.Contains(others, name) && !replace:
-		return fmt.Errorf("write application %s: %s has one of that name; take another name, or set option force",
+		return fmt.Errorf("write application %s: it exists in %s; choose another name, or set option force",
 			name, root)
 	case facts[name] != Fixed{}:
-		return fmt.Errorf("write application %s: there are facts of that name, of Pollux or in %s, "+
-			"which would hold in place of what was measured; take another name, or delete its row", name, factsFile)
+		return fmt.Errorf("write application %s: this name has preset facts (from Pollux or in %s), "+
+			"which would override the measurements; choose another name, or delete its row", name, factsFile)
 	}
 	folder := filepath.Join(root, name)
 	if err := clearFolder(fsys, folder); err != nil {

@@ -114,8 +114,9 @@ func TestNamesOfApplicationsAreChecked(t *testing.T) {
 	recording := drawRecording(rand.New(rand.NewPCG(1, 3)))
 	fixed := map[string]Fixed{"known": {Epochs: 3}}
 	write := func(name string) error { return recording.Write(files.OS{}, dir, name, fixed, false) }
-	for name, says := range map[string]string{"": "expected a name", "../up": "expected a name",
-		"known": "there are facts of that name"} {
+	for name, says := range map[string]string{"": "invalid name", "../up": "invalid name",
+		"known": "this name has preset facts (from Pollux or in applications.csv), which would override the " +
+			"measurements"} {
 		require.ErrorContains(t, write(name), says)
 	}
 	_, err := files.OS{}.Stat(dir)

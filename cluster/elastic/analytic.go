@@ -112,7 +112,7 @@ func (a Analytic) Check(t *JobType, _ int) error {
 	return nil
 }
 
-var errConstants = errors.New("the analytic speed model needs compute time, model size and bandwidths; set them, " +
+var errConstants = errors.New("the analytic speed model needs a compute time, a model size and bandwidths; set them, " +
 	"or use a speed table")
 
 func count(list []int, node int) (n int) {

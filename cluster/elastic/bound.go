@@ -41,11 +41,11 @@ type Bound struct {
 func LowerBound(s Study) (Bound, error) {
 	s.Options.EnsureDefaults()
 	if err := s.Validate(); err != nil {
-		return Bound{}, fmt.Errorf("bound completion times: %w", err)
+		return Bound{}, fmt.Errorf("compute a lower bound of completion times: %w", err)
 	}
 	alone, err := s.alone()
 	if err != nil {
-		return Bound{}, fmt.Errorf("bound completion times: %w", err)
+		return Bound{}, fmt.Errorf("compute a lower bound of completion times: %w", err)
 	}
 	b := Bound{Alone: mean(alone)}
 	for _, weights := range relaxations {

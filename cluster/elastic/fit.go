@@ -45,12 +45,12 @@ func fitSurface(points []Measurement, keepFailed bool) (*surface, error) {
 		at := [2]int{p.Servers, p.Workers}
 		switch {
 		case p.Servers < 1 || p.Workers < 1 || !(p.Speed >= 0):
-			return nil, fmt.Errorf("a measurement has %d servers and %d workers; expected 1 or more of both, "+
-				"and a speed of zero or more", p.Servers, p.Workers)
+			return nil, fmt.Errorf("a measurement has %d servers and %d workers; expected at least 1 of each "+
+				"and a speed of at least 0", p.Servers, p.Workers)
 		case p.Speed == 0 && !keepFailed:
 			continue
 		case seen[at]:
-			return nil, fmt.Errorf("%d servers and %d workers were measured twice; keep one", p.Servers, p.Workers)
+			return nil, fmt.Errorf("duplicate measurement of %d servers and %d workers; keep one", p.Servers, p.Workers)
 		}
 		seen[at] = true
 		s.points = append(s.points, p)
@@ -64,7 +64,7 @@ func fitSurface(points []Measurement, keepFailed bool) (*surface, error) {
 func (s *surface) solve() (err error) {
 	n := len(s.points)
 	if n == 1 {
-		return errors.New("one measurement gives no slope; add another")
+		return errors.New("one measurement does not determine a slope; add another")
 	}
 	a, b := make([][]float64, n), make([]float64, n)
 	for i, p := range s.points {
@@ -111,7 +111,7 @@ func solveLU(a [][]float64, b []float64) ([]float64, error) {
 			}
 		}
 		if a[pivot][k] == 0 {
-			return nil, errors.New("the system is singular; remove measurements that repeat others")
+			return nil, errors.New("the system of equations is singular; remove measurements that repeat others")
 		}
 		a[k], a[pivot] = a[pivot], a[k]
 		b[k], b[pivot] = b[pivot], b[k]

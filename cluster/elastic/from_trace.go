@@ -25,7 +25,7 @@ type TraceOptions struct {
 func FromTrace(jobs []trace.Job, s Study, o TraceOptions, from Draws) (made []Spec, leftOut int, err error) {
 	m := &maker{study: s, o: o, from: from, rates: map[rateKey]float64{}}
 	if made, err = m.all(jobs); err != nil {
-		return nil, 0, fmt.Errorf("make elastic jobs of a trace: %w", err)
+		return nil, 0, fmt.Errorf("make elastic jobs from a trace: %w", err)
 	}
 	return made, len(jobs) - len(made), nil
 }
@@ -50,9 +50,9 @@ func (m *maker) check(jobs []trace.Job) error {
 	}
 	switch {
 	case len(jobs) == 0:
-		return errors.New("the trace has no jobs; name another, or keep more of it")
+		return errors.New("the trace has no jobs; name another trace, or keep a longer part of it")
 	case len(m.study.Types) == 0 || m.study.Speed == nil:
-		return errors.New("there are no job types or no speeds; give both")
+		return errors.New("job types or speeds are missing; set both")
 	}
 	return traceFault(jobs)
 }
@@ -63,8 +63,8 @@ func traceFault(jobs []trace.Job) error {
 	for _, f := range found {
 		switch f.Kind {
 		case trace.DuplicateID, trace.Unsorted, trace.NegativeDuration:
-			err = errors.Join(err, fmt.Errorf("job %s: %s (%d in all); mend the trace or take them out", f.FirstID,
-				f.Text, f.Count))
+			err = errors.Join(err, fmt.Errorf("job %s: %s (%d in total); correct the trace or remove these jobs",
+				f.FirstID, f.Text, f.Count))
 		}
 	}
 	return err
@@ -85,7 +85,7 @@ func (m *maker) all(jobs []trace.Job) (made []Spec, err error) {
 		}
 		slot := (float64(j.Submit) - float64(first)) / m.study.Options.Slot
 		if slot > maxArrival {
-			return nil, fmt.Errorf("job %s arrives %g slots after the first; the most is %d: use longer slots, "+
+			return nil, fmt.Errorf("job %s arrives %g slots after the first; expected at most %d; use longer slots, "+
 				"or a window of the trace", j.ID, slot, maxArrival)
 		}
 		spec, err := m.job(j)
@@ -134,7 +134,7 @@ func (m *maker) rate(kind, most int) (float64, error) {
 	}
 	_, _, rate := Best(m.study.Speed, t, &o)
 	if rate <= 0 {
-		return 0, fmt.Errorf("type %s has no positive speed with up to %d workers and servers; mend its speeds, "+
+		return 0, fmt.Errorf("type %s has no positive speed with up to %d workers and servers; correct its speeds, "+
 			"or leave the type out", t.Name, most)
 	}
 	m.rates[key] = rate

@@ -112,10 +112,10 @@ func TestFromTraceOfAFile(t *testing.T) {
 	require.Equal(t, []int{0, 6}, []int{s.Jobs[0].Arrival, s.Jobs[1].Arrival})
 	require.Len(t, run(t, s, onePair).Completions, 2)
 	for want, text := range map[string]string{
-		"the file is empty":                  "",
-		"begins like no trace that is known": "a,b\n1,2\n",
-		"the trace has no jobs":              head + "3,a,2021-03-04 00:00:10,9,0,COMPLETED\n",
-		"submit_time is \"soon\"":            head + "1,a,soon,9,1,COMPLETED\n",
+		"the file is empty":       "",
+		"unknown trace format":    "a,b\n1,2\n",
+		"the trace has no jobs":   head + "3,a,2021-03-04 00:00:10,9,0,COMPLETED\n",
+		"submit_time is \"soon\"": head + "1,a,soon,9,1,COMPLETED\n",
 	} {
 		_, err := read(text)
 		require.ErrorContains(t, err, want)
@@ -131,25 +131,28 @@ func TestFromTraceRefuses(t *testing.T) {
 		"the trace has no jobs": {jobs: nil},
 		"no job of the trace has devices and a duration": {jobs: []trace.Job{traced("a", 0, 10, 0, "m"),
 			traced("b", 0, 0, 1, "m")}},
-		"job b: it is submitted before the job above it": {jobs: []trace.Job{traced("a", 5, 1, 1, "m"),
+		"job b: it is submitted before the previous job": {jobs: []trace.Job{traced("a", 5, 1, 1, "m"),
 			traced("b", 4, 1, 1, "m")}},
-		"job a: its ID is that of a job before it": {jobs: []trace.Job{traced("a", 5, 1, 1, "m"),
+		"job a: its ID is a duplicate": {jobs: []trace.Job{traced("a", 5, 1, 1, "m"),
 			traced("a", 6, 1, 1, "m")}},
-		"job a: it takes less than no time (1 in all)": {jobs: []trace.Job{traced("a", 5, -1, 1, "m")}},
+		"job a: its duration is negative (1 in total)": {jobs: []trace.Job{traced("a", 5, -1, 1, "m")}},
 		"job b arrives 1e+07 slots after the first": {jobs: []trace.Job{traced("a", 0, 1, 1, "m"),
 			traced("b", 1e9, 1, 1, "m")}},
 		"job b: job 2 of type n can never run: its first tasks need": {[]trace.Job{one[0], traced("b", 0, 10, 1, "n")},
 			func(s *elastic.Study, _ *elastic.TraceOptions) { s.Types[1].Worker = elastic.Resources{99, 0} }},
 		"job a: job 1: num_epochs 1e+15": {jobs: []trace.Job{traced("a", 0, 1e16, 1, "m")}},
-		"there are no job types":         {one, func(s *elastic.Study, _ *elastic.TraceOptions) { s.Types = nil }},
-		"or no speeds":                   {one, func(s *elastic.Study, _ *elastic.TraceOptions) { s.Speed = nil }},
+		"make elastic jobs from a trace": {one, func(s *elastic.Study,
+			_ *elastic.TraceOptions) {
+			s.Types = nil
+		}},
+		"job types or speeds are missing": {one, func(s *elastic.Study, _ *elastic.TraceOptions) { s.Speed = nil }},
 		"has no model m": {one, func(s *elastic.Study, _ *elastic.TraceOptions) {
 			s.Speed = elastic.Table{}
 		}},
 		"type m has no positive speed": {one, func(s *elastic.Study, _ *elastic.TraceOptions) { s.Speed = flat(0) }},
-		"relative epoch error of 1":    {one, func(_ *elastic.Study, o *elastic.TraceOptions) { o.EpochError = 1 }},
-		"at most -1 epochs":            {one, func(_ *elastic.Study, o *elastic.TraceOptions) { o.MaxEpochs = -1 }},
-		"a slot of -1 s":               {one, func(s *elastic.Study, _ *elastic.TraceOptions) { s.Options.Slot = -1 }},
+		"relative epoch error 1":       {one, func(_ *elastic.Study, o *elastic.TraceOptions) { o.EpochError = 1 }},
+		"maximum of -1 epochs":         {one, func(_ *elastic.Study, o *elastic.TraceOptions) { o.MaxEpochs = -1 }},
+		"slot of -1 s":                 {one, func(s *elastic.Study, _ *elastic.TraceOptions) { s.Options.Slot = -1 }},
 	} {
 		s, o := template(), elastic.TraceOptions{}
 		if c.change != nil {
@@ -157,6 +160,6 @@ func TestFromTraceRefuses(t *testing.T) {
 		}
 		_, _, err := elastic.FromTrace(c.jobs, s, o, elastic.NewDraws(1))
 		require.ErrorContains(t, err, want)
-		require.ErrorContains(t, err, "make elastic jobs of a trace: ")
+		require.ErrorContains(t, err, "make elastic jobs from a trace")
 	}
 }

@@ -48,11 +48,11 @@ func (o *GenerateOptions) EnsureDefaults() {
 func (o *GenerateOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Jobs < 1 || o.Jobs > maxJobs, "%d jobs: expected 1 to %d", o.Jobs, maxJobs)
-	faults.When(o.Rate < 1 || o.Rate > maxJobs, "%d arrivals a slot: expected 1 to %d", o.Rate, maxJobs)
+	faults.When(o.Rate < 1 || o.Rate > maxJobs, "%d arrivals per slot: expected 1 to %d", o.Rate, maxJobs)
 	faults.Unless(o.MaxEpochs >= 1 && o.MaxEpochs <= maxEpochs,
-		"at most %g epochs: expected 1 to %g", o.MaxEpochs, float64(maxEpochs))
-	faults.When(!(o.EpochError >= 0 && o.EpochError < 1), "a relative epoch error of %g: expected 0 to below 1",
-		o.EpochError)
+		"maximum of %g epochs: expected 1 to %g", o.MaxEpochs, float64(maxEpochs))
+	faults.When(!(o.EpochError >= 0 && o.EpochError < 1), "relative epoch error %g: expected at least 0 and less "+
+		"than 1", o.EpochError)
 	return errors.Join(append(faults, o.patternFault())...)
 }
 
@@ -66,7 +66,7 @@ func (o *GenerateOptions) patternFault() error {
 				return nil
 			}
 		}
-		return errors.New("the arrival pattern has no jobs; give the number of jobs of each slot")
+		return errors.New("the arrival pattern has no jobs; set the number of jobs of each slot")
 	}
 	return fmt.Errorf("arrivals %d: expected UniformArrivals, PoissonArrivals or PatternArrivals", o.Arrivals)
 }
@@ -101,14 +101,14 @@ func Generate(types []JobType, o GenerateOptions, from Draws) ([]Spec, error) {
 		return nil, fmt.Errorf("generate a workload: %w", err)
 	}
 	if len(types) == 0 {
-		return nil, errors.New("generate a workload: there are no job types; give at least one")
+		return nil, errors.New("generate a workload: there are no job types; expected at least one")
 	}
 	pattern := o.pattern(from)
 	offset := from.IntN(0, maxOffset)
 	var jobs []Spec
 	for slot := 0; len(jobs) < o.Jobs; slot++ {
 		if slot > maxArrival {
-			return nil, fmt.Errorf("generate a workload: %d of %d jobs arrive within %d slots; raise the rate",
+			return nil, fmt.Errorf("generate a workload: only %d of %d jobs arrive within %d slots; raise the rate",
 				len(jobs), o.Jobs, maxArrival)
 		}
 		for range min(o.Rate, pattern[(slot+offset)%len(pattern)], o.Jobs-len(jobs)) {

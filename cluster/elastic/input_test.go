@@ -16,11 +16,11 @@ func TestOptionsListAllFaults(t *testing.T) {
 		Limit: -1, Reward: 7, Scaling: "magic", Quirks: []string{"none", elastic.NoCost.Name}}
 	require.EqualError(t, o.Validate(), strings.Join([]string{
 		"-1 nodes: expected 1 to 1048576",
-		"-1 CPU slots of a node: expected 0 to 1048576",
-		"1048576 workers of a job at most: expected 1 to 1024",
-		"a slot of NaN s: expected above 0 and up to 1e+09",
-		"a relative speed error of 1: expected 0 to below 1",
-		"a limit of -1 slots: expected 0, which is none, or more",
+		"-1 CPU slots per node: expected 0 to 1048576",
+		"1048576 workers per job at most: expected 1 to 1024",
+		"slot of NaN s: expected more than 0 and at most 1e+09",
+		"relative speed error 1: expected at least 0 and less than 1",
+		"limit of -1 slots: expected at least 0, which means no limit",
 		"reward 7: expected Progress or Unfinished",
 		`unknown scaling cost "magic"; expected one of none, checkpoint, hot`,
 		"unknown quirks none; expected some of first-node, stale-share, backward, remaining-fraction, " +
@@ -44,24 +44,25 @@ func TestStudiesThatCannotRun(t *testing.T) {
 		want   string
 	}{
 		"a job that never fits": {func(s *elastic.Study) { s.Types[0].Worker = elastic.Resources{7, 0} },
-			"simulate elastic jobs: job 7 of type m can never run: its first tasks need 9 CPU and 0 GPU slots of a " +
+			"simulate elastic jobs: job 7 of type m can never run: its first tasks need 9 CPU and 0 GPU slots on one " +
 				"node, which has 8 and 8; use larger nodes, or remove the job"},
 		"no jobs": {func(s *elastic.Study) { s.Jobs = nil }, "0 jobs: expected 1 to"},
 		"an ID twice": {func(s *elastic.Study) { s.Jobs = append(s.Jobs, s.Jobs[0]) },
-			"job 7: the ID is not unique; renumber the jobs"},
+			"job 7: duplicate ID; renumber the jobs"},
 		"an unknown type": {func(s *elastic.Study) { s.Jobs[0].Type = 2 }, "job 7: type 2; expected 1 to 1"},
 		"a negative arrival": {func(s *elastic.Study) { s.Jobs[0].Arrival = -1 },
 			"job 7: arrv_time -1; expected a slot from 0 to 1048576"},
-		"no estimate": {func(s *elastic.Study) { s.Jobs[0].Epochs = 0 }, "job 7: num_epochs 0; expected above 0"},
+		"no estimate": {func(s *elastic.Study) { s.Jobs[0].Epochs = 0 }, "job 7: num_epochs 0; expected more than 0 " +
+			"and at most 1e+12"},
 		"endless work": {func(s *elastic.Study) { s.Jobs[0].RealEpochs = math.Inf(1) },
-			"job 7: real_num_epochs +Inf; expected above 0"},
+			"job 7: real_num_epochs +Inf"},
 		"no speeds": {func(s *elastic.Study) { s.Speed = nil }, "the study has no speed model"},
 		"a model without data": {func(s *elastic.Study) { s.Speed = elastic.Table{} },
 			"the speed table has no model m; add it"},
 		"a table too small": {func(s *elastic.Study) { s.Options.Most = 21 },
 			"the speed table of m ends before 21 servers and workers"},
 		"no constants": {func(s *elastic.Study) { s.Speed = elastic.Analytic{} },
-			"type m: the analytic speed model needs compute time"},
+			"type m: the analytic speed model needs a compute time, a model size and bandwidths"},
 		"negative demand": {func(s *elastic.Study) { s.Types[0].Server = elastic.Resources{-1, 0} },
 			"type m demands [-1 0] slots; expected 0 to"},
 		"no epoch size": {func(s *elastic.Study) { s.Types[0].EpochSize = 0 },
@@ -86,7 +87,7 @@ func TestFewFaultyJobsAreListed(t *testing.T) {
 	}
 	_, err := elastic.NewWorld(s)
 	require.Equal(t, 20, strings.Count(err.Error(), "expected 1 to 1"))
-	require.ErrorContains(t, err, "more jobs have faults")
+	require.ErrorContains(t, err, "more jobs are invalid")
 }
 
 func TestOverrides(t *testing.T) {
@@ -187,7 +188,7 @@ func TestReadTable(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                              "read a speed table: unexpected end",
 		`{}`:                            `it has no models; expected a member "table"`,
-		`{"table":{"m":[[1,2],[3]]}}`:   "speed table of m: row 2 has 1 speeds, the first 2; expected as many",
+		`{"table":{"m":[[1,2],[3]]}}`:   "speed table of m: row 2 has 1 speeds; expected 2, as in the first row",
 		`{"table":{"m":[[1,"2"],[3]]}}`: "cannot unmarshal string",
 	} {
 		_, err := elastic.ReadTable(strings.NewReader(text))
@@ -246,14 +247,14 @@ func TestGenerateOptionsListAllFaults(t *testing.T) {
 	_, err := elastic.Generate(nil, elastic.GenerateOptions{Jobs: -1, Rate: -1, MaxEpochs: -1, EpochError: 1,
 		Arrivals: elastic.PatternArrivals}, elastic.NewDraws(1))
 	require.EqualError(t, err, "generate a workload: "+strings.Join([]string{
-		"-1 jobs: expected 1 to 1048576", "-1 arrivals a slot: expected 1 to 1048576",
-		"at most -1 epochs: expected 1 to 1e+12", "a relative epoch error of 1: expected 0 to below 1",
-		"the arrival pattern has no jobs; give the number of jobs of each slot",
+		"-1 jobs: expected 1 to 1048576", "-1 arrivals per slot: expected 1 to 1048576",
+		"maximum of -1 epochs: expected 1 to 1e+12", "relative epoch error 1: expected at least 0 and less than 1",
+		"the arrival pattern has no jobs; set the number of jobs of each slot",
 	}, "\n"))
 	_, err = elastic.Generate(nil, elastic.GenerateOptions{Arrivals: 9}, elastic.NewDraws(1))
 	require.ErrorContains(t, err, "arrivals 9: expected UniformArrivals")
 	_, err = elastic.Generate(nil, elastic.GenerateOptions{}, elastic.NewDraws(1))
-	require.ErrorContains(t, err, "there are no job types; give at least one")
+	require.ErrorContains(t, err, "there are no job types; expected at least one")
 }
 
 func TestReadTypes(t *testing.T) {
@@ -266,9 +267,9 @@ func TestReadTypes(t *testing.T) {
 		"{}":                         `read job types: 0 types; expected 1 to 65536 in the member "types"`,
 		`{"types": [{"name": "m"}]}`: "read job types: types[0]: type m: epoch_size is 0; expected a positive number",
 		`{"types": [{"name": "m", "epoch_size": 1}]}`: "read job types: types[0]: type m: worker is missing; " +
-			"give its demand, such as [2, 4] slots of CPU and GPU",
+			"set its demand, such as [2, 4] slots of CPU and GPU",
 		`{"types": [{"worker": [1, 0], "epoch_size": 1}]}`: `read job types: types[0]: name is ""; ` +
-			`every type needs one of its own`,
+			`expected a unique name`,
 	} {
 		_, err := elastic.ReadTypes(strings.NewReader(text))
 		require.EqualError(t, err, want)

@@ -62,23 +62,23 @@ func (o *Options) Validate() error {
 		value         int
 		least, atMost int
 	}{
-		{"nodes", o.Nodes, 1, maxNodes}, {"CPU slots of a node", o.PerNode[CPU], 0, maxCapacity},
-		{"GPU slots of a node", o.PerNode[GPU], 0, maxCapacity}, {"workers of a job at most", o.Most, 1, maxTasks},
+		{"nodes", o.Nodes, 1, maxNodes}, {"CPU slots per node", o.PerNode[CPU], 0, maxCapacity},
+		{"GPU slots per node", o.PerNode[GPU], 0, maxCapacity}, {"workers per job at most", o.Most, 1, maxTasks},
 	} {
 		faults.When(r.value < r.least || r.value > r.atMost, "%d %s: expected %d to %d", r.value, r.what, r.least,
 			r.atMost)
 	}
-	faults.Unless(o.Slot > 0 && o.Slot <= maxSlotSeconds, "a slot of %g s: expected above 0 and up to %g", o.Slot,
+	faults.Unless(o.Slot > 0 && o.Slot <= maxSlotSeconds, "slot of %g s: expected more than 0 and at most %g", o.Slot,
 		float64(maxSlotSeconds))
-	faults.When(!(o.SpeedError >= 0 && o.SpeedError < 1), "a relative speed error of %g: expected 0 to below 1",
-		o.SpeedError)
+	faults.When(!(o.SpeedError >= 0 && o.SpeedError < 1), "relative speed error %g: expected at least 0 and less "+
+		"than 1", o.SpeedError)
 	return errors.Join(append(faults, o.validateNames()...)...)
 }
 
 const maxSlotSeconds = 1e9
 
 func (o *Options) validateNames() (faults validate.Faults) {
-	faults.When(o.Limit < 0, "a limit of %d slots: expected 0, which is none, or more", o.Limit)
+	faults.When(o.Limit < 0, "limit of %d slots: expected at least 0, which means no limit", o.Limit)
 	faults.When(o.Reward != Progress && o.Reward != Unfinished, "reward %d: expected Progress or Unfinished", o.Reward)
 	if _, err := ScalingNamed(o.Scaling); err != nil {
 		faults = append(faults, err)

@@ -10,10 +10,10 @@ import (
 var (
 	// FirstNode ends the slot at the first task that does not fit on the least loaded node.
 	FirstNode = cluster.Quirk{Name: "first-node",
-		Fixed: "a task tries all nodes, least loaded first; if none has room, other jobs still get theirs"}
+		Fixed: "a task tries all nodes, least loaded first; if no node has room, other jobs still get tasks"}
 	// StaleShare carries dominant shares over to the next slot.
 	StaleShare = cluster.Quirk{Name: "stale-share",
-		Fixed: "a dominant share is zero at the start of a slot and follows every task"}
+		Fixed: "a dominant share starts each slot at zero and is updated after every task"}
 	// Backward keeps negative speeds.
 	Backward = cluster.Quirk{Name: "backward", Fixed: "a negative speed, an artefact of interpolation, counts as zero"}
 	// RemainingFraction is a fault of SRTF.
@@ -21,7 +21,7 @@ var (
 		Fixed: "SRTF orders jobs by remaining time, not by the remaining fraction of their epochs"}
 	// LongestFirst is a fault of Tetris.
 	LongestFirst = cluster.Quirk{Name: "longest-first",
-		Fixed: "Tetris prefers short jobs, scores only jobs that fit, and leaves a node when none fits"}
+		Fixed: "Tetris prefers short jobs, scores only jobs that fit, and moves to the next node when no job fits"}
 	// NoCost is a fault of Optimus.
 	NoCost = cluster.Quirk{Name: "no-cost", Fixed: "Optimus divides the gain of a task by its dominant resource " +
 		"cost, starts jobs with a whole bundle, and ignores speeds that are not positive"}

@@ -57,7 +57,7 @@ func (w *World) fault(ctx context.Context, watch *stall) error {
 		return err
 	}
 	if limit := w.options.Limit; limit > 0 && w.slot >= limit {
-		return fmt.Errorf("the limit of %d slots is reached with %d unfinished jobs; raise the limit, "+
+		return fmt.Errorf("reached the limit of %d slots with %d unfinished jobs; raise the limit, "+
 			"or enlarge the cluster", limit, len(w.all)-w.arrived+len(w.unfinished))
 	}
 	return watch.check(w)
@@ -87,7 +87,8 @@ func (s *stall) check(w *World) error {
 		return nil
 	}
 	j := w.unfinished[0]
-	return fmt.Errorf("no job has made progress for %d slots and none is to arrive; %d wait, such as job %d of type "+
+	return fmt.Errorf("no job made progress for %d slots and no more will arrive; %d jobs are unfinished, such as "+
+		"job %d of type "+
 		"%s with %d workers and %d servers; check its speeds at these counts, or use another scheduler",
 		s.slots, len(w.unfinished), j.ID, j.Model.Name, len(j.Workers), len(j.Servers))
 }

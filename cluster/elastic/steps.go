@@ -73,14 +73,14 @@ func (m Steps) Check(t *JobType, most int) error {
 	trained, known := m[t.Name]
 	switch {
 	case !known || trained.Times == nil:
-		return fmt.Errorf("type %s has no times of steps; add them", t.Name)
+		return fmt.Errorf("type %s has no step times; add them", t.Name)
 	case most > mostPlacements:
-		return fmt.Errorf("up to %d workers: times of steps serve at most %d; lower the maximum number of workers",
+		return fmt.Errorf("up to %d workers: step times support at most %d; lower the maximum number of workers",
 			most, mostPlacements)
 	}
 	for workers := 1; workers <= most; workers++ {
 		if m.Limit(t, workers, 0, 1) <= 0 {
-			return fmt.Errorf("type %s has no time of a step of %d workers with %d examples each", t.Name, workers,
+			return fmt.Errorf("type %s has no step time for %d workers with %d examples each", t.Name, workers,
 				trained.Device)
 		}
 	}

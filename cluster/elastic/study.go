@@ -71,7 +71,7 @@ func (s *Study) jobFaults() (faults validate.Faults) {
 		err := j.fault(len(s.Types))
 		switch {
 		case err == nil && seen[j.ID]:
-			err = fmt.Errorf("job %d: the ID is not unique; renumber the jobs", j.ID)
+			err = fmt.Errorf("job %d: duplicate ID; renumber the jobs", j.ID)
 		case err == nil:
 			err = s.fits(j)
 		}
@@ -80,7 +80,7 @@ func (s *Study) jobFaults() (faults validate.Faults) {
 			continue
 		}
 		if len(faults) == mostFaults {
-			return append(faults, errors.New("more jobs have faults"))
+			return append(faults, errors.New("more jobs are invalid"))
 		}
 		faults = append(faults, err)
 	}
@@ -94,9 +94,10 @@ func (j *Spec) fault(types int) error {
 	case j.Arrival < 0 || j.Arrival > maxArrival:
 		return fmt.Errorf("job %d: arrv_time %d; expected a slot from 0 to %d", j.ID, j.Arrival, maxArrival)
 	case !epochs(j.Epochs):
-		return fmt.Errorf("job %d: num_epochs %g; expected above 0 and up to %g", j.ID, j.Epochs, float64(maxEpochs))
+		return fmt.Errorf("job %d: num_epochs %g; expected more than 0 and at most %g", j.ID, j.Epochs,
+			float64(maxEpochs))
 	case !epochs(j.RealEpochs):
-		return fmt.Errorf("job %d: real_num_epochs %g; expected above 0 and up to %g", j.ID, j.RealEpochs,
+		return fmt.Errorf("job %d: real_num_epochs %g; expected more than 0 and at most %g", j.ID, j.RealEpochs,
 			float64(maxEpochs))
 	}
 	return nil
@@ -109,7 +110,7 @@ func epochs(n float64) bool { return n > 0 && n <= maxEpochs && !math.IsNaN(n) }
 func (s *Study) fits(j Spec) error {
 	t := &s.Types[j.Type-1]
 	if need := Bundle.demand(t, &s.Options); !need.Within(s.Options.PerNode) {
-		return fmt.Errorf("job %d of type %s can never run: its first tasks need %d CPU and %d GPU slots of a node, "+
+		return fmt.Errorf("job %d of type %s can never run: its first tasks need %d CPU and %d GPU slots on one node, "+
 			"which has %d and %d; use larger nodes, or remove the job", j.ID, t.Name, need[CPU], need[GPU],
 			s.Options.PerNode[CPU], s.Options.PerNode[GPU])
 	}

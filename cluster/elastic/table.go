@@ -66,13 +66,13 @@ func (t Table) validate() error {
 	for name, rows := range t {
 		for p, row := range rows {
 			if len(row) != len(rows[0]) {
-				return fmt.Errorf("speed table of %s: row %d has %d speeds, the first %d; expected as many", name, p+1,
-					len(row), len(rows[0]))
+				return fmt.Errorf("speed table of %s: row %d has %d speeds; expected %d, as in the first row", name,
+					p+1, len(row), len(rows[0]))
 			}
 			for w, speed := range row {
 				if math.IsNaN(speed) || math.IsInf(speed, 0) {
-					return fmt.Errorf("speed table of %s: %d servers and %d workers have speed %g; expected a number",
-						name, p+1, w+1, speed)
+					return fmt.Errorf("speed table of %s: the speed of %d servers and %d workers is %g; expected a "+
+						"finite number", name, p+1, w+1, speed)
 				}
 			}
 		}

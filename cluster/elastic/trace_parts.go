@@ -42,8 +42,8 @@ func readUsable(r *trace.Reader, path string) (jobs []trace.Job, err error) {
 	for _, f := range checker.Findings() {
 		if f.Kind == trace.DuplicateID || f.Kind == trace.NegativeDuration {
 			err = errors.Join(err, &trace.Error{Path: path, Line: f.FirstLine,
-				Text:   fmt.Sprintf("job %s: %s (%d in all)", f.FirstID, f.Text, f.Count),
-				Remedy: "mend the trace or take them out"})
+				Text:   fmt.Sprintf("job %s: %s (%d in total)", f.FirstID, f.Text, f.Count),
+				Remedy: "correct the trace or remove these jobs"})
 		}
 	}
 	if err == nil && len(jobs) == 0 {
@@ -69,8 +69,8 @@ func Divide(jobs []trace.Job, size int, gap int64, counts ...int) (parts [][][]t
 		var part [][]trace.Job
 		for range count {
 			if len(jobs)-at < size {
-				return nil, fmt.Errorf("divide %d jobs of a trace into %v workloads of %d: too few; "+
-					"lower the numbers, or name a longer trace", len(jobs), counts, size)
+				return nil, fmt.Errorf("divide %d jobs of a trace into %v workloads of %d: too few jobs; "+
+					"lower the numbers of workloads, or name a longer trace", len(jobs), counts, size)
 			}
 			part, at = append(part, jobs[at:at+size]), at+size
 		}

@@ -51,8 +51,8 @@ func TestPartsOfATraceDoNotOverlap(t *testing.T) {
 		}
 	}
 	_, err := elastic.Divide(make([]trace.Job, 9), 3, 0, 2, 1, 1)
-	require.EqualError(t, err, "divide 9 jobs of a trace into [2 1 1] workloads of 3: too few; lower the numbers, "+
-		"or name a longer trace")
+	require.EqualError(t, err, "divide 9 jobs of a trace into [2 1 1] workloads of 3: too few jobs; lower the "+
+		"numbers of workloads, "+"or name a longer trace")
 }
 
 func TestReadClusterTrace(t *testing.T) {
@@ -65,9 +65,9 @@ func TestReadClusterTrace(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "b", "c"}, []string{jobs[0].ID, jobs[1].ID, jobs[2].ID})
 	for rows, want := range map[string]string{
-		"a,1,5,1\nb,2,5,1\na,3,5,1\n": path + ":4: job a: its ID is that of a job before it (1 in all); " +
-			"mend the trace or take them out",
-		"a,1,5,1\nb,2,-5,1\n": path + ":3: job b: it takes less than no time",
+		"a,1,5,1\nb,2,5,1\na,3,5,1\n": path + ":4: job a: its ID is a duplicate (1 in total); " +
+			"correct the trace or remove these jobs",
+		"a,1,5,1\nb,2,-5,1\n": path + ":3: job b: its duration is negative",
 		"a,1,5,x\n":           path + ":2:7: gpu_num",
 		"a,1,5,0\n":           path + ": no job has devices and a duration; name another trace",
 	} {

@@ -33,9 +33,9 @@ func ReadTypes(r io.Reader) ([]JobType, error) {
 		err := t.fault()
 		switch {
 		case t.Name == "" || seen[t.Name]:
-			err = fmt.Errorf("name is %q; every type needs one of its own", t.Name)
+			err = fmt.Errorf("name is %q; expected a unique name", t.Name)
 		case err == nil && t.Worker == Resources{}:
-			err = fmt.Errorf("type %s: worker is missing; give its demand, such as [2, 4] slots of CPU and GPU", t.Name)
+			err = fmt.Errorf("type %s: worker is missing; set its demand, such as [2, 4] slots of CPU and GPU", t.Name)
 		}
 		seen[t.Name] = true
 		faults.When(err != nil && len(faults) < mostFaults, "types[%d]: %w", k, err)

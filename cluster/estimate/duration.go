@@ -43,8 +43,8 @@ func (o *DurationOptions) EnsureDefaults() {
 // Validate returns every invalid option.
 func (o DurationOptions) Validate() error {
 	var faults validate.Faults
-	faults.When(o.Zero.IsZero(), "zero is not set; give the date of the trace's second zero")
-	faults.When(o.Every < 1, "every is %d seconds; it is at least 1", o.Every)
+	faults.When(o.Zero.IsZero(), "zero is missing; set the date of the trace's second 0")
+	faults.When(o.Every < 1, "every is %d seconds; must be at least 1", o.Every)
 	return errors.Join(append(faults, o.Model.Validate())...)
 }
 
@@ -128,7 +128,7 @@ func (f *jobFeature) value(j *trace.Job, at time.Time, h *history) Value {
 func DurationTable(jobs []trace.Job, o DurationOptions) (*Table, error) {
 	o.EnsureDefaults()
 	if err := errors.Join(o.Validate(), checkJobs(jobs)); err != nil {
-		return nil, fmt.Errorf("reading durations: %w", err)
+		return nil, fmt.Errorf("read durations: %w", err)
 	}
 	features := o.features()
 	values := make([][]Value, len(features))
@@ -183,8 +183,8 @@ func checkJobs(jobs []trace.Job) error {
 	for k := range jobs {
 		if j := &jobs[k]; j.Duration < 0 || j.Duration > mostSeconds || j.Submit < -mostSeconds ||
 			j.Submit > mostSeconds {
-			return fmt.Errorf("job %s was submitted at second %d and ran for %d seconds; correct the trace", j.ID,
-				j.Submit, j.Duration)
+			return fmt.Errorf("job %s: submission at second %d or duration of %d seconds is out of range; correct "+
+				"the trace", j.ID, j.Submit, j.Duration)
 		}
 	}
 	return nil

@@ -155,14 +155,15 @@ func TestDurationsRefuse(t *testing.T) {
 		jobs []trace.Job
 		o    estimate.DurationOptions
 	}{
-		"zero is not set": {someJobs(1, 3), estimate.DurationOptions{}},
+		"zero is missing": {someJobs(1, 3), estimate.DurationOptions{}},
 		"every is -1":     {someJobs(1, 3), estimate.DurationOptions{Zero: zero, Every: -1}},
 		"leaves is 1": {someJobs(1, 3),
 			estimate.DurationOptions{Zero: zero, Model: estimate.Options{Leaves: 1}}},
-		"there are no jobs":  {nil, estimate.DurationOptions{Zero: zero}},
-		"ran for -5 seconds": {[]trace.Job{{ID: "7", Duration: -5}}, estimate.DurationOptions{Zero: zero}},
-		"column gpu_util":    {[]trace.Job{{GPUUtil: math.Inf(1)}}, estimate.DurationOptions{Zero: zero}},
-		"look at the unit": {[]trace.Job{{Submit: 1}, {Submit: 1 << 32}},
+		"there are no jobs": {nil, estimate.DurationOptions{Zero: zero}},
+		"submission at second 0 or duration of -5 seconds is out of range": {[]trace.Job{{ID: "7", Duration: -5}},
+			estimate.DurationOptions{Zero: zero}},
+		"column gpu_util": {[]trace.Job{{GPUUtil: math.Inf(1)}}, estimate.DurationOptions{Zero: zero}},
+		"check the unit": {[]trace.Job{{Submit: 1}, {Submit: 1 << 32}},
 			estimate.DurationOptions{Zero: zero, Every: 1}},
 		"column user, row 0: ": {[]trace.Job{{User: "\xff"}}, estimate.DurationOptions{Zero: zero}},
 	} {

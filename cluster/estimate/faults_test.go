@@ -17,37 +17,39 @@ func TestWhatCannotBeLearnedIsSaid(t *testing.T) {
 		o     estimate.Options
 		want  []string
 	}{
-		"nothing": {func(*estimate.Table) {}, estimate.Options{}, []string{"has no columns", "has no target"}},
-		"one row": {numbers([]float64{1}, []float64{2}), estimate.Options{}, []string{"has 1 rows; there must be two"}},
+		"nothing": {func(*estimate.Table) {}, estimate.Options{}, []string{"has no columns",
+			"target of the table is missing"}},
+		"one row": {numbers([]float64{1}, []float64{2}), estimate.Options{},
+			[]string{"the table has 1 rows; expected at least 2"}},
 		"constant target": {numbers([]float64{1, 2, 3}, []float64{2, 2, 2}), estimate.Options{},
 			[]string{"the target is 2 in all rows"}},
 		"no value": {numbers([]float64{nan, nan, nan}, []float64{1, 2, 3}), estimate.Options{},
-			[]string{"column x has no value in any row"}},
+			[]string{"column x has no values"}},
 		"target of NaN": {numbers([]float64{1, 2}, []float64{1, nan}), estimate.Options{},
-			[]string{"target, row 1: NaN cannot be learned"}},
+			[]string{"target, row 1: NaN is not a finite number"}},
 		"infinite target": {numbers([]float64{1, 2}, []float64{inf, 1}), estimate.Options{},
-			[]string{"target, row 0: +Inf cannot be learned"}},
+			[]string{"target, row 0: +Inf is not a finite number"}},
 		"infinite feature": {numbers([]float64{1, inf}, []float64{1, 2}), estimate.Options{},
-			[]string{"column x, row 1: +Inf is no float32"}},
+			[]string{"column x, row 1: +Inf is not a finite float32"}},
 		"too large": {numbers([]float64{1, 1e300}, []float64{1, 2}), estimate.Options{},
-			[]string{"column x, row 1: 1e+300 is no float32"}},
+			[]string{"column x, row 1: 1e+300 is not a finite float32"}},
 		"targets too far": {numbers([]float64{1, 2}, []float64{-1.7e308, 1.7e308}), estimate.Options{},
-			[]string{"too far apart"}},
+			[]string{"range of the target is too large"}},
 		"squares too far": {numbers(slices.Repeat([]float64{1, 2}, 50), slices.Repeat([]float64{-1e200, 1e200}, 50)),
 			estimate.Options{},
-			[]string{"too far apart"}},
+			[]string{"range of the target is too large"}},
 		"rows that do not fit": {numbers([]float64{1, 2}, []float64{1, 2, 3}), estimate.Options{},
-			[]string{"the target has 3 rows and the columns 2"}},
+			[]string{"the target has 3 rows, but the columns have 2"}},
 		"two of a name": {func(table *estimate.Table) {
 			table.AddNumbers("x", []float64{1})
 			table.AddTexts("x", []string{"a"})
-		}, estimate.Options{}, []string{"two columns x"}},
+		}, estimate.Options{}, []string{"duplicate column x"}},
 		"no UTF-8": {func(table *estimate.Table) { table.AddTexts("x", []string{"a", "\xff"}) }, estimate.Options{},
-			[]string{`column x, row 1: "\xff" is no UTF-8`}},
+			[]string{`column x, row 1: "\xff" is not valid UTF-8`}},
 		"no name": {func(table *estimate.Table) { table.AddNumbers("", []float64{1}) }, estimate.Options{},
 			[]string{"no name"}},
 		"a logarithm": {numbers([]float64{1, 2}, []float64{-1, 2}), estimate.Options{Target: estimate.TargetLog},
-			[]string{"as low as -1"}},
+			[]string{"minimum of the target is -1"}},
 		"monotone texts": {func(table *estimate.Table) {
 			table.AddTexts("x", []string{"a", "b"})
 			table.SetTarget([]float64{1, 2})
@@ -86,7 +88,7 @@ func TestWhatCannotBePredictedIsSaid(t *testing.T) {
 	m := fit(t, newKnown(1, 200).table, estimate.Options{Bags: 1, Rounds: 5})
 	row := newKnown(1, 1).table.Row(0)
 	_, err := m.Predict(row[:2])
-	require.ErrorContains(t, err, "there are 2 values")
+	require.ErrorContains(t, err, "2 values")
 	row[1].Number = math.Inf(-1)
 	_, err = m.Predict(row)
 	require.ErrorContains(t, err, "b is -Inf")
@@ -95,10 +97,10 @@ func TestWhatCannotBePredictedIsSaid(t *testing.T) {
 	table := new(estimate.Table)
 	table.AddNumbers("c", []float64{1})
 	_, err = m.PredictTable(table)
-	require.ErrorContains(t, err, "no column a")
-	require.ErrorContains(t, err, "column c has numbers, where texts")
+	require.ErrorContains(t, err, "column a is missing")
+	require.ErrorContains(t, err, "column c has numbers")
 	_, err = m.Shape(len(m.Terms()))
-	require.ErrorContains(t, err, "count from 0")
+	require.ErrorContains(t, err, "there are 16 terms, counted from 0")
 }
 
 // What is asked of a table before anything is learned.
@@ -118,7 +120,7 @@ func TestTables(t *testing.T) {
 	require.Equal(t, []float64{3, 1}, left.Target())
 	require.Equal(t, []estimate.Value{{Text: "b"}, {Number: 2.5}}, left.Row(0))
 	table.AddNumbers("short", []float64{1})
-	require.ErrorContains(t, table.Err(), "column short has 1 rows, those before 3")
+	require.ErrorContains(t, table.Err(), "column short has 1 rows; expected 3, as in the other columns")
 }
 
 // The smallest tables there are give a model that predicts something finite.

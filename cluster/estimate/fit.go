@@ -41,7 +41,7 @@ type bag struct {
 func Fit(ctx context.Context, t *Table, o Options) (*Model, error) {
 	o.EnsureDefaults()
 	if err := errors.Join(o.Validate(), checkTable(t, o)); err != nil {
-		return nil, fmt.Errorf("learning an estimate: %w", err)
+		return nil, fmt.Errorf("learn an estimate: %w", err)
 	}
 	p := newPlan(t, o)
 	p.stop = ctx.Done()
@@ -50,7 +50,7 @@ func Fit(ctx context.Context, t *Table, o Options) (*Model, error) {
 	p.choosePairs(p.learners(bags))
 	p.stage(bags, p.learnPairs)
 	if err := ctx.Err(); err != nil { // the learned model is incomplete
-		return nil, fmt.Errorf("learning an estimate: %w", err)
+		return nil, fmt.Errorf("learn an estimate: %w", err)
 	}
 	return p.model(p.learners(bags)), nil
 }
@@ -65,12 +65,12 @@ func checkTable(t *Table, o Options) error {
 	faults = append(faults, checkTarget(t, o.Target))
 	for k := range t.columns {
 		if c := &t.columns[k]; t.Rows() > 0 && c.isMissing() {
-			faults = append(faults, fmt.Errorf("column %s has no value in any row; leave it out", c.name))
+			faults = append(faults, fmt.Errorf("column %s has no values; leave it out", c.name))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Monotone)) {
 		if k := t.find(name); k < 0 || t.columns[k].isText() {
-			faults = append(faults, fmt.Errorf("monotone names %s, which is no column of numbers; there are %q", name,
+			faults = append(faults, fmt.Errorf("monotone names %s; expected a column of numbers among %q", name,
 				t.Names()))
 		}
 	}
@@ -80,16 +80,16 @@ func checkTable(t *Table, o Options) error {
 func checkTarget(t *Table, target string) error {
 	switch {
 	case t.target == nil:
-		return errors.New("the table has no target; set it")
+		return errors.New("the target of the table is missing; set it")
 	case len(t.target) < 2:
-		return fmt.Errorf("the table has %d rows; there must be two at least", len(t.target))
+		return fmt.Errorf("the table has %d rows; expected at least 2", len(t.target))
 	case slices.Min(t.target) == slices.Max(t.target):
-		return fmt.Errorf("the target is %v in all rows: there is nothing to learn", t.target[0])
+		return fmt.Errorf("the target is %v in all rows; expected different values", t.target[0])
 	case target != TargetPlain && slices.Min(t.target) < 0:
-		return fmt.Errorf("the target is as low as %v, which has no logarithm; learn it with target %s",
+		return fmt.Errorf("the minimum of the target is %v, which has no logarithm; learn it with target %s",
 			slices.Min(t.target), TargetPlain)
 	case math.IsInf(math.Pow(slices.Max(t.target)-slices.Min(t.target), 2)*float64(len(t.target)), 0):
-		return errors.New("the target's values are too far apart; give them in a larger unit")
+		return errors.New("the range of the target is too large; use a larger unit")
 	}
 	return nil
 }

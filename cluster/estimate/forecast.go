@@ -32,8 +32,8 @@ func ForecastThroughput(ctx context.Context, ticks []Tick, from time.Time, o Thr
 	}
 	start := f.at(from)
 	if start < 2 || start == len(ticks) {
-		return nil, fmt.Errorf("forecasting from %s: there are %d ticks before it and %d from it on; "+
-			"give a time within them", from.Format(timeLayout), start, len(ticks)-start)
+		return nil, fmt.Errorf("forecast from %s: there are %d ticks before and %d ticks from this time on; "+
+			"expected at least 2 before and 1 after", from.Format(timeLayout), start, len(ticks)-start)
 	}
 	f.t.Forecasts = f.t.Forecasts[start:]
 	for k, at := 0, start; at < len(ticks); k++ {
@@ -151,11 +151,11 @@ func (f *forecaster) learn(ctx context.Context, from, to int) error {
 		learned := f.before(from, s.of)
 		m, err := Fit(ctx, learned.Without(learned.Idle()...), f.o.Model)
 		if err != nil {
-			return fmt.Errorf("forecasting %s from %s: %w", s.name, f.ticks[from].Time.Format(timeLayout), err)
+			return fmt.Errorf("forecast %s from %s: %w", s.name, f.ticks[from].Time.Format(timeLayout), err)
 		}
 		predicted, err := m.PredictTable(asked)
 		if err != nil {
-			return fmt.Errorf("forecasting %s from %s: %w", s.name, f.ticks[from].Time.Format(timeLayout), err)
+			return fmt.Errorf("forecast %s from %s: %w", s.name, f.ticks[from].Time.Format(timeLayout), err)
 		}
 		for k, v := range predicted {
 			*s.expected(&forecasts[k]), forecasts[k].Learned = max(v, 0), true
@@ -181,7 +181,7 @@ func (f *forecaster) score() error {
 		scores, err := Score(truth, predicted, ScoreOptions{Block: max(int(24*time.Hour/f.o.Step), 1),
 			Seed: f.o.Model.Seed})
 		if err != nil {
-			return fmt.Errorf("forecasting %s: %w", s.name, err)
+			return fmt.Errorf("forecast %s: %w", s.name, err)
 		}
 		*s.scores(f.t) = scores
 	}

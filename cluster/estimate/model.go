@@ -79,19 +79,19 @@ func (m *Model) Base() float64 { return m.base }
 func (m *Model) Predict(row []Value) (float64, error) {
 	bins, err := m.binsOf(row)
 	if err != nil {
-		return 0, fmt.Errorf("predicting: %w", err)
+		return 0, fmt.Errorf("predict: %w", err)
 	}
 	return m.finish(m.sum(bins)), nil
 }
 
 func (m *Model) binsOf(row []Value) ([]uint16, error) {
 	if len(row) != len(m.features) {
-		return nil, fmt.Errorf("there are %d values; give one for each of %q", len(row), m.Features())
+		return nil, fmt.Errorf("%d values; expected one for each feature of %q", len(row), m.Features())
 	}
 	bins := make([]uint16, len(row))
 	for k, v := range row {
 		if f := &m.features[k]; !f.text && math.IsInf(v.Number, 0) {
-			return nil, fmt.Errorf("%s is %v; give a number, or NaN where there is none", f.name, v.Number)
+			return nil, fmt.Errorf("%s is %v; expected a finite number, or NaN for a missing value", f.name, v.Number)
 		}
 		bins[k] = m.features[k].bin(v)
 	}
@@ -124,7 +124,7 @@ func (m *Model) finish(sum float64) float64 {
 func (m *Model) PredictTable(t *Table) ([]float64, error) {
 	columns, err := m.columnsOf(t)
 	if err != nil {
-		return nil, fmt.Errorf("predicting a table: %w", err)
+		return nil, fmt.Errorf("predict a table: %w", err)
 	}
 	predicted := make([]float64, t.Rows())
 	bins := make([]uint16, len(columns))
@@ -148,9 +148,9 @@ func (m *Model) columnsOf(t *Table) ([][]uint16, error) {
 		at := t.find(f.name)
 		switch {
 		case at < 0:
-			faults = append(faults, fmt.Errorf("it has no column %s", f.name))
+			faults = append(faults, fmt.Errorf("column %s is missing", f.name))
 		case t.columns[at].isText() != f.text:
-			faults = append(faults, fmt.Errorf("column %s has %s, where %s were learned from", f.name, kindOf(!f.text),
+			faults = append(faults, fmt.Errorf("column %s has %s; the model expects %s", f.name, kindOf(!f.text),
 				kindOf(f.text)))
 		default:
 			columns[k] = f.column(&t.columns[at])

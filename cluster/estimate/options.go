@@ -90,7 +90,7 @@ func (o Options) Validate() error {
 	}{{"bins", o.Bins, 2, mostBins}, {"pair_bins", o.PairBins, 2, mostPairBins}, {"rounds", o.Rounds, 1, mostRounds},
 		{"leaves", o.Leaves, 2, mostBins}, {"least_rows", o.LeastRows, 1, math.MaxInt32}, {"bags", o.Bags, 1, mostBags},
 		{"patience", o.Patience, 1, mostRounds}, {"workers", o.Workers, 1, math.MaxInt32}} {
-		faults.When(v.value < v.least || v.value > v.most, "%s is %d; it lies between %d and %d", v.name, v.value,
+		faults.When(v.value < v.least || v.value > v.most, "%s is %d; must be between %d and %d", v.name, v.value,
 			v.least, v.most)
 	}
 	for _, v := range []struct {
@@ -99,15 +99,15 @@ func (o Options) Validate() error {
 	}{{"binning", o.Binning, []string{BinQuantile, BinUniform}},
 		{"validation", o.Validation, []string{ValidateRandom, ValidateBlocks, ValidateLast}},
 		{"target", o.Target, []string{TargetPlain, TargetLog, TargetMedian}}} {
-		faults.When(!slices.Contains(v.known, v.value), "%s is %q; there are %q", v.name, v.value, v.known)
+		faults.When(!slices.Contains(v.known, v.value), "%s is %q; expected one of %q", v.name, v.value, v.known)
 	}
-	faults.When(!(o.LearningRate > 0 && o.LearningRate <= 1), "learning_rate is %v; it is above 0 and at most 1",
+	faults.When(!(o.LearningRate > 0 && o.LearningRate <= 1), "learning_rate is %v; must be more than 0 and at most 1",
 		o.LearningRate)
 	faults.When(!(o.ValidationShare > 0 && o.ValidationShare < 0.5),
-		"validation_share is %v; it lies between 0 and 0.5", o.ValidationShare)
+		"validation_share is %v; must be between 0 and 0.5", o.ValidationShare)
 	for _, name := range slices.Sorted(maps.Keys(o.Monotone)) {
 		way := o.Monotone[name]
-		faults.When(way != 1 && way != -1, "monotone %s is %d; 1 rises and -1 falls", name, way)
+		faults.When(way != 1 && way != -1, "monotone %s is %d; expected 1 (increasing) or -1 (decreasing)", name, way)
 	}
 	return errors.Join(faults...)
 }

@@ -66,7 +66,7 @@ func (m *Model) Write(w io.Writer) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(file); err != nil {
-		return fmt.Errorf("writing a model: %w", err)
+		return fmt.Errorf("write a model: %w", err)
 	}
 	return nil
 }
@@ -84,7 +84,7 @@ func Load(fsys files.FS, path string) (*Model, error) {
 	}
 	m, err := Parse(data)
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
+		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
 	return m, nil
 }
@@ -95,21 +95,21 @@ func Parse(data []byte) (*Model, error) {
 		Format int `json:"format"`
 	}
 	if err := json.Unmarshal(data, &head); err != nil {
-		return nil, fmt.Errorf("it is no model of estimates: %w", err)
+		return nil, fmt.Errorf("not a model of estimates: %w", err)
 	}
 	if head.Format != fileFormat {
-		return nil, fmt.Errorf("its format is %d and this program reads %d; learn the model again", head.Format,
+		return nil, fmt.Errorf("unsupported format %d; expected %d; learn the model again", head.Format,
 			fileFormat)
 	}
 	var file modelFile
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&file); err != nil {
-		return nil, fmt.Errorf("it is no model of format %d: %w", fileFormat, err)
+		return nil, fmt.Errorf("not a model of format %d: %w", fileFormat, err)
 	}
 	m := file.model()
 	if err := m.check(); err != nil {
-		return nil, fmt.Errorf("the model is damaged: %w; copy it or learn it again", err)
+		return nil, fmt.Errorf("the model is corrupt: %w; copy it again or learn it again", err)
 	}
 	for k := range m.features {
 		if f := &m.features[k]; f.text {
@@ -147,19 +147,20 @@ func (file *modelFile) model() *Model {
 func (m *Model) check() error {
 	switch {
 	case !slices.Contains([]string{TargetPlain, TargetLog, TargetMedian}, m.target):
-		return fmt.Errorf("its target is %q", m.target)
+		return fmt.Errorf("unknown target %q", m.target)
 	case m.rows < 2:
-		return fmt.Errorf("it was learned from %d rows", m.rows)
+		return fmt.Errorf("%d training rows; expected at least 2", m.rows)
 	case !isFinite(m.base) || !isFinite(m.smear) || m.smear <= 0 || m.target != TargetLog && m.smear != 1:
-		return fmt.Errorf("its base is %v and its smear %v", m.base, m.smear)
+		return fmt.Errorf("invalid base %v or smear %v", m.base, m.smear)
 	case len(m.features) == 0 || len(m.terms) < len(m.features):
-		return fmt.Errorf("it has %d features and %d terms", len(m.features), len(m.terms))
+		return fmt.Errorf("%d features and %d terms; expected at least one feature, and one term for each",
+			len(m.features), len(m.terms))
 	}
 	names := map[string]bool{}
 	for k := range m.features {
 		f := &m.features[k]
 		if err := f.check(); err != nil || names[f.name] {
-			return errors.Join(fmt.Errorf("feature %d, %q, is not right, or there twice", k, f.name), err)
+			return errors.Join(fmt.Errorf("feature %d, %q, is invalid or a duplicate", k, f.name), err)
 		}
 		names[f.name] = true
 	}
@@ -180,16 +181,16 @@ func (f *feature) check() error {
 	case f.text:
 		return f.checkTexts()
 	case f.levels != nil || f.own != 0:
-		return errors.New("it has numbers and texts")
+		return errors.New("it has both numbers and texts")
 	case len(f.edges) >= mostBins:
-		return fmt.Errorf("it has %d edges", len(f.edges))
+		return fmt.Errorf("it has too many edges: %d", len(f.edges))
 	case !isFinite(float64(f.low)) || !isFinite(float64(f.high)) || f.low > f.high:
-		return fmt.Errorf("it lies between %v and %v", f.low, f.high)
+		return fmt.Errorf("invalid range from %v to %v", f.low, f.high)
 	}
 	before := f.low
 	for _, edge := range f.edges {
 		if !(edge > before && edge <= f.high) {
-			return fmt.Errorf("an edge at %v is not above %v or not within %v", edge, before, f.high)
+			return fmt.Errorf("edge %v; expected more than %v and at most %v", edge, before, f.high)
 		}
 		before = edge
 	}
@@ -200,15 +201,15 @@ func (f *feature) checkTexts() error {
 	seen := map[string]bool{"": true}
 	for _, level := range f.levels {
 		if seen[level] {
-			return fmt.Errorf("the text %q is empty or there twice", level)
+			return fmt.Errorf("text %q is empty or a duplicate", level)
 		}
 		seen[level] = true
 	}
 	switch {
 	case len(f.levels) == 0 || len(f.levels) > mostLevels || f.edges != nil || f.low != 0 || f.high != 0:
-		return errors.New("it has no texts, too many, or numbers as well")
+		return errors.New("it has no texts, too many texts, or both texts and numbers")
 	case f.own < 1 || f.own > len(f.levels) || f.own > mostBins || f.own == mostBins && f.own < len(f.levels):
-		return fmt.Errorf("%d of %d texts have a bin", f.own, len(f.levels))
+		return fmt.Errorf("invalid number of bins %d for %d texts", f.own, len(f.levels))
 	}
 	return nil
 }
@@ -218,10 +219,10 @@ func (m *Model) checkTerm(of int) error {
 	t := &m.terms[of]
 	if of < len(m.features) {
 		if len(t.axes) != 1 || t.axes[0].feature != of || t.axes[0].groups != nil {
-			return fmt.Errorf("it is not that of feature %d", of)
+			return fmt.Errorf("expected the term of feature %d", of)
 		}
 	} else if len(t.axes) != 2 || t.axes[0].feature >= t.axes[1].feature {
-		return errors.New("it is not of two features in their order")
+		return errors.New("expected two features in ascending order")
 	}
 	size := 1
 	for k := range t.axes {
@@ -231,39 +232,41 @@ func (m *Model) checkTerm(of int) error {
 		size *= t.axes[k].size
 	}
 	if len(t.values) != size || len(t.deviations) != size || len(t.weights) != size {
-		return fmt.Errorf("it has %d values, %d deviations and %d weights for %d cells", len(t.values),
+		return fmt.Errorf("%d values, %d deviations and %d weights; expected %d of each", len(t.values),
 			len(t.deviations), len(t.weights), size)
 	}
 	rows := 0.0
 	for k, v := range t.values {
 		if !isFinite(v) || !isFinite(t.deviations[k]) || t.deviations[k] < 0 || !(t.weights[k] >= 0) {
-			return fmt.Errorf("cell %d has value %v, deviation %v and weight %v", k, v, t.deviations[k], t.weights[k])
+			return fmt.Errorf("cell %d has an invalid value %v, deviation %v or weight %v", k, v, t.deviations[k],
+				t.weights[k])
 		}
 		rows += t.weights[k]
 	}
 	if rows != float64(m.rows) {
-		return fmt.Errorf("its weights add up to %v rows, not %d", rows, m.rows)
+		return fmt.Errorf("the sum of its weights is %v; expected %d rows", rows, m.rows)
 	}
 	return nil
 }
 
 func (m *Model) checkAxis(a *axis, grouped bool) error {
 	if a.feature < 0 || a.feature >= len(m.features) {
-		return fmt.Errorf("there is no feature %d", a.feature)
+		return fmt.Errorf("unknown feature %d", a.feature)
 	}
 	a.size = m.features[a.feature].bins()
 	if !grouped {
 		return nil
 	}
 	if len(a.groups) != a.size || a.groups[missingBin] != 0 {
-		return fmt.Errorf("feature %d has %d bins and groups for %d", a.feature, a.size, len(a.groups))
+		return fmt.Errorf("feature %d has %d bins, but groups for %d", a.feature, a.size, len(a.groups))
 	}
 	used := map[uint16]bool{}
 	for _, group := range a.groups[1:] {
 		used[group] = true
 	}
 	if a.size = len(used) + 1; used[0] || len(used) > mostPairBins || int(slices.Max(a.groups)) != len(used) {
-		return fmt.Errorf("the groups of feature %d are not counted from 1 to %d at most", a.feature, mostPairBins)
+		return fmt.Errorf("invalid groups of feature %d; expected consecutive numbers from 1, at most %d", a.feature,
+			mostPairBins)
 	}
 	return nil
 }

@@ -35,9 +35,9 @@ const mostDraws = 1 << 20
 // Validate returns every invalid option.
 func (o ScoreOptions) Validate() error {
 	var faults validate.Faults
-	faults.When(o.Draws < 1 || o.Draws > mostDraws, "draws is %d; it lies between 1 and %d", o.Draws, mostDraws)
-	faults.When(!(o.Level > 0 && o.Level < 1), "level is %v; it lies between 0 and 1", o.Level)
-	faults.When(o.Block < 1, "block is %d; it is at least 1", o.Block)
+	faults.When(o.Draws < 1 || o.Draws > mostDraws, "draws is %d; must be between 1 and %d", o.Draws, mostDraws)
+	faults.When(!(o.Level > 0 && o.Level < 1), "level is %v; must be between 0 and 1", o.Level)
+	faults.When(o.Block < 1, "block is %d; must be at least 1", o.Block)
 	return errors.Join(faults...)
 }
 
@@ -61,15 +61,15 @@ type Scores struct {
 func Score(truth, predicted []float64, o ScoreOptions) (Scores, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
-		return Scores{}, fmt.Errorf("scoring: %w", err)
+		return Scores{}, fmt.Errorf("score: %w", err)
 	}
 	if len(truth) == 0 || len(truth) != len(predicted) {
-		return Scores{}, fmt.Errorf("scoring: there are %d rows and %d predictions of them; give one for each, "+
-			"and one row at least", len(truth), len(predicted))
+		return Scores{}, fmt.Errorf("score: %d rows and %d predictions; expected one prediction for each row "+
+			"and at least one row", len(truth), len(predicted))
 	}
 	for row := range truth {
 		if !isFinite(truth[row]) || !isFinite(predicted[row]) {
-			return Scores{}, fmt.Errorf("scoring row %d: truth %v, prediction %v; leave out rows that are not numbers",
+			return Scores{}, fmt.Errorf("score row %d: truth %v, prediction %v; expected finite numbers",
 				row, truth[row], predicted[row])
 		}
 	}

@@ -80,11 +80,11 @@ func TestSplits(t *testing.T) {
 		{From: 25, To: 35, Train: []int{0, 1, 2}, Test: []int{4}},
 	}, windows)
 	_, err := estimate.WalkForward([]int64{1}, nil, 0, 0)
-	require.ErrorContains(t, err, "length above zero")
+	require.ErrorContains(t, err, "a length of at least 1")
 	_, err = estimate.WalkForward([]int64{1 << 40}, nil, 0, 1)
-	require.ErrorContains(t, err, "look at the unit")
+	require.ErrorContains(t, err, "check the unit")
 	_, err = estimate.WalkForward(make([]int64, 5000), nil, -60_000, 1)
-	require.ErrorContains(t, err, "60001 windows over 5000 rows are too many")
+	require.ErrorContains(t, err, "too many windows: 60001, for 5000 rows")
 }
 
 func TestWindowsHoldEachRowOnceAndLearnOnlyFromThePast(t *testing.T) {

@@ -92,7 +92,7 @@ type Cell struct {
 // Shape returns a term by its index in Terms.
 func (m *Model) Shape(of int) (Shape, error) {
 	if of < 0 || of >= len(m.terms) {
-		return Shape{}, fmt.Errorf("drawing term %d: there are %d; count from 0", of, len(m.terms))
+		return Shape{}, fmt.Errorf("shape of term %d: there are %d terms, counted from 0", of, len(m.terms))
 	}
 	t := &m.terms[of]
 	s := Shape{Term: m.Terms()[of]}
@@ -182,7 +182,7 @@ func (a Axis) cells(bin int) []string {
 // WriteCSV writes the shape's table as CSV.
 func (s Shape) WriteCSV(w io.Writer) error {
 	if err := csv.NewWriter(w).WriteAll(s.Table()); err != nil {
-		return fmt.Errorf("writing the shape of %s: %w", s.Term.Name, err)
+		return fmt.Errorf("write the shape of %s: %w", s.Term.Name, err)
 	}
 	return nil
 }

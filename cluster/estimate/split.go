@@ -23,20 +23,20 @@ func WalkForward(times, known []int64, first, every int64) ([]Window, error) {
 		known = times
 	}
 	if every < 1 || len(known) != len(times) {
-		return nil, fmt.Errorf("walking forward: windows are %d long, and there are %d times and %d of outcomes; "+
-			"give as many, and a length above zero", every, len(times), len(known))
+		return nil, fmt.Errorf("walk forward: window length %d, %d times and %d times of outcomes; "+
+			"expected equal numbers of times and a length of at least 1", every, len(times), len(known))
 	}
 	last := first - 1
 	for _, time := range times {
 		last = max(last, time)
 	}
 	if (last-first)/every >= mostWindows {
-		return nil, fmt.Errorf("walking forward from %d to %d by %d would take more than %d windows; look at the unit",
+		return nil, fmt.Errorf("walk forward from %d to %d by %d: more than %d windows; check the unit",
 			first, last, every, mostWindows)
 	}
 	if windows := (last-first)/every + 1; last >= first && windows*int64(len(times)) > mostListed {
-		return nil, fmt.Errorf("walking forward from %d to %d by %d: %d windows over %d rows are too many; "+
-			"make windows longer", first, last, every, windows, len(times))
+		return nil, fmt.Errorf("walk forward from %d to %d by %d: too many windows: %d, for %d rows; "+
+			"use longer windows", first, last, every, windows, len(times))
 	}
 	var windows []Window
 	for from := first; from <= last; from += every {

@@ -44,7 +44,8 @@ func (t *Table) AddNumbers(name string, values []float64) {
 	for row, v := range values {
 		c.numbers[row] = float32(v)
 		if math.IsInf(float64(c.numbers[row]), 0) {
-			t.fail(fmt.Errorf("column %s, row %d: %v is no float32; give NaN where there is no value", name, row, v))
+			t.fail(fmt.Errorf("column %s, row %d: %v is not a finite float32; use NaN for missing values", name, row,
+				v))
 			return
 		}
 	}
@@ -59,11 +60,11 @@ func (t *Table) AddTexts(name string, values []string) {
 		code, ok := known[text]
 		if !ok {
 			if !utf8.ValidString(text) {
-				t.fail(fmt.Errorf("column %s, row %d: %q is no UTF-8; convert it", name, row, text))
+				t.fail(fmt.Errorf("column %s, row %d: %q is not valid UTF-8; convert it", name, row, text))
 				return
 			}
 			if len(c.levels) > mostLevels {
-				t.fail(fmt.Errorf("column %s has more than %d different texts; join rare ones", name, mostLevels))
+				t.fail(fmt.Errorf("column %s has more than %d different texts; merge rare texts", name, mostLevels))
 				return
 			}
 			code = uint16(len(c.levels))
@@ -79,12 +80,12 @@ func (t *Table) AddTexts(name string, values []string) {
 func (t *Table) SetTarget(values []float64) {
 	for row, v := range values {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			t.fail(fmt.Errorf("target, row %d: %v cannot be learned; leave the row out", row, v))
+			t.fail(fmt.Errorf("target, row %d: %v is not a finite number; leave the row out", row, v))
 			return
 		}
 	}
 	if len(t.columns) > 0 && len(values) != t.Rows() {
-		t.fail(fmt.Errorf("the target has %d rows and the columns %d", len(values), t.Rows()))
+		t.fail(fmt.Errorf("the target has %d rows, but the columns have %d", len(values), t.Rows()))
 		return
 	}
 	t.target = slices.Clone(values)
@@ -96,9 +97,9 @@ func (t *Table) add(c column) {
 	case c.name == "":
 		t.fail(errors.New("a column has no name"))
 	case t.find(c.name) >= 0:
-		t.fail(fmt.Errorf("there are two columns %s", c.name))
+		t.fail(fmt.Errorf("duplicate column %s", c.name))
 	case len(t.columns) > 0 && rows != t.Rows() || t.target != nil && rows != len(t.target):
-		t.fail(fmt.Errorf("column %s has %d rows, those before %d", c.name, rows, t.Rows()))
+		t.fail(fmt.Errorf("column %s has %d rows; expected %d, as in the other columns", c.name, rows, t.Rows()))
 	default:
 		t.columns = append(t.columns, c)
 	}

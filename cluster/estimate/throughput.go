@@ -61,8 +61,8 @@ func (o *ThroughputOptions) EnsureDefaults() {
 // Validate returns every invalid option.
 func (o ThroughputOptions) Validate() error {
 	var faults validate.Faults
-	faults.When(o.Step < time.Second, "step is %v; it is a second at least", o.Step)
-	faults.When(o.Every < 0 || o.Every > 0 && o.Every < o.Step, "every is %v; it is a step of %v at least, or zero",
+	faults.When(o.Step < time.Second, "step is %v; must be at least 1s", o.Step)
+	faults.When(o.Every < 0 || o.Every > 0 && o.Every < o.Step, "every is %v; must be 0 or at least the step of %v",
 		o.Every, o.Step)
 	return errors.Join(append(faults, o.Model.Validate())...)
 }
@@ -72,7 +72,7 @@ func (o ThroughputOptions) Validate() error {
 func ThroughputTable(ticks []Tick, o ThroughputOptions) (*Table, error) {
 	o.EnsureDefaults()
 	if err := errors.Join(o.Validate(), checkTicks(ticks, o.Step)); err != nil {
-		return nil, fmt.Errorf("reading submissions: %w", err)
+		return nil, fmt.Errorf("read submissions: %w", err)
 	}
 	t := new(Table)
 	addDates(t, ticks)
@@ -95,11 +95,11 @@ func checkTicks(ticks []Tick, step time.Duration) error {
 	}
 	for k, tick := range ticks {
 		if !isFinite(tick.Jobs) || !isFinite(tick.GPUs) {
-			return fmt.Errorf("tick %d has %v jobs and %v GPUs; give numbers", k, tick.Jobs, tick.GPUs)
+			return fmt.Errorf("tick %d has %v jobs and %v GPUs; expected finite numbers", k, tick.Jobs, tick.GPUs)
 		}
 		if k > 0 && tick.Time.Sub(ticks[k-1].Time) != step {
-			return fmt.Errorf("tick %d at %s does not follow the one at %s by %v; fill gaps with zeros", k,
-				tick.Time.Format(timeLayout), ticks[k-1].Time.Format(timeLayout), step)
+			return fmt.Errorf("tick %d at %s: the previous tick is at %s; expected a step of %v; fill gaps with zeros",
+				k, tick.Time.Format(timeLayout), ticks[k-1].Time.Format(timeLayout), step)
 		}
 	}
 	return nil
@@ -184,12 +184,12 @@ func ReadTicks(r io.Reader) ([]Tick, error) {
 	reader := csv.NewReader(r)
 	head, err := reader.Read()
 	if err != nil {
-		return nil, fmt.Errorf("reading ticks: its first line: %w", err)
+		return nil, fmt.Errorf("read ticks: header: %w", err)
 	}
 	at := make([]int, len(tickColumns))
 	for k, name := range tickColumns {
 		if at[k] = slices.Index(head, name); at[k] < 0 {
-			return nil, fmt.Errorf("reading ticks: there is no column %s among %q", name, head)
+			return nil, fmt.Errorf("read ticks: column %s is missing; the header has %q", name, head)
 		}
 	}
 	var ticks []Tick
@@ -205,7 +205,7 @@ func ReadTicks(r io.Reader) ([]Tick, error) {
 				continue
 			}
 		}
-		return nil, fmt.Errorf("reading ticks: row %d: %w", len(ticks)+1, err)
+		return nil, fmt.Errorf("read ticks: row %d: %w", len(ticks)+1, err)
 	}
 }
 
@@ -217,7 +217,7 @@ func parseTick(cells []string) (Tick, error) {
 		return Tick{}, err
 	}
 	if !isFinite(jobs) || !isFinite(gpus) {
-		return Tick{}, fmt.Errorf("%q and %q are no counts", cells[1], cells[2])
+		return Tick{}, fmt.Errorf("%q or %q is not a finite number", cells[1], cells[2])
 	}
 	return Tick{at, jobs, gpus}, nil
 }
@@ -232,7 +232,7 @@ func WriteForecasts(w io.Writer, forecasts []Forecast) error {
 			strconv.FormatFloat(f.ExpectedJobs, 'f', 3, 64), strconv.FormatFloat(f.ExpectedGPUs, 'f', 3, 64)})
 	}
 	if err := table.WriteAll(rows); err != nil {
-		return fmt.Errorf("writing forecasts: %w", err)
+		return fmt.Errorf("write forecasts: %w", err)
 	}
 	return nil
 }

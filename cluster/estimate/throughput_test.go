@@ -107,16 +107,16 @@ func TestTicksAreRefused(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 	_, err := estimate.ForecastThroughput(t.Context(), ticks(5), ticks(5)[0].Time, estimate.ThroughputOptions{})
-	require.ErrorContains(t, err, "give a time within them")
+	require.ErrorContains(t, err, "expected at least 2 before and 1 after")
 	_, err = estimate.ThroughputTable(ticks(5), estimate.ThroughputOptions{Step: -1, Model: estimate.Options{Bins: -1}})
 	require.ErrorContains(t, err, "step is")
 	require.ErrorContains(t, err, "bins is")
 	for text, want := range map[string]string{
-		"":                                     "its first line",
-		"time,submit_gpu_job\n":                "no column submit_gpu_num",
+		"":                                     "header",
+		"time,submit_gpu_job\n":                "column submit_gpu_num is missing",
 		tickHead + "2020,1,2\n":                "row 1",
 		tickHead + "2020-04-01 00:00:00,x,2":   "row 1",
-		tickHead + "2020-04-01 00:00:00,NaN,2": "are no counts",
+		tickHead + "2020-04-01 00:00:00,NaN,2": "is not a finite number",
 		tickHead + "2020-04-01 00:00:00,1\n":   "row 1",
 	} {
 		_, err := estimate.ReadTicks(strings.NewReader(text))

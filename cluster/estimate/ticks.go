@@ -18,7 +18,7 @@ func TicksOf(jobs []trace.Job, zero time.Time, step time.Duration) ([]Tick, erro
 	o := ThroughputOptions{Step: step}
 	o.EnsureDefaults()
 	if err := errors.Join(o.Validate(), checkJobs(jobs)); err != nil {
-		return nil, fmt.Errorf("counting submissions: %w", err)
+		return nil, fmt.Errorf("count submissions: %w", err)
 	}
 	seconds := int64(o.Step / time.Second)
 	first, last := jobs[0].Submit, jobs[0].Submit
@@ -27,8 +27,8 @@ func TicksOf(jobs []trace.Job, zero time.Time, step time.Duration) ([]Tick, erro
 	}
 	begin := midnightBefore(zero, first)
 	if n := (last-begin)/seconds + 1; n > mostTicks {
-		return nil, fmt.Errorf("counting submissions: there are %d steps of %v from the first job to the last, "+
-			"and %d at most are counted; leave out the jobs that lie far off", n, o.Step, mostTicks)
+		return nil, fmt.Errorf("count submissions: there are %d steps of %v from the first job to the last, "+
+			"expected at most %d; remove jobs with distant times", n, o.Step, mostTicks)
 	}
 	ticks := make([]Tick, (last-begin)/seconds+1)
 	for k := range ticks {

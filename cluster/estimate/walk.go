@@ -63,11 +63,11 @@ func EstimateDurations(ctx context.Context, jobs []trace.Job, o DurationOptions)
 	first = cmp.Or(first, times[0]+o.Every)
 	windows, err := WalkForward(times, known, first, o.Every)
 	if err != nil {
-		return nil, fmt.Errorf("estimating durations: %w", err)
+		return nil, fmt.Errorf("estimate durations: %w", err)
 	}
 	for _, window := range windows {
 		if err := w.step(ctx, window); err != nil {
-			return nil, fmt.Errorf("estimating durations from second %d on: %w", window.From, err)
+			return nil, fmt.Errorf("estimate durations from second %d on: %w", window.From, err)
 		}
 	}
 	if len(w.truth) > 0 {
@@ -158,7 +158,7 @@ func WriteEstimates(w io.Writer, estimates []DurationEstimate) error {
 		rows = append(rows, []string{e.ID, strconv.FormatFloat(math.Round(e.Seconds), 'f', 0, 64)})
 	}
 	if err := csv.NewWriter(w).WriteAll(rows); err != nil {
-		return fmt.Errorf("writing estimates: %w", err)
+		return fmt.Errorf("write estimates: %w", err)
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func openCgroups(o *Options, folder string) (*cgroups, error) {
 	}
 	for _, name := range []string{killFile, freezeFile, eventsFile} {
 		if _, err := o.Files.Stat(filepath.Join(g.folder, name)); err != nil {
-			return nil, errors.Join(fmt.Errorf("%s is no cgroup v2 of Linux 5.14 or later: %w", parent, err),
+			return nil, errors.Join(fmt.Errorf("%s is not a cgroup v2 of Linux 5.14 or later: %w", parent, err),
 				o.Files.Remove(g.folder))
 		}
 	}
@@ -178,8 +178,8 @@ func (c *cgroup) remove() error {
 		}
 		_ = c.clock.Wait(context.Background(), pause)
 	}
-	return fmt.Errorf("processes of cgroup %s do not end after SIGKILL: they wait in the kernel; "+
-		"look at the device or file system that they use", c.path)
+	return fmt.Errorf("processes of cgroup %s do not end after SIGKILL: they are blocked in the kernel; "+
+		"check the device or file system that they use", c.path)
 }
 
 // removeFolders deletes the folders of a cgroup, whose files cannot be deleted. A remaining empty group is harmless.
@@ -207,7 +207,7 @@ func about(g *cgroups, why error) string {
 		return fmt.Sprintf("CPU affinity; no cgroup: %v; memory limits are not enforced", why)
 	}
 	if len(g.controls) == 0 {
-		return "CPU affinity; a cgroup that stops and kills; it has no controllers, so memory limits are not enforced"
+		return "CPU affinity; cgroup without controllers, which stops and kills tasks; memory limits are not enforced"
 	}
-	return "CPU affinity; a cgroup that stops, kills and limits " + strings.Join(g.controls, " and ")
+	return "CPU affinity; cgroup that stops and kills tasks and limits " + strings.Join(g.controls, " and ")
 }

@@ -215,13 +215,13 @@ func TestFailuresAreRetriedAndNamed(t *testing.T) {
 	require.Equal(t, []string{"queued", "placed", "started", "ended retried", "queued", "placed", "started",
 		"ended done"}, b.kinds(0))
 	require.Equal(t, "attempt 2\n", b.log(t, r, 0))
-	require.Equal(t, "killed by SIGKILL: out of memory, or killed by hand", r.Jobs[1].Reason)
+	require.Equal(t, "killed by SIGKILL: out of memory, or killed by a user", r.Jobs[1].Reason)
 	require.Equal(t, "SIGKILL", r.Jobs[1].Signal)
 	require.Equal(t, "exit code 137: out of memory or killed", r.Jobs[2].Reason)
 	require.Equal(t, 2, r.Jobs[2].Failures)
 	require.True(t, r.Jobs[3].Skipped)
 	require.Equal(t, "task task2 failed", r.Jobs[3].Reason)
-	require.Equal(t, "it ran longer than its timeout of 50ms", r.Jobs[4].Reason)
+	require.Equal(t, "timed out after 50ms", r.Jobs[4].Reason)
 	require.Equal(t, []string{"queued", "placed", "started", "timeout", "ended failed"}, b.kinds(4))
 	require.Equal(t, "killed by SIGTERM", r.Jobs[5].Reason)
 	codes := make([]int, len(r.Jobs))
@@ -259,7 +259,7 @@ func TestLogsAreBounded(t *testing.T) {
 	require.Less(t, len(text), 1100)
 	require.True(t, strings.HasPrefix(text, "first\nfill\n"))
 	require.True(t, strings.HasSuffix(text, "fill\nlast\n"))
-	require.Contains(t, text, "[graft left out 2999011 bytes here")
+	require.Contains(t, text, "[graft dropped 2999011 bytes here")
 	require.Contains(t, b.kinds(0), "truncated")
 	require.Equal(t, execute.Done, r.Jobs[0].End)
 }
@@ -373,10 +373,11 @@ func TestFaultsAreFoundBeforeAnythingStarts(t *testing.T) {
 			Env: []string{"A"}},
 		"variable GRAFT_NODE": {Spec: node.Spec{Cores: 1}, Command: []string{"/bin/true"},
 			Env: []string{"GRAFT_NODE=1"}},
-		"can never run":              {Spec: node.Spec{Cores: 1, Memory: 101}, Command: []string{"/bin/true"}},
-		"does not say that it saves": {Spec: node.Spec{Cores: 1}, Command: []string{"/bin/true"}},
-		"cores is 0":                 {Command: []string{"/bin/true"}},
-		"it waits for task 7, which does not": {Spec: node.Spec{Cores: 1, After: []int{7}},
+		"can never run": {Spec: node.Spec{Cores: 1, Memory: 101}, Command: []string{"/bin/true"}},
+		"scheduler round-robin stops tasks, but this task does not set checkpoint": {Spec: node.Spec{Cores: 1},
+			Command: []string{"/bin/true"}},
+		"cores is 0": {Command: []string{"/bin/true"}},
+		"it depends on task 7, which does not exist": {Spec: node.Spec{Cores: 1, After: []int{7}},
 			Command: []string{"/bin/true"}},
 		"has a zero byte": {Spec: node.Spec{Cores: 1}, Command: []string{"/bin/true", "\x00"}},
 		"retries is -1":   {Spec: node.Spec{Cores: 1}, Command: []string{"/bin/true"}, Retries: -1},

@@ -63,7 +63,7 @@ func Run(ctx context.Context, o Options, jobs []Job) (*Result, error) {
 		x.err = ctx.Err()
 	}
 	if x.err != nil {
-		err = fmt.Errorf("execute tasks: %w; %d of %d are not over", x.err, x.left, len(jobs))
+		err = fmt.Errorf("execute tasks: %w; %d of %d tasks are unfinished", x.err, x.left, len(jobs))
 	}
 	return x.result(), err
 }
@@ -111,8 +111,8 @@ func (x *executor) loop(ctx context.Context) {
 		case len(x.pending) > 0:
 			continue
 		case len(x.live) == 0 && x.timers.Len() == 0:
-			x.fail(fmt.Errorf("nothing runs and nothing arrives, but %d tasks wait; "+
-				"the scheduler must start one", x.left))
+			x.fail(fmt.Errorf("no tasks are running and no more will arrive, but %d tasks are waiting; "+
+				"the scheduler must start a task", x.left))
 			return
 		}
 		x.wait(ctx)
@@ -212,7 +212,7 @@ func (x *executor) decide() {
 			x.touch(d.Start)
 		}
 	}
-	x.fail(fmt.Errorf("scheduler %s made %d decisions in one moment; it must come to an end", x.o.Kind.Name, most))
+	x.fail(fmt.Errorf("scheduler %s made %d decisions at one time; expected an empty decision", x.o.Kind.Name, most))
 }
 
 // stop stops a task in the machine's state.

@@ -111,17 +111,17 @@ func (e *exit) reason() string {
 func (e *exit) cause() string {
 	switch {
 	case e.start != nil:
-		return fmt.Sprintf("it could not be started: %v", e.start)
+		return fmt.Sprintf("start failed: %v", e.start)
 	case e.oom:
-		return fmt.Sprintf("out of memory: it needs more than its limit of %g MiB", e.job.MemoryLimit)
+		return fmt.Sprintf("out of memory: exceeded the limit of %g MiB", e.job.MemoryLimit)
 	case e.ending == timedOut:
-		return fmt.Sprintf("it ran longer than its timeout of %v", e.job.Timeout)
+		return fmt.Sprintf("timed out after %v", e.job.Timeout)
 	case e.ending == cancelled:
 		return "the executor was stopped"
 	case e.ending == stopped:
 		return "the scheduler stopped it"
 	case e.status.Signaled() && e.status.Signal() == syscall.SIGKILL:
-		return "killed by SIGKILL: out of memory, or killed by hand"
+		return "killed by SIGKILL: out of memory, or killed by a user"
 	case e.status.Signaled():
 		return "killed by " + unix.SignalName(e.status.Signal())
 	case e.status.ExitStatus() == killedCode:
@@ -135,7 +135,7 @@ func (e *exit) cause() string {
 // logReason describes why a log is missing bytes.
 func (e *exit) logReason(limit int64) string {
 	if e.unlogged != nil {
-		return fmt.Sprintf("the log could not be written: %v", e.unlogged)
+		return fmt.Sprintf("write log: %v", e.unlogged)
 	}
 	return fmt.Sprintf("the log reached its limit of %d bytes", limit)
 }

@@ -35,7 +35,7 @@ func StartGuard(fsys files.FS, argv ...string) (stop func() error, err error) {
 		err = c.Start()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("start the process that kills what a killed executor leaves: %w", err)
+		return nil, fmt.Errorf("start the guard process, which kills the tasks of a killed executor: %w", err)
 	}
 	return func() error {
 		_, err := alive.Write([]byte{'\n'})

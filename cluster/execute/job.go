@@ -44,7 +44,7 @@ func (j *Job) EnsureDefaults(place int) {
 func (j *Job) Validate() error {
 	var faults validate.Faults
 	faults.When(len(j.Command) == 0 || j.Command[0] == "", "command is empty; expected a program and its arguments")
-	faults.When(j.Timeout < 0 || j.Backoff < 0, "timeout is %v and backoff %v; expected times that are not negative",
+	faults.When(j.Timeout < 0 || j.Backoff < 0, "timeout is %v and backoff is %v; expected at least 0",
 		j.Timeout, j.Backoff)
 	faults.When(j.Retries < 0 || j.Retries > maxRetries, "retries is %d; expected 0 to %d", j.Retries, maxRetries)
 	faults.Unless(j.MemoryLimit >= 0 && j.MemoryLimit <= maxLimit, "memory limit is %g; expected 0 to %d MiB",
@@ -58,7 +58,7 @@ func (j *Job) Validate() error {
 		name, _, found := strings.Cut(variable, "=")
 		faults.When(!found || name == "", "variable %q: expected NAME=VALUE", variable)
 		faults.When(name == folderVariable || name == taskVariable,
-			"variable %s is the executor's; choose another name", name)
+			"variable %s is reserved for the executor; choose another name", name)
 	}
 	return errors.Join(faults.Prefixed("task " + j.Name + ": ")...)
 }

@@ -207,7 +207,7 @@ func TestStoppedExecutorContinues(t *testing.T) {
 	jobs[0].Folder = filepath.Dir(b.folder)
 	r, err := b.run(t, ctx, jobs)
 	require.ErrorIs(t, err, context.Canceled)
-	require.ErrorContains(t, err, "3 of 3 are not over")
+	require.ErrorContains(t, err, "3 of 3 tasks are unfinished")
 	require.Equal(t, execute.Interrupted, r.Jobs[0].End)
 	b.requireNone(t)
 	r = b.must(t, jobs...)

@@ -83,7 +83,7 @@ func (l *boundedLog) write(text []byte) {
 func (l *boundedLog) Close() (dropped int64, err error) {
 	l.shorten()
 	if l.dropped > 0 && l.most > 0 {
-		l.write(fmt.Appendf(nil, "\n[graft left out %d bytes here: the log has reached its limit]\n", l.dropped))
+		l.write(fmt.Appendf(nil, "\n[graft dropped %d bytes here: the log has reached its limit]\n", l.dropped))
 	}
 	l.write(l.tail)
 	if l.file != nil {

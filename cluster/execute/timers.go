@@ -57,7 +57,7 @@ func (x *executor) fire() {
 			a.timeout = 0
 			if a.ending == byItself {
 				x.emit(Event{Kind: TimedOut, Task: due.task.ID, Attempt: a.number, Device: a.device,
-					Reason: "it ran for " + a.job.Timeout.String()})
+					Reason: "timed out after " + a.job.Timeout.String()})
 				x.terminate(a, timedOut)
 			}
 		case kills:

@@ -81,14 +81,14 @@ func (d *Demand) Validate(models int) error {
 	faults.Unless(d.Steps >= 1 && d.Steps <= 1e9, "steps %d: expected 1 to 1e9", d.Steps)
 	faults.Unless(positive(d.Load), "load %g: expected more than 0", d.Load)
 	faults.Unless(d.Every == 0 || positive(d.Every),
-		"every %g s: expected more than 0, or 0, which follows from the load", d.Every)
+		"every %g s: expected at least 0; 0 derives it from the load", d.Every)
 	faults.Unless(d.Gaps == Exponential || d.Gaps == Regular, "gaps %q: expected exponential or regular", d.Gaps)
 	faults.Unless(d.Swing >= 0 && d.Swing < 1, "swing %g: expected at least 0 and less than 1", d.Swing)
 	faults.Unless(d.Period >= 2 && d.Period <= maxJobs, "period %d: expected 2 to %d jobs", d.Period, maxJobs)
-	faults.Unless(d.Weights == nil || len(d.Weights) == models, "%d weights of %d models: give one for each",
-		len(d.Weights), models)
+	faults.Unless(d.Weights == nil || len(d.Weights) == models, "%d weights for %d models: expected one weight for "+
+		"each model", len(d.Weights), models)
 	faults.Unless(d.Weights == nil || weighs(d.Weights),
-		"weights %v: expected numbers that are not negative, and one above 0", d.Weights)
+		"weights %v: expected numbers of at least 0, and at least one above 0", d.Weights)
 	return errors.Join(append(faults, d.Limits.validate())...)
 }
 
@@ -122,8 +122,8 @@ func (l *Limits) validate() error {
 		return fmt.Errorf("limits %v: expected at least one, each more than 0 and at most 1", l.Values)
 	}
 	if l.Shares != nil && (len(l.Shares) != len(l.Values) || !weighs(l.Shares)) {
-		return fmt.Errorf("shares %v of %d limits: give one for each, not negative, and one above 0", l.Shares,
-			len(l.Values))
+		return fmt.Errorf("shares %v for %d limits: expected one share of at least 0 for each limit, and at least "+
+			"one above 0", l.Shares, len(l.Values))
 	}
 	return nil
 }

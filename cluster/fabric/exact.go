@@ -80,7 +80,7 @@ func (s *search) visit(ctx context.Context, w *World, degrees []int) error {
 		return err
 	}
 	if s.plan.Nodes++; s.plan.Nodes > s.most {
-		return fmt.Errorf("%w: more than %d states; take fewer jobs or degrees", ErrTooLarge, s.most)
+		return fmt.Errorf("%w: more than %d states; use fewer jobs or degrees", ErrTooLarge, s.most)
 	}
 	job := w.Waiting()
 	if job == nil {

@@ -114,8 +114,11 @@ func TestNamesOfDeciders(t *testing.T) {
 	kind, err := fabric.Named("constant-6")
 	require.NoError(t, err)
 	require.Equal(t, fabric.Constant{Parts: 6}, kind.New(nil))
-	for name, says := range map[string]string{"best": "expected never, least", "constant-3": "even number",
-		"constant-": "even number", "constant-9999": "even number"} {
+	for name, says := range map[string]string{"best": "expected one of never, least, most, in-time, thrifty, " +
+		"quickest, random, or constant-N with a degree N", "constant-3": "expected a degree of 1 or an even degree " +
+		"up to 4096, such as constant-4",
+		"constant-":     "expected a degree of 1 or an even degree up to 4096, such as constant-4",
+		"constant-9999": "expected a degree of 1 or an even degree up to 4096, such as constant-4"} {
 		_, err := fabric.Named(name)
 		require.ErrorContains(t, err, says)
 	}

@@ -27,11 +27,12 @@ func Kinds() registry.List[Kind] {
 	return registry.List[Kind]{
 		{"never", "splits no job", always(Never{})},
 		{"least", "splits jobs in two", always(Least{})},
-		{"most", "splits jobs as far as servers are free", always(Most{})},
-		{"in-time", "splits a job as far as its limit asks for, if parts saved their share", always(InTime{})},
-		{"thrifty", "simulates each degree: in time with the least use of servers", always(Thrifty{})},
-		{"quickest", "simulates each degree: ends first", always(Quickest{})},
-		{"random", "draws among the degrees that can be chosen",
+		{"most", "splits jobs into as many parts as there are free servers", always(Most{})},
+		{"in-time", "splits a job into the number of parts that its limit needs at linear speedup", always(InTime{})},
+		{"thrifty", "simulates each degree; chooses the degree that meets the limit with the least server time",
+			always(Thrifty{})},
+		{"quickest", "simulates each degree; chooses the degree that ends first", always(Quickest{})},
+		{"random", "chooses a valid degree at random",
 			func(random *rand.Rand) Decider { return Random{random.IntN} }},
 	}
 }
@@ -48,17 +49,17 @@ func Named(name string) (Kind, error) {
 		if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= maxParts && (n == 1 || n%2 == 0) {
 			return ConstantKind(n), nil
 		}
-		return Kind{}, fmt.Errorf("decider %q: a constant degree is 1 or an even number to %d, as in constant-4", name,
-			maxParts)
+		return Kind{}, fmt.Errorf("decider %q: expected a degree of 1 or an even degree up to %d, such as constant-4",
+			name, maxParts)
 	}
-	return Kind{}, fmt.Errorf("decider %q is unknown; expected %s, or constant-N with a degree N", name,
+	return Kind{}, fmt.Errorf("unknown decider %q; expected one of %s, or constant-N with a degree N", name,
 		strings.Join(Kinds().Names(), ", "))
 }
 
 // ConstantKind returns the kind that chooses one degree for all jobs.
 func ConstantKind(parts int) Kind {
 	return Kind{constantPrefix + strconv.Itoa(parts),
-		fmt.Sprintf("splits all jobs into %d parts, or fewer where fewer servers are free", parts),
+		fmt.Sprintf("splits all jobs into %d parts, or fewer if fewer servers are free", parts),
 		always(Constant{parts})}
 }
 

@@ -62,7 +62,7 @@ func (o *NetworkOptions) EnsureDefaults() {
 func (o NetworkOptions) Make(q cluster.Quirks) (Network, error) {
 	kind, ok := kindsOfNetworks[o.Kind]
 	if !ok {
-		return nil, fmt.Errorf("network %q is unknown; expected ramp or tree", o.Kind)
+		return nil, fmt.Errorf("unknown network %q; expected ramp or tree", o.Kind)
 	}
 	if len(o.Size) != len(kind.size) {
 		return nil, fmt.Errorf("size %v of %s: expected %d numbers, %s", o.Size, o.Kind, len(kind.size), kind.ask)
@@ -81,7 +81,7 @@ func ReadSize(text string) (size []int, err error) {
 	for part := range strings.SplitSeq(text, "x") {
 		n, err := strconv.Atoi(part)
 		if err != nil {
-			return nil, fmt.Errorf("%q is no size; expected numbers such as 4x4x2", text)
+			return nil, fmt.Errorf("invalid size %q; expected numbers such as 4x4x2", text)
 		}
 		size = append(size, n)
 	}
@@ -103,7 +103,7 @@ func (o NetworkOptions) Renamed(text string) (NetworkOptions, error) {
 	}
 	kind, size, sized := strings.Cut(text, " ")
 	if _, ok := kindsOfNetworks[kind]; !ok {
-		return o, fmt.Errorf("network %q is unknown; expected ramp or tree, and a size, such as tree 4x8", kind)
+		return o, fmt.Errorf("unknown network %q; expected ramp or tree, and a size, such as tree 4x8", kind)
 	}
 	if kind != o.Kind {
 		o.Size = nil

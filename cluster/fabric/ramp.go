@@ -36,13 +36,13 @@ func (r *Ramp) Validate() error {
 		faults.Unless(v.value >= 1 && v.value <= maxServers, "%s %d: expected 1 to %d", v.name, v.value, maxServers)
 	}
 	if len(faults) == 0 {
-		faults.Unless(r.Racks <= r.Groups, "racks %d: a group has at most as many racks as there are groups, %d",
+		faults.Unless(r.Racks <= r.Groups, "racks %d: expected at most the number of groups, %d",
 			r.Racks, r.Groups)
-		faults.Unless(r.Groups*r.Racks*r.Servers <= maxServers, "%d servers: at most %d", r.Groups*r.Racks*r.Servers,
-			maxServers)
+		faults.Unless(r.Groups*r.Racks*r.Servers <= maxServers, "%d servers: expected at most %d",
+			r.Groups*r.Racks*r.Servers, maxServers)
 	}
 	faults.Unless(r.Bandwidth > 0 && r.Bandwidth <= 1e18,
-		"bandwidth %g: expected more than 0 and at most 1e18 bytes in a second", r.Bandwidth)
+		"bandwidth %g: expected more than 0 and at most 1e18 bytes/s", r.Bandwidth)
 	faults.Unless(r.Latency >= 0 && r.Latency <= 1e6, "latency %g: expected 0 to 1e6 s", r.Latency)
 	faults.Unless(r.IO >= 0 && r.IO <= 1e6, "entrance latency %g: expected 0 to 1e6 s", r.IO)
 	return errors.Join(faults...)

@@ -19,7 +19,7 @@ func (r *Ramp) Load(p *Placed) error {
 		if group.together(p) {
 			claim = together
 			if time = r.collective(p, group); math.IsInf(time, 0) || math.IsNaN(time) {
-				error = errors.Join(error, fmt.Errorf("a collective of %d transfers takes for ever: "+
+				error = errors.Join(error, fmt.Errorf("a collective of %d transfers never ends: "+
 					"too few transceivers for its servers", len(group.deps)))
 			}
 		}

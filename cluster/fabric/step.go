@@ -50,7 +50,7 @@ type Timing struct {
 }
 
 // ErrStuck says that a step never ends: its operations wait for each other or for a transfer that never ends.
-var ErrStuck = errors.New("the step never ends: what is left waits for a transfer that cannot move")
+var ErrStuck = errors.New("the step never ends: the remaining operations wait for a transfer that cannot progress")
 
 // step is a running step.
 type step struct {

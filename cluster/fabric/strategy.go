@@ -55,7 +55,7 @@ func (o *Options) strategyFault() error {
 	if slices.Contains(Strategies(), o.Strategy) {
 		return nil
 	}
-	return fmt.Errorf("strategy %q is unknown; expected %s, %s or %s", o.Strategy, Data, Tensor, Pipeline)
+	return fmt.Errorf("unknown strategy %q; expected %s, %s or %s", o.Strategy, Data, Tensor, Pipeline)
 }
 
 // parallel splits operations by the batch or by their parameters.

@@ -77,7 +77,7 @@ func (o *Options) Validate() error {
 	faults.Unless(o.Memory > 0, "memory %g bytes: expected more than 0", o.Memory)
 	faults.Unless(o.Speed > 0 && !math.IsInf(o.Speed, 1), "speed %g: expected more than 0", o.Speed)
 	faults.Unless(o.Until > 0, "end %g s: expected more than 0", o.Until)
-	faults.Unless(!o.More || !math.IsInf(o.Until, 1), "jobs that arrive for ever need an end of the episode")
+	faults.Unless(!o.More || !math.IsInf(o.Until, 1), "an unlimited number of jobs needs an end of the episode")
 	return errors.Join(append(faults, o.strategyFault())...)
 }
 
@@ -114,13 +114,13 @@ func (s *Study) Validate() error {
 func (s *Study) fault(j *Job, last float64) error {
 	switch {
 	case j.Model < 0 || j.Model >= len(s.Models):
-		return fmt.Errorf("model %d of %d", j.Model, len(s.Models))
+		return fmt.Errorf("unknown model %d; there are %d models", j.Model, len(s.Models))
 	case !(j.Limit > 0 && j.Limit <= 1):
 		return fmt.Errorf("limit %g: expected a share of the time on one server, more than 0 and at most 1", j.Limit)
 	case j.Steps < 1:
 		return fmt.Errorf("%d steps: expected at least 1", j.Steps)
 	case !(j.Arrival >= last) || math.IsInf(j.Arrival, 1):
-		return fmt.Errorf("it arrives at %g s, before the job before it; list jobs by their arrival", j.Arrival)
+		return fmt.Errorf("arrival at %g s is before the previous job; sort jobs by arrival", j.Arrival)
 	}
 	return nil
 }

@@ -162,10 +162,10 @@ func (w *World) next() float64 {
 func (w *World) Decide(degree int) error {
 	job := w.Waiting()
 	if job == nil {
-		return errors.New("no job waits: the episode is over")
+		return errors.New("no job is waiting: the episode is over")
 	}
 	if degree < 0 || degree > w.study.Options.MaxParts {
-		return fmt.Errorf("degree %d of job %d: expected 0, to block it, to %d", degree, job.ID,
+		return fmt.Errorf("degree %d of job %d: expected 0 (block) to %d", degree, job.ID,
 			w.study.Options.MaxParts)
 	}
 	job.Degree = degree

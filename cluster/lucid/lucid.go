@@ -16,7 +16,7 @@ func Policy(o Options) cluster.Policy {
 	last := &memory{}
 	return cluster.Policy{
 		Name:      "lucid",
-		About:     "the fewest expected device-seconds first, after a profile; packs jobs",
+		About:     "the fewest expected device-seconds first; profiles jobs first and packs them",
 		Estimates: "ebm",
 		Profiles:  true,
 		Quirks:    []cluster.Quirk{cluster.ExtraSecond, slowPartner, freeProfiling, fourModels},

@@ -41,13 +41,13 @@ func TestLucidRefuses(t *testing.T) {
 	c, err := schedtest.Parse("each 2\nvc a 3\nvc b 3\nalone m1 0\njob j1 vc a at 0 for 50 on 2 model m1 estimate 9\n")
 	require.NoError(t, err)
 	for want, o := range map[string]lucid.Options{
-		"the profiler has 4 devices and should see jobs on up to 5": {Nodes: 2, Largest: 5},
-		`virtual cluster "elsewhere" has no node`:                   {Nodes: 1, From: []string{"elsewhere"}},
+		"the profiler has 4 devices but must profile jobs on up to 5": {Nodes: 2, Largest: 5},
+		`virtual cluster "elsewhere" has no node`:                     {Nodes: 1, From: []string{"elsewhere"}},
 	} {
 		_, err := c.Study.Run(context.Background(), lucid.Policy(o), cluster.Options{})
 		require.ErrorContains(t, err, want)
 	}
 	c.Study.Profiles = nil
 	_, err = c.Study.Run(context.Background(), lucid.Policy(lucid.Options{}), cluster.Options{})
-	require.ErrorContains(t, err, "there are no profiles of models")
+	require.ErrorContains(t, err, "name a folder with profiles with option data")
 }

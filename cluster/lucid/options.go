@@ -27,15 +27,15 @@ type Options struct {
 // Validate returns every invalid option.
 func (o Options) Validate() error {
 	if o.Nodes < 0 || o.Limit < 0 || o.Largest < 0 {
-		return fmt.Errorf("the profiler has %d nodes, takes %d seconds and jobs of up to %d GPUs; none is negative",
-			o.Nodes, o.Limit, o.Largest)
+		return fmt.Errorf("the profiler has %d nodes, a limit of %d seconds and of %d GPUs per job; expected at "+
+			"least 0", o.Nodes, o.Limit, o.Largest)
 	}
 	if o.Nodes > trace.MaxNodes {
-		return fmt.Errorf("the profiler has %d nodes; give it up to %d", o.Nodes, trace.MaxNodes)
+		return fmt.Errorf("the profiler has %d nodes; expected at most %d", o.Nodes, trace.MaxNodes)
 	}
 	if len(o.From) > 0 && o.Nodes > 0 && len(o.From) != o.Nodes {
-		return fmt.Errorf("the profiler has %d nodes, and %d virtual clusters give it one each; name as many", o.Nodes,
-			len(o.From))
+		return fmt.Errorf("the profiler has %d nodes, but lucid.from names %d virtual clusters; expected one for "+
+			"each node", o.Nodes, len(o.From))
 	}
 	return nil
 }

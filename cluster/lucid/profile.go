@@ -49,13 +49,14 @@ func profile(ctx context.Context, r *cluster.Run, o Options, last *memory) error
 	for _, name := range o.From {
 		p := r.Pool(name)
 		if p == nil || p.Nodes == 0 {
-			return fmt.Errorf("virtual cluster %q has no node for the profiler; name another in lucid.from", name)
+			return fmt.Errorf("virtual cluster %q has no node for the profiler; name another virtual cluster in "+
+				"lucid.from", name)
 		}
 		p.Nodes--
 	}
 	if o.Largest > o.devices(r) {
-		return fmt.Errorf("the profiler has %d devices and should see jobs on up to %d; give it more nodes, "+
-			"or see smaller jobs only", o.devices(r), o.Largest)
+		return fmt.Errorf("the profiler has %d devices but must profile jobs on up to %d; give it more nodes, "+
+			"or lower the limit of GPUs per job", o.devices(r), o.Largest)
 	}
 	seen, scalings, err := last.of(ctx, r, o, likes, until)
 	if err != nil {

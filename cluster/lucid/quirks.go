@@ -9,10 +9,10 @@ import (
 // The faults of Lucid's simulator.
 var (
 	slowPartner = cluster.Quirk{Name: "slow-partner",
-		Fixed: "a packed job is as fast as alone once its partner has ended"}
-	freeProfiling = cluster.Quirk{Name: "free-profiling", Fixed: "a job waits until its profile is taken"}
+		Fixed: "a packed job runs at full speed after its partner has ended"}
+	freeProfiling = cluster.Quirk{Name: "free-profiling", Fixed: "a job waits until its profile is complete"}
 	fourModels    = cluster.Quirk{Name: "four-models",
-		Fixed: "pairs that were measured count as measured, whatever the model"}
+		Fixed: "measured pairs use the measured speeds for every model"}
 )
 
 // alike lists the models without interference under the quirk four-models.

@@ -17,15 +17,15 @@ const MostExact = 10
 func Exact(ctx context.Context, s Study) (float64, error) {
 	s.EnsureDefaults()
 	if err := s.Validate(); err != nil {
-		return 0, fmt.Errorf("search the best schedule: %w", err)
+		return 0, fmt.Errorf("search for the best schedule: %w", err)
 	}
 	if len(s.Tasks) > MostExact {
-		return 0, fmt.Errorf("search the best schedule: %d tasks; expected at most %d", len(s.Tasks), MostExact)
+		return 0, fmt.Errorf("search for the best schedule: %d tasks; expected at most %d", len(s.Tasks), MostExact)
 	}
 	x := &exact{ctx: ctx, Study: s, ends: make([]time.Duration, len(s.Tasks)), best: 1<<63 - 1}
 	for _, d := range s.Options.Devices {
 		if d.Speed != 1 {
-			return 0, errors.New("search the best schedule: GPUs have several speeds; use equal ones")
+			return 0, errors.New("search for the best schedule: GPUs have different speeds; expected equal speeds")
 		}
 		x.memory += d.Memory
 	}

@@ -49,12 +49,12 @@ func (g *Generator) EnsureDefaults() {
 func (g *Generator) Validate() error {
 	switch {
 	case g.Least < 1 || g.Most < g.Least || g.Most > maxTasks:
-		return fmt.Errorf("%d to %d tasks: expected ascending numbers from 1 to %d", g.Least, g.Most, maxTasks)
+		return fmt.Errorf("%d to %d tasks: expected an ascending range from 1 to %d", g.Least, g.Most, maxTasks)
 	case g.Unit < 0 || g.Unit > maxTime || g.Interval < 0 || g.Interval > maxTime:
-		return fmt.Errorf("a unit of %v and an interval of %v: expected times that are not negative", g.Unit,
+		return fmt.Errorf("unit of %v and interval of %v: expected at least 0", g.Unit,
 			g.Interval)
 	case !(g.Error >= 0 && g.Error < 1):
-		return fmt.Errorf("an error of estimates of %g: expected 0 to below 1", g.Error)
+		return fmt.Errorf("error of estimates %g: expected at least 0 and less than 1", g.Error)
 	}
 	return nil
 }

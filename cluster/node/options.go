@@ -46,7 +46,7 @@ func (o *Options) Validate() error {
 			"GPU %d has %g MiB and speed %g: expected positive numbers", k, d.Memory, d.Speed)
 	}
 	faults.When(o.Together < 0 || o.Switch < 0 || o.Switch > maxTime,
-		"%d tasks together and %v lost by a stop: expected no negative values", o.Together, o.Switch)
+		"%d tasks per GPU and %v lost per stop: expected at least 0", o.Together, o.Switch)
 	return errors.Join(append(faults, o.Power.Validate())...)
 }
 

@@ -29,8 +29,8 @@ func (p *Power) EnsureDefaults() {
 // Validate returns the first invalid value.
 func (p *Power) Validate() error {
 	if !(p.Empty >= 0 && p.Empty <= p.Active && p.Active <= p.Full && p.Full <= maxPower) {
-		return fmt.Errorf("power of %g W empty, %g active and %g full: expected ascending values up to %g", p.Empty,
-			p.Active, p.Full, float64(maxPower))
+		return fmt.Errorf("power of %g W idle, %g W active and %g W full: expected ascending values up to %g W",
+			p.Empty, p.Active, p.Full, float64(maxPower))
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func (o *SchedulerOptions) EnsureDefaults() {
 // Validate returns every invalid option.
 func (o *SchedulerOptions) Validate() error {
 	if o.Quantum < 0 || o.Aging < 0 {
-		return fmt.Errorf("a quantum of %v and aging of %v: expected times that are not negative", o.Quantum, o.Aging)
+		return fmt.Errorf("quantum of %v and aging of %v: expected at least 0", o.Quantum, o.Aging)
 	}
 	return nil
 }
@@ -70,13 +70,13 @@ func (o *SchedulerOptions) Validate() error {
 func (m *Machine) Fault(d Decision) error {
 	switch {
 	case d.Stop != nil && d.Stop.State != Running:
-		return fmt.Errorf("it stops task %s, which does not run", d.Stop.Name)
+		return fmt.Errorf("stopped task %s, which is not running", d.Stop.Name)
 	case d.Start == nil:
 		return nil
 	case d.Start.State != Queued && d.Start.State != Held:
-		return fmt.Errorf("it starts task %s, which is not queued", d.Start.Name)
+		return fmt.Errorf("started task %s, which is not queued", d.Start.Name)
 	case d.On == nil || !m.Holds(d.Start, d.On):
-		return fmt.Errorf("it starts task %s on a device that does not hold it", d.Start.Name)
+		return fmt.Errorf("started task %s on a device without room for it", d.Start.Name)
 	}
 	return nil
 }

@@ -45,12 +45,13 @@ func (s *Spec) EnsureDefaults(place int) {
 // Validate returns every invalid value.
 func (s *Spec) Validate() error {
 	var faults validate.Faults
-	faults.Unless(s.Cores > 0 && s.Cores <= whole, "cores is %v; expected above 0 to 100 percent of a GPU", s.Cores)
-	faults.Unless(s.Memory >= 0 && s.Memory <= maxMemory, "memory is %v; expected 0 MiB or more", s.Memory)
-	faults.Unless(s.Work >= 0 && s.Work <= maxTime, "work is %v; expected a time that is not negative", s.Work)
-	faults.Unless(s.Estimate >= 0 && s.Estimate <= maxTime, "estimate is %v; expected a time that is not negative",
+	faults.Unless(s.Cores > 0 && s.Cores <= whole, "cores is %v; expected more than 0 and at most 100 percent of a GPU",
+		s.Cores)
+	faults.Unless(s.Memory >= 0 && s.Memory <= maxMemory, "memory is %v; expected at least 0 MiB", s.Memory)
+	faults.Unless(s.Work >= 0 && s.Work <= maxTime, "work is %v; expected at least 0s", s.Work)
+	faults.Unless(s.Estimate >= 0 && s.Estimate <= maxTime, "estimate is %v; expected at least 0s",
 		s.Estimate)
-	faults.Unless(s.Arrival >= 0 && s.Arrival <= maxTime, "arrival is %v; expected a time that is not negative",
+	faults.Unless(s.Arrival >= 0 && s.Arrival <= maxTime, "arrival is %v; expected at least 0s",
 		s.Arrival)
 	faults.Unless(s.Weight > 0 && s.Weight <= maxWeight && !math.IsNaN(s.Weight),
 		"weight is %v; expected a positive number", s.Weight)

@@ -55,7 +55,7 @@ func (s *Study) Validate() error {
 
 func (s *Study) fault(t *Spec, names map[string]bool) error {
 	if names[t.Name] {
-		return fmt.Errorf("task %s: the name is not unique; rename it", t.Name)
+		return fmt.Errorf("task %s: duplicate name; rename it", t.Name)
 	}
 	names[t.Name] = true
 	if err := t.Validate(); err != nil {
@@ -63,7 +63,7 @@ func (s *Study) fault(t *Spec, names map[string]bool) error {
 	}
 	for _, before := range t.After {
 		if before < 0 || before >= len(s.Tasks) {
-			return fmt.Errorf("task %s: it waits for task %d, which does not exist", t.Name, before)
+			return fmt.Errorf("task %s: it depends on task %d, which does not exist", t.Name, before)
 		}
 	}
 	largest := 0.0
@@ -71,8 +71,8 @@ func (s *Study) fault(t *Spec, names map[string]bool) error {
 		largest = max(largest, d.Memory)
 	}
 	if t.Memory > largest {
-		return fmt.Errorf("task %s needs %g MiB of a GPU and can never run: the largest has %g; lower memory, "+
-			"or use larger GPUs", t.Name, t.Memory, largest)
+		return fmt.Errorf("task %s needs %g MiB of GPU memory and can never run: the largest GPU has %g MiB; lower "+
+			"memory, "+"or use larger GPUs", t.Name, t.Memory, largest)
 	}
 	return nil
 }
@@ -86,6 +86,6 @@ func cycleFault(specs []Spec) error {
 	for _, k := range append(places, places[0]) {
 		names = append(names, specs[k].Name)
 	}
-	return fmt.Errorf("tasks wait for one another and can never run: %s; remove one of these from after",
+	return fmt.Errorf("dependency cycle: %s; remove one of these tasks from after",
 		strings.Join(names, " after "))
 }

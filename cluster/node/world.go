@@ -287,8 +287,8 @@ func (w *World) Run(ctx context.Context, s Scheduler) error {
 		}
 	}
 	if w.unfinished > 0 {
-		return fmt.Errorf("nothing runs and nothing arrives, but %d tasks wait, such as %s; "+
-			"the scheduler must start one", w.unfinished, w.Queue[0].Name)
+		return fmt.Errorf("no tasks are running and no more will arrive, but %d tasks are waiting, such as %s; "+
+			"the scheduler must start a task", w.unfinished, w.Queue[0].Name)
 	}
 	return nil
 }
@@ -305,5 +305,5 @@ func (w *World) decide(s Scheduler) error {
 			return err
 		}
 	}
-	return fmt.Errorf("it made %d decisions in one moment; a scheduler must come to an end", 2*len(w.All)+1)
+	return fmt.Errorf("the scheduler made %d decisions at one time; expected an empty decision", 2*len(w.All)+1)
 }

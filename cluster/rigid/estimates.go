@@ -39,8 +39,8 @@ func (s *inputs) ready() error {
 			return err
 		}
 		if p.Profiles && s.base.Profiles == nil {
-			return failure.Usagef("%s needs the profiles of models alone and in pairs; "+
-				"name a folder with single_data.csv and colocate_info.csv with option data", name)
+			return failure.Usagef("%s needs profiles of single models and of pairs; "+
+				"name a folder with single_data.csv and colocate_info.csv in option data", name)
 		}
 	}
 	for _, factor := range s.Schedule.ArrivalFactors {
@@ -49,7 +49,7 @@ func (s *inputs) ready() error {
 			return err
 		}
 		if err := one.Validate(); err != nil {
-			return failure.Usagef("at an arrival factor of %g: %w", factor, err)
+			return failure.Usagef("arrival factor %g: %w", factor, err)
 		}
 	}
 	return nil
@@ -105,9 +105,10 @@ func (s *inputs) readEstimates(source, policy string) ([]float64, error) {
 		path = s.data.EBM
 	}
 	if path == "" {
-		return nil, failure.Usagef("%s needs estimates of how long jobs take, "+
-			"and there is no file *_%s*.csv in option data; name a file with option estimates, "+
-			"make one with 'graft cluster estimate', or let it know with option estimates exact", policy, source)
+		return nil, failure.Usagef("%s needs estimated durations of jobs, "+
+			"but the folder of option data has no file *_%s*.csv; name a file in option estimates, "+
+			"create one with 'graft cluster estimate', or use true durations with option estimates exact", policy,
+			source)
 	}
 	list, err := cluster.ReadEstimates(s.env.Files, path, s.base.Jobs)
 	return list, err

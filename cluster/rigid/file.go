@@ -23,11 +23,11 @@ import (
 func World() *study.World {
 	return &study.World{
 		Name: "rigid", Title: "cluster simulation", Titles: "cluster simulations",
-		About:    "jobs that keep the devices that they ask for",
+		About:    "jobs that keep the devices that they request",
 		Sections: []string{"cluster"}, Compats: []string{CompatLucid},
 		Intro: "A file with the section `cluster`, for `graft cluster run`. See [the cluster](cluster.md).\n",
-		Notes: "--compat lucid reproduces the faults of Lucid's simulator on its month of jobs, and has its results\n" +
-			"job by job. Without it they are corrected, and the report has the effect of each.",
+		Notes: "--compat lucid keeps the faults of Lucid's simulator and reproduces its results on its month of " +
+			"jobs\njob by job. Without it, the faults are corrected, and the report shows the effect of each.",
 		Flags: flags(), Quirks: quirks(), New: func() study.File { return New() },
 		Schedulers: func() (all []study.Entry) {
 			for _, p := range schedulers.Kinds() {
@@ -53,16 +53,16 @@ func quirks() (all []cluster.Quirk) {
 func flags() []study.Flag {
 	return []study.Flag{
 		{Name: "data", Key: "cluster.data",
-			About: "folder of files about the cluster: its nodes, profiles, estimates and forecasts"},
+			About: "folder of cluster data: nodes, profiles, estimates and forecasts"},
 		{Name: "nodes", Key: "cluster.nodes",
-			About: "file of the virtual clusters and their nodes, or a number of nodes for all jobs", Text: true},
+			About: "file of virtual clusters and their nodes, or the number of nodes of one cluster", Text: true},
 		{Name: "compat", Key: "cluster.compat"},
 		{Name: "placement", Key: "cluster.placement",
 			About: "selection of nodes: consolidate, consolidate-first or random"},
 		{Name: "estimates", Key: "schedule.estimates",
-			About: "estimated durations of jobs: lgb or ebm of --data, exact, or a file"},
+			About: "estimated durations of jobs: lgb or ebm from --data, exact, or a file"},
 		{Name: "load", Key: "schedule.arrival_factors",
-			About: "factors by which jobs arrive faster than in the trace, separated by commas", List: true},
+			About: "factors of the arrival rate relative to the trace, separated by commas", List: true},
 		{Name: "from", Key: "cluster.from", About: "drop jobs submitted before this second of the trace"},
 		{Name: "to", Key: "cluster.to", About: "drop jobs submitted after this second of the trace"},
 	}
@@ -102,8 +102,8 @@ func (f *File) Shared() study.Shared {
 // Check names the workloads. Traces are read by [study.Study.Prepare], since they may be large.
 func (f *File) Check(_ files.FS, r *decode.Reading) {
 	if len(f.Workload.Traces) == 0 {
-		r.Blame("workload.traces", "traces is missing; name the file of a trace, "+
-			"or make one with 'graft trace generate'")
+		r.Blame("workload.traces", "traces is missing; name a trace file, "+
+			"or create one with 'graft trace generate'")
 		return
 	}
 	f.names = f.Workload.Names(r)
@@ -114,7 +114,7 @@ func (f *File) Contents(io.Writer) {}
 
 // Summary describes the simulations in one line.
 func (f *File) Summary() (string, error) {
-	return fmt.Sprintf("the jobs of %s under %s, placement %s, quirks of %s, arrival factors %v",
+	return fmt.Sprintf("jobs of %s under %s, placement %s, quirks of %s, arrival factors %v",
 		words.Some(f.Workload.Traces, 4), strings.Join(f.Schedule.Schedulers, ", "), f.Cluster.Placement,
 		f.Cluster.Compat, f.Schedule.ArrivalFactors), nil
 }

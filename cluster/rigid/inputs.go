@@ -61,12 +61,12 @@ func (f *File) read(env study.Env, path string) (*inputs, error) {
 		return nil, err
 	}
 	if len(read.Jobs) == 0 {
-		return nil, fmt.Errorf("no job of %s is between the seconds %d and %d; "+
-			"give another option from and option to, or none", path, f.Cluster.From, f.Cluster.To)
+		return nil, fmt.Errorf("%s has no jobs between seconds %d and %d; "+
+			"change or remove options from and to", path, f.Cluster.From, f.Cluster.To)
 	}
 	if !slices.ContainsFunc(read.Jobs, func(j trace.Job) bool { return j.Duration > 0 }) {
-		return nil, fmt.Errorf("no job of %s has a duration; name another trace, or run it as adaptive jobs, "+
-			"with the folder of its applications", path)
+		return nil, fmt.Errorf("%s has no jobs with a duration; name another trace, or simulate adaptive jobs "+
+			"with the folder of their applications", path)
 	}
 	s.share(read.Jobs)
 	s.base.Jobs, s.base.PerNode, s.base.CPUs, s.format = read.Jobs, f.Cluster.PerNode, f.Cluster.CPUs, read.Format
@@ -94,12 +94,12 @@ const undividedName = "all"
 func (s *inputs) readNodes() (err error) {
 	nodes := cmp.Or(s.Cluster.Nodes, s.data.Nodes)
 	if nodes == "" {
-		return failure.Usagef("there is no vc_config.csv in %s; "+
-			"name a file of the virtual clusters and their nodes with option nodes", s.Cluster.Data)
+		return failure.Usagef("%s has no vc_config.csv; "+
+			"name a file of virtual clusters and their nodes in option nodes", s.Cluster.Data)
 	}
 	if count, err := strconv.Atoi(nodes); err == nil || errors.Is(err, strconv.ErrRange) {
 		if count < 1 || count > trace.MaxNodes {
-			return failure.Usagef("a cluster has 1 to %d nodes, not %s", trace.MaxNodes, nodes)
+			return failure.Usagef("%s nodes; expected 1 to %d", nodes, trace.MaxNodes)
 		}
 		s.base.VCs, s.undivided = []trace.VC{{Name: undividedName, Nodes: count}}, true
 		return nil

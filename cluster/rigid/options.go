@@ -75,13 +75,13 @@ const (
 func (o Options) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Data == "" && o.Nodes == "",
-		"data and nodes are missing; name a folder with vc_config.csv, or a file like it")
+		"data and nodes are missing; name a folder with vc_config.csv, or a file of that format")
 	faults.When(o.PerNode < 1 || o.PerNode > 64, "gpus_per_node is %d; must be between 1 and 64", o.PerNode)
 	faults.When(o.UsageEvery < 0, "usage_every_seconds is %d; must not be negative", o.UsageEvery)
 	faults.When(o.CPUs < 0 || o.Memory < 0, "cpus_per_node is %d and memory_per_node is %d; must not be negative",
 		o.CPUs, o.Memory)
 	faults.When(o.From < 0 || o.To < 0 || o.To > 0 && o.To < o.From,
-		"from is %d and to is %d; must not be negative, and to not before from", o.From, o.To)
+		"from is %d and to is %d; expected at least 0, and to not before from", o.From, o.To)
 	if _, err := cluster.PlacerNamed(o.Placement); err != nil {
 		faults = append(faults, fmt.Errorf("placement: %w", err))
 	}
@@ -128,7 +128,7 @@ func (o Schedule) Validate() error {
 	known := func(name string) error { _, err := schedulers.Named(name); return err }
 	for k, factor := range o.ArrivalFactors {
 		faults.When(!(factor > 0) || math.IsInf(factor, 0) || slices.Contains(o.ArrivalFactors[:k], factor),
-			"arrival_factors[%d] is %v; must be positive and given once", k, factor)
+			"arrival_factors[%d] is %v; must be positive and unique", k, factor)
 	}
 	return errors.Join(append(faults, o.Schedule.Validate(known))...)
 }

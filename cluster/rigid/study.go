@@ -81,7 +81,7 @@ func (s *simulations) overDays(of study.Of, point, workload int, samples []float
 
 // remark explains the intervals.
 func remark(*study.Outcome) []string {
-	return []string{"95% intervals over jobs are over days of submission; there is none for less than two days."}
+	return []string{"95% intervals over jobs resample days of submission; they need at least two days."}
 }
 
 // Simulate runs a cell.

@@ -37,11 +37,11 @@ type Change struct {
 // shared devices are counted.
 func (f *File) Follow(ctx context.Context, env study.Env, o TimelineOptions) (*Timeline, error) {
 	if len(f.Schedule.Schedulers) != 1 || len(f.Schedule.ArrivalFactors) != 1 || len(f.Workload.Traces) != 1 {
-		return nil, failure.Usagef("a timeline is of one trace, scheduler and arrival factor; " +
-			"name one with option scheduler")
+		return nil, failure.Usagef("a timeline needs exactly one trace, scheduler and arrival factor; " +
+			"choose one with option scheduler")
 	}
 	if !(o.Budget >= 0) || math.IsInf(o.Budget, 0) {
-		return nil, failure.Usagef("option budget is %g s; must not be negative or infinite", o.Budget)
+		return nil, failure.Usagef("option budget is %g s; must be finite and at least 0", o.Budget)
 	}
 	s, err := f.read(env, f.Workload.Traces[0])
 	if err != nil {
@@ -70,11 +70,11 @@ func timelineOf(o *cluster.Outcome, id string) (*Timeline, error) {
 	if len(o.Changes) == 0 {
 		for _, r := range o.Refused {
 			if r.ID == id {
-				return nil, fmt.Errorf("job %s cannot run: %s; name another", id, r.Why)
+				return nil, fmt.Errorf("job %s cannot run: %s; name another job", id, r.Why)
 			}
 		}
-		return nil, fmt.Errorf("there is no job %s among those that were scheduled; "+
-			"'graft trace info' tells of the trace, and option from and option to of what is simulated", id)
+		return nil, fmt.Errorf("job %s is not among the scheduled jobs; "+
+			"'graft trace info' describes the trace, and options from and to limit the simulated part", id)
 	}
 	t := &Timeline{}
 	began, devices, running := int64(0), 0, false

@@ -50,12 +50,12 @@ func Parse(text string) (*Case, error) {
 		}
 		read, known := readers[words[0]]
 		if !known {
-			return nil, fmt.Errorf("line %d: there is no %q; a line begins with each, begin, place, quirk, vc, "+
-				"scale, profiler, alone, pair, ahead or job", k+1, words[0])
+			return nil, fmt.Errorf("line %d: unknown keyword %q; expected one of each, begin, place, quirk, vc, "+
+				"scale, profiler, alone, pair, ahead, job", k+1, words[0])
 		}
 		s := &scan{words: words[1:]}
 		if read(c, s); s.fault == nil && len(s.words) > 0 {
-			s.fault = fmt.Errorf("%q is too much", s.words[0])
+			s.fault = fmt.Errorf("unexpected %q", s.words[0])
 		}
 		if s.fault != nil {
 			return nil, fmt.Errorf("line %d: %w", k+1, s.fault)
@@ -73,7 +73,7 @@ type scan struct {
 func (s *scan) text() string {
 	if len(s.words) == 0 {
 		if s.fault == nil {
-			s.fault = errors.New("something is missing at its end")
+			s.fault = errors.New("a word is missing at the end")
 		}
 		return ""
 	}
@@ -153,7 +153,7 @@ func readProfiler(c *Case, s *scan) {
 		case "echo":
 			c.Profiler.Echo = s.text()
 		default:
-			s.fault = cmpError(s.fault, fmt.Errorf("a profiler has no %q", word))
+			s.fault = cmpError(s.fault, fmt.Errorf("unknown key %q of a profiler", word))
 		}
 	}
 }
@@ -180,7 +180,7 @@ func readJob(c *Case, s *scan) {
 		case "estimate":
 			estimate, known = s.number(), true
 		default:
-			s.fault = cmpError(s.fault, fmt.Errorf("a job has no %q", word))
+			s.fault = cmpError(s.fault, fmt.Errorf("unknown key %q of a job", word))
 		}
 	}
 	c.Study.Jobs = append(c.Study.Jobs, j)

@@ -23,13 +23,13 @@ func TestParse(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	for script, want := range map[string]string{
-		"node 3":                 `line 1: there is no "node"`,
-		"each 3\nvc a":           "line 2: something is missing at its end",
+		"node 3":                 `line 1: unknown keyword "node"`,
+		"each 3\nvc a":           "line 2: a word is missing at the end",
 		"each three":             `parsing "three"`,
-		"vc a 3 4":               `line 1: "4" is too much`,
-		"job j1 vc a beside 4":   `a job has no "beside"`,
-		"profiler beside 4":      `a profiler has no "beside"`,
-		"pair m1 m2 0.5":         "something is missing",
+		"vc a 3 4":               `line 1: unexpected "4"`,
+		"job j1 vc a beside 4":   `unknown key "beside" of a job`,
+		"profiler beside 4":      `unknown key "beside" of a profiler`,
+		"pair m1 m2 0.5":         "a word is missing",
 		"job j1 at 3 for 1 on x": `parsing "x"`,
 	} {
 		_, err := Parse(script)
@@ -71,10 +71,11 @@ func TestHold(t *testing.T) {
 	}{
 		"none": {func(s *faulty, p *cluster.Pool) int64 { s.start(p); return cluster.Never }, ""},
 		"it wants to be asked in the past": {
-			func(s *faulty, p *cluster.Pool) int64 { s.start(p); return p.Now() - 5 }, "asks to be called again at -5",
+			func(s *faulty, p *cluster.Pool) int64 { s.start(p); return p.Now() - 5 },
+			"the scheduler requested its next call at second -5",
 		},
 		"it starts nothing": {
-			func(*faulty, *cluster.Pool) int64 { return cluster.Never }, "none runs",
+			func(*faulty, *cluster.Pool) int64 { return cluster.Never }, "no jobs are running",
 		},
 		"it changes how much work there is": {
 			func(s *faulty, p *cluster.Pool) int64 {
@@ -86,7 +87,7 @@ func TestHold(t *testing.T) {
 				}
 				s.start(p)
 				return cluster.Never
-			}, "were counted",
+			}, "job j1 waited for 0 seconds, counted 1",
 		},
 		"it starts jobs elsewhere the second time": {
 			func(s *faulty, p *cluster.Pool) int64 {
@@ -95,7 +96,7 @@ func TestHold(t *testing.T) {
 				}
 				s.start(p)
 				return cluster.Never
-			}, "the second time the outcome is another",
+			}, "a second simulation has a different outcome",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -50,7 +50,7 @@ func Hold(policy cluster.Policy, c *Case) error {
 		return err
 	}
 	if first, second := Table(o), Table(again); first != second {
-		return fmt.Errorf("the second time the outcome is another\n%s\n%s", first, second)
+		return fmt.Errorf("a second simulation has a different outcome\n%s\n%s", first, second)
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func golden(t *testing.T, policy cluster.Policy, script string) string {
 
 // starters are scripts for a new policy: a large job between small ones; equal jobs that arrive together; short jobs
 // that arrive late.
-const starters = `# a large job between small ones, on two virtual clusters
+const starters = `# a large job between small jobs, on two virtual clusters
 each 4
 vc a 3
 vc b 2
@@ -134,7 +134,7 @@ job other vc b at 3 for 500 on 4 model m1 memory 1000 estimate 600
 job beside vc b at 5 for 500 on 4 model m2 memory 1000 estimate 600
 job too-large vc b at 5 for 500 on 9 model m2 memory 1000 estimate 600
 
-# jobs that are equal and come at once
+# identical jobs that arrive together
 each 2
 vc a 2
 vc b 2
@@ -148,7 +148,7 @@ job e4 vc a at 0 for 300 on 1 model m1 memory 1000 estimate 300
 job e5 vc a at 0 for 300 on 1 model m1 memory 1000 estimate 300
 job e6 vc a at 0 for 300 on 1 model m1 memory 1000 estimate 300
 
-# short ones that come late, beside one that has had much
+# short jobs that arrive late, and a job with much attained service
 each 8
 place consolidate-first
 vc a 2

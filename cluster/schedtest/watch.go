@@ -46,7 +46,7 @@ func (w *watch) wrong(format string, args ...any) {
 
 func (w *watch) Arrived(j *cluster.Job) {
 	if w.of[j] != nil || j.Running() || j.End != cluster.Never {
-		w.wrong("job %s arrives twice, or runs before it does", j.Trace.ID)
+		w.wrong("job %s arrives twice, or runs before it arrives", j.Trace.ID)
 	}
 	seen := &watched{job: j, at: j.Arrival, left: float64(j.Trace.Duration), queue: j.Queue}
 	w.jobs, w.of[j] = append(w.jobs, seen), seen
@@ -66,11 +66,11 @@ func (w *watch) Ended(j *cluster.Job) {
 		end++
 	}
 	if !seen.running || end != j.End {
-		w.wrong("job %s ends at %d; its work of %v, at a rate of %v from %d on, is used up at %d", j.Trace.ID, j.End,
-			seen.left, seen.rate, seen.at, end)
+		w.wrong("job %s ends at second %d; its work of %v at a rate of %v from second %d ends at second %d", j.Trace.ID,
+			j.End, seen.left, seen.rate, seen.at, end)
 	}
 	if waited := seen.queue + seen.waited; j.Queue != waited {
-		w.wrong("job %s waited for %d seconds, and %d were counted", j.Trace.ID, waited, j.Queue)
+		w.wrong("job %s waited for %d seconds, counted %d", j.Trace.ID, waited, j.Queue)
 	}
 	w.inner.Ended(j)
 }
@@ -79,7 +79,7 @@ func (w *watch) Schedule(p *cluster.Pool) int64 {
 	w.before(p)
 	wake := w.inner.Schedule(p)
 	if wake <= p.Now() {
-		w.wrong("at %d the scheduler asks to be called again at %d", p.Now(), wake)
+		w.wrong("second %d: the scheduler requested its next call at second %d", p.Now(), wake)
 	}
 	w.after(p)
 	return wake
@@ -92,7 +92,8 @@ func (w *watch) before(p *cluster.Pool) {
 			continue
 		}
 		if seen.job.Arrival > p.Now() {
-			w.wrong("job %s arrives at %d, before %d", seen.job.Trace.ID, p.Now(), seen.job.Arrival)
+			w.wrong("job %s arrives at second %d, after a job at second %d", seen.job.Trace.ID, p.Now(),
+				seen.job.Arrival)
 		}
 		for ; seen.at < p.Now(); seen.at++ {
 			if !seen.running {
@@ -102,7 +103,8 @@ func (w *watch) before(p *cluster.Pool) {
 			}
 		}
 		if left := p.Left(seen.job); left != seen.left && (left > 0 || seen.left > 0) {
-			w.wrong("at %d job %s has work of %v left, and should have %v", p.Now(), seen.job.Trace.ID, left, seen.left)
+			w.wrong("second %d: job %s has %v seconds of work left, expected %v", p.Now(), seen.job.Trace.ID, left,
+				seen.left)
 		}
 	}
 }
@@ -110,7 +112,7 @@ func (w *watch) before(p *cluster.Pool) {
 // after checks and records the state of the pool. No job may lose remaining work between events.
 func (w *watch) after(p *cluster.Pool) {
 	if err := p.Check(); err != nil {
-		w.wrong("at %d: %w", p.Now(), err)
+		w.wrong("second %d: %w", p.Now(), err)
 	}
 	running, waiting, taken := 0, 0, int64(0)
 	for _, seen := range w.jobs {
@@ -122,7 +124,7 @@ func (w *watch) after(p *cluster.Pool) {
 			continue
 		}
 		if left := p.Left(j); left < seen.left && left > 0 {
-			w.wrong("at %d the work of job %s became %v, from %v", p.Now(), j.Trace.ID, left, seen.left)
+			w.wrong("second %d: the work of job %s became %v, from %v", p.Now(), j.Trace.ID, left, seen.left)
 		}
 		seen.running, seen.left, seen.rate = j.Running(), p.Left(j), j.Rate()
 		if !seen.running {
@@ -135,7 +137,7 @@ func (w *watch) after(p *cluster.Pool) {
 		}
 	}
 	if running != p.Count() || waiting != p.Waiting() || taken > int64(p.GPUs())*cluster.Whole {
-		w.wrong("at %d %d jobs run and %d wait on %d thousandths of %d devices; %d and %d were counted", p.Now(),
+		w.wrong("second %d: %d jobs run, %d wait, %d thousandths of %d devices in use; counted %d and %d", p.Now(),
 			running, waiting, taken, p.GPUs(), p.Count(), p.Waiting())
 	}
 }
@@ -143,13 +145,14 @@ func (w *watch) after(p *cluster.Pool) {
 // whole checks the invariants of an outcome: each job ended or was refused, and none ended before its submission.
 func whole(study *cluster.Study, o *cluster.Outcome) error {
 	if len(o.Jobs)+len(o.Refused) != len(study.Jobs) {
-		return fmt.Errorf("%d jobs were simulated and %d refused, of %d", len(o.Jobs), len(o.Refused), len(study.Jobs))
+		return fmt.Errorf("%d jobs simulated and %d refused; expected %d in total", len(o.Jobs), len(o.Refused),
+			len(study.Jobs))
 	}
 	var faults validate.Faults
 	for _, j := range o.Jobs {
 		faults.When(j.Start < j.Trace.Submit || j.End < j.Start || j.End == cluster.Never || j.Running() || j.Queue < 0,
-			"job %s was submitted at %d, started at %d, ended at %d, "+
-				"and waited for %d", j.Trace.ID, j.Trace.Submit, j.Start, j.End, j.Queue)
+			"job %s: submitted at second %d, started at second %d, ended at second %d, "+
+				"waited %d seconds", j.Trace.ID, j.Trace.Submit, j.Start, j.End, j.Queue)
 	}
 	for _, p := range o.Pools {
 		faults.When(p.Used > p.All, "pool %s used %v of %v device-seconds", p.Name, p.Used, p.All)

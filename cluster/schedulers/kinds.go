@@ -23,7 +23,7 @@ func Kinds() registry.List[cluster.Policy] { return Options{}.Kinds() }
 func (o Options) Kinds() registry.List[cluster.Policy] {
 	extra := []cluster.Quirk{cluster.ExtraSecond}
 	return registry.List[cluster.Policy]{
-		{Name: "fifo", About: "in the order of submission, without overtaking", New: newFIFO},
+		{Name: "fifo", About: "in order of submission, without overtaking", New: newFIFO},
 		{Name: "sjf", About: "the shortest job first (oracle: uses the true durations)", New: newSJF},
 		{Name: "srtf", About: "the least remaining time first, with preemption (oracle: uses the true durations)",
 			New: newSRTF, Quirks: extra},
@@ -32,7 +32,7 @@ func (o Options) Kinds() registry.List[cluster.Policy] {
 		{Name: "tiresias", About: "the fewest attained device-seconds first, with preemption; needs no estimates",
 			New: newTiresias, Quirks: extra},
 		lucid.Policy(o.Lucid),
-		{Name: "backfill", About: "in the order of submission; a job may overtake if it delays none before it",
+		{Name: "backfill", About: "in order of submission; a job may overtake if it delays no earlier job",
 			New: newBackfill},
 		{Name: "fair", About: "max-min fair shares of the devices; jobs grow and shrink", New: newFair},
 	}

@@ -73,7 +73,7 @@ func (o *outcome) admit(k int) {
 	case pool < 0:
 		o.refused = append(o.refused, cluster.Refusal{ID: t.ID, Why: "unknown virtual cluster"})
 	case t.GPUs <= 0:
-		o.refused = append(o.refused, cluster.Refusal{ID: t.ID, Why: "no devices asked for"})
+		o.refused = append(o.refused, cluster.Refusal{ID: t.ID, Why: "no devices requested"})
 	case t.Duration < 0:
 		o.refused = append(o.refused, cluster.Refusal{ID: t.ID, Why: "negative duration"})
 	default:

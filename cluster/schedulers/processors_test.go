@@ -80,7 +80,7 @@ func TestProcessors(t *testing.T) {
 					over = max(over, crowded(b))
 				}
 				few.Jobs[7].GPUs, few.Jobs[7].CPUs = 1, 13
-				require.Equal(t, []cluster.Refusal{{ID: "7", Why: "more processors than the nodes have"}},
+				require.Equal(t, []cluster.Refusal{{ID: "7", Why: "more processors requested than the nodes have"}},
 					run(few).Refused)
 			}
 			require.Positive(t, waited, "jobs wait for processors")

@@ -16,7 +16,7 @@ type qssf struct {
 
 // sizeFirst is the quirk that jobs that arrive while none waits are tried by size for one second.
 var sizeFirst = cluster.Quirk{Name: "size-first",
-	Fixed: "jobs that come while none waits are tried by priority, not by size for a second"}
+	Fixed: "jobs that arrive when the queue is empty are ordered by priority at once, not by size for one second"}
 
 func newQSSF(s cluster.Setup) (cluster.Scheduler, error) {
 	return &qssf{inTurn{cluster.NewQueue(priority, devices)}, s.Quirks.Keeps(sizeFirst), nil}, nil

@@ -62,7 +62,7 @@ func ReadLearned[K any](fsys files.FS, path string, readers ...PolicyReader[K]) 
 	}
 	l.Kind, err = p.read(file)
 	if folder && errors.Is(err, fs.ErrNotExist) {
-		return l, fmt.Errorf("%w; the folder holds no scheduler that 'graft learn' learned to the end", err)
+		return l, fmt.Errorf("%w; the folder does not contain a completely learned scheduler of 'graft learn'", err)
 	}
 	if folder && err == nil {
 		l.Seeds, err = p.seeds(filepath.Join(path, LearnedFolder))
@@ -120,7 +120,7 @@ func (p *policies[K]) read(path string) (kind K, err error) {
 			return kind, err
 		}
 	}
-	return kind, fmt.Errorf("%s: no learner knows these weights", path)
+	return kind, fmt.Errorf("%s: unknown format of weights", path)
 }
 
 // FindSchedulers finds the schedulers of a file, first by name, then as learned schedulers. Names are unique.
@@ -136,7 +136,7 @@ func FindSchedulers[K any](names []string, named func(name string) (K, error),
 		}
 		own := nameOf(l.Kind)
 		if slices.ContainsFunc(all, func(other Learned[K]) bool { return nameOf(other.Kind) == own }) {
-			return nil, fmt.Errorf("two schedulers have the name %s; rename the folder or the file of one", own)
+			return nil, fmt.Errorf("two schedulers have the name %s; rename a folder or file", own)
 		}
 		all = append(all, l)
 	}

@@ -40,7 +40,7 @@ func (o *Workload) Names(r *decode.Reading) []string {
 			name = filepath.Base(filepath.Dir(path)) + "-" + name
 		}
 		if other := seen[name]; other != "" {
-			text := "%s and %s would have the same name %s in the run folder; rename a file"
+			text := "%s and %s have the same name %s in the run folder; rename a file"
 			r.Blame("workload.traces", fmt.Sprintf(text, other, path, name), k)
 			return nil
 		}
@@ -82,7 +82,7 @@ func (o Schedule) Validate(known func(name string) error) error {
 		if err := known(name); err != nil && !IsPath(name) {
 			faults = append(faults, fmt.Errorf("schedulers: %w", err))
 		}
-		faults.When(slices.Contains(o.Schedulers[:k], name), "schedulers: %s is given twice", name)
+		faults.When(slices.Contains(o.Schedulers[:k], name), "schedulers: duplicate %s", name)
 	}
 	faults.When(o.Against != "" && len(o.Schedulers) > 0 && !slices.ContainsFunc(o.Schedulers, o.isBaseline),
 		"against is %q; expected one of the schedulers: %s", o.Against, strings.Join(o.Schedulers, ", "))

@@ -128,7 +128,7 @@ func (o *Outcome) Validate() error {
 		keys = append(keys, r.Metric)
 	}
 	for _, key := range keys {
-		faults.When(o.Metric(key) == nil, "there is no metric %q", key)
+		faults.When(o.Metric(key) == nil, "unknown metric %q", key)
 	}
 	slices.SortFunc(faults, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(faults...)

@@ -132,17 +132,17 @@ type Reference struct {
 func (p *Plan) Validate() error {
 	var faults validate.Faults
 	faults.When(len(p.Points) == 0 || len(p.Workloads) == 0 || len(p.Schedulers) == 0,
-		"a plan needs a point, a workload and a scheduler")
+		"a plan needs at least one point, workload and scheduler")
 	for _, name := range p.Rank {
-		faults.When(p.metric(name) == nil, "rank: there is no metric %q", name)
+		faults.When(p.metric(name) == nil, "rank: unknown metric %q", name)
 	}
 	for k := range p.Metrics {
 		m := &p.Metrics[k]
 		same := func(other Metric) bool { return other.Key() == m.Key() }
-		faults.When(slices.ContainsFunc(p.Metrics[:k], same), "metric %q is given twice", m.Key())
+		faults.When(slices.ContainsFunc(p.Metrics[:k], same), "duplicate metric %q", m.Key())
 	}
 	faults.When(p.Against != "" && p.scheduler(p.Against) < 0,
-		"against is %s, which is not among the schedulers", p.Against)
+		"against is %s; expected one of the schedulers", p.Against)
 	return errors.Join(faults...)
 }
 

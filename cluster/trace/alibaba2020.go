@@ -114,7 +114,7 @@ func (t *tasks) nextTask() error {
 			return err
 		}
 		if len(t.row) != len(taskColumns) {
-			return t.wrongCount(len(taskColumns), "a task")
+			return t.wrongCount(len(taskColumns))
 		}
 		t.task, t.taskAt = Job{}, t.first
 		if isMissing(t.row[taskStart]) {
@@ -184,7 +184,7 @@ func (t *tasks) percent(k int) (float64, error) {
 	case isMissing(t.row[k]):
 		return 0, nil
 	case !ok || v < 0:
-		return 0, t.wants(k, "a number from 0")
+		return 0, t.wants(k, "a number of at least 0")
 	}
 	return v, nil
 }
@@ -221,7 +221,7 @@ var ownerColumns = []string{"job_name", "inst_id", "user", "status", "start_time
 func readOwners(fsys files.FS, path string) (*owners, error) {
 	file, err := fsys.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
+		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
 	defer func() { _ = file.Close() }() // the file was only read
 	text, err := plainText(file, path)
@@ -246,7 +246,7 @@ func readOwners(fsys files.FS, path string) (*owners, error) {
 
 func (o *owners) add(table *cells, numbers map[string]int32) error {
 	if len(table.row) != len(ownerColumns) {
-		return table.wrongCount(len(ownerColumns), "a job")
+		return table.wrongCount(len(ownerColumns))
 	}
 	job, user, start := table.row[0], table.row[2], table.row[4]
 	submit, ok := seconds(start)

@@ -87,8 +87,8 @@ func (c *cells) splitQuoted(line []byte) error {
 			break
 		}
 		if line[at] != ',' {
-			return c.fault(c.number, at+1, "", "there is more after the quote that ends a cell",
-				"put a comma before it, or double quotes that belong to the cell")
+			return c.fault(c.number, at+1, "", "unexpected text after the closing quote of a cell",
+				"add a comma, or double the quotes inside the cell")
 		}
 		at++
 	}
@@ -123,8 +123,8 @@ func (c *cells) quoted(line []byte, at int) ([]byte, int, error) {
 			next, err := c.lines.next()
 			if errors.Is(err, io.EOF) || len(c.text) > maxLine {
 				begin := c.places[len(c.places)-1]
-				return nil, 0, c.fault(begin.line, begin.column, "", "a quote begins here that nothing ends",
-					"end the cell with another quote")
+				return nil, 0, c.fault(begin.line, begin.column, "", "the quote that begins here is not closed",
+					"close the cell with a quote")
 			}
 			if err != nil {
 				return nil, 0, err
@@ -156,6 +156,6 @@ func (c *cells) faultAt(k int, field, text, remedy string) error {
 }
 
 // wrongCount returns the error for a row with the wrong number of cells.
-func (c *cells) wrongCount(want int, of string) error {
-	return c.fault(c.first, 0, "", fmt.Sprintf("the line has %d fields, %s %d", len(c.row), of, want), mendLine)
+func (c *cells) wrongCount(want int) error {
+	return c.fault(c.first, 0, "", fmt.Sprintf("the line has %d fields, expected %d", len(c.row), want), mendLine)
 }

@@ -35,18 +35,18 @@ type kindRow struct {
 }
 
 var kinds = []kindRow{
-	{DuplicateID, true, "its ID is that of a job before it"},
-	{NegativeSubmit, true, "it is submitted before second zero"},
-	{Unsorted, false, "it is submitted before the job above it: jobs are sorted"},
-	{NoDuration, false, "it takes no time"},
-	{NegativeDuration, true, "it takes less than no time"},
-	{NoGPUs, true, "it asks for no GPU"},
-	{TooManyGPUs, true, "it asks for more GPUs than its virtual cluster has"},
-	{UnknownVC, true, "its virtual cluster is not among those whose size is known"},
-	{PartOfGPU, false, "it asks for a part of a GPU"},
-	{OddGPUs, false, "its number of GPUs is no power of two"},
-	{NoProfile, false, "its model or batch is not known"},
-	{UnknownState, false, "how it ended is not known"},
+	{DuplicateID, true, "its ID is a duplicate"},
+	{NegativeSubmit, true, "it is submitted before second 0"},
+	{Unsorted, false, "it is submitted before the previous job; readers sort jobs"},
+	{NoDuration, false, "its duration is zero"},
+	{NegativeDuration, true, "its duration is negative"},
+	{NoGPUs, true, "it requests no GPU"},
+	{TooManyGPUs, true, "it requests more GPUs than its virtual cluster has"},
+	{UnknownVC, true, "its virtual cluster is not in the list of virtual clusters"},
+	{PartOfGPU, false, "it requests a part of a GPU"},
+	{OddGPUs, false, "its number of GPUs is not a power of two"},
+	{NoProfile, false, "its model or batch is unknown"},
+	{UnknownState, false, "its final state is unknown"},
 }
 
 // Refused reports whether jobs with this finding cannot be simulated: they would never start, never end, or be confused
@@ -79,7 +79,7 @@ func (o *CheckOptions) EnsureDefaults() {
 // Validate returns every invalid option.
 func (o *CheckOptions) Validate() error {
 	if o.GPUsPerNode < 1 || o.GPUsPerNode > MaxNodes {
-		return fmt.Errorf("a node has %d GPUs: give it from 1 to %d", o.GPUsPerNode, MaxNodes)
+		return fmt.Errorf("%d GPUs per node: expected 1 to %d", o.GPUsPerNode, MaxNodes)
 	}
 	return nil
 }

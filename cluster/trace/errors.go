@@ -38,17 +38,17 @@ func (e *Error) Error() string {
 func (e *Error) Is(target error) bool { return target == ErrMalformed }
 
 // mendLine is the remedy of most faults in a line.
-const mendLine = "mend the line or take it out"
+const mendLine = "correct or remove the line"
 
 // isButWants describes a cell with an unexpected value.
 func isButWants(cell []byte, want string) string {
 	if len(cell) == 0 {
-		return "is empty: want " + want
+		return "is empty: expected " + want
 	}
 	const most = 40 // maximum bytes of a cell in an error
 	cut := ""
 	if len(cell) > most {
 		cell, cut = cell[:most], "…"
 	}
-	return fmt.Sprintf("is %q%s: want %s", cell, cut, want)
+	return fmt.Sprintf("is %q%s: expected %s", cell, cut, want)
 }

@@ -88,8 +88,8 @@ func told(text *bufio.Reader, path, name string) (*format, error) {
 		}
 		return nil, source.fault(0, 0, "", "the file is empty", "name a trace")
 	}
-	return nil, source.fault(0, 0, "", "the file begins like no trace that is known",
-		"name its format, one of "+names())
+	return nil, source.fault(0, 0, "", "unknown trace format",
+		"name the format, one of "+names())
 }
 
 func firstLine(head []byte) []byte {

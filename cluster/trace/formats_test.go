@@ -97,15 +97,15 @@ func TestAlibabasTableOfJobs(t *testing.T) {
 	require.Equal(t, int64(990), all.Jobs[0].Submit)
 	require.Equal(t, int64(600), all.Jobs[0].Duration, "it waited for ten seconds")
 	for text, want := range map[string]string{
-		"j1,i1,ann,Terminated,990.0\n":        "jobs.csv:1: the line has 5 fields, a job 6",
-		"j1,i1,ann,Terminated,soon,1601.0\n":  `jobs.csv:1:22: start_time is "soon": want a number of seconds`,
-		"j1,i1,\"ann,Terminated,990,1601.0\n": "jobs.csv:1:7: a quote begins here",
+		"j1,i1,ann,Terminated,990.0\n":        "the line has 5 fields, expected 6",
+		"j1,i1,ann,Terminated,soon,1601.0\n":  `jobs.csv:1:22: start_time is "soon": expected a number of seconds`,
+		"j1,i1,\"ann,Terminated,990,1601.0\n": "the quote that begins here is not closed",
 	} {
 		_, err := trace.ReadAll(files.OS{}, path, trace.Options{JobTable: write(t, "jobs.csv", text)})
 		require.ErrorContains(t, err, want)
 	}
 	_, err := trace.Open(files.OS{}, path, trace.Options{JobTable: path + "y"})
-	require.ErrorContains(t, err, "reading "+path+"y")
+	require.ErrorContains(t, err, "read "+path+"y")
 }
 
 func TestRowsWithoutATimeAreCounted(t *testing.T) {
@@ -137,6 +137,6 @@ func TestNumbersAreExact(t *testing.T) {
 	}
 	for _, text := range []string{"-", ".", "1.2.3", "0x", "1_000", "--1", "1e400"} {
 		_, _, err := readText(head+"1,1,0,1,"+text+"\n", trace.Options{})
-		require.ErrorContains(t, err, "want a number", text)
+		require.ErrorContains(t, err, "expected a number", text)
 	}
 }

@@ -112,7 +112,7 @@ func TestLongLines(t *testing.T) {
 	}
 	_, _, err := readText("job_id,user,gpu_num,submit_time,duration\n1,\""+strings.Repeat("x\n", 1<<20),
 		trace.Options{})
-	require.ErrorContains(t, err, "a.csv:2:3: a quote begins here that nothing ends")
+	require.ErrorContains(t, err, "a.csv:2:3: the quote that begins here is not closed")
 	var place *trace.Error
 	require.True(t, errors.As(err, &place))
 	require.Equal(t, 2, place.Line)

@@ -71,18 +71,20 @@ func (o *GenerateOptions) Validate() error {
 		from, to int
 	}{
 		{"jobs", o.Jobs, 1, maxJobs}, {"days", o.Days, 1, maxDays}, {"nodes", o.Nodes, 1, MaxNodes},
-		{"GPUs of a node", o.GPUsPerNode, 1, 1024}, {"virtual clusters", o.VCs, 1, MaxNodes},
+		{"GPUs per node", o.GPUsPerNode, 1, 1024}, {"virtual clusters", o.VCs, 1, MaxNodes},
 		{"users", o.Users, 1, maxUsers},
 	} {
 		faults.When(r.value < r.from || r.value > r.to, "%d %s: expected %d to %d", r.value, r.what, r.from, r.to)
 	}
-	faults.When(o.VCs > o.Nodes, "%d virtual clusters cannot share %d nodes: give at most one for each", o.VCs, o.Nodes)
-	faults.When(o.Users < o.VCs, "%d users cannot fill %d virtual clusters: give at least one for each", o.Users, o.VCs)
-	faults.When(!(o.Load >= 0 && o.Load <= maxLoad), "a load of %g: expected 0 to %d", o.Load, maxLoad)
-	faults.When(o.Arrivals != Diurnal && o.Arrivals != Poisson, "arrivals %d are neither Diurnal nor Poisson",
+	faults.When(o.VCs > o.Nodes, "%d virtual clusters for %d nodes: expected at least one node for each virtual "+
+		"cluster", o.VCs, o.Nodes)
+	faults.When(o.Users < o.VCs, "%d users for %d virtual clusters: expected at least one user for each virtual "+
+		"cluster", o.Users, o.VCs)
+	faults.When(!(o.Load >= 0 && o.Load <= maxLoad), "load %g: expected 0 to %d", o.Load, maxLoad)
+	faults.When(o.Arrivals != Diurnal && o.Arrivals != Poisson, "arrivals %d: expected Diurnal or Poisson",
 		o.Arrivals)
 	faults.When(o.Start.Unix()%secondsOfDay != 0 || o.Start.Nanosecond() != 0 || o.Start.Year() < 1 ||
-		o.Start.Year() > 9000, "the start %s is no midnight in UTC of a year from 1 to 9000", o.Start)
+		o.Start.Year() > 9000, "start %s: expected midnight in UTC in a year from 1 to 9000", o.Start)
 	return errors.Join(faults...)
 }
 

@@ -223,9 +223,9 @@ func TestEqualSeedsGiveEqualBytes(t *testing.T) {
 func TestGenerateOptionsAreCheckedTogether(t *testing.T) {
 	_, err := trace.Generate(trace.GenerateOptions{Jobs: -1, Days: 1 << 40, Nodes: 2, VCs: 3, Users: 1,
 		Load: math.NaN(), Arrivals: 5, GPUsPerNode: -8, Start: time.Unix(1, 0)})
-	for _, part := range []string{"generate a trace", "-1 jobs: expected 1", "days: expected 1", "-8 GPUs of a node",
-		"3 virtual clusters cannot share 2 nodes", "1 users cannot fill 3", "a load of NaN", "arrivals 5",
-		"is no midnight"} {
+	for _, part := range []string{"generate a trace", "-1 jobs: expected 1", "days: expected 1", "-8 GPUs per node",
+		"3 virtual clusters for 2 nodes", "1 users for 3", "load NaN", "arrivals 5",
+		"expected midnight"} {
 		require.ErrorContains(t, err, part)
 	}
 }

@@ -9,7 +9,7 @@ import (
 // graftFormat is graft's own table. Its header has units, and the date of second zero if it is known. It contains all
 // fields of a job and reads them back exactly.
 var graftFormat = format{
-	Format: Format{Name: "graft", About: "CSV with all that graft knows of a job, and units"},
+	Format: Format{Name: "graft", About: "CSV with all fields of a job, and units in the header"},
 	knows:  func(head []byte) bool { return bytes.HasPrefix(head, []byte("id,user,vc,name,submit [s")) },
 	open:   openOurs,
 	write:  newOurWriter,

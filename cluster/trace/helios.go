@@ -8,7 +8,7 @@ import (
 // heliosFormat is the published table of SenseTime's clusters, with the columns that Lucid's simulator adds:
 // the workload of a job, and its measurements alone.
 var heliosFormat = format{
-	Format: Format{Name: "helios", About: "CSV of the Helios clusters, with the columns that Lucid adds"},
+	Format: Format{Name: "helios", About: "CSV of the Helios clusters, with Lucid's additional columns"},
 	knows:  func(head []byte) bool { return hasColumns(head, "job_id", "gpu_num", "submit_time", "duration") },
 	open: func(source lines, _ *Options) (rows, error) {
 		return openTable(source, "helios", heliosColumns)

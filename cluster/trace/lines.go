@@ -46,7 +46,7 @@ func (l *lines) longLine(begin []byte) ([]byte, error) {
 		l.long = append(l.long, more...)
 		if len(l.long) > maxLine {
 			return nil, l.fault(l.number+1, 0, "", fmt.Sprintf("the line has more than %d bytes", maxLine),
-				"this is hardly a trace: look at the file")
+				"check that the file is a trace")
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			return l.long, err
@@ -62,9 +62,9 @@ func (l *lines) ended(err error) error {
 		return err
 	case isDamagedGzip(err):
 		return l.fault(l.number, 0, "", "the compressed file is damaged after this line: "+err.Error(),
-			"fetch it again")
+			"download it again")
 	}
-	return fmt.Errorf("reading %s: %w", l.path, err)
+	return fmt.Errorf("read %s: %w", l.path, err)
 }
 
 func (l *lines) fault(line, column int, field, text, remedy string) error {

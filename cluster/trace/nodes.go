@@ -34,7 +34,7 @@ func Nodes(vcs []VC) int {
 func ReadNodes(fsys files.FS, path string) ([]VC, error) {
 	file, err := fsys.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
+		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
 	vcs, err := readNodes(file, path)
 	return vcs, errors.Join(err, file.Close())
@@ -64,14 +64,14 @@ func readNodes(in io.Reader, path string) ([]VC, error) {
 			return nil, err
 		}
 		if before := lineOf[vc.Name]; before > 0 {
-			return nil, rows.faultAt(0, "", fmt.Sprintf("%q stands in line %d already", vc.Name, before),
-				"take one of the lines out")
+			return nil, rows.faultAt(0, "", fmt.Sprintf("%q is already in line %d", vc.Name, before),
+				"remove one of the lines")
 		}
 		lineOf[vc.Name] = rows.first
 		vcs = append(vcs, vc)
 	}
 	if len(vcs) == 0 {
-		return nil, rows.fault(rows.number, 0, "", "there is no virtual cluster in the file",
+		return nil, rows.fault(rows.number, 0, "", "the file has no virtual clusters",
 			"add a line with a name and a number of nodes")
 	}
 	return vcs, nil
@@ -87,17 +87,17 @@ func readNodesHeader(rows *cells) error {
 	case err != nil:
 		return err
 	case len(rows.row) != 2 || !bytes.Equal(rows.row[1], []byte("num")):
-		return rows.fault(rows.first, 0, "", "the header is no list of virtual clusters", remedy)
+		return rows.fault(rows.first, 0, "", "unknown header; expected a list of virtual clusters", remedy)
 	}
 	return nil
 }
 
 func vcOf(rows *cells) (VC, error) {
 	if len(rows.row) != 2 {
-		return VC{}, rows.wrongCount(2, "a virtual cluster")
+		return VC{}, rows.wrongCount(2)
 	}
 	if len(rows.row[0]) == 0 {
-		return VC{}, rows.faultAt(0, "name", isButWants(nil, "that of the virtual cluster"), mendLine)
+		return VC{}, rows.faultAt(0, "name", isButWants(nil, "the name of a virtual cluster"), mendLine)
 	}
 	n, ok := count(rows.row[1])
 	if !ok || n < 1 || n > MaxNodes {

@@ -24,14 +24,14 @@ func TestNodesAreWrittenAndReadBack(t *testing.T) {
 func TestFaultsInNodes(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"nothing":        {"", `nodes.csv: the file is empty; begin the file with the line ",num"`},
-		"another header": {"name,size\na,1\n", `nodes.csv:1: the header is no list of virtual clusters`},
-		"no clusters":    {",num\n", `nodes.csv:1: there is no virtual cluster in the file`},
-		"no number":      {",num\nred,x\n", `nodes.csv:2:5: num is "x": want a whole number of nodes from 1`},
-		"no nodes":       {",num\nred,0\n", `nodes.csv:2:5: num is "0": want`},
+		"another header": {"name,size\na,1\n", `nodes.csv:1: unknown header; expected a list of virtual clusters`},
+		"no clusters":    {",num\n", `nodes.csv:1: the file has no virtual clusters`},
+		"no number":      {",num\nred,x\n", `nodes.csv:2:5: num is "x": expected a whole number of nodes from 1`},
+		"no nodes":       {",num\nred,0\n", `nodes.csv:2:5: num is "0": expected`},
 		"no name":        {",num\n,1\n", `nodes.csv:2:1: name is empty`},
 		"twice": {",num\nred,1\nblue,1\nred,2\n",
-			`nodes.csv:4:1: "red" stands in line 2 already; take one of the lines out`},
-		"three fields": {",num\nred,1,2\n", `nodes.csv:2: the line has 3 fields, a virtual cluster 2`},
+			`nodes.csv:4:1: "red" is already in line 2; remove one of the lines`},
+		"three fields": {",num\nred,1,2\n", `the line has 3 fields, expected 2`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := trace.ReadNodes(files.OS{}, write(t, "nodes.csv", c.text))

@@ -79,14 +79,15 @@ type Options struct {
 func (o *Options) Validate() error {
 	var faults validate.Faults
 	if o.Format != "" && formatOf(o.Format) == nil {
-		faults = append(faults, fmt.Errorf("unknown trace format %.40q: use one of %s", o.Format, names()))
+		faults = append(faults, fmt.Errorf("unknown trace format %.40q: expected one of %s", o.Format, names()))
 	}
-	faults.When(o.Origin != Midnight && o.Origin != FirstJob, "origin %d is neither Midnight nor FirstJob", o.Origin)
-	faults.When(o.Processors != AsGPUs && o.Processors != AsCPUs, "processors %d are neither AsGPUs nor AsCPUs",
+	faults.When(o.Origin != Midnight && o.Origin != FirstJob, "origin %d: expected Midnight or FirstJob", o.Origin)
+	faults.When(o.Processors != AsGPUs && o.Processors != AsCPUs, "processors %d: expected AsGPUs or AsCPUs",
 		o.Processors)
 	if w := o.Window; w != nil && w.From > w.To {
-		faults = append(faults, fmt.Errorf("the window from %d to %d s ends before it begins", w.From, w.To))
+		faults = append(faults, fmt.Errorf("window from %d to %d s: expected an end that is not before the start",
+			w.From, w.To))
 	}
-	faults.When(slices.Contains(o.VCs, ""), "a virtual cluster to keep has no name")
+	faults.When(slices.Contains(o.VCs, ""), "the name of a virtual cluster to keep is empty")
 	return errors.Join(faults...)
 }

@@ -59,7 +59,7 @@ func openPhilly(source lines) (*philly, error) {
 		return nil, p.broken(err)
 	}
 	if token != json.Delim('[') {
-		return nil, p.fault(1, 0, "", "the file is no list of jobs", "name another format")
+		return nil, p.fault(1, 0, "", "the file is not a list of jobs", "name its format")
 	}
 	return p, nil
 }
@@ -85,8 +85,8 @@ func (p *philly) ended() error {
 		return p.broken(err)
 	}
 	if _, err := p.decoder.Token(); !errors.Is(err, io.EOF) {
-		return p.fault(p.counted.lineOf(p.decoder.InputOffset()), 0, "", "there is more after the list of jobs",
-			"take it out")
+		return p.fault(p.counted.lineOf(p.decoder.InputOffset()), 0, "", "unexpected text after the list of jobs",
+			"remove it")
 	}
 	return io.EOF
 }
@@ -98,14 +98,14 @@ func (p *philly) broken(err error) error {
 	switch {
 	case errors.Is(err, errTooLong):
 		return p.fault(p.counted.lineOf(offset), 0, "", fmt.Sprintf("the job has more than %d bytes", maxPhillyJob),
-			"this is hardly a trace: look at the file")
+			"check that the file is a trace")
 	case errors.As(err, &syntax):
-		return p.fault(p.counted.lineOf(max(offset, syntax.Offset)), 0, "", "this is no JSON: "+err.Error(), "mend it")
+		return p.fault(p.counted.lineOf(max(offset, syntax.Offset)), 0, "", "invalid JSON: "+err.Error(), "correct it")
 	case errors.As(err, &kind):
-		return p.fault(p.counted.lineOf(offset), 0, kind.Field, "is a "+kind.Value+" and no "+kind.Type.String(),
+		return p.fault(p.counted.lineOf(offset), 0, kind.Field, "is a "+kind.Value+": expected a "+kind.Type.String(),
 			mendLine)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return p.fault(p.counted.lineOf(offset), 0, "", "the file ends within the list of jobs", "fetch it again")
+		return p.fault(p.counted.lineOf(offset), 0, "", "the file ends within the list of jobs", "download it again")
 	}
 	return p.lines.ended(err)
 }

@@ -3,7 +3,7 @@ package trace
 // polluxFormat is Pollux's table of jobs (Qiao et al., OSDI 2021). It has no durations, since they depend on the
 // training.
 var polluxFormat = format{
-	Format: Format{Name: "pollux", About: "CSV of the workloads of Pollux, jobs of named applications"},
+	Format: Format{Name: "pollux", About: "CSV of Pollux's workloads: jobs of named applications"},
 	knows:  func(head []byte) bool { return hasColumns(head, "name", "time", "application", "num_replicas") },
 	open: func(source lines, _ *Options) (rows, error) {
 		return openTable(source, "pollux", polluxColumns)

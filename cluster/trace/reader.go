@@ -57,7 +57,7 @@ func Open(fsys files.FS, path string, o Options) (*Reader, error) {
 	}
 	file, err := fsys.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
+		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
 	r, err := NewReader(file, path, o)
 	if err != nil {
@@ -70,7 +70,7 @@ func Open(fsys files.FS, path string, o Options) (*Reader, error) {
 // NewReader reads a trace from a stream; errors contain path. It opens no file, so it ignores the option JobTable.
 func NewReader(in io.Reader, path string, o Options) (*Reader, error) {
 	if err := o.Validate(); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
+		return nil, fmt.Errorf("read %s: %w", path, err)
 	}
 	text, err := plainText(in, path)
 	if err != nil {

@@ -77,7 +77,7 @@ func (s *swf) next(job *Job) error {
 			s.comment(line)
 		case len(s.fields) != len(swfColumns):
 			return s.fault(s.number, 0, "",
-				"the line has "+strconv.Itoa(len(s.fields))+" fields, one of this format 18", mendLine)
+				"the line has "+strconv.Itoa(len(s.fields))+" fields, expected 18", mendLine)
 		default:
 			*job = Job{}
 			return s.take(job)
@@ -123,7 +123,7 @@ func (s *swf) comment(line []byte) {
 func (s *swf) take(job *Job) error {
 	for _, f := range s.fields {
 		if _, ok := decimal(f); !ok {
-			return s.wants(f, "a number, -1 where it is not known")
+			return s.wants(f, "a number, or -1 if unknown")
 		}
 	}
 	var ok bool
@@ -236,7 +236,8 @@ func (w *swfWriter) job(line []byte, job *Job) ([]byte, error) {
 		w.counts = !isNumber
 	}
 	if !w.counts && !isNumber {
-		return nil, fmt.Errorf("job %.40q has no number, as those before it have: write another format", job.ID)
+		return nil, fmt.Errorf("job %.40q: the ID is not a number, but earlier IDs are numbers; choose another format",
+			job.ID)
 	}
 	number := job.ID
 	if w.counts {

@@ -57,14 +57,14 @@ func (t *table) bind(kind string, known []column) error {
 			continue
 		}
 		if found[c.names[0]] {
-			return t.faultAt(k, c.names[0], "stands twice in the header", "take one of the columns out")
+			return t.faultAt(k, c.names[0], "is a duplicate column", "remove one of the columns")
 		}
 		t.columns[k], found[c.names[0]] = *c, true
 	}
 	for _, c := range known {
 		if c.required && !found[c.names[0]] {
 			return t.fault(t.first, 0, "",
-				fmt.Sprintf("the header has no column %s, without which there is no %s trace", c.names[0], kind),
+				fmt.Sprintf("the header has no column %s, which a %s trace needs", c.names[0], kind),
 				"add it, or name the file's format")
 		}
 	}
@@ -86,7 +86,7 @@ func (t *table) next(job *Job) error {
 		return err
 	}
 	if len(t.row) != t.width {
-		return t.wrongCount(t.width, "the first one")
+		return t.wrongCount(t.width)
 	}
 	*job = Job{}
 	for k := range t.columns {
@@ -108,7 +108,7 @@ func (t *table) line() int { return t.first }
 
 // Expected values of cells.
 const (
-	wantID      = "the job's name"
+	wantID      = "a job ID"
 	wantCount   = "a whole number from 0 to 2147483647"
 	wantSeconds = "a number of seconds"
 	wantDate    = "a date such as 2020-04-01 00:02:30"
@@ -168,9 +168,9 @@ func setSubmit(t *table, job *Job, cell []byte) string {
 		job.Submit = v
 		return ""
 	case t.dated:
-		return wantDate + ", as in the lines before"
+		return wantDate + ", as in earlier lines"
 	case t.begun:
-		return wantSeconds + ", as in the lines before"
+		return wantSeconds + ", as in earlier lines"
 	}
 	return wantTime
 }

@@ -49,14 +49,14 @@ func (o *WriterOptions) Validate() error {
 				can = append(can, f.Name)
 			}
 		}
-		faults = append(faults, fmt.Errorf("cannot write format %.40q: use one of %s", o.Format,
+		faults = append(faults, fmt.Errorf("cannot write format %.40q: expected one of %s", o.Format,
 			strings.Join(can, ", ")))
 	}
 	if y := o.Start.UTC().Year(); !o.Start.IsZero() && (y < 0 || y > 9999) {
-		faults = append(faults, fmt.Errorf("the start is in the year %d: take one from 0 to 9999", y))
+		faults = append(faults, fmt.Errorf("the start is in the year %d: expected 0 to 9999", y))
 	}
 	faults.When(o.Nodes < 0 || o.Processors < 0,
-		"a cluster of %d nodes and %d processors: neither may be negative", o.Nodes, o.Processors)
+		"%d nodes and %d processors: expected at least 0", o.Nodes, o.Processors)
 	return errors.Join(faults...)
 }
 
@@ -92,7 +92,8 @@ func (w *Writer) Write(job *Job) error {
 		return w.err
 	}
 	if len(w.line) > maxLine {
-		w.err = fmt.Errorf("job %.40q takes %d bytes, the most is %d: shorten its names", job.ID, len(w.line), maxLine)
+		w.err = fmt.Errorf("job %.40q takes %d bytes: expected at most %d; shorten its names", job.ID, len(w.line),
+			maxLine)
 		return w.err
 	}
 	_, w.err = w.to.Write(w.line)
@@ -102,25 +103,25 @@ func (w *Writer) Write(job *Job) error {
 // validate returns the fields of a job that every reader rejects.
 func (job *Job) validate() error {
 	if job.ID == "" {
-		return errors.New("a job has no ID: give it one")
+		return errors.New("a job has no ID")
 	}
 	for _, v := range []int64{job.Submit, job.Duration} {
 		if v < -maxSeconds || v > maxSeconds {
-			return fmt.Errorf("job %.40q has a time of %d s: none is longer than %d s", job.ID, v, int64(maxSeconds))
+			return fmt.Errorf("job %.40q has a time of %d s: expected at most %d s", job.ID, v, int64(maxSeconds))
 		}
 	}
 	for _, n := range []int{job.GPUs, job.Share, job.CPUs, job.Batch} {
 		if n < 0 || n > maxCount {
-			return fmt.Errorf("job %.40q has a count of %d: give it one from 0 to %d", job.ID, n, maxCount)
+			return fmt.Errorf("job %.40q has a count of %d: expected 0 to %d", job.ID, n, maxCount)
 		}
 	}
 	for _, v := range []float64{job.Speed, job.GPUUtil, job.MemoryUtil, job.Memory} {
 		if math.IsInf(v, 0) || math.IsNaN(v) {
-			return fmt.Errorf("job %.40q has a figure that is no finite number", job.ID)
+			return fmt.Errorf("job %.40q has a number that is not finite", job.ID)
 		}
 	}
 	if job.RAM < 0 || job.RAM > maxCount {
-		return fmt.Errorf("job %.40q asks for %d MiB of memory: give it from 0 to %d", job.ID, job.RAM, maxCount)
+		return fmt.Errorf("job %.40q requests %d MiB of memory: expected 0 to %d", job.ID, job.RAM, maxCount)
 	}
 	return nil
 }
@@ -179,7 +180,7 @@ func appendTime(line []byte, start time.Time, submit int64) ([]byte, error) {
 	}
 	at := time.Unix(start.Unix()+submit, 0).UTC()
 	if y := at.Year(); y < 0 || y > 9999 {
-		return nil, fmt.Errorf("second %d is in the year %d, which a date of the format cannot express", submit, y)
+		return nil, fmt.Errorf("second %d is in the year %d: the format supports years 0 to 9999", submit, y)
 	}
 	return at.AppendFormat(line, time.DateTime), nil
 }

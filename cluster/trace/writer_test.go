@@ -52,17 +52,17 @@ func TestJobsOfSWFHaveNumbers(t *testing.T) {
 		"\n1 0 -1 0 0 -1 -1 0 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1\n2 0 ")
 	w := must(trace.NewWriter(new(bytes.Buffer), trace.WriterOptions{Format: "swf"}))
 	require.NoError(t, w.Write(&jobs[1]))
-	require.ErrorContains(t, w.Write(&jobs[0]), `job "b" has no number, as those before it have`)
+	require.ErrorContains(t, w.Write(&jobs[0]), `the ID is not a number, but earlier IDs are numbers`)
 	require.ErrorContains(t, w.Write(&jobs[1]), `job "b"`, "nothing comes after an error")
 }
 
 func TestWhatCannotBeWritten(t *testing.T) {
 	for want, job := range map[string]trace.Job{
-		"a job has no ID": {},
-		`job "1" has a time of 1000000000001 s: none is longer`: {ID: "1", Submit: 1e12 + 1},
-		`job "1" has a count of -1`:                             {ID: "1", GPUs: -1},
-		`job "1" has a figure that is no finite number`:         {ID: "1", Speed: math.NaN()},
-		`takes 1048`: {ID: "1", Name: strings.Repeat("x", 1<<20)},
+		"a job has no ID":                         {},
+		`job "1" has a time of 1000000000001 s`:   {ID: "1", Submit: 1e12 + 1},
+		`job "1" has a count of -1`:               {ID: "1", GPUs: -1},
+		`job "1" has a number that is not finite`: {ID: "1", Speed: math.NaN()},
+		`takes 1048`:                              {ID: "1", Name: strings.Repeat("x", 1<<20)},
 	} {
 		w := must(trace.NewWriter(new(bytes.Buffer), trace.WriterOptions{}))
 		require.ErrorContains(t, w.Write(&job), want)
@@ -72,8 +72,8 @@ func TestWhatCannotBeWritten(t *testing.T) {
 	require.ErrorContains(t, w.Write(&trace.Job{ID: "1", Submit: 1e9}), "second 1000000000 is in the year 10030")
 	_, err := trace.NewWriter(new(bytes.Buffer),
 		trace.WriterOptions{Format: "philly", Nodes: -1, Start: time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC)})
-	for _, part := range []string{`cannot write format "philly": use one of graft, helios, swf`, "year -5",
-		"neither may be negative"} {
+	for _, part := range []string{`cannot write format "philly": expected one of graft, helios, swf`, "year -5",
+		"expected at least 0"} {
 		require.ErrorContains(t, err, part)
 	}
 }

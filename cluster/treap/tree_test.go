@@ -41,7 +41,7 @@ func jobsSomeRunning(t *testing.T, r *rand.Rand, count int, try func(jobs []*clu
 		}}, nil
 	}}
 	_, err := study.Run(t.Context(), policy, cluster.Options{})
-	require.ErrorContains(t, err, "none runs")
+	require.ErrorContains(t, err, "no jobs are running")
 	require.True(t, tried)
 }
 

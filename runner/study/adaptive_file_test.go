@@ -91,7 +91,8 @@ func TestAdaptiveQuirks(t *testing.T) {
 	require.Equal(t, []string{"whole-seconds"}, quirks(`adaptive.quirks=["whole-seconds"]`))
 	require.Equal(t, []string(cluster.QuirksOf(adaptive.Quirks())), quirks(`adaptive.compat="pollux"`))
 	_, err := readAdaptive("", exampleSet(`adaptive.compat="pollux"`, `adaptive.quirks=["whole-seconds"]`)...)
-	require.ErrorContains(t, err, "quirks is set beside compat pollux, which keeps all; leave out one of them")
+	require.ErrorContains(t, err, "quirks and compat pollux are both set; compat pollux keeps all quirks, so remove "+
+		"one of them")
 }
 
 // Each scheduler has a name of its own. Lucid needs a node for its profiler, beside those of the largest job.

@@ -23,10 +23,11 @@ func World() *study.World {
 		About:    "jobs whose batch follows the devices that schedulers choose in rounds",
 		Sections: []string{"adaptive"}, Compats: []string{CompatPollux},
 		Intro: "A file with the section `adaptive`, for `graft cluster run`. See [adaptive jobs](adaptive.md).\n",
-		Notes: `A folder of applications as --data asks for these jobs too; --trace names tables of jobs, also by their
-names in that folder. Under the schedulers from fifo on, jobs keep the devices and the batch of
-their users. --compat pollux keeps the faults of the simulator of Pollux, and has its results,
-without these schedulers.`,
+		Notes: `If --data is a folder of applications, these jobs are simulated. --trace names tables of jobs,
+by path or by name in that folder. Under rigid schedulers (fifo and the schedulers listed after it),
+jobs keep the devices and
+the batch that users request. --compat pollux keeps the faults of Pollux's simulator and reproduces its results;
+it excludes rigid schedulers.`,
 		Flags: []study.Flag{
 			{Name: "data", Key: dataKey}, {Name: "nodes", Key: "adaptive.nodes"},
 			{Name: "compat", Key: "adaptive.compat"},
@@ -79,7 +80,8 @@ func (f *File) Validate() error {
 		faults.When(study.IsPath(name), "scheduler %s: adaptive jobs have no learned schedulers; leave it out", name)
 		_, err := adaptive.Named(name)
 		faults.When(err != nil && known(name) == nil && f.Adaptive.Compat == CompatPollux,
-			"scheduler %s is not of adaptive jobs; leave it out, or set compat to none", name)
+			"scheduler %s is rigid, and compat pollux allows only schedulers of adaptive jobs; leave it out, or set "+
+				"compat to none", name)
 	}
 	return errors.Join(append(faults, f.Adaptive.Validate(), f.Schedule.Validate(known),
 		f.SchedulerOptions.Validate())...)

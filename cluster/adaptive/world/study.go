@@ -27,25 +27,26 @@ const (
 var metrics = []study.Metric{
 	{Name: "jct_mean", Unit: "s", Title: "mean JCT", About: "mean time from submission to the end of a job",
 		Better: study.Lower, Format: "%.1f", Main: true},
-	{Name: "jct_p50", Unit: "s", Title: "p50", About: "median of that time", Better: study.Lower, Format: "%.1f"},
-	{Name: "jct_p99", Unit: "s", Title: "p99", About: "99th percentile of that time", Better: study.Lower,
-		Format: "%.1f", Main: true},
+	{Name: "jct_p50", Unit: "s", Title: "p50", About: "median JCT",
+		Better: study.Lower, Format: "%.1f"},
+	{Name: "jct_p99", Unit: "s", Title: "p99", About: "99th percentile of JCT",
+		Better: study.Lower, Format: "%.1f", Main: true},
 	{Name: "makespan", Unit: "s", Title: "makespan", About: "end of the last job", Better: study.Lower, Format: "%.0f",
 		Main: true},
 	{Name: "queue_mean", Unit: "s", Title: "queue", About: "mean time from submission to the first start of a job",
 		Better: study.Lower, Format: "%.0f"},
-	{Name: "device_time", Unit: "h", Title: "device time", About: "device-time that jobs had",
+	{Name: "device_time", Unit: "h", Title: "device time", About: "device time of all jobs",
 		Better: study.Lower, Format: "%.1f"},
-	{Name: "restarts", Title: "restarts", About: "times at which jobs that had devices got others or lost them",
+	{Name: "restarts", Title: "restarts", About: "changes of the devices of running jobs, including preemptions",
 		Better: study.Lower, Format: "%.0f"},
-	{Name: "goodput", Title: "goodput", About: "useful work of a device: the time of all jobs one by one on a device " +
-		"with the smallest batch, over the device-time that they had; 1 is a device alone with that batch",
+	{Name: "goodput", Title: "goodput", About: "device time that all jobs need one at a time on one device " +
+		"with the smallest batch, divided by the device time that they used; 1 means no loss",
 		Better: study.Higher, Format: "%.2f"},
-	{Name: "search_gap_mean", Unit: "share", Title: "gap", About: "mean relative gap between the objective of a " +
-		"decision and its upper bound", Better: study.Lower, Hidden: true},
-	{Name: "search_gap_worst", Unit: "share", Title: "worst gap", About: "largest such gap", Better: study.Lower,
+	{Name: "search_gap_mean", Unit: "share", Title: "gap", About: "mean relative gap between the objective of " +
+		"a decision and its upper bound", Better: study.Lower, Hidden: true},
+	{Name: "search_gap_worst", Unit: "share", Title: "worst gap", About: "largest gap", Better: study.Lower,
 		Hidden: true},
-	{Name: decisions, Title: "decisions", About: "rounds with jobs whose decisions have an upper bound",
+	{Name: decisions, Title: "decisions", About: "rounds with jobs and an upper bound of the decision",
 		Better: study.Neutral, Total: true, Hidden: true},
 }
 
@@ -85,14 +86,14 @@ func (s *simulations) remarks() (texts []string) {
 	if quirks := s.Adaptive.quirks(); s.Adaptive.Compat == CompatPollux {
 		texts = append(texts, "The faults of Pollux's simulator are kept.")
 	} else if len(quirks) > 0 {
-		texts = append(texts, "Faults that are kept: "+words.Some(quirks, len(quirks))+".")
+		texts = append(texts, "Quirks that are kept: "+words.Some(quirks, len(quirks))+".")
 	}
 	if slices.ContainsFunc(s.schedulers, func(d Scheduler) bool { return d.Rigid != nil }) {
-		texts = append(texts, "Under schedulers marked "+rigidMark+", jobs keep the batch and the devices that their "+
-			"users ask for, or fewer devices under fair.")
+		texts = append(texts, "Under schedulers marked "+rigidMark+", jobs keep the batch and the devices that "+
+			"users request; fair may give them fewer devices.")
 	}
 	if s.Schedule.Ablate && len(s.names) > 1 {
-		texts = append(texts, "Effects of quirks are those on "+s.names[0]+".")
+		texts = append(texts, "Effects of quirks are measured on "+s.names[0]+".")
 	}
 	return texts
 }
@@ -116,8 +117,8 @@ func searchRemarks(o *study.Outcome) (texts []string) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		s := all[name]
-		texts = append(texts, fmt.Sprintf("Over %s of %s the objective is within %.2f%% of its upper bound on "+
-			"average, and within %.2f%% at worst.", words.Plural(int(s.decisions), "decision"), name,
+		texts = append(texts, fmt.Sprintf("Over %s of %s, the objective is within %.2f%% of its upper bound on "+
+			"average and within %.2f%% in the worst case.", words.Plural(int(s.decisions), "decision"), name,
 			100*s.gaps/s.decisions, 100*s.worst))
 	}
 	return texts

@@ -79,7 +79,7 @@ func readWorkload(fsys files.FS, path string, apps map[string]*adaptive.Applicat
 	}
 	jobs, err := elastic.ReadClusterTrace(fsys, path)
 	if err != nil {
-		return nil, fmt.Errorf("%w; or name a table with columns name, time, application, "+
+		return nil, fmt.Errorf("%w; alternatively, name a table with columns name, time, application, "+
 			"num_replicas and batch_size", err)
 	}
 	return adaptive.FromTrace(jobs, apps, *o, rand.New(rand.NewPCG(study.TraceSeed, 0)))
@@ -118,8 +118,8 @@ func besideProfiler(s *adaptive.Study) error {
 	left := (s.Options.Nodes - rigidOptions.Lucid.Nodes) * s.Options.Devices
 	for k := range s.Jobs {
 		if j := &s.Jobs[k]; j.Devices > left {
-			return fmt.Errorf("job %s asks for %d devices, and lucid keeps one node for its profiler, "+
-				"which leaves %d; add nodes, or leave out lucid", j.Name, j.Devices, left)
+			return fmt.Errorf("job %s requests %d devices, but lucid reserves one node for its profiler, "+
+				"which leaves %d devices; add nodes, or leave out lucid", j.Name, j.Devices, left)
 		}
 	}
 	return nil
@@ -151,9 +151,9 @@ func findWorkload(fsys files.FS, data, trace string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", fmt.Errorf("%s: no such file, in %s and the folders of %s neither", trace, data, workloads)
+		return "", fmt.Errorf("file %s not found; looked in %s and in the folders of %s", trace, data, workloads)
 	case 1:
 		return found[0], nil
 	}
-	return "", errors.New(trace + " may be " + strings.Join(found, " or ") + "; name one with its folder")
+	return "", errors.New(trace + " is ambiguous: " + strings.Join(found, " or ") + "; give the path of one")
 }

@@ -64,13 +64,13 @@ func TestRewardsAreTimesToCompletion(t *testing.T) {
 		require.InDelta(t, -want/float64(len(s.Jobs))/bound.Mean, total, 1e-9)
 	}
 	_, err := NewEnv(nil, 0)
-	require.ErrorContains(t, err, "there is no workload")
+	require.ErrorContains(t, err, "there are no workloads")
 	e, err := NewEnv(workloads(t, 1), 0)
 	require.NoError(t, err)
 	require.NoError(t, e.Reset(rand.New(rand.NewPCG(1, 1))))
 	e.Observe()
 	_, err = e.Act(99)
-	require.ErrorContains(t, err, "candidates and the end of the slot")
+	require.ErrorContains(t, err, "expected 0 to 3, the last ends the slot")
 }
 
 // quick are options of a learner that takes a second.
@@ -187,7 +187,7 @@ func TestPoliciesAreFiles(t *testing.T) {
 
 func TestWhatLearnersRefuse(t *testing.T) {
 	_, err := NewLearner(nil, workloads(t, 1), candidates.Options{}, 1)
-	require.ErrorContains(t, err, "0 workloads to learn from and 1 of validation")
+	require.ErrorContains(t, err, "0 training workloads and 1 validation workloads")
 	_, err = NewLearner(workloads(t, 1), workloads(t, 1),
 		candidates.Options{Teacher: "none", Method: "none", Rounds: -1, Rate: 2, Entropy: -1}, 1)
 	for _, says := range []string{"nothing is learned", "rounds is -1", "rate is 2", "entropy is -1"} {

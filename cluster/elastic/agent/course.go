@@ -33,12 +33,12 @@ type course struct {
 func NewLearner(train, validation []elastic.Study, o candidates.Options, seed uint64) (*candidates.Learner, error) {
 	o.EnsureDefaults()
 	if len(train) == 0 || len(validation) == 0 {
-		return nil, fmt.Errorf("learn a scheduler: %d workloads to learn from and %d of validation; "+
-			"give at least one of both", len(train), len(validation))
+		return nil, fmt.Errorf("learn a scheduler: %d training workloads and %d validation workloads; "+
+			"expected at least one of each", len(train), len(validation))
 	}
 	for k := range validation {
 		if _, err := elastic.NewWorld(validation[k]); err != nil {
-			return nil, fmt.Errorf("learn a scheduler: workload %d of validation: %w", k, err)
+			return nil, fmt.Errorf("learn a scheduler: validation workload %d: %w", k, err)
 		}
 	}
 	first, err := NewEnv(train, o.Slots)
@@ -51,7 +51,7 @@ func NewLearner(train, validation []elastic.Study, o candidates.Options, seed ui
 // CheckTeacher returns an error if the teacher is not a scheduler.
 func CheckTeacher(name string) error {
 	if _, err := schedulers.Named(name); err != nil && name != candidates.NoTeacher && name != candidates.BestTeacher {
-		return fmt.Errorf("teacher: %w; or best, or none", err)
+		return fmt.Errorf("teacher: %w; best and none are valid too", err)
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func (c *course) teacherOf(ctx context.Context, at int) (best elastic.Kind, err 
 		}
 	}
 	if best.New == nil {
-		return best, fmt.Errorf("learn a scheduler: no scheduler completes the jobs of workload %d in %d slots; "+
+		return best, fmt.Errorf("learn a scheduler: no scheduler completes the jobs of workload %d within %d slots; "+
 			"raise slots, or name a teacher", at, c.Slots)
 	}
 	return best, nil

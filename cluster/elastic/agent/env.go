@@ -29,7 +29,7 @@ type Env struct {
 // zero means 2000.
 func NewEnv(studies []elastic.Study, mostSlots int) (*Env, error) {
 	if len(studies) == 0 {
-		return nil, errors.New("make an environment of elastic jobs: there is no workload; give some")
+		return nil, errors.New("make an environment of elastic jobs: there are no workloads; expected at least one")
 	}
 	e := &Env{studies: studies}
 	for k := range studies {
@@ -76,7 +76,7 @@ func (e *Env) Observe() learn.Observation { return e.state.look() }
 func (e *Env) Act(action int) (learn.Outcome, error) {
 	w, n := e.state.world, len(e.state.candidates)
 	if action < 0 || action > n {
-		return learn.Outcome{}, fmt.Errorf("there are %d candidates and the end of the slot", n)
+		return learn.Outcome{}, fmt.Errorf("action out of range; expected 0 to %d, the last ends the slot", n)
 	}
 	if action < n {
 		e.state.add(action)

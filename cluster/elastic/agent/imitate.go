@@ -59,7 +59,7 @@ func (l *Lesson) Give(ctx context.Context, s elastic.Study, random *rand.Rand) (
 		w.End()
 		ends, rewards = append(ends, len(all)), append(rewards, -unit*float64(len(w.Jobs())))
 		if w.Slot() > patience*slots {
-			return nil, fmt.Errorf("learn from %s: %d jobs are left after %d slots; choose another teacher, "+
+			return nil, fmt.Errorf("learn from %s: %d jobs are unfinished after %d slots; choose another teacher, "+
 				"or raise slots", l.Teacher.Name, len(w.Jobs()), w.Slot())
 		}
 	}

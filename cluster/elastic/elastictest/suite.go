@@ -74,7 +74,7 @@ func shifted(ctx context.Context, kind elastic.Kind, s elastic.Study, before *el
 	}
 	for k, c := range after.Completions {
 		if want := before.Completions[k]; c.ID != want.ID || math.Abs(c.JCT-want.JCT) > rounding*c.End {
-			return fmt.Errorf("shifted by %d slots, job %d takes %g slots, not %g", delay, c.ID, c.JCT, want.JCT)
+			return fmt.Errorf("shifted by %d slots: job %d takes %g slots, expected %g", delay, c.ID, c.JCT, want.JCT)
 		}
 	}
 	return nil
@@ -99,7 +99,7 @@ func bounded(s elastic.Study, r *elastic.Result) error {
 		return err
 	}
 	if r.MeanJCT < bound.Mean*(1-rounding) {
-		return fmt.Errorf("the mean JCT %g is below the bound %+v", r.MeanJCT, bound)
+		return fmt.Errorf("the mean JCT %g is below the lower bound %+v", r.MeanJCT, bound)
 	}
 	return nil
 }
@@ -138,8 +138,8 @@ func Check(w *elastic.World) error {
 				len(j.Workers), len(j.Servers), w.Most())
 		}
 		if j.Arrival > w.Slot() || j.Progress >= j.RealEpochs {
-			return fmt.Errorf("slot %d: job %d arrives at %d and has done %g of %g epochs; it should not be there",
-				w.Slot(), j.ID, j.Arrival, j.Progress, j.RealEpochs)
+			return fmt.Errorf("slot %d: job %d arrives at slot %d and has completed %g of %g epochs; it should not "+
+				"be active", w.Slot(), j.ID, j.Arrival, j.Progress, j.RealEpochs)
 		}
 		for _, node := range j.Workers {
 			used[node] = used[node].Plus(j.Model.Worker)
@@ -151,7 +151,7 @@ func Check(w *elastic.World) error {
 	o := w.Options()
 	for node, u := range used {
 		if !u.Within(o.PerNode) || o.PerNode.Plus(u.Times(-1)) != w.Free(node) {
-			return fmt.Errorf("slot %d: tasks on node %d use %v of %v, and %v are free", w.Slot(), node, u, o.PerNode,
+			return fmt.Errorf("slot %d: tasks on node %d use %v of %v, but %v are free", w.Slot(), node, u, o.PerNode,
 				w.Free(node))
 		}
 	}

@@ -16,8 +16,8 @@ import (
 // jobs, ordered by name. Their workers exchange gradients directly, without parameter servers.
 func (w *Inputs) readApplications(fsys files.FS, r *decode.Reading, o *Options) bool {
 	if o.Types != "" {
-		r.Blame("elastic.types", fmt.Sprintf("types is %s, and speeds is a folder of applications, "+
-			"which are types of their own; leave types out", decode.Quote(o.Types)))
+		r.Blame("elastic.types", fmt.Sprintf("types is %s, but speeds is a folder of applications, "+
+			"which defines the types; leave types out", decode.Quote(o.Types)))
 		return false
 	}
 	noted := &study.Noted{FS: fsys}

@@ -25,9 +25,9 @@ func World() *study.World {
 		About:    "jobs whose workers and parameter servers change from slot to slot",
 		Sections: []string{"elastic"}, Compats: []string{CompatDL2},
 		Intro: "A file with the section `elastic`, for `graft cluster run`. See [elastic jobs](elastic.md).\n",
-		Notes: "--compat dl2 keeps the faults of the simulator of DL2, and has its results.",
+		Notes: "--compat dl2 keeps the faults of DL2's simulator and reproduces its results.",
 		Flags: []study.Flag{
-			{Name: "speeds", Key: "elastic.speeds", About: "speeds of elastic jobs: a file by model, " +
+			{Name: "speeds", Key: "elastic.speeds", About: "speeds of elastic jobs: a file of speeds by model, " +
 				"servers and workers, a folder of applications, or analytic"},
 			{Name: "nodes", Key: "elastic.nodes"}, {Name: "compat", Key: "elastic.compat"},
 		},
@@ -75,7 +75,7 @@ func (f *File) Validate() error {
 func Known(name string) error {
 	_, err := schedulers.Named(name)
 	if err != nil {
-		err = fmt.Errorf("%w; or the path of a learned one, such as ./%s", err, name)
+		err = fmt.Errorf("%w, or the path of a learned scheduler, such as ./%s", err, name)
 	}
 	return err
 }
@@ -89,7 +89,7 @@ func (f *File) Shared() study.Shared {
 func (f *File) Check(fsys files.FS, r *decode.Reading) {
 	traces := f.Workload.Traces
 	if len(traces) == 0 {
-		r.Blame(tracesKey, "traces is missing; name a JSON file of elastic jobs or the trace of a cluster")
+		r.Blame(tracesKey, "traces is missing; name a JSON file of elastic jobs or a cluster trace")
 		return
 	}
 	if r.Broken(tracesKey) || !f.inputs.Read(fsys, r, &f.Elastic, traces[0]) {
@@ -109,7 +109,7 @@ func (f *File) Check(fsys files.FS, r *decode.Reading) {
 	}
 	for k := range f.studies {
 		if err := f.studies[k].Validate(); err != nil {
-			r.Blame(tracesKey, "the jobs on this cluster: "+err.Error(), k)
+			r.Blame(tracesKey, "jobs do not fit this cluster: "+err.Error(), k)
 		}
 	}
 	var err error

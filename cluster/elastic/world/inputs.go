@@ -89,8 +89,8 @@ func (w *Inputs) readSpeeds(fsys files.FS, r *decode.Reading, o *Options) bool {
 		return true
 	}
 	if o.Speeds == "" {
-		r.Blame("elastic.speeds", "speeds are missing; name a JSON file with the speed of each model by servers and "+
-			"workers or a folder of applications, or say analytic")
+		r.Blame("elastic.speeds", "speeds is missing; expected a JSON file with the speed of each model by servers "+
+			"and "+"workers, a folder of applications, or \"analytic\"")
 		return false
 	}
 	var err error

@@ -62,13 +62,14 @@ func (o Options) Validate() error {
 		faults.When(v < 0, "%s is %d; must not be negative", name, v)
 	}
 	faults.When(!(o.Slot >= 0), "slot_seconds is %v; must not be negative", o.Slot)
-	faults.When(!(o.SpeedError >= 0 && o.SpeedError < 1), "speed_error is %v; must be from 0 to below 1", o.SpeedError)
+	faults.When(!(o.SpeedError >= 0 && o.SpeedError < 1), "speed_error is %v; must be at least 0 and less than 1",
+		o.SpeedError)
 	if _, err := elastic.ScalingNamed(o.Scaling); err != nil {
 		faults = append(faults, fmt.Errorf("scaling: %w", err))
 	}
 	faults.When(o.Compat != compatNone && o.Compat != CompatDL2, "compat is %q; must be none or dl2", o.Compat)
 	faults.When(o.Compat == CompatDL2 && o.Scaling != elastic.NoScaling,
-		"scaling is %q; the original moves jobs at no cost: with compat dl2 it is none", o.Scaling)
+		"scaling is %q; compat dl2 requires none, since DL2's simulator moves jobs at no cost", o.Scaling)
 	return errors.Join(faults...)
 }
 

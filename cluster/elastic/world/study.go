@@ -21,14 +21,15 @@ type simulations struct {
 var metrics = []study.Metric{
 	{Name: "jct_mean", Unit: "slots", Title: "mean JCT", About: "mean time from arrival to completion of a job",
 		Better: study.Lower, Format: "%.2f", Main: true},
-	{Name: "jct_p50", Unit: "slots", Title: "p50", About: "median of that time", Better: study.Lower, Format: "%.2f"},
-	{Name: "jct_p95", Unit: "slots", Title: "p95", About: "95th percentile of that time", Better: study.Lower,
-		Format: "%.2f", Main: true},
+	{Name: "jct_p50", Unit: "slots", Title: "p50", About: "median JCT",
+		Better: study.Lower, Format: "%.2f"},
+	{Name: "jct_p95", Unit: "slots", Title: "p95", About: "95th percentile of JCT",
+		Better: study.Lower, Format: "%.2f", Main: true},
 	{Name: "makespan", Unit: "slots", Title: "makespan", About: "end of the last job", Better: study.Lower,
 		Format: "%.2f", Main: true},
 	{Name: "reward_mean", Title: "reward", About: "mean reward of a slot", Better: study.Higher, Format: "%.3f",
 		Main: true},
-	{Name: "simulated", Unit: "slots", Title: "slots", About: "slots that were simulated", Better: study.Neutral,
+	{Name: "simulated", Unit: "slots", Title: "slots", About: "simulated slots", Better: study.Neutral,
 		Hidden: true},
 }
 
@@ -71,7 +72,7 @@ func (s *simulations) bounds(context.Context) ([]study.Reference, error) {
 		}
 		values = append(values, b.Mean)
 	}
-	about := "no scheduler has a smaller mean"
+	about := "no scheduler can have a smaller mean"
 	r := study.NewReference("lower bound", about, "jct_mean_slots", "", values)
 	r.Bound = true
 	return []study.Reference{r}, nil

@@ -78,7 +78,7 @@ func TestRewardsAreBlockedJobs(t *testing.T) {
 		require.InDelta(t, -float64(e.world.Record.Blocked)/40, total, 1e-12)
 	}
 	_, err = e.Act(-1)
-	require.ErrorContains(t, err, "the block of the job")
+	require.ErrorContains(t, err, "expected 0 to 1, the last blocks the job")
 }
 
 // quick are options of a learner that takes a moment.
@@ -126,15 +126,16 @@ func TestLearnersGoOnToTheBit(t *testing.T) {
 // What environments and learners refuse.
 func TestWhatIsRefused(t *testing.T) {
 	_, err := NewEnv(nil)
-	require.ErrorContains(t, err, "there are none")
+	require.ErrorContains(t, err, "there are no episodes")
 	bad := episodes(1, 1)
 	bad[0].Jobs = nil
 	_, err = NewEnv(bad)
 	require.ErrorContains(t, err, "episode 0: 0 jobs")
 	_, err = NewLearner(nil, episodes(1, 1), quick(), 1)
-	require.ErrorContains(t, err, "0 episodes to learn from and 1 of validation")
-	for teacher, says := range map[string]string{"random": "cannot be imitated", "nobody": "or best, or none",
-		"constant-3": "even number"} {
+	require.ErrorContains(t, err, "0 training episodes and 1 validation episodes")
+	for teacher, says := range map[string]string{"random": "cannot be imitated",
+		"nobody":     "best and none are valid too",
+		"constant-3": "expected a degree of 1 or an even degree up to 4096, such as constant-4"} {
 		require.ErrorContains(t, CheckTeacher(teacher), says)
 		o := quick()
 		o.Teacher = teacher

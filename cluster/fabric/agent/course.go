@@ -24,8 +24,8 @@ type course struct {
 func NewLearner(train, validation []*fabric.Study, o candidates.Options, seed uint64) (*candidates.Learner, error) {
 	o.EnsureDefaults()
 	if len(train) == 0 || len(validation) == 0 {
-		return nil, fmt.Errorf("learn degrees: %d episodes to learn from and %d of validation; "+
-			"give at least one of both", len(train), len(validation))
+		return nil, fmt.Errorf("learn degrees: %d training episodes and %d validation episodes; "+
+			"expected at least one of each", len(train), len(validation))
 	}
 	teachers, err := teachersOf(o.Teacher)
 	if err != nil {
@@ -59,10 +59,10 @@ func teachersOf(name string) ([]fabric.Kind, error) {
 	}
 	kind, err := fabric.Named(name)
 	if err != nil {
-		return nil, fmt.Errorf("teacher: %w; or best, or none", err)
+		return nil, fmt.Errorf("teacher: %w; best and none are valid too", err)
 	}
 	if kind.Draws() {
-		return nil, errors.New("teacher is random, which cannot be imitated; name another")
+		return nil, errors.New("teacher is random, which cannot be imitated; choose another teacher")
 	}
 	return []fabric.Kind{kind}, nil
 }
@@ -106,7 +106,7 @@ func (c *course) Lesson(ctx context.Context, at int, agent learn.Agent, follow f
 		}
 		out, err := e.Act(action)
 		if err != nil {
-			return nil, fmt.Errorf("play a lesson: %w", err)
+			return nil, fmt.Errorf("simulate an episode for imitation: %w", err)
 		}
 		rewards = append(rewards, out.Reward)
 	}

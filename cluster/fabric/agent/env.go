@@ -21,7 +21,7 @@ type Env struct {
 // NewEnv makes an environment that draws from studies.
 func NewEnv(studies []*fabric.Study) (*Env, error) {
 	if len(studies) == 0 {
-		return nil, errors.New("make an environment of episodes: there are none; give some")
+		return nil, errors.New("make an environment of episodes: there are no episodes; expected at least one")
 	}
 	for k, s := range studies {
 		if err := s.Validate(); err != nil {
@@ -60,7 +60,7 @@ func (e *Env) Observe() learn.Observation { return e.now }
 func (e *Env) Act(action int) (learn.Outcome, error) {
 	w, n := e.world, len(e.state.offers)
 	if action < 0 || action > n {
-		return learn.Outcome{}, fmt.Errorf("there are %d degrees, and the block of the job", n)
+		return learn.Outcome{}, fmt.Errorf("action out of range; expected 0 to %d, the last blocks the job", n)
 	}
 	degree, before := 0, w.Record.Blocked
 	if action < n {

@@ -52,12 +52,12 @@ func TestGraphsInJSONThatAreRefused(t *testing.T) {
 		"{}":                       "model is empty",
 		`{"model": "m"}`:           "no nodes",
 		`{"model": "m", "nods":1}`: `unknown field "nods"`,
-		`{"model": "m", "operations": [` + one + `]} 1`:                  "more behind the graph",
-		`{"model": "m", "operations": [` + one + `], "edges": [[1, 2]]}`: "edges[0] joins 1 and 2",
-		`{"model": "m", "operations": [` + one + `], "edges": [[1, 1]]}`: "depends on itself",
+		`{"model": "m", "operations": [` + one + `]} 1`:                  "unexpected text after the graph",
+		`{"model": "m", "operations": [` + one + `], "edges": [[1, 2]]}`: "edges[0] connects 1 and 2",
+		`{"model": "m", "operations": [` + one + `], "edges": [[1, 1]]}`: "dependency cycle through node 1",
 		`{"model": "m", "operations": [` + strings.Replace(one, `"forward_ms": 1`, `"forward_ms": -1`, 1) +
 			`]}`: "forward time -1",
-		`{"model": "m", "operations": [` + one + `,` + one + `]}`: "is there twice",
+		`{"model": "m", "operations": [` + one + `,` + one + `]}`: "give each node a unique number",
 	} {
 		_, err := ReadJSON(strings.NewReader(text), "graph.json")
 		require.ErrorContains(t, err, says)

@@ -41,7 +41,7 @@ func ReadJSON(r io.Reader, file string) (*Profile, error) {
 		decoder := json.NewDecoder(bytes.NewReader(text))
 		decoder.DisallowUnknownFields()
 		if err = decoder.Decode(&f); err == nil && decoder.More() {
-			err = errors.New("there is more behind the graph; a file holds one")
+			err = errors.New("unexpected text after the graph; expected one graph per file")
 		}
 	}
 	var p *Profile
@@ -57,7 +57,7 @@ func ReadJSON(r io.Reader, file string) (*Profile, error) {
 func (f *File) profile() (*Profile, error) {
 	p := &Profile{Model: f.Model}
 	if p.Model == "" {
-		return nil, errors.New("model is empty; name the network")
+		return nil, errors.New("model is empty; expected the name of a network")
 	}
 	place := map[int]int{}
 	for k, o := range f.Operations {
@@ -69,7 +69,7 @@ func (f *File) profile() (*Profile, error) {
 		from, ok := place[e[0]]
 		to, ok2 := place[e[1]]
 		if !ok || !ok2 {
-			return nil, fmt.Errorf("edges[%d] joins %d and %d; expected ids of operations", k, e[0], e[1])
+			return nil, fmt.Errorf("edges[%d] connects %d and %d; expected IDs of operations", k, e[0], e[1])
 		}
 		if edge := [2]int{from, to}; !seen[edge] {
 			seen[edge] = true

@@ -33,7 +33,7 @@ func ReadPipeDream(r io.Reader, model, file string) (*Profile, error) {
 	}
 	if err := lines.Err(); err != nil {
 		if errors.Is(err, bufio.ErrTooLong) {
-			err = fmt.Errorf("the line is longer than %d bytes; is this a profile of PipeDream?", maxLine)
+			err = fmt.Errorf("the line is longer than %d bytes; check that the file is a PipeDream profile", maxLine)
 		}
 		return nil, fmt.Errorf("%s:%d: %w", file, number+1, err)
 	}
@@ -83,10 +83,10 @@ func (p *pipeDream) node(pieces []string) error {
 	name := pieces[0]
 	id, err := strconv.Atoi(strings.TrimPrefix(name, "node"))
 	if err != nil || !strings.HasPrefix(name, "node") {
-		return fmt.Errorf("%q is not a node's name; expected node and a number", clip(name))
+		return fmt.Errorf("invalid node name %q; expected node and a number, such as node1", clip(name))
 	}
 	if _, ok := p.places[name]; ok {
-		return fmt.Errorf("%s is there twice; give each node a number of its own", name)
+		return fmt.Errorf("duplicate node %s; give each node a unique number", name)
 	}
 	kind, detail, _ := strings.Cut(pieces[1], "(")
 	node := Node{ID: id, Kind: kind, Detail: strings.TrimSuffix(detail, ")")}
@@ -116,7 +116,7 @@ func pipeDreamValue(field string) (float64, error) {
 	}
 	list, ok = strings.CutSuffix(list, "]")
 	if !ok {
-		return 0, fmt.Errorf("the list %q has no end; expected ]", clip(text))
+		return 0, fmt.Errorf("the list %q is not closed; expected ]", clip(text))
 	}
 	sum := 0.0
 	for part := range strings.SplitSeq(list, ";") {
@@ -144,7 +144,7 @@ func (p *pipeDream) end(file string) (*Profile, error) {
 		for k, name := range []string{e.from, e.to} {
 			place, ok := p.places[name]
 			if !ok {
-				return nil, fmt.Errorf("%s:%d: an edge names %q, but the file has no such node", file, e.line,
+				return nil, fmt.Errorf("%s:%d: an edge refers to unknown node %q", file, e.line,
 					clip(name))
 			}
 			edge[k] = place

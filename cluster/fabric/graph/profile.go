@@ -39,18 +39,18 @@ func (p *Profile) Validate() error {
 		return errors.New("the graph has no nodes; expected at least one operation")
 	}
 	if len(p.Nodes) > maxNodes || len(p.Edges) > maxEdges {
-		return fmt.Errorf("the graph has %d nodes and %d edges: at most %d and %d are read", len(p.Nodes), len(p.Edges),
+		return fmt.Errorf("the graph has %d nodes and %d edges; expected at most %d and %d", len(p.Nodes), len(p.Edges),
 			maxNodes, maxEdges)
 	}
 	place := make([]int, len(p.Nodes))
 	for k := range p.Nodes {
 		n := &p.Nodes[k]
 		if n.ID < 1 || n.ID > len(p.Nodes) {
-			return fmt.Errorf("node %d: its number is not between 1 and %d, the number of nodes; "+
-				"number the nodes from 1 without gaps", n.ID, len(p.Nodes))
+			return fmt.Errorf("node %d: expected a number between 1 and %d, the number of nodes; "+
+				"number the nodes consecutively from 1", n.ID, len(p.Nodes))
 		}
 		if place[n.ID-1] != 0 {
-			return fmt.Errorf("node %d is there twice; give each node a number of its own", n.ID)
+			return fmt.Errorf("duplicate node %d; give each node a unique number", n.ID)
 		}
 		place[n.ID-1] = k + 1
 		if err := n.validate(); err != nil {
@@ -77,12 +77,12 @@ func (p *Profile) validateEdges() error {
 	for _, e := range p.Edges {
 		for _, end := range e {
 			if end < 0 || end >= len(p.Nodes) {
-				return fmt.Errorf("an edge ends at place %d of %d nodes", end, len(p.Nodes))
+				return fmt.Errorf("an edge refers to node index %d; there are %d nodes", end, len(p.Nodes))
 			}
 		}
 	}
 	if k := p.cyclic(); k >= 0 {
-		return fmt.Errorf("node %d depends on itself through others; remove one edge of the cycle", p.Nodes[k].ID)
+		return fmt.Errorf("dependency cycle through node %d; remove one edge of the cycle", p.Nodes[k].ID)
 	}
 	return nil
 }

@@ -103,7 +103,7 @@ func (r Reader) network(fsys files.FS, name string, size int) (n *model.Network,
 		return n, err
 	}
 	if len(n.Input) != 3 || size < 1 {
-		return nil, fmt.Errorf("size %d of the images of %s: expected at least 1, and a network of images", size, name)
+		return nil, fmt.Errorf("image size %d for %s: expected at least 1 and a network with image input", size, name)
 	}
 	n.Input = model.Shape{n.Input[0], size, size}
 	if isFile(name) {
@@ -112,7 +112,7 @@ func (r Reader) network(fsys files.FS, name string, size int) (n *model.Network,
 		n, err = model.Zoo(name, model.ZooOptions{Input: n.Input})
 	}
 	if err != nil {
-		return nil, fmt.Errorf("images of %d pixels: %w", size, err)
+		return nil, fmt.Errorf("image size %d: %w", size, err)
 	}
 	return n, nil
 }
@@ -124,5 +124,5 @@ func checkWork(p *graph.Profile) error {
 			return nil
 		}
 	}
-	return errors.New("no operation takes time; give forward and backward times")
+	return errors.New("all operations have zero time; set forward and backward times")
 }

@@ -83,12 +83,12 @@ func (f *File) EnsureDefaults() {
 func (f *File) Validate() error {
 	var faults validate.Faults
 	faults.When(len(f.Vary.Loads) > 0 && f.Demand.Every != 0,
-		"vary.loads is set beside demand.every, which replaces the load; leave out one of them")
+		"vary.loads and demand.every are both set; demand.every replaces the load, so remove one of them")
 	faults.When(len(f.Vary.Skewness) > 0 && f.Demand.Limits != "skewed",
 		"vary.skewness is set, but demand.limits is %s; set it to skewed, or leave skewness out", f.Demand.Limits)
 	if s := f.Schedule.Schedulers; f.Schedule.Ablate && len(s) > 0 && s[0] == Exact {
-		faults = append(faults, fmt.Errorf("schedule.ablate is of the first scheduler, "+
-			"and %s searches without quirks; put another one first", Exact))
+		faults = append(faults, fmt.Errorf("schedule.ablate applies to the first scheduler, "+
+			"but %s has no quirks; put another scheduler first", Exact))
 	}
 	return errors.Join(append(faults, f.Fabric.Validate(), f.Graphs.Validate(), f.Demand.Validate(),
 		f.Schedule.Validate(known), f.Vary.Validate(), f.Learn.Validate(), agent.CheckTeacher(f.Learn.Teacher),
@@ -115,7 +115,7 @@ func (f *File) Check(fsys files.FS, r *decode.Reading) {
 			return
 		}
 		if model, err := s.Homeless(); err != nil {
-			r.Blame("graphs.models", fmt.Sprintf("%s fits on no servers at any degree: %v",
+			r.Blame("graphs.models", fmt.Sprintf("%s does not fit on the servers at any degree: %v",
 				f.Graphs.Models[model], err))
 			return
 		}
@@ -139,7 +139,7 @@ func (f *File) readGraphs(fsys files.FS, r *decode.Reading) bool {
 			p.Model = name // a name such as ResNet18; the class is only ResNet
 		}
 		if slices.ContainsFunc(f.profiles, func(other *graph.Profile) bool { return other.Model == p.Model }) {
-			r.Blame("graphs.models", fmt.Sprintf("models[%d]: two networks have the name %s; rename the file of one", k,
+			r.Blame("graphs.models", fmt.Sprintf("models[%d]: duplicate network name %s; rename one of the files", k,
 				p.Model))
 			return false
 		}

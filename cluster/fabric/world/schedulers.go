@@ -22,7 +22,8 @@ type Scheduler = study.Learned[fabric.Kind]
 
 // Schedulers lists the default schedulers.
 func Schedulers() []study.Entry {
-	all := []study.Entry{{Name: BestConstant, About: "the constant degree that blocks fewest jobs, chosen afterwards"}}
+	all := []study.Entry{{Name: BestConstant, About: "the constant degree that blocks the fewest jobs, chosen in " +
+		"hindsight"}}
 	for _, k := range fabric.Kinds() {
 		all = append(all, study.Entry{Name: k.Name, About: k.About})
 	}
@@ -30,8 +31,8 @@ func Schedulers() []study.Entry {
 }
 
 // notes describe schedulers that are not in the list of names.
-const notes = "constant-N splits all jobs into N parts, or fewer where fewer servers are free; exact has the fewest\n" +
-	"blocked jobs of all choices, found by a search of small episodes."
+const notes = "constant-N splits all jobs into N parts, or fewer if fewer servers are free; exact finds the minimum\n" +
+	"number of blocked jobs by an exhaustive search, for small episodes."
 
 // named finds a scheduler by its name.
 func named(name string) (fabric.Kind, error) {
@@ -40,7 +41,7 @@ func named(name string) (fabric.Kind, error) {
 	}
 	k, err := fabric.Named(name)
 	if err != nil {
-		err = fmt.Errorf("%w, %s, %s, or the path of a learned one, such as ./%s", err, BestConstant, Exact, name)
+		err = fmt.Errorf("%w, %s, %s, or the path of a learned scheduler, such as ./%s", err, BestConstant, Exact, name)
 	}
 	return k, err
 }
@@ -65,7 +66,7 @@ func (f *File) findSchedulers(fsys files.FS, r *decode.Reading) bool {
 			return true
 		}
 	}
-	r.Blame("schedule.against", fmt.Sprintf("against is %s, which is not among the schedulers", f.Schedule.Against))
+	r.Blame("schedule.against", fmt.Sprintf("against is %s; expected one of the schedulers", f.Schedule.Against))
 	return false
 }
 

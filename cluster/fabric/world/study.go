@@ -105,7 +105,7 @@ func (s *simulations) Plan() *study.Plan {
 }
 
 func (f *File) title() string {
-	return fmt.Sprintf("%s of %s on %s of %s, with the same jobs under each scheduler",
+	return fmt.Sprintf("%s with %s on %s of %s, with the same jobs under each scheduler",
 		words.Plural(f.Demand.TestCount, "episode"), words.Plural(f.Demand.Jobs, "job"), f.Fabric.Network,
 		words.Plural(f.Fabric.servers(), "server"))
 }

@@ -85,7 +85,7 @@ func TestRewardsAreCosts(t *testing.T) {
 // What environments and learners refuse.
 func TestWhatIsRefused(t *testing.T) {
 	_, err := NewEnv(nil, Completion)
-	require.ErrorContains(t, err, "there are no tasks")
+	require.ErrorContains(t, err, "there are no workloads")
 	_, err = NewEnv([]node.Study{{Tasks: []node.Spec{{Cores: 200}}}}, Completion)
 	require.ErrorContains(t, err, "workload 0: ")
 	e, err := NewEnv(workloads(1), Completion)
@@ -94,11 +94,12 @@ func TestWhatIsRefused(t *testing.T) {
 	e.Observe()
 	for _, action := range []int{-1, 999} {
 		_, err = e.Act(action)
-		require.ErrorContains(t, err, "candidates, and the passing of time")
+		require.ErrorContains(t, err, "expected 0 to 2, the last advances time")
 	}
 	_, err = NewLearner(nil, workloads(1), Completion, candidates.Options{}, 1)
-	require.ErrorContains(t, err, "0 workloads to learn from and 1 of validation")
-	for teacher, says := range map[string]string{"round-robin": "which stops tasks", "nobody": "or best, or none"} {
+	require.ErrorContains(t, err, "0 training workloads and 1 validation workloads")
+	for teacher, says := range map[string]string{"round-robin": "which stops tasks",
+		"nobody": "best and none are valid too"} {
 		o := quick(candidates.PPO)
 		o.Teacher = teacher
 		_, err = NewLearner(workloads(1), workloads(1), Completion, o, 1)

@@ -27,8 +27,8 @@ func NewLearner(train, validation []node.Study, objective Objective, o candidate
 	seed uint64) (*candidates.Learner, error) {
 	o.EnsureDefaults()
 	if len(train) == 0 || len(validation) == 0 {
-		return nil, fmt.Errorf("learn a scheduler: %d workloads to learn from and %d of validation; "+
-			"give at least one of both", len(train), len(validation))
+		return nil, fmt.Errorf("learn a scheduler: %d training workloads and %d validation workloads; "+
+			"expected at least one of each", len(train), len(validation))
 	}
 	first, err := NewEnv(train, objective)
 	_, other := NewEnv(validation, objective)
@@ -45,10 +45,11 @@ func CheckTeacher(name string) error {
 	}
 	kind, err := schedulers.Named(name)
 	if err != nil {
-		return fmt.Errorf("teacher: %w; or best, or none", err)
+		return fmt.Errorf("teacher: %w; best and none are valid too", err)
 	}
 	if kind.Slices {
-		return fmt.Errorf("teacher is %s, which stops tasks; agents do not: name another", name)
+		return fmt.Errorf("teacher is %s, which stops tasks, but agents cannot stop tasks; choose another teacher",
+			name)
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ type scale struct {
 // NewEnv makes an environment that draws from studies.
 func NewEnv(studies []node.Study, objective Objective) (*Env, error) {
 	if len(studies) == 0 {
-		return nil, errors.New("make an environment of tasks: there are no tasks; give some")
+		return nil, errors.New("make an environment of tasks: there are no workloads; expected at least one")
 	}
 	e := &Env{objective: objective}
 	for k := range studies {
@@ -124,7 +124,7 @@ func (e *Env) Observe() learn.Observation {
 func (e *Env) Act(action int) (learn.Outcome, error) {
 	w, n := e.world, len(e.state.candidates)
 	if action < 0 || action > n {
-		return learn.Outcome{}, fmt.Errorf("there are %d candidates, and the passing of time", n)
+		return learn.Outcome{}, fmt.Errorf("action out of range; expected 0 to %d, the last advances time", n)
 	}
 	if action < n {
 		c := e.state.candidates[action]
@@ -132,7 +132,7 @@ func (e *Env) Act(action int) (learn.Outcome, error) {
 	}
 	before, waited, joules := w.Now, w.Waited(), w.Energy()
 	if !w.Advance() {
-		return learn.Outcome{}, errors.New("nothing will happen; start a task")
+		return learn.Outcome{}, errors.New("no events are pending; start a task")
 	}
 	o := learn.Outcome{Reward: -(w.Waited() - waited).Seconds() / e.scale.waited,
 		Elapsed: int(w.Now/e.scale.tick - before/e.scale.tick), Done: !w.Coming() && w.Unfinished() == 0}

@@ -38,7 +38,7 @@ func (l *Lesson) Give(ctx context.Context, e *Env, random *rand.Rand) (all []lea
 		}
 		out, err := e.Act(action)
 		if err != nil {
-			return nil, fmt.Errorf("play a lesson: %w", err)
+			return nil, fmt.Errorf("simulate a workload for imitation: %w", err)
 		}
 		done = out.Done
 		if n > 0 {

@@ -62,16 +62,17 @@ func check(t *testing.T, s node.Study, kind node.Kind, r *node.Result) {
 	for k, o := range r.Tasks {
 		spec := s.Tasks[k]
 		require.GreaterOrEqual(t, o.Began, spec.Arrival, "%s", o.Name)
-		require.GreaterOrEqual(t, o.Run, spec.Work, "%s works at most at full speed", o.Name)
+		require.GreaterOrEqual(t, o.Run, spec.Work, "%s runs faster than full speed", o.Name)
 		if !kind.Slices {
-			require.Equal(t, 1, o.Starts, "%s is not stopped", o.Name)
+			require.Equal(t, 1, o.Starts, "%s was stopped", o.Name)
 		}
 		for _, before := range spec.After {
-			require.GreaterOrEqual(t, o.Began, r.Tasks[before].Ended, "%s waits for %s", o.Name, r.Tasks[before].Name)
+			require.GreaterOrEqual(t, o.Began, r.Tasks[before].Ended, "%s started before %s ended", o.Name,
+				r.Tasks[before].Name)
 		}
 		joules += o.Joules
 	}
-	require.LessOrEqual(t, joules, r.Summary.Joules*(1+rounding), "tasks use no more than the devices")
+	require.LessOrEqual(t, joules, r.Summary.Joules*(1+rounding), "tasks use more energy than the devices")
 	require.GreaterOrEqual(t, r.Summary.Turnaround, node.Bound(s)*(1-rounding))
 	checkSpans(t, s, r)
 }
@@ -88,7 +89,7 @@ func checkSpans(t *testing.T, s node.Study, r *node.Result) {
 			if b.From > a.From || b.To <= a.From {
 				continue
 			}
-			require.True(t, a.Task != b.Task || i == k, "task %d runs in two places", a.Task)
+			require.True(t, a.Task != b.Task || i == k, "task %d runs twice at the same time", a.Task)
 			if a.Device == b.Device {
 				memory, cores, together = memory+s.Tasks[b.Task].Memory, cores+s.Tasks[b.Task].Cores, together+1
 			}

@@ -9,25 +9,27 @@ import (
 // Kinds returns all schedulers. To add one, add a file and a line here.
 func Kinds() registry.List[node.Kind] {
 	return registry.List[node.Kind]{
-		{Name: "fcfs", About: "in the order of arrival on the first GPU with room; " +
-			"the first in the queue holds up the others", New: newFCFS},
-		{Name: "sjf", About: "the least estimated work first; it holds up the others", New: newSJF},
-		{Name: "priority", About: "the highest priority first, which grows while a task waits; it holds up the others",
-			New: newPriority},
-		{Name: "backfill", About: "in the order of arrival; later tasks go first where they do not delay the first " +
-			"in the queue", New: newBackfill},
-		{Name: "first-fit", About: "all that fit, the highest priority first, on the first GPU with room",
+		{Name: "fcfs", About: "in order of arrival on the first GPU with room; " +
+			"the first task in the queue blocks later tasks", New: newFCFS},
+		{Name: "sjf", About: "the least estimated work first; the first task in the queue blocks later tasks",
+			New: newSJF},
+		{Name: "priority", About: "the highest priority first; priority grows while a task waits; the first task " +
+			"blocks later tasks", New: newPriority},
+		{Name: "backfill", About: "in order of arrival; later tasks start earlier if they do not delay the first " +
+			"task in the queue", New: newBackfill},
+		{Name: "first-fit", About: "all tasks that fit, the highest priority first, on the first GPU with room",
 			New: newFirstFit},
-		{Name: "best-fit", About: "all that fit, the highest priority first, on the GPU with the least room left",
-			New: newBestFit},
-		{Name: "least-loaded", About: "all that fit, the highest priority first, " +
+		{Name: "best-fit", About: "all tasks that fit, the highest priority first, on the GPU with the least free " +
+			"memory", New: newBestFit},
+		{Name: "least-loaded", About: "all tasks that fit, the highest priority first, " +
 			"on the GPU with the fewest cores in use", New: newLeastLoaded},
-		{Name: "smallest", About: "all that fit, the least estimated work times share of a GPU first, " +
-			"on the GPU with the least room left", New: newSmallest},
-		{Name: "round-robin", About: "each task for a quantum in turn, GPUs in turn", Slices: true, New: newRoundRobin},
-		{Name: "lottery", About: "a draw by tickets for each quantum", Slices: true, Draws: true,
-			New: newLottery},
-		{Name: "stride", About: "quanta in proportion to tickets, without chance", Slices: true, New: newStride},
+		{Name: "smallest", About: "all tasks that fit, the smallest product of estimated work and GPU share first, " +
+			"on the GPU with the least free memory", New: newSmallest},
+		{Name: "round-robin", About: "tasks take turns for one quantum each, on GPUs in turn", Slices: true,
+			New: newRoundRobin},
+		{Name: "lottery", About: "draws the task of each quantum at random, weighted by tickets", Slices: true,
+			Draws: true, New: newLottery},
+		{Name: "stride", About: "quanta in proportion to tickets, deterministic", Slices: true, New: newStride},
 		{Name: "wfq", About: "weighted fair queueing: each flow gets GPU time in proportion to its weight",
 			Slices: true, New: newWFQ},
 	}

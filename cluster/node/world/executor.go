@@ -61,9 +61,9 @@ const mostLog = 1 << 20
 // Validate returns every invalid option.
 func (e Executor) Validate() error {
 	var faults validate.Faults
-	faults.When(e.Grace < 0 || e.Backoff < 0, "grace is %v and backoff %v; must not be negative", e.Grace, e.Backoff)
+	faults.When(e.Grace < 0 || e.Backoff < 0, "grace is %v and backoff is %v; must not be negative", e.Grace, e.Backoff)
 	faults.When(e.Log < 1 || e.Log > mostLog, "log_mb is %d; must be from 1 to %d", e.Log, mostLog)
-	faults.When(len(e.UUIDs) > 0 && e.Devices == onCPU, "uuids name GPUs, but devices is cpu; leave out one of them")
+	faults.When(len(e.UUIDs) > 0 && e.Devices == onCPU, "uuids names GPUs, but devices is cpu; remove one of them")
 	faults.When(e.Sampling < ShortestSampling || e.Sampling > LongestSampling,
 		"sampling is %v; must be from %v to %v", e.Sampling, ShortestSampling, LongestSampling)
 	return errors.Join(faults...)
@@ -77,13 +77,13 @@ func (e *Executor) GPUs() (may, must bool) {
 // Jobs returns the tasks with their commands. Every task needs one. Relative folders start at the working folder.
 func (f *File) Jobs() ([]execute.Job, error) {
 	if len(f.Task) == 0 {
-		return nil, errors.New("run tasks: the file has no table [[task]] with a command; write one for each task")
+		return nil, errors.New("run tasks: the file has no tasks; add a table [[task]] with a command for each task")
 	}
 	var jobs []execute.Job
 	for k, t := range f.ExpandedTasks() {
 		if len(t.Command) == 0 {
 			return nil, fmt.Errorf("run tasks: task %s has no command; add command = [\"program\", \"argument\"], "+
-				"or simulate it by 'graft node simulate'", t.Name)
+				"or simulate it with 'graft node simulate'", t.Name)
 		}
 		folder := t.Folder
 		if folder != "" {

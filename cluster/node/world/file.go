@@ -26,9 +26,9 @@ func World() *study.World {
 		About:   "tasks that share the GPUs of one machine",
 		Command: "graft node simulate", Sections: []string{"machine", "task", "tasks"}, Compats: []string{CompatTasks},
 		Intro: "A file with the section `machine`, for `graft node`, " +
-			"and for `graft learn` where its tasks are generated.\nSee [one machine's tasks](node.md).\n",
-		Notes: "--compat tasks plays the packing environment of a published study of GPU schedulers, with its\n" +
-			"generator, rewards and faults: its baselines to the bit, and PPO, which learns as published.",
+			"and for `graft learn` if its tasks are generated.\nSee [one machine's tasks](node.md).\n",
+		Notes: "--compat tasks simulates the packing environment of a published study of GPU schedulers, with its\n" +
+			"generator, rewards and faults. Its baselines are equal to the bit; PPO learns as published.",
 		Flags: []study.Flag{{Name: "compat", Key: "machine.compat"}},
 		New:   func() study.File { return New() },
 		Schedulers: func() (all []study.Entry) {
@@ -115,7 +115,7 @@ func (f *File) readSpeed(fsys files.FS, r *decode.Reading) bool {
 	}
 	pairs, err := cluster.ReadPairs(fsys, path)
 	if err == nil && len(pairs) == 0 {
-		err = fmt.Errorf("%s has no measured pair; leave out machine.profiles, or name a file with rows", path)
+		err = fmt.Errorf("%s has no measured pairs; remove machine.profiles, or name a file with rows", path)
 	}
 	if err != nil {
 		r.Blame("machine.profiles", r.Elsewhere("machine.profiles", err).Error())

@@ -51,23 +51,23 @@ func (f *File) GPUs() int { return len(f.Machine.options().Devices) }
 // checkPublished reports keys that the published study does not have.
 func (f *File) checkPublished(r *decode.Reading) {
 	if published.New == nil {
-		r.Blame("machine.compat", "compat is tasks, but this program does not have the published study")
+		r.Blame("machine.compat", "compat is tasks, but this program was built without the published study")
 		return
 	}
 	for _, name := range f.Schedule.Schedulers {
 		if !publishedScheduler(name) {
-			r.Blame(schedulersKey, fmt.Sprintf("%s is none of the published study; with machine.compat = \"tasks\" "+
-				"there are %s", name, strings.Join(study.Names(published.Schedulers), ", ")))
+			r.Blame(schedulersKey, fmt.Sprintf("unknown scheduler %s; with machine.compat = \"tasks\" "+
+				"expected one of %s", name, strings.Join(study.Names(published.Schedulers), ", ")))
 		}
 	}
 	if len(f.Task) > 0 {
-		r.Blame("task", "the published study draws its tasks; leave [[task]] out, or machine.compat")
+		r.Blame("task", "the published study generates its tasks; remove [[task]] or machine.compat")
 	}
 	fresh := New()
 	fresh.EnsureDefaults()
 	for _, key := range r.Differing(fresh) {
 		if key != "task" && !published.reads(key) {
-			r.Blame(key, key+" is not read where machine.compat is tasks; leave it out")
+			r.Blame(key, key+" is not used if machine.compat is tasks; remove it")
 		}
 	}
 }

@@ -51,7 +51,7 @@ func known(name string) error {
 	if err == nil || publishedScheduler(name) {
 		return nil
 	}
-	return fmt.Errorf("%w; or the path of a learned one, such as ./%s", err, name)
+	return fmt.Errorf("%w, or the path of a learned scheduler, such as ./%s", err, name)
 }
 
 // options returns the options of a scheduler.
@@ -69,7 +69,7 @@ func (f *File) findSchedulers(fsys files.FS, r *decode.Reading) {
 	names := f.Schedule.Schedulers
 	if k := slices.IndexFunc(names, publishedScheduler); k >= 0 {
 		r.Blame(schedulersKey, names[k]+" is a scheduler of the published study; set machine.compat = \"tasks\", "+
-			"or name another")
+			"or choose another scheduler")
 		return
 	}
 	var err error
@@ -81,7 +81,7 @@ func (f *File) findSchedulers(fsys files.FS, r *decode.Reading) {
 	}
 	against := f.Schedule.Against
 	if against != "" && !slices.ContainsFunc(f.Entrants(), func(s Scheduler) bool { return s.Kind.Name == against }) {
-		r.Blame("schedule.against", fmt.Sprintf("against is %s, which is not among the schedulers", against))
+		r.Blame("schedule.against", fmt.Sprintf("against is %s; expected one of the schedulers", against))
 	}
 }
 

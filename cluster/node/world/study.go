@@ -27,23 +27,23 @@ type simulations struct {
 var metrics = []study.Metric{
 	{Name: "jct_mean", Unit: "s", Title: "mean JCT", About: "mean time from arrival to completion of a task",
 		Better: study.Lower, Format: "%.2f", Main: true},
-	{Name: "jct_p95", Unit: "s", Title: "p95", About: "95th percentile of that time", Better: study.Lower,
-		Format: "%.2f"},
-	{Name: "queue_mean", Unit: "s", Title: "queue", About: "mean part of it on no GPU", Better: study.Lower,
-		Format: "%.2f"},
-	{Name: "slowdown_mean", Title: "slowdown", About: "mean JCT over the time alone", Better: study.Lower,
-		Format: "%.2f"},
+	{Name: "jct_p95", Unit: "s", Title: "p95", About: "95th percentile of JCT",
+		Better: study.Lower, Format: "%.2f"},
+	{Name: "queue_mean", Unit: "s", Title: "queue", About: "mean time without a GPU",
+		Better: study.Lower, Format: "%.2f"},
+	{Name: "slowdown_mean", Title: "slowdown", About: "mean of JCT divided by the time alone on a GPU",
+		Better: study.Lower, Format: "%.2f"},
 	{Name: "makespan", Unit: "s", Title: "makespan", About: "end of the last task", Better: study.Lower,
 		Format: "%.1f", Main: true},
-	{Name: "busy", Unit: "share", Title: "busy", About: "share of the GPUs' cores in use until then",
-		Better: study.Higher},
-	{Name: "energy", Unit: "J", Title: "energy", About: "energy of all GPUs until then, by the file's model of power",
-		Better: study.Lower, Format: "%.0f", Main: true},
+	{Name: "busy", Unit: "share", Title: "busy", About: "share of the GPUs' cores in use until the end of the last " +
+		"task", Better: study.Higher},
+	{Name: "energy", Unit: "J", Title: "energy", About: "energy of all GPUs until the end of the last task, by the " +
+		"power model of the file", Better: study.Lower, Format: "%.0f", Main: true},
 	{Name: "energy_delay", Unit: "kJ s", Title: "energy times JCT", About: "product of energy and mean JCT",
 		Better: study.Lower, Format: "%.1f"},
 	{Name: "stops", Title: "stops", About: "times that tasks were stopped and continued later", Better: study.Neutral,
 		Format: "%.1f"},
-	{Name: "completed", Unit: "share", Title: "completed", About: "share of the tasks that completed",
+	{Name: "completed", Unit: "share", Title: "completed", About: "share of tasks that completed",
 		Better: study.Higher, Format: "%.0f%%"},
 }
 
@@ -61,7 +61,7 @@ func (s *simulations) Prepare(ctx context.Context, _ study.Env, quick bool) erro
 	}
 	s.studies, s.entrants = s.Studies(), s.Entrants()
 	if len(s.studies) == 0 {
-		return fmt.Errorf("%s: no tasks are left to compare on; lower tasks.most, tasks.train_count or "+
+		return fmt.Errorf("%s: no tasks are left for the comparison; lower tasks.most, tasks.train_count or "+
 			"tasks.validation_count", s.trace())
 	}
 	if quick {
@@ -98,7 +98,7 @@ func (s *simulations) Plan() *study.Plan {
 	for k := range s.studies {
 		p.Jobs += len(s.studies[k].Tasks)
 	}
-	p.Title = fmt.Sprintf("%s of %s in all on %s", words.Plural(len(s.studies), "workload"),
+	p.Title = fmt.Sprintf("%s with %s in total on %s", words.Plural(len(s.studies), "workload"),
 		words.Plural(p.Jobs, "task"), words.Plural(s.GPUs(), "GPU"))
 	for k := range s.entrants {
 		e := &s.entrants[k]
@@ -119,13 +119,13 @@ func (s *simulations) references(_ context.Context) ([]study.Reference, error) {
 	for k := range s.studies {
 		bounds = append(bounds, node.Bound(s.studies[k]))
 	}
-	bound := study.NewReference("lower bound", "no scheduler has a smaller mean", jctKey, "", bounds)
+	bound := study.NewReference("lower bound", "no scheduler can have a smaller mean", jctKey, "", bounds)
 	bound.Bound = true
 	if s.best == nil {
 		return []study.Reference{bound}, nil
 	}
 	return []study.Reference{bound, study.NewReference("optimum without stops",
-		"all schedules that stop no task were searched", jctKey, "", s.best)}, nil
+		"best of all schedules that stop no task", jctKey, "", s.best)}, nil
 }
 
 // Simulate runs a cell.

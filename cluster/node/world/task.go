@@ -86,7 +86,7 @@ func order(tasks []Task, specs []node.Spec, places map[string][]int) error {
 		var after []int
 		for _, name := range tasks[k].After {
 			if after = append(after, places[name]...); len(places[name]) == 0 {
-				faults = append(faults, fmt.Errorf("task %s: it comes after %q, which is no task; known are %.200s",
+				faults = append(faults, fmt.Errorf("task %s: unknown task %q in after; expected one of %.200s",
 					specs[at].Name, name, fmt.Sprint(slices.Sorted(maps.Keys(places)))))
 			}
 		}

@@ -27,10 +27,10 @@ func (f *File) trace() string {
 func (f *File) readTasks(fsys files.FS, r *decode.Reading) bool {
 	switch {
 	case len(f.Task) > 0 && f.trace() != "":
-		r.Blame(tracesKey, "traces is set beside [[task]]; leave out one of them")
+		r.Blame(tracesKey, "traces and [[task]] are both set; remove one of them")
 		return false
 	case len(f.Workload.Traces) > 1:
-		r.Blame(tracesKey, "traces names several; tasks come from a single one, which is divided into workloads")
+		r.Blame(tracesKey, "traces has several files; expected one trace, which is divided into workloads")
 		return false
 	}
 	var err error
@@ -72,7 +72,7 @@ func (f *File) traceTasks(fsys files.FS) ([]node.Spec, error) {
 		}
 	}
 	if len(specs) == 0 {
-		return nil, fmt.Errorf("%s has no job with one GPU; name another trace", f.trace())
+		return nil, fmt.Errorf("%s has no jobs with one GPU; name another trace", f.trace())
 	}
 	slices.SortStableFunc(specs, func(a, b node.Spec) int { return cmp.Compare(a.Arrival, b.Arrival) })
 	first := specs[0].Arrival
