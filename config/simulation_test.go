@@ -151,19 +151,18 @@ func TestAProfileThatLacksNetworks(t *testing.T) {
 
 func TestScenariosThatAreWrong(t *testing.T) {
 	for set, want := range map[string]string{
-		`adapt.decider="random"`: "a simulation tries what each decision could be",
-		`time.events=[]`:         "there is no up in the timeline",
+		`adapt.decider="random"`: "a simulation tries every action of each decision",
+		`time.events=[]`:         "the timeline has no up",
 		`time.events=[{at="5s",change="up"},{at="9s",change="down"},{at="12s",change="up"}]`: "an up after a down",
-		`simulate.decisions=4`: "decisions are 4, " +
-			"and the timeline and adapt.max_decisions lead to 3",
+		`simulate.decisions=4`:                       "the timeline and adapt.max_decisions lead to 3",
 		`simulate.actions=["deepen:nowhere","none"]`: "deepen:nowhere",
 		`simulate.actions=["none"]`:                  "leaves no choice",
-		`simulate.kinds=["widen"]`:                   "kinds and actions are both given",
+		`simulate.kinds=["widen"]`:                   "kinds and actions are mutually exclusive",
 		`simulate.design="likely"`:                   "policy is required by the design likely",
 		`simulate.design="luck"`:                     "luck",
 		`simulate.keep=2`:                            "keep is 2",
-		`fleet.devices=["gpu"]`:                      `devices has "gpu"`,
-		`time.clock="wall"`:                          "seeds of one sequence have the same times",
+		`fleet.devices=["gpu"]`:                      `devices: got "gpu"`,
+		`time.clock="wall"`:                          "several seeds require the virtual clock",
 	} {
 		_, err := readScenario(t, aScenario, set)
 		assert.ErrorContains(t, err, want, set)

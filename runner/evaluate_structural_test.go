@@ -322,7 +322,7 @@ func TestWhatStructuralPoliciesCannot(t *testing.T) {
 		"no table":  {nil, of("policy=run", "table=run/policies"), failure.Damaged, of("run/policies", "no table")},
 		"no folder": {nil, of("policy=run", "table=nowhere"), failure.Failed, of("nowhere", "no such file")},
 		"no policy": {nil, of("policy=nowhere", "table=early"), failure.Failed, of("nowhere", "no such file",
-			"name its file, or a folder with its file policy.safetensors or agent.finalmodel.pth")},
+			"expected a policy file, or a folder with the file policy.safetensors or agent.finalmodel.pth")},
 		"learning has not ended": {func(s *shed) { require.NoError(s.t, os.Remove(s.path(voting))) }, nil,
 			failure.Failed, of("it has no policy.safetensors, so learning has not ended", "'graft learn --resume'")},
 		"a vocabulary": {nil, of("policy=run", "table=early", "vocab=early"), failure.Usage,

@@ -72,7 +72,7 @@ func TestCasesThatCannotBeLearned(t *testing.T) {
 	containsAll(t, o.stderr, "case bad", "cases.toml:4:", `unknown key "jops" in workloads`, "case worse",
 		"cases.toml:6:", "speed_error is 2")
 	require.NoDirExists(t, folder)
-	fails(t, failure.Failed, "has none; write a table for each", "learn", path, "--cases", casesFile(t, ""))
+	fails(t, failure.Failed, "has no cases; add a table for each", "learn", path, "--cases", casesFile(t, ""))
 	fails(t, failure.Failed, "no such file", "learn", path, "--cases", filepath.Join(t.TempDir(), "none.toml"))
 	fails(t, failure.Usage, "--cases is for files with the section workloads", "learn", lessonFile(t, ""),
 		"--cases", cases)

@@ -280,7 +280,7 @@ func TestLearnTreesGoesOnWithTheSame(t *testing.T) {
 		"learn.beta=4": "learn.beta was 8.0 and is 4.0",
 		"run.seeds=2":  "run.seeds was 1 and is 2",
 		"tables.held_out=[\"" + filepath.Join(filepath.Dir(firstFolder(t, path)), "three") +
-			"\"]": "a file that it reads has changed",
+			"\"]": "a file that the configuration reads has changed",
 	} {
 		fails(t, failure.Configuration, says, "learn", path, "--folder", folder, "--resume", "--set", set)
 		require.Equal(t, before, learnt(t, folder), "nothing is touched")

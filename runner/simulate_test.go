@@ -131,7 +131,7 @@ func TestWorkersThatFit(t *testing.T) {
 	require.LessOrEqual(t, len(logs), runtime.NumCPU())
 	require.NotEmpty(t, logs)
 	require.NoDirExists(t, filepath.Join(fit, "fit"))
-	fails(t, failure.Configuration, "fit finds the number of local workers", "config", "check", path, "--set",
+	fails(t, failure.Configuration, "fit is for local workers", "config", "check", path, "--set",
 		"fleet.fit=true", "--set", "fleet.workers=2")
 }
 
@@ -213,7 +213,7 @@ func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 	}{
 		`simulate.max_sequences=5`:         {failure.Configuration, "has 9 sequences of 2 decisions"},
 		`simulate.cache="` + path + `"`:    {failure.Failed, "simulate.cache"},
-		`time.events=[]`:                   {failure.Configuration, "no up in the timeline"},
+		`time.events=[]`:                   {failure.Configuration, "the timeline has no up"},
 		`adapt.max_decisions=9`:            {failure.Configuration, "of 9 decisions"},
 		`simulate.actions=["deepen:nope"]`: {failure.Configuration, "leaves no choice"},
 		`data.kind="cifar10"`:              {failure.Configuration, "path"},
