@@ -82,7 +82,7 @@ func TestPlans(t *testing.T) {
 	large := must(readScenario(t, aScenario, "simulate.max_sequences=20"))
 	_, err := large.Plan(files.OS{}, data, "code")
 	require.ErrorContains(t, err, "scenario late has 27 sequences of 3 decisions, for each of 2 seeds, "+
-		"and simulate.max_sequences is 20; raise that")
+		"but simulate.max_sequences is 20; raise it")
 	kinds := must(readScenario(t, strings.Replace(aScenario, `actions = ["deepen:conv1", "deepen:conv2", "none"]`,
 		`kinds = ["deepen"]`, 1), "simulate.max_sequences=20"))
 	_, err = kinds.Plan(files.OS{}, data, "code")
@@ -119,7 +119,7 @@ func TestScenariosSayHowLargeTheyAre(t *testing.T) {
 	m = must(readScenario(t, aScenario, "simulate.max_sequences=20"))
 	_, _, err = m.Size()
 	require.ErrorContains(t, err, "has 27 sequences of 3 decisions, for each of 2 seeds, "+
-		"and simulate.max_sequences is 20")
+		"but simulate.max_sequences is 20")
 	closed := filepath.Join(t.TempDir(), "closed.toml")
 	require.NoError(t, WriteProfile(files.OS{}, closed,
 		&clock.Profile{Version: 1, Name: "closed", Measured: []clock.Measurement{

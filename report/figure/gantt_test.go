@@ -20,7 +20,7 @@ func TestGanttsAreBounded(t *testing.T) {
 	drawn := string(render(t, g, figure.Options{Width: figure.Wide}))
 	require.Less(t, len(drawn), 400_000)
 	text := words(g)
-	require.Contains(t, text, "are one box")
+	require.Contains(t, text, "are merged into one box")
 	require.Contains(t, text, "The first 64 of 70 rows.")
 	require.Contains(t, text, "Not drawn:")
 	require.Less(t, g.Layout(figure.Wide).Height, 900.0)
