@@ -21,7 +21,7 @@ func TestGanttsAreBounded(t *testing.T) {
 	require.Less(t, len(drawn), 400_000)
 	text := words(g)
 	require.Contains(t, text, "are merged into one box")
-	require.Contains(t, text, "The first 64 of 70 rows.")
+	require.Contains(t, text, "Only the first 64 of 70 rows are shown.")
 	require.Contains(t, text, "Not drawn:")
 	require.Less(t, g.Layout(figure.Wide).Height, 900.0)
 	require.NotContains(t, words(gantt(24, 3)), "one box")
