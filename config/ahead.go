@@ -20,12 +20,12 @@ func (j *Job) Ahead(was *Job, r trainer.Reached) (accepted []string, err error) 
 	if rest.Digest() != was.Digest() {
 		what := strings.Join(rest.Differences(was), ", ")
 		if what == "" {
-			what = "a file that it reads has changed"
+			what = "a file that the job reads has changed"
 		}
-		return nil, fmt.Errorf("%s, and the job has reached %v", what, r.Time)
+		return nil, fmt.Errorf("%s, but the job has reached %v", what, r.Time)
 	}
 	if r.Over {
-		return nil, fmt.Errorf("%s, and the job has ended at %v", strings.Join(j.Differences(was), ", "), r.Time)
+		return nil, fmt.Errorf("%s, but the job ended at %v", strings.Join(j.Differences(was), ", "), r.Time)
 	}
 	if err := j.Time.timeline().Ahead(was.Time.timeline(), r); err != nil {
 		return nil, fmt.Errorf("time.%w", err)
@@ -43,13 +43,13 @@ func (j *Job) actionsAhead(was *Job, r trainer.Reached) error {
 		return nil
 	}
 	if j.Adapt.kind().Actions != ActionsInOrder && r.Decisions > 0 {
-		return fmt.Errorf("adapt.actions were %v and are %v, and the job has made %d decisions until %v", before, now,
-			r.Decisions, r.Time)
+		return fmt.Errorf("adapt.actions changed from %v to %v, but the job has already made %d decisions by %v",
+			before, now, r.Decisions, r.Time)
 	}
 	for k := range r.Decisions {
 		if a, b := scripted(now, k), scripted(before, k); a != b {
-			return fmt.Errorf("adapt.actions: decision %d was %v and would be %v, and the job has reached %v", k+1, b,
-				a, r.Time)
+			return fmt.Errorf("adapt.actions: decision %d was %v and is now %v, but the job has reached %v",
+				k+1, b, a, r.Time)
 		}
 	}
 	return nil

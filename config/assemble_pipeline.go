@@ -36,11 +36,10 @@ func (p *Pipeline) Check(fsys files.FS, r *decode.Reading) {
 		}
 		name := m.Simulate.Name
 		if other, twice := names[name]; twice {
-			blame("the scenario is called %s like that of scenarios[%d]; give one of them another simulate.name",
+			blame("duplicate scenario name %s, also used by scenarios[%d]; set another simulate.name in one of them",
 				name, other)
 		} else if slices.Contains(reservedNames, name) || name != filepath.Base(name) || name == "." || name == ".." {
-			blame("the scenario is called %q, which cannot be the name of its folder; "+
-				"give it another simulate.name", name)
+			blame("the scenario name %q cannot be a folder name; set another simulate.name", name)
 		}
 		names[name] = k
 		p.scenarios = append(p.scenarios, m)
@@ -50,11 +49,11 @@ func (p *Pipeline) Check(fsys files.FS, r *decode.Reading) {
 
 func (p *Pipeline) scenario(fsys files.FS, path string) (*Simulation, error) {
 	if _, err := fsys.Stat(path); err != nil {
-		return nil, fmt.Errorf("%w; name the file of a scenario", err)
+		return nil, fmt.Errorf("%w; expected the path of a scenario file", err)
 	}
 	d := Open(fsys, path)
 	if d.Kind() != SimulationKind {
-		return nil, fmt.Errorf("%s has no section simulate; name the file of a scenario", path)
+		return nil, fmt.Errorf("%s has no section simulate; expected a scenario file", path)
 	}
 	return readAs[*Simulation](SimulationKind, d, p.Assignments())
 }
@@ -81,8 +80,8 @@ func (p *Pipeline) groups(r *decode.Reading) {
 	slices.Sort(names)
 	if p.Evaluate.LeaveOut != LeaveNone && len(p.scenarios) == len(p.Pipeline.Scenarios) &&
 		len(slices.Compact(names)) < 2 {
-		r.Blame("evaluate.leave_out", fmt.Sprintf("leave_out is %s, and there is only one, "+
-			"so that nothing is left to learn from; add scenarios, or write none", p.Evaluate.LeaveOut))
+		r.Blame("evaluate.leave_out", fmt.Sprintf("leave_out is %s, but the scenarios have only one, "+
+			"so no table is left to learn from; add scenarios, or set leave_out to none", p.Evaluate.LeaveOut))
 	}
 }
 
@@ -100,11 +99,11 @@ func (p *Pipeline) Summary() (string, error) {
 	if ends > sequences {
 		withSeeds = fmt.Sprintf(" in %d runs, one for each seed", ends)
 	}
-	text := fmt.Sprintf("%s of %s are simulated%s, structural policies of %s learn from them, for %s scenarios, %s",
+	text := fmt.Sprintf("simulates %s of %s%s, trains structural policies with %s, for %s scenarios, %s",
 		words.Plural(sequences, "sequence"), words.Plural(len(p.Scenarios()), "scenario"), withSeeds,
 		words.Plural(p.Run.Seeds, "seed"), p.Learn.For, p.Learn.effort())
 	if p.Evaluate.LeaveOut != LeaveNone {
-		text += fmt.Sprintf(", and are judged with each %s left out", p.Evaluate.LeaveOut)
+		text += fmt.Sprintf(", evaluates with each %s left out", p.Evaluate.LeaveOut)
 	}
 	return fmt.Sprintf("%s; digest %.12s", text, p.Digest()), nil
 }

@@ -65,18 +65,18 @@ type folders struct {
 // read reads the table of a folder that is not named before.
 func (f *folders) read(place, path string) (*simulation.Tree, error) {
 	if path == "" {
-		return nil, errors.New("the path is empty; name the folder of a table")
+		return nil, errors.New("the path is empty; expected the folder of a table")
 	}
 	info, err := f.fsys.Stat(path)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%w; name the folder of a table", err)
+		return nil, fmt.Errorf("%w; expected the folder of a table", err)
 	case !info.IsDir():
-		return nil, fmt.Errorf("%s is a file; name the folder of a table", path)
+		return nil, fmt.Errorf("%s is a file; expected the folder of a table", path)
 	}
 	for k, other := range f.infos {
 		if os.SameFile(info, other) {
-			return nil, fmt.Errorf("%s is the folder of %s too; name each table once", path, f.places[k])
+			return nil, fmt.Errorf("duplicate folder %s, already listed as %s; list each table once", path, f.places[k])
 		}
 	}
 	f.infos, f.places = append(f.infos, info), append(f.places, place)
@@ -90,14 +90,14 @@ func (l *TreeLearning) Summary() (string, error) {
 	for _, t := range trees {
 		sequences += len(t.Records)
 	}
-	text := fmt.Sprintf("structural policies of %s learn from %s of %s", words.Plural(l.Run.Seeds, "seed"),
+	text := fmt.Sprintf("trains structural policies with %s on %s of %s", words.Plural(l.Run.Seeds, "seed"),
 		words.Plural(sequences, "sequence"), words.Plural(len(trees), "table"))
 	if len(held) > 0 {
-		does := "stop"
+		does := "stops early by"
 		if l.Learn.Method == learning.Forest {
-			does = "are judged"
+			does = "evaluates them on"
 		}
-		text += fmt.Sprintf(" and %s by %s", does, words.Plural(len(held), "other"))
+		text += fmt.Sprintf(", %s %s", does, words.Plural(len(held), "other table"))
 	}
 	return fmt.Sprintf("%s, for %s scenarios, %s; digest %.12s", text, l.Learn.For, l.Learn.effort(), l.Digest()), nil
 }

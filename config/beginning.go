@@ -79,14 +79,14 @@ func (j *Job) SharedBySeeds() string {
 	case file == "":
 		return ""
 	case j.WeightsBySeed() && j.Network.Fresh:
-		return fmt.Sprintf("each seed draws its own parameters; its buffers and constants are those of %s", file)
+		return fmt.Sprintf("each seed draws its own parameters and takes its buffers and constants from %s", file)
 	case j.WeightsBySeed():
-		return fmt.Sprintf("each seed begins with its own weights, %s", file)
+		return fmt.Sprintf("each seed starts from its own weights, %s", file)
 	case j.Network.Fresh:
-		return fmt.Sprintf("each seed draws its own parameters; all share the buffers and constants of %s", file)
+		return fmt.Sprintf("each seed draws its own parameters; all take their buffers and constants from %s", file)
 	}
-	return fmt.Sprintf("all seeds begin with the same weights, those of %s, and differ in the order of the data and "+
-		"what training, surgery and the decider draw: intervals do not tell how other first weights would do", file)
+	return fmt.Sprintf("all seeds start from the weights in %s and differ only in the order of the data and in the "+
+		"random draws of training, surgery and the decider: intervals do not cover other initial weights", file)
 }
 
 // begin reads the records of the initial weights. The job continues at the time of those records unless time.start is

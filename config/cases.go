@@ -16,7 +16,7 @@ import (
 const mostCases = 10_000
 
 func tooManyCases(n int) error {
-	return fmt.Errorf("there are %d cases; there are at most %d", n, mostCases)
+	return fmt.Errorf("got %d cases, expected at most %d", n, mostCases)
 }
 
 // Case is a named list of assignments, each as after --set.
@@ -88,7 +88,7 @@ func ReadCases(fsys files.FS, path string) ([]Case, error) {
 		return nil, fmt.Errorf("read cases: %w", err)
 	}
 	if len(table) == 0 {
-		return nil, fmt.Errorf("read cases: %s has none; write a table for each, such as [small]", path)
+		return nil, fmt.Errorf("read cases: %s has no cases; add a table for each case, such as [small]", path)
 	}
 	if len(table) > mostCases {
 		return nil, fmt.Errorf("read cases: %s: %w", path, tooManyCases(len(table)))
@@ -99,7 +99,7 @@ func ReadCases(fsys files.FS, path string) ([]Case, error) {
 		inner, ok := table[name].(map[string]any)
 		if !ok {
 			problems = append(problems, decode.Problem{Where: []any{name},
-				Text: fmt.Sprintf("%s is no table; write [%s], and its assignments below it", name, name)})
+				Text: fmt.Sprintf("%s is not a table; write [%s], followed by its assignments", name, name)})
 			continue
 		}
 		c := Case{Name: name}
@@ -178,11 +178,11 @@ func GridCases(sweeps []string) ([]Case, error) {
 		values := splitValues(text)
 		switch {
 		case !ok || key == "" || slices.Contains(values, ""):
-			return nil, fmt.Errorf("option sweep %s: write a key and its values, such as optimizer.lr=0.1,0.01", sweep)
+			return nil, fmt.Errorf("option sweep %s: expected a key and values, such as optimizer.lr=0.1,0.01", sweep)
 		case len(slices.Compact(slices.Sorted(slices.Values(values)))) < len(values):
-			return nil, fmt.Errorf("option sweep %s: a value is given twice; leave one out", sweep)
+			return nil, fmt.Errorf("option sweep %s: duplicate value; list each value once", sweep)
 		case seen[key]:
-			return nil, fmt.Errorf("option sweep %s: the key has a sweep already; write all its values in one", key)
+			return nil, fmt.Errorf("option sweep %s: duplicate key; list all its values in one sweep", key)
 		case len(cases)*len(values) > mostCases:
 			return nil, fmt.Errorf("option sweep %s: %w", key, tooManyCases(len(cases)*len(values)))
 		}

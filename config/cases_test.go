@@ -24,7 +24,7 @@ func TestReadCases(t *testing.T) {
 	require.Regexp(t, `^case 0 fast: \d+ faults?\n(?s:.*)cases.toml:\d+:\d+: (?s:.*)\n +\d+ \| `,
 		list[1].Located(err).Error())
 	require.EqualError(t, list[0].Located(errors.New("other")), "case small: other")
-	for text, says := range map[string]string{"": "has none", "a = 1\n": "a is no table", "[a\n": "cases.toml:1"} {
+	for text, says := range map[string]string{"": "no cases", "a = 1\n": "a is not a table", "[a\n": "cases.toml:1"} {
 		_, err := ReadCases(files.OS{}, written(t, "cases.toml", text))
 		require.ErrorContains(t, err, says, text)
 	}
@@ -42,7 +42,7 @@ func TestGridCases(t *testing.T) {
 		require.Error(t, err, sweep)
 	}
 	_, err = GridCases([]string{"a=1", "a=2"})
-	require.ErrorContains(t, err, "has a sweep already")
+	require.ErrorContains(t, err, "duplicate key")
 }
 
 // A job with options of trials is a job to all other commands, with the same digest.
@@ -57,7 +57,7 @@ func TestJobsOfSweepsAreJobs(t *testing.T) {
 	require.NotEqual(t, s.Digest(), must(ReadSweep(files.OS{}, path, []string{"compare.seeds=5"})).Digest())
 	require.Equal(t, s.Digest(), must(ReadSweep(files.OS{}, path, []string{"fleet.workers=1"})).Digest())
 	_, err := ReadSweep(files.OS{}, path, []string{`compare.arms=["newer"]`, "compare.seeds=-1"})
-	require.ErrorContains(t, err, `arms has "newer"`)
+	require.ErrorContains(t, err, `arms: got "newer"`)
 	require.ErrorContains(t, err, "seeds is -1")
 }
 

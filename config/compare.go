@@ -69,7 +69,7 @@ func (j *Job) compare(fsys files.FS, r *decode.Reading) {
 // compareGraph reports options that a network that runs as a graph, or a text dataset, does not support.
 func (j *Job) compareGraph(n *model.Network, tokens bool, r *decode.Reading) {
 	if n.Graph != nil && j.Train.CUDAGraphs {
-		r.Blame("train.cuda_graphs", "the network runs as a graph of operators, which is not recorded; "+
+		r.Blame("train.cuda_graphs", "CUDA graphs do not support a network that runs as a graph of operators; "+
 			"set cuda_graphs to false")
 	}
 	j.compareUndrawn(n, r)
@@ -77,7 +77,7 @@ func (j *Job) compareGraph(n *model.Network, tokens bool, r *decode.Reading) {
 		"cutout": j.Train.Augment.Cutout > 0, "rand_augment": j.Train.Augment.RandAugment > 0,
 		"mixup": j.Train.Augment.Mixup > 0} {
 		if tokens && on {
-			r.Blame("augment."+key, "images are augmented, and text is not; leave the section augment out")
+			r.Blame("augment."+key, "augmentation requires images, but the dataset is text; remove the section augment")
 		}
 	}
 }
@@ -86,10 +86,10 @@ func (j *Job) compareGraph(n *model.Network, tokens bool, r *decode.Reading) {
 func (j *Job) compareUndrawn(n *model.Network, r *decode.Reading) {
 	parameters, others := j.Undrawn()
 	if missing := append(parameters, others...); n.Graph != nil && j.Network.Weights == "" && len(missing) > 0 {
-		r.Blame("network.weights", fmt.Sprintf("nothing says how %s and %d others are drawn; "+
-			"give the file of weights that was written beside the network", missing[0], len(missing)-1))
+		r.Blame("network.weights", fmt.Sprintf("no initialization is defined for %s and %d other tensors; "+
+			"set weights to the weights file that was written with the network", missing[0], len(missing)-1))
 	} else if j.Network.Fresh && len(parameters) > 0 {
-		r.Blame("network.fresh", fmt.Sprintf("nothing says how the parameter %s and %d others are drawn; "+
+		r.Blame("network.fresh", fmt.Sprintf("no initialization is defined for %s and %d other parameters; "+
 			"set fresh to false", parameters[0], len(parameters)-1))
 	}
 }

@@ -135,7 +135,7 @@ func TestNetworksThatCouldNotBeReadAgainAreNotWritten(t *testing.T) {
 
 	n = zoo(t, "ConvNet2")
 	n.Root.Class = strings.Repeat("x", largestNetworkFile)
-	assert.ErrorContains(t, WriteNetwork(files.OS{}, path, n), "a network's file has at most 1048576")
+	assert.ErrorContains(t, WriteNetwork(files.OS{}, path, n), "exceed the limit of 1048576 bytes for a network file")
 	assert.NoFileExists(t, path)
 }
 

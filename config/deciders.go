@@ -49,12 +49,12 @@ func JobDeciders() registry.List[JobDecider] {
 			func(*Job) (decider.Decider, error) { return decider.None{}, nil }},
 		{decideFixed, "takes the same action at each decision", `actions = ["widen:conv1:24"]`, OneAction,
 			func(j *Job) (decider.Decider, error) { return decider.Fixed{Action: j.Adapt.Actions[0]}, nil }},
-		{DecideScript, "takes its actions one after the other", `actions = ["widen:conv1:24", "deepen:conv2"]`,
+		{DecideScript, "takes the listed actions in order", `actions = ["widen:conv1:24", "deepen:conv2"]`,
 			ActionsInOrder,
 			func(j *Job) (decider.Decider, error) { return decider.Script{Actions: j.Adapt.Actions}, nil }},
-		{DecideRandom, "draws an action that fits", `kinds = ["deepen", "widen"]`, ActionChoices,
+		{DecideRandom, "draws a random action that fits", `kinds = ["deepen", "widen"]`, ActionChoices,
 			func(j *Job) (decider.Decider, error) { return j.random(), nil }},
-		{decideTrials, "trains a copy with each action for some steps, and takes the best", `trial_steps = 32`,
+		{decideTrials, "trains a copy with each action for a few steps and takes the best", `trial_steps = 32`,
 			ActionChoices, func(j *Job) (decider.Decider, error) {
 				return decider.Trials{Random: j.random(), Steps: j.Adapt.TrialSteps}, nil
 			}},
@@ -106,7 +106,7 @@ func (j *Job) random() decider.Random {
 
 func (j *Job) learnedDecider() (decider.Decider, error) {
 	if j.policy == nil {
-		return nil, fmt.Errorf("the policy of %s was not read; use ReadJob", j.Adapt.Policy)
+		return nil, fmt.Errorf("the policy %s was not read; use ReadJob", j.Adapt.Policy)
 	}
 	return j.policy.decider(), nil
 }

@@ -102,7 +102,7 @@ func ReadNamed[T File](kind string, d *Document, set []string) (T, error) {
 	k := KindNamed(kind)
 	if k == nil {
 		var none T
-		return none, fmt.Errorf("read %s: this program has no such kind of files", kind)
+		return none, fmt.Errorf("read %s: unknown kind of file", kind)
 	}
 	return readAs[T](k, d, set)
 }

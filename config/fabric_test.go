@@ -90,7 +90,7 @@ func TestFaultsOfFabricFiles(t *testing.T) {
 		"vary.networks=['tree 4by8']":                "is no size",
 		"vary.networks=['tree 4x8x2']":               "expected 2 numbers",
 		"vary.loads=[1,2,1]":                         "loads[2]: 1 is given twice",
-		"degree.deciders=['most']":                   "degree.deciders is schedule.schedulers now",
+		"degree.deciders=['most']":                   "degree.deciders was renamed to schedule.schedulers",
 		"schedule.schedulers=['exact']\nschedule.ablate=true\ndemand.jobs=3": "put another one first",
 	} {
 		_, err := readFabric(t, base, strings.Split(assignment, "\n")...)

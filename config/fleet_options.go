@@ -106,11 +106,11 @@ func (o FleetOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Workers < 0, "workers is %d; must not be negative", o.Workers)
 	faults.When(o.Fit && (o.Engine != "local" || o.Workers > 0),
-		"fit finds the number of local workers; leave out workers and other engines, or set fit = false")
+		"fit is for local workers and chooses their number; set engine to local and remove workers, or set fit = false")
 	faults.When(o.Threads < 0 || o.Threads > mostThreads, "threads is %d; must be between 0 and %d", o.Threads,
 		mostThreads)
 	for _, d := range o.Devices {
-		faults.When(!deviceName.MatchString(d), "devices has %q; must be cpu or cuda:N", d)
+		faults.When(!deviceName.MatchString(d), "devices: got %q, expected cpu or cuda:N", d)
 	}
 	faults.When(o.Mount != "" && !strings.HasPrefix(o.Mount, "/"), "mount is %q; must be an absolute path", o.Mount)
 	// This batch is valid except for these options.

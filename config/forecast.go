@@ -53,8 +53,8 @@ func (j *Job) lateText(l lateEvent, remedy string) string {
 	if l.at+1 < len(t.Events) {
 		until = fmt.Sprintf("the next change at %v", t.Events[l.at+1].At)
 	}
-	return fmt.Sprintf("of %s after the up at %v only %d would come before %s; let the devices come earlier, %s",
-		words.Plural(l.wanted, "decision"), t.Events[l.at].At, l.fits, until, remedy)
+	return fmt.Sprintf("only %d of %s after the up at %v would come before %s; move the up earlier, %s",
+		l.fits, words.Plural(l.wanted, "decision"), t.Events[l.at].At, until, remedy)
 }
 
 // lateDecisions warns of ups that leave too little time for all their decisions.
@@ -68,13 +68,13 @@ func (j *Job) lateDecisions() (warnings []string) {
 	}
 	late, _ := j.lateEvents(n, n)
 	for _, l := range late {
-		warnings = append(warnings, "time.events: "+j.lateText(l, "raise time.budget, or lower adapt.max_decisions"))
+		warnings = append(warnings, "time.events: "+j.lateText(l, "raise time.budget or lower adapt.max_decisions"))
 	}
 	return warnings
 }
 
 // remedyOfScenarios is the remedy for a late event of a scenario.
-const remedyOfScenarios = "raise time.budget, or set simulate.decisions lower"
+const remedyOfScenarios = "raise time.budget or lower simulate.decisions"
 
 // checkEvents reports an event that leaves too little time for all decisions: no sequence could end.
 func (m *Simulation) checkEvents(r *decode.Reading) {
@@ -115,8 +115,8 @@ func (m *Simulation) lateGrown() []string {
 		return nil
 	}
 	if late, decisions := m.lateEvents(m.network, costliest); decisions < m.decisions() && len(late) > 0 {
-		return []string{"time.events: sequences that grow the most may not end: " + m.lateText(late[0],
-			remedyOfScenarios)}
+		return []string{"time.events: sequences with the costliest networks may not reach all decisions: " +
+			m.lateText(late[0], remedyOfScenarios)}
 	}
 	return nil
 }

@@ -11,10 +11,10 @@ import (
 func TestLateEvents(t *testing.T) {
 	const late = `time.events=[{at="39.98s", change="up"}]`
 	_, err := readScenario(t, aScenario, late)
-	require.ErrorContains(t, err, "of 3 decisions after the up at 39.98s only 0 would come before the end of the "+
-		"budget of 40s; let the devices come earlier, raise time.budget, or set simulate.decisions lower")
+	require.ErrorContains(t, err, "only 0 of 3 decisions after the up at 39.98s would come before the end of the "+
+		"budget of 40s; move the up earlier, raise time.budget or lower simulate.decisions")
 	_, err = readScenario(t, aScenario, `time.events=[{at="10s", change="up"}, {at="10.1s", change="up"}]`)
-	require.ErrorContains(t, err, "of 3 decisions after the up at 10s only 1 would come before the next "+
+	require.ErrorContains(t, err, "only 1 of 3 decisions after the up at 10s would come before the next "+
 		"change at 10.1s")
 	_, err = readScenario(t, aScenario, `time.events=[{at="10s", change="up"}, {at="10.1s", change="up"}]`,
 		"simulate.decisions=4")
@@ -23,12 +23,12 @@ func TestLateEvents(t *testing.T) {
 	// The third decision comes at 38.6 s, and later with growth.
 	edge := must(readScenario(t, aScenario, `time.events=[{at="36.6s", change="up"}]`, "time.budget=39s"))
 	require.Len(t, edge.Warnings(), 1)
-	require.Contains(t, edge.Warnings()[0], "sequences that grow the most may not end: of 3 decisions after the up")
+	require.Contains(t, edge.Warnings()[0], "sequences with the costliest networks may not reach all decisions: only")
 	require.Empty(t, must(readScenario(t, aScenario)).Warnings())
 
 	script := []string{"adapt.decider=script", `adapt.actions=["deepen:conv1"]`, late, "time.budget=40s"}
 	require.Contains(t, strings.Join(must(parseJob("a.toml", "", script...)).Warnings(), "\n"),
-		"time.events: of 1 decision after the up at 39.98s only 0 would come")
+		"time.events: only 0 of 1 decision after the up at 39.98s would come")
 	require.Empty(t, must(parseJob("a.toml", "", append(script, "time.clock=wall")...)).Warnings())
 	require.Empty(t, must(parseJob("a.toml", "", late, "time.budget=40s")).Warnings(), "nothing decides")
 }

@@ -31,8 +31,7 @@ func readImported(fsys files.FS, path string) ([]byte, error) {
 		items += bytes.Count(data, []byte(separator))
 	}
 	if items > mostItems {
-		return nil, fmt.Errorf("%s has %d lines and items of lists; a network's file has at most %d", path, items,
-			mostItems)
+		return nil, fmt.Errorf("%s has %d lines and list items; a network file has at most %d", path, items, mostItems)
 	}
 	return data, nil
 }
@@ -83,8 +82,8 @@ func WriteImported(fsys files.FS, path string, g *graph.Graph) error {
 	text := decode.FormatTOML(tableOf(g.Form()).(decode.Table),
 		func(key string) bool { return slices.Contains(importedKeys, key) })
 	if len(text) > largestImported {
-		return fmt.Errorf("write network %s: it takes %d bytes, and a network's file has at most %d", path, len(text),
-			largestImported)
+		return fmt.Errorf("write network %s: %d bytes exceed the limit of %d bytes for a network file", path,
+			len(text), largestImported)
 	}
 	return writeText(fsys, "network", path, text)
 }

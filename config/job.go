@@ -105,8 +105,8 @@ func (j *Job) Validate() error {
 // trials returns an error if copies for trials would have to train in several processes.
 func (j *Job) trials() error {
 	if j.Adapt.Decider == decideTrials && j.Train.Parallel.On {
-		return errors.New("adapt.decider is trials, which trains copies in one process, and parallel.on is true; " +
-			"set it to false, or take another decider")
+		return errors.New("adapt.decider is trials, which trains copies in one process, but parallel.on is true; " +
+			"set parallel.on to false, or use another decider")
 	}
 	return nil
 }
@@ -178,7 +178,7 @@ func (j *Job) load(fsys files.FS, r *decode.Reading) {
 		return err
 	})
 	r.Attempt("adapt.vocab", j.Adapt.Vocab != "" && j.policy != nil && j.policy.structural != nil, func() error {
-		return fmt.Errorf("%s is a structural policy, which reads networks without a vocabulary; leave vocab out",
+		return fmt.Errorf("%s is a structural policy, which does not use a vocabulary; remove vocab",
 			j.Adapt.Policy)
 	})
 	r.Attempt("time.timeline", j.Time.EventsFile != "", func() (err error) {

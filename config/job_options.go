@@ -55,13 +55,13 @@ func (o RunOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(!deviceName.MatchString(o.Device), "device is %q; must be cpu or cuda:N", o.Device)
 	faults.When(o.Threads < 0 || o.Threads > mostThreads,
-		"threads is %d; must be between 0, which finds the fastest number, and %d", o.Threads, mostThreads)
+		"threads is %d; must be between 0 (choose the fastest number) and %d", o.Threads, mostThreads)
 	native, avx2 := string(torch.Native), string(torch.AVX2)
 	faults.When(o.Instructions != native && o.Instructions != avx2, "instructions is %q; must be %s or %s",
 		o.Instructions, native, avx2)
 	if _, port, err := net.SplitHostPort(o.Listen); o.Listen != "" && (err != nil || !isPort(port)) {
-		faults = append(faults, fmt.Errorf("listen is %q; write an address and a port, such as 127.0.0.1:8080, "+
-			"where port 0 takes a free one", o.Listen))
+		faults = append(faults, fmt.Errorf("listen is %q; expected an address and a port, such as 127.0.0.1:8080; "+
+			"port 0 takes a free port", o.Listen))
 	}
 	return errors.Join(faults...)
 }
@@ -105,14 +105,14 @@ func (o *NetworkOptions) EnsureDefaults() {
 // Validate returns every invalid option.
 func (o NetworkOptions) Validate() error {
 	var faults validate.Faults
-	faults.When(o.Name != "" && o.File != "", "file and name are both given; leave one of them out")
+	faults.When(o.Name != "" && o.File != "", "file and name are mutually exclusive; remove one of them")
 	faults.When(o.Classes < 0, "classes is %d; must not be negative", o.Classes)
 	faults.When(o.Fresh && o.Weights == "",
-		"fresh: weights are missing, and all tensors are drawn; give network.weights, or leave fresh out")
-	faults.When(o.Fresh && o.Runtimes != "", "fresh and runtimes are both given; leave one of them out")
+		"fresh: requires weights, because otherwise all tensors are drawn; set network.weights or remove fresh")
+	faults.When(o.Fresh && o.Runtimes != "", "fresh and runtimes are mutually exclusive; remove one of them")
 	faults.When(strings.Contains(filepath.Dir(o.Weights), seedMark),
-		"weights is %q; {seed} may stand in the name of the file, not in its folder", o.Weights)
-	faults.When(o.Runtimes != "" && o.Weights == "", "runtimes: weights are missing; give network.weights as well")
+		"weights is %q; {seed} is allowed in the file name, not in the folder", o.Weights)
+	faults.When(o.Runtimes != "" && o.Weights == "", "runtimes: requires network.weights; set it too")
 	return errors.Join(faults...)
 }
 
@@ -158,8 +158,9 @@ func (o TimeOptions) timeline() trainer.Timeline {
 func (o TimeOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Clock == WallClock && o.Profile != "",
-		"profile is for the virtual clock; leave it out, or set clock to virtual")
-	faults.When(o.EventsFile != "" && len(o.Events) > 0, "timeline and events are both given; leave one of them out")
+		"profile: requires the virtual clock; remove profile, or set clock to virtual")
+	faults.When(o.EventsFile != "" && len(o.Events) > 0,
+		"timeline and events are mutually exclusive; remove one of them")
 	key := "events"
 	if o.EventsFile != "" {
 		key = "timeline"
@@ -213,26 +214,26 @@ func (o *AdaptOptions) EnsureDefaults() {
 func (o AdaptOptions) Validate() error {
 	var faults validate.Faults
 	use, n := o.kind().Actions, len(o.Actions)
-	faults.When(use == OneAction && n != 1, "decider is %s, which takes one action, and there are %d", o.Decider, n)
-	faults.When(use == ActionsInOrder && n == 0, "decider is %s, and there are no actions", o.Decider)
-	faults.When(use == NoActions && n > 0, "actions are for the deciders %s, and the decider is %s",
+	faults.When(use == OneAction && n != 1, "decider is %s, which requires exactly one action, got %d", o.Decider, n)
+	faults.When(use == ActionsInOrder && n == 0, "decider is %s, which requires at least one action", o.Decider)
+	faults.When(use == NoActions && n > 0, "actions are used only by the deciders %s; the decider is %s",
 		decidersWith(OneAction, ActionsInOrder, ActionChoices), o.Decider)
 	chooses := use == ActionChoices
 	faults.When(o.TrialSteps < 0 || o.TrialSteps > mostTrialSteps,
-		"trial_steps is %d; must be between 0, which means 32, and %d", o.TrialSteps, mostTrialSteps)
+		"trial_steps is %d; must be between 0 (default: 32) and %d", o.TrialSteps, mostTrialSteps)
 	faults.When(o.TrialSteps > 0 && o.Decider != decideTrials,
-		"trial_steps is for the decider trials, and the decider is %s", o.Decider)
+		"trial_steps is used only by the decider trials; the decider is %s", o.Decider)
 	faults.When(chooses && len(o.Actions) > 0 && len(o.Kinds) > 0,
-		"kinds and actions are both given; leave one of them out")
+		"kinds and actions are mutually exclusive; remove one of them")
 	faults.When(!chooses && len(o.Kinds) > 0,
-		"kinds is for the deciders %s, and the decider is %s", decidersWith(ActionChoices), o.Decider)
+		"kinds is used only by the deciders %s; the decider is %s", decidersWith(ActionChoices), o.Decider)
 	faults.When(o.Vocab != "" && len(o.Actions)+len(o.Kinds) > 0,
-		"actions and kinds are for structural policies; one of the original's has its own choices")
+		"actions and kinds are for structural policies; the original's policies have fixed choices")
 	if o.Decider == decidePolicy && o.Policy == "" {
-		faults = append(faults, errors.New("decider is policy, which needs the key policy"))
+		faults = append(faults, errors.New("decider is policy, which requires the key policy"))
 	} else if o.Decider != decidePolicy && (o.Policy != "" || o.Vocab != "" || o.Sample) {
-		faults = append(faults, fmt.Errorf("policy, vocab and sample are for the decider policy, and the decider is %s",
-			o.Decider))
+		faults = append(faults, fmt.Errorf("policy, vocab and sample are used only by the decider policy; "+
+			"the decider is %s", o.Decider))
 	}
 	faults.When(o.Surgery.Noise < 0, "noise is %v; must not be negative", o.Surgery.Noise)
 	return errors.Join(faults...)

@@ -44,8 +44,8 @@ func (j *Job) readPolicy(fsys files.FS) (*jobPolicy, error) {
 		return &jobPolicy{structural: p, digest: digest}, err
 	}
 	if j.Adapt.Vocab == "" {
-		return nil, fmt.Errorf("%s is no structural policy, and one of the original's needs the vocabulary that it "+
-			"learned with; give the key vocab", j.Adapt.Policy)
+		return nil, fmt.Errorf("%s is not a structural policy, and an original policy requires the vocabulary "+
+			"that it was trained with; set vocab", j.Adapt.Policy)
 	}
 	foreign, err := decider.ReadForeign(fsys, j.Adapt.Policy, j.Adapt.Vocab,
 		decider.FormOptions{Sample: j.Adapt.Sample, Seed: uint64(j.Run.Seed)})
@@ -61,7 +61,7 @@ func (j *Job) readPolicy(fsys files.FS) (*jobPolicy, error) {
 func readStructural(fsys files.FS, path string) (*decider.Structural, error) {
 	info, err := fsys.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("read policy: %w; name its file, or a folder with its file %s or, of the original's, %s",
+		return nil, fmt.Errorf("read policy: %w; expected a policy file, or a folder with the file %s or %s",
 			err, PolicyFile, strings.Join(decider.FormFiles(), " or "))
 	}
 	if info.IsDir() {
@@ -69,7 +69,7 @@ func readStructural(fsys files.FS, path string) (*decider.Structural, error) {
 		path = filepath.Join(folder, PolicyFile)
 		if _, err := fsys.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			if _, err := fsys.Stat(filepath.Join(folder, "policy", PolicyFile)); err == nil {
-				return nil, fmt.Errorf("%s is the folder of a pipeline; name its policy, %s", folder,
+				return nil, fmt.Errorf("%s is the run folder of a pipeline; use its policy %s", folder,
 					filepath.Join(folder, "policy"))
 			}
 			return nil, nil

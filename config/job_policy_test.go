@@ -70,18 +70,18 @@ func TestStructuralPoliciesThatCannotDecideAreFaultsOfTheJob(t *testing.T) {
 	asks := func(policy string) string { return "[adapt]\ndecider = \"policy\"\npolicy = \"" + policy + "\"\n" }
 	for name, c := range map[string]struct{ text, says string }{
 		"a vocabulary": {asks(sound) + "vocab = \"nowhere\"\n", "a.toml:4:9: " + sound +
-			" is a structural policy, which reads networks without a vocabulary; leave vocab out"},
-		"no policy": {"[adapt]\ndecider = \"policy\"\n", "decider is policy, which needs the key policy"},
+			" is a structural policy, which does not use a vocabulary; remove vocab"},
+		"no policy": {"[adapt]\ndecider = \"policy\"\n", "decider is policy, which requires the key policy"},
 		"a path to nowhere": {asks("nowhere"),
-			"a.toml:3:10: read policy: stat nowhere: no such file or directory; name its file, or a folder"},
-		"a pipeline's folder": {asks(filepath.Dir(pipe)), "is the folder of a pipeline; name its policy, " + pipe},
+			"a.toml:3:10: read policy: stat nowhere: no such file or directory; expected a policy file, or a folder"},
+		"a pipeline's folder": {asks(filepath.Dir(pipe)), "is the run folder of a pipeline; use its policy " + pipe},
 		"an empty folder": {asks(t.TempDir()),
-			"is no structural policy, and one of the original's needs the vocabulary"},
+			"is not a structural policy, and an original policy requires the vocabulary"},
 		"a file cut short":       {asks(cut), "copy the file again"},
-		"a file of another time": {asks(strange), "version 9; this program reads"},
+		"a file of another time": {asks(strange), "version 9, is not supported; this program reads"},
 		"a network of the zoo": {"[network]\nname = \"MLP\"\n" + asks(kernels),
-			"a.toml:5:10: the policy weighs actions of the kinds [kernel], and none of them fits MLP"},
-		"a network of a file": {"[network]\nfile = \"" + network + "\"\n" + asks(kernels), "none of them fits"},
+			"a.toml:5:10: the policy chooses from actions of the kinds [kernel], but no such action fits MLP"},
+		"a network of a file": {"[network]\nfile = \"" + network + "\"\n" + asks(kernels), "no such action fits"},
 	} {
 		t.Run(name, func(t *testing.T) { requireFault(t, c.text, c.says) })
 	}

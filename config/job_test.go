@@ -141,12 +141,12 @@ func TestAssignments(t *testing.T) {
 		"time.budget=soon":           "must be a time such as",
 		"time.budget=-5s":            "a budget of -5s",
 		"run.threads=1000000000":     "threads is 1000000000; must be between 0",
-		"run.listen=8080":            "write an address and a port",
-		`run.listen="a:b"`:           "write an address and a port",
-		`run.listen="[::1]:70000"`:   "write an address and a port",
+		"run.listen=8080":            "expected an address and a port",
+		`run.listen="a:b"`:           "expected an address and a port",
+		`run.listen="[::1]:70000"`:   "expected an address and a port",
 		"time.start=90s":             "a start at 1m30s lies outside",
 		"adapt.actions=deepen:1":     "must be a list",
-		`adapt.actions=["deepen:1"]`: "actions are for the deciders fixed, script, random, trials and policy",
+		`adapt.actions=["deepen:1"]`: "actions are used only by the deciders fixed, script, random, trials and policy",
 		"time.profile=stedy":         `there is no profile "stedy"`,
 		"network.name=ConvNet4":      "did you mean ConvNet",
 		"time.timeline=none.csv":     "no such file",
@@ -190,7 +190,7 @@ func TestDeciders(t *testing.T) {
 		assert.NoError(t, err)
 	}
 	_, err := (&Job{Adapt: AdaptOptions{Decider: decideFixed}}).Decider()
-	assert.ErrorContains(t, err, "there are 0")
+	assert.ErrorContains(t, err, "requires exactly one action, got 0")
 }
 
 func TestAJobNamesANetworkFile(t *testing.T) {
@@ -227,13 +227,13 @@ func TestTimelines(t *testing.T) {
 
 	_, err := parseJob("a.toml", "[time]\nbudget = 15\ntimeline = \""+path+"\"\nevents = [{at = 1, change = \"up\"}]")
 	assert.ErrorContains(t, err, "a.toml:3:12: timeline: event 1 at 20.5s lies outside")
-	assert.ErrorContains(t, err, "timeline and events are both given")
+	assert.ErrorContains(t, err, "timeline and events are mutually exclusive")
 
 	wrong := written(t, "w.csv", "seconds,change,devices\nx,upp,-1\n10,up,2\n5,up,2\n1,up\n")
 	_, err = parseJob("a.toml", "", "time.timeline="+wrong)
 	require.Error(t, err)
 	for _, says := range []string{":2:1: seconds must be", ":2:3: change must be up or down", ":2:7: devices must be",
-		":4:1: this event is before", ":5:3: a line has 3 columns, got 2"} {
+		":4:1: this event is earlier", ":5:3: expected 3 columns, got 2"} {
 		assert.ErrorContains(t, err, wrong+says)
 	}
 	for text, says := range map[string]string{"": "the file is empty",

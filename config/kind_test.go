@@ -146,7 +146,7 @@ func TestRenamedKeys(t *testing.T) {
 	_, err := ReadJob(files.OS{}, written(t, "job.toml", old), nil)
 	for _, says := range []string{"anew is called reset_epochs now; rename it", "most is called max_decisions now",
 		"least is called min_lr now", "most is called max_processes now",
-		"there is no keep any more: schedule.restart says when the learning rate begins anew"} {
+		"there is no keep any more: use schedule.restart, which sets when the learning rate restarts"} {
 		require.ErrorContains(t, err, says)
 	}
 	_, err = ReadJob(files.OS{}, "", []string{"adapt.most=2"})
@@ -226,21 +226,21 @@ func TestFilesOfAnotherKindNameTheirCommand(t *testing.T) {
 			SweepKind} {
 			_, err := k.Read(files.OS{}, path, nil)
 			if k.Command == of.Command || of == JobKind && (k == SimulationKind || k == SweepKind) {
-				assert.NotContains(t, err.Error(), "takes it", "%s as %s", of.Name, k.Name)
+				assert.NotContains(t, err.Error(), ": use 'graft", "%s as %s", of.Name, k.Name)
 				continue
 			}
 			assert.ErrorContains(t, err, "read "+k.Noun+": 1 fault", "%s as %s", of.Name, k.Name)
-			assert.ErrorContains(t, err, path+":1:2: this is one of the "+of.Files+": '"+of.Command+"' takes it")
+			assert.ErrorContains(t, err, path+":1:2: this is one of the "+of.Files+": use '"+of.Command+"'")
 		}
 		_, err := ReadNetwork(files.OS{}, path)
-		assert.ErrorContains(t, err, "'"+of.Command+"' takes it")
+		assert.ErrorContains(t, err, ": use '"+of.Command+"'")
 		_, err = ReadProfile(files.OS{}, path)
-		assert.ErrorContains(t, err, "'"+of.Command+"' takes it")
+		assert.ErrorContains(t, err, ": use '"+of.Command+"'")
 	}
 	_, err := ReadJob(files.OS{}, written(t, "net.toml", "name = \"a\"\ninput = [3, 8, 8]\nlayers = []\n"), nil)
-	assert.ErrorContains(t, err, "this is the file of a network: name it as network.file of a job")
+	assert.ErrorContains(t, err, "this is a network file: set network.file of a job to it")
 	_, err = ReadNetwork(files.OS{}, written(t, "profile.toml", "name = \"a\"\n[costs]\n"))
-	assert.ErrorContains(t, err, "this is a profile: name it as time.profile of a job")
+	assert.ErrorContains(t, err, "this is a profile: set time.profile of a job to it")
 	_, err = ReadJob(files.OS{}, written(t, "job.toml", "[compare]\narms = [\"never\"]\n[simulate]\n"), nil)
-	assert.ErrorContains(t, err, "'graft simulate' takes it")
+	assert.ErrorContains(t, err, "use 'graft simulate'")
 }

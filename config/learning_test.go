@@ -109,7 +109,7 @@ func TestLearningReadsFolders(t *testing.T) {
 			"leave network out",
 		`table.actions=["none","widen:0"]`: "actions are none, widen:0, and the table's are deepen:0, deepen:1, " +
 			"deepen:2, none; leave actions out",
-		"table.file=" + t.TempDir():               "it is no table's folder",
+		"table.file=" + t.TempDir():               "not a table folder",
 		"table.file=" + tableFolder(t, "few", 10): "6 of its sequences are missing",
 	} {
 		_, err := readPolicyFile(path, []string{set})

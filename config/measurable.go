@@ -59,7 +59,7 @@ func ReadMeasurable(fsys files.FS, path string) (*Measurable, error) {
 	case *Simulation:
 		return c.measurable(fsys, []grid.Space{c.ground(nil)})
 	}
-	return nil, fmt.Errorf("read %s: expected the file of a job, a scenario or a comparison, or of a network", path)
+	return nil, fmt.Errorf("read %s: expected a file of a job, a scenario, a comparison or a network", path)
 }
 
 // spaces returns the sequences of a job's decider.

@@ -87,14 +87,14 @@ func problems(faults model.FormFaults) []decode.Problem {
 // format follows the file name, as in ReadNetwork. Names of classes, if given, become a comment of a TOML file.
 func WriteNetwork(fsys files.FS, path string, n *model.Network, classes ...string) error {
 	if err := n.Check(); err != nil {
-		return fmt.Errorf("write network %s: it could not be read again: %w", path, err)
+		return fmt.Errorf("write network %s: the written file could not be read back: %w", path, err)
 	}
 	text := classesComment(classes) + networkText(n)
 	if isJSON(path) {
 		text = decode.FormatJSON(tableOf(n.Form()).(decode.Table), isParts)
 	}
 	if most := largestFileOf(n.Graph != nil); len(text) > most {
-		return fmt.Errorf("write network %s: it takes %d bytes, and a network's file has at most %d", path,
+		return fmt.Errorf("write network %s: %d bytes exceed the limit of %d bytes for a network file", path,
 			len(text), most)
 	}
 	return writeText(fsys, "network", path, text)

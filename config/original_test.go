@@ -79,11 +79,11 @@ func TestPoliciesThatCannotDecideAreFaultsOfTheJob(t *testing.T) {
 	keys := func(policy, vocab string) string { return "policy = \"" + policy + "\"\nvocab = \"" + vocab + "\"\n" }
 	for name, c := range map[string]struct{ text, says string }{
 		"no vocabulary": {three + "policy = \"" + policy + "\"\n",
-			"a.toml:5:10: " + policy + " is no structural policy, and one of the original's needs the vocabulary"},
+			"a.toml:5:10: " + policy + " is not a structural policy, and an original policy requires the vocabulary"},
 		"no such policy":     {three + keys(policy+"x", vocabulary), "a.toml:5:10: read policy: "},
 		"no such vocabulary": {three + keys(policy, policy+"x"), "read vocabulary " + policy + "x"},
 		"another decider": {"[adapt]\n" + keys(policy, vocabulary),
-			"policy, vocab and sample are for the decider policy, and the decider is none"},
+			"policy, vocab and sample are used only by the decider policy; the decider is none"},
 		"a network with more": {"[network]\nname = \"LargeConvNet\"\n[adapt]\ndecider = \"policy\"\n" +
 			keys(policy, vocabulary), "a.toml:5:10: the policy chooses among 4 actions, and LargeConvNet has 9"},
 		"a file it cannot read": {"[network]\nfile = \"" + file + "\"\n[adapt]\ndecider = \"policy\"\n" +

@@ -22,16 +22,16 @@ func marks() (list []mark) {
 		}
 	}
 	return append(list, mark{[]string{"operators"}, "an imported network: " +
-		"'graft model forward' computes its outputs, and 'graft model show' prints it"}, mark{[]string{"layers"},
-		"the file of a network: name it as network.file of a job, or print it with 'graft model show'"},
+		"'graft model forward' computes its outputs, 'graft model show' prints it"}, mark{[]string{"layers"},
+		"a network file: set network.file of a job to it, or print it with 'graft model show'"},
 		mark{[]string{"costs", "measured"},
-			"a profile: name it as time.profile of a job, or print it with 'graft profile show'"},
+			"a profile: set time.profile of a job to it, or print it with 'graft profile show'"},
 		mark{[]string{"network", "time", "train", "data", "adapt"}, JobKind.isFor()})
 }
 
 // isFor names the command that takes files of the kind.
 func (k *Kind) isFor() string {
-	return fmt.Sprintf("one of the %s: '%s' takes it", k.Files, k.Command)
+	return fmt.Sprintf("one of the %s: use '%s'", k.Files, k.Command)
 }
 
 // otherKind returns a fault if a file has an unknown key that marks another kind of file; otherwise nil.

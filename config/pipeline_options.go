@@ -23,7 +23,7 @@ type PipelineOptions struct {
 // Validate returns every invalid option.
 func (o PipelineOptions) Validate() error {
 	if len(o.Scenarios) == 0 {
-		return errors.New("scenarios are missing; name the scenario files to learn from")
+		return errors.New("scenarios is empty; list the scenario files to learn from")
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func (m *Simulation) Check(fsys files.FS, r *decode.Reading) {
 		return
 	}
 	if m.Job.Decisions() == 0 {
-		r.Blame("time.events", "there is no up in the timeline, and so no decision; add one, "+
+		r.Blame("time.events", "the timeline has no up, so there are no decisions; add an up, "+
 			"such as events = [{at = \"30s\", change = \"up\"}]")
 		return
 	}
@@ -93,17 +93,17 @@ func (m *Simulation) EnsureDefaults() {
 func (m *Simulation) Validate() error {
 	faults := validate.Faults{m.Job.Validate(), m.Simulate.Validate(), m.Fleet.Validate()}
 	faults.When(m.Adapt.Decider != DecideNone,
-		"decider is %s, and a simulation tries what each decision could be; leave it out", m.Adapt.Decider)
-	faults.When(m.Time.Clock == WallClock && m.Simulate.Seeds > 1, "seeds of one sequence have the same times, "+
-		"which they have not on a wall clock; give the virtual clock the profile of the device, or one seed")
+		"decider is %s, but a simulation tries every action of each decision; remove decider", m.Adapt.Decider)
+	faults.When(m.Time.Clock == WallClock && m.Simulate.Seeds > 1, "several seeds require the virtual clock: "+
+		"wall-clock times differ between seeds; use the virtual clock with the device's profile, or one seed")
 	faults.When((m.Fleet.GPUs > 0 || m.Fleet.Gres != "") && m.Run.Device == "cpu",
-		"fleet.gpus are for workers that train there, and run.device is cpu; let it be cuda")
+		"fleet.gpus is for workers that train on GPUs, but run.device is cpu; set run.device to cuda")
 	if asked := m.Job.Decisions(); m.Simulate.Decisions > asked {
-		faults = append(faults, fmt.Errorf("decisions are %d, and the timeline and adapt.max_decisions lead to %d; "+
-			"let there be as many", m.Simulate.Decisions, asked))
+		faults = append(faults, fmt.Errorf("decisions is %d, but the timeline and adapt.max_decisions lead to %d; "+
+			"lower decisions, or add ups", m.Simulate.Decisions, asked))
 	}
 	faults.When(m.shrinksBetween(), "events have an up after a down: the network would shrink between decisions, "+
-		"which sequences of actions do not say; simulate each growth by itself")
+		"which a sequence of actions cannot express; simulate each growth in its own scenario")
 	return errors.Join(faults...)
 }
 

@@ -54,9 +54,9 @@ func (o SimulateOptions) Validate() error {
 	for name, n := range map[string]int{"decisions": o.Decisions, "seeds": o.Seeds, "tries": o.Tries} {
 		faults.When(n < 0, "%s is %d; must not be negative", name, n)
 	}
-	faults.When(len(o.Actions) == 1, "actions are a single one, which leaves no choice; add another, such as none")
-	faults.When(len(o.Actions) > 0 && len(o.Kinds) > 0, "kinds and actions are both given; leave one of them out")
+	faults.When(len(o.Actions) == 1, "actions: a single action leaves no choice; add another, such as none")
+	faults.When(len(o.Actions) > 0 && len(o.Kinds) > 0, "kinds and actions are mutually exclusive; remove one of them")
 	faults.When((o.Design == grid.Likely) != (o.Policy != ""),
-		"policy is required by the design likely, and taken by no other")
+		"policy is required by the design likely and not used by other designs")
 	return errors.Join(faults...)
 }

@@ -82,7 +82,7 @@ func TestPlans(t *testing.T) {
 	large := must(readScenario(t, aScenario, "simulate.max_sequences=20"))
 	_, err := large.Plan(files.OS{}, data, "code")
 	require.ErrorContains(t, err, "scenario late has 27 sequences of 3 decisions, for each of 2 seeds, "+
-		"and simulate.max_sequences is 20; raise that")
+		"but simulate.max_sequences is 20; raise it")
 	kinds := must(readScenario(t, strings.Replace(aScenario, `actions = ["deepen:conv1", "deepen:conv2", "none"]`,
 		`kinds = ["deepen"]`, 1), "simulate.max_sequences=20"))
 	_, err = kinds.Plan(files.OS{}, data, "code")
@@ -119,7 +119,7 @@ func TestScenariosSayHowLargeTheyAre(t *testing.T) {
 	m = must(readScenario(t, aScenario, "simulate.max_sequences=20"))
 	_, _, err = m.Size()
 	require.ErrorContains(t, err, "has 27 sequences of 3 decisions, for each of 2 seeds, "+
-		"and simulate.max_sequences is 20")
+		"but simulate.max_sequences is 20")
 	closed := filepath.Join(t.TempDir(), "closed.toml")
 	require.NoError(t, WriteProfile(files.OS{}, closed,
 		&clock.Profile{Version: 1, Name: "closed", Measured: []clock.Measurement{
@@ -151,19 +151,18 @@ func TestAProfileThatLacksNetworks(t *testing.T) {
 
 func TestScenariosThatAreWrong(t *testing.T) {
 	for set, want := range map[string]string{
-		`adapt.decider="random"`: "a simulation tries what each decision could be",
-		`time.events=[]`:         "there is no up in the timeline",
+		`adapt.decider="random"`: "a simulation tries every action of each decision",
+		`time.events=[]`:         "the timeline has no up",
 		`time.events=[{at="5s",change="up"},{at="9s",change="down"},{at="12s",change="up"}]`: "an up after a down",
-		`simulate.decisions=4`: "decisions are 4, " +
-			"and the timeline and adapt.max_decisions lead to 3",
+		`simulate.decisions=4`:                       "the timeline and adapt.max_decisions lead to 3",
 		`simulate.actions=["deepen:nowhere","none"]`: "deepen:nowhere",
 		`simulate.actions=["none"]`:                  "leaves no choice",
-		`simulate.kinds=["widen"]`:                   "kinds and actions are both given",
+		`simulate.kinds=["widen"]`:                   "kinds and actions are mutually exclusive",
 		`simulate.design="likely"`:                   "policy is required by the design likely",
 		`simulate.design="luck"`:                     "luck",
 		`simulate.keep=2`:                            "keep is 2",
-		`fleet.devices=["gpu"]`:                      `devices has "gpu"`,
-		`time.clock="wall"`:                          "seeds of one sequence have the same times",
+		`fleet.devices=["gpu"]`:                      `devices: got "gpu"`,
+		`time.clock="wall"`:                          "several seeds require the virtual clock",
 	} {
 		_, err := readScenario(t, aScenario, set)
 		assert.ErrorContains(t, err, want, set)

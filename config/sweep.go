@@ -51,9 +51,9 @@ func (s *Sweep) EnsureDefaults() {
 // Validate returns every invalid option.
 func (s *Sweep) Validate() error {
 	faults := validate.Faults{s.Job.Validate(), s.Compare.Validate(), s.Fleet.Validate()}
-	faults.When(s.Fleet.Fit, "fleet.fit is for scenarios; set fleet.workers")
+	faults.When(s.Fleet.Fit, "fleet.fit is only for scenarios; set fleet.workers")
 	faults.When((s.Fleet.GPUs > 0 || s.Fleet.Gres != "") && s.Run.Device == "cpu",
-		"fleet.gpus are for workers that train there, and run.device is cpu; let it be cuda")
+		"fleet.gpus is for workers that train on GPUs, but run.device is cpu; set run.device to cuda")
 	return errors.Join(faults...)
 }
 
@@ -137,14 +137,14 @@ func (o *CompareOptions) EnsureDefaults() {
 func (o CompareOptions) Validate() error {
 	var faults validate.Faults
 	for k, arm := range o.Arms {
-		faults.When(!slices.Contains(Arms(), arm), "arms has %q; there are %q", arm, Arms())
-		faults.When(slices.Index(o.Arms, arm) < k, "arms has %q twice; leave one out", arm)
+		faults.When(!slices.Contains(Arms(), arm), "arms: got %q, expected one of %q", arm, Arms())
+		faults.When(slices.Index(o.Arms, arm) < k, "arms: duplicate %q; remove one", arm)
 	}
 	for name, n := range map[string]int{"seeds": o.Seeds, "selection_seeds": o.SelectionSeeds,
 		"max_sequences": o.MaxSequences} {
 		faults.When(n < 0, "%s is %d; must not be negative", name, n)
 	}
-	faults.When(len(o.Actions) == 1, "actions are a single one, which leaves no choice; add another, such as none")
-	faults.When(len(o.Actions) > 0 && len(o.Kinds) > 0, "kinds and actions are both given; leave one of them out")
+	faults.When(len(o.Actions) == 1, "actions: a single action leaves no choice; add another, such as none")
+	faults.When(len(o.Actions) > 0 && len(o.Kinds) > 0, "kinds and actions are mutually exclusive; remove one of them")
 	return errors.Join(faults...)
 }

@@ -84,21 +84,21 @@ func (t *timelineReader) bad(column int, format string, args ...any) {
 
 func (t *timelineReader) event(before []trainer.Event) trainer.Event {
 	if len(t.row) != len(timelineColumns) {
-		t.bad(len(t.row)-1, "a line has %d columns, got %d", len(timelineColumns), len(t.row))
+		t.bad(len(t.row)-1, "expected %d columns, got %d", len(timelineColumns), len(t.row))
 		return trainer.Event{}
 	}
 	e := trainer.Event{Change: trainer.Change(t.row[1])}
 	seconds, err := strconv.ParseFloat(t.row[0], 64)
 	if err != nil || !(seconds >= 0) || seconds > math.MaxInt64/1e9 {
-		t.bad(0, "seconds must be a number that is not negative, got %q", t.row[0])
+		t.bad(0, "seconds must be a non-negative number, got %q", t.row[0])
 	} else if e.At = time.Duration(math.Round(seconds * 1e9)); len(before) > 0 && e.At < before[len(before)-1].At {
-		t.bad(0, "this event is before the one above; sort them by seconds")
+		t.bad(0, "this event is earlier than the previous one; sort the events by seconds")
 	}
 	if e.Change != trainer.Up && e.Change != trainer.Down {
 		t.bad(1, "change must be up or down, got %q", t.row[1])
 	}
 	if e.Devices, err = strconv.Atoi(t.row[2]); t.row[2] != "" && (err != nil || e.Devices < 0) {
-		t.bad(2, "devices must be a whole number that is not negative, got %q", t.row[2])
+		t.bad(2, "devices must be a non-negative integer, got %q", t.row[2])
 	}
 	return e
 }

@@ -21,7 +21,7 @@ type TreeLearningTables struct {
 // Validate returns every invalid option.
 func (o TreeLearningTables) Validate() error {
 	if len(o.Folders) == 0 {
-		return errors.New("folders are missing; name the folders of the tables to learn from")
+		return errors.New("folders is empty; list the folders of the tables to learn from")
 	}
 	return nil
 }

@@ -144,8 +144,9 @@ seed = 1
 		`reward must be one of`, `unknown key "seed" in learn`,
 		"folders[1]: table few: 3 of its sequences are missing, such as (none, deepen:1)",
 		"folders[2]: stat " + missing + ": no such file",
-		"folders[3]: " + link + " is the folder of folders[0] too; name each table once",
-		"folders[4]: table " + torn + ": 1 fault", "held_out[0]: " + one + "/. is the folder of folders[0] too",
+		"folders[3]: duplicate folder " + link + ", already listed as folders[0]; list each table once",
+		"folders[4]: table " + torn + ": 1 fault",
+		"held_out[0]: duplicate folder " + one + "/., already listed as folders[0]",
 		"held_out[1]: ", "held_out[2]: the path is empty",
 	} {
 		assert.ErrorContains(t, err, says)
@@ -157,7 +158,7 @@ seed = 1
 		}
 	}
 	_, err = ReadTreeLearning(files.OS{}, "", nil)
-	assert.ErrorContains(t, err, "folders are missing; name the folders of the tables to learn from")
+	assert.ErrorContains(t, err, "folders is empty; list the folders of the tables to learn from")
 	_, err = ReadTreeLearning(files.OS{}, written(t, "a.toml", "[tables]\nfolders = \"x\"\n"), nil)
 	assert.ErrorContains(t, err, "folders must be a list")
 	_, err = ReadTreeLearning(files.OS{}, written(t, "a.toml", "[tables]\n[table]\nfile = \"x\"\n"),

@@ -26,14 +26,14 @@ func (m *Simulation) Warnings() []string {
 // unasked warns of decisions that never happen.
 func (j *Job) unasked() (list []string) {
 	if n := j.Adapt.MaxDecisions; n > 1 && !j.Adapt.Every && j.Adapt.Decider != DecideNone {
-		list = append(list, fmt.Sprintf("adapt.max_decisions is %d and adapt.every is false, so the decider is asked "+
-			"once for each up; set adapt.every to true, or give time.events an up for each action", n))
+		list = append(list, fmt.Sprintf("adapt.max_decisions is %d, but adapt.every is false, so the decider is asked "+
+			"once per up; set adapt.every to true, or add an up to time.events for each action", n))
 	}
 	ups := len(slices.DeleteFunc(slices.Clone(j.Options().Timeline.Events),
 		func(e trainer.Event) bool { return e.Change != trainer.Up }))
 	if n := len(j.Adapt.Actions); j.Adapt.kind().Actions == ActionsInOrder && !j.Adapt.Every && n > ups && ups > 0 {
-		list = append(list, fmt.Sprintf("adapt.actions has %d actions, and time.events has %d ups, "+
-			"each with one decision; the last actions are left out", n, ups))
+		list = append(list, fmt.Sprintf("adapt.actions has %d actions, but time.events has %d ups "+
+			"with one decision each; the last actions are not used", n, ups))
 	}
 	return list
 }
@@ -48,11 +48,12 @@ func (j *Job) idleDevices() []string {
 		switch most := o.Parallel.MaxProcesses; {
 		case e.Devices > 1 && !o.Parallel.On:
 			return []string{fmt.Sprintf("time.events: the event at %v gives %d devices, "+
-				"and on the wall clock one process trains on one device, which alone is charged; "+
+				"but on the wall clock one process trains on one device, and only that device is charged; "+
 				"set parallel.on = true, or time.clock = \"virtual\"", e.At, e.Devices)}
 		case o.Parallel.On && most > 0 && e.Devices > most:
 			return []string{fmt.Sprintf("time.events: the event at %v gives %d devices, "+
-				"and parallel.max_processes is %d: no more are used and charged", e.At, e.Devices, most)}
+				"but parallel.max_processes is %d: the other devices are neither used nor charged", e.At, e.Devices,
+				most)}
 		}
 	}
 	return nil
@@ -63,8 +64,8 @@ func (j *Job) missingData() []string {
 	if !j.noData {
 		return nil
 	}
-	return []string{fmt.Sprintf("data.path: there is no %s, so the job cannot start here; put the data of %s there, "+
-		"or fetch images with 'graft data'", j.Data.Path, j.Data.Kind)}
+	return []string{fmt.Sprintf("data.path: %s not found, so the job cannot start on this machine; copy the %s data "+
+		"there, or fetch images with 'graft data'", j.Data.Path, j.Data.Kind)}
 }
 
 // freeWidth warns of a profile that charges no extra time for wider layers.
@@ -91,8 +92,9 @@ func (j *Job) blindBatch() []string {
 	}
 	several := slices.ContainsFunc(o.Timeline.Events, func(e trainer.Event) bool { return e.Devices > 1 })
 	if several && p.Costs.ExchangeSeconds == 0 {
-		return []string{fmt.Sprintf("adaptive_batch.on: on the profile %s devices divide the time of a step, so the "+
-			"best batch does not depend on their number; set costs.exchange_seconds in a file of the profile", p.Name)}
+		return []string{fmt.Sprintf("adaptive_batch.on: the profile %s charges nothing for exchanging gradients, so "+
+			"the best batch does not depend on the number of devices; set costs.exchange_seconds in a profile file",
+			p.Name)}
 	}
 	return nil
 }
@@ -115,7 +117,7 @@ func (j *Job) uncertainGrowth(grows bool) []string {
 	if err != nil {
 		return nil
 	}
-	const remedy = "measure it with 'graft profile' and the file of the job"
+	const remedy = "measure it with 'graft profile' and the job file"
 	g, misses := p.GrowthOf(n), fmt.Sprintf("by %.0f%% in the median and %.0f%% at worst", 100*p.Fit.NewStep.Median,
 		100*p.Fit.NewStep.Worst)
 	if p.Fit.NewStep.Network == "" {
@@ -124,21 +126,21 @@ func (j *Job) uncertainGrowth(grows bool) []string {
 	switch {
 	case !g.Measured && g.Relatives == 0:
 		return []string{fmt.Sprintf("the profile %s has not measured %s or a network of its class, "+
-			"and its rates are off such a network %s; %s", p.Name, n.Name(), misses, remedy)}
+			"and its rates mispredict such a network %s; %s", p.Name, n.Name(), misses, remedy)}
 	case !grows:
 		return nil
 	case g.Measured && g.Relatives == 0:
-		return []string{fmt.Sprintf("the profile %s has measured %s, but nothing that it grows to, "+
-			"so that growth may cost too little or too much; %s", p.Name, n.Name(), remedy)}
+		return []string{fmt.Sprintf("the profile %s has measured %s, but no network that it grows to, "+
+			"so growth may cost too little or too much; %s", p.Name, n.Name(), remedy)}
 	}
 	median := max(g.Step.Median, g.Batch.Median)
 	if median <= mostMedianMiss && g.Worst() <= mostWorstMiss {
 		return nil
 	}
-	return []string{fmt.Sprintf("the profile %s charges what %s grows to wrong by %.0f%% in the median and %.0f%% at "+
-		"worst, found by leaving out each of %d measured networks; do not compare networks of different sizes by it: "+
-		"measure it again on an idle machine, with more rounds, with 'graft profile' and the file of the job", p.Name,
-		n.Name(), 100*median, 100*g.Worst(), g.Relatives+1)}
+	return []string{fmt.Sprintf("the profile %s mispredicts the networks that %s grows to by %.0f%% in the median and "+
+		"%.0f%% at worst, by leaving out each of %d measured networks in turn; do not compare networks of different "+
+		"sizes with it: measure it again on an idle machine, with more rounds, with 'graft profile' and the job file",
+		p.Name, n.Name(), 100*median, 100*g.Worst(), g.Relatives+1)}
 }
 
 // freeBatches warns if compared jobs have batches of different sizes and the profile charges no extra time for larger

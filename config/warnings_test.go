@@ -66,7 +66,7 @@ func TestBlindBatchesAreWarnedOf(t *testing.T) {
 		"a fixed batch":           {[]string{up}, ""},
 		"larger batches are free": {[]string{"adaptive_batch.on=true"}, "charges nothing for larger batches"},
 		"devices divide a step": {[]string{"adaptive_batch.on=true", "time.profile=round-gpu", up},
-			"does not depend on their number"},
+			"does not depend on the number of devices"},
 		"one device": {[]string{"adaptive_batch.on=true", "time.profile=round-gpu"}, ""},
 		"the wall clock fits times": {[]string{"adaptive_batch.on=true", "time.clock=wall", "parallel.on=true",
 			up}, ""},
@@ -91,10 +91,10 @@ func TestIdleDevicesAreWarnedOf(t *testing.T) {
 		"a virtual clock":    {[]string{up}, ""},
 		"one device":         {[]string{wall, `time.events=[{at="1s", change="up"}]`}, ""},
 		"a process for each": {[]string{wall, up, "parallel.on=true"}, ""},
-		"one process": {[]string{wall, up}, "gives 4 devices, and on the wall clock one process trains on one " +
-			"device, which alone is charged; set parallel.on = true"},
+		"one process": {[]string{wall, up}, "gives 4 devices, but on the wall clock one process trains on one " +
+			"device, and only that device is charged; set parallel.on = true"},
 		"fewer processes": {[]string{wall, up, "parallel.on=true", "parallel.max_processes=2"},
-			"parallel.max_processes is 2: no more are used and charged"},
+			"parallel.max_processes is 2: the other devices are neither used nor charged"},
 		"processes are as many": {[]string{wall, up, "parallel.on=true", "parallel.max_processes=4"}, ""},
 	} {
 		warnings := must(parseJob("a.toml", "", tc.set...)).Warnings()
@@ -163,12 +163,13 @@ func TestUncertainGrowthIsWarnedOf(t *testing.T) {
 		says    string
 	}{
 		"another network": {profiled(t, 0, 1), nil,
-			"has not measured ConvSmall or a network of its class, and its rates are off such a network by "},
+			"has not measured ConvSmall or a network of its class, and its rates mispredict such a network by "},
 		"the network alone": {profiled(t, 1, 1), []string{random},
-			"has measured ConvSmall, but nothing that it grows to"},
-		"the network never grows":   {profiled(t, 1, 1), nil, ""},
-		"what it grows to":          {profiled(t, 3, 1), []string{random}, ""},
-		"what it grows to is wrong": {profiled(t, 3, 3), []string{random}, "charges what ConvSmall grows to wrong by"},
+			"has measured ConvSmall, but no network that it grows to"},
+		"the network never grows": {profiled(t, 1, 1), nil, ""},
+		"what it grows to":        {profiled(t, 3, 1), []string{random}, ""},
+		"what it grows to is wrong": {profiled(t, 3, 3), []string{random}, "mispredicts the networks that ConvSmall " +
+			"grows to by"},
 	} {
 		warnings := must(readJob(t, append(tc.set, "time.profile="+tc.profile)...)).Warnings()
 		if tc.says == "" {

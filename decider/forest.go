@@ -36,23 +36,23 @@ func (t *RegressionTree) validate(inputs int) error {
 		next, cut := int32(k+1), float64(t.Cut[k])
 		switch {
 		case math.IsNaN(cut) || math.IsInf(cut, 0):
-			return fmt.Errorf("node %d holds %v", k, cut)
+			return fmt.Errorf("threshold of node %d is %v", k, cut)
 		case int(feature) >= inputs:
-			return fmt.Errorf("node %d compares input %d of %d", k, feature, inputs)
+			return fmt.Errorf("node %d reads input %d, but there are %d inputs", k, feature, inputs)
 		case feature >= 0 && (t.Right[k] <= next || int(t.Right[k]) >= len(t.Feature) ||
 			len(ahead) > 0 && t.Right[k] >= ahead[len(ahead)-1]):
-			return fmt.Errorf("node %d leads to node %d", k, t.Right[k])
+			return fmt.Errorf("node %d has an invalid child, node %d", k, t.Right[k])
 		case feature >= 0:
 			ahead = append(ahead, t.Right[k])
 		case len(ahead) == 0 && k+1 == len(t.Feature):
 			return nil
 		case len(ahead) == 0 || ahead[len(ahead)-1] != next:
-			return fmt.Errorf("nothing leads to node %d", next)
+			return fmt.Errorf("node %d is unreachable", next)
 		default:
 			ahead = ahead[:len(ahead)-1]
 		}
 	}
-	return errors.New("it has no leaf")
+	return errors.New("the tree has no leaf")
 }
 
 // forestFeatures are the inputs of forests: the inputs of networks, the values that networks read from tokens, and

@@ -47,7 +47,7 @@ func forestOf(set *weights.Set, trees int) ([]RegressionTree, error) {
 	total := 0
 	for _, n := range sizes {
 		if n < 1 {
-			return nil, fmt.Errorf("a tree of its forest has %d nodes; copy the file again", n)
+			return nil, fmt.Errorf("a tree of the forest has %d nodes; copy the file again", n)
 		}
 		total += int(n)
 	}
@@ -67,7 +67,7 @@ func cutForest(sizes []int32, all RegressionTree) (forest []RegressionTree, err 
 		end := at + int(n)
 		t := RegressionTree{all.Feature[at:end], all.Cut[at:end], all.Right[at:end]}
 		if err := t.validate(len(forestFeatures)); err != nil {
-			return nil, fmt.Errorf("its tree %d is damaged: %w; copy the file again", k, err)
+			return nil, fmt.Errorf("tree %d is damaged: %w; copy the file again", k, err)
 		}
 		forest, at = append(forest, t), end
 	}
@@ -78,7 +78,7 @@ func cutForest(sizes []int32, all RegressionTree) (forest []RegressionTree, err 
 func numbers[T int32 | float32](set *weights.Set, name string, dtype weights.DType, count int) ([]T, error) {
 	t, ok := set.Find(name)
 	if !ok || t.DType != dtype || !slices.Equal(t.Shape, []int64{int64(count)}) {
-		return nil, fmt.Errorf("its tensor %s is missing or has another shape; copy the file again", name)
+		return nil, fmt.Errorf("tensor %s is missing or has the wrong shape; copy the file again", name)
 	}
 	values := make([]T, count)
 	_, err := binary.Decode(t.Data, binary.LittleEndian, values)

@@ -57,7 +57,7 @@ func ReadForeign(fsys files.FS, policy, vocabulary string, o FormOptions) (Forei
 		faults = append(faults, err)
 	}
 	if len(faults) == 0 {
-		return nil, fmt.Errorf("%s is no policy of graft's, and this program reads no others", policy)
+		return nil, fmt.Errorf("%s is not a graft policy, and this program reads no other kind", policy)
 	}
 	return nil, errors.Join(faults...)
 }

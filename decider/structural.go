@@ -48,7 +48,7 @@ type StructuralOptions struct {
 // Validate lists all invalid options.
 func (o StructuralOptions) Validate() error {
 	if !(o.Temperature >= 0) || math.IsInf(o.Temperature, 0) {
-		return fmt.Errorf("temperature is %v; it is at least 0, which means 1", o.Temperature)
+		return fmt.Errorf("temperature is %v; must be at least 0 (0 means 1)", o.Temperature)
 	}
 	return nil
 }
@@ -78,14 +78,14 @@ func (p *Structural) tokenNames() []string { return vocab.Names(p.graphs()) }
 // except the members comes from the first policy.
 func JoinStructural(policies ...*Structural) (*Structural, error) {
 	if len(policies) == 0 {
-		return nil, fmt.Errorf("join policies: there is none")
+		return nil, fmt.Errorf("join policies: no policies given")
 	}
 	joined := *policies[0]
 	joined.Members, joined.Forest = nil, nil
 	for k, p := range policies {
 		if p.StructuralShape != joined.StructuralShape || (len(p.Forest) > 0) != (len(policies[0].Forest) > 0) ||
 			!p.Tokens.same(joined.Tokens) || !p.Rows.same(joined.Rows) {
-			return nil, fmt.Errorf("join policies: the one at %d has another shape or learned from other tables "+
+			return nil, fmt.Errorf("join policies: policy %d has another shape or was trained on other tables "+
 				"than the first", k)
 		}
 		joined.Members = append(joined.Members, p.Members...)
@@ -142,7 +142,7 @@ func (p *Structural) BatchProbabilities(c *Batch) ([][]float64, error) {
 			var logits []float64
 			s.NoGrad(func() { logits, err = torch.Values[float64](p.member(s, values).logits(s, b)) })
 			if s.Err() != nil || err != nil {
-				return fmt.Errorf("weigh actions: %w", cmp.Or(s.Err(), err))
+				return fmt.Errorf("score actions: %w", cmp.Or(s.Err(), err))
 			}
 			for k := range sums {
 				for j, share := range Softmax(logits[c.Starts[k]:c.Starts[k+1]], cmp.Or(p.Temperature, 1)) {
@@ -210,8 +210,8 @@ func (p *Structural) Fits(n *model.Network) error {
 	if len(seen.Choices) > 1 { // more than the action none
 		return nil
 	}
-	return fmt.Errorf("the policy weighs %s, and none of them fits %s; name actions or kinds that do, "+
-		"or take another policy or another network", p.weighs(), n.Name())
+	return fmt.Errorf("the policy chooses from %s, but no such action fits %s; list actions or kinds that fit, "+
+		"or use another policy or network", p.weighs(), n.Name())
 }
 
 // Unlearned returns the kinds that the policy has not learned to judge. An untrained policy may choose among all kinds.
@@ -230,8 +230,8 @@ func (p *Structural) judges() error {
 		asked = append(asked, a.Kind)
 	}
 	if strange := p.Unlearned(asked); len(strange) > 0 {
-		return fmt.Errorf("the policy has learned to judge %v, and is asked to %s; leave that out, "+
-			"or take a policy that learned from such tables", p.Learned, strange[0])
+		return fmt.Errorf("the policy was trained on the kinds %v, but is asked to score %s; remove %s, "+
+			"or use a policy that was trained on tables with it", p.Learned, strange[0], strange[0])
 	}
 	return nil
 }
@@ -242,7 +242,7 @@ func (p *Structural) weighs() string {
 	case len(p.Actions) > 0:
 		return fmt.Sprintf("the actions %v", p.Actions)
 	case p.Kinds == nil && p.Targets != nil:
-		return "the actions that it learned to judge: " + strings.Join(p.Targets, ", ")
+		return "the actions that it was trained on: " + strings.Join(p.Targets, ", ")
 	}
 	return fmt.Sprintf("actions of the kinds %v", p.kinds())
 }

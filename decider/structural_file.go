@@ -54,7 +54,7 @@ func IsStructural(set *weights.Set) bool {
 }
 
 // ErrNotStructural means that a valid file is not a structural policy.
-var ErrNotStructural = errors.New("it is no structural policy")
+var ErrNotStructural = errors.New("not a structural policy")
 
 // Set returns the policy for a file, without its options.
 func (p *Structural) Set() (*weights.Set, error) {
@@ -144,7 +144,7 @@ func StructuralOf(set *weights.Set) (*Structural, error) {
 	}
 	for _, t := range set.Tensors {
 		if !expected[t.Name] {
-			return nil, fmt.Errorf("it has a tensor %.100q, which a policy of this shape has not", t.Name)
+			return nil, fmt.Errorf("unexpected tensor %.100q for a policy of this shape", t.Name)
 		}
 	}
 	return p, nil
@@ -170,7 +170,7 @@ func spreadColumns(values []float64, names []string) []float64 {
 func parseStructural(set *weights.Set) (*structuralHeader, error) {
 	text, ok := set.Metadata[structuralKey]
 	if !ok {
-		return nil, fmt.Errorf("%w: there is no %s in its header; give the file that learning wrote", ErrNotStructural,
+		return nil, fmt.Errorf("%w: the header has no %s; use the file that learning wrote", ErrNotStructural,
 			structuralKey)
 	}
 	var mark struct {
@@ -178,17 +178,18 @@ func parseStructural(set *weights.Set) (*structuralHeader, error) {
 		Version int
 	}
 	if err := json.Unmarshal([]byte(text), &mark); err != nil {
-		return nil, fmt.Errorf("its header is damaged: %w; copy the file again", err)
+		return nil, fmt.Errorf("the header is damaged: %w; copy the file again", err)
 	}
 	if mark.Format != structuralFormat || mark.Version < structuralVersion || mark.Version > forestVersion {
-		return nil, fmt.Errorf("it is a policy of the format %.40q, version %d; this program reads %q, versions %d "+
-			"and %d; let it learn again", mark.Format, mark.Version, structuralFormat, structuralVersion, forestVersion)
+		return nil, fmt.Errorf("policy format %.40q, version %d, is not supported; this program reads %q, versions %d "+
+			"and %d; train the policy again", mark.Format, mark.Version, structuralFormat, structuralVersion,
+			forestVersion)
 	}
 	header := &structuralHeader{}
 	decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(header); err != nil {
-		return nil, fmt.Errorf("its header is damaged: %w; copy the file again", err)
+		return nil, fmt.Errorf("the header is damaged: %w; copy the file again", err)
 	}
 	return header, header.validate()
 }
@@ -199,22 +200,23 @@ func (h *structuralHeader) validate() error {
 		h.Tokens.validate("tokens", vocab.Names(len(h.Tokens.Names) > len(vocab.Names(false))), false)}
 	switch forest := h.Version == forestVersion; {
 	case forest && (h.Members != 0 || h.Trees < 1 || h.Trees > mostTrees):
-		faults = append(faults, fmt.Errorf("it has %d trees and %d members; "+
-			"a forest has between 1 and %d trees and no member", h.Trees, h.Members, mostTrees))
+		faults = append(faults, fmt.Errorf("got %d trees and %d members; "+
+			"a forest must have between 1 and %d trees and no members", h.Trees, h.Members, mostTrees))
 	case forest:
 		faults = append(faults, h.Rows.validate("rows", namesOf(forestFeatures), false))
 	case h.Members < 1 || h.Members > mostMembers || h.Trees != 0:
-		faults = append(faults, fmt.Errorf("it has %d members and %d trees; "+
-			"there are between 1 and %d members and no tree", h.Members, h.Trees, mostMembers))
+		faults = append(faults, fmt.Errorf("got %d members and %d trees; "+
+			"a policy must have between 1 and %d members and no trees", h.Members, h.Trees, mostMembers))
 	default:
 		faults = append(faults, h.Rows.validate("rows", featureNames(), true))
 	}
 	for _, kind := range h.Learned {
-		faults.Unless(slices.Contains(net2net.Kinds(), kind), "it learned to judge %.40q, which is no operation", kind)
+		faults.Unless(slices.Contains(net2net.Kinds(), kind), "it was trained on %.40q, which is not an operation",
+			kind)
 	}
 	for _, target := range h.Targets {
 		if kind, _, _ := strings.Cut(target, " "); !slices.Contains(net2net.Kinds(), net2net.Kind(kind)) {
-			faults = append(faults, fmt.Errorf("it learned to judge %.40q, which is no operation on a layer", target))
+			faults = append(faults, fmt.Errorf("it was trained on %.40q, which is not an operation on a layer", target))
 		}
 	}
 	return errors.Join(faults...)
@@ -227,20 +229,20 @@ func (i structuralInputs) validate(what string, names []string, fewer bool) erro
 			func(name string) bool { return !slices.Contains(i.Names, name) })
 	}
 	if !slices.Equal(i.Names, names) {
-		return fmt.Errorf("its %s are made of %.200s; this program makes them of %s; let it learn again", what,
+		return fmt.Errorf("the inputs of its %s are %.200s; this program expects %s; train the policy again", what,
 			strings.Join(i.Names, ", "), strings.Join(names, ", "))
 	}
 	if i.Mean == nil && i.Deviation == nil {
 		return nil
 	}
 	if len(i.Mean) != len(names) || len(i.Deviation) != len(names) {
-		return fmt.Errorf("its %s are %d, with %d means and %d deviations", what, len(names), len(i.Mean),
+		return fmt.Errorf("its %s have %d inputs, but %d means and %d deviations", what, len(names), len(i.Mean),
 			len(i.Deviation))
 	}
 	for k := range names {
 		if math.IsNaN(i.Mean[k]) || math.IsInf(i.Mean[k], 0) || !(i.Deviation[k] >= 0) ||
 			math.IsInf(i.Deviation[k], 0) {
-			return fmt.Errorf("its %s scale %s by a mean of %v and a deviation of %v", what, names[k], i.Mean[k],
+			return fmt.Errorf("its %s have an invalid scale for %s: mean %v, deviation %v", what, names[k], i.Mean[k],
 				i.Deviation[k])
 		}
 	}
@@ -263,18 +265,18 @@ func unfloats(set *weights.Set, name string, shape []int) ([]float64, error) {
 	same := slices.EqualFunc(t.Shape, shape, func(a int64, b int) bool { return a == int64(b) })
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("it has no tensor %s", name)
+		return nil, fmt.Errorf("tensor %s is missing", name)
 	case t.DType != weights.Float64 || !same:
-		return nil, fmt.Errorf("its tensor %s is %v %v; it should be %v %v", name, t.DType, t.Shape,
+		return nil, fmt.Errorf("tensor %s is %v %v, expected %v %v", name, t.DType, t.Shape,
 			weights.Float64, shape)
 	}
 	values, err := t.Float64s()
 	if err != nil {
-		return nil, fmt.Errorf("its tensor %s: %w", name, err)
+		return nil, fmt.Errorf("tensor %s: %w", name, err)
 	}
 	for _, v := range values {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("its tensor %s holds %v; learning went wrong, or the file is damaged", name, v)
+			return nil, fmt.Errorf("tensor %s contains %v; training diverged, or the file is damaged", name, v)
 		}
 	}
 	return values, nil
@@ -285,7 +287,7 @@ func ReadWeights(fsys files.FS, path string) (*weights.Set, error) {
 	set, err := weights.Read(fsys, path, weights.Options{})
 	var system *fs.PathError
 	if err != nil && !errors.As(err, &system) {
-		err = fmt.Errorf("%w; copy the file again from where the policy learned", err)
+		err = fmt.Errorf("%w; copy the file again from the machine that trained the policy", err)
 	}
 	return set, err
 }

@@ -136,24 +136,24 @@ func TestOlderPoliciesDecideAsTheyDid(t *testing.T) {
 
 func TestFilesThatAreNoPolicy(t *testing.T) {
 	for says, spoil := range map[string]func(t *testing.T, set *weights.Set){
-		"it is no structural policy":    func(_ *testing.T, set *weights.Set) { set.Metadata = nil },
-		"its header is damaged":         func(_ *testing.T, set *weights.Set) { set.Metadata["graft.policy"] = "{" },
-		"version 3; this program reads": func(t *testing.T, set *weights.Set) { change(t, set, "version", 3) },
-		`the format "other"`:            func(t *testing.T, set *weights.Set) { change(t, set, "format", "other") },
-		`unknown field "more"`:          func(t *testing.T, set *weights.Set) { change(t, set, "more", 1) },
-		"hidden is 100000000":           func(t *testing.T, set *weights.Set) { change(t, set, "hidden", 100000000) },
-		"it has 0 members":              func(t *testing.T, set *weights.Set) { change(t, set, "members", 0) },
-		"its rows are made of melt": func(t *testing.T, set *weights.Set) {
+		"not a structural policy":     func(_ *testing.T, set *weights.Set) { set.Metadata = nil },
+		"the header is damaged":       func(_ *testing.T, set *weights.Set) { set.Metadata["graft.policy"] = "{" },
+		"version 3, is not supported": func(t *testing.T, set *weights.Set) { change(t, set, "version", 3) },
+		`policy format "other"`:       func(t *testing.T, set *weights.Set) { change(t, set, "format", "other") },
+		`unknown field "more"`:        func(t *testing.T, set *weights.Set) { change(t, set, "more", 1) },
+		"hidden is 100000000":         func(t *testing.T, set *weights.Set) { change(t, set, "hidden", 100000000) },
+		"got 0 members":               func(t *testing.T, set *weights.Set) { change(t, set, "members", 0) },
+		"the inputs of its rows are melt": func(t *testing.T, set *weights.Set) {
 			change(t, set, "rows.names", []string{"melt"})
 		},
-		"with 1 means": func(t *testing.T, set *weights.Set) { change(t, set, "tokens.mean", []float64{1}) },
-		"which is no operation": func(t *testing.T, set *weights.Set) {
+		"but 1 means": func(t *testing.T, set *weights.Set) { change(t, set, "tokens.mean", []float64{1}) },
+		"which is not an operation": func(t *testing.T, set *weights.Set) {
 			change(t, set, "learned", []string{"melt"})
 		},
-		"it has no tensor member2":        func(t *testing.T, set *weights.Set) { change(t, set, "members", 3) },
-		"which a policy of this shape":    func(t *testing.T, set *weights.Set) { change(t, set, "members", 1) },
+		"tensor member2":                  func(t *testing.T, set *weights.Set) { change(t, set, "members", 3) },
+		"for a policy of this shape":      func(t *testing.T, set *weights.Set) { change(t, set, "members", 1) },
 		"member0.token.weight is float64": func(t *testing.T, set *weights.Set) { change(t, set, "hidden", 31) },
-		"row.bias holds NaN": func(_ *testing.T, set *weights.Set) {
+		"row.bias contains NaN": func(_ *testing.T, set *weights.Set) {
 			for _, tensor := range set.Tensors {
 				if tensor.Name == "member1.row.bias" {
 					for k := range 8 {
@@ -162,7 +162,7 @@ func TestFilesThatAreNoPolicy(t *testing.T) {
 				}
 			}
 		},
-		"by a mean of": func(t *testing.T, set *weights.Set) {
+		"invalid scale for": func(t *testing.T, set *weights.Set) {
 			change(t, set, "rows.deviation", append(make([]float64, 23), -1))
 		},
 	} {

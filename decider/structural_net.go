@@ -33,8 +33,8 @@ const (
 // Validate lists all invalid sizes.
 func (o StructuralShape) Validate() error {
 	var faults validate.Faults
-	faults.When(o.Hidden < 1 || o.Hidden > mostHidden, "hidden is %d; it lies between 1 and %d", o.Hidden, mostHidden)
-	faults.When(o.Rounds < 1 || o.Rounds > mostRounds, "rounds is %d; it lies between 1 and %d", o.Rounds, mostRounds)
+	faults.When(o.Hidden < 1 || o.Hidden > mostHidden, "hidden is %d; must be between 1 and %d", o.Hidden, mostHidden)
+	faults.When(o.Rounds < 1 || o.Rounds > mostRounds, "rounds is %d; must be between 1 and %d", o.Rounds, mostRounds)
 	return errors.Join(faults...)
 }
 

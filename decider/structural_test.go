@@ -150,9 +150,11 @@ func TestTargetsThatWereLearned(t *testing.T) {
 	require.Len(t, decide(t, p, halfTime).Probabilities, 2, "the one that fits, and none")
 
 	p.Kinds, p.Actions = []net2net.Kind{"kernel"}, nil
-	require.ErrorContains(t, p.Fits(n), "the policy has learned to judge [deepen widen], and is asked to kernel")
+	require.ErrorContains(t, p.Fits(n),
+		"the policy was trained on the kinds [deepen widen], but is asked to score kernel")
 	p.Actions, p.Kinds, p.Targets = nil, nil, []string{"kernel matrix"}
-	require.ErrorContains(t, p.Fits(n), "the actions that it learned to judge: kernel matrix, and none of them fits")
+	require.ErrorContains(t, p.Fits(n),
+		"the actions that it was trained on: kernel matrix, but no such action fits")
 	set, err := p.Set()
 	require.NoError(t, err)
 	read, err := decider.StructuralOf(set)
@@ -173,7 +175,7 @@ func TestMembersAgree(t *testing.T) {
 	small, err := decider.NewStructural(decider.StructuralShape{Hidden: 8}, decider.Scale{}, decider.Scale{}, 1)
 	require.NoError(t, err)
 	_, err = decider.JoinStructural(a, small)
-	require.ErrorContains(t, err, "the one at 1 has another shape")
+	require.ErrorContains(t, err, "policy 1 has another shape")
 	_, err = decider.JoinStructural()
 	require.ErrorContains(t, err, "there is none")
 }

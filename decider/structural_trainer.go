@@ -52,7 +52,7 @@ func (p *MemberTrainer) Logits() ([]float64, error) {
 func (p *MemberTrainer) Step(gradient []float64) error {
 	defer p.end()
 	if p.step == nil || len(gradient) != p.inputs.count {
-		return errors.New("learn: a gradient for each logit is needed, and the logits before it")
+		return errors.New("learn: expected one gradient per logit, after a call of Logits")
 	}
 	s := p.step
 	s.Backward(s.Neg(s.Sum(s.Mul(p.logits, torch.From(s, gradient, len(gradient))))))
@@ -113,7 +113,7 @@ func (p *MemberTrainer) Restore(set *weights.Set) error {
 		for _, name := range sortedNames(state) {
 			w, ok := set.Find(name)
 			if !ok {
-				return fmt.Errorf("restore a policy in training: there is no %s", name)
+				return fmt.Errorf("restore a policy in training: %s is missing", name)
 			}
 			s.Copy(state[name], torch.FromWeights(s, torch.CPU, w))
 			if s.Err() != nil {

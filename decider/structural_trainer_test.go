@@ -110,8 +110,8 @@ func TestTrainingGoesOn(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 
-		require.ErrorContains(t, other.Step(nil), "the logits before it")
-		require.ErrorContains(t, other.Restore(&weights.Set{}), "there is no")
+		require.ErrorContains(t, other.Step(nil), "one gradient per logit")
+		require.ErrorContains(t, other.Restore(&weights.Set{}), "is missing")
 		return nil
 	}))
 }

@@ -32,7 +32,7 @@ const DefaultTrialSteps = 32
 // Decide tries all choices.
 func (t Trials) Decide(ctx context.Context, s State) (Decision, error) {
 	if s.Try == nil {
-		return Decision{}, errors.New("decide by trials: this decision cannot train; let a job in one process make it")
+		return Decision{}, errors.New("decide by trials: no trials in this process; use a job with one process")
 	}
 	actions, err := t.choices(s.Network)
 	if err != nil {

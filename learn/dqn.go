@@ -178,7 +178,7 @@ func (d *DQN) act() error {
 	p := d.players[d.acted%len(d.players)]
 	if !p.running {
 		if err := p.env.Reset(d.random); err != nil {
-			return fmt.Errorf("begin an episode: %w", err)
+			return fmt.Errorf("start an episode: %w", err)
 		}
 		p.running, p.reward, p.length = true, 0, 0
 	}

@@ -87,7 +87,7 @@ func (l *RackLearner) Save() (*weights.Set, error) {
 func (l *RackLearner) Restore(set *weights.Set) error {
 	var was rackState
 	if err := json.Unmarshal([]byte(set.Metadata["rack"]), &was); err != nil {
-		return fmt.Errorf("go on learning: the file's header is damaged: %w", err)
+		return fmt.Errorf("resume learning: the file's header is damaged: %w", err)
 	}
 	l.steps = was.Steps
 	return errors.Join(l.shuffle.UnmarshalBinary(was.Shuffle), l.rollout.Restore(was.Rollout),
@@ -156,7 +156,7 @@ func Example_learner() {
 	}
 	// Output:
 	// whole: <nil>
-	// stopped: the study was stopped, and its progress is saved
+	// stopped: the study was stopped; its progress is saved
 	// resumed: <nil>
 	// learners/seed-1.safetensors has the same bits: true
 	// learners/seed-2.safetensors has the same bits: true

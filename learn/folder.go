@@ -72,7 +72,7 @@ func (f *Folder) Load(seed uint64) (*weights.Set, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("go on with seed %d: %w; delete the file to begin that seed anew", seed, err)
+		return nil, fmt.Errorf("resume seed %d: %w; delete the file to restart this seed", seed, err)
 	}
 	return set, nil
 }

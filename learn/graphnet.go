@@ -42,27 +42,27 @@ func (o *GraphOptions) ensureDefaults() {
 
 func (o *GraphOptions) validate() error {
 	if len(o.Graphs) == 0 {
-		return errors.New("there are no graphs")
+		return errors.New("no graphs given")
 	}
 	if o.Message%2 != 0 {
-		return fmt.Errorf("a message has %d values; expected an even number", o.Message)
+		return fmt.Errorf("message size is %d; must be even", o.Message)
 	}
 	node, tie := 0, 0
 	for k, g := range o.Graphs {
 		if len(g.Nodes) == 0 || len(g.Ties) == 0 || len(g.Edges) != len(g.Ties) {
-			return fmt.Errorf("graph %d has %d nodes, %d edges and features of %d; expected at least one of each", k,
-				len(g.Nodes), len(g.Edges), len(g.Ties))
+			return fmt.Errorf("graph %d has %d nodes, %d edges and features of %d edges; expected at least one node, "+
+				"one edge, and features of every edge", k, len(g.Nodes), len(g.Edges), len(g.Ties))
 		}
 		node, tie = cmp.Or(node, len(g.Nodes[0])), cmp.Or(tie, len(g.Ties[0]))
 		for at, e := range g.Edges {
 			if e[0] < 0 || e[1] < 0 || e[0] >= len(g.Nodes) || e[1] >= len(g.Nodes) || len(g.Ties[at]) != tie {
-				return fmt.Errorf("graph %d, edge %d: expected two of %d nodes, and %d features", k, at,
+				return fmt.Errorf("graph %d, edge %d: expected two node indices below %d, and %d features", k, at,
 					len(g.Nodes), tie)
 			}
 		}
 		for at, n := range g.Nodes {
 			if len(n) != node {
-				return fmt.Errorf("graph %d, node %d: %d features, expected %d", k, at, len(n), node)
+				return fmt.Errorf("graph %d, node %d: got %d features, expected %d", k, at, len(n), node)
 			}
 		}
 	}

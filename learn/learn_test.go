@@ -121,7 +121,7 @@ func TestRolloutsGoOn(t *testing.T) {
 	}
 	require.True(t, states[5].Running)
 	require.ErrorContains(t, NewRollout(&walk{length: 8, fails: 1}, m, 1, 1).Restore(states[5]),
-		"action 0 of its episode ends it or fails; the environment has changed")
+		"action 0 of its episode fails or ends the episode; the environment has changed")
 	require.ErrorContains(t, whole.Restore(RolloutState{}), "restore a rollout")
 }
 
@@ -243,7 +243,7 @@ func TestWhatLearningRefuses(t *testing.T) {
 	before := append([]float64{}, m.policy.Params[0]...)
 	m.Forward([]Observation{{Values: make([]float64, 8)}})
 	require.ErrorContains(t, m.Descend([][]float64{{math.NaN(), 0, 0}}, []float64{0}, 0.5),
-		"step 1 of the optimizer: the gradient's norm is not a number")
+		"optimizer step 1: the gradient norm is not a number")
 	require.Equal(t, before, m.policy.Params[0])
 }
 

@@ -92,7 +92,7 @@ func (r *Rollout) Restore(s RolloutState) error {
 	for k, action := range s.Actions {
 		r.env.Observe()
 		if o, err := r.env.Act(action); err != nil || o.Done {
-			return errors.Join(fmt.Errorf("restore a rollout: action %d of its episode ends it or fails; "+
+			return errors.Join(fmt.Errorf("restore a rollout: action %d of its episode fails or ends the episode; "+
 				"the environment has changed", k), err)
 		}
 	}
@@ -103,7 +103,7 @@ func (r *Rollout) Restore(s RolloutState) error {
 func (r *Rollout) reset() error {
 	r.begin = marshal(r.chance)
 	if err := r.env.Reset(rand.New(r.chance)); err != nil {
-		return fmt.Errorf("begin an episode: %w", err)
+		return fmt.Errorf("start an episode: %w", err)
 	}
 	r.running, r.reward, r.actions = true, 0, nil
 	return nil
@@ -139,7 +139,7 @@ func (r *Rollout) step() (s Step, err error) {
 	log := LogProbabilities(logits, s.Mask)
 	s.Value, s.Action = value, Sample(log, rand.New(r.draws))
 	if s.Log = log[s.Action]; math.IsNaN(s.Log) || math.IsInf(s.Log, 0) {
-		return s, errors.New("draw an action: the agent's scores are not finite numbers; lower the learning rate")
+		return s, errors.New("draw an action: the agent's scores are not finite; lower the learning rate")
 	}
 	if s.Outcome, err = r.env.Act(s.Action); err != nil {
 		return s, fmt.Errorf("action %d: %w", s.Action, err)

@@ -63,7 +63,7 @@ type Row struct {
 }
 
 // ErrStopped means that a study was stopped and has saved its progress.
-var ErrStopped = errors.New("the study was stopped, and its progress is saved")
+var ErrStopped = errors.New("the study was stopped; its progress is saved")
 
 // errUndone marks a seed stopped before completion.
 var errUndone = errors.New("stopped")
@@ -225,7 +225,7 @@ func rowsTensor(rows []Row) weights.Tensor {
 func rowsOf(set *weights.Set, seed uint64) (rows []Row, err error) {
 	t, ok := set.Find(rowsName)
 	if !ok || len(t.Shape) != 2 || t.Shape[1] < 1 {
-		return nil, fmt.Errorf("go on learning: the file has no %s of two dimensions; begin anew", rowsName)
+		return nil, fmt.Errorf("resume learning: the file has no two-dimensional tensor %s; start over", rowsName)
 	}
 	values, err := t.Float64s()
 	for v := range slices.Chunk(values, int(t.Shape[1])) {

@@ -158,11 +158,11 @@ func TestStudiesGoOnToTheBit(t *testing.T) {
 func TestStudiesNameTheStepOfAFault(t *testing.T) {
 	_, err := studied(t, context.Background(), files.OS{}, filepath.Join(t.TempDir(), "run"), []uint64{0}, 5)
 	require.ErrorContains(t, err, "seed 0, step 5: environment 0: draw an action: "+
-		"the agent's scores are not finite numbers")
+		"the agent's scores are not finite")
 	m := agent(t)
 	steps, err := PlayAll(context.Background(), rollouts(m), 20, 1)
 	require.NoError(t, err)
 	m.value.Params[0][0] = math.NaN()
 	_, err = UpdatePPO(m, steps, PPOOptions{}, rand.New(rand.NewPCG(1, 1)))
-	require.ErrorContains(t, err, "learn by PPO: step 1 of the optimizer: the gradient's norm is not a number")
+	require.ErrorContains(t, err, "learn by PPO: optimizer step 1: the gradient norm is not a number")
 }

@@ -34,10 +34,10 @@ func writeElasticCases(o *runs.ElasticCasesOutcome, d *document.Document) {
 		t.Add(row...)
 	}
 	d.Show(t)
-	d.Say("Mean times to completion on the workloads of validation of each case, in slots. BEST JCT is the mean over "+
-		"seeds of the least time of all validations, with its 95% interval over seeds: the workloads on which it is "+
-		"measured choose it, so it flatters. LAST JCT is the mean over seeds at the last validation.",
-		"'graft evaluate' compares what a case learned on workloads that no learner has seen.")
+	d.Say("Mean completion times on the validation workloads of each case, in slots. BEST JCT is the mean over "+
+		"seeds of the lowest time of all validations, with its 95% interval over seeds. The same workloads select "+
+		"and measure this time, so it is biased low. LAST JCT is the mean over seeds at the last validation.",
+		"'graft evaluate' compares the learned schedulers on workloads that were not used for learning.")
 }
 
 // elasticCasesDetail is the outcome of cases.

@@ -50,9 +50,9 @@ func policyText(p runs.EvaluatedPolicy) string {
 	text := document.Printable(p.Name)
 	switch {
 	case p.Prefix != nil && *p.Prefix:
-		return text + ", of the original's, which reads token 0 before the layers"
+		return text + ", original, with token 0 before the layers"
 	case p.Prefix != nil:
-		return text + ", of the original's"
+		return text + ", original"
 	}
 	text += ", structural, "
 	if p.Trees > 0 {
@@ -147,9 +147,9 @@ func chanceText(c evaluation.NoiseEstimate) string {
 	from := ""
 	switch c.Source {
 	case evaluation.NoiseUnknown:
-		return "noise of a sequence: unknown, as no two runs differ by chance alone; differences cannot be tested"
+		return "noise of a sequence: unknown, because no two runs differ only by chance; differences cannot be tested"
 	case evaluation.NoiseOfSeeds:
-		from = "estimated from runs that differ in their seed"
+		from = "estimated from runs that differ only in their seed"
 	case evaluation.NoiseOfOrders:
 		from = "upper bound, estimated from reordered sequences"
 	}
@@ -186,7 +186,7 @@ func readEvaluationDetail(r *runs.Run, _ bool) (Detail, error) {
 func (e *EvaluationDetail) write(d *document.Document) {
 	switch {
 	case e.Outcome == nil:
-		d.Say("No outcome yet: the evaluation is running, or was killed; " +
+		d.Say("No outcome yet: the evaluation is running or was killed; " +
 			"run it again in another folder or with --force.")
 	case e.Outcome.LeftOut != nil:
 		d.Head(leftOutHead)

@@ -56,7 +56,7 @@ func summaryText(where string, s evaluation.Summary, vote float64) string {
 	if s.Regret.Low != nil {
 		spread = fmt.Sprintf(", 95%% interval%s [%.3f, %.3f]", spread, *s.Regret.Low, *s.Regret.High)
 	}
-	return fmt.Sprintf("mean regret %s: %.3f points%s; the vote's is %.3f\n"+
+	return fmt.Sprintf("mean regret %s: %.3f points%s; regret of the vote: %.3f points\n"+
 		"%.0f%% of their sequences are in a table's top five; the worst regret is %.2f points, in %s\n",
 		where, s.Regret.Mean, spread, vote, 100*s.TopFive, s.Worst, document.Printable(s.WorstOne))
 }
@@ -149,10 +149,11 @@ func readPolicyDetail(r *runs.Run, all bool) (Detail, error) {
 
 func (p *PolicyDetail) write(d *document.Document) {
 	if o := p.Outcome; o != nil {
-		d.Say(fmt.Sprintf("the policy's likeliest sequence is %s: %s, rank %d of %d", strings.Join(o.Greedy, ", "),
-			document.PercentText(o.Accuracy), o.Rank, o.Records),
-			fmt.Sprintf("the table's best is %s: %s", strings.Join(o.Best, ", "), document.PercentText(o.Most)),
-			fmt.Sprintf("what the policy draws has %s on average", document.PercentText(o.Expected)))
+		d.Say(fmt.Sprintf("likeliest sequence of the policy: %s, accuracy %s, rank %d of %d",
+			strings.Join(o.Greedy, ", "), document.PercentText(o.Accuracy), o.Rank, o.Records),
+			fmt.Sprintf("best sequence of the table: %s, accuracy %s", strings.Join(o.Best, ", "),
+				document.PercentText(o.Most)),
+			fmt.Sprintf("expected accuracy of a sequence drawn from the policy: %s", document.PercentText(o.Expected)))
 	}
 	d.Head("last metrics")
 	t := (&document.Table{}).Numbers("", "", "episodes").Numbers("", "%.4f", "objective").Numbers(document.UnitShare,

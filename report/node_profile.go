@@ -14,7 +14,7 @@ func PrintNodeProfile(o *runs.NodeProfileOutcome, w io.Writer) error {
 	d := &document.Document{}
 	writeNodeProfile(o, d)
 	if o.Folder != "" {
-		d.Say("results in " + o.Folder + "; machine.profiles takes " + runs.NodePairsFile)
+		d.Say("results in " + o.Folder + "; use machine.profiles = " + runs.NodePairsFile)
 	}
 	return d.Print(w)
 }
@@ -34,12 +34,12 @@ func writeNodeProfile(o *runs.NodeProfileOutcome, d *document.Document) {
 	}
 	d.Show(t)
 	d.Show(nodePairTable(o.Pairs))
-	d.Say("SPEED is relative to that alone. LABEL rates how much a task slows its partners: " +
-		"0 leaves them a mean speed of 0.95 or more, 1 of 0.85 or more, 2 less.")
+	d.Say("SPEED is relative to a run alone. LABEL rates how much a task slows its partners, by their mean speed: " +
+		"0 for at least 0.95, 1 for at least 0.85, 2 for less.")
 	for _, f := range o.Left {
 		name := f.First
 		if f.Second != "" {
-			name += " beside " + f.Second
+			name += " with " + f.Second
 		}
 		d.Say(fmt.Sprintf("Not measured: %s: %s.", name, f.Reason))
 	}

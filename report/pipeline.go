@@ -14,13 +14,13 @@ import (
 // Pipeline returns the evaluation of a pipeline's policies, for compact printing.
 func Pipeline(o *runs.PipelineOutcome) *document.Document {
 	d := &document.Document{}
-	writePipeline(o, d, "The policies learned from these tables. On tables that were left out:", "")
+	writePipeline(o, d, "These are the training tables of the policies. On held-out tables:", "")
 	return d
 }
 
 // seenAll remarks that no table was held out.
-const seenAll = "The policies and the best fixed sequence have seen all these tables: this is no test of either; " +
-	"evaluate.leave_out makes one."
+const seenAll = "All these tables were used to train the policies and to select the best fixed sequence, so this " +
+	"does not test them; set evaluate.leave_out to test them."
 
 // shownBaselines lists the baselines next to the learned policy.
 var shownBaselines = []string{"never", "random", "best fixed", "optimum"}
@@ -148,14 +148,14 @@ func (p *PipelineDetail) write(d *document.Document) {
 		}
 	}
 	d.Show(t)
-	d.Say("REUSED is how often a stage was skipped since it was done, as nothing had changed; " +
-		"TOOK is of the process that ended it.")
+	d.Say("REUSED is the number of times that a completed, unchanged stage was skipped; " +
+		"TOOK is the time in the process that completed the stage.")
 	d.Say(failed...)
 	if p.Outcome == nil {
-		d.Say("No outcome yet: run the same pipeline in the same folder to go on.")
+		d.Say("No outcome yet: run the same pipeline in the same folder to continue.")
 		return
 	}
-	d.Head("scenarios that were learned from")
+	d.Head("training scenarios")
 	writePipeline(p.Outcome, d, leftOutHead, " left out")
 }
 
@@ -163,7 +163,7 @@ func (p *PipelineDetail) write(d *document.Document) {
 // tables, which are named with the suffix.
 func writePipeline(o *runs.PipelineOutcome, d *document.Document, leftOut, suffix string) {
 	d.Show(scenarioTable(o))
-	d.Say("In parentheses: regret, in points of accuracy below the best of the table.")
+	d.Say("In parentheses: regret, in points of accuracy below the table's best.")
 	writeStandings(d, o.Comparison, "")
 	if o.LeftOut == nil {
 		d.Break()

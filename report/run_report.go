@@ -77,12 +77,12 @@ func (r *RunReport) write(d *document.Document) {
 		r.Network, "device", r.where(), "seed", seed, "configuration", document.ShortDigest(r.Config), "images",
 		document.ShortDigest(r.Data))
 	if r.begun {
-		d.Say("The run has written no results yet: it was killed as it began, or is starting.")
+		d.Say("The run has no results yet: it is starting, or was killed at the start.")
 		return
 	}
 	d.Show(r.outcomeTable())
 	if r.shows(hasInterval) {
-		d.Say("Intervals are of the mean over seeds, by Student's t-distribution.")
+		d.Say("Intervals are for the mean over seeds, by Student's t-distribution.")
 	} else if r.shows(ofSeeds) {
 		d.Say(fewSeeds)
 	}
@@ -138,5 +138,5 @@ func (r *RunReport) where() string {
 	if r.Device == "" || r.Profile == "" {
 		return r.Device
 	}
-	return r.Device + ", time as " + r.Profile + " counts it"
+	return r.Device + ", time by profile " + r.Profile
 }

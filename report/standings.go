@@ -41,13 +41,14 @@ func standingTable(all []evaluation.Standing) *document.Table {
 // standingRemarks names the choosers missing from the table and explains its marks.
 func standingRemarks(all []evaluation.Standing, against string) (lines []string) {
 	if _, partial := runs.SplitStandings(all); len(partial) > 0 {
-		lines = append(lines, "not in all tables, so not above: "+document.Printable(strings.Join(partial, ", ")))
+		lines = append(lines, "not shown, because they are missing in some tables: "+
+			document.Printable(strings.Join(partial, ", ")))
 	}
 	if !slices.ContainsFunc(all, func(s evaluation.Standing) bool { return s.Difference != nil }) {
-		return append(lines, fmt.Sprintf("there is no DIFFERENCE, as %s is not in all tables",
+		return append(lines, fmt.Sprintf("no DIFFERENCE, because %s is missing in some tables",
 			document.Printable(against)))
 	}
-	lines = append(lines, fmt.Sprintf("DIFFERENCE is the regret above that of %s; "+
+	lines = append(lines, fmt.Sprintf("DIFFERENCE is the regret minus the regret of %s; "+
 		"~ marks differences that are not significant. Rows are not ranked", document.Printable(against)))
 	return append(lines, decisionRemark(all)...)
 }
@@ -64,7 +65,7 @@ func decisionRemark(all []evaluation.Standing) []string {
 	if len(parts) < 2 { // nothing was learned
 		return nil
 	}
-	return []string{"choices within noise of the best, at all decisions of the tables, reached or not: " +
+	return []string{"share of decisions within noise of the best, over all decisions of the tables: " +
 		strings.Join(parts, ", ")}
 }
 
@@ -93,15 +94,15 @@ func differenceCell(d *evaluation.Difference) document.Cell {
 const minResamples = 5
 
 func trustRemarks(all []evaluation.Standing, tables int) []string {
-	lines := []string{"Regret is in points of accuracy below the best of the table, " +
-		"TIES are the ranks that noise could exchange."}
+	lines := []string{"Regret is in points of accuracy below the table's best; " +
+		"TIES is the range of ranks that noise could exchange."}
 	if slices.ContainsFunc(all, func(s evaluation.Standing) bool { return s.Seen == evaluation.SeenThese }) {
-		lines = append(lines, "The best fixed sequence has seen all these tables, "+
-			"as has a policy that learned from them: this is no test of either;")
+		lines = append(lines, "The best fixed sequence was selected on these tables, and policies may have been "+
+			"trained on them, so this does not test them;")
 	} else {
-		lines = append(lines, "A policy that learned from these tables has seen them, which makes this no test of it;")
+		lines = append(lines, "For a policy that was trained on these tables, this is not a test;")
 	}
-	lines = append(lines, "'graft evaluate --leave-out' makes one.")
+	lines = append(lines, "use 'graft evaluate --leave-out' for a test.")
 	if few := tooFew(tables, "tables"); few != "" {
 		lines = append(lines, few)
 	}
@@ -113,7 +114,7 @@ func tooFew(count int, what string) string {
 	if count < 2 || count >= minResamples {
 		return ""
 	}
-	return fmt.Sprintf("Intervals over %d %s are too narrow: there are too few of them.", count, what)
+	return fmt.Sprintf("Intervals are too narrow, because there are only %d %s.", count, what)
 }
 
 // writeStandings adds the results of all choosers over the tables, which are named with the suffix.
@@ -138,8 +139,8 @@ func tieRemarks(c *evaluation.Comparison) (lines []string) {
 			at = append(at[:shown], fmt.Sprintf("and others in %s", words.Plural(more, "further table")))
 		}
 		if len(at) > 0 {
-			lines = append(lines, fmt.Sprintf("%s: several choices are the best of the tables that they were chosen "+
-				"by (%s); it is their mean.", document.Printable(s.Policy), strings.Join(at, ", ")))
+			lines = append(lines, fmt.Sprintf("%s: mean of several choices, which are equally good on the tables that "+
+				"select them (%s).", document.Printable(s.Policy), strings.Join(at, ", ")))
 		}
 	}
 	return lines

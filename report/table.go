@@ -60,7 +60,7 @@ func (s *SimulationDetail) write(d *document.Document) {
 		text := fmt.Sprintf("%d of %s ended, of %s: %s of training", st.Ended, words.Plural(st.Sequences, "run"),
 			words.Plural(st.Segments, "leg"), words.Plural(st.Steps, "step"))
 		if s.Saved != nil {
-			text += fmt.Sprintf("; each run alone would have taken %d: %.1f%% are saved", st.Alone, 100**s.Saved)
+			text += fmt.Sprintf("; without sharing, the runs would take %d: %.1f%% are saved", st.Alone, 100**s.Saved)
 		}
 		d.Say(text)
 	}
@@ -181,7 +181,7 @@ func leftCell(seconds []float64) document.Cell {
 func rankTitle(r *runs.TableReport) string {
 	actions := strings.Join(r.Actions, ", ")
 	if len(r.Actions) == 0 {
-		actions = "what fits the network"
+		actions = "the actions that fit the network"
 	}
 	of := ""
 	if r.Of != nil {
@@ -191,7 +191,7 @@ func rankTitle(r *runs.TableReport) string {
 		r.Name, r.Network, r.Dataset, document.ShortText(r.Start), document.ShortText(r.Budget),
 		words.Plural(r.Decisions, "decision"), actions, r.Sequences, of, document.SeedsText(r.Seeds))
 	for _, profile := range r.Profiles {
-		lines += ", time as " + profile + " counts it"
+		lines += ", time by profile " + profile
 	}
 	return document.PrintableLines(lines)
 }
@@ -203,19 +203,20 @@ func rankSummary(r *runs.TableReport) string {
 		text += ", with a standard deviation of " + document.ShareText(r.Spread)
 	}
 	if r.Never != nil {
-		text += fmt.Sprintf("\nagainst never the best has %+.2f points, the worst %+.2f",
+		text += fmt.Sprintf("\ncompared with never: best %+.2f points, worst %+.2f points",
 			100*(r.Best.Accuracy-r.Never.Accuracy), 100*(r.Worst.Accuracy-r.Never.Accuracy))
 	}
 	if r.SeedSpread == nil {
-		return text + "\neach sequence has one seed: the noise of the ranks is unknown\n"
+		return text + "\neach sequence has only one seed, so the noise of the ranks is unknown\n"
 	}
 	near := r.Near()
 	others := map[int]string{0: "no other sequence is", 1: "1 other sequence is"}[near]
 	if others == "" {
 		others = fmt.Sprintf("%d other sequences are", near)
 	}
-	return text + fmt.Sprintf("\nseeds of one sequence differ by a standard deviation of %s: %s within that of the "+
-		"best; 'graft evaluate' compares seed by seed, which is less noisy\n", document.ShareText(r.SeedSpread), others)
+	return text + fmt.Sprintf("\nseeds of one sequence differ by a standard deviation of %s: %s within one standard "+
+		"deviation of the best; 'graft evaluate' compares seed by seed, which is less noisy\n",
+		document.ShareText(r.SeedSpread), others)
 }
 
 // PrintRankCSV writes a row per sequence.

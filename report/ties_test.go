@@ -18,12 +18,12 @@ func TestTiesAreStated(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
 		c.Tables = append(c.Tables, evaluation.TableScores{Scenario: name, Ties: map[string]int{"best fixed": 4}})
 	}
-	require.Equal(t, []string{"best fixed: several choices are the best of the tables that they were chosen by (4 in " +
-		"a, 4 in b, 4 in c, and others in 2 further tables); it is their mean."}, tieRemarks(c))
+	require.Equal(t, []string{"best fixed: mean of several choices, which are equally good on the tables " +
+		"that select them (4 in a, 4 in b, 4 in c, and others in 2 further tables)."}, tieRemarks(c))
 	o := &runs.SweepOutcome{Comparison: &runs.ComparisonOutcome{SweepComparison: runs.SweepComparison{Sequences: 3,
 		Tried: 3}, Best: []string{"none"}, Tied: 2, Candidates: []runs.Candidate{{}}}}
 	d, text := &document.Document{}, &strings.Builder{}
 	writeSweep(o, d)
 	require.NoError(t, d.PrintCompact(text))
-	require.Contains(t, text.String(), "2 sequences tie for best fixed, and the first was taken")
+	require.Contains(t, text.String(), "2 sequences tie for best fixed; the first was selected")
 }

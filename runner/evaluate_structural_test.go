@@ -152,8 +152,8 @@ func TestEvaluateStructuralPolicies(t *testing.T) {
 	text := ends(t, s.evaluate("policy=run", "table=early", "table=late"), failure.Done, "")
 	containsAll(t, text.stdout, "policy  run, structural, 3 members, judges deepen convolution\n        tables: "+
 		"early, late\n", "table   late: ConvSmall on synthetic, 9 sequences of 2 decisions from 40 s of 100 s on",
-		"CHOOSER               ACCURACY  REGRET", "over 2 tables", "estimated from runs that differ in their seed",
-		"~ +0.00", "has seen all these tables", "Intervals over 2 tables are too narrow")
+		"CHOOSER               ACCURACY  REGRET", "over 2 tables", "estimated from runs that differ only in their seed",
+		"~ +0.00", "was selected on these tables", "Intervals over 2 tables are too narrow")
 	rows, err := csv.NewReader(strings.NewReader(s.evaluate("policy=run", "table=early", "table=late", "csv").stdout)).
 		ReadAll()
 	require.NoError(t, err)
@@ -171,7 +171,8 @@ func TestEvaluateOnOtherTables(t *testing.T) {
 	require.Equal(t, []string{s.path("early"), s.path("more/early"), "other"},
 		[]string{r.Tables[0].Scenario, r.Tables[1].Scenario, r.Tables[2].Scenario})
 	text := s.evaluate("policy=run", "table=early", "table=more/early").stdout
-	require.Contains(t, text, "not in all tables, so not above: always deepen:0, always deepen:2, always deepen:1\n")
+	require.Contains(t, text, "not shown, because they are missing in some tables: "+
+		"always deepen:0, always deepen:2, always deepen:1\n")
 }
 
 func TestLeaveOut(t *testing.T) {
@@ -201,14 +202,14 @@ func TestLeaveOut(t *testing.T) {
 	byFile := done(t, "evaluate", "--leave-out", "scenario", "--learn", s.path("policy.toml"))
 	require.Equal(t, text.stdout, byFile.stdout, "as the flags say it")
 	held := done(t, "evaluate", "--leave-out", "held-out", "--learn", s.path("policy.toml"), "--against", "never")
-	containsAll(t, held.stdout, "all tables that are held out; 2 policies learn from the others",
-		"regret than never, in one table", "DIFFERENCE is the regret above that of never")
+	containsAll(t, held.stdout, "all held-out tables; 2 policies learn from the other tables",
+		"regret than never, in one table", "DIFFERENCE is the regret minus the regret of never")
 	tried := done(t, "evaluate", "--leave-out", "held-out", "--learn", s.path("policy.toml"), "--try", "learn.steps=1",
 		"--try", `learn.method="forest"`)
-	require.Regexp(t, `settings, by the best within what was learned from: as in the file \d times?, `+
+	require.Regexp(t, `settings selected on the training tables: as in the file \d times?, `+
 		`learn.steps=1 \d times?, learn.method="forest" \d times?`, tried.stdout)
 	require.Contains(t, tried.stdout,
-		"choices within noise of the best, at all decisions of the tables, reached or not: ")
+		"share of decisions within noise of the best, over all decisions of the tables: ")
 	fails(t, failure.Usage, "--try changes keys of the file of --learn; name that", "evaluate", "--leave-out",
 		"scenario", "--table", s.path("early"), "--try", "learn.leaf=5")
 	fails(t, failure.Usage, `--try is "run.seeds=3"; must be an assignment to a key of learn or policy`, "evaluate",
@@ -283,7 +284,7 @@ func TestSpoiledFilesOfStructuralPolicies(t *testing.T) {
 				w := &set.Tensors[0]
 				w.Shape, w.Data = []int64{2, 2}, w.Data[:32]
 			})
-		}, nil, failure.Damaged, of("its tensor member0.", "[2 2]; it should be",
+		}, nil, failure.Damaged, of("its tensor member0.", "[2 2], expected",
 			"give the file as 'graft learn' wrote it")},
 		"a tensor is gone": {func(s *shed) {
 			s.change(voting, func(set *weights.Set) { set.Tensors = set.Tensors[1:] })
@@ -291,10 +292,11 @@ func TestSpoiledFilesOfStructuralPolicies(t *testing.T) {
 		"other kinds of actions": {func(s *shed) {
 			writePlain(s.t, s.path("wide"), "ConvSmall", []string{"branch:1", "none"}, 1)
 		}, of("policy=run", "table=wide"), failure.Failed,
-			of("run, voting in wide: the policy has learned to judge deepen, and the table offers to branch",
-				"take a policy that learned from such tables")},
+			of("run, voting in wide: the policy was trained on the kinds deepen, but the table offers branch",
+				"use a policy that was trained on such tables")},
 		"a record is missing": {lines(func(l []string) []string { return append(l[:3:3], l[4:]...) }), nil,
-			failure.Damaged, of("node-1.jsonl:4: missing: it was line 5", "simulate what is missing again",
+			failure.Damaged, of("node-1.jsonl:4: missing: it was written as line 5",
+				"simulate the missing records again",
 				"'graft table check ")},
 		"a record is doubled": {lines(func(l []string) []string { return append(append(l[:4:4], l[3]), l[4:]...) }),
 			nil, failure.Damaged, of("doubled", "it counts once", "'graft table check ")},
@@ -322,7 +324,7 @@ func TestWhatStructuralPoliciesCannot(t *testing.T) {
 		"no table":  {nil, of("policy=run", "table=run/policies"), failure.Damaged, of("run/policies", "no table")},
 		"no folder": {nil, of("policy=run", "table=nowhere"), failure.Failed, of("nowhere", "no such file")},
 		"no policy": {nil, of("policy=nowhere", "table=early"), failure.Failed, of("nowhere", "no such file",
-			"name its file, or a folder with its file policy.safetensors or agent.finalmodel.pth")},
+			"expected a policy file, or a folder with the file policy.safetensors or agent.finalmodel.pth")},
 		"learning has not ended": {func(s *shed) { require.NoError(s.t, os.Remove(s.path(voting))) }, nil,
 			failure.Failed, of("it has no policy.safetensors, so learning has not ended", "'graft learn --resume'")},
 		"a vocabulary": {nil, of("policy=run", "table=early", "vocab=early"), failure.Usage,
@@ -345,9 +347,9 @@ func TestWhatStructuralPoliciesCannot(t *testing.T) {
 		"a policy called as a rival": {func(s *shed) { s.learn("never", 1) }, of("policy=never", "table=early"),
 			failure.Usage, of(`two candidates are named "never"`)},
 		"no groups": {nil, of("table=early", "leave-out=scenario"), failure.Failed,
-			of("there are no two groups of tables; give more tables")},
+			of("got fewer than two groups of tables; add tables")},
 		"one network": {nil, of("table=early", "table=late", "leave-out=network"), failure.Failed,
-			of("there are no two groups of tables")},
+			of("fewer than two groups of tables")},
 		"an unknown way to leave out": {nil, of("table=early", "leave-out=seed", "for=me", "seeds=0", "steps=-1"),
 			failure.Usage, of(`--leave-out is "seed"; expected scenario, network, dataset, budget or held-out`,
 				`--for is "me"`, "--seeds is 0", "--steps is -1")},

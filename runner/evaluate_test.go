@@ -213,11 +213,11 @@ func TestWhatCannotBeEvaluatedSaysWhatToDo(t *testing.T) {
 		"another action set": {five, nil, failure.Failed, []string{"the policy chooses among 5 actions, " +
 			"and the table has 4", "take a policy that was learned on such a table"}},
 		"no policy": {gone("learned/agent.finalmodel.pth"), nil, failure.Failed,
-			[]string{"no such file", "a folder with its file agent.finalmodel.pth"}},
+			[]string{"no such file", "a folder with the file agent.finalmodel.pth"}},
 		"no configuration": {gone("learned/config.toml"), nil, failure.Failed,
 			[]string{"no such file", "has a file config.toml"}},
 		"no policy's folder": {nil, []string{"--policy", "nowhere"}, failure.Failed,
-			[]string{"nowhere", "no such file", "name its file, or a folder"}},
+			[]string{"nowhere", "no such file", "expected a policy file, or a folder"}},
 		"a sequence is missing": {table(func(r *legacyRuns, d *pickle.Dict) { remove(r, d, 1, 2) }), nil,
 			failure.Damaged, []string{"1 of its sequences are missing, such as (deepen:1, deepen:2)", "simulate them"}},
 		"sequences are there twice": {func(r *legacyRuns) { // pickles end in the opcodes for entries and for the end

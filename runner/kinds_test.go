@@ -132,7 +132,7 @@ func TestOpenRunsThatBegan(t *testing.T) {
 		series, err := r.Series()
 		require.NoError(t, err)
 		require.Empty(t, series)
-		containsAll(t, must(t, "report "+folder), k.Name, "not ended", "has written no results yet")
+		containsAll(t, must(t, "report "+folder), k.Name, "not ended", "has no results yet")
 		must(t, "report "+folder+" --html "+filepath.Join(dir, k.Name+".html"))
 		must(t, "report "+folder+" "+folder+" --csv")
 		fails(t, failure.Damaged, "the run began and has written nothing yet", "plot", folder, "--out", dir+"/plots")

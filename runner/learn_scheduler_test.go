@@ -52,7 +52,7 @@ func TestASchedulerIsLearnedAndCompared(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "compared")
 	text := done(t, "evaluate", path, "--policy", folder, "--against", "drf", "--out", out).stdout
 	require.Regexp(t, `(?s)SCHEDULER +RANK +SEEDS +MEAN JCT .*\nlearned +1 +2 .*on 5 workloads; `+
-		`the mean lower bound.*DIFFERENCE is from drf.*results in `, text)
+		`the mean lower bound.*DIFFERENCE is the difference from drf.*results in `, text)
 	var c runs.ElasticComparison
 	require.NoError(t, json.Unmarshal([]byte(contents(t, filepath.Join(out, runs.OutcomeFile))), &c))
 	require.Len(t, c.Standings, 3)
@@ -120,7 +120,7 @@ func TestSchedulersResume(t *testing.T) {
 	done(t, "learn", path, "--folder", folder, "--resume", "--set", `schedule.schedulers=["fifo"]`)
 	require.Equal(t, was, learnt(t, folder))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "learners", "seed-1.safetensors"), []byte("x"), 0o600))
-	fails(t, failure.Failed, "delete the file to begin that seed anew", "learn", path, "--folder", folder, "--resume")
+	fails(t, failure.Failed, "delete the file to restart this seed", "learn", path, "--folder", folder, "--resume")
 }
 
 // DL2 learns as it was published, and its policy is compared like any other scheduler.

@@ -231,7 +231,7 @@ func TestLearnTreesTellsWhatWasLearned(t *testing.T) {
 	set := []string{"--set", "run.seeds=3", "--set", "policy.hidden=16", "--folder", folder}
 	o := done(t, append([]string{"learn", path}, set...)...)
 	require.Regexp(t, `(?s)^TABLE +THE VOTE'S SEQUENCE +ACCURACY.*\none +\S+, \S+ +[0-9.]+%  +[0-9.]+  +\d+ of 16 `+
-		`+\d+–\d+ +[0-9.]+%.*\ntwo .*\n\nSEED +STEPS.*\n +3 +\d+ +[0-9.]+ +the aim has not grown.*`+
+		`+\d+–\d+ +[0-9.]+%.*\ntwo .*\n\nSEED +STEPS.*\n +3 +\d+ +[0-9.]+ +the objective has not increased.*`+
 		`\nmean regret in 2 tables: [0-9.]+ points, 95% interval over 3 seeds \[[0-9., ]+\]; the vote's is `+
 		`[0-9.]+\n\d+% of .*in a table's top five; the worst .*\n\d+ steps in [0-9.]+ s\nresults in .*run, `+
 		`the vote of all in .*run/policy\.safetensors, each policy in .*run/policies\n$`, o.stdout)
@@ -280,7 +280,7 @@ func TestLearnTreesGoesOnWithTheSame(t *testing.T) {
 		"learn.beta=4": "learn.beta was 8.0 and is 4.0",
 		"run.seeds=2":  "run.seeds was 1 and is 2",
 		"tables.held_out=[\"" + filepath.Join(filepath.Dir(firstFolder(t, path)), "three") +
-			"\"]": "a file that it reads has changed",
+			"\"]": "a file that the configuration reads has changed",
 	} {
 		fails(t, failure.Configuration, says, "learn", path, "--folder", folder, "--resume", "--set", set)
 		require.Equal(t, before, learnt(t, folder), "nothing is touched")
@@ -305,7 +305,7 @@ func TestLearnTreesStopsEarly(t *testing.T) {
 	path, folder := classFile(t, "held_out = [THREE]\n[run]\nseeds = 2\nevery = 2\n[learn]\nfor = \"new\"\n"+
 		"every = 2\npatience = 2\n"), filepath.Join(t.TempDir(), "run")
 	o := done(t, "learn", path, "--folder", folder)
-	containsAll(t, o.stdout, "three, held out", "what is held out was best after step", "mean regret in 2 tables",
+	containsAll(t, o.stdout, "three, held out", "held-out tables was best after step", "mean regret in 2 tables",
 		"mean regret in 1 table held out")
 	outcome := decoded[runs.PoliciesOutcome](t, contents(t, filepath.Join(folder, "outcome.json")))
 	require.Len(t, outcome.HeldOut, 1)

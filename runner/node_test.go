@@ -193,7 +193,7 @@ func TestNodeSimulateFaults(t *testing.T) {
 			"traces is set beside [[task]]"},
 		"several traces": {"[machine]\n[workload]\ntraces = [\"trace.csv\", \"trace.csv\"]\n",
 			"traces names several"},
-		"the old key of a trace":    {"[machine]\n[tasks]\nfrom = \"trace.csv\"\n", "it is workload.traces now"},
+		"the old key of a trace":    {"[machine]\n[tasks]\nfrom = \"trace.csv\"\n", "renamed to workload.traces"},
 		"missing profiles":          {"[machine]\nprofiles = \"none.csv\"\n", "no such file"},
 		"unreadable profiles":       {"[machine]\nprofiles = \"profiles.csv\"\n", "profiles.csv"},
 		"profiles of nothing":       {"[machine]\nprofiles = \"empty.csv\"\n", "empty.csv has no measured pair"},

@@ -99,7 +99,7 @@ func TestPipeline(t *testing.T) {
 	require.Regexp(t, `(?s)^SCENARIO +SEQUENCES +LEARNED SEQUENCE +LEARNED +NEVER +RANDOM +BEST FIXED `+
 		`+OPTIMUM\nat100 +4 +\S+, \S+ +[0-9.]+% \([0-9.]+\) .*\nat200 .*`+
 		`over 2 tables; .*\npolicy, voting +[0-9.]+ .*\npolicy, `+
-		`each seed .*\nnever .*On tables that were left out:\n\none scenario left out at a time; 2 policies learn.*`+
+		`each seed .*\nnever .*On held-out tables:\n\none scenario left out at a time; 2 policies learn.*`+
 		`\nresults in .*run, the policy in .*policy\.safetensors\n$`, o.stdout)
 	require.NotContains(t, o.stdout, "skipped")
 	want := assembled(t, folder, "at100", "at200")
@@ -218,18 +218,17 @@ func TestPipelineFilesThatAreWrong(t *testing.T) {
 	path := newPipeline(t, "", 100, 200)
 	scenario := filepath.Join(filepath.Dir(path), "at100.toml")
 	for set, says := range map[string]string{
-		"pipeline.scenarios=[]": "scenarios are missing",
+		"pipeline.scenarios=[]": "scenarios is empty",
 		`pipeline.scenarios=["none.toml"]`: "scenarios[0]: stat none.toml: no such file or directory; " +
-			"name the file of a scenario",
+			"expected the path of a scenario file",
 		fmt.Sprintf("pipeline.scenarios=[%q]", path):                   "has no section simulate",
-		fmt.Sprintf("pipeline.scenarios=[%q, %q]", scenario, scenario): "called at100 like that of scenarios[0]",
-		`pipeline.set=["simulate.name=\"policy\""]`: `called "policy", ` +
-			`which cannot be the name of its folder`,
-		`pipeline.set=["train.bach=3"]`: `unknown key "bach" in train`,
-		`evaluate.leave_out="all"`:      "leave_out must be one of",
-		`evaluate.leave_out="network"`:  "leave_out is network, and there is only one",
-		"learn.steps=-1":                "steps",
-		"run.folder=\"x\"":              "folder",
+		fmt.Sprintf("pipeline.scenarios=[%q, %q]", scenario, scenario): "duplicate scenario name at100",
+		`pipeline.set=["simulate.name=\"policy\""]`:                    `"policy" cannot be a folder name`,
+		`pipeline.set=["train.bach=3"]`:                                `unknown key "bach" in train`,
+		`evaluate.leave_out="all"`:                                     "leave_out must be one of",
+		`evaluate.leave_out="network"`:                                 "leave_out is network, but",
+		"learn.steps=-1":                                               "steps",
+		"run.folder=\"x\"":                                             "folder",
 	} {
 		fails(t, failure.Configuration, says, "pipeline", path, "--set", set, "--folder",
 			filepath.Join(t.TempDir(), "run"))

@@ -279,7 +279,7 @@ func TestPlotEvaluationsAndPipelines(t *testing.T) {
 	containsAll(t, drawn, "pipeline-regret.svg", "tried-ranks.svg", "policy-learning.svg")
 	drawn, o = plotted(t, t.TempDir(), evaluation, left, "--kind", "bars")
 	goldenFigures(t, drawn, "evaluation-bars.svg")
-	require.Contains(t, drawn["left-bars.svg"], "know the other tables only")
+	require.Contains(t, drawn["left-bars.svg"], "use only the other tables")
 	readable(t, plot.Given{}, evaluation, left, pipeline)
 
 	require.NoError(t, os.RemoveAll(filepath.Join(pipeline, runs.EvaluationFolder)))

@@ -231,7 +231,7 @@ func TestReportOfOtherImages(t *testing.T) {
 	writePolicies(t, "c", true)
 	writePolicies(t, "d", true)
 	require.Contains(t, graft("report", "c", "d").stdout,
-		"c: one folder has a copy of the same run, which is not counted: d")
+		"c: one folder has a copy of the same run and is not counted: d")
 }
 
 // What was read from folders moves no cursor, and breaks no table.

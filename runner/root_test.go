@@ -311,14 +311,14 @@ func TestFilesOfOtherCommands(t *testing.T) {
 	for _, line := range []string{"train", "compare", "learn", "pipeline", "cluster run", "node simulate", "node run",
 		"model show", "profile show", "cluster timeline --job 1"} {
 		got := fails(t, failure.Configuration, "graft: ", append(strings.Fields(line), "scenario.toml", "--quiet")...)
-		require.Contains(t, got.stderr, "'graft simulate' takes it", line)
+		require.Contains(t, got.stderr, "use 'graft simulate'", line)
 	}
 	for _, line := range []string{"train", "simulate", "compare", "learn", "cluster run", "fleet manifest"} {
 		got := fails(t, failure.Configuration, "graft: ", append(strings.Fields(line), "pipeline.toml", "--quiet")...)
-		require.Contains(t, got.stderr, "'graft pipeline' takes it", line)
+		require.Contains(t, got.stderr, "use 'graft pipeline'", line)
 	}
 	got := fails(t, failure.Configuration, "graft: ", "learn", "job.toml", "--quiet")
-	require.Contains(t, got.stderr, "'graft train' takes it")
+	require.Contains(t, got.stderr, "use 'graft train'")
 }
 
 // A failure is never called done.

@@ -85,10 +85,10 @@ func TestFiguresOfSchedulersThatLearn(t *testing.T) {
 	drawn, _ := plotted(t, t.TempDir(), learned, open, compared)
 	require.Len(t, drawn, 3)
 	goldenFigures(t, drawn, "learned-learning.svg", "compared-schedulers.svg")
-	containsAll(t, drawn["learned-learning.svg"], "peak, the teacher", ">drf; tetris<", "rounds of ppo",
-		"Gaps: a scheduler left jobs", "Not drawn: optimus at 21, fifo at 33 slots.")
+	containsAll(t, drawn["learned-learning.svg"], "peak, teacher", ">drf; tetris<", "rounds of ppo",
+		"Gaps: a scheduler did not complete all jobs", "Not drawn: optimus at 21, fifo at 33 slots.")
 	require.NotContains(t, drawn["open-learning.svg"], "lower bound", "the outcome says it")
-	containsAll(t, drawn["compared-schedulers.svg"], ">learned  1<", ">srtf  1<", ">drf  3<", ">fifo, left jobs<")
+	containsAll(t, drawn["compared-schedulers.svg"], ">learned  1<", ">srtf  1<", ">drf  3<", ">fifo, incomplete<")
 	for path, title := range map[string]string{learned: "Learning of learned", compared: "Schedulers of compared"} {
 		page := filepath.Join(t.TempDir(), "page.html")
 		done(t, "report", path, "--html", page)

@@ -181,7 +181,7 @@ func TestLeavingOutKeepsARunFolder(t *testing.T) {
 	require.Equal(t, "group,tables,learned_from\n\"early\",\"early\",\"late\"\n\"late\",\"late\",\"early\"\n", text)
 	said := done(t, "report", out)
 	require.Contains(t, said.stdout,
-		"one scenario left out at a time; 2 policies learn from the others, for new scenarios, in up to 3 steps")
+		"one scenario left out at a time; 2 policies learn from the other tables, for new scenarios, in up to 3 steps")
 	r := openRun(t, out)
 	require.Empty(t, mustSetting(t, r, "evaluate.learning_file"))
 

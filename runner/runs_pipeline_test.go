@@ -97,7 +97,7 @@ func TestPipelinesThatAreNotWhole(t *testing.T) {
 		got := done(t, "report", dir)
 		require.Regexp(t, says, got.stdout)
 		require.Contains(t, got.stdout, "state          not ended")
-		require.Contains(t, got.stdout, "run the same pipeline in the same folder to go on")
+		require.Contains(t, got.stdout, "run the same pipeline in the same folder to continue")
 	}
 	for name, c := range map[string]struct {
 		spoil func(dir string) error

@@ -123,7 +123,7 @@ func TestServeShowsAllRuns(t *testing.T) {
 		require.Contains(t, list, fmt.Sprintf(`<a href="/run/%s">%s</a>`, name, name))
 		text := v.get("/run/" + name)
 		require.Contains(t, text, "</h1>")
-		require.Contains(t, text, "How to reproduce it</h2>", name)
+		require.Contains(t, text, "How to reproduce this run</h2>", name)
 		require.Contains(t, text, `<a href="/">All runs</a>`)
 	}
 	for name, says := range bad {

@@ -103,8 +103,8 @@ func TestSimulate(t *testing.T) {
 
 	before := listing(t, folder)
 	said := done(t, "report", run)
-	require.Regexp(t, `9 of 9 runs ended, of 13 legs: \d+ steps of training; each run alone would have taken \d+: `+
-		`\d+\.\d% are saved`, said.stdout)
+	require.Regexp(t, `9 of 9 runs ended, of 13 legs: \d+ steps of training; without sharing, the runs would `+
+		`take \d+: \d+\.\d% are saved`, said.stdout)
 	require.Equal(t, before, listing(t, folder), "a report changes nothing")
 
 	other := filepath.Join(folder, "1", "other")
@@ -131,7 +131,7 @@ func TestWorkersThatFit(t *testing.T) {
 	require.LessOrEqual(t, len(logs), runtime.NumCPU())
 	require.NotEmpty(t, logs)
 	require.NoDirExists(t, filepath.Join(fit, "fit"))
-	fails(t, failure.Configuration, "fit finds the number of local workers", "config", "check", path, "--set",
+	fails(t, failure.Configuration, "fit is for local workers", "config", "check", path, "--set",
 		"fleet.fit=true", "--set", "fleet.workers=2")
 }
 
@@ -213,7 +213,7 @@ func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 	}{
 		`simulate.max_sequences=5`:         {failure.Configuration, "has 9 sequences of 2 decisions"},
 		`simulate.cache="` + path + `"`:    {failure.Failed, "simulate.cache"},
-		`time.events=[]`:                   {failure.Configuration, "no up in the timeline"},
+		`time.events=[]`:                   {failure.Configuration, "the timeline has no up"},
 		`adapt.max_decisions=9`:            {failure.Configuration, "of 9 decisions"},
 		`simulate.actions=["deepen:nope"]`: {failure.Configuration, "leaves no choice"},
 		`data.kind="cifar10"`:              {failure.Configuration, "path"},

@@ -169,7 +169,7 @@ func TestTableSaysWhatIsWrong(t *testing.T) {
 		"a file that is not there": {[]string{"show", filepath.Join(home, "none")}, failure.Failed, "no such file"},
 		"a folder that is none of a table": {[]string{"show", home}, failure.Damaged,
 			"scenario.json is missing; name the folder of a table"},
-		"another, for check":         {[]string{"check", home}, failure.Damaged, "it is no table's folder"},
+		"another, for check":         {[]string{"check", home}, failure.Damaged, "not a table folder"},
 		"a folder that is not there": {[]string{"check", filepath.Join(home, "none")}, failure.Failed, "no such file"},
 		"nobody says what it is of":  {[]string{"show", alone}, failure.Usage, "give --network and --dataset"},
 		"a pickle that calls the system": {[]string{"show", alone, "--network", "A", "--dataset", "b"}, failure.Damaged,
@@ -187,7 +187,7 @@ func TestTableSaysWhatIsWrong(t *testing.T) {
 		"a folder where a process writes": {[]string{"convert", original, "--force", "--out",
 			filepath.Join(home, "locked")}, failure.Failed, "locked by process"},
 		"a folder that holds something": {[]string{"convert", original, "--out", filepath.Join(home, "original")},
-			failure.Usage, "is no table's folder"},
+			failure.Usage, "not a table folder"},
 		"a folder under a file": {[]string{"convert", original, "--out", filepath.Join(original, "a")}, failure.Failed,
 			"not a directory"},
 	})

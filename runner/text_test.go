@@ -87,11 +87,11 @@ func TestTextJobsAreChecked(t *testing.T) {
 	for says, change := range map[string][2]string{
 		"the network takes images and text has tokens": {`name = "CharGPT"`, `name = "ConvSmall"`},
 		"has 28 different tokens":                      {`name = "CharGPT"`, `file = "small.toml"`},
-		"leave the section augment out":                {"[checkpoint]", "[augment]\nflip = true\n[checkpoint]"},
+		"remove the section augment":                   {"[checkpoint]", "[augment]\nflip = true\n[checkpoint]"},
 		"there is no axis":                             {"blocks.0.up", "blocks.9.up"},
 		`tokens "words"`:                               {`"characters"`, `"words"`},
 		"a context of 1 tokens":                        {"context = 12", "context = 1"},
-		"is not recorded; set cuda_graphs":             {"[train]", "[train]\ncuda_graphs = true"},
+		"CUDA graphs do not support":                   {"[train]", "[train]\ncuda_graphs = true"},
 	} {
 		require.Contains(t, good, change[0])
 		write(t, path, strings.Replace(good, change[0], change[1], 1))

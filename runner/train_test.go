@@ -48,7 +48,7 @@ func TestTrainTellsWhatHappened(t *testing.T) {
 	require.Contains(t, o.stdout, report.Outcome.Digest[:12], "the same job has the same digest")
 	ended := done(t, brief(folder, "--resume")...)
 	require.Contains(t, ended.stdout, report.Outcome.Digest[:12], "there is nothing left to do")
-	other := fails(t, failure.Configuration, "optimizer.lr was 0.01 and is 0.02, and the job has reached ",
+	other := fails(t, failure.Configuration, "optimizer.lr was 0.01 and is 0.02, but the job has reached ",
 		brief(folder, "--resume", "--set", "optimizer.lr=0.02", "--set", "run.threads=1")...)
 	require.NotContains(t, other.stderr, "threads")
 }
@@ -184,7 +184,7 @@ func TestTrainAsksAStructuralPolicy(t *testing.T) {
 	require.Positive(t, changes, "the seed is one that adapts")
 
 	learn(2)
-	fails(t, failure.Configuration, "a file that it reads has changed", args(folder, "--resume")...)
+	fails(t, failure.Configuration, "a file that the job reads has changed", args(folder, "--resume")...)
 	elsewhere := filepath.Join(run, "none")
 	closed := filepath.Join(run, "closed.toml")
 	measured := []clock.Measurement{{Network: "ConvSmall", Fingerprint: "f", Batch: 64, StepSeconds: 0.01,
@@ -194,7 +194,7 @@ func TestTrainAsksAStructuralPolicy(t *testing.T) {
 	fails(t, failure.Configuration,
 		"the profile closed has no rates, and the decider policy may make networks that were not measured",
 		args(elsewhere, "--set", "time.profile="+closed)...)
-	fails(t, failure.Configuration, "reads networks without a vocabulary",
+	fails(t, failure.Configuration, "does not use a vocabulary",
 		args(elsewhere, "--set", "adapt.vocab=words.json")...)
 	require.NoDirExists(t, elsewhere)
 }

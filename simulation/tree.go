@@ -45,7 +45,7 @@ func (o *TreeOptions) EnsureDefaults() { o.Batch = cmp.Or(o.Batch, 64) }
 // Validate lists all faults.
 func (o TreeOptions) Validate() error {
 	if o.Batch < 1 {
-		return fmt.Errorf("batch is %d; it is at least 1", o.Batch)
+		return fmt.Errorf("batch is %d; must be at least 1", o.Batch)
 	}
 	return nil
 }
@@ -74,7 +74,7 @@ func NewTree(t *tables.Table, o TreeOptions) (*Tree, error) {
 		return nil, err
 	}
 	if len(t.Records) == 0 || t.Decisions < 1 {
-		return nil, fmt.Errorf("table %s: there is no decision in it", t.Name)
+		return nil, fmt.Errorf("table %s: the table has no decisions", t.Name)
 	}
 	if o.Network == nil {
 		n, err := model.Zoo(t.Network, model.ZooOptions{})

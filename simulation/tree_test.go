@@ -127,5 +127,5 @@ func TestTablesThatAreNoTrees(t *testing.T) {
 	empty, err := tables.New(tables.Scenario{Name: "empty"}, nil)
 	require.NoError(t, err)
 	_, err = simulation.NewTree(empty, simulation.TreeOptions{})
-	require.ErrorContains(t, err, "no decision in it")
+	require.ErrorContains(t, err, "the table has no decisions")
 }

@@ -21,7 +21,7 @@ func Fields(dir string, name func(field string) string) (map[string]string, erro
 		return nil, fmt.Errorf("read comments: %w", err)
 	}
 	if len(paths) == 0 {
-		return nil, fmt.Errorf("read comments: there is no Go file in %s", dir)
+		return nil, fmt.Errorf("read comments: no Go file in %s", dir)
 	}
 	words := map[string]string{}
 	for _, path := range paths {

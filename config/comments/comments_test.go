@@ -69,7 +69,7 @@ func TestCommentsOfFields(t *testing.T) {
 
 func TestFoldersWithoutComments(t *testing.T) {
 	_, err := comments.Fields(filepath.Join(t.TempDir(), "none"), strings.ToLower)
-	require.ErrorContains(t, err, "there is no Go file in")
+	require.ErrorContains(t, err, "no Go file in")
 	_, err = comments.Fields(written(t, map[string]string{"a.go": "package p\ntype {"}), strings.ToLower)
 	require.ErrorContains(t, err, "a.go:2:6")
 	_, err = comments.Fields("[", strings.ToLower)

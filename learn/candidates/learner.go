@@ -158,9 +158,9 @@ func (l *Learner) Advance(ctx context.Context) (err error) {
 		}
 		switch {
 		case l.Step == last:
-			l.Why = "all rounds are done"
+			l.Why = "all rounds are complete"
 		case l.Worse >= l.Patience:
-			l.Why = fmt.Sprintf("the last %d validations were no better", l.Worse)
+			l.Why = fmt.Sprintf("the last %d validations brought no improvement", l.Worse)
 		}
 	}
 	if l.Step == lessons && l.Why == "" {
@@ -279,8 +279,8 @@ func (l *Learner) policy() *Policy {
 // Policy returns the best agent on the validation workloads.
 func (l *Learner) Policy() (*Policy, error) {
 	if l.best == nil {
-		return nil, errors.New("learn a scheduler: no agent completed all jobs of validation; learn longer, " +
-			"from a teacher, or raise slots")
+		return nil, errors.New("learn a scheduler: no agent completed all validation jobs; train longer, " +
+			"use a teacher, or raise slots")
 	}
 	set, err := readSet(l.best)
 	if err != nil {
@@ -327,15 +327,15 @@ const modelPrefix = "agent."
 func (l *Learner) Restore(set *weights.Set) error {
 	text, ok := set.Metadata[l.course.Shape().learnerKey()]
 	if !ok {
-		return errors.New("go on learning: the file holds no learning of a scheduler that was interrupted")
+		return errors.New("resume learning: the file is not a checkpoint of scheduler learning")
 	}
 	var was saved
 	if err := json.Unmarshal([]byte(text), &was); err != nil {
-		return fmt.Errorf("go on learning: the file's header is damaged: %w", err)
+		return fmt.Errorf("resume learning: the file's header is damaged: %w", err)
 	}
 	if was.Version != version || len(was.Rollouts) != len(l.rollouts) {
-		return errors.New("go on learning: the file is of other options or another version; begin anew, " +
-			"or give those that it began with")
+		return errors.New("resume learning: the checkpoint has other options or another version; start over, " +
+			"or use the options that it was started with")
 	}
 	if was.Infinite {
 		was.Best = math.Inf(1)
@@ -353,7 +353,7 @@ func (l *Learner) Restore(set *weights.Set) error {
 		learn.SetRate(l.model, l.Rate)
 	}
 	if err := l.chance.UnmarshalBinary(was.Chance); err != nil {
-		return fmt.Errorf("go on learning: the file's header is damaged: %w", err)
+		return fmt.Errorf("resume learning: the file's header is damaged: %w", err)
 	}
 	return nil
 }

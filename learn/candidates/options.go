@@ -96,22 +96,22 @@ func (o *Options) Validate() error {
 	faults.When(o.Baseline != ByWorkload && o.Baseline != ByCritic, "baseline is %q; must be workload or critic",
 		o.Baseline)
 	faults.When(o.Baseline == ByWorkload && o.Method == PPO && o.Envs < 2,
-		"envs is 1; the baseline workload compares at least two episodes")
+		"envs is 1; must be at least 2 for the baseline workload, which compares episodes")
 	faults.When(o.Teacher == NoTeacher && o.Method == OnlyImitate,
-		"teacher and method are none, so that nothing is learned; name one")
+		"teacher and method are both none, so nothing is learned; set one of them")
 	for _, v := range []struct {
 		name        string
 		value, most int
 	}{{"lessons", o.Lessons, 1e6}, {"rounds", o.Rounds, 1e6}, {"hidden", o.Hidden, 2048}, {"envs", o.Envs, 4096},
 		{"actions", o.Actions, 1e6}, {"epochs", o.Epochs, 1000}, {"batch", o.Batch, 1e6}, {"every", o.Every, 1e6},
 		{"patience", o.Patience, 1e6}, {"slots", o.Slots, 1e6}} {
-		faults.When(v.value < 1 || v.value > v.most, "%s is %d; must be from 1 to %d", v.name, v.value, v.most)
+		faults.When(v.value < 1 || v.value > v.most, "%s is %d; must be between 1 and %d", v.name, v.value, v.most)
 	}
 	for name, v := range map[string]float64{"lesson_rate": o.LessonRate, "rate": o.Rate, "gamma": o.Gamma,
 		"lambda": o.Lambda, "clip": o.Clip} {
 		faults.When(!(v > 0 && v <= 1), "%s is %v; must be above 0 and at most 1", name, v)
 	}
-	faults.When(!(o.Entropy >= 0 && o.Entropy <= 10), "entropy is %v; must be from 0 to 10", o.Entropy)
+	faults.When(!(o.Entropy >= 0 && o.Entropy <= 10), "entropy is %v; must be between 0 and 10", o.Entropy)
 	return errors.Join(faults...)
 }
 

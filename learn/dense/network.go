@@ -44,7 +44,7 @@ const largest = 1 << 24
 func New(inputs int, random *rand.Rand, layers ...Layer) (*Network, error) {
 	n := &Network{Inputs: inputs, Layers: layers}
 	if inputs < 1 || inputs > largest || len(layers) == 0 {
-		return nil, fmt.Errorf("make a dense network: %d inputs and %d layers; it needs at least one of both, "+
+		return nil, fmt.Errorf("make a dense network: got %d inputs and %d layers, expected at least one of each "+
 			"and at most %d inputs", inputs, len(layers), largest)
 	}
 	width := inputs

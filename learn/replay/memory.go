@@ -29,7 +29,7 @@ const mostItems = 1 << 26
 // NewMemory makes an empty memory with a capacity.
 func NewMemory[T any](capacity int) (*Memory[T], error) {
 	if capacity < 1 || capacity > mostItems {
-		return nil, fmt.Errorf("make a replay memory: capacity is %d; must be from 1 to %d", capacity, mostItems)
+		return nil, fmt.Errorf("make a replay memory: capacity is %d; must be between 1 and %d", capacity, mostItems)
 	}
 	return &Memory[T]{sums: make([]float64, 2*capacity-1), items: make([]T, capacity)}, nil
 }
@@ -91,7 +91,7 @@ func (m *Memory[T]) Replace(place int, item T, priority float64) error {
 // Set changes the priority at an index.
 func (m *Memory[T]) Set(place int, priority float64) error {
 	if !(priority >= 0) || math.IsInf(priority, 0) {
-		return fmt.Errorf("store experience: the priority of place %d is %v; must be finite and not negative", place,
+		return fmt.Errorf("store experience: the priority of item %d is %v; must be finite and not negative", place,
 			priority)
 	}
 	at := len(m.items) - 1 + place

@@ -71,7 +71,7 @@ func TestDrawsFollowPriorities(t *testing.T) {
 
 func TestWhatIsNoMemory(t *testing.T) {
 	_, err := NewMemory[int](0)
-	require.ErrorContains(t, err, "capacity is 0; must be from 1 to")
+	require.ErrorContains(t, err, "capacity is 0; must be between 1 and")
 	m, err := NewMemory[int](2)
 	require.NoError(t, err)
 	for _, p := range []float64{-1, math.NaN(), math.Inf(1)} {

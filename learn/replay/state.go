@@ -23,14 +23,14 @@ func (m *Memory[T]) Restore(s State[T]) error {
 	capacity, count := len(m.items), len(s.Items)
 	switch {
 	case len(s.Sums) != len(m.sums) || count > capacity:
-		return fmt.Errorf("restore a replay memory: %d items and %d sums of another capacity than %d", count,
-			len(s.Sums), capacity)
+		return fmt.Errorf("restore a replay memory: got %d items and %d sums, which do not match the capacity %d",
+			count, len(s.Sums), capacity)
 	case s.Next != count%capacity && (count < capacity || s.Next < 0 || s.Next >= capacity):
-		return fmt.Errorf("restore a replay memory: the next place is %d, with %d items of %d", s.Next, count, capacity)
+		return fmt.Errorf("restore a replay memory: the next index is %d, with %d items of %d", s.Next, count, capacity)
 	}
 	for place, v := range s.Sums {
 		if math.IsNaN(v) || math.IsInf(v, 0) || place >= capacity-1 && v < 0 {
-			return fmt.Errorf("restore a replay memory: sum %d of priorities is %v", place, v)
+			return fmt.Errorf("restore a replay memory: priority sum %d is %v", place, v)
 		}
 	}
 	copy(m.sums, s.Sums)

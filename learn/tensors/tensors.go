@@ -19,8 +19,8 @@ func Batches(device torch.Device) func(n *dense.Network) (dense.Batcher, error) 
 			switch l.(type) {
 			case dense.Full, dense.ReLU, dense.Tanh:
 			default:
-				return nil, fmt.Errorf("compute batches through LibTorch: layer %d is %T; it knows full layers, "+
-					"ReLU and tanh", k, l)
+				return nil, fmt.Errorf("compute batches with LibTorch: layer %d is %T, expected a full layer, "+
+					"ReLU or tanh", k, l)
 			}
 		}
 		return &batcher{network: n, device: device}, nil
@@ -100,7 +100,7 @@ func (b *batcher) Backward(outputs []float64, gradients [][]float64) error {
 		for k, p := range params {
 			values, err := torch.Values[float64](s.Grad(p))
 			if err != nil {
-				return fmt.Errorf("compute gradients through LibTorch: %w", err)
+				return fmt.Errorf("compute gradients with LibTorch: %w", err)
 			}
 			for i, v := range values {
 				gradients[k][i] += v

@@ -181,7 +181,7 @@ func (p *Policy) Early(n *model.Network) bool {
 func Read(fsys files.FS, path string, v *vocab.Vocabulary, o Options) (*Policy, error) {
 	p, err := read(fsys, path, v, o)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read policy: %w; name its file, or a folder with its file %s", err, FileName)
+		return nil, fmt.Errorf("read policy: %w; expected a policy file, or a folder with the file %s", err, FileName)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read policy %s: %w", path, err)

@@ -78,7 +78,7 @@ func (b *Bars) Layout(width float64) *Picture {
 func (b *Bars) remark(dots bool) string {
 	parts := []string{b.Note}
 	if dots {
-		parts = append(parts, "Dots, as the axis does not begin at zero.")
+		parts = append(parts, "Dots replace bars because the axis does not start at zero.")
 	}
 	if slices.ContainsFunc(b.Groups, func(g Group) bool { return slices.ContainsFunc(g.Bars, Bar.interval) }) {
 		parts = append(parts, b.Lines)

@@ -18,7 +18,8 @@ func TestBarsExplainWhatIsDrawn(t *testing.T) {
 		"an interval":                 {[]Bar{without, with}, false, "Of jobs. Lines: intervals."},
 		"one seed":                    {[]Bar{without}, false, "Of jobs."},
 		"an interval without a value": {[]Bar{{Value: math.NaN(), Low: 4, High: 6}}, false, "Of jobs."},
-		"zero is far off":             {[]Bar{without}, true, "Of jobs. Dots, as the axis does not begin at zero."},
+		"zero is far off": {[]Bar{without}, true,
+			"Of jobs. Dots replace bars because the axis does not start at zero."},
 	} {
 		b := &Bars{Note: "Of jobs.", Lines: "Lines: intervals.", Groups: []Group{{Bars: c.bars}}}
 		require.Equal(t, c.want, b.remark(c.dots), name)

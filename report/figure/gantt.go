@@ -199,11 +199,12 @@ func (a *ganttLayout) entries() []entry {
 func (a *ganttLayout) remark() string {
 	parts := []string{a.Note}
 	if a.shorter > 0 {
-		parts = append(parts, fmt.Sprintf("Neighbours shorter than %s %s are one box, "+
-			"paler with more time between them.", valueText(a.shorter/(a.x.to-a.x.from)*(a.x.high-a.x.low)), a.X.Unit))
+		parts = append(parts, fmt.Sprintf("Adjacent spans shorter than %s %s are merged into one box, "+
+			"paler if more time is between them.", valueText(a.shorter/(a.x.to-a.x.from)*(a.x.high-a.x.low)),
+			a.X.Unit))
 	}
 	if n := len(a.Rows); n > mostRows {
-		parts = append(parts, fmt.Sprintf("The first %d of %d rows.", mostRows, n))
+		parts = append(parts, fmt.Sprintf("Only the first %d of %d rows are shown.", mostRows, n))
 	}
 	if a.left > 0 {
 		parts = append(parts, fmt.Sprintf("Not drawn: %d of %d spans.", a.left, len(a.Spans)))

@@ -135,12 +135,13 @@ func (p *Picture) Faults() []string {
 	labels := p.Labels()
 	for k, a := range labels {
 		if w := a.Where; w.Left < -hair || w.Top < -hair || w.Right > p.Width+hair || w.Bottom > p.Height+hair {
-			faults = append(faults, fmt.Sprintf("%q lies outside of the picture: %.1f of %.0f × %.0f pt", a.Words,
+			faults = append(faults, fmt.Sprintf("%q lies outside the picture: %.1f of %.0f × %.0f pt", a.Words,
 				a.Where, p.Width, p.Height))
 		}
 		for _, b := range labels[:k] {
 			if a.Where.meets(b.Where) {
-				faults = append(faults, fmt.Sprintf("%q lies on %q: %.1f and %.1f", a.Words, b.Words, a.Where, b.Where))
+				faults = append(faults, fmt.Sprintf("%q overlaps %q: %.1f and %.1f", a.Words, b.Words, a.Where,
+					b.Where))
 			}
 		}
 	}

@@ -62,7 +62,7 @@ func Render(w io.Writer, f Figure, o Options) (err error) {
 	}()
 	o.EnsureDefaults()
 	if o.Width < Column/2 {
-		return fmt.Errorf("draw a figure %.0f pt wide: it would have no room for its labels; make it at least %.0f pt",
+		return fmt.Errorf("draw a figure %.0f pt wide: no room for the labels; the width must be at least %.0f pt",
 			o.Width, Column/2)
 	}
 	p := f.Layout(o.Width)
@@ -74,6 +74,6 @@ func Render(w io.Writer, f Figure, o Options) (err error) {
 	case PDF:
 		return p.writePDF(w, o.Theme)
 	}
-	return fmt.Errorf("draw a figure: there is no format %q; there are %s", o.Format,
+	return fmt.Errorf("draw a figure: unknown format %q; expected one of %s", o.Format,
 		strings.Join(Formats().Names(), ", "))
 }

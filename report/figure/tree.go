@@ -272,5 +272,5 @@ func (a *tree) remark() string {
 	if !a.cut {
 		return a.Note
 	}
-	return a.Note + fmt.Sprintf(" Of %d sequences the last decisions are too fine to be drawn.", a.leaves)
+	return a.Note + fmt.Sprintf(" The last decisions of %d sequences are too small to draw.", a.leaves)
 }

@@ -165,7 +165,7 @@ func TestFiguresAreLookedAt(t *testing.T) {
 	for inner, says := range map[string]string{
 		`<script>1</script>`: "<script>", `<path onclick="1"/>`: "onclick", `<path id="a"/>`: "id",
 		`<a href="x"/>`: "<a>", `<path fill="url(#a)"/>`: "fill",
-		`<foreignObject/>`: "foreignObject", `<image/>`: "image", `<path`: "no SVG", `<path style="x"/>`: "style",
+		`<foreignObject/>`: "foreignObject", `<image/>`: "image", `<path`: "not an SVG", `<path style="x"/>`: "style",
 		`<use/>`: "use",
 	} {
 		p := &page.Page{Sections: []page.Section{
@@ -177,7 +177,7 @@ func TestFiguresAreLookedAt(t *testing.T) {
 	}
 	for _, text := range []string{"", "<p></p>", "hello"} {
 		p := &page.Page{Sections: []page.Section{{Parts: []page.Part{{Figures: []page.Figure{{SVG: []byte(text)}}}}}}}
-		require.ErrorContains(t, p.Render(io.Discard), "no SVG", text)
+		require.ErrorContains(t, p.Render(io.Discard), "not an SVG", text)
 	}
 	require.ErrorContains(t, (&page.Page{Sections: []page.Section{{Parts: []page.Part{{Table: &page.Table{
 		Table: document.Table{Columns: make([]document.Column, 2), Rows: make([][]document.Cell, 1)},
@@ -217,7 +217,7 @@ func TestPolicy(t *testing.T) {
 	broken := served("1", "a")
 	list := broken.Sections[len(broken.Sections)-1].Parts[0].Table
 	list.Pick.Values = nil
-	require.ErrorContains(t, broken.Render(io.Discard), "0 of 1 rows")
+	require.ErrorContains(t, broken.Render(io.Discard), "0 values of choices for 1 rows")
 }
 
 // fullDisk fails every write.

@@ -196,12 +196,12 @@ const longCell = 32
 func (t *Table) view() (*tableView, error) {
 	view := &tableView{Columns: t.Columns, Pick: t.Pick}
 	if t.Pick != nil && len(t.Pick.Values) != len(t.Rows) {
-		return nil, fmt.Errorf("table %q: %d of %d rows say what choosing them means", t.Caption, len(t.Pick.Values),
+		return nil, fmt.Errorf("table %q: got %d values of choices for %d rows", t.Caption, len(t.Pick.Values),
 			len(t.Rows))
 	}
 	for k, row := range t.Rows {
 		if len(row) != len(t.Columns) {
-			return nil, fmt.Errorf("table %q: row %d has %d cells for %d columns", t.Caption, k+1, len(row),
+			return nil, fmt.Errorf("table %q: row %d has %d cells, expected %d", t.Caption, k+1, len(row),
 				len(t.Columns))
 		}
 		shown := rowView{Cells: make([]cellView, len(row))}

@@ -44,16 +44,16 @@ func checkSVG(text []byte) error {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
 			if seen == 0 {
-				return errors.New("it is no SVG: there is nothing in it")
+				return errors.New("not an SVG: no elements")
 			}
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("it is no SVG: %w", err)
+			return fmt.Errorf("not an SVG: %w", err)
 		}
 		if e, ok := token.(xml.StartElement); ok {
 			if seen++; seen == 1 && e.Name.Local != "svg" {
-				return fmt.Errorf("it is no SVG: it begins with <%s>", e.Name.Local)
+				return fmt.Errorf("not an SVG: the first element is <%s>", e.Name.Local)
 			}
 			if err := checkElement(e); err != nil {
 				return err
@@ -64,14 +64,14 @@ func checkSVG(text []byte) error {
 
 func checkElement(e xml.StartElement) error {
 	if !slices.Contains(shapes, e.Name.Local) {
-		return fmt.Errorf("it has an element <%s>; a figure is made of %s", e.Name.Local, strings.Join(shapes, ", "))
+		return fmt.Errorf("element <%s> is not allowed; expected one of %s", e.Name.Local, strings.Join(shapes, ", "))
 	}
 	for _, a := range e.Attr {
 		name := strings.ToLower(a.Name.Local)
 		if name == "id" || name == "href" || name == "style" || strings.HasPrefix(name, "on") ||
 			strings.Contains(a.Value, "url(") {
-			return fmt.Errorf("<%s> has the attribute %s; ids, links, "+
-				"styles and scripts of figures have no place in a page", e.Name.Local, a.Name.Local)
+			return fmt.Errorf("<%s> has the attribute %s; a figure in a page must not have ids, links, "+
+				"styles or scripts", e.Name.Local, a.Name.Local)
 		}
 	}
 	return nil

@@ -43,9 +43,9 @@ func plotElasticLearning(r *runs.Run, list []runs.Series) ([]drawing, error) {
 		axis = figure.Axis{Name: "share of jobs blocked"}
 	}
 	top := figure.Panel{Y: axis, Curves: []figure.Curve{seedsCurve("learned", steps, times, possible)}}
-	note := []string{"Times are of the workloads of validation.", p.note()}
+	note := []string{"Times on the validation workloads.", p.note()}
 	if left {
-		note = append(note, "Gaps: a scheduler left jobs.")
+		note = append(note, "Gaps: a scheduler did not complete all jobs.")
 	}
 	if o != nil {
 		var shown string
@@ -103,7 +103,7 @@ func rivalLevels(o *runs.ElasticLearningOutcome) (levels []figure.Level, remark 
 	for _, name := range names {
 		level := figure.Level{Name: name, At: o.Rivals[name]}
 		if name == o.Teacher {
-			level.Name += ", the teacher"
+			level.Name += ", teacher"
 		}
 		switch last := len(levels) - 1; {
 		case last > 0 && level.At == levels[last].At: // one line would cover the other
@@ -145,8 +145,8 @@ func plotElasticComparison(r *runs.Run, c *runs.ElasticComparison) ([]drawing, e
 // rankingBars draws the means of a ranking, with the lower bound if there is one.
 func rankingBars(c *runs.Ranking, title string, axis figure.Axis) *figure.Bars {
 	b := &figure.Bars{Title: title, X: axis, Values: true, Lines: "Lines: 95% intervals over workloads and seeds.",
-		Note: "Numbers after names are ranks: schedulers that do not differ beyond noise from the best of a " +
-			"rank share it."}
+		Note: "Numbers after names are ranks: schedulers share a rank if they do not differ from its best beyond " +
+			"noise."}
 	if len(c.Bounds) > 0 {
 		b.Levels = []figure.Level{{Name: "lower bound", At: stat.Mean(c.Bounds)}}
 	}
@@ -154,7 +154,7 @@ func rankingBars(c *runs.Ranking, title string, axis figure.Axis) *figure.Bars {
 		g := figure.Group{Name: fmt.Sprintf("%s  %d", s.Scheduler, s.Rank), Bars: []figure.Bar{{Value: math.NaN()}}}
 		switch {
 		case s.Mean == nil:
-			g.Name = s.Scheduler + ", left jobs"
+			g.Name = s.Scheduler + ", incomplete"
 		case s.Interval == nil:
 			g.Bars[0].Value = *s.Mean
 		default:

@@ -42,9 +42,9 @@ func evaluationBars(o *runs.EvaluationOutcome, of string) []drawing {
 	}
 	b := &figure.Bars{Title: "Accuracy by scenario of " + of, X: accuracyAxis,
 		Names: slices.Concat(choosers, ChooserNames[1:]), Note: "random: the mean of all sequences.",
-		Lines: "Lines: " + seedNote + " Runs of a sequence count as seeds."}
+		Lines: "Lines: " + seedNote + " Runs of one sequence count as seeds."}
 	if o.LeftOut != nil {
-		b.Note = "Policies and the best fixed sequence know the other tables only. " + b.Note
+		b.Note = "Policies and the best fixed sequence use only the other tables. " + b.Note
 	}
 	var networks []string
 	for k, t := range c.Tables {
@@ -75,7 +75,7 @@ func regretBars(o *runs.EvaluationOutcome, of string) []drawing {
 	c := o.Comparison()
 	b := &figure.Bars{Title: "Regret of " + of, Values: true,
 		X: figure.Axis{Name: "regret", Unit: "points", Zero: true},
-		Note: fmt.Sprintf("Mean over %s: points of accuracy below the best of the table. Noise floor: %.2f points.",
+		Note: fmt.Sprintf("Mean over %s: points of accuracy below the table's best. Noise floor: %.2f points.",
 			words.Plural(len(c.Tables), "table"), c.Floor),
 		Lines: "Lines: 95% intervals by a bootstrap over the tables."}
 	if len(c.Tables) == 1 {
@@ -141,7 +141,7 @@ func readEndedEvaluation(fsys files.FS, folder string) (*runs.EvaluationOutcome,
 		return nil, err
 	}
 	if r.Kind != runs.EvaluationKind || !r.Ended {
-		return nil, fmt.Errorf("%s: it is no evaluation that has ended", folder)
+		return nil, fmt.Errorf("%s: expected the folder of a completed evaluation", folder)
 	}
 	return runs.OutcomeOf[runs.EvaluationOutcome](r)
 }
@@ -153,7 +153,7 @@ func plotStages(r *runs.Run) ([]drawing, error) {
 		return nil, err
 	}
 	b := &figure.Bars{Title: "Stages of " + r.Base(), Values: true, X: figure.Axis{Name: "time", Unit: "s", Zero: true},
-		Note: "Of each stage that was done, in the process that ended it."}
+		Note: "Time of each completed stage, in the process that completed it."}
 	for _, e := range l.Stages {
 		if e.Seconds == 0 {
 			continue

@@ -40,8 +40,8 @@ func heatOf(title string, trees []*simulation.Tree, p *decider.Structural) (*fig
 		most = max(most, t.Budget)
 	}
 	h := &figure.Heat{Title: title, X: figure.Axis{Name: "time left", Unit: "s"},
-		Note: "Colour: the likeliest action of the policy on the scenario's first network. Weaker: less likely. " +
-			"Empty: more than the budget."}
+		Note: "Colour: the policy's likeliest action on the scenario's initial network. Paler: less likely. " +
+			"Empty: more time than the budget."}
 	for k := range timesShown {
 		h.Columns = append(h.Columns, timeLeft(most*float64(k+1)/timesShown, most))
 	}

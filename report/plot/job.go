@@ -207,9 +207,9 @@ func plotSpent(r *runs.Run) ([]drawing, error) {
 	used, _ := r.Quantity("used")
 	deciding, _ := r.Quantity("deciding")
 	operating, _ := r.Quantity("operating")
-	b := &figure.Bars{Title: "What " + r.Base() + " spent its budget on",
+	b := &figure.Bars{Title: "Use of the budget of " + r.Base(),
 		Values: true, X: figure.Axis{Name: "time", Unit: "s", Zero: true},
-		Note: fmt.Sprintf("Of a budget of %s s, %.2g%% went into deciding and %.2g%% into operating on the network.",
+		Note: fmt.Sprintf("Budget: %s s, of which %.2g%% for deciding and %.2g%% for surgery.",
 			document.ShortText(budget), 100*deciding/budget, 100*operating/budget)}
 	for _, row := range []struct {
 		name  string

@@ -40,67 +40,67 @@ type Given struct {
 func Kinds(given Given) registry.List[Kind] {
 	tables := []*runs.Kind{runs.SimulationKind, runs.TableKind, runs.OriginalKind}
 	return registry.List[Kind]{
-		{Name: "curves", About: "loss, accuracy and speed of a job, of the original's trainings",
+		{Name: "curves", About: "loss, accuracy and speed of a job or of the original's training runs",
 			of: []*runs.Kind{runs.JobKind, runs.OriginalKind}, Draw: single(given.plotCurves)},
 		{Name: "timeline", About: "accuracy over time with each adaptation, up and down",
 			of: []*runs.Kind{runs.JobKind, runs.OriginalKind}, Draw: single(plotTimeline)},
-		{Name: "spent", About: "what a job spent its budget on", of: []*runs.Kind{runs.JobKind},
+		{Name: "spent", About: "use of a job's budget", of: []*runs.Kind{runs.JobKind},
 			Draw: single(plotSpent)},
-		{Name: "batch", About: "batch, throughput, efficiency and goodput of a job over time, where noise was measured",
+		{Name: "batch", About: "batch, throughput, efficiency and goodput of a job over time, if noise was measured",
 			of: []*runs.Kind{runs.JobKind}, Draw: single(plotBatch)},
 		{Name: "networks", About: "a job's network before and after surgery", of: []*runs.Kind{runs.JobKind},
 			Draw: single(plotNetworks)},
-		{Name: "learning", About: "how policies and schedulers learned, with what differs between seeds",
+		{Name: "learning", About: "learning curves of policies and schedulers, with the spread over seeds",
 			of:   []*runs.Kind{runs.PoliciesKind, runs.PolicyKind, runs.OriginalKind, runs.ElasticLearningKind},
 			Draw: single(plotLearning)},
-		{Name: "exploration", About: "how often a policy of the original's explored, by temperature",
+		{Name: "exploration", About: "share of exploring episodes of an original policy, by temperature",
 			of: []*runs.Kind{runs.PolicyKind}, Draw: single(plotExploration)},
 		{Name: "bars", About: "accuracy of learned, never, random, best fixed and optimum by scenario",
 			of: []*runs.Kind{runs.PoliciesKind, runs.EvaluationKind, runs.PipelineKind}, Draw: single(plotBars)},
-		{Name: "regret", About: "regret of all that were evaluated, with what differs between tables",
+		{Name: "regret", About: "regret of all evaluated choosers, with the spread over tables",
 			of: []*runs.Kind{runs.EvaluationKind, runs.PipelineKind}, Draw: single(plotEvaluation(regretBars))},
-		{Name: "stages", About: "how long the stages of a pipeline took", of: []*runs.Kind{runs.PipelineKind},
+		{Name: "stages", About: "duration of a pipeline's stages", of: []*runs.Kind{runs.PipelineKind},
 			Draw: single(plotStages)},
-		{Name: "heat", About: "what a policy does first, by time left and scenario",
+		{Name: "heat", About: "first action of a policy, by time left and scenario",
 			of: []*runs.Kind{runs.PoliciesKind}, Draw: single(plotHeat)},
-		{Name: "decisions", About: "the same of the policy of --policy, in tables", of: tables, Many: true, alone: true,
-			Draw: given.plotDecisions},
-		{Name: "tree", About: "the tree of actions, with the optimum and a policy's path",
+		{Name: "decisions", About: "first action of the policy of --policy, by time left and table", of: tables,
+			Many: true, alone: true, Draw: given.plotDecisions},
+		{Name: "tree", About: "tree of actions, with the optimum and a policy's path",
 			of: append(tables, runs.PoliciesKind, runs.PolicyKind), Draw: single(given.plotTrees)},
-		{Name: "ranks", About: "accuracy of all sequences of a table, with what differs between seeds", of: tables,
+		{Name: "ranks", About: "accuracy of all sequences of a table, with the spread over seeds", of: tables,
 			Draw: single(plotRanks)},
-		{Name: "completions", About: "how long jobs of a cluster, or tasks of a machine, take under each scheduler, " +
-			"as shares of them", of: withStudies(), Draw: withOutcome(plotStudyCompletions)},
+		{Name: "completions", About: "distribution of the completion times of a cluster's jobs, or a machine's " +
+			"tasks, under each scheduler", of: withStudies(), Draw: withOutcome(plotStudyCompletions)},
 		{Name: "schedulers", About: "mean completion time of a cluster's jobs, " +
 			"or of a machine's tasks and its product with energy, under each scheduler",
 			of: withStudies(runs.ElasticComparisonKind),
 			Draw: byKind(draws{nil: withOutcome(plotStudySchedulers),
 				runs.ElasticComparisonKind: withOutcome(plotElasticComparison)})},
-		{Name: "gantt", About: "where and when each task of a machine, or job of training steps, ran, " +
+		{Name: "gantt", About: "device and time of each task of a machine, or job of training steps, " +
 			"under each scheduler", of: withStudies(runs.NodeRunKind),
 			Draw: byKind(draws{nil: withOutcome(plotStudyGantt),
 				runs.NodeRunKind: withOutcome(plotNodeRunGantt)})},
-		{Name: "energy", About: "energy by groups of jobs, such as the kinds of a machine's tasks, " +
+		{Name: "energy", About: "energy by group of jobs, such as the kinds of a machine's tasks, " +
 			"under each scheduler", of: withStudies(), Draw: withOutcome(plotStudyEnergy)},
 		{Name: "series", About: "use of a simulated cluster over time, under each scheduler", of: withStudies(),
 			Draw: withOutcome(plotStudySeries)},
-		{Name: "points", About: "metrics of a simulated cluster over the quantity that varies, under each scheduler",
+		{Name: "points", About: "metrics of a simulated cluster over the varied quantity, under each scheduler",
 			of: withStudies(), Draw: withOutcome(plotStudyPoints)},
-		{Name: "parts", About: "groups of the jobs of a simulated cluster, under each scheduler", of: withStudies(),
-			Draw: withOutcome(plotStudyParts)},
-		{Name: "accuracy", About: "several jobs; those that differ in their seed are one curve",
+		{Name: "parts", About: "metrics by group of a simulated cluster's jobs, under each scheduler",
+			of: withStudies(), Draw: withOutcome(plotStudyParts)},
+		{Name: "accuracy", About: "accuracy of several jobs; jobs that differ only in their seed are one curve",
 			of: []*runs.Kind{runs.JobKind}, Many: true, Draw: given.plotAccuracy},
-		{Name: "cases", About: "accuracy of each case of a sweep, or arm of a comparison, over seeds",
+		{Name: "cases", About: "accuracy of each case of a sweep or arm of a comparison, with the spread over seeds",
 			of: []*runs.Kind{runs.SweepKind}, Draw: single(plotCases)},
-		{Name: "cost", About: "accuracy of each arm of a comparison against what it cost",
+		{Name: "cost", About: "accuracy of each arm of a comparison over its cost",
 			of: []*runs.Kind{runs.SweepKind}, Draw: single(plotCost)},
-		{Name: "trials", About: "accuracy over time of each case of a sweep, over seeds",
+		{Name: "trials", About: "accuracy over time of each case of a sweep, with the spread over seeds",
 			of: []*runs.Kind{runs.SweepKind}, Draw: single(plotTrials)},
-		{Name: "throughput", About: "epochs a second of jobs, and what deciding, operating and saving took",
+		{Name: "throughput", About: "epochs per second of jobs, and time of deciding, operating and saving",
 			of: []*runs.Kind{runs.JobKind}, Many: true, alone: true, Draw: plotThroughput},
-		{Name: "episodes", About: "policies of the original's over episodes; those that differ in their seed " +
+		{Name: "episodes", About: "original policies over episodes; policies that differ only in their seed " +
 			"are one curve", of: []*runs.Kind{runs.PolicyKind}, Many: true, Draw: plotManyEpisodes},
-		{Name: "transfer", About: "several learning runs: jump-start and time to threshold against the first",
+		{Name: "transfer", About: "several learning runs: jump-start and time to threshold, compared with the first",
 			of: []*runs.Kind{runs.PoliciesKind, runs.PolicyKind}, Many: true, Draw: given.plotTransfer},
 	}
 }
@@ -155,16 +155,16 @@ func (k Kind) Groups(list []*runs.Run) [][]*runs.Run {
 func NumbersOf(list []runs.Series, name string, columns ...string) (map[string][]float64, error) {
 	at := slices.IndexFunc(list, func(s runs.Series) bool { return s.Name == name })
 	if at < 0 {
-		return nil, fmt.Errorf("it has no %s yet", name)
+		return nil, fmt.Errorf("the run has no %s yet", name)
 	}
 	found := map[string][]float64{}
 	for _, want := range columns {
 		c := list[at].Column(want)
 		if c == nil || c.Values == nil && c.Texts != nil {
-			return nil, fmt.Errorf("its %s have no column %s", name, want)
+			return nil, fmt.Errorf("the run's %s have no column %s", name, want)
 		}
 		if found[want] = c.Values; len(c.Values) == 0 {
-			return nil, fmt.Errorf("its %s have no row yet", name)
+			return nil, fmt.Errorf("the run's %s have no rows yet", name)
 		}
 	}
 	return found, nil
@@ -174,7 +174,7 @@ func NumbersOf(list []runs.Series, name string, columns ...string) (map[string][
 func TextsOf(list []runs.Series, name, column string) ([]string, error) {
 	at := slices.IndexFunc(list, func(s runs.Series) bool { return s.Name == name })
 	if at < 0 || list[at].Column(column) == nil || list[at].Column(column).Texts == nil {
-		return nil, fmt.Errorf("its %s have no column %s", name, column)
+		return nil, fmt.Errorf("the run's %s have no column %s", name, column)
 	}
 	return list[at].Column(column).Texts, nil
 }

@@ -101,7 +101,7 @@ func (p *seedCurves) note() string {
 	if len(p.seeds) == 1 {
 		return "One seed."
 	}
-	return fmt.Sprintf("Faint: each of %d seeds; one that has ended keeps its last value. Line: their mean. Bands: %s",
+	return fmt.Sprintf("Faint: each of %d seeds; an ended seed keeps its last value. Line: their mean. Bands: %s",
 		len(p.seeds), seedNote)
 }
 
@@ -112,7 +112,7 @@ func plotStudy(r *runs.Run, list []runs.Series) ([]drawing, error) {
 		return nil, err
 	}
 	x := rows["episodes"]
-	accuracy := []figure.Curve{{Name: "expected of the policy", X: x, Y: inPercent(rows["expected_accuracy"])}}
+	accuracy := []figure.Curve{{Name: "expected for the policy", X: x, Y: inPercent(rows["expected_accuracy"])}}
 	objective, note := smoothed("", x, rows["objective"]), ""
 	// The rule exact has none.
 	if e, err := NumbersOf(list, "episodes", "episode", "accuracy", "objective"); err == nil {
@@ -156,10 +156,10 @@ func plotExploration(r *runs.Run) ([]drawing, error) {
 	temperature := rows["temperature"]
 	c, x := figure.Curve{X: temperature, Y: explorationShares(rows["episodes"], greedy, number["episode"], gone)},
 		figure.Axis{Name: "temperature"}
-	note := "A value for each row of learning.csv: the share of its episodes whose sequence was not the likeliest."
+	note := "One value per row of learning.csv: the share of episodes whose sequence was not the likeliest."
 	if slices.Max(temperature) == slices.Min(temperature) {
 		c.X, x = rows["episodes"], figure.Axis{Name: "episodes"}
-		note += fmt.Sprintf(" The temperature was %s throughout.", document.ShortText(temperature[0]))
+		note += fmt.Sprintf(" The temperature is constant: %s.", document.ShortText(temperature[0]))
 	}
 	return []drawing{{Figure: &figure.Chart{Title: "Explorations of " + r.Base(), X: x, Note: note,
 		Panels: []figure.Panel{{Y: figure.Axis{Name: "explorations", Unit: "% of episodes", Low: 0, High: 100},

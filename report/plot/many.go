@@ -97,7 +97,8 @@ func (g Given) plotAccuracy(list []*runs.Run) ([]drawing, error) {
 	}
 	note := ""
 	if several {
-		note = "Runs that differ in their seed alone are one curve: each faint, and their mean. Bands: " + seedNote
+		note = "Runs that differ only in their seed are one curve. Faint: each run. Line: their mean. Bands: " +
+			seedNote
 	}
 	return []drawing{{Figure: &figure.Chart{Title: "Accuracy of several jobs", X: axis, Panels: []figure.Panel{panel},
 		Note: note}}}, nil

@@ -94,7 +94,7 @@ func plotAnswers(r *runs.Run) ([]drawing, error) {
 			name = ""
 		}
 		all = append(all, drawing{name, &figure.Chart{Title: "Accuracy over time of " + t.prefix, X: logTimeAxis,
-			Events: events, Note: "Marked: each time that the agent had the network changed.",
+			Events: events, Note: "Marks: each change of the network by the agent.",
 			Panels: []figure.Panel{{Y: shareAxis("accuracy"), Curves: curves}}}})
 	}
 	return all, nil

@@ -49,7 +49,7 @@ func oneOf(what, value string, known ...string) error {
 		return nil
 	}
 	last := len(known) - 1
-	return fmt.Errorf("%s: there is no %q; there are %s and %s", what, value, strings.Join(known[:last], ", "),
+	return fmt.Errorf("%s: unknown value %q; expected %s or %s", what, value, strings.Join(known[:last], ", "),
 		known[last])
 }
 

@@ -74,7 +74,7 @@ func plotBars(r *runs.Run) ([]drawing, error) {
 	}
 	b := &figure.Bars{Title: "Accuracy by scenario of " + r.Base(), X: accuracyAxis, Names: ChooserNames,
 		Note: fmt.Sprintf("learned: mean of %s. random: the mean of all sequences.",
-			words.Plural(len(l.seeds), "seed")), Lines: "Lines: " + seedNote + " Runs of a sequence count as seeds."}
+			words.Plural(len(l.seeds), "seed")), Lines: "Lines: " + seedNote + " Runs of one sequence count as seeds."}
 	var networks []string
 	for _, t := range l.trees {
 		g := figure.Group{Name: t.Name}

@@ -365,7 +365,7 @@ func partBars(o *study.Outcome, summaries []study.Summary, group string) *figure
 	at := map[string]int{}
 	for k, s := range summaries {
 		if k == mostStudyCurves {
-			b.Note = "The schedulers that rank first."
+			b.Note = "Only the highest-ranked schedulers are shown."
 			break
 		}
 		b.Names = append(b.Names, s.Scheduler)

@@ -45,7 +45,7 @@ func plotNetworks(r *runs.Run) ([]drawing, error) {
 			return nil, err
 		}
 		if _, err := net2net.Apply(after, action, job.Options().Adapt.Surgery); err != nil {
-			return nil, fmt.Errorf("do %s again: %w", text, err)
+			return nil, fmt.Errorf("replay %s: %w", text, err)
 		}
 		words = append(words, actionWords(text))
 	}

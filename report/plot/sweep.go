@@ -16,7 +16,7 @@ import (
 const maxCases = 8
 
 // sweepNote explains the intervals.
-const sweepNote = seedNote + " Each is of a case by itself."
+const sweepNote = seedNote + " Each interval is for one case alone."
 
 // sampleBar returns a summary in percent.
 func sampleBar(s *runs.MeasureSummary) figure.Bar {
@@ -55,9 +55,9 @@ var costMeasures = []struct {
 	name string
 	axis figure.Axis
 }{
-	{"flop", figure.Axis{Name: "operations of training", Unit: document.UnitGFLOP}},
+	{"flop", figure.Axis{Name: "training operations", Unit: document.UnitGFLOP}},
 	{"device_time", figure.Axis{Name: "device time", Unit: "s"}},
-	{"parameters", figure.Axis{Name: "parameters in the end"}},
+	{"parameters", figure.Axis{Name: "final parameters"}},
 }
 
 // plotCost draws the accuracy of each arm of a comparison against its cost, with a mark per arm.
@@ -69,8 +69,8 @@ func plotCost(r *runs.Run) ([]drawing, error) {
 	for _, cost := range costMeasures {
 		if curves, axis, spread := costCurves(o, cost.name, cost.axis); spread {
 			return []drawing{{Figure: &figure.Chart{Title: "Accuracy and cost of " + r.Base(),
-				X: axis, Note: "A mark for each arm, at the mean of its trials. Lines: " +
-					sweepNote + " Arms of equal cost stand beside each other.",
+				X: axis, Note: "Marks: mean of each arm's trials. Lines: " +
+					sweepNote + " Arms of equal cost are drawn side by side.",
 				Panels: []figure.Panel{{Y: shareAxis(strings.ReplaceAll(o.Compared, "_", " ")), Curves: curves}}}}}, nil
 		}
 	}
@@ -130,7 +130,7 @@ func plotTrials(r *runs.Run) ([]drawing, error) {
 	note := "Lines: means over seeds. Bands: " + sweepNote
 	for k, c := range plan.Reported() {
 		if k == maxCases {
-			note += fmt.Sprintf(" The first %d cases.", maxCases)
+			note += fmt.Sprintf(" Only the first %d cases are shown.", maxCases)
 			break
 		}
 		if curve := caseCurve(r, c.Name, trialFolders(o, c)); len(curve.X) > 0 {

@@ -116,17 +116,17 @@ func plotRanks(r *runs.Run) ([]drawing, error) {
 		return nil, err
 	}
 	report := runs.NewTableReport(table)
-	c := figure.Curve{Name: "mean over the seeds of a sequence"}
+	c := figure.Curve{Name: "mean over seeds of each sequence"}
 	for _, row := range report.Rows {
 		record := table.Find(row.Sequence...)
 		c.X, c.Y = append(c.X, float64(row.Rank)), append(c.Y, 100*row.Accuracy)
 		c.Low, c.High = append(c.Low, 100*slices.Min(record.Accuracy)), append(c.High, 100*slices.Max(record.Accuracy))
 	}
-	note := fmt.Sprintf("%s: %s, %s. Band: from the worst to the best seed of each sequence.", table.Name,
+	note := fmt.Sprintf("%s: %s, %s. Band: worst to best seed of each sequence.", table.Name,
 		words.Plural(len(table.Records), "sequence"), document.SeedsText(report.Seeds))
 	if report.SeedSpread == nil {
 		c.Name, c.Low, c.High = "one run of each sequence", nil, nil
-		note = fmt.Sprintf("%s: %s, each with one seed, so the noise of the ranks is unknown.", table.Name,
+		note = fmt.Sprintf("%s: %s with one seed each, so the noise of the ranks is unknown.", table.Name,
 			words.Plural(len(table.Records), "sequence"))
 	}
 	panel := figure.Panel{Y: shareAxis("accuracy"), Curves: []figure.Curve{c}}

@@ -19,10 +19,10 @@ func plotThroughput(list []*runs.Run) ([]drawing, error) {
 	called := groupNames(groups, fileNames(ended))
 	const lines = "Lines: " + seedNote
 	speed := &figure.Bars{Lines: lines, Title: "Throughput of jobs", Values: true, X: figure.Axis{Name: "throughput",
-		Unit: "epochs/s", Zero: true}, Note: "Whole epochs by the time of the budget that was used."}
+		Unit: "epochs/s", Zero: true}, Note: "Completed epochs over the used time of the budget."}
 	over := &figure.Bars{Lines: lines, Title: "Overhead of jobs", X: figure.Axis{Name: "time", Unit: "s", Zero: true},
-		Names: []string{"deciding", "operating", "saving"}, Note: "Deciding and operating are of the budget. " +
-			"Saving is of the machine's time, for all checkpoints of the process that ended the job."}
+		Names: []string{"deciding", "operating", "saving"}, Note: "Deciding and operating use time of the budget. " +
+			"Saving uses the machine's time, for all checkpoints of the process that ended the job."}
 	for k, group := range groups {
 		several = several || len(group) > 1
 		name := called[k]
@@ -32,7 +32,7 @@ func plotThroughput(list []*runs.Run) ([]drawing, error) {
 			quantityBar(group, "operating"), quantityBar(group, "saving")}})
 	}
 	if several {
-		const seeds = " Of jobs that differ in their seed alone: their mean."
+		const seeds = " Jobs that differ only in their seed are shown as their mean."
 		speed.Note, over.Note = speed.Note+seeds, over.Note+seeds
 	}
 	return []drawing{{"epochs", speed}, {"overhead", over}}, nil

@@ -41,11 +41,11 @@ func (g Given) plotTransfer(list []*runs.Run) ([]drawing, error) {
 		axis, up, x = figure.Axis{Name: "regret", Unit: "points", Zero: true}, false, figure.Axis{Name: "steps"}
 	}
 	threshold := all[0].mean[len(all[0].mean)-1]
-	said := fmt.Sprintf("Threshold: %s %s, what %s has in the end.", document.ShortText(threshold), axis.Unit,
+	said := fmt.Sprintf("Threshold: %s %s, the final value of %s.", document.ShortText(threshold), axis.Unit,
 		all[0].name)
 	if g.Threshold != nil {
 		threshold = *g.Threshold
-		said = fmt.Sprintf("Threshold: %s %s, as given.", document.ShortText(threshold), axis.Unit)
+		said = fmt.Sprintf("Threshold: %s %s, from the options.", document.ShortText(threshold), axis.Unit)
 	}
 	panel := figure.Panel{Y: axis, Levels: []figure.Level{{Name: "threshold", At: threshold}}}
 	lines := []string{said}
@@ -78,7 +78,7 @@ func groupProgress(group []*runs.Run, name string) (all learningCurve, err error
 			shared++
 		}
 		if shared == 0 {
-			return all, fmt.Errorf("%s: its rows are at other steps than those of %s, which differs in its seed alone",
+			return all, fmt.Errorf("%s: the steps of its rows differ from %s, which differs only in its seed",
 				r.Path, group[0].Path)
 		}
 		all.steps, all.runs = all.steps[:shared], append(all.runs, p.runs...)
@@ -126,8 +126,8 @@ func jumpStart(from, to learningCurve, up bool) float64 {
 func thresholdText(p learningCurve, threshold float64, up bool, unit string) string {
 	for k, v := range p.mean {
 		if up && v >= threshold || !up && v <= threshold {
-			return fmt.Sprintf("at the threshold after %s %s", document.ShortText(p.steps[k]), unit)
+			return fmt.Sprintf("reaches the threshold after %s %s", document.ShortText(p.steps[k]), unit)
 		}
 	}
-	return fmt.Sprintf("not at the threshold within %s %s", document.ShortText(p.steps[len(p.steps)-1]), unit)
+	return fmt.Sprintf("does not reach the threshold within %s %s", document.ShortText(p.steps[len(p.steps)-1]), unit)
 }

@@ -34,8 +34,8 @@ func treeFigure(t *tables.Table, policy []string) *figure.Tree {
 		}
 	}
 	f := &figure.Tree{Title: "The action tree of " + t.Name, Value: shareAxis("mean accuracy"),
-		Root: g.node("", all, 0), Note: fmt.Sprintf("%s, %s. A box for each beginning of sequences, as high as there "+
-			"are sequences that begin so. %s", t.Name, words.Plural(len(all), "sequence"), noiseText(t))}
+		Root: g.node("", all, 0), Note: fmt.Sprintf("%s, %s. Each box is a common beginning of sequences; its height "+
+			"is their number. %s", t.Name, words.Plural(len(all), "sequence"), noiseText(t))}
 	for k := range t.Decisions {
 		f.Decisions = append(f.Decisions, fmt.Sprintf("decision %d", k+1))
 	}
@@ -51,7 +51,7 @@ func treeFigure(t *tables.Table, policy []string) *figure.Tree {
 func noiseText(t *tables.Table) string {
 	r := runs.NewTableReport(t)
 	if r.SeedSpread == nil {
-		return "Each ran once: the noise of the optimum is unknown."
+		return "Each sequence ran once: the noise of the optimum is unknown."
 	}
 	return fmt.Sprintf("Seeds of a sequence differ by a standard deviation of %s; "+
 		"%d others are within that of the optimum.", document.ShareText(r.SeedSpread), r.Near())

@@ -92,8 +92,8 @@ func needsVocab(policy string) error {
 func kindOf(fsys files.FS, path string) (runs.PolicyOrigin, error) {
 	info, err := fsys.Stat(path)
 	if err != nil {
-		return "", fmt.Errorf("read policy: %w; name its file, or a folder with its file %s or %s", err, runs.VoteFile,
-			bilstm.FileName)
+		return "", fmt.Errorf("read policy: %w; expected a policy file, or a folder with the file %s or %s", err,
+			runs.VoteFile, bilstm.FileName)
 	}
 	if !info.IsDir() {
 		set, err := runs.ReadWeights(fsys, path)

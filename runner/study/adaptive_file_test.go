@@ -117,9 +117,9 @@ func TestAdaptiveSchedulers(t *testing.T) {
 		`schedule.schedulers=["runs/learned"]`:   "scheduler runs/learned: adaptive jobs have no learned schedulers",
 		`schedule.schedulers=["fifo", "fifo"]`:   "fifo is given twice",
 		`schedule.against="fifo"`:                `against is "fifo"; expected one of the schedulers: lucid`,
-		`adaptive.traces=["workload-1.csv"]`:     "there is no traces any more: it is workload.traces now",
-		"schedule.worth=true":                    "there is no worth any more: it is schedule.ablate now",
-		`output.folder="runs/x"`:                 "output.folder is run.folder now",
+		`adaptive.traces=["workload-1.csv"]`:     "there is no traces any more: renamed to workload.traces",
+		"schedule.worth=true":                    "there is no worth any more: renamed to schedule.ablate",
+		`output.folder="runs/x"`:                 "output.folder was renamed to run.folder",
 		"workload.traces=[]":                     "traces is missing; name tables of jobs",
 		`workload.traces=["", "workload-2.csv"]`: "no such file",
 	} {

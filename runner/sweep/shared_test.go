@@ -92,9 +92,9 @@ func TestSeedsSayWhatTheyShare(t *testing.T) {
 	r, err := compareOwn(t, dir, "network.weights="+file)
 	require.NoError(t, err)
 	require.Equal(t, []string{sweep.Configured, "never", "small from scratch", "final from scratch"}, names(r.Outcome))
-	require.Contains(t, r.Outcome.Case("never").Shared, "all seeds begin with the same weights, those of "+file)
+	require.Contains(t, r.Outcome.Case("never").Shared, "all seeds start from the weights in "+file)
 	require.Contains(t, r.Outcome.Case("small from scratch").Shared,
-		"each seed draws its own parameters; all share the buffers and constants of "+file)
+		"each seed draws its own parameters; all take their buffers and constants from "+file)
 	final := digests(r.Outcome, "final from scratch")
 	require.NotEqual(t, final[0], final[1])
 	configured := r.Outcome.Case(sweep.Configured).Trials[0].Values["parameters"]
@@ -133,7 +133,7 @@ func TestEachSeedHasItsWeights(t *testing.T) {
 	pattern := "network.weights=" + filepath.Join(dir, "own-{seed}.safetensors")
 	r, err := compareOwn(t, dir, pattern)
 	require.NoError(t, err)
-	require.Contains(t, r.Outcome.Case("never").Shared, "each seed begins with its own weights")
+	require.Contains(t, r.Outcome.Case("never").Shared, "each seed starts from its own weights")
 	_, err = compareOwn(t, dir, pattern, "run.seed=2")
 	require.Equal(t, failure.Configuration, failure.CodeOf(t.Context(), err))
 	require.ErrorContains(t, err, "seed 3")

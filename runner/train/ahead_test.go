@@ -68,7 +68,7 @@ func TestResumeWithChangesAhead(t *testing.T) {
 		says string
 	}{
 		"a decision": {append(slices.Clone(long), `adapt.actions=["deepen:conv2"]`),
-			"adapt.actions: decision 1 was deepen:conv1 and would be deepen:conv2"},
+			"adapt.actions: decision 1 was deepen:conv1 and is now deepen:conv2"},
 		"no script": {append(slices.Clone(long), `adapt.decider=none`, "adapt.actions=[]"),
 			`adapt.decider was "script" and is "none"`},
 		"an event": {append(slices.Clone(long), `time.events=[{at = "40ms", change = "up"}]`),
@@ -108,7 +108,7 @@ func TestResumeWithChangesAhead(t *testing.T) {
 
 	_, err = train.Run(context.Background(), worktest.Env(files.OS{}), "",
 		with(folder, true, append(slices.Clone(long), "time.budget=300ms")...))
-	require.ErrorContains(t, err, "the job has ended at ")
+	require.ErrorContains(t, err, "the job ended at ")
 }
 
 // A fault while a change is accepted ends the resumed job with an error or changes nothing, and the

@@ -44,7 +44,7 @@ func Constant(name, action string) Policy {
 	return named{name: name, choose: func(t *simulation.Tree) ([]float64, error) {
 		record := same(t, action)
 		if record < 0 {
-			return nil, noSequence("the table has no sequence of " + action + " alone")
+			return nil, noSequence("the table has no sequence with only " + action)
 		}
 		return only(t, record), nil
 	}}
@@ -196,7 +196,7 @@ func bestOf(name string, trees []*simulation.Tree, sequences [][]string, smoothe
 		}
 	}
 	if len(sums) == 0 {
-		return nil, fmt.Errorf("%s: %w", name, noSequence("there is no sequence to take"))
+		return nil, fmt.Errorf("%s: %w", name, noSequence("the tables have no sequence in common"))
 	}
 	best := largest(sums)
 	return named{name: name, ties: len(best), choose: func(t *simulation.Tree) ([]float64, error) {
@@ -230,7 +230,7 @@ func along(t *simulation.Tree, sequence []string) int {
 func OneEpoch() Policy {
 	return named{name: nameOneEpoch, choose: func(t *simulation.Tree) ([]float64, error) {
 		if slices.ContainsFunc(t.Records, func(r tables.Record) bool { return len(r.After) == 0 }) {
-			return nil, noSequence("the table does not say how accurate networks are after each decision")
+			return nil, noSequence("the table has no accuracies after decisions")
 		}
 		return ahead(t, func(node, choice int) float64 {
 			return afterOf(t, append(slices.Clip(t.Nodes[node].Prefix), t.Nodes[node].Actions()[choice]))
@@ -250,7 +250,7 @@ func afterOf(t *simulation.Tree, prefix []string) float64 {
 func Plateau(trees []*simulation.Tree) (Policy, error) {
 	bounds := fallBounds(trees)
 	if bounds == nil {
-		return nil, noSequence("a table does not say how the loss fell")
+		return nil, noSequence("a table has no falls of the loss")
 	}
 	var rules []Policy
 	var values []float64
@@ -265,7 +265,7 @@ func Plateau(trees []*simulation.Tree) (Policy, error) {
 		}
 	}
 	if len(rules) == 0 {
-		return nil, noSequence("there is no action to take on a plateau")
+		return nil, noSequence("no action can be taken at every decision")
 	}
 	best := largest(values)
 	return named{name: namePlateau, ties: len(best), choose: func(t *simulation.Tree) ([]float64, error) {
@@ -364,7 +364,7 @@ var Rivals = []string{nameFixed, nameSmoothed, nameRandom, nameNever, nameAction
 // trees that a policy learns from.
 func Baselines(learn []*simulation.Tree) ([]Policy, error) {
 	if len(learn) == 0 {
-		return nil, errors.New("compare: there is no table; give some")
+		return nil, errors.New("compare: no tables given")
 	}
 	baselines := []Policy{Constant(nameNever, tables.None), Uniform()}
 	for _, action := range repeatable(learn) {

@@ -192,7 +192,7 @@ func (j *scorer) score(e Candidate) (*scored, error) {
 
 func (c *comparer) result(against string) (*Comparison, error) {
 	if len(c.trials) == 0 || len(c.candidates) == 0 {
-		return nil, errors.New("compare: there is no table, or nobody to choose in it")
+		return nil, errors.New("compare: no tables or no choosers given")
 	}
 	r := &Comparison{Against: against, Tables: c.trials}
 	for _, t := range c.trials {

@@ -218,13 +218,13 @@ func TestHeldOutTogether(t *testing.T) {
 
 	o.By = ByHeld(trees)
 	_, err = CompareLeftOut(context.Background(), trees, o)
-	require.ErrorContains(t, err, "give more tables")
+	require.ErrorContains(t, err, "add tables")
 	o.Against = "fate"
 	_, err = CompareLeftOut(context.Background(), trees, o)
 	require.ErrorContains(t, err, `against is "fate"; must be one of: best fixed;`)
 	o.Against = nameLinear
 	_, err = CompareLeftOut(context.Background(), trees, o)
-	require.ErrorContains(t, err, "there is no linear model, since a table does not say how the loss fell")
+	require.ErrorContains(t, err, "the baseline linear model is not available")
 }
 
 // The best of several options is found on what is learned from alone, and votes are of
@@ -261,12 +261,12 @@ func TestCompareLeftOutStops(t *testing.T) {
 func TestWhatCannotBeLeftOut(t *testing.T) {
 	trees := treetest.RandomTrees(t, 2)
 	_, err := CompareLeftOut(context.Background(), trees[:1], twoSeeds(nil))
-	require.ErrorContains(t, err, "give more tables")
+	require.ErrorContains(t, err, "add tables")
 	bad := twoSeeds(nil)
 	bad.Seeds, bad.AtOnce, bad.Ways = []uint64{3, 3}, -1,
 		append(bad.Ways, Way{}, Way{Name: "x", Options: []learning.Options{{Steps: -1}}})
 	_, err = CompareLeftOut(context.Background(), trees, bad)
-	for _, says := range []string{"seed 3 stands twice", "at once are -1", "policies: it has no options", "two ways",
+	for _, says := range []string{"duplicate seed 3", "at once is -1", "policies: no options given", "duplicate name",
 		"steps is -1"} {
 		require.ErrorContains(t, err, says)
 	}
@@ -283,8 +283,8 @@ func TestPoliciesOfOtherKinds(t *testing.T) {
 	require.NoError(t, err)
 	p.Learned = []net2net.Kind{"branch", "widen"}
 	_, err = Evaluate([]*simulation.Tree{tree}, Structural("mine", p))
-	require.ErrorContains(t, err, "mine in tree 0: the policy has learned to judge branch and widen, "+
-		"and the table offers to deepen; take a policy")
+	require.ErrorContains(t, err, "mine in tree 0: the policy was trained on the kinds branch and widen, "+
+		"but the table offers deepen; use a policy")
 	p.Learned = []net2net.Kind{"deepen", "widen"}
 	steps, err := Steps(tree, Structural("mine", p))
 	require.NoError(t, err)
@@ -296,7 +296,7 @@ func TestPoliciesOfOtherKinds(t *testing.T) {
 	require.Empty(t, steps)
 	p.Members[0][0][0] = math.NaN()
 	_, err = Evaluate([]*simulation.Tree{tree}, Structural("mine", p))
-	require.ErrorContains(t, err, "no number")
+	require.ErrorContains(t, err, "not a number")
 }
 
 // A table under two names is refused: it would be learned from when it is left out.
@@ -306,5 +306,5 @@ func TestLeaveOutNoticesATableUnderTwoNames(t *testing.T) {
 	table.Name = "copy of tree 0"
 	again.Table = &table
 	_, err := CompareLeftOut(context.Background(), append(trees, &again), twoSeeds(ByScenario))
-	require.ErrorContains(t, err, "tables tree 0 and copy of tree 0 have the same records; give one of them")
+	require.ErrorContains(t, err, "tables tree 0 and copy of tree 0 have the same records; remove one of them")
 }

@@ -63,18 +63,18 @@ func (o *LeaveOutOptions) EnsureDefaults() {
 // Validate returns every invalid option.
 func (o LeaveOutOptions) Validate() error {
 	var faults validate.Faults
-	faults.When(o.Together < 0 || o.AtOnce < 0, "together is %d, and at once are %d; neither is negative", o.Together,
+	faults.When(o.Together < 0 || o.AtOnce < 0, "together is %d and at once is %d; must not be negative", o.Together,
 		o.AtOnce)
 	for k, seed := range o.Seeds {
-		faults.When(slices.Contains(o.Seeds[:k], seed), "the seed %d stands twice", seed)
+		faults.When(slices.Contains(o.Seeds[:k], seed), "duplicate seed %d", seed)
 	}
 	if o.Against != "" && !slices.Contains(Rivals, o.Against) {
 		faults = append(faults, fmt.Errorf("against is %q; must be one of: %s", o.Against, strings.Join(Rivals, "; ")))
 	}
 	for k, way := range o.Ways {
-		faults.When(len(way.Options) == 0, "%s: it has no options", way.Name)
+		faults.When(len(way.Options) == 0, "%s: no options given", way.Name)
 		faults.When(slices.ContainsFunc(o.Ways[:k], func(w Way) bool { return w.Name == way.Name }),
-			"%s: two ways to learn have this name", way.Name)
+			"%s: duplicate name of a way to learn", way.Name)
 		for _, options := range way.Options {
 			faults = append(faults, options.Validate())
 		}
@@ -105,8 +105,8 @@ func CompareLeftOut(ctx context.Context, trees []*simulation.Tree, o LeaveOutOpt
 		return nil, fmt.Errorf("leave tables out: %w", err)
 	}
 	if slices.Index(Rivals, o.Against) > slices.Index(Rivals, nameNever) && fallBounds(trees) == nil {
-		return nil, fmt.Errorf("leave tables out: there is no %s, since a table does not say how the loss fell; "+
-			"compare with another one", o.Against)
+		return nil, fmt.Errorf("leave tables out: the baseline %s is not available, because a table has no falls of "+
+			"the loss; compare with another baseline", o.Against)
 	}
 	l := &leaving{LeaveOutOptions: o}
 	l.now.Of = len(groupsOf(trees, o.By))

@@ -66,7 +66,7 @@ func (f follower) walk(t *simulation.Tree) (record int, steps []Step, err error)
 		n := t.Nodes[at]
 		weighed, err := weigh(at)
 		if err == nil && slices.ContainsFunc(weighed, math.IsNaN) {
-			err = errors.New("a probability is no number")
+			err = errors.New("a probability is not a number")
 		}
 		if err != nil {
 			return 0, nil, fmt.Errorf("decision %d: %w", len(steps)+1, err)
@@ -113,8 +113,8 @@ func judges(p *decider.Structural, t *simulation.Tree) error {
 	if len(strange) == 0 {
 		return nil
 	}
-	return fmt.Errorf("the policy has learned to judge %s, and the table offers to %s; take a policy that learned "+
-		"from such tables, or another table", cmp.Or(kindList(p.Learned), "nothing"), kindList(strange))
+	return fmt.Errorf("the policy was trained on the kinds %s, but the table offers %s; use a policy that was trained "+
+		"on such tables, or another table", cmp.Or(kindList(p.Learned), "none"), kindList(strange))
 }
 
 func kindList(kinds []net2net.Kind) string {
@@ -139,7 +139,7 @@ func weigh(ctx context.Context, t *simulation.Tree, node int, w StepPolicy) ([]f
 		return nil, err
 	}
 	if len(weighed) != len(m.Actions) {
-		return nil, fmt.Errorf("it weighs %d actions, and the table has %d; take another policy or another table",
+		return nil, fmt.Errorf("the policy scores %d actions, but the table has %d; use another policy or table",
 			len(weighed), len(m.Actions))
 	}
 	shares := make([]float64, len(n.Choices))

@@ -47,7 +47,7 @@ func leaveOut(trees []*simulation.Tree, by By,
 	groups := groupsOf(trees, by)
 	stay := slices.ContainsFunc(trees, func(t *simulation.Tree) bool { return by(t) == "" })
 	if len(groups) < 2 && !(stay && len(groups) == 1) {
-		return errors.New("leave one out: there are no two groups of tables; give more tables")
+		return errors.New("leave one out: got fewer than two groups of tables; add tables")
 	}
 	if err := twice(trees, by); err != nil {
 		return err
@@ -75,7 +75,7 @@ func twice(trees []*simulation.Tree, by By) error {
 	for _, t := range trees {
 		content := t.Content()
 		if other := seen[content]; other != nil && by(other) != by(t) {
-			return fmt.Errorf("leave one out: tables %s and %s have the same records; give one of them",
+			return fmt.Errorf("leave one out: tables %s and %s have the same records; remove one of them",
 				other.Name, t.Name)
 		}
 		seen[content] = t

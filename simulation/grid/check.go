@@ -29,14 +29,14 @@ func (o *Outcome) check(want Expected) error {
 		return nil
 	}
 	f := tables.NewFault(Impossible, "%v", err)
-	f.Remedy = "it runs again; find out which program writes to the cache"
+	f.Remedy = "the leg runs again; find out which program writes to the cache"
 	return f
 }
 
 // checkShape compares the outcome with the segment, and its lists with each other.
 func (o *Outcome) checkShape(want Expected) error {
 	if !slices.Equal(o.Sequence, want.Sequence) || o.Seed != want.Seed {
-		return fmt.Errorf("it is of %s, expected %s", o.Segment(), want.Segment)
+		return fmt.Errorf("the outcome is for %s, expected %s", o.Segment(), want.Segment)
 	}
 	ended := len(o.Sequence) == want.Decisions
 	noted := want.Decisions
@@ -51,13 +51,13 @@ func (o *Outcome) checkShape(want Expected) error {
 	case o.Ended != ended:
 		return fmt.Errorf("ended is %t after %d of %d decisions", o.Ended, len(o.Sequence), want.Decisions)
 	case len(o.Left) != noted || len(o.Step) != noted || len(o.Before) != noted:
-		return fmt.Errorf("%d times left, %d step times and %d accuracies, expected %d of each", len(o.Left),
+		return fmt.Errorf("got %d times left, %d step times and %d accuracies, expected %d of each", len(o.Left),
 			len(o.Step), len(o.Before), noted)
 	case len(o.Loss) > noted || len(o.Fall) > noted || len(o.Gap) > noted || len(o.After) > noted:
-		return fmt.Errorf("%d losses, %d falls, %d gaps and %d accuracies after decisions, expected at most %d of each",
+		return fmt.Errorf("%d losses, %d falls, %d gaps and %d accuracies after decisions, expected at most %d each",
 			len(o.Loss), len(o.Fall), len(o.Gap), len(o.After), noted)
 	case len(o.Networks) != networks:
-		return fmt.Errorf("%d networks, expected %d", len(o.Networks), networks)
+		return fmt.Errorf("got %d networks, expected %d", len(o.Networks), networks)
 	}
 	return nil
 }
@@ -90,7 +90,7 @@ func (o *Outcome) checkNumbers(budget float64) error {
 		in("time of an epoch", math.MaxFloat64, e.Time)
 	}
 	faults.Unless(slices.IsSortedFunc(o.Left, func(a, b float64) int { return cmp.Compare(b, a) }),
-		"left_s grows: %v", o.Left)
+		"left_s must not increase: %v", o.Left)
 	return errors.Join(faults...)
 }
 
@@ -98,7 +98,7 @@ func (o *Outcome) checkNumbers(budget float64) error {
 func (o *Outcome) checkTexts() error {
 	for _, text := range append([]string{o.Weights, o.Graft, o.LibTorch, o.Profile}, o.Networks...) {
 		if !tables.Printable(text) {
-			return fmt.Errorf("%q has characters that cannot be printed", text)
+			return fmt.Errorf("%q has unprintable characters", text)
 		}
 	}
 	return nil

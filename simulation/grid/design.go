@@ -51,9 +51,9 @@ func (d *Design) EnsureDefaults() {
 func (d Design) Validate() error {
 	var faults validate.Faults
 	faults.Unless(slices.Contains([]DesignKind{All, Sampled, Halved, Likely}, d.Which),
-		"there is no design %q; there are %s, %s, %s and %s", string(d.Which), All, Sampled, Halved, Likely)
-	faults.When(d.Most < 0, "max_sequences is %d; it is at least 1", d.Most)
-	faults.Unless(d.Keep >= 0 && d.Keep <= 1, "keep is %v; it lies between 0 and 1", d.Keep)
+		"design is %q; must be one of %s, %s, %s and %s", string(d.Which), All, Sampled, Halved, Likely)
+	faults.When(d.Most < 0, "max_sequences is %d; must be at least 1", d.Most)
+	faults.Unless(d.Keep >= 0 && d.Keep <= 1, "keep is %v; must be between 0 and 1", d.Keep)
 	return errors.Join(faults...)
 }
 
@@ -204,7 +204,7 @@ func (g *Grid) weigh(b *node, next []*node) ([]float64, error) {
 	}
 	weighed, err := g.Policy.Probabilities(decider.Situation{Observation: observation, State: g.state(b)})
 	if err != nil {
-		return nil, fmt.Errorf("weigh what follows %s: %w", tables.Tuple(b.sequence), err)
+		return nil, fmt.Errorf("score the actions after %s: %w", tables.Tuple(b.sequence), err)
 	}
 	b.shares = weighed[0]
 	return b.shares, nil

@@ -164,7 +164,7 @@ func (st state) outcome() (*Outcome, error) {
 	}
 	o := &Outcome{}
 	if err := json.Unmarshal(st[outcomeSection], o); err != nil {
-		return nil, fmt.Errorf("read the outcome of the leg before: %w", err)
+		return nil, fmt.Errorf("read the outcome of the previous leg: %w", err)
 	}
 	return o, nil
 }
@@ -181,7 +181,7 @@ func (o *Outcome) goOn(st state) error {
 		return nil
 	}
 	if err := json.Unmarshal(st[segmentSection], o); err != nil {
-		return fmt.Errorf("go on with a leg that was stopped: %w", err)
+		return fmt.Errorf("resume a stopped leg: %w", err)
 	}
 	return nil
 }
@@ -203,8 +203,8 @@ func (l *Executor) outcome(segment Segment, before *Outcome) *Outcome {
 
 func (o *Outcome) end(e *trainer.Outcome, decisions int) error {
 	if n := len(o.Sequence); n != decisions || len(o.Left) != decisions {
-		return fmt.Errorf("simulate %s: the budget ended at decision %d of %d; let devices come earlier, "+
-			"or set simulate.decisions lower", o.Segment(), len(o.Left)+1, decisions)
+		return fmt.Errorf("simulate %s: the budget ended before decision %d of %d; move the ups earlier, "+
+			"or lower simulate.decisions", o.Segment(), len(o.Left)+1, decisions)
 	}
 	o.Ended, o.Accuracy, o.Test, o.Weights = true, e.Validation.Accuracy, e.Test.Accuracy, e.Digest
 	return nil

@@ -33,7 +33,7 @@ const mostAttempts = 1000
 // OpenFailures creates the folder if it is missing.
 func OpenFailures(fsys files.FS, dir string) (*Failures, error) {
 	if err := fsys.MkdirAll(dir); err != nil {
-		return nil, fmt.Errorf("keep what fails: %w", err)
+		return nil, fmt.Errorf("create the folder of failures: %w", err)
 	}
 	return &Failures{fsys, dir}, nil
 }

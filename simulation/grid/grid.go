@@ -46,7 +46,7 @@ type Plan struct {
 func (p *Plan) Space() (Space, error) {
 	g := Space{Actions: p.Actions, Kinds: p.Kinds, Decisions: p.Scenario.Decisions}
 	if p.Scenario.Origin == nil {
-		return g, fmt.Errorf("scenario %s: it does not say what network it begins with", p.Scenario.Name)
+		return g, fmt.Errorf("scenario %s: the initial network is missing", p.Scenario.Name)
 	}
 	var err error
 	g.Surgery = p.Scenario.Origin.Surgery()
@@ -110,13 +110,13 @@ func (p *Plan) plannable() error {
 	if p.Design.Which == Halved || p.Design.Most <= mostWork/squared {
 		return nil
 	}
-	return fmt.Errorf("scenario %s: %d sequences of %d decisions are too many to plan; lower simulate.max_sequences "+
-		"to %d or less", p.Scenario.Name, p.Design.Most, p.Scenario.Decisions, mostWork/squared)
+	return fmt.Errorf("scenario %s: %d sequences of %d decisions are too many to plan; set simulate.max_sequences "+
+		"to at most %d", p.Scenario.Name, p.Design.Most, p.Scenario.Decisions, mostWork/squared)
 }
 
 func (p *Plan) tooLarge(count string) error {
 	return fmt.Errorf("scenario %s has %s sequences of %d decisions, for each of %d seeds, "+
-		"and simulate.max_sequences is %d; raise that, offer fewer actions, or take a design: sample, halve or likely",
+		"but simulate.max_sequences is %d; raise it, offer fewer actions, or use a design: sample, halve or likely",
 		p.Scenario.Name, count, p.Scenario.Decisions, len(p.Seeds), p.Design.Most)
 }
 
@@ -210,7 +210,7 @@ type task struct {
 func (t task) key() string { return t.keys[t.seed] }
 
 // errTaken ends a walk that has found a task.
-var errTaken = errors.New("a segment was taken")
+var errTaken = errors.New("a leg was leased")
 
 // Leases grants a segment to one worker at a time. Two workers with the same segment
 // repeat the work and produce the same outcome.
@@ -222,7 +222,7 @@ type Leases interface {
 }
 
 // ErrTaken means that another worker holds the lease.
-var ErrTaken = errors.New("another worker has it")
+var ErrTaken = errors.New("another worker holds the lease")
 
 // find leases a segment that can run. If there is none, it returns the number of segments that other workers hold.
 func (g *Grid) find(ctx context.Context, leases Leases) (found *task, left int, err error) {
@@ -240,7 +240,7 @@ func (g *Grid) find(ctx context.Context, leases Leases) (found *task, left int, 
 				continue
 			}
 			if err != nil {
-				return fmt.Errorf("take %s: %w", Segment{b.sequence, g.Seeds[k]}, err)
+				return fmt.Errorf("lease %s: %w", Segment{b.sequence, g.Seeds[k]}, err)
 			}
 			if err := g.look(b); err != nil || b.settled(k) { // another worker finished it in the meantime
 				release()
@@ -407,8 +407,8 @@ func (g *Grid) start(ctx context.Context, x *Executor, t task) (state, error) {
 	}
 	st, err = g.Store.state(up.key(), stateSuffix)
 	if err == nil && st == nil {
-		err = fmt.Errorf("the state before %s was just saved and is gone: "+
-			"see which program deletes files in the cache: %w", tables.Tuple(t.sequence), fs.ErrNotExist)
+		err = fmt.Errorf("the state before %s disappeared after it was saved; "+
+			"find out which program deletes files in the cache: %w", tables.Tuple(t.sequence), fs.ErrNotExist)
 	}
 	return st, err
 }

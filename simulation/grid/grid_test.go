@@ -342,7 +342,7 @@ func TestTooFewDecisions(t *testing.T) {
 		list, err := p.grid().Failures.List()
 		require.NoError(t, err)
 		require.NotEmpty(t, list)
-		require.Contains(t, list[0].Why, "the budget ended at decision 3 of 3")
+		require.Contains(t, list[0].Why, "the budget ended before decision 3 of 3")
 	})
 }
 
@@ -473,7 +473,7 @@ func TestDeepTreesAreRefused(t *testing.T) {
 			}
 			require.Error(t, err, which)
 			require.Regexp(t, "more than 300 sequences of 100|too many to plan; "+
-				"lower simulate.max_sequences to 200 or less", err.Error(), which)
+				"set simulate.max_sequences to at most 200", err.Error(), which)
 		}
 	})
 }

@@ -79,22 +79,22 @@ func formatOutcome(o *Outcome) ([]byte, error) { return tables.FormatLine(outcom
 // parseOutcome parses it. Text that was changed is a Fault.
 func parseOutcome(text []byte, key string) (*Outcome, error) {
 	if n := len(text); n == 0 || text[n-1] != '\n' {
-		return nil, tables.NewFault(tables.Damaged, "the file does not end as it was written")
+		return nil, tables.NewFault(tables.Damaged, "the file has no final line end")
 	}
 	b, ok := tables.LineBody(text[:len(text)-1])
 	if !ok {
-		return nil, tables.NewFault(tables.Damaged, "the line's checksum does not hold")
+		return nil, tables.NewFault(tables.Damaged, "checksum mismatch")
 	}
 	value, ok := bytes.CutPrefix(b, []byte(outcomeKind))
 	if !ok || len(value) == 0 {
-		return nil, tables.NewFault(tables.Damaged, "it is no outcome")
+		return nil, tables.NewFault(tables.Damaged, "not an outcome")
 	}
 	o := &Outcome{}
 	if err := json.Unmarshal(value[:len(value)-1], o); err != nil {
-		return nil, tables.NewFault(tables.Damaged, "it is no outcome: %v", err)
+		return nil, tables.NewFault(tables.Damaged, "not an outcome: %v", err)
 	}
 	if o.Key != key {
-		return nil, tables.NewFault(tables.Foreign, "it is the outcome of another leg, %s", o.Segment())
+		return nil, tables.NewFault(tables.Foreign, "the outcome is for another leg, %s", o.Segment())
 	}
 	return o, nil
 }

@@ -38,7 +38,7 @@ const (
 func OpenStore(fsys files.FS, dir string) (*Store, error) {
 	for _, name := range []string{outcomesName, statesName} {
 		if err := fsys.MkdirAll(filepath.Join(dir, name)); err != nil {
-			return nil, fmt.Errorf("open the cache %s: %w; name a folder that can be written with simulate.cache",
+			return nil, fmt.Errorf("open the cache %s: %w; set simulate.cache to a writable folder",
 				dir, err)
 		}
 	}

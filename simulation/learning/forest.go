@@ -20,10 +20,10 @@ import (
 func GrowForest(ctx context.Context, trees []*simulation.Tree, o Options) (*decider.Structural, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
-		return nil, fmt.Errorf("grow a forest: %w", err)
+		return nil, fmt.Errorf("train a forest: %w", err)
 	}
 	if len(trees) == 0 {
-		return nil, errors.New("grow a forest: there is no table to learn from")
+		return nil, errors.New("train a forest: no tables given")
 	}
 	situations := simulation.Situations(trees)
 	p := &decider.Structural{StructuralShape: o.StructuralShape,
@@ -184,7 +184,7 @@ func (l *forestLearner) Ended() string {
 	if l.policy == nil {
 		return ""
 	}
-	return "all its trees have grown"
+	return "all trees are complete"
 }
 
 // Figures implements [learn.Learner].
@@ -195,7 +195,7 @@ func (l *forestLearner) Save() (*weights.Set, error) { return nil, nil }
 
 // Restore implements [learn.Learner].
 func (l *forestLearner) Restore(*weights.Set) error {
-	return errors.New("go on with a forest: it is grown in one step; begin anew")
+	return errors.New("resume a forest: forests are trained in one step; start over")
 }
 
 // Policy is the forest.

@@ -58,7 +58,7 @@ func NewLearner(s *torch.Scope, trees, held []*simulation.Tree, o Options) (*Lea
 		return nil, fmt.Errorf("learn from trees: %w", err)
 	}
 	if len(trees) == 0 {
-		return nil, errors.New("learn from trees: there is none")
+		return nil, errors.New("learn from trees: no trees given")
 	}
 	l := &Learner{Options: o, trees: trees}
 	l.progress = progress{Version: learnerVersion, Origin: origin(trees, held, o), HeldOut: len(held) > 0}
@@ -149,11 +149,11 @@ func (l *Learner) checkEnd() error {
 	}
 	switch {
 	case l.held != nil && l.Step-l.BestStep >= l.Every*l.Patience:
-		l.Why = fmt.Sprintf("what is held out was best after step %d", l.BestStep)
+		l.Why = fmt.Sprintf("the result on held-out tables was best after step %d", l.BestStep)
 	case l.Tolerance > 0 && l.Sampled == 0 && l.Step-l.Grown >= l.Window:
-		l.Why = fmt.Sprintf("the aim has not grown by %v since step %d", l.Tolerance, l.Grown)
+		l.Why = fmt.Sprintf("the objective has not increased by %v since step %d", l.Tolerance, l.Grown)
 	case l.Step >= l.Steps:
-		l.Why = fmt.Sprintf("all %d steps are taken", l.Steps)
+		l.Why = fmt.Sprintf("all %d steps are complete", l.Steps)
 	}
 	return nil
 }

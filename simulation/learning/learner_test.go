@@ -90,7 +90,7 @@ func TestLearningConverges(t *testing.T) {
 	withLearner(t, treetest.RandomTrees(t, 2), nil, o, func(l *Learner) {
 		toTheEnd(t, l)
 		require.Less(t, l.Step, 500)
-		require.Contains(t, l.Why, "has not grown")
+		require.Contains(t, l.Why, "has not increased")
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -135,12 +135,12 @@ func TestLearningGoesOnToTheBit(t *testing.T) {
 		})
 	}
 	withLearner(t, all[:2], nil, quick(), func(l *Learner) {
-		require.ErrorContains(t, l.Restore(&weights.Set{}), "no learning that was interrupted")
+		require.ErrorContains(t, l.Restore(&weights.Set{}), "not a checkpoint of learning")
 		require.ErrorContains(t, l.Restore(&weights.Set{Metadata: map[string]string{"graft.learner": "{"}}), "damaged")
 		set, err := l.Set()
 		require.NoError(t, err)
 		set.Tensors = set.Tensors[1:]
-		require.ErrorContains(t, l.Restore(set), "there is no")
+		require.ErrorContains(t, l.Restore(set), "is missing")
 	})
 }
 
@@ -159,7 +159,7 @@ func TestHeldOut(t *testing.T) {
 	o.Every, o.Patience, o.Steps = 1, 3, 300
 	withLearner(t, all[:2], all[2:], o, func(l *Learner) {
 		toTheEnd(t, l)
-		require.Contains(t, l.Why, "held out was best after step")
+		require.Contains(t, l.Why, "tables was best after step")
 		require.Equal(t, l.BestStep+3, l.Step)
 		p, err := l.Policy()
 		require.NoError(t, err)
@@ -189,13 +189,13 @@ func TestOptionsThatCannotBe(t *testing.T) {
 	o := NewOptions()
 	o.Smooth, o.Pool, o.Steps, o.Reward, o.Hidden = 2, -1, -1, "gold", -3
 	err := o.Validate()
-	for _, says := range []string{"smooth is 2", "pool is -1", "steps is -1", `no reward "gold"`, "hidden is -3"} {
+	for _, says := range []string{"smooth is 2", "pool is -1", "steps is -1", `reward is "gold"`, "hidden is -3"} {
 		require.ErrorContains(t, err, says)
 	}
 	require.NoError(t, NewTransferOptions().Validate())
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		_, err := NewLearner(s, nil, nil, NewOptions())
-		require.ErrorContains(t, err, "there is none")
+		require.ErrorContains(t, err, "no trees given")
 		return nil
 	}))
 }

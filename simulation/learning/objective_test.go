@@ -138,7 +138,7 @@ func TestRewards(t *testing.T) {
 	require.InDelta(t, 1, (loud*loud+quiet*quiet)/2, 1e-12)
 	require.InDelta(t, (points[0][0]-points[0][1])/loud,
 		(Standard.rewards(tree.Table, 0)[0] - Standard.rewards(tree.Table, 0)[1]), 1e-9)
-	require.ErrorContains(t, Reward("gold").Validate(), `no reward "gold"`)
+	require.ErrorContains(t, Reward("gold").Validate(), `reward is "gold"`)
 	require.Equal(t, []float64{0, 0}, Standard.scaled([]float64{3, 3}))
 
 	o := Options{Pool: 1}

@@ -107,21 +107,21 @@ func (o Options) Validate() error {
 	for name, v := range map[string]float64{"beta": o.Beta, "entropy": o.Entropy, "rate": o.Rate,
 		"weight_decay": o.WeightDecay, "smooth": o.Smooth, "pool": o.Pool} {
 		faults.When(!(v >= 0) || math.IsInf(v, 0) || (name == "smooth" || name == "pool") && v > 1,
-			"%s is %v; it is at least 0, and a share at most 1", name, v)
+			"%s is %v; must be at least 0, and smooth and pool at most 1", name, v)
 	}
 	for name, v := range map[string]int{"steps": o.Steps, "sampled": o.Sampled, "window": o.Window, "every": o.Every,
 		"patience": o.Patience} {
-		faults.When(v < 0, "%s is %d; it is not negative", name, v)
+		faults.When(v < 0, "%s is %d; must not be negative", name, v)
 	}
 	faults.Unless(slices.Contains([]Method{"", Network, Forest}, o.Method),
-		"there is no method %q; there are %s and %s", string(o.Method), Network, Forest)
+		"method is %q; must be %s or %s", string(o.Method), Network, Forest)
 	for _, name := range o.Without {
 		if !slices.Contains(decider.InputNames(), name) {
-			faults = append(faults, fmt.Errorf("without names %q, which is no input; there are %s", name,
+			faults = append(faults, fmt.Errorf("without: unknown input %q, expected one of %s", name,
 				strings.Join(decider.InputNames(), ", ")))
 		}
 	}
 	faults.When(o.Trees < 0 || o.Trees > mostTrees || o.Leaf < 0,
-		"trees is %d and leaf %d; trees is at most %d, and neither is negative", o.Trees, o.Leaf, mostTrees)
+		"trees is %d and leaf is %d; trees must be at most %d, and neither may be negative", o.Trees, o.Leaf, mostTrees)
 	return errors.Join(faults...)
 }

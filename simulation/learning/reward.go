@@ -25,7 +25,7 @@ const (
 // Validate rejects unknown rewards.
 func (r Reward) Validate() error {
 	if r != Standard && r != Tangent && r != Points {
-		return fmt.Errorf("there is no reward %q; leave it empty, or write %s or %s", string(r), Tangent, Points)
+		return fmt.Errorf("reward is %q; must be empty, %s or %s", string(r), Tangent, Points)
 	}
 	return nil
 }

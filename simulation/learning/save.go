@@ -65,15 +65,15 @@ func (l *Learner) Set() (*weights.Set, error) {
 func (l *Learner) Restore(set *weights.Set) error {
 	text, ok := set.Metadata[learnerKey]
 	if !ok {
-		return errors.New("go on learning: the file holds no learning that was interrupted")
+		return errors.New("resume learning: the file is not a checkpoint of learning")
 	}
 	var now progress
 	if err := json.Unmarshal([]byte(text), &now); err != nil {
-		return fmt.Errorf("go on learning: the file's header is damaged: %w", err)
+		return fmt.Errorf("resume learning: the file's header is damaged: %w", err)
 	}
 	if now.Version != learnerVersion || now.Origin != l.Origin {
-		return errors.New("go on learning: the file is of other tables, other options or another version; " +
-			"begin anew, or give those that it began with")
+		return errors.New("resume learning: the checkpoint has other tables, other options or another version; " +
+			"start over, or use the tables and options that it was started with")
 	}
 	if err := l.trainer.Restore(set); err != nil {
 		return err
@@ -89,14 +89,14 @@ func (l *Learner) Restore(set *weights.Set) error {
 	for k := range best.Tensors {
 		t, ok := set.Find(bestPrefix + best.Tensors[k].Name)
 		if !ok {
-			return fmt.Errorf("go on learning: the file has no %s", bestPrefix+best.Tensors[k].Name)
+			return fmt.Errorf("resume learning: tensor %s is missing", bestPrefix+best.Tensors[k].Name)
 		}
 		t.Name = best.Tensors[k].Name
 		best.Tensors[k] = t
 	}
 	p, err := decider.StructuralOf(best)
 	if err != nil {
-		return fmt.Errorf("go on learning: %w", err)
+		return fmt.Errorf("resume learning: %w", err)
 	}
 	l.best = p.Members[0]
 	return nil

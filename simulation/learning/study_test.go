@@ -355,7 +355,7 @@ func TestTreeFolder(t *testing.T) {
 	require.NoError(t, os.Truncate(learner, 1000))
 	_, err = diskStudy(t, files.OS{}, study, path)
 	require.ErrorContains(t, err, learner)
-	require.ErrorContains(t, err, "delete the file to begin that seed anew")
+	require.ErrorContains(t, err, "delete the file to restart this seed")
 	require.NoError(t, os.Remove(learner))
 	again, err := diskStudy(t, files.OS{}, study, path)
 	require.NoError(t, err)

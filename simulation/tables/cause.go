@@ -37,7 +37,7 @@ func (c Cause) Key() string {
 // checkKey rejects texts that are not a digest.
 func checkKey(key string) error {
 	if len(key) != 2*sha256.Size || strings.Trim(key, "0123456789abcdef") != "" {
-		return fmt.Errorf("%.100q is no key: a key is a SHA-256, as 64 small hexadecimal digits", key)
+		return fmt.Errorf("key %.100q is invalid; expected a SHA-256 as 64 lower-case hexadecimal digits", key)
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ func Create(fsys files.FS, dir string, s Scenario, o CreateOptions) error {
 		err = WriteNew(fsys, filepath.Join(dir, scenarioName), text)
 	}
 	if errors.Is(err, fs.ErrExist) {
-		err = fmt.Errorf("%w: another has just created it", ErrExists)
+		err = fmt.Errorf("%w: another process has just created it", ErrExists)
 	}
 	if err != nil {
 		return fmt.Errorf("create table %s: %w", dir, err)
@@ -62,12 +62,12 @@ func takeable(fsys files.FS, dir string) error {
 		return err
 	}
 	if files.HasName(entries, scenarioName) {
-		return fmt.Errorf("%w: go on with that table, name another folder, or move it aside with option force",
+		return fmt.Errorf("%w: continue that table, use another folder, or move it aside with option force",
 			ErrExists)
 	}
 	for _, entry := range entries {
 		if !isLeftover(entry.Name()) {
-			return fmt.Errorf("%w and is no table's folder: name another, or move it aside with option force",
+			return fmt.Errorf("%w and is not a table folder: use another folder, or move it aside with option force",
 				ErrExists)
 		}
 	}

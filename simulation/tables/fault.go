@@ -25,17 +25,17 @@ const (
 
 // remedies describe the remedy for each kind.
 var remedies = map[FaultKind]string{
-	Damaged:  "its result is not used; simulate it again, or take the file from a copy",
-	Torn:     "no result that was committed is lost; the next writer of this file takes the rest away",
-	Missing:  "take the file from a copy, or simulate what is missing again",
-	Doubled:  "it counts once; find out what has copied it",
-	Stranger: "it is not used; see which program wrote it, and give each scenario a table of its own",
-	Disagree: "none of them is used; find out why the same run has two outcomes, " +
+	Damaged:  "its result is not used; simulate it again, or restore the file from a copy",
+	Torn:     "no committed result is lost; the next writer of this file removes the torn line",
+	Missing:  "restore the file from a copy, or simulate the missing records again",
+	Doubled:  "it counts once; find out which program copied it",
+	Stranger: "it is not used; find out which program wrote it, and use a separate table for each scenario",
+	Disagree: "all of them are ignored; find out why the same run has two outcomes, " +
 		"then simulate it again into a new table",
-	Changed:    "they are not used; put back the scenario that they were written for, or begin a new table",
-	Future:     "use the graft that wrote it, or a later one",
-	Foreign:    "move it elsewhere; a table's folder holds nothing else",
-	Unreadable: "see that the file can be read, then try again",
+	Changed:    "its records are not used; restore the scenario that they were written for, or start a new table",
+	Future:     "use the version of graft that wrote it, or a later one",
+	Foreign:    "move it elsewhere; a table folder must not contain other files",
+	Unreadable: "make the file readable, then try again",
 }
 
 // Fault is a defect of the files of a table.

@@ -50,7 +50,7 @@ func inA(change func(lines []string) []string) func(t *testing.T, dir string, li
 
 var damages = map[string]damage{
 	"a flipped bit in a record": {inA(func(l []string) []string { l[2] = flipped(l[2], 90, 1); return l }),
-		[]string{"a-1.jsonl:3: damaged: the line's checksum does not hold; its result is not used"}, 7},
+		[]string{"a-1.jsonl:3: damaged: checksum mismatch; its result is not used"}, 7},
 	"a flipped bit in a checksum, to a capital": {inA(func(l []string) []string {
 		for k := range l[1:5] {
 			if at := strings.IndexAny(l[k+1][8:16], "abcdef"); at >= 0 {
@@ -59,46 +59,46 @@ var damages = map[string]damage{
 			}
 		}
 		return l
-	}), []string{"damaged: the line's checksum does not hold"}, 7},
+	}), []string{"damaged: checksum mismatch"}, 7},
 	"an end of a line that became another byte": {inA(func(l []string) []string {
 		l[2] = flipped(l[2], len(l[2])-1, 4)
 		return l
 	}),
-		[]string{"a-1.jsonl:3: damaged: the line is whole, but its end is not"}, 8},
+		[]string{"a-1.jsonl:3: damaged: the line is complete, but its line end is damaged"}, 8},
 	"an end of a line that is gone": {inA(func(l []string) []string {
 		l[2] = strings.TrimSuffix(l[2], "\n")
 		return l
 	}),
-		[]string{"a-1.jsonl:3: damaged: the line is whole, but its end is not"}, 8},
+		[]string{"a-1.jsonl:3: damaged: the line is complete, but its line end is damaged"}, 8},
 	"a byte that became an end of a line": {inA(func(l []string) []string {
 		l[2] = l[2][:50] + "\n" + l[2][51:]
 		return l
 	}),
 		[]string{"a-1.jsonl:3: damaged", "a-1.jsonl:4: damaged"}, 7},
 	"a torn tail": {inA(func(l []string) []string { return append(l[:4], l[4][:70]) }),
-		[]string{"a-1.jsonl:5: torn: the file ends in the first 70 bytes of a line; " +
-			"no result that was committed is lost"}, 7},
+		[]string{"a-1.jsonl:5: torn: the file ends after the first 70 bytes of a line; " +
+			"no committed result is lost"}, 7},
 	"a last line without its end": {inA(func(l []string) []string {
 		return append(l[:4], strings.TrimSuffix(l[4], "\n"))
 	}),
-		[]string{"a-1.jsonl:5: torn: the line is whole, but has no end"}, 8},
+		[]string{"a-1.jsonl:5: torn: the line is complete, but has no line end"}, 8},
 	"zeros after a power failure": {inA(func(l []string) []string {
 		return append(l[:4], strings.Repeat("\x00", 700))
 	}),
 		[]string{"a-1.jsonl:5: damaged"}, 7},
 	"a missing record": {inA(func(l []string) []string { return append(l[:2], l[3:]...) }),
-		[]string{"a-1.jsonl:3: missing: it was line 4 when it was written: 1 line is missing before it; " +
+		[]string{"a-1.jsonl:3: missing: it was written as line 4: 1 line is missing before it; " +
 			"take the file from a copy"}, 7},
 	"the last record is missing, and the writer's end is there": {inA(func(l []string) []string {
 		return append(l[:3], l[5])
 	}),
-		[]string{"a-1.jsonl:4: missing: it was line 6 when it was written: 2 lines are missing before it"}, 6},
+		[]string{"a-1.jsonl:4: missing: it was written as line 6: 2 lines are missing before it"}, 6},
 	"a doubled record": {inA(func(l []string) []string { return append(l[:3], append([]string{l[2]}, l[3:]...)...) }),
-		[]string{"a-1.jsonl:4: doubled: it is line 3, which was there already; it counts once"}, 8},
+		[]string{"a-1.jsonl:4: doubled: duplicate line 3; it counts once"}, 8},
 	"a missing head": {inA(func(l []string) []string { return l[1:] }),
-		[]string{"a-1.jsonl:1: missing: it was line 2 when it was written: 1 line is missing before it"}, 8},
+		[]string{"a-1.jsonl:1: missing: it was written as line 2: 1 line is missing before it"}, 8},
 	"a damaged head": {inA(func(l []string) []string { l[0] = flipped(l[0], 30, 1); return l }),
-		[]string{"a-1.jsonl:1: damaged: the line's checksum does not hold"}, 8},
+		[]string{"a-1.jsonl:1: damaged: checksum mismatch"}, 8},
 	"an empty line": {inA(func(l []string) []string { return append(l[:2], append([]string{"\n"}, l[2:]...)...) }),
 		[]string{"a-1.jsonl:3: damaged: the line is empty"}, 8},
 	"an empty file": {inA(func(l []string) []string { return nil }),
@@ -108,9 +108,9 @@ var damages = map[string]damage{
 	}),
 		[]string{"a-1.jsonl:1: damaged", "a-1.jsonl:2: damaged", "a-1.jsonl:3: damaged"}, 4},
 	"a line that is none of a table": {inA(func(l []string) []string { l[2] = sealed(`"note":{"line":3}}`); return l }),
-		[]string{`a-1.jsonl:3: damaged: its checksum holds, but it is no line of a table: "\"note\":`}, 7},
+		[]string{`a-1.jsonl:3: damaged: the checksum is valid, but the line is not a table line: "\"note\":`}, 7},
 	"a record that is none": {inA(func(l []string) []string { l[2] = sealed(`"record":{"line":"3"}}`); return l }),
-		[]string{"a-1.jsonl:3: damaged: its checksum holds, but it is no record: json"}, 7},
+		[]string{"a-1.jsonl:3: damaged: the checksum is valid, but the line is not a record: json"}, 7},
 	"a record of a sequence that is not in the scenario": {inA(func(l []string) []string {
 		l[2] = altered(l[2], `"none"`, `"widen:a"`)
 		return l
@@ -121,7 +121,7 @@ var damages = map[string]damage{
 		l[2] = altered(l[2], `["deepen:0",`, `[`)
 		return l
 	}),
-		[]string{"a-1.jsonl:3: stranger: sequence (none): 1 actions; the table has 2 decisions"}, 7},
+		[]string{"a-1.jsonl:3: stranger: sequence (none): got 1 actions, expected 2, one per decision"}, 7},
 	"an accuracy above one": {inA(func(l []string) []string {
 		l[2] = altered(l[2], `"accuracy":[0`, `"accuracy":[1`)
 		return l
@@ -134,38 +134,40 @@ var damages = map[string]damage{
 		return l
 	}),
 		[]string{"a-1.jsonl:3: disagree: sequence (deepen:0, none): after 1 of its actions the network is odd, " +
-			"as in 1 of 4 records that begin alike"}, 7},
+			"as in 1 of 4 records with the same first actions"}, 7},
 	"seeds whose times are not the same": {inA(func(l []string) []string {
 		l[2] = altered(l[2], `20.25`, `20.5`)
 		return l
 	}),
 		[]string{"b-1.jsonl:4: disagree: sequence (deepen:0, none): its times, " +
-			"networks or profile are not those of a-1.jsonl:3, which has other seeds; none of them is used"}, 6},
+			"networks or profile differ from a-1.jsonl:3, the same sequence with other seeds; " +
+			"all of them are ignored"}, 6},
 	"seeds whose last steps are not the same": {inA(func(l []string) []string {
 		l[2] = altered(l[2], `"last_step_s":0.5`, `"last_step_s":0.75`)
 		return l
 	}),
 		[]string{"b-1.jsonl:4: disagree: sequence (deepen:0, none): its times, " +
-			"networks or profile are not those of a-1.jsonl:3, which has other seeds; none of them is used"}, 6},
+			"networks or profile differ from a-1.jsonl:3, the same sequence with other seeds; " +
+			"all of them are ignored"}, 6},
 	"a record that is in two files, with two outcomes": {func(t *testing.T, dir string, lines []string) {
 		other := altered(altered(lines[1], `"accuracy":[0.5078125]`, `"accuracy":[0.75]`), `"line":2`, `"line":7`)
 		overwrite(t, dir, "b-1.jsonl", read(t, dir, "b-1.jsonl")+other)
 	}, []string{"b-1.jsonl:7: disagree: sequence (deepen:0, deepen:0): " +
-		"a-1.jsonl:2 has the same key and another outcome; none of them is used"}, 7},
+		"a-1.jsonl:2 has the same key and another outcome; all of them are ignored"}, 7},
 	"a run under two keys": {func(t *testing.T, dir string, lines []string) {
 		other := altered(altered(lines[1], `"key":"`+entry(0, 1).Key, `"key":"`+strings.Repeat("0", 64)), `"line":2`,
 			`"line":7`)
 		overwrite(t, dir, "b-1.jsonl", read(t, dir, "b-1.jsonl")+other)
-	}, []string{"b-1.jsonl:7: doubled: sequence (deepen:0, deepen:0) with the seed 1: " +
+	}, []string{"b-1.jsonl:7: doubled: sequence (deepen:0, deepen:0), seed 1: " +
 		"a-1.jsonl:2 has the same outcome under another key; it counts once"}, 8},
 	"a file that is gone": {func(t *testing.T, dir string, _ []string) {
 		require.NoError(t, os.Remove(filepath.Join(dir, "a-1.jsonl")))
 	},
-		[]string{"a-1.jsonl: missing: it has a lock, a-1.lock, and is not there"}, 4},
+		[]string{"a-1.jsonl: missing: the lock a-1.lock exists, but the file is missing"}, 4},
 	"a file that was copied": {func(t *testing.T, dir string, _ []string) {
 		overwrite(t, dir, "c-1.jsonl", read(t, dir, "a-1.jsonl"))
 	},
-		[]string{"c-1.jsonl:1: foreign: it was written as a-1.jsonl, and was copied or renamed; give it its name back"},
+		[]string{"c-1.jsonl:1: foreign: the file was written as a-1.jsonl, then copied or renamed; restore its name"},
 		8},
 	"a file that was renamed": {func(t *testing.T, dir string, _ []string) {
 		for _, suffix := range []string{".jsonl", ".lock"} {
@@ -173,7 +175,7 @@ var damages = map[string]damage{
 		}
 	}, []string{"c-1.jsonl:1: foreign: it was written as a-1.jsonl"}, 8},
 	"a foreign file": {func(t *testing.T, dir string, _ []string) { overwrite(t, dir, "notes.txt", "") },
-		[]string{"notes.txt: foreign: no file of a table; move it elsewhere"}, 8},
+		[]string{"notes.txt: foreign: not a file of a table; move it elsewhere"}, 8},
 	"a foreign folder": {func(t *testing.T, dir string, _ []string) {
 		require.NoError(t, os.Mkdir(filepath.Join(dir, "c-1.jsonl"), 0o700))
 	}, []string{"c-1.jsonl: foreign: a folder"}, 8},
@@ -184,23 +186,23 @@ var damages = map[string]damage{
 	"no scenario": {func(t *testing.T, dir string, _ []string) {
 		require.NoError(t, os.Remove(filepath.Join(dir, "scenario.json")))
 	},
-		[]string{"scenario.json: missing: it is not there; the files of records say what it was; " +
-			"write a sound table with 'graft table convert "}, 8},
+		[]string{"scenario.json: missing: the file is missing; the record files contain the scenario; " +
+			"write a repaired table with 'graft table convert "}, 8},
 	"a scenario that was cut": {func(t *testing.T, dir string, _ []string) { overwrite(t, dir, "scenario.json", "{") },
 		[]string{"scenario.json: damaged: it is not JSON"}, 8},
 	"a scenario that was changed by hand": {func(t *testing.T, dir string, _ []string) {
 		overwrite(t, dir, "scenario.json", strings.Replace(read(t, dir, "scenario.json"), `"budget_s": 40`,
 			`"budget_s": 50`, 1))
-	}, []string{"scenario.json: damaged: the scenario is not the one that it has the digest of"}, 8},
+	}, []string{"scenario.json: damaged: the scenario does not match its digest"}, 8},
 	"a scenario with more": {func(t *testing.T, dir string, _ []string) {
 		overwrite(t, dir, "scenario.json", strings.Replace(read(t, dir, "scenario.json"), `"format": 1,`,
 			`"format": 1, "more": 2,`, 1))
-	}, []string{`scenario.json: damaged: it is no scenario: json: unknown field "more"`}, 8},
+	}, []string{`scenario.json: damaged: not a scenario: json: unknown field "more"`}, 8},
 	"something after the scenario": {func(t *testing.T, dir string, _ []string) {
 		overwrite(t, dir, "scenario.json", read(t, dir, "scenario.json")+"{}")
-	}, []string{"scenario.json: damaged: something follows the scenario"}, 8},
+	}, []string{"scenario.json: damaged: extra data after the scenario"}, 8},
 	"another scenario under the records": {func(t *testing.T, dir string, _ []string) { otherScenario(t, dir) },
-		[]string{"a-1.jsonl:1: changed: its records are of another scenario, small with the digest",
+		[]string{"a-1.jsonl:1: changed: the records belong to another scenario, small with digest",
 			"b-1.jsonl:1: changed"}, 0},
 	"a scenario from the future": {func(t *testing.T, dir string, _ []string) {
 		overwrite(t, dir, "scenario.json", `{"format": 2, "anything": {}}`)
@@ -215,7 +217,7 @@ var damages = map[string]damage{
 		l[0] = sealed(`"head":{"line":1,"format":1}}`)
 		return l
 	}),
-		[]string{"a-1.jsonl:1: damaged: the scenario is not the one that it has the digest of"}, 4},
+		[]string{"a-1.jsonl:1: damaged: the scenario does not match its digest"}, 4},
 	"no scenario, and heads that disagree": {func(t *testing.T, dir string, _ []string) {
 		mine := read(t, dir, "a-1.jsonl")
 		otherScenario(t, dir)
@@ -223,7 +225,7 @@ var damages = map[string]damage{
 		write(t, dir, "c")
 		overwrite(t, dir, "a-1.jsonl", mine)
 		require.NoError(t, os.Remove(filepath.Join(dir, "scenario.json")))
-	}, []string{"scenario.json: missing: it is not there; take it from a copy"}, -1},
+	}, []string{"scenario.json: missing: the file is missing; restore it from a copy"}, -1},
 }
 
 // otherScenario replaces the scenario by a sound one that is not the records'.

@@ -159,9 +159,9 @@ func TestWritersRefuseWhatDoesNotFit(t *testing.T) {
 		"the seed 1 stands twice": func(e *tables.Entry) {
 			e.Seeds, e.Accuracy = []int64{1, 1}, []float64{0.5, 0.5}
 		},
-		"2 networks; there is one at each of 2 decisions": func(e *tables.Entry) { e.Networks = e.Networks[:2] },
-		`"v\n1" has characters that cannot be printed`:    func(e *tables.Entry) { e.Graft = "v\n1" },
-		"1 accuracies for 0 seeds":                        func(e *tables.Entry) { e.Seeds = nil },
+		"got 2 networks, expected one for each of 2 decisions": func(e *tables.Entry) { e.Networks = e.Networks[:2] },
+		`"v\n1" has unprintable characters`:                    func(e *tables.Entry) { e.Graft = "v\n1" },
+		"1 accuracies for 0 seeds":                             func(e *tables.Entry) { e.Seeds = nil },
 		"it takes 10": func(e *tables.Entry) {
 			e.Graft = strings.Repeat("x", 1<<20)
 			e.Seeds = []int64{7}
@@ -195,7 +195,7 @@ func TestTablesWithoutAListOfActions(t *testing.T) {
 	}
 	bad := entry(0, 1)
 	bad.Sequence = []string{"none", "deepen:0,none"}
-	require.ErrorContains(t, w.Append(bad.Key, bad.Record), `"deepen:0,none" is no action`)
+	require.ErrorContains(t, w.Append(bad.Key, bad.Record), `"deepen:0,none" is not an action`)
 	require.NoError(t, w.Close())
 	table, err := tables.Read(files.OS{}, dir)
 	require.NoError(t, err)
@@ -232,7 +232,7 @@ func TestScenariosThatAreNone(t *testing.T) {
 	bad := tables.Scenario{Name: "a\x1b", Network: "\xff", Start: -1, Actions: []string{"", "a,b", "none", "none"}}
 	err := tables.Create(unsynced{}, filepath.Join(t.TempDir(), "table"), bad, tables.CreateOptions{})
 	for _, says := range []string{`"a\x1b" has characters`, `"\xff" has characters`, "a budget of 0 s",
-		"a start at -1 s", "0 decisions", `"" is no action`, `"a,b" is no action`, "action none stands twice"} {
+		"a start at -1 s", "0 decisions", `"" is not an action`, `"a,b" is not an action`, "action none stands twice"} {
 		require.ErrorContains(t, err, says)
 	}
 }
@@ -263,7 +263,7 @@ func TestNothingIsOverwritten(t *testing.T) {
 	_, err = tables.Read(unsynced{}, filepath.Join(home, "none"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 	_, err = tables.Open(unsynced{}, dir, tables.WriterOptions{Name: "A/b"})
-	require.ErrorContains(t, err, "is no name of a writer")
+	require.ErrorContains(t, err, "writer name")
 }
 
 // Of many that create a table at once one succeeds, and all can write it.
@@ -352,7 +352,7 @@ func TestTablesAreOneTree(t *testing.T) {
 		"table two: 2 of its sequences are missing, such as (deepen:0, none) and (deepen:0, deepen:0); simulate them")
 
 	_, err = tables.New(s, []tables.Record{record("none", "none"), record("none", "none"), record("none", "widen:a")})
-	require.ErrorContains(t, err, "(none, none): it is both record 0 and record 1")
+	require.ErrorContains(t, err, "(none, none): duplicate, in record 0 and record 1")
 	require.ErrorContains(t, err, "(none, widen:a): an action widen:a; the table's are none, deepen:0")
 	require.True(t, math.IsNaN((&tables.Record{}).Mean()))
 }

@@ -55,7 +55,7 @@ func FormatLine(kind string, value any) ([]byte, error) {
 	body := kind + string(text) + "}"
 	line := fmt.Appendf(nil, "%s%08x%s%s\n", sumHead, crc32.Checksum([]byte(body), castagnoli), sumTail, body)
 	if len(line) > MaxLine {
-		return nil, fmt.Errorf("it takes %d bytes; a line has at most %d", len(line), MaxLine)
+		return nil, fmt.Errorf("the line has %d bytes; must be at most %d", len(line), MaxLine)
 	}
 	return line, nil
 }

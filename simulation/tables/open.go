@@ -16,9 +16,9 @@ const mostWriters = 10_000
 // Errors of writers.
 var (
 	// ErrConflict means that a table has the run with another outcome or under another key.
-	ErrConflict = errors.New("the table has it otherwise")
+	ErrConflict = errors.New("the table already has this run, with another outcome or key")
 	// ErrUnsound means that a table's scenario is damaged, or does not match its records.
-	ErrUnsound = errors.New("the table is not sound")
+	ErrUnsound = errors.New("the table is damaged")
 
 	errWriterClosed = errors.New("the writer is closed")
 )
@@ -54,8 +54,8 @@ func (o *WriterOptions) EnsureDefaults() {
 // Validate rejects a name that no file can have.
 func (o WriterOptions) Validate() error {
 	if !segmentPattern.MatchString(o.Name + "-1") {
-		return fmt.Errorf("%q is no name of a writer: use up to 100 small letters, digits and _ . "+
-			"- after a letter or digit", o.Name)
+		return fmt.Errorf("writer name %q is invalid; expected a letter or digit, then up to 99 lower-case letters, "+
+			"digits and _ . -", o.Name)
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func (w *Writer) checkScenario() error {
 	case errors.As(err, &f):
 		return fmt.Errorf("%w: %w", ErrUnsound, f)
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%w: %s is missing; name the folder of a table", ErrNoTable, scenarioName)
+		return fmt.Errorf("%w: %s is missing; expected the folder of a table", ErrNoTable, scenarioName)
 	case err != nil:
 		return err
 	}
@@ -165,7 +165,7 @@ func (w *Writer) take(name string) error {
 			return err
 		}
 	}
-	return fmt.Errorf("%d writers called %s are at work: give this one another name", mostWriters, name)
+	return fmt.Errorf("%d writers named %s are running; use another name", mostWriters, name)
 }
 
 // makeOrPeek makes a missing file of records.

@@ -48,7 +48,7 @@ func (p *parser) parseRecord(body []byte) (recordLine, error) {
 		return recordLine{}, err
 	}
 	if line.Record == nil {
-		return recordLine{}, errors.New("there is no record in it")
+		return recordLine{}, errors.New("the line has no record")
 	}
 	return *line.Record, nil
 }

@@ -42,7 +42,7 @@ type segment struct {
 }
 
 // errEnough ends a reading early.
-var errEnough = errors.New("enough was read")
+var errEnough = errors.New("reading ended early")
 
 // read reads a number of lines of a file of records; zero means all.
 func (s *segment) read(fsys files.FS, dir string, lines int) error {
@@ -62,7 +62,7 @@ func (s *segment) readFrom(r io.Reader, lines int) error {
 		return errEnough
 	})
 	if err == nil && s.line == 0 {
-		err = s.fault(Missing, "the file is empty; it had a first line that says what it is")
+		err = s.fault(Missing, "the file is empty; expected a header line")
 	}
 	return err
 }
@@ -119,9 +119,9 @@ func (s *segment) takePiece(part piece, last, ended bool) error {
 	var err error
 	switch {
 	case part.junk || !last:
-		err = s.fault(Damaged, "the line is whole, but its end is not")
+		err = s.fault(Damaged, "the line is complete, but its line end is damaged")
 	case !ended:
-		err = s.fault(Torn, "the line is whole, but has no end")
+		err = s.fault(Torn, "the line is complete, but has no line end")
 	}
 	if err != nil {
 		return err
@@ -131,10 +131,10 @@ func (s *segment) takePiece(part piece, last, ended bool) error {
 
 func (s *segment) takeDamaged(part piece, unended bool) error {
 	if unended && couldBeTorn(part.text) {
-		return s.fault(Torn, "the file ends in the first %d bytes of a line", len(part.text))
+		return s.fault(Torn, "the file ends after the first %d bytes of a line", len(part.text))
 	}
 	s.lost++
-	return s.fault(Damaged, "the line's checksum does not hold")
+	return s.fault(Damaged, "checksum mismatch")
 }
 
 // takeBody processes a line with a valid checksum.
@@ -160,16 +160,16 @@ func kindOf(text []byte) (kind string, value []byte, err error) {
 			return kind, value[:len(value)-1], nil
 		}
 	}
-	return "", nil, fmt.Errorf("its checksum holds, but it is no line of a table: %.40q", text)
+	return "", nil, fmt.Errorf("the checksum is valid, but the line is not a table line: %.40q", text)
 }
 
 // number checks a line's number, and reports whether the line is new.
 func (s *segment) number(n int) (first bool, err error) {
 	if n < s.next {
-		return false, s.fault(Doubled, "it is line %d, which was there already", n)
+		return false, s.fault(Doubled, "duplicate line %d", n)
 	}
 	if gap := n - s.next - s.lost; gap > 0 {
-		err = s.fault(Missing, "it was line %d when it was written: %s before it", n,
+		err = s.fault(Missing, "it was written as line %d: %s before it", n,
 			counted(gap, "line is missing", "lines are missing"))
 	}
 	s.next, s.lost, s.closed = n+1, 0, false
@@ -188,7 +188,7 @@ func (s *segment) takeHead(text []byte) error {
 	var h headLine
 	if err := json.Unmarshal(text, &h); err != nil {
 		s.lost++
-		return s.fault(Damaged, "its checksum holds, but it is no head: %v", err)
+		return s.fault(Damaged, "the checksum is valid, but the line is not a header: %v", err)
 	}
 	first, err := s.number(h.Line)
 	if !first || err != nil {
@@ -199,12 +199,12 @@ func (s *segment) takeHead(text []byte) error {
 	}
 	s.head = h.scenarioFile
 	if s.digest != "" && h.SHA256 != s.digest {
-		return s.reject(NewFault(Changed, "its records are of another scenario, %s with the digest %.12s; "+
-			"that of the table has %.12s", h.Scenario.Name, h.SHA256, s.digest))
+		return s.reject(NewFault(Changed, "the records belong to another scenario, %s with digest %.12s; "+
+			"the table's scenario has digest %.12s", h.Scenario.Name, h.SHA256, s.digest))
 	}
 	if h.File != s.name {
-		f := NewFault(Foreign, "it was written as %s, and was copied or renamed", h.File)
-		f.Remedy = "give it its name back, or remove it if it is a copy; its records count once"
+		f := NewFault(Foreign, "the file was written as %s, then copied or renamed", h.File)
+		f.Remedy = "restore its name, or remove it if it is a copy; its records count once"
 		return s.found(f, s.at)
 	}
 	s.ours = true
@@ -224,7 +224,7 @@ func (s *segment) takeEnd(text []byte) error {
 	var e endLine
 	if err := json.Unmarshal(text, &e); err != nil {
 		s.lost++
-		return s.fault(Damaged, "its checksum holds, but it is no end: %v", err)
+		return s.fault(Damaged, "the checksum is valid, but the line is not an end line: %v", err)
 	}
 	first, err := s.number(e.Line)
 	s.closed = s.closed || first
@@ -235,7 +235,7 @@ func (s *segment) takeRecord(text []byte) error {
 	r, err := s.parser.parseRecord(text)
 	if err != nil {
 		s.lost++
-		return s.fault(Damaged, "its checksum holds, but it is no record: %v", err)
+		return s.fault(Damaged, "the checksum is valid, but the line is not a record: %v", err)
 	}
 	first, err := s.number(r.Line)
 	if !first || err != nil {

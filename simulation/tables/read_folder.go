@@ -23,7 +23,7 @@ var segmentPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,99}-[1-9][0-9]{0
 // Errors about a folder as a whole.
 var (
 	// ErrNoTable means that a folder is not a table's folder.
-	ErrNoTable = errors.New("it is no table's folder")
+	ErrNoTable = errors.New("not a table folder")
 	// ErrExists means that the place for a new table is not empty.
 	ErrExists = errors.New("it exists")
 )
@@ -60,7 +60,7 @@ func (r *reading) all() error {
 	}
 	segments, strange := sortOut(entries)
 	if len(segments) == 0 && !files.HasName(entries, scenarioName) {
-		return fmt.Errorf("read table %s: %w: %s is missing; name the folder of a table", r.dir, ErrNoTable,
+		return fmt.Errorf("read table %s: %w: %s is missing; expected the folder of a table", r.dir, ErrNoTable,
 			scenarioName)
 	}
 	for _, f := range strange {
@@ -91,11 +91,11 @@ func sortOut(entries []fs.DirEntry) (segments []string, strange []Fault) {
 			segments = append(segments, name)
 		case isLock && segmentPattern.MatchString(lock):
 			if !files.HasName(entries, lock+segmentSuffix) {
-				strange = append(strange, NewFault(Missing, "it has a lock, %s, and is not there: it was removed, "+
-					"or its writer was killed as it began", name).of(lock+segmentSuffix))
+				strange = append(strange, NewFault(Missing, "the lock %s exists, but the file is missing: it was "+
+					"removed, or its writer was killed at the start", name).of(lock+segmentSuffix))
 			}
 		default:
-			strange = append(strange, NewFault(Foreign, "no file of a table").of(name))
+			strange = append(strange, NewFault(Foreign, "not a file of a table").of(name))
 		}
 	}
 	return segments, strange
@@ -119,7 +119,7 @@ func (r *reading) learn(segments []string) {
 	if !errors.As(err, &f) {
 		f = unreadable(err, scenarioName)
 		if errors.Is(err, fs.ErrNotExist) {
-			f = NewFault(Missing, "it is not there").of(scenarioName)
+			f = NewFault(Missing, "the file is missing").of(scenarioName)
 		}
 	}
 	if f.Kind == Future {
@@ -127,11 +127,11 @@ func (r *reading) learn(segments []string) {
 		return
 	}
 	heads := r.heads(segments)
-	f.Remedy = "take it from a copy"
+	f.Remedy = "restore it from a copy"
 	if len(heads) == 1 {
 		r.scenario, r.digest = heads[0].Scenario, heads[0].SHA256
-		f.Remedy = fmt.Sprintf("the files of records say what it was; "+
-			"write a sound table with 'graft table convert %s --out NEW'", r.dir)
+		f.Remedy = fmt.Sprintf("the record files contain the scenario; "+
+			"write a repaired table with 'graft table convert %s --out NEW'", r.dir)
 	}
 	r.fault(f)
 }

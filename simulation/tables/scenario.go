@@ -40,17 +40,17 @@ type scenarioFile struct {
 // Validate returns every fault of a scenario.
 func (s Scenario) Validate() error {
 	var faults validate.Faults
-	faults.When(!(s.Budget > 0) || math.IsInf(s.Budget, 0), "a budget of %v s; it must be above 0", s.Budget)
-	faults.When(!(s.Start >= 0 && s.Start <= s.Budget), "a start at %v s; it lies between 0 and the budget", s.Start)
-	faults.When(s.Decisions < 1 || s.Decisions > mostDecisions, "%d decisions; there are 1 to %d", s.Decisions,
+	faults.When(!(s.Budget > 0) || math.IsInf(s.Budget, 0), "budget is %v s; must be above 0", s.Budget)
+	faults.When(!(s.Start >= 0 && s.Start <= s.Budget), "start is %v s; must be between 0 and the budget", s.Start)
+	faults.When(s.Decisions < 1 || s.Decisions > mostDecisions, "got %d decisions, expected 1 to %d", s.Decisions,
 		mostDecisions)
-	faults.When(len(s.Actions) > mostActions, "%d actions; there are at most %d", len(s.Actions), mostActions)
+	faults.When(len(s.Actions) > mostActions, "got %d actions, expected at most %d", len(s.Actions), mostActions)
 	for _, text := range []string{s.Name, s.Network, s.Dataset} {
-		faults.When(!Printable(text), "%q has characters that cannot be printed", text)
+		faults.When(!Printable(text), "%q has unprintable characters", text)
 	}
 	for k, a := range s.Actions {
-		faults.When(!isAction(a), "%q is no action", a)
-		faults.When(slices.Contains(s.Actions[:k], a), "action %s stands twice", a)
+		faults.When(!isAction(a), "%q is not an action", a)
+		faults.When(slices.Contains(s.Actions[:k], a), "duplicate action %s", a)
 	}
 	if len(faults) > 0 {
 		return fmt.Errorf("scenario %s: %w", s.Name, errors.Join(faults...))
@@ -97,7 +97,7 @@ func parseScenario(text []byte) (Scenario, error) {
 		Format int `json:"format"`
 	}
 	if err := d.Decode(&version); err != nil {
-		return Scenario{}, NewFault(Damaged, "it is not JSON: %v", err)
+		return Scenario{}, NewFault(Damaged, "not valid JSON: %v", err)
 	}
 	if version.Format > tableFormat {
 		return Scenario{}, futureFault(version.Format)
@@ -106,10 +106,10 @@ func parseScenario(text []byte) (Scenario, error) {
 	d.DisallowUnknownFields()
 	var f scenarioFile
 	if err := d.Decode(&f); err != nil {
-		return Scenario{}, NewFault(Damaged, "it is no scenario: %v", err)
+		return Scenario{}, NewFault(Damaged, "not a scenario: %v", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return Scenario{}, NewFault(Damaged, "something follows the scenario")
+		return Scenario{}, NewFault(Damaged, "extra data after the scenario")
 	}
 	return f.Scenario, f.check()
 }
@@ -118,11 +118,11 @@ func parseScenario(text []byte) (Scenario, error) {
 func (f scenarioFile) check() error {
 	switch {
 	case f.Format < 1:
-		return NewFault(Damaged, "a format of %d; the first was 1", f.Format)
+		return NewFault(Damaged, "format is %d; must be at least 1", f.Format)
 	case f.Format > tableFormat:
 		return futureFault(f.Format)
 	case f.SHA256 != f.Scenario.Digest():
-		return NewFault(Damaged, "the scenario is not the one that it has the digest of")
+		return NewFault(Damaged, "the scenario does not match its digest")
 	}
 	if err := f.Scenario.Validate(); err != nil {
 		return NewFault(Damaged, "%v", err)
@@ -131,7 +131,7 @@ func (f scenarioFile) check() error {
 }
 
 func futureFault(format int) error {
-	return NewFault(Future, "its format is %d and this graft reads up to %d", format, tableFormat)
+	return NewFault(Future, "format is %d, but this version of graft reads formats up to %d", format, tableFormat)
 }
 
 // readScenario reads scenario.json of a folder. Defects of a readable file are Faults.

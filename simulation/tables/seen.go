@@ -101,11 +101,11 @@ func (s *seenRecords) meet(e *Entry) (known bool, fault *Fault) {
 func (s *seenRecords) twice(e *Entry, before seenRun, now mark, seed int64) *Fault {
 	file, line := s.place(before.record)
 	if before.outcome == now {
-		return e.fault(Doubled, "sequence %s with the seed %d: %s:%d has the same outcome under another key",
+		return e.fault(Doubled, "sequence %s, seed %d: %s:%d has the same outcome under another key",
 			Tuple(e.Sequence), seed, file, line)
 	}
 	s.records[before.record].refuted = true
-	return e.fault(Disagree, "sequence %s with the seed %d: %s:%d has another outcome, under another key",
+	return e.fault(Disagree, "sequence %s, seed %d: %s:%d has another outcome under another key",
 		Tuple(e.Sequence), seed, file, line)
 }
 

@@ -43,7 +43,7 @@ type Origin struct {
 func (o *Origin) Network() (*model.Network, error) {
 	var form map[string]any
 	if err := json.Unmarshal(o.Form, &form); err != nil {
-		return nil, fmt.Errorf("the form of its network: %w", err)
+		return nil, fmt.Errorf("read the initial network: %w", err)
 	}
 	return model.FromForm(form)
 }
@@ -117,7 +117,7 @@ func New(s Scenario, records []Record) (*Table, error) {
 			faults = append(faults, fmt.Errorf("sequence %s: %w", name, err))
 		}
 		if other, twice := t.index[name]; twice {
-			faults = append(faults, fmt.Errorf("sequence %s: it is both record %d and record %d", name, other, k))
+			faults = append(faults, fmt.Errorf("sequence %s: duplicate, in record %d and record %d", name, other, k))
 		}
 		t.index[name] = k
 	}
@@ -134,25 +134,25 @@ func Tuple(sequence []string) string { return "(" + strings.Join(sequence, ", ")
 func (s Scenario) fits(r *Record) error {
 	switch {
 	case len(r.Sequence) != s.Decisions:
-		return fmt.Errorf("%d actions; the table has %d decisions", len(r.Sequence), s.Decisions)
+		return fmt.Errorf("got %d actions, expected %d, one per decision", len(r.Sequence), s.Decisions)
 	case len(r.Left) != s.Decisions:
-		return fmt.Errorf("%d times for %d decisions", len(r.Left), s.Decisions)
+		return fmt.Errorf("got %d times left, expected %d, one per decision", len(r.Left), s.Decisions)
 	case len(r.Accuracy) == 0 || len(r.Accuracy) != len(r.Seeds):
-		return fmt.Errorf("%d accuracies for %d seeds", len(r.Accuracy), len(r.Seeds))
+		return fmt.Errorf("got %d accuracies, expected %d, one per seed", len(r.Accuracy), len(r.Seeds))
 	}
 	for _, a := range r.Accuracy {
 		if !(a >= 0 && a <= 1) {
-			return fmt.Errorf("an accuracy of %v; it lies between 0 and 1", a)
+			return fmt.Errorf("accuracy is %v; must be between 0 and 1", a)
 		}
 	}
 	for _, left := range r.Left {
 		if !(left >= 0 && left <= s.Budget) {
-			return fmt.Errorf("%v s left of a budget of %v s", left, s.Budget)
+			return fmt.Errorf("time left is %v s; must be between 0 and the budget of %v s", left, s.Budget)
 		}
 	}
 	for _, a := range r.Sequence {
 		if len(s.Actions) > 0 && !slices.Contains(s.Actions, a) {
-			return fmt.Errorf("an action %s; the table's are %s", a, strings.Join(s.Actions, ", "))
+			return fmt.Errorf("unknown action %s; expected one of %s", a, strings.Join(s.Actions, ", "))
 		}
 	}
 	return nil
@@ -165,33 +165,33 @@ func (s Scenario) admits(key string, r *Record) error {
 	}
 	for k, seed := range r.Seeds {
 		if slices.Contains(r.Seeds[:k], seed) {
-			return fmt.Errorf("the seed %d stands twice", seed)
+			return fmt.Errorf("duplicate seed %d", seed)
 		}
 	}
 	for _, c := range append(r.curves(), curve{"steps", &r.Step}, curve{"accuracies before", &r.Before}) {
 		if n := len(*c.values); n != 0 && n != s.Decisions {
-			return fmt.Errorf("%d of %s; there is one at each of %d decisions", n, c.name, s.Decisions)
+			return fmt.Errorf("got %d values of %s, expected %d, one per decision", n, c.name, s.Decisions)
 		}
 		for _, v := range *c.values {
 			if signed := c.name == "fall" || c.name == "gap"; math.IsNaN(v) || math.IsInf(v, 0) || v < 0 && !signed {
-				return fmt.Errorf("%v among %s; it is at least zero", v, c.name)
+				return fmt.Errorf("%s contains %v; must be finite and at least 0", c.name, v)
 			}
 		}
 	}
 	if !(r.LastStep >= 0) || math.IsInf(r.LastStep, 0) {
-		return fmt.Errorf("a last step of %v s; it is at least zero", r.LastStep)
+		return fmt.Errorf("the last step took %v s; must be at least 0", r.LastStep)
 	}
 	if n := len(r.Networks); n != 0 && n != s.Decisions+1 {
-		return fmt.Errorf("%d networks; there is one at each of %d decisions and one in the end", n, s.Decisions)
+		return fmt.Errorf("got %d networks, expected one for each of %d decisions and one at the end", n, s.Decisions)
 	}
 	for _, a := range r.Sequence {
 		if !isAction(a) {
-			return fmt.Errorf("%q is no action", a)
+			return fmt.Errorf("%q is not an action", a)
 		}
 	}
 	for _, text := range append([]string{r.Profile, r.Graft, r.LibTorch}, r.Networks...) {
 		if !Printable(text) {
-			return fmt.Errorf("%q has characters that cannot be printed", text)
+			return fmt.Errorf("%q has unprintable characters", text)
 		}
 	}
 	return checkKey(key)

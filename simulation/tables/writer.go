@@ -99,7 +99,7 @@ func (w *Writer) append(e *Entry) error {
 	}
 	known, fault := w.seen.meet(e)
 	if fault != nil {
-		return fmt.Errorf("%w: %s; find out why one run has two records", ErrConflict, fault.Text)
+		return fmt.Errorf("%w: %s; find out why this run has two records", ErrConflict, fault.Text)
 	}
 	if known {
 		return nil
@@ -131,7 +131,7 @@ func (w *Writer) write(line []byte) error {
 func (w *Writer) fail(err error) error {
 	err = errors.Join(err, w.file.Close())
 	w.file, w.failed = nil, true
-	return fmt.Errorf("%w; remove the cause and try again, what was committed is kept", err)
+	return fmt.Errorf("%w; remove the cause and try again; committed records are kept", err)
 }
 
 func (w *Writer) sync() error {

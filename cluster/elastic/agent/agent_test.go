@@ -146,7 +146,7 @@ func TestLearnersGoOnToTheBit(t *testing.T) {
 			require.NoError(t, err)
 			return l
 		})
-		require.Equal(t, "all rounds are done", whole.Ended())
+		require.Equal(t, "all rounds are complete", whole.Ended())
 		values, err := whole.Figures()
 		require.NoError(t, err)
 		require.Len(t, values, len(candidates.FigureNames()))
@@ -159,7 +159,7 @@ func TestPoliciesAreFiles(t *testing.T) {
 	l, err := NewLearner(all[:1], all[1:], quick(candidates.OnlyImitate), 1)
 	require.NoError(t, err)
 	_, err = l.Policy()
-	require.ErrorContains(t, err, "no agent completed all jobs of validation")
+	require.ErrorContains(t, err, "no agent completed all validation jobs")
 	for l.Ended() == "" {
 		require.NoError(t, l.Advance(context.Background()))
 	}
@@ -182,7 +182,7 @@ func TestPoliciesAreFiles(t *testing.T) {
 	set.Metadata["graft.elastic.scheduler"] = `{"Version": 1, "Globals": 1}`
 	_, err = ReadPolicy(set)
 	require.ErrorContains(t, err, "learn it again")
-	require.ErrorContains(t, l.Restore(set), "no learning of a scheduler")
+	require.ErrorContains(t, l.Restore(set), "not a checkpoint of scheduler learning")
 }
 
 func TestWhatLearnersRefuse(t *testing.T) {

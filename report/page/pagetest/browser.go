@@ -30,9 +30,9 @@ func Need(t testing.TB) string {
 	}
 	const missing = "pages in a browser: Chromium is not installed: apt-get install chromium"
 	if os.Getenv("CI") != "" {
-		t.Fatal("CI leaves no test out: " + missing)
+		t.Fatal("tests must not be skipped in CI: " + missing)
 	}
-	t.Skip("left out: " + missing)
+	t.Skip("skipped: " + missing)
 	return ""
 }
 
@@ -152,7 +152,7 @@ func (b *Browser) listen(from io.ReadCloser) {
 		text, err := in.ReadBytes(0)
 		if err != nil {
 			b.mutex.Lock()
-			b.broken = fmt.Errorf("chromium says no more: %w", err)
+			b.broken = fmt.Errorf("chromium closed the connection: %w", err)
 			for id, answer := range b.answers {
 				delete(b.answers, id)
 				close(answer)

@@ -40,7 +40,7 @@ func Check(page string) *Structure {
 			break
 		}
 		if err != nil {
-			s.fault("it cannot be read: %v", err)
+			s.fault("cannot be parsed: %v", err)
 			break
 		}
 		switch e := token.(type) {
@@ -65,7 +65,7 @@ func (s *Structure) fault(format string, args ...any) {
 func (s *Structure) headings() {
 	for k, level := range s.levels {
 		if k == 0 && level != 1 || k > 0 && (level == 1 || level > s.levels[k-1]+1) {
-			s.fault("the headings are of the levels %v", s.levels)
+			s.fault("invalid order of heading levels: %v", s.levels)
 			return
 		}
 	}
@@ -83,10 +83,10 @@ func (s *Structure) element(e xml.StartElement, open []string) {
 		parent = open[len(open)-1]
 	}
 	if want := inside[name]; want != nil && !slices.Contains(want, parent) {
-		s.fault("<%s> stands in <%s>", name, parent)
+		s.fault("<%s> is inside <%s>", name, parent)
 	}
 	if slices.Contains(open, "p") && slices.Contains([]string{"p", "div", "table", "ul", "section"}, name) {
-		s.fault("<%s> stands in a paragraph", name)
+		s.fault("<%s> is inside a paragraph", name)
 	}
 	if len(name) == 2 && name[0] == 'h' && name[1] >= '1' && name[1] <= '6' {
 		s.levels = append(s.levels, int(name[1]-'0'))
@@ -99,18 +99,18 @@ func (s *Structure) attributes(e xml.StartElement) {
 	for _, a := range e.Attr {
 		name := a.Name.Local
 		if names[name] {
-			s.fault("<%s> has %s twice", e.Name.Local, name)
+			s.fault("<%s> has a duplicate attribute %s", e.Name.Local, name)
 		}
 		names[name] = true
 		if strings.HasPrefix(name, "on") || slices.Contains([]string{"href", "src"}, name) &&
 			strings.HasPrefix(strings.ToLower(strings.TrimSpace(a.Value)), "javascript:") {
-			s.fault("<%s> runs %s", e.Name.Local, a.Value)
+			s.fault("<%s> runs a script: %s", e.Name.Local, a.Value)
 		}
 		if name != "id" {
 			continue
 		}
 		if s.IDs[a.Value] {
-			s.fault("two have the id %s", a.Value)
+			s.fault("duplicate id %s", a.Value)
 		}
 		s.IDs[a.Value] = true
 	}

@@ -17,11 +17,11 @@ func Folder(dir, name string, decisions, sequences int, seed uint64) error {
 		Actions: []string{"deepen:0", "deepen:1", "deepen:2", "none"}}
 	err := tables.Create(files.OS{}, dir, s, tables.CreateOptions{})
 	if err != nil {
-		return fmt.Errorf("make up a table: %w", err)
+		return fmt.Errorf("create a test table: %w", err)
 	}
 	w, err := tables.Open(files.OS{}, dir, tables.WriterOptions{Name: "made-up", Lazy: true})
 	if err != nil {
-		return fmt.Errorf("make up a table: %w", err)
+		return fmt.Errorf("create a test table: %w", err)
 	}
 	random := rand.New(rand.NewPCG(seed, 0x7461626c65))
 	for k := range sequences {
@@ -31,7 +31,7 @@ func Folder(dir, name string, decisions, sequences int, seed uint64) error {
 			r.Sequence = append(r.Sequence, s.Actions[k>>(2*(decisions-1-step))%len(s.Actions)])
 		}
 		if err := w.Append(tables.Cause{Sequence: r.Sequence, Seeds: r.Seeds}.Key(), r); err != nil {
-			return errors.Join(fmt.Errorf("make up a table: %w", err), w.Close())
+			return errors.Join(fmt.Errorf("create a test table: %w", err), w.Close())
 		}
 	}
 	return w.Close()
