@@ -49,8 +49,8 @@ func (d *Dialect) Values(target any, given map[string]Source) []Value {
 	for _, o := range outline.Leaves() {
 		field := v.FieldByIndex(o.index)
 		p := d.plain(field)
-		list = append(list, Value{Key: o.Name(), First: o.first(), About: o.About(), Text: OneLine(p), Plain: unordered(p),
-			Source: given[o.Name()], Result: o.Result, Absent: o.late && field.IsZero(), table: p})
+		list = append(list, Value{Key: o.Name(), First: o.first(), About: o.About(), Text: OneLine(p),
+			Plain: unordered(p), Source: given[o.Name()], Result: o.Result, Absent: o.late && field.IsZero(), table: p})
 	}
 	return list
 }

@@ -17,8 +17,9 @@ import (
 type Parallel struct {
 	// starts one process per device; false trains in one process, and devices only divide the cost of work on a virtual
 	// clock
-	On           bool
-	MaxProcesses int           `config:",was=most"` // maximum number of processes, including the leader; zero means one per device
+	On bool
+	// maximum number of processes, including the leader; zero means one per device
+	MaxProcesses int           `config:",was=most"`
 	Threads      int           // LibTorch threads per process on the CPU; zero divides one process's threads evenly
 	Timeout      time.Duration // wall-clock time after which a silent process is considered lost; zero means a minute
 	Start        time.Duration // wall-clock limit for a process to become ready; zero means ten minutes
