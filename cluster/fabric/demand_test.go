@@ -69,7 +69,7 @@ func TestDemandsThatAreRefused(t *testing.T) {
 		`kind "normal"`:          {Limits: fabric.Limits{Kind: "normal"}},
 		"limits from 0.5 to 2":   {Limits: fabric.Limits{Least: 0.5, Most: 2}},
 		"limits []":              {Limits: fabric.Limits{Kind: "values"}},
-		"shares [1]":             {Limits: fabric.Limits{Kind: "values", Values: []float64{1, 1}, 
+		"shares [1]": {Limits: fabric.Limits{Kind: "values", Values: []float64{1, 1},
 			Shares: []float64{1}}},
 	} {
 		require.ErrorContains(t, d.Draw(oneModel(), rand.New(rand.NewPCG(1, 1))), says)
