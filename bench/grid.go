@@ -210,7 +210,7 @@ test = 200
 budget = "1s"
 events = [{at = "300ms", change = "up"}]
 [adapt]
-every = true
+each_epoch = true
 [simulate]
 actions = ["deepen:conv1", "deepen:conv2", "none"]
 cache = %q

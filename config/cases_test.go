@@ -62,7 +62,7 @@ func TestJobsOfSweepsAreJobs(t *testing.T) {
 }
 
 func TestSequencesOfAComparison(t *testing.T) {
-	set := []string{"network.name=ConvSmall", `time.events=[{at = "5s", change = "up"}]`, "adapt.every=true",
+	set := []string{"network.name=ConvSmall", `time.events=[{at = "5s", change = "up"}]`, "adapt.each_epoch=true",
 		"adapt.max_decisions=2", `compare.actions=["deepen:conv1", "deepen:conv2", "none"]`}
 	list, all, err := must(ReadSweep(files.OS{}, "", set)).Sequences()
 	require.NoError(t, err)

@@ -8,7 +8,7 @@ var descriptions = map[string]string{
 		"means 30.",
 	"graft/cluster/adaptive.PolluxOptions.Fairness": "Exponent of the power mean of speedups. Zero means -1 as " +
 		"published, the harmonic mean.",
-	"graft/cluster/adaptive.PolluxOptions.Generations": "Of the search. Zero means 100.",
+	"graft/cluster/adaptive.PolluxOptions.Generations": "Generations of the search. Zero means 100.",
 	"graft/cluster/adaptive.PolluxOptions.Mixed": "Lets parts of several multi-node jobs share a " +
 		"node. Default false.",
 	"graft/cluster/adaptive.PolluxOptions.Population": "States per generation of the search. Zero means 100.",
@@ -26,11 +26,11 @@ var descriptions = map[string]string{
 	"graft/cluster/adaptive/world.Options.Data": "Folder of applications. Each application is a folder with " +
 		"placements.csv and validation-BATCH.csv, directly in it or in its folder traces; applications.csv has their " +
 		"epochs. Required.",
-	"graft/cluster/adaptive/world.Options.Delay":   "Time that a job stops when its devices change. Default 30.",
-	"graft/cluster/adaptive/world.Options.Devices": "Per node. Default 4.",
+	"graft/cluster/adaptive/world.Options.Delay":   "Seconds that a job stops when its devices change. Default 30.",
+	"graft/cluster/adaptive/world.Options.Devices": "Devices per node. Default 4.",
 	"graft/cluster/adaptive/world.Options.Interference": "Share of speed that a job on several nodes loses next to " +
 		"another such job, from 0 to below 1. Default 0.",
-	"graft/cluster/adaptive/world.Options.Interval": "Time between two scheduling decisions. Default 60.",
+	"graft/cluster/adaptive/world.Options.Interval": "Seconds between two scheduling decisions. Default 60.",
 	"graft/cluster/adaptive/world.Options.Limit": "Simulated time after which a simulation fails. " +
 		"Zero means no limit.",
 	"graft/cluster/adaptive/world.Options.Nodes": "Number of nodes, all with equal devices. Default 16.",
@@ -40,8 +40,8 @@ var descriptions = map[string]string{
 		"an action of a scheduler gives two samples. No effect without servers. Default false.",
 	"graft/cluster/elastic.WindowOptions.Bits": "Writes the type as four rows of bits, highest bit first, instead of " +
 		"one row. Default false.",
-	"graft/cluster/elastic.WindowOptions.Order": "Of the jobs: by arrival, by dominant share (share) or by remaining " +
-		"share of epochs (left), smallest first. Default arrival.",
+	"graft/cluster/elastic.WindowOptions.Order": "Order of the jobs: by arrival, by dominant share (share) or by " +
+		"remaining share of epochs (left), smallest first. Default arrival.",
 	"graft/cluster/elastic.WindowOptions.Padding": "Value of columns without a job. The original also uses -1. " +
 		"Default 0.",
 	"graft/cluster/elastic.WindowOptions.Rescale": "Divides types by their number, slots by 100 and counts by their " +
@@ -63,13 +63,13 @@ var descriptions = map[string]string{
 	"graft/cluster/elastic/world.Options.Scaling": "Time that a job loses in a slot after its numbers of workers or " +
 		"servers change: checkpoint stops and restarts the job, hot moves parameters while it runs, none costs " +
 		"nothing. Empty means checkpoint, or none with compat = \"dl2\".",
-	"graft/cluster/elastic/world.Options.Slot": "Length in seconds. Zero takes the trace's value, or 1200.",
+	"graft/cluster/elastic/world.Options.Slot": "Length of a slot in seconds. Zero takes the trace's value, or 1200.",
 	"graft/cluster/elastic/world.Options.SpeedError": "Relative error of speeds, drawn uniformly from ± this value " +
 		"for each job and slot, from 0 to below 1. Zero takes the trace's value, or no error.",
-	"graft/cluster/elastic/world.Options.Speeds": "Of jobs: a JSON file of steps per second by model, servers and " +
-		"workers (each from 1); a folder of applications as in adaptive.data, which replace the types of jobs and " +
-		"have no parameter servers; or analytic, which computes speeds from the computation and communication of the " +
-		"types. Required unless the trace says analytic.",
+	"graft/cluster/elastic/world.Options.Speeds": "Speeds of jobs: a JSON file of steps per second by model, servers " +
+		"and workers (each from 1); a folder of applications as in adaptive.data, which replace the types of jobs " +
+		"and have no parameter servers; or analytic, which computes speeds from the computation and communication of " +
+		"the types. Required unless the trace says analytic.",
 	"graft/cluster/elastic/world.Options.Types": "JSON file of job types: demands, epoch size, communication. Empty " +
 		"means the eight models of DL2.",
 	"graft/cluster/fabric/world.Demand.Every": "Mean time between arrivals. Replaces load. Zero derives it from load.",
@@ -114,30 +114,30 @@ var descriptions = map[string]string{
 		"equal frequencies.",
 	"graft/cluster/fabric/world.Options.Bandwidth": "Server bandwidth in bytes/s. Zero means 1.6e12, as in PAC-ML's " +
 		"experiments.",
-	"graft/cluster/fabric/world.Options.Channels": "Between two servers, for network = \"ramp\". Default 1.",
+	"graft/cluster/fabric/world.Options.Channels": "Channels between two servers, for network = \"ramp\". Default 1.",
 	"graft/cluster/fabric/world.Options.IO": "Send and receive time in s, for network = " +
 		"\"ramp\". Default 100e-9.",
 	"graft/cluster/fabric/world.Options.Latency":   "Transfer latency in s. Zero means 50e-9.",
 	"graft/cluster/fabric/world.Options.MaxDegree": "Maximum number of parts of a step. Zero means 16.",
 	"graft/cluster/fabric/world.Options.Memory":    "Server memory in bytes. Zero means 80e9.",
-	"graft/cluster/fabric/world.Options.Network": "Between the servers: ramp is an optical network with channels " +
-		"between all servers, tree has a switch in each rack and a core. Default ramp.",
+	"graft/cluster/fabric/world.Options.Network": "Network between the servers: ramp is an optical network with " +
+		"channels between all servers, tree has a switch in each rack and a core. Default ramp.",
 	"graft/cluster/fabric/world.Options.Quantum": "Operation time per part in ms, for strategy = \"tensor\". Default " +
 		"0.01.",
 	"graft/cluster/fabric/world.Options.Quirks": "Faults of PAC-ML's simulator to keep, by name. Empty keeps none.",
 	"graft/cluster/fabric/world.Options.Size": "Network size. For ramp: groups, racks per group, servers per rack. " +
 		"For tree: racks, servers per rack. Empty means 4, 4, 2 or 4, 8.",
 	"graft/cluster/fabric/world.Options.Speed":    "Server speed: operation times are divided by it. Default 1.",
-	"graft/cluster/fabric/world.Options.Strategy": "That splits a step. Default data.",
+	"graft/cluster/fabric/world.Options.Strategy": "Strategy that splits a step. Default data.",
 	"graft/cluster/fabric/world.Options.Uplink": "Bandwidth of a rack in bytes/s, for network = \"tree\". Zero means " +
 		"the sum over its servers.",
 	"graft/cluster/fabric/world.Vary.Bandwidths": "Values of fabric.bandwidth to sweep, with fabric.uplink in " +
 		"proportion. Empty keeps it.",
 	"graft/cluster/fabric/world.Vary.Loads": "Values of demand.load to sweep. Empty keeps demand.load. Excludes " +
-		"demand.every.",
+		"demand.arrival_interval.",
 	"graft/cluster/fabric/world.Vary.MaxDegrees": "Values of fabric.max_degree to sweep. Empty keeps it.",
-	"graft/cluster/fabric/world.Vary.Networks": "To sweep, as kind and size or kind alone, such as ramp 4x4x2 or " +
-		"tree. Empty keeps the network.",
+	"graft/cluster/fabric/world.Vary.Networks": "Networks to sweep, as kind and size or kind alone, such as ramp " +
+		"4x4x2 or tree. Empty keeps the network.",
 	"graft/cluster/fabric/world.Vary.Skewness": "Values of demand.skewness to sweep, with demand.limits = " +
 		"\"skewed\". Empty keeps it.",
 	"graft/cluster/lucid.Options.Echo": "Virtual cluster that loses a node while the profiler has one more; empty " +
@@ -152,8 +152,8 @@ var descriptions = map[string]string{
 		"it. Default 1s.",
 	"graft/cluster/node/world.Executor.Cgroup": "Folder of a cgroup v2 that the user may write; none disables " +
 		"cgroups. Empty means graft's own cgroup if it is writable.",
-	"graft/cluster/node/world.Executor.Devices": "That run tasks: gpu uses the machine's GPUs, cpu divides its " +
-		"processors into machine.gpus slots, auto means gpu if NVIDIA's library finds GPUs and cpu otherwise. " +
+	"graft/cluster/node/world.Executor.Devices": "Devices that run tasks: gpu uses the machine's GPUs, cpu divides " +
+		"its processors into machine.gpus slots, auto means gpu if NVIDIA's library finds GPUs and cpu otherwise. " +
 		"Default auto.",
 	"graft/cluster/node/world.Executor.Grace": "Time between SIGTERM and SIGKILL. Default 10s.",
 	"graft/cluster/node/world.Executor.IdleWatts": "Power of an idle device in W, which one energy column subtracts. " +
@@ -170,7 +170,7 @@ var descriptions = map[string]string{
 	"graft/cluster/node/world.File.Schedule": "Schedulers. If none are named, 'graft node simulate' compares all " +
 		"that need no learning and 'graft node run' uses backfill. Otherwise 'graft node run' uses the first one.",
 	"graft/cluster/node/world.File.Task":  "Tasks, each a table [[task]]. Empty generates them.",
-	"graft/cluster/node/world.File.Tasks": "That are generated or taken from a trace.",
+	"graft/cluster/node/world.File.Tasks": "Tasks that are generated or taken from a trace.",
 	"graft/cluster/node/world.File.Workload": "Trace of a cluster, at most one, in any format that 'graft trace' " +
 		"reads. Its jobs with at most one GPU become the tasks.",
 	"graft/cluster/node/world.Machine.Active": "Power of a GPU with an idle task. Default 60.",
@@ -186,7 +186,7 @@ var descriptions = map[string]string{
 	"graft/cluster/node/world.Machine.GPUs":  "Number of equal GPUs. Default 4.",
 	"graft/cluster/node/world.Machine.Memories": "Memory of each GPU in MiB, for unequal GPUs. Replaces gpus and " +
 		"memory_mb.",
-	"graft/cluster/node/world.Machine.Memory": "Per GPU in MiB. Default 16384.",
+	"graft/cluster/node/world.Machine.Memory": "Memory per GPU in MiB. Default 16384.",
 	"graft/cluster/node/world.Machine.Profiles": "File of measured pairs, colocate_info.csv as 'graft node profile' " +
 		"writes it. Tasks of the kinds in it slow each other as measured. Empty means none.",
 	"graft/cluster/node/world.Machine.Speeds": "Relative speed of each GPU of memories_mb; task durations are " +
@@ -213,7 +213,7 @@ var descriptions = map[string]string{
 	"graft/cluster/node/world.Task.Duration": "Run time alone on a GPU, for simulations and schedulers. Zero means " +
 		"unknown, which only real tasks allow.",
 	"graft/cluster/node/world.Task.Env":      "Additional environment variables of a real task, such as SEED=1.",
-	"graft/cluster/node/world.Task.Estimate": "Of the duration, for schedulers. Zero means the duration.",
+	"graft/cluster/node/world.Task.Estimate": "Estimate of the duration, for schedulers. Zero means the duration.",
 	"graft/cluster/node/world.Task.Flow": "User or queue that gets a share in fair queueing. Empty gives the task " +
 		"its own flow.",
 	"graft/cluster/node/world.Task.Folder": "Working folder of a real task. Empty means the working folder of the " +
@@ -225,10 +225,10 @@ var descriptions = map[string]string{
 	"graft/cluster/node/world.Task.Name":     "Unique name. Empty means task and its position.",
 	"graft/cluster/node/world.Task.Priority": "Priority: larger values go first. Default 0.",
 	"graft/cluster/node/world.Task.Retries":  "Maximum number of retries of a real task after failures. Default 0.",
-	"graft/cluster/node/world.Task.Tickets":  "In lottery and stride scheduling. Default 1.",
+	"graft/cluster/node/world.Task.Tickets":  "Tickets in lottery and stride scheduling. Default 1.",
 	"graft/cluster/node/world.Task.Timeout": "Running time after which a real task is terminated. " +
 		"Zero means no limit.",
-	"graft/cluster/node/world.Task.Weight": "Of the task's flow in fair queueing. Default 1.",
+	"graft/cluster/node/world.Task.Weight": "Weight of the task's flow in fair queueing. Default 1.",
 	"graft/cluster/node/world.Tasks.EstimateError": "Relative error of the duration estimates that schedulers use, " +
 		"drawn uniformly from ± this value, from 0 to below 1. Default 0.",
 	"graft/cluster/node/world.Tasks.Interval": "Mean time between arrivals (Poisson process) of generated tasks. " +
@@ -238,7 +238,7 @@ var descriptions = map[string]string{
 	"graft/cluster/node/world.Tasks.Seed":       "Random seed of workloads. Default 1.",
 	"graft/cluster/node/world.Tasks.TestCount":  "Number of workloads that compare schedulers. Default 20.",
 	"graft/cluster/node/world.Tasks.TrainCount": "Number of training workloads. Default 100.",
-	"graft/cluster/node/world.Tasks.Unit":       "Of the durations of generated tasks. Default 1s.",
+	"graft/cluster/node/world.Tasks.Unit":       "Unit of the durations of generated tasks. Default 1s.",
 	"graft/cluster/node/world.Tasks.ValidationCount": "Number of validation workloads, which select the best learned " +
 		"policy. Default 20.",
 	"graft/cluster/rigid.File.Cluster":  "Nodes and the part of the trace to simulate.",
@@ -257,8 +257,8 @@ var descriptions = map[string]string{
 		"detects it from the first lines of the trace.",
 	"graft/cluster/rigid.Options.From": "First second of the trace to simulate. Zero means the start of the trace " +
 		"or, with compat = \"lucid\", of Lucid's month.",
-	"graft/cluster/rigid.Options.Memory": "Per node in MiB. A job's requested memory is divided among its GPUs. Zero " +
-		"ignores memory.",
+	"graft/cluster/rigid.Options.Memory": "Memory per node in MiB. A job's requested memory is divided among its " +
+		"GPUs. Zero ignores memory.",
 	"graft/cluster/rigid.Options.Nodes": "File of the virtual clusters and their nodes, or the number of nodes of a " +
 		"single virtual cluster for all jobs. Empty means vc_config.csv in data.",
 	"graft/cluster/rigid.Options.PerNode": "GPUs per node, at most 64. Default 8.",
@@ -461,8 +461,8 @@ var descriptions = map[string]string{
 		"word of the text, with spaces between words and between labels. The label -100 does not count. Empty means " +
 		"text.",
 	"graft/dataset.Options.Limit": "Maximum number of training images, over all classes; zero means all.",
-	"graft/dataset.Options.Mean": "Subtracted from each channel before the division by deviation, with pixels from 0 " +
-		"to 1: one value per channel, or one for all. Empty means the mean of the training images.",
+	"graft/dataset.Options.Mean": "Lists the values subtracted from each channel before the division by deviation, " +
+		"with pixels from 0 to 1: one value per channel, or one for all. Empty means the mean of the training images.",
 	"graft/dataset.Options.Path": "The path of the files: a folder, or the published archive of CIFAR. Required, " +
 		"except for the synthetic kind, which has none.",
 	"graft/dataset.Options.Seed": "Seed of the splits and of synthetic images; zero is a valid seed.",
@@ -569,10 +569,10 @@ var descriptions = map[string]string{
 	"graft/original/dl2.ReinforcedOptions.NoMean": "Ignores the mean reward; without critic, rewards are used " +
 		"unchanged.",
 	"graft/original/dl2.ReinforcedOptions.Rate": "Learning rate; zero means 0.0001.",
-	"graft/original/dl2.ReinforcedOptions.Reward": "Of actions: progress sums over all jobs the fraction of epochs " +
-		"completed in the slot; job uses only the action's job; unfinished is the number of unfinished jobs, which " +
-		"the original does not negate; discounted gives the last action the reward of the slot, and each earlier " +
-		"action 0.99 of the next one. Empty means progress.",
+	"graft/original/dl2.ReinforcedOptions.Reward": "Reward of actions: progress sums over all jobs the fraction of " +
+		"epochs completed in the slot; job uses only the action's job; unfinished is the number of unfinished jobs, " +
+		"which the original does not negate; discounted gives the last action the reward of the slot, and each " +
+		"earlier action 0.99 of the next one. Empty means progress.",
 	"graft/original/dl2.ReinforcedOptions.SameEpsilon": "All agents explore equally; false lets later agents explore " +
 		"longer.",
 	"graft/original/dl2.ReinforcedOptions.Steps": "Updates by reinforcement learning; zero means 6000, negative " +
@@ -616,10 +616,10 @@ var descriptions = map[string]string{
 	"graft/original/dl2/learning.File.Schedule":  "Schedulers that 'graft evaluate' compares with the learned one.",
 	"graft/original/dl2/learning.File.Workload":  "At most one trace; generated workloads use its settings.",
 	"graft/original/dl2/learning.File.Workloads": "Workloads for training, validation and test.",
-	"graft/original/dl2/learning.WorkloadOptions.Arrivals": "Of generated workloads: uniform; poisson; pattern " +
-		"repeats the job counts per slot of pattern from a random slot on; trace does the same with the arrivals of " +
-		"workload.traces; submission, only with from, keeps submission times. Empty means poisson, or submission " +
-		"with from.",
+	"graft/original/dl2/learning.WorkloadOptions.Arrivals": "Arrivals of generated workloads: uniform; poisson; " +
+		"pattern repeats the job counts per slot of pattern from a random slot on; trace does the same with the " +
+		"arrivals of workload.traces; submission, only with from, keeps submission times. Empty means poisson, or " +
+		"submission with from.",
 	"graft/original/dl2/learning.WorkloadOptions.EpochError": "Relative error of the epochs that schedulers see, " +
 		"from 0 to below 1; zero means none.",
 	"graft/original/dl2/learning.WorkloadOptions.Epochs": "Epochs of a job of a type of length 1; zero means 30,000, " +
@@ -661,9 +661,9 @@ var descriptions = map[string]string{
 	"graft/original/learn.Options.LRLeast": "Lower bound of the learning rate under decay; zero means 1e-9.",
 	"graft/original/learn.Options.Reward":  "Reward as a function of accuracy; empty means tangent.",
 	"graft/original/learn.Options.Rule":    "Rule of learning from the table; empty means reinforce.",
-	"graft/original/learn.Options.Temperature": "Above 1 makes the probabilities of actions more equal during " +
-		"learning: actions are drawn from the softmax of the policy's probabilities (not logits) divided by it. Zero " +
-		"means 1.",
+	"graft/original/learn.Options.Temperature": "Temperature of exploration: above 1 makes the probabilities of " +
+		"actions more equal during learning: actions are drawn from the softmax of the policy's probabilities (not " +
+		"logits) divided by it. Zero means 1.",
 	"graft/original/learn.Options.TemperatureDecay": "Factor of the temperature at each decay, down to 1; zero means " +
 		"0.9.",
 	"graft/original/learn.Options.TemperatureEvery": "Episodes between decays of the temperature; zero means 1.",

@@ -138,6 +138,7 @@ func described(t *testing.T, path string, schema map[string]any) int {
 		p := property.(map[string]any)
 		text, _ := p["description"].(string)
 		assert.Regexp(t, sentence, text, path+key)
+		assert.NotRegexp(t, fragment, text, path+key)
 		count += 1 + described(t, path+key+".", p)
 		if items, ok := p["items"].(map[string]any); ok {
 			count += described(t, path+key+"[].", items)
@@ -145,6 +146,9 @@ func described(t *testing.T, path string, schema map[string]any) int {
 	}
 	return count
 }
+
+// fragment is the beginning of a text that needs the name of its key.
+var fragment = regexp.MustCompile(`^(Of|That|Between|To|Per|By|In|Which|With|Subtracted) `)
 
 func TestEveryKeyIsDescribed(t *testing.T) {
 	for _, kind := range Kinds() {

@@ -20,7 +20,7 @@ func TestElasticJobsTrainApplications(t *testing.T) {
 	read := func(set ...string) (*elasticworld.File, error) {
 		return readAs[*elasticworld.File](KindNamed("elastic"), Open(files.OS{}, ""),
 			append([]string{"workload.traces=[" + Quote(jobs) + "]", "elastic.speeds=" + Quote(dir),
-				"elastic.most=8"}, set...))
+				"elastic.max_workers=8"}, set...))
 	}
 	e := must(read())
 	s := e.Studies()[0]
@@ -37,7 +37,7 @@ func TestElasticJobsTrainApplications(t *testing.T) {
 
 	_, err = read(`elastic.types="types.json"`)
 	require.ErrorContains(t, err, "leave types out")
-	_, err = read("elastic.most=30")
+	_, err = read("elastic.max_workers=30")
 	require.ErrorContains(t, err, "times of steps serve at most 20")
 	path := filepath.Join(dir, "traces", "vision", "placements.csv")
 	text := must(os.ReadFile(path))

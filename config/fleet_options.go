@@ -45,7 +45,7 @@ type FleetOptions struct {
 	Gres string
 	// Time is the time limit of a worker, for engines other than local. Workers are restarted while sequences remain.
 	// Slurm rounds it up to minutes. Zero means the cluster's default.
-	Time time.Duration
+	Time time.Duration `config:"time_limit,was=time"`
 	// Lead is the time before the time limit at which Slurm signals a worker to save its work. Zero means one minute,
 	// or half of Time if that is less.
 	Lead time.Duration

@@ -20,7 +20,7 @@ func TestWhatAnEngineRefusesIsToldAtItsKey(t *testing.T) {
 		want string
 	}{
 		{[]string{local, "fleet.gpus=1", "run.device=cuda"}, "gpus: local workers take none"},
-		{[]string{local, "fleet.time=1h"}, "time: local workers have no time limit"},
+		{[]string{local, "fleet.time_limit=1h"}, "time: local workers have no time limit"},
 		{[]string{local, "fleet.memory_mb=100"}, "memory_mb: local workers have no memory limit"},
 		{[]string{local, "fleet.partition=main"}, "partition is for Slurm; leave it out for local workers"},
 		{[]string{local, `fleet.extra=["--exclusive"]`}, "extra is for Slurm"},
@@ -35,7 +35,7 @@ func TestWhatAnEngineRefusesIsToldAtItsKey(t *testing.T) {
 		{[]string{slurm, `fleet.devices=["cuda:0"]`}, "devices are for local workers"},
 		{[]string{slurm, "fleet.gpus=1"}, "fleet.gpus is for workers that train on GPUs, but run.device is cpu"},
 		{[]string{slurm, "fleet.gpus=1", "run.device=cuda", "fleet.gres=gpu:1"}, "gres: gpus ask for GPUs as well"},
-		{[]string{slurm, "fleet.lead=2m", "fleet.time=1m"}, "time is 1m0s and lead 2m0s"},
+		{[]string{slurm, "fleet.lead=2m", "fleet.time_limit=1m"}, "time is 1m0s and lead 2m0s"},
 		{[]string{slurm, `fleet.partition="a b"`}, `partition is "a b", which is no name`},
 		{[]string{slurm, `fleet.extra=["--wrap=x"]`}, "extra: --wrap is set by graft"},
 		{[]string{cubes, "fleet.claim=c"}, "image is not named"},
@@ -55,7 +55,7 @@ func TestWhatAnEngineRefusesIsToldAtItsKey(t *testing.T) {
 
 func TestFleetOptionsBecomeABatch(t *testing.T) {
 	m := must(readScenario(t, aScenario, "fleet.engine=slurm", "fleet.cpus=2", "fleet.gpus=1", "run.device=cuda",
-		"fleet.time=90m", "fleet.qos=low", `fleet.extra=["--exclusive"]`))
+		"fleet.time_limit=90m", "fleet.qos=low", `fleet.extra=["--exclusive"]`))
 	require.Equal(t, fleet.Resources{CPUs: 2, GPUs: 1, Time: 90 * time.Minute, QOS: "low",
 		Extra: []string{"--exclusive"}}, m.Fleet.Resources())
 	m = must(readScenario(t, aScenario, "fleet.engine=kubernetes", "fleet.image=i", "fleet.claim=c"))

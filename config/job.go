@@ -177,8 +177,8 @@ func (j *Job) load(fsys files.FS, r *decode.Reading) {
 		j.policy, err = j.readPolicy(fsys)
 		return err
 	})
-	r.Attempt("adapt.vocab", j.Adapt.Vocab != "" && j.policy != nil && j.policy.structural != nil, func() error {
-		return fmt.Errorf("%s is a structural policy, which does not use a vocabulary; remove vocab",
+	r.Attempt("adapt.vocabulary", j.Adapt.Vocab != "" && j.policy != nil && j.policy.structural != nil, func() error {
+		return fmt.Errorf("%s is a structural policy, which does not use a vocabulary; remove the key",
 			j.Adapt.Policy)
 	})
 	r.Attempt("time.timeline", j.Time.EventsFile != "", func() (err error) {

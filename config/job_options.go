@@ -193,7 +193,7 @@ type AdaptOptions struct {
 	Policy string
 	// Vocab is the path of the vocabulary, a folder or a file, that a policy of the original's learned with. Empty for
 	// a structural policy and for other deciders.
-	Vocab string
+	Vocab string `config:"vocabulary,was=vocab"`
 	// TrialSteps is the number of training steps per choice for the decider trials. Zero means 32.
 	TrialSteps int `json:",omitempty"`
 	// Sample draws actions from the policy's probabilities. False takes the most likely action.
@@ -232,7 +232,7 @@ func (o AdaptOptions) Validate() error {
 	if o.Decider == decidePolicy && o.Policy == "" {
 		faults = append(faults, errors.New("decider is policy, which requires the key policy"))
 	} else if o.Decider != decidePolicy && (o.Policy != "" || o.Vocab != "" || o.Sample) {
-		faults = append(faults, fmt.Errorf("policy, vocab and sample are used only by the decider policy; "+
+		faults = append(faults, fmt.Errorf("policy, vocabulary and sample are used only by the decider policy; "+
 			"the decider is %s", o.Decider))
 	}
 	faults.When(o.Surgery.Noise < 0, "noise is %v; must not be negative", o.Surgery.Noise)

@@ -45,7 +45,7 @@ func (j *Job) readPolicy(fsys files.FS) (*jobPolicy, error) {
 	}
 	if j.Adapt.Vocab == "" {
 		return nil, fmt.Errorf("%s is not a structural policy, and an original policy requires the vocabulary "+
-			"that it was trained with; set vocab", j.Adapt.Policy)
+			"that it was trained with; set adapt.vocabulary", j.Adapt.Policy)
 	}
 	foreign, err := decider.ReadForeign(fsys, j.Adapt.Policy, j.Adapt.Vocab,
 		decider.FormOptions{Sample: j.Adapt.Sample, Seed: uint64(j.Run.Seed)})

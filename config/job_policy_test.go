@@ -108,7 +108,7 @@ func TestTheDigestKnowsThePolicy(t *testing.T) {
 	assert.NotEqual(t, first, digest(), "other kinds of actions")
 
 	legacy, vocabulary := learned(t, "ConvNet2")
-	named := []string{"adapt.policy=" + legacy, "adapt.vocab=" + vocabulary}
+	named := []string{"adapt.policy=" + legacy, "adapt.vocabulary=" + vocabulary}
 	first = digest(named...)
 	v := must(vocab.Read(files.OS{}, vocabulary))
 	other := policytest.Weights(v, policytest.Small, 2)
@@ -122,7 +122,7 @@ func TestTheDigestKnowsThePolicy(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "weights.safetensors")
 	require.NoError(t, weights.Write(files.OS{}, file, other))
 	j, err := parseJob("a.toml", "", "network.name=ConvNet2", "adapt.decider=policy", "adapt.policy="+file,
-		"adapt.vocab="+vocabulary)
+		"adapt.vocabulary="+vocabulary)
 	require.NoError(t, err, "one of the original's in the other format")
 	assert.False(t, j.MayMakeAnyNetwork())
 }

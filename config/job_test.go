@@ -315,7 +315,7 @@ func TestScriptsAreRehearsed(t *testing.T) {
 	require.ErrorContains(t, err, "40 are no more than that")
 	require.NoError(t, func() error {
 		_, err := parseJob("a.toml", "",
-			`adapt={decider="script", every=true, max_decisions=1, actions=["widen:conv1:48", "widen:conv1:40"]}`,
+			`adapt={decider="script", each_epoch=true, max_decisions=1, actions=["widen:conv1:48", "widen:conv1:40"]}`,
 			upDownUp)
 		return err
 	}())

@@ -24,7 +24,7 @@ func lessonFile(t testing.TB, more string) (string, originaltest.Files) {
 
 func TestLearningIsReadWithWhatItNames(t *testing.T) {
 	path, _ := lessonFile(t, "[learn]\nrule = \"exact\"\n")
-	l := must(readPolicyFile(path, []string{"learn.episodes=500", "run.checkpoint=1m"}))
+	l := must(readPolicyFile(path, []string{"learn.episodes=500", "run.checkpoint_every=1m"}))
 	table, tree := l.LoadedTable()
 	require.Len(t, table.Records, 16)
 	require.Equal(t, "made-up", table.Name)
@@ -40,7 +40,7 @@ func TestLearningIsReadWithWhatItNames(t *testing.T) {
 	again := must(readPolicyFile(written(t, "again.toml", Resolved(l)), nil))
 	assert.Equal(t, Resolved(l), Resolved(again))
 	assert.Equal(t, Digest(l), Digest(again))
-	for key, same := range map[string]bool{"run.folder=x": true, "run.checkpoint=1s": true, "run.seed=4": false,
+	for key, same := range map[string]bool{"run.folder=x": true, "run.checkpoint_every=1s": true, "run.seed=4": false,
 		"learn.lr=1e-3": false, "table.discard_draws=false": false} {
 		other := must(readPolicyFile(path, []string{"learn.episodes=500", key}))
 		assert.Equal(t, same, Digest(other) == Digest(l), key)

@@ -97,7 +97,7 @@ func TestMachinesOfFiles(t *testing.T) {
 		"memories_mb = [8, 16]\n": {Devices: []node.Device{{Memory: 8, Speed: 1}, {Memory: 16, Speed: 1}},
 			Keep: true},
 		"memories_mb = [8]\nspeeds = [0.5]\ncores = \"whole\"\nstop = \"checkpoint\"\nswitch = \"2s\"\n" +
-			"together = 3\n": {Devices: []node.Device{{Memory: 8, Speed: 0.5}}, Whole: true, Switch: 2 * time.Second,
+			"max_tasks_per_gpu = 3\n": {Devices: []node.Device{{Memory: 8, Speed: 0.5}}, Whole: true, Switch: 2 * time.Second,
 			Together: 3},
 	} {
 		n, err := readNode(t, "[machine]\n"+text)
@@ -112,10 +112,10 @@ func TestMachinesOfFiles(t *testing.T) {
 
 // Jobs of a trace with one GPU are tasks in the order of their arrivals, which begin anew in each workload.
 func TestTasksOfATrace(t *testing.T) {
-	text := "[machine]\n[workload]\ntraces = [\"testdata/tasks/trace.csv\"]\n[tasks]\nleast = 2\nmost = 2\n" +
+	text := "[machine]\n[workload]\ntraces = [\"testdata/tasks/trace.csv\"]\n[tasks]\nmin_tasks = 2\nmax_tasks = 2\n" +
 		"train_count = 1\nvalidation_count = 1\n"
 	specs := func(set ...string) []node.Spec {
-		train, _ := must(readNode(t, text, append(set, "tasks.most=3")...)).Learning()
+		train, _ := must(readNode(t, text, append(set, "tasks.max_tasks=3")...)).Learning()
 		return train[0].Tasks
 	}
 	require.Len(t, specs(), 3)
@@ -172,8 +172,8 @@ func TestProfilesOfTasks(t *testing.T) {
 
 // Generated workloads depend on the seed and on their purpose alone.
 func TestGeneratedTasks(t *testing.T) {
-	n := must(readNode(t, "[machine]\n[tasks]\nleast = 3\nmost = 5\ntrain_count = 4\nvalidation_count = 2\n"+
-		"test_count = 3\ninterval = \"2s\"\nunit = \"2s\"\n"))
+	n := must(readNode(t, "[machine]\n[tasks]\nmin_tasks = 3\nmax_tasks = 5\ntrain_count = 4\nvalidation_count = 2\n"+
+		"test_count = 3\narrival_interval = \"2s\"\nunit = \"2s\"\n"))
 	train, validation := n.Learning()
 	studies := n.Studies()
 	require.Equal(t, []int{4, 2, 3}, []int{len(train), len(validation), len(studies)})
@@ -185,8 +185,8 @@ func TestGeneratedTasks(t *testing.T) {
 		s.EnsureDefaults()
 		require.NoError(t, s.Validate())
 	}
-	require.Equal(t, studies[:2], must(readNode(t, "[machine]\n[tasks]\nleast = 3\nmost = 5\ntest_count = 2\n"+
-		"interval = \"2s\"\nunit = \"2s\"\n")).Studies(), "more workloads change none before")
+	require.Equal(t, studies[:2], must(readNode(t, "[machine]\n[tasks]\nmin_tasks = 3\nmax_tasks = 5\ntest_count = 2\n"+
+		"arrival_interval = \"2s\"\nunit = \"2s\"\n")).Studies(), "more workloads change none before")
 	require.NoError(t, n.CheckLearning())
 }
 
@@ -210,8 +210,8 @@ func TestFaultsOfTasks(t *testing.T) {
 		"[machine]\nprofiles = \"none.csv\"\n":                              "profiles",
 		"[machine]\n[schedule]\naging = \"-1s\"\n":                          "aging is -1s",
 		"[machine]\n[schedule]\nworkers = -1\n":                             "workers is -1; expected 0 or more",
-		"[machine]\n[tasks]\nmost = 100001\n":                               "most is 100001; must be at most 100000",
-		"[machine]\n[tasks]\ninterval = \"-1s\"\n":                          "expected times that are not negative",
+		"[machine]\n[tasks]\nmax_tasks = 100001\n":                          "most is 100001; must be at most 100000",
+		"[machine]\n[tasks]\narrival_interval = \"-1s\"\n":                  "expected times that are not negative",
 		"[machine]\nstop = \"kill\"\n":                                      "signal",
 		"[machine]\nspeeds = [1.0]\n":                                       "speeds has 1 values and memories_mb 0",
 		"[machine]\n[schedule]\nschedulers = [\"testdata/none/learned\"]\n": "no such file",

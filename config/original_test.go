@@ -48,7 +48,7 @@ func TestAPolicyDecidesAboutAJob(t *testing.T) {
 	policy, vocabulary := learned(t, "ConvNet2")
 	assignments := func(more ...string) []string {
 		return append([]string{"network.name=ConvNet2", "adapt.decider=policy", "adapt.policy=" + policy,
-			"adapt.vocab=" + vocabulary}, more...)
+			"adapt.vocabulary=" + vocabulary}, more...)
 	}
 	read := func(more ...string) (*Job, error) { return parseJob("a.toml", "", assignments(more...)...) }
 	j := must(read())
@@ -76,14 +76,16 @@ func TestPoliciesThatCannotDecideAreFaultsOfTheJob(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "net.toml")
 	require.NoError(t, WriteNetwork(files.OS{}, file, zoo(t, "ConvNet3")))
 	three := "[network]\nname = \"ConvNet2\"\n[adapt]\ndecider = \"policy\"\n"
-	keys := func(policy, vocab string) string { return "policy = \"" + policy + "\"\nvocab = \"" + vocab + "\"\n" }
+	keys := func(policy, vocab string) string {
+		return "policy = \"" + policy + "\"\nvocabulary = \"" + vocab + "\"\n"
+	}
 	for name, c := range map[string]struct{ text, says string }{
 		"no vocabulary": {three + "policy = \"" + policy + "\"\n",
 			"a.toml:5:10: " + policy + " is not a structural policy, and an original policy requires the vocabulary"},
 		"no such policy":     {three + keys(policy+"x", vocabulary), "a.toml:5:10: read policy: "},
 		"no such vocabulary": {three + keys(policy, policy+"x"), "read vocabulary " + policy + "x"},
 		"another decider": {"[adapt]\n" + keys(policy, vocabulary),
-			"policy, vocab and sample are used only by the decider policy; the decider is none"},
+			"policy, vocabulary and sample are used only by the decider policy; the decider is none"},
 		"a network with more": {"[network]\nname = \"LargeConvNet\"\n[adapt]\ndecider = \"policy\"\n" +
 			keys(policy, vocabulary), "a.toml:5:10: the policy chooses among 4 actions, and LargeConvNet has 9"},
 		"a file it cannot read": {"[network]\nfile = \"" + file + "\"\n[adapt]\ndecider = \"policy\"\n" +

@@ -64,7 +64,7 @@ min_lr = 9.120344560464503e-09
 [distill]
 off = true
 [adapt]
-every = true             # decide at the start of each epoch:
+each_epoch = true             # decide at the start of each epoch:
 max_decisions = 1000000  # it was asked without end, and after three decisions had nothing more to say,
 reset = true             # and began each time with a new optimizer and the first learning rate
 compat = "original"
@@ -132,7 +132,7 @@ func cifarScenario(n cifarNetwork, c cifarChoice, name string, seconds int) made
 			fmt.Sprintf("[network]\nname = %q\n[data]\nkind = \"cifar10\"\n"+
 				"path = \"data\"  # the folder with CIFAR-10's files\n", n.name) +
 			fmt.Sprintf("[time]\nbudget = \"400s\"\n%sevents = [{at = \"%ds\", change = \"up\"}]\n", n.time, seconds) +
-			n.more + "[adapt]\nevery = true  # decide at the start of the three epochs after that\n" +
+			n.more + "[adapt]\neach_epoch = true  # decide at the start of the three epochs after that\n" +
 			"[simulate]\n" + c.lines}
 }
 
@@ -155,7 +155,7 @@ batch = 32
 [optimizer]
 lr = 0.02
 [adapt]
-every = true
+each_epoch = true
 noise = 0.05
 [simulate]
 actions = ["deepen:conv1", "deepen:conv2", "none"]

@@ -31,7 +31,7 @@ const aScenario = `
 budget = "40s"
 events = [{at = "10s", change = "up"}]
 [adapt]
-every = true
+each_epoch = true
 [simulate]
 actions = ["deepen:conv1", "deepen:conv2", "none"]
 seeds = 2

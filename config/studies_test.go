@@ -173,7 +173,7 @@ batch = 32
 [optimizer]
 lr = 0.02
 [adapt]
-every = true
+each_epoch = true
 noise = 0.05
 max_decisions = %d
 [simulate]

@@ -48,7 +48,7 @@ func TestTreeLearningIsReadWithItsTables(t *testing.T) {
 	for _, v := range Values(l) {
 		sources = append(sources, v.Key+" "+v.Source.String())
 	}
-	for _, want := range []string{"run.seeds --set", "learn.rate default", "learn.beta " + path + ":5",
+	for _, want := range []string{"run.seeds --set", "learn.lr default", "learn.beta " + path + ":5",
 		"policy.rounds default"} {
 		assert.Contains(t, sources, want)
 	}
@@ -65,7 +65,7 @@ func TestTreeLearningDigest(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "link")
 	require.NoError(t, os.Symlink(one, link))
 	other := tableFolder(t, "another", 16)
-	for key, same := range map[string]bool{"run.folder=x": true, "run.checkpoint=1s": true, "run.workers=2": true,
+	for key, same := range map[string]bool{"run.folder=x": true, "run.checkpoint_every=1s": true, "run.workers=2": true,
 		"tables.folders=[\"" + link + "\"]": true,
 		"run.seed=4":                        false, "run.seeds=4": false, "learn.beta=0": false,
 		"policy.hidden=16":                   false,
@@ -94,7 +94,7 @@ func TestTreeLearningPresets(t *testing.T) {
 		assert.Equal(t, c.wanted, l.Options(), c)
 	}
 	l := must(ReadTreeLearning(files.OS{},
-		written(t, "a.toml", text+"for = \"new\"\nsmooth = 0\nbeta = 8\nrate = 0.5\n"), []string{"learn.pool=0"}))
+		written(t, "a.toml", text+"for = \"new\"\nsmooth = 0\nbeta = 8\nlr = 0.5\n"), []string{"learn.pool=0"}))
 	assert.Equal(t, []float64{0, 8, 0.5, 0, 0.1}, []float64{l.Learn.Smooth, l.Learn.Beta, l.Learn.Rate, l.Learn.Pool,
 		l.Learn.Entropy})
 	assert.Equal(t, 100, l.Learn.Steps)
@@ -120,7 +120,7 @@ func TestTreeLearningFaultsAreAllTold(t *testing.T) {
 seed = 9223372036854775807
 seeds = 2000
 workers = -1
-checkpoint = "-1s"
+checkpoint_every = "-1s"
 [tables]
 folders = [%q, %q, %q, %q, %q]
 held_out = [%q, %q, ""]

@@ -118,7 +118,7 @@ func TestActionsThatNobodyAsksForAreWarnedOf(t *testing.T) {
 		"two for one up": {[]string{script, two, up}, 1},
 		"two for two": {[]string{script, two,
 			`time.events=[{at="1s", change="up"}, {at="2s", change="up"}]`}, 0},
-		"asked again each epoch": {[]string{script, two, up, "adapt.every=true", "adapt.max_decisions=2"}, 0},
+		"asked again each epoch": {[]string{script, two, up, "adapt.each_epoch=true", "adapt.max_decisions=2"}, 0},
 		"a number without effect": {[]string{"adapt.decider=random", up, "adapt.max_decisions=2",
 			"time.clock=wall"}, 1},
 		"a number and the actions": {[]string{script, two, up, "adapt.max_decisions=2"}, 2},

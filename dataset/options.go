@@ -87,7 +87,8 @@ type Options struct {
 	// decoder and must be installed (libturbojpeg0 in Debian). Pixels differ from Go's by a few levels, so results
 	// differ too. CMYK files are decoded by Go. False decodes all files in Go.
 	TurboJPEG bool `config:"turbo_jpeg" json:",omitempty"`
-	Limit     int  // maximum number of training images, over all classes; zero means all
+	// maximum number of training images, over all classes; zero means all
+	Limit int `config:"max_images,was=limit"`
 	// Tokens selects the tokens of texts: "bytes", 256 in number; "bpe", byte pairs of a vocabulary; or "characters",
 	// the characters of the text, in the order of their code points. Empty means bytes.
 	Tokens string `json:",omitempty"`
@@ -104,8 +105,8 @@ type Options struct {
 	// LabelEach selects what has a label in a table: "text", each text; or "word", each word of the text, with spaces
 	// between words and between labels. The label -100 does not count. Empty means text.
 	LabelEach string `json:",omitempty"`
-	// Mean is subtracted from each channel before the division by Deviation, with pixels from 0 to 1: one value per
-	// channel, or one for all. Empty means the mean of the training images.
+	// Mean lists the values subtracted from each channel before the division by Deviation, with pixels from 0 to 1: one
+	// value per channel, or one for all. Empty means the mean of the training images.
 	Mean []float64
 	// Deviation is the divisor of each channel, above zero, given like Mean. Empty means the standard deviation of the
 	// training images.

@@ -16,10 +16,11 @@ type RunOptions struct {
 	Seed uint64 // seed of the first policy; the other policies use the following seeds; default 1
 	// number of policies to learn, from 1 to 1,024; policies from tables vote together, of schedulers only the best is
 	// kept; zero means 5
-	Seeds      int
-	Folder     string        `result:"none"` // path of the run folder; empty lets the command choose
-	Every      int           // steps between two rows of the table; zero means 10
-	Checkpoint time.Duration `result:"none"` // wall-clock time between two checkpoints of a policy; zero means 30 s
+	Seeds  int
+	Folder string `result:"none"` // path of the run folder; empty lets the command choose
+	Every  int    // steps between two rows of the table; zero means 10
+	// wall-clock time between two checkpoints of a policy; zero means 30 s
+	Checkpoint time.Duration `result:"none" config:"checkpoint_every,was=checkpoint"`
 	// policies that learn in parallel, one thread each; zero means one per processor
 	Workers int `config:",was=at_once" result:"none"`
 	// Tensorboard writes event files for TensorBoard in addition to the tables. False writes none.
@@ -44,7 +45,7 @@ func (o RunOptions) Validate() error {
 		faults = append(faults, fmt.Errorf("seed is %d; must be at most %d", o.Seed, uint64(math.MaxInt64-mostSeeds)))
 	}
 	faults.When(o.Every < 1, "every is %d; must be at least 1", o.Every)
-	faults.When(o.Checkpoint < 0, "checkpoint is %v; must not be negative", o.Checkpoint)
+	faults.When(o.Checkpoint < 0, "checkpoint_every is %v; must not be negative", o.Checkpoint)
 	faults.When(o.Workers < 0, "workers is %d; must not be negative", o.Workers)
 	return errors.Join(faults...)
 }

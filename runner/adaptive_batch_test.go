@@ -16,7 +16,7 @@ import (
 func TestAdaptiveBatchIsReported(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
 	args := brief(folder, "--set", "train.batch=16", "--set", "adaptive_batch.on=true", "--set",
-		"adaptive_batch.interval=1", "--set", "adaptive_batch.most=64", "--set", "time.budget=2s")
+		"adaptive_batch.interval=1", "--set", "adaptive_batch.max_batch=64", "--set", "time.budget=2s")
 	o := done(t, args...)
 	containsAll(t, o.stdout, "images in place of 16", "noise scale")
 	again := decoded[train.Result](t, done(t, append(args, "--force", "--json")...).stdout)
@@ -36,5 +36,5 @@ func TestAdaptiveBatchIsReported(t *testing.T) {
 		}
 	}
 	fails(t, failure.Configuration, "adaptive_batch: most is 8, below train.batch",
-		append(args, "--set", "adaptive_batch.most=8")...)
+		append(args, "--set", "adaptive_batch.max_batch=8")...)
 }

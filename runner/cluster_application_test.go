@@ -39,7 +39,7 @@ func TestApplicationsAreMadeOfRuns(t *testing.T) {
 	require.Greater(t, r.WorstMiss, r.MedianMiss)
 	write(t, "workload.csv", "name,time,application,num_replicas,batch_size\na,0,small,1,16\nb,10,small,2,64\n")
 	file := write(t, "cluster.toml",
-		"[adaptive]\ndata = \"applications\"\nnodes = 2\ndevices = 8\n[workload]\ntraces = [\"workload.csv\"]\n")
+		"[adaptive]\ndata = \"applications\"\nnodes = 2\ngpus_per_node = 8\n[workload]\ntraces = [\"workload.csv\"]\n")
 	require.Contains(t, must(t, "config check "+file), "ok: 2 jobs")
 	for _, cell := range object[study.Outcome](t, "cluster run "+file+" --out simulated").Cells {
 		require.Positive(t, float64(cell.Values["jct_mean_s"]))

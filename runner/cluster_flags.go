@@ -40,7 +40,7 @@ var clusterKeys = map[string]string{
 	"data": "cluster.data", "trace": "cluster.trace", "nodes": "cluster.nodes", "scheduler": "schedule.schedulers",
 	"compat": "cluster.compat", "placement": "cluster.placement",
 	"estimates": "schedule.estimates", "load": "schedule.loads",
-	"from": "cluster.from", "to": "cluster.to", "workers": "schedule.workers",
+	"from": "cluster.from_seconds", "to": "cluster.to_seconds", "workers": "schedule.workers",
 }
 
 func (f *clusterFlags) add(command *cobra.Command) {
@@ -61,7 +61,7 @@ func (f *clusterFlags) add(command *cobra.Command) {
 	f.given.Int64("to", 0, "drop jobs submitted after this second of the trace")
 	f.given.Int("workers", 0, "simulations in parallel; 0 is one for each processor")
 	f.given.StringArrayVar(&f.set, "set", nil,
-		"set a key, such as lucid.limit=300, after file and flags; may be given several times")
+		"set a key, such as lucid.profile_seconds=300, after file and flags; may be given several times")
 }
 
 // read reads the file of rigid jobs, and sets the keys of the given flags.

@@ -88,7 +88,7 @@ const aScenario = `
 budget = "40s"
 events = [{at = "10s", change = "up"}]
 [adapt]
-every = true
+each_epoch = true
 [simulate]
 actions = ["deepen:conv1", "deepen:conv2", "none"]
 seeds = 2
@@ -117,7 +117,7 @@ func TestConfigCheckReadsTheFilesOfAClusterFile(t *testing.T) {
 		`cluster.nodes="jobs.csv"`: "unknown header; expected a list of virtual " +
 			"clusters", `cluster.nodes="0"`: "a cluster has 1 to",
 		`cluster.data="none"`:                                      "name a folder with vc_config.csv",
-		"cluster.from=7000":                                        "no job of jobs.csv is between",
+		"cluster.from_seconds=7000":                                "no job of jobs.csv is between",
 		`schedule.schedulers=["qssf"]`:                             "needs estimates of how long jobs take",
 		`schedule.estimates="none.csv"`:                            "none.csv: no such file",
 		`schedule.estimates="estimates.csv"`:                       "1 of 1 jobs have no estimate",

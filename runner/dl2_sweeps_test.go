@@ -13,9 +13,9 @@ import (
 )
 
 // smallDL2 shrinks the template of DL2's sweeps to a few updates on small workloads.
-var smallDL2 = []string{"elastic.nodes=4", "elastic.most=4", "workloads.jobs=6", "workloads.rate=2",
+var smallDL2 = []string{"elastic.nodes=4", "elastic.max_workers=4", "workloads.jobs=6", "workloads.max_arrivals=2",
 	"workloads.epochs=1500", "workloads.train_count=1", "workloads.validation_count=1", "workloads.test_count=1",
-	"dl2.shape.neurons=8", "dl2.supervised.steps=2", "dl2.supervised.batch=16", "dl2.reinforced.steps=2",
+	"dl2.shape.hidden=8", "dl2.supervised.steps=2", "dl2.supervised.batch=16", "dl2.reinforced.steps=2",
 	"dl2.reinforced.batch=16", "dl2.replay.capacity=32", "dl2.workloads.count=4", "dl2.validation.every=2",
 	"run.seeds=1", "run.every=1"}
 

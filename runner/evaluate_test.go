@@ -324,7 +324,7 @@ func TestTrainAsksAPolicy(t *testing.T) {
 	t.Chdir(r.folder)
 	train := func(more ...string) outcome {
 		args := []string{"train", "--json", "--folder", "run", "--set", "adapt.decider=policy", "--set",
-			"adapt.policy=learned", "--set", "adapt.vocab=vocab", "--set", "network.name=ConvNet2", "--set",
+			"adapt.policy=learned", "--set", "adapt.vocabulary=vocab", "--set", "network.name=ConvNet2", "--set",
 			"data.synthetic.train=128", "--set", "data.synthetic.test=64", "--set", "data.synthetic.size=16",
 			"--set", "data.synthetic.classes=10", "--set", "time.budget=2s", "--set",
 			`time.events=[{at="30ms", change="up"}]`, "--set", "train.epochs=3"}
@@ -333,7 +333,7 @@ func TestTrainAsksAPolicy(t *testing.T) {
 	ends(t, train("--set", "data.synthetic.channels=1"), failure.Configuration,
 		"Conv2d(1, 32, kernel_size=(3, 3), stride=(1, 1)) at conv1.layers.0 of ConvNet2 has no token")
 	require.NoFileExists(t, "run/manifest.json", "nothing was begun")
-	ends(t, train("--set", "adapt.every=true"), failure.Done, "")
+	ends(t, train("--set", "adapt.each_epoch=true"), failure.Done, "")
 	events := r.read("run/events.jsonl")
 	require.Contains(t, events, `"event":"decision"`)
 	require.Contains(t, events, `"probabilities":[0.`)

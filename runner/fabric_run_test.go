@@ -61,7 +61,7 @@ func TestLearnedDegrees(t *testing.T) {
 	folder := t.TempDir()
 	path, learned := filepath.Join(folder, "cluster.toml"), filepath.Join(folder, "learned")
 	text := strings.Replace(smallFabric, "[vary]\nloads = [0.5, 2]\n",
-		"[learn]\nlessons = 2\nrounds = 1\n[run]\nseeds = 2\n", 1)
+		"[learn]\nimitation_workloads = 2\nrounds = 1\n[run]\nseeds = 2\n", 1)
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 	set := []string{"--set", "demand.train_count=2", "--set", "demand.validation_count=2"}
 	out := done(t, append([]string{"learn", path, "--folder", learned}, set...)...).stdout

@@ -24,7 +24,7 @@ func casesFile(t *testing.T, text string) string {
 // Each case learns in its own folder; a run that was stopped goes on to the same bytes, and one that has
 // ended is read again.
 func TestSchedulersLearnInCases(t *testing.T) {
-	path, cases := schedulerFile(t, "[learn]\nlessons = 3\nmethod = \"none\"\n[run]\nseeds = 3\n"),
+	path, cases := schedulerFile(t, "[learn]\nimitation_workloads = 3\nmethod = \"none\"\n[run]\nseeds = 3\n"),
 		casesFile(t, "[given]\n[\"more jobs\"]\nworkloads.jobs = 7\nschedule.schedulers = [\"drf\", \"fifo\"]\n")
 	whole, stopped := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "stopped")
 	text := done(t, "learn", path, "--cases", cases, "--folder", whole).stdout
@@ -65,7 +65,7 @@ func learntCases(t *testing.T, folder string) string {
 
 // All cases are checked before any is learned, and errors name the line.
 func TestCasesThatCannotBeLearned(t *testing.T) {
-	path, folder := schedulerFile(t, "[learn]\nlessons = 1\nmethod = \"none\"\n"), filepath.Join(t.TempDir(), "run")
+	path, folder := schedulerFile(t, "[learn]\nimitation_workloads = 1\nmethod = \"none\"\n"), filepath.Join(t.TempDir(), "run")
 	cases := casesFile(t, "[good]\nworkloads.jobs = 7\n[bad]\nworkloads.jops = 7\n[worse]\nelastic.speed_error = 2\n")
 	o := graft("learn", path, "--cases", cases, "--folder", folder)
 	require.Equal(t, failure.Configuration, o.code)

@@ -23,15 +23,15 @@ import (
 // schedulerFile is the file of a scheduler that learns on small workloads.
 func schedulerFile(t *testing.T, more string) string {
 	t.Helper()
-	return jobFile(t, "[elastic]\nspeeds = \"analytic\"\nnodes = 4\nscaling = \"none\"\nmost = 4\n[workloads]\n"+
-		"jobs = 6\nrate = 2\nepochs = 1500\ntrain_count = 4\nvalidation_count = 2\ntest_count = 5\n[schedule]\n"+
+	return jobFile(t, "[elastic]\nspeeds = \"analytic\"\nnodes = 4\nscaling = \"none\"\nmax_workers = 4\n[workloads]\n"+
+		"jobs = 6\nmax_arrivals = 2\nepochs = 1500\ntrain_count = 4\nvalidation_count = 2\ntest_count = 5\n[schedule]\n"+
 		"schedulers = [\"drf\", \"srtf\"]\n"+more)
 }
 
 // A scheduler that was learned is compared on other workloads, and runs in any simulation.
 func TestASchedulerIsLearnedAndCompared(t *testing.T) {
-	path, folder := schedulerFile(t, "[learn]\nlessons = 12\nrounds = 2\nactions = 128\n"+
-		"envs = 2\nteacher = \"peak\"\nlesson_rate = 0.003\n[run]\nseeds = 2\ntensorboard = true\n"),
+	path, folder := schedulerFile(t, "[learn]\nimitation_workloads = 12\nrounds = 2\nactions = 128\n"+
+		"envs = 2\nteacher = \"peak\"\nimitation_lr = 0.003\n[run]\nseeds = 2\ntensorboard = true\n"),
 		filepath.Join(t.TempDir(), "learned")
 	require.Contains(t, done(t, "config", "check", path).stdout, "2 schedulers learn from peak in 12 lessons, "+
 		"then at most 2 rounds of ppo on 4 workloads, with 2 of validation and 5 of test")
@@ -76,7 +76,7 @@ func TestASchedulerIsLearnedAndCompared(t *testing.T) {
 }
 
 func TestWhatSchedulersCannotLearn(t *testing.T) {
-	path := schedulerFile(t, "[learn]\nlessons = 1\nmethod = \"none\"\n")
+	path := schedulerFile(t, "[learn]\nimitation_workloads = 1\nmethod = \"none\"\n")
 	refused := func(says string, args ...string) {
 		t.Helper()
 		fails(t, failure.Configuration, says,
@@ -85,7 +85,7 @@ func TestWhatSchedulersCannotLearn(t *testing.T) {
 	refused(`teacher: unknown scheduler "sjf"`, "--set", `learn.teacher="sjf"`)
 	refused("nothing is learned", "--set", `learn.teacher="none"`)
 	refused("workloads.arrivals is trace; name one in workload.traces", "--set", `workloads.arrivals="trace"`)
-	refused("can never run", "--set", "elastic.gpu_slots=2")
+	refused("can never run", "--set", "elastic.gpus_per_node=2")
 	refused("pattern has 0 slots; pattern is for", "--set", `workloads.arrivals="pattern"`)
 	refused("pattern has 2 slots; pattern is for", "--set", "workloads.pattern=[0, 1]")
 	refused("pattern has no jobs", "--set", `workloads.arrivals="pattern"`, "--set", "workloads.pattern=[0, 0]")
@@ -97,7 +97,7 @@ func TestWhatSchedulersCannotLearn(t *testing.T) {
 	refused("is also one of training or validation", "--set", fmt.Sprintf("workloads.train=[%q]", trace), "--set",
 		fmt.Sprintf("workloads.test=[%[1]q]", trace))
 	fails(t, failure.Failed, "no scheduler completes the jobs of workload 0 in 1 slots; raise slots, or name a teacher",
-		"learn", path, "--folder", filepath.Join(t.TempDir(), "run"), "--set", "learn.slots=1")
+		"learn", path, "--folder", filepath.Join(t.TempDir(), "run"), "--set", "learn.max_slots=1")
 
 	fails(t, failure.Usage, "--table: for policies in tables", "evaluate", path, "--table", "x")
 	fails(t, failure.Usage, "--against is sjf; compared are drf, srtf", "evaluate", path, "--against", "sjf")
@@ -111,7 +111,7 @@ func TestWhatSchedulersCannotLearn(t *testing.T) {
 
 // A run that is resumed with other workloads is refused; one that has ended is read again.
 func TestSchedulersResume(t *testing.T) {
-	path, folder := schedulerFile(t, "[learn]\nlessons = 3\nmethod = \"none\"\n[run]\nseeds = 1\n"),
+	path, folder := schedulerFile(t, "[learn]\nimitation_workloads = 3\nmethod = \"none\"\n[run]\nseeds = 1\n"),
 		filepath.Join(t.TempDir(), "run")
 	done(t, "learn", path, "--folder", folder)
 	was := learnt(t, folder)
@@ -129,10 +129,10 @@ func TestDL2IsLearnedAndCompared(t *testing.T) {
 speeds = "analytic"
 compat = "dl2"
 nodes = 4
-most = 4
+max_workers = 4
 [workloads]
 jobs = 6
-rate = 2
+max_arrivals = 2
 epochs = 1500
 validation_count = 2
 test_count = 3
@@ -167,7 +167,7 @@ every = 4
 
 // Learning that is killed at random moments ends in the same bytes.
 func TestKilledLearningEndsTheSame(t *testing.T) {
-	path := schedulerFile(t, "[run]\nseeds = 2\ncheckpoint = \"20ms\"\n[learn]\nlessons = 40\nrounds = 60\n"+
+	path := schedulerFile(t, "[run]\nseeds = 2\ncheckpoint_every = \"20ms\"\n[learn]\nimitation_workloads = 40\nrounds = 60\n"+
 		"actions = 64\nhidden = 8\nenvs = 2\npatience = 100\n")
 	whole, killed := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "killed")
 	done(t, "learn", path, "--folder", whole)

@@ -122,7 +122,7 @@ func TestLearnBeginsWithAPolicy(t *testing.T) {
 
 func TestLearnRefuses(t *testing.T) {
 	require.Equal(t, failure.Usage, graft("learn").code)
-	fails(t, failure.Configuration, `unknown key "rate" in learn`, "learn", lessonFile(t, "[learn]\nrate = 3\n"))
+	fails(t, failure.Configuration, `unknown key "rate" in learn`, "learn", lessonFile(t, "[learn]\nlr = 3\n"))
 	folder := t.TempDir()
 	write(t, filepath.Join(folder, "thesis.tex"), "mine")
 	fails(t, failure.Usage, "is no run folder", "learn", lessonFile(t, ""), "--resume", "--folder", folder)
@@ -141,11 +141,11 @@ func rowsIn(t *testing.T, path string, n int) {
 // which leave with the code for that.
 func TestLearnSurvivesKills(t *testing.T) {
 	for name, path := range map[string]string{
-		"original": lessonFile(t, "[run]\nevery = 5\ncheckpoint = \"100ms\"\n[learn]\nepisodes = 1500\n"+
+		"original": lessonFile(t, "[run]\nevery = 5\ncheckpoint_every = \"100ms\"\n[learn]\nepisodes = 1500\n"+
 			"temperature = 100\n"),
-		"elastic": schedulerFile(t, "[run]\ncheckpoint = \"30ms\"\nseeds = 2\n[learn]\nlessons = 20\nrounds = 30\n"+
+		"elastic": schedulerFile(t, "[run]\ncheckpoint_every = \"30ms\"\nseeds = 2\n[learn]\nimitation_workloads = 20\nrounds = 30\n"+
 			"actions = 64\nhidden = 8\nenvs = 2\npatience = 100\n"),
-		"structural": classFile(t, "[run]\nseeds = 3\nevery = 5\ncheckpoint = \"30ms\"\nworkers = 2\n[policy]\n"+
+		"structural": classFile(t, "[run]\nseeds = 3\nevery = 5\ncheckpoint_every = \"30ms\"\nworkers = 2\n[policy]\n"+
 			"hidden = 16\n[learn]\nsteps = 300\ntolerance = -1\n"),
 	} {
 		whole, killed := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "killed")
@@ -177,7 +177,7 @@ func TestLearnSurvivesKills(t *testing.T) {
 // A command that is stopped before it begins has learned nothing, and can go on.
 func TestLearnIsRequeued(t *testing.T) {
 	for _, path := range []string{lessonFile(t, "[learn]\nepisodes = 100\n"), classFile(t,
-		"[run]\nseeds = 1\n[learn]\nsteps = 5\n"), schedulerFile(t, "[learn]\nlessons = 2\nmethod = \"none\"\n")} {
+		"[run]\nseeds = 1\n[learn]\nsteps = 5\n"), schedulerFile(t, "[learn]\nimitation_workloads = 2\nmethod = \"none\"\n")} {
 		folder := filepath.Join(t.TempDir(), "run")
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()

@@ -72,7 +72,7 @@ func TestPublishedTasksFaults(t *testing.T) {
 	for set, says := range map[string]string{
 		`schedule.schedulers=["best-fit"]`: "best-fit is none of the published study; " +
 			"with machine.compat = \"tasks\" there are gpu0, round_robin",
-		"tasks.most=60":             "tasks.most is not read where machine.compat is tasks",
+		"tasks.max_tasks=60":        "tasks.max_tasks is not read where machine.compat is tasks",
 		`workload.traces=["a.csv"]`: "workload.traces is not read where machine.compat is tasks",
 		"schedule.quantum=3s":       "schedule.quantum is not read where machine.compat is tasks",
 	} {

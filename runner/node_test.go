@@ -65,8 +65,8 @@ after = ["train"]
 // writeNode makes the run folder of a simulation of tasks in three workloads; an open one was stopped at once.
 func writeNode(t testing.TB, dir string, open bool) {
 	t.Helper()
-	c, err := node.Read(files.OS{}, "", []string{"machine.gpus=2", "tasks.least=6",
-		"tasks.most=8", "tasks.test_count=3", `schedule.schedulers=["best-fit", "round-robin", "sjf"]`,
+	c, err := node.Read(files.OS{}, "", []string{"machine.gpus=2", "tasks.min_tasks=6",
+		"tasks.max_tasks=8", "tasks.test_count=3", `schedule.schedulers=["best-fit", "round-robin", "sjf"]`,
 		"run.folder=" + config.Quote(dir)})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -132,7 +132,7 @@ func TestNodeSimulateInParallel(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var first map[string][32]byte
 	for workers := 1; workers <= 4; workers += 3 {
-		done(t, "node", "simulate", "--set", "tasks.test_count=4", "--set", "tasks.least=5", "--set", "tasks.most=9",
+		done(t, "node", "simulate", "--set", "tasks.test_count=4", "--set", "tasks.min_tasks=5", "--set", "tasks.max_tasks=9",
 			"--out", "run", "--force", "--set", fmt.Sprintf("schedule.workers=%d", workers))
 		all := digests(t, "run")
 		maps.DeleteFunc(all, func(path string, _ [32]byte) bool {
@@ -210,7 +210,7 @@ func TestNodeSimulateFaults(t *testing.T) {
 		"power that falls":        {"[machine]\nfull_watts = 30.0\n", "expected ascending values"},
 		"power of no number":      {"[machine]\nempty_watts = nan\n", "empty_watts must be a finite number"},
 		"a negative switch":       {"[machine]\nswitch = \"-1s\"\n", "-1s lost by a stop"},
-		"more least than most": {"[machine]\n[tasks]\nleast = 9\nmost = 8\n",
+		"more least than most": {"[machine]\n[tasks]\nmin_tasks = 9\nmax_tasks = 8\n",
 			"9 to 8 tasks: expected ascending numbers"},
 		"a workload too many": {"[machine]\n[tasks]\ntest_count = -1\n", "test_count is -1"},
 		"errors above one":    {"[machine]\n[tasks]\nestimate_error = 1.0\n", "an error of estimates of 1"},
@@ -320,8 +320,8 @@ func writeNodeRun(t testing.TB, dir string) {
 // What was learned from generated tasks is compared like any scheduler, each seed by itself.
 func TestLearnedNodeSchedulers(t *testing.T) {
 	t.Chdir(t.TempDir())
-	write(t, "learn.toml", "[machine]\ngpus = 2\n[tasks]\nleast = 4\nmost = 6\ntrain_count = 2\n"+
-		"validation_count = 1\ntest_count = 2\n[learn]\nlessons = 2\nmethod = \"none\"\nhidden = 8\n[run]\nseeds = 2\n")
+	write(t, "learn.toml", "[machine]\ngpus = 2\n[tasks]\nmin_tasks = 4\nmax_tasks = 6\ntrain_count = 2\n"+
+		"validation_count = 1\ntest_count = 2\n[learn]\nimitation_workloads = 2\nmethod = \"none\"\nhidden = 8\n[run]\nseeds = 2\n")
 	done(t, "learn", "learn.toml", "--folder", "learned", "--quiet")
 	o := object[study.Outcome](t, "node simulate learn.toml --scheduler ./learned,best-fit --out run")
 	require.Len(t, o.Summaries, 2)

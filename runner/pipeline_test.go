@@ -32,7 +32,7 @@ batch = 40
 budget = "400ms"
 events = [{at = "%dms", change = "up"}]
 [adapt]
-every = true
+each_epoch = true
 max_decisions = 2
 rows = 32
 [simulate]

@@ -20,7 +20,7 @@ import (
 func writeElasticLearning(t testing.TB, dir string, ended bool) {
 	t.Helper()
 	run, err := results.Create(files.OS{}, dir, results.CreateOptions{Resolved: "[learn]\nteacher = \"peak\"\n" +
-		"lessons = 2\nmethod = \"ppo\"\n[run]\nseed = 1\n"},
+		"imitation_workloads = 2\nmethod = \"ppo\"\n[run]\nseed = 1\n"},
 		results.Manifest{Kind: runs.ElasticLearningKind.Name, Created: when, Graft: "v0.1.0",
 			Seed: 1, ConfigSHA256: strings.Repeat("ab", 32)})
 	require.NoError(t, err)

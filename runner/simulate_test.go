@@ -34,7 +34,7 @@ batch = 40
 budget = "460ms"
 events = [{at = "100ms", change = "up"}]
 [adapt]
-every = true
+each_epoch = true
 max_decisions = 2
 rows = 64
 [simulate]

@@ -142,7 +142,7 @@ func asking(policy string, more ...string) func(folder string, also ...string) [
 		args := []string{"train", "--quiet", "--folder", folder}
 		for _, set := range append([]string{"time.budget=1s", "data.synthetic.train=200", "data.synthetic.test=60",
 			"data.synthetic.classes=3", `time.events=[{at = "300ms", change = "up"}]`, `adapt.decider="policy"`,
-			"adapt.every=true", "adapt.max_decisions=2", "adapt.policy=" + policy}, more...) {
+			"adapt.each_epoch=true", "adapt.max_decisions=2", "adapt.policy=" + policy}, more...) {
 			args = append(args, "--set", set)
 		}
 		return append(args, also...)
@@ -195,7 +195,7 @@ func TestTrainAsksAStructuralPolicy(t *testing.T) {
 		"the profile closed has no rates, and the decider policy may make networks that were not measured",
 		args(elsewhere, "--set", "time.profile="+closed)...)
 	fails(t, failure.Configuration, "does not use a vocabulary",
-		args(elsewhere, "--set", "adapt.vocab=words.json")...)
+		args(elsewhere, "--set", "adapt.vocabulary=words.json")...)
 	require.NoDirExists(t, elsewhere)
 }
 

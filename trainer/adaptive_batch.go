@@ -28,12 +28,14 @@ type AdaptiveBatch struct {
 	// On selects the batch with the highest goodput, from train.batch to Most, at each change of devices and between
 	// epochs. Goodput is images per second times the progress of an image, relative to one in the smallest batch. False
 	// keeps the batch.
-	On      bool `json:",omitempty"`
-	Measure bool `json:",omitempty"` // measures the noise of gradients while the batch stays fixed; On implies it
-	Most    int  `json:",omitempty"` // largest batch, in images; zero means 16 times train.batch
+	On bool `json:",omitempty"`
+	// measures the noise of gradients while the batch stays fixed; On implies it
+	Measure bool `json:",omitempty"`
+	// largest batch, in images; zero means 16 times train.batch
+	Most int `json:",omitempty" config:"max_batch,was=most"`
 	// DeviceMost is the maximum number of images per device at once. Larger batches run in several turns whose
 	// gradients are added. Zero means that only train.micro_batch and train.max_memory_mb limit it.
-	DeviceMost int `json:",omitempty"`
+	DeviceMost int `json:",omitempty" config:"max_device_batch,was=device_most"`
 	Every      int `json:",omitempty"` // epochs between two choices of the batch on the same devices; zero means 1
 	// Hysteresis is the minimum relative gain in goodput that changes the batch. Zero means 0.05.
 	Hysteresis float64 `json:",omitempty"`
@@ -66,7 +68,7 @@ func (a *AdaptiveBatch) EnsureDefaults(batch int, rule torch.Rule) {
 // validate returns every invalid option. Call EnsureDefaults first.
 func (a AdaptiveBatch) validate(o Options) error {
 	var faults validate.Faults
-	for name, value := range map[string]int{"most": a.Most, "device_most": a.DeviceMost, "every": a.Every,
+	for name, value := range map[string]int{"max_batch": a.Most, "max_device_batch": a.DeviceMost, "every": a.Every,
 		"interval": a.Interval} {
 		faults.When(value < 0, "%s is %d; it is not negative", name, value)
 	}
@@ -85,13 +87,13 @@ func (a AdaptiveBatch) validate(o Options) error {
 			"between which noise is measured; leave one of them out")
 	}
 	if a.On && a.Most >= 0 {
-		faults.When(a.Most < o.Batch, "most is %d, below train.batch, which is %d and the smallest", a.Most, o.Batch)
+		faults.When(a.Most < o.Batch, "max_batch is %d, below train.batch, which is %d and the smallest", a.Most, o.Batch)
 		devices := o.Timeline.mostDevices()
 		faults.When(a.Most >= o.Batch && a.Most < devices,
-			"most is %d, and the job gets %d devices, of which each takes one image at least; raise it",
+			"max_batch is %d, and the job gets %d devices, of which each takes one image at least; raise it",
 			a.Most, devices)
 		faults.When(a.DeviceMost > 0 && a.DeviceMost*devices < o.MicroBatch,
-			"device_most is %d, so train.micro_batch of %d is never reached on %d devices; leave one of them out",
+			"max_device_batch is %d, so train.micro_batch of %d is never reached on %d devices; leave one of them out",
 			a.DeviceMost, o.MicroBatch, devices)
 	}
 	return errors.Join(faults.Prefixed("adaptive_batch: ")...)

@@ -261,7 +261,7 @@ func TestBatchChangesDuringDistillation(t *testing.T) {
 
 func TestAdaptiveBatchesThatCannotBe(t *testing.T) {
 	for want, change := range map[string]func(o *trainer.Options){
-		"most is 16, below train.batch": func(o *trainer.Options) { o.AdaptiveBatch.Most = 16 },
+		"max_batch is 16, below train.batch": func(o *trainer.Options) { o.AdaptiveBatch.Most = 16 },
 		"the job gets 200 devices":      func(o *trainer.Options) { o.Timeline.Events[0].Devices = 200 },
 		"must be adascale":              func(o *trainer.Options) { o.AdaptiveBatch.Scaling = "cubic" },
 		"every is -1":                   func(o *trainer.Options) { o.AdaptiveBatch.Every = -1 },

@@ -88,7 +88,7 @@ func (o Options) Normalizes(n *model.Network, count int) error {
 		name  string
 		value int
 	}{{"train.batch", o.Batch}, {"train.micro_batch", o.MicroBatch},
-		{"adaptive_batch.device_most", o.AdaptiveBatch.DeviceMost}, {"the number of training images", count}} {
+		{"adaptive_batch.max_device_batch", o.AdaptiveBatch.DeviceMost}, {"the number of training images", count}} {
 		if size.value == 1 {
 			return fmt.Errorf("%s is 1, and %s normalizes one value for each channel of an image, "+
 				"so it needs 2 images at once", size.name, norm)

@@ -78,7 +78,7 @@ type Options struct {
 // Adapt are the options of adaptation.
 type Adapt struct {
 	// Every asks the decider at the start of each epoch after an up. False asks once per up.
-	Every bool
+	Every bool `config:"each_epoch,was=every"`
 	// MaxDecisions is the maximum number of decisions per up. Zero means 3 with Every, else 1.
 	MaxDecisions int `json:"Most" config:",was=most"` // key in digests
 	// Rows is the number of training images used to calibrate new normalizations. Zero means 256.

@@ -105,7 +105,7 @@ func (t Table) Check(model *JobType, most int) error {
 	}
 	if len(rows) < most || len(rows[0]) < most {
 		return fmt.Errorf("the speed table of %s ends before %d servers and workers; extend it, or lower the maximum "+
-			"number of workers and servers (elastic.most, or MAX_NUM_WORKERS in a trace)", model.Name, most)
+			"number of workers and servers (elastic.max_workers, or MAX_NUM_WORKERS in a trace)", model.Name, most)
 	}
 	return nil
 }

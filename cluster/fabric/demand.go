@@ -82,7 +82,7 @@ func (d *Demand) Validate(models int) error {
 	faults.Unless(positive(d.Load), "load %g: expected more than 0", d.Load)
 	faults.Unless(d.Every == 0 || positive(d.Every),
 		"every %g s: expected at least 0; 0 derives it from the load", d.Every)
-	faults.Unless(d.Gaps == Exponential || d.Gaps == Regular, "gaps %q: expected exponential or regular", d.Gaps)
+	faults.Unless(d.Gaps == Exponential || d.Gaps == Regular, "arrivals %q: expected exponential or regular", d.Gaps)
 	faults.Unless(d.Swing >= 0 && d.Swing < 1, "swing %g: expected at least 0 and less than 1", d.Swing)
 	faults.Unless(d.Period >= 2 && d.Period <= maxJobs, "period %d: expected 2 to %d jobs", d.Period, maxJobs)
 	faults.Unless(d.Weights == nil || len(d.Weights) == models, "%d weights for %d models: expected one weight for "+

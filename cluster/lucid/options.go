@@ -15,9 +15,10 @@ const Limit = 200
 // Options configure how Lucid profiles jobs. The zero value uses the authors' settings for the cluster Venus, and the
 // closest equivalent on other clusters.
 type Options struct {
-	Nodes   int      // nodes of the profiler; zero means 2
-	Limit   int64    // seconds to profile a job; zero means 200
-	Largest int      // devices of the largest job to profile; zero means 8, or all devices of the profiler if fewer
+	Nodes int   // nodes of the profiler; zero means 2
+	Limit int64 `config:"profile_seconds,was=limit"` // seconds to profile a job; zero means 200
+	// devices of the largest job to profile; zero means 8, or all devices of the profiler if fewer
+	Largest int      `config:"max_gpus,was=largest"`
 	From    []string // virtual clusters that give the profiler a node each; empty means two of Venus's, or the largest
 	// virtual cluster that loses a node while the profiler has one more; empty means one of Venus's, or the largest
 	// outside of from

@@ -63,8 +63,8 @@ func flags() []study.Flag {
 			About: "estimated durations of jobs: lgb or ebm from --data, exact, or a file"},
 		{Name: "load", Key: "schedule.arrival_factors",
 			About: "factors of the arrival rate relative to the trace, separated by commas", List: true},
-		{Name: "from", Key: "cluster.from", About: "drop jobs submitted before this second of the trace"},
-		{Name: "to", Key: "cluster.to", About: "drop jobs submitted after this second of the trace"},
+		{Name: "from", Key: "cluster.from_seconds", About: "drop jobs submitted before this second of the trace"},
+		{Name: "to", Key: "cluster.to_seconds", About: "drop jobs submitted after this second of the trace"},
 	}
 }
 

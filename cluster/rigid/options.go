@@ -31,15 +31,15 @@ type Options struct {
 	// Processors per node. A job's requested processors are divided among its GPUs. Zero ignores processors.
 	CPUs int `config:"cpus_per_node"`
 	// Memory per node in MiB. A job's requested memory is divided among its GPUs. Zero ignores memory.
-	Memory int64 `config:"memory_per_node"`
+	Memory int64 `config:"memory_mb_per_node,was=memory_per_node"`
 	// Gives a whole GPU to a job that requests part of one. False gives it only that part; other jobs can use the rest.
 	WholeGPUs bool `config:"whole_gpus"`
 	// First second of the trace to simulate. Zero means the start of the trace or, with compat = "lucid", of Lucid's
 	// month.
-	From int64
+	From int64 `config:"from_seconds,was=from"`
 	// Last second of the trace to simulate. Zero means the end of the trace or, with compat = "lucid", of Lucid's
 	// month.
-	To int64
+	To int64 `config:"to_seconds,was=to"`
 	// Placement rule: consolidate uses as few nodes as possible; consolidate-first does the same but spreads jobs that
 	// do not fit; random takes free GPUs in any order. Default consolidate.
 	Placement string `config:",one=consolidate|consolidate-first|random"`
@@ -78,10 +78,10 @@ func (o Options) Validate() error {
 		"data and nodes are missing; name a folder with vc_config.csv, or a file of that format")
 	faults.When(o.PerNode < 1 || o.PerNode > 64, "gpus_per_node is %d; must be between 1 and 64", o.PerNode)
 	faults.When(o.UsageEvery < 0, "usage_every_seconds is %d; must not be negative", o.UsageEvery)
-	faults.When(o.CPUs < 0 || o.Memory < 0, "cpus_per_node is %d and memory_per_node is %d; must not be negative",
+	faults.When(o.CPUs < 0 || o.Memory < 0, "cpus_per_node is %d and memory_mb_per_node is %d; must not be negative",
 		o.CPUs, o.Memory)
 	faults.When(o.From < 0 || o.To < 0 || o.To > 0 && o.To < o.From,
-		"from is %d and to is %d; expected at least 0, and to not before from", o.From, o.To)
+		"from_seconds is %d and to_seconds is %d; expected at least 0, and to_seconds not before from_seconds", o.From, o.To)
 	if _, err := cluster.PlacerNamed(o.Placement); err != nil {
 		faults = append(faults, fmt.Errorf("placement: %w", err))
 	}

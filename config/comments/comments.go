@@ -98,11 +98,15 @@ var acronym = regexp.MustCompile(`^[A-Z]+s?$`)
 
 var word = regexp.MustCompile(`\b[A-Z][A-Za-z0-9]*\b`)
 
+// qualified matches what follows a field's name that is the noun of a phrase, such as "Devices per node", not the subject
+// of a sentence.
+var qualified = regexp.MustCompile(`^(as|at|between|by|for|from|in|of|on|per|that|to|which|with)\b`)
+
 // sentences makes a comment self-contained: on one line, without the field's name at its beginning, with keys in place
 // of the names of other fields.
 func sentences(comment, field string, called map[string]string) string {
 	text := strings.Join(strings.Fields(comment), " ")
-	if rest, named := strings.CutPrefix(text, field+" "); named {
+	if rest, named := strings.CutPrefix(text, field+" "); named && !qualified.MatchString(rest) {
 		text = rest
 		for _, verb := range []string{"is ", "are "} {
 			text = strings.TrimPrefix(text, verb)

@@ -23,6 +23,7 @@ type Options struct {
 	// Least is the least.
 	Least float64
 	Ranks []int // Ranks are in order
+	Devices int // Devices per node.
 	Silent int
 	hidden int // of nobody
 	Embedded // with its fields
@@ -60,6 +61,7 @@ func TestCommentsOfFields(t *testing.T) {
 		"Options.Deviation": "As in batch.",
 		"Options.Least":     "The least.",
 		"Options.Ranks":     "In order.",
+		"Options.Devices":   "Devices per node.",
 		"Options.Embedded":  "With its fields.",
 		"Options.Named":     "With others.",
 		"Options.LR_2":      "Ends here.",

@@ -43,23 +43,25 @@ const (
 type Options struct {
 	// scheduler to imitate first; best imitates, on each workload, the scheduler with the smallest mean time to
 	// completion; none skips imitation; empty means best
-	Teacher    string
-	Lessons    int     // workloads played to imitate the teacher; zero means 20
-	LessonRate float64 // Adam's learning rate of imitation; zero means 0.001
+	Teacher string
+	// workloads played to imitate the teacher; zero means 20
+	Lessons int `config:"imitation_workloads,was=lessons"`
+	// Adam's learning rate of imitation; zero means 0.001
+	LessonRate float64 `config:"imitation_lr,was=lesson_rate"`
 	// method that improves the agent after imitation; none only imitates; empty means ppo
 	Method string `config:",one=ppo|actor-critic|reinforce|none"`
 	// Baseline selects the comparison value of PPO for the rewards after an action: workload uses the rewards of other
 	// episodes of the same workload; critic uses the rewards that a network predicts. Empty means workload.
 	Baseline string  `config:",one=workload|critic"`
 	Rounds   int     // maximum number of rounds; zero means 40
-	Rate     float64 // Adam's learning rate in the rounds; zero means 0.0003
+	Rate     float64 `config:"lr,was=rate"` // Adam's learning rate in the rounds; zero means 0.0003
 	Hidden   int     // width of the agent's layers; zero means 32
 	// Compute selects the code that computes gradients: go gives the same bits on every processor; libtorch is several
 	// times as fast, especially with wide layers. Empty means go.
 	Compute string `config:",one=go|libtorch"`
 	Envs    int    // episodes played at once in a round; zero means 8
 	// actions per episode and round, unless the baseline is workload, which plays to the end; zero means 2048
-	Actions int
+	Actions int     `config:"rollout,was=actions"`
 	Epochs  int     // passes over the actions of a round; zero means 2
 	Batch   int     // actions per gradient; zero means 256
 	Gamma   float64 // discount per slot; zero means 0.99
@@ -69,7 +71,7 @@ type Options struct {
 	Entropy  float64 // weight of the entropy of decisions; zero means 0.003
 	Every    int     // lessons or rounds between validations; zero means 5
 	Patience int     // validations of rounds without improvement before learning ends; zero means 2
-	Slots    int     // maximum slots of a workload, which is then cut; zero means 2000
+	Slots    int     `config:"max_slots,was=slots"` // maximum slots of a workload, which is then cut; zero means 2000
 }
 
 // EnsureDefaults replaces zeros by their defaults.
@@ -102,12 +104,12 @@ func (o *Options) Validate() error {
 	for _, v := range []struct {
 		name        string
 		value, most int
-	}{{"lessons", o.Lessons, 1e6}, {"rounds", o.Rounds, 1e6}, {"hidden", o.Hidden, 2048}, {"envs", o.Envs, 4096},
-		{"actions", o.Actions, 1e6}, {"epochs", o.Epochs, 1000}, {"batch", o.Batch, 1e6}, {"every", o.Every, 1e6},
-		{"patience", o.Patience, 1e6}, {"slots", o.Slots, 1e6}} {
+	}{{"imitation_workloads", o.Lessons, 1e6}, {"rounds", o.Rounds, 1e6}, {"hidden", o.Hidden, 2048}, {"envs", o.Envs, 4096},
+		{"rollout", o.Actions, 1e6}, {"epochs", o.Epochs, 1000}, {"batch", o.Batch, 1e6}, {"every", o.Every, 1e6},
+		{"patience", o.Patience, 1e6}, {"max_slots", o.Slots, 1e6}} {
 		faults.When(v.value < 1 || v.value > v.most, "%s is %d; must be between 1 and %d", v.name, v.value, v.most)
 	}
-	for name, v := range map[string]float64{"lesson_rate": o.LessonRate, "rate": o.Rate, "gamma": o.Gamma,
+	for name, v := range map[string]float64{"imitation_lr": o.LessonRate, "lr": o.Rate, "gamma": o.Gamma,
 		"lambda": o.Lambda, "clip": o.Clip} {
 		faults.When(!(v > 0 && v <= 1), "%s is %v; must be above 0 and at most 1", name, v)
 	}

@@ -132,7 +132,7 @@ func (c *converter) fillIn() {
 	c.set("schedule.decay", 0.9, own)
 	c.set("schedule.min_lr", 1e-8, own+", and one step further, where it stopped")
 	c.set("distill.off", true, "the original never had a teacher")
-	c.set("adapt.every", true, "after an up the original asked at the start of each epoch,")
+	c.set("adapt.each_epoch", true, "after an up the original asked at the start of each epoch,")
 	c.set("adapt.max_decisions", int64(1_000_000), "without end,")
 	c.set("adapt.reset", true, "and made a new optimizer and schedule each time, even for no action")
 	c.set("adapt.compat", "original", "batch normalisation that is not calibrated")

@@ -148,7 +148,7 @@ func (c *converter) fillInLearning() {
 		value any
 	}{{"policy.embedding", int64(16)}, {"policy.hidden", int64(50)}, {"policy.memory", int64(32)},
 		{"policy.linear", int64(32)}, {"policy.time", int64(8)}, {"learn.lr", 1e-3}, {"learn.lr_decay", 0.99},
-		{"learn.lr_every", int64(500)}, {"learn.lr_least", 1e-9}, {"learn.temperature", 1.0},
+		{"learn.lr_every", int64(500)}, {"learn.min_lr", 1e-9}, {"learn.temperature", 1.0},
 		{"learn.temperature_decay", 0.9}, {"learn.temperature_every", int64(1)}} {
 		c.set(d.path, d.value, own)
 	}

@@ -25,7 +25,8 @@ type ShapeOptions struct {
 	elastic.WindowOptions      // observations; zero means the first 20 jobs by arrival, and actions for bundles
 	NoStart               bool // gives no job a worker and a server before the policy acts in a slot
 	Layers                int  // hidden layers; zero means 1
-	Neurons               int  // neurons of a hidden layer; zero means the number of values in the state
+	// neurons of a hidden layer; zero means the number of values in the state
+	Neurons int `config:"hidden,was=neurons"`
 	// NoAffine removes the shift and factor after each ReLU. The original calls them batch normalization, but they have
 	// no statistics.
 	NoAffine  bool
@@ -51,7 +52,7 @@ func (o *ShapeOptions) EnsureDefaults() {
 // Validate returns every invalid option.
 func (o *ShapeOptions) Validate() error {
 	faults := validate.Faults{within("window", o.Size, 1, maxWindow), within("hidden layers", o.Layers, 1, maxLayers),
-		within("neurons", o.Neurons, 0, maxNeurons)}
+		within("hidden", o.Neurons, 0, maxNeurons)}
 	faults.When(o.Front != WholeState && o.Front != ByJob && o.Front != ByAttribute,
 		"first layers %q: expected none, %s or %s", o.Front, ByJob, ByAttribute)
 	faults.When(o.Shortcut && o.Front != ByJob, "a shortcut needs the first layers %q", ByJob)
@@ -69,7 +70,7 @@ const (
 // SupervisedOptions configure imitation of a scheduler.
 type SupervisedOptions struct {
 	Steps int     // updates by imitation; zero means 200, negative means none
-	Rate  float64 // learning rate; zero means 0.005
+	Rate  float64 `config:"lr,was=rate"` // learning rate; zero means 0.005
 	Batch int     // samples per update, over all agents; zero means 256
 	// loss of imitation; empty means Cross_Entropy
 	Loss      string `config:",one=Cross_Entropy|Mean_Square|Absolute_Difference"`
@@ -90,7 +91,7 @@ const (
 // ReinforcedOptions configure reinforcement learning.
 type ReinforcedOptions struct {
 	Steps int     // updates by reinforcement learning; zero means 6000, negative means none
-	Rate  float64 // learning rate; zero means 0.0001
+	Rate  float64 `config:"lr,was=rate"` // learning rate; zero means 0.0001
 	Batch int     // transitions per update, over all agents; zero means 256
 	Every int     // slots between two updates; zero means 1
 	// Reward of actions: progress sums over all jobs the fraction of epochs completed in the slot; job uses only the
@@ -121,7 +122,7 @@ type WorkloadOptions struct {
 	Count      int // workloads that an agent draws and repeats; zero means 100
 	FirstTypes int // job types at the start; zero means all
 	TypesEvery int // updates between two additions of a job type; zero means 500; requires FirstTypes
-	MostSlots  int // limit of slots per episode; zero means 1000
+	MostSlots  int `config:"max_slots,was=most_slots"` // limit of slots per episode; zero means 1000
 }
 
 // ValidationOptions configure validation.

@@ -58,14 +58,15 @@ const (
 
 // Options configure how a policy learns. The zero value is the original's setting.
 type Options struct {
-	Rule     string  `config:",one=reinforce|exact"` // rule of learning from the table; empty means reinforce
-	Episodes int     // total episodes; with the rule exact a step counts as one; zero means 10,000
-	Reward   string  `config:",one=tangent|accuracy|standard"` // reward as a function of accuracy; empty means tangent
-	LR       float64 // Adam's learning rate; zero means 0.0001
-	LRDecay  float64 // factor of the learning rate at each decay; zero means 0.99
-	LREvery  int     // episodes between decays of the learning rate; zero means 500
-	LRLeast  float64 // lower bound of the learning rate under decay; zero means 1e-9
-	// Temperature above 1 makes the probabilities of actions more equal during learning: actions are drawn from the
+	Rule     string `config:",one=reinforce|exact"` // rule of learning from the table; empty means reinforce
+	Episodes int    // total episodes; with the rule exact a step counts as one; zero means 10,000
+	// reward as a function of accuracy; empty means tangent
+	Reward  string  `config:",one=tangent|accuracy|standard"`
+	LR      float64 // Adam's learning rate; zero means 0.0001
+	LRDecay float64 // factor of the learning rate at each decay; zero means 0.99
+	LREvery int     // episodes between decays of the learning rate; zero means 500
+	LRLeast float64 `config:"min_lr,was=lr_least"` // lower bound of the learning rate under decay; zero means 1e-9
+	// Temperature of exploration: above 1 makes the probabilities of actions more equal during learning: actions are drawn from the
 	// softmax of the policy's probabilities (not logits) divided by it. Zero means 1.
 	Temperature      float64
 	TemperatureDecay float64 // factor of the temperature at each decay, down to 1; zero means 0.9
@@ -101,7 +102,7 @@ func (o Options) Validate() error {
 	for _, v := range []struct {
 		name  string
 		value float64
-	}{{"lr", o.LR}, {"lr_decay", o.LRDecay}, {"lr_least", o.LRLeast}, {"temperature", o.Temperature},
+	}{{"lr", o.LR}, {"lr_decay", o.LRDecay}, {"min_lr", o.LRLeast}, {"temperature", o.Temperature},
 		{"temperature_decay", o.TemperatureDecay},
 		{"baseline", o.Baseline}, {"entropy", o.Entropy}} {
 		faults.When(!(v.value >= 0) || math.IsInf(v.value, 0), "%s is %v; it is not negative", v.name, v.value)

@@ -15,10 +15,11 @@ import (
 // RunOptions holds the seed and output of a policy that learns. Paths in all sections are paths of the operating
 // system, relative to the working directory.
 type RunOptions struct {
-	Seed       int64         // seed of the initial parameters and of all actions; default 1
-	Folder     string        `result:"none"` // path of the run folder; empty lets the command choose
-	Every      int           // episodes per row of the table; zero means 100
-	Checkpoint time.Duration `result:"none"` // wall-clock time between checkpoints; zero means 30 s
+	Seed   int64  // seed of the initial parameters and of all actions; default 1
+	Folder string `result:"none"` // path of the run folder; empty lets the command choose
+	Every  int    // episodes per row of the table; zero means 100
+	// wall-clock time between checkpoints; zero means 30 s
+	Checkpoint time.Duration `result:"none" config:"checkpoint_every,was=checkpoint"`
 	// Tensorboard writes event files for TensorBoard in addition to the tables. False writes none.
 	Tensorboard bool `result:"none"`
 }
@@ -33,7 +34,7 @@ func (o *RunOptions) EnsureDefaults() {
 func (o RunOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Every < 1, "every is %d; must be at least 1", o.Every)
-	faults.When(o.Checkpoint < 0, "checkpoint is %v; must not be negative", o.Checkpoint)
+	faults.When(o.Checkpoint < 0, "checkpoint_every is %v; must not be negative", o.Checkpoint)
 	return errors.Join(faults...)
 }
 

@@ -125,7 +125,7 @@ func rivalLevels(o *runs.ElasticLearningOutcome) (levels []figure.Level, remark 
 // roundsBegin marks the end of lessons and the start of rounds; nil unless there are both.
 func roundsBegin(r *runs.Run, steps []float64) []figure.Event {
 	setting := func(key string) string { text, _ := r.Setting(key); return strings.Trim(text, `"`) }
-	lessons, label := setting("learn.lessons"), "rounds of "+setting("learn.method")
+	lessons, label := setting("learn.imitation_workloads"), "rounds of "+setting("learn.method")
 	if setting("elastic.compat") == elasticworld.CompatDL2 {
 		lessons, label = setting("dl2.supervised.steps"), "reinforcement"
 	}

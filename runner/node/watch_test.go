@@ -58,7 +58,7 @@ func TestWatchARun(t *testing.T) {
 	dir := t.TempDir()
 	first, second, listen := filepath.Join(dir, "first"), filepath.Join(dir, "second"),
 		filepath.Join(dir, "run", control.AddressFile)
-	c, path := tasksOf(t, dir, fmt.Sprintf("[machine]\ngpus = 1\ntogether = 1\n[schedule]\n"+
+	c, path := tasksOf(t, dir, fmt.Sprintf("[machine]\ngpus = 1\nmax_tasks_per_gpu = 1\n[schedule]\n"+
 		"schedulers = [\"fcfs\"]\n[[task]]\nname = \"a\"\ncommand = [\"sh\", \"-c\", %q]\n[[task]]\nname = \"b\"\n"+
 		"command = [\"sh\", \"-c\", %q]\n[[task]]\nname = \"bad\"\nafter = [\"a\"]\ncommand = [\"false\"]\n",
 		waits(first), waits(second)))

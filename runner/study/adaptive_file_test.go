@@ -108,7 +108,7 @@ func TestAdaptiveSchedulers(t *testing.T) {
 	require.True(t, seen["tiresias"] && seen["rigid-tiresias"] && seen["backfill"] && seen["lucid"])
 	require.Equal(t, []string{"tiresias", "optimus", "pollux", "goodput"},
 		adaptiveFile(t, "", exampleSet()...).Schedule.Schedulers)
-	lucid := exampleSet(`schedule.schedulers=["lucid"]`, "adaptive.devices=4")
+	lucid := exampleSet(`schedule.schedulers=["lucid"]`, "adaptive.gpus_per_node=4")
 	adaptiveFile(t, "", append(lucid, "adaptive.nodes=4")...)
 	for set, says := range map[string]string{
 		"adaptive.nodes=2": "lucid keeps one node for its profiler",

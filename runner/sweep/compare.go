@@ -137,7 +137,7 @@ func (s *sweep) decide(decider string, more ...string) []string {
 		given bool
 		set   string
 	}{{len(s.Adapt.Actions) > 0, "adapt.actions=[]"}, {len(s.Adapt.Kinds) > 0, "adapt.kinds=[]"},
-		{s.Adapt.Policy != "", "adapt.policy="}, {s.Adapt.Vocab != "", "adapt.vocab="},
+		{s.Adapt.Policy != "", "adapt.policy="}, {s.Adapt.Vocab != "", "adapt.vocabulary="},
 		{s.Adapt.Sample, "adapt.sample=false"}} {
 		if key.given {
 			set = append(set, key.set)

@@ -12,7 +12,7 @@ func Demo() []string {
 		"augment.flip=true",
 		`adapt.decider="script"`,
 		`adapt.actions=["deepen:conv2", "widen:conv3:64"]`,
-		"adapt.every=true",
+		"adapt.each_epoch=true",
 		"adapt.max_decisions=2",
 		"adapt.noise=0.05", // so that copied channels diverge
 	}

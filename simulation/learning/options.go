@@ -40,7 +40,7 @@ type Options struct {
 	// Empty means none.
 	Without     []string
 	Entropy     float64 // reward per nat of entropy; zero means none; default 0, 0.1 for new scenarios
-	Rate        float64 // Adam's learning rate; zero means 0.01
+	Rate        float64 `config:"lr,was=rate"` // Adam's learning rate; zero means 0.01
 	WeightDecay float64 // AdamW's weight decay, as a share of the rate; zero means none; 0.3 for new scenarios
 	Steps       int     // maximum number of steps; zero means 400, and 100 for new scenarios
 	// Sampled is the number of sequences sampled from each tree per step, instead of the exact gradient. It uses
@@ -104,7 +104,7 @@ func (o *Options) EnsureDefaults() {
 // Validate lists all faults.
 func (o Options) Validate() error {
 	faults := validate.Faults{o.StructuralShape.Validate(), o.Reward.Validate()}
-	for name, v := range map[string]float64{"beta": o.Beta, "entropy": o.Entropy, "rate": o.Rate,
+	for name, v := range map[string]float64{"beta": o.Beta, "entropy": o.Entropy, "lr": o.Rate,
 		"weight_decay": o.WeightDecay, "smooth": o.Smooth, "pool": o.Pool} {
 		faults.When(!(v >= 0) || math.IsInf(v, 0) || (name == "smooth" || name == "pool") && v > 1,
 			"%s is %v; must be at least 0, and smooth and pool at most 1", name, v)

@@ -17,13 +17,14 @@ type Options struct {
 	// or in its folder traces; applications.csv has their epochs. Required.
 	Data     string  `config:",path" result:"contents"`
 	Nodes    int     // Number of nodes, all with equal devices. Default 16.
-	Devices  int     // Devices per node. Default 4.
-	Interval float64 `config:"interval_seconds"` // Time between two scheduling decisions. Default 60.
-	// Time that a job stops when its devices change. Default 30.
+	Devices  int     `config:"gpus_per_node,was=devices"` // Devices per node. Default 4.
+	Interval float64 `config:"interval_seconds"`          // Seconds between two scheduling decisions. Default 60.
+	// Seconds that a job stops when its devices change. Default 30.
 	Delay float64 `config:"delay_seconds"`
 	// Share of speed that a job on several nodes loses next to another such job, from 0 to below 1. Default 0.
 	Interference float64
-	Limit        float64 `config:"limit_seconds"` // Simulated time after which a simulation fails. Zero means no limit.
+	// Simulated time after which a simulation fails. Zero means no limit.
+	Limit float64 `config:"max_seconds,was=limit_seconds"`
 	// Simulator to reproduce: pollux keeps the faults of Pollux's simulator, none corrects them. Default none.
 	Compat string   `config:",one=none|pollux"`
 	Quirks []string // Names of faults to keep with compat = "none". Empty keeps none.

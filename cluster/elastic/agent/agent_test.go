@@ -190,7 +190,7 @@ func TestWhatLearnersRefuse(t *testing.T) {
 	require.ErrorContains(t, err, "0 training workloads and 1 validation workloads")
 	_, err = NewLearner(workloads(t, 1), workloads(t, 1),
 		candidates.Options{Teacher: "none", Method: "none", Rounds: -1, Rate: 2, Entropy: -1}, 1)
-	for _, says := range []string{"nothing is learned", "rounds is -1", "rate is 2", "entropy is -1"} {
+	for _, says := range []string{"nothing is learned", "rounds is -1", "lr is 2", "entropy is -1"} {
 		require.ErrorContains(t, err, says)
 	}
 }

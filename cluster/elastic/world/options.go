@@ -18,13 +18,15 @@ type Options struct {
 	// analytic.
 	Speeds string `config:",path=word" result:"contents"`
 	// JSON file of job types: demands, epoch size, communication. Empty means the eight models of DL2.
-	Types string  `config:",path" result:"contents"`
-	Nodes int     // Number of nodes. Zero takes the trace's value, or 96.
-	CPUs  int     `config:"cpu_slots"` // CPU slots per node. Zero takes the trace's value, or 8.
-	GPUs  int     `config:"gpu_slots"` // GPU slots per node. Zero takes the trace's value, or 8.
-	Most  int     // Maximum number of workers of a job, and of servers. Zero takes the trace's value, or 16.
-	Slot  float64 `config:"slot_seconds"` // Slot length in seconds. Zero takes the trace's value, or 1200.
-	Limit int     `config:"max_slots"`    // Slots after which a simulation fails. Zero means no limit.
+	Types string `config:",path" result:"contents"`
+	Nodes int    // Number of nodes. Zero takes the trace's value, or 96.
+	CPUs  int    `config:"cpus_per_node,was=cpu_slots"` // CPU slots per node. Zero takes the trace's value, or 8.
+	GPUs  int    `config:"gpus_per_node,was=gpu_slots"` // GPU slots per node. Zero takes the trace's value, or 8.
+	// Maximum number of workers of a job, and of servers. Zero takes the trace's value, or 16.
+	Most int `config:"max_workers,was=most"`
+	// Length of a slot in seconds. Zero takes the trace's value, or 1200.
+	Slot  float64 `config:"slot_seconds"`
+	Limit int     `config:"max_slots"` // Slots after which a simulation fails. Zero means no limit.
 	// Relative error of speeds, drawn uniformly from ± this value for each job and slot, from 0 to below 1. Zero takes
 	// the trace's value, or no error.
 	SpeedError float64
@@ -57,7 +59,7 @@ func (o *Options) EnsureDefaults() {
 // Validate returns every invalid option.
 func (o Options) Validate() error {
 	var faults validate.Faults
-	for name, v := range map[string]int{"nodes": o.Nodes, "cpu_slots": o.CPUs, "gpu_slots": o.GPUs, "most": o.Most,
+	for name, v := range map[string]int{"nodes": o.Nodes, "cpus_per_node": o.CPUs, "gpus_per_node": o.GPUs, "max_workers": o.Most,
 		"max_slots": o.Limit} {
 		faults.When(v < 0, "%s is %d; must not be negative", name, v)
 	}

@@ -125,17 +125,19 @@ type Demand struct {
 	Jobs  int // Number of jobs of an episode. Zero means 200.
 	Steps int // Training steps of a job. Zero means 50.
 	// Average share of servers in use if no job were split. Zero means 1.
-	Load  float64
-	Every time.Duration // Mean time between arrivals. Replaces load. Zero derives it from load.
+	Load float64
+	// Mean time between arrivals. Replaces load. Zero derives it from load.
+	Every time.Duration `config:"arrival_interval,was=every"`
 	// Distribution of times between arrivals; regular makes them all equal. Default exponential.
-	Gaps string `config:",one=exponential|regular"`
+	Gaps string `config:"arrivals,was=gaps,one=exponential|regular"`
 	// Relative swing of the load in each period, from 0 to below 1. Zero keeps the load constant.
 	Swing  float64
 	Period int // Jobs per period of swing. Zero means 50.
 	// Distribution of the time limit of a job, as a share of its time on one server. Default uniform.
 	Limits string  `config:",one=uniform|fixed|skewed|values"`
-	Least  float64 // Lower end of the limits uniform and skewed. Zero means 0.1.
-	Most   float64 // Upper end of the limits uniform and skewed, and the value of fixed. Zero means 1.
+	Least  float64 `config:"min_limit,was=least"` // Lower end of the limits uniform and skewed. Zero means 0.1.
+	// Upper end of the limits uniform and skewed, and the value of fixed. Zero means 1.
+	Most float64 `config:"max_limit,was=most"`
 	// Shape of the limits skewed: a positive value gives more short limits. PAC-ML's distributions B, C and D use 5, 0
 	// and -5.
 	Skewness        float64
@@ -185,7 +187,7 @@ func (o *Demand) demand(weights []float64) fabric.Demand {
 
 // Vary lists values that replace a key; every combination is simulated.
 type Vary struct {
-	Loads      []float64 // Values of demand.load to sweep. Empty keeps demand.load. Excludes demand.every.
+	Loads      []float64 // Values of demand.load to sweep. Empty keeps demand.load. Excludes demand.arrival_interval.
 	Bandwidths []float64 // Values of fabric.bandwidth to sweep, with fabric.uplink in proportion. Empty keeps it.
 	Skewness   []float64 // Values of demand.skewness to sweep, with demand.limits = "skewed". Empty keeps it.
 	MaxDegrees []int     // Values of fabric.max_degree to sweep. Empty keeps it.

@@ -28,7 +28,7 @@ func (f *File) CheckLearning() error {
 			"them, to generate tasks, or name a trace in workload.traces")
 	case len(train) == 0 || len(validation) == 0:
 		return fmt.Errorf("learn a scheduler: the trace yields %d training workloads and %d validation workloads; "+
-			"lower tasks.most, tasks.train_count or tasks.validation_count", len(train), len(validation))
+			"lower tasks.max_tasks, tasks.train_count or tasks.validation_count", len(train), len(validation))
 	}
 	return nil
 }

@@ -18,8 +18,9 @@ type Machine struct {
 	// Memory of each GPU in MiB, for unequal GPUs. Replaces gpus and memory_mb.
 	Memories []float64 `config:"memories_mb"`
 	// Relative speed of each GPU of memories_mb; task durations are divided by it. Empty means 1 for each.
-	Speeds   []float64
-	Together int // Maximum number of tasks on a GPU at a time. Zero means no limit.
+	Speeds []float64
+	// Maximum number of tasks on a GPU at a time. Zero means no limit.
+	Together int `config:"max_tasks_per_gpu,was=together"`
 	// Rule for tasks on a GPU that together request more than all of its cores: shared slows them down, whole makes one
 	// wait. Default shared.
 	Cores string `config:",one=shared|whole"`

@@ -61,7 +61,7 @@ func (s *simulations) Prepare(ctx context.Context, _ study.Env, quick bool) erro
 	}
 	s.studies, s.entrants = s.Studies(), s.Entrants()
 	if len(s.studies) == 0 {
-		return fmt.Errorf("%s: no tasks are left for the comparison; lower tasks.most, tasks.train_count or "+
+		return fmt.Errorf("%s: no tasks are left for the comparison; lower tasks.max_tasks, tasks.train_count or "+
 			"tasks.validation_count", s.trace())
 	}
 	if quick {

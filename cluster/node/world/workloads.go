@@ -18,11 +18,11 @@ import (
 // most one GPU keep their arrivals and durations. The tasks of a trace are split in order into workloads of most tasks.
 // Cores and memory are drawn if the trace does not have them.
 type Tasks struct {
-	Least int           // Minimum number of tasks of a generated workload. Default 40.
-	Most  int           // Maximum number of tasks of a workload. Default 50.
+	Least int           `config:"min_tasks,was=least"` // Minimum number of tasks of a generated workload. Default 40.
+	Most  int           `config:"max_tasks,was=most"`  // Maximum number of tasks of a workload. Default 50.
 	Unit  time.Duration // Unit of the durations of generated tasks. Default 1s.
 	// Mean time between arrivals (Poisson process) of generated tasks. Zero makes all arrive at the beginning.
-	Interval time.Duration
+	Interval time.Duration `config:"arrival_interval,was=interval"`
 	// Relative error of the duration estimates that schedulers use, drawn uniformly from ± this value, from 0 to below
 	// 1. Default 0.
 	EstimateError   float64
@@ -53,7 +53,7 @@ func (t Tasks) Validate() error {
 	if err := g.Validate(); err != nil {
 		faults = append(faults, err)
 	}
-	faults.When(t.Most > mostGenerated, "most is %d; must be at most %d", t.Most, mostGenerated)
+	faults.When(t.Most > mostGenerated, "max_tasks is %d; must be at most %d", t.Most, mostGenerated)
 	for name, v := range map[string]int{"train_count": t.TrainCount, "validation_count": t.ValidationCount,
 		"test_count": t.TestCount} {
 		faults.When(v < 1 || v > mostWorkloads, "%s is %d; must be from 1 to %d", name, v, mostWorkloads)

@@ -75,10 +75,11 @@ type WorkloadOptions struct {
 	// Arrivals of generated workloads: uniform; poisson; pattern repeats the job counts per slot of Pattern from a
 	// random slot on; trace does the same with the arrivals of workload.traces; submission, only with from, keeps
 	// submission times. Empty means poisson, or submission with from.
-	Arrivals   string  `config:",one=uniform|poisson|pattern|trace|submission"`
-	Pattern    []int   // jobs that arrive in each slot, for arrivals = "pattern"; numbers above Rate are cut to it
-	Jobs       int     // jobs per workload, if no file holds it; zero means 60
-	Rate       int     // upper bound on job arrivals per slot; zero means 3. With from it must be zero.
+	Arrivals string `config:",one=uniform|poisson|pattern|trace|submission"`
+	Pattern  []int  // jobs that arrive in each slot, for arrivals = "pattern"; numbers above Rate are cut to it
+	Jobs     int    // jobs per workload, if no file holds it; zero means 60
+	// upper bound on job arrivals per slot; zero means 3. With from it must be zero.
+	Rate       int     `config:"max_arrivals,was=rate"`
 	Epochs     float64 // epochs of a job of a type of length 1; zero means 30,000, or with from the work of each job
 	EpochError float64 // relative error of the epochs that schedulers see, from 0 to below 1; zero means none
 	// varies the epochs of jobs of one type by up to 10%; false keeps them equal. With from it must be false.
@@ -115,7 +116,7 @@ func (o WorkloadOptions) Validate() error {
 		"test_count": o.TestCount} {
 		faults.When(v < 1 || v > mostWorkloads, "%s is %d; must be from 1 to %d", name, v, mostWorkloads)
 	}
-	for name, v := range map[string]int{"jobs": o.Jobs, "rate": o.Rate} {
+	for name, v := range map[string]int{"jobs": o.Jobs, "max_arrivals": o.Rate} {
 		faults.When(v < 0, "%s is %d; must not be negative", name, v)
 	}
 	faults.When((o.Arrivals == arrivePattern) != (len(o.Pattern) > 0),
@@ -128,7 +129,7 @@ func (o WorkloadOptions) Validate() error {
 	faults.When(o.From == "" && o.Arrivals == arriveSubmit, "arrivals is submission; name a trace in from")
 	if o.From != "" {
 		for name, given := range map[string]bool{"train": len(o.Train) > 0, "validation": len(o.Validation) > 0,
-			"test": len(o.Test) > 0, "arrivals": o.Arrivals != arriveSubmit, "rate": o.Rate != 0, "jitter": o.Jitter} {
+			"test": len(o.Test) > 0, "arrivals": o.Arrivals != arriveSubmit, "max_arrivals": o.Rate != 0, "jitter": o.Jitter} {
 			faults.When(given, "%s says of workloads what from says; leave out one of them", name)
 		}
 	}
