@@ -39,7 +39,7 @@ func TestProfilesAreWrittenAndReadBack(t *testing.T) {
 		require.NoError(t, WriteProfile(files.OS{}, path, p))
 		assert.Equal(t, p, must(FindProfile(files.OS{}, path)))
 	}
-	assert.ErrorContains(t, WriteProfile(files.OS{}, path, &clock.Profile{}), "a profile has a name")
+	assert.ErrorContains(t, WriteProfile(files.OS{}, path, &clock.Profile{}), "name is missing")
 	golden(t, "testdata/profiles/full.toml", FormatProfile(fullProfile()))
 	steady := must(FindProfile(files.OS{}, "steady"))
 	assert.Equal(t, "steady", steady.Name)

@@ -261,7 +261,7 @@ func TestBatchChangesDuringDistillation(t *testing.T) {
 
 func TestAdaptiveBatchesThatCannotBe(t *testing.T) {
 	for want, change := range map[string]func(o *trainer.Options){
-		"most is 16, below train.batch": func(o *trainer.Options) { o.AdaptiveBatch.Most = 16 },
+		"most is 16": func(o *trainer.Options) { o.AdaptiveBatch.Most = 16 },
 		"the job gets 200 devices":      func(o *trainer.Options) { o.Timeline.Events[0].Devices = 200 },
 		"must be adascale":              func(o *trainer.Options) { o.AdaptiveBatch.Scaling = "cubic" },
 		"every is -1":                   func(o *trainer.Options) { o.AdaptiveBatch.Every = -1 },
@@ -272,7 +272,7 @@ func TestAdaptiveBatchesThatCannotBe(t *testing.T) {
 		},
 		"batch is 1":            func(o *trainer.Options) { o.Batch = 1 },
 		"mixup makes the parts": func(o *trainer.Options) { o.Augment.Mixup = 0.2 },
-		"train.micro_batch of 24 is never": func(o *trainer.Options) {
+		"device_most is 8, so train.micro_batch = 24 is never reached on 2 devices": func(o *trainer.Options) {
 			o.MicroBatch, o.AdaptiveBatch.DeviceMost = 24, 8
 		},
 	} {

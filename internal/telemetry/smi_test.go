@@ -85,7 +85,7 @@ func TestSMIColumns(t *testing.T) {
 func TestSMIFaults(t *testing.T) {
 	const head, row = "index, timestamp, power.draw [W]\n", "0, 2024/12/06 17:12:01.125, 26.87 W\n"
 	for name, test := range map[string]struct{ text, fault string }{
-		"an empty file":  {"", "the line that names the columns is missing"},
+		"an empty file":  {"", "the header line is missing"},
 		"no timestamp":   {"index, name\n", `column "timestamp" is missing`},
 		"a column twice": {"index, timestamp, index\n", `column "index" is there twice`},
 		"a row with a cell less": {head + "0, 2024/12/06 17:12:01.125\n" + row,
