@@ -261,12 +261,12 @@ func TestBatchChangesDuringDistillation(t *testing.T) {
 
 func TestAdaptiveBatchesThatCannotBe(t *testing.T) {
 	for want, change := range map[string]func(o *trainer.Options){
-		"most is 16": func(o *trainer.Options) { o.AdaptiveBatch.Most = 16 },
-		"the job gets 200 devices":      func(o *trainer.Options) { o.Timeline.Events[0].Devices = 200 },
-		"must be adascale":              func(o *trainer.Options) { o.AdaptiveBatch.Scaling = "cubic" },
-		"every is -1":                   func(o *trainer.Options) { o.AdaptiveBatch.Every = -1 },
-		"hysteresis is -1":              func(o *trainer.Options) { o.AdaptiveBatch.Hysteresis = -1 },
-		"on is false":                   func(o *trainer.Options) { o.AdaptiveBatch = trainer.AdaptiveBatch{Most: 64} },
+		"most is 16":               func(o *trainer.Options) { o.AdaptiveBatch.Most = 16 },
+		"the job gets 200 devices": func(o *trainer.Options) { o.Timeline.Events[0].Devices = 200 },
+		"must be adascale":         func(o *trainer.Options) { o.AdaptiveBatch.Scaling = "cubic" },
+		"every is -1":              func(o *trainer.Options) { o.AdaptiveBatch.Every = -1 },
+		"hysteresis is -1":         func(o *trainer.Options) { o.AdaptiveBatch.Hysteresis = -1 },
+		"on is false":              func(o *trainer.Options) { o.AdaptiveBatch = trainer.AdaptiveBatch{Most: 64} },
 		"nothing is measured": func(o *trainer.Options) {
 			o.AdaptiveBatch = trainer.AdaptiveBatch{Interval: 4}
 		},

@@ -296,7 +296,7 @@ func TestRefusedJobs(t *testing.T) {
 			e := trainer.Event{At: time.Millisecond, Change: trainer.Up, Devices: 2}
 			o.Timeline.Events = []trainer.Event{e, e}
 		})
-		refused("put them in order", func(_ *trainer.Parts, o *trainer.Options) { o.Timeline.Events[1].At = 0 })
+		refused("sort events by time", func(_ *trainer.Parts, o *trainer.Options) { o.Timeline.Events[1].At = 0 })
 		refused("up and down", func(_ *trainer.Parts, o *trainer.Options) { o.Timeline.Events[0].Change = "sideways" })
 		refused("divide is -1", func(_ *trainer.Parts, o *trainer.Options) { o.Adapt.Divide = -1 })
 		refused("not negative", func(_ *trainer.Parts, o *trainer.Options) { o.Batch = -1 })

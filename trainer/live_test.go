@@ -279,7 +279,7 @@ func TestLiveRefuses(t *testing.T) {
 	l := fresh()
 	_, err := l.Post(trainer.Up, 4)
 	require.NoError(t, err)
-	refused(l, trainer.Same, 4, "it has 4 already")
+	refused(l, trainer.Same, 4, "it already has 4")
 	refused(l, trainer.Up, 3, "would be fewer")
 	refused(l, trainer.Down, 5, "would be more")
 	for range 63 {

@@ -170,7 +170,7 @@ func TestRefusedMeasurements(t *testing.T) {
 	same := func(*trainer.MeasureOptions) {}
 	refused("batch of 0", family(t), func(o *trainer.MeasureOptions) { o.Batches = []int{8, 0} })
 	refused("batch of -3", family(t), func(o *trainer.MeasureOptions) { o.Batches = []int{-3} })
-	refused("a batch of 8 twice", family(t), func(o *trainer.MeasureOptions) { o.Batches = []int{8, 8} })
+	refused("duplicate batch of 8", family(t), func(o *trainer.MeasureOptions) { o.Batches = []int{8, 8} })
 	refused("-1 rounds", family(t), func(o *trainer.MeasureOptions) { o.Rounds = -1 })
 	refused("the machine's clock", family(t), func(o *trainer.MeasureOptions) { o.Now = nil })
 	refused("no network", nil, same)

@@ -74,7 +74,7 @@ func TestSizesOfOneImageAreRefused(t *testing.T) {
 	for name, change := range map[string]func(*trainer.Options){
 		"train.batch is 1, but bn has only one value per channel and image to normalize, so it needs at least 2 " +
 			"images": func(o *trainer.Options) { o.Batch = 1 },
-		"train.micro_batch is 1, and bn": func(o *trainer.Options) { o.MicroBatch = 1 },
+		"train.micro_batch is 1, but bn": func(o *trainer.Options) { o.MicroBatch = 1 },
 		"adaptive_batch.device_most is 1, but bn has only one value per channel and image to normalize, so it needs " +
 			"at least 2 images": func(o *trainer.Options) {
 			o.AdaptiveBatch = trainer.AdaptiveBatch{On: true, Most: 64, DeviceMost: 1}

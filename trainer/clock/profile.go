@@ -72,7 +72,7 @@ func (p *Profile) Validate() error {
 	var faults validate.Faults
 	faults.When(p.Version < 0 || p.Version > profileVersion, "version is %d; expected at most %d: "+
 		"measure the device again, or use the version of graft that wrote the profile", p.Version, profileVersion)
-	faults.When(p.Name == "", "name is missing")
+	faults.When(p.Name == "", "the profile has no name")
 	faults = append(faults, positive("watts", p.Watts), p.Costs.Validate())
 	faults.When(len(p.Measured) == 0 && p.Costs.Step == (Rates{}) && p.Costs.Batch == (Rates{}),
 		"step of training and batch of evaluation have no rates, and no network was measured; measure the device "+
