@@ -119,7 +119,7 @@ func TestFilesThatCannotBeReadSaySo(t *testing.T) {
 	large := filepath.Join(folder, "large.toml")
 	require.NoError(t, os.WriteFile(large, make([]byte, largestNetworkFile+1), 0o600))
 	_, err = ReadNetwork(files.OS{}, large)
-	assert.ErrorContains(t, err, "more than the 1048576")
+	assert.ErrorContains(t, err, "the maximum is 1048576")
 
 	wrong := filepath.Join(folder, "wrong.toml")
 	require.NoError(t, os.WriteFile(wrong, []byte("input = [8]\nlayers = [3]\n"), 0o600))

@@ -47,13 +47,13 @@ func TestFaultsOfFabricFiles(t *testing.T) {
 	_, err := readFabric(t, base)
 	require.NoError(t, err)
 	for assignment, want := range map[string]string{
-		"graphs.models=['" + idle + "']":             "no operation takes time",
+		"graphs.models=['" + idle + "']":             "all operations have zero time",
 		"graphs.models=['" + cyclic + "']":           "cycle",
-		"graphs.models=['" + missing + "']":          "joins 1 and 7",
+		"graphs.models=['" + missing + "']":          "edges[0] connects 1 and 7",
 		"graphs.models=['" + negative + "']":         "forward time -2",
 		"graphs.models=['none.json']":                "none.json",
 		"graphs.models=['NoNetwork']":                "NoNetwork",
-		"graphs.sizes=[32,32]":                       "sizes has 2 values and models 1",
+		"graphs.sizes=[32,32]":                       "sizes has 2 values, but models has 1",
 		"graphs.weights=[0]":                         "weights",
 		"graphs.weights=[1,2]":                       "2 weights of 1 models",
 		"graphs.batch=-1":                            "batch is -1",
@@ -63,7 +63,7 @@ func TestFaultsOfFabricFiles(t *testing.T) {
 		"fabric.size=[2,4,2]":                        "racks",
 		"fabric.size=[0,0,0]":                        "groups 0: expected 1",
 		"fabric.network=ring":                        "ring",
-		"fabric.memory_bytes=10":                     "fits on no servers at any degree",
+		"fabric.memory_bytes=10":                     "does not fit on the servers at any degree",
 		"fabric.speed=-1":                            "speed",
 		"fabric.max_degree=5000":                     "largest degree 5000",
 		"fabric.quirks=['odd']":                      "odd",
@@ -74,9 +74,9 @@ func TestFaultsOfFabricFiles(t *testing.T) {
 		"demand.limits=odd":                          "odd",
 		"demand.limits=values":                       "expected at least one",
 		"demand.min_limit=0.9\ndemand.most=0.5":      "limits from 0.9 to 0.5",
-		"schedule.schedulers=['odd']":                "decider \"odd\" is unknown",
+		"schedule.schedulers=['odd']":                "unknown decider \"odd\"",
 		"schedule.schedulers=['constant-3']":         "constant-3",
-		"schedule.schedulers=['most','most']":        "given twice",
+		"schedule.schedulers=['most','most']":        "duplicate most",
 		"schedule.against=odd":                       "expected one of the schedulers",
 		"schedule.workers=-1":                        "workers is -1",
 		"vary.loads=[1,-1]":                          "loads[1] is -1",
@@ -84,14 +84,14 @@ func TestFaultsOfFabricFiles(t *testing.T) {
 		"vary.max_degrees=[9000]":                    "largest degree 9000",
 		"vary.skewness=[5000]\ndemand.limits=skewed": "skewness 5000",
 		"vary.skewness=[5]":                          "demand.limits is uniform",
-		"vary.loads=[1]\ndemand.every=5s":            "vary.loads is set beside demand.arrival_interval",
+		"vary.loads=[1]\ndemand.every=5s":            "vary.loads is set together with demand.arrival_interval",
 		"run.seeds=-1":                               "seeds is -1",
 		"vary.networks=['ring']":                     "ring",
-		"vary.networks=['tree 4by8']":                "is no size",
+		"vary.networks=['tree 4by8']":                "invalid size \"4by8\"",
 		"vary.networks=['tree 4x8x2']":               "expected 2 numbers",
-		"vary.loads=[1,2,1]":                         "loads[2]: 1 is given twice",
-		"degree.deciders=['most']":                   "degree.deciders was renamed to schedule.schedulers",
-		"schedule.schedulers=['exact']\nschedule.ablate=true\ndemand.jobs=3": "put another one first",
+		"vary.loads=[1,2,1]":                         "loads[2]: duplicate 1",
+		"degree.deciders=['most']":                   "degree.deciders is schedule.schedulers now",
+		"schedule.schedulers=['exact']\nschedule.ablate=true\ndemand.jobs=3": "put another scheduler first",
 	} {
 		_, err := readFabric(t, base, strings.Split(assignment, "\n")...)
 		assert.ErrorContains(t, err, want, assignment)
@@ -117,7 +117,7 @@ func TestFabricFilesArePrepared(t *testing.T) {
 	require.NoError(t, read("3").Study().Prepare(t.Context(), study.Env{}, true))
 	require.NotEqual(t, Digest(read("3")), Digest(read("4")))
 	err := read("300").Study().Prepare(t.Context(), study.Env{}, true)
-	require.ErrorContains(t, err, "exact, episode-1: the exact search is too large: more than 100000 states; take "+
+	require.ErrorContains(t, err, "exact, episode-1: the exact search is too large: more than 100000 states; use "+
 		"fewer jobs or degrees; demand.jobs is 300")
 	require.Equal(t, failure.Configuration, failure.CodeOf(t.Context(), err))
 }

@@ -132,22 +132,22 @@ func TestTheDigestSaysWhatMatters(t *testing.T) {
 
 func TestAssignments(t *testing.T) {
 	for set, says := range map[string]string{
-		"run.seed":                   "write a key and its value",
+		"run.seed":                   "expected a key and its value, such as time.budget=30s",
 		"run.seed=x":                 `seed must be a whole number, got "x"`,
 		"run.sede=1":                 `unknown key "sede" in run; did you mean seed?`,
 		"tim.budget=3":               `unknown key "tim"; did you mean time?`,
 		"time=3":                     "time must be a table",
 		"time.budget.x=3":            "time.budget has no keys",
 		"time.budget=soon":           "must be a time such as",
-		"time.budget=-5s":            "a budget of -5s",
+		"time.budget=-5s":            "budget is -5s",
 		"run.threads=1000000000":     "threads is 1000000000; must be between 0",
-		"run.listen=8080":            "expected an address and a port",
-		`run.listen="a:b"`:           "expected an address and a port",
-		`run.listen="[::1]:70000"`:   "expected an address and a port",
-		"time.start=90s":             "a start at 1m30s lies outside",
+		"run.listen=8080":            "write an address and a port",
+		`run.listen="a:b"`:           "write an address and a port",
+		`run.listen="[::1]:70000"`:   "write an address and a port",
+		"time.start=90s":             "start is 1m30s",
 		"adapt.actions=deepen:1":     "must be a list",
-		`adapt.actions=["deepen:1"]`: "actions are used only by the deciders fixed, script, random, trials and policy",
-		"time.profile=stedy":         `there is no profile "stedy"`,
+		`adapt.actions=["deepen:1"]`: "actions are for the deciders fixed, script, random, trials and policy",
+		"time.profile=stedy":         `unknown profile "stedy"`,
 		"network.name=ConvNet4":      "did you mean ConvNet",
 		"time.timeline=none.csv":     "no such file",
 		"network.file=none.toml":     "no such file",
@@ -226,8 +226,8 @@ func TestTimelines(t *testing.T) {
 	assert.Equal(t, bare(j), bare(must(parseJob("b.toml", j.Resolved()))))
 
 	_, err := parseJob("a.toml", "[time]\nbudget = 15\ntimeline = \""+path+"\"\nevents = [{at = 1, change = \"up\"}]")
-	assert.ErrorContains(t, err, "a.toml:3:12: timeline: event 1 at 20.5s lies outside")
-	assert.ErrorContains(t, err, "timeline and events are mutually exclusive")
+	assert.ErrorContains(t, err, "a.toml:3:12: timeline: event 1 at 20.5s is outside of the budget of 15s")
+	assert.ErrorContains(t, err, "timeline and events are both given")
 
 	wrong := written(t, "w.csv", "seconds,change,devices\nx,upp,-1\n10,up,2\n5,up,2\n1,up\n")
 	_, err = parseJob("a.toml", "", "time.timeline="+wrong)

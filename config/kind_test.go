@@ -144,13 +144,13 @@ func TestRenamedKeys(t *testing.T) {
 	const old = "[network]\nweights = \"a.pth\"\nanew = true\n[adapt]\nmost = 2\n[schedule]\nleast = 1e-5\n" +
 		"[parallel]\nmost = 3\n[distill]\nkeep = true\n"
 	_, err := ReadJob(files.OS{}, written(t, "job.toml", old), nil)
-	for _, says := range []string{"anew is called reset_epochs now; rename it", "most is called max_decisions now",
-		"least is called min_lr now", "most is called max_processes now",
-		"there is no keep any more: use schedule.restart, which sets when the learning rate restarts"} {
+	for _, says := range []string{"anew was renamed to reset_epochs; rename it", "most was renamed to max_decisions",
+		"least was renamed to min_lr", "most was renamed to max_processes",
+		"keep was removed: use schedule.restart, which sets when the learning rate restarts"} {
 		require.ErrorContains(t, err, says)
 	}
 	_, err = ReadJob(files.OS{}, "", []string{"adapt.most=2"})
-	require.ErrorContains(t, err, "most is called max_decisions now")
+	require.ErrorContains(t, err, "most was renamed to max_decisions")
 
 	path := written(t, results.ResolvedFile, old)
 	was := must(ReadJob(files.OS{}, path, nil))
@@ -195,7 +195,7 @@ func TestKindOfBrokenFiles(t *testing.T) {
 // Options that cannot be done on the device or within the memory are faults of the file.
 func TestTrainingThatCannotBe(t *testing.T) {
 	for set, says := range map[string]string{
-		"train.precision=float16": "precision is float16, which LibTorch computes on CUDA devices only",
+		"train.precision=float16": "precision is float16, which LibTorch supports only on CUDA devices",
 		"train.micro_batch=-1":    "micro_batch is -1",
 		"train.ema=1":             "ema is 1",
 		"augment.magnitude=5":     "rand_augment is 0",

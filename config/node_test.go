@@ -85,7 +85,7 @@ after = ["train-2", "task2"]
 	summary, err := n.Summary()
 	require.NoError(t, err)
 	require.Contains(t, summary, "5 tasks on 4 GPUs under all schedulers")
-	require.ErrorContains(t, n.CheckLearning(), "which are one workload")
+	require.ErrorContains(t, n.CheckLearning(), "the file has tables [[task]], which are a single workload")
 }
 
 // GPUs are equal ones, or those of a list.
@@ -143,7 +143,7 @@ func TestTasksOfATrace(t *testing.T) {
 	require.Equal(t, specs(), specs())
 	require.NotEqual(t, specs(), specs("tasks.seed=2"))
 	require.ErrorContains(t, must(readNode(t, text, "tasks.train_count=9")).CheckLearning(),
-		"2 workloads to learn from and 0 of validation")
+		"the trace yields 2 training workloads and 0 validation workloads")
 }
 
 // Pairs of a file slow tasks as measured, and the contents of a file are in the digest.
@@ -194,26 +194,27 @@ func TestGeneratedTasks(t *testing.T) {
 func TestFaultsOfTasks(t *testing.T) {
 	const task = "[[task]]\nname = \"a\"\nduration = \"1s\"\n"
 	for text, says := range map[string]string{
-		"[machine]\n" + task + "after = [\"b\"]\n": `task a: it comes after "b", which is no task; ` +
-			`known are [a]`,
-		"[machine]\n" + task + "count = 3\nafter = [\"a-4\"]\n": `it comes after "a-4"`,
-		"[machine]\n" + task + "count = 2\nafter = [\"a\"]\n":   "can never run: a-1 after a-1",
+		"[machine]\n" + task + "after = [\"b\"]\n": `task a: unknown task "b" in after; ` +
+			`expected one of [a]`,
+		"[machine]\n" + task + "count = 3\nafter = [\"a-4\"]\n": `unknown task "a-4" in after`,
+		"[machine]\n" + task + "count = 2\nafter = [\"a\"]\n":   "a-1 after a-1",
 		"[machine]\n" + task + "count = 9999999\n": "count is 9999999; " +
 			"must be from 0 to 1048576",
-		"[machine]\nmemories_mb = [10, 20]\n" + task + "memory_mb = 21\n":   "the largest has 20",
-		"[machine]\n" + task + "cores = 0.0\nmemory_mb = -2\n":              "memory is -2",
-		"[machine]\n[workload]\ntraces = [\"none.csv\"]\n":                  "none.csv: no such file",
-		"[machine]\n[workload]\ntraces = [\"testdata/tasks/pairs.csv\"]\n":  "begins like no trace",
-		"[machine]\n[workload]\ntraces = [\"a.csv\", \"b.csv\"]\n":          "traces names several",
-		"[machine]\n[tasks]\nfrom = \"a.csv\"\n":                            "renamed to workload.traces",
-		"[machine]\nprofiles = \"testdata/tasks/trace.csv\"\n":              "testdata/tasks/trace.csv",
-		"[machine]\nprofiles = \"none.csv\"\n":                              "profiles",
-		"[machine]\n[schedule]\naging = \"-1s\"\n":                          "aging is -1s",
-		"[machine]\n[schedule]\nworkers = -1\n":                             "workers is -1; expected 0 or more",
-		"[machine]\n[tasks]\nmax_tasks = 100001\n":                          "most is 100001; must be at most 100000",
-		"[machine]\n[tasks]\narrival_interval = \"-1s\"\n":                  "expected times that are not negative",
-		"[machine]\nstop = \"kill\"\n":                                      "signal",
-		"[machine]\nspeeds = [1.0]\n":                                       "speeds has 1 values and memories_mb 0",
+		"[machine]\nmemories_mb = [10, 20]\n" + task + "memory_mb = 21\n":  "the largest GPU has 20 MiB",
+		"[machine]\n" + task + "cores = 0.0\nmemory_mb = -2\n":             "memory is -2",
+		"[machine]\n[workload]\ntraces = [\"none.csv\"]\n":                 "none.csv: no such file",
+		"[machine]\n[workload]\ntraces = [\"testdata/tasks/pairs.csv\"]\n": "unknown trace format",
+		"[machine]\n[workload]\ntraces = [\"a.csv\", \"b.csv\"]\n":         "traces has several files",
+		"[machine]\n[tasks]\nfrom = \"a.csv\"\n":                           "it is workload.traces now",
+		"[machine]\nprofiles = \"testdata/tasks/trace.csv\"\n":             "testdata/tasks/trace.csv",
+		"[machine]\nprofiles = \"none.csv\"\n":                             "profiles",
+		"[machine]\n[schedule]\naging = \"-1s\"\n":                         "aging is -1s",
+		"[machine]\n[schedule]\nworkers = -1\n":                            "workers is -1; expected 0 or more",
+		"[machine]\n[tasks]\nmax_tasks = 100001\n":                         "most is 100001; must be at most 100000",
+		"[machine]\n[tasks]\narrival_interval = \"-1s\"\n":                 "expected at least 0",
+		"[machine]\nstop = \"kill\"\n":                                     "signal",
+		"[machine]\nspeeds = [1.0]\n": "speeds has 1 values, but memories_mb " +
+			"has 0",
 		"[machine]\n[schedule]\nschedulers = [\"testdata/none/learned\"]\n": "no such file",
 	} {
 		_, err := readNode(t, text)
@@ -222,5 +223,5 @@ func TestFaultsOfTasks(t *testing.T) {
 		require.Contains(t, err.Error(), "tasks.toml:", text)
 	}
 	_, err := readNode(t, "[machine]\n"+strings.Repeat("[[task]]\nname = \"a\"\n", 3))
-	require.ErrorContains(t, err, "the name is not unique; rename it")
+	require.ErrorContains(t, err, "duplicate name; rename it")
 }

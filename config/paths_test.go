@@ -30,7 +30,7 @@ func TestPathsOfFiles(t *testing.T) {
 	write(filepath.Join("conf", "steady"), "a name, not a path")
 	_, err := ReadJob(files.OS{}, job, nil)
 	require.ErrorContains(t, err, "job.toml:2:8: ")
-	require.ErrorContains(t, err, "conf/nets/n.toml is not there either")
+	require.ErrorContains(t, err, "conf/nets/n.toml does not exist either")
 
 	network("conf/nets/n.toml", "MLP")
 	j, err := ReadJob(files.OS{}, job, nil)
@@ -64,7 +64,7 @@ func TestPathsOfFiles(t *testing.T) {
 	_, err = ReadPipeline(files.OS{}, "conf/all.toml", nil)
 	require.ErrorContains(t, err, "1 fault\n")
 	require.ErrorContains(t, err, "scenarios[1]: ")
-	require.ErrorContains(t, err, "conf/none.toml is not there either")
+	require.ErrorContains(t, err, "conf/none.toml does not exist either")
 }
 
 // Each key of a path is one of some kind of file.

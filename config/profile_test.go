@@ -39,12 +39,12 @@ func TestProfilesAreWrittenAndReadBack(t *testing.T) {
 		require.NoError(t, WriteProfile(files.OS{}, path, p))
 		assert.Equal(t, p, must(FindProfile(files.OS{}, path)))
 	}
-	assert.ErrorContains(t, WriteProfile(files.OS{}, path, &clock.Profile{}), "a profile has a name")
+	assert.ErrorContains(t, WriteProfile(files.OS{}, path, &clock.Profile{}), "the profile has no name")
 	golden(t, "testdata/profiles/full.toml", FormatProfile(fullProfile()))
 	steady := must(FindProfile(files.OS{}, "steady"))
 	assert.Equal(t, "steady", steady.Name)
 	_, err := FindProfile(files.OS{}, "steddy")
-	assert.ErrorContains(t, err, `there is no profile "steddy"`)
+	assert.ErrorContains(t, err, `unknown profile "steddy"`)
 }
 
 func FuzzReadProfile(f *testing.F) {

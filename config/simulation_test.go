@@ -128,8 +128,8 @@ func TestScenariosSayHowLargeTheyAre(t *testing.T) {
 	m = must(readScenario(t, aScenario, fmt.Sprintf("time.profile=%q", closed), "train.eval_batch=64",
 		"time.budget=10h"))
 	_, _, err = m.Size()
-	require.ErrorContains(t, err, "scenario late: the profile closed has no measurement of this ConvSmall with "+
-		"a batch of 64")
+	require.ErrorContains(t, err, "scenario late: profile closed has no measurement of this ConvSmall with "+
+		"a batch of 64 and no rates for unmeasured networks")
 }
 
 // A profile without rates must have measured every network of the tree.
@@ -146,7 +146,8 @@ func TestAProfileThatLacksNetworks(t *testing.T) {
 		_, err = m.Plan(files.OS{}, data, "code")
 	}
 	require.ErrorContains(t, err, "scenario late")
-	require.ErrorContains(t, err, "the profile closed has no measurement of this ConvSmall")
+	require.ErrorContains(t, err, "profile closed has no measurement of this ConvSmall with a batch of 64 and no "+
+		"rates for unmeasured networks")
 }
 
 func TestScenariosThatAreWrong(t *testing.T) {

@@ -129,7 +129,7 @@ func lacks(path string, absent []string) error {
 	if len(absent) == 0 {
 		return nil
 	}
-	return fmt.Errorf("read %s: %w in full: it lacks %s; add them, or fetch it again", path, ErrMissing,
+	return fmt.Errorf("read %s: %w: missing files %s; add them, or download the dataset again", path, ErrMissing,
 		strings.Join(absent, ", "))
 }
 
@@ -181,7 +181,7 @@ func (c *cifar) readFormat(fsys files.FS, path string, f cifarFormat) (*source, 
 		return nil, err
 	}
 	if len(absent) == len(f.files) {
-		return nil, fmt.Errorf("read %s: %w: it holds none of the files of %s", path, errOtherFormat, f.archive)
+		return nil, fmt.Errorf("read %s: %w: it contains no files of %s", path, errOtherFormat, f.archive)
 	}
 	if err := lacks(path, absent); err != nil {
 		return nil, err
@@ -198,6 +198,6 @@ func (c *cifar) readArchive(fsys files.FS, o Options) (*source, error) {
 			return found, err
 		}
 	}
-	return nil, fmt.Errorf("read %s: it is an archive without the files of %s; name %s or %s", o.Path, c.name,
+	return nil, fmt.Errorf("read %s: the archive does not contain the files of %s; name %s or %s", o.Path, c.name,
 		c.formats[0].archive, c.formats[1].archive)
 }

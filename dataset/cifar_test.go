@@ -92,21 +92,21 @@ func TestCIFARSaysWhatIsWrong(t *testing.T) {
 		want   []string
 	}{
 		"a file is missing": {binary, func(all map[string][]byte) { delete(all, "data_batch_3.bin") },
-			[]string{"lacks data_batch_3.bin", "fetch it again"}},
+			[]string{"missing files data_batch_3.bin", "download the dataset again"}},
 		"a batch is missing": {python, func(all map[string][]byte) { delete(all, "test_batch") },
-			[]string{"lacks test_batch"}},
+			[]string{"missing files test_batch"}},
 		"a file is short": {binary, func(all map[string][]byte) {
 			all["test_batch.bin"] = all["test_batch.bin"][:5000]
-		}, []string{"test_batch.bin", "5000 bytes", "12292", "fetch or copy"}},
+		}, []string{"test_batch.bin", "5000 bytes", "12292", "download or copy"}},
 		"a file is long": {binary, func(all map[string][]byte) {
 			all["test_batch.bin"] = append(all["test_batch.bin"], 1)
 		}, []string{"12293 bytes"}},
 		"a label is large": {binary, func(all map[string][]byte) { all["data_batch_2.bin"][3073] = 10 },
-			[]string{"data_batch_2.bin", "image 2 has the label 10", "10 classes"}},
+			[]string{"data_batch_2.bin", "image 2 has label 10", "10 classes"}},
 		"a pickle is short": {python, func(all map[string][]byte) { all["data_batch_1"] = all["data_batch_1"][:900] },
-			[]string{"data_batch_1", "no Python batch"}},
+			[]string{"data_batch_1", "not a Python batch"}},
 		"a pickle is a list": {python, func(all map[string][]byte) { all["data_batch_1"] = []byte("\x80\x02].") },
-			[]string{"data_batch_1", "no Python batch"}},
+			[]string{"data_batch_1", "not a Python batch"}},
 		"a pickle calls something": {python, func(all map[string][]byte) {
 			all["data_batch_1"] = []byte("cos\nsystem\n(S'true'\ntR.")
 		},
@@ -123,7 +123,7 @@ func TestCIFARSaysWhatIsWrong(t *testing.T) {
 			b := cifarBatch(c, 0)
 			b.labels[2] = -1
 			all["data_batch_1"] = pythonBatch(c, b, false)
-		}, []string{"image 3 has the label -1"}},
+		}, []string{"image 3 has label -1"}},
 		"a pickle has too few images": {python, func(all map[string][]byte) {
 			b := cifarBatch(c, 0)
 			b.images = b.images[:3*cifarImage]
@@ -154,12 +154,12 @@ func TestDamagedArchivesAreErrors(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"cut short":       {good[:len(good)/2], "fetch or copy the file again"},
-		"its end is gone": {good[:len(good)-6], "damaged"},
-		"not packed":      {[]byte("plain text, and more of it"), "no .tar.gz"},
-		"empty":           {nil, "no .tar.gz"},
+		"cut short":       {good[:len(good)/2], "download or copy the file again"},
+		"its end is gone": {good[:len(good)-6], "corrupt"},
+		"not packed":      {[]byte("plain text, and more of it"), "not a .tar.gz"},
+		"empty":           {nil, "not a .tar.gz"},
 		"other files": {packed(t, "x", map[string][]byte{"readme": []byte("hello")}),
-			"without the files of cifar10"},
+			"does not contain the files of cifar10"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

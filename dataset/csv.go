@@ -40,9 +40,9 @@ const mostRows = 10_000_000 // maximum of a table
 // csvFaults returns the faults of the options of a table.
 func (o Options) csvFaults() (faults validate.Faults) {
 	faults.When(o.labelEach() != EachText && o.labelEach() != EachWord,
-		"label_each is %q; it is %s or %s", o.LabelEach, EachText, EachWord)
+		"label_each is %q; must be %s or %s", o.LabelEach, EachText, EachWord)
 	if o.textColumn() == o.labelColumn() {
-		faults = append(faults, fmt.Errorf("text and label are both in the column %s; name two columns",
+		faults = append(faults, fmt.Errorf("text_column and label_column are both %s; name two columns",
 			o.textColumn()))
 	}
 	return faults
@@ -91,7 +91,7 @@ func readTables(fsys files.FS, o Options) (train, test []row, err error) {
 func readTable(fsys files.FS, path string, o Options) ([]row, error) {
 	data, err := files.ReadAll(fsys, path, mostText)
 	if err != nil {
-		return nil, fmt.Errorf("read a table, of which at most %d MiB are read: %w", mostText>>20, err)
+		return nil, fmt.Errorf("read a table of at most %d MiB: %w", mostText>>20, err)
 	}
 	rows, err := parseTable(data, o)
 	if err != nil {
@@ -106,12 +106,12 @@ func parseTable(data []byte, o Options) ([]row, error) {
 	r.ReuseRecord = true
 	header, err := r.Read()
 	if err != nil {
-		return nil, fmt.Errorf("no first line with the names of the columns: %w", err)
+		return nil, fmt.Errorf("read the header line: %w", err)
 	}
 	text, label := slices.Index(header, o.textColumn()), slices.Index(header, o.labelColumn())
 	if text < 0 || label < 0 {
-		return nil, fmt.Errorf("the columns are %q, and %s and %s are needed; "+
-			"set text_column and label_column to theirs", header, o.textColumn(), o.labelColumn())
+		return nil, fmt.Errorf("the columns are %q; expected %s and %s; "+
+			"set text_column and label_column to their names", header, o.textColumn(), o.labelColumn())
 	}
 	var rows []row
 	for {
@@ -132,7 +132,7 @@ func parseTable(data []byte, o Options) ([]row, error) {
 		}
 	}
 	if len(rows) == 0 {
-		return nil, errors.New("no row below the names of the columns")
+		return nil, errors.New("there are no rows after the header")
 	}
 	return rows, nil
 }
@@ -145,12 +145,12 @@ func (o Options) row(text, label string) (row, error) {
 	}
 	switch {
 	case strings.TrimSpace(text) == "":
-		return row{}, errors.New("the text is empty; leave the row out")
+		return row{}, errors.New("the text is empty; remove the row")
 	case len(made.pieces) != len(made.labels):
-		return row{}, fmt.Errorf("%d words and %d labels; give each word a label, or %s", len(made.pieces),
+		return row{}, fmt.Errorf("%d words, but %d labels; expected a label for each word, or %s", len(made.pieces),
 			len(made.labels), ignoredLabel)
 	case o.labelEach() == EachText && strings.TrimSpace(label) == "":
-		return row{}, errors.New("the label is empty; name it, or leave the row out")
+		return row{}, errors.New("the label is empty; set it, or remove the row")
 	}
 	return made, nil
 }
@@ -175,11 +175,11 @@ func (o Options) classesOf(rows []row) ([]string, error) {
 		delete(seen, ignoredLabel)
 	}
 	if len(seen) < 2 || len(seen) > mostLabels {
-		return nil, fmt.Errorf("%d different labels; there are at least two and at most %d", len(seen), mostLabels)
+		return nil, fmt.Errorf("%d different labels; expected 2 to %d", len(seen), mostLabels)
 	}
 	if len(seen) > fewLabels && 2*len(seen) > count {
-		return nil, fmt.Errorf("%d different labels of %d, so that most occur once and cannot be learned; "+
-			"is %s the column of the labels? Set label_column", len(seen), count, o.labelColumn())
+		return nil, fmt.Errorf("%d different labels among %d, so most labels occur once and cannot be learned; "+
+			"check that %s is the column of labels, or set label_column", len(seen), count, o.labelColumn())
 	}
 	return slices.Sorted(maps.Keys(seen)), nil
 }
@@ -228,7 +228,7 @@ func loadCSV(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, er
 		return nil, err
 	}
 	if bytes := 12 * int64(o.context()) * int64(len(train)+len(test)); bytes > maxBytes {
-		return nil, fmt.Errorf("%d texts of %d tokens take %d GiB; at most %d are kept: give fewer texts, "+
+		return nil, fmt.Errorf("%d texts of %d tokens take %d GiB; the maximum is %d: use fewer texts, "+
 			"or a shorter context", len(train)+len(test), o.context(), bytes>>30, maxBytes>>30)
 	}
 	parts, err := (&source{train: pool{labels: l.strata(train)}, test: pool{labels: l.strata(test)}}).divide(o)

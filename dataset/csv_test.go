@@ -87,23 +87,26 @@ func TestTablesAreRefused(t *testing.T) {
 		o     Options
 		fault string
 	}{
-		"nothing": {[]string{""}, Options{}, "no first line with the names of the columns"},
-		"no rows": {[]string{"text,label"}, Options{}, "no row below the names of the columns"},
+		"nothing": {[]string{""}, Options{}, "read the header line"},
+		"no rows": {[]string{"text,label"}, Options{}, "there are no rows after the header"},
 		"another column": {[]string{"review,label", "a,b"}, Options{},
-			`the columns are ["review" "label"], and text and label are needed`},
+			`the columns are ["review" "label"]`},
 		"a short row": {[]string{"text,label", "a,b", "c"}, Options{}, "line 3"},
 		"a quote":     {[]string{"text,label", `a"b,c`}, Options{}, "line 2"},
 		"no text":     {[]string{"text,label", "a,b", " ,b"}, Options{}, "line 3: the text is empty"},
 		"no label":    {[]string{"text,label", "a,"}, Options{}, "line 2: the label is empty"},
 		"one label":   {[]string{"text,label", "a,b", "c,b"}, Options{}, "1 different labels"},
-		"too few":     {[]string{"text,label", "a,b", "c,d"}, Options{}, "too few"},
-		"words":       {[]string{"text,label", "a b,X"}, Options{LabelEach: EachWord}, "line 2: 2 words and 1 labels"},
+		"too few": {[]string{"text,label", "a,b", "c,d"}, Options{},
+			"1 training and 1 test images"},
+		"words": {[]string{"text,label", "a b,X"}, Options{LabelEach: EachWord}, "line 2: 2 words, but 1 labels"},
 		"another unit": {[]string{"text,label", "a,b"}, Options{LabelEach: "line"},
-			`label_each is "line"; it is text or word`},
-		"one column": {[]string{"text,label", "a,b"}, Options{LabelColumn: "text"}, "both in the column text"},
+			`label_each is "line"; must be text or word`},
+		"one column": {[]string{"text,label", "a,b"}, Options{LabelColumn: "text"},
+			"text_column and label_column are both text"},
 		"bytes as character": {[]string{"text,label", "a,b", "\xff,c", "d,b"}, Options{Tokens: Characters},
 			"not UTF-8"},
-		"not for images": {[]string{"text,label"}, Options{Kind: KindDigits, TextColumn: "x"}, "only csv has them"},
+		"not for images": {[]string{"text,label"}, Options{Kind: KindDigits, TextColumn: "x"},
+			"only csv supports them"},
 	} {
 		c.o.Path = table(t, "a.csv", c.lines...)
 		if c.o.Kind == "" {
@@ -157,6 +160,7 @@ func TestTablesOfTooManyLabels(t *testing.T) {
 	}
 	require.NoError(t, table(4000, 2))
 	require.NoError(t, table(900, 1))
-	require.ErrorContains(t, table(4000, 1), "4000 different labels of 4000")
-	require.ErrorContains(t, table(140_000, 2), "70000 different labels; there are at least two and at most 65536")
+	require.ErrorContains(t, table(4000, 1), "4000 different labels among 4000, so most labels occur once and cannot "+
+		"be learned")
+	require.ErrorContains(t, table(140_000, 2), "70000 different labels; expected 2 to 65536")
 }

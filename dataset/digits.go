@@ -75,7 +75,7 @@ func (p pool) pick(rows []int) pool {
 func parseDigits(r io.Reader) (images []byte, labels []int64, err error) {
 	plain, err := unzipped(r)
 	if err != nil {
-		return nil, nil, fmt.Errorf("it is no gzip file: %w; %s", err, again)
+		return nil, nil, fmt.Errorf("not a gzip file: %w; %s", err, again)
 	}
 	lines := bufio.NewScanner(io.LimitReader(plain, maxDigitsBytes))
 	for lines.Scan() {
@@ -84,7 +84,7 @@ func parseDigits(r io.Reader) (images []byte, labels []int64, err error) {
 			return nil, nil, fmt.Errorf("line %d: %w; %s", len(labels)+1, err, again)
 		}
 		if len(labels) == maxDigits {
-			return nil, nil, fmt.Errorf("it has more than %d lines; it is not the published file", maxDigits)
+			return nil, nil, fmt.Errorf("it has more than %d lines; expected the published file", maxDigits)
 		}
 		for _, ink := range row[:digitsSide*digitsSide] {
 			images = append(images, byte(ink*255/digitsInk))
@@ -92,7 +92,7 @@ func parseDigits(r io.Reader) (images []byte, labels []int64, err error) {
 		labels = append(labels, int64(row[digitsSide*digitsSide]))
 	}
 	if err := lines.Err(); err != nil {
-		return nil, nil, fmt.Errorf("it is damaged: %w; %s", err, again)
+		return nil, nil, fmt.Errorf("it is corrupt: %w; %s", err, again)
 	}
 	if len(labels) < len(digits) {
 		return nil, nil, fmt.Errorf("it has %d lines; the published file has 1797; %s", len(labels), again)
@@ -104,18 +104,18 @@ func parseDigits(r io.Reader) (images []byte, labels []int64, err error) {
 func digitsRow(text string) ([]int, error) {
 	cells := strings.Split(strings.TrimSpace(text), ",")
 	if want := digitsSide*digitsSide + 1; len(cells) != want {
-		return nil, fmt.Errorf("it has %d numbers, not %d", len(cells), want)
+		return nil, fmt.Errorf("it has %d numbers, expected %d", len(cells), want)
 	}
 	row := make([]int, len(cells))
 	for k, cell := range cells {
 		v, err := strconv.ParseFloat(cell, 64) // some copies write 5.0
 		if err != nil || v != float64(int(v)) || v < 0 || v > digitsInk {
-			return nil, fmt.Errorf("%q is no pixel; pixels are whole numbers from 0 to %d", cell, digitsInk)
+			return nil, fmt.Errorf("invalid pixel %q; expected a whole number from 0 to %d", cell, digitsInk)
 		}
 		row[k] = int(v)
 	}
 	if row[len(row)-1] >= len(digits) {
-		return nil, errors.New("the label is no digit")
+		return nil, errors.New("the label is not a digit")
 	}
 	return row, nil
 }

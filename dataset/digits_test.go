@@ -41,11 +41,11 @@ func TestDigitsSayWhatIsWrong(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"cut short":      {digitsText()[:200], "line 2"},
 		"few lines":      {digitsText()[:len(digitsText())/20], "it has 1 lines"},
-		"a dark pixel":   {strings.Replace(digitsText(), "1,", "17,", 1), `line 2: "17" is no pixel`},
-		"a part":         {strings.Replace(digitsText(), "1,", "1.5,", 1), `"1.5" is no pixel`},
-		"not a number":   {strings.Replace(digitsText(), "1,", "NaN,", 1), `"NaN" is no pixel`},
-		"no such digit":  {strings.Replace(digitsText(), "1\n", "12\n", 1), "the label is no digit"},
-		"a long line":    {strings.Repeat("1,", 1<<17), "damaged"},
+		"a dark pixel":   {strings.Replace(digitsText(), "1,", "17,", 1), `line 2: invalid pixel "17"`},
+		"a part":         {strings.Replace(digitsText(), "1,", "1.5,", 1), `invalid pixel "1.5"`},
+		"not a number":   {strings.Replace(digitsText(), "1,", "NaN,", 1), `invalid pixel "NaN"`},
+		"no such digit":  {strings.Replace(digitsText(), "1\n", "12\n", 1), "the label is not a digit"},
+		"a long line":    {strings.Repeat("1,", 1<<17), "corrupt"},
 		"packed, broken": {string(zipped(t, []byte(digitsText()))[:40]), "again"},
 	} {
 		t.Run(name, func(t *testing.T) {

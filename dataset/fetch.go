@@ -72,7 +72,7 @@ func Fetch(ctx context.Context, client *http.Client, fsys files.FS, name, dir st
 	progress func(done, total int64)) error {
 	list, known := published[name]
 	if !known {
-		return fmt.Errorf("fetch %s: there is no such published dataset; name one of %s", name,
+		return fmt.Errorf("fetch %s: unknown published dataset; expected one of %s", name,
 			strings.Join(Fetchable(), ", "))
 	}
 	return fetch(ctx, client, fsys, list, dir, progress)
@@ -131,7 +131,7 @@ func (d download) run(ctx context.Context) error {
 		}
 	}
 	if !d.right(sum) {
-		err := fmt.Errorf("its MD5 is %s, where %s is published; what came was deleted, "+
+		err := fmt.Errorf("its MD5 is %s, but the published one is %s; the download was deleted, "+
 			"try again later or from another network", hex.EncodeToString(sum.Sum(nil)), d.md5)
 		return errors.Join(err, d.fsys.Remove(d.part()))
 	}
@@ -191,12 +191,12 @@ func (d download) ask(ctx context.Context, have int64) (*http.Response, error) {
 	}
 	response, err := d.client.Do(request)
 	if err != nil {
-		return nil, fmt.Errorf("%w; see whether this machine reaches the network, and run it again", err)
+		return nil, fmt.Errorf("%w; check the network connection of this machine, and run the command again", err)
 	}
 	if response.StatusCode == http.StatusOK || (have > 0 && response.StatusCode == http.StatusPartialContent) {
 		return response, nil
 	}
-	err = fmt.Errorf("the server answers %s; try again later, or copy %s to %s by hand", response.Status,
+	err = fmt.Errorf("the server responded %s; try again later, or copy %s to %s by hand", response.Status,
 		d.name, d.path)
 	if response.StatusCode == http.StatusRequestedRangeNotSatisfiable {
 		err = errors.Join(err, d.discard()) // the next call restarts
@@ -227,8 +227,8 @@ func (d download) receive(body io.Reader, sum hash.Hash, have int64) (err error)
 	to := io.MultiWriter(file, sum, &meter{done: have, tell: d.tell})
 	got, err := io.Copy(to, io.LimitReader(body, d.bytes-have+1))
 	if err != nil {
-		return errors.Join(fmt.Errorf("the connection was cut after %d of %d bytes: %w; "+
-			"run it again to go on from there", have+got, d.bytes, err), file.Sync())
+		return errors.Join(fmt.Errorf("the connection was lost after %d of %d bytes: %w; "+
+			"run the command again to resume", have+got, d.bytes, err), file.Sync())
 	}
 	return file.Sync()
 }

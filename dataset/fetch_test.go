@@ -74,14 +74,14 @@ func TestFetchSaysWhatIsWrongAndLeavesNothingHalf(t *testing.T) {
 		"a longer file":            {[]http.HandlerFunc{serve(append(content(1), 0))}, []string{"MD5"}, 0},
 		"a shorter file":           {[]http.HandlerFunc{serve(data[:1000])}, []string{"MD5"}, 0},
 		"cut": {[]http.HandlerFunc{cutAfter(data, 5000)},
-			[]string{"cut after 5000 of 200000 bytes"}, 5000},
-		"cut and resumed": {[]http.HandlerFunc{cutAfter(data, 5000), serve(data)}, []string{"cut", ""}, 0},
+			[]string{"lost after 5000 of 200000 bytes"}, 5000},
+		"cut and resumed": {[]http.HandlerFunc{cutAfter(data, 5000), serve(data)}, []string{"lost after", ""}, 0},
 		"cut, no parts to be had": {[]http.HandlerFunc{cutAfter(data, 5000), ignoringRanges(data)},
-			[]string{"cut", ""}, 0},
+			[]string{"lost after", ""}, 0},
 		"cut, then a short file": {[]http.HandlerFunc{cutAfter(data, 5000), serve(data[:4000]), serve(data)},
-			[]string{"cut", "416", ""}, 0},
+			[]string{"lost after", "416", ""}, 0},
 		"cut, then another file": {[]http.HandlerFunc{cutAfter(data, 5000), serve(content(2)), serve(data)},
-			[]string{"cut", "MD5", ""}, 0},
+			[]string{"lost after", "MD5", ""}, 0},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

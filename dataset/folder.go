@@ -116,14 +116,14 @@ func (o *Options) fits(train, test int) error {
 // gather lists the images of some of the classes below a folder.
 func (src *source) gather(fsys files.FS, folder string, classes []string) ([]picture, error) {
 	if len(src.classes) < 2 {
-		return nil, fmt.Errorf("read %s: %w: it has %d folders, where each class has one and there are at least two",
+		return nil, fmt.Errorf("read %s: %w: it has %d folders; expected one for each class, and at least two",
 			folder, ErrMissing, len(src.classes))
 	}
 	var all []picture
 	for _, class := range classes {
 		label := slices.Index(src.classes, class)
 		if label < 0 {
-			return nil, fmt.Errorf("read %s: there is no class %q to train on; the classes are %s", folder, class,
+			return nil, fmt.Errorf("read %s: unknown class %q; expected one of %s", folder, class,
 				strings.Join(src.classes, ", "))
 		}
 		names, err := list(fsys, filepath.Join(folder, class), isPicture)
@@ -131,15 +131,15 @@ func (src *source) gather(fsys files.FS, folder string, classes []string) ([]pic
 			return nil, err
 		}
 		if len(names) == 0 {
-			return nil, fmt.Errorf("read %s: %w: no file in it ends in %s", filepath.Join(folder, class), ErrMissing,
-				strings.Join(endings, ", "))
+			return nil, fmt.Errorf("read %s: %w: it has no files with the extensions %s", filepath.Join(folder, class),
+				ErrMissing, strings.Join(endings, ", "))
 		}
 		for _, name := range names {
 			all = append(all, picture{filepath.Join(folder, class, name), int64(label)})
 		}
 	}
 	if len(all) > maxImages {
-		return nil, fmt.Errorf("read %s: it has %d images, more than %d", folder, len(all), maxImages)
+		return nil, fmt.Errorf("read %s: it has %d images; the maximum is %d", folder, len(all), maxImages)
 	}
 	return all, nil
 }

@@ -100,13 +100,13 @@ func (i idx) readPair(fsys files.FS, paths map[string]string, pair idxPair) (poo
 		return pool{}, err
 	}
 	if count := len(images) / (idxSide * idxSide); count != len(labels) {
-		return pool{}, damaged(fmt.Errorf("read %s: it has %d labels for the %d images of %s; fetch both again",
+		return pool{}, damaged(fmt.Errorf("read %s: it has %d labels for the %d images of %s; download both again",
 			paths[pair.labels], len(labels), count, paths[pair.images]))
 	}
 	wide := make([]int64, len(labels))
 	for k, label := range labels {
 		if int(label) >= len(i.classes) {
-			return pool{}, damaged(fmt.Errorf("read %s: label %d is %d, where %s has %d classes; %s",
+			return pool{}, damaged(fmt.Errorf("read %s: label %d is %d, but %s has %d classes; %s",
 				paths[pair.labels], k+1, label, i.name, len(i.classes), again))
 		}
 		wide[k] = int64(label)
@@ -126,23 +126,24 @@ func readIDX(fsys files.FS, path string, magic uint32, sizes ...int) (items []by
 func parseIDX(r io.Reader, magic uint32, sizes ...int) ([]byte, error) {
 	r, err := unzipped(r)
 	if err != nil {
-		return nil, fmt.Errorf("its packing is damaged: %w; %s", err, again)
+		return nil, fmt.Errorf("its compression is corrupt: %w; %s", err, again)
 	}
 	head := make([]uint32, 2+len(sizes))
 	if err := binary.Read(r, binary.BigEndian, head); err != nil {
-		return nil, fmt.Errorf("it is cut short in its first %d bytes: %w; %s", 4*len(head), err, again)
+		return nil, fmt.Errorf("it is truncated in its first %d bytes: %w; %s", 4*len(head), err, again)
 	}
 	if head[0] != magic {
-		return nil, fmt.Errorf("it begins with %08x, where the file begins with %08x; it is another file",
+		return nil, fmt.Errorf("it begins with %08x, expected %08x; it is a different file",
 			head[0], magic)
 	}
 	if head[1] == 0 || head[1] > maxIDX {
-		return nil, fmt.Errorf("it says to have %d items; it is damaged: %s", head[1], again)
+		return nil, fmt.Errorf("its header has an invalid number of items, %d; it is corrupt: %s", head[1], again)
 	}
 	bytes := int64(head[1])
 	for k, size := range sizes {
 		if int(head[2+k]) != size {
-			return nil, fmt.Errorf("its images have a side of %d pixels, not %d; it is another file", head[2+k], size)
+			return nil, fmt.Errorf("its images have a side of %d pixels, expected %d; it is a different file",
+				head[2+k], size)
 		}
 		bytes *= int64(size)
 	}
@@ -153,7 +154,7 @@ func parseIDX(r io.Reader, magic uint32, sizes ...int) ([]byte, error) {
 func readItems(r io.Reader, count int64) ([]byte, error) {
 	var items bytes.Buffer
 	if _, err := io.CopyN(&items, r, count); err != nil {
-		return nil, fmt.Errorf("it is cut short after %d of %d bytes: %w; %s", items.Len(), count, err, again)
+		return nil, fmt.Errorf("it is truncated after %d of %d bytes: %w; %s", items.Len(), count, err, again)
 	}
 	return items.Bytes(), ended(r)
 }

@@ -38,10 +38,10 @@ func (k kind) Listing() (name, about string) { return k.name, k.about }
 var kinds = registry.List[kind]{
 	{KindCIFAR10, "CIFAR-10: 60,000 colour images of 32 x 32 in ten classes", cifar10.read},
 	{KindCIFAR100, "CIFAR-100: 60,000 colour images of 32 x 32 in a hundred classes", cifar100.read},
-	{KindCSV, "your table of texts with a label for each text or each word", nil},
+	{KindCSV, "your table of texts, with a label for each text or each word", nil},
 	{KindDigits, "handwritten digits of the UCI repository: 1,797 grey images of 8 x 8", readDigits},
 	{KindFashion, "Fashion-MNIST: 70,000 grey images of clothes of 28 x 28", fashion.read},
-	{KindFolder, "your images, a folder for each class", readFolder},
+	{KindFolder, "your images, with a folder for each class", readFolder},
 	{KindMNIST, "MNIST: 70,000 grey digits of 28 x 28", mnist.read},
 	{KindShards, "your images in tar files, as WebDataset writes them", readShards},
 	{KindSynthetic, "images that graft generates from a seed", synthetic},
@@ -127,24 +127,25 @@ func (o *Options) EnsureDefaults() {
 func (o Options) Validate() error {
 	var faults validate.Faults
 	_, known := kinds.Find(o.Kind)
-	faults.Unless(known, "an unknown kind %q; it is one of %s", o.Kind, strings.Join(Kinds(), ", "))
-	faults.When(known && o.Kind != KindSynthetic && o.Path == "", "no path; say where the files of %s are", o.Kind)
-	faults.Unless(o.ValidationShare > 0 && o.ValidationShare < 1, "a validation share of %v; it lies between 0 and 1",
+	faults.Unless(known, "unknown kind %q; expected one of %s", o.Kind, strings.Join(Kinds(), ", "))
+	faults.When(known && o.Kind != KindSynthetic && o.Path == "", "path is missing; set the path of the files of %s",
+		o.Kind)
+	faults.Unless(o.ValidationShare > 0 && o.ValidationShare < 1, "validation_share is %v; must be between 0 and 1",
 		o.ValidationShare)
-	faults.When(o.Size < 1 || o.Size > maxSide, "a size of %d pixels; it lies between 1 and %d", o.Size, maxSide)
+	faults.When(o.Size < 1 || o.Size > maxSide, "size is %d pixels; must be from 1 to %d", o.Size, maxSide)
 	faults.When(o.Stream && o.Kind != KindFolder && o.Kind != KindShards,
-		"a stream of the kind %s; only %s and %s are streamed", o.Kind, KindFolder, KindShards)
+		"stream is set for kind %s; only %s and %s support it", o.Kind, KindFolder, KindShards)
 	faults.When(o.TurboJPEG && o.Kind != KindFolder && o.Kind != KindShards,
-		"turbo_jpeg for the kind %s; only %s and %s have JPEG files", o.Kind, KindFolder, KindShards)
-	faults.When(o.Limit < 0, "a limit of %d images; zero is all", o.Limit)
-	faults.When(slices.ContainsFunc(o.Mean, unusable), "a mean of %v; each is a number", o.Mean)
+		"turbo_jpeg is set for kind %s; only %s and %s support it", o.Kind, KindFolder, KindShards)
+	faults.When(o.Limit < 0, "limit is %d images; must be at least 0, which means no limit", o.Limit)
+	faults.When(slices.ContainsFunc(o.Mean, unusable), "mean is %v; expected finite numbers", o.Mean)
 	faults.When(slices.ContainsFunc(o.Deviation, func(d float64) bool { return unusable(d) || d <= 0 }),
-		"a deviation of %v; each is above zero", o.Deviation)
+		"deviation is %v; expected numbers above 0", o.Deviation)
 	text := o.Kind == KindText || o.Kind == KindCSV
 	faults.When(!text && (o.Tokens != "" || o.Context != 0 || o.Vocabulary != ""),
-		"tokens, a vocabulary or a context for the kind %s; only %s and %s have them", o.Kind, KindText, KindCSV)
+		"tokens, vocabulary or context is set for kind %s; only %s and %s support them", o.Kind, KindText, KindCSV)
 	faults.When(o.Kind != KindCSV && (o.TextColumn != "" || o.LabelColumn != "" || o.LabelEach != ""),
-		"text_column, label_column or label_each for the kind %s; only %s has them", o.Kind, KindCSV)
+		"text_column, label_column or label_each is set for kind %s; only %s supports them", o.Kind, KindCSV)
 	if text {
 		faults = append(faults, o.textFaults()...)
 	}

@@ -18,13 +18,13 @@ import (
 )
 
 // ErrMissing means that a dataset, or a part of it, is not at its path.
-var ErrMissing = errors.New("the dataset is not there")
+var ErrMissing = errors.New("dataset not found")
 
 // missing is the error for a kind whose files are not at a path.
 func missing(o Options, what ...string) error {
 	text := fmt.Sprintf("put %s into %s", strings.Join(what, " and "), o.Path)
 	if _, published := published[o.Kind]; published {
-		text += fmt.Sprintf(", or run 'graft data fetch %s' and name the folder it tells", o.Kind)
+		text += fmt.Sprintf(", or run 'graft data fetch %s' and name the folder that it prints", o.Kind)
 	}
 	return fmt.Errorf("read %s: %w; %s", o.Path, ErrMissing, text)
 }
@@ -83,7 +83,7 @@ func (all readers) readArchive(fsys files.FS, path string) (absent []string, err
 func (all readers) readTar(r io.Reader) (absent []string, err error) {
 	unzipped, err := gzip.NewReader(r)
 	if err != nil {
-		return nil, fmt.Errorf("it is no .tar.gz: %w; %s", err, again)
+		return nil, fmt.Errorf("not a .tar.gz file: %w; %s", err, again)
 	}
 	bounded := &io.LimitedReader{R: unzipped, N: maxArchive}
 	left := maps.Clone(all)
@@ -103,17 +103,17 @@ func (all readers) readTar(r io.Reader) (absent []string, err error) {
 			return nil, err
 		}
 	}
-	return nil, fmt.Errorf("it has more than %d entries; it is not the published archive", maxEntries)
+	return nil, fmt.Errorf("it has more than %d entries; expected the published archive", maxEntries)
 }
 
 // again is the remedy for a truncated or damaged file.
-const again = "fetch or copy the file again"
+const again = "download or copy the file again"
 
 func archiveFault(bounded *io.LimitedReader, err error) error {
 	if bounded.N == 0 {
-		return fmt.Errorf("it unpacks to more than %d bytes; it is not the published archive", maxArchive)
+		return fmt.Errorf("it unpacks to more than %d bytes; expected the published archive", maxArchive)
 	}
-	return fmt.Errorf("it is damaged: %w; %s", err, again)
+	return fmt.Errorf("it is corrupt: %w; %s", err, again)
 }
 
 func (all readers) readEntry(archive io.Reader, header *tar.Header) error {
@@ -156,7 +156,7 @@ func ended(r io.Reader) error {
 	var one [1]byte
 	n, err := io.ReadFull(r, one[:])
 	if n > 0 {
-		return fmt.Errorf("it goes on after its last image; %s", again)
+		return fmt.Errorf("unexpected data after the last image; %s", again)
 	}
 	if errors.Is(err, io.EOF) {
 		return nil

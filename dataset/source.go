@@ -67,7 +67,7 @@ const (
 
 func (src *source) divide(o Options) (parts, error) {
 	if len(src.test.labels) == 0 || len(src.train.labels) < 2 {
-		return parts{}, fmt.Errorf("%d training and %d test images are too few to work with", len(src.train.labels),
+		return parts{}, fmt.Errorf("%d training and %d test images; expected at least 2 and 1", len(src.train.labels),
 			len(src.test.labels))
 	}
 	train := everyRow(len(src.train.labels))

@@ -136,10 +136,10 @@ func TestMomentsMayBeGiven(t *testing.T) {
 	o.Deviation = nil
 	require.Equal(t, own.Deviation, loadFor(t, o).Deviation)
 	o.Mean, o.Deviation = own.Mean, []float64{1, 2}
-	require.ErrorContains(t, loadError(o), "2 values of the deviation for images of 3 channels")
+	require.ErrorContains(t, loadError(o), "2 values of the deviation for images with 3 channels")
 	o.Mean, o.Deviation = []float64{math.NaN()}, []float64{0}
-	require.ErrorContains(t, loadError(o), "a mean of [NaN]")
-	require.ErrorContains(t, loadError(o), "a deviation of [0]; each is above zero")
+	require.ErrorContains(t, loadError(o), "mean is [NaN]")
+	require.ErrorContains(t, loadError(o), "deviation is [0]; expected numbers above 0")
 }
 
 func TestOptionsListEveryFault(t *testing.T) {
@@ -150,17 +150,17 @@ func TestOptionsListEveryFault(t *testing.T) {
 		Synthetic: SyntheticOptions{Classes: 10, Channels: 3, Size: 32, Train: 10_000, Test: 2_000, Noise: 40}}, o)
 	wrong := Options{Kind: KindSynthetic, ValidationShare: 1, Size: -1, Limit: -1,
 		Synthetic: SyntheticOptions{Classes: 1, Channels: 2, Size: 8, Train: 1, Test: -1, Noise: 256}}
-	for _, text := range []string{"share of 1", "size of -1", "limit of -1", "1 classes", "2 channels",
+	for _, text := range []string{"validation_share is 1", "size is -1", "limit is -1", "1 classes", "2 channels",
 		"images of 8 pixels", "1 training", "-1 test", "noise of 256"} {
 		require.ErrorContains(t, wrong.Validate(), text)
 	}
 	err := Options{Kind: "cifar", ValidationShare: math.NaN(), Size: 1}.Validate()
-	require.ErrorContains(t, err, `"cifar"; it is one of cifar10, cifar100, csv, digits, fashion-mnist, folder, `+
-		`mnist, shards, synthetic`)
-	require.ErrorContains(t, err, "share of NaN")
+	require.ErrorContains(t, err, `expected one of cifar10, cifar100, csv, digits, fashion-mnist, folder, `+
+		`mnist, shards, synthetic, text`)
+	require.ErrorContains(t, err, "validation_share is NaN")
 	err = loadError(Options{Kind: KindMNIST, ValidationShare: 2})
-	require.ErrorContains(t, err, "no path")
-	require.ErrorContains(t, err, "share of 2")
+	require.ErrorContains(t, err, "path is missing")
+	require.ErrorContains(t, err, "validation_share is 2")
 	huge := SyntheticOptions{Size: 4096, Train: 1_000_000}
 	huge.EnsureDefaults()
 	require.ErrorContains(t, huge.Validate(), "more than 4 GiB")

@@ -167,10 +167,10 @@ func TestFaultsOfShards(t *testing.T) {
 	image := string(encodePNG(t, plainImage(color.Black, 4, 4)))
 	good := []string{"1.png", image, "1.cls", "0", "2.png", image, "2.cls", "1"}
 	for want, entries := range map[string][]string{
-		"no image or no class": {"1.png", image},
-		"is no class":          {"1.png", image, "1.cls", "cat"},
-		"two images":           {"1.png", image, "1.jpg", image, "1.cls", "0"},
-		"at most":              {"1.png", image, "1.cls", "2000000000"},
+		"no image or no .cls file":                 {"1.png", image},
+		"invalid class \"cat\"":                    {"1.png", image, "1.cls", "cat"},
+		"two images":                               {"1.png", image, "1.jpg", image, "1.cls", "0"},
+		"the maximum number of classes is 1000000": {"1.png", image, "1.cls", "2000000000"},
 	} {
 		dir := t.TempDir()
 		shard(t, filepath.Join(dir, "0.tar"), good...)
@@ -183,7 +183,7 @@ func TestFaultsOfShards(t *testing.T) {
 	require.ErrorIs(t, err, ErrMissing)
 	shard(t, filepath.Join(dir, "0.tar"), "1.png", image, "1.cls", "900000", "2.png", image, "2.cls", "1")
 	_, err = readShards(files.OS{}, Options{Path: dir, Size: 4, ValidationShare: 0.5})
-	require.ErrorContains(t, err, "class 900000 of 2 images")
+	require.ErrorContains(t, err, "class 900000 among 2 images")
 	shard(t, filepath.Join(dir, "0.tar"))
 	_, err = readShards(files.OS{}, Options{Path: dir, Size: 4, ValidationShare: 0.5})
 	require.ErrorContains(t, err, "no images")
@@ -202,7 +202,7 @@ func TestFaultsOfShards(t *testing.T) {
 		o := Options{Stream: true}
 		o.EnsureDefaults()
 		return o.Validate()
-	}(), "only folder and shards are streamed")
+	}(), "only folder and shards support it")
 }
 
 // A shard is read to its end or refused, whatever it holds.

@@ -35,17 +35,17 @@ const (
 // textFaults returns the faults of the options of a text.
 func (o Options) textFaults() (faults validate.Faults) {
 	faults.When(o.tokens() != Bytes && o.tokens() != Characters && o.tokens() != BytePairs,
-		"tokens %q; they are %s, %s or %s", o.Tokens, Bytes, Characters, BytePairs)
+		"tokens is %q; must be %s, %s or %s", o.Tokens, Bytes, Characters, BytePairs)
 	if (o.tokens() == BytePairs) != (o.Vocabulary != "") {
-		faults = append(faults, fmt.Errorf("vocabulary is %q and tokens are %s; tokens of %s, and no others, "+
+		faults = append(faults, fmt.Errorf("vocabulary is %q and tokens is %s; only %s tokens "+
 			"need a vocabulary", o.Vocabulary, o.tokens(), BytePairs))
 	}
 	faults.When(o.context() < 2 || o.context() > mostContext,
-		"a context of %d tokens; it lies between 2 and %d", o.Context, mostContext)
+		"context is %d tokens; must be from 2 to %d", o.Context, mostContext)
 	if o.Kind == KindCSV {
 		faults = append(faults, o.csvFaults()...)
 	}
-	faults.When(len(o.Mean)+len(o.Deviation) > 0, "a mean or a deviation of text, which has none")
+	faults.When(len(o.Mean)+len(o.Deviation) > 0, "mean or deviation is set for text, which has neither; remove it")
 	return faults
 }
 
@@ -76,7 +76,7 @@ func loadText(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, e
 	tokens, classes := how.encode(text), how.names
 	count := (len(tokens) - 1) / o.context()
 	if count < leastWindows {
-		return nil, fmt.Errorf("%d tokens give %d windows of %d; at least %d are needed: give more text, "+
+		return nil, fmt.Errorf("%d tokens yield %d windows of %d tokens; expected at least %d: use more text, "+
 			"or a shorter context", len(tokens), count, o.context(), leastWindows)
 	}
 	set := &Set{Name: filepath.Base(o.Path), Classes: classes, Shape: []int{o.context()}, Task: NextToken,
@@ -218,7 +218,7 @@ func readText(fsys files.FS, path string) (string, error) {
 	for _, p := range paths {
 		data, err := files.ReadAll(fsys, p, int64(mostText-text.Len()))
 		if err != nil {
-			return "", fmt.Errorf("read text, of which at most %d MiB are read: %w", mostText>>20, err)
+			return "", fmt.Errorf("read text of at most %d MiB: %w", mostText>>20, err)
 		}
 		text.Write(data)
 	}
@@ -247,7 +247,7 @@ func textFiles(fsys files.FS, folder string, found []string) ([]string, error) {
 			found = append(found, path)
 		}
 		if len(found) > mostTextFiles {
-			return nil, fmt.Errorf("%s has more than %d files", folder, mostTextFiles)
+			return nil, fmt.Errorf("%s has more than %d files, the maximum", folder, mostTextFiles)
 		}
 	}
 	return found, nil
@@ -296,7 +296,7 @@ func byCharacters(texts iter.Seq[string]) (t tokenizer, err error) {
 	place := map[rune]int32{}
 	for text := range texts {
 		if !utf8.ValidString(text) {
-			return t, fmt.Errorf("the text is not UTF-8; convert it, or take %s as tokens", Bytes)
+			return t, fmt.Errorf("the text is not UTF-8; convert it, or use %s tokens", Bytes)
 		}
 		for _, r := range text {
 			place[r] = 0

@@ -95,5 +95,5 @@ func TestTurboJPEGIsAnotherSet(t *testing.T) {
 		return nil
 	}))
 	require.ErrorContains(t, Options{Kind: KindSynthetic, TurboJPEG: true}.Validate(),
-		"turbo_jpeg for the kind synthetic")
+		"turbo_jpeg is set for kind synthetic")
 }

@@ -79,25 +79,26 @@ type Resources struct {
 func (b Batch) Validate() error {
 	var faults validate.Faults
 	faults.When(!keyPattern.MatchString(b.Key),
-		"key is %q: use up to 100 letters, digits and . _ -, and a letter or digit first", b.Key)
-	faults.When(!filepath.IsAbs(b.Folder), "folder is %q: name it from the root on, as workers elsewhere see it",
-		b.Folder)
-	faults.When(b.Dir != "" && !filepath.IsAbs(b.Dir), "dir is %q: name it from the root on", b.Dir)
-	faults.When(b.Workers < 1 || b.Workers > maxWorkers, "workers is %d; there are at least 1 and at most %d",
+		"key is %q; expected 1 to 100 letters, digits, '.', '_' and '-', starting with a letter or digit", b.Key)
+	faults.When(!filepath.IsAbs(b.Folder), "folder is %q; expected an absolute path that is valid on all machines of "+
+		"workers", b.Folder)
+	faults.When(b.Dir != "" && !filepath.IsAbs(b.Dir), "dir is %q; expected an absolute path", b.Dir)
+	faults.When(b.Workers < 1 || b.Workers > maxWorkers, "workers is %d; must be from 1 to %d",
 		b.Workers, maxWorkers)
-	faults.When(len(b.Argv) == 0 || b.Argv[0] == "", "no program is named")
+	faults.When(len(b.Argv) == 0 || b.Argv[0] == "", "argv is empty; expected a program")
 	for _, text := range slices.Concat(b.Argv, b.Env, []string{b.Folder, b.Dir}) {
 		faults.When(strings.ContainsRune(text, 0) || !utf8.ValidString(text),
-			"%q: no argument, variable or folder can have a zero byte or other than UTF-8 in it", text)
+			"%q: arguments, variables and folders must be UTF-8 without zero bytes", text)
 	}
-	faults.When(strings.ContainsAny(b.Folder+b.Dir, "\n\r"), "folder %q, dir %q: without an end of line",
+	faults.When(strings.ContainsAny(b.Folder+b.Dir, "\n\r"), "folder is %q and dir is %q; must not contain line breaks",
 		b.Folder, b.Dir)
 	for _, env := range b.Env {
 		name, _, found := strings.Cut(env, "=")
-		faults.When(!found || !namePattern.MatchString(name), "env: %q is not NAME=VALUE", env)
+		faults.When(!found || !namePattern.MatchString(name), "env: %q; expected NAME=VALUE", env)
 	}
 	for _, worker := range b.Only {
-		faults.When(worker < 0 || worker >= b.Workers, "only: there is no worker %d of %d", worker, b.Workers)
+		faults.When(worker < 0 || worker >= b.Workers, "only: unknown worker %d; there are %d workers", worker,
+			b.Workers)
 	}
 	return errors.Join(append(faults, b.Resources.validate())...)
 }
@@ -105,14 +106,14 @@ func (b Batch) Validate() error {
 func (r Resources) validate() error {
 	var faults validate.Faults
 	for name, n := range map[string]int{"cpus": r.CPUs, "memory_mb": r.MemoryMB, "gpus": r.GPUs} {
-		faults.When(n < 0, "%s is %d; it is at least 0", name, n)
+		faults.When(n < 0, "%s is %d; must be at least 0", name, n)
 	}
 	faults.When(r.Time < 0 || r.Lead < 0 || r.Lead > 0 && r.Lead >= r.Time,
-		"time is %v and lead %v; neither is negative, and lead is the shorter", r.Time, r.Lead)
+		"time is %v and lead is %v; expected at least 0, and lead shorter than time", r.Time, r.Lead)
 	for name, word := range r.words() {
-		faults.When(word != "" && !wordPattern.MatchString(word), "%s is %q, which is no name", name, word)
+		faults.When(word != "" && !wordPattern.MatchString(word), "%s is %q; expected a name", name, word)
 	}
-	faults.When(r.Gres != "" && r.GPUs > 0, "gres: gpus ask for GPUs as well; leave one out")
+	faults.When(r.Gres != "" && r.GPUs > 0, "gres is set together with gpus; remove one of them")
 	slices.SortFunc(faults, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(faults...)
 }
@@ -127,10 +128,10 @@ func (r Resources) words() map[string]string {
 func (r Resources) foreign(engine string) error {
 	var faults validate.Faults
 	for name, word := range r.words() {
-		faults.When(word != "", "%s is for Slurm; leave it out for %s", name, engine)
+		faults.When(word != "", "%s is for Slurm only; remove it for %s", name, engine)
 	}
-	faults.When(len(r.Extra) > 0, "extra is for Slurm; leave it out for %s", engine)
-	faults.When(r.Lead > 0, "lead is for Slurm; leave it out for %s", engine)
+	faults.When(len(r.Extra) > 0, "extra is for Slurm only; remove it for %s", engine)
+	faults.When(r.Lead > 0, "lead is for Slurm only; remove it for %s", engine)
 	slices.SortFunc(faults, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(faults...)
 }

@@ -106,7 +106,7 @@ type kind struct {
 // engines are all registered engines. To add one, add a file and a line here.
 var engines = registry.List[kind]{
 	{"local", "worker processes on this machine", newLocal, Resources.local},
-	{"slurm", "workers as a job array of Slurm", newSlurm, Resources.slurm},
+	{"slurm", "workers as a Slurm job array", newSlurm, Resources.slurm},
 }
 
 // Listing returns the name and the one-line description.
@@ -128,14 +128,14 @@ func NewEngine(name string, t Tools) (Engine, error) {
 		return nil, noEngine(name)
 	}
 	if t.Files == nil || t.Clock == nil {
-		return nil, errors.New("make an engine: files or clock are missing")
+		return nil, errors.New("make an engine: files or clock is missing")
 	}
 	t.ensureDefaults()
 	return e.make(t), nil
 }
 
 func noEngine(name string) error {
-	return fmt.Errorf("there is no engine %q; there are %s", name, strings.Join(Engines(), ", "))
+	return fmt.Errorf("unknown engine %q; expected one of %s", name, strings.Join(Engines(), ", "))
 }
 
 // ValidateFor returns every fault of a batch for an engine, including unsupported resources.

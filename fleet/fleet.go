@@ -19,7 +19,7 @@ var (
 	// ErrCancelled means that the batch was cancelled.
 	ErrCancelled = errors.New("the batch was cancelled")
 	// ErrNoWorkers means that no worker is alive and none may be restarted.
-	ErrNoWorkers = errors.New("no worker is left")
+	ErrNoWorkers = errors.New("no workers are left")
 )
 
 // Names in a batch's folder.
@@ -115,8 +115,8 @@ func (f *Fleet) mayTakeOver(ctx context.Context, old journal) error {
 	}
 	for _, w := range states {
 		if w.State.Live() {
-			return fmt.Errorf("worker %d of engine %s lives in %s; let it end, or cancel it", w.Worker, old.Engine,
-				old.Batch.Folder)
+			return fmt.Errorf("worker %d of engine %s is still running in %s; wait for it, or cancel it", w.Worker,
+				old.Engine, old.Batch.Folder)
 		}
 	}
 	return nil
@@ -201,7 +201,7 @@ func readJournal(fsys files.FS, folder string) (j journal, err error) {
 	case err != nil:
 		return j, err
 	case j.Version != journalVersion:
-		return j, fmt.Errorf("%s is of version %d, and this program reads %d; use the program that wrote it", path,
+		return j, fmt.Errorf("%s has version %d; expected %d; use the program version that wrote it", path,
 			j.Version, journalVersion)
 	}
 	return j, nil
@@ -234,7 +234,7 @@ func (f *Fleet) Workers(ctx context.Context) ([]WorkerState, error) {
 	}
 	for k := range states {
 		if end, ok := f.journal.Ended[k]; ok && states[k].State == Unknown {
-			states[k].State, states[k].Detail = end, "as it was seen before"
+			states[k].State, states[k].Detail = end, "last known state"
 		}
 	}
 	return states, nil

@@ -69,9 +69,10 @@ func (o LeaseOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Clock == nil, "the clock is missing")
 	faults.When(o.Random == nil, "the source of random names is missing")
-	faults.When(o.Beat < 0, "beat is %v; it is above zero", o.Beat)
-	faults.When(o.Lost < 3*o.Beat, "lost is %v and beat %v; lost is at least three beats", o.Lost, o.Beat)
-	faults.When(len(o.Owner) > maxText/4 || len(o.Host) > maxText/4, "owner and host have at most %d bytes", maxText/4)
+	faults.When(o.Beat < 0, "beat is %v; must be more than 0", o.Beat)
+	faults.When(o.Lost < 3*o.Beat, "lost is %v and beat is %v; lost must be at least three beats", o.Lost, o.Beat)
+	faults.When(len(o.Owner) > maxText/4 || len(o.Host) > maxText/4, "owner or host is too long; expected at most %d "+
+		"bytes", maxText/4)
 	return errors.Join(faults...)
 }
 
@@ -191,7 +192,7 @@ func (l *Lease) beat() error {
 	over, begun := l.over, l.leases.o.Clock.Now()
 	l.mu.Unlock()
 	if over != nil {
-		return fmt.Errorf("beat for task %s: %w", l.task, over)
+		return fmt.Errorf("heartbeat of task %s: %w", l.task, over)
 	}
 	err := l.advance(l.text)
 	l.mu.Lock()
@@ -203,7 +204,7 @@ func (l *Lease) beat() error {
 		l.over = ErrLost
 	}
 	if err != nil {
-		return fmt.Errorf("beat for task %s: %w", l.task, err)
+		return fmt.Errorf("heartbeat of task %s: %w", l.task, err)
 	}
 	return nil
 }
@@ -255,9 +256,9 @@ func (l *Lease) put(path string) error {
 		if text, readErr := l.leases.read(path); readErr == nil && text == l.text {
 			return nil
 		}
-		return fmt.Errorf("%w: another process has made %s", ErrLost, path)
+		return fmt.Errorf("%w: another process created %s", ErrLost, path)
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%w: the new holder has removed %s", ErrLost, l.claim)
+		return fmt.Errorf("%w: the new holder removed %s", ErrLost, l.claim)
 	}
 	return err
 }
@@ -282,7 +283,7 @@ func (l *Lease) link(path string) error {
 func (l *Lease) expect(path, text string) error {
 	found, err := l.leases.read(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && found != text {
-		return fmt.Errorf("%w: %s is no longer what it was", ErrLost, path)
+		return fmt.Errorf("%w: %s has changed", ErrLost, path)
 	}
 	return err
 }
@@ -334,7 +335,7 @@ func (l *Lease) remove() error {
 	if l.number > 0 {
 		switch err := l.leases.fsys.Remove(l.path(l.number)); {
 		case errors.Is(err, fs.ErrNotExist):
-			return fmt.Errorf("%w: %s is gone", ErrLost, l.path(l.number))
+			return fmt.Errorf("%w: %s no longer exists", ErrLost, l.path(l.number))
 		case err != nil:
 			return err
 		}
@@ -343,7 +344,7 @@ func (l *Lease) remove() error {
 	inTime := l.inTime()
 	l.mu.Unlock()
 	if !inTime {
-		return fmt.Errorf("%w: it took too long", ErrLost)
+		return fmt.Errorf("%w: it has expired", ErrLost)
 	}
 	return l.leases.fsys.Remove(l.path(0))
 }

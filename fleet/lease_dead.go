@@ -82,7 +82,7 @@ func (l *Leases) sweepLocks() {
 // gone returns ErrTaken for a file that another process has just removed.
 func (l *Leases) gone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w by another at this moment", ErrTaken)
+		return fmt.Errorf("%w by another process at this moment", ErrTaken)
 	}
 	return err
 }

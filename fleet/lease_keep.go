@@ -14,7 +14,7 @@ func (l *Lease) Keep(ctx context.Context) context.Context {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.stop != nil || l.over != nil {
-		cancel(fmt.Errorf("keep task %s: Keep was called before, or the lease is over", l.task))
+		cancel(fmt.Errorf("keep task %s: Keep was already called, or the lease has ended", l.task))
 		return work
 	}
 	l.stop = func() { cancel(errReleased) }
@@ -47,5 +47,5 @@ func (l *Lease) watch(work context.Context, cancel context.CancelCauseFunc) {
 			return
 		}
 	}
-	cancel(fmt.Errorf("task %s: %w: no beat has succeeded for %v", l.task, ErrLost, o.Lost))
+	cancel(fmt.Errorf("task %s: %w: no heartbeat succeeded for %v", l.task, ErrLost, o.Lost))
 }

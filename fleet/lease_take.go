@@ -14,7 +14,8 @@ import (
 // from time to time: once the holder misses its heartbeats for Lost, a call takes the task over.
 func (l *Leases) Take(task string) (*Lease, error) {
 	if !taskPattern.MatchString(task) {
-		return nil, fmt.Errorf("%q is no name of a task: use up to 150 letters, digits and . _ -, and no . first", task)
+		return nil, fmt.Errorf("invalid task name %q; expected 1 to 150 letters, digits, '.', '_' and '-', not "+
+			"starting with '.'", task)
 	}
 	lease, err := l.take(task)
 	if err != nil {
@@ -39,7 +40,7 @@ func (l *Leases) take(task string) (*Lease, error) {
 	}
 	lease, err := l.claim(task, found)
 	if errors.Is(err, ErrLost) {
-		return nil, fmt.Errorf("%w by another at this moment", ErrTaken)
+		return nil, fmt.Errorf("%w by another process at this moment", ErrTaken)
 	}
 	return lease, err
 }

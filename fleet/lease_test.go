@@ -289,7 +289,7 @@ func TestWrongTasksAndOptionsAreRefused(t *testing.T) {
 	l := openLeases(t, files.OS{}, t.TempDir(), LeaseOptions{Clock: newManualClock()})
 	for _, task := range []string{"", ".", "..", ".a", "a/b", "a b", "a\n", "ä", strings.Repeat("a", 151)} {
 		_, err := l.Take(task)
-		require.ErrorContains(t, err, "no name of a task", "%q", task)
+		require.ErrorContains(t, err, "invalid task name", "%q", task)
 	}
 	_, err := OpenLeases(files.OS{}, t.TempDir(), LeaseOptions{Beat: time.Second, Lost: 2 * time.Second,
 		Owner: strings.Repeat("a", 5000)})

@@ -68,7 +68,7 @@ func (l *local) Submit(ctx context.Context, b Batch) (Handle, error) {
 		err = l.startMissing(b, states)
 	}
 	if err != nil {
-		return Handle{}, fmt.Errorf("start workers of %s here: %w", b.Key, err)
+		return Handle{}, fmt.Errorf("start local workers of %s: %w", b.Key, err)
 	}
 	return h, nil
 }
@@ -76,9 +76,9 @@ func (l *local) Submit(ctx context.Context, b Batch) (Handle, error) {
 // local returns an error for each resource that local workers do not support.
 func (r Resources) local() error {
 	faults := validate.Faults{r.foreign("local workers")}
-	faults.When(r.MemoryMB > 0, "memory_mb: local workers have no memory limit; leave it out")
-	faults.When(r.Time > 0, "time: local workers have no time limit; leave it out")
-	faults.When(r.GPUs > 0, "gpus: local workers take none; give them devices, such as cuda:0")
+	faults.When(r.MemoryMB > 0, "memory_mb: local workers do not support memory limits; remove it")
+	faults.When(r.Time > 0, "time: local workers do not support time limits; remove it")
+	faults.When(r.GPUs > 0, "gpus: local workers do not support it; set devices, such as cuda:0")
 	return errors.Join(faults...)
 }
 
@@ -235,17 +235,17 @@ func (l *local) describe(s localState, w *WorkerState, supervised bool) {
 	w.Host = host
 	switch {
 	case s.Signal == int(syscall.SIGTERM):
-		w.State, w.Detail = Stopped, "ended by SIGTERM"
+		w.State, w.Detail = Stopped, "terminated by SIGTERM"
 	case s.Signal != 0:
-		w.State, w.Detail = Failed, "ended by signal "+syscall.Signal(s.Signal).String()
+		w.State, w.Detail = Failed, "terminated by signal "+syscall.Signal(s.Signal).String()
 	case s.Ended:
 		w.State, w.Exit = ended(s.Exit), s.Exit
 	case supervised || s.Process.Alive(l.Files) && s.Host == l.host:
 		w.State, w.Detail = Running, fmt.Sprintf("process %d", s.Process.ID)
 	case s.Host != l.host:
-		w.Detail = "it was started on another machine, or before this one was started again"
+		w.Detail = "started on another machine, or before a reboot of this machine"
 	default:
-		w.Detail = "it died with the process that had started it"
+		w.Detail = "died together with the process that started it"
 	}
 }
 

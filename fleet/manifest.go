@@ -49,16 +49,17 @@ func (o ManifestOptions) Validate(b Batch) error {
 	faults := validate.Faults{b.Validate(), b.Resources.foreign("Kubernetes")}
 	const longest = 63 // limit for a pod's host name: the job's name with the worker's number
 	faults.When(!labelPattern.MatchString(b.Key) || len(b.Key)+1+len(strconv.Itoa(b.Workers)) > longest,
-		"key %q: Kubernetes takes small letters, digits and -, at most %d with a worker's number", b.Key, longest)
+		"key %q: Kubernetes allows lower-case letters, digits and '-', at most %d characters with the worker's number",
+		b.Key, longest)
 	faults.When(o.Namespace != "" && (!labelPattern.MatchString(o.Namespace) || len(o.Namespace) > longest),
-		"namespace %q: use small letters, digits and -", o.Namespace)
-	faults.When(o.Image == "", "image is not named")
-	faults.When(o.Claim == "", "claim is not named; the workers share a folder")
+		"namespace %q: expected lower-case letters, digits and '-'", o.Namespace)
+	faults.When(o.Image == "", "image is missing")
+	faults.When(o.Claim == "", "claim is missing; name the volume claim of the shared folder")
 	faults.When(!strings.HasPrefix(b.Folder+"/", strings.TrimSuffix(o.Mount, "/")+"/"),
-		"mount is %s, and folder %s does not lie in it", o.Mount, b.Folder)
-	faults.When(o.Failures < 0, "failures is %d; it is at least 0", o.Failures)
-	faults.When(b.Only != nil, "a manifest is of all workers")
-	faults.When(len(b.Resources.Devices) > 0, "devices are for local workers; ask for gpus")
+		"mount is %s, but folder %s is outside of it", o.Mount, b.Folder)
+	faults.When(o.Failures < 0, "failures is %d; must be at least 0", o.Failures)
+	faults.When(b.Only != nil, "a manifest must contain all workers; remove only")
+	faults.When(len(b.Resources.Devices) > 0, "devices is for local workers only; use gpus")
 	return errors.Join(faults...)
 }
 
@@ -67,7 +68,7 @@ func (o ManifestOptions) Validate(b Batch) error {
 func Manifest(b Batch, o ManifestOptions) (string, error) {
 	o.EnsureDefaults(b)
 	if err := o.Validate(b); err != nil {
-		return "", fmt.Errorf("write a manifest of %s: %w", b.Key, err)
+		return "", fmt.Errorf("write manifest of %s: %w", b.Key, err)
 	}
 	var text strings.Builder
 	err := manifestTemplate.Execute(&text, map[string]any{

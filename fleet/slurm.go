@@ -86,11 +86,12 @@ func liveJobs(tasks []slurmTask) (jobs []string) {
 func (s *slurm) sbatch(ctx context.Context, b Batch, workers []int) (string, error) {
 	out, err := s.run(ctx, b.script(), "sbatch", b.arguments(workers)...)
 	if err != nil {
-		return "", advised(err, "see whether the same is accepted by 'sbatch --test-only' with these options")
+		return "", advised(err, "check these options with 'sbatch --test-only'")
 	}
 	job, _, _ := strings.Cut(strings.TrimSpace(out), ";") // the name of a cluster follows
 	if _, err := strconv.Atoi(job); err != nil {
-		return "", fmt.Errorf("sbatch answered %q in place of a job's number; the job will be found by its name", out)
+		return "", fmt.Errorf("unexpected output of sbatch: got %q, expected a job ID; the job will be found by its "+
+			"name", out)
 	}
 	return job, nil
 }
@@ -107,13 +108,13 @@ func remedyFor(said, otherwise string) string {
 	for _, r := range []struct{ part, remedy string }{
 		{"partition", "'sinfo -s' lists the partitions"},
 		{"node configuration is not available",
-			"no node has that much: ask for less, 'sinfo -N -l' lists what nodes have"},
+			"no node has these resources: request less; 'sinfo -N -l' lists the resources of nodes"},
 		{"Invalid account", "'sacctmgr show associations user=$USER' lists the accounts"},
 		{"Invalid qos", "'sacctmgr show qos' lists them"},
 		{"job array specification", "start fewer workers: 'scontrol show config' has MaxArraySize"},
 		{"generic resource", "'sinfo -o %G' lists the generic resources"},
-		{"Unable to contact", "see whether the controller is up: 'scontrol ping'"},
-		{"executable file not found", "run this where Slurm's programs are, such as a login node, " +
+		{"Unable to contact", "check that the controller is running: 'scontrol ping'"},
+		{"executable file not found", "run this on a machine with Slurm's programs, such as a login node, " +
 			"or use the local engine"},
 	} {
 		if strings.Contains(said, r.part) {
@@ -206,17 +207,17 @@ var reservedOptions = []string{
 // slurm returns an error for each option that cannot be passed to Slurm.
 func (r Resources) slurm() error {
 	var faults validate.Faults
-	faults.When(len(r.Devices) > 0, "devices are for local workers; give Slurm gpus or gres")
+	faults.When(len(r.Devices) > 0, "devices is for local workers only; use gpus or gres for Slurm")
 	for _, option := range r.Extra {
 		name, found := strings.CutPrefix(option, "--")
 		name, _, _ = strings.Cut(name, "=")
 		switch {
 		case !found || name == "" || strings.ContainsAny(option, "\x00\n\r") ||
 			strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "":
-			faults = append(faults, fmt.Errorf("extra: %q is not --name=value, as sbatch takes its options", option))
+			faults = append(faults, fmt.Errorf("extra: invalid option %q; expected --name=value", option))
 		case slices.ContainsFunc(reservedOptions, func(o string) bool { return strings.HasPrefix(o, name) }):
 			// sbatch accepts a prefix in place of the full option.
-			faults = append(faults, fmt.Errorf("extra: --%s is set by graft; there are fields for resources", name))
+			faults = append(faults, fmt.Errorf("extra: --%s is set by graft; use the keys for resources", name))
 		}
 	}
 	return errors.Join(faults...)
@@ -225,7 +226,7 @@ func (r Resources) slurm() error {
 func (s *slurm) Poll(ctx context.Context, h Handle) ([]WorkerState, error) {
 	tasks, err := s.tasks(ctx, h.Key)
 	if err != nil {
-		return nil, fmt.Errorf("ask Slurm about %s: %w", h.Key, err)
+		return nil, fmt.Errorf("query Slurm for %s: %w", h.Key, err)
 	}
 	states := h.blank()
 	for _, job := range h.Jobs {
@@ -242,7 +243,7 @@ func (s *slurm) Poll(ctx context.Context, h Handle) ([]WorkerState, error) {
 	}
 	for k := range states {
 		if states[k].State == Unknown {
-			states[k].Detail = "Slurm knows nothing of it, any more or yet"
+			states[k].Detail = "not in Slurm's queue or records"
 		}
 	}
 	return states, nil
@@ -273,7 +274,7 @@ func (s *slurm) cancel(ctx context.Context, h Handle) error {
 		case len(live) == 0:
 			return nil // scancel may fail for a task that is just ending
 		case s.Clock.Now() >= end:
-			return errors.Join(fmt.Errorf("jobs %s do not end; look at 'squeue -n %s'", strings.Join(live, ", "),
+			return errors.Join(fmt.Errorf("jobs %s do not end; check 'squeue -n %s'", strings.Join(live, ", "),
 				h.Key), refused)
 		case look%asking == 0:
 			// By number and name, because the number may now belong to another job.

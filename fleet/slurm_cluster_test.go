@@ -67,7 +67,7 @@ func TestSlurmRefusesWithARemedy(t *testing.T) {
 	needSlurm(t)
 	for say, r := range map[string]fleet.Resources{
 		"'sinfo -s' lists the partitions": {Partition: "nowhere"},
-		"no node has that much":           {GPUs: 9},
+		"no node has these resources":     {GPUs: 9},
 		"'sbatch --test-only'":            {Extra: []string{"--no-such-option"}},
 		"Memory specification can not be": {MemoryMB: 1 << 30},
 	} {

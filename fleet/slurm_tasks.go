@@ -59,14 +59,14 @@ func parseTask(line string) (t slurmTask, name string, err error) {
 	fields := strings.Split(line, "|")
 	const columns = 7
 	if len(fields) < columns {
-		return t, "", fmt.Errorf("squeue answered %q, which is not %s", line, taskColumns)
+		return t, "", fmt.Errorf("unexpected output of squeue: got %q, expected %s", line, taskColumns)
 	}
 	for i := range fields {
 		fields[i] = strings.TrimSpace(fields[i])
 	}
 	t = slurmTask{job: fields[0], worker: -1, node: fields[4]}
 	if t.number, err = strconv.Atoi(t.job); err != nil {
-		return t, "", fmt.Errorf("squeue answered %q, where a job's number comes first", line)
+		return t, "", fmt.Errorf("unexpected output of squeue: got %q, expected a job ID first", line)
 	}
 	if worker, err := strconv.Atoi(fields[1]); err == nil {
 		t.worker = worker
@@ -126,7 +126,7 @@ func runner(patience time.Duration) func(ctx context.Context, input, name string
 		case ctx.Err() != nil:
 			return "", ctx.Err()
 		case limited.Err() != nil:
-			err = fmt.Errorf("no answer within %v", patience)
+			err = fmt.Errorf("timed out after %v", patience)
 		}
 		if text := strings.TrimSpace(said.String()); text != "" {
 			err = errors.Join(err, errors.New(text))

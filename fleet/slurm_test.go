@@ -65,14 +65,15 @@ func TestWrongBatchesAreRefusedWithAllFaults(t *testing.T) {
 		Only: []int{3}, Resources: Resources{CPUs: -1, Time: time.Second, Lead: time.Minute, Partition: "-p",
 			Gres: "gpu:1", GPUs: 1}}
 	err := b.Validate()
-	for _, part := range []string{"key is", "folder is", "dir is", "workers is 0", "zero byte", "not NAME=VALUE",
-		"no worker 3", "cpus is -1", "lead is the shorter", "partition is", "gpus ask for GPUs as well"} {
+	for _, part := range []string{"key is", "folder is", "dir is", "workers is 0", "zero byte", "expected NAME=VALUE",
+		"unknown worker 3", "cpus is -1", "time is 1s and lead is 1m0s", "partition is",
+		"gres is set together with gpus"} {
 		require.ErrorContains(t, err, part)
 	}
 	for option, say := range map[string]string{
-		"-p main": "is not --name=value", "nice": "is not --name=value", "--array=1": "set by graft",
+		"-p main": "expected --name=value", "nice": "expected --name=value", "--array=1": "set by graft",
 		"--arr=1": "set by graft", "--wrap=x": "set by graft",
-		"--o=x": "set by graft", "--nice=1\n": "is not --name=value", "--": "is not --name=value",
+		"--o=x": "set by graft", "--nice=1\n": "expected --name=value", "--": "expected --name=value",
 		"--mem=1": "set by graft",
 	} {
 		require.ErrorContains(t, Resources{Extra: []string{option}}.slurm(), say, option)
@@ -210,7 +211,7 @@ func TestPollTranslatesStates(t *testing.T) {
 	}
 	for _, wrong := range []string{"not a line of squeue\n", "x|0|RUNNING|0|n1|None|k|\n"} {
 		_, err := (&answers{squeue: []any{wrong}}).engine().Poll(context.Background(), Handle{Key: "k", Workers: 1})
-		require.ErrorContains(t, err, "squeue answered")
+		require.ErrorContains(t, err, "unexpected output of squeue")
 	}
 }
 
@@ -227,7 +228,7 @@ func TestCancelNamesNumberAndKey(t *testing.T) {
 func TestCommandsHaveATimeoutAndReturnTheirErrors(t *testing.T) {
 	run := runner(100 * time.Millisecond)
 	_, err := run(context.Background(), "", "sleep", "20")
-	require.ErrorContains(t, err, "no answer within 100ms")
+	require.ErrorContains(t, err, "timed out after 100ms")
 	run = runner(10 * time.Second)
 	_, err = run(context.Background(), "", "sh", "-c", "echo no such node >&2; exit 3")
 	require.ErrorContains(t, err, "no such node")
@@ -340,7 +341,7 @@ func TestSuperviseEndsBesideHungWorkers(t *testing.T) {
 	require.NoError(t, f.Supervise(context.Background(), lefts(5, 0),
 		SuperviseOptions{Grace: time.Minute, Note: func(text string) { notes = append(notes, text) }}))
 	require.Equal(t, 1, s.cancels)
-	require.Contains(t, notes, "workers have not ended 1m0s after they were cancelled; they are left alone")
+	require.Contains(t, notes, "workers did not end within 1m0s after cancellation; continuing without them")
 }
 
 // Missing programs are an error at once, without Patience.
@@ -365,7 +366,7 @@ func TestAnotherEngineContinuesABatch(t *testing.T) {
 		}
 		return err
 	}
-	require.ErrorContains(t, start(), "worker 0 of engine scripted lives in "+f.Batch().Folder)
+	require.ErrorContains(t, start(), "worker 0 of engine scripted is still running in "+f.Batch().Folder)
 	s.states[0].State, s.states[1].State = Done, Unknown
 	s.pollError = errors.New("the controller is down")
 	require.ErrorContains(t, start(), "poll workers of engine scripted: the controller is down")
@@ -415,7 +416,7 @@ func TestSuperviseFailsWhenNoWorkerIsLeft(t *testing.T) {
 	err := f.Supervise(context.Background(), lefts(5), SuperviseOptions{Failures: 2})
 	require.ErrorIs(t, err, ErrNoWorkers)
 	require.ErrorContains(t, err, "worker 0 is stopped (by somebody)")
-	require.ErrorContains(t, err, "worker 1 is failed (exit code 9), its log is /the/log")
+	require.ErrorContains(t, err, "worker 1 is failed (exit code 9), log: /the/log")
 	require.Len(t, s.submits, 3)
 }
 

@@ -111,13 +111,13 @@ func (t *supervision) look(ctx context.Context) (bool, error) {
 	}
 	left, err := t.left()
 	if err != nil {
-		return true, fmt.Errorf("count what is left: %w", err)
+		return true, fmt.Errorf("count remaining tasks: %w", err)
 	}
 	states, err := t.Workers(ctx)
 	if recount := t.recount(states); err == nil && left > 0 && recount != nil {
 		// Workers may have ended because the last task was done after the count.
 		if left, err = recount(); err != nil {
-			return true, fmt.Errorf("count what is left: %w", err)
+			return true, fmt.Errorf("count remaining tasks: %w", err)
 		}
 	}
 	if err == nil && left > 0 {
@@ -137,7 +137,7 @@ func (t *supervision) look(ctx context.Context) (bool, error) {
 		now-t.heard >= t.o.ErrorTimeout:
 		return true, err
 	default:
-		t.o.Note(err.Error() + "; it is tried again")
+		t.o.Note(err.Error() + "; retrying")
 	}
 	return false, nil
 }
@@ -169,7 +169,7 @@ func (t *supervision) again(ctx context.Context, states []WorkerState, left int)
 	case len(start) > 0:
 		return t.restart(ctx, states, start)
 	case !anyLive(states):
-		return fmt.Errorf("%w, and %d tasks have no result: %s", ErrNoWorkers, left, outcomes(states))
+		return fmt.Errorf("%w, but %d tasks have no result: %s", ErrNoWorkers, left, outcomes(states))
 	}
 	return t.remember(states)
 }
@@ -199,7 +199,7 @@ func (t *supervision) restart(ctx context.Context, states []WorkerState, start [
 			j.Failures[k]++
 		}
 	}
-	t.o.Note("starts workers again: " + outcomes(pick(states, start)))
+	t.o.Note("restarting workers: " + outcomes(pick(states, start)))
 	return t.submit(ctx, start)
 }
 
@@ -233,13 +233,13 @@ func (t *supervision) end(ctx context.Context, states []WorkerState) (bool, erro
 	if now-t.through < t.o.Grace {
 		return false, t.remember(states)
 	}
-	t.o.Note(fmt.Sprintf("no task is left for %v; cancels the workers that do not end", t.o.Grace))
+	t.o.Note(fmt.Sprintf("no tasks have been left for %v; cancelling workers that have not ended", t.o.Grace))
 	limited, giveBack := t.within(ctx, t.o.Grace)
 	defer giveBack()
 	err := t.engine.Cancel(limited, t.journal.Handle)
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
 		// For example workers on a node that does not respond. They will find no task.
-		t.o.Note(fmt.Sprintf("workers have not ended %v after they were cancelled; they are left alone", t.o.Grace))
+		t.o.Note(fmt.Sprintf("workers did not end within %v after cancellation; continuing without them", t.o.Grace))
 		return true, nil
 	}
 	return true, err
@@ -280,7 +280,7 @@ func outcomes(states []WorkerState) string {
 		case w.Detail != "":
 			text += " (" + w.Detail + ")"
 		}
-		said = append(said, text+", its log is "+w.Log)
+		said = append(said, text+", log: "+w.Log)
 	}
 	if len(states) > most {
 		said = append(said, fmt.Sprintf("and %d more", len(states)-most))

@@ -240,7 +240,7 @@ def _read_stream(root, *names):
             raise Error(f"{path}:{number}: expected {len(heads)} values, got {len(row)}; copy the file again")
         rows.append(row)
     if heads is None:
-        raise Error(f"{path}:1: the line that names the columns is missing")
+        raise Error(f"{path}:1: the header line is missing")
     table = _typed(heads, rows)
     mixed = [name for name, kind in table.kinds.items() if kind == "json"]
     if mixed:
@@ -257,7 +257,7 @@ def _read_csv(root, *names):
     except csv.Error as err:
         raise Error(f"{path}: {err}; copy the file again") from None
     if not lines:
-        raise Error(f"{path}:1: the line that names the columns is missing")
+        raise Error(f"{path}:1: the header line is missing")
     heads, rows = [_column(head) for head in lines[0]], lines[1:]
     for number, row in enumerate(rows, 2):
         if len(row) != len(heads):

@@ -82,7 +82,7 @@ func openAppender(fsys files.FS, path string, heads int, head string) (*appender
 }
 
 // ErrColumns means that the columns of an existing table differ.
-var ErrColumns = errors.New("go on with the graft that wrote it, or begin another run")
+var ErrColumns = errors.New("continue with the version of graft that wrote it, or start another run")
 
 // checkHead compares the line before the rows.
 func (a *appender) checkHead(head string) error {
@@ -91,7 +91,7 @@ func (a *appender) checkHead(head string) error {
 	if a.at.head == head {
 		return nil
 	}
-	return fmt.Errorf("%s:1: its columns are %q and not %q: %w", a.path, a.at.head, head, ErrColumns)
+	return fmt.Errorf("%s:1: its columns are %q, expected %q: %w", a.path, a.at.head, head, ErrColumns)
 }
 
 // begin makes the file without rows.
@@ -174,7 +174,7 @@ func (a *appender) append(line []byte) error {
 		return a.err
 	}
 	if len(line) > maxLine {
-		return fmt.Errorf("append to %s: a row of %d bytes is longer than %d", a.path, len(line), maxLine)
+		return fmt.Errorf("append to %s: a row has %d bytes; the maximum is %d", a.path, len(line), maxLine)
 	}
 	a.buffer = append(a.buffer, line...)
 	a.at.pass(line, false)
@@ -199,7 +199,7 @@ func (a *appender) flush() error {
 // fail keeps the first error.
 func (a *appender) fail(err error) error {
 	if err != nil && a.err == nil {
-		a.err = fmt.Errorf("append to %s: %w; no more is written to it: remove the cause and resume the run",
+		a.err = fmt.Errorf("append to %s: %w; further writes are disabled: fix the cause and resume the run",
 			a.path, err)
 	}
 	return a.err
@@ -245,11 +245,11 @@ func (a *appender) truncate(rows int, sum string) error {
 	case err != nil:
 		return fmt.Errorf("truncate %s: %w", a.path, err)
 	case rows < 0 || at.rows < rows:
-		return fmt.Errorf("truncate %s to %d rows: it has %d; rows that it had are lost, "+
-			"use a copy of the run or begin another", a.path, rows, at.rows)
+		return fmt.Errorf("truncate %s to %d rows: it has only %d; earlier rows are lost; "+
+			"use a copy of the run or start another", a.path, rows, at.rows)
 	case sum != "" && at.digest() != sum:
-		return fmt.Errorf("truncate %s to %d rows: they have been changed since they were written; "+
-			"use a copy of the run or begin another", a.path, rows)
+		return fmt.Errorf("truncate %s to %d rows: the rows have changed since they were written; "+
+			"use a copy of the run or start another", a.path, rows)
 	case !more:
 		return nil
 	}

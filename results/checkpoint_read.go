@@ -84,11 +84,11 @@ func checkHead(r io.ReaderAt) error {
 		return err
 	}
 	if !bytes.HasPrefix(head, []byte(checkpointMagic)) {
-		return fmt.Errorf("%w: it lacks the header of a checkpoint", ErrDamaged)
+		return fmt.Errorf("%w: the header of a checkpoint is missing", ErrDamaged)
 	}
 	version := binary.LittleEndian.Uint32(head[len(checkpointMagic):])
 	if version != checkpointVersion {
-		return fmt.Errorf("its format is %d and this graft reads %d: use the graft that wrote it", version,
+		return fmt.Errorf("unsupported format %d; expected %d: use the version of graft that wrote it", version,
 			checkpointVersion)
 	}
 	return nil
@@ -106,7 +106,7 @@ func checkSum(r io.ReaderAt, size int64) error {
 		return err
 	}
 	if !bytes.Equal(sum.Sum(nil), want[:]) {
-		return fmt.Errorf("%w: its checksum does not hold", ErrDamaged)
+		return fmt.Errorf("%w: checksum mismatch", ErrDamaged)
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ func readIndex(r io.ReaderAt, size int64) (checkpointIndex, int64, error) {
 	length := binary.LittleEndian.Uint64(tail[:])
 	room := size - int64(checkpointHead+checkpointTail)
 	if length > uint64(min(room, maxIndex)) {
-		return index, 0, fmt.Errorf("%w: an index of %d bytes does not fit", ErrDamaged, length)
+		return index, 0, fmt.Errorf("%w: the index of %d bytes is too large", ErrDamaged, length)
 	}
 	end := size - int64(checkpointTail) - int64(length)
 	text := make([]byte, length)
@@ -132,7 +132,7 @@ func readIndex(r io.ReaderAt, size int64) (checkpointIndex, int64, error) {
 		return index, 0, err
 	}
 	if err := json.Unmarshal(text, &index); err != nil {
-		return index, 0, fmt.Errorf("%w: its index: %w", ErrDamaged, err)
+		return index, 0, fmt.Errorf("%w: index: %w", ErrDamaged, err)
 	}
 	return index, end, nil
 }
@@ -143,7 +143,7 @@ func (c *Checkpoint) place(r io.ReaderAt, index checkpointIndex, end int64) erro
 	at := int64(checkpointHead)
 	for _, s := range index.Sections {
 		if c.sections[s.Name] != nil || s.Length < 0 || s.Length > end-at {
-			return fmt.Errorf("%w: section %q of %d bytes occurs twice or does not fit", ErrDamaged, s.Name, s.Length)
+			return fmt.Errorf("%w: section %q of %d bytes is a duplicate or too large", ErrDamaged, s.Name, s.Length)
 		}
 		c.sections[s.Name] = io.NewSectionReader(r, at, s.Length)
 		at += s.Length
@@ -152,7 +152,7 @@ func (c *Checkpoint) place(r io.ReaderAt, index checkpointIndex, end int64) erro
 		}
 	}
 	if at != end {
-		return fmt.Errorf("%w: %d bytes belong to no section", ErrDamaged, end-at)
+		return fmt.Errorf("%w: %d bytes are not in any section", ErrDamaged, end-at)
 	}
 	return nil
 }
@@ -164,7 +164,7 @@ func (c *Checkpoint) readMarks() error {
 	for name, mark := range c.Streams {
 		base, _ := splitStream(name)
 		if err := checkName(base); err != nil || mark.Rows < 0 {
-			return fmt.Errorf("%w: it claims %d rows of %q", ErrDamaged, mark.Rows, name)
+			return fmt.Errorf("%w: invalid number of rows %d or table name %q", ErrDamaged, mark.Rows, name)
 		}
 	}
 	return nil

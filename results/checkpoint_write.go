@@ -76,7 +76,7 @@ func (w *CheckpointWriter) finish() error {
 		return err
 	}
 	if len(index) > maxIndex {
-		return fmt.Errorf("there are too many sections: %d", len(w.index.Sections))
+		return fmt.Errorf("too many sections: %d", len(w.index.Sections))
 	}
 	if err := w.write(binary.LittleEndian.AppendUint64(index, uint64(len(index)))); err != nil {
 		return err
@@ -101,10 +101,10 @@ func (w *CheckpointWriter) Section(name string) (io.Writer, error) {
 
 func (w *CheckpointWriter) section(name string) (io.Writer, error) {
 	if name == "" || len(name) > maxSectionName {
-		return nil, fmt.Errorf("section %q: a name has 1 to %d bytes", name, maxSectionName)
+		return nil, fmt.Errorf("section %q: expected a name of 1 to %d bytes", name, maxSectionName)
 	}
 	if slices.ContainsFunc(w.index.Sections, func(s sectionEntry) bool { return s.Name == name }) {
-		return nil, fmt.Errorf("section %q exists already", name)
+		return nil, fmt.Errorf("duplicate section %q", name)
 	}
 	w.index.Sections = append(w.index.Sections, sectionEntry{Name: name})
 	return &sectionWriter{w, len(w.index.Sections) - 1}, nil
@@ -143,7 +143,7 @@ type sectionWriter struct {
 }
 
 // errSectionOver is the error of writes to a section after the next one has started.
-var errSectionOver = errors.New("the section is over: another was begun")
+var errSectionOver = errors.New("write to a finished section: another section has started")
 
 func (s *sectionWriter) Write(data []byte) (int, error) {
 	if s.index != len(s.w.index.Sections)-1 {

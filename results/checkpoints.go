@@ -178,8 +178,8 @@ func (r *Run) LoadCheckpoint() (*Checkpoint, error) {
 		}
 		damaged = append(damaged, err)
 	}
-	return nil, fmt.Errorf("load checkpoint of %s: none of %d can be read: try again, or delete them to begin anew: %w",
-		r.path, len(list), errors.Join(damaged...))
+	return nil, fmt.Errorf("load checkpoint of %s: no checkpoint of %d is readable: try again, or delete them to "+
+		"restart: %w", r.path, len(list), errors.Join(damaged...))
 }
 
 // Rewind drops the rows after a checkpoint from each table and log, except the program's log. It is an error if the
@@ -196,7 +196,7 @@ func (r *Run) Rewind(c *Checkpoint) error {
 	}
 	for _, file := range slices.Sorted(maps.Keys(marks)) {
 		if all[file] == nil && marks[file].Rows > 0 && !isEvents(file) { // users may delete event files
-			return fmt.Errorf("rewind %s: %s is missing, it had %d rows; use a copy of the run or begin another",
+			return fmt.Errorf("rewind %s: %s is missing (%d rows); use a copy of the run or start another",
 				r.path, file, marks[file].Rows)
 		}
 	}

@@ -28,7 +28,7 @@ var (
 	// ErrExists means that the path of a new run is taken.
 	ErrExists = errors.New("it exists")
 	// ErrNoRun means that a folder is not a run folder.
-	ErrNoRun = errors.New("it is no run folder")
+	ErrNoRun = errors.New("not a run folder")
 )
 
 // CreateOptions configure Create. The zero value is ready to use.
@@ -147,7 +147,8 @@ func takeable(fsys files.FS, path string) error {
 		return fmt.Errorf("%w: resume that run, name another folder, or move it aside with option force", ErrExists)
 	}
 	if len(entries) > 0 && (!files.HasName(entries, LockFile) || !onlyBegun(entries)) {
-		return fmt.Errorf("%w and is no run folder: name another, or move it aside with option force", ErrExists)
+		return fmt.Errorf("%w and is not a run folder: name another folder, or move it aside with option force",
+			ErrExists)
 	}
 	return nil
 }
@@ -194,7 +195,7 @@ func moveAside(fsys files.FS, path string) (err error) {
 func lockRun(fsys files.FS, path string) (io.Closer, error) {
 	lock, err := fsys.Lock(filepath.Join(path, LockFile), files.Holder())
 	if errors.Is(err, files.ErrLocked) {
-		return nil, fmt.Errorf("%w: wait for it or end it, or name another folder", err)
+		return nil, fmt.Errorf("%w: wait for that process, stop it, or name another folder", err)
 	}
 	return lock, err
 }

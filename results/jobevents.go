@@ -57,15 +57,15 @@ var (
 	EventDecision = NewJobEvent("decision",
 		EventTraits{Look: Choice, Of: OfNetwork, About: "the decider has chosen an action"})
 	EventSkipped = NewJobEvent("skipped", EventTraits{Look: Choice, Of: OfNetwork, Warning: goesOn,
-		About: "the chosen action cannot be done"})
+		About: "the chosen action cannot be applied"})
 	EventShrink = NewJobEvent("shrink", EventTraits{Look: Down, Of: OfNetwork, Notice: Implied,
-		About: "the network goes back to a smaller one"})
+		About: "the network returns to a smaller one"})
 	EventProcesses = NewJobEvent("processes",
 		EventTraits{Of: OfProcesses, Notice: Implied, About: "the number of processes that train together changes"})
 	EventPeerLost = NewJobEvent("peer lost",
-		EventTraits{Of: OfProcesses, Warning: goesOn, About: "a process that trained along has ended"})
+		EventTraits{Of: OfProcesses, Warning: goesOn, About: "a process that trained with the job has ended"})
 	EventPeerMissing = NewJobEvent("peer missing",
-		EventTraits{Of: OfProcesses, Warning: goesOn, About: "a process that was to train along has not come"})
+		EventTraits{Of: OfProcesses, Warning: goesOn, About: "a process that should train with the job has not joined"})
 	EventBatch   = NewJobEvent("batch", EventTraits{About: "the number of images in a step changes"})
 	EventLowRate = NewJobEvent("low rate",
 		EventTraits{Warning: hardlyLearns, About: "the learning rate is low long before the budget ends"})
@@ -73,7 +73,7 @@ var (
 )
 
 const (
-	goesOn       = "the job goes on without it"
+	goesOn       = "the job continues without it"
 	hardlyLearns = "weights hardly change from here on; choose the schedule cosine or linear, " +
 		"a decay nearer 1 or a higher min_lr"
 )

@@ -36,7 +36,7 @@ func (l *Lines) Append(v any) error {
 func (l *Lines) Write(line []byte) (int, error) {
 	text := bytes.TrimSuffix(line, []byte("\n"))
 	if bytes.IndexByte(text, '\n') >= 0 || !json.Valid(text) {
-		return 0, fmt.Errorf("append to %s: %.100q is not one line of JSON", l.a.path, text)
+		return 0, fmt.Errorf("append to %s: %.100q is not a single line of JSON", l.a.path, text)
 	}
 	if err := l.a.append(append(bytes.Clone(text), '\n')); err != nil {
 		return 0, err

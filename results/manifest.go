@@ -48,8 +48,8 @@ func ReadManifest(fsys files.FS, path string) (Manifest, error) {
 		return Manifest{}, err
 	}
 	if m.Format < 1 || m.Format > manifestFormat {
-		return Manifest{}, fmt.Errorf("reading %s: its format is %d and this graft reads up to %d; "+
-			"use the graft that wrote it, version %q", name, m.Format, manifestFormat, m.Graft)
+		return Manifest{}, fmt.Errorf("reading %s: unsupported format %d; expected at most %d; "+
+			"use the version of graft that wrote it, %q", name, m.Format, manifestFormat, m.Graft)
 	}
 	return m, nil
 }

@@ -63,11 +63,12 @@ func TestCreateOnWhatIsThere(t *testing.T) {
 			".manifest.json.0.tmp": "{"}, taken: true},
 		"a run": {there: map[string]string{"manifest.json": "{}", "lock": ""},
 			refuse: "resume that run"},
-		"a folder with work of another": {there: map[string]string{"thesis.tex": "…"}, refuse: "is no run folder"},
+		"a folder with work of another": {there: map[string]string{"thesis.tex": "…"},
+			refuse: "it exists and is not a run folder"},
 		"a folder with a configuration only": {there: map[string]string{"config.toml": "x"},
-			refuse: "is no run folder"},
+			refuse: "it exists and is not a run folder"},
 		"half a run with a file of the user's": {there: map[string]string{"lock": "", "notes.txt": "x"},
-			refuse: "is no run folder"},
+			refuse: "it exists and is not a run folder"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -107,7 +108,7 @@ func TestCreateRefusesAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run")
 	write(t, "text", path)
 	_, err := results.Create(files.OS{}, path, results.CreateOptions{Force: true}, manifest)
-	require.ErrorContains(t, err, "there is a file of this name")
+	require.ErrorContains(t, err, "a file with this name exists")
 	assert.Equal(t, "text", read(t, path))
 }
 
@@ -155,8 +156,8 @@ func TestOpenWantsARun(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, entries, "a folder that is not ours is left alone")
 	for text, say := range map[string]string{
-		`{"format": 2, "graft": "9.0"}`: `use the graft that wrote it, version "9.0"`,
-		`{"format": 0}`:                 "its format is 0",
+		`{"format": 2, "graft": "9.0"}`: `use the version of graft that wrote it, "9.0"`,
+		`{"format": 0}`:                 "unsupported format 0",
 		`{`:                             "manifest.json",
 	} {
 		write(t, text, dir, "manifest.json")

@@ -60,12 +60,12 @@ func checkColumns(columns []Column) error {
 	for _, c := range columns {
 		switch {
 		case c.Name == "" || seen[c.Name]:
-			return fmt.Errorf("column %q: names are unique and not empty", c.Name)
+			return fmt.Errorf("column %q: expected a unique name that is not empty", c.Name)
 		case strings.ContainsAny(c.Name+c.Unit, "[],\"\r\n") || strings.TrimSpace(c.Name) != c.Name:
-			return fmt.Errorf("column %q: names and units contain no brackets, commas, quotes, "+
+			return fmt.Errorf("column %q: names and units must not contain brackets, commas, quotes, "+
 				"line breaks or surrounding spaces", c)
 		case c.Kind.String() == "":
-			return fmt.Errorf("column %q: there is no kind %d", c.Name, c.Kind)
+			return fmt.Errorf("column %q: unknown kind %d", c.Name, c.Kind)
 		}
 		seen[c.Name] = true
 	}
@@ -86,7 +86,8 @@ func (s *Stream) checkKinds() error {
 	}
 	for k, c := range cells {
 		if k < len(s.columns) && !c.missing && c.kind != s.columns[k].Kind {
-			return fmt.Errorf("the values of %s are of kind %s, not %s", s.columns[k].Name, c.kind, s.columns[k].Kind)
+			return fmt.Errorf("the values of %s have kind %s, expected %s", s.columns[k].Name, c.kind,
+				s.columns[k].Kind)
 		}
 	}
 	return nil

@@ -62,11 +62,11 @@ func TestTableReadsWhatAStreamWrote(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"", `a "b", c`}, texts)
 	_, err = table.Strings("loss")
-	assert.ErrorContains(t, err, "column loss is of kind float, not string")
+	assert.ErrorContains(t, err, "column loss has kind float, expected string")
 	_, err = table.Floats("action")
-	assert.ErrorContains(t, err, "not numbers")
+	assert.ErrorContains(t, err, "expected numbers")
 	_, err = table.Strings("time")
-	assert.ErrorContains(t, err, `no column "time"`)
+	assert.ErrorContains(t, err, `unknown column "time"`)
 }
 
 // Each float64 comes back with the same bits, and as a float.
@@ -106,14 +106,14 @@ func TestAppendRefusesWhatDoesNotFit(t *testing.T) {
 		row  []any
 		says string
 	}{
-		"too few":          {[]any{1}, "there are 4 columns and 1 values"},
-		"a float as int":   {[]any{1.0, 1.0, "", true}, "column epoch: 1 of type float64 is not of kind int"},
-		"an int as float":  {[]any{1, 1, "", true}, "column loss: 1 of type int is not of kind float"},
+		"too few":          {[]any{1}, "expected 4 values, got 1"},
+		"a float as int":   {[]any{1.0, 1.0, "", true}, "column epoch: 1 has type float64, expected kind int"},
+		"an int as float":  {[]any{1, 1, "", true}, "column loss: 1 has type int, expected kind float"},
 		"too large an int": {[]any{uint64(1 << 63), 1.0, "", true}, "column epoch"},
 		"a line break":     {[]any{1, 1.0, "a\nb", true}, "has a line break"},
 		"a number as text": {[]any{1, 1.0, 2, true}, "column action"},
 		"text as bool":     {[]any{1, 1.0, "", "true"}, "column grown"},
-		"far too long":     {[]any{1, 1.0, strings.Repeat("x", 16<<20), true}, "longer than"},
+		"far too long":     {[]any{1, 1.0, strings.Repeat("x", 16<<20), true}, "the maximum is"},
 	}
 	for name, c := range cases {
 		assert.ErrorContains(t, s.Append(c.row...), c.says, name)
@@ -126,9 +126,9 @@ func TestStreamRefusesBadNames(t *testing.T) {
 	run := newRun(t)
 	for _, name := range []string{"", "../x", "A", ".x", "a b", strings.Repeat("x", 101)} {
 		_, err := run.Stream(name, columns)
-		assert.ErrorContains(t, err, "is no name", name)
-		assert.ErrorContains(t, appendJSON(run, name, 1), "is no name", name)
-		assert.ErrorContains(t, run.SaveCheckpoint(name, nothing), "is no name", name)
+		assert.ErrorContains(t, err, "invalid name", name)
+		assert.ErrorContains(t, appendJSON(run, name, 1), "invalid name", name)
+		assert.ErrorContains(t, run.SaveCheckpoint(name, nothing), "invalid name", name)
 	}
 	for name, c := range map[string][]results.Column{
 		"no columns": nil, "no name": {{}}, "twice": {{Name: "a"}, {Name: "a"}}, "comma": {{Name: "a,b"}},
@@ -179,24 +179,25 @@ func TestAnExistingTableMustFit(t *testing.T) {
 		require.ErrorContains(t, err, "epochs.csv:1: its columns are")
 		other := append([]results.Column{{Name: "epoch"}}, columns[1:]...)
 		_, err = run.Stream("epochs", other)
-		require.ErrorContains(t, err, "epochs.csv:2: the values of epoch are of kind int, not float")
+		require.ErrorContains(t, err, "epochs.csv:2: the values of epoch have kind int, expected float")
 		run = reopen(t, run)
 	}
 }
 
 func TestTableFaultsHaveTheirPlace(t *testing.T) {
 	cases := map[string]struct{ text, says string }{
-		"nothing":         {"", "x.csv:1: the line that names the columns is missing"},
-		"torn head":       {"epoch", "x.csv:1: the line that names the columns is missing"},
+		"nothing":         {"", "x.csv:1: the header line is missing"},
+		"torn head":       {"epoch", "x.csv:1: the header line is missing"},
 		"twice a name":    {"a,a\n", `x.csv:1: column "a"`},
-		"too many values": {"a\n1,2\n", "x.csv:2: there are 1 columns and 2 values"},
-		"two kinds":       {"a\n1\n\n2.0\n", "x.csv:4: column a: a value is of kind float, those before of kind int"},
-		"open quote":      {"a\n\"x\n", "x.csv:2: column 1: a quote is not closed"},
-		"after a quote":   {"a\n\"x\"y\n", "x.csv:2: column 1: after a closing quote"},
-		"bare text":       {"a,b\n1,deepen\n", `x.csv:2: column 2: "deepen" is no number`},
-		"hexadecimal":     {"a\n0x1p4\n", "x.csv:2"},
-		"too large":       {"a\n9223372036854775808\n", "is no int of 64 bits"},
-		"no end":          {"a\n" + strings.Repeat("1", 17<<20) + "\n", "line 2 is longer than"},
+		"too many values": {"a\n1,2\n", "x.csv:2: expected 1 values, got 2"},
+		"two kinds": {"a\n1\n\n2.0\n", "x.csv:4: column a: a value has kind float, but earlier values have " +
+			"kind int"},
+		"open quote":    {"a\n\"x\n", "x.csv:2: column 1: a quote is not closed"},
+		"after a quote": {"a\n\"x\"y\n", "x.csv:2: column 1: expected a comma after a closing quote"},
+		"bare text":     {"a,b\n1,deepen\n", `x.csv:2: column 2: "deepen" is not a number`},
+		"hexadecimal":   {"a\n0x1p4\n", "x.csv:2"},
+		"too large":     {"a\n9223372036854775808\n", "is not a 64-bit integer"},
+		"no end":        {"a\n" + strings.Repeat("1", 17<<20) + "\n", "line 2 is longer than"},
 	}
 	run := newRun(t)
 	for name, c := range cases {
@@ -223,7 +224,7 @@ func TestTruncateKeepsTheFirstRows(t *testing.T) {
 			run = again(t, run)
 			s, err = run.Stream("epochs", columns)
 			require.NoError(t, err)
-			require.ErrorContains(t, s.Truncate(6), "it has 5")
+			require.ErrorContains(t, s.Truncate(6), "it has only 5")
 			require.Error(t, s.Truncate(-1))
 			for _, rows := range []int{5, 3, 3, 0} {
 				require.NoError(t, s.Truncate(rows))

@@ -54,7 +54,7 @@ func (t *Table) read(r io.Reader, path string) (err error) {
 		return nil
 	})
 	if err == nil && len(t.Columns) == 0 {
-		err = fmt.Errorf("%s:1: the line that names the columns is missing", path)
+		err = fmt.Errorf("%s:1: the header line is missing", path)
 	}
 	return err
 }
@@ -75,12 +75,12 @@ func (t *Table) readHead(line string) error {
 // add adds a row.
 func (t *Table) add(cells []cell) error {
 	if len(cells) != len(t.Columns) {
-		return fmt.Errorf("there are %d columns and %d values", len(t.Columns), len(cells))
+		return fmt.Errorf("expected %d values, got %d", len(t.Columns), len(cells))
 	}
 	for k, c := range t.Columns {
 		s := t.data[c.Name]
 		if s.known && !cells[k].missing && s.kind != cells[k].kind {
-			return fmt.Errorf("column %s: a value is of kind %s, those before of kind %s", c.Name,
+			return fmt.Errorf("column %s: a value has kind %s, but earlier values have kind %s", c.Name,
 				cells[k].kind, s.kind)
 		}
 		s.add(t.Rows, cells[k])
@@ -112,7 +112,7 @@ func (t *Table) settle() {
 func (t *Table) series(name string) (*series, error) {
 	s := t.data[name]
 	if s == nil {
-		return nil, fmt.Errorf("the table has no column %q, only %q", name, t.Columns)
+		return nil, fmt.Errorf("unknown column %q; expected one of %q", name, t.Columns)
 	}
 	return s, nil
 }
@@ -124,7 +124,7 @@ func (t *Table) Floats(name string) ([]float64, error) {
 		return nil, err
 	}
 	if s.kind != Float && s.kind != Int {
-		return nil, fmt.Errorf("column %s is of kind %s, not numbers", name, s.kind)
+		return nil, fmt.Errorf("column %s has kind %s, expected numbers", name, s.kind)
 	}
 	values := make([]float64, t.Rows)
 	for row, bits := range s.bits {
@@ -160,7 +160,7 @@ func (t *Table) Strings(name string) ([]string, error) {
 		return nil, err
 	}
 	if s.known && s.kind != String {
-		return nil, fmt.Errorf("column %s is of kind %s, not string", name, s.kind)
+		return nil, fmt.Errorf("column %s has kind %s, expected string", name, s.kind)
 	}
 	values := make([]string, t.Rows)
 	copy(values, s.texts)

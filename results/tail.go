@@ -51,7 +51,7 @@ func readTail(file files.File, rows int) (*Table, error) {
 			err = t.add(cells)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("row %d from its end: %w", len(lines)-k, err)
+			return nil, fmt.Errorf("row %d from the end: %w", len(lines)-k, err)
 		}
 	}
 	t.settle()
@@ -62,7 +62,7 @@ func readTail(file files.File, rows int) (*Table, error) {
 func firstLine(file io.ReaderAt, size int64) ([]byte, error) {
 	line, err := bufio.NewReader(io.NewSectionReader(file, 0, min(size, maxLine))).ReadBytes('\n')
 	if errors.Is(err, io.EOF) {
-		err = errors.New("the line that names the columns is missing")
+		err = errors.New("the header line is missing")
 	}
 	return line, err
 }

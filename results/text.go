@@ -28,7 +28,7 @@ func ReadTable(fsys files.FS, path string, read func(r io.Reader) error) error {
 	}
 	info, err := file.Stat()
 	if err == nil && info.Size() > maxTable {
-		err = fmt.Errorf("%s has %d bytes, more than the %d that are read", path, info.Size(), maxTable)
+		err = fmt.Errorf("%s has %d bytes; the maximum is %d", path, info.Size(), maxTable)
 	}
 	if err == nil {
 		err = read(io.LimitReader(file, maxTable)) // it may grow in the meantime
@@ -75,7 +75,8 @@ var namePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,99}$`)
 // checkName returns an error for names that cannot be file names.
 func checkName(name string) error {
 	if !namePattern.MatchString(name) {
-		return fmt.Errorf("%q is no name: use up to 100 small letters, digits and _ . - after a letter or digit", name)
+		return fmt.Errorf("invalid name %q: expected 1 to 100 lower-case letters, digits, '_', '.' and '-', starting "+
+			"with a letter or digit", name)
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ type cell struct {
 // formatRow formats a row as a line with a line break.
 func formatRow(columns []Column, values []any) ([]byte, error) {
 	if len(values) != len(columns) {
-		return nil, fmt.Errorf("there are %d columns and %d values", len(columns), len(values))
+		return nil, fmt.Errorf("expected %d values, got %d", len(columns), len(values))
 	}
 	var line []byte
 	for k, c := range columns {
@@ -69,7 +69,7 @@ func appendCell(line []byte, kind Kind, value any) ([]byte, error) {
 	case kind == String && v.Kind() == reflect.String:
 		return appendText(line, v.String())
 	}
-	return nil, fmt.Errorf("%v of type %T is not of kind %s", value, value, kind)
+	return nil, fmt.Errorf("%v has type %T, expected kind %s", value, value, kind)
 }
 
 // appendFloat appends the shortest text that reads back as the same bits and does not look like an int.
@@ -84,7 +84,7 @@ func appendFloat(line []byte, f float64) []byte {
 
 func appendText(line []byte, text string) ([]byte, error) {
 	if strings.ContainsAny(text, "\r\n") {
-		return nil, fmt.Errorf("%.100q has a line break: write it to a log", text)
+		return nil, fmt.Errorf("%.100q has a line break: write such texts to a log", text)
 	}
 	line = append(line, '"')
 	line = append(line, strings.ReplaceAll(text, `"`, `""`)...)
@@ -132,13 +132,13 @@ func parseBare(text string) (cell, error) {
 	if strings.Trim(text, "-0123456789") == "" {
 		i, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return cell{}, fmt.Errorf("%.100q is no int of 64 bits", text)
+			return cell{}, fmt.Errorf("%.100q is not a 64-bit integer", text)
 		}
 		return cell{kind: Int, bits: uint64(i)}, nil
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || strings.ContainsAny(text, "xXpP_") {
-		return cell{}, fmt.Errorf("%.100q is no number, and text stands in quotes", text)
+		return cell{}, fmt.Errorf("%.100q is not a number; text must be in quotes", text)
 	}
 	return cell{kind: Float, bits: math.Float64bits(f)}, nil
 }
@@ -154,7 +154,7 @@ func parseText(line string) (cell, string, error) {
 		text.WriteString(before)
 		if !strings.HasPrefix(after, `"`) {
 			if after != "" && after[0] != ',' {
-				return cell{}, "", errors.New("after a closing quote there must be a comma")
+				return cell{}, "", errors.New("expected a comma after a closing quote")
 			}
 			return cell{kind: String, text: text.String()}, after, nil
 		}

@@ -169,8 +169,8 @@ func TestFleetFaults(t *testing.T) {
 
 	search := os.Getenv("PATH")
 	t.Setenv("PATH", folder)
-	fails(t, failure.Failed, "run this where Slurm's programs are, such as a login node, or use the local engine",
-		"simulate", path, "--folder", run, "--engine", "slurm")
+	fails(t, failure.Failed, "run this on a machine with Slurm's programs, such as a login node, or use the local "+
+		"engine", "simulate", path, "--folder", run, "--engine", "slurm")
 	status := fails(t, failure.Partial, "", "fleet", "status", run)
 	require.Contains(t, status.stdout, "0 of 9 runs ended, 0 failed, 9 left; 0 of 13 legs")
 	require.Contains(t, status.stderr, "where Slurm's programs are")
@@ -194,7 +194,7 @@ func TestFleetFaults(t *testing.T) {
 func TestFleetManifest(t *testing.T) {
 	folder, path := newScenario(t, scenarioFile)
 	run := filepath.Join(folder, "runs", "late")
-	fails(t, failure.Configuration, "fleet.image: image is not named", "fleet", "manifest", path, "--folder", run)
+	fails(t, failure.Configuration, "fleet.image: image is missing", "fleet", "manifest", path, "--folder", run)
 	image := []string{"--set", "fleet.image=graft:1", "--set", "fleet.claim=shared", "--set", "fleet.workers=3",
 		"--set", "fleet.threads=2"}
 	fails(t, failure.Configuration, "set fleet.mount or simulate.cache",

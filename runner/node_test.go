@@ -182,7 +182,7 @@ func TestNodeSimulateFaults(t *testing.T) {
 			"after = [\"a\"]\n", "tasks wait for one another and can never run: a after b after a"},
 		"a task after itself": {"[machine]\n" + task + "after = [\"a\"]\n", "a after a"},
 		"a task after nothing": {"[machine]\n" + task + "after = [\"c\"]\n",
-			`it comes after "c", which is no task; known are [a]`},
+			`unknown task "c" in after; expected one of [a]`},
 		"one name twice": {"[machine]\n" + task + task, "task a: the name is not unique"},
 		"a name of a count": {"[machine]\n" + task + "count = 2\n[[task]]\nname = \"a-2\"\nduration = \"1s\"\n",
 			"task a-2: the name is not unique"},

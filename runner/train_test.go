@@ -249,6 +249,6 @@ func TestTrainGoesOnWithoutItsLog(t *testing.T) {
 	require.NoError(t, os.Remove(path))
 	require.NoError(t, os.Mkdir(path, 0o700))
 	o := done(t, brief(folder, "--resume")...)
-	require.Equal(t, []string{"the log in the run folder cannot be written; the job goes on without it"},
+	require.Equal(t, []string{"the log in the run folder cannot be written; the job continues without it"},
 		messages(t, o.stderr))
 }

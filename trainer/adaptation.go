@@ -107,7 +107,7 @@ func (a *adaptation) postpone(began time.Duration, used sums) error {
 }
 
 // errImpossible marks an action that cannot be done; the network is unchanged.
-var errImpossible = errors.New("the action cannot be done")
+var errImpossible = errors.New("the action cannot be applied")
 
 // surgery returns the options of the decision that is due.
 func (a *adaptation) surgery() net2net.Options {
@@ -185,7 +185,7 @@ func (a *adaptation) follow(c *net2net.Change) (err error) {
 	a.Batching.Times = nil // measured with another network
 	a.Fresh = true
 	if a.optimizer, err = a.optimizer.Follow(a.scope, a.Network, c); err != nil {
-		return fmt.Errorf("the optimizer after %s: %w", c.Action, err)
+		return fmt.Errorf("update the optimizer after %s: %w", c.Action, err)
 	}
 	return a.stale()
 }

@@ -70,30 +70,31 @@ func (a AdaptiveBatch) validate(o Options) error {
 	var faults validate.Faults
 	for name, value := range map[string]int{"max_batch": a.Most, "max_device_batch": a.DeviceMost, "every": a.Every,
 		"interval": a.Interval} {
-		faults.When(value < 0, "%s is %d; it is not negative", name, value)
+		faults.When(value < 0, "%s is %d; must be at least 0", name, value)
 	}
-	faults.Unless(a.Hysteresis >= 0 && a.Hysteresis <= 10, "hysteresis is %v; it lies between 0 and 10", a.Hysteresis)
+	faults.Unless(a.Hysteresis >= 0 && a.Hysteresis <= 10, "hysteresis is %v; must be between 0 and 10", a.Hysteresis)
 	faults.Unless(slices.Contains([]Scaling{"", AdaScale, SquareRoot, LinearRate, NoScaling}, a.Scaling),
 		"scaling is %q; must be adascale, square-root, linear or none", string(a.Scaling))
 	set := a
 	set.On, set.Measure, set.Interval = false, false, 0
 	faults.When(!a.On && set != AdaptiveBatch{},
-		"on is false, and options of a batch that changes are set; set on = true or leave them out")
+		"on is false, but other options of adaptive_batch are set; set on = true, or remove them")
 	faults.When(!a.Measures() && a.Interval != 0,
-		"interval is %d, and nothing is measured; set on or measure, or leave it out", a.Interval)
+		"interval is %d, but nothing is measured; set on or measure, or remove interval", a.Interval)
 	if a.Measures() {
-		faults.When(o.Batch == 1, "batch is 1, in which no noise can be measured; set train.batch to 2 at least")
-		faults.When(o.Augment.Mixup > 0, "augment.mixup makes the parts of a batch depend on each other, "+
-			"between which noise is measured; leave one of them out")
+		faults.When(o.Batch == 1, "batch is 1, but measuring noise needs at least 2 images; set train.batch to at "+
+			"least 2")
+		faults.When(o.Augment.Mixup > 0, "augment.mixup makes the parts of a batch dependent, "+
+			"but noise is measured between independent parts; remove one of them")
 	}
 	if a.On && a.Most >= 0 {
-		faults.When(a.Most < o.Batch, "max_batch is %d, below train.batch, which is %d and the smallest", a.Most, o.Batch)
+		faults.When(a.Most < o.Batch, "max_batch is %d; must be at least train.batch, %d", a.Most, o.Batch)
 		devices := o.Timeline.mostDevices()
 		faults.When(a.Most >= o.Batch && a.Most < devices,
-			"max_batch is %d, and the job gets %d devices, of which each takes one image at least; raise it",
+			"max_batch is %d, but the job gets %d devices, and each needs at least one image; raise it",
 			a.Most, devices)
 		faults.When(a.DeviceMost > 0 && a.DeviceMost*devices < o.MicroBatch,
-			"max_device_batch is %d, so train.micro_batch of %d is never reached on %d devices; leave one of them out",
+			"max_device_batch is %d, so train.micro_batch = %d is never reached on %d devices; remove one of them",
 			a.DeviceMost, o.MicroBatch, devices)
 	}
 	return errors.Join(faults.Prefixed("adaptive_batch: ")...)

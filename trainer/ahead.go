@@ -22,20 +22,20 @@ func (t Timeline) Ahead(was Timeline, r Reached) error {
 		switch {
 		case same:
 		case k < r.Past:
-			return fmt.Errorf("events: event %d at %v was taken as another one, and the job has reached %v", k,
-				e.At, r.Time)
+			return fmt.Errorf("events: event %d at %v differs from the event that the job has already handled; the "+
+				"job is at %v", k, e.At, r.Time)
 		case e.At < r.Time:
-			return fmt.Errorf("events: event %d at %v is a new one, and the job has reached %v", k, e.At, r.Time)
+			return fmt.Errorf("events: new event %d at %v is in the past; the job is at %v", k, e.At, r.Time)
 		}
 	}
 	switch {
 	case len(t.Events) < r.Past:
-		return fmt.Errorf("events: %d of the %d that were taken are left, and the job has reached %v", len(t.Events),
+		return fmt.Errorf("events: only %d of the %d handled events remain; the job is at %v", len(t.Events),
 			r.Past, r.Time)
 	case t.Start != was.Start:
-		return fmt.Errorf("start was %v and is %v, and the job has reached %v", was.Start, t.Start, r.Time)
+		return fmt.Errorf("start changed from %v to %v, but the job is already at %v", was.Start, t.Start, r.Time)
 	case t.Budget != was.Budget && t.Budget <= r.Time:
-		return fmt.Errorf("budget was %v and is %v, and the job has reached %v", was.Budget, t.Budget, r.Time)
+		return fmt.Errorf("budget changed from %v to %v, but the job is already at %v", was.Budget, t.Budget, r.Time)
 	}
 	return nil
 }
@@ -46,7 +46,8 @@ func (p Parts) accept(began string, now Options, r Reached) (changed bool, err e
 	if began == Digest(now) {
 		return false, nil
 	}
-	other := errors.New("its options are not those that it began with; give it those, or begin another run")
+	other := errors.New("the options differ from the original options of the job; use the original options, or start " +
+		"another run")
 	if p.Was == nil {
 		return true, other
 	}
@@ -57,7 +58,7 @@ func (p Parts) accept(began string, now Options, r Reached) (changed bool, err e
 		return true, other
 	}
 	if r.Over {
-		return true, fmt.Errorf("it has ended at %v, and other options change nothing; begin another run", r.Time)
+		return true, fmt.Errorf("the job ended at %v, so changed options have no effect; start another run", r.Time)
 	}
 	return true, now.Timeline.Ahead(was.Timeline, r)
 }

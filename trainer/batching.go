@@ -132,7 +132,7 @@ func (j *Job) chooseBatch() error {
 		return nil
 	}
 	note := j.note(results.EventBatch)
-	note.Batch, note.Why = best, fmt.Sprintf("%d images in place of %d, for %.2f times the goodput", best, now,
+	note.Batch, note.Why = best, fmt.Sprintf("%d images instead of %d, for %.2f times the goodput", best, now,
 		highest/was)
 	j.resize(best)
 	return j.Book.Note(note)

@@ -261,18 +261,18 @@ func TestBatchChangesDuringDistillation(t *testing.T) {
 
 func TestAdaptiveBatchesThatCannotBe(t *testing.T) {
 	for want, change := range map[string]func(o *trainer.Options){
-		"max_batch is 16, below train.batch": func(o *trainer.Options) { o.AdaptiveBatch.Most = 16 },
-		"the job gets 200 devices":      func(o *trainer.Options) { o.Timeline.Events[0].Devices = 200 },
-		"must be adascale":              func(o *trainer.Options) { o.AdaptiveBatch.Scaling = "cubic" },
-		"every is -1":                   func(o *trainer.Options) { o.AdaptiveBatch.Every = -1 },
-		"hysteresis is -1":              func(o *trainer.Options) { o.AdaptiveBatch.Hysteresis = -1 },
-		"on is false":                   func(o *trainer.Options) { o.AdaptiveBatch = trainer.AdaptiveBatch{Most: 64} },
+		"max_batch is 16":          func(o *trainer.Options) { o.AdaptiveBatch.Most = 16 },
+		"the job gets 200 devices": func(o *trainer.Options) { o.Timeline.Events[0].Devices = 200 },
+		"must be adascale":         func(o *trainer.Options) { o.AdaptiveBatch.Scaling = "cubic" },
+		"every is -1":              func(o *trainer.Options) { o.AdaptiveBatch.Every = -1 },
+		"hysteresis is -1":         func(o *trainer.Options) { o.AdaptiveBatch.Hysteresis = -1 },
+		"on is false":              func(o *trainer.Options) { o.AdaptiveBatch = trainer.AdaptiveBatch{Most: 64} },
 		"nothing is measured": func(o *trainer.Options) {
 			o.AdaptiveBatch = trainer.AdaptiveBatch{Interval: 4}
 		},
 		"batch is 1":            func(o *trainer.Options) { o.Batch = 1 },
 		"mixup makes the parts": func(o *trainer.Options) { o.Augment.Mixup = 0.2 },
-		"train.micro_batch of 24 is never": func(o *trainer.Options) {
+		"max_device_batch is 8, so train.micro_batch = 24 is never reached on 2 devices": func(o *trainer.Options) {
 			o.MicroBatch, o.AdaptiveBatch.DeviceMost = 24, 8
 		},
 	} {

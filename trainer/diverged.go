@@ -17,8 +17,8 @@ var ErrDiverged = errors.New("training diverged")
 
 // diverged returns the error for a loss that is not finite.
 func (c *core) diverged(of string, loss float64) error {
-	return fmt.Errorf("%w: at a learning rate of %.3g the %s of epoch %d is %v; the last checkpoint, "+
-		"if there is one, is from before; begin again with a lower learning rate, or with a warm-up", ErrDiverged, c.LR,
+	return fmt.Errorf("%w: at a learning rate of %.3g, the %s of epoch %d is %v; the last checkpoint, "+
+		"if any, was saved earlier; restart with a lower learning rate or a warm-up", ErrDiverged, c.LR,
 		of, c.Epoch, loss)
 }
 
@@ -45,8 +45,8 @@ func saved(n *model.Network) (*weights.Set, error) {
 		}
 		for _, v := range values {
 			if !finite(v) {
-				return nil, fmt.Errorf("%w: %s has the value %v, and is not saved; the last checkpoint, "+
-					"if there is one, is from before; begin again with a lower learning rate", ErrDiverged, t.Name, v)
+				return nil, fmt.Errorf("%w: %s has the value %v and is not saved; the last checkpoint, "+
+					"if any, was saved earlier; restart with a lower learning rate", ErrDiverged, t.Name, v)
 			}
 		}
 	}
@@ -66,8 +66,8 @@ func unspoiled(n *model.Network) error {
 				return err
 			}
 			if !finite(zero[0]) { // zero times infinity is NaN
-				return fmt.Errorf("%w: %s has values that are not finite; the last checkpoint, if there is one, "+
-					"is from before; begin again with a lower learning rate", ErrDiverged, e.Name)
+				return fmt.Errorf("%w: %s has values that are not finite; the last checkpoint, if any, "+
+					"was saved earlier; restart with a lower learning rate", ErrDiverged, e.Name)
 			}
 		}
 		return s.Err()
@@ -90,6 +90,7 @@ func (j *Job) noteLowRate() error {
 	}
 	j.LowRate = true
 	n := j.note(results.EventLowRate)
-	n.Why = fmt.Sprintf("it is %.3g, of %.3g at first, after %.0f %% of the budget", j.LR, j.Optimizer.LR, 100*share)
+	n.Why = fmt.Sprintf("learning rate %.3g, initially %.3g, after %.0f %% of the budget", j.LR, j.Optimizer.LR,
+		100*share)
 	return j.Book.Note(n)
 }

@@ -132,7 +132,7 @@ func TestTooFewFollowers(t *testing.T) {
 	o.Parallel = team.Parallel{On: true, MinProcesses: 3, Start: 4 * time.Second, Listen: n.Addr(), Token: "token"}
 	time.AfterFunc(2*time.Second, func() { _ = all[0].Process.Kill() })
 	_, err := runJob(t, o, trainer.Parts{Starter: n, Files: files.OS{}})
-	require.ErrorContains(t, err, "1 of 3 processes are there after 4s; start more")
+	require.ErrorContains(t, err, "1 of 3 processes joined within 4s")
 }
 
 func TestElasticOptions(t *testing.T) {
@@ -149,8 +149,11 @@ func TestElasticOptions(t *testing.T) {
 		"event at 0s sets 2": func(o *trainer.Options) {
 			o.Timeline.Events = []trainer.Event{{Change: trainer.Up, Devices: 2}}
 		},
-		"min_processes is -1":  func(o *trainer.Options) { o.Parallel.MinProcesses = -1 },
-		"max_processes, at mo": func(o *trainer.Options) { o.Parallel.MinProcesses, o.Parallel.MaxProcesses = 4, 3 },
+		"min_processes is -1": func(o *trainer.Options) { o.Parallel.MinProcesses = -1 },
+		"must be between 0 and max_processes, 3": func(o *trainer.Options) {
+			o.Parallel.MinProcesses,
+				o.Parallel.MaxProcesses = 4, 3
+		},
 	} {
 		require.ErrorContains(t, with(change), want)
 	}

@@ -120,7 +120,7 @@ type Pretrained struct {
 func EvaluatePretrained(n *model.Network, data *dataset.Set, o Options) (score Score, err error) {
 	o.EnsureDefaults()
 	if err := Matches(n, data); err != nil {
-		return score, fmt.Errorf("evaluate the first weights: %w", err)
+		return score, fmt.Errorf("evaluate the initial weights: %w", err)
 	}
 	err = torch.With(func(s *torch.Scope) error {
 		r := &replica{Options: o, Network: n, Data: data, scope: s}
@@ -139,8 +139,8 @@ func (c *core) continueFrom(g *Pretrained) error {
 		return nil
 	}
 	if c.Epochs > 0 && g.Epochs >= c.Epochs {
-		return fmt.Errorf("the network was trained for %d epochs already, and the job ends after %d; raise epochs",
-			g.Epochs, c.Epochs)
+		return fmt.Errorf("the network was already trained for %d epochs, but the job ends after %d epochs; raise "+
+			"epochs", g.Epochs, c.Epochs)
 	}
 	c.Epoch, c.Rate, c.Validation = g.Epochs, g.Epochs, g.Score
 	return nil

@@ -61,7 +61,7 @@ func (f *follower) Work(line json.RawMessage, peers *torch.Peers) error {
 		_, err := f.replica.measure(f.replica.split(o.Evaluate.Test), peers)
 		return err
 	}
-	return errors.New("it does not know the order; leader and follower are different programs")
+	return errors.New("unknown order; leader and follower are different versions")
 }
 
 // train takes its share of some steps.

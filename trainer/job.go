@@ -70,7 +70,7 @@ func New(s *torch.Scope, p Parts, o Options) (*Job, error) {
 		err = errors.Join(j.continueFrom(p.Pretrained), s.Err())
 	}
 	if err != nil {
-		return nil, fmt.Errorf("begin a job: %w", err)
+		return nil, fmt.Errorf("start a job: %w", err)
 	}
 	return j, nil
 }
@@ -122,7 +122,8 @@ func schedulerFor(p Parts, o Options) (Scheduler, error) {
 	if live, ok := p.Scheduler.(*Live); ok && o.Parallel.Elastic {
 		live.Present(1)
 	} else if o.Parallel.Elastic {
-		return nil, errors.New("parallel.elastic changes devices while the job runs, which its scheduler does not")
+		return nil, errors.New("parallel.elastic changes devices during the job, but the scheduler of the job does " +
+			"not support that")
 	}
 	return p.Scheduler, nil
 }
@@ -131,10 +132,10 @@ func schedulerFor(p Parts, o Options) (Scheduler, error) {
 func (p Parts) validate() error {
 	if p.Network == nil || p.Network.Scope() == nil || p.Data == nil || p.Clock == nil || p.Decider == nil ||
 		p.Now == nil {
-		return errors.New("it needs a network with weights, data, a clock, a decider and the machine's clock")
+		return errors.New("a job needs a network with weights, data, a clock, a decider and the machine's clock")
 	}
 	if p.Data.Train.Count == 0 || p.Data.Validation.Count == 0 {
-		return fmt.Errorf("%s has %d training and %d validation images; both are needed", p.Data.Name,
+		return fmt.Errorf("%s has %d training and %d validation images; expected at least one of each", p.Data.Name,
 			p.Data.Train.Count, p.Data.Validation.Count)
 	}
 	return Matches(p.Network, p.Data)
@@ -144,12 +145,12 @@ func (p Parts) validate() error {
 // file.
 func Takes(n *model.Network, name string, shape []int, tokens bool) error {
 	if tokens != n.Tokens() {
-		return fmt.Errorf("the network takes %s and %s has %s; give another network, or other data", kindOf(n.Tokens()),
-			name, kindOf(tokens))
+		return fmt.Errorf("the network expects %s, but %s has %s; choose another network, or other data",
+			kindOf(n.Tokens()), name, kindOf(tokens))
 	}
 	if !n.TakesShape(shape) {
-		return fmt.Errorf("the network takes %v and the %s of %s are %v; give the network that input, or other data",
-			n.Input, kindOf(tokens), name, model.Shape(shape))
+		return fmt.Errorf("the network expects input %v, but the %s of %s have shape %v; change the network's input, "+
+			"or the data", n.Input, kindOf(tokens), name, model.Shape(shape))
 	}
 	return nil
 }
@@ -162,21 +163,21 @@ func Answers(n *model.Network, name string, f dataset.Facts) error {
 	}
 	switch {
 	case f.Task == dataset.NextToken && (len(out) != 2 || out[1] < f.Classes):
-		return fmt.Errorf("the network gives %v and the text of %s has %d different tokens; "+
-			"give the network so many outputs for each token", out, name, f.Classes)
+		return fmt.Errorf("the network's output is %v, but the text of %s has %d different tokens; "+
+			"set an equal number of outputs per token", out, name, f.Classes)
 	case f.Task == dataset.TokenLabel && (len(out) != 2 || f.Classes > 0 && out[1] != f.Classes):
-		return fmt.Errorf("the network gives %v and each token of %s has one of %d labels; "+
-			"take an encoder that gives so many outputs for each token", out, name, f.Classes)
+		return fmt.Errorf("the network's output is %v, but each token of %s has one of %d labels; "+
+			"use an encoder with an equal number of outputs per token", out, name, f.Classes)
 	case f.Task == dataset.TextLabel && (len(out) != 1 || f.Classes > 0 && out[0] != f.Classes):
-		return fmt.Errorf("the network gives %v and each text of %s has one of %d labels; "+
-			"take an encoder such as SmallBERT, with so many classes", out, name, f.Classes)
+		return fmt.Errorf("the network's output is %v, but each text of %s has one of %d labels; "+
+			"use an encoder such as SmallBERT with an equal number of classes", out, name, f.Classes)
 	case f.Task == dataset.ImageLabel && (len(out) != 1 || f.Classes > 0 && out[0] != f.Classes):
-		return fmt.Errorf("the network gives %v and %s has %d classes; set network.classes to %d, or take other data",
-			out, name, f.Classes, cmp.Or(f.Classes, 10))
+		return fmt.Errorf("the network's output is %v, but %s has %d classes; set network.classes to %d, or use "+
+			"other data", out, name, f.Classes, cmp.Or(f.Classes, 10))
 	}
 	if rows := n.Vocabulary(); rows > 0 && rows < f.Vocabulary {
-		return fmt.Errorf("the network knows %d tokens and the text of %s has %d; widen its vocabulary, "+
-			"or take other tokens", rows, name, f.Vocabulary)
+		return fmt.Errorf("the network has %d tokens, but the text of %s has %d; enlarge the network's vocabulary, "+
+			"or use other tokens", rows, name, f.Vocabulary)
 	}
 	return nil
 }

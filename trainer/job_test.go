@@ -291,12 +291,12 @@ func TestRefusedJobs(t *testing.T) {
 			_, err := trainer.New(s, p, o)
 			require.ErrorContains(t, err, word)
 		}
-		refused("a budget of 0s", func(_ *trainer.Parts, o *trainer.Options) { o.Timeline = trainer.Timeline{} })
-		refused("event 1 is event 0 again", func(_ *trainer.Parts, o *trainer.Options) {
+		refused("budget is 0s", func(_ *trainer.Parts, o *trainer.Options) { o.Timeline = trainer.Timeline{} })
+		refused("event 1 is a duplicate of event 0", func(_ *trainer.Parts, o *trainer.Options) {
 			e := trainer.Event{At: time.Millisecond, Change: trainer.Up, Devices: 2}
 			o.Timeline.Events = []trainer.Event{e, e}
 		})
-		refused("put them in order", func(_ *trainer.Parts, o *trainer.Options) { o.Timeline.Events[1].At = 0 })
+		refused("sort events by time", func(_ *trainer.Parts, o *trainer.Options) { o.Timeline.Events[1].At = 0 })
 		refused("up and down", func(_ *trainer.Parts, o *trainer.Options) { o.Timeline.Events[0].Change = "sideways" })
 		refused("divide is -1", func(_ *trainer.Parts, o *trainer.Options) { o.Adapt.Divide = -1 })
 		refused("not negative", func(_ *trainer.Parts, o *trainer.Options) { o.Batch = -1 })
@@ -330,7 +330,7 @@ func TestStopSaves(t *testing.T) {
 		other := plan()
 		other.Batch = 16
 		_, err = trainer.Resume(s, stopped, p, model.Placement{}, other)
-		require.ErrorContains(t, err, "not those that it began with")
+		require.ErrorContains(t, err, "the options differ from the original options of the job")
 		j, err = trainer.Resume(s, stopped, p, model.Placement{}, plan())
 		require.NoError(t, err)
 		_, err = j.Run(context.Background())

@@ -18,11 +18,11 @@ const mostPending = 64
 // Reasons for refusing a change.
 var (
 	// ErrOver means that the job has ended.
-	ErrOver = errors.New("the job has ended and takes no more changes")
+	ErrOver = errors.New("the job has ended and accepts no more changes")
 	// ErrConflict means that a change does not match the job's devices.
-	ErrConflict = errors.New("the change does not fit the job's devices")
+	ErrConflict = errors.New("the change conflicts with the job's devices")
 	// ErrBusy means that too many changes are waiting.
-	ErrBusy = fmt.Errorf("%d changes wait to be taken already", mostPending)
+	ErrBusy = fmt.Errorf("%d changes are already waiting", mostPending)
 )
 
 // Request is a change that was posted while a job runs.
@@ -98,26 +98,26 @@ func (l *Live) Post(c Change, devices int) (*Request, error) {
 // resolve derives the direction of an empty change, and refuses a contradictory one.
 func (l *Live) resolve(c Change, devices int) (Change, error) {
 	if c != Same && c != Up && c != Down || devices < 0 || c == Same && devices == 0 {
-		return c, fmt.Errorf("a change %q to %d devices; there are up and down, to at least one device",
+		return c, fmt.Errorf("change %q to %d devices: expected up or down, and at least one device",
 			string(c), devices)
 	}
 	have := l.expected()
 	switch {
 	case devices > 0 && l.present > 0:
-		return c, fmt.Errorf("%w: they follow from the processes that join and leave, as parallel.elastic is set",
+		return c, fmt.Errorf("%w: parallel.elastic derives them from the processes that join and leave",
 			ErrConflict)
 	case devices == 0:
 		return c, nil
 	case c == Same && devices == have:
-		return c, fmt.Errorf("%w: it has %d already", ErrConflict, have)
+		return c, fmt.Errorf("%w: it already has %d", ErrConflict, have)
 	case c == Same && devices > have:
 		return Up, nil
 	case c == Same:
 		return Down, nil
 	case c == Up && devices < have:
-		return c, fmt.Errorf("%w: it has %d, and up to %d would be fewer", ErrConflict, have, devices)
+		return c, fmt.Errorf("%w: it has %d, so up to %d would be a decrease", ErrConflict, have, devices)
 	case c == Down && devices > have:
-		return c, fmt.Errorf("%w: it has %d, and down to %d would be more", ErrConflict, have, devices)
+		return c, fmt.Errorf("%w: it has %d, so down to %d would be an increase", ErrConflict, have, devices)
 	}
 	return c, nil
 }
@@ -226,7 +226,7 @@ func (l *Live) End(err error) {
 	}
 	l.closed, l.cause = true, ErrOver
 	if err != nil {
-		l.cause = fmt.Errorf("the job did not take the change: %w", err)
+		l.cause = fmt.Errorf("the job did not accept the change: %w", err)
 	}
 	for _, r := range l.queue {
 		r.finish(l.cause)

@@ -94,8 +94,8 @@ func TestLiveChangesAreAsPlannedOnes(t *testing.T) {
 		options trainer.Options
 		list    []asked
 	}{
-		"only a budget":    {quick(), nil},
-		"up and down":      {quick(), []asked{{100 * ms, up, 2}, {300 * ms, down, 1}}},
+		"only a budget": {quick(), nil},
+		"expected up or down, and at least one device": {quick(), []asked{{100 * ms, up, 2}, {300 * ms, down, 1}}},
 		"before the first": {quick(), []asked{{0, up, 2}}},
 		"down, never up":   {quick(), []asked{{100 * ms, down, 0}}},
 		"by devices alone": {quick(), []asked{{100 * ms, same, 3}, {300 * ms, same, 2}}},
@@ -272,14 +272,14 @@ func TestLiveRefuses(t *testing.T) {
 		require.ErrorContains(t, err, word)
 		require.Len(t, l.Pending(), before)
 	}
-	refused(fresh(), "sideways", 2, "up and down")
-	refused(fresh(), trainer.Up, -1, "up and down")
-	refused(fresh(), trainer.Same, 0, "up and down")
-	refused(fresh(), trainer.Same, 1, "it has 1 already")
+	refused(fresh(), "sideways", 2, "expected up or down, and at least one device")
+	refused(fresh(), trainer.Up, -1, "expected up or down, and at least one device")
+	refused(fresh(), trainer.Same, 0, "expected up or down, and at least one device")
+	refused(fresh(), trainer.Same, 1, "it already has 1")
 	l := fresh()
 	_, err := l.Post(trainer.Up, 4)
 	require.NoError(t, err)
-	refused(l, trainer.Same, 4, "it has 4 already")
+	refused(l, trainer.Same, 4, "it already has 4")
 	refused(l, trainer.Up, 3, "would be fewer")
 	refused(l, trainer.Down, 5, "would be more")
 	for range 63 {

@@ -134,7 +134,8 @@ func TestAProfileWithoutRatesKnowsWhatWasMeasured(t *testing.T) {
 	deepened := family(t, "deepen:conv1")[1]
 	require.NoError(t, plan().CoveredBy(p, smallNetwork(), nil))
 	err := plan().CoveredBy(p, smallNetwork(), deepened.Actions)
-	for _, says := range []string{"after deepen:conv1", "the profile closed has no measurement of this Small",
+	for _, says := range []string{"after deepen:conv1", "profile closed has no measurement of this Small with a " +
+		"batch of 32 and no rates for unmeasured networks",
 		"with a batch of 32", "with a batch of 100", "graft profile"} {
 		require.ErrorContains(t, err, says)
 	}
@@ -167,9 +168,9 @@ func TestRefusedMeasurements(t *testing.T) {
 		require.ErrorContains(t, err, word)
 	}
 	same := func(*trainer.MeasureOptions) {}
-	refused("a batch of 0", family(t), func(o *trainer.MeasureOptions) { o.Batches = []int{8, 0} })
-	refused("a batch of -3", family(t), func(o *trainer.MeasureOptions) { o.Batches = []int{-3} })
-	refused("a batch of 8 twice", family(t), func(o *trainer.MeasureOptions) { o.Batches = []int{8, 8} })
+	refused("batch of 0", family(t), func(o *trainer.MeasureOptions) { o.Batches = []int{8, 0} })
+	refused("batch of -3", family(t), func(o *trainer.MeasureOptions) { o.Batches = []int{-3} })
+	refused("duplicate batch of 8", family(t), func(o *trainer.MeasureOptions) { o.Batches = []int{8, 8} })
 	refused("-1 rounds", family(t), func(o *trainer.MeasureOptions) { o.Rounds = -1 })
 	refused("the machine's clock", family(t), func(o *trainer.MeasureOptions) { o.Now = nil })
 	refused("no network", nil, same)

@@ -98,7 +98,7 @@ func (m *measuring) set(n *model.Network) (*dataset.Set, error) {
 		return nil, err
 	}
 	if !n.Tokens() && (len(n.Input) != 3 || len(out) != 1) {
-		return nil, fmt.Errorf("it makes %v of %v; jobs train networks that make classes of images, or tokens of text",
+		return nil, fmt.Errorf("unsupported output %v for input %v; expected classes for images, or tokens for text",
 			out, n.Input)
 	}
 	key := fmt.Sprint(n.Input, out, n.Tokens())

@@ -64,8 +64,8 @@ func (o Options) Fits(n *model.Network) error {
 	if bytes *= int64(least); err != nil || bytes <= int64(o.MaxMemoryMB)<<20 {
 		return err
 	}
-	return fmt.Errorf("max_memory_mb is %d, and %s needs an estimated %d MiB for a step on %d images, "+
-		"the fewest that it trains on; raise it", o.MaxMemoryMB, n.Name(), bytes>>20+1, least)
+	return fmt.Errorf("max_memory_mb is %d, but %s needs an estimated %d MiB for a step on %d images, "+
+		"the minimum number; raise it", o.MaxMemoryMB, n.Name(), bytes>>20+1, least)
 }
 
 // Computes returns an error if a network does not support the precision.
@@ -73,8 +73,8 @@ func (o Options) Computes(n *model.Network) error {
 	if n.Graph == nil || o.Precision == torch.Single || o.Precision == torch.TF32 {
 		return nil
 	}
-	return fmt.Errorf("train.precision is %s, and %s runs as a graph, which computes in float32 or tf32; "+
-		"leave the precision out", o.Precision, n.Name())
+	return fmt.Errorf("train.precision is %s, but %s runs as a graph, which supports only float32 and tf32; "+
+		"remove the precision", o.Precision, n.Name())
 }
 
 // Normalizes returns an error if a step on a part of the training images would have one value for a BatchNorm's
@@ -90,8 +90,8 @@ func (o Options) Normalizes(n *model.Network, count int) error {
 	}{{"train.batch", o.Batch}, {"train.micro_batch", o.MicroBatch},
 		{"adaptive_batch.max_device_batch", o.AdaptiveBatch.DeviceMost}, {"the number of training images", count}} {
 		if size.value == 1 {
-			return fmt.Errorf("%s is 1, and %s normalizes one value for each channel of an image, "+
-				"so it needs 2 images at once", size.name, norm)
+			return fmt.Errorf("%s is 1, but %s has only one value per channel and image to normalize, "+
+				"so it needs at least 2 images", size.name, norm)
 		}
 	}
 	return nil

@@ -146,15 +146,15 @@ func (o *Options) EnsureDefaults() {
 // On returns an error if the options are not supported on a device.
 func (o Options) On(d torch.Device) error {
 	if (o.Precision == torch.Half || o.Precision == torch.TF32) && d == torch.CPU {
-		return fmt.Errorf("precision is %v, which LibTorch computes on CUDA devices only; "+
+		return fmt.Errorf("precision is %v, which LibTorch supports only on CUDA devices; "+
 			"use bfloat16 or float32 on the CPU", o.Precision)
 	}
 	if !o.CUDAGraphs || d == torch.CPU {
 		return nil
 	}
 	if r, err := torch.Describe(); err != nil || !r.Graphs {
-		return errors.Join(err, errors.New("cuda_graphs is on, and the library was built where "+
-			"CUDA's headers were missing; install them or set CUDA_HOME, and build it again with 'make library'"))
+		return errors.Join(err, errors.New("cuda_graphs is on, but the library was built without "+
+			"CUDA's headers; install them or set CUDA_HOME, then rebuild it with 'make library'"))
 	}
 	return nil
 }
@@ -168,18 +168,18 @@ func (o Options) Validate() error {
 	for name, value := range map[string]int{"batch": o.Batch, "eval_batch": o.EvalBatch, "epochs": o.Epochs,
 		"micro_batch": o.MicroBatch, "max_memory_mb": o.MaxMemoryMB, "adapt.max_decisions": o.Adapt.MaxDecisions,
 		"adapt.rows": o.Adapt.Rows} {
-		faults.When(value < 0, "%s is %d; it is not negative", name, value)
+		faults.When(value < 0, "%s is %d; must be at least 0", name, value)
 	}
 	faults.Unless(slices.Contains([]OnError{"", SkipOnError, StopOnError}, o.Adapt.OnError),
 		"on_error is %q; must be skip or stop", o.Adapt.OnError)
-	faults.When(o.Adapt.Divide < 0, "divide is %v; it is above zero", o.Adapt.Divide)
+	faults.When(o.Adapt.Divide < 0, "divide is %v; must be more than 0", o.Adapt.Divide)
 	faults.Unless(o.LabelSmoothing >= 0 && o.LabelSmoothing <= 1,
-		"label_smoothing is %v; it lies between 0 and 1", o.LabelSmoothing)
-	faults.Unless(o.EMA >= 0 && o.EMA < 1, "ema is %v; it lies between 0 and 1", o.EMA)
+		"label_smoothing is %v; must be between 0 and 1", o.LabelSmoothing)
+	faults.Unless(o.EMA >= 0 && o.EMA < 1, "ema is %v; must be at least 0 and less than 1", o.EMA)
 	d := o.Distill
 	faults.When(d.Share < 0 || d.Share > 1 || d.Decay < 0 || d.Decay > 1 || d.Span < 0 || d.Span > 1 ||
-		d.Temperature < 0, "distill: share, decay and span lie between 0 and 1, "+
-		"the temperature is above 0")
+		d.Temperature < 0, "distill: share, decay and span must be between 0 and 1, "+
+		"and the temperature more than 0")
 	return errors.Join(faults...)
 }
 
@@ -188,7 +188,7 @@ func (o Options) ownDevices() error {
 	for _, e := range o.Timeline.Events {
 		if o.Parallel.Elastic && e.Devices > 0 {
 			return fmt.Errorf("parallel: elastic derives the devices from the followers, "+
-				"and the event at %v sets %d; leave out its devices, or set elastic = false", e.At, e.Devices)
+				"but the event at %v sets %d; remove its devices, or set elastic = false", e.At, e.Devices)
 		}
 	}
 	return nil

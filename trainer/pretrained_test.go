@@ -70,12 +70,12 @@ func TestNetworksThatCannotGoOn(t *testing.T) {
 	o := plan()
 	o.Epochs = 6
 	_, err := runJob(t, o, trainer.Parts{Pretrained: &trainer.Pretrained{Epochs: 6}})
-	require.ErrorContains(t, err, "trained for 6 epochs already, and the job ends after 6")
+	require.ErrorContains(t, err, "the network was already trained for 6 epochs, but the job ends after 6 epochs")
 	require.NoError(t, torch.With(func(s *torch.Scope) error {
 		set, n := small(t, s, 1)
 		n.Input = model.Shape{3, 8, 8}
 		_, err = trainer.EvaluatePretrained(n, set, o)
-		require.ErrorContains(t, err, "give the network that input")
+		require.ErrorContains(t, err, "change the network's input, or the data")
 		return nil
 	}))
 }

@@ -72,7 +72,7 @@ func resume(s *torch.Scope, st *SavedJob, p Parts, place model.Placement, o Opti
 		return nil, err
 	}
 	if from.Data != p.Data.Digest {
-		return nil, fmt.Errorf("the images of %s are not those that it began with", p.Data.Name)
+		return nil, fmt.Errorf("the images of %s differ from the images that the job started with", p.Data.Name)
 	}
 	j.Scheduler.Resume(SchedulerState{Past: j.Past, Devices: j.Devices, Live: j.Live})
 	if err := j.random.Restore(from.Generator); err != nil {
@@ -136,7 +136,7 @@ func (st *SavedJob) optimizer(r *replica, counts []int64) error {
 		return torch.FromWeights(r.scope, r.Network.Placement().Device, w)
 	})
 	if err == nil && len(saved) > 0 {
-		return fmt.Errorf("moments of other parameters: %v", slices.Sorted(maps.Keys(saved)))
+		return fmt.Errorf("unexpected moments of parameters %v", slices.Sorted(maps.Keys(saved)))
 	}
 	return err
 }

@@ -63,12 +63,12 @@ func (s *Schedule) EnsureDefaults() {
 func (s Schedule) Validate() error {
 	var faults validate.Faults
 	faults.Unless(slices.Contains([]Rule{"", Cosine, Linear, Exponential, StepDown, Constant}, s.Rule),
-		"a schedule %q; there are cosine, linear, exponential, step and constant", string(s.Rule))
+		"schedule %q; expected one of cosine, linear, exponential, step, constant", string(s.Rule))
 	faults.Unless(slices.Contains([]Restart{"", NoRestart, RestartOnDevices, RestartOnSurgery}, s.Restart),
-		"a restart %q; there are never, devices and surgery", string(s.Restart))
+		"restart %q; expected one of never, devices, surgery", string(s.Restart))
 	faults.When(s.Decay < 0 || s.Decay > 1 || s.Every < 0 || s.MinLR < 0 || s.WarmUp < 0 ||
-		!(s.WarmUpShare >= 0 && s.WarmUpShare < 1), "a decay and a share of warm-up lie between 0 and 1, epochs, "+
-		"steps and rates are not negative")
+		!(s.WarmUpShare >= 0 && s.WarmUpShare < 1), "decay and warm-up share must be between 0 and 1, and epochs, "+
+		"steps and rates at least 0")
 	return errors.Join(faults...)
 }
 

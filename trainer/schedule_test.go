@@ -83,7 +83,7 @@ func TestLowRate(t *testing.T) {
 		for _, n := range book.notes {
 			if n.Event == "low rate" {
 				count++
-				assert.Regexp(t, `^it is 1e-06, of 0.01 at first, after \d+ % of the budget$`, n.Why)
+				assert.Regexp(t, `^learning rate 1e-06, initially 0.01, after \d+ % of the budget$`, n.Why)
 			}
 		}
 		assert.Equal(t, told, count, rule)
@@ -96,6 +96,6 @@ func TestDivergence(t *testing.T) {
 	o.Optimizer = torch.OptimizerOptions{Rule: torch.SGD, LR: 1e30}
 	_, err := runJob(t, o, trainer.Parts{Recorder: book}, "none", "none")
 	require.ErrorIs(t, err, trainer.ErrDiverged)
-	require.ErrorContains(t, err, "begin again with a lower learning rate")
+	require.ErrorContains(t, err, "restart with a lower learning rate or a warm-up")
 	require.Empty(t, book.saves, "of what is not a number nothing is saved")
 }

@@ -375,7 +375,7 @@ func TestAFrozenProcessIsGivenUp(t *testing.T) {
 	require.Len(t, starter.started, 1)
 }
 
-// A process that cannot be had is warned of, and the job goes on without it.
+// A process that cannot be had is warned of, and the job continues without it.
 func TestProcessesThatCannotStart(t *testing.T) {
 	require.NoError(t, torch.SetThreads(1))
 	alone := &memory{}

@@ -36,22 +36,22 @@ type Timeline struct {
 // Validate returns every invalid value.
 func (t Timeline) Validate() error {
 	var faults validate.Faults
-	faults.When(t.Budget <= 0, "a budget of %v; it must be above zero", t.Budget)
+	faults.When(t.Budget <= 0, "budget is %v; must be more than 0", t.Budget)
 	faults.When(t.Start < 0 || t.Start > t.Budget && t.Budget > 0,
-		"a start at %v lies outside of the budget of %v", t.Start, t.Budget)
+		"start is %v; must be within the budget of %v", t.Start, t.Budget)
 	for k, e := range t.Events {
 		switch {
 		case e.Change != Up && e.Change != Down:
-			faults = append(faults, fmt.Errorf("event %d is a change %q; there are up and down", k, string(e.Change)))
+			faults = append(faults, fmt.Errorf("event %d has change %q; expected up or down", k, string(e.Change)))
 		case e.At < 0 || e.At > t.Budget:
-			faults = append(faults, fmt.Errorf("event %d at %v lies outside of the budget of %v", k, e.At, t.Budget))
+			faults = append(faults, fmt.Errorf("event %d at %v is outside of the budget of %v", k, e.At, t.Budget))
 		case k > 0 && e.At < t.Events[k-1].At:
-			faults = append(faults, fmt.Errorf("event %d at %v comes before event %d at %v; put them in order", k, e.At,
+			faults = append(faults, fmt.Errorf("event %d at %v is before event %d at %v; sort events by time", k, e.At,
 				k-1, t.Events[k-1].At))
 		case k > 0 && e == t.Events[k-1] && e.Devices > 0:
-			faults = append(faults, fmt.Errorf("event %d is event %d again; leave one of them out", k, k-1))
+			faults = append(faults, fmt.Errorf("event %d is a duplicate of event %d; remove one of them", k, k-1))
 		case e.Devices < 0:
-			faults = append(faults, fmt.Errorf("event %d leaves %d devices", k, e.Devices))
+			faults = append(faults, fmt.Errorf("event %d has %d devices; must be at least 0", k, e.Devices))
 		}
 	}
 	return errors.Join(faults...)

@@ -59,7 +59,7 @@ func (a *adaptation) trial(r *replica, steps int) (Score, error) {
 		return Score{}, fmt.Errorf("%w: %w", decider.ErrNoTrial, err)
 	}
 	if a.Clock.Now()+a.Clock.Cost(work)+a.Clock.Cost(evaluating) > a.deadline() {
-		return Score{}, fmt.Errorf("%w: the budget has no time left for it", decider.ErrNoTrial)
+		return Score{}, fmt.Errorf("%w: not enough time left in the budget", decider.ErrNoTrial)
 	}
 	a.Clock.Begin()
 	rows, err := a.trainTwin(r, steps)

@@ -30,7 +30,7 @@ func RegisterWeightsHistory(r WeightsHistoryReader) { readWeightsHistory = r }
 // ReadWeightsHistory reads the records about weights.
 func ReadWeightsHistory(fsys files.FS, weights, runtimes string) (*WeightsHistory, error) {
 	if readWeightsHistory == nil {
-		return nil, fmt.Errorf("this program cannot read the records about %s", weights)
+		return nil, fmt.Errorf("this program was built without support for the records of %s", weights)
 	}
 	return readWeightsHistory(fsys, weights, runtimes)
 }

@@ -150,7 +150,7 @@ func TestFromTraceRefuses(t *testing.T) {
 			s.Speed = elastic.Table{}
 		}},
 		"type m has no positive speed": {one, func(s *elastic.Study, _ *elastic.TraceOptions) { s.Speed = flat(0) }},
-		"relative epoch error 1":       {one, func(_ *elastic.Study, o *elastic.TraceOptions) { o.EpochError = 1 }},
+		"relative epoch error of 1":    {one, func(_ *elastic.Study, o *elastic.TraceOptions) { o.EpochError = 1 }},
 		"maximum of -1 epochs":         {one, func(_ *elastic.Study, o *elastic.TraceOptions) { o.MaxEpochs = -1 }},
 		"slot of -1 s":                 {one, func(s *elastic.Study, _ *elastic.TraceOptions) { s.Options.Slot = -1 }},
 	} {

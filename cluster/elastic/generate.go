@@ -51,7 +51,7 @@ func (o *GenerateOptions) Validate() error {
 	faults.When(o.Rate < 1 || o.Rate > maxJobs, "%d arrivals per slot: expected 1 to %d", o.Rate, maxJobs)
 	faults.Unless(o.MaxEpochs >= 1 && o.MaxEpochs <= maxEpochs,
 		"maximum of %g epochs: expected 1 to %g", o.MaxEpochs, float64(maxEpochs))
-	faults.When(!(o.EpochError >= 0 && o.EpochError < 1), "relative epoch error %g: expected at least 0 and less "+
+	faults.When(!(o.EpochError >= 0 && o.EpochError < 1), "relative epoch error of %g: expected at least 0 and less "+
 		"than 1", o.EpochError)
 	return errors.Join(append(faults, o.patternFault())...)
 }

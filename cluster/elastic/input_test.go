@@ -19,7 +19,7 @@ func TestOptionsListAllFaults(t *testing.T) {
 		"-1 CPU slots per node: expected 0 to 1048576",
 		"1048576 workers per job at most: expected 1 to 1024",
 		"slot of NaN s: expected more than 0 and at most 1e+09",
-		"relative speed error 1: expected at least 0 and less than 1",
+		"relative speed error of 1: expected at least 0 and less than 1",
 		"limit of -1 slots: expected at least 0, which means no limit",
 		"reward 7: expected Progress or Unfinished",
 		`unknown scaling cost "magic"; expected one of none, checkpoint, hot`,
@@ -248,7 +248,7 @@ func TestGenerateOptionsListAllFaults(t *testing.T) {
 		Arrivals: elastic.PatternArrivals}, elastic.NewDraws(1))
 	require.EqualError(t, err, "generate a workload: "+strings.Join([]string{
 		"-1 jobs: expected 1 to 1048576", "-1 arrivals per slot: expected 1 to 1048576",
-		"maximum of -1 epochs: expected 1 to 1e+12", "relative epoch error 1: expected at least 0 and less than 1",
+		"maximum of -1 epochs: expected 1 to 1e+12", "relative epoch error of 1: expected at least 0 and less than 1",
 		"the arrival pattern has no jobs; set the number of jobs of each slot",
 	}, "\n"))
 	_, err = elastic.Generate(nil, elastic.GenerateOptions{Arrivals: 9}, elastic.NewDraws(1))

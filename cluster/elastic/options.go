@@ -70,7 +70,7 @@ func (o *Options) Validate() error {
 	}
 	faults.Unless(o.Slot > 0 && o.Slot <= maxSlotSeconds, "slot of %g s: expected more than 0 and at most %g", o.Slot,
 		float64(maxSlotSeconds))
-	faults.When(!(o.SpeedError >= 0 && o.SpeedError < 1), "relative speed error %g: expected at least 0 and less "+
+	faults.When(!(o.SpeedError >= 0 && o.SpeedError < 1), "relative speed error of %g: expected at least 0 and less "+
 		"than 1", o.SpeedError)
 	return errors.Join(append(faults, o.validateNames()...)...)
 }

@@ -85,7 +85,7 @@ func (d *Demand) Validate(models int) error {
 	faults.Unless(d.Gaps == Exponential || d.Gaps == Regular, "arrivals %q: expected exponential or regular", d.Gaps)
 	faults.Unless(d.Swing >= 0 && d.Swing < 1, "swing %g: expected at least 0 and less than 1", d.Swing)
 	faults.Unless(d.Period >= 2 && d.Period <= maxJobs, "period %d: expected 2 to %d jobs", d.Period, maxJobs)
-	faults.Unless(d.Weights == nil || len(d.Weights) == models, "%d weights for %d models: expected one weight for "+
+	faults.Unless(d.Weights == nil || len(d.Weights) == models, "%d weights of %d models: expected one weight for "+
 		"each model", len(d.Weights), models)
 	faults.Unless(d.Weights == nil || weighs(d.Weights),
 		"weights %v: expected numbers of at least 0, and at least one above 0", d.Weights)

@@ -181,8 +181,8 @@ func newEncoding(vocabulary map[string]int32, merges [][2]string, extra []added)
 			continue
 		}
 		if !ok {
-			return nil, fmt.Errorf("token %q has letters that stand for no byte; "+
-				"the vocabulary is not a byte-level one", letters)
+			return nil, fmt.Errorf("token %q has letters that do not represent bytes; "+
+				"expected a byte-level vocabulary", letters)
 		}
 		if err := e.put(number, text); err != nil {
 			return nil, err
@@ -195,7 +195,7 @@ func newEncoding(vocabulary map[string]int32, merges [][2]string, extra []added)
 	for b := range 256 {
 		number, ok := e.numbers[string([]byte{byte(b)})]
 		if !ok {
-			return nil, fmt.Errorf("the vocabulary has no token for the byte %#02x; it is not a byte-level one", b)
+			return nil, fmt.Errorf("the vocabulary has no token for byte %#02x; expected a byte-level vocabulary", b)
 		}
 		e.bytes[b] = number
 	}
@@ -223,21 +223,21 @@ func (e *Encoding) checkGaps() error {
 		}
 	}
 	if gaps > mostGaps {
-		return fmt.Errorf("%d of the numbers up to %d have no token, and at most %d may lack one: "+
-			"a network has a row for each; number the tokens from 0", gaps, len(e.tokens)-1, mostGaps)
+		return fmt.Errorf("%d of the numbers up to %d have no token; expected at most %d, "+
+			"since a network has a row for each number; number the tokens from 0", gaps, len(e.tokens)-1, mostGaps)
 	}
 	return nil
 }
 
 func (e *Encoding) put(number int32, text string) error {
 	if number < 0 || number >= mostTokens {
-		return fmt.Errorf("token %q has the number %d; it lies between 0 and %d", text, number, mostTokens-1)
+		return fmt.Errorf("token %q has number %d; must be between 0 and %d", text, number, mostTokens-1)
 	}
 	for len(e.tokens) <= int(number) {
 		e.tokens = append(e.tokens, "")
 	}
 	if e.tokens[number] != "" {
-		return fmt.Errorf("tokens %q and %q have the number %d", e.tokens[number], text, number)
+		return fmt.Errorf("tokens %q and %q have the same number %d", e.tokens[number], text, number)
 	}
 	e.tokens[number] = text
 	return nil
@@ -256,7 +256,7 @@ func (e *Encoding) rank(rank int32, m [2]string) error {
 	}
 	into, ok := e.numbers[whole]
 	if !ok {
-		return fmt.Errorf("their join is not in the vocabulary")
+		return fmt.Errorf("the merged token is not in the vocabulary")
 	}
 	if _, twice := e.ranks[p]; !twice {
 		e.ranks[p] = merge{rank, into}

@@ -80,7 +80,7 @@ func TestFilesThatAreWrong(t *testing.T) {
 		"merges.txt line 2": func() error { _, err := parsePair(vocab, []byte("#version: 0.2\nhe\n")); return err },
 		"merge 1":           func() error { _, err := parsePair(vocab, []byte("h z\n")); return err },
 		"line 2":            func() error { _, err := parsePair([]byte("{\n\"a\": x}"), merges); return err },
-		"no token for the byte": func() error {
+		"the vocabulary has no token for byte 0x00": func() error {
 			_, err := parsePair([]byte(`{"a": 1}`), merges)
 			return err
 		},
@@ -91,7 +91,11 @@ func TestFilesThatAreWrong(t *testing.T) {
 			_, err := parsePair(far, merges)
 			return err
 		},
-		"lies between": func() error { _, err := parsePair([]byte(`{"a": 999999999}`), merges); return err },
+		"must be between 0 and 2097151": func() error {
+			_, err := parsePair([]byte(`{"a": 999999999}`),
+				merges)
+			return err
+		},
 		"normalizer": func() error {
 			_, err := parseTokenizer([]byte(`{"model": {"type": "BPE"}, "normalizer": {}}`))
 			return err
@@ -107,7 +111,7 @@ func TestFilesThatAreWrong(t *testing.T) {
 	folder := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "vocab.json"), vocab, 0o600))
 	_, err := Read(files.OS{}, filepath.Join(folder, "vocab.json"))
-	assert.ErrorContains(t, err, "put GPT-2's merges.txt beside vocab.json")
+	assert.ErrorContains(t, err, "put GPT-2's merges.txt next to vocab.json, or name a tokenizer.json")
 }
 
 // The tokens of any text are its bytes.

@@ -40,7 +40,7 @@ func Read(fsys files.FS, path string) (*Encoding, error) {
 	beside := filepath.Join(filepath.Dir(path), "merges.txt")
 	merges, err := files.ReadAll(fsys, beside, largestFile)
 	if err != nil {
-		return nil, fmt.Errorf("read tokenizer %s: its merges: %w; put GPT-2's merges.txt beside vocab.json, "+
+		return nil, fmt.Errorf("read tokenizer %s: merges: %w; put GPT-2's merges.txt next to vocab.json, "+
 			"or name a tokenizer.json", path, err)
 	}
 	e, err := parsePair(data, merges)
@@ -96,7 +96,7 @@ func parsePair(vocab, merges []byte) (*Encoding, error) {
 func splitMerge(text string) ([2]string, error) {
 	first, second, ok := strings.Cut(text, " ")
 	if !ok || first == "" || second == "" || strings.Contains(second, " ") {
-		return [2]string{}, fmt.Errorf("%q is not two tokens with a space between them", text)
+		return [2]string{}, fmt.Errorf("%q; expected two tokens separated by a space", text)
 	}
 	return [2]string{first, second}, nil
 }
@@ -136,15 +136,15 @@ func (t *tokenizer) refused() string {
 	case m.Type != "BPE" && m.Type != "":
 		return fmt.Sprintf("model.type is %q; must be BPE", m.Type)
 	case len(t.Normalizer) > 0 && string(t.Normalizer) != "null":
-		return "normalizer is given; must be null"
+		return "normalizer is set; must be null"
 	case p == nil || p.Type != "ByteLevel" || p.UseRegex != nil && !*p.UseRegex:
-		return "pre_tokenizer is not ByteLevel with GPT-2's expression"
+		return "unsupported pre_tokenizer; expected ByteLevel with GPT-2's expression"
 	case m.Dropout != nil && *m.Dropout != 0 || m.ByteFallback || given(m.Prefix) || given(m.Suffix):
-		return "model has dropout, byte_fallback, a prefix or a suffix"
+		return "model has unsupported dropout, byte_fallback, a prefix or a suffix"
 	}
 	for _, a := range t.Added {
 		if a.SingleWord || a.LStrip || a.RStrip || a.Content == "" {
-			return fmt.Sprintf("added token %q is empty, or strips spaces or is a single word", a.Content)
+			return fmt.Sprintf("unsupported added token %q: it is empty, strips spaces or is a single word", a.Content)
 		}
 	}
 	return ""
@@ -156,7 +156,7 @@ func parseTokenizer(data []byte) (*Encoding, error) {
 		return nil, err
 	}
 	if why := t.refused(); why != "" {
-		return nil, fmt.Errorf("%s; only byte-level BPE that splits words as GPT-2 does is read", why)
+		return nil, fmt.Errorf("%s; only byte-level BPE with GPT-2's word splitting is supported", why)
 	}
 	pairs := make([][2]string, len(t.Model.Merges))
 	for k, raw := range t.Model.Merges {
@@ -170,7 +170,7 @@ func parseTokenizer(data []byte) (*Encoding, error) {
 		}
 		var two []string
 		if err := json.Unmarshal(raw, &two); err != nil || len(two) != 2 {
-			return nil, fmt.Errorf("merge %d is not two tokens", k+1)
+			return nil, fmt.Errorf("merge %d: expected two tokens", k+1)
 		}
 		pairs[k] = [2]string(two)
 	}

@@ -30,12 +30,12 @@ func NeedSlurm(t *testing.T) {
 	missing := ""
 	switch _, err := exec.LookPath("slurmctld"); {
 	case os.Getuid() != 0:
-		missing = "a Slurm of its own needs root"
+		missing = "starting Slurm for the test needs root"
 	case err != nil:
 		missing = "Slurm is not installed: apt-get install slurm-wlm slurm-client munge"
 	}
 	if missing != "" && os.Getenv("CI") != "" {
-		t.Fatal("CI leaves no test of Slurm out: " + missing)
+		t.Fatal("CI must not skip Slurm tests: " + missing)
 	}
 	if missing != "" {
 		t.Skip("left out: " + missing)
@@ -63,7 +63,7 @@ func StartCluster(clock fleet.Clock) (*Cluster, error) {
 	up := exec.Command("../scripts/slurm-up.sh", c.Folder)
 	up.Env = append(os.Environ(), "SLURM_PORT="+strconv.Itoa(freePort()))
 	if said, err := up.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("start a Slurm: %w: %s", err, said)
+		return nil, fmt.Errorf("start Slurm: %w: %s", err, said)
 	}
 	println("measured: Slurm with 4 nodes is up after", (clock.Now() - began).Milliseconds(), "ms")
 	return c, nil

@@ -84,7 +84,7 @@ func (h Harness) Supervise(t *testing.T, f *fleet.Fleet, tasks int) error {
 		Note: func(text string) { t.Log(text) }})
 	if ctx.Err() != nil {
 		states, _ := f.Workers(context.Background())
-		t.Errorf("the batch is not over after %v: %v\n%s", h.Timeout, states, logs(f.Batch()))
+		t.Errorf("the batch did not end within %v: %v\n%s", h.Timeout, states, logs(f.Batch()))
 	}
 	return err
 }
@@ -112,7 +112,7 @@ func Count(t *testing.T, b fleet.Batch, name string) int {
 // Await waits until a condition holds.
 func (h Harness) Await(t *testing.T, what string, so func() bool) {
 	for end := h.Clock.Now() + h.Timeout; !so(); {
-		require.Less(t, h.Clock.Now(), end, "waited for %v until %s", h.Timeout, what)
+		require.Less(t, h.Clock.Now(), end, "timed out after %v waiting until %s", h.Timeout, what)
 		require.NoError(t, h.Clock.Wait(context.Background(), look/4))
 	}
 }
@@ -154,7 +154,7 @@ func once(t *testing.T, h Harness) {
 	require.NoError(t, h.Supervise(t, f, tasks), logs(b))
 	require.Equal(t, tasks, Count(t, b, "results"))
 	require.Equal(t, tasks, Count(t, b, "starts"), "no task was started twice")
-	require.Zero(t, Count(t, b, "leases"), "nothing of a lease is left")
+	require.Zero(t, Count(t, b, "leases"), "no lease files are left")
 	states, err := f.Workers(context.Background())
 	require.NoError(t, err)
 	for k, w := range states {
@@ -179,7 +179,7 @@ func again(t *testing.T, h Harness) {
 		require.FileExists(t, filepath.Join(b.Folder, fmt.Sprintf("flaked-%d", k)))
 	}
 	require.GreaterOrEqual(t, strings.Count(logs(b), "toy: worker"), workers+1,
-		"logs of a second start follow those of the first")
+		"the log of a second start is appended to the log of the first")
 }
 
 func failing(t *testing.T, h Harness) {
@@ -187,7 +187,7 @@ func failing(t *testing.T, h Harness) {
 	f := h.Start(t, b)
 	err := h.Supervise(t, f, 1)
 	require.ErrorIs(t, err, fleet.ErrNoWorkers)
-	require.ErrorContains(t, err, "worker 1 is failed (exit code 1), its log is "+fleet.LogPath(b.Folder, 1))
+	require.ErrorContains(t, err, "worker 1 is failed (exit code 1), log: "+fleet.LogPath(b.Folder, 1))
 	require.Equal(t, 4, strings.Count(logs(b), "toy: worker"), "each was started twice")
 }
 

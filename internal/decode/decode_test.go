@@ -101,7 +101,7 @@ func TestWrongValuesSayWhatWasExpected(t *testing.T) {
 		"wait = nan":            "292 years",
 		"color = \"gren\"":      `color must be one of "red", "green" and "grey", got "gren"; did you mean green?`,
 		"color = 2":             "color must be a text, got 2",
-		"paint = \"red\"":       "1:1: paint is called color now; rename it",
+		"paint = \"red\"":       "s.toml:1:1: paint was renamed to color; rename it",
 		"tables = {}":           "tables must be a list, [ … ], got a table",
 		"tables = [1]":          "tables must be a list of tables, got a list with 1",
 		"tables = [{x=1}]":      `1:12: unknown key "x" in tables; known keys are inner_http_port`,

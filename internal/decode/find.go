@@ -55,7 +55,7 @@ func (r *Reading) Elsewhere(key string, err error, items ...any) error {
 	if beside == "" {
 		return err
 	}
-	return fmt.Errorf("%w; %s is not there either", err, beside)
+	return fmt.Errorf("%w; %s does not exist either", err, beside)
 }
 
 // looksLikePath distinguishes paths from words: they have a separator, or the extension of a file.

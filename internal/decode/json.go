@@ -26,7 +26,7 @@ func (d *Document) JSON() (map[string]any, error) {
 	}
 	table, ok := value.(map[string]any)
 	if !ok {
-		return nil, d.faults(placed{text: "the file must hold one object, { … }"})
+		return nil, d.faults(placed{text: "the file must contain one object, { … }"})
 	}
 	d.places = places{}
 	w := &jsonWalk{Document: d, decoder: json.NewDecoder(strings.NewReader(d.text))}

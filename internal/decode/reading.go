@@ -52,7 +52,7 @@ func ReadAll(fsys files.FS, path string, limit int64) ([]byte, error) {
 	}
 	if info, statErr := fsys.Stat(path); statErr == nil && info.Size() > limit {
 		err = fmt.Errorf("reading %s: %w", path, Faults{{File: path,
-			Text: fmt.Sprintf("the file has %d bytes, more than the %d that are allowed", info.Size(), limit)}})
+			Text: fmt.Sprintf("the file has %d bytes; the maximum is %d", info.Size(), limit)}})
 	}
 	return nil, err
 }

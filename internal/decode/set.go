@@ -16,7 +16,7 @@ func (r *Reading) assign(assignment string) {
 	bad := func(text string) { r.Add(flagFault(assignment, text)) }
 	path, value, ok := strings.Cut(assignment, "=")
 	if !ok {
-		bad("write a key and its value, such as time.budget=30s")
+		bad("expected a key and its value, such as time.budget=30s")
 		return
 	}
 	o, fault := r.outline.lookUp(strings.TrimSpace(path))

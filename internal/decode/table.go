@@ -42,10 +42,10 @@ func (d *decoder) table(o *Outline, where []any, v reflect.Value, table map[stri
 
 func unknownKey(o *Outline, key string) string {
 	if now := o.renamed(key); now != nil {
-		return fmt.Sprintf("%s is called %s now; rename it", key, now.Key)
+		return fmt.Sprintf("%s was renamed to %s; rename it", key, now.Key)
 	}
 	if instead, gone := o.removed(key); gone {
-		return fmt.Sprintf("there is no %s any more: %s", key, instead)
+		return fmt.Sprintf("%s was removed: %s", key, instead)
 	}
 	table := ""
 	if len(o.Path) > 0 {

@@ -97,7 +97,7 @@ func (w *tomlWalk) step(c cursor, node *unstable.Node) cursor {
 	}
 	switch {
 	case next.depth > deepestKey:
-		w.exceed(at, "a key has more than %d parts; a configuration has a few", deepestKey)
+		w.exceed(at, "a key has more than %d parts", deepestKey)
 	case w.siblings[c.id] > mostSiblings:
 		w.exceed(at, "a table has more than %d keys", mostSiblings)
 	case len(w.seen) > mostKeys:

@@ -30,7 +30,7 @@ func (r *Reading) Defaults() {
 		if v := r.target.FieldByIndex(o.index); zero[o.Name()] && !v.IsZero() {
 			d := o.dialect
 			value := OneLine(d.plain(v))
-			r.blame(o, fmt.Sprintf("%s means the default here, %s; leave %s out or write %s",
+			r.blame(o, fmt.Sprintf("%s means the default here, %s; remove %s or write %s",
 				OneLine(d.plain(reflect.Zero(o.typ))), value, o.Key, value))
 		}
 	}

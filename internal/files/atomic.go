@@ -22,7 +22,7 @@ const (
 
 // ErrNotDurable means that a file is whole and in its place, but that the folder could not be synced: a power failure
 // may still restore the old file.
-var ErrNotDurable = errors.New("the file is in place, but a power failure may undo it")
+var ErrNotDurable = errors.New("the file is written, but a power failure may undo it")
 
 // WriteAtomic replaces the file at path by the output of write. The bytes go to a temporary file in the same folder,
 // which is synced and then renamed, so at every moment path holds either the old or the new file, whole.
@@ -59,7 +59,7 @@ func WriteNew(fsys FS, path string, write func(io.Writer) error) error {
 func NeedFolder(fsys FS, path string, otherwise error) error {
 	folder := filepath.Dir(path)
 	if _, err := fsys.Stat(folder); errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("the folder %s is missing; make it first, or name another: %w", folder, fs.ErrNotExist)
+		return fmt.Errorf("folder %s does not exist; create it, or name another: %w", folder, fs.ErrNotExist)
 	}
 	return otherwise
 }
@@ -116,7 +116,7 @@ func createTemp(path string, create func(string) (File, error)) (string, File, e
 		}
 		return temp, file, err
 	}
-	return "", nil, fmt.Errorf("%d temporary files of it are in the way: delete %s",
+	return "", nil, fmt.Errorf("%d temporary files already exist: delete %s",
 		maxTempNames, filepath.Join(dir, "."+base+".*"+tempSuffix))
 }
 
@@ -153,11 +153,11 @@ func readAtMost(file File, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if info.Size() > limit {
-		return nil, fmt.Errorf("it has %d bytes, more than the %d that are allowed", info.Size(), limit)
+		return nil, fmt.Errorf("it has %d bytes; the maximum is %d", info.Size(), limit)
 	}
 	data, err := io.ReadAll(io.LimitReader(file, limit+1)) // it may grow in the meantime
 	if err == nil && int64(len(data)) > limit {
-		err = fmt.Errorf("it has more than the %d bytes that are allowed", limit)
+		err = fmt.Errorf("it has more than %d bytes, the maximum", limit)
 	}
 	return data, err
 }

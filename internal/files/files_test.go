@@ -146,7 +146,7 @@ func TestReadAllIsBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
 	require.NoError(t, os.WriteFile(path, make([]byte, 11), 0o600))
 	_, err := files.ReadAll(files.OS{}, path, 10)
-	assert.ErrorContains(t, err, "more than the 10")
+	assert.ErrorContains(t, err, "the maximum is 10")
 	_, err = files.ReadAll(files.OS{}, path+"y", 10)
 	assert.ErrorIs(t, err, fs.ErrNotExist)
 }

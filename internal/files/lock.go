@@ -64,7 +64,8 @@ func hold(file *os.File, path, holder string) (bool, error) {
 		return false, fmt.Errorf("%s is %w by %s", path, ErrLocked, holderOf(file))
 	}
 	if err != nil {
-		return false, fmt.Errorf("lock %s: %w; the file system may have no locks, name a folder on another", path, err)
+		return false, fmt.Errorf("lock %s: %w; if the file system does not support locks, name a folder on another",
+			path, err)
 	}
 	ours, err := file.Stat()
 	if err == nil {

@@ -48,7 +48,7 @@ func (r ReadOnly) MkdirAll(path string) error {
 
 // MkdirTemp fails.
 func (ReadOnly) MkdirTemp(parent, _ string) (string, error) {
-	return "", refused("make a temporary folder in", parent)
+	return "", refused("create a temporary folder in", parent)
 }
 
 // SyncDir does nothing: nothing was written.

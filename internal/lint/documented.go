@@ -45,7 +45,7 @@ func undocumentedPackages(tree *Tree) []Finding {
 	var found []Finding
 	for _, dir := range order {
 		if !documented[dir] {
-			text := fmt.Sprintf("package %s has no comment; say above one package clause what its one job is",
+			text := fmt.Sprintf("package %s has no comment; describe its job above one package clause",
 				first[dir].Go.Name.Name)
 			found = append(found, first[dir].Finding(first[dir].Go.Name, text))
 		}
@@ -125,7 +125,7 @@ func undocumentedMembers(file *File, s *ast.TypeSpec) []Finding {
 	var found []Finding
 	for _, field := range fields.List {
 		if !says(field.Doc, field.Comment) {
-			text := fmt.Sprintf("%s of %s has no comment; say what it is for and what zero means", memberName(field),
+			text := fmt.Sprintf("%s of %s has no comment; describe its use and the meaning of zero", memberName(field),
 				s.Name.Name)
 			found = append(found, file.Finding(field, text))
 		}
@@ -168,5 +168,5 @@ func says(comments ...*ast.CommentGroup) bool {
 
 func undocumented(file *File, name *ast.Ident) Finding {
 	return file.Finding(name, fmt.Sprintf("%s is exported and has no comment; "+
-		"say what it is for and what zero means, or unexport it", name.Name))
+		"describe its use and the meaning of zero, or unexport it", name.Name))
 }

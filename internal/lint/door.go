@@ -20,8 +20,8 @@ func checkDoor(tree *Tree) []Finding {
 		for name, spec := range file.Imports() {
 			for bound, door := range doors {
 				if file.Dir() != door && (name == bound || strings.HasPrefix(name, bound+"/")) {
-					text := fmt.Sprintf("only package %s imports %q; add what is missing to the door and call that",
-						door, name)
+					text := fmt.Sprintf("only package %s may import %q; add the missing function to that package and "+
+						"call it", door, name)
 					found = append(found, file.Finding(spec, text))
 				}
 			}

@@ -24,7 +24,7 @@ func checkFlags(tree *Tree) []Finding {
 			if text, ok := errorText(node); ok {
 				if m := flagPattern.FindStringSubmatch(commandPattern.ReplaceAllString(text.Value, "")); m != nil {
 					found = append(found, file.Finding(text, fmt.Sprintf("an error names the flag %s; "+
-						"write option %s, for which runner prints the flag", m[1], m[1][2:])))
+						"write option %s, which runner prints as the flag", m[1], m[1][2:])))
 				}
 			}
 			return true

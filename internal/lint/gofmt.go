@@ -17,7 +17,7 @@ func checkGofmt(tree *Tree) []Finding {
 		formatted, err := format.Source(file.Text)
 		switch {
 		case err != nil:
-			found = append(found, Finding{Path: file.Path, Text: fmt.Sprintf("does not parse: %v; mend it", err)})
+			found = append(found, Finding{Path: file.Path, Text: fmt.Sprintf("does not parse: %v; correct it", err)})
 		case !bytes.Equal(formatted, file.Text):
 			line := firstDifference(formatted, file.Text)
 			found = append(found, Finding{Path: file.Path, Line: line, Text: "is not formatted; run gofmt -w on it"})

@@ -36,7 +36,7 @@ var bans = map[string]ban{
 	"os": {names: []string{"Exit", "Stdout", "Stderr"},
 		remedy: "return an error or take an io.Writer; only runner prints and exits"},
 	"log": {names: []string{"Fatal*", "Panic*", "Print*"},
-		remedy: "return an error; progress goes through the logger that is handed in"},
+		remedy: "return an error; report progress through the injected logger"},
 	"fmt": {names: []string{"Print", "Printf", "Println"}, remedy: "take an io.Writer; only runner prints"},
 }
 
@@ -88,7 +88,7 @@ func takenNames(file *File, under ast.Node, banned map[string]ban) []Finding {
 			return true
 		}
 		if b, ok := local[name.Name]; ok && b.forbids(selector.Sel.Name) {
-			text := fmt.Sprintf("%s.%s is not for this package; %s", name.Name, selector.Sel.Name, b.remedy)
+			text := fmt.Sprintf("%s.%s is not allowed in this package; %s", name.Name, selector.Sel.Name, b.remedy)
 			found = append(found, file.Finding(selector, text))
 		}
 		return true
@@ -111,7 +111,7 @@ func localBans(file *File, banned map[string]ban) (map[string]ban, []Finding) {
 			local[defaultName(imported)] = b
 		case spec.Name.Name == ".":
 			found = append(found, file.Finding(spec,
-				fmt.Sprintf("a dot import hides what is used of %q; import it by name", imported)))
+				fmt.Sprintf("a dot import hides the names that are used from %q; import it by name", imported)))
 		default:
 			local[spec.Name.Name] = b
 		}

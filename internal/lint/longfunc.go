@@ -58,5 +58,5 @@ func longInC(file *File) []Finding {
 }
 
 func tooLong(name string, lines int) string {
-	return fmt.Sprintf("%s has %d lines, the most is %d; give its steps names of their own", name, lines, longest)
+	return fmt.Sprintf("%s has %d lines, the maximum is %d; split it into named steps", name, lines, longest)
 }

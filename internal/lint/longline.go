@@ -58,5 +58,6 @@ func (f *File) rawColumns() map[int]int {
 }
 
 func tooWide(n int) string {
-	return fmt.Sprintf("the line has %d columns, the most is %d; break it after a comma or an operator", n, mostColumns)
+	return fmt.Sprintf("the line has %d columns, the maximum is %d; break it after a comma or an operator", n,
+		mostColumns)
 }

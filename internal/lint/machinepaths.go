@@ -29,7 +29,7 @@ func checkMachinePaths(tree *Tree) []Finding {
 			continue
 		}
 		found = append(found, matches(file, temporaryPattern, func(name string) string {
-			return fmt.Sprintf("%s is not the temporary folder everywhere; use os.MkdirTemp, "+
+			return fmt.Sprintf("%s is not the temporary folder on every machine; use os.MkdirTemp, "+
 				"or mktemp in a shell", name)
 		})...)
 	}

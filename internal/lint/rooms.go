@@ -143,7 +143,7 @@ func checkRooms(tree *Tree) []Finding {
 		from := roomOf(file.Dir(), allowed)
 		switch {
 		case file.Dir() == ".":
-			found = append(found, file.Finding(file.Go.Name, "Go code lies outside of the rooms; move it into one"))
+			found = append(found, file.Finding(file.Go.Name, "Go code outside of the rooms; move it into one"))
 		case from == "":
 			text := fmt.Sprintf("the room %q is not in the design; add it to the table in internal/lint/rooms.go, "+
 				"or move the package into a room", file.Room())
@@ -187,8 +187,8 @@ func checkImport(tree *Tree, file *File, name string, spec *ast.ImportSpec, from
 	if to == from || allowed[from][to] || file.IsTest() && sameFolder(from, to) {
 		return Finding{}, false
 	}
-	text := fmt.Sprintf("%s must not import %s, which does not stand below it; move the code down, "+
-		"or hand it in from above", from, inside)
+	text := fmt.Sprintf("%s must not import %s, which is not below it; move the code down, "+
+		"or pass it in from above", from, inside)
 	return file.Finding(spec, text), true
 }
 

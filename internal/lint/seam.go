@@ -49,7 +49,8 @@ func builtinPrints(file *File) []Finding {
 	ast.Inspect(file.Go.File, func(node ast.Node) bool {
 		if call, ok := node.(*ast.CallExpr); ok {
 			if name, ok := call.Fun.(*ast.Ident); ok && (name.Name == "print" || name.Name == "println") {
-				found = append(found, file.Finding(call, name.Name+" is not for this package; take an io.Writer"))
+				found = append(found, file.Finding(call, name.Name+" is not allowed in this package; take an "+
+					"io.Writer"))
 			}
 		}
 		return true

@@ -18,7 +18,7 @@ func checkTickets(tree *Tree) []Finding {
 	var found []Finding
 	for _, file := range tree.textFiles() {
 		found = append(found, matches(file, ticketPattern, func(reference string) string {
-			return "a reader of the tree cannot look up \"" + reference + "\"; say here what it says"
+			return "a reader of the tree cannot look up \"" + reference + "\"; state its content here"
 		})...)
 		if file.IsTest() {
 			continue // a test may compare with it, and reports if it is missing

@@ -16,7 +16,7 @@ func checkUnfinished(tree *Tree) []Finding {
 	var found []Finding
 	for _, file := range tree.textFiles() {
 		found = append(found, matches(file, laterPattern, func(mark string) string {
-			return fmt.Sprintf("%s marks unfinished work; finish it, or say in the text what does not work", mark)
+			return fmt.Sprintf("%s marks unfinished work; finish it, or describe in the text what does not work", mark)
 		})...)
 	}
 	for _, file := range tree.GoFiles() {
@@ -32,7 +32,7 @@ func silentSkips(file *File) []Finding {
 	ast.Inspect(file.Go.File, func(node ast.Node) bool {
 		if call, ok := node.(*ast.CallExpr); ok && isSilentSkip(call) {
 			found = append(found, file.Finding(call,
-				"a test is skipped without a reason; pass one, with what to install or set"))
+				"a test is skipped without a reason; pass a reason that names what to install or set"))
 		}
 		return true
 	})

@@ -207,7 +207,7 @@ func energyOf(counter, power *curve, from, to float64) Energy {
 	case power.count < 2:
 		return Energy{Method: MethodUnknown, Why: fewReadings(counter, power)}
 	case gap > longestGap:
-		return Energy{Method: MethodUnknown, Why: fmt.Sprintf("%.1f s without a reading of power", gap)}
+		return Energy{Method: MethodUnknown, Why: fmt.Sprintf("%.1f s without a power reading", gap)}
 	}
 	joules := power.area + float64(max(head, 0)*power.first.value) + float64(max(tail, 0)*power.last.value)
 	return Energy{Joules: Number(joules), Method: MethodIntegrated}
@@ -221,9 +221,9 @@ func fewReadings(counter, power *curve) string {
 	case counter.count > 0:
 		return "the energy counter was not read at both ends"
 	case power.count == 1:
-		return "one reading of power"
+		return "only one power reading"
 	}
-	return "no reading of power or energy"
+	return "no readings of power or energy"
 }
 
 // Watts returns the mean power over the interval, from its energy. Measured on an idle device, it is the baseline for

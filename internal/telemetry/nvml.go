@@ -47,11 +47,11 @@ func OpenNVML(path string) (*NVML, error) {
 func (n *NVML) begin() error {
 	for _, needed := range []string{"nvmlInit", "nvmlDeviceGetCount", "nvmlDeviceGetHandleByIndex"} {
 		if !n.has(needed + "_v2") {
-			return fmt.Errorf("the library lacks %s; update NVIDIA's driver", needed+"_v2")
+			return fmt.Errorf("the library does not have %s; update NVIDIA's driver", needed+"_v2")
 		}
 	}
 	if !n.has("nvmlShutdown") {
-		return errors.New("the library lacks nvmlShutdown; update NVIDIA's driver")
+		return errors.New("the library does not have nvmlShutdown; update NVIDIA's driver")
 	}
 	return failureOf(n.lib.Init(), "start")
 }
@@ -118,18 +118,18 @@ func (n *NVML) Close() error {
 var codes = map[nvml.Return]string{
 	nvml.ERROR_UNINITIALIZED:      "the library was stopped",
 	nvml.ERROR_NO_PERMISSION:      "no permission; give this user access to /dev/nvidiactl",
-	nvml.ERROR_INSUFFICIENT_POWER: "the GPU has too little power; check its cables",
-	nvml.ERROR_DRIVER_NOT_LOADED:  "the driver is not loaded; load it until nvidia-smi works",
+	nvml.ERROR_INSUFFICIENT_POWER: "the GPU does not get enough power; check its cables",
+	nvml.ERROR_DRIVER_NOT_LOADED:  "the driver is not loaded; load it and check with nvidia-smi",
 	nvml.ERROR_TIMEOUT:            "the driver does not answer",
-	nvml.ERROR_IRQ_ISSUE:          "the kernel reports a fault of interrupts",
+	nvml.ERROR_IRQ_ISSUE:          "the kernel reports an interrupt problem",
 	nvml.ERROR_LIBRARY_NOT_FOUND:  "the library cannot be loaded; install NVIDIA's driver",
 	nvml.ERROR_GPU_IS_LOST:        "the GPU is lost; reset it or restart the machine",
 	nvml.ERROR_RESET_REQUIRED:     "the GPU must be reset",
 	nvml.ERROR_OPERATING_SYSTEM:   "the operating system blocks the GPU",
-	nvml.ERROR_LIB_RM_VERSION_MISMATCH: "library and driver have different versions; " +
+	nvml.ERROR_LIB_RM_VERSION_MISMATCH: "the library and the driver have different versions; " +
 		"load the new driver or restart the machine",
 	nvml.ERROR_MEMORY:  "out of memory",
-	nvml.ERROR_UNKNOWN: "unknown error of the driver; see its log",
+	nvml.ERROR_UNKNOWN: "unknown driver error; check its log",
 }
 
 // absent are the codes for values that a device does not offer; the value is then unknown.

@@ -131,7 +131,7 @@ func TestNVMLFaults(t *testing.T) {
 		}},
 		"a driver that is not loaded": {library, with("FAKE_INIT=!9"), func(seen found) {
 			require.Contains(t, seen.Error,
-				"GPUs cannot be measured: start: the driver is not loaded; load it until nvidia-smi works")
+				"GPUs cannot be measured: start: the driver is not loaded; load it and check with nvidia-smi")
 		}},
 		"a code without words": {library, with("FAKE_COUNT=!12345"), func(seen found) {
 			require.Contains(t, seen.Error, "count the GPUs: NVML's code 12345")
@@ -144,7 +144,7 @@ func TestNVMLFaults(t *testing.T) {
 			require.NotContains(t, seen.Error, "\n")
 		}},
 		"a library that is none of NVIDIA's": {"libc.so.6", nil, func(seen found) {
-			require.Contains(t, seen.Error, "the library lacks nvmlInit_v2; update NVIDIA's driver")
+			require.Contains(t, seen.Error, "the library does not have nvmlInit_v2; update NVIDIA's driver")
 		}},
 	} {
 		t.Run(name, func(t *testing.T) { test.check(look(t, test.library, test.values...)) })

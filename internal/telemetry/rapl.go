@@ -46,7 +46,7 @@ func OpenRAPL(fsys files.FS, root string) (*RAPL, error) {
 	r := &RAPL{fsys: fsys}
 	entries, err := fsys.ReadDir(root)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("open RAPL: %w: this machine has no %s; a virtual machine usually has none",
+		return nil, fmt.Errorf("open RAPL: %w: this machine has no %s; virtual machines usually have none",
 			ErrNoRAPL, root)
 	}
 	if err != nil {
@@ -61,7 +61,7 @@ func OpenRAPL(fsys files.FS, root string) (*RAPL, error) {
 		}
 	}
 	if len(r.domains) == 0 {
-		return nil, fmt.Errorf("open RAPL: %w: %s has no counter of a processor; a virtual machine usually has none",
+		return nil, fmt.Errorf("open RAPL: %w: %s has no processor counters; virtual machines usually have none",
 			ErrNoRAPL, root)
 	}
 	return r, nil
@@ -89,14 +89,14 @@ func (r *RAPL) open(path string) error {
 func (r *RAPL) counter(path, name string) (uint64, error) {
 	text, err := r.text(path, name)
 	if errors.Is(err, fs.ErrPermission) {
-		return 0, fmt.Errorf("%w; only root may read it: run as root, or let this user read it (chmod)", err)
+		return 0, fmt.Errorf("%w; only root can read it: run as root, or allow this user to read it (chmod)", err)
 	}
 	if err != nil {
 		return 0, err
 	}
 	value, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%s: %.40q is no count of microjoules", filepath.Join(path, name), text)
+		return 0, fmt.Errorf("%s: %.40q is not a number of microjoules", filepath.Join(path, name), text)
 	}
 	return value, nil
 }

@@ -59,7 +59,7 @@ func TestRAPLCountsOverWrapAround(t *testing.T) {
 	require.Equal(t, Reading{Device: 1}, reading)
 	set("intel-rapl:0:1", "many")
 	_, err = r.Read(1)
-	require.ErrorContains(t, err, `"many" is no count of microjoules`)
+	require.ErrorContains(t, err, `"many" is not a number of microjoules`)
 	_, err = r.Read(2)
 	require.EqualError(t, err, "read RAPL 2: there are 2 counters")
 	require.NoError(t, r.Close())
@@ -70,11 +70,11 @@ func TestRAPLThatCannotBeRead(t *testing.T) {
 	require.ErrorIs(t, err, ErrNoRAPL)
 	_, err = OpenRAPL(files.OS{}, t.TempDir())
 	require.ErrorIs(t, err, ErrNoRAPL)
-	require.ErrorContains(t, err, "a virtual machine usually has none")
+	require.ErrorContains(t, err, "virtual machines usually have none")
 	root := powercapTree(t, oneSocket)
 	_, err = OpenRAPL(denied{FS: files.OS{}}, root)
 	require.ErrorIs(t, err, ErrNoRAPL)
-	require.ErrorContains(t, err, "only root may read it")
+	require.ErrorContains(t, err, "only root can read it")
 }
 
 // denied refuses the counters, as Linux does to users who are not root.

@@ -31,7 +31,7 @@ func (o *SamplerOptions) EnsureDefaults() {
 // Validate returns an error for an invalid interval.
 func (o *SamplerOptions) Validate() error {
 	if o.Interval < leastInterval || o.Interval > mostInterval {
-		return fmt.Errorf("interval is %s; it is from %s to %s", o.Interval, leastInterval, mostInterval)
+		return fmt.Errorf("interval is %s; must be from %s to %s", o.Interval, leastInterval, mostInterval)
 	}
 	return nil
 }

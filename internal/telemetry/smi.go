@@ -89,10 +89,10 @@ func (s *smiReader) line(text string) error {
 		return nil
 	}
 	if len(s.log.Readings) == mostSMIRows {
-		return fmt.Errorf("line %d: more than %d rows; divide the file", s.lines, mostSMIRows)
+		return fmt.Errorf("line %d: more than %d rows; split the file", s.lines, mostSMIRows)
 	}
 	if s.fault = s.row(whole); s.fault == nil && !ended {
-		s.fault = fmt.Errorf("line %d: the row is cut", s.lines)
+		s.fault = fmt.Errorf("line %d: the row is incomplete", s.lines)
 		s.log.Readings = s.log.Readings[:len(s.log.Readings)-1]
 	}
 	return nil
@@ -100,7 +100,7 @@ func (s *smiReader) line(text string) error {
 
 func (s *smiReader) end() (*SMILog, error) {
 	if s.places == nil {
-		return nil, errors.New("read nvidia-smi: the line that names the columns is missing; let nvidia-smi write it")
+		return nil, errors.New("read nvidia-smi: the header line is missing; run nvidia-smi with the header")
 	}
 	s.log.Cut = s.fault != nil
 	for _, d := range s.devices {
@@ -116,14 +116,14 @@ func (s *smiReader) head(line string) error {
 	for name := range strings.SplitSeq(line, ",") {
 		name, _, _ = strings.Cut(strings.TrimSpace(name), " [")
 		if seen[name] && smiColumns[name] != nil {
-			return fmt.Errorf("line 1: column %.100q is there twice", name)
+			return fmt.Errorf("line 1: duplicate column %.100q", name)
 		}
 		seen[name] = true
 		s.places = append(s.places, smiColumns[name])
 	}
 	for _, needed := range []string{"timestamp", "index"} {
 		if !seen[needed] {
-			return fmt.Errorf("line 1: column %q is missing among %.200q; add it to the query of nvidia-smi",
+			return fmt.Errorf("line 1: column %q is missing in %.200q; add it to the query of nvidia-smi",
 				needed, line)
 		}
 	}
@@ -134,7 +134,7 @@ func (s *smiReader) head(line string) error {
 func (s *smiReader) row(line string) error {
 	cells := strings.Split(line, ",")
 	if len(cells) != len(s.places) {
-		return fmt.Errorf("line %d: there are %d columns and %d values", s.lines, len(s.places), len(cells))
+		return fmt.Errorf("line %d: expected %d values, got %d", s.lines, len(s.places), len(cells))
 	}
 	row := smiRow{in: s.location, Device: Device{}}
 	for k, set := range s.places {
@@ -164,7 +164,7 @@ var smiColumns = map[string]func(row *smiRow, text string) error{
 	"index": func(row *smiRow, text string) (err error) {
 		if row.Device.Index, err = strconv.Atoi(text); err == nil &&
 			(row.Device.Index < 0 || row.Device.Index >= mostGPUs) {
-			err = fmt.Errorf("index %d is not below %d", row.Device.Index, mostGPUs)
+			err = fmt.Errorf("index %d; expected less than %d", row.Device.Index, mostGPUs)
 		}
 		return err
 	},

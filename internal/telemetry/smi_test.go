@@ -85,11 +85,11 @@ func TestSMIColumns(t *testing.T) {
 func TestSMIFaults(t *testing.T) {
 	const head, row = "index, timestamp, power.draw [W]\n", "0, 2024/12/06 17:12:01.125, 26.87 W\n"
 	for name, test := range map[string]struct{ text, fault string }{
-		"an empty file":  {"", "the line that names the columns is missing"},
+		"an empty file":  {"", "the header line is missing"},
 		"no timestamp":   {"index, name\n", `column "timestamp" is missing`},
-		"a column twice": {"index, timestamp, index\n", `column "index" is there twice`},
+		"a column twice": {"index, timestamp, index\n", `duplicate column "index"`},
 		"a row with a cell less": {head + "0, 2024/12/06 17:12:01.125\n" + row,
-			"line 2: there are 3 columns and 2 values"},
+			"line 2: expected 3 values, got 2"},
 		"a number that is none": {head + "0, 2024/12/06 17:12:01.125, much\n" + row,
 			`line 2: expected a number in "W", got "much"`},
 		"another unit": {head + "0, 2024/12/06 17:12:01.125, 5 mW\n" + row,

@@ -24,7 +24,7 @@ func CUDAOrder(gpus []Device, visible, order string) ([]int, error) {
 		index, err := strconv.Atoi(entry)
 		switch {
 		case strings.HasPrefix(entry, "MIG-"):
-			return nil, errors.New("a MIG instance has no energy of its own")
+			return nil, errors.New("energy of a single MIG instance is not measurable")
 		case err != nil:
 			if index, err = byUUID(gpus, entry); err != nil {
 				return nil, err
@@ -39,7 +39,7 @@ func CUDAOrder(gpus []Device, visible, order string) ([]int, error) {
 	return list, nil
 }
 
-var errOrder = errors.New("GPUs are of several models; set CUDA_DEVICE_ORDER=PCI_BUS_ID, " +
+var errOrder = errors.New("there are several GPU models; set CUDA_DEVICE_ORDER=PCI_BUS_ID, " +
 	"or CUDA_VISIBLE_DEVICES to their UUIDs")
 
 func sameModel(gpus []Device) bool {
@@ -67,12 +67,12 @@ func byUUID(gpus []Device, start string) (int, error) {
 			continue
 		}
 		if found >= 0 {
-			return -1, fmt.Errorf("CUDA_VISIBLE_DEVICES: %.60q is the beginning of several UUIDs", start)
+			return -1, fmt.Errorf("CUDA_VISIBLE_DEVICES: %.60q is a prefix of several UUIDs", start)
 		}
 		found = g.Index
 	}
 	if found < 0 {
-		return -1, fmt.Errorf("CUDA_VISIBLE_DEVICES: NVML lists no GPU %.60q", start)
+		return -1, fmt.Errorf("CUDA_VISIBLE_DEVICES: NVML does not list GPU %.60q", start)
 	}
 	return found, nil
 }

@@ -24,9 +24,10 @@ func TestCUDAOrder(t *testing.T) {
 		"several models":                     {mixed, "1", "", nil, "set CUDA_DEVICE_ORDER=PCI_BUS_ID"},
 		"several models, all":                {mixed, "", "FASTEST_FIRST", nil, "set CUDA_DEVICE_ORDER=PCI_BUS_ID"},
 		"an ambiguous UUID":                  {alike, "GPU-a", "", nil, "several UUIDs"},
-		"another machine's UUID":             {alike, "GPU-c", "", nil, `NVML lists no GPU "GPU-c"`},
-		"an empty entry":                     {alike, "0,,1", "", nil, "NVML lists no GPU"},
-		"MIG":                                {alike, "MIG-aa", "", nil, "no energy of its own"},
+		"another machine's UUID":             {alike, "GPU-c", "", nil, `NVML does not list GPU "GPU-c"`},
+		"an empty entry":                     {alike, "0,,1", "", nil, "NVML does not list GPU \"\""},
+		"MIG": {alike, "MIG-aa", "", nil, "energy of a single MIG instance is not " +
+			"measurable"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := CUDAOrder(test.gpus, test.visible, test.order)

@@ -68,7 +68,7 @@ func readRecord(in *bufio.Reader, record []byte) ([]byte, error) {
 	}
 	length := binary.LittleEndian.Uint64(record)
 	if binary.LittleEndian.Uint32(record[8:]) != checksum(record[:8]) || length > MaxRecord-headSize-footSize {
-		return record, fmt.Errorf("%w: its length is not right", ErrDamaged)
+		return record, fmt.Errorf("%w: wrong length", ErrDamaged)
 	}
 	for left := int(length) + footSize; left > 0; { // a damaged length may be larger than the file
 		part := min(left, readSize)
@@ -81,7 +81,7 @@ func readRecord(in *bufio.Reader, record []byte) ([]byte, error) {
 	}
 	data := Data(record)
 	if binary.LittleEndian.Uint32(record[headSize+len(data):]) != checksum(data) {
-		return record, fmt.Errorf("%w: its checksum is not right", ErrDamaged)
+		return record, fmt.Errorf("%w: checksum mismatch", ErrDamaged)
 	}
 	return record, nil
 }

@@ -91,8 +91,7 @@ func TestAdaptiveQuirks(t *testing.T) {
 	require.Equal(t, []string{"whole-seconds"}, quirks(`adaptive.quirks=["whole-seconds"]`))
 	require.Equal(t, []string(cluster.QuirksOf(adaptive.Quirks())), quirks(`adaptive.compat="pollux"`))
 	_, err := readAdaptive("", exampleSet(`adaptive.compat="pollux"`, `adaptive.quirks=["whole-seconds"]`)...)
-	require.ErrorContains(t, err, "quirks and compat pollux are both set; compat pollux keeps all quirks, so remove "+
-		"one of them")
+	require.ErrorContains(t, err, "quirks is set, but compat pollux keeps all quirks; remove one of them")
 }
 
 // Each scheduler has a name of its own. Lucid needs a node for its profiler, beside those of the largest job.
@@ -111,17 +110,17 @@ func TestAdaptiveSchedulers(t *testing.T) {
 	lucid := exampleSet(`schedule.schedulers=["lucid"]`, "adaptive.gpus_per_node=4")
 	adaptiveFile(t, "", append(lucid, "adaptive.nodes=4")...)
 	for set, says := range map[string]string{
-		"adaptive.nodes=2": "lucid keeps one node for its profiler",
-		`adaptive.compat="pollux"`: "scheduler lucid is not of adaptive jobs; leave it out, " +
-			"or set compat to none",
+		"adaptive.nodes=2": "job vision-3 requests 8 devices, but lucid reserves one node for its profiler",
+		`adaptive.compat="pollux"`: "scheduler lucid is rigid, and compat pollux allows only " +
+			"schedulers of adaptive jobs; leave it out, or set compat to none",
 		`schedule.schedulers=["runs/learned"]`:   "scheduler runs/learned: adaptive jobs have no learned schedulers",
-		`schedule.schedulers=["fifo", "fifo"]`:   "fifo is given twice",
+		`schedule.schedulers=["fifo", "fifo"]`:   "duplicate fifo",
 		`schedule.against="fifo"`:                `against is "fifo"; expected one of the schedulers: lucid`,
 		`adaptive.traces=["workload-1.csv"]`:     "there is no traces any more: renamed to workload.traces",
 		"schedule.worth=true":                    "there is no worth any more: renamed to schedule.ablate",
 		`output.folder="runs/x"`:                 "output.folder was renamed to run.folder",
 		"workload.traces=[]":                     "traces is missing; name tables of jobs",
-		`workload.traces=["", "workload-2.csv"]`: "no such file",
+		`workload.traces=["", "workload-2.csv"]`: `file "" not found`,
 	} {
 		_, err := readAdaptive("", append(lucid, set)...)
 		require.ErrorContains(t, err, says)
@@ -139,7 +138,7 @@ func TestAdaptiveTraces(t *testing.T) {
 		require.Equal(t, []string{"workload-1"}, p.Workloads)
 	}
 	_, err := readAdaptive(path, `workload.traces=["workload-1.csv", "busy/workload-1.csv"]`)
-	require.ErrorContains(t, err, "would have the same name busy-workload-1 in the run folder; rename a file")
+	require.ErrorContains(t, err, "have the same name busy-workload-1 in the run folder; rename a file")
 	require.NoError(t, os.Remove(filepath.Join(dir, "applications", "traces", "vision", "placements.csv")))
 	_, err = readAdaptive(path)
 	require.ErrorContains(t, err, "application vision has no folder in")

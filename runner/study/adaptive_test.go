@@ -122,7 +122,7 @@ func TestMetricsOfAdaptiveSchedulers(t *testing.T) {
 		checkTables(t, f, r, &o.Cells[k])
 	}
 	require.Equal(t, "pollux-seed-1", o.Cells[3].Folder)
-	require.Regexp(t, `^Over \d+ decisions of goodput the objective is within`, o.Remarks[len(o.Remarks)-1])
+	require.Regexp(t, `^Over \d+ decisions of goodput, the objective is within`, o.Remarks[len(o.Remarks)-1])
 	for _, s := range o.Schedulers {
 		adapts := s.Name == "pollux" || s.Name == "goodput" || s.Name == "tiresias" || s.Name == "optimus"
 		require.Equal(t, adapts, s.Mark == "", s.Name)

@@ -56,7 +56,7 @@ func TestGPUsOfAJob(t *testing.T) {
 		"one is divided": {racks{"MIG", "MIG"}, "", 0, 1,
 			runs.EnergySegment{Seconds: 2, Method: "not attributable: MIG", PeakMemory: known(0)}, ""},
 		"one is lost": {racks{"lost", "A"}, "GPU-b,GPU-a", 0, 0, runs.EnergySegment{Seconds: 2,
-			Method: "integrated, unknown: no reading of power or energy", PeakMemory: known(1)}, ""},
+			Method: "integrated, unknown: no readings of power or energy", PeakMemory: known(1)}, ""},
 		"unlike models": {racks{"A", "B"}, "", 0, 1, runs.EnergySegment{}, "set CUDA_DEVICE_ORDER=PCI_BUS_ID"},
 		"fewer than CUDA has": {racks{"A"}, "", 1, 1, runs.EnergySegment{},
 			"find cuda:1 among the GPUs of NVML: there are 1"},

@@ -108,7 +108,7 @@ func TestEventsAreLoggedByTheirTraits(t *testing.T) {
 		message string
 		more    map[string]any
 	}{{zapcore.WarnLevel, "storm; the job slows down", map[string]any{"why": "wind"}},
-		{zapcore.WarnLevel, "peer lost; the job goes on without it",
+		{zapcore.WarnLevel, "peer lost; the job continues without it",
 			map[string]any{"why": "killed", "printed": "logs"}},
 		{zapcore.InfoLevel, "unheard of", nil}} {
 		fields := maps.Clone(rest)

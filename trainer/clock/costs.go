@@ -71,21 +71,21 @@ func (c Costs) Validate() error {
 		positive("decision_spread", c.DecisionSpread), positive("surgery_seconds", c.SurgerySeconds),
 		positive("surgery_spread", c.SurgerySpread), positive("exchange_seconds", c.ExchangeSeconds))
 	if !(c.CommunicationShare >= 0 && c.CommunicationShare <= 1) {
-		faults = append(faults, fmt.Errorf("communication_share is %v; it lies between 0 and 1", c.CommunicationShare))
+		faults = append(faults, fmt.Errorf("communication_share is %v; must be between 0 and 1", c.CommunicationShare))
 	}
 	if c.ChannelBlock != 0 && !slices.Contains(model.Blocks[:], c.ChannelBlock) {
-		faults = append(faults, fmt.Errorf("channel_block is %d; it is 0, or one of %v", c.ChannelBlock, model.Blocks))
+		faults = append(faults, fmt.Errorf("channel_block is %d; must be 0 or one of %v", c.ChannelBlock, model.Blocks))
 	}
 	if c.CommunicationShare > 0 && c.ExchangeSeconds > 0 {
-		faults = append(faults, errors.New("communication_share and exchange_seconds are both given; leave one out"))
+		faults = append(faults, errors.New("communication_share and exchange_seconds are both set; remove one of them"))
 	}
 	if (c.Step == Rates{}) != (c.Batch == Rates{}) {
-		faults = append(faults, errors.New("a step of training and a batch of evaluation both cost something, "+
-			"or neither does"))
+		faults = append(faults, errors.New("step of training and batch of evaluation must both have rates, "+
+			"or neither"))
 	}
 	if (c.GraphStep == Rates{}) != (c.GraphBatch == Rates{}) || c.GraphStep != (Rates{}) && c.Step == (Rates{}) {
-		faults = append(faults, errors.New("graph_step and graph_batch are given both or neither, "+
-			"and only beside step and batch"))
+		faults = append(faults, errors.New("graph_step and graph_batch are incomplete; set both or neither, "+
+			"and only with step and batch"))
 	}
 	return errors.Join(faults...)
 }
@@ -115,7 +115,7 @@ func positive(name string, seconds float64) error {
 	if seconds >= 0 && !math.IsInf(seconds, 0) {
 		return nil
 	}
-	return fmt.Errorf("%s is %v; it is at least zero", name, seconds)
+	return fmt.Errorf("%s is %v; must be finite and at least 0", name, seconds)
 }
 
 func dot(a, b []float64) float64 {

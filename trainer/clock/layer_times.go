@@ -17,12 +17,12 @@ type LayerTime struct {
 // measured times if the profile has them.
 func (p *Profile) LayerTimes(n *model.Network, rows int) ([]LayerTime, error) {
 	if p.Closed() {
-		return nil, fmt.Errorf("the profile %s has no rates by which times are divided among layers; "+
-			"measure more networks with 'graft profile', or take another profile", p.Name)
+		return nil, fmt.Errorf("profile %s has no rates, which divide times among layers; "+
+			"measure more networks with 'graft profile', or use another profile", p.Name)
 	}
 	sheet, err := n.Sheet()
 	if err != nil {
-		return nil, fmt.Errorf("times of the layers of %s: %w", n.Name(), err)
+		return nil, fmt.Errorf("layer times of %s: %w", n.Name(), err)
 	}
 	call, none := Size{Bytes: inputBytes(n)}, Size{}
 	batch, step := p.Costs.rates(Batches, n.Graph != nil), p.Costs.rates(Steps, n.Graph != nil)

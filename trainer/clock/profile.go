@@ -70,18 +70,20 @@ func (p *Profile) EnsureDefaults() { p.Version = cmp.Or(p.Version, profileVersio
 // Validate returns every invalid value. A fault of a measurement is an ItemFault.
 func (p *Profile) Validate() error {
 	var faults validate.Faults
-	faults.When(p.Version < 0 || p.Version > profileVersion, "version is %d; this graft reads profiles of version %d: "+
-		"measure the device again, or use the graft that wrote it", p.Version, profileVersion)
-	faults.When(p.Name == "", "a profile has a name")
+	faults.When(p.Version < 0 || p.Version > profileVersion, "version is %d; expected at most %d: "+
+		"measure the device again, or use the version of graft that wrote the profile", p.Version, profileVersion)
+	faults.When(p.Name == "", "the profile has no name")
 	faults = append(faults, positive("watts", p.Watts), p.Costs.Validate())
 	faults.When(len(p.Measured) == 0 && p.Costs.Step == (Rates{}) && p.Costs.Batch == (Rates{}),
-		"a step of training and a batch of evaluation cost nothing, and no network was measured")
+		"step of training and batch of evaluation have no rates, and no network was measured; measure the device "+
+			"with 'graft profile'")
 	for k, m := range p.Measured {
 		faults = append(faults, m.faults(k)...)
 		for _, other := range p.Measured[:k] {
 			if m.Fingerprint == other.Fingerprint && m.Batch == other.Batch {
 				faults = append(faults, &ItemFault{List: "measured", Index: k, Key: "fingerprint",
-					Text: fmt.Sprintf("%s was measured with a batch of %d before; leave one out", m.String(), m.Batch)})
+					Text: fmt.Sprintf("duplicate measurement of %s with a batch of %d; remove one", m.String(),
+						m.Batch)})
 				break
 			}
 		}
@@ -105,10 +107,10 @@ func (m Measurement) faults(at int) (found validate.Faults) {
 		found = append(found, &ItemFault{List: "measured", Index: at, Key: key, Text: fmt.Sprintf(format, args...)})
 	}
 	if m.Fingerprint == "" {
-		bad("fingerprint", "a measurement says of which network it is")
+		bad("fingerprint", "fingerprint is missing")
 	}
 	if m.Batch < 1 || m.Batch > MostRows {
-		bad("batch", "batch is %d; it is from 1 to %d", m.Batch, MostRows)
+		bad("batch", "batch is %d; must be from 1 to %d", m.Batch, MostRows)
 	}
 	for _, s := range []struct {
 		key   string
@@ -117,7 +119,7 @@ func (m Measurement) faults(at int) (found validate.Faults) {
 	}{{"step_seconds", m.StepSeconds, false}, {"batch_seconds", m.BatchSeconds, false},
 		{"step_spread", m.StepSpread, true}, {"batch_spread", m.BatchSpread, true}} {
 		if !(s.value >= 0) || math.IsInf(s.value, 0) || s.value == 0 && !s.zero {
-			bad(s.key, "%s is %v; work takes some time", s.key, s.value)
+			bad(s.key, "%s is %v; must be more than 0", s.key, s.value)
 		}
 	}
 	for _, n := range []struct {
@@ -126,7 +128,7 @@ func (m Measurement) faults(at int) (found validate.Faults) {
 	}{{"layers", int64(m.Layers)}, {"operations", m.Operations}, {"grouped", m.Grouped}, {"bytes", m.Bytes},
 		{"parameters", m.Parameters}, {"padding8", m.Padding8}, {"padding16", m.Padding16}} {
 		if n.value < 0 {
-			bad(n.key, "%s is %d; it is at least zero", n.key, n.value)
+			bad(n.key, "%s is %d; must be at least 0", n.key, n.value)
 		}
 	}
 	return found
@@ -224,13 +226,13 @@ func (p *Profile) seconds(w Work) (float64, error) {
 		}
 	}
 	if rates == (Rates{}) {
-		return 0, fmt.Errorf("the profile %s has no measurement of this %s with a batch of %d, "+
-			"and no rates for networks that were not measured; measure it, or more others, with 'graft profile'",
+		return 0, fmt.Errorf("profile %s has no measurement of this %s with a batch of %d "+
+			"and no rates for unmeasured networks; measure it, or more networks, with 'graft profile'",
 			p.Name, w.Network.Name(), w.Rows)
 	}
 	size, err := SizeOf(w.Network)
 	if err != nil {
-		return 0, fmt.Errorf("the profile %s: %w", p.Name, err)
+		return 0, fmt.Errorf("profile %s: %w", p.Name, err)
 	}
 	size = size.blocked(p.Costs.ChannelBlock)
 	return rates.seconds(size, w.Rows) * correction(p.relatives(w.Network), size, w.Rows, time, rates), nil

@@ -24,7 +24,7 @@ func (t *Team) expect(ctx context.Context) error {
 			return nil
 		}
 		if limited.Err() != nil {
-			return fmt.Errorf("wait for followers: %d of %d processes are there after %v; start more with 'graft "+
+			return fmt.Errorf("wait for followers: %d of %d processes joined within %v; start more with 'graft "+
 				"follow --join', or lower parallel.min_processes", have, t.options.MinProcesses, t.options.Start)
 		}
 		pause(limited, lookEvery)

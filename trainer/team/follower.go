@@ -108,7 +108,7 @@ func (f *follower) execute(o order) error {
 	case o.Meet != nil:
 		return f.meet(*o.Meet)
 	case f.peers == nil:
-		return fmt.Errorf("it is in no group: %w", torch.ErrPeer)
+		return fmt.Errorf("it is not in a group: %w", torch.ErrPeer)
 	case o.Copy != nil:
 		return f.copy(o.Copy)
 	case !f.copied:

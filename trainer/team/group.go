@@ -97,7 +97,7 @@ func (g *group) exchange(o func(rank int) order, work func() error) error {
 	if gone == 0 && g.failed { // it would repeat forever
 		for _, m := range members {
 			if bad := g.remove(results.EventPeerLost, m,
-				fmt.Errorf("the group failed twice with nobody gone: %w", err)); bad != nil {
+				fmt.Errorf("the group failed twice, although all members are alive: %w", err)); bad != nil {
 				return bad
 			}
 		}
@@ -166,7 +166,7 @@ func (g *group) place(r *rendezvous) (leave func(), err error) {
 	}
 	folder, err := g.files.MkdirTemp("", "graft-")
 	if err != nil {
-		return nil, fmt.Errorf("make a folder for the rendezvous of processes: %w", err)
+		return nil, fmt.Errorf("create a folder for the rendezvous of processes: %w", err)
 	}
 	r.File = filepath.Join(folder, "meet")
 	return func() { _ = errors.Join(g.files.Remove(r.File), g.files.Remove(folder)) }, nil

@@ -34,7 +34,7 @@ type greeting struct {
 }
 
 // ErrRefused means that a leader rejects a follower.
-var ErrRefused = errors.New("the leader refuses this follower")
+var ErrRefused = errors.New("the leader rejected this follower")
 
 // guest is a connection that carries lines first, then orders and answers.
 type guest struct {
@@ -52,7 +52,7 @@ func (g *guest) hear(most int) (m greeting, err error) {
 		return m, err
 	}
 	if err := json.Unmarshal(line, &m); err != nil {
-		return m, errors.New("it is no program of graft")
+		return m, errors.New("the other side does not speak graft's protocol")
 	}
 	if m.Error != "" {
 		err = fmt.Errorf("%w: %s", ErrRefused, m.Error)
@@ -74,11 +74,11 @@ func (g *guest) admit(token []byte, version string) error {
 		return err
 	}
 	if !hmac.Equal([]byte(m.Proof), []byte(proof(token, "follow", own, m.Nonce))) {
-		return errors.New("the token is another one")
+		return errors.New("wrong token")
 	}
 	if m.Version != version {
-		return fmt.Errorf("the leader is %s, the follower %s; run the same version with the same LibTorch", version,
-			m.Version)
+		return fmt.Errorf("the leader has version %s, the follower %s; use the same version with the same LibTorch",
+			version, m.Version)
 	}
 	return g.say(greeting{Proof: proof(token, "lead", own, m.Nonce)})
 }
@@ -98,7 +98,7 @@ func (g *guest) enter(token []byte, version string) error {
 	}
 	answer, err := g.hear(greetLine)
 	if err == nil && !hmac.Equal([]byte(answer.Proof), []byte(proof(token, "lead", m.Nonce, own))) {
-		err = fmt.Errorf("%w: it does not know the token itself", ErrRefused)
+		err = fmt.Errorf("%w: the leader does not have the token", ErrRefused)
 	}
 	return err
 }
@@ -148,7 +148,7 @@ func (g *guest) begin(i Invitation) error {
 		return err
 	}
 	if m, err := g.hear(greetLine); err != nil || !m.Taken {
-		return errors.Join(errors.New("it does not take the job"), err)
+		return errors.Join(errors.New("it did not accept the job"), err)
 	}
 	return g.conn.SetDeadline(time.Time{})
 }

@@ -75,7 +75,7 @@ func (m *meetings) call(number int64, c torch.StoreCall) (r torch.StoreResult, e
 		return r, m.set(key, c.Value)
 	case torch.StoreGet:
 		if !there {
-			return r, fmt.Errorf("the store has no key %.40q", key)
+			return r, fmt.Errorf("unknown key %.40q in the store", key)
 		}
 		r.Value = value
 	case torch.StoreAdd:
@@ -89,7 +89,7 @@ func (m *meetings) call(number int64, c torch.StoreCall) (r torch.StoreResult, e
 			delete(m.values, key)
 		}
 	default:
-		err = fmt.Errorf("the store has no operation %d", c.Op)
+		err = fmt.Errorf("unknown store operation %d", c.Op)
 	}
 	return r, err
 }
@@ -100,8 +100,8 @@ func (m *meetings) set(key string, value []byte) error {
 		grown += len(key)
 	}
 	if len(key) > storeKey || len(value) > storeValue || grown > storeTotal {
-		return fmt.Errorf("a key of %d bytes and a value of %d bytes do not fit into the store, which has %d", len(key),
-			len(value), m.total)
+		return fmt.Errorf("a key of %d bytes and a value of %d bytes do not fit into the store, which has %d bytes",
+			len(key), len(value), m.total)
 	}
 	m.values[key], m.total = value, grown
 	return nil
@@ -112,7 +112,7 @@ func (m *meetings) add(key string, number int64) (torch.StoreResult, error) {
 	if old, there := m.values[key]; there {
 		n, err := strconv.ParseInt(string(old), 10, 64)
 		if err != nil {
-			return torch.StoreResult{}, fmt.Errorf("the key %.40q holds no number", key)
+			return torch.StoreResult{}, fmt.Errorf("the value of key %.40q is not a number", key)
 		}
 		number += n
 	}

@@ -21,9 +21,9 @@ type member struct {
 }
 
 var (
-	errGone   = errors.New("it is gone")
+	errGone   = errors.New("it has exited")
 	errLeft   = errors.New("it has left")
-	errSilent = errors.New("it is silent")
+	errSilent = errors.New("it does not respond")
 )
 
 // pending is the maximum number of waiting orders or answers. Each order is answered before the next, so neither side

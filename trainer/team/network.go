@@ -71,8 +71,8 @@ func ListenFor(address, token string, i Invitation, m Means) (*Network, error) {
 // CheckToken returns an error for a token that could be guessed.
 func CheckToken(token string) error {
 	if len(token) < 16 {
-		return errors.New("the token is shorter than 16 characters; write a longer one, " +
-			"such as that of 'openssl rand -hex 16'")
+		return errors.New("the token is shorter than 16 characters; use a longer one, " +
+			"such as the output of 'openssl rand -hex 16'")
 	}
 	return nil
 }
@@ -82,11 +82,11 @@ func trusted(host string) error {
 	ip := net.ParseIP(host)
 	switch {
 	case ip == nil:
-		return fmt.Errorf("%q is no IP address", host)
+		return fmt.Errorf("%q is not an IP address", host)
 	case ip.IsLoopback(), ip.IsPrivate(), ip.IsLinkLocalUnicast():
 		return nil
 	}
-	return fmt.Errorf("%s is no private address, and messages are not encrypted; "+
+	return fmt.Errorf("%s is not a private address, and messages are not encrypted; "+
 		"use an address of a private network or of a tunnel", host)
 }
 
@@ -181,7 +181,7 @@ func (n *Network) Start(device int) (Process, error) {
 	if p := n.next(); p != nil {
 		return p, nil
 	}
-	return nil, errors.New("no follower waits; start one with 'graft follow --join'")
+	return nil, errors.New("no followers are waiting; start one with 'graft follow --join'")
 }
 
 // next gives work to the next waiting follower; nil if there is none.

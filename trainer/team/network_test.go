@@ -32,9 +32,9 @@ func TestStrangersAreRefused(t *testing.T) {
 	defer n.Close()
 	_, err = team.Join(context.Background(), dialing(n.Addr()), "another token, as long", testVersion, means)
 	require.ErrorIs(t, err, team.ErrRefused)
-	require.ErrorContains(t, err, "the token is another one")
+	require.ErrorContains(t, err, "wrong token")
 	_, err = team.Join(context.Background(), dialing(n.Addr()), testToken, "graft of yesterday", means)
-	require.ErrorContains(t, err, "the leader is graft test, the follower graft of yesterday")
+	require.ErrorContains(t, err, "the leader has version graft test, the follower graft of yesterday")
 
 	conn, err := net.Dial("tcp", n.Addr())
 	require.NoError(t, err)

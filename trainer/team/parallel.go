@@ -51,20 +51,20 @@ func (p *Parallel) EnsureDefaults() {
 func (p Parallel) Validate() error {
 	var faults validate.Faults
 	faults.When(p.MaxProcesses < 0 || p.Threads < 0,
-		"parallel: at most %d processes of %d threads; neither is negative", p.MaxProcesses, p.Threads)
+		"parallel: max_processes is %d and threads is %d; must be at least 0", p.MaxProcesses, p.Threads)
 	faults.When(p.Timeout < 0 || p.Timeout > 0 && p.Timeout < 10*time.Millisecond || p.Start < 0,
-		"parallel: a timeout is 10ms at least, and times are not negative")
+		"parallel: times must be at least 0, and the timeout at least 10ms")
 	faults.When(p.Listen == "" && (p.Elastic || p.MinProcesses > 0),
-		"parallel: elastic and min_processes wait for followers of other machines; set listen too")
+		"parallel: elastic and min_processes need followers from other machines; set listen too")
 	if p.MinProcesses < 0 || p.MinProcesses > p.most() {
 		faults = append(faults, fmt.Errorf("parallel: min_processes is %d; "+
-			"it lies between 0 and max_processes, at most %d", p.MinProcesses, p.most()))
+			"must be between 0 and max_processes, %d", p.MinProcesses, p.most()))
 	}
 	port, slurm := p.Slurm()
 	faults.When(p.Listen == "" && p.Token != "" || p.Listen != "" && (p.Token == "" && !slurm || !p.On),
-		"parallel: listen and token_file go together, with on = true")
+		"parallel: listen needs token_file and on = true, and token_file needs listen")
 	if n, err := strconv.ParseUint(port, 10, 16); slurm && (err != nil || n == 0) {
-		faults = append(faults, fmt.Errorf("parallel: listen %q: %q is no port", p.Listen, port))
+		faults = append(faults, fmt.Errorf("parallel: listen %q: invalid port %q", p.Listen, port))
 	}
 	if host, _, err := net.SplitHostPort(p.Listen); p.Listen != "" && !slurm {
 		if err == nil {

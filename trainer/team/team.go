@@ -31,7 +31,7 @@ func New(j Job, o Parallel, starter Starter, fsys files.FS) (*Team, error) {
 		return nil, nil
 	}
 	if starter == nil || fsys == nil {
-		return nil, errors.New("it is to train in several processes, and there is nothing to start them with")
+		return nil, errors.New("training in several processes needs a starter of processes and a file system")
 	}
 	r, err := torch.Describe()
 	if err == nil {
@@ -131,7 +131,7 @@ func (t *Team) await(ctx context.Context, m *member) error {
 	case err == nil && a.Error != "":
 		err = errors.New(a.Error)
 	case err == nil && a.Data != digest:
-		err = fmt.Errorf("it has other images than the leader: %s of digest %.12s", name, a.Data)
+		err = fmt.Errorf("its images differ from the images of the leader: %s with digest %.12s", name, a.Data)
 	}
 	if m.ready = err == nil; m.ready {
 		return nil

@@ -83,7 +83,7 @@ func (f *File) EnsureDefaults() {
 func (f *File) Validate() error {
 	var faults validate.Faults
 	faults.When(len(f.Vary.Loads) > 0 && f.Demand.Every != 0,
-		"vary.loads and demand.arrival_interval are both set; demand.arrival_interval replaces the load, so remove one of them")
+		"vary.loads is set together with demand.arrival_interval, which replaces the load; remove one of them")
 	faults.When(len(f.Vary.Skewness) > 0 && f.Demand.Limits != "skewed",
 		"vary.skewness is set, but demand.limits is %s; set it to skewed, or leave skewness out", f.Demand.Limits)
 	if s := f.Schedule.Schedulers; f.Schedule.Ablate && len(s) > 0 && s[0] == Exact {

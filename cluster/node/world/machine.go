@@ -66,7 +66,7 @@ func (m *Machine) EnsureDefaults() {
 func (m Machine) Validate() error {
 	var faults validate.Faults
 	faults.When(len(m.Memories) > 0 && (m.GPUs != 0 || m.Memory != 0),
-		"memories_mb and gpus or memory_mb are both set; remove one of them")
+		"memories_mb is set together with gpus or memory_mb; remove one of them")
 	faults.When(len(m.Speeds) > 0 && len(m.Speeds) != len(m.Memories),
 		"speeds has %d values, but memories_mb has %d; expected one of each per GPU", len(m.Speeds), len(m.Memories))
 	faults.When(!(m.Contention >= 0 && m.Contention <= 10), "contention is %v; must be from 0 to 10", m.Contention)
