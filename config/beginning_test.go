@@ -126,7 +126,7 @@ func TestWhatKeepsAJobFromGoingOn(t *testing.T) {
 		assert.ErrorContains(t, err, c.says, name)
 	}
 	_, err := ReadJob(files.OS{}, "", []string{"network.weights=none"})
-	assert.ErrorContains(t, err, "names no format: use .pth, .pt or .safetensors, or name a folder that is there")
+	assert.ErrorContains(t, err, "has no known extension; use .pth, .pt or .safetensors, or name a folder that is there")
 }
 
 // What the original published, in the numbers of its own files.

@@ -123,7 +123,7 @@ func TestTablesThatAreNoTrees(t *testing.T) {
 	require.ErrorContains(t, err, "batch is -1")
 	table.Network = "Nothing"
 	_, err = simulation.NewTree(table, simulation.TreeOptions{Profile: &clock.Profile{}})
-	require.ErrorContains(t, err, "no network of the zoo")
+	require.ErrorContains(t, err, "unknown network")
 	empty, err := tables.New(tables.Scenario{Name: "empty"}, nil)
 	require.NoError(t, err)
 	_, err = simulation.NewTree(empty, simulation.TreeOptions{})

@@ -49,10 +49,10 @@ func TestGraphsAreChecked(t *testing.T) {
 		want   string
 	}{
 		"a value read before it is computed": {func(g *Graph) { g.Nodes[0], g.Nodes[1] = g.Nodes[1], g.Nodes[0] },
-			"nothing before it computes"},
+			"no earlier operator computes"},
 		"an unknown tensor": {func(g *Graph) { g.Nodes[0].Set("bias", Weight("a.bias")) },
-			"there is no such tensor"},
-		"an unknown operator":           {func(g *Graph) { g.Nodes[2].Operator = "add_.Tensor" }, "no such operator"},
+			"reads the unknown tensor"},
+		"an unknown operator":           {func(g *Graph) { g.Nodes[2].Operator = "add_.Tensor" }, "unknown operator"},
 		"an unknown module":             {func(g *Graph) { g.Nodes[2].Module = "d" }, `no module "d"`},
 		"a value twice":                 {func(g *Graph) { g.Nodes[2].Results[0] = "q" }, "two values"},
 		"no output":                     {func(g *Graph) { g.Output = "z" }, "computes the output"},
