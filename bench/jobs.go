@@ -167,7 +167,7 @@ func (b *bench) runJob(program string, j wholeJob, threads int) (float64, *train
 	text, err := c.Output()
 	took := time.Since(began).Seconds()
 	if err != nil {
-		return 0, nil, fmt.Errorf("%s: %w; build it with make build, or name it with -graft", program, err)
+		return 0, nil, fmt.Errorf("%s: %w; build it with make build, or set -graft", program, err)
 	}
 	var r struct{ Outcome *trainer.Outcome }
 	return took, r.Outcome, json.Unmarshal(text, &r)

@@ -191,7 +191,7 @@ func TestPoliciesThatCannotBe(t *testing.T) {
 	require.ErrorContains(t, err, "no situation")
 	_, err = decider.NewObservation(zoo(t, "ConvNet2"), []net2net.Action{{Kind: "deepen", Target: "nowhere"}},
 		net2net.Options{})
-	require.ErrorContains(t, err, "there is no block")
+	require.ErrorContains(t, err, "no block")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	_, err = fresh(t, 1).Decide(ctx, decider.State{Network: zoo(t, "ConvNet2")})

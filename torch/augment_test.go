@@ -268,7 +268,7 @@ func TestAugmentationSaysWhatIsWrong(t *testing.T) {
 		_, err := Train(n.program(t, ProgramOptions{}), n.adam(false),
 			Batches{Inputs: x, Labels: y, Size: 4, Augment: Augment{Pad: -1}})
 		require.ErrorContains(t, err, "train")
-		require.ErrorContains(t, err, "-1 pixels")
+		require.ErrorContains(t, err, "pad is -1")
 	})
 	cases := map[string]struct {
 		make func(s *Scope) (x, rows *Tensor)

@@ -56,7 +56,7 @@ func TestCallsAreChecked(t *testing.T) {
 		"an unknown operator":     {[]Call{call("system.default", "y", x)}, "unsupported operator"},
 		"a random one":            {[]Call{call("rand_like.default", "y", x)}, "unsupported operator"},
 		"one in place":            {[]Call{call("relu_.default", "y", x)}, "unsupported operator"},
-		"a counter":               {[]Call{call("relu.default", "x", x)}, "two values"},
+		"a counter":               {[]Call{call("relu.default", "x", x)}, "duplicate value name"},
 		"an unknown argument":     {[]Call{call("relu.default", "y", x, Argument{"slope", 1.0})}, "no argument slope"},
 		"a missing argument":      {[]Call{call("matmul.default", "y", x)}, "argument other is missing"},
 		"an argument twice":       {[]Call{call("relu.default", "y", x, x)}, "given twice"},

@@ -455,8 +455,8 @@ func TestGroupsThatCannotBe(t *testing.T) {
 		change func(o *PeersOptions)
 		word   string
 	}{
-		"a rank outside":       {func(o *PeersOptions) { o.Rank = 2 }, "process 2 of 2"},
-		"nobody":               {func(o *PeersOptions) { o.Size = 0 }, "process 0 of 0"},
+		"a rank outside":       {func(o *PeersOptions) { o.Rank = 2 }, "rank 2 is invalid for 2 processes"},
+		"nobody":               {func(o *PeersOptions) { o.Size = 0 }, "rank 0 is invalid for 0 processes"},
 		"no place to meet":     {func(o *PeersOptions) { o.File = "" }, "no rendezvous file"},
 		"no time":              {func(o *PeersOptions) { o.Timeout = 0 }, "timeout is 0s"},
 		"nobody else comes":    {func(o *PeersOptions) {}, "peer lost"},

@@ -540,7 +540,7 @@ func TestWhatPoliciesRefuse(t *testing.T) {
 		require.ErrorContains(t, err, "the policy has no states yet; add a tree with Grow")
 		require.ErrorContains(t, empty.Write(PolicyParameters, make([]float64, 3)), "3 values for part 0")
 		_, err = empty.Read(9)
-		require.ErrorContains(t, err, "no part 9")
+		require.ErrorContains(t, err, "unknown part 9")
 
 		st := studyOf(t, s, original, 16, 2, 4, 0)
 		for says, change := range map[string]func(tree *PolicyTree){

@@ -52,7 +52,8 @@ func (b *builder) readOutput() error {
 		case "user_output":
 			var tensor struct{ Name string }
 			if s.Arg == nil || s.Arg.kind != "as_tensor" {
-				return fmt.Errorf("the network returns a value that is not a tensor; export one that returns only logits")
+				return fmt.Errorf("the network returns a value that is not a tensor; " +
+					"export one that returns only logits")
 			}
 			if err := decode(*s.Arg, &tensor); err != nil {
 				return err

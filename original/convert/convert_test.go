@@ -66,7 +66,7 @@ func TestFilesThatAreNotTheOriginals(t *testing.T) {
 		strings.Replace(job, "RandomAgent", "DeterministicAgent", 1) +
 			"[agent]\naction_sequence = [-1]": "numbers of blocks, from 0",
 		strings.Replace(job, "RandomAgent", "DeterministicAgent", 1) + "[agent]\n" +
-			"action_sequence = [0, 17]": `there is no marked block "17"`,
+			"action_sequence = [0, 17]": `no marked block "17"`,
 	} {
 		_, err := translate("a.toml", []byte(text))
 		if says == "" {
@@ -91,7 +91,7 @@ func TestWeightsOfTheOriginal(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, made.Text, "# - trainer.runtimes had no effect: the original read it for weights only\n")
 	_, err = translate("a.toml", []byte(job+"weights = \"a\"\n"))
-	assert.ErrorContains(t, err, "trainer.weights the extension of a names no format")
+	assert.ErrorContains(t, err, "trainer.weights a has no known extension")
 }
 
 // originalWith is a job of the original's with more in it.
@@ -222,7 +222,7 @@ func TestSimulationsOfTheOriginalAreTranslated(t *testing.T) {
 		"num_actions = 4":     {"", "it has no agent.num_actions"},
 		"num_actions = 4\n":   {"num_actions = 4.5\n", "agent.num_actions must be a whole number"},
 		"action_set_size = 3": {"action_set_size = 1", "agent.action_set_size must be from 2 to 1000, and not 1"},
-		"set_size = 3":        {"set_size = 6", `there is no marked block "4"`},
+		"set_size = 3":        {"set_size = 6", `no marked block "4"`},
 		`change = "up"`:       {`change = "down"`, "the timeline and adapt.max_decisions lead to 0"},
 	} {
 		_, err := translate("a.toml", []byte(strings.Replace(string(text), old, c.new, 1)))
