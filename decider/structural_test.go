@@ -177,7 +177,7 @@ func TestMembersAgree(t *testing.T) {
 	_, err = decider.JoinStructural(a, small)
 	require.ErrorContains(t, err, "policy 1 has another shape")
 	_, err = decider.JoinStructural()
-	require.ErrorContains(t, err, "there is none")
+	require.ErrorContains(t, err, "no policies given")
 }
 
 func TestPoliciesThatCannotBe(t *testing.T) {

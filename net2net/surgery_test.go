@@ -142,9 +142,10 @@ func TestParseAction(t *testing.T) {
 		require.Equal(t, text, a.String())
 	}
 	for text, word := range map[string]string{
-		"": "unknown operation", "dig:1": `unknown operation "dig"`, "deepen": "expected deepen:BLOCK", "deepen:": "expected deepen",
+		"": "unknown operation", "dig:1": `unknown operation "dig"`, "deepen": "expected deepen:BLOCK",
+		"deepen:":   "expected deepen",
 		"widen:a:b": "not a size",
-		"widen:a:0": "not a size", "widen:a:99999999": "not a size", "widen:a:8:9": "write widen",
+		"widen:a:0": "not a size", "widen:a:99999999": "not a size", "widen:a:8:9": "expected widen",
 	} {
 		_, err := net2net.ParseAction(text)
 		require.ErrorContains(t, err, word, text)

@@ -47,11 +47,11 @@ func TestFilesThatAreNotTheOriginals(t *testing.T) {
 	_, err := translate("a.toml", []byte(job))
 	require.NoError(t, err)
 	for text, says := range map[string]string{
-		"":                                     "this is no file of the original system: it has no runner.seed",
+		"":                                     "not a file of the original system: it has no runner.seed",
 		"a = ":                                 "invalid TOML",
 		strings.Replace(job, "= 4", "= -4", 1): "a budget of -4s",
 		strings.Replace(job, "= 4", "= \"4\"", 1): `a.toml:7:16: ` +
-			`scheduler.running_time must be a number of seconds, and not "4"`,
+			`scheduler.running_time must be a number of seconds, got "4"`,
 		strings.Replace(job, "ConvNet2", "ConvNet22", 1):                  "did you mean ConvNet2?",
 		strings.Replace(job, "cifar10", "mnist", 1):                       `job.dataset must be "cifar10"`,
 		strings.Replace(job, "RandomAgent", "RandmAgent", 1):              "did you mean RandomAgent?",
@@ -62,9 +62,9 @@ func TestFilesThatAreNotTheOriginals(t *testing.T) {
 		"min_lr = \"a\"\n" + job:                                          "min_lr must be a number",
 		job + "[agent]\naction_sequence = [\"a\"]":                        "",
 		strings.Replace(job, "[job]", "gpu_changes=3\n[job]", 1):          "gpu_changes must be a list",
-		strings.Replace(job, "[job]", "gpu_changes=[{time=1}]\n[job]", 1): "item 0 does not",
+		strings.Replace(job, "[job]", "gpu_changes=[{time=1}]\n[job]", 1): "item 0 is different",
 		strings.Replace(job, "RandomAgent", "DeterministicAgent", 1) +
-			"[agent]\naction_sequence = [-1]": "numbers of blocks, from 0",
+			"[agent]\naction_sequence = [-1]": "block numbers, from 0",
 		strings.Replace(job, "RandomAgent", "DeterministicAgent", 1) + "[agent]\n" +
 			"action_sequence = [0, 17]": `no marked block "17"`,
 	} {
@@ -221,7 +221,7 @@ func TestSimulationsOfTheOriginalAreTranslated(t *testing.T) {
 	for old, c := range map[string]struct{ new, says string }{
 		"num_actions = 4":     {"", "it has no agent.num_actions"},
 		"num_actions = 4\n":   {"num_actions = 4.5\n", "agent.num_actions must be a whole number"},
-		"action_set_size = 3": {"action_set_size = 1", "agent.action_set_size must be from 2 to 1000, and not 1"},
+		"action_set_size = 3": {"action_set_size = 1", "agent.action_set_size must be from 2 to 1000, got 1"},
 		"set_size = 3":        {"set_size = 6", `no marked block "4"`},
 		`change = "up"`:       {`change = "down"`, "the timeline and adapt.max_decisions lead to 0"},
 	} {
@@ -271,8 +271,8 @@ func TestLearningFilesThatAreNotTheOriginals(t *testing.T) {
 	assert.Contains(t, made.Text, "lr = 0.001 ")
 	assert.Contains(t, made.Text, "memory = 32 ")
 	for old, c := range map[string]struct{ new, says string }{
-		"datafile = \"a/data.pkl\"": {"", "it names no table to learn from"},
-		"max_actions = 4":           {"max_actions = 5", "agent.max_actions is 5, and ConvNet2 has 4 actions"},
+		"datafile = \"a/data.pkl\"": {"", "the training table is missing"},
+		"max_actions = 4":           {"max_actions = 5", "agent.max_actions is 5, but ConvNet2 has 4 actions"},
 		"max_actions = 4\n":         {"", "it has no agent.max_actions"},
 		"ConvNet2":                  {"ConvNet22", "did you mean ConvNet2?"},
 		"seed = 1":                  {"seed = 1.5", "runner.seed must be a whole number"},

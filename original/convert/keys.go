@@ -68,7 +68,7 @@ func typed[T any](wants string, then func(*converter, string, T)) translator {
 			then(c, key, v)
 			return
 		}
-		c.Fault(key, "must be %s, and not %s", wants, decode.Describe(value))
+		c.Fault(key, "must be %s, got %s", wants, decode.Describe(value))
 	}
 }
 
@@ -88,7 +88,7 @@ func number(to, also string) translator {
 			c.set(to, f, "was "+key+also)
 			return
 		}
-		c.Fault(key, "must be a number, and not %s", decode.Describe(value))
+		c.Fault(key, "must be a number, got %s", decode.Describe(value))
 	}
 }
 
@@ -107,7 +107,7 @@ func seconds(to string) translator {
 			c.set(to, d, "was "+key)
 			return
 		}
-		c.Fault(key, "must be a number of seconds, and not %s", decode.Describe(value))
+		c.Fault(key, "must be a number of seconds, got %s", decode.Describe(value))
 	}
 }
 
@@ -152,7 +152,7 @@ func modelKey(c *converter, key, name string) {
 		c.set("network.name", name, "was "+key)
 		return
 	}
-	c.Fault(key, "is a class of the original's that is not here%s", decode.Guess(name, published.NetworkNames()))
+	c.Fault(key, "is an unsupported class of the original%s", decode.Guess(name, published.NetworkNames()))
 }
 
 // weightsKey continues from weights as the original did: at the time in their file, but with the first epoch and the
@@ -179,7 +179,7 @@ func runtimesKey(c *converter, key, path string) {
 
 func datasetKey(c *converter, key, name string) {
 	if name != "cifar10" {
-		c.Fault(key, "must be \"cifar10\", the one that the original had, and not %s", decode.Quote(name))
+		c.Fault(key, "must be \"cifar10\", the original's only dataset, got %s", decode.Quote(name))
 		return
 	}
 	c.set("data.kind", name, "was "+key)
@@ -218,7 +218,7 @@ func (c *converter) changes() []any {
 func changesKey(c *converter, key string, value any) {
 	list, ok := value.([]any)
 	if !ok {
-		c.Fault(key, "must be a list of tables, and not %s", decode.Describe(value))
+		c.Fault(key, "must be a list of tables, got %s", decode.Describe(value))
 		return
 	}
 	var events []any
@@ -231,7 +231,7 @@ func changesKey(c *converter, key string, value any) {
 		at, fits := asSeconds(seconds)
 		change, _ := table["change"].(string)
 		if !timed || !fits || change != "up" && change != "down" {
-			c.Fault(key, "must hold tables with a time in seconds and a change, up or down, and item %d does not", k)
+			c.Fault(key, "must have tables with a time in seconds and a change, up or down; item %d is different", k)
 			return
 		}
 		if after = seconds; seconds > end {
@@ -264,7 +264,7 @@ func sequenceKey(c *converter, key string, value any) {
 		actions = append(actions, c.blockAction(n))
 	}
 	if !ok {
-		c.Fault(key, "must be a list of numbers of blocks, from 0")
+		c.Fault(key, "must be a list of block numbers, from 0")
 		return
 	}
 	c.set("adapt.actions", actions, "was "+key)
@@ -284,7 +284,7 @@ func (c *converter) blockAction(block int64) string {
 func optimizerKey(c *converter, key, name string) {
 	rule := strings.ToLower(name)
 	if !slices.Contains([]string{"Adam", "AdamW", "SGD"}, name) {
-		c.Fault(key, "must be Adam, AdamW or SGD; there is no %s here", decode.Quote(name))
+		c.Fault(key, "must be Adam, AdamW or SGD, got %s", decode.Quote(name))
 		return
 	}
 	c.set("optimizer.rule", rule, "was "+key+fromTheTop)
@@ -297,7 +297,7 @@ func optimizerKey(c *converter, key, name string) {
 func argumentsKey(c *converter, key string, value any) {
 	table, ok := value.(map[string]any)
 	if !ok {
-		c.Fault(key, "must be a table, and not %s", decode.Describe(value))
+		c.Fault(key, "must be a table, got %s", decode.Describe(value))
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(table)) {

@@ -96,7 +96,7 @@ func actionsKey(c *converter, key string, n int64) {
 		actions = append(actions, a)
 	}
 	if n != int64(len(actions)) {
-		c.Fault(key, "is %d, and %s has %d actions: one for each of its marked blocks, and none", n, name, len(actions))
+		c.Fault(key, "is %d, but %s has %d actions: one for each of its marked blocks, and none", n, name, len(actions))
 		return
 	}
 	c.set("table.actions", actions, "was "+key)
@@ -110,8 +110,8 @@ func (c *converter) learning(path string) (*Translation, error) {
 		"job.dataset", "agent.vocab", "agent.max_actions"})
 	_, first := c.Keys["simulation.datafile"]
 	if _, second := c.Keys["agent.save_file"]; !first && !second {
-		c.Faults = append(c.Faults, decode.Problem{Text: "it names no table to learn from: " +
-			"it has no simulation.datafile and no agent.save_file"})
+		c.Faults = append(c.Faults, decode.Problem{Text: "the training table is missing: " +
+			"the file has no simulation.datafile and no agent.save_file"})
 	}
 	for _, key := range c.Order {
 		c.learningKey(key)

@@ -21,7 +21,7 @@ func choicesKey(c *converter, key string, n int64) {
 		return
 	}
 	if n < 2 || n > mostLegacyChoices {
-		c.Fault(key, "must be from 2 to %d, and not %d", mostLegacyChoices, n)
+		c.Fault(key, "must be from 2 to %d, got %d", mostLegacyChoices, n)
 		return
 	}
 	var actions []any
