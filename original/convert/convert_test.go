@@ -89,7 +89,7 @@ func TestWeightsOfTheOriginal(t *testing.T) {
 	assert.Equal(t, "a.toml", j.Source("time.start").File, "zero is said, for the runtimes say otherwise")
 	made, err = translate("a.toml", []byte(job+"runtimes = \"a/runtimes\"\n"))
 	require.NoError(t, err)
-	assert.Contains(t, made.Text, "# - trainer.runtimes had no effect: the original read it for weights only\n")
+	assert.Contains(t, made.Text, "# - trainer.runtimes had no effect: the original read it only with weights\n")
 	_, err = translate("a.toml", []byte(job+"weights = \"a\"\n"))
 	assert.ErrorContains(t, err, "trainer.weights a has no known extension")
 }
@@ -128,8 +128,8 @@ func TestChangesThatTheOriginalTookLateOrNever(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []trainer.Event{{At: 20 * time.Second, Change: trainer.Up},
 		{At: 20 * time.Second, Change: trainer.Up}}, j.Time.Events)
-	assert.Contains(t, made.Text, "# - scheduler.gpu_changes: item 2 never came")
-	assert.Contains(t, made.Text, "# - scheduler.gpu_changes: item 3 never came", "it waited for the one before it")
+	assert.Contains(t, made.Text, "# - scheduler.gpu_changes: item 2 never happened")
+	assert.Contains(t, made.Text, "# - scheduler.gpu_changes: item 3 never happened", "it waited for the one before it")
 	d, err := j.Decider()
 	require.NoError(t, err)
 	assert.Equal(t, decider.Random{Seed: 1, Kinds: []net2net.Kind{"deepen"}, Surgery: j.Adapt.Surgery,

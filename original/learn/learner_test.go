@@ -163,7 +163,7 @@ func TestDamagedSavesAreRefused(t *testing.T) {
 		require.ErrorContains(t, l.Restore(&weights.Set{}, text), "is missing")
 		short := &weights.Set{Tensors: set.Tensors[:len(set.Tensors)-1]}
 		require.ErrorContains(t, l.Restore(short, text), "tensor generator is missing")
-		require.ErrorContains(t, l.Begin(set), "it has no tensor encoder.encoder.weight_ih_l0")
+		require.ErrorContains(t, l.Begin(set), "tensor encoder.encoder.weight_ih_l0 is missing")
 		other, err := weights.FromFloat32s("encoder.encoder.bias_ih_l0", []int64{1}, []float32{1})
 		require.NoError(t, err)
 		require.ErrorContains(t, l.Begin(&weights.Set{Tensors: []weights.Tensor{other}}),

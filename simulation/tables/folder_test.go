@@ -149,7 +149,7 @@ func TestWritersRefuseWhatDoesNotFit(t *testing.T) {
 	for says, change := range map[string]func(e *tables.Entry){
 		"has the same key and another outcome":   func(e *tables.Entry) { e.Accuracy = []float64{0.75} },
 		"has the same outcome under another key": func(e *tables.Entry) { e.Key = strings.Repeat("0", 64) },
-		"has another outcome, under another key": func(e *tables.Entry) {
+		"has another outcome under another key": func(e *tables.Entry) {
 			e.Key, e.Profile = strings.Repeat("0", 64), "cpu-4"
 		},
 		"is invalid; expected a SHA-256": func(e *tables.Entry) { e.Key = e.Key[1:] + "A" },
@@ -162,7 +162,7 @@ func TestWritersRefuseWhatDoesNotFit(t *testing.T) {
 		"got 2 networks, expected one for each of 2 decisions": func(e *tables.Entry) { e.Networks = e.Networks[:2] },
 		`"v\n1" has unprintable characters`:                    func(e *tables.Entry) { e.Graft = "v\n1" },
 		"got 1 accuracies, expected 0, one per seed":           func(e *tables.Entry) { e.Seeds = nil },
-		"it takes 10": func(e *tables.Entry) {
+		"the line has 10": func(e *tables.Entry) {
 			e.Graft = strings.Repeat("x", 1<<20)
 			e.Seeds = []int64{7}
 			e.Key = strings.Repeat("1", 64)
