@@ -60,7 +60,8 @@ var beside = []int{0, 4}
 // jobs compares whole jobs: the number of threads chosen by graft with each fixed number, and with the same steps and
 // evaluations in PyTorch.
 func (b *bench) jobs(program string) error {
-	fmt.Fprintln(b.table, "\nwhole jobs\tbeside\tbest fixed over chosen threads\tquartiles\tchosen\tfixed, by threads")
+	fmt.Fprintln(b.table, "\nwhole jobs\tother load\tbest fixed over chosen threads\tquartiles\tchosen\t"+
+		"fixed, by threads")
 	for _, j := range wholeJobs() {
 		for _, busy := range beside {
 			if err := b.threadsOf(program, j, busy); err != nil {

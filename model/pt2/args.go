@@ -145,7 +145,7 @@ func (b *builder) tensor(text json.RawMessage) (any, error) {
 	case t.Name != nil:
 		return b.ref(*t.Name)
 	}
-	return nil, fmt.Errorf("a tensor without a name")
+	return nil, fmt.Errorf("a tensor has no name")
 }
 
 // size reads a number or the name of a size. An expression is replaced by the example's number.

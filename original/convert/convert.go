@@ -130,7 +130,7 @@ func (c *converter) fillIn() {
 	c.set("schedule.rule", "exponential", "after each whole epoch")
 	c.set("schedule.restart", "never", "or by adapt.reset")
 	c.set("schedule.decay", 0.9, own)
-	c.set("schedule.min_lr", 1e-8, own+", and one step further, where it stopped")
+	c.set("schedule.min_lr", 1e-8, own+", lowered by one step, the original's final rate")
 	c.set("distill.off", true, "the original never used a teacher")
 	c.set("adapt.every", true, "after an up the original asked at the start of each epoch,")
 	c.set("adapt.max_decisions", int64(1_000_000), "without a limit,")

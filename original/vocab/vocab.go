@@ -39,9 +39,9 @@ func New(entries []Entry, vectors [][]float32) (*Vocabulary, error) {
 	v := &Vocabulary{Entries: entries, Vectors: vectors, ids: make(map[string]int, len(entries))}
 	var faults validate.Faults
 	if len(vectors) == 0 || len(vectors[0]) == 0 {
-		return nil, errors.New("there are no vectors")
+		return nil, errors.New("no vectors")
 	}
-	faults.When(len(entries) == 0, "there are no keys")
+	faults.When(len(entries) == 0, "no keys")
 	for id, vector := range vectors {
 		if err := sound(vector, len(vectors[0])); err != nil {
 			faults = append(faults, fmt.Errorf("the vector of token %d %w", id, err))
