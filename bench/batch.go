@@ -139,8 +139,8 @@ func studyBatches(out io.Writer, seeds, rounds int) error {
 		fmt.Fprintf(out, "\nadaptive batches: ConvSmall on %d images, 1 device, 2 from 2 s, 4 from 4 s, "+
 			"until %.0f%% of the validation images\n", data.Train.Count, 100*targetAccuracy)
 		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "rival\treached\tdevice-seconds\tover fixed least\tseconds\tover fixed least\timages\tbatch "+
-			"in the end\tchanges")
+		fmt.Fprintln(w, "baseline\treached\tdevice-seconds\tover fixed least\tseconds\tover fixed least\timages\t"+
+			"final batch\tchanges")
 		var base [2][]float64
 		for _, r := range batchRivals() {
 			if err := r.row(w, data, seeds, &base); err != nil {
@@ -203,7 +203,7 @@ func squaresCost(out io.Writer, s *torch.Scope, rounds int) error {
 	fmt.Fprintf(out, "\ncost of measuring noise in one of %d steps, batch of %d, processor time of one thread\n",
 		measuredEvery, batchSize)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "parts of a batch\ttime over that without\tquartiles")
+	fmt.Fprintln(w, "parts of a batch\ttime over time without\tquartiles")
 	for _, part := range []int{0, 16} {
 		m := measured{}
 		var bursts [2]func() (float64, error)
@@ -226,7 +226,7 @@ func squaresCost(out io.Writer, s *torch.Scope, rounds int) error {
 				m.ours, m.twin = append(m.ours, times[0]), append(m.twin, times[1])
 			}
 		}
-		name := "two halves where it is measured"
+		name := "two halves in measured steps"
 		if part > 0 {
 			name = fmt.Sprintf("of %d images", part)
 		}

@@ -197,9 +197,9 @@ func TestCommandLines(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 3, o.rounds)
 	require.Equal(t, []string{"a", "b"}, o.tables)
-	for line, says := range map[string]string{"": "no measurement is named", "dance": `unknown measurement "dance"`,
+	for line, says := range map[string]string{"": "no measurement given", "dance": `unknown measurement "dance"`,
 		"job all": `unknown measurement "all"`, "job -batch.seeds 2": "-batch.seeds is an option of batch",
-		"job -rounds 1 epoch": `"epoch" stands behind the flags`, "job -dance": "not defined: -dance",
+		"job -rounds 1 epoch": `"epoch" follows the flags`, "job -dance": "not defined: -dance",
 		"list -rounds 1": `unknown measurement "list"`} {
 		err := run(strings.Fields(line))
 		require.ErrorContains(t, err, says)

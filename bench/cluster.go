@@ -30,8 +30,8 @@ func studyCluster(out io.Writer, rounds int) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\na cluster simulated, on one thread: %d jobs on %d GPUs in %d virtual clusters, "+
-		"and the same for %d times as long\n", len(short.Jobs), trace.Nodes(short.VCs)*8, len(short.VCs), clusterTimes)
+	fmt.Fprintf(out, "\nsimulation of a cluster, on one thread: %d jobs on %d GPUs in %d virtual clusters, "+
+		"and the same %d times longer\n", len(short.Jobs), trace.Nodes(short.VCs)*8, len(short.VCs), clusterTimes)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "scheduler\tCPU s\tquartiles\tevents\tevents/s\tallocations/event\tcost of an event in the long "+
 		"trace over the short\tquartiles")

@@ -115,7 +115,7 @@ func (b *bench) resident() error {
 	threads := threadCounts()[len(threadCounts())-1]
 	train, test := b.rows()
 	fmt.Printf("\nan epoch of %d images and an evaluation of %d, ConvNet2, batch %d, on %s, "+
-		"images resident there on both sides\n", train, test, batchSize, b.device)
+		"images resident on the device on both sides\n", train, test, batchSize, b.device)
 	twins := []variant{{name: "PyTorch"}, {name: "PyTorch, torch.compile", args: []string{"--compile"}, once: true}}
 	mine := append(slices.Clone(ours), variant{name: "graft, fast path, recorded", args: []string{"-fast", "-graphs"}})
 	if b.device != "cpu" {
@@ -168,7 +168,7 @@ func (b *bench) epochsBeside(mine []variant, v variant, threads int) error {
 			return m.pairs(alike(us, twin, command{Cmd: "epoch", Iterations: 1}), rounds)
 		})
 		if err != nil {
-			fmt.Fprintf(b.table, "%s\t%s\tleft out: %s\n", u.name, v.name, firstLine(err))
+			fmt.Fprintf(b.table, "%s\t%s\tskipped: %s\n", u.name, v.name, firstLine(err))
 			continue
 		}
 		fmt.Fprintf(b.table, "%s\t%s\t%s\t%.3f\t%.3f\t%.0f\t%.0f\n", u.name, v.name, m.ratio(), median(m.ours),

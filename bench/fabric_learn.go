@@ -103,7 +103,7 @@ func learnFabric(out io.Writer) error {
 		return err
 	}
 	gain := stat.CrossedInterval(gains)
-	_, err = fmt.Fprintf(out, "learned less the best constant degree: %.4f [%.4f, %.4f] over ten seeds and the "+
+	_, err = fmt.Fprintf(out, "learned minus the best constant degree: %.4f [%.4f, %.4f] over ten seeds and the "+
 		"episodes; %.0f s to learn (median)\n", gain.Mean, gain.Low, gain.High, median(times))
 	return err
 }

@@ -35,8 +35,8 @@ type gptOptions struct {
 // register adds the flags, each after prefix.
 func (o *gptOptions) register(fs *flag.FlagSet, prefix string) {
 	fs.IntVar(&o.width, prefix+"width", 128,
-		"numbers that stand for a token; with the other defaults the network has 812,544 parameters")
-	fs.IntVar(&o.heads, prefix+"heads", 4, "heads of attention")
+		"embedding width; with the other defaults the network has 812,544 parameters")
+	fs.IntVar(&o.heads, prefix+"heads", 4, "attention heads")
 	fs.IntVar(&o.depth, prefix+"depth", 4, "blocks")
 	fs.IntVar(&o.context, prefix+"context", 64, "tokens of a text")
 	fs.TextVar(&o.precision, prefix+"precision", torch.Single, "precision of both sides: float32 or tf32")
@@ -64,7 +64,7 @@ func (b *bench) gpts() error {
 		return err
 	}
 	fmt.Printf("\nsteps of a GPT of %d parameters, batch %d of %d tokens, AdamW, %s on %s; "+
-		"memory is the most that a process took\n", g.Parameters(), gptBatch, b.network.context, b.network.precision,
+		"memory is the peak of a process\n", g.Parameters(), gptBatch, b.network.context, b.network.precision,
 		b.device)
 	fmt.Fprintln(b.table, "threads\ttwin\tratio\t\tgraft ms\ttwin ms\tgraft MB\ttwin MB\tfirst losses")
 	defer b.table.Flush()
@@ -100,7 +100,7 @@ func (b *bench) gpt(program string, threads int, twin variant) error {
 	defer them.stop()
 	var m measured
 	if err := m.pairs(alike(us, them, command{Cmd: "train", Steps: b.steps}), b.rounds); err != nil {
-		fmt.Fprintf(b.table, "%d\t%s\tleft out: %s\n", threads, twin.name, firstLine(err))
+		fmt.Fprintf(b.table, "%d\t%s\tskipped: %s\n", threads, twin.name, firstLine(err))
 		return nil
 	}
 	fmt.Fprintf(b.table, "%d\t%s\t%s\t%.1f\t%.1f\t%.0f\t%.0f\t%s\n", threads, twin.name, m.ratio(),

@@ -192,7 +192,7 @@ func (b *bench) legs() error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(b.table, "grid: a sequence in three legs over the same in one go\t%.3f\t%s\n", median(ratios),
+	fmt.Fprintf(b.table, "grid: a sequence in three legs over the same in one leg\t%.3f\t%s\n", median(ratios),
 		quartiles(ratios, "%.3f"))
 	return b.table.Flush()
 }
@@ -233,7 +233,7 @@ func (b *bench) sideBySide(program string) error {
 		c.Stderr = os.Stderr
 		text, err := c.Output()
 		if err != nil {
-			return fmt.Errorf("%s: %w; build it with make build, or name it with -graft", program, err)
+			return fmt.Errorf("%s: %w; build it with make build, or set -graft", program, err)
 		}
 		var r struct{ State grid.Progress }
 		if err := json.Unmarshal(text, &r); err != nil {

@@ -36,7 +36,7 @@ func studyGrowth(ctx context.Context, out io.Writer, folder string, rounds int) 
 	if err := torch.SetThreads(1); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\ncosts of growth: charged over measured ratios of a grown network to the network before, "+
+	fmt.Fprintf(out, "\ncosts of growth: charged over measured ratio of a grown network to the network before growth, "+
 		"a batch of 64, 1 thread, processor time, medians of %d rounds\n", rounds)
 	var all []*grownNetwork
 	for _, name := range growing {

@@ -60,7 +60,8 @@ var beside = []int{0, 4}
 // jobs compares whole jobs: the number of threads chosen by graft with each fixed number, and with the same steps and
 // evaluations in PyTorch.
 func (b *bench) jobs(program string) error {
-	fmt.Fprintln(b.table, "\nwhole jobs\tbeside\tbest fixed over chosen threads\tquartiles\tchosen\tfixed, by threads")
+	fmt.Fprintln(b.table, "\nwhole jobs\tother load\tbest fixed over chosen threads\tquartiles\tchosen\t"+
+		"fixed, by threads")
 	for _, j := range wholeJobs() {
 		for _, busy := range beside {
 			if err := b.threadsOf(program, j, busy); err != nil {
@@ -167,7 +168,7 @@ func (b *bench) runJob(program string, j wholeJob, threads int) (float64, *train
 	text, err := c.Output()
 	took := time.Since(began).Seconds()
 	if err != nil {
-		return 0, nil, fmt.Errorf("%s: %w; build it with make build, or name it with -graft", program, err)
+		return 0, nil, fmt.Errorf("%s: %w; build it with make build, or set -graft", program, err)
 	}
 	var r struct{ Outcome *trainer.Outcome }
 	return took, r.Outcome, json.Unmarshal(text, &r)

@@ -122,7 +122,7 @@ func (b *bench) learning() error {
 		return errors.Join(m.pairs([2]burst{episodes, theirs}, rounds), exact.pairs([2]burst{episodes, steps}, rounds))
 	})
 	if err != nil {
-		fmt.Fprintf(b.table, "left out: %s\n", firstLine(err))
+		fmt.Fprintf(b.table, "skipped: %s\n", firstLine(err))
 		return nil
 	}
 	fmt.Fprintln(b.table, "what\tratio\t\tgraft\tother\tobjectives")

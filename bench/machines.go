@@ -51,7 +51,7 @@ func (b *bench) machines(graft string, rounds int) error {
 			}
 			twin, err := b.twinMachines(n)
 			if err != nil {
-				fmt.Fprintf(b.table, "%d\tleft out: %s\n", n, firstLine(err))
+				fmt.Fprintf(b.table, "%d\tskipped: %s\n", n, firstLine(err))
 				return nil
 			}
 			m.ours, m.twin = append(m.ours, 1/ours), append(m.twin, 1/twin)

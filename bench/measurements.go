@@ -25,25 +25,25 @@ func measurements() []measurement {
 	return []measurement{
 		{name: "step", about: "training steps and a chain of operators", beside: true, all: true,
 			run: (*bench).trainingSteps},
-		{name: "job", about: "epochs with data and evaluation; the twin has a DataLoader", beside: true, all: true,
+		{name: "job", about: "epochs with data and evaluation; the twin uses a DataLoader", beside: true, all: true,
 			run: (*bench).job},
-		{name: "epoch", about: "epochs whose images lie on the device, on both sides", beside: true,
+		{name: "epoch", about: "epochs with images on the device, on both sides", beside: true,
 			run: (*bench).resident},
 		{name: "gpt", about: "training steps of a GPT", beside: true, all: true, run: (*bench).gpts},
 		{name: "stream", about: "images read from their files", beside: true, all: true, run: (*bench).streams},
 		{name: "machines", about: "processes that train together over TCP", beside: true, all: true, rounds: 5,
 			run: func(b *bench) error { return b.machines(b.graft, b.rounds) }},
-		{name: "jobs", about: "whole jobs: threads, beside load, and PyTorch", beside: true, all: true,
+		{name: "jobs", about: "whole jobs: choice of threads, with other load, and PyTorch", beside: true, all: true,
 			run: func(b *bench) error { return b.jobs(b.graft) }},
-		{name: "surgery", about: "operations of surgery", beside: true, all: true, run: (*bench).surgery},
-		{name: "learn", about: "steps of learning policies, and how soon and well they learn tables (-table)",
+		{name: "surgery", about: "surgery operations", beside: true, all: true, run: (*bench).surgery},
+		{name: "learn", about: "learning steps of policies, and speed and quality of learning tables (-table)",
 			beside: true, all: true, run: func(b *bench) error {
 				return errors.Join(b.learning(), studyQuality(os.Stdout, b.tables, b.seeds))
 			}},
-		{name: "policy", about: "regret of policies inside and outside of the tables that they learn (-table)",
+		{name: "policy", about: "regret of policies on training tables and on other tables (-table)",
 			run: func(b *bench) error { return studyPolicies(os.Stdout, b.tables, b.seeds) }},
-		{name: "ppo", about: "PPO, beside Stable-Baselines3", all: true, run: (*bench).ppo},
-		{name: "grid", about: "a grid of sequences, and training of workers side by side", beside: true, all: true,
+		{name: "ppo", about: "PPO, compared with Stable-Baselines3", all: true, run: (*bench).ppo},
+		{name: "grid", about: "a grid of sequences, and concurrent training by workers", beside: true, all: true,
 			run: func(b *bench) error { return b.grid(b.graft) }},
 		{name: "cluster", about: "events of a simulated cluster", all: true, rounds: 5,
 			run: func(b *bench) error { return studyCluster(os.Stdout, b.rounds) }},
@@ -53,9 +53,9 @@ func measurements() []measurement {
 			run: func(b *bench) error { return studyFabric(os.Stdout, b.rounds) }},
 		{name: "degrees", about: "shares of blocked jobs by learned and constant degrees",
 			run: func(*bench) error { return learnFabric(os.Stdout) }},
-		{name: "batch", about: "cost of jobs with adaptive and fixed batches until an accuracy",
+		{name: "batch", about: "cost of jobs with adaptive and fixed batches to reach an accuracy",
 			run: func(b *bench) error { return studyBatches(os.Stdout, b.trials, b.rounds) }},
-		{name: "growth", about: "cost of growth, beside what profiles charge for it", run: func(b *bench) error {
+		{name: "growth", about: "measured cost of growth over the cost charged by profiles", run: func(b *bench) error {
 			return studyGrowth(context.Background(), os.Stdout, "bench/growth", b.rounds)
 		}},
 	}
@@ -73,14 +73,14 @@ func list(out io.Writer) error {
 // help prints the usage of bench.
 func help(out io.Writer) error {
 	_, err := fmt.Fprintln(out, "bench NAME... [flags]  runs measurements\n"+
-		"bench all [flags]      runs what make bench measures\n"+
-		"bench list             prints them\n"+
+		"bench all [flags]      runs the measurements of make bench\n"+
+		"bench list             lists the measurements\n"+
 		"bench all -help        prints the flags")
 	return err
 }
 
 // errUsage marks a command line that bench cannot read.
-var errUsage = errors.New("run 'bench list' for the measurements, 'bench all -help' for the flags")
+var errUsage = errors.New("see 'bench list' for the measurements, 'bench all -help' for the flags")
 
 func usagef(format string, args ...any) error {
 	return fmt.Errorf(format+"; %w", append(args, errUsage)...)
@@ -93,7 +93,7 @@ func choose(names []string) (chosen []measurement, err error) {
 		return slices.DeleteFunc(known, func(m measurement) bool { return !m.all }), nil
 	}
 	if len(names) == 0 {
-		return nil, usagef("no measurement is named; give one or more names, or all")
+		return nil, usagef("no measurement given; expected one or more names, or all")
 	}
 	for _, name := range names {
 		k := slices.IndexFunc(known, func(m measurement) bool { return m.name == name })

@@ -36,30 +36,30 @@ func parseOptions(chosen []measurement, args []string) (o options, err error) {
 	case err != nil:
 		return o, errors.Join(err, errUsage)
 	case fs.NArg() > 0:
-		return o, usagef("%q stands behind the flags; names stand before them", fs.Arg(0))
+		return o, usagef("%q follows the flags; measurement names must come before flags", fs.Arg(0))
 	}
 	var faults []error
 	fs.Visit(func(f *flag.Flag) {
 		owner, _, own := strings.Cut(f.Name, ".")
 		if own && !slices.ContainsFunc(chosen, func(m measurement) bool { return m.name == owner }) {
-			faults = append(faults, usagef("-%s is an option of %s, which is not measured", f.Name, owner))
+			faults = append(faults, usagef("-%s is an option of %s, which is not selected", f.Name, owner))
 		}
 	})
 	return o, errors.Join(faults...)
 }
 
 func (o *options) register(fs *flag.FlagSet) {
-	fs.StringVar(&o.python, "python", defaultPython(), "the Python whose PyTorch is measured")
-	fs.StringVar(&o.twin, "twin", "bench/twin.py", "the twin's program")
-	fs.StringVar(&o.graft, "graft", "bin/graft", "the program, of machines, jobs and grid")
+	fs.StringVar(&o.python, "python", defaultPython(), "Python interpreter whose PyTorch is measured")
+	fs.StringVar(&o.twin, "twin", "bench/twin.py", "script of the PyTorch twin")
+	fs.StringVar(&o.graft, "graft", "bin/graft", "graft program, for machines, jobs and grid")
 	fs.IntVar(&o.rounds, "rounds", 15, "pairs of bursts in a comparison")
-	fs.IntVar(&o.starts, "starts", 3, "fresh pairs of processes in a comparison: how a heap happens to lie is luck")
-	fs.IntVar(&o.steps, "steps", 20, "training steps in a burst, of step and gpt")
+	fs.IntVar(&o.starts, "starts", 3, "fresh pairs of processes in a comparison, to vary the heap layout")
+	fs.IntVar(&o.steps, "steps", 20, "training steps in a burst, for step and gpt")
 	fs.IntVar(&o.ops, "step.operators", 2000, "iterations of the operator chain in a burst")
 	fs.IntVar(&o.trials, "batch.seeds", 10, "seeds of each job")
 	fs.IntVar(&o.seeds, "seeds", 20,
-		"policies that learn from the same tables, each from a seed of its own, of learn and policy")
-	fs.Func("table", "folder of tables that policies learn, of learn and policy; may be given several times",
+		"policies trained on the same tables with different seeds, for learn and policy")
+	fs.Func("table", "folder of a training table, for learn and policy; repeatable",
 		func(folder string) error { o.tables = append(o.tables, folder); return nil })
 	o.network.register(fs, "gpt.")
 	o.setup.register(fs)
@@ -68,11 +68,11 @@ func (o *options) register(fs *flag.FlagSet) {
 // register adds the flags shared with workers.
 func (o *setup) register(fs *flag.FlagSet) {
 	fs.IntVar(&o.images, "images", 0,
-		"images of an epoch, of job, epoch and stream; 0 is 3,200, and 2,000 of stream; "+
-			"an evaluation has a fifth as many")
-	fs.StringVar(&o.device, "device", "cpu", "where networks train, of epoch, gpt and grid: cpu or cuda:N")
+		"images per epoch, for job, epoch and stream; 0 means 3,200 (stream: 2,000); "+
+			"an evaluation has a fifth of them")
+	fs.StringVar(&o.device, "device", "cpu", "device, for epoch, gpt and grid: cpu or cuda:N")
 	fs.Int64Var(&o.seed, "seed", 1, "seed of weights and images")
-	fs.IntVar(&o.batches, "batches", 20, "different batches of images")
+	fs.IntVar(&o.batches, "batches", 20, "number of different batches of images")
 }
 
 // runWorker is graft's side of a comparison.
@@ -80,7 +80,7 @@ func runWorker(args []string) error {
 	fs, o := flag.NewFlagSet("bench worker", flag.ContinueOnError), setup{}
 	o.register(fs)
 	fs.IntVar(&o.threads, "threads", 1, "threads")
-	fs.BoolVar(&o.fast, "fast", false, "take the fast path")
+	fs.BoolVar(&o.fast, "fast", false, "use the fast path")
 	fs.BoolVar(&o.graphs, "graphs", false, "record steps")
 	if err := fs.Parse(args); err != nil {
 		return err
@@ -99,7 +99,7 @@ func runGPTWorker(args []string) error {
 		return err
 	}
 	if *folder == "" {
-		return fmt.Errorf("-folder is missing; name the folder of the problem")
+		return fmt.Errorf("-folder is missing; set it to the folder of the problem")
 	}
 	return serveGPT(*folder, o, network, os.Stdin, os.Stdout)
 }

@@ -59,7 +59,7 @@ func studyQuality(out io.Writer, folders []string, seeds int) error {
 // newStudy reads the tables. If none is named it reports that and returns nil.
 func newStudy(out io.Writer, folders []string, seeds int) (*study, error) {
 	if len(folders) == 0 {
-		_, err := fmt.Fprintln(out, "left out: what policies learn; name folders of tables by -table")
+		_, err := fmt.Fprintln(out, "skipped: learning of policies; set -table to folders of tables")
 		return nil, err
 	}
 	s := &study{ctx: context.Background(), out: out, atOnce: min(2, runtime.GOMAXPROCS(0))}
@@ -112,7 +112,7 @@ func (s *study) noise() error {
 	for k, v := range sums {
 		rows[k+1] = append(rows[k+1], fmt.Sprintf("%.2f", v))
 	}
-	return s.table("noise of a sequence, by "+source+", and the regret that knowing the truth would still have", rows)
+	return s.table("noise of a sequence, by "+source+", and the regret of an oracle", rows)
 }
 
 // rows returns the choosers' regrets, in the order of the trees, with their ranks if requested.
@@ -180,7 +180,7 @@ func (s *study) inside() error {
 	if err != nil {
 		return err
 	}
-	if err := s.table("one policy for all tables, learned from nothing; points and ranks by the tables",
+	if err := s.table("one policy for all tables, trained from scratch; points and ranks by table",
 		s.rows(c, true)); err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ func steps(policies []*decider.Structural) string {
 
 func summary(u *evaluation.Standing) string {
 	return fmt.Sprintf("policy, %d seeds: mean regret %.3f points %s, rank in the first five %.1f%%, "+
-		"in the lower half %d times, most regret %.2f points in %s", u.Seeds, u.Regret, interval(u.OverSeeds),
+		"in the lower half %d times, worst regret %.2f points in %s", u.Seeds, u.Regret, interval(u.OverSeeds),
 		100*u.TopFive, u.LowHalf, u.Worst, u.WorstOne)
 }
 
@@ -236,7 +236,7 @@ func (s *study) outside(what string, by evaluation.By) error {
 	for _, g := range r.Groups {
 		tuned = append(tuned, fmt.Sprint(transfers()[g.Tuned[2]].Pool))
 	}
-	title := fmt.Sprintf("regret with one %s left out at a time; tuned: tables pooled by %s, as the others said", what,
+	title := fmt.Sprintf("regret with one %s left out; tuned: tables pooled by %s, selected on the others", what,
 		strings.Join(tuned, ", "))
 	if err := s.table(title, s.rows(r.Comparison, false)); err != nil {
 		return err

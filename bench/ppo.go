@@ -52,7 +52,7 @@ func (b *bench) ppo() error {
 		"the twin is Stable-Baselines3\n", ppoPublished)
 	why := exec.Command(b.python, "-c", "import stable_baselines3").Run()
 	if why != nil {
-		fmt.Printf("left out: %s has no stable_baselines3 (%v); install it, or name another Python in GRAFT_PYTHON\n",
+		fmt.Printf("skipped: %s has no stable_baselines3 (%v); install it, or set GRAFT_PYTHON to another Python\n",
 			b.python, why)
 	}
 	defer b.table.Flush()

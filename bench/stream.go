@@ -69,7 +69,7 @@ func (b *bench) streams() error {
 	defer b.table.Flush()
 	decoders := []string{"Go"}
 	if err := torch.OpenJPEG(); err != nil {
-		fmt.Println("left out:", err)
+		fmt.Println("skipped:", err)
 	} else {
 		decoders = append(decoders, turboDecoder)
 	}

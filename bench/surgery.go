@@ -98,7 +98,7 @@ func operateOnce(n *model.Network, a net2net.Action, o net2net.Options) (took ti
 // surgery compares operations on one thread, in pairs of processes.
 func (b *bench) surgery() error {
 	const iterations = 5
-	fmt.Println("\nsurgery, 1 thread; the MLP and ResNet18 have ten million parameters; calibrated: on 64 images")
+	fmt.Println("\nsurgery, 1 thread; the MLP and ResNet18 have ten million parameters; calibrated on 64 images")
 	fmt.Fprintln(b.table, "network\toperation\thow\tgraft ms\tPyTorch ms\tratio\t")
 	defer b.table.Flush()
 	for _, op := range operations {

@@ -99,12 +99,12 @@ func TestWhatKeepsAJobFromGoingOn(t *testing.T) {
 		set  string
 		says string
 	}{
-		"no weights": {map[string]string{"weights.pth": ""}, "", "has 0 files of weights"},
+		"no weights": {map[string]string{"weights.pth": ""}, "", "has 0 weights files"},
 		"two, neither by name": {map[string]string{"weights.pth": "", "a.pt": "a", "b.pth": "b"}, "",
-			"has 2 files of weights"},
+			"has 2 weights files"},
 		"no times":           {map[string]string{"runtimes": ""}, "", "runtimes: no such file"},
 		"no epoch":           {map[string]string{"runtimes": "\n"}, "", "runtimes:1: "},
-		"only half an epoch": {map[string]string{"runtimes": "0,11"}, "", "runtimes: it holds no epoch"},
+		"only half an epoch": {map[string]string{"runtimes": "0,11"}, "", "runtimes: it has no epochs"},
 		"times out of order": {map[string]string{"runtimes": "0,11,1\n1,10,1\n"}, "",
 			"the epoch in line 2 ends after 10 seconds"},
 		"no number": {map[string]string{"runtimes": "0,nan,1\n"}, "", "the epoch in line 1 ends after NaN seconds"},
@@ -126,7 +126,7 @@ func TestWhatKeepsAJobFromGoingOn(t *testing.T) {
 		assert.ErrorContains(t, err, c.says, name)
 	}
 	_, err := ReadJob(files.OS{}, "", []string{"network.weights=none"})
-	assert.ErrorContains(t, err, "names no format: use .pth, .pt or .safetensors, or name a folder that is there")
+	assert.ErrorContains(t, err, "has no known extension; use .pth, .pt or .safetensors, or an existing folder")
 }
 
 // What the original published, in the numbers of its own files.

@@ -131,7 +131,7 @@ func TestNetworksThatCouldNotBeReadAgainAreNotWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.toml")
 	n := zoo(t, "ConvNet2")
 	n.Input = model.Shape{4, 32, 32}
-	assert.ErrorContains(t, WriteNetwork(files.OS{}, path, n), "takes 3 channels and gets 4")
+	assert.ErrorContains(t, WriteNetwork(files.OS{}, path, n), "expects 3 channels, got 4")
 
 	n = zoo(t, "ConvNet2")
 	n.Root.Class = strings.Repeat("x", largestNetworkFile)

@@ -74,7 +74,7 @@ func TestTracesThatCannotBeLearnedFrom(t *testing.T) {
 		file := written(t, "learning.toml",
 			"[elastic]\nspeeds = \"analytic\"\n[workloads]\nfrom = \"trace.csv\"\n"+key+"\n")
 		_, err := readLearningJobs(file, nil)
-		require.ErrorContains(t, err, strings.Fields(key)[0]+" says of workloads what from says")
+		require.ErrorContains(t, err, strings.Fields(key)[0]+" is set, but from also defines the workloads")
 	}
 }
 

@@ -294,13 +294,13 @@ func TestScriptsAreRehearsed(t *testing.T) {
 	const upDownUp = `time.events=[{at="1s",change="up",devices=2},{at="2s",change="down",devices=1},{at="3s",` +
 		`change="up",devices=2}]`
 	for actions, says := range map[string]string{
-		`["deepen:conv1", "deepen:conv9"]`:                 `there is no block "conv9"`,
-		`["deepen:conv9", "deepen:conv1"]`:                 `there is no block "conv9"`,
-		`["deepen:conv1", "widen:conv2:12"]`:               "12 are no more than that",
+		`["deepen:conv1", "deepen:conv9"]`:                 `no block "conv9"`,
+		`["deepen:conv9", "deepen:conv1"]`:                 `no block "conv9"`,
+		`["deepen:conv1", "widen:conv2:12"]`:               "must be larger, got 12",
 		`["widen:conv1:48", "widen:conv1:40"]`:             "", // a down lies between them
 		`["widen:conv1:48", "widen:conv1:40", "deepen:1"]`: "",
 		// nobody asks for it by the timeline
-		`["deepen:conv1", "none", "none", "widen:conv9:99"]`: `there is no layer or block "conv9"`,
+		`["deepen:conv1", "none", "none", "widen:conv9:99"]`: `no layer or block "conv9"`,
 	} {
 		_, err := parseJob("a.toml", "[data.synthetic]\nsize = 16\n", `adapt={decider="script", actions=`+actions+`}`,
 			upDownUp)
@@ -312,7 +312,7 @@ func TestScriptsAreRehearsed(t *testing.T) {
 	}
 	_, err := parseJob("a.toml", "", `adapt={decider="script", actions=["widen:conv1:48", "widen:conv1:40"]}`,
 		`time.events=[{at="1s",change="up",devices=2},{at="3s",change="up",devices=2}]`)
-	require.ErrorContains(t, err, "40 are no more than that")
+	require.ErrorContains(t, err, "must be larger, got 40")
 	require.NoError(t, func() error {
 		_, err := parseJob("a.toml", "",
 			`adapt={decider="script", each_epoch=true, max_decisions=1, actions=["widen:conv1:48", "widen:conv1:40"]}`,

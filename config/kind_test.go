@@ -206,7 +206,7 @@ func TestTrainingThatCannotBe(t *testing.T) {
 		assert.ErrorContains(t, err, says, set)
 	}
 	_, err := ReadJob(files.OS{}, "", []string{"optimizer.clip_norm=1", "optimizer.clip_value=1"})
-	assert.ErrorContains(t, err, "leave one out")
+	assert.ErrorContains(t, err, "remove one of them")
 	_, err = ReadJob(files.OS{}, "", []string{"train.max_memory_mb=1", "network.name=ResNet18",
 		"data.synthetic.size=224"})
 	assert.ErrorContains(t, err, "raise it")

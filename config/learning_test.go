@@ -62,21 +62,21 @@ func TestLearningFaultsAreAllTold(t *testing.T) {
 	require.ErrorAs(t, err, &list)
 	for _, says := range []string{"hidden is -1", "weights:", `did you mean exact?`, "lr is -1",
 		`unknown key "episods" in learn; did you mean episodes?`, "every is -1",
-		"embedding is 7, and the vectors of the vocabulary have 16 values"} {
+		"embedding is 7, but the vectors of the vocabulary have 16 values"} {
 		assert.ErrorContains(t, err, says)
 	}
 	_, err = readPolicyFile("", nil)
-	assert.ErrorContains(t, err, "file is missing; name the table to learn from")
+	assert.ErrorContains(t, err, "file is missing; set it to the training table")
 	assert.ErrorContains(t, err, "vocabulary is missing")
 	for set, says := range map[string]string{
 		"table.file=none.pkl":                "none.pkl",
 		"table.network=ConvNet3":             "has no token in the vocabulary",
 		"table.network=ConvNet22":            "did you mean ConvNet2?",
-		"table.vocabulary=" + f.Table:        "the name says not what it is: it ends in .json, or in .ids.pkl",
-		`table.actions=["deepen:0", "none"]`: "an action 2; there are 2",
+		"table.vocabulary=" + f.Table:        "unknown extension; the name must end in .json or .ids.pkl",
+		`table.actions=["deepen:0", "none"]`: "action is 2; must be below 2",
 		`table.actions=["none"]`:             "leaves no choice",
 		"policy.weights=none.pth":            "none.pth",
-		"learn.batch=3":                      "episodes is 10000, which are no whole batches of 3",
+		"learn.batch=3":                      "episodes is 10000; must be a multiple of batch, 3",
 	} {
 		right, _ := lessonFile(t, "")
 		_, err := readPolicyFile(right, []string{set})
@@ -105,10 +105,10 @@ func TestLearningReadsFolders(t *testing.T) {
 	same := must(readPolicyFile(written(t, "again.toml", Resolved(l)), nil))
 	require.Equal(t, Digest(l), Digest(same))
 	for set, says := range map[string]string{
-		"table.network=ConvNet3": "network is ConvNet3, and the table's sequences begin with ConvNet2; " +
-			"leave network out",
-		`table.actions=["none","widen:0"]`: "actions are none, widen:0, and the table's are deepen:0, deepen:1, " +
-			"deepen:2, none; leave actions out",
+		"table.network=ConvNet3": "network is ConvNet3, but the table's sequences begin with ConvNet2; " +
+			"remove network",
+		`table.actions=["none","widen:0"]`: "actions are none, widen:0, but the table's are deepen:0, deepen:1, " +
+			"deepen:2, none; remove actions",
 		"table.file=" + t.TempDir():               "not a table folder",
 		"table.file=" + tableFolder(t, "few", 10): "6 of its sequences are missing",
 	} {

@@ -80,20 +80,20 @@ func TestPoliciesThatCannotDecideAreFaultsOfTheJob(t *testing.T) {
 		return "policy = \"" + policy + "\"\nvocabulary = \"" + vocab + "\"\n"
 	}
 	for name, c := range map[string]struct{ text, says string }{
-		"no vocabulary": {three + "policy = \"" + policy + "\"\n",
+		"not a vocabulary": {three + "policy = \"" + policy + "\"\n",
 			"a.toml:5:10: " + policy + " is not a structural policy, and an original policy requires the vocabulary"},
 		"no such policy":     {three + keys(policy+"x", vocabulary), "a.toml:5:10: read policy: "},
 		"no such vocabulary": {three + keys(policy, policy+"x"), "read vocabulary " + policy + "x"},
 		"another decider": {"[adapt]\n" + keys(policy, vocabulary),
 			"policy, vocabulary and sample are used only by the decider policy; the decider is none"},
 		"a network with more": {"[network]\nname = \"LargeConvNet\"\n[adapt]\ndecider = \"policy\"\n" +
-			keys(policy, vocabulary), "a.toml:5:10: the policy chooses among 4 actions, and LargeConvNet has 9"},
+			keys(policy, vocabulary), "a.toml:5:10: the policy chooses among 4 actions, but LargeConvNet has 9"},
 		"a file it cannot read": {"[network]\nfile = \"" + file + "\"\n[adapt]\ndecider = \"policy\"\n" +
 			keys(policy, vocabulary), "Conv2d(3, 64, kernel_size=(3, 3), stride=(1, 1)) at conv1.layers.0"},
 		"a configuration's kind": {three + keys(configured(t, policy, "max_actions = \"4\""), vocabulary),
 			"config.toml:2:15: agent.max_actions must be a whole number"},
 		"a configuration's size": {three + keys(configured(t, policy, "max_actions = 5"), vocabulary),
-			"says max_actions = 5, and its weights have 4"},
+			"has max_actions = 5, but the weights have 4"},
 	} {
 		t.Run(name, func(t *testing.T) { requireFault(t, c.text, c.says) })
 	}

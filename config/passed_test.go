@@ -28,7 +28,7 @@ operators = ["a = asinh.default(self=%x) -> [batch, 3, 16, 16]",
 	require.NoError(t, check(network))
 	require.ErrorContains(t, check(strings.Replace(network, "[batch, 3, 16, 16]", "[batch, 3, 8, 32]", 1)),
 		"the network states [2 3 8 32]")
-	require.ErrorContains(t, check(strings.Replace(network, "asinh", "nowhere", 1)), "graft has no such operator")
+	require.ErrorContains(t, check(strings.Replace(network, "asinh", "nowhere", 1)), "unknown operator")
 }
 
 // A batch whose pass takes more memory than the machine has is a fault of the job, also of a network that graft builds.

@@ -177,7 +177,7 @@ func TestMembersAgree(t *testing.T) {
 	_, err = decider.JoinStructural(a, small)
 	require.ErrorContains(t, err, "policy 1 has another shape")
 	_, err = decider.JoinStructural()
-	require.ErrorContains(t, err, "there is none")
+	require.ErrorContains(t, err, "no policies given")
 }
 
 func TestPoliciesThatCannotBe(t *testing.T) {
@@ -191,7 +191,7 @@ func TestPoliciesThatCannotBe(t *testing.T) {
 	require.ErrorContains(t, err, "no situation")
 	_, err = decider.NewObservation(zoo(t, "ConvNet2"), []net2net.Action{{Kind: "deepen", Target: "nowhere"}},
 		net2net.Options{})
-	require.ErrorContains(t, err, "there is no block")
+	require.ErrorContains(t, err, "no block")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	_, err = fresh(t, 1).Decide(ctx, decider.State{Network: zoo(t, "ConvNet2")})

@@ -75,11 +75,11 @@ func (c Conv2d) Infer(in Shape) (Shape, error) {
 func (c Conv2d) check() error {
 	low := min(c.In, c.Out, c.Kernel.H, c.Kernel.W, c.Stride.H, c.Stride.W, c.Dilation.H, c.Dilation.W, c.Groups)
 	if low < 1 || min(c.Padding.H, c.Padding.W) < 0 {
-		return errors.New("channels, kernel, stride, dilation and groups of a convolution are at least 1, " +
+		return errors.New("channels, kernel, stride, dilation and groups of a convolution must be at least 1, " +
 			"padding at least 0")
 	}
 	if c.In%c.Groups != 0 || c.Out%c.Groups != 0 {
-		return fmt.Errorf("%s: %d groups divide not both of %d and %d channels", c, c.Groups, c.In, c.Out)
+		return fmt.Errorf("%s: %d groups must divide both %d and %d channels", c, c.Groups, c.In, c.Out)
 	}
 	return nil
 }

@@ -34,12 +34,12 @@ type formKey struct {
 }
 
 var formKeys = []formKey{
-	{"sequence", "parts that follow each other", Chain, []string{"class", "then", "order"}},
+	{"sequence", "parts that run in order", Chain, []string{"class", "then", "order"}},
 	{"block", "parts that surgery deepens and widens together", Chain,
 		[]string{"class", "mark", "inner", "then", "order"}},
-	{"residual", "parts whose output is added to their input, or to that of a shortcut", Sum,
+	{"residual", "parts whose output is added to their input, or to the output of a shortcut", Sum,
 		[]string{"class", "mark", "shortcut", "then", "order"}},
-	{"branches", "parts that all take the same input and are joined along the channels", Cat,
+	{"branches", "parts that take the same input and whose outputs are joined along the channels", Cat,
 		[]string{"class", "mark", "then", "order"}},
 }
 

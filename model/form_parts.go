@@ -29,7 +29,7 @@ func (t *tableReader) container(key formKey, depth int) *Container {
 	t.made.Mark = t.mark(key)
 	name := written(key, t.table)
 	if depth > deepestForm {
-		t.bad(below(t.where, name), "parts lie in each other more than %d deep", deepestForm)
+		t.bad(below(t.where, name), "parts are nested more than %d levels deep", deepestForm)
 		return t.made
 	}
 	if inner, has := t.inner(key); has {
@@ -56,7 +56,7 @@ func (t *tableReader) mark(key formKey) Mark {
 		}
 	}
 	if text != "" {
-		t.bad(below(t.where, "mark"), "mark must be %q or %q, and not %q%s", Original, Grown, text,
+		t.bad(below(t.where, "mark"), "mark must be %q or %q, got %q%s", Original, Grown, text,
 			suggestion(text, []string{Original.String(), Grown.String()}))
 	}
 	return usual
@@ -73,7 +73,7 @@ func (t *tableReader) inner(key formKey) (string, bool) {
 	}
 	name, ok := value.(string)
 	if !ok {
-		t.bad(below(t.where, "inner"), "inner must be a text, and not %s", describe(value))
+		t.bad(below(t.where, "inner"), "inner must be a string, got %s", describe(value))
 		return usualInner, true
 	}
 	return name, name != ""
@@ -83,7 +83,8 @@ func (t *tableReader) inner(key formKey) (string, bool) {
 func (t *tableReader) block(inner string, depth int) *Container {
 	for _, key := range []string{"then", "order"} {
 		if _, has := t.table[key]; has {
-			t.badKey(below(t.where, key), "%s goes with a block whose inner is \"\", which holds its parts itself", key)
+			t.badKey(below(t.where, key),
+				"%s is allowed only in a block with inner = \"\", which holds its parts itself", key)
 		}
 	}
 	t.checkName(below(t.where, "inner"), inner)
@@ -109,10 +110,10 @@ func (t *tableReader) lane(l Lane, key string, depth int) []string {
 func (t *tableReader) parts(l Lane, where []any, value any, depth int) []string {
 	list, ok := value.([]any)
 	if !ok {
-		t.bad(where, "%v must be a list of parts, and not %s", where[len(where)-1], describe(value))
+		t.bad(where, "%v must be a list of parts, got %s", where[len(where)-1], describe(value))
 	}
 	if len(list) > mostInOne {
-		t.bad(where, "%d parts in one list are too many; it has at most %d", len(list), mostInOne)
+		t.bad(where, "got %d parts in one list, expected at most %d", len(list), mostInOne)
 		return nil
 	}
 	var run []string
@@ -151,7 +152,7 @@ func (t *tableReader) part(where []any, value any, usual string, depth int) (nam
 		}
 		return t.tablePart(where, v, usual, depth), true
 	}
-	t.bad(where, "a part must be a layer such as \"ReLU()\" or a table, and not %s", describe(value))
+	t.bad(where, "a part must be a layer such as \"ReLU()\" or a table, got %s", describe(value))
 	return "", true
 }
 
@@ -182,7 +183,7 @@ func (t *tableReader) tablePart(where []any, table map[string]any, usual string,
 		if text, isText := table["layer"].(string); isText {
 			m = t.layer(below(where, "layer"), text)
 		} else {
-			t.bad(below(where, "layer"), "layer must be a text such as \"ReLU()\", and not %s",
+			t.bad(below(where, "layer"), "layer must be a string such as \"ReLU()\", got %s",
 				describe(table["layer"]))
 		}
 	default:
@@ -202,16 +203,16 @@ func (t *tableReader) tablePart(where []any, table map[string]any, usual string,
 func (t *tableReader) checkName(where []any, name string) {
 	switch {
 	case steps[name] != nil:
-		t.bad(where, "%q is no name for a part: it stands for a step without one", name)
+		t.bad(where, "part name %q is reserved for a step without a name", name)
 	case strings.ContainsAny(name, ". \t\n"):
-		t.bad(where, "%q is no name for a part: it must not have dots or blanks", name)
+		t.bad(where, "part name %q must not contain dots or spaces", name)
 	}
 }
 
 // define adds a child; without a module it only reserves the name.
 func (t *tableReader) define(where []any, name string, m Module) {
 	if t.index[name] {
-		t.bad(where, "another part beside it is called %q; give each a name of its own", name)
+		t.bad(where, "duplicate part name %q; use a different name for each part", name)
 		return
 	}
 	t.index[name] = true
@@ -226,16 +227,16 @@ func (t *tableReader) use(where []any, table map[string]any) string {
 	t.unknownKeys(where, table, formKey{name: "use"}, []string{"use", "name", "layer"})
 	for _, key := range []string{"name", "layer"} {
 		if _, has := table[key]; has {
-			t.badKey(below(where, key), "%s does not go with use, which runs a part that has one", key)
+			t.badKey(below(where, key), "%s is not allowed with use, which runs an existing part", key)
 		}
 	}
 	name, where := t.word(where, table, "use"), below(where, "use")
 	switch m := t.made.Child(name); {
 	case name == "":
 	case !t.index[name]:
-		t.bad(where, "no part before it in this container is called %q%s", name, suggestion(name, t.sorted()))
+		t.bad(where, "no earlier part of this container is named %q%s", name, suggestion(name, t.sorted()))
 	case m != nil && hasWeights(m):
-		t.bad(where, "%q has weights, and only parts without weights may run again", name)
+		t.bad(where, "%q has weights, but only parts without weights may run again", name)
 	}
 	return name
 }
@@ -258,7 +259,7 @@ func (t *tableReader) register() {
 	where := below(t.where, "order")
 	list, ok := value.([]any)
 	if !ok {
-		t.bad(where, "order must be a list of names, and not %s", describe(value))
+		t.bad(where, "order must be a list of names, got %s", describe(value))
 		return
 	}
 	rank := map[string]int{}
@@ -267,18 +268,18 @@ func (t *tableReader) register() {
 		_, twice := rank[name]
 		switch {
 		case !ok:
-			t.bad(below(where, k), "order has names, and not %s", describe(item))
+			t.bad(below(where, k), "order must contain names, got %s", describe(item))
 		case !t.index[name]:
-			t.bad(below(where, k), "order names %q, which is no part of this container%s", name,
+			t.bad(below(where, k), "order contains %q, which is not a part of this container%s", name,
 				suggestion(name, t.sorted()))
 		case twice:
-			t.bad(below(where, k), "order names %q twice", name)
+			t.bad(below(where, k), "order contains %q twice", name)
 		}
 		rank[name] = k
 	}
 	for _, name := range t.sorted() {
 		if _, has := rank[name]; !has {
-			t.bad(where, "order leaves %q out", name)
+			t.bad(where, "order does not contain %q", name)
 		}
 	}
 	slices.SortStableFunc(t.made.Children, func(a, b Child) int { return rank[a.Name] - rank[b.Name] })

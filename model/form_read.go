@@ -110,7 +110,7 @@ func (r *formReader) network(form map[string]any) *Network {
 	n := &Network{}
 	for _, key := range []string{"class", "sequence"} {
 		if _, has := form[key]; has {
-			r.badKey([]any{key}, "a network has no %s; write %s", key,
+			r.badKey([]any{key}, "a network has no key %s; use %s", key,
 				map[string]string{"class": "name", "sequence": "layers"}[key])
 		}
 	}
@@ -146,7 +146,7 @@ func (r *formReader) input(form map[string]any) Shape {
 	for k, item := range list {
 		n, ok := integer(item)
 		if !ok || n < 1 || n > largestSize {
-			r.bad(below(where, k), "a size is a whole number from 1 to %d, and not %s", largestSize, describe(item))
+			r.bad(below(where, k), "a size must be an integer from 1 to %d, got %s", largestSize, describe(item))
 		}
 		shape = append(shape, n)
 	}
@@ -175,7 +175,7 @@ func describe(value any) string {
 	case nil:
 		return "null"
 	case string:
-		return fmt.Sprintf("the text %q", v)
+		return fmt.Sprintf("the string %q", v)
 	case bool, int, int64, float64, json.Number:
 		return fmt.Sprint(v)
 	case []any:
@@ -195,9 +195,9 @@ func (r *formReader) word(where []any, table map[string]any, key string) string 
 	}
 	text, ok := value.(string)
 	if !ok {
-		r.bad(below(where, key), "%s must be a text, and not %s", key, describe(value))
+		r.bad(below(where, key), "%s must be a string, got %s", key, describe(value))
 	} else if text == "" {
-		r.bad(below(where, key), "%s is empty; leave it out or give one", key)
+		r.bad(below(where, key), "%s is empty; remove it or set it", key)
 	}
 	return text
 }
@@ -218,7 +218,7 @@ func (r *formReader) kindOf(where []any, table map[string]any, chain string, als
 		}
 	}
 	if len(given) > 1 {
-		r.badKey(below(where, given[1]), "%s stands beside %s, but only one of %s can be given", given[1], given[0],
+		r.badKey(below(where, given[1]), "%s and %s are both given, but only one of %s is allowed", given[1], given[0],
 			either(choices))
 		return formKey{}, false
 	}
@@ -259,9 +259,9 @@ func (r *formReader) unknownKeys(where []any, table map[string]any, kind formKey
 		switch {
 		case slices.Contains(known, key) || kind.name == "" && slices.Contains(all, key):
 		case slices.Contains(all, key):
-			r.badKey(below(where, key), "%s does not go with %s%s", key, written(kind, table), remedy(key, kind.name))
+			r.badKey(below(where, key), "%s is not allowed in %s%s", key, written(kind, table), remedy(key, kind.name))
 		default:
-			r.badKey(below(where, key), "%q is no key of a %s%s", key, owner, suggestion(key, all))
+			r.badKey(below(where, key), "unknown key %q in a %s%s", key, owner, suggestion(key, all))
 		}
 	}
 	return len(r.faults) == before
@@ -271,11 +271,11 @@ func (r *formReader) unknownKeys(where []any, table map[string]any, kind formKey
 func remedy(key, kind string) string {
 	switch {
 	case key == "mark" && kind == "sequence":
-		return "; a sequence with a mark is a block"
+		return "; use a block, which is a sequence with a mark"
 	case key == "shortcut":
-		return "; only a residual has one"
+		return "; only a residual has a shortcut"
 	case key == "inner":
-		return "; only a block has one"
+		return "; only a block has inner"
 	}
 	return ""
 }

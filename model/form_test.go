@@ -183,76 +183,77 @@ func TestAllFaultsOfAFormAreFound(t *testing.T) {
 		"an empty form": {table{}, "input is missing: the sizes of an example: [channels, height, width], " +
 			"or [features]\none of layers, block, residual or branches is missing"},
 		"a part's keys on top": {table{"input": []any{8}, "class": "X", "sequence": relu, "layers": relu},
-			"class: a network has no class; write name\nsequence: a network has no sequence; write layers"},
-		"sizes that are none": {table{"input": []any{0, "x", 1.5}, "layers": relu}, "input[0]: a size is a " +
-			"whole number from 1 to 1048576, and not 0\ninput[1]: a size is a whole number from 1 to 1048576, " +
-			"and not the text \"x\"\ninput[2]: a size is a whole number from 1 to 1048576, and not 1.5"},
+			"class: a network has no key class; use name\nsequence: a network has no key sequence; use layers"},
+		"sizes that are none": {table{"input": []any{0, "x", 1.5}, "layers": relu}, "input[0]: a size must be " +
+			"an integer from 1 to 1048576, got 0\ninput[1]: a size must be an integer from 1 to 1048576, " +
+			"got the string \"x\"\ninput[2]: a size must be an integer from 1 to 1048576, got 1.5"},
 		"too few sizes": {table{"input": []any{3, 4}, "layers": relu},
 			"input: input must be the sizes of an example: [channels, height, width], or [features]"},
 		"a misspelt key on top": {table{"input": []any{8}, "layer": relu},
-			"layer: \"layer\" is no key of a network; did you mean layers?"},
+			"layer: unknown key \"layer\" in a network; did you mean layers?"},
 		"no list": {table{"input": []any{8}, "layers": "ReLU()"},
-			"layers: layers must be a list of parts, and not the text \"ReLU()\""},
+			"layers: layers must be a list of parts, got the string \"ReLU()\""},
 		"layers beside a residual": {table{"input": []any{8}, "layers": relu, "residual": relu}, "residual: residual " +
-			"stands beside layers, but only one of layers, block, residual or branches can be given"},
+			"and layers are both given, but only one of layers, block, residual or branches is allowed"},
 		"parts that are none": {layersForm(3, nil, true, []any{}), "layers[0]: a part must be a layer such as " +
-			"\"ReLU()\" or a table, and not 3\nlayers[1]: a part must be a layer such as \"ReLU()\" or a table, " +
-			"and not null\nlayers[2]: a part must be a layer such as \"ReLU()\" or a table, and not true\n" +
-			"layers[3]: a part must be a layer such as \"ReLU()\" or a table, and not a list"},
+			"\"ReLU()\" or a table, got 3\nlayers[1]: a part must be a layer such as \"ReLU()\" or a table, " +
+			"got null\nlayers[2]: a part must be a layer such as \"ReLU()\" or a table, got true\n" +
+			"layers[3]: a part must be a layer such as \"ReLU()\" or a table, got a list"},
 		"unknown layers": {layersForm("RLU()", table{"block": []any{table{"layer": "Conv2d(3)"}}}),
-			"layers[0]: \"RLU\" is no known layer; did you mean ReLU?\n" +
-				"layers[1].block[0].layer: Conv2d lacks out_channels, kernel_size"},
+			"layers[0]: unknown layer \"RLU\"; did you mean ReLU?\n" +
+				"layers[1].block[0].layer: Conv2d requires out_channels, kernel_size"},
 		"a layer that is no text": {layersForm(table{"layer": 3}),
-			"layers[0].layer: layer must be a text such as \"ReLU()\", and not 3"},
+			"layers[0].layer: layer must be a string such as \"ReLU()\", got 3"},
 		"an empty table": {layersForm(table{}),
 			"layers[0]: one of layer, sequence, block, residual or branches is missing"},
 		"both a layer and a block": {layersForm(table{"layer": "ReLU()", "block": relu}), "layers[0].block: " +
-			"block stands beside layer, but only one of layer, sequence, block, residual or branches can be given"},
+			"block and layer are both given, but only one of layer, sequence, block, residual or branches is allowed"},
 		"a misspelt key": {layersForm(table{"nmae": "x", "layer": "ReLU()"}, table{"blok": relu}),
-			"layers[0].nmae: \"nmae\" is no key of a part; did you mean name?\n" +
-				"layers[1].blok: \"blok\" is no key of a part; did you mean block?"},
+			"layers[0].nmae: unknown key \"nmae\" in a part; did you mean name?\n" +
+				"layers[1].blok: unknown key \"blok\" in a part; did you mean block?"},
 		"keys of other kinds": {layersForm(table{"sequence": relu, "mark": "grown", "shortcut": relu, "inner": "x"},
-			table{"layer": "ReLU()", "class": "X"}), "layers[0].inner: inner does not go with sequence; only a " +
-			"block has one\nlayers[0].mark: mark does not go with sequence; a sequence with a mark is a block\n" +
-			"layers[0].shortcut: shortcut does not go with sequence; only a residual has one\n" +
-			"layers[1].class: class does not go with layer"},
+			table{"layer": "ReLU()", "class": "X"}), "layers[0].inner: inner is not allowed in sequence; only a " +
+			"block has inner\nlayers[0].mark: mark is not allowed in sequence; use a block, " +
+			"which is a sequence with a mark\n" +
+			"layers[0].shortcut: shortcut is not allowed in sequence; only a residual has a shortcut\n" +
+			"layers[1].class: class is not allowed in layer"},
 		"a name used twice": {layersForm(table{"name": "1", "layer": "ReLU()"}, "Tanh()"),
-			"layers[1]: another part beside it is called \"1\"; give each a name of its own"},
+			"layers[1]: duplicate part name \"1\"; use a different name for each part"},
 		"names that are none": {layersForm(table{"name": "a.b", "layer": "ReLU()"}, table{"name": "",
 			"layer": "ReLU()"}, table{"name": 3, "layer": "ReLU()"}, table{"name": "pool()", "layer": "ReLU()"}),
-			"layers[0].name: \"a.b\" is no name for a part: it must not have dots or blanks\nlayers[1].name: " +
-				"name is empty; leave it out or give one\nlayers[2].name: name must be a text, and not 3\n" +
-				"layers[3].name: \"pool()\" is no name for a part: it stands for a step without one"},
+			"layers[0].name: part name \"a.b\" must not contain dots or spaces\nlayers[1].name: " +
+				"name is empty; remove it or set it\nlayers[2].name: name must be a string, got 3\n" +
+				"layers[3].name: part name \"pool()\" is reserved for a step without a name"},
 		"an unknown mark": {layersForm(table{"block": relu, "mark": "grow"}),
-			"layers[0].mark: mark must be \"original\" or \"grown\", and not \"grow\"; did you mean grown?"},
+			"layers[0].mark: mark must be \"original\" or \"grown\", got \"grow\"; did you mean grown?"},
 		"a lane of an inner": {layersForm(table{"block": relu, "then": relu, "order": []any{}}),
-			"layers[0].then: then goes with a block whose inner is \"\", which holds its parts itself\n" +
-				"layers[0].order: order goes with a block whose inner is \"\", which holds its parts itself"},
+			"layers[0].then: then is allowed only in a block with inner = \"\", which holds its parts itself\n" +
+				"layers[0].order: order is allowed only in a block with inner = \"\", which holds its parts itself"},
 		"an inner that is none": {layersForm(table{"block": relu, "inner": 3}, table{"block": relu, "inner": "a b"}),
-			"layers[0].inner: inner must be a text, and not 3\n" +
-				"layers[1].inner: \"a b\" is no name for a part: it must not have dots or blanks"},
+			"layers[0].inner: inner must be a string, got 3\n" +
+				"layers[1].inner: part name \"a b\" must not contain dots or spaces"},
 		"uses of what is not there": {layersForm(table{"use": "relu"}, table{"name": "relu", "layer": "ReLU()"},
-			table{"use": "rellu"}, table{"use": 3}), "layers[0].use: no part before it in this container is called " +
-			"\"relu\"\nlayers[2].use: no part before it in this container is called \"rellu\"; did you mean relu?\n" +
-			"layers[3].use: use must be a text, and not 3"},
+			table{"use": "rellu"}, table{"use": 3}), "layers[0].use: no earlier part of this container is named " +
+			"\"relu\"\nlayers[2].use: no earlier part of this container is named \"rellu\"; did you mean relu?\n" +
+			"layers[3].use: use must be a string, got 3"},
 		"a use of weights": {layersForm("BatchNorm2d(8)", table{"use": "0", "name": "x"}),
-			"layers[1].name: name does not go with use, which runs a part that has one\n" +
-				"layers[1].use: \"0\" has weights, and only parts without weights may run again"},
+			"layers[1].name: name is not allowed with use, which runs an existing part\n" +
+				"layers[1].use: \"0\" has weights, but only parts without weights may run again"},
 		"an order that is none": {layersForm(table{"sequence": []any{"ReLU()", "Tanh()"}, "order": []any{"0", "0",
-			"x", 3}}, table{"sequence": relu, "order": "0"}), "layers[0].order[1]: order names \"0\" twice\n" +
-			"layers[0].order[2]: order names \"x\", which is no part of this container\n" +
-			"layers[0].order[3]: order has names, and not 3\nlayers[0].order: order leaves \"1\" out\n" +
-			"layers[1].order: order must be a list of names, and not the text \"0\""},
+			"x", 3}}, table{"sequence": relu, "order": "0"}), "layers[0].order[1]: order contains \"0\" twice\n" +
+			"layers[0].order[2]: order contains \"x\", which is not a part of this container\n" +
+			"layers[0].order[3]: order must contain names, got 3\nlayers[0].order: order does not contain \"1\"\n" +
+			"layers[1].order: order must be a list of names, got the string \"0\""},
 		"shapes that do not fit": {layersForm("ReLU()", table{"block": []any{table{"name": "conv",
 			"layer": "Conv2d(4, 8, 3)"}}}), "layers[1].block[0].layer: 1.layers.conv: Conv2d(4, 8, kernel_size=(3, " +
-			"3), stride=(1, 1)) takes 4 channels and gets 8 (the layer before is 0, ReLU(), and gives 8x6x6)"},
+			"3), stride=(1, 1)) expects 4 channels, got 8 (the previous layer, 0, ReLU(), outputs 8x6x6)"},
 		"a sum that does not fit": {layersForm(table{"residual": []any{"Conv2d(8, 8, 3)"}}),
-			"layers[0].residual: 0: the body gives 8x4x4 and the shortcut 8x6x6, which cannot be added up"},
+			"layers[0].residual: 0: the body outputs 8x4x4 and the shortcut 8x6x6, which cannot be added"},
 		"the network's own does not": {table{"input": []any{8, 6, 6}, "branches": []any{}},
-			"branches: the network: a concatenation of nothing"},
+			"branches: the network: the concatenation has no branches"},
 		"a step that does not fit": {layersForm("flatten()", "pool()"),
-			"layers[1]: pool(): AdaptiveAvgPool2d(output_size=(1, 1)) takes images, channels x height x width, " +
-				"and gets 288 (the layer before is flatten(), Flatten(start_dim=1, end_dim=-1), and gives 288)"},
+			"layers[1]: pool(): AdaptiveAvgPool2d(output_size=(1, 1)) expects images, channels x height x width, " +
+				"got 288 (the previous layer, flatten(), Flatten(start_dim=1, end_dim=-1), outputs 288)"},
 	} {
 		n, err := FromForm(test.form)
 		assert.Nil(t, n, shows)
@@ -266,12 +267,12 @@ func TestFormsAreBounded(t *testing.T) {
 		deep = []any{table{"sequence": deep}}
 	}
 	_, err := FromForm(layersForm(deep...))
-	assert.ErrorContains(t, err, "parts lie in each other more than 32 deep")
+	assert.ErrorContains(t, err, "parts are nested more than 32 levels deep")
 	_, err = FromForm(layersForm(deep[0].(table)["sequence"].([]any)...))
 	assert.NoError(t, err)
 
 	_, err = FromForm(layersForm(make([]any, mostInOne+1)...))
-	assert.EqualError(t, err, "layers: 10001 parts in one list are too many; it has at most 10000")
+	assert.EqualError(t, err, "layers: got 10001 parts in one list, expected at most 10000")
 	var many []any
 	for range mostParts / mostInOne {
 		many = append(many, table{"sequence": make([]any, mostInOne)})

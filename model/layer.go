@@ -131,13 +131,13 @@ func ParseShape(text string) (Shape, error) {
 	for _, word := range strings.Split(text, "x") {
 		n, err := strconv.Atoi(word)
 		if err != nil || n < 1 || n > 1<<20 {
-			return nil, fmt.Errorf("%q is no shape; write channels, height and width such as 3x32x32, "+
+			return nil, fmt.Errorf("%q is not a shape; expected channels, height and width such as 3x32x32, "+
 				"or features such as 784", text)
 		}
 		s = append(s, n)
 	}
 	if len(s) != 1 && len(s) != 3 {
-		return nil, fmt.Errorf("%q has %d dimensions; an example has one (features) or three (channels, height, width)",
+		return nil, fmt.Errorf("%q has %d dimensions, expected one (features) or three (channels, height, width)",
 			text, len(s))
 	}
 	return s, nil
@@ -203,10 +203,10 @@ func PythonFloat(v float64) string {
 // image returns an error if an example is not an image or its number of channels is wrong; zero channels allow any.
 func image(l Layer, in Shape, channels int) error {
 	if len(in) != 3 {
-		return fmt.Errorf("%s takes images, channels x height x width, and gets %v", l, in)
+		return fmt.Errorf("%s expects images, channels x height x width, got %v", l, in)
 	}
 	if channels > 0 && in[0] != channels {
-		return fmt.Errorf("%s takes %d channels and gets %d", l, channels, in[0])
+		return fmt.Errorf("%s expects %d channels, got %d", l, channels, in[0])
 	}
 	return nil
 }

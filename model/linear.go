@@ -34,11 +34,11 @@ func (l Linear) Slots() []Slot {
 func (l Linear) Infer(in Shape) (Shape, error) {
 	switch {
 	case l.In < 1 || l.Out < 1:
-		return nil, errors.New("a linear layer has at least one feature on either side")
+		return nil, errors.New("a linear layer must have at least one input and one output feature")
 	case len(in) != 1:
-		return nil, fmt.Errorf("%s takes features and gets an image, %v; put a Flatten() before it", l, in)
+		return nil, fmt.Errorf("%s expects features, got an image, %v; put a Flatten() before it", l, in)
 	case in[0] != l.In:
-		return nil, fmt.Errorf("%s takes %d features and gets %d", l, l.In, in[0])
+		return nil, fmt.Errorf("%s expects %d features, got %d", l, l.In, in[0])
 	}
 	return Shape{l.Out}, nil
 }

@@ -164,16 +164,16 @@ func checkContainer(path string, c *Container) []Fault {
 	}
 	for k, child := range c.Children {
 		if child.Name == "" || strings.ContainsAny(child.Name, ". \t\n") {
-			bad("%q is no name for a part: it must not be empty nor have dots or blanks", child.Name)
+			bad("part name %q must not be empty or contain dots or spaces", child.Name)
 		}
 		if steps[child.Name] != nil {
-			bad("%q is no name for a part: in a flow it stands for a step without one", child.Name)
+			bad("part name %q is reserved in a flow for a step without a name", child.Name)
 		}
 		if c.index(child.Name) != k {
-			bad("two parts are called %q", child.Name)
+			bad("duplicate part name %q", child.Name)
 		}
 		if uses := c.Uses(child.Name); uses == 0 {
-			bad("%q never runs; name it in the flow", child.Name)
+			bad("%q never runs; add it to the flow", child.Name)
 		} else if uses > 1 && hasWeights(child.Module) {
 			bad("%q runs %d times, but only layers without weights may run more than once", child.Name, uses)
 		}
@@ -181,12 +181,12 @@ func checkContainer(path string, c *Container) []Fault {
 	for _, list := range [][]string{c.Flow.Body, c.Flow.Shortcut, c.Flow.Then} {
 		for _, name := range list {
 			if c.index(name) < 0 && steps[name] == nil {
-				bad("the flow names %q, which is not among its parts", name)
+				bad("the flow contains %q, which is not a part", name)
 			}
 		}
 	}
 	if c.Flow.Shortcut != nil && c.Flow.Join != Sum {
-		bad("only a residual has a shortcut")
+		bad("only a residual can have a shortcut")
 	}
 	return faults
 }

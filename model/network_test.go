@@ -219,19 +219,19 @@ func TestCheckFindsWhatCannotRun(t *testing.T) {
 	}{
 		"two parts of one name": {
 			model.Container{Children: []model.Child{child("a", linear()), child("a", relu())}},
-			`two parts are called "a"`},
+			`duplicate part name "a"`},
 		"a name with a dot": {
 			model.Container{Children: []model.Child{child("a.b", linear())}},
-			`"a.b" is no name for a part`},
+			`part name "a.b"`},
 		"no name": {
 			model.Container{Children: []model.Child{child("", linear())}},
-			`"" is no name for a part`},
+			`part name ""`},
 		"a part that is called like a step": {
 			model.Container{Children: []model.Child{child(model.FlattenStep, leaf(model.Flatten{}))}},
-			`"flatten()" is no name for a part`},
+			`part name "flatten()"`},
 		"a flow that names nobody": {
 			model.Container{Flow: model.Flow{Body: []string{"a", "b"}}, Children: []model.Child{child("a", linear())}},
-			`the network: the flow names "b", which is not among its parts`},
+			`the network: the flow contains "b", which is not a part`},
 		"a layer with weights that runs twice": {
 			model.Container{Flow: model.Flow{Body: []string{"a", "a"}}, Children: []model.Child{child("a", linear())}},
 			`"a" runs 2 times, but only layers without weights may`},
@@ -242,17 +242,17 @@ func TestCheckFindsWhatCannotRun(t *testing.T) {
 		"a part that never runs": {
 			model.Container{Flow: model.Flow{Body: []string{"a"}},
 				Children: []model.Child{child("a", linear()), child("b", relu())}},
-			`"b" never runs; name it in the flow`},
+			`"b" never runs; add it to the flow`},
 		"a shortcut that nothing joins": {
 			model.Container{Flow: model.Flow{Shortcut: []string{"b"}},
 				Children: []model.Child{child("a", linear()), child("b", relu())}},
-			`only a residual has a shortcut`},
+			`only a residual can have a shortcut`},
 		"a fault further in": {
 			model.Container{Children: []model.Child{child("a",
 				&model.Container{Flow: model.Flow{Body: []string{"x"}}})}},
-			`a: the flow names "x"`},
-		"a concatenation of nothing": {
-			model.Container{Flow: model.Flow{Join: model.Cat}}, `a concatenation of nothing`},
+			`a: the flow contains "x"`},
+		"the concatenation has no branches": {
+			model.Container{Flow: model.Flow{Join: model.Cat}}, `the concatenation has no branches`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := &model.Network{Root: &tc.root, Input: model.Shape{4}}

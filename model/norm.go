@@ -60,13 +60,13 @@ func affine(has bool, shape ...int) []Slot {
 // Infer changes no shape.
 func (n BatchNorm) Infer(in Shape) (Shape, error) {
 	if n.Features < 1 {
-		return nil, errors.New("a BatchNorm has at least one channel")
+		return nil, errors.New("a BatchNorm must have at least one channel")
 	}
 	if n.Flat != (len(in) == 1) {
-		return nil, fmt.Errorf("%s gets %v; images go with BatchNorm2d, features with BatchNorm1d", n, in)
+		return nil, fmt.Errorf("%s got %v; use BatchNorm2d for images, BatchNorm1d for features", n, in)
 	}
 	if in[0] != n.Features {
-		return nil, fmt.Errorf("%s takes %d channels and gets %d", n, n.Features, in[0])
+		return nil, fmt.Errorf("%s expects %d channels, got %d", n, n.Features, in[0])
 	}
 	return in, nil
 }
@@ -122,7 +122,7 @@ func (n LayerNorm) Slots() []Slot { return affine(n.Affine, n.Sizes...) }
 // Infer changes no shape.
 func (n LayerNorm) Infer(in Shape) (Shape, error) {
 	if !slices.Equal(n.Sizes, in) {
-		return nil, fmt.Errorf("%s gets %v; it must normalise over all of an example", n, in)
+		return nil, fmt.Errorf("%s got %v; it must normalise over the whole example", n, in)
 	}
 	return in, nil
 }
@@ -165,7 +165,7 @@ func (n GroupNorm) Infer(in Shape) (Shape, error) {
 		return nil, fmt.Errorf("%s: the groups must divide the channels", n)
 	}
 	if in[0] != n.Features {
-		return nil, fmt.Errorf("%s takes %d channels and gets %d", n, n.Features, in[0])
+		return nil, fmt.Errorf("%s expects %d channels, got %d", n, n.Features, in[0])
 	}
 	return in, nil
 }

@@ -42,11 +42,11 @@ func Notation(l Layer) string {
 // stride=(1, 1))" or "nn.Linear(32, 10)".
 func ParseLayer(text string) (Layer, error) {
 	if len(text) > longestNotation {
-		return nil, fmt.Errorf("a layer of %d bytes is too long; it has at most %d", len(text), longestNotation)
+		return nil, fmt.Errorf("the layer has %d bytes, expected at most %d", len(text), longestNotation)
 	}
 	c, err := readCall(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s is no layer: %w; write it such as ReLU() or Conv2d(3, 32, kernel_size=3)",
+		return nil, fmt.Errorf("%s is not a layer: %w; expected a layer such as ReLU() or Conv2d(3, 32, kernel_size=3)",
 			clipped(text), err)
 	}
 	k := slices.IndexFunc(kinds, func(k kind) bool { return k.name == c.name })
@@ -75,9 +75,9 @@ func unknownKind(name string) error {
 		names = append(names, k.name)
 	}
 	if guess := suggestion(name, names); guess != "" {
-		return fmt.Errorf("%s is no known layer%s", clipped(name), guess)
+		return fmt.Errorf("unknown layer %s%s", clipped(name), guess)
 	}
-	return fmt.Errorf("%s is no known layer; there are %s", clipped(name), strings.Join(names, ", "))
+	return fmt.Errorf("unknown layer %s; expected one of %s", clipped(name), strings.Join(names, ", "))
 }
 
 // suggestion returns "; did you mean X?" if a name is similar to X or a prefix of it.
@@ -103,11 +103,11 @@ func (k kind) bind(c call) (arguments, error) {
 			return nil, err
 		}
 		if _, twice := bound[p.name]; twice {
-			return nil, fmt.Errorf("%s: %s is given twice", k.name, p.name)
+			return nil, fmt.Errorf("%s: duplicate argument %s", k.name, p.name)
 		}
 		value, ok := p.want.read(given.value)
 		if !ok {
-			return nil, fmt.Errorf("%s: %s is %s, and must be %s", k.name, p.name, given.value.text, p.want.text)
+			return nil, fmt.Errorf("%s: %s is %s, but must be %s", k.name, p.name, given.value.text, p.want.text)
 		}
 		bound[p.name] = value
 	}
@@ -159,7 +159,7 @@ func (k kind) complete(bound arguments) error {
 		}
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("%s lacks %s", k.name, strings.Join(missing, ", "))
+		return fmt.Errorf("%s requires %s", k.name, strings.Join(missing, ", "))
 	}
 	return nil
 }
@@ -180,7 +180,7 @@ func readCall(text string) (call, error) {
 	s := &scanner{rest: text}
 	c := call{name: strings.TrimPrefix(strings.TrimPrefix(s.word(), "torch."), "nn.")}
 	if c.name == "" {
-		return c, errors.New("its name is missing")
+		return c, errors.New("the name is missing")
 	}
 	if !s.take("(") {
 		return c, fmt.Errorf("%s must be followed by its arguments in parentheses", c.name)
@@ -191,7 +191,7 @@ func readCall(text string) (call, error) {
 			return c, err
 		}
 		if given.name == "" && len(c.arguments) > 0 && c.arguments[len(c.arguments)-1].name != "" {
-			return c, fmt.Errorf("%s stands without a name behind arguments with one", given.value.text)
+			return c, fmt.Errorf("positional argument %s follows a named argument", given.value.text)
 		}
 		c.arguments = append(c.arguments, given)
 		if !s.separated(")") {
@@ -199,7 +199,7 @@ func readCall(text string) (call, error) {
 		}
 	}
 	if s.skip(); s.rest != "" {
-		return c, fmt.Errorf("%s is too much behind it", clipped(s.rest))
+		return c, fmt.Errorf("unexpected text %s after the layer", clipped(s.rest))
 	}
 	return c, nil
 }

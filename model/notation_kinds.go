@@ -43,14 +43,14 @@ var kinds = []kind{
 		"AvgPool2d(2)", avgPoolParameters, buildAvgPool2d},
 	{"MaxPool2d", "maximum of windows of images",
 		"MaxPool2d(2)", maxPoolParameters, buildMaxPool2d},
-	{"AdaptiveAvgPool2d", "mean of windows that give an output of this size",
+	{"AdaptiveAvgPool2d", "mean of windows, for an output of this size",
 		"AdaptiveAvgPool2d(1)", []parameter{{"output_size", pair(1), nil}}, buildAdaptiveAvgPool2d},
-	{"Flatten", "images as vectors",
+	{"Flatten", "turns images into vectors",
 		"Flatten()", []parameter{{"start_dim", only(1, "1"), true}, {"end_dim", only(-1, "-1"), true}},
 		same(Flatten{})},
-	{"Dropout", "zeroes random values in training",
+	{"Dropout", "sets random values to zero in training",
 		"Dropout(0.5)", []parameter{{"p", probability, 0.5}, inplaceParameter[0]}, buildDropout},
-	{"Identity", "passes its input on",
+	{"Identity", "returns its input",
 		"Identity()", nil, same(Identity{})},
 }
 
@@ -81,8 +81,8 @@ func buildConv2d(a arguments) (Layer, error) {
 	case "same":
 		h, w := c.Dilation.H*(c.Kernel.H-1), c.Dilation.W*(c.Kernel.W-1)
 		if !c.Stride.equal(1, 1) || h%2+w%2 > 0 {
-			return nil, fmt.Errorf("Conv2d: padding='same' goes with stride 1 and windows of odd size, "+
-				"not with kernel_size %v, stride %v and dilation %v; give the padding in numbers", c.Kernel, c.Stride,
+			return nil, fmt.Errorf("Conv2d: padding='same' requires stride 1 and windows of odd size, "+
+				"got kernel_size %v, stride %v and dilation %v; give the padding as numbers", c.Kernel, c.Stride,
 				c.Dilation)
 		}
 		c.Padding = Pair{H: h / 2, W: w / 2}
@@ -94,7 +94,7 @@ func buildConv2d(a arguments) (Layer, error) {
 		c.Padding = a.two("padding")
 	}
 	if c.In%c.Groups != 0 || c.Out%c.Groups != 0 {
-		return nil, fmt.Errorf("Conv2d: groups is %d, and must divide both in_channels, %d, and out_channels, %d",
+		return nil, fmt.Errorf("Conv2d: groups is %d, but must divide both in_channels (%d) and out_channels (%d)",
 			c.Groups, c.In, c.Out)
 	}
 	return c, nil
@@ -152,7 +152,7 @@ func buildGroupNorm(a arguments) (Layer, error) {
 	n := GroupNorm{Groups: a["num_groups"].(int), Features: a["num_channels"].(int), Eps: a["eps"].(float64),
 		Affine: a["affine"].(bool)}
 	if n.Features%n.Groups != 0 {
-		return nil, fmt.Errorf("GroupNorm: num_groups is %d, and must divide num_channels, %d", n.Groups, n.Features)
+		return nil, fmt.Errorf("GroupNorm: num_groups is %d, but must divide num_channels (%d)", n.Groups, n.Features)
 	}
 	return n, nil
 }

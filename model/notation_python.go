@@ -49,9 +49,9 @@ func isWord(c byte) bool {
 
 func (s *scanner) unexpected(wanted string) error {
 	if s.skip(); s.rest == "" {
-		return fmt.Errorf("it ends where %s is expected", wanted)
+		return fmt.Errorf("unexpected end, expected %s", wanted)
 	}
-	return fmt.Errorf("%s is expected at %s", wanted, clipped(s.rest))
+	return fmt.Errorf("expected %s, got %s", wanted, clipped(s.rest))
 }
 
 // argument reads a value, or a name and a value.
@@ -115,7 +115,7 @@ func (s *scanner) tuple(opening, closing string) (any, error) {
 func (s *scanner) quoted() (any, error) {
 	text, rest, ok := strings.Cut(s.rest[1:], s.rest[:1])
 	if !ok {
-		return nil, fmt.Errorf("a quote is not closed at %s", clipped(s.rest))
+		return nil, fmt.Errorf("unclosed quote at %s", clipped(s.rest))
 	}
 	s.rest = rest
 	return text, nil

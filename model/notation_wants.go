@@ -13,7 +13,7 @@ type want struct {
 
 // whole accepts a number of at least least and returns an int.
 func whole(least int) want {
-	return want{fmt.Sprintf("a whole number from %d to %d", least, largestSize), func(l literal) (any, bool) {
+	return want{fmt.Sprintf("an integer from %d to %d", least, largestSize), func(l literal) (any, bool) {
 		return wholeNumber(l, least)
 	}}
 }
@@ -25,7 +25,7 @@ func wholeNumber(l literal, least int) (int, bool) {
 
 // pair accepts one or two such numbers and returns a Pair.
 func pair(least int) want {
-	text := fmt.Sprintf("a whole number from %d to %d, or two of them such as (%d, %d)", least, largestSize,
+	text := fmt.Sprintf("an integer from %d to %d, or two such as (%d, %d)", least, largestSize,
 		least+1, least+2)
 	return want{text, func(l literal) (any, bool) {
 		if n, ok := wholeNumber(l, least); ok {
@@ -64,7 +64,7 @@ func (w want) orNone(stands any) want {
 }
 
 // sizes accepts one or several sizes and returns an []int.
-var sizes = want{fmt.Sprintf("a whole number from 1 to %d, or some of them such as (32, 8, 8)", largestSize),
+var sizes = want{fmt.Sprintf("an integer from 1 to %d, or several such as (32, 8, 8)", largestSize),
 	func(l literal) (any, bool) {
 		if n, ok := wholeNumber(l, 1); ok {
 			return []int{n}, true
@@ -118,6 +118,6 @@ func realNumber(l literal) (any, bool) {
 
 // only accepts the single supported value of an argument.
 func only(value any, text string) want {
-	return want{text + ", which is all that is supported",
+	return want{text + ", the only supported value",
 		func(l literal) (any, bool) { return true, l.value == value }}
 }

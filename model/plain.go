@@ -38,7 +38,7 @@ func (d Dropout) String() string {
 // Infer changes no shape.
 func (d Dropout) Infer(in Shape) (Shape, error) {
 	if d.P < 0 || d.P >= 1 {
-		return nil, fmt.Errorf("%s: the probability is at least 0 and below 1", d)
+		return nil, fmt.Errorf("%s: the probability must be at least 0 and below 1", d)
 	}
 	return in, nil
 }

@@ -48,7 +48,7 @@ func (n *Network) compile(s *torch.Scope, o torch.ProgramOptions, e *emitter) (*
 		return nil, fmt.Errorf("make program: %w", err)
 	}
 	if e.until != "" && err == nil {
-		return nil, fmt.Errorf("make program: %s does not run", e.until)
+		return nil, fmt.Errorf("make program: %s never runs", e.until)
 	}
 	return s.NewProgram(&e.b, out, o), s.Err()
 }

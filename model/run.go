@@ -108,7 +108,7 @@ func runChild[T any](at Place, path string, x T, a Algebra[T]) (T, error) {
 	if step, ok := steps[name]; ok {
 		return a.Layer(at, &Leaf{Layer: step}, x)
 	}
-	return x, fmt.Errorf("%s: its flow names %q, which is no child of it", pathText(path), name)
+	return x, fmt.Errorf("%s: the flow contains %q, which is not a child", pathText(path), name)
 }
 
 func runSum[T any](c *Container, path string, x T, a Algebra[T]) (T, error) {
@@ -133,7 +133,7 @@ func runCat[T any](c *Container, path string, x T, a Algebra[T]) (T, error) {
 		parts = append(parts, part)
 	}
 	if len(parts) == 0 {
-		return x, fmt.Errorf("%s: a concatenation of nothing", pathText(path))
+		return x, fmt.Errorf("%s: the concatenation has no branches", pathText(path))
 	}
 	return a.Cat(path, parts)
 }

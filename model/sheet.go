@@ -66,7 +66,7 @@ func bounded(l Layer, out Shape) error {
 			values *= float64(size)
 		}
 		if values > mostValues {
-			return fmt.Errorf("%s has a tensor of %v, which is more than any machine holds", l, shape)
+			return fmt.Errorf("%s has a tensor of shape %v, which exceeds any machine's memory", l, shape)
 		}
 	}
 	return nil
@@ -78,14 +78,14 @@ func (s *sheet) before() string {
 		return ", the network's input"
 	}
 	last := s.rows[len(s.rows)-1]
-	return fmt.Sprintf(" (the layer before is %s, %s, and gives %v)", last.Path, last.Leaf.Layer, last.Out)
+	return fmt.Sprintf(" (the previous layer, %s, %s, outputs %v)", last.Path, last.Leaf.Layer, last.Out)
 }
 
 // Sum needs equal shapes.
 func (s *sheet) Sum(path string, body, shortcut Shape) (Shape, error) {
 	if len(body) != len(shortcut) || body[0] != shortcut[0] || !samePlace(body, shortcut) {
 		return nil, Faults{{Path: path,
-			Text: fmt.Sprintf("the body gives %v and the shortcut %v, which cannot be added up", body, shortcut)}}
+			Text: fmt.Sprintf("the body outputs %v and the shortcut %v, which cannot be added", body, shortcut)}}
 	}
 	return body, nil
 }
@@ -96,7 +96,7 @@ func (s *sheet) Cat(path string, parts []Shape) (Shape, error) {
 	for _, part := range parts {
 		if !samePlace(part, sum) {
 			return nil, Faults{{Path: path,
-				Text: fmt.Sprintf("the branches give %v, which differ in more than channels", parts)}}
+				Text: fmt.Sprintf("the branches output %v, which differ in more than channels", parts)}}
 		}
 		sum[0] += part[0]
 	}

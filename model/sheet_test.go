@@ -103,30 +103,30 @@ func TestShapesThatDoNotFit(t *testing.T) {
 		want string
 	}{
 		"other channels": {image, model.Flow{}, conv(4, 8), conv(4, 8), "b: Conv2d(4, 8, kernel_size=(3, 3), " +
-			"stride=(1, 1), padding=(1, 1)) takes 4 channels and gets 8 (the layer before is a, "},
+			"stride=(1, 1), padding=(1, 1)) expects 4 channels, got 8 (the previous layer, a, "},
 		"an image for features": {image, model.Flow{}, model.Identity{}, model.NewLinear(4, 2),
 			"put a Flatten() before it"},
 		"features for an image": {flat, model.Flow{}, conv(4, 4), model.Identity{},
-			"takes images, channels x height x width, and gets 4, the network's input"},
-		"other features": {flat, model.Flow{}, model.NewLinear(5, 4), model.Identity{}, "takes 5 features and gets 4"},
+			"expects images, channels x height x width, got 4, the network's input"},
+		"other features": {flat, model.Flow{}, model.NewLinear(5, 4), model.Identity{}, "expects 5 features, got 4"},
 		"normalisation of features": {flat, model.Flow{}, model.NewBatchNorm2d(4), model.Identity{},
-			"features with BatchNorm1d"},
+			"BatchNorm1d for features"},
 		"normalisation of images": {image, model.Flow{}, modeltest.BatchNorm1d(4), model.Identity{},
-			"images go with BatchNorm2d"},
+			"use BatchNorm2d for images"},
 		"part of an example": {image, model.Flow{}, modeltest.LayerNorm(8), model.Identity{},
-			"it must normalise over all of an example"},
+			"it must normalise over the whole example"},
 		"groups that do not divide": {image, model.Flow{}, grouped, model.Identity{},
-			"4 groups divide not both of 4 and 6 channels"},
+			"4 groups must divide both 4 and 6 channels"},
 		"groups of a norm": {image, model.Flow{}, modeltest.GroupNorm(3, 4), model.Identity{},
 			"the groups must divide the channels"},
 		"a sum of other sizes": {image, model.Flow{Join: model.Sum, Body: []string{"a"}, Shortcut: []string{"b"}},
-			strided, conv(4, 4), "the body gives 4x4x4 and the shortcut 4x8x8, which cannot be added up"},
+			strided, conv(4, 4), "the body outputs 4x4x4 and the shortcut 4x8x8, which cannot be added"},
 		"a sum of other channels": {image, model.Flow{Join: model.Sum, Body: []string{"a"}, Shortcut: []string{"b"}},
-			conv(4, 6), conv(4, 4), "cannot be added up"},
+			conv(4, 6), conv(4, 4), "cannot be added"},
 		"branches of other sizes": {image, model.Flow{Join: model.Cat}, strided, conv(4, 4),
 			"which differ in more than channels"},
 		"a certain dropout": {flat, model.Flow{}, model.Dropout{P: 1}, model.Identity{}, "at least 0 and below 1"},
-		"a pool to nothing": {image, model.Flow{}, model.AdaptiveAvgPool2d{}, model.Identity{}, "at least one place"},
+		"a pool to nothing": {image, model.Flow{}, model.AdaptiveAvgPool2d{}, model.Identity{}, "least one position"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := &model.Network{Input: tc.in, Root: &model.Container{Flow: tc.flow,
@@ -226,5 +226,5 @@ func TestLayersOfImpossibleSizeAreRefused(t *testing.T) {
 	wide.Padding = model.Both(1 << 9)
 	n := &model.Network{Input: model.Shape{1 << 20, 8, 8},
 		Root: &model.Container{Children: []model.Child{{Name: "conv", Module: &model.Leaf{Layer: wide}}}}}
-	require.ErrorContains(t, n.Check(), "more than any machine holds")
+	require.ErrorContains(t, n.Check(), "exceeds any machine's memory")
 }

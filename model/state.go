@@ -216,8 +216,8 @@ func (n *Network) LoadUndrawn(set *weights.Set) error {
 		for _, name := range n.Graph.Undrawn() {
 			w, ok := given[name]
 			if shape := n.Graph.Tensor(name).Shape; !ok || !sameShape(w.Shape, shape) {
-				return fmt.Errorf("load weights: the file lacks %s %v of this %s, which nothing says how to draw", name,
-					shape, n.Name())
+				return fmt.Errorf("load weights: the file has no %s %v of this %s, which has no defined "+
+					"initialization", name, shape, n.Name())
 			}
 			s.Copy(tensors[name], torch.FromWeights(s, n.device, w))
 		}
@@ -245,8 +245,8 @@ func (n *Network) fits(entries []Entry, byName map[string]weights.Tensor) error 
 		w, ok := byName[e.Name]
 		switch {
 		case !ok && e.Slot.Role == Constant && !n.draws(e.Name):
-			missing = append(missing, fmt.Sprintf("%s %v is missing; a state dict has no constants, "+
-				"the .safetensors file of an export has them", e.Name, e.Slot.Shape))
+			missing = append(missing, fmt.Sprintf("%s %v is missing; state dicts have no constants, "+
+				"use the .safetensors file of an export", e.Name, e.Slot.Shape))
 		case !ok && e.Slot.Role != Seen && e.Slot.Role != Constant:
 			missing = append(missing, fmt.Sprintf("%s %v is missing", e.Name, e.Slot.Shape))
 		case ok && !sameShape(w.Shape, e.Slot.Shape):
@@ -256,15 +256,15 @@ func (n *Network) fits(entries []Entry, byName map[string]weights.Tensor) error 
 	}
 	for _, other := range slices.Sorted(maps.Keys(byName)) {
 		if !known[other] {
-			others = append(others, fmt.Sprintf("%s %v is in the file only", other, byName[other].Shape))
+			others = append(others, fmt.Sprintf("%s %v is only in the file", other, byName[other].Shape))
 		}
 	}
 	faults := slices.Concat(someOf(shapes), someOf(missing), someOf(others))
 	if len(faults) == 0 {
 		return nil
 	}
-	return fmt.Errorf("load weights: they are not those of this %s, which needs %d tensors; the file has %d:\n  %s\n"+
-		"take the weights of this network, or the network of these weights",
+	return fmt.Errorf("load weights: the weights do not fit this %s, which needs %d tensors; the file has %d:\n  %s\n"+
+		"use the weights of this network, or the network of these weights",
 		n.Name(), len(entries), len(byName), strings.Join(faults, "\n  "))
 }
 
@@ -278,7 +278,7 @@ func (n *Network) draws(name string) bool {
 func someOf(faults []string) []string {
 	const shown = 6
 	if more := len(faults) - shown; more > 1 {
-		faults = append(faults[:shown:shown], fmt.Sprintf("and %d more such", more))
+		faults = append(faults[:shown:shown], fmt.Sprintf("and %d more", more))
 	}
 	return faults
 }

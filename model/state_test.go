@@ -120,13 +120,13 @@ func TestLoadListsAllThatDoesNotFit(t *testing.T) {
 	}{
 		"a tensor is missing": {
 			func(set *weights.Set) { without(set, "conv2.layers.1.running_mean") },
-			[]string{"not those of this ConvNet2", "conv2.layers.1.running_mean [32] is missing"}},
+			[]string{"do not fit this ConvNet2", "conv2.layers.1.running_mean [32] is missing"}},
 		"a tensor too many": {
 			func(set *weights.Set) {
 				set.Tensors = append(set.Tensors, weights.Tensor{Name: "fc2.bias", DType: weights.Float32,
 					Shape: []int64{0}})
 			},
-			[]string{"fc2.bias [0] is in the file only"}},
+			[]string{"fc2.bias [0] is only in the file"}},
 		"another shape": {
 			func(set *weights.Set) {
 				for k := range set.Tensors {
@@ -138,8 +138,8 @@ func TestLoadListsAllThatDoesNotFit(t *testing.T) {
 			[]string{"fc.layers.0.weight is [32 10] in the file and [10 32] in the network"}},
 		"another name": {
 			func(set *weights.Set) { set.Tensors[0].Name = "conv.weight" },
-			[]string{"conv1.layers.0.weight [32 3 3 3] is missing", "conv.weight [32 3 3 3] is in the file only",
-				"take the weights of this network"}},
+			[]string{"conv1.layers.0.weight [32 3 3 3] is missing", "conv.weight [32 3 3 3] is only in the file",
+				"use the weights of this network"}},
 		"everything is of another network": {
 			func(set *weights.Set) {
 				for k := range set.Tensors {
@@ -147,9 +147,9 @@ func TestLoadListsAllThatDoesNotFit(t *testing.T) {
 				}
 			},
 			[]string{"which needs 16 tensors; the file has 16", "conv1.layers.0.weight [32 3 3 3] is missing",
-				"more such\n  other.00 [32 3 3 3] is in the file only"}},
+				"more\n  other.00 [32 3 3 3] is only in the file"}},
 		"another network": {
-			func(set *weights.Set) { set.Tensors = nil }, []string{"conv1.layers.0.weight", "more such"}},
+			func(set *weights.Set) { set.Tensors = nil }, []string{"conv1.layers.0.weight", "more"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			set := fitting(t)

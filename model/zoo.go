@@ -51,7 +51,7 @@ func ZooEntries() registry.List[ZooEntry] {
 		{"BatchNormConvolution", "", "one convolution of 32 channels", small, 10, batchNormConvolution, nil, nil},
 		{"ConvSmall", "", "three convolutions of 16, 32 and 32 channels, for a first try", small, 10, convSmall,
 			nil, nil},
-		{"MLP", "", "three linear layers, of 512, 256 and as many features as there are classes", small, 10, mlp,
+		{"MLP", "", "three linear layers, of 512 and 256 features and one feature per class", small, 10, mlp,
 			nil, nil},
 		{"CIFARResNet20", "", "a residual network of 20 layers for small images (He et al. 2016)", small, 10,
 			cifarResNet20, nil, nil},
@@ -79,11 +79,11 @@ func ZooEntries() registry.List[ZooEntry] {
 		{"GPT2", "", "GPT-2's smallest: twelve blocks, 768 wide (Radford et al. 2019)", Shape{1024}, 50257, nil,
 			gpt2, nil},
 		{"SmallLLaMA", "", "four blocks with RMS norms, rotary positions, two key heads and SwiGLU, " +
-			"as LLaMA's (Touvron et al. 2023)", Shape{64}, 256, nil, smallLLaMA, nil},
-		{"SmallBERT", "", "an encoder of four blocks, 128 wide, which gives classes of texts or of their words",
+			"like LLaMA (Touvron et al. 2023)", Shape{64}, 256, nil, smallLLaMA, nil},
+		{"SmallBERT", "", "an encoder of four blocks, 128 wide, for classes of texts or of their words",
 			Shape{64}, 2, nil, nil, smallBERT},
-		{"BERTBase", "", "BERT's smaller one: twelve blocks, 768 wide, " +
-			"without its types of segments (Devlin et al. 2019)", Shape{512}, 2, nil, nil, bertBase},
+		{"BERTBase", "", "BERT base: twelve blocks, 768 wide, " +
+			"without segment types (Devlin et al. 2019)", Shape{512}, 2, nil, nil, bertBase},
 	}
 }
 
@@ -132,7 +132,7 @@ func unknown(name string, names []string) error {
 	if guess := nearest(name, names); guess != "" {
 		hint = "did you mean " + guess + "? "
 	}
-	return fmt.Errorf("%q is no network of the zoo; %sit has %s", name, hint, strings.Join(names, ", "))
+	return fmt.Errorf("unknown network %q; %sthe zoo has %s", name, hint, strings.Join(names, ", "))
 }
 
 // nearest returns the name with the smallest distance, ignoring case; empty if the distance is at least half its

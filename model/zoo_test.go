@@ -71,11 +71,11 @@ func TestZooErrors(t *testing.T) {
 		want    string
 	}{
 		"another case": {"convnet2", model.ZooOptions{},
-			`"convnet2" is no network of the zoo; did you mean ConvNet2? it has FeedForwardNet, `},
+			`unknown network "convnet2"; did you mean ConvNet2? the zoo has FeedForwardNet, `},
 		"a typing error":   {"ResNet81", model.ZooOptions{}, "did you mean ResNet18?"},
 		"another notation": {"mobilenet_v2", model.ZooOptions{}, "did you mean MobileNetV2?"},
-		"nothing alike":    {"transformer-xl", model.ZooOptions{}, "zoo; it has FeedForwardNet"},
-		"no name":          {"", model.ZooOptions{}, `"" is no network of the zoo; it has`},
+		"nothing alike":    {"transformer-xl", model.ZooOptions{}, "the zoo has FeedForwardNet"},
+		"no name":          {"", model.ZooOptions{}, `unknown network ""; the zoo has`},
 		"fewer than no classes": {"MLP", model.ZooOptions{Classes: -1},
 			"make MLP for inputs of 3x32x32 and -1 classes"},
 		"an empty input":      {"MLP", model.ZooOptions{Input: model.Shape{}}, "each must be at least 1"},

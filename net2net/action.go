@@ -47,12 +47,12 @@ func ParseAction(text string) (Action, error) {
 		return Action{}, fmt.Errorf("action %q: %w", text, err)
 	}
 	if len(parts) < 2 || len(parts) > 3 || parts[1] == "" {
-		return Action{}, fmt.Errorf("action %q: write %s", text, op.usage)
+		return Action{}, fmt.Errorf("action %q: expected %s", text, op.usage)
 	}
 	a := Action{Kind: op.kind, Target: parts[1]}
 	if len(parts) == 3 {
 		if a.Size, err = strconv.Atoi(parts[2]); err != nil || a.Size < 1 || a.validate() != nil {
-			return Action{}, fmt.Errorf("action %q: %q is no size; write %s", text, parts[2], op.usage)
+			return Action{}, fmt.Errorf("action %q: %q is not a size; expected %s", text, parts[2], op.usage)
 		}
 	}
 	return a, nil
@@ -63,7 +63,7 @@ const largest = 1 << 20
 
 func (a Action) validate() error {
 	if a.Size < 0 || a.Size > largest {
-		return fmt.Errorf("a size of %d is not between 0 and %d", a.Size, largest)
+		return fmt.Errorf("size is %d; must be between 0 and %d", a.Size, largest)
 	}
 	return nil
 }
@@ -91,7 +91,7 @@ func operations() registry.List[operation] {
 func find(kind Kind) (operation, error) {
 	op, found := operations().Find(string(kind))
 	if !found {
-		return op, fmt.Errorf("there is no operation %q; there are none, %s", string(kind),
+		return op, fmt.Errorf("unknown operation %q; expected one of none, %s", string(kind),
 			strings.Join(operations().Names(), ", "))
 	}
 	return op, nil
@@ -108,7 +108,7 @@ func Kinds() []Kind {
 
 // Usage returns a line of help for each operation: its syntax and its effect.
 func Usage() [][2]string {
-	lines := [][2]string{{"none", "leave the network alone"}}
+	lines := [][2]string{{"none", "do not change the network"}}
 	for _, op := range operations() {
 		lines = append(lines, [2]string{op.usage, op.about})
 	}

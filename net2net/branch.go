@@ -10,7 +10,7 @@ import (
 var branches = operation{
 	kind:    "branch",
 	usage:   "branch:BLOCK[:KERNEL]",
-	about:   "add a residual branch of two layers to what comes out of a block",
+	about:   "add a residual branch of two layers to the output of a block",
 	apply:   addBranch,
 	revert:  removeInserted,
 	propose: func(t *tracing.Trace) []Action { return behindBlocks("branch", t) },

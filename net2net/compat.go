@@ -26,7 +26,7 @@ const (
 // compat deepens as the original did.
 func compat(e *edit, a Action) error {
 	if a.Kind != deepening.kind {
-		return fmt.Errorf("the original could only deepen")
+		return fmt.Errorf("the original supports only deepen")
 	}
 	b, err := e.originalBlock(a.Target)
 	if err != nil || b == nil {
@@ -49,10 +49,10 @@ func (e *edit) originalBlock(target string) (*tracing.Block, error) {
 		}
 	}
 	if target == fmt.Sprint(len(paths)) {
-		e.note("no layers were added: %s is one past the last block", target)
+		e.note("no layers were added: block %s is one past the last block", target)
 		return nil, nil
 	}
-	return nil, fmt.Errorf("there is no marked block %q; %s has %d: %s", target, e.net.Name(), len(paths),
+	return nil, fmt.Errorf("no marked block %q; %s has %d: %s", target, e.net.Name(), len(paths),
 		strings.Join(paths, ", "))
 }
 
@@ -64,7 +64,7 @@ func (e *edit) originalLayers(b *tracing.Block) ([]model.Module, error) {
 		return []model.Module{e.grow(same, "identity", b.Layers[0].Leaf), relu}, nil
 	case model.Conv2d:
 		if main.Kernel.H%2 == 0 || main.Kernel.W%2 == 0 {
-			return nil, fmt.Errorf("block %s has an even kernel, %v; the original takes odd ones only", b.Name,
+			return nil, fmt.Errorf("block %s has an even kernel, %v; the original supports only odd kernels", b.Name,
 				main.Kernel)
 		}
 		same := model.NewConv2d(main.Out, main.Out, 1)
@@ -75,7 +75,7 @@ func (e *edit) originalLayers(b *tracing.Block) ([]model.Module, error) {
 		}
 		return append(layers, relu), nil
 	default:
-		return nil, fmt.Errorf("block %s begins with %s; the original takes a convolution or a linear layer",
+		return nil, fmt.Errorf("block %s begins with %s; the original expects a convolution or a linear layer",
 			b.Name, main)
 	}
 }

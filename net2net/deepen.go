@@ -12,7 +12,7 @@ import (
 var deepening = operation{
 	kind:    "deepen",
 	usage:   "deepen:BLOCK[:KERNEL]",
-	about:   "put a new block behind a block; its kernel is the block's own unless given",
+	about:   "insert a new block after a block, with the block's kernel size by default",
 	apply:   deepen,
 	revert:  removeInserted,
 	propose: func(t *tracing.Trace) []Action { return behindBlocks("deepen", t) },
@@ -64,15 +64,15 @@ func deepen(e *edit, a Action) error {
 func check(b *tracing.Block, a Action) error {
 	main := b.Main()
 	if main == nil {
-		return fmt.Errorf("block %s has no convolution and no linear layer to be like", b.Name)
+		return fmt.Errorf("block %s has no convolution or linear layer to copy the form from", b.Name)
 	}
 	kernel, err := kernelOf(b, a.Size)
 	if err != nil {
 		return err
 	}
 	if len(b.Out.Shape) == 3 && (kernel.H%2 == 0 || kernel.W%2 == 0) {
-		return fmt.Errorf("block %s has an even kernel, %v, which has no middle that could pass a value on; "+
-			"say an odd one, such as %s:%s:3", b.Name, kernel, a.Kind, b.Name)
+		return fmt.Errorf("block %s has an even kernel, %v, which has no centre to pass a value through; "+
+			"use an odd kernel, such as %s:%s:3", b.Name, kernel, a.Kind, b.Name)
 	}
 	return nil
 }
@@ -81,8 +81,8 @@ func check(b *tracing.Block, a Action) error {
 func kernelOf(b *tracing.Block, size int) (model.Pair, error) {
 	conv, ok := b.Main().Leaf.Layer.(model.Conv2d)
 	if size > 0 && len(b.Out.Shape) != 3 {
-		return model.Pair{}, fmt.Errorf("block %s gives features, not images: a linear layer has no kernel of %d",
-			b.Name, size)
+		return model.Pair{}, fmt.Errorf("block %s outputs features, not images: a linear layer has no kernel size, "+
+			"got %d", b.Name, size)
 	}
 	switch {
 	case size > 0:
@@ -98,22 +98,22 @@ func kernelOf(b *tracing.Block, size int) (model.Pair, error) {
 func (e *edit) form(b *tracing.Block) (Form, error) {
 	why := ""
 	if act, ok := b.Activation(); ok && !act.Idempotent() {
-		why = fmt.Sprintf("%s applied twice is not the same as once", act)
+		why = fmt.Sprintf("%s is not idempotent", act)
 	}
 	if norm := b.Norm(); norm != nil {
 		if _, batch := norm.Leaf.Layer.(model.BatchNorm); !batch {
-			why = fmt.Sprintf("%s cannot be calibrated, as it normalises each example by itself", norm.Leaf.Layer)
+			why = fmt.Sprintf("%s cannot be calibrated, because it normalises each example separately", norm.Leaf.Layer)
 		}
 	}
 	switch {
 	case e.Form == Opposite || e.Form == Stacked:
-		return "", fmt.Errorf("form is %q, which is for networks that run as graphs; choose %q or %q, or leave it out",
+		return "", fmt.Errorf("form is %q, which requires a network that runs as a graph; use %q or %q, or remove form",
 			e.Form, Identity, Residual)
 	case e.Form == Identity && why != "":
-		return "", fmt.Errorf("an identity behind block %s would change the function: %s; leave the form open, "+
-			"or choose %q", b.Name, why, Residual)
+		return "", fmt.Errorf("an identity after block %s would change the function: %s; remove form, "+
+			"or use %q", b.Name, why, Residual)
 	case e.Form == Auto && why != "":
-		e.note("a residual branch that begins at zero, since %s", why)
+		e.note("inserted a residual branch that starts at zero, because %s", why)
 		return Residual, nil
 	case e.Form == Auto:
 		return Identity, nil
@@ -224,8 +224,8 @@ func (e *edit) calibrate(b *tracing.Block, leaf *model.Leaf) error {
 		e.restore(norm.Mean, e.replay.Calibration.Mean)
 		e.restore(norm.Var, e.replay.Calibration.Var)
 	default:
-		return errors.New("a new batch normalisation is calibrated on a batch of inputs; give one, " +
-			"or choose the residual form")
+		return errors.New("a new batch normalisation must be calibrated on a batch of inputs; pass a batch, " +
+			"or use the residual form")
 	}
 	e.s.Copy(norm.Weight, e.s.Sqrt(e.s.Scale(norm.Var, 1, norm.Eps)))
 	e.s.Copy(norm.Bias, norm.Mean)
@@ -237,12 +237,12 @@ func (e *edit) calibrate(b *tracing.Block, leaf *model.Leaf) error {
 func (e *edit) measure(b *tracing.Block, path string, leaf *model.Leaf) error {
 	shape := e.Batch.Shape()
 	if len(shape) != len(e.net.Input)+1 || !e.net.Input.Same(shape[1:]) {
-		return fmt.Errorf("the batch for calibration has the shape %v; the network takes %v for each example", shape,
+		return fmt.Errorf("the calibration batch has shape %v; the network expects %v for each example", shape,
 			e.net.Input)
 	}
 	values := shape[0] * b.Out.Shape.Count() / b.Out.Shape[0]
 	if values < 2 {
-		return errors.New("a batch for calibration has at least two values for each channel; give more examples")
+		return errors.New("a calibration batch must have at least two values per channel; use more examples")
 	}
 	program, err := e.net.Probe(e.s, path)
 	if err != nil {

@@ -36,7 +36,8 @@ func planGraph(g *graph.Graph, a Action, o Options) (*rewrite.Plan, error) {
 	case "widen":
 		return planWider(read, a, o)
 	}
-	return nil, fmt.Errorf("networks that run as graphs can be deepened and widened; %s is for trees of layers", a.Kind)
+	return nil, fmt.Errorf("a network that runs as a graph supports only deepen and widen; %s requires a "+
+		"tree of layers", a.Kind)
 }
 
 // branches returns the kind of a graph's new branches.
@@ -49,8 +50,8 @@ func (f Form) branches() (rewrite.Branches, error) {
 	case Stacked:
 		return rewrite.StackedBranches, nil
 	}
-	return "", fmt.Errorf("form is %q, which is for networks that are trees of layers; choose %q, %q or %q, "+
-		"or leave it out", f, Residual, Opposite, Stacked)
+	return "", fmt.Errorf("form is %q, which requires a tree of layers; use %q, %q or %q, "+
+		"or remove form", f, Residual, Opposite, Stacked)
 }
 
 // groupsSuffix follows the path of a layer of keys or values in the name of its groups.
@@ -64,7 +65,7 @@ func planWider(read *axes.Axes, a Action, o Options) (*rewrite.Plan, error) {
 		return rewrite.Context(read, a.Size)
 	case "untied":
 		if a.Size != 0 {
-			return nil, fmt.Errorf("untied takes no size; write widen:untied")
+			return nil, fmt.Errorf("untied has no size; use widen:untied")
 		}
 		return rewrite.Untie(read)
 	}
@@ -80,7 +81,7 @@ func planWider(read *axes.Axes, a Action, o Options) (*rewrite.Plan, error) {
 		return nil, err
 	}
 	if a.Size == 0 {
-		return nil, fmt.Errorf("it needs a size, such as widen:%s:%d", a.Target, 2*axis.Size)
+		return nil, fmt.Errorf("the size is missing; use, for example, widen:%s:%d", a.Target, 2*axis.Size)
 	}
 	r := rewrite.Options{Spread: usualSpread, Seed: o.Seed}
 	if o.Equal {
@@ -97,7 +98,7 @@ func graphBlock(read *axes.Axes, target string) (string, error) {
 	}
 	blocks, _ := rewrite.Blocks(read)
 	if number < 0 || number >= len(blocks) {
-		return "", fmt.Errorf("there is no block %d; the network has %d that can be repeated", number, len(blocks))
+		return "", fmt.Errorf("no block %d; the network has %d blocks that can be repeated", number, len(blocks))
 	}
 	return blocks[number].Path, nil
 }
@@ -212,7 +213,7 @@ func revertGraph(n *model.Network, c *Change) (*Change, error) {
 	plan.Graph = n.Graph
 	var err error
 	if plan.Before, err = graph.FromForm(plan.Was); err != nil {
-		return nil, fmt.Errorf("the record's graph: %w", err)
+		return nil, fmt.Errorf("read the record's graph: %w", err)
 	}
 	reverse, err := plan.Reverse()
 	if err != nil {
@@ -225,7 +226,7 @@ func revertGraph(n *model.Network, c *Change) (*Change, error) {
 func (f *follower) followGraph(e model.Entry, p *rewrite.Plan) (int, torch.State, error) {
 	at := slices.IndexFunc(p.Moves, func(m rewrite.Move) bool { return m.Name == e.Name })
 	if at < 0 {
-		return 0, torch.State{}, fmt.Errorf("the record does not speak of %s", e.Name)
+		return 0, torch.State{}, fmt.Errorf("the record has no tensor %s", e.Name)
 	}
 	m := p.Moves[at]
 	if m.Fresh || m.Values != "" {
@@ -233,7 +234,7 @@ func (f *follower) followGraph(e model.Entry, p *rewrite.Plan) (int, torch.State
 	}
 	k := slices.Index(f.old.Names, m.From)
 	if k < 0 {
-		return 0, torch.State{}, fmt.Errorf("the optimizer does not move %s", m.From)
+		return 0, torch.State{}, fmt.Errorf("the optimizer has no tensor %s", m.From)
 	}
 	slot := f.old.Slots[k]
 	return f.old.GroupOf(k), torch.State{First: p.Moments(f.s, m, slot.First, 1),

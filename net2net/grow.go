@@ -73,12 +73,12 @@ func (e *edit) insert(b *tracing.Block, layers *model.Container) error {
 // remove removes a grown block.
 func (e *edit) remove(at *Insertion) error {
 	if at == nil {
-		return errors.New("the record does not say what was inserted")
+		return errors.New("the record has no insertion")
 	}
 	m, _, _ := e.net.Find(at.Parent)
 	parent, ok := m.(*model.Container)
 	if !ok || parent.Child(at.Child) == nil {
-		return fmt.Errorf("there is no %s in %q", at.Child, at.Parent)
+		return fmt.Errorf("%s not found in %q", at.Child, at.Parent)
 	}
 	if !at.Wrapped {
 		parent.Remove(at.Child)
@@ -86,7 +86,7 @@ func (e *edit) remove(at *Insertion) error {
 	}
 	wrapper, ok := parent.Child(at.Child).(*model.Container)
 	if !ok || len(wrapper.Children) != 2 {
-		return fmt.Errorf("%s in %q is not what was inserted", at.Child, at.Parent)
+		return fmt.Errorf("%s in %q is not the inserted block", at.Child, at.Parent)
 	}
 	parent.Replace(at.Child, wrapper.Children[0].Module)
 	return nil
@@ -119,7 +119,7 @@ func (c *Change) Remember(n *model.Network) error {
 	m, _, _ := n.Find(c.Calibration.Path)
 	leaf, ok := m.(*model.Leaf)
 	if !ok {
-		return fmt.Errorf("remember %s: there is no layer %s", c.Action, c.Calibration.Path)
+		return fmt.Errorf("record %s: layer %s not found", c.Action, c.Calibration.Path)
 	}
 	norm := leaf.Layer.(model.BatchNorm).Bind(leaf.Weights)
 	return torch.With(func(s *torch.Scope) error {

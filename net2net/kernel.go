@@ -11,7 +11,7 @@ import (
 var kernels = operation{
 	kind:    "kernel",
 	usage:   "kernel:BLOCK:PIXELS",
-	about:   "enlarge the kernel of a block's convolution, with zeros around it",
+	about:   "enlarge the kernel of a block's convolution by padding it with zeros",
 	apply:   enlarge,
 	revert:  crop,
 	propose: proposeKernels,
@@ -52,11 +52,11 @@ func enlarge(e *edit, a Action) error {
 	h, w := a.Size-conv.Kernel.H, a.Size-conv.Kernel.W
 	switch {
 	case a.Size == 0:
-		return fmt.Errorf("it needs a size, such as kernel:%s:%d", a.Target, conv.Kernel.H+2)
+		return fmt.Errorf("the size is missing; use, for example, kernel:%s:%d", a.Target, conv.Kernel.H+2)
 	case h < 0 || w < 0 || h == 0 && w == 0:
-		return fmt.Errorf("the kernel is %v already, and %d is no larger", conv.Kernel, a.Size)
+		return fmt.Errorf("the kernel is already %v; the new size must be larger, got %d", conv.Kernel, a.Size)
 	case h%2 != 0 || w%2 != 0:
-		return fmt.Errorf("a kernel of %v grows by the same on both sides, so to %d or %d, not to %d", conv.Kernel,
+		return fmt.Errorf("a kernel of %v grows equally on both sides, for example to %d or %d, not to %d", conv.Kernel,
 			conv.Kernel.H+2, conv.Kernel.H+4, a.Size)
 	}
 	e.change.Pad = [2]int{h / 2, w / 2}

@@ -87,14 +87,14 @@ type follower struct {
 func (f *follower) state(e model.Entry) (int, torch.State, error) {
 	m, ok := f.moves[e.Name]
 	if !ok {
-		return 0, torch.State{}, fmt.Errorf("the record does not speak of %s", e.Name)
+		return 0, torch.State{}, fmt.Errorf("the record has no tensor %s", e.Name)
 	}
 	if m.Fate == New {
 		return f.begin(e, m)
 	}
 	k := slices.Index(f.old.Names, m.From)
 	if k < 0 {
-		return 0, torch.State{}, errors.New("the optimizer does not move " + m.From)
+		return 0, torch.State{}, errors.New("the optimizer has no tensor " + m.From)
 	}
 	slot := f.old.Slots[k]
 	state := torch.State{First: f.part(m, slot.First, first), Second: f.part(m, slot.Second, second), Steps: f.steps[k]}

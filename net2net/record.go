@@ -46,7 +46,7 @@ func parseRecord(text []byte) ([]*Change, error) {
 	decoder.DisallowUnknownFields()
 	var file recordFile
 	if err := decoder.Decode(&file); err != nil {
-		return nil, fmt.Errorf("it is no record of surgery: %w", err)
+		return nil, fmt.Errorf("not a record of surgery: %w", err)
 	}
 	var faults validate.Faults
 	for k, c := range file.Changes {
@@ -68,16 +68,16 @@ func (c *Change) validate() error {
 	}
 	for _, unit := range c.Units[old:] {
 		if unit < 0 || unit >= old {
-			faults = append(faults, fmt.Errorf("unit %d is a copy of none of the %d before", unit, old))
+			faults = append(faults, fmt.Errorf("unit %d is not a copy of one of the %d earlier units", unit, old))
 			break
 		}
 	}
 	if err := c.Action.validate(); err != nil {
 		faults = append(faults, err)
 	}
-	faults.When(c.Noise < 0, "noise of %g", c.Noise)
+	faults.When(c.Noise < 0, "noise is %g; must not be negative", c.Noise)
 	if cal := c.Calibration; cal != nil && len(cal.Mean) != len(cal.Var) {
-		faults = append(faults, fmt.Errorf("%d means and %d variances", len(cal.Mean), len(cal.Var)))
+		faults = append(faults, fmt.Errorf("got %d means and %d variances", len(cal.Mean), len(cal.Var)))
 	}
 	return errors.Join(faults...)
 }

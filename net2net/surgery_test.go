@@ -78,22 +78,22 @@ func TestRefusals(t *testing.T) {
 		"output": {"ConvNet2", "widen:fc:20", net2net.Options{},
 			[]string{"cannot be widened to 20", "the network's output"}},
 		"no width":      {"ConvNet2", "widen:conv1", net2net.Options{}, []string{"widen:conv1:64"}},
-		"narrower":      {"ConvNet2", "widen:conv1:16", net2net.Options{}, []string{"has 32 channels already"}},
+		"narrower":      {"ConvNet2", "widen:conv1:16", net2net.Options{}, []string{"already has 32 channels"}},
 		"unknown layer": {"ConvNet2", "widen:conv9:64", net2net.Options{}, []string{`no layer or block "conv9"`}},
 		"kernel to an even size": {"ConvNet2", "kernel:conv1:6", net2net.Options{},
 			[]string{"(3, 3) grows", "5 or 7", "not to 6"}},
-		"smaller kernel":   {"ConvNet2", "kernel:conv1:1", net2net.Options{}, []string{"no larger"}},
+		"smaller kernel":   {"ConvNet2", "kernel:conv1:1", net2net.Options{}, []string{"must be larger"}},
 		"no kernel at all": {"ConvNet2", "kernel:fc:3", net2net.Options{}, []string{"no convolution"}},
 		"no batch":         {"ConvNet2", "deepen:conv1", net2net.Options{}, []string{"calibrated on a batch"}},
 		"identity and GELU": {"gelu", "deepen:0", net2net.Options{Form: net2net.Identity},
-			[]string{"GELU(approximate='none') applied twice", "residual"}},
+			[]string{"GELU(approximate='none') is not idempotent", "residual"}},
 		"groups": {"groups", "widen:0:9", net2net.Options{},
-			[]string{"4 at a time", "1 (GroupNorm(2, 8", "; 12 would do"}},
+			[]string{"4 at a time", "1 (GroupNorm(2, 8", "; use 12"}},
 		"LayerNorm": {"layernorm", "widen:0:9", net2net.Options{}, []string{"8 at a time", "LayerNorm"}},
 		"original past the last": {"ConvNet2", "deepen:4", net2net.Options{Compat: net2net.Original},
 			[]string{`no marked block "4"`}},
 		"original widening": {"ConvNet2", "widen:conv1:64", net2net.Options{Compat: net2net.Original},
-			[]string{"could only deepen"}},
+			[]string{"supports only deepen"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -142,9 +142,10 @@ func TestParseAction(t *testing.T) {
 		require.Equal(t, text, a.String())
 	}
 	for text, word := range map[string]string{
-		"": "no operation", "dig:1": `no operation "dig"`, "deepen": "write deepen:BLOCK", "deepen:": "write deepen",
-		"widen:a:b": "no size",
-		"widen:a:0": "no size", "widen:a:99999999": "no size", "widen:a:8:9": "write widen",
+		"": "unknown operation", "dig:1": `unknown operation "dig"`, "deepen": "expected deepen:BLOCK",
+		"deepen:":   "expected deepen",
+		"widen:a:b": "not a size",
+		"widen:a:0": "not a size", "widen:a:99999999": "not a size", "widen:a:8:9": "expected widen",
 	} {
 		_, err := net2net.ParseAction(text)
 		require.ErrorContains(t, err, word, text)

@@ -29,7 +29,7 @@ func Compare(before, after *model.Network, inputs *torch.Tensor, training bool) 
 		return Drift{}, err
 	}
 	if len(x) != len(y) {
-		return Drift{}, fmt.Errorf("compare networks: one gives %d values, the other %d", len(x), len(y))
+		return Drift{}, fmt.Errorf("compare networks: one outputs %d values, the other %d", len(x), len(y))
 	}
 	return DriftBetween(x, y), nil
 }

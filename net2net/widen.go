@@ -16,7 +16,7 @@ import (
 var widening = operation{
 	kind:    "widen",
 	usage:   "widen:LAYER:CHANNELS",
-	about:   "give what comes out of a layer or block more channels, and all that must change along",
+	about:   "add channels to the output of a layer or block, and to all tensors that must change with it",
 	apply:   widen,
 	revert:  narrow,
 	propose: proposeWider,
@@ -46,7 +46,7 @@ func widen(e *edit, a Action) error {
 		return err
 	}
 	if a.Size == 0 {
-		return fmt.Errorf("it needs a number of channels, such as widen:%s:%d", a.Target, 2*now)
+		return fmt.Errorf("the number of channels is missing; use, for example, widen:%s:%d", a.Target, 2*now)
 	}
 	units, err := space.Target(now, a.Size)
 	if err != nil {
@@ -57,7 +57,7 @@ func widen(e *edit, a Action) error {
 		return err
 	}
 	if joint := others(space, a.Target); len(joint) > 0 {
-		e.note("changes along: %s", strings.Join(joint, ", "))
+		e.note("also changed: %s", strings.Join(joint, ", "))
 	}
 	return e.resize(space, e.change.Units, space.Units, units)
 }
@@ -84,7 +84,7 @@ func (c *Change) copies(old, now int) error {
 		return err
 	}
 	if len(c.Units) != now || slices.Max(c.Units) != old-1 {
-		return fmt.Errorf("the record copies other units than the %d that become %d", old, now)
+		return fmt.Errorf("the record does not copy the %d units that become %d", old, now)
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func narrow(e *edit, c *Change) error {
 		return err
 	}
 	if len(c.Units) == 0 || !divides(e.trace, space, len(c.Units)) {
-		return fmt.Errorf("the record's %d units are not those of the channels that %s gives", len(c.Units),
+		return fmt.Errorf("the record's %d units do not match the channels of %s", len(c.Units),
 			c.Action.Target)
 	}
 	old := slices.Max(c.Units) + 1

@@ -47,7 +47,7 @@ func ReadHistory(fsys files.FS, path, runtimes string) (*trainer.WeightsHistory,
 func openFolder(fsys files.FS, path string) (*Folder, error) {
 	if info, err := fsys.Stat(path); err != nil || !info.IsDir() {
 		_, unknown := weights.FormatOf(path)
-		return nil, fmt.Errorf("%w, or name a folder that is there", unknown)
+		return nil, fmt.Errorf("%w, or an existing folder", unknown)
 	}
 	return ReadFolder(fsys, path)
 }
@@ -68,18 +68,18 @@ func weightsIn(l *Folder) (string, error) {
 	if len(found) == 1 {
 		return filepath.Join(l.Path, found[0]), nil
 	}
-	return "", fmt.Errorf("%s has %d files of weights, and none is called weights.pth; name the file, "+
-		"and runtimes beside it", l.Path, len(found))
+	return "", fmt.Errorf("%s has %d weights files, but no weights.pth; set the path of the file, "+
+		"and also runtimes", l.Path, len(found))
 }
 
 // inOrder checks the times of epochs.
 func inOrder(rows []Row) error {
 	if len(rows) == 0 {
-		return errors.New("it holds no epoch")
+		return errors.New("it has no epochs")
 	}
 	for k, row := range rows {
 		if !(row.Seconds >= 0) || row.Seconds > math.MaxInt64/1e9 || k > 0 && row.Seconds < rows[k-1].Seconds {
-			return fmt.Errorf("the epoch in line %d ends after %v seconds; times must not be negative, and ascend", k+1,
+			return fmt.Errorf("the epoch in line %d ends after %v seconds; times must be at least 0 and increase", k+1,
 				row.Seconds)
 		}
 	}

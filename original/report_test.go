@@ -117,9 +117,9 @@ func TestPoliciesThatDoNotFitATable(t *testing.T) {
 			"1 of its sequences are missing, such as (deepen:0, deepen:0); simulate them"},
 		"a policy of another network": {whole, legacyPolicy(t, "ConvNet3", 4), "has no token in the vocabulary"},
 		"other actions": {other, legacyPolicy(t, "ConvNet2", 4), "the policy chooses among deepen:0, deepen:1, " +
-			"deepen:2, none, and the table among deepen:1, deepen:0, deepen:2, none; take"},
+			"deepen:2, none, but the table among deepen:1, deepen:0, deepen:2, none; use"},
 		"a policy of more actions": {whole, legacyPolicy(t, "ConvNet2", 5),
-			"the policy chooses among 5 actions, and the table has 4"},
+			"the policy chooses among 5 actions, but the table has 4"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := original.Evaluate(context.Background(), c.table, convNet2(t), c.w)

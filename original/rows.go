@@ -39,7 +39,7 @@ func parseRow(line string) (row Row, err error) {
 		return row, fmt.Errorf("%.100q is not an index, seconds and a value", line)
 	}
 	if row.Index, err = strconv.ParseInt(parts[0], 10, 64); err != nil {
-		return row, fmt.Errorf("the index %.100q is no whole number", parts[0])
+		return row, fmt.Errorf("the index %.100q is not an integer", parts[0])
 	}
 	if row.Seconds, err = parsePythonFloat(parts[1]); err != nil {
 		return row, fmt.Errorf("the seconds: %w", err)
@@ -83,7 +83,7 @@ func parseValue(text string) (Value, error) {
 func parsePythonFloat(text string) (float64, error) {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || strings.ContainsAny(text, "xXpP_") {
-		return 0, fmt.Errorf("%.100q is no number", text)
+		return 0, fmt.Errorf("%.100q is not a number", text)
 	}
 	return f, nil
 }

@@ -21,7 +21,7 @@ func ReadTable(r io.Reader, s tables.Scenario, seed int64) (*tables.Table, error
 		return nil, fmt.Errorf("read table %s: %w", s.Name, err)
 	}
 	if entries.Replaced > 0 {
-		return nil, fmt.Errorf("read table %s: %d of its sequences are there twice; copy the file again, "+
+		return nil, fmt.Errorf("read table %s: %d of its sequences are duplicates; copy the file again, "+
 			"or simulate them", s.Name, entries.Replaced)
 	}
 	var records []tables.Record
@@ -38,7 +38,7 @@ func ReadTable(r io.Reader, s tables.Scenario, seed int64) (*tables.Table, error
 			s.Decisions = len(r.Sequence)
 		}
 		if budget != s.Budget {
-			return nil, fmt.Errorf("read table %s: sequence %v: a budget of %v s; the table's is %v s", s.Name, key,
+			return nil, fmt.Errorf("read table %s: sequence %v: budget is %v s, expected %v s", s.Name, key,
 				budget, s.Budget)
 		}
 		records = append(records, r)
@@ -57,7 +57,7 @@ func legacyRecord(key, value any, actions []string) (r tables.Record, budget flo
 			return r, 0, err
 		}
 		if n < 0 || n >= int64(len(actions)) {
-			return r, 0, fmt.Errorf("an action %d; there are %d", n, len(actions))
+			return r, 0, fmt.Errorf("action is %d; must be below %d", n, len(actions))
 		}
 		r.Sequence = append(r.Sequence, actions[n])
 	}

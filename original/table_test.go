@@ -86,14 +86,14 @@ func TestFaultyLegacyTables(t *testing.T) {
 		says   string
 	}{
 		"none":              {set("acc", 0.25), ""},
-		"unknown action":    {func(a pickle.Tuple, _ *pickle.Dict) { a[1] = int64(4) }, "an action 4; there are 4"},
+		"unknown action":    {func(a pickle.Tuple, _ *pickle.Dict) { a[1] = int64(4) }, "action is 4; must be below 4"},
 		"action is text":    {func(a pickle.Tuple, _ *pickle.Dict) { a[1] = "one" }, "one"},
-		"other budget":      {set("totaltime", int64(50)), "a budget of 50 s; the table's is 40 s"},
-		"time is missing":   {set("timeleft", &pickle.List{Items: []any{30.0}}), "1 times for 2 decisions"},
-		"time over budget":  {set("timeleft", &pickle.List{Items: []any{41.0, 2.0}}), "41 s left of a budget of 40 s"},
+		"other budget":      {set("totaltime", int64(50)), "budget is 50 s, expected 40 s"},
+		"time is missing":   {set("timeleft", &pickle.List{Items: []any{30.0}}), "got 1 times left, expected 2"},
+		"time over budget":  {set("timeleft", &pickle.List{Items: []any{41.0, 2.0}}), "time left is 41 s; must be"},
 		"accuracy is text":  {set("acc", "high"), "acc"},
-		"accuracy over one": {set("acc", 1.5), "an accuracy of 1.5"},
-		"accuracy is NaN":   {set("acc", math.NaN()), "an accuracy of NaN"},
+		"accuracy over one": {set("acc", 1.5), "accuracy is 1.5"},
+		"accuracy is NaN":   {set("acc", math.NaN()), "accuracy is NaN"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := original.ReadTable(legacy(t, c.change),
@@ -111,7 +111,7 @@ func TestFaultyLegacyTables(t *testing.T) {
 	twice := append(bytes.Clone(whole[:len(whole)-tail]), whole[head:]...)
 	_, err := original.ReadTable(bytes.NewReader(twice),
 		tables.Scenario{Name: "small", Actions: treetest.FourActions}, 1)
-	require.ErrorContains(t, err, "2 of its sequences are there twice")
+	require.ErrorContains(t, err, "2 of its sequences are duplicates")
 	_, err = original.ReadTable(bytes.NewBufferString("no pickle"), tables.Scenario{Name: "small"}, 1)
 	require.ErrorContains(t, err, "read table small")
 }

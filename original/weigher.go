@@ -15,8 +15,8 @@ type StepPolicy struct{ *bilstm.Policy }
 // Weigh returns the policy's probabilities.
 func (o StepPolicy) Weigh(_ context.Context, m evaluation.Point) ([]float64, error) {
 	if actions := o.Shape().Actions; actions != len(m.Actions) {
-		return nil, fmt.Errorf("the policy chooses among %d actions, and the table has %d; "+
-			"take a policy that was learned on such a table", actions, len(m.Actions))
+		return nil, fmt.Errorf("the policy chooses among %d actions, but the table has %d; "+
+			"use a policy that was trained on such a table", actions, len(m.Actions))
 	}
 	if err := o.Fits(m.Network); err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func offersBlocks(m evaluation.Point) error {
 	numbers := ScenarioActions(m.Network)
 	for k, a := range bilstm.Actions(m.Network) {
 		if k >= len(m.Actions) || m.Actions[k] != a.String() && m.Actions[k] != numbers[k] {
-			return fmt.Errorf("the policy chooses among %s, and the table among %s; take a policy that was learned "+
+			return fmt.Errorf("the policy chooses among %s, but the table among %s; use a policy that was trained "+
 				"on such a table", strings.Join(numbers, ", "), strings.Join(m.Actions, ", "))
 		}
 	}

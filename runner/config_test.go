@@ -141,7 +141,7 @@ func TestConfigKnowsEveryKind(t *testing.T) {
 			`27 sequences of 3 decisions × 2 seeds in 80 legs`, "simulate.seeds=3", `simulate\.seeds +3 ` +
 			`+--set\n(.*\n)*simulate\.tries +2 +default`, "a scenario of graft", "# Keys of a scenario's file"},
 		"learning": {lessonFile(t, "[learn]\nrule = \"exact\"\n"),
-			`a policy learns from 64 sequences of made-up, 21 states of ConvNet2, rule exact, 10000 episodes`,
+			`trains a policy on 64 sequences of made-up, 21 states of ConvNet2, rule exact, 10000 episodes`,
 			"learn.lr=0.01", `learn\.lr +0\.01 +--set`, "a policy of graft that learns",
 			"# Keys of the file of a policy"},
 		"tree-learning": {classFile(t, "held_out = [THREE]\n"), `trains structural policies with 5 seeds on 32 ` +

@@ -186,9 +186,9 @@ func TestLeaveOut(t *testing.T) {
 	require.Contains(t, got.stderr, `"left_out":"late"`)
 
 	text := s.evaluate(args...)
-	containsAll(t, text.stdout, "one scenario left out at a time; 2 policies learn from the others, "+
+	containsAll(t, text.stdout, "one scenario left out at a time; 2 policies learn from the other tables, "+
 		"for new scenarios, in up to 5 steps", "LEFT OUT  POLICIES, VOTING",
-		"regret than the best fixed sequence of the other tables, 95% interval over tables [", "zero lies",
+		"regret than the best fixed sequence of the other tables, 95% interval over tables [", "the interval",
 		"Intervals over 3 scenarios are too narrow")
 	args[5] = "leave-out=network"
 	require.Contains(t, s.evaluate(append(args, "for=known")...).stdout, "OVER GROUPS")

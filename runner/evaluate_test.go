@@ -201,29 +201,29 @@ func TestWhatCannotBeEvaluatedSaysWhatToDo(t *testing.T) {
 			failure.Damaged, []string{"empty", "copy the file again"}},
 		"weights of other sizes": {weigh(func(s *weights.Set) {
 			policytest.Put(s, "decider.linear2.weight", policytest.Zeros("decider.linear2.weight", 5, 9))
-		}), nil, failure.Damaged, []string{"decider.linear2 takes 9 numbers", "not of one policy"}},
+		}), nil, failure.Damaged, []string{"decider.linear2 takes 9 numbers", "belong to different policies"}},
 		"a network's weights": {weigh(func(s *weights.Set) {
 			s.Tensors = []weights.Tensor{policytest.Zeros("conv1.layers.0.weight", 3)}
-		}), nil, failure.Damaged, []string{"there is no tensor encoder.encoder.weight_ih_l0, which a policy has"}},
+		}), nil, failure.Damaged, []string{"tensor encoder.encoder.weight_ih_l0 is missing"}},
 		"another configuration": {func(r *legacyRuns) { r.write("learned/config.toml", "[agent]\nhidden_size = 50\n") },
-			nil, failure.Damaged, []string{"hidden_size = 50", "not of one run"}},
+			nil, failure.Damaged, []string{"hidden_size = 50", "belong to different runs"}},
 		"a faulty configuration": {func(r *legacyRuns) {
 			r.write("learned/config.toml", "[agent]\nhidden_size = \"a\"\n")
 		}, nil, failure.Configuration, []string{"config.toml:2:15", "whole number"}},
 		"another action set": {five, nil, failure.Failed, []string{"the policy chooses among 5 actions, " +
-			"and the table has 4", "take a policy that was learned on such a table"}},
+			"and the table has 4", "use a policy that was trained on such a table"}},
 		"no policy": {gone("learned/agent.finalmodel.pth"), nil, failure.Failed,
 			[]string{"no such file", "a folder with the file agent.finalmodel.pth"}},
 		"no configuration": {gone("learned/config.toml"), nil, failure.Failed,
-			[]string{"no such file", "has a file config.toml"}},
+			[]string{"no such file", "with a file config.toml"}},
 		"no policy's folder": {nil, []string{"--policy", "nowhere"}, failure.Failed,
 			[]string{"nowhere", "no such file", "expected a policy file, or a folder"}},
 		"a sequence is missing": {table(func(r *legacyRuns, d *pickle.Dict) { remove(r, d, 1, 2) }), nil,
 			failure.Damaged, []string{"1 of its sequences are missing, such as (deepen:1, deepen:2)", "simulate them"}},
-		"sequences are there twice": {func(r *legacyRuns) { // pickles end in the opcodes for entries and for the end
+		"sequences are duplicates": {func(r *legacyRuns) { // pickles end in the opcodes for entries and for the end
 			text := r.read("table/data.pkl")
 			r.write("table/data.pkl", text[:len(text)-2]+text[4:])
-		}, nil, failure.Damaged, []string{"16 of its sequences are there twice", "copy"}},
+		}, nil, failure.Damaged, []string{"16 of its sequences are duplicates", "copy"}},
 		"an accuracy is a text": {table(func(r *legacyRuns, d *pickle.Dict) { set(r, d, 1, 2, "high") }), nil,
 			failure.Damaged, []string{"sequence [1 2]", "acc", "again"}},
 		"an accuracy of another": {table(func(r *legacyRuns, d *pickle.Dict) { set(r, d, 1, 2, 12.0) }), nil,
@@ -239,9 +239,9 @@ func TestWhatCannotBeEvaluatedSaysWhatToDo(t *testing.T) {
 		"a file with a command": {func(r *legacyRuns) { r.write("learned/agent.finalmodel.pth", "\x80\x02"+command) },
 			[]string{"--policy", "learned/agent.finalmodel.pth"}, failure.Damaged,
 			[]string{"not allowed", "copy the file again"}},
-		"no table": {gone("table/data.pkl"), nil, failure.Failed, []string{"no such file", "has a file data.pkl"}},
+		"no table": {gone("table/data.pkl"), nil, failure.Failed, []string{"no such file", "with a file data.pkl"}},
 		"no network of the table": {func(r *legacyRuns) { r.write("table/config.toml", "[runner]\nseed = 1\n") }, nil,
-			failure.Configuration, []string{"it does not say job.model"}},
+			failure.Configuration, []string{"job.model, the network of the table, is missing"}},
 		"an unknown network": {func(r *legacyRuns) { r.write("table/config.toml", "[job]\nmodel = \"ConvNet22\"\n") },
 			nil, failure.Configuration, []string{"config.toml:2:9", "did you mean ConvNet"}},
 		"ids with a command": {func(r *legacyRuns) { r.write("vocab/models.ids.pkl", command) }, nil, failure.Damaged,
@@ -251,7 +251,7 @@ func TestWhatCannotBeEvaluatedSaysWhatToDo(t *testing.T) {
 		"no vocabulary": {gone("vocab/models.ids.pkl"), nil, failure.Failed,
 			[]string{"neither vocabulary.json nor a file *.ids.pkl", "'graft vocab build'"}},
 		"another vocabulary": {foreign, nil, failure.Damaged,
-			[]string{"another vector for token 0", "take the vocabulary that it was learned with"}},
+			[]string{"another vector for token 0", "use the vocabulary that it was trained with"}},
 		"a network it does not know": {func(r *legacyRuns) {
 			r.write("table/config.toml", "[job]\nmodel = \"ConvNet3\"\n")
 		}, nil, failure.Failed, []string{"Conv2d(3, 64, kernel_size=(3, 3), stride=(1, " +
@@ -265,12 +265,12 @@ func TestOptionsThatCannotBeEvaluatedSayWhatToDo(t *testing.T) {
 	for name, c := range map[string]legacyRefusal{
 		"no source": {func(r *legacyRuns) { require.NoError(r.t, os.RemoveAll(r.path("source"))) },
 			[]string{"--compat", "--as-published"}, failure.Failed,
-			[]string{"began with the policy ../results/source/agent.finalmodel.pth", "no such file"}},
+			[]string{"started from the policy ../results/source/agent.finalmodel.pth", "no such file"}},
 		"a file has no source": {nil, []string{"--compat", "--as-published", "--policy",
 			"learned/agent.finalmodel.pth"}, failure.Usage, []string{"--as-published needs the folder"}},
 		"as published, but no report": {nil, []string{"--as-published"}, failure.Usage, []string{"add --compat"}},
 		"no such prefix": {nil, []string{"--prefix", "some"}, failure.Usage,
-			[]string{`the prefix is "some"`}},
+			[]string{`prefix is "some"`}},
 		"two mistakes and a prefix": {nil, []string{"--compat", "--as-published", "--prefix", "never"}, failure.Usage,
 			[]string{"prefix"}},
 		"an object and a report": {nil, []string{"--compat", "--json"}, failure.Usage, []string{"json"}},
@@ -280,7 +280,7 @@ func TestOptionsThatCannotBeEvaluatedSayWhatToDo(t *testing.T) {
 		"none for the report": {nil, []string{"--vocab", "", "--compat"}, failure.Usage,
 			[]string{"--vocab is missing"}},
 		"a vocabulary of another kind": {nil, []string{"--vocab", "table/config.toml"}, failure.Damaged,
-			[]string{"ends in .json, or in .ids.pkl"}},
+			[]string{"must end in .json or .ids.pkl"}},
 	} {
 		t.Run(name, c.check)
 	}

@@ -84,10 +84,10 @@ func TestWhatSchedulersCannotLearn(t *testing.T) {
 	}
 	refused(`teacher: unknown scheduler "sjf"`, "--set", `learn.teacher="sjf"`)
 	refused("nothing is learned", "--set", `learn.teacher="none"`)
-	refused("workloads.arrivals is trace; name one in workload.traces", "--set", `workloads.arrivals="trace"`)
+	refused("workloads.arrivals is trace; add a trace to workload.traces", "--set", `workloads.arrivals="trace"`)
 	refused("can never run", "--set", "elastic.gpus_per_node=2")
-	refused("pattern has 0 slots; pattern is for", "--set", `workloads.arrivals="pattern"`)
-	refused("pattern has 2 slots; pattern is for", "--set", "workloads.pattern=[0, 1]")
+	refused("pattern has 0 slots; arrivals =", "--set", `workloads.arrivals="pattern"`)
+	refused("pattern has 2 slots; arrivals =", "--set", "workloads.pattern=[0, 1]")
 	refused("pattern has no jobs", "--set", `workloads.arrivals="pattern"`, "--set", "workloads.pattern=[0, 0]")
 	refused("must not have negative numbers", "--set", `workloads.arrivals="pattern"`, "--set",
 		"workloads.pattern=[2, -1]")
@@ -152,14 +152,14 @@ every = 4
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	ends(t, call(ctx, newRootCommand(), "learn", path, "--folder", folder), failure.Requeue, "go on with --resume")
-	require.Regexp(t, `all 8 updates by imitation and 4 by reinforcement are done`,
+	require.Regexp(t, `all 8 updates by imitation and 4 by reinforcement are complete`,
 		done(t, "learn", path, "--folder", folder, "--resume").stdout)
 	require.Regexp(t, `(?s)^seed,step,imitated,reinforced,imitation_loss,.*\n2,12,8.0,4.0,`,
 		contents(t, filepath.Join(folder, "learning.csv")))
 	require.Regexp(t, `\ndl2 +\d +2 +[0-9.]+ `, done(t, "evaluate", path, "--policy", folder).stdout)
-	fails(t, failure.Configuration, "learn.rounds is not read where elastic.compat is dl2", "learn", path, "--set",
+	fails(t, failure.Configuration, "learn.rounds is not used if elastic.compat is dl2", "learn", path, "--set",
 		"learn.rounds=3")
-	fails(t, failure.Configuration, "dl2.agents is not read where elastic.compat is none", "config", "check",
+	fails(t, failure.Configuration, "dl2.agents is not used if elastic.compat is none", "config", "check",
 		schedulerFile(t, "[dl2]\nagents = 2\n"))
 	fails(t, failure.Configuration, "workloads.train is set; with compat dl2 each agent generates its workloads",
 		"learn", path, "--set", `workloads.train=["x.json"]`)

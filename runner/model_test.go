@@ -75,7 +75,7 @@ func TestModelShowSaysWhatIsWrong(t *testing.T) {
 	faulty := write(t, filepath.Join(folder, "faulty.toml"), "input = 3\n")
 	allFail(t, "model show", map[string]wrongCall{
 		"a name with a typing error": {[]string{"Convnet2"}, failure.Usage, "did you mean ConvNet2?"},
-		"a shape that is none":       {[]string{"ConvNet2", "--input", "3x"}, failure.Usage, `"3x" is no shape`},
+		"a shape that is none":       {[]string{"ConvNet2", "--input", "3x"}, failure.Usage, `"3x" is not a shape`},
 		"an input that is too small": {[]string{"ConvNet2", "--input", "3x4x4"}, failure.Usage, "larger than its"},
 		"no classes":                 {[]string{"ConvNet2", "--classes", "-1"}, failure.Usage, "at least 1"},
 		"classes of a file": {[]string{branchesFile, "--classes", "3"}, failure.Usage,

@@ -156,7 +156,7 @@ func TestProfileRefuses(t *testing.T) {
 		"rounds below none":          {quickly(network, "--rounds", "-1"), failure.Usage, "rounds"},
 		"threads below none":         {quickly(network, "--threads", "-1"), failure.Usage, "--threads"},
 		"an unknown optimizer":       {quickly(network, "--optimizer", "adm"), failure.Usage, "there is no rule"},
-		"an unknown device":          {quickly(network, "--device", "gpu"), failure.Failed, "write cpu or cuda:N"},
+		"an unknown device":          {quickly(network, "--device", "gpu"), failure.Failed, "use cpu or cuda:N"},
 		"a shape that is none":       {quickly(network, "--input", "3x"), failure.Usage, "--input"},
 		"images that are too small": {[]string{"profile", "--quiet", "--input", "3x4x4"}, failure.Usage,
 			"measured by default"},

@@ -209,7 +209,7 @@ func TestEvaluationsThatAreNotWhole(t *testing.T) {
 	writeEvaluation(t, dir, false, false)
 	got := done(t, "report", dir)
 	require.Contains(t, got.stdout, "not ended")
-	require.Contains(t, got.stdout, "the evaluation is running, or was killed")
+	require.Contains(t, got.stdout, "the evaluation is running or was killed")
 	write(t, filepath.Join(dir, runs.OutcomeFile), "{}")
 	fails(t, failure.Damaged, "says nothing of any table", "report", dir)
 	_, err := os.Stat(filepath.Join(dir, "folds.csv"))

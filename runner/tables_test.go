@@ -176,7 +176,7 @@ func TestTableSaysWhatIsWrong(t *testing.T) {
 			"os.system"},
 		"a config with faults": {[]string{"show", faulty}, failure.Configuration, "5 faults"},
 		"an action that is none": {[]string{"show", original, "--actions", "deepen:0,dig:1"}, failure.Usage,
-			`there is no operation "dig"`},
+			`unknown operation "dig"`},
 		"too few actions": {[]string{"show", original, "--actions", "deepen:0,none"}, failure.Usage,
 			"each decision chose from 4 actions"},
 		"an action that stands twice": {[]string{"show", original, "--actions", "none,none,deepen:1,deepen:2"},

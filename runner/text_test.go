@@ -88,7 +88,7 @@ func TestTextJobsAreChecked(t *testing.T) {
 		"the network takes images and text has tokens": {`name = "CharGPT"`, `name = "ConvSmall"`},
 		"has 28 different tokens":                      {`name = "CharGPT"`, `file = "small.toml"`},
 		"remove the section augment":                   {"[checkpoint]", "[augment]\nflip = true\n[checkpoint]"},
-		"there is no axis":                             {"blocks.0.up", "blocks.9.up"},
+		"unknown axis":                                 {"blocks.0.up", "blocks.9.up"},
 		`tokens "words"`:                               {`"characters"`, `"words"`},
 		"a context of 1 tokens":                        {"context = 12", "context = 1"},
 		"CUDA graphs do not support":                   {"[train]", "[train]\ncuda_graphs = true"},

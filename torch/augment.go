@@ -41,14 +41,14 @@ func (a *Augment) EnsureDefaults() {
 // Validate returns every invalid option.
 func (a Augment) Validate() error {
 	var faults validate.Faults
-	faults.When(a.Pad < 0, "a shift of up to %d pixels", a.Pad)
-	faults.When(a.Cutout < 0, "a cutout of %d pixels", a.Cutout)
+	faults.When(a.Pad < 0, "pad is %d; must not be negative", a.Pad)
+	faults.When(a.Cutout < 0, "cutout is %d; must not be negative", a.Cutout)
 	faults.When(a.RandAugment < 0 || a.RandAugment > mostOperations,
-		"rand_augment is %d; there are from 0 to %d operations", a.RandAugment, mostOperations)
-	faults.When(a.Magnitude < 0 || a.Magnitude > 30, "magnitude is %d; it lies between 0 and 30", a.Magnitude)
+		"rand_augment is %d; must be between 0 and %d operations", a.RandAugment, mostOperations)
+	faults.When(a.Magnitude < 0 || a.Magnitude > 30, "magnitude is %d; must be between 0 and 30", a.Magnitude)
 	faults.When(a.Magnitude > 0 && a.RandAugment == 0,
-		"magnitude is %d, and rand_augment is 0; set the number of operations, or leave magnitude out", a.Magnitude)
-	faults.Unless(a.Mixup >= 0, "mixup is %v; it is not negative", a.Mixup)
+		"magnitude is %d, but rand_augment is 0; set rand_augment, or remove magnitude", a.Magnitude)
+	faults.Unless(a.Mixup >= 0, "mixup is %v; must not be negative", a.Mixup)
 	return errors.Join(faults...)
 }
 

@@ -47,8 +47,8 @@ func (s *Scope) NewCalls(l CallList, o ProgramOptions) *Program {
 	const op = "make program of operators"
 	p := &Program{scope: s}
 	if o.Precision != Single && o.Precision != TF32 {
-		s.fail(&Error{Op: op, Cause: fmt.Errorf("the precision %v is not for imported graphs", o.Precision),
-			Remedy: "choose single or tf32", kind: ErrShape})
+		s.fail(&Error{Op: op, Cause: fmt.Errorf("imported graphs do not support the precision %v", o.Precision),
+			Remedy: "use single or tf32", kind: ErrShape})
 	}
 	e, err := encodeCalls(l)
 	if err != nil {
@@ -128,7 +128,7 @@ func encodeCalls(l CallList) (*callEncoder, error) {
 		}
 	}
 	if len(l.Names) != len(l.Tensors) {
-		return nil, fmt.Errorf("%d names for %d tensors", len(l.Names), len(l.Tensors))
+		return nil, fmt.Errorf("got %d names for %d tensors", len(l.Names), len(l.Tensors))
 	}
 	for _, call := range l.Calls {
 		if err := e.call(call); err != nil {
@@ -136,7 +136,7 @@ func encodeCalls(l CallList) (*callEncoder, error) {
 		}
 	}
 	if _, ok := e.registers[l.Output]; !ok {
-		return nil, fmt.Errorf("nothing computes the output %q", l.Output)
+		return nil, fmt.Errorf("no operator computes the output %q", l.Output)
 	}
 	return e, nil
 }
@@ -163,7 +163,7 @@ func (e *callEncoder) place(text string) C.int32_t {
 // name assigns the next register to a name.
 func (e *callEncoder) name(name string) error {
 	if _, taken := e.registers[name]; taken {
-		return fmt.Errorf("two values are named %q", name)
+		return fmt.Errorf("duplicate value name %q", name)
 	}
 	e.registers[name] = e.next
 	e.next++
@@ -173,7 +173,7 @@ func (e *callEncoder) name(name string) error {
 func (e *callEncoder) call(call Call) error {
 	space, op, overload, ok := splitOperator(call.Operator)
 	if !ok && !PassesOperator(call.Operator) {
-		return errors.New("the operator is not one of those that graft calls")
+		return errors.New("unsupported operator")
 	}
 	if !ok {
 		if err := checkOperator(space+"::"+op, overload); err != nil {
@@ -230,12 +230,12 @@ func (e *callEncoder) value(value any, depth int) error {
 	case Ref:
 		register, ok := e.registers[string(x)]
 		if !ok {
-			return fmt.Errorf("nothing before it computes %q", string(x))
+			return fmt.Errorf("no earlier operator computes %q", string(x))
 		}
 		v.kind, v.number = C.GRAFT_VALUE_REGISTER, C.int64_t(register)
 	case []any:
 		if depth > 0 {
-			return errors.New("a list in a list")
+			return errors.New("nested lists are not supported")
 		}
 		v.kind, v.number = C.GRAFT_VALUE_LIST, C.int64_t(len(x))
 		e.values = append(e.values, v)
@@ -246,7 +246,7 @@ func (e *callEncoder) value(value any, depth int) error {
 		}
 		return nil
 	default:
-		return fmt.Errorf("a value of type %T", value)
+		return fmt.Errorf("unsupported value type %T", value)
 	}
 	e.values = append(e.values, v)
 	return nil

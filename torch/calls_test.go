@@ -53,17 +53,17 @@ func TestCallsAreChecked(t *testing.T) {
 		calls []Call
 		want  string
 	}{
-		"an unknown operator":     {[]Call{call("system.default", "y", x)}, "not one of those that graft calls"},
-		"a random one":            {[]Call{call("rand_like.default", "y", x)}, "not one of those"},
-		"one in place":            {[]Call{call("relu_.default", "y", x)}, "not one of those"},
-		"a counter":               {[]Call{call("relu.default", "x", x)}, "two values"},
+		"an unknown operator":     {[]Call{call("system.default", "y", x)}, "unsupported operator"},
+		"a random one":            {[]Call{call("rand_like.default", "y", x)}, "unsupported operator"},
+		"one in place":            {[]Call{call("relu_.default", "y", x)}, "unsupported operator"},
+		"a counter":               {[]Call{call("relu.default", "x", x)}, "duplicate value name"},
 		"an unknown argument":     {[]Call{call("relu.default", "y", x, Argument{"slope", 1.0})}, "no argument slope"},
 		"a missing argument":      {[]Call{call("matmul.default", "y", x)}, "argument other is missing"},
 		"an argument twice":       {[]Call{call("relu.default", "y", x, x)}, "given twice"},
 		"a value of another type": {[]Call{call("softmax.int", "y", x, Argument{"dim", "last"})}, "argument dim"},
 		"what is computed later": {[]Call{call("relu.default", "y", Argument{"self", Ref("z")}),
 			call("relu.default", "z", x)}, `computes "z"`},
-		"an output without a maker": {nil, "nothing computes the output"},
+		"an output without a maker": {nil, "no operator computes the output"},
 	} {
 		s := NewScope()
 		s.NewCalls(CallList{Input: "x", Output: "y", Calls: c.calls}, ProgramOptions{})

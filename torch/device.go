@@ -46,7 +46,7 @@ func ParseDevice(name string) (Device, error) {
 	}
 	if d.Index >= runtime.CUDADevices {
 		return CPU, &Error{Op: "choose device", Subject: name, kind: ErrDevice,
-			Cause: fmt.Errorf("this machine has %s", available(runtime)), Remedy: "name one of these"}
+			Cause: fmt.Errorf("this machine has %s", available(runtime)), Remedy: "use one of these"}
 	}
 	return d, nil
 }
@@ -64,7 +64,7 @@ func parseDevice(name string) (Device, error) {
 		}
 	}
 	return CPU, &Error{Op: "choose device", Subject: strconv.Quote(name), kind: ErrDevice,
-		Cause: fmt.Errorf("not a device's name"), Remedy: "write cpu or cuda:N"}
+		Cause: fmt.Errorf("invalid device name"), Remedy: "use cpu or cuda:N"}
 }
 
 // Devices lists the devices of this machine, the CPU first.
@@ -86,7 +86,7 @@ func (r Runtime) devices() []Device {
 
 func available(r Runtime) string {
 	if !r.CUDABuilt {
-		return "cpu only, and this LibTorch is built without CUDA"
+		return "only cpu, because this LibTorch is built without CUDA"
 	}
 	var names []string
 	for _, d := range r.devices() {

@@ -21,7 +21,8 @@ func TestRulesAndPrecisionsHaveNames(t *testing.T) {
 	assert.Equal(t, "rule 99", Rule(99).String())
 	_, err := Rule(99).MarshalText()
 	assert.ErrorContains(t, err, "99")
-	assert.ErrorContains(t, new(Rule).UnmarshalText([]byte("rmsprop")), `no rule "rmsprop"; there are sgd, adam, adamw`)
+	assert.ErrorContains(t, new(Rule).UnmarshalText([]byte("rmsprop")),
+		`unknown rule "rmsprop"; expected one of sgd, adam, adamw`)
 
 	assert.Equal(t, []string{"float32", "bfloat16", "float16", "tf32"}, PrecisionNames())
 	precision := Brain

@@ -17,9 +17,9 @@ var (
 	// ErrOutOfMemory means that the host or the device ran out of memory.
 	ErrOutOfMemory = errors.New("out of memory")
 	// ErrShape means that the shapes or types of operands do not fit the operator.
-	ErrShape = errors.New("operands do not fit")
+	ErrShape = errors.New("operands do not match")
 	// ErrPeer means that another process of the group is gone, or silent for too long.
-	ErrPeer = errors.New("a process of the group is lost")
+	ErrPeer = errors.New("lost a process of the group")
 )
 
 // Error is an error of LibTorch: the operation, its subject, the cause and a remedy. All

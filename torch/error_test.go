@@ -107,7 +107,7 @@ func TestDevicesByName(t *testing.T) {
 		require.ErrorIs(t, err, ErrDevice, name)
 	}
 	_, err := ParseDevice("cuda:99")
-	require.ErrorContains(t, err, "this machine has cpu")
+	require.ErrorContains(t, err, "this machine has only cpu")
 	devices, err := Devices()
 	require.NoError(t, err)
 	require.Equal(t, CPU, devices[0])
@@ -122,7 +122,7 @@ func TestTrainingErrorsNameTheCause(t *testing.T) {
 			b    Batches
 			says string
 		}{
-			"no rows":          {Batches{Size: 4}, "no inputs"},
+			"no rows":          {Batches{Size: 4}, "inputs or labels are missing"},
 			"no batch":         {Batches{Inputs: x, Labels: y}, "must be positive"},
 			"more steps":       {Batches{Inputs: x, Labels: y, Size: 4, Steps: 3}, "3 steps of 4 rows"},
 			"labels of others": {Batches{Inputs: x, Labels: From(s, []int64{1}, 1), Size: 4}, "8 inputs for 1 labels"},
@@ -194,7 +194,7 @@ func TestThreadsThatAreSetFirstStay(t *testing.T) {
 func TestLimitMemory(t *testing.T) {
 	require.NoError(t, LimitMemory(CPU, 7))
 	first := Device{CUDA: true}
-	require.ErrorContains(t, LimitMemory(first, 1.5), "it lies between 0 and 1")
+	require.ErrorContains(t, LimitMemory(first, 1.5), "must be above 0 and at most 1")
 	r, err := Describe()
 	require.NoError(t, err)
 	if r.CUDADevices > 0 && r.Graphs {

@@ -17,10 +17,10 @@ func TestInstructionsAreChosenBeforeLibTorchOpens(t *testing.T) {
 		require.NoError(t, err, string(out))
 		return
 	}
-	require.ErrorContains(t, LimitTo("sse"), "there are native and avx2")
+	require.ErrorContains(t, LimitTo("sse"), "expected native or avx2")
 	require.NoError(t, LimitTo(Native))
 	if err := LimitTo(AVX2); err != nil {
-		require.ErrorContains(t, err, `this processor does not have them; set run.instructions = "native"`)
+		require.ErrorContains(t, err, `this processor does not support them; set run.instructions = "native"`)
 		return
 	}
 	r, err := Describe()
@@ -28,5 +28,6 @@ func TestInstructionsAreChosenBeforeLibTorchOpens(t *testing.T) {
 	require.Equal(t, "AVX2", r.Vectors)
 	require.Equal(t, AVX2, ComputesWith())
 	require.NoError(t, LimitTo(AVX2))
-	require.ErrorContains(t, LimitTo(Native), "this process has begun with avx2; run jobs of one kind in a process")
+	require.ErrorContains(t, LimitTo(Native), "this process already uses avx2; run jobs with different "+
+		"instructions in separate processes")
 }

@@ -62,7 +62,7 @@ func open() (string, error) {
 	}
 	if abi := int64(C.graft_abi()); abi != C.GRAFT_ABI {
 		return "", &Error{Op: "open LibTorch", Subject: path, kind: ErrNotLoaded,
-			Cause: fmt.Errorf("the library has version %d of the interface, this program version %d", abi,
+			Cause: fmt.Errorf("the library has interface version %d, expected %d", abi,
 				C.GRAFT_ABI), Remedy: "run 'make deps' to build both from the same source"}
 	}
 	return path, setThreads(DefaultThreads())
@@ -159,7 +159,7 @@ func LimitMemory(d Device, share float64) error {
 		return nil
 	}
 	if !(share > 0 && share <= 1) {
-		return fmt.Errorf("limit the memory of %v to a share of %g; it lies between 0 and 1", d, share)
+		return fmt.Errorf("limit the memory of %v: share is %g; must be above 0 and at most 1", d, share)
 	}
 	if err := Load(); err != nil {
 		return err

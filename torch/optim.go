@@ -80,19 +80,20 @@ func (o *OptimizerOptions) EnsureDefaults() {
 // Validate returns every invalid option.
 func (o OptimizerOptions) Validate() error {
 	var faults validate.Faults
-	faults.When(o.Rule < SGD || o.Rule > AdamW, "an unknown rule of %v", int(o.Rule))
-	faults.When(o.LR < 0, "a negative learning rate of %v", o.LR)
-	faults.When(o.Beta1 < 0 || o.Beta1 >= 1, "a first decay outside [0, 1) of %v", o.Beta1)
-	faults.When(o.Beta2 < 0 || o.Beta2 >= 1, "a second decay outside [0, 1) of %v", o.Beta2)
-	faults.When(o.Eps < 0, "a negative eps of %v", o.Eps)
-	faults.When(o.WeightDecay < 0, "a negative weight decay of %v", o.WeightDecay)
-	faults.When(o.Momentum < 0, "a negative momentum of %v", o.Momentum)
-	faults.Unless(o.ClipNorm >= 0, "a clip_norm of %v", o.ClipNorm)
-	faults.Unless(o.ClipValue >= 0, "a clip_value of %v", o.ClipValue)
+	faults.When(o.Rule < SGD || o.Rule > AdamW, "rule is %v; unknown update rule", int(o.Rule))
+	faults.When(o.LR < 0, "lr is %v; must not be negative", o.LR)
+	faults.When(o.Beta1 < 0 || o.Beta1 >= 1, "beta1 is %v; must be in [0, 1)", o.Beta1)
+	faults.When(o.Beta2 < 0 || o.Beta2 >= 1, "beta2 is %v; must be in [0, 1)", o.Beta2)
+	faults.When(o.Eps < 0, "eps is %v; must not be negative", o.Eps)
+	faults.When(o.WeightDecay < 0, "weight_decay is %v; must not be negative", o.WeightDecay)
+	faults.When(o.Momentum < 0, "momentum is %v; must not be negative", o.Momentum)
+	faults.Unless(o.ClipNorm >= 0, "clip_norm is %v; must not be negative", o.ClipNorm)
+	faults.Unless(o.ClipValue >= 0, "clip_value is %v; must not be negative", o.ClipValue)
 	faults.When(o.ClipNorm > 0 && o.ClipValue > 0,
-		"clip_norm and clip_value are both given; leave one out: a norm of %v", o.ClipNorm)
-	faults.When(o.Nesterov && (o.Momentum <= 0 || o.Dampening != 0), "Nesterov's look-ahead with a momentum of %v",
-		o.Momentum)
+		"clip_norm is %v and clip_value is set too; remove one of them", o.ClipNorm)
+	faults.When(o.Nesterov && (o.Momentum <= 0 || o.Dampening != 0),
+		"nesterov: requires momentum above 0 and dampening 0, got momentum %v and dampening %v", o.Momentum,
+		o.Dampening)
 	return errors.Join(faults...)
 }
 
@@ -239,7 +240,7 @@ func (o *Optimizer) Configure(group int, options OptimizerOptions) error {
 	}
 	if group < 0 || group >= len(o.groups) || options.Rule != o.groups[group].Rule {
 		return &Error{Op: "configure optimizer", Subject: fmt.Sprintf("group %d", group),
-			Cause: errors.New("there is no such group of this rule")}
+			Cause: errors.New("no such group with this rule")}
 	}
 	options.EnsureDefaults()
 	if err := options.Validate(); err != nil {

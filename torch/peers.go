@@ -46,16 +46,16 @@ type PeersOptions struct {
 // Validate returns every invalid option.
 func (o PeersOptions) Validate() error {
 	var faults validate.Faults
-	faults.When(o.Size < 1 || o.Rank < 0 || o.Rank >= o.Size, "process %d of %d", o.Rank, o.Size)
+	faults.When(o.Size < 1 || o.Rank < 0 || o.Rank >= o.Size, "rank %d is invalid for %d processes", o.Rank, o.Size)
 	switch {
 	case o.Address == "" && o.File == "":
-		faults = append(faults, errors.New("no file to meet by"))
+		faults = append(faults, errors.New("no rendezvous file"))
 	case o.Address != "" && net.ParseIP(o.Address) == nil:
 		faults = append(faults, fmt.Errorf("address %s; expected an IP address", o.Address))
 	case o.Address != "" && o.Store == nil:
-		faults = append(faults, errors.New("no store to meet by"))
+		faults = append(faults, errors.New("no rendezvous store"))
 	}
-	faults.When(o.Timeout < time.Millisecond, "a timeout of %v; it is a millisecond at least", o.Timeout)
+	faults.When(o.Timeout < time.Millisecond, "timeout is %v; must be at least 1ms", o.Timeout)
 	return errors.Join(faults...)
 }
 

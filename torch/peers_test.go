@@ -462,10 +462,10 @@ func TestGroupsThatCannotBe(t *testing.T) {
 		change func(o *PeersOptions)
 		word   string
 	}{
-		"a rank outside":       {func(o *PeersOptions) { o.Rank = 2 }, "process 2 of 2"},
-		"nobody":               {func(o *PeersOptions) { o.Size = 0 }, "process 0 of 0"},
-		"no place to meet":     {func(o *PeersOptions) { o.File = "" }, "no file to meet by"},
-		"no time":              {func(o *PeersOptions) { o.Timeout = 0 }, "a timeout of 0s"},
+		"a rank outside":       {func(o *PeersOptions) { o.Rank = 2 }, "rank 2 is invalid for 2 processes"},
+		"nobody":               {func(o *PeersOptions) { o.Size = 0 }, "rank 0 is invalid for 0 processes"},
+		"no place to meet":     {func(o *PeersOptions) { o.File = "" }, "no rendezvous file"},
+		"no time":              {func(o *PeersOptions) { o.Timeout = 0 }, "timeout is 0s"},
 		"nobody else comes":    {func(o *PeersOptions) {}, "peer lost"},
 		"no folder to meet in": {func(o *PeersOptions) { o.File += "/there" }, "peer lost"},
 	}
@@ -481,7 +481,7 @@ func TestGroupsThatCannotBe(t *testing.T) {
 		n := newTestNet(t, s, Float32, 4, 3)
 		x, y := n.examples(t, 8, 10, 3)
 		_, err := Train(n.program(t, ProgramOptions{}), n.adam(false), Batches{Inputs: x, Labels: y, Size: 4, Peers: p})
-		require.ErrorContains(t, err, "a generator of their own")
+		require.ErrorContains(t, err, "separate generators")
 		p.Close()
 		_, err = Train(n.program(t, ProgramOptions{}), n.adam(false),
 			Batches{Inputs: x, Labels: y, Size: 4, Peers: p, Random: n.random})

@@ -119,8 +119,8 @@ func (s *Scope) newPolicy(shape PolicyShape, embedding []float64, instructions i
 		return nil, s.Err()
 	}
 	if len(embedding) == 0 || len(embedding) != shape.Tokens*shape.Embedding {
-		return nil, &Error{Op: op, Cause: fmt.Errorf("%d values are no %d embeddings of %d values", len(embedding),
-			shape.Tokens, shape.Embedding), kind: ErrShape}
+		return nil, &Error{Op: op, Cause: fmt.Errorf("got %d values, expected %d embeddings of %d values",
+			len(embedding), shape.Tokens, shape.Embedding), kind: ErrShape}
 	}
 	p := &Policy{shape: shape}
 	c := shape.code()
@@ -149,7 +149,7 @@ func (p *Policy) grown(op string) error {
 		return err
 	}
 	if p.tree == nil {
-		return &Error{Op: op, Cause: errors.New("the policy has no states yet"), Remedy: "give it a tree with Grow"}
+		return &Error{Op: op, Cause: errors.New("the policy has no states yet"), Remedy: "add a tree with Grow"}
 	}
 	return nil
 }
@@ -168,7 +168,7 @@ func (p *Policy) Read(part PolicyPart) ([]float64, error) {
 		return nil, err
 	}
 	if part < PolicyParameters || part > PolicyGradient {
-		return nil, &Error{Op: op, Cause: fmt.Errorf("a policy has no part %d", part)}
+		return nil, &Error{Op: op, Cause: fmt.Errorf("unknown part %d of a policy", part)}
 	}
 	values := make([]float64, int(C.graft_policy_parameters(p.handle)))
 	return values, take(op, C.graft_policy_read(p.handle, C.int32_t(part), doubles(values)))
@@ -182,7 +182,7 @@ func (p *Policy) Write(part PolicyPart, values []float64) error {
 	}
 	if n := int(C.graft_policy_parameters(p.handle)); len(values) != n || part < PolicyParameters ||
 		part > PolicyGradient {
-		return &Error{Op: op, Cause: fmt.Errorf("%d values for part %d of a policy with %d parameters", len(values),
+		return &Error{Op: op, Cause: fmt.Errorf("got %d values for part %d, expected %d", len(values),
 			part, n), kind: ErrShape}
 	}
 	return take(op, C.graft_policy_write(p.handle, C.int32_t(part), doubles(values)))
@@ -215,16 +215,16 @@ func (p *Policy) Grow(t *PolicyTree) error {
 func (t *PolicyTree) check(shape PolicyShape) error {
 	if len(t.Tokens) == 0 || len(t.Time) != len(t.Tokens) || len(t.Children) != len(t.Tokens) ||
 		t.Skips != nil && len(t.Skips) != len(t.Tokens) {
-		return fmt.Errorf("%d lists of tokens, %d times, %d lists of children and %d of skipped numbers", len(t.Tokens),
-			len(t.Time), len(t.Children), len(t.Skips))
+		return fmt.Errorf("got %d lists of tokens, %d times, %d lists of children and %d lists of skipped numbers; "+
+			"expected equal lengths", len(t.Tokens), len(t.Time), len(t.Children), len(t.Skips))
 	}
 	for k := range t.Tokens {
 		if len(t.Time[k]) != shape.Time || len(t.Children[k]) != shape.Actions {
-			return fmt.Errorf("state %d has %d values of time and %d children; the policy takes %d and has %d actions",
-				k, len(t.Time[k]), len(t.Children[k]), shape.Time, shape.Actions)
+			return fmt.Errorf("state %d has %d time values and %d children, expected %d and %d", k, len(t.Time[k]),
+				len(t.Children[k]), shape.Time, shape.Actions)
 		}
 		if t.Skips != nil && len(t.Skips[k]) != shape.Actions {
-			return fmt.Errorf("state %d skips random numbers of %d actions; there are %d", k, len(t.Skips[k]),
+			return fmt.Errorf("state %d skips random numbers of %d actions, expected %d", k, len(t.Skips[k]),
 				shape.Actions)
 		}
 	}
@@ -258,7 +258,7 @@ func (p *Policy) Gradient(states []int32, coefficients [][]float64, temperature 
 	}
 	flat := slices.Concat(coefficients...)
 	if len(coefficients) != len(states) || len(flat) != len(states)*p.shape.Actions {
-		return &Error{Op: op, Cause: fmt.Errorf("%d coefficients for %d states with %d actions each", len(flat),
+		return &Error{Op: op, Cause: fmt.Errorf("got %d coefficients for %d states with %d actions each", len(flat),
 			len(states), p.shape.Actions), kind: ErrShape}
 	}
 	return take(op, C.graft_policy_gradient(p.handle, C.int64_t(len(states)), int32s(states), C.double(temperature),

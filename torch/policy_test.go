@@ -529,7 +529,7 @@ func TestExactGradientFindsTheBest(t *testing.T) {
 func TestWhatPoliciesRefuse(t *testing.T) {
 	within(t, func(s *Scope) {
 		_, err := s.NewPolicy(original, make([]float64, 7))
-		require.ErrorContains(t, err, "7 values are no 18 embeddings of 16 values")
+		require.ErrorContains(t, err, "got 7 values, expected 18 embeddings of 16 values")
 		bad := original
 		bad.Hidden = 0
 		_, err = s.NewPolicy(bad, make([]float64, 18*16))
@@ -537,10 +537,10 @@ func TestWhatPoliciesRefuse(t *testing.T) {
 		empty, err := s.NewPolicy(original, make([]float64, 18*16))
 		require.NoError(t, err)
 		_, _, err = empty.Expect(1, 0)
-		require.ErrorContains(t, err, "the policy has no states yet; give it a tree with Grow")
+		require.ErrorContains(t, err, "the policy has no states yet; add a tree with Grow")
 		require.ErrorContains(t, empty.Write(PolicyParameters, make([]float64, 3)), "3 values for part 0")
 		_, err = empty.Read(9)
-		require.ErrorContains(t, err, "no part 9")
+		require.ErrorContains(t, err, "unknown part 9")
 
 		st := studyOf(t, s, original, 16, 2, 4, 0)
 		for says, change := range map[string]func(tree *PolicyTree){
@@ -550,7 +550,7 @@ func TestWhatPoliciesRefuse(t *testing.T) {
 			"leads to -99":            func(tree *PolicyTree) { tree.Children[1][2] = -99 },
 			"no action leads":         func(tree *PolicyTree) { tree.Children[0][1] = tree.Children[0][0] },
 			"some ends come after":    func(tree *PolicyTree) { tree.Children[0][3] = -1 },
-			"values of time":          func(tree *PolicyTree) { tree.Time[0] = nil },
+			"time values":             func(tree *PolicyTree) { tree.Time[0] = nil },
 			"lists of children":       func(tree *PolicyTree) { tree.Children = nil },
 			"of skipped numbers":      func(tree *PolicyTree) { tree.Skips = make([][]int32, 1) },
 			"skips random numbers":    func(tree *PolicyTree) { tree.Skips = make([][]int32, len(tree.Tokens)) },

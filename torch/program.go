@@ -27,7 +27,7 @@ func (b *Builder) Input() Value { return 0 }
 func (b *Builder) add(op C.int32_t, ints []int64, doubles []float64, weights []*Tensor, from ...Value) Value {
 	c := C.graft_instr{op: op, out: C.int32_t(len(b.code) + 1), nin: C.int32_t(len(from))}
 	if len(from) > len(c.in) || len(ints) > len(c.ints) {
-		b.err = errors.Join(b.err, fmt.Errorf("layer %d has %d inputs and %d sizes; it may have %d and %d", c.out,
+		b.err = errors.Join(b.err, fmt.Errorf("layer %d has %d inputs and %d sizes, expected at most %d and %d", c.out,
 			len(from), len(ints), len(c.in), len(c.ints)))
 		return Value(c.out)
 	}

@@ -79,7 +79,7 @@ func (s *Scope) Err() error { return s.err }
 // Close frees everything that the scope owns. Closing twice is an error.
 func (s *Scope) Close() error {
 	if !s.open {
-		return &Error{Op: "close scope", Cause: errors.New("it is closed already"), Remedy: "close a scope once",
+		return &Error{Op: "close scope", Cause: errors.New("it is already closed"), Remedy: "close a scope once",
 			kind: ErrClosed}
 	}
 	s.open = false
@@ -127,7 +127,7 @@ func (s *Scope) Keep(into *Scope, tensors ...*Tensor) {
 	for _, t := range tensors {
 		if t.handle == nil || t.scope != s || !into.open {
 			s.fail(&Error{Op: "keep tensor", Subject: t.brief(), kind: ErrClosed,
-				Cause: errors.New("it is not owned by this scope, or the other scope is closed")})
+				Cause: errors.New("it does not belong to this scope, or the other scope is closed")})
 			return
 		}
 		s.disown(t)
@@ -166,7 +166,7 @@ func (s *Scope) ready(op string, operands []*Tensor) bool {
 		return false
 	}
 	if !s.open {
-		s.fail(&Error{Op: op, Cause: errors.New("its scope is closed"), Remedy: "make the call before Close",
+		s.fail(&Error{Op: op, Cause: errors.New("its scope is closed"), Remedy: "call it before Close",
 			kind: ErrClosed})
 		return false
 	}

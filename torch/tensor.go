@@ -97,7 +97,7 @@ func FromBytes(s *Scope, d Device, dtype DType, data []byte, shape ...int) *Tens
 	size := dtype.Size()
 	if size == 0 || len(data)%size != 0 {
 		return s.fail(&Error{Op: "make tensor",
-			Cause: fmt.Errorf("%d bytes are no whole number of %v values", len(data), dtype), kind: ErrShape})
+			Cause: fmt.Errorf("%d bytes are not a multiple of the size of %v", len(data), dtype), kind: ErrShape})
 	}
 	return s.fromHost(d, dtype, unsafe.Pointer(unsafe.SliceData(data)), len(data)/size, shape)
 }
@@ -107,7 +107,7 @@ func (s *Scope) fromHost(d Device, dtype DType, data unsafe.Pointer, count int, 
 		return &Tensor{}
 	}
 	if n := (Info{Shape: shape}).Count(); n != count || slices.Min(append([]int{0}, shape...)) < 0 {
-		return s.fail(&Error{Op: "make tensor", Cause: fmt.Errorf("%d values do not fill the shape %v", count, shape),
+		return s.fail(&Error{Op: "make tensor", Cause: fmt.Errorf("%d values do not fit the shape %v", count, shape),
 			kind: ErrShape})
 	}
 	sizes := int64s(shape)
@@ -160,7 +160,7 @@ func (t *Tensor) Item() (float64, error) {
 		}
 		if err != nil || len(values) != 1 {
 			return errors.Join(err, &Error{Op: "item", Subject: t.brief(),
-				Cause: errors.New("it has not exactly one value"), kind: ErrShape})
+				Cause: errors.New("it must have exactly one value"), kind: ErrShape})
 		}
 		value = values[0]
 		return nil

@@ -134,7 +134,7 @@ func (b Batches) run(op string, p *Program,
 	defer pin.Unpin()
 	if n := len(b.Rates); n > 0 {
 		if n != steps {
-			return Figures{}, &Error{Op: op, Cause: fmt.Errorf("%d learning rates for %d steps", n, steps),
+			return Figures{}, &Error{Op: op, Cause: fmt.Errorf("got %d learning rates for %d steps", n, steps),
 				kind: ErrShape}
 		}
 		pin.Pin(unsafe.SliceData(b.Rates))
@@ -210,26 +210,26 @@ func (b Batches) check(op string, p *Program) (int, error) {
 		return 0, &Error{Op: op, Cause: errors.New("the program's scope is closed, or it could not be made"),
 			kind: ErrClosed}
 	case !(b.Smoothing >= 0 && b.Smoothing <= 1):
-		return 0, &Error{Op: op, Cause: fmt.Errorf("a label smoothing of %v; it lies between 0 and 1", b.Smoothing),
+		return 0, &Error{Op: op, Cause: fmt.Errorf("label smoothing is %v; must be between 0 and 1", b.Smoothing),
 			kind: ErrShape}
 	case !(b.Teacher.Share >= 0 && b.Teacher.Share <= 1) || b.Teacher.Past < 0 || b.Teacher.Length < 0:
-		return 0, &Error{Op: op, Cause: fmt.Errorf("a teacher with a share of %v in the loss, after %d of %d steps",
+		return 0, &Error{Op: op, Cause: fmt.Errorf("invalid teacher: share %v of the loss, after %d of %d steps",
 			b.Teacher.Share, b.Teacher.Past, b.Teacher.Length), kind: ErrShape}
 	case len(b.Average.Of) != len(b.Average.To) || !(b.Average.Decay >= 0 && b.Average.Decay <= 1):
-		return 0, &Error{Op: op, Cause: fmt.Errorf("%d averages of %d tensors that keep %v", len(b.Average.To),
-			len(b.Average.Of), b.Average.Decay), kind: ErrShape}
+		return 0, &Error{Op: op, Cause: fmt.Errorf("%d averages of %d tensors with decay %v are invalid",
+			len(b.Average.To), len(b.Average.Of), b.Average.Decay), kind: ErrShape}
 	case b.Part < 0 || b.Least < 0:
-		return 0, &Error{Op: op, Cause: fmt.Errorf("parts of %d rows, and of %d at least", b.Part, b.Least),
+		return 0, &Error{Op: op, Cause: fmt.Errorf("part is %d and least is %d; must not be negative", b.Part, b.Least),
 			kind: ErrShape}
 	case b.Peers != nil && b.Peers.handle == nil:
 		return 0, &Error{Op: op, Cause: errors.New("the group is closed, or it could not be made"), kind: ErrClosed}
 	case b.Peers != nil && b.Random == nil && op == "train":
-		return 0, &Error{Op: op, Cause: errors.New("processes that train together need a generator of their own, " +
+		return 0, &Error{Op: op, Cause: errors.New("processes that train together need separate generators, " +
 			"in the same state"), kind: ErrShape}
 	case b.Random != nil && b.Random.handle == nil:
 		return 0, &Error{Op: op, Cause: errors.New("the generator's scope is closed"), kind: ErrClosed}
 	case b.Inputs == nil || b.Labels == nil:
-		return 0, &Error{Op: op, Cause: errors.New("there are no inputs or no labels"), kind: ErrShape}
+		return 0, &Error{Op: op, Cause: errors.New("inputs or labels are missing"), kind: ErrShape}
 	case b.Size <= 0 || b.Steps < 0:
 		return 0, &Error{Op: op, Subject: describe(operands),
 			Cause: errors.New("the batch size must be positive and the steps not negative"), kind: ErrShape}
@@ -238,7 +238,7 @@ func (b Batches) check(op string, p *Program) (int, error) {
 	}
 	rows := operands[len(operands)-1].Shape()
 	if len(rows) == 0 {
-		return 0, &Error{Op: op, Subject: describe(operands), Cause: errors.New("labels and order are lists of rows"),
+		return 0, &Error{Op: op, Subject: describe(operands), Cause: errors.New("labels and order must have rows"),
 			kind: ErrShape}
 	}
 	return Pieces(rows[0], b.Size, b.Least), nil

@@ -159,7 +159,7 @@ func (t *Trace) Block(name string) (*Block, error) {
 	if k, err := strconv.Atoi(name); err == nil && k >= 0 && k < len(t.Blocks) {
 		return t.Blocks[k], nil
 	}
-	return nil, fmt.Errorf("there is no block %q; %s has %s", name, t.Network.Name(), t.blockNames())
+	return nil, fmt.Errorf("no block %q; %s has %s", name, t.Network.Name(), t.blockNames())
 }
 
 func (t *Trace) blockNames() string {
@@ -179,7 +179,7 @@ func (t *Trace) SpaceAt(name string) (*Space, int, error) {
 	if !ok || name == "" {
 		b, err := t.Block(name)
 		if err != nil {
-			return nil, 0, fmt.Errorf("there is no layer or block %q; the blocks of %s are %s", name, t.Network.Name(),
+			return nil, 0, fmt.Errorf("no layer or block %q; the blocks of %s are %s", name, t.Network.Name(),
 				t.blockNames())
 		}
 		edge = b.Out
@@ -191,6 +191,6 @@ func (t *Trace) SpaceAt(name string) (*Space, int, error) {
 	for k, part := range edge.Parts {
 		words[k] = part.Space.Name()
 	}
-	return nil, 0, fmt.Errorf("what comes out of %s is a concatenation; name one of its parts: %s", name,
+	return nil, 0, fmt.Errorf("the output of %s is a concatenation; use one of its parts: %s", name,
 		strings.Join(words, ", "))
 }

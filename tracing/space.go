@@ -91,12 +91,12 @@ func (s *Space) Target(now, want int) (int, error) {
 	case len(s.Fixed) > 0:
 		return 0, fmt.Errorf("its channels cannot change: %s", strings.Join(s.Fixed, ", and "))
 	case want <= now:
-		return 0, fmt.Errorf("it has %d channels already, and %d are no more than that", now, want)
+		return 0, fmt.Errorf("it already has %d channels; the new number must be larger, got %d", now, want)
 	case want%size != 0:
 		next := (want/size + 1) * size
-		would := fmt.Sprintf("%d would do", next)
+		would := fmt.Sprintf("use %d", next)
 		if next-size > now {
-			would = fmt.Sprintf("%d or %d would do", next-size, next)
+			would = fmt.Sprintf("use %d or %d", next-size, next)
 		}
 		return 0, fmt.Errorf("its channels change %d at a time, %s; %s", size, s.tied(), would)
 	}
@@ -110,7 +110,7 @@ func (s *Space) tied() string {
 		words = append(words, fmt.Sprintf("%s (%s)", tie.Layer.At.Path, tie.Layer.Leaf.Layer))
 	}
 	if len(words) == 0 {
-		return "since sums tie them to fewer channels spread over positions"
+		return "because sums tie them to fewer channels, spread over positions"
 	}
-	return "since they are worked on together by " + strings.Join(words, " and ")
+	return "because they are processed together by " + strings.Join(words, " and ")
 }

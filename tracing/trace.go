@@ -38,7 +38,7 @@ type Part struct {
 // Read traces a network whose shapes fit.
 func Read(n *model.Network) (*Trace, error) {
 	if n.Graph != nil {
-		return nil, fmt.Errorf("trace %s: it runs as a graph, which package axes reads; name actions, "+
+		return nil, fmt.Errorf("trace %s: the network runs as a graph, so actions must be given explicitly, "+
 			"such as deepen:BLOCK", n.Name())
 	}
 	if err := n.Check(); err != nil {
@@ -122,7 +122,7 @@ func (r *reader) tie(l *Layer, out, groups int) []Part {
 // tangle freezes channels whose groups span several spaces.
 func (r *reader) tangle(l *Layer, out int) []Part {
 	for _, part := range l.In.Parts {
-		part.Space.root().fix(fmt.Sprintf("%s, %s, works on groups that reach over the parts of a concatenation",
+		part.Space.root().fix(fmt.Sprintf("%s, %s, has groups that span parts of a concatenation",
 			l.At.Path, l.Leaf.Layer))
 	}
 	fresh := r.open(out)
@@ -142,7 +142,7 @@ func (r *reader) Sum(path string, body, shortcut Edge) (Edge, error) {
 		return body, nil
 	}
 	for _, part := range slices.Concat(body.Parts, shortcut.Parts) {
-		part.Space.root().fix(fmt.Sprintf("the sum at %s adds up concatenations whose parts do not line up",
+		part.Space.root().fix(fmt.Sprintf("the sum at %s adds concatenations whose parts do not align",
 			where(path)))
 	}
 	return body, nil

@@ -208,7 +208,7 @@ func TestConcatenationHasNoOneSpace(t *testing.T) {
 	trace, err := tracing.Read(drawn()["Cat"])
 	require.NoError(t, err)
 	_, _, err = trace.SpaceAt("0")
-	require.ErrorContains(t, err, "name one of its parts: 0.0, 0.1")
+	require.ErrorContains(t, err, "use one of its parts: 0.0, 0.1")
 }
 
 func TestBrokenNetworkIsNotTraced(t *testing.T) {

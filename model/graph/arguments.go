@@ -22,9 +22,9 @@ func (c *checker) checkDimensions(at string, n Node) {
 			case !whole:
 			case slices.Contains(dimensions, a.Name) && !strings.HasPrefix(n.Operator, "tile.") &&
 				(v > mostDims || v < -mostDims-1):
-				c.bad("%s: argument %s: there is no dimension %d; a tensor has at most %d", at, a.Name, v, mostDims)
+				c.bad("%s: argument %s: no dimension %d; a tensor has at most %d", at, a.Name, v, mostDims)
 			case a.Name == "step" && v < 1 && strings.HasPrefix(n.Operator, "slice"):
-				c.bad("%s: argument step is %d; it must be positive", at, v)
+				c.bad("%s: argument step is %d; must be positive", at, v)
 			}
 		}
 	}
@@ -47,6 +47,6 @@ func (c *checker) checkRecurrent(at string, n Node) {
 		layers *= 2
 	}
 	if want := 2 * layers; !known || int64(len(params)) < want {
-		c.bad("%s: argument params has %d tensors; its layers take %d", at, len(params), want)
+		c.bad("%s: argument params has %d tensors, expected %d for its layers", at, len(params), want)
 	}
 }

@@ -42,7 +42,7 @@ func (g *Graph) BindTensors(s *torch.Scope, tensors map[string]*torch.Tensor) (*
 		}
 		given := tensors[t.Name]
 		if given == nil || !slices.Equal(given.Shape(), t.Shape) {
-			return nil, fmt.Errorf("bind %s: its tensor is missing, or has not the shape %v", t.Name, t.Shape)
+			return nil, fmt.Errorf("bind %s: the tensor is missing or its shape is not %v", t.Name, t.Shape)
 		}
 		n.tensors[t.Name] = s.RequireGrad(given, t.Role == Parameter)
 	}
@@ -74,8 +74,8 @@ func (g *Graph) Fits(set *weights.Set) error {
 		}
 	}
 	if len(faults) > 0 {
-		return fmt.Errorf("load weights: they are not those of this %s:\n%w\n"+
-			"take the weights that were written beside the network", g.Name, faults)
+		return fmt.Errorf("load weights: the weights do not fit this %s:\n%w\n"+
+			"use the weights that were written with the network", g.Name, faults)
 	}
 	return nil
 }

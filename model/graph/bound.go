@@ -27,7 +27,7 @@ func BoundJSON(text []byte) error {
 		}
 	}
 	if objects > mostObjects || members > mostMembers {
-		return fmt.Errorf("it has %d objects and %d items; at most %d and %d are read", objects, members, mostObjects,
+		return fmt.Errorf("got %d objects and %d items, expected at most %d and %d", objects, members, mostObjects,
 			mostMembers)
 	}
 	return nil

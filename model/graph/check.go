@@ -53,8 +53,8 @@ func (g *Graph) Check() error {
 	c := &checker{modules: map[string]bool{}, tensors: map[string]*Tensor{}, values: map[Value]bool{},
 		named: map[string]bool{}}
 	if len(g.Nodes) > mostNodes || len(g.Modules) > mostModules || len(g.Tensors) > mostTensors {
-		return Faults{fmt.Sprintf("%d operators, %d modules and %d tensors: more than %d of one kind", len(g.Nodes),
-			len(g.Modules), len(g.Tensors), mostNodes)}
+		return Faults{fmt.Sprintf("got %d operators, %d modules and %d tensors, expected at most %d of each",
+			len(g.Nodes), len(g.Modules), len(g.Tensors), mostNodes)}
 	}
 	c.checkModules(g.Modules)
 	c.checkTensors(g.Tensors)
@@ -63,7 +63,7 @@ func (g *Graph) Check() error {
 		c.checkNode(n)
 	}
 	if !c.values[g.Output] {
-		c.bad("nothing computes the output %q", string(g.Output))
+		c.bad("no operator computes the output %q", string(g.Output))
 	}
 	if len(c.faults) > 0 {
 		return c.faults
@@ -73,17 +73,17 @@ func (g *Graph) Check() error {
 
 func (c *checker) checkModules(modules []Module) {
 	if len(modules) == 0 || modules[0].Path != "" {
-		c.bad("the first module is the network itself, with an empty path")
+		c.bad("the first module must be the network itself, with an empty path")
 	}
 	for _, m := range modules {
 		parent, name := splitPath(m.Path)
 		switch {
 		case c.modules[m.Path]:
-			c.bad("there are two modules %q", m.Path)
+			c.bad("duplicate module %q", m.Path)
 		case m.Path != "" && (name == "" || !c.modules[parent]):
-			c.bad("the module %q has no parent before it", m.Path)
+			c.bad("the parent of module %q must come before it", m.Path)
 		case strings.Count(m.Path, ".") >= deepestPath:
-			c.bad("the module %.50q… is more than %d modules deep", m.Path, deepestPath)
+			c.bad("the module %.50q… is nested more than %d levels deep", m.Path, deepestPath)
 		}
 		c.modules[m.Path] = true
 	}
@@ -93,24 +93,24 @@ func (c *checker) checkTensors(tensors []Tensor) {
 	for k, t := range tensors {
 		switch {
 		case t.Name == "" || c.tensors[t.Name] != nil:
-			c.bad("there are two tensors %q, or it has no name", t.Name)
+			c.bad("duplicate or empty tensor name %q", t.Name)
 		case t.Role != Parameter && t.Role != Buffer && t.Role != Constant:
-			c.bad("tensor %q is a %q; it may be a parameter, a buffer or a constant", t.Name, t.Role)
+			c.bad("tensor %q has role %q; must be parameter, buffer or constant", t.Name, t.Role)
 		case t.DType.Size() == 0:
-			c.bad("tensor %q has no type that graft knows", t.Name)
+			c.bad("tensor %q has an unknown type", t.Name)
 		case t.Role == Parameter && !slices.Contains([]weights.DType{weights.Float32, weights.Float64, weights.Float16,
 			weights.BFloat16}, t.DType):
-			c.bad("the parameter %q has the type %v, which has no gradients", t.Name, t.DType)
+			c.bad("the parameter %q has type %v, which has no gradients", t.Name, t.DType)
 		}
 		values := 1.0
 		for _, size := range t.Shape {
 			values *= float64(size)
 			if size < 0 {
-				c.bad("tensor %q has the shape %v", t.Name, t.Shape)
+				c.bad("tensor %q has an invalid shape %v", t.Name, t.Shape)
 			}
 		}
 		if len(t.Shape) > mostDims || values > mostValues {
-			c.bad("tensor %q of %v is more than a machine holds", t.Name, t.Shape)
+			c.bad("tensor %q of shape %v is too large", t.Name, t.Shape)
 		}
 		c.tensors[t.Name] = &tensors[k]
 	}
@@ -129,18 +129,18 @@ func (c *checker) checkTie(t Tensor) {
 	other := c.tensors[t.Tied]
 	if other == nil || other.Tied != "" || other.DType != t.DType || other.Role != t.Role ||
 		!slices.Equal(other.Shape, t.Shape) {
-		c.bad("tensor %q is tied to %q, which is no tensor of the same role, type and shape with memory of its own",
+		c.bad("tensor %q is tied to %q, which is not an untied tensor of the same role, type and shape",
 			t.Name, t.Tied)
 	}
 }
 
 func (c *checker) checkInput(in Input) {
 	if in.Value == "" || in.DType.Size() == 0 || len(in.Shape) == 0 || len(in.Shape) > mostDims {
-		c.bad("the input needs a name, a type and a shape")
+		c.bad("the input must have a name, a type and a shape")
 	}
 	for _, size := range in.Shape {
 		if size.N < 1 || size.N > math.MaxInt32 {
-			c.bad("the input has a size of %d", size.N)
+			c.bad("the input has an invalid size %d", size.N)
 		}
 		c.named[size.Name] = size.Name != ""
 	}
@@ -155,15 +155,15 @@ func (c *checker) checkNode(n Node) {
 	if passed := torch.PassesOperator(n.Operator); passed || torch.KnowsOperator(n.Operator) {
 		c.checkReturns(at, n, passed)
 	} else {
-		c.bad("%s: graft has no such operator", at)
+		c.bad("%s: unknown operator", at)
 	}
 	if !c.modules[n.Module] {
-		c.bad("%s: there is no module %q", at, n.Module)
+		c.bad("%s: unknown module %q", at, n.Module)
 	}
 	seen := map[string]bool{}
 	for _, a := range n.Args {
 		if a.Name == "" || seen[a.Name] {
-			c.bad("%s: the argument %q is there twice, or has no name", at, a.Name)
+			c.bad("%s: duplicate or empty argument name %q", at, a.Name)
 		}
 		seen[a.Name] = true
 		c.checkValue(at, a.Name, a.Value, 0)
@@ -172,7 +172,7 @@ func (c *checker) checkNode(n Node) {
 	c.checkRecurrent(at, n)
 	for _, v := range n.Results {
 		if v == "" || c.values[v] {
-			c.bad("%s: two values are named %q, or it has no name", at, string(v))
+			c.bad("%s: duplicate or empty value name %q", at, string(v))
 		}
 		c.values[v] = true
 	}
@@ -191,36 +191,36 @@ func (c *checker) checkValue(at, name string, value any, depth int) {
 	case nil, bool, string:
 	case weights.DType:
 		if v.Size() == 0 {
-			c.bad("%s: argument %s names no type", at, name)
+			c.bad("%s: argument %s is not a type", at, name)
 		}
 	case int64:
 		if slices.Contains(positive, name) && v < 1 {
-			c.bad("%s: argument %s is %d; it must be positive", at, name, v)
+			c.bad("%s: argument %s is %d; must be positive", at, name, v)
 		}
 		if (v > math.MaxInt32 || v < math.MinInt32) && !slices.Contains(unbounded, name) {
-			c.bad("%s: argument %s is %d, which takes more than 32 bits", at, name, v)
+			c.bad("%s: argument %s is %d, which does not fit in 32 bits", at, name, v)
 		}
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) && !slices.Contains(unbounded, name) {
-			c.bad("%s: argument %s is %v, which is no finite number", at, name, v)
+			c.bad("%s: argument %s is %v; must be finite", at, name, v)
 		}
 	case Value:
 		if !c.values[v] {
-			c.bad("%s: argument %s reads %q, which nothing before it computes", at, name, string(v))
+			c.bad("%s: argument %s reads %q, which no earlier operator computes", at, name, string(v))
 		}
 	case Weight:
 		if c.tensors[string(v)] == nil {
-			c.bad("%s: argument %s reads %q, and there is no such tensor", at, name, string(v))
+			c.bad("%s: argument %s reads the unknown tensor %q", at, name, string(v))
 		}
 	case []any:
 		if depth > 0 || len(v) > mostItems {
-			c.bad("%s: argument %s is a list in a list, or has more than %d items", at, name, mostItems)
+			c.bad("%s: argument %s is a nested list or has more than %d items", at, name, mostItems)
 			return
 		}
 		for _, item := range v {
 			c.checkValue(at, name, item, depth+1)
 		}
 	default:
-		c.bad("%s: argument %s has a value of type %T", at, name, value)
+		c.bad("%s: argument %s has an unsupported type %T", at, name, value)
 	}
 }

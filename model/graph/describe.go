@@ -28,7 +28,7 @@ func ReadModules(text []byte) ([]Module, error) {
 		return nil, fmt.Errorf("read the modules of a network: %w", err)
 	}
 	if err := json.Unmarshal(text, &file); err != nil {
-		return nil, fmt.Errorf("read the modules of a network: %w; write them with graft_export.py", err)
+		return nil, fmt.Errorf("read the modules of a network: %w; create the file with graft_export.py", err)
 	}
 	modules := make([]Module, len(file.Modules))
 	for k, m := range file.Modules {

@@ -156,13 +156,13 @@ func (t Tensor) draw(init string, random *rand.Rand) ([]float64, error) {
 	how, number, has := strings.Cut(init, " ")
 	draw := draws[how]
 	if draw == nil {
-		return nil, fmt.Errorf("init is %q, and no way to draw has that name", init)
+		return nil, fmt.Errorf("unknown init %q", init)
 	}
 	by := 0.0
 	if has {
 		var err error
 		if by, err = strconv.ParseFloat(number, 64); err != nil {
-			return nil, fmt.Errorf("init is %q, and %q is no number", init, number)
+			return nil, fmt.Errorf("init is %q, but %q is not a number", init, number)
 		}
 	}
 	values := make([]float64, t.Count())

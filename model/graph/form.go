@@ -79,7 +79,7 @@ func FromForm(table map[string]any) (*Graph, error) {
 	if input, ok := table["input"].(map[string]any); ok {
 		r.inside("input", func() { g.Input = r.input(input) })
 	} else {
-		r.bad("input", "it must be a table with value, dtype and shape")
+		r.bad("input", "must be a table with value, dtype and shape")
 	}
 	r.tables(table, "modules", func(t map[string]any) { g.Modules = append(g.Modules, r.module(t)) })
 	r.tables(table, "tensors", func(t map[string]any) { g.Tensors = append(g.Tensors, r.tensor(t)) })
@@ -87,7 +87,7 @@ func FromForm(table map[string]any) (*Graph, error) {
 		text, ok := value.(string)
 		n, err := ParseNode(text)
 		if !ok || err != nil {
-			r.bad("", "no operator: %v", err)
+			r.bad("", "not an operator: %v", err)
 		}
 		g.Nodes = append(g.Nodes, n)
 	})
@@ -128,7 +128,7 @@ func (r *formReader) inside(step any, read func()) {
 func (r *formReader) known(table map[string]any, keys ...string) {
 	for key := range table {
 		if !slices.Contains(keys, key) {
-			r.bad(key, "unknown key; the keys are %s", strings.Join(keys, ", "))
+			r.bad(key, "unknown key; expected one of %s", strings.Join(keys, ", "))
 		}
 	}
 }
@@ -137,7 +137,7 @@ func (r *formReader) text(table map[string]any, key string) string {
 	value, given := table[key]
 	text, ok := value.(string)
 	if given && !ok {
-		r.bad(key, "it must be a text")
+		r.bad(key, "must be a string")
 	}
 	return text
 }
@@ -145,7 +145,7 @@ func (r *formReader) text(table map[string]any, key string) string {
 func (r *formReader) each(table map[string]any, key string, read func(any)) {
 	list, ok := table[key].([]any)
 	if !ok && table[key] != nil {
-		r.bad(key, "it must be a list")
+		r.bad(key, "must be a list")
 	}
 	r.inside(key, func() {
 		for k, value := range list {
@@ -158,7 +158,7 @@ func (r *formReader) tables(table map[string]any, key string, read func(map[stri
 	r.each(table, key, func(value any) {
 		t, ok := value.(map[string]any)
 		if !ok {
-			r.bad("", "it must be a table")
+			r.bad("", "must be a table")
 			return
 		}
 		read(t)
@@ -184,7 +184,7 @@ func (r *formReader) input(t map[string]any) Input {
 		name, number, _ := strings.Cut(text, "=")
 		n, err := strconv.Atoi(number)
 		if err != nil || name == "" {
-			r.bad("", "a size is a whole number, or a text such as \"batch=4\"")
+			r.bad("", "a size must be an integer or a string such as \"batch=4\"")
 		}
 		in.Shape = append(in.Shape, Size{Name: name, N: n})
 	})
@@ -197,7 +197,7 @@ func (r *formReader) module(t map[string]any) Module {
 		Print: r.text(t, "print")}
 	folds, given := t["folds"]
 	if m.Folds, _ = folds.(bool); given && !m.Folds {
-		r.bad("folds", "it must be true, or missing")
+		r.bad("folds", "must be true or missing")
 	}
 	return m
 }
@@ -222,6 +222,6 @@ func (r *formReader) whole(value any) int {
 			return int(v)
 		}
 	}
-	r.bad("", "it must be a whole number")
+	r.bad("", "must be an integer")
 	return 0
 }

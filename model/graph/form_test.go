@@ -38,8 +38,8 @@ func TestFaultsOfFormsHaveAPlace(t *testing.T) {
 	form["operators"].([]any)[2] = "add("
 	form["more"] = 1
 	_, err := FromForm(form)
-	assert.ErrorContains(t, err, "tensors[1].shape: it must be a list")
-	assert.ErrorContains(t, err, "operators[2]: no operator: column 5")
+	assert.ErrorContains(t, err, "tensors[1].shape: must be a list")
+	assert.ErrorContains(t, err, "operators[2]: not an operator: column 5")
 	assert.ErrorContains(t, err, "more: unknown key")
 }
 
@@ -49,20 +49,20 @@ func TestGraphsAreChecked(t *testing.T) {
 		want   string
 	}{
 		"a value read before it is computed": {func(g *Graph) { g.Nodes[0], g.Nodes[1] = g.Nodes[1], g.Nodes[0] },
-			"nothing before it computes"},
+			"no earlier operator computes"},
 		"an unknown tensor": {func(g *Graph) { g.Nodes[0].Set("bias", Weight("a.bias")) },
-			"there is no such tensor"},
-		"an unknown operator":           {func(g *Graph) { g.Nodes[2].Operator = "add_.Tensor" }, "no such operator"},
-		"an unknown module":             {func(g *Graph) { g.Nodes[2].Module = "d" }, `no module "d"`},
-		"a value twice":                 {func(g *Graph) { g.Nodes[2].Results[0] = "q" }, "two values"},
+			"reads the unknown tensor"},
+		"an unknown operator":           {func(g *Graph) { g.Nodes[2].Operator = "add_.Tensor" }, "unknown operator"},
+		"an unknown module":             {func(g *Graph) { g.Nodes[2].Module = "d" }, `unknown module "d"`},
+		"a value twice":                 {func(g *Graph) { g.Nodes[2].Results[0] = "q" }, "duplicate or empty value"},
 		"no output":                     {func(g *Graph) { g.Output = "z" }, "computes the output"},
 		"an argument that divides":      {func(g *Graph) { g.Nodes[1].Set("chunks", int64(0)) }, "must be positive"},
 		"a number of more than 32 bits": {func(g *Graph) { g.Nodes[1].Set("chunks", int64(1)<<32) }, "32 bits"},
-		"no number":                     {func(g *Graph) { g.Nodes[1].Set("eps", 0/zero) }, "no finite number"},
+		"no number":                     {func(g *Graph) { g.Nodes[1].Set("eps", 0/zero) }, "must be finite"},
 		"a tie to another shape":        {func(g *Graph) { g.Tensors[1].Shape = []int{4} }, "is tied to"},
 		"a parameter without gradients": {func(g *Graph) { g.Tensors[0].DType = weights.Int64 }, "no gradients"},
-		"a child before its parent":     {func(g *Graph) { g.Modules[1].Path = "a.b" }, "no parent"},
-		"a size of zero":                {func(g *Graph) { g.Input.Shape[0].N = 0 }, "a size of 0"},
+		"a child before its parent":     {func(g *Graph) { g.Modules[1].Path = "a.b" }, "must come before"},
+		"a size of zero":                {func(g *Graph) { g.Input.Shape[0].N = 0 }, "invalid size 0"},
 	} {
 		g := sample()
 		c.change(g)

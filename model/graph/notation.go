@@ -148,7 +148,7 @@ func (p *nodeParser) quoted() (string, bool) {
 	}
 	prefix, err := strconv.QuotedPrefix(p.text[p.at:])
 	if err != nil {
-		p.fail("a text in double quotes")
+		p.fail("a string in double quotes")
 		return "", false
 	}
 	text, _ := strconv.Unquote(prefix)
@@ -242,7 +242,7 @@ func (p *nodeParser) operand(depth int) any {
 func (p *nodeParser) list(depth int) any {
 	list := []any{}
 	if depth > 0 {
-		p.fail("no list in a list")
+		p.fail("a value that is not a list")
 	}
 	for p.err == nil && !p.take("]") {
 		if len(list) > 0 {

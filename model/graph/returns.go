@@ -84,9 +84,9 @@ func (s *shaper) returned(n *Node) (shapes [][]int) {
 func (c *checker) checkReturns(at string, n Node, passed bool) {
 	switch {
 	case !passed && n.Returns != nil:
-		c.bad("%s: graft infers the shapes of its results; leave them out", at)
+		c.bad("%s: graft infers the shapes of its results; remove them", at)
 	case passed && len(n.Returns) != len(n.Results):
-		c.bad("%s: graft has no such operator; to pass it on to LibTorch, state the shape of each of its %d results",
+		c.bad("%s: unknown operator; to pass it on to LibTorch, state the shape of each of its %d results",
 			at, len(n.Results))
 	}
 	for _, shape := range n.Returns {
@@ -95,10 +95,10 @@ func (c *checker) checkReturns(at string, n Node, passed bool) {
 		}
 		for _, e := range shape {
 			if e.N < 0 || e.N > mostSize {
-				c.bad("%s: a result has a size of %d", at, e.N)
+				c.bad("%s: a result has an invalid size %d", at, e.N)
 			}
 			if e.Of != "" && !c.named[e.Of] {
-				c.bad("%s: a result has the size %q, and the input has none of that name", at, e.Of)
+				c.bad("%s: a result has the size %q, but the input has no size of that name", at, e.Of)
 			}
 		}
 	}

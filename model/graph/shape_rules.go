@@ -90,7 +90,7 @@ func broadcastShape(s *shaper) [][]int {
 func linearShape(s *shaper) [][]int {
 	in, weight := s.shape("input"), s.shape("weight")
 	if in[len(in)-1] != weight[len(weight)-1] {
-		s.fail("%d features come in and %d are expected", in[len(in)-1], weight[len(weight)-1])
+		s.fail("got %d features, expected %d", in[len(in)-1], weight[len(weight)-1])
 	}
 	return one(with(in, len(in)-1, weight[0]))
 }
@@ -113,7 +113,7 @@ func (s *shaper) matmul(a, b []int) []int {
 	}
 	rows, inner, columns := a[len(a)-2], a[len(a)-1], b[len(b)-1]
 	if inner != b[len(b)-2] {
-		s.fail("a product of %v and %v", a, b)
+		s.fail("cannot multiply shapes %v and %v", a, b)
 	}
 	out := s.broadcast(a[:len(a)-2], b[:len(b)-2])
 	if !left {
@@ -177,7 +177,7 @@ func chunkShape(s *shaper) [][]int {
 	dim := s.dim("dim", 0, len(shape))
 	chunks := s.int("chunks", 1)
 	if chunks < 1 {
-		s.fail("%d parts; give one or more", chunks)
+		s.fail("got %d parts, expected at least 1", chunks)
 		return nil
 	}
 	return s.cuts(shape, dim, (shape[dim]+chunks-1)/chunks)
@@ -188,7 +188,8 @@ const mostParts = 1 << 16
 
 func (s *shaper) cuts(shape []int, dim, size int) (parts [][]int) {
 	if size < min(1, shape[dim]) || size > 0 && shape[dim]/size >= mostParts {
-		s.fail("parts of %d of %d; give at most %d parts, each of one or more", size, shape[dim], mostParts)
+		s.fail("parts of size %d for a dimension of size %d; expected at most %d parts, each of size 1 or more", size,
+			shape[dim], mostParts)
 		return nil
 	}
 	if size == 0 { // an empty dimension
@@ -216,7 +217,7 @@ func splitShape(s *shaper) [][]int {
 			return s.cuts(shape, dim, s.whole(v))
 		}
 	}
-	s.fail("the sizes of the parts are missing")
+	s.fail("the argument split_size or split_sizes is missing")
 	return nil
 }
 
@@ -224,7 +225,7 @@ func unbindShape(s *shaper) [][]int {
 	shape := s.first()
 	dim := s.dim("dim", 0, len(shape))
 	if shape[dim] > mostParts {
-		s.fail("%d parts; give at most %d", shape[dim], mostParts)
+		s.fail("got %d parts, expected at most %d", shape[dim], mostParts)
 		return nil
 	}
 	return slices.Repeat(one(slices.Delete(slices.Clone(shape), dim, dim+1)), shape[dim])
@@ -252,7 +253,7 @@ func (s *shaper) fill(sizes []int, count int) []int {
 		out[open] = count / known
 	}
 	if product(out) != count {
-		s.fail("%d values in the shape %v", count, sizes)
+		s.fail("%d values do not fit the shape %v", count, sizes)
 	}
 	return out
 }
@@ -293,7 +294,7 @@ func permuteShape(s *shaper) [][]int {
 	for _, d := range s.ints("dims") {
 		at, ok := wrap(d, len(shape))
 		if !ok {
-			s.fail("there is no dimension %d", d)
+			s.fail("no dimension %d", d)
 			return nil
 		}
 		out = append(out, shape[at])
@@ -463,7 +464,7 @@ func reducedShape(s *shaper) [][]int {
 	for _, d := range dims {
 		at, ok := wrap(d, len(shape))
 		if !ok {
-			s.fail("there is no dimension %d", d)
+			s.fail("no dimension %d", d)
 		}
 		gone[at] = true
 	}

@@ -20,7 +20,7 @@ func (g *Graph) Shapes() (map[Value][]int, error) {
 }
 
 // ErrTooLarge means that shapes have far more values than a machine can hold.
-var ErrTooLarge = errors.New("more than a machine holds")
+var ErrTooLarge = errors.New("more values than a machine can hold")
 
 // Dims returns the sizes of the input's example.
 func (in Input) Dims() []int {
@@ -68,11 +68,11 @@ func (s *shaper) node(n *Node) (err error) {
 		rule = func(s *shaper) [][]int { return s.returned(n) }
 	}
 	if rule == nil {
-		return fmt.Errorf("graft cannot infer what it returns")
+		return fmt.Errorf("graft cannot infer the shape of its results")
 	}
 	defer func() { // an argument out of range: the graph was not checked, or does not fit
 		if p := recover(); p != nil {
-			err = fmt.Errorf("its arguments do not fit: %v", p)
+			err = fmt.Errorf("invalid arguments: %v", p)
 		}
 	}()
 	results := rule(s)
@@ -81,15 +81,15 @@ func (s *shaper) node(n *Node) (err error) {
 	}
 	for k, v := range n.Results {
 		if k >= len(results) {
-			return fmt.Errorf("it has %d results and graft expects %d", len(n.Results), len(results))
+			return fmt.Errorf("got %d results, expected %d", len(n.Results), len(results))
 		}
 		for _, size := range results[k] {
 			if size < 0 {
-				return fmt.Errorf("a result has the shape %v", results[k])
+				return fmt.Errorf("a result has an invalid shape %v", results[k])
 			}
 		}
 		if len(results[k]) > 0 && values(results[k]) > mostValues {
-			return fmt.Errorf("a result of the shape %v: %w", results[k], ErrTooLarge)
+			return fmt.Errorf("a result of shape %v: %w", results[k], ErrTooLarge)
 		}
 		s.shapes[v] = results[k]
 	}
@@ -145,7 +145,7 @@ func (s *shaper) whole(arg any) int {
 		}
 		return size
 	}
-	s.fail("a whole number is expected, not %v", arg)
+	s.fail("expected an integer, got %v", arg)
 	return 0
 }
 
@@ -180,7 +180,7 @@ func (s *shaper) truth(name string) bool {
 // size computes a whole number from others.
 func (s *shaper) size(op, overload string) {
 	if len(s.n.Results) != 1 {
-		s.fail("it has %d results", len(s.n.Results))
+		s.fail("got %d results, expected 1", len(s.n.Results))
 		return
 	}
 	at := s.n.Results[0]
@@ -189,12 +189,12 @@ func (s *shaper) size(op, overload string) {
 		if dim, ok := wrap(s.int("dim", 0), len(shape)); ok {
 			s.sizes[at] = shape[dim]
 		} else {
-			s.fail("there is no dimension %d", s.int("dim", 0))
+			s.fail("no dimension %d", s.int("dim", 0))
 		}
 		return
 	}
 	if len(s.n.Args) != 2 {
-		s.fail("it has %d arguments", len(s.n.Args))
+		s.fail("got %d arguments, expected 2", len(s.n.Args))
 		return
 	}
 	a, b := s.whole(s.n.Args[0].Value), s.whole(s.n.Args[1].Value)
@@ -207,7 +207,7 @@ func (s *shaper) size(op, overload string) {
 		s.sizes[at] = a * b
 	case "floordiv":
 		if b == 0 {
-			s.fail("a division by zero")
+			s.fail("division by zero")
 			return
 		}
 		s.sizes[at] = floorDiv(a, b)
@@ -234,7 +234,7 @@ func wrap(dim, dims int) (int, bool) {
 func (s *shaper) dim(name string, missing, dims int) int {
 	d, ok := wrap(s.int(name, missing), dims)
 	if !ok {
-		s.fail("there is no dimension %d among %d", s.int(name, missing), dims)
+		s.fail("no dimension %d; the tensor has %d", s.int(name, missing), dims)
 		return 0
 	}
 	return d
@@ -270,7 +270,7 @@ func (s *shaper) broadcast(shapes ...[]int) []int {
 			case out[at] == 1:
 				out[at] = size
 			case size != 1 && size != out[at]:
-				s.fail("the shapes %v do not fit", shapes)
+				s.fail("the shapes %v cannot be broadcast", shapes)
 			}
 		}
 	}

@@ -66,7 +66,7 @@ func Encode(n *model.Network, set *weights.Set, o Options) ([]byte, error) {
 		m.bytes(14, property)
 	}
 	if len(m) > largest {
-		return nil, errors.New("write ONNX: the model has more than 2 GiB, which ONNX does not take in one file; " +
+		return nil, errors.New("write ONNX: the model exceeds 2 GiB, the limit of a single ONNX file; " +
 			"export .safetensors and .py")
 	}
 	return m, nil
@@ -142,7 +142,7 @@ func (e *encoder) Layer(at model.Place, leaf *model.Leaf, x value) (value, error
 func (e *encoder) weight(name string) (string, error) {
 	t, ok := e.weights[name]
 	if !ok {
-		return "", fmt.Errorf("the weights have no %s", name)
+		return "", fmt.Errorf("the weights have no tensor %s", name)
 	}
 	values, err := t.Float32s()
 	if err != nil {

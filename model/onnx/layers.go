@@ -41,7 +41,7 @@ func (e *encoder) layer(l model.Layer, x value, shape model.Shape, w []string) (
 	case model.Dropout, model.Identity:
 		return x.name, nil
 	}
-	return "", fmt.Errorf("there is no ONNX operator for %s", l)
+	return "", fmt.Errorf("ONNX has no operator for %s", l)
 }
 
 func both(p model.Pair) []int { return []int{p.H, p.W} }
@@ -68,7 +68,7 @@ func ones(n int) []float64 {
 
 func (e *encoder) batchNorm(l model.BatchNorm, x value, w []string) (string, error) {
 	if !l.Track {
-		return "", fmt.Errorf("%s normalises by the batch in eval mode too, which ONNX has no operator for", l)
+		return "", fmt.Errorf("%s also normalises by the batch in eval mode, for which ONNX has no operator", l)
 	}
 	if !l.Affine {
 		w = append([]string{e.floats(ones(l.Features), l.Features), e.floats(make([]float64, l.Features), l.Features)},
@@ -119,7 +119,7 @@ func (g *graph) activation(a model.Activation, x string) (string, error) {
 		half := g.node("Mul", []string{x, constant(0.5)})
 		return g.node("Mul", []string{half, g.node("Add", []string{erf, constant(1)})}), nil
 	}
-	return "", fmt.Errorf("there is no ONNX operator for %s", a)
+	return "", fmt.Errorf("ONNX has no operator for %s", a)
 }
 
 func (g *graph) maxPool(l model.MaxPool2d, x value, shape model.Shape) string {

@@ -51,7 +51,7 @@ func encodeNetwork(net *networks.Graph, set map[string]weights.Tensor) (g *graph
 	}
 	last, ok := e.names[net.Output]
 	if !ok {
-		return nil, nil, nil, errors.New("its output is no tensor")
+		return nil, nil, nil, errors.New("the network's output is not a tensor")
 	}
 	e.nodes = append(e.nodes, named("Identity", last, "output"))
 	return &e.graph, e.described("input", net.Input.Value, e.types["input"]),
@@ -68,7 +68,7 @@ func (e *networkEncoder) write() error {
 		}
 		op, _, _ := strings.Cut(e.n.Operator, ".")
 		rule := operatorRules[op]
-		err := fmt.Errorf("there is no ONNX operator for it")
+		err := fmt.Errorf("ONNX has no such operator")
 		if rule != nil && e.n.Returns == nil {
 			var results []string
 			if results, err = rule(e); err == nil {
@@ -87,7 +87,7 @@ func (e *networkEncoder) write() error {
 		}
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("operators that are not written as ONNX:\n  %s\nexport .py, which PyTorch reads",
+		return fmt.Errorf("these operators cannot be written as ONNX:\n  %s\nexport .py for PyTorch instead",
 			strings.Join(missing, "\n  "))
 	}
 	return nil
@@ -141,7 +141,7 @@ func (e *networkEncoder) tensorOf(arg any) (string, error) {
 	}
 	weight, ok := arg.(networks.Weight)
 	if !ok {
-		return "", fmt.Errorf("it takes %v, which is no tensor", arg)
+		return "", fmt.Errorf("its argument %v is not a tensor", arg)
 	}
 	t := e.net.Tensor(string(weight))
 	if t != nil && t.Tied != "" {
@@ -151,7 +151,7 @@ func (e *networkEncoder) tensorOf(arg any) (string, error) {
 	}
 	stored, ok := e.weights[string(weight)]
 	if !ok {
-		return "", fmt.Errorf("the weights have no %s", string(weight))
+		return "", fmt.Errorf("the weights have no tensor %s", string(weight))
 	}
 	values, err := stored.Float64s()
 	if err != nil {
@@ -208,7 +208,7 @@ func (e *networkEncoder) extent(shape, larger []int, inferred bool) (string, err
 		case size >= 0:
 			parts = append(parts, e.graph.shape(size))
 		case e.net.Input.Shape[0].Name == "" || rise*e.net.Input.Shape[0].N != shape[k]:
-			return "", errors.New("a size changes otherwise than with the batch")
+			return "", errors.New("a size depends on more than the batch")
 		case rise == 1:
 			parts = append(parts, e.batch())
 		default:

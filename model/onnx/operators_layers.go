@@ -51,7 +51,7 @@ func embeddingRule(e *networkEncoder) ([]string, error) {
 func convRule(e *networkEncoder) ([]string, error) {
 	shape := e.shapeOf(e.n.Arg("weight"))
 	if _, text := e.n.Arg("padding").(string); text || len(shape) < 3 {
-		return nil, errors.New("its padding is a word, or it has no weight")
+		return nil, errors.New("its padding is a string, or its weight is missing")
 	}
 	dims := len(shape) - 2
 	in := []string{}
@@ -102,7 +102,7 @@ func batchNormRule(e *networkEncoder) ([]string, error) {
 		return nil, err
 	}
 	if mean == "" || variance == "" {
-		return nil, errors.New("it has no running statistics")
+		return nil, errors.New("running statistics are missing")
 	}
 	return []string{e.op("BatchNormalization", []string{x, w, b, mean, variance},
 		attribute{"epsilon", e.number("eps", 1e-5)})}, nil
@@ -140,7 +140,7 @@ func instanceNormRule(e *networkEncoder) ([]string, error) {
 	x, err1 := e.arg("input")
 	w, b, err2 := e.affine(e.shapeOf(e.n.Arg("input"))[1])
 	if e.n.Arg("running_mean") != nil {
-		return nil, errors.New("it has running statistics")
+		return nil, errors.New("running statistics are not supported")
 	}
 	return []string{e.op("InstanceNormalization", []string{x, w, b}, attribute{"epsilon", e.number("eps", 1e-5)})},
 		errors.Join(err1, err2)
@@ -183,7 +183,7 @@ func attentionRule(e *networkEncoder) ([]string, error) {
 	queries, keys := e.shapeOf(e.n.Arg("query")), e.shapeOf(e.n.Arg("key"))
 	rank := len(queries)
 	if rank < 3 {
-		return nil, errors.New("it has no heads or examples")
+		return nil, errors.New("the heads or the batch are missing")
 	}
 	if e.truth("enable_gqa") && rank == 4 && queries[1] != keys[1] {
 		for _, x := range []*string{&k, &v} {
@@ -245,7 +245,7 @@ func maxPoolRule(e *networkEncoder) ([]string, error) {
 	x, out, err := e.pooled()
 	kernel, stride, padding := e.pool()
 	if slices.ContainsFunc(e.whole("dilation", 2, 1), func(d int) bool { return d != 1 }) {
-		return nil, errors.New("it is dilated")
+		return nil, errors.New("dilation is not supported")
 	}
 	return []string{e.maxPool(model.MaxPool2d{Kernel: kernel, Stride: stride, Padding: padding}, x, out)}, err
 }
@@ -254,7 +254,7 @@ func averagePoolRule(e *networkEncoder) ([]string, error) {
 	x, out, err := e.pooled()
 	kernel, stride, padding := e.pool()
 	if e.n.Arg("divisor_override") != nil {
-		return nil, errors.New("it has a divisor")
+		return nil, errors.New("divisor_override is not supported")
 	}
 	include, given := e.n.Arg("count_include_pad").(bool)
 	return []string{e.averagePool(model.AvgPool2d{Kernel: kernel, Stride: stride, Padding: padding,

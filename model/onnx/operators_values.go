@@ -30,7 +30,7 @@ func (e *networkEncoder) operands(a, b any) (x, y string, err error) {
 		if v, isNumber := asNumber(arg); isNumber {
 			other := names[1-k]
 			if e.kind(other) == typeInt64 && v != math.Trunc(v) {
-				return "", "", errors.New("a whole number meets one that is not")
+				return "", "", errors.New("it mixes integers and floating-point numbers")
 			}
 			names[k] = e.like(other, v)
 		}
@@ -58,7 +58,7 @@ func asNumber(arg any) (float64, bool) {
 func pairwise(operator string) operatorRule {
 	return func(e *networkEncoder) ([]string, error) {
 		if e.number("alpha", 1) != 1 || e.n.Arg("rounding_mode") != nil {
-			return nil, errors.New("it scales or rounds")
+			return nil, errors.New("scaling or rounding is not supported")
 		}
 		second := e.n.Arg("other")
 		if operator == "Pow" {
@@ -69,7 +69,7 @@ func pairwise(operator string) operatorRule {
 			return nil, err
 		}
 		if operator == "Div" && e.kind(x) == typeInt64 {
-			return nil, errors.New("it divides whole numbers")
+			return nil, errors.New("integer division is not supported")
 		}
 		return []string{e.op(operator, []string{x, y})}, nil
 	}
@@ -94,7 +94,7 @@ func maskedFill(e *networkEncoder) ([]string, error) {
 	mask, err2 := e.arg("mask")
 	v, isNumber := asNumber(e.n.Arg("value"))
 	if !isNumber {
-		return nil, errors.New("it is filled with a tensor")
+		return nil, errors.New("its fill value is a tensor")
 	}
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ var cells = map[string]cell{
 func recurrentRule(e *networkEncoder) ([]string, error) {
 	op, overload, _ := strings.Cut(e.n.Operator, ".")
 	if overload != "input" || !e.truth("has_biases") {
-		return nil, errors.New("it takes packed texts, or has no biases")
+		return nil, errors.New("it uses packed sequences, or has no biases")
 	}
 	c := cells[op]
 	x, err := e.arg("input")

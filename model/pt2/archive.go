@@ -28,7 +28,7 @@ type archive struct {
 func open(r io.ReaderAt, size int64) (*archive, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
-		return nil, fmt.Errorf("%w: is the file cut short, or none of torch.export.save?", err)
+		return nil, fmt.Errorf("%w: the file is truncated or was not written by torch.export.save", err)
 	}
 	root, l, err := rootOf(z.File)
 	if err != nil {
@@ -41,7 +41,7 @@ func open(r io.ReaderAt, size int64) (*archive, error) {
 			continue
 		}
 		if a.records[name] != nil {
-			return nil, fmt.Errorf("the record %.200q is there twice", name)
+			return nil, fmt.Errorf("duplicate record %.200q", name)
 		}
 		a.records[name] = file
 	}
@@ -62,10 +62,10 @@ func rootOf(found []*zip.File) (string, layout, error) {
 		compiled = compiled || strings.Contains(folder, "aotinductor")
 	}
 	if compiled {
-		return "", layout{}, errors.New("the archive holds compiled code and no graph; " +
+		return "", layout{}, errors.New("the archive contains compiled code but no graph; " +
 			"export the network with torch.export.save")
 	}
-	return "", layout{}, errors.New("the zip file has no archive_format: it is none of torch.export.save")
+	return "", layout{}, errors.New("the zip file has no archive_format: it was not written by torch.export.save")
 }
 
 // checkKind checks the records that describe the format of the archive.
@@ -79,7 +79,7 @@ func (a *archive) checkKind() error {
 			return err
 		}
 		if text := strings.TrimSpace(string(word)); text != known {
-			return fmt.Errorf("%s is %.40q, where %q is known; save the program again with torch.export.save", name,
+			return fmt.Errorf("%s is %.40q, expected %q; save the program again with torch.export.save", name,
 				text, known)
 		}
 	}
@@ -96,7 +96,7 @@ func (a *archive) read(name string, most int64) ([]byte, error) {
 		return nil, fmt.Errorf("the record %.200q is compressed, which torch.export.save never does", name)
 	}
 	if file.UncompressedSize64 > uint64(min(most, a.size)) {
-		return nil, fmt.Errorf("the record %.200q has %d bytes; it may have %d", name, file.UncompressedSize64,
+		return nil, fmt.Errorf("the record %.200q has %d bytes, expected at most %d", name, file.UncompressedSize64,
 			min(most, a.size))
 	}
 	in, err := file.Open()
@@ -110,7 +110,7 @@ func (a *archive) read(name string, most int64) ([]byte, error) {
 	}
 	if _, err := in.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("the record %.200q: %w", name,
-			errors.Join(errors.New("its checksum or its length is wrong"), err))
+			errors.Join(errors.New("wrong checksum or length"), err))
 	}
 	return data, nil
 }

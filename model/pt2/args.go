@@ -86,15 +86,15 @@ func (b *builder) value(arg union) (any, error) {
 		}
 		dtype, ok := dtypes[number]
 		if !ok {
-			return nil, fmt.Errorf("graft has no type with the number %d", number)
+			return nil, fmt.Errorf("graft does not support type number %d", number)
 		}
 		return dtype, nil
 	case "as_device", "as_memory_format", "as_layout":
 		return nil, nil
 	case "as_graph":
-		return nil, fmt.Errorf("it holds a graph: write the network without control flow that depends on tensors")
+		return nil, fmt.Errorf("it contains a graph; write the network without control flow that depends on tensors")
 	}
-	return nil, fmt.Errorf("graft does not read values of kind %.40q", arg.kind)
+	return nil, fmt.Errorf("unsupported kind of value %.40q", arg.kind)
 }
 
 // each converts the items of a list.
@@ -145,7 +145,7 @@ func (b *builder) tensor(text json.RawMessage) (any, error) {
 	case t.Name != nil:
 		return b.ref(*t.Name)
 	}
-	return nil, fmt.Errorf("a tensor without a name")
+	return nil, fmt.Errorf("a tensor has no name")
 }
 
 // size reads a number or the name of a size. An expression is replaced by the example's number.

@@ -256,11 +256,11 @@ func TestArchivesAreRefused(t *testing.T) {
 	var reasons map[string]string
 	require.NoError(t, json.Unmarshal(text, &reasons))
 	words := map[string]string{
-		"pickled_weight": "pickle", "schema_9": "schema version 9", "truncated_weight": "reaches outside",
+		"pickled_weight": "pickle", "schema_9": "schema version 9", "truncated_weight": "exceeds the storage",
 		"missing_weight": "missing",
-		"path_escape":    "leaves the folder", "stride_outside": "reaches outside", "size_mismatch": "in the graph",
+		"path_escape":    "outside the folder", "stride_outside": "exceeds the", "size_mismatch": "in the graph",
 		"custom_operator": "fancy_gelu.default in act: replace the custom",
-		"unknown_aten":    "cannot be mapped", "dangling_name": "nothing before it gives", "not_json": "unexpected end",
+		"unknown_aten":    "cannot be mapped", "dangling_name": "no earlier operator", "not_json": "unexpected end",
 		"eps_nan": "NaN", "big_endian": "byteorder",
 		"other_format": "archive_format", "control_flow": "control flow", "two_inputs": "several inputs",
 	}

@@ -24,7 +24,7 @@ func TestFaultsOfArchivesAreNamed(t *testing.T) {
 			const list = "data/weights/model_weights_config.json"
 			r[list] = strings.Replace(r[list], `"storage_offset": {"as_int": 0}`,
 				`"storage_offset": {"as_int": 9223372036854775807}`, 1)
-		}, "an offset of 9223372036854775807"},
+		}, "offset 9223372036854775807"},
 		"two programs": {func(r map[string]string) { r["models/other.json"] = "{}" }, "2 programs"},
 		"weights as no file of torch.save": {func(r map[string]string) {
 			r["data/weights/model.pt"] = "not one"
@@ -33,7 +33,7 @@ func TestFaultsOfArchivesAreNamed(t *testing.T) {
 		"weights without one that the graph reads": {func(r map[string]string) {
 			r["data/weights/model.pt"] = savedText()
 			delete(r, "data/weights/model_weights_config.json")
-		}, `"fc.weight": it is not in the file`},
+		}, `"fc.weight": it is missing in the file`},
 		"a view of what changed": {swap(`"self", "arg": {"as_tensor": {"name": "view"}}`,
 			`"self", "arg": {"as_tensor": {"name": "w"}}`, `{"target": "torch.ops.aten.relu_.default"`, `{"target": `+
 				`"torch.ops.aten.flatten.using_ints", "inputs": [{"name": "self", "arg": {"as_tensor": {"name": `+

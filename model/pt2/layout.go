@@ -42,7 +42,7 @@ func (a *archive) findProgram() (string, error) {
 		}
 	}
 	if len(found) != 1 {
-		return "", fmt.Errorf("there are %d programs in the folder models; one is read", len(found))
+		return "", fmt.Errorf("the folder models has %d programs, expected one", len(found))
 	}
 	return found[0], nil
 }
@@ -89,7 +89,7 @@ func (p *payloads) next(name string) string {
 func (p *payloads) loadSaved(name string) (weights.Tensor, error) {
 	t, ok := p.saved[name]
 	if !ok {
-		return t, fmt.Errorf("it is not in the file of torch.save")
+		return t, fmt.Errorf("it is missing in the file of torch.save")
 	}
 	return t, nil
 }

@@ -21,7 +21,7 @@ func (b *builder) readGraph() error {
 	}
 	b.out.Graph.DropSizes()
 	if b.train {
-		b.note("exported in train mode: normalisation and dropout follow the mode in which graft runs the network")
+		b.note("exported in train mode: normalisation and dropout follow graft's mode, train or eval")
 	}
 	return b.readOutput()
 }
@@ -52,7 +52,8 @@ func (b *builder) readOutput() error {
 		case "user_output":
 			var tensor struct{ Name string }
 			if s.Arg == nil || s.Arg.kind != "as_tensor" {
-				return fmt.Errorf("the network returns what is no tensor; export one that returns its logits alone")
+				return fmt.Errorf("the network returns a value that is not a tensor; " +
+					"export one that returns only logits")
 			}
 			if err := decode(*s.Arg, &tensor); err != nil {
 				return err
@@ -60,12 +61,12 @@ func (b *builder) readOutput() error {
 			found = append(found, tensor.Name)
 		case "buffer_mutation":
 		default:
-			return fmt.Errorf("an output of kind %.40q, which no network of tensors has", output.kind)
+			return fmt.Errorf("unsupported output of kind %.40q", output.kind)
 		}
 	}
 	if len(found) != 1 {
-		return fmt.Errorf("the network has %d outputs; graft runs networks with one: "+
-			"export one that returns its logits alone", len(found))
+		return fmt.Errorf("the network has %d outputs; graft supports networks with one output: "+
+			"export a network that returns only its logits", len(found))
 	}
 	value, err := b.ref(found[0])
 	if err != nil {
@@ -83,7 +84,7 @@ func (b *builder) readOutput() error {
 func (b *builder) ref(name string) (any, error) {
 	value, ok := b.names[name]
 	if !ok {
-		return nil, fmt.Errorf("it reads %.200q, which nothing before it gives", name)
+		return nil, fmt.Errorf("it reads %.200q, which no earlier operator computes", name)
 	}
 	if _, weight := value.(graph.Weight); weight || b.views.aliases[name] == nil {
 		return value, nil
@@ -156,7 +157,7 @@ func (b *builder) addNode(n *node) error {
 		}
 	}
 	if target == "copy_.default" && !b.sameType(n) {
-		return fmt.Errorf("it changes the type of what it copies; write the network with a new tensor instead")
+		return fmt.Errorf("it copies in place to another type; write the network with a new tensor instead")
 	}
 	if _, counts := b.names[self].(graph.Weight); counts && changes {
 		return b.changeTensor(n, self)
@@ -185,7 +186,7 @@ func inPlace(target string) bool {
 func (b *builder) changeTensor(n *node, self string) error {
 	weight := b.names[self].(graph.Weight)
 	if !strings.HasSuffix(string(weight), "num_batches_tracked") {
-		return fmt.Errorf("it changes the tensor %q of the network; keep such state outside of forward", string(weight))
+		return fmt.Errorf("it changes the tensor %q of the network; keep such state outside forward", string(weight))
 	}
 	for _, name := range resultNames(n) {
 		b.names[name] = weight
@@ -195,14 +196,14 @@ func (b *builder) changeTensor(n *node, self string) error {
 
 // miss records an operator that cannot be mapped.
 func (b *builder) miss(n *node, module string) {
-	advice := "rewrite the module with operators that graft has"
+	advice := "rewrite the module with operators that graft supports"
 	switch {
 	case strings.HasPrefix(n.Target, "torch.ops.higher_order."):
 		advice = "write the network without control flow that depends on tensors"
 	case !strings.HasPrefix(n.Target, "torch.ops.aten.") && !strings.HasPrefix(n.Target, "_operator."):
-		advice = "replace the custom operator by operators of PyTorch"
+		advice = "replace the custom operator with PyTorch operators"
 	case inPlace(strings.TrimPrefix(n.Target, "torch.ops.aten.")):
-		advice = "use the form that is not in place"
+		advice = "use the operator's out-of-place form"
 	}
 	b.unmapped = append(b.unmapped, graph.Miss{Operator: n.Target, Module: module, Advice: advice})
 }
@@ -236,7 +237,7 @@ func resultNames(n *node) []string {
 func (b *builder) addResults(n *node, out *graph.Node, self string) error {
 	for _, name := range resultNames(n) {
 		if _, taken := b.names[name]; taken || name == "" {
-			return fmt.Errorf("two values are named %.200q, or it has no name", name)
+			return fmt.Errorf("duplicate or empty value name %.200q", name)
 		}
 		value := b.unique(name)
 		out.Results = append(out.Results, value)

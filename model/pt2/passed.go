@@ -54,7 +54,7 @@ func (b *builder) extent(size integer) (graph.Extent, bool) {
 func (b *builder) pass(n *graph.Node) {
 	if !b.passed[n.Operator] {
 		b.passed[n.Operator] = true
-		b.note("graft does not know the operator %s and passes it on to LibTorch; surgery leaves alone what it touches",
+		b.note("graft passes the unknown operator %s on to LibTorch; surgery does not change layers next to it",
 			n.Operator)
 	}
 }

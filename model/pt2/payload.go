@@ -88,20 +88,20 @@ func (p *payloads) load(name string) (weights.Tensor, error) {
 	entry, ok := p.list[name]
 	switch {
 	case !ok:
-		return weights.Tensor{}, fmt.Errorf("it is not in the list")
+		return weights.Tensor{}, fmt.Errorf("the tensor is not in the list")
 	case entry.Pickle:
-		return weights.Tensor{}, fmt.Errorf("it is a pickle, which could run code; " +
+		return weights.Tensor{}, fmt.Errorf("the tensor is stored as a pickle, which could run code; " +
 			"export the network with plain tensors")
 	case entry.Meta == nil || entry.Meta.Layout != stridedLayout:
-		return weights.Tensor{}, fmt.Errorf("it is no dense tensor")
+		return weights.Tensor{}, fmt.Errorf("the tensor is not dense")
 	case path.Base(entry.Path) != entry.Path || entry.Path == ".." || entry.Path == ".":
-		return weights.Tensor{}, fmt.Errorf("the name %.100q leaves the folder", entry.Path)
+		return weights.Tensor{}, fmt.Errorf("the path %.100q points outside the folder", entry.Path)
 	case strings.HasPrefix(entry.Path, "custom_obj_") || strings.HasPrefix(entry.Path, "opaque_obj_"):
-		return weights.Tensor{}, fmt.Errorf("it is an object of Python, which could run code")
+		return weights.Tensor{}, fmt.Errorf("the entry is a Python object, which could run code")
 	}
 	dtype, ok := dtypes[entry.Meta.DType]
 	if !ok {
-		return weights.Tensor{}, fmt.Errorf("graft has no type with the number %d; convert it before the export",
+		return weights.Tensor{}, fmt.Errorf("graft does not support type number %d; convert it before the export",
 			entry.Meta.DType)
 	}
 	shape, err := entry.Meta.shape()
@@ -150,8 +150,8 @@ type view struct {
 // count is the number of items, checked against the size of the storage.
 func (v view) count(storage int64) (int64, error) {
 	if len(v.strides) != len(v.shape) || v.offset < 0 || v.offset > storage {
-		return 0, fmt.Errorf("%d strides for %d sizes, and an offset of %d in a storage of %d items", len(v.strides),
-			len(v.shape), v.offset, storage)
+		return 0, fmt.Errorf("invalid view: %d strides for %d sizes, offset %d in a storage of %d items",
+			len(v.strides), len(v.shape), v.offset, storage)
 	}
 	count, last := int64(1), v.offset
 	for k, size := range v.shape {
@@ -173,8 +173,8 @@ func (v view) count(storage int64) (int64, error) {
 }
 
 func (v view) outside(storage int64) error {
-	return fmt.Errorf("the shape %v with strides %v reaches outside of a storage of %d items: "+
-		"is the payload cut short?", v.shape, v.strides, storage)
+	return fmt.Errorf("shape %v with strides %v exceeds the storage of %d items; "+
+		"the payload may be truncated", v.shape, v.strides, storage)
 }
 
 // copy returns the items of a view, row by row.
@@ -184,7 +184,7 @@ func (p *payloads) copy(v view, storage []byte) ([]byte, error) {
 		return nil, err
 	}
 	if p.left -= count * int64(v.item); p.left < 0 {
-		return nil, fmt.Errorf("the tensors take far more memory than the file has bytes")
+		return nil, fmt.Errorf("the tensors need far more memory than the file's size")
 	}
 	if v.contiguous() {
 		at := v.offset * int64(v.item)

@@ -60,7 +60,7 @@ func (b *builder) describe(a *archive) error {
 	name := a.extra + graph.SidecarName
 	if a.records[name] == nil {
 		for _, path := range b.out.Graph.Recover(b.inPlace) {
-			b.note("the class of module %q, which runs no operator, is a guess: Identity", path)
+			b.note("module %q runs no operator; its class is assumed to be Identity", path)
 		}
 		return nil
 	}
@@ -131,7 +131,7 @@ func (b *builder) readTensors(a *archive) error {
 		case "user_input":
 			err = b.addInput(s)
 		default:
-			err = fmt.Errorf("an input of kind %.40q, which no network of tensors has", input.kind)
+			err = fmt.Errorf("unsupported input of kind %.40q", input.kind)
 		}
 		if err != nil {
 			return err
@@ -161,7 +161,7 @@ func (b *builder) addTensor(s spec, name string, role graph.Role, from *payloads
 	t := graph.Tensor{Name: name, Role: role, DType: w.DType, Shape: shape}
 	if !slices.EqualFunc(w.Shape, shape, func(x int64, y int) bool { return x == int64(y) }) ||
 		dtypes[described.DType] != w.DType {
-		return fmt.Errorf("tensor %.200q is %v %v in the list of %s and %v %v in the graph", name, w.DType, w.Shape,
+		return fmt.Errorf("tensor %.200q is %v %v in the list of %s, but %v %v in the graph", name, w.DType, w.Shape,
 			from.folder, dtypes[described.DType], shape)
 	}
 	key := fmt.Sprint(from.memory(w), shape, w.DType, role)
@@ -181,7 +181,7 @@ func (b *builder) addTensor(s spec, name string, role graph.Role, from *payloads
 func (b *builder) described(s spec) (string, *meta, error) {
 	var tensor struct{ Name string }
 	if s.Arg == nil {
-		return "", nil, fmt.Errorf("an input without a name")
+		return "", nil, fmt.Errorf("an input has no name")
 	}
 	body := *s.Arg
 	if body.kind == "as_tensor" { // user inputs; descriptions of weights have only the name
@@ -193,15 +193,15 @@ func (b *builder) described(s spec) (string, *meta, error) {
 			return "", nil, err
 		}
 	} else {
-		return "", nil, fmt.Errorf("an input that is no tensor but %.40q; "+
-			"export the network with tensors as its only inputs", body.kind)
+		return "", nil, fmt.Errorf("an input is not a tensor but %.40q; "+
+			"export the network with tensor inputs only", body.kind)
 	}
 	m := b.program.GraphModule.Graph.TensorValues[tensor.Name]
 	if m == nil {
 		return "", nil, fmt.Errorf("the graph does not describe %.200q", tensor.Name)
 	}
 	if _, taken := b.names[tensor.Name]; taken {
-		return "", nil, fmt.Errorf("two inputs are named %.200q", tensor.Name)
+		return "", nil, fmt.Errorf("duplicate input name %.200q", tensor.Name)
 	}
 	return tensor.Name, m, nil
 }
@@ -209,8 +209,8 @@ func (b *builder) described(s spec) (string, *meta, error) {
 // addInput adds the network's input.
 func (b *builder) addInput(s spec) error {
 	if b.out.Graph.Input.Value != "" {
-		return fmt.Errorf("the network has several inputs; graft runs networks with one: " +
-			"wrap it in a module that makes the others")
+		return fmt.Errorf("the network has several inputs; graft supports networks with one input: " +
+			"wrap it in a module that creates the others")
 	}
 	name, m, err := b.described(s)
 	if err != nil {
@@ -218,14 +218,14 @@ func (b *builder) addInput(s spec) error {
 	}
 	dtype, ok := dtypes[m.DType]
 	if !ok {
-		return fmt.Errorf("the input has a type that graft does not know, with the number %d", m.DType)
+		return fmt.Errorf("the input has type number %d, which graft does not support", m.DType)
 	}
 	in := graph.Input{Value: b.unique(name), DType: dtype}
 	for k, size := range m.Sizes {
 		in.Shape = append(in.Shape, graph.Size{Name: symbolName(b.symbols, k, size.expression), N: int(size.number)})
 	}
 	if len(in.Shape) > 0 && in.Shape[0].Name == "" {
-		b.note("exported for batches of %d only: give torch.export a dynamic dimension 0 for others", in.Shape[0].N)
+		b.note("exported for batches of %d only; give torch.export a dynamic dimension 0 for others", in.Shape[0].N)
 	}
 	b.out.Graph.Input = in
 	b.names[name] = in.Value

@@ -76,7 +76,7 @@ func (u *union) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	if len(object) != 1 {
-		return fmt.Errorf("an object with %d keys, where one names the type: %.60s", len(object), text)
+		return fmt.Errorf("an object has %d keys, expected one, which names the type: %.60s", len(object), text)
 	}
 	for u.kind, u.body = range object {
 	}
@@ -112,12 +112,12 @@ func (i *integer) UnmarshalJSON(text []byte) error {
 			return err
 		}
 		if e.Hint == nil || e.Hint.Int == nil {
-			return fmt.Errorf("the size %.80s has no number for the example", e.Text)
+			return fmt.Errorf("the size %.80s has no example value", e.Text)
 		}
 		i.number, i.expression = *e.Hint.Int, e.Text
 		return nil
 	}
-	return fmt.Errorf("a size given %q", u.kind)
+	return fmt.Errorf("unsupported size of kind %q", u.kind)
 }
 
 // shape returns the sizes of the example.
@@ -125,7 +125,7 @@ func (m *meta) shape() ([]int, error) {
 	shape := make([]int, len(m.Sizes))
 	for k, size := range m.Sizes {
 		if size.number < 0 || size.number > math.MaxInt32 || size.name != "" {
-			return nil, fmt.Errorf("a size of %d", size.number)
+			return nil, fmt.Errorf("invalid size %d", size.number)
 		}
 		shape[k] = int(size.number)
 	}
@@ -142,7 +142,7 @@ func parse(text []byte) (*program, error) {
 		return nil, fmt.Errorf("the program: %w", err)
 	}
 	if v := p.SchemaVersion; v.Major != schemaMajor {
-		return nil, fmt.Errorf("the program has the schema version %d.%d, where %d is known; "+
+		return nil, fmt.Errorf("the program has schema version %d.%d, expected %d; "+
 			"save it again with PyTorch 2.7 or later", v.Major, v.Minor, schemaMajor)
 	}
 	return p, nil
@@ -163,7 +163,7 @@ func real(text json.RawMessage) (float64, error) {
 		case "NaN":
 			return math.NaN(), nil
 		}
-		return 0, fmt.Errorf("%.40q is no number", word)
+		return 0, fmt.Errorf("%.40q is not a number", word)
 	}
 	var number json.Number
 	if err := json.Unmarshal(text, &number); err != nil {

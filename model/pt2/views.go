@@ -87,7 +87,7 @@ func (v *views) read(name string) (graph.Value, error) {
 	value := a.of.value
 	for _, s := range a.path {
 		if s.copies {
-			return "", fmt.Errorf("%s may have copied what was changed in place before it was read again",
+			return "", fmt.Errorf("%s may have copied a tensor that was changed in place before it was read again",
 				s.node.Operator)
 		}
 		value = v.again(s, value)
@@ -100,7 +100,7 @@ func (v *views) read(name string) (graph.Value, error) {
 func (v *views) change(self, result, operator string, value graph.Value) error {
 	a := v.aliases[self]
 	if a == nil || a.of.weight != "" {
-		return fmt.Errorf("it changes a tensor of the network or a size; keep such state outside of forward")
+		return fmt.Errorf("it changes a tensor of the network or a size; keep such state outside forward")
 	}
 	a.of.version++
 	a.of.pending = append(a.of.pending, write{a.path, value, operator})
@@ -114,8 +114,8 @@ func (m *memory) settle(v *views) error {
 	for _, w := range m.pending {
 		value, err := v.put(m.value, w.path, w.value)
 		if err != nil {
-			return fmt.Errorf("a view of what %s has changed in place: %w; "+
-				"write the network without that operator's in-place form", w.by, err)
+			return fmt.Errorf("a view of a tensor that %s changed in place: %w; "+
+				"write the network without the operator's in-place form", w.by, err)
 		}
 		m.value = value
 	}
@@ -176,7 +176,7 @@ func (v *views) replace(base graph.Value, s step, part graph.Value) (graph.Value
 				to += int64(len(dims))
 			}
 			if !ok || to < 0 || int(to) >= len(dims) {
-				return "", fmt.Errorf("permute with the dimensions %v", dims)
+				return "", fmt.Errorf("invalid dimensions of permute: %v", dims)
 			}
 			back[to] = int64(k)
 		}

@@ -117,21 +117,21 @@ func (c Config) Validate() error {
 		{"groups", c.Groups}, {"size of a head", c.Size}, {"hidden", c.Hidden}, {"depth", c.Depth}}
 	for _, s := range sizes {
 		if s.value < 1 || s.value > math.MaxInt32 {
-			return fmt.Errorf("transformer: %s is %d; it must be positive", s.name, s.value)
+			return fmt.Errorf("transformer: %s is %d; must be positive", s.name, s.value)
 		}
 	}
 	switch {
 	case (c.Task == NextToken) != (c.Classes == 0) || c.Classes < 0:
-		return fmt.Errorf("transformer: %d classes; a network for labels needs them, and one for next tokens has none",
+		return fmt.Errorf("transformer: classes is %d; must be positive for labels and zero for next tokens",
 			c.Classes)
 	case c.Padded && !c.Full:
-		return errors.New("transformer: padding is for networks whose tokens see all others; set full")
+		return errors.New("transformer: padding requires full attention; set full")
 	case c.Heads%c.Groups != 0:
-		return fmt.Errorf("transformer: %d heads are not a multiple of %d groups", c.Heads, c.Groups)
+		return fmt.Errorf("transformer: %d heads must be a multiple of %d groups", c.Heads, c.Groups)
 	case c.rotary() && c.Size%2 != 0:
-		return fmt.Errorf("transformer: rotary positions turn pairs, and a head has an odd size of %d", c.Size)
+		return fmt.Errorf("transformer: rotary positions require heads of even size, got %d", c.Size)
 	case c.Dropout < 0 || c.Dropout >= 1 || c.DropPath < 0 || c.DropPath >= 1:
-		return fmt.Errorf("transformer: dropout is %v and stochastic depth %v; they must be at least 0 and below 1",
+		return fmt.Errorf("transformer: dropout is %v and stochastic depth is %v; both must be at least 0 and below 1",
 			c.Dropout, c.DropPath)
 	}
 	return nil

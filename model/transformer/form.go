@@ -28,24 +28,24 @@ func FromForm(table map[string]any) (*graph.Graph, error) {
 	}
 	name, isText := table["name"].(string)
 	if table["name"] != nil && !isText {
-		bad("name")("it must be a text")
+		bad("name")("must be a string")
 	}
 	for _, k := range slices.Sorted(maps.Keys(table)) {
 		if k != "name" && k != key {
-			bad(k)("a file with the section transformer has no %s; leave it out", k)
+			bad(k)("a file with the section transformer has no %s; remove it", k)
 		}
 	}
 	c := Config{Vocabulary: 256, Context: 64}
 	options, ok := table[key].(map[string]any)
 	if !ok {
-		bad(key)("it must be a table with width, heads and depth")
+		bad(key)("must be a table with width, heads and depth")
 	}
 	known := c.fields()
 	for _, k := range slices.Sorted(maps.Keys(options)) {
 		if set, ok := known[k]; !ok {
-			bad(key, k)("there is no such key; there are %q", slices.Sorted(maps.Keys(known)))
+			bad(key, k)("unknown key; expected one of %q", slices.Sorted(maps.Keys(known)))
 		} else if want := set(options[k]); want != "" {
-			bad(key, k)("it is %v; it must be %s", options[k], want)
+			bad(key, k)("got %v, expected %s", options[k], want)
 		}
 	}
 	if len(faults) > 0 {
@@ -94,7 +94,7 @@ func whole(to *int) func(any) string {
 			*to = 0
 		}
 		if *to < 1 || *to > most {
-			return fmt.Sprintf("a whole number from 1 to %d", most)
+			return fmt.Sprintf("an integer from 1 to %d", most)
 		}
 		return ""
 	}

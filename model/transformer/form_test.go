@@ -36,7 +36,7 @@ func TestFormListsEveryFault(t *testing.T) {
 	assert.Len(t, faults, 7)
 	_, err = transformer.FromForm(map[string]any{"transformer": map[string]any{"width": int64(8), "heads": int64(3),
 		"depth": int64(1), "groups": int64(2)}})
-	assert.ErrorContains(t, err, "3 heads are not a multiple of 2 groups")
+	assert.ErrorContains(t, err, "3 heads must be a multiple of 2 groups")
 }
 
 // What an encoder gives a text does not depend on the padding behind it.
@@ -69,5 +69,5 @@ func TestPaddingIsNotSeen(t *testing.T) {
 	assert.ErrorContains(t, err, "set full")
 	_, err = transformer.New(transformer.Config{Vocabulary: 9, Context: 6, Width: 8, Heads: 2, Depth: 2,
 		Task: transformer.TextLabel})
-	assert.ErrorContains(t, err, "0 classes")
+	assert.ErrorContains(t, err, "classes is 0")
 }

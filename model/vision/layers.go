@@ -15,10 +15,10 @@ type builder struct{ *graph.Builder }
 func build(class string, input []int, square int,
 	code func(b *builder, x graph.Value) graph.Value) (*graph.Graph, error) {
 	if len(input) != 3 {
-		return nil, fmt.Errorf("%s takes images of [channels, height, width], not %v", class, input)
+		return nil, fmt.Errorf("%s expects images of [channels, height, width], got %v", class, input)
 	}
 	if input[1]%square != 0 || input[2]%square != 0 {
-		return nil, fmt.Errorf("%s cuts images into squares of %d pixels; %d × %d pixels cannot be cut so", class,
+		return nil, fmt.Errorf("%s cuts images into squares of %d pixels, which do not divide %d × %d pixels", class,
 			square, input[1], input[2])
 	}
 	in := graph.Input{Value: "images", DType: weights.Float32,

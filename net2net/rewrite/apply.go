@@ -17,7 +17,7 @@ func (p *Plan) Apply(s *torch.Scope, before map[string]*torch.Tensor) (map[strin
 	for k, m := range p.Moves {
 		from := before[m.From]
 		if from == nil {
-			return nil, fmt.Errorf("apply surgery: there is no tensor %q", m.From)
+			return nil, fmt.Errorf("apply surgery: tensor %q not found", m.From)
 		}
 		if plain := m.Fold == nil && m.Scale == 0 && m.Dims == nil && m.Values == "" && !m.Fresh; plain &&
 			!taken[from] {
@@ -57,7 +57,7 @@ func (p *Plan) carry(s *torch.Scope, m Move, from *torch.Tensor, before map[stri
 	case "ones":
 		t = s.Scale(t, 0, 1)
 	default:
-		return nil, fmt.Errorf("no values are called %q", m.Values)
+		return nil, fmt.Errorf("unknown kind of values %q", m.Values)
 	}
 	return t, s.Err()
 }

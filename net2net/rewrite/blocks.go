@@ -48,11 +48,11 @@ func Blocks(a *axes.Axes) (blocks []Block, others map[string]error) {
 // FindBlock returns the block at a path.
 func FindBlock(a *axes.Axes, path string) (*Block, error) {
 	if !slices.ContainsFunc(a.Graph.Modules, func(m graph.Module) bool { return m.Path == path }) || path == "" {
-		return nil, fmt.Errorf("there is no module %q", path)
+		return nil, fmt.Errorf("module %q not found", path)
 	}
 	b, err := readBlock(a, path)
 	if err != nil {
-		return nil, fmt.Errorf("%s is no block that can be repeated: %w", path, err)
+		return nil, fmt.Errorf("%s is not a repeatable block: %w", path, err)
 	}
 	return b, nil
 }
@@ -92,12 +92,12 @@ func readBlock(a *axes.Axes, path string) (*Block, error) {
 		return nil, err
 	}
 	if len(b.Branches) == 0 {
-		return nil, fmt.Errorf("it adds nothing to its input")
+		return nil, fmt.Errorf("it does not add to its input")
 	}
 	slices.Reverse(b.Branches)
 	slices.Reverse(b.Norms)
 	if len(b.Norms) > 0 && len(b.Norms) != len(b.Branches) {
-		return nil, fmt.Errorf("some of its sums are normalised and others are not")
+		return nil, fmt.Errorf("only some of its sums are normalised")
 	}
 	return b, nil
 }
@@ -114,13 +114,13 @@ func (b *Block) findEnds(a *axes.Axes, made map[graph.Value]bool) error {
 		}
 		if v == a.Graph.Output || slices.ContainsFunc(a.Readers(v), func(k int) bool { return !own[k] }) {
 			if b.Out != "" {
-				return fmt.Errorf("more than one of its values is read outside")
+				return fmt.Errorf("more than one of its values is read outside the block")
 			}
 			b.Out = v
 		}
 	}
 	if b.Out == "" {
-		return fmt.Errorf("nothing reads what it computes")
+		return fmt.Errorf("its output is not read")
 	}
 	for _, k := range b.Nodes {
 		a.Graph.Nodes[k].Reads(func(read any) {
@@ -134,7 +134,7 @@ func (b *Block) findEnds(a *axes.Axes, made map[graph.Value]bool) error {
 		})
 	}
 	if b.In == "" || b.In == "?" {
-		return fmt.Errorf("what comes in has not the shape and axes of what goes out, or two values have")
+		return fmt.Errorf("no single input has the shape and axes of its output")
 	}
 	return nil
 }
@@ -172,7 +172,7 @@ func (r *blockReader) walk(v graph.Value) error {
 	}
 	n := r.producer(v)
 	if n == nil {
-		return fmt.Errorf("its stream comes from elsewhere")
+		return fmt.Errorf("its stream does not come from its input")
 	}
 	if k := slices.IndexFunc(r.Norms, func(norm axes.Norm) bool { return norm.Output == v }); k >= 0 &&
 		r.isSum(r.Norms[k].Input) {
@@ -184,13 +184,13 @@ func (r *blockReader) walk(v graph.Value) error {
 	}
 	x, y, ok := sumOf(n)
 	if !ok {
-		return fmt.Errorf("%s, not a sum, gives its stream", n.Operator)
+		return fmt.Errorf("its stream comes from %s, not from a sum", n.Operator)
 	}
 	if !r.carries(x) {
 		x, y = y, x
 	}
 	if !r.carries(x) || r.carries(y) && y != x && r.isSum(y) {
-		return fmt.Errorf("it adds up values of which none, or more than one, is its stream")
+		return fmt.Errorf("its sum must have exactly one operand that is its stream")
 	}
 	branch := Branch{Value: y}
 	if err := r.writers(y, &branch); err != nil {
@@ -250,7 +250,7 @@ func (r *blockReader) passes(n *graph.Node) bool {
 func (r *blockReader) writers(v graph.Value, b *Branch) error {
 	n := r.producer(v)
 	if n == nil {
-		return fmt.Errorf("a branch comes from elsewhere")
+		return fmt.Errorf("a branch does not come from its stream")
 	}
 	tensors := func(names ...string) []string {
 		var found []string
@@ -290,7 +290,7 @@ func (r *blockReader) writers(v graph.Value, b *Branch) error {
 		}
 	}
 	if len(b.Writers) == 0 {
-		return fmt.Errorf("a branch ends in %s, which no weight makes zero", n.Operator)
+		return fmt.Errorf("a branch ends in %s, which has no weight that can make it zero", n.Operator)
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ func (d *deepening) write() error {
 	d.nodes()
 	if d.how == StackedBranches {
 		d.plan.Notes = append(d.plan.Notes,
-			"the new blocks do what those do whose copies they are, so the network computes something else")
+			"the new blocks compute the same as the blocks they copy, so the network's function changes")
 		return nil
 	}
 	if len(d.b.Norms) > 0 {
@@ -329,10 +329,10 @@ func unused(v graph.Value, taken map[graph.Value]bool) graph.Value {
 func (d *deepening) chain() error {
 	last := d.Norms[d.b.Norms[len(d.b.Norms)-1]]
 	if last.Weight == "" {
-		return fmt.Errorf("its last normalisation has no weight, which the chain of norms needs")
+		return fmt.Errorf("its last normalisation has no weight, which is required for the chain of norms")
 	}
 	if last.Output != d.b.Out {
-		return fmt.Errorf("an operator stands behind its last normalisation")
+		return fmt.Errorf("an operator follows its last normalisation")
 	}
 	e, root := chained(last.Epsilon, len(d.b.Norms)+1)
 	d.epsilon(last.Output, last.Eps, e)
@@ -347,7 +347,7 @@ func (d *deepening) chain() error {
 	}
 	d.own(last)
 	d.readers(last)
-	d.plan.Notes = append(d.plan.Notes, "the affine part of the norm before the new block moved behind it")
+	d.plan.Notes = append(d.plan.Notes, "moved the affine part of the norm before the new block to after the block")
 	return nil
 }
 

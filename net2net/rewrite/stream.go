@@ -19,7 +19,7 @@ func (w *widening) stream() error {
 	s.eta2 = float64(w.to/w.axis.Size*w.axis.Size) / float64(w.to)
 	for _, n := range w.Norms {
 		if n.Term.Has(w.axis) && (n.Term.Find() != w.axis || n.Centre != s.centre) {
-			return fmt.Errorf("widen: normalisations of two kinds, or over more than the stream, run over the axis")
+			return fmt.Errorf("widen: the axis has normalisations of two kinds, or over more than the stream")
 		}
 	}
 	s.states()
@@ -166,8 +166,8 @@ func (s *stream) fits() error {
 		for _, n := range s.Norms {
 			st, inside := s.state[n.Input]
 			if inside && (st == isOther || st == isZero && s.centre) {
-				return fmt.Errorf("widen: from %d to %d the stream needs padding, which is not exact where %s is "+
-					"normalised again; ask for a multiple of %d", s.axis.Size, s.to, n.Input, s.axis.Size)
+				return fmt.Errorf("widen: from %d to %d the stream needs padding, which is not exact if %s is "+
+					"normalised again; use a multiple of %d", s.axis.Size, s.to, n.Input, s.axis.Size)
 			}
 		}
 	}
@@ -219,14 +219,14 @@ func (s *stream) shareTied(v graph.Value, name string) error {
 		}
 		if !ok || !slices.Contains(keeping, op) || !s.onlyTied(v) {
 			return fmt.Errorf("widen: %s makes the stream and reads it, "+
-				"and no normalisation stands in front of it that could take its shares; "+
+				"and no normalisation before it can take its shares; "+
 				"untie it first (widen:untied)", name)
 		}
 		v = before
 	}
 	if norm := s.isNorm(v); norm.Weight == "" || !s.onlyTied(v) {
 		return fmt.Errorf("widen: %s makes the stream and reads it, "+
-			"and the normalisation in front of it has no weight, or other readers; untie it first (widen:untied)", name)
+			"and the normalisation before it has no weight, or other readers; untie it first (widen:untied)", name)
 	}
 	s.shared[v] = true
 	return nil

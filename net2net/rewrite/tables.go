@@ -18,7 +18,7 @@ func Vocabulary(a *axes.Axes, to int) (*Plan, error) {
 		}
 	}
 	if rows == nil || rows.Kind != axes.Axis {
-		return nil, fmt.Errorf("vocabulary: no embedding of the network's tokens was found")
+		return nil, fmt.Errorf("vocabulary: the network has no token embedding")
 	}
 	grown := []*axes.Term{rows}
 	out := a.Values[a.Graph.Output]
@@ -56,13 +56,13 @@ func longer(a *axes.Axes, what string, grown []*axes.Term, to int) (*Plan, error
 	sizes := map[*axes.Term]int{}
 	for _, axis := range grown {
 		if to <= axis.Size {
-			return nil, fmt.Errorf("%s: it is %d already; ask for more", what, axis.Size)
+			return nil, fmt.Errorf("%s: the size is already %d; use a larger size", what, axis.Size)
 		}
 		sizes[axis] = to
 	}
 	for _, u := range a.Uses {
 		if u.Kind != axes.Looks && slices.ContainsFunc(grown, u.Term.Has) {
-			return nil, fmt.Errorf("%s: %s runs over it", what, a.Graph.Nodes[u.Node].Operator)
+			return nil, fmt.Errorf("%s: %s runs over this axis", what, a.Graph.Nodes[u.Node].Operator)
 		}
 	}
 	for _, t := range a.Graph.Tensors {
@@ -99,7 +99,7 @@ func Groups(a *axes.Axes, key string) (*axes.Term, error) {
 func Ungroup(a *axes.Axes, groups *axes.Term, to int) (*Plan, error) {
 	groups = groups.Find()
 	if groups.Kind != axes.Axis || to <= groups.Size || to%groups.Size != 0 {
-		return nil, fmt.Errorf("ungroup: from %d to %d groups; ask for a multiple", groups.Size, to)
+		return nil, fmt.Errorf("ungroup: there are %d groups; %d must be a larger multiple of it", groups.Size, to)
 	}
 	times := to / groups.Size
 	u := &ungrouping{groups: groups, times: times}
@@ -111,7 +111,7 @@ func Ungroup(a *axes.Axes, groups *axes.Term, to int) (*Plan, error) {
 			}
 			if queries := u.queries(term); queries != nil {
 				if u.each != nil && u.each != queries || queries.Size%times != 0 {
-					return nil, fmt.Errorf("ungroup: %d queries in each group are not a multiple of %d",
+					return nil, fmt.Errorf("ungroup: %d queries per group must be a multiple of %d",
 						queries.Size, times)
 				}
 				u.each = queries

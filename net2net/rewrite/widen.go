@@ -64,11 +64,11 @@ type widening struct {
 func (w *widening) possible() error {
 	switch {
 	case w.axis.Kind != axes.Axis:
-		return fmt.Errorf("widen: it is no single axis")
+		return fmt.Errorf("widen: not a single axis")
 	case w.axis.Fixed != "":
-		return fmt.Errorf("widen: the axis of %d cannot change: %s", w.axis.Size, w.axis.Fixed)
+		return fmt.Errorf("widen: the axis of size %d cannot change: %s", w.axis.Size, w.axis.Fixed)
 	case w.to <= w.axis.Size:
-		return fmt.Errorf("widen: the axis has a size of %d already; ask for more", w.axis.Size)
+		return fmt.Errorf("widen: the size of the axis is already %d; use a larger size", w.axis.Size)
 	}
 	for _, u := range w.Uses {
 		if !u.Term.Has(w.axis) {
@@ -77,7 +77,7 @@ func (w *widening) possible() error {
 		switch u.Kind {
 		case axes.Looks:
 			return fmt.Errorf("widen: the axis counts the rows of an embedding; " +
-				"more of them change what the network computes")
+				"more rows change the network's function")
 		case axes.Contracts:
 			if err := w.contraction(u); err != nil {
 				return err
@@ -85,10 +85,10 @@ func (w *widening) possible() error {
 		}
 	}
 	if w.scores && len(w.splits) > 0 {
-		return fmt.Errorf("widen: the axis is summed over in scores and by a layer as well")
+		return fmt.Errorf("widen: both scores and a layer sum over the axis")
 	}
 	if !w.scores && len(w.splits) == 0 {
-		return fmt.Errorf("widen: no layer of the network sums over the axis, so copies would change what it computes")
+		return fmt.Errorf("widen: no layer of the network sums over the axis, so copies would change its function")
 	}
 	return w.onlySplit()
 }
@@ -153,7 +153,7 @@ func (w *widening) summed(name string, u axes.Use) (int, error) {
 		return 1, nil
 	}
 	if len(found) != 1 {
-		return 0, fmt.Errorf("widen: the axis is in %d dimensions of %s; graft cannot tell over which the network sums",
+		return 0, fmt.Errorf("widen: the axis is in %d dimensions of %s; graft cannot tell which one the network sums",
 			len(found), name)
 	}
 	return found[0], nil
@@ -166,7 +166,7 @@ func (w *widening) onlySplit() error {
 	}
 	for p := range w.splits {
 		if other := w.otherReader(p); other != "" {
-			return fmt.Errorf("widen: %s takes shares, and %s reads it in another way", p.tensor, other)
+			return fmt.Errorf("widen: %s takes shares, but %s reads it differently", p.tensor, other)
 		}
 	}
 	return nil

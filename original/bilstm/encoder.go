@@ -27,12 +27,12 @@ func NewEncoder(v *vocab.Vocabulary, set *weights.Set) (*Encoder, error) {
 		return nil, err
 	}
 	if f, b := e.forward, e.backward; f.In() != b.In() || f.Hidden() != b.Hidden() {
-		return nil, fmt.Errorf("%s reads %d numbers into %d one way, and %d into %d the other; they must be alike",
+		return nil, fmt.Errorf("%s maps %d numbers to %d in one direction, %d to %d in the other; sizes must be equal",
 			name, f.In(), f.Hidden(), b.In(), b.Hidden())
 	}
 	if e.forward.In() != v.Size() {
-		return nil, fmt.Errorf("the policy reads vectors of %d numbers, and the vocabulary %s has %d; "+
-			"take the vocabulary that it was learned with", e.forward.In(), v.Source, v.Size())
+		return nil, fmt.Errorf("the policy expects vectors of %d numbers, but the vocabulary %s has %d; "+
+			"use the vocabulary that the policy was trained with", e.forward.In(), v.Source, v.Size())
 	}
 	return e, nil
 }
@@ -45,7 +45,7 @@ func (e *Encoder) Hidden() int { return e.forward.Hidden() }
 func (e *Encoder) Encode(tokens []int) (vectors, encoded [][]float32, err error) {
 	for _, id := range tokens {
 		if id < 0 || id >= len(e.vocabulary.Vectors) {
-			return nil, nil, fmt.Errorf("encode: there is no token %d; the vocabulary has %d", id,
+			return nil, nil, fmt.Errorf("encode: unknown token %d; the vocabulary has %d tokens", id,
 				len(e.vocabulary.Vectors))
 		}
 		vectors = append(vectors, e.vocabulary.Vectors[id])

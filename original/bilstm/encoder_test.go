@@ -41,6 +41,6 @@ func TestEncodesAsLibTorch(t *testing.T) {
 	}))
 	for _, id := range []int{-1, len(v.Vectors)} {
 		_, _, err = e.Encode([]int{0, id})
-		require.ErrorContains(t, err, "there is no token")
+		require.ErrorContains(t, err, "unknown token")
 	}
 }

@@ -26,7 +26,7 @@ func ReadLSTM(set *weights.Set, name, ending string) (*LSTM, error) {
 		return nil, err
 	}
 	if input.Out != state.Out || state.Out != gates*state.In {
-		return nil, fmt.Errorf("%s%s has %d rows for its input, and %d for a state of %d; "+
+		return nil, fmt.Errorf("%s%s has %d rows for its input and %d rows for a state of %d; "+
 			"both must be four times the state", name, ending, input.Out, state.Out, state.In)
 	}
 	return &LSTM{input: input, state: state}, nil
@@ -91,10 +91,10 @@ func ReadAffine(set *weights.Set, weight, bias string) (*Affine, error) {
 func tensor(set *weights.Set, name string, dimensions int) ([]float32, []int64, error) {
 	t, ok := set.Find(name)
 	if !ok {
-		return nil, nil, fmt.Errorf("there is no tensor %s, which a policy has", name)
+		return nil, nil, fmt.Errorf("tensor %s is missing", name)
 	}
 	if t.DType != weights.Float32 || len(t.Shape) != dimensions || t.Count() == 0 {
-		return nil, nil, fmt.Errorf("%s is %s%v; a policy has float32 in %d dimensions there", name, t.DType, t.Shape,
+		return nil, nil, fmt.Errorf("tensor %s is %s%v, expected float32 with %d dimensions", name, t.DType, t.Shape,
 			dimensions)
 	}
 	values, err := t.Float32s()

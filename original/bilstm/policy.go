@@ -53,7 +53,7 @@ type Activations struct {
 // Forward evaluates the policy on a network. Both times have the same unit.
 func (p *Policy) Forward(n *model.Network, left, budget float64) (*Activations, error) {
 	if !(budget > 0) || math.IsInf(budget, 0) || math.IsNaN(left) || math.IsInf(left, 0) {
-		return nil, fmt.Errorf("policy: %v of a budget of %v is no time", left, budget)
+		return nil, fmt.Errorf("policy: time %v of a budget of %v is invalid", left, budget)
 	}
 	tokens, err := p.tokens(n)
 	if err != nil {
@@ -132,8 +132,8 @@ func Actions(n *model.Network) []net2net.Action {
 // FitsBlocks returns an error if the policy's actions do not match the network.
 func (p *Policy) FitsBlocks(n *model.Network) error {
 	if blocks := len(net2net.OriginalBlocks(n)); blocks+1 != p.Shape().Actions {
-		return fmt.Errorf("the policy chooses among %d actions, and %s has %d, "+
-			"one for each of its %d marked blocks and none; take another policy or another network",
+		return fmt.Errorf("the policy chooses among %d actions, but %s has %d, "+
+			"one for each of its %d marked blocks and none; use another policy or another network",
 			p.Shape().Actions, n.Name(), blocks+1, blocks)
 	}
 	return nil
@@ -176,7 +176,7 @@ func (p *Policy) Digest() (string, error) {
 // Decide takes the most likely action, or samples with the seed and the number of the decision.
 func (p *Policy) Decide(_ context.Context, s decider.State) (decider.Decision, error) {
 	if s.Network == nil {
-		return decider.Decision{}, errors.New("policy: there is no network to decide about")
+		return decider.Decision{}, errors.New("policy: no network given")
 	}
 	if err := p.Fits(s.Network); err != nil {
 		return decider.Decision{}, err

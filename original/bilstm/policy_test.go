@@ -146,7 +146,7 @@ func TestThePrefixIsReadAsTokenZero(t *testing.T) {
 func TestNetworksThatDoNotFit(t *testing.T) {
 	p := small(t, bilstm.Options{})
 	for name, says := range map[string]string{
-		"LargeConvNet": "the policy chooses among 4 actions, and LargeConvNet has 9, " +
+		"LargeConvNet": "the policy chooses among 4 actions, but LargeConvNet has 9, " +
 			"one for each of its 8 marked blocks and none",
 		"ConvNet3": "Conv2d(3, 64, kernel_size=(3, 3), stride=(1, 1)) at conv1.layers.0 of ConvNet3 has no token",
 	} {
@@ -163,7 +163,7 @@ func TestNetworksThatDoNotFit(t *testing.T) {
 	for _, times := range [][2]float64{{1, 0}, {1, -1}, {math.NaN(), 1}, {1, math.Inf(1)}, {1, math.NaN()},
 		{math.Inf(1), 1}} {
 		_, err := p.Forward(network(t, "ConvNet2"), times[0], times[1])
-		require.ErrorContains(t, err, "is no time")
+		require.ErrorContains(t, err, "is invalid")
 	}
 }
 
@@ -193,40 +193,41 @@ func TestWeightsThatAreNoPolicy(t *testing.T) {
 	}{
 		"all is well": {o: want(func(*bilstm.Shape) {})},
 		"another network's": {put("decider.lstm.weight_ih_l0", policytest.Zeros("conv1.weight", 1)), bilstm.Options{},
-			"there is no tensor decider.lstm.weight_ih_l0, which a policy has"},
+			"tensor decider.lstm.weight_ih_l0 is missing"},
 		"no vectors": {put("encoder.embedder.weight", policytest.Zeros("other", 1)), bilstm.Options{},
-			"no tensor encoder.embedder.weight of rows of 4 numbers"},
+			"tensor encoder.embedder.weight with rows of 4 numbers is missing"},
 		"other vectors": {put("encoder.embedder.weight", policytest.Vectors(other)), bilstm.Options{},
 			"another vector for token 2"},
 		"memory of another": {zeros("decider.lstm.weight_ih_l0", 8, 10), bilstm.Options{},
-			"decider.lstm takes 10 numbers, and what is before it makes 6"},
+			"decider.lstm expects 10 numbers, but gets 6"},
 		"second of another": {zeros("decider.linear2.weight", 5, 6), bilstm.Options{},
-			"decider.linear2 takes 6 numbers, and what is before it makes 5"},
+			"decider.linear2 expects 6 numbers, but gets 5"},
 		"third of another": {zeros("decider.linear3.weight", 4, 6), bilstm.Options{},
-			"decider.linear3 takes 6 numbers, and what is before it makes 5"},
-		"no room for the time": {zeros("decider.linear1.weight", 5, 2), bilstm.Options{}, "and the time none"},
+			"decider.linear3 expects 6 numbers, but gets 5"},
+		"no room for the time": {zeros("decider.linear1.weight", 5, 2), bilstm.Options{}, "leaves none for the time"},
 		"a bias too short": {zeros("decider.linear1.bias", 4), bilstm.Options{},
 			"decider.linear1.bias has 4 numbers for the 5 rows"},
 		"another vocabulary": {func(set *weights.Set) {
 			zeros("encoder.encoder.weight_ih_l0", 12, 5)(set)
 			zeros("encoder.encoder.weight_ih_l0_reverse", 12, 5)(set)
-		}, bilstm.Options{}, "reads vectors of 5 numbers, and the vocabulary  has 4"},
+		}, bilstm.Options{}, "expects vectors of 5 numbers, but the vocabulary  has 4"},
 		"a row too few": {zeros("encoder.encoder.weight_ih_l0", 11, 4), bilstm.Options{},
 			"bias_ih_l0 has 12 numbers for the 11 rows"},
-		"directions differ": {zeros("encoder.encoder.weight_ih_l0_reverse", 12, 5), bilstm.Options{}, "must be alike"},
+		"directions differ": {zeros("encoder.encoder.weight_ih_l0_reverse", 12, 5), bilstm.Options{},
+			"sizes must be equal"},
 		"a state too small": {zeros("encoder.encoder.weight_hh_l0", 12, 2), bilstm.Options{}, "four times the state"},
 		"another dimension": {zeros("encoder.encoder.weight_hh_l0", 36), bilstm.Options{},
-			"weight_hh_l0 is float32[36]; a policy has float32 in 2 dimensions there"},
+			"weight_hh_l0 is float32[36], expected float32 with 2 dimensions"},
 		"empty":                {zeros("encoder.encoder.bias_hh_l0", 0), bilstm.Options{}, "bias_hh_l0 is float32[0]"},
 		"another type":         {put(double.Name, double), bilstm.Options{}, "bias_ih_l0 is float64[1]"},
 		"a number is infinite": {put(infinite.Name, infinite), bilstm.Options{}, "numbers that are not finite"},
 		"configured otherwise": {o: want(func(s *bilstm.Shape) { s.Actions = 5 }),
-			says: "says max_actions = 5, and its weights have 4"},
+			says: "has max_actions = 5, but the weights have 4"},
 		"configured otherwise2": {o: want(func(s *bilstm.Shape) { s.Time = 4 }),
-			says: "says time_encoding_size = 4, and its weights have 8"},
+			says: "has time_encoding_size = 4, but the weights have 8"},
 		"a prefix of its own": {o: bilstm.Options{Prefix: "some"},
-			says: `the prefix is "some"; there are always, never and none`},
-		"temperature": {o: bilstm.Options{Temperature: math.NaN()}, says: "the temperature is NaN"},
+			says: `prefix is "some"; must be always, never or empty`},
+		"temperature": {o: bilstm.Options{Temperature: math.NaN()}, says: "temperature is NaN"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			set := policytest.Weights(v, policytest.Small, 1)

@@ -53,9 +53,9 @@ type Options struct {
 func (o Options) Validate() error {
 	var faults validate.Faults
 	faults.Unless(slices.Contains([]Prefix{AsLearned, Always, Never}, o.Prefix),
-		"the prefix is %q; there are %s, %s and none", o.Prefix, Always, Never)
+		"prefix is %q; must be %s, %s or empty", o.Prefix, Always, Never)
 	faults.When(math.IsNaN(o.Temperature) || o.Temperature < 0,
-		"the temperature is %v; it is not negative", o.Temperature)
+		"temperature is %v; must not be negative", o.Temperature)
 	return errors.Join(faults...)
 }
 
@@ -104,12 +104,12 @@ func (p *Policy) joined() error {
 	}
 	for _, j := range joints {
 		if j.makes != j.has {
-			return fmt.Errorf("%s takes %d numbers, and what is before it makes %d; the parts are not of one policy",
+			return fmt.Errorf("%s expects %d numbers, but gets %d; the parts belong to different policies",
 				j.what, j.has, j.makes)
 		}
 	}
 	if p.Shape().Time < 1 {
-		return fmt.Errorf("decider.linear1 takes %d numbers, of which the memory's state has %d and the time none",
+		return fmt.Errorf("decider.linear1 expects %d numbers; the memory's state has %d and leaves none for the time",
 			p.layers[0].In, p.memory.Hidden())
 	}
 	return nil
@@ -126,8 +126,8 @@ func (s Shape) meets(want Shape) error {
 		{"decider_linear_size", s.Linear, want.Linear}, {"time_encoding_size", s.Time, want.Time},
 	} {
 		if size.want != 0 && size.has != size.want {
-			return fmt.Errorf("its configuration says %s = %d, and its weights have %d; "+
-				"the two files are not of one run", size.key, size.want, size.has)
+			return fmt.Errorf("the configuration has %s = %d, but the weights have %d; "+
+				"the two files belong to different runs", size.key, size.want, size.has)
 		}
 	}
 	return nil
@@ -137,7 +137,7 @@ func (s Shape) meets(want Shape) error {
 func (p *Policy) compare() error {
 	t, ok := p.Weights.Find(embedder)
 	if !ok || len(t.Shape) != 2 || t.Shape[1] != int64(p.Vocabulary.Size()) {
-		return fmt.Errorf("there is no tensor %s of rows of %d numbers, by which it is known when the policy learned",
+		return fmt.Errorf("tensor %s with rows of %d numbers is missing; it identifies the policy's vocabulary",
 			embedder, p.Vocabulary.Size())
 	}
 	values, err := t.Float32s()
@@ -147,8 +147,8 @@ func (p *Policy) compare() error {
 	p.rows = int(t.Shape[0])
 	for id := range min(p.rows, len(p.Vocabulary.Vectors)) {
 		if size := p.Vocabulary.Size(); !slices.Equal(values[id*size:(id+1)*size], p.Vocabulary.Vectors[id]) {
-			return fmt.Errorf("the policy learned with another vector for token %d than the vocabulary %s has; "+
-				"take the vocabulary that it was learned with", id, p.Vocabulary.Source)
+			return fmt.Errorf("the policy was trained with another vector for token %d than in the vocabulary %s; "+
+				"use the vocabulary that it was trained with", id, p.Vocabulary.Source)
 		}
 	}
 	return nil

@@ -98,10 +98,10 @@ func (c *converter) key(key string) {
 	section, name, inSection := strings.Cut(key, ".")
 	switch {
 	case inSection && (section == "trainer" || section == "job") && jobKeys[name] != nil:
-		c.warn("%s = %s had no effect: the original looked for %s at the top of the file only", key,
+		c.warn("%s = %s had no effect: the original read %s only at the top level of the file", key,
 			decode.OneLine(plain(c.Keys[key])), name)
 	case section == "agent" && slices.Contains(policyKeys, name):
-		c.warn("%s is about a policy that learns, and no such one decides here", key)
+		c.warn("%s applies only to a learning policy, which this job does not use", key)
 	default:
 		c.warn("%s had no effect: the original never read it", key)
 	}
@@ -115,30 +115,30 @@ var policyKeys = []string{"vocab", "alpha", "hidden_size", "embedding_size", "ma
 // fillIn sets the original's behaviour for keys that its file omits.
 func (c *converter) fillIn() {
 	const own = "the original's default"
-	c.set("data.test_as_validation", true, "the original looked at the test images after each epoch")
-	c.set("data.mean", []any{0.5}, "its normalisation, of all channels")
-	c.set("data.deviation", []any{0.5}, "its normalisation, of all channels")
-	c.set("time.clock", config.VirtualClock, "the original took the time of its machine")
-	c.set("time.profile", "v100-original", "what work took on that machine")
+	c.set("data.test_as_validation", true, "the original evaluated on the test images after each epoch")
+	c.set("data.mean", []any{0.5}, "the original's normalisation of all channels")
+	c.set("data.deviation", []any{0.5}, "the original's normalisation of all channels")
+	c.set("time.clock", config.VirtualClock, "the original used its machine's time")
+	c.set("time.profile", "v100-original", "measured times of that machine")
 	c.set("train.batch", int64(64), own)
 	c.set("train.eval_batch", int64(64), own)
 	c.set("train.exact", true, "in PyTorch's order of operations")
-	c.set("train.abandon", true, "a change of devices began a new epoch,")
-	c.set("train.overrun", true, "and only whole epochs were evaluated, the last one late if need be")
+	c.set("train.abandon", true, "a change of devices started a new epoch,")
+	c.set("train.overrun", true, "and only whole epochs were evaluated, even after the end of the budget")
 	c.set("optimizer.rule", "adam", own)
 	c.set("optimizer.lr", 0.01, own)
 	c.set("schedule.rule", "exponential", "after each whole epoch")
 	c.set("schedule.restart", "never", "or by adapt.reset")
 	c.set("schedule.decay", 0.9, own)
-	c.set("schedule.min_lr", 1e-8, own+", and one step further, where it stopped")
-	c.set("distill.off", true, "the original never had a teacher")
+	c.set("schedule.min_lr", 1e-8, own+", lowered by one step, the original's final rate")
+	c.set("distill.off", true, "the original never used a teacher")
 	c.set("adapt.each_epoch", true, "after an up the original asked at the start of each epoch,")
-	c.set("adapt.max_decisions", int64(1_000_000), "without end,")
+	c.set("adapt.max_decisions", int64(1_000_000), "without a limit,")
 	c.set("adapt.reset", true, "and made a new optimizer and schedule each time, even for no action")
-	c.set("adapt.compat", "original", "batch normalisation that is not calibrated")
+	c.set("adapt.compat", "original", "uncalibrated batch normalisation")
 	c.settle()
-	c.warn("times were those of one machine on one day; the job counts what the profile v100-original says, " +
-		"so that it is the same everywhere")
+	c.warn("the original's times depended on its machine; the job takes times from the profile v100-original, " +
+		"so results are the same on every machine")
 }
 
 // settle sets the minimum rate to the original's last rate: it lowered the rate while it was above min_lr, so the last
@@ -154,8 +154,8 @@ func (c *converter) settle() {
 	}
 	*c.setting("schedule.min_lr") = max(rate, math.SmallestNonzeroFloat64)
 	if number("adapt.divide") > 1 {
-		c.warn("lr_scale moved the rate at which the original stopped to lower it; " +
-			"schedule.min_lr is that of the first rate")
+		c.warn("lr_scale changed the original's final learning rate; " +
+			"schedule.min_lr is the final rate for the first learning rate")
 	}
 }
 
@@ -176,7 +176,7 @@ var sectionOrder = []string{"run", "network", "data", "time", "train", "optimize
 // text returns the file: warnings, then sections.
 func (c *converter) text(what, path string, sections []string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s, translated from %s.\n#\n# What is different, and what never had an effect:\n", what,
+	fmt.Fprintf(&b, "# %s, translated from %s.\n#\n# Differences, and keys without effect:\n", what,
 		comment(path))
 	for _, w := range c.warnings {
 		fmt.Fprintf(&b, "# - %s\n", comment(w))
@@ -194,10 +194,10 @@ func (c *converter) finish(path string) (*Translation, error) {
 	if c.simulates() {
 		t := &Translation{Text: c.text("A scenario of graft", path, sectionOrder), Warnings: c.warnings,
 			Simulation: true}
-		return t, config.Parse("the scenario made of "+path, []byte(t.Text), config.NewSimulation())
+		return t, config.Parse("the scenario translated from "+path, []byte(t.Text), config.NewSimulation())
 	}
 	t := &Translation{Text: c.text("A job of graft", path, sectionOrder), Warnings: c.warnings}
-	return t, config.Parse("the job made of "+path, []byte(t.Text), config.NewJob())
+	return t, config.Parse("the job translated from "+path, []byte(t.Text), config.NewJob())
 }
 
 // section returns the lines of a section, with one comment per line.

@@ -47,11 +47,11 @@ func TestFilesThatAreNotTheOriginals(t *testing.T) {
 	_, err := translate("a.toml", []byte(job))
 	require.NoError(t, err)
 	for text, says := range map[string]string{
-		"":                                     "this is no file of the original system: it has no runner.seed",
+		"":                                     "not a file of the original system: it has no runner.seed",
 		"a = ":                                 "invalid TOML",
 		strings.Replace(job, "= 4", "= -4", 1): "a budget of -4s",
 		strings.Replace(job, "= 4", "= \"4\"", 1): `a.toml:7:16: ` +
-			`scheduler.running_time must be a number of seconds, and not "4"`,
+			`scheduler.running_time must be a number of seconds, got "4"`,
 		strings.Replace(job, "ConvNet2", "ConvNet22", 1):                  "did you mean ConvNet2?",
 		strings.Replace(job, "cifar10", "mnist", 1):                       `job.dataset must be "cifar10"`,
 		strings.Replace(job, "RandomAgent", "RandmAgent", 1):              "did you mean RandomAgent?",
@@ -62,11 +62,11 @@ func TestFilesThatAreNotTheOriginals(t *testing.T) {
 		"min_lr = \"a\"\n" + job:                                          "min_lr must be a number",
 		job + "[agent]\naction_sequence = [\"a\"]":                        "",
 		strings.Replace(job, "[job]", "gpu_changes=3\n[job]", 1):          "gpu_changes must be a list",
-		strings.Replace(job, "[job]", "gpu_changes=[{time=1}]\n[job]", 1): "item 0 does not",
+		strings.Replace(job, "[job]", "gpu_changes=[{time=1}]\n[job]", 1): "item 0 is different",
 		strings.Replace(job, "RandomAgent", "DeterministicAgent", 1) +
-			"[agent]\naction_sequence = [-1]": "numbers of blocks, from 0",
+			"[agent]\naction_sequence = [-1]": "block numbers, from 0",
 		strings.Replace(job, "RandomAgent", "DeterministicAgent", 1) + "[agent]\n" +
-			"action_sequence = [0, 17]": `there is no marked block "17"`,
+			"action_sequence = [0, 17]": `no marked block "17"`,
 	} {
 		_, err := translate("a.toml", []byte(text))
 		if says == "" {
@@ -89,9 +89,9 @@ func TestWeightsOfTheOriginal(t *testing.T) {
 	assert.Equal(t, "a.toml", j.Source("time.start").File, "zero is said, for the runtimes say otherwise")
 	made, err = translate("a.toml", []byte(job+"runtimes = \"a/runtimes\"\n"))
 	require.NoError(t, err)
-	assert.Contains(t, made.Text, "# - trainer.runtimes had no effect: the original read it for weights only\n")
+	assert.Contains(t, made.Text, "# - trainer.runtimes had no effect: the original read it only with weights\n")
 	_, err = translate("a.toml", []byte(job+"weights = \"a\"\n"))
-	assert.ErrorContains(t, err, "trainer.weights the extension of a names no format")
+	assert.ErrorContains(t, err, "trainer.weights a has no known extension")
 }
 
 // originalWith is a job of the original's with more in it.
@@ -128,8 +128,8 @@ func TestChangesThatTheOriginalTookLateOrNever(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []trainer.Event{{At: 20 * time.Second, Change: trainer.Up},
 		{At: 20 * time.Second, Change: trainer.Up}}, j.Time.Events)
-	assert.Contains(t, made.Text, "# - scheduler.gpu_changes: item 2 never came")
-	assert.Contains(t, made.Text, "# - scheduler.gpu_changes: item 3 never came", "it waited for the one before it")
+	assert.Contains(t, made.Text, "# - scheduler.gpu_changes: item 2 never happened")
+	assert.Contains(t, made.Text, "# - scheduler.gpu_changes: item 3 never happened", "it waited for the one before it")
 	d, err := j.Decider()
 	require.NoError(t, err)
 	assert.Equal(t, decider.Random{Seed: 1, Kinds: []net2net.Kind{"deepen"}, Surgery: j.Adapt.Surgery,
@@ -221,8 +221,8 @@ func TestSimulationsOfTheOriginalAreTranslated(t *testing.T) {
 	for old, c := range map[string]struct{ new, says string }{
 		"num_actions = 4":     {"", "it has no agent.num_actions"},
 		"num_actions = 4\n":   {"num_actions = 4.5\n", "agent.num_actions must be a whole number"},
-		"action_set_size = 3": {"action_set_size = 1", "agent.action_set_size must be from 2 to 1000, and not 1"},
-		"set_size = 3":        {"set_size = 6", `there is no marked block "4"`},
+		"action_set_size = 3": {"action_set_size = 1", "agent.action_set_size must be from 2 to 1000, got 1"},
+		"set_size = 3":        {"set_size = 6", `no marked block "4"`},
 		`change = "up"`:       {`change = "down"`, "the timeline and adapt.max_decisions lead to 0"},
 	} {
 		_, err := translate("a.toml", []byte(strings.Replace(string(text), old, c.new, 1)))
@@ -271,8 +271,8 @@ func TestLearningFilesThatAreNotTheOriginals(t *testing.T) {
 	assert.Contains(t, made.Text, "lr = 0.001 ")
 	assert.Contains(t, made.Text, "memory = 32 ")
 	for old, c := range map[string]struct{ new, says string }{
-		"datafile = \"a/data.pkl\"": {"", "it names no table to learn from"},
-		"max_actions = 4":           {"max_actions = 5", "agent.max_actions is 5, and ConvNet2 has 4 actions"},
+		"datafile = \"a/data.pkl\"": {"", "the training table is missing"},
+		"max_actions = 4":           {"max_actions = 5", "agent.max_actions is 5, but ConvNet2 has 4 actions"},
 		"max_actions = 4\n":         {"", "it has no agent.max_actions"},
 		"ConvNet2":                  {"ConvNet22", "did you mean ConvNet2?"},
 		"seed = 1":                  {"seed = 1.5", "runner.seed must be a whole number"},

@@ -19,7 +19,7 @@ import (
 
 type translator func(c *converter, key string, value any)
 
-const fromTheTop = ", which the original took from the top of the file only"
+const fromTheTop = ", which the original read only at the top level of the file"
 
 // jobKeys are the original's keys of a job.
 var jobKeys = map[string]translator{
@@ -28,7 +28,7 @@ var jobKeys = map[string]translator{
 	"runner.agent":          text(agentKey),
 	"runner.total_episodes": whole(episodesKey),
 	"runner.save":           saveKey,
-	"runner.log_freq":       without("it was for a policy that learns"),
+	"runner.log_freq":       without("it applied only to a learning policy"),
 	"runner.desc":           without("a job has no description; write it as a comment"),
 
 	"scheduler.running_time": seconds("time.budget"),
@@ -44,7 +44,7 @@ var jobKeys = map[string]translator{
 
 	"agent.device": whole(func(c *converter, key string, n int64) {
 		c.set("run.device", fmt.Sprintf("cuda:%d", n),
-			"was "+key+"; the original took the CPU where there was no CUDA: --set run.device=cpu")
+			"was "+key+"; the original used the CPU without CUDA: --set run.device=cpu")
 	}),
 	"agent.action_set_size": whole(choicesKey),
 	"agent.num_actions":     whole(decisionsKey),
@@ -68,7 +68,7 @@ func typed[T any](wants string, then func(*converter, string, T)) translator {
 			then(c, key, v)
 			return
 		}
-		c.Fault(key, "must be %s, and not %s", wants, decode.Describe(value))
+		c.Fault(key, "must be %s, got %s", wants, decode.Describe(value))
 	}
 }
 
@@ -88,7 +88,7 @@ func number(to, also string) translator {
 			c.set(to, f, "was "+key+also)
 			return
 		}
-		c.Fault(key, "must be a number, and not %s", decode.Describe(value))
+		c.Fault(key, "must be a number, got %s", decode.Describe(value))
 	}
 }
 
@@ -107,7 +107,7 @@ func seconds(to string) translator {
 			c.set(to, d, "was "+key)
 			return
 		}
-		c.Fault(key, "must be a number of seconds, and not %s", decode.Describe(value))
+		c.Fault(key, "must be a number of seconds, got %s", decode.Describe(value))
 	}
 }
 
@@ -119,7 +119,7 @@ func without(why string) translator {
 
 // untaught handles a key of a loss that the original defined and never used.
 func untaught(c *converter, key string, _ any) {
-	c.warn("%s had no effect: the original never had a teacher, so it never distilled", key)
+	c.warn("%s had no effect: the original never used a teacher, so it never distilled", key)
 }
 
 func folderKey(c *converter, key, folder string) {
@@ -128,23 +128,23 @@ func folderKey(c *converter, key, folder string) {
 		c.set("simulate.name", folder, "was "+key)
 	}
 	if strings.HasPrefix(folder, "test") {
-		c.warn("%s begins with test, so the original emptied the folder first; a job never does", key)
+		c.warn("%s begins with test, so the original emptied the folder first; a job never empties it", key)
 	}
 }
 
 func episodesKey(c *converter, key string, n int64) {
 	if c.simulates() {
 		if all := c.grid(); float64(n) != all {
-			c.warn("%s = %d: the original ran so many sequences, the first in order; the scenario runs all %s", key, n,
-				decode.FloatText(all))
+			c.warn("%s = %d: the original ran only this number of sequences, in order; the scenario runs all %s", key,
+				n, decode.FloatText(all))
 		}
 		return
 	}
 	if n != 1 {
-		c.warn("%s = %d: a job is one episode; all of them are for 'graft simulate'", key, n)
+		c.warn("%s = %d: a job has one episode; use 'graft simulate' for several", key, n)
 		return
 	}
-	c.warn("%s = 1 is what a job is, and needs no key", key)
+	c.warn("%s = 1 needs no key, because a job has one episode", key)
 }
 
 func modelKey(c *converter, key, name string) {
@@ -152,7 +152,7 @@ func modelKey(c *converter, key, name string) {
 		c.set("network.name", name, "was "+key)
 		return
 	}
-	c.Fault(key, "is a class of the original's that is not here%s", decode.Guess(name, published.NetworkNames()))
+	c.Fault(key, "is an unsupported class of the original%s", decode.Guess(name, published.NetworkNames()))
 }
 
 // weightsKey continues from weights as the original did: at the time in their file, but with the first epoch and the
@@ -162,28 +162,28 @@ func weightsKey(c *converter, key, path string) {
 		c.Fault(key, "%v", err)
 		return
 	}
-	c.set("network.weights", path, "was "+key+", as seen from the folder of the original's source")
+	c.set("network.weights", path, "was "+key+", relative to the folder of the original's source")
 	c.set("network.reset_epochs", true, "it counted epochs from zero, with the first learning rate")
 	if _, timed := c.Keys["scheduler.start_time"]; !timed {
-		c.set("time.start", "0s", "the original's default, whatever the runtimes say")
+		c.set("time.start", "0s", "the original's default, independent of the runtimes")
 	}
 }
 
 func runtimesKey(c *converter, key, path string) {
 	if _, has := c.Keys["trainer.weights"]; !has {
-		c.warn("%s had no effect: the original read it for weights only", key)
+		c.warn("%s had no effect: the original read it only with weights", key)
 		return
 	}
-	c.set("network.runtimes", path, "was "+key+"; without reset_epochs, what the job would go on from")
+	c.set("network.runtimes", path, "was "+key+"; used only without reset_epochs")
 }
 
 func datasetKey(c *converter, key, name string) {
 	if name != "cifar10" {
-		c.Fault(key, "must be \"cifar10\", the one that the original had, and not %s", decode.Quote(name))
+		c.Fault(key, "must be \"cifar10\", the original's only dataset, got %s", decode.Quote(name))
 		return
 	}
 	c.set("data.kind", name, "was "+key)
-	c.set("data.path", "data", "where its files are; the original fetched them by itself")
+	c.set("data.path", "data", "the folder of the images; the original downloaded them")
 }
 
 // agentKey translates the agent to a decider.
@@ -193,11 +193,11 @@ func agentKey(c *converter, key, agent string) {
 	case "RandomAgent":
 		if !up {
 			c.set("adapt.decider", config.DecideNone,
-				"was "+key+" = RandomAgent, which was never asked, since no devices come")
+				"was "+key+" = RandomAgent, which was never asked, because there is no up")
 			return
 		}
 		c.set("adapt.decider", config.DecideRandom, "was "+key+" = RandomAgent")
-		c.set("adapt.kinds", []any{"deepen"}, "the original could only deepen")
+		c.set("adapt.kinds", []any{"deepen"}, "the original supported only deepen")
 		c.warn("%s = RandomAgent drew with Python's generator; the job draws other actions", key)
 	case simulationAgent:
 		// The section simulate has its sequences.
@@ -218,7 +218,7 @@ func (c *converter) changes() []any {
 func changesKey(c *converter, key string, value any) {
 	list, ok := value.([]any)
 	if !ok {
-		c.Fault(key, "must be a list of tables, and not %s", decode.Describe(value))
+		c.Fault(key, "must be a list of tables, got %s", decode.Describe(value))
 		return
 	}
 	var events []any
@@ -231,19 +231,19 @@ func changesKey(c *converter, key string, value any) {
 		at, fits := asSeconds(seconds)
 		change, _ := table["change"].(string)
 		if !timed || !fits || change != "up" && change != "down" {
-			c.Fault(key, "must hold tables with a time in seconds and a change, up or down, and item %d does not", k)
+			c.Fault(key, "must have tables with a time in seconds and a change, up or down; item %d is different", k)
 			return
 		}
 		if after = seconds; seconds > end {
-			c.warn("%s: item %d never came, since the time was over", key, k)
+			c.warn("%s: item %d never happened, because the time was over", key, k)
 			continue
 		}
 		if change == "down" {
-			c.warn("%s goes down at %s, where the original went wrong in several ways; "+
-				"the job returns to the smaller network with what it learned since", key, at)
+			c.warn("%s goes down at %s, where the original had several faults; "+
+				"the job returns to the smaller network and keeps what it learned since", key, at)
 		}
 		if len(table) > 2 {
-			c.warn("%s has more than a time and a change in item %d, which had no effect", key, k)
+			c.warn("%s has other keys than time and change in item %d, which had no effect", key, k)
 		}
 		events = append(events, decode.Table{{Key: "at", Value: at}, {Key: "change", Value: change}})
 	}
@@ -264,7 +264,7 @@ func sequenceKey(c *converter, key string, value any) {
 		actions = append(actions, c.blockAction(n))
 	}
 	if !ok {
-		c.Fault(key, "must be a list of numbers of blocks, from 0")
+		c.Fault(key, "must be a list of block numbers, from 0")
 		return
 	}
 	c.set("adapt.actions", actions, "was "+key)
@@ -284,7 +284,7 @@ func (c *converter) blockAction(block int64) string {
 func optimizerKey(c *converter, key, name string) {
 	rule := strings.ToLower(name)
 	if !slices.Contains([]string{"Adam", "AdamW", "SGD"}, name) {
-		c.Fault(key, "must be Adam, AdamW or SGD; there is no %s here", decode.Quote(name))
+		c.Fault(key, "must be Adam, AdamW or SGD, got %s", decode.Quote(name))
 		return
 	}
 	c.set("optimizer.rule", rule, "was "+key+fromTheTop)
@@ -297,7 +297,7 @@ func optimizerKey(c *converter, key, name string) {
 func argumentsKey(c *converter, key string, value any) {
 	table, ok := value.(map[string]any)
 	if !ok {
-		c.Fault(key, "must be a table, and not %s", decode.Describe(value))
+		c.Fault(key, "must be a table, got %s", decode.Describe(value))
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(table)) {

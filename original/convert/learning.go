@@ -19,21 +19,21 @@ var learningKeys = map[string]translator{
 	"runner.total_episodes": wholeTo("learn.episodes"),
 	"runner.log_freq":       wholeTo("run.every"),
 	"runner.desc":           without("a run has no description; write it as a comment"),
-	"runner.save":           without("where it was true the original failed: it had no table to keep"),
+	"runner.save":           without("the original failed if it was true, because it had no table to save"),
 
 	"simulation.datafile": text(tableKey),
 	"agent.save_file":     text(otherTableKey),
 	"agent.vocab":         text(vocabularyKey),
 	"agent.policyfile": text(func(c *converter, key, path string) {
-		c.set("policy.weights", path, "was "+key+"; as there, nothing but the weights is taken, and no embedding")
+		c.set("policy.weights", path, "was "+key+"; as in the original, only its weights, without the embedding")
 	}),
 	"agent.device": whole(func(c *converter, key string, n int64) {
-		c.warn("%s = %d: policies learn on the CPU, whose random numbers are not those of a GPU", key, n)
+		c.warn("%s = %d: policies are trained on the CPU, which draws other random numbers than a GPU", key, n)
 	}),
 
 	"job.model": text(learningModelKey),
 	"job.dataset": text(func(c *converter, key, name string) {
-		c.warn("%s = %s was loaded and not used: a table holds what became of it", key, decode.Quote(name))
+		c.warn("%s = %s was loaded but not used: the table has the results", key, decode.Quote(name))
 	}),
 
 	"agent.embedding_size":      wholeTo("policy.embedding"),
@@ -50,17 +50,17 @@ var learningKeys = map[string]translator{
 	"agent.temp_decay_rate":     number("learn.temperature_decay", ""),
 	"agent.temp_decay_freq":     wholeTo("learn.temperature_every"),
 	"agent.gamma": func(c *converter, key string, value any) {
-		c.warn("%s = %s had no effect: the original kept it and never discounted", key, decode.OneLine(plain(value)))
+		c.warn("%s = %s had no effect: the original stored it but never discounted", key, decode.OneLine(plain(value)))
 	},
 }
 
 func tableKey(c *converter, key, path string) {
-	c.set("table.file", path, "was "+key+", as seen from the folder of the original's source")
+	c.set("table.file", path, "was "+key+", relative to the folder of the original's source")
 }
 
 func otherTableKey(c *converter, key, path string) {
 	if _, given := c.Keys["simulation.datafile"]; given {
-		c.warn("%s had no effect beside simulation.datafile", key)
+		c.warn("%s had no effect, because simulation.datafile is set", key)
 		return
 	}
 	tableKey(c, key, path)
@@ -68,7 +68,7 @@ func otherTableKey(c *converter, key, path string) {
 
 func vocabularyKey(c *converter, key, name string) {
 	c.set("table.vocabulary", "../vocabs/"+name+wordsSuffix,
-		"was "+key+", as seen from the folder of the original's source")
+		"was "+key+", relative to the folder of the original's source")
 }
 
 // wordsSuffix is the file name suffix of the original's token files.
@@ -96,7 +96,7 @@ func actionsKey(c *converter, key string, n int64) {
 		actions = append(actions, a)
 	}
 	if n != int64(len(actions)) {
-		c.Fault(key, "is %d, and %s has %d actions: one for each of its marked blocks, and none", n, name, len(actions))
+		c.Fault(key, "is %d, but %s has %d actions: one for each of its marked blocks, and none", n, name, len(actions))
 		return
 	}
 	c.set("table.actions", actions, "was "+key)
@@ -110,8 +110,8 @@ func (c *converter) learning(path string) (*Translation, error) {
 		"job.dataset", "agent.vocab", "agent.max_actions"})
 	_, first := c.Keys["simulation.datafile"]
 	if _, second := c.Keys["agent.save_file"]; !first && !second {
-		c.Faults = append(c.Faults, decode.Problem{Text: "it names no table to learn from: " +
-			"it has no simulation.datafile and no agent.save_file"})
+		c.Faults = append(c.Faults, decode.Problem{Text: "the training table is missing: " +
+			"the file has no simulation.datafile and no agent.save_file"})
 	}
 	for _, key := range c.Order {
 		c.learningKey(key)
@@ -122,7 +122,7 @@ func (c *converter) learning(path string) (*Translation, error) {
 	}
 	t := &Translation{Text: c.text("A policy of graft that learns", path, learningOrder), Warnings: c.warnings,
 		Learning: true}
-	return t, config.Parse("the file made of "+path, []byte(t.Text), policyfile.New())
+	return t, config.Parse("the file translated from "+path, []byte(t.Text), policyfile.New())
 }
 
 func (c *converter) learningKey(key string) {
@@ -133,7 +133,7 @@ func (c *converter) learningKey(key string) {
 	section, _, _ := strings.Cut(key, ".")
 	switch {
 	case section == "scheduler" || section == "trainer" || jobKeys[key] != nil:
-		c.warn("%s had no effect where a policy learned from a table", key)
+		c.warn("%s had no effect on a policy that learned from a table", key)
 	default:
 		c.warn("%s = %s had no effect: the original never read it", key, decode.OneLine(plain(c.Keys[key])))
 	}
@@ -152,9 +152,9 @@ func (c *converter) fillInLearning() {
 		{"learn.temperature_decay", 0.9}, {"learn.temperature_every", int64(1)}} {
 		c.set(d.path, d.value, own)
 	}
-	c.set("table.compat", string(net2net.Original), "what its surgery made of a network, which the policy reads")
-	c.set("table.discard_draws", true, "its surgery drew numbers from the stream that actions are drawn from")
-	c.set("table.prefix", false, "as its last code; the 13-row policies learned with token 0 before the layers")
+	c.set("table.compat", string(net2net.Original), "the original's surgery, since the policy reads networks")
+	c.set("table.discard_draws", true, "the original's surgery and actions used one random stream")
+	c.set("table.prefix", false, "as in its last version; policies with 13 rows read token 0 before the layers")
 	c.set("learn.rule", "reinforce", "the original's")
 	c.set("learn.reward", "tangent", "the original's")
 }

@@ -21,14 +21,14 @@ func choicesKey(c *converter, key string, n int64) {
 		return
 	}
 	if n < 2 || n > mostLegacyChoices {
-		c.Fault(key, "must be from 2 to %d, and not %d", mostLegacyChoices, n)
+		c.Fault(key, "must be from 2 to %d, got %d", mostLegacyChoices, n)
 		return
 	}
 	var actions []any
 	for block := range n {
 		actions = append(actions, c.blockAction(block))
 	}
-	c.set("simulate.actions", actions, "was "+key+", by number, with none behind the last block")
+	c.set("simulate.actions", actions, "was "+key+", by number, with none after the last block")
 }
 
 func decisionsKey(c *converter, key string, n int64) {
@@ -36,7 +36,7 @@ func decisionsKey(c *converter, key string, n int64) {
 		c.ofGrid(key)
 		return
 	}
-	c.set("simulate.decisions", n, "was "+key+", after which nothing was done any more")
+	c.set("simulate.decisions", n, "was "+key+", after which no further action was taken")
 }
 
 // ofGrid reports a key about all sequences in another kind of file.
@@ -56,7 +56,7 @@ func saveKey(c *converter, key string, value any) {
 	if c.simulates() && value == true {
 		return // as in every simulation
 	}
-	without("a job keeps no table; 'graft simulate' does")(c, key, value)
+	without("a job has no table; use 'graft simulate'")(c, key, value)
 }
 
 // grid returns the number of sequences; zero if the file does not give it.

@@ -48,8 +48,8 @@ func (p *Policy) Fits(o elastic.Options) error {
 		return nil
 	}
 	kinds := map[bool]string{true: "without", false: "with"}
-	return fmt.Errorf("the policy of DL2 learned in clusters %s parameter servers, and this one is %s; "+
-		"use a policy of its kind", kinds[p.AllReduce], kinds[o.AllReduce])
+	return fmt.Errorf("the DL2 policy was trained on clusters %s parameter servers, but this cluster is %s; "+
+		"use a policy for this kind of cluster", kinds[p.AllReduce], kinds[o.AllReduce])
 }
 
 // checkSize compares the size of a file with the size of a policy, so that a small file cannot exhaust the memory.
@@ -153,7 +153,7 @@ func ReadPolicy(set *weights.Set) (*Policy, error) {
 	var h policyHeader
 	text, ok := set.Metadata[policyKey]
 	if !ok {
-		return fault(fmt.Errorf("the file has no metadata %s; expected one that a training of DL2 wrote", policyKey))
+		return fault(fmt.Errorf("the file has no metadata %s; expected a file written by DL2 training", policyKey))
 	}
 	if err := json.Unmarshal([]byte(text), &h); err != nil {
 		return fault(fmt.Errorf("its metadata %s are damaged: %w", policyKey, err))

@@ -135,7 +135,7 @@ func (t *Trainer) restore(set *weights.Set) error {
 func (t *Trainer) head(set *weights.Set) (h trainerState, err error) {
 	text, ok := set.Metadata[trainerKey]
 	if !ok {
-		return h, fmt.Errorf("the file has no metadata %s; expected one that Save returned", trainerKey)
+		return h, fmt.Errorf("the file has no metadata %s; expected a file from Save", trainerKey)
 	}
 	if err := json.Unmarshal([]byte(text), &h); err != nil {
 		return h, fmt.Errorf("its metadata %s are damaged: %w", trainerKey, err)
@@ -144,7 +144,7 @@ func (t *Trainer) head(set *weights.Set) (h trainerState, err error) {
 	case h.Version != trainerVersion:
 		return h, fmt.Errorf("its version is %d; expected %d", h.Version, trainerVersion)
 	case h.Origin != t.origin:
-		return h, fmt.Errorf("it was saved with other options, workloads or speeds; use the same ones")
+		return h, fmt.Errorf("it was saved with other options, workloads or speeds; use the original ones")
 	case len(h.Agents) != t.o.Agents || h.Turn < 0 || h.Turn >= t.o.Agents ||
 		min(h.Imitated, h.Reinforced, h.Steps[0], h.Steps[1]) < 0:
 		return h, fmt.Errorf("its metadata %s are damaged: numbers of agents or updates are out of range", trainerKey)

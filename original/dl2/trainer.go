@@ -81,8 +81,8 @@ func (t *Trainer) check() (err error) {
 			return fmt.Errorf("validation workload %d: %w", k, err)
 		}
 		if s.Options.AllReduce != t.study.Options.AllReduce {
-			return fmt.Errorf("validation workload %d has parameter servers and the cluster has none, "+
-				"or the reverse; use one kind", k)
+			return fmt.Errorf("validation workload %d has parameter servers but the cluster has none, "+
+				"or the reverse; use the same kind for both", k)
 		}
 	}
 	if _, err = elastic.Generate(t.study.Types, t.generate, numpy.New(uint32(t.o.Seed))); err != nil {
@@ -155,7 +155,8 @@ func (t *Trainer) Ended() string {
 	if t.imitates() || t.at.Reinforced < t.o.Reinforced.Steps || t.at.Due {
 		return ""
 	}
-	return fmt.Sprintf("all %d updates by imitation and %d by reinforcement are done", t.at.Imitated, t.at.Reinforced)
+	return fmt.Sprintf("all %d updates by imitation and %d by reinforcement are complete", t.at.Imitated,
+		t.at.Reinforced)
 }
 
 // Updates returns the number of updates by imitation and by reinforcement.

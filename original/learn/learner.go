@@ -37,7 +37,7 @@ func NewLearner(s *torch.Scope, t *Tree, e Embedding, p PolicyOptions, o Options
 		err = l.draw(s)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("make a policy that learns: %w", err)
+		return nil, fmt.Errorf("create a policy: %w", err)
 	}
 	return l, nil
 }

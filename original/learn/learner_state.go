@@ -148,11 +148,11 @@ func (l *Learner) find(set *weights.Set, prefix string) ([]float64, error) {
 	for _, p := range l.parameters() {
 		t, ok := set.Find(prefix + p.name)
 		if !ok {
-			faults = append(faults, fmt.Errorf("it has no tensor %s", prefix+p.name))
+			faults = append(faults, fmt.Errorf("tensor %s is missing", prefix+p.name))
 			continue
 		}
 		if !slices.Equal(t.Shape, p.shape) {
-			faults = append(faults, fmt.Errorf("%s has the shape %v; the policy's is %v", t.Name, t.Shape, p.shape))
+			faults = append(faults, fmt.Errorf("%s has shape %v, expected %v", t.Name, t.Shape, p.shape))
 			continue
 		}
 		numbers, err := t.Float64s()
@@ -169,7 +169,7 @@ func (l *Learner) find(set *weights.Set, prefix string) ([]float64, error) {
 func (l *Learner) Begin(set *weights.Set) error {
 	values, err := l.find(set, "")
 	if err != nil {
-		return fmt.Errorf("begin with another policy: %w", err)
+		return fmt.Errorf("start from another policy: %w", err)
 	}
 	return l.policy.Write(torch.PolicyParameters, values)
 }
@@ -228,7 +228,7 @@ func (l *Learner) restore(set *weights.Set, text []byte) error {
 	}
 	state, ok := set.Find(generatorTensor)
 	if !ok {
-		return fmt.Errorf("it has no tensor %s", generatorTensor)
+		return fmt.Errorf("tensor %s is missing", generatorTensor)
 	}
 	l.at = at
 	return l.random.Restore(state.Data)

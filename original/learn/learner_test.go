@@ -160,14 +160,14 @@ func TestDamagedSavesAreRefused(t *testing.T) {
 		set, text, err := l.Save()
 		require.NoError(t, err)
 		require.ErrorContains(t, l.Restore(set, []byte("{")), "restore the policy")
-		require.ErrorContains(t, l.Restore(&weights.Set{}, text), "it has no tensor")
+		require.ErrorContains(t, l.Restore(&weights.Set{}, text), "is missing")
 		short := &weights.Set{Tensors: set.Tensors[:len(set.Tensors)-1]}
-		require.ErrorContains(t, l.Restore(short, text), "it has no tensor generator")
-		require.ErrorContains(t, l.Begin(set), "it has no tensor encoder.encoder.weight_ih_l0")
+		require.ErrorContains(t, l.Restore(short, text), "tensor generator is missing")
+		require.ErrorContains(t, l.Begin(set), "tensor encoder.encoder.weight_ih_l0 is missing")
 		other, err := weights.FromFloat32s("encoder.encoder.bias_ih_l0", []int64{1}, []float32{1})
 		require.NoError(t, err)
 		require.ErrorContains(t, l.Begin(&weights.Set{Tensors: []weights.Tensor{other}}),
-			"has the shape [1]; the policy's is [200]")
+			"has shape [1], expected [200]")
 		again, _, err := l.Save()
 		require.NoError(t, err)
 		require.Equal(t, set, again, "what is refused changes nothing")
@@ -240,7 +240,7 @@ func TestRewards(t *testing.T) {
 		}
 		tree.Accuracy[1] = 1.5
 		_, err := learn.NewLearner(s, tree, e, learn.PolicyOptions{}, learn.Options{}, 1)
-		require.ErrorContains(t, err, "end 1 has an accuracy of 1.5")
+		require.ErrorContains(t, err, "end 1 has accuracy 1.5")
 	})
 }
 
@@ -255,10 +255,10 @@ func TestLearnOptions(t *testing.T) {
 	}
 	o = learn.Options{Rule: learn.Exact, Batch: 2, Episodes: 10}
 	o.EnsureDefaults()
-	require.ErrorContains(t, o.Validate(), "baseline and batch are for reinforce")
+	require.ErrorContains(t, o.Validate(), "baseline and batch are used only by reinforce")
 	o = learn.Options{Batch: 3, Episodes: 10}
 	o.EnsureDefaults()
-	require.ErrorContains(t, o.Validate(), "no whole batches of 3")
+	require.ErrorContains(t, o.Validate(), "must be a multiple of batch, 3")
 	p := learn.PolicyOptions{Hidden: -1, Linear: 5000}
 	p.EnsureDefaults()
 	require.ErrorContains(t, p.Validate(), "hidden is -1")

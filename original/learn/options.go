@@ -37,7 +37,7 @@ func (o PolicyOptions) Validate() error {
 		name  string
 		value int
 	}{{"hidden", o.Hidden}, {"memory", o.Memory}, {"linear", o.Linear}, {"time", o.Time}} {
-		faults.When(size.value < 1 || size.value > largestSize, "%s is %d; it lies between 1 and %d", size.name,
+		faults.When(size.value < 1 || size.value > largestSize, "%s is %d; must be between 1 and %d", size.name,
 			size.value, largestSize)
 	}
 	return errors.Join(faults...)
@@ -91,26 +91,26 @@ func (o *Options) EnsureDefaults() {
 func (o Options) Validate() error {
 	var faults validate.Faults
 	rules, rewards := []string{Reinforce, Exact}, []string{RewardTangent, RewardAccuracy, RewardStandard}
-	faults.When(!slices.Contains(rules, o.Rule), "rule is %q; there are %q", o.Rule, rules)
-	faults.When(!slices.Contains(rewards, o.Reward), "reward is %q; there are %q", o.Reward, rewards)
-	faults.When(o.Episodes < 1, "episodes is %d; it is at least 1", o.Episodes)
-	faults.When(o.Batch < 1, "batch is %d; it is at least 1", o.Batch)
-	faults.When(o.Batch > 0 && o.Episodes%max(o.Batch, 1) != 0, "episodes is %d, which are no whole batches of %d",
+	faults.When(!slices.Contains(rules, o.Rule), "rule is %q; must be one of %q", o.Rule, rules)
+	faults.When(!slices.Contains(rewards, o.Reward), "reward is %q; must be one of %q", o.Reward, rewards)
+	faults.When(o.Episodes < 1, "episodes is %d; must be at least 1", o.Episodes)
+	faults.When(o.Batch < 1, "batch is %d; must be at least 1", o.Batch)
+	faults.When(o.Batch > 0 && o.Episodes%max(o.Batch, 1) != 0, "episodes is %d; must be a multiple of batch, %d",
 		o.Episodes, o.Batch)
-	faults.When(o.LREvery < 1, "lr_every is %d; it is at least 1", o.LREvery)
-	faults.When(o.TemperatureEvery < 1, "temperature_every is %d; it is at least 1", o.TemperatureEvery)
+	faults.When(o.LREvery < 1, "lr_every is %d; must be at least 1", o.LREvery)
+	faults.When(o.TemperatureEvery < 1, "temperature_every is %d; must be at least 1", o.TemperatureEvery)
 	for _, v := range []struct {
 		name  string
 		value float64
 	}{{"lr", o.LR}, {"lr_decay", o.LRDecay}, {"min_lr", o.LRLeast}, {"temperature", o.Temperature},
 		{"temperature_decay", o.TemperatureDecay},
 		{"baseline", o.Baseline}, {"entropy", o.Entropy}} {
-		faults.When(!(v.value >= 0) || math.IsInf(v.value, 0), "%s is %v; it is not negative", v.name, v.value)
+		faults.When(!(v.value >= 0) || math.IsInf(v.value, 0), "%s is %v; must not be negative", v.name, v.value)
 	}
-	faults.When(o.Baseline > 1, "baseline is %v; it is a share, at most 1", o.Baseline)
-	faults.When(o.TemperatureDecay > 1, "temperature_decay is %v; it is at most 1", o.TemperatureDecay)
+	faults.When(o.Baseline > 1, "baseline is %v; must be at most 1", o.Baseline)
+	faults.When(o.TemperatureDecay > 1, "temperature_decay is %v; must be at most 1", o.TemperatureDecay)
 	faults.When(o.Rule == Exact && (o.Baseline != 0 || o.Batch > 1),
-		"rule is %s, which plays no episodes; baseline and batch are for %s", Exact, Reinforce)
+		"rule is %s, which has no episodes; baseline and batch are used only by %s", Exact, Reinforce)
 	return errors.Join(faults...)
 }
 

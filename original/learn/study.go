@@ -129,7 +129,7 @@ type StudyOutcome struct {
 func (s *Study) Outcome() (*StudyOutcome, error) {
 	now, err := s.Expect()
 	if err != nil {
-		return nil, fmt.Errorf("look at what was learned: %w", err)
+		return nil, fmt.Errorf("evaluate the policy: %w", err)
 	}
 	best, rank := 0, 1
 	for k, a := range s.Tree.Accuracy {

@@ -101,7 +101,7 @@ func TestTablesThatAreNoTrees(t *testing.T) {
 	require.NoError(t, err)
 	_, err = learn.NewPolicyTree(table, plain,
 		learn.TreeOptions{Tokens: some, Surgery: net2net.Options{Compat: net2net.Original}})
-	require.ErrorContains(t, err, "there is no marked block")
+	require.ErrorContains(t, err, "no marked block")
 }
 
 // Tokens are the vocabulary's, behind token 0 where that was there.
@@ -287,7 +287,7 @@ func TestStudiesGoOnUnderTheirConditionsOnly(t *testing.T) {
 		folder, err := learn.OpenFolder(run, table, "others")
 		require.NoError(t, err)
 		_, err = folder.Restore(l)
-		require.ErrorContains(t, err, "not those that it began with")
+		require.ErrorContains(t, err, "have changed since it was started")
 		return nil
 	}))
 }

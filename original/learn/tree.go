@@ -75,11 +75,11 @@ func (t *Tree) rewards(kind string) []float64 {
 func (t *Tree) Validate() error {
 	var faults validate.Faults
 	for k, a := range t.Accuracy {
-		faults.When(!(a >= 0 && a <= 1), "end %d has an accuracy of %v; it lies between 0 and 1", k, a)
+		faults.When(!(a >= 0 && a <= 1), "end %d has accuracy %v; must be between 0 and 1", k, a)
 	}
 	for k, s := range t.States {
 		faults.When(!(s.Budget > 0) || !(s.Left >= 0 && s.Left <= s.Budget),
-			"state %d has %v s left of a budget of %v s", k, s.Left, s.Budget)
+			"state %d has %v s left; must be between 0 and the budget of %v s", k, s.Left, s.Budget)
 	}
 	return errors.Join(faults...)
 }

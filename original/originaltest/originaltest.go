@@ -39,10 +39,10 @@ func Write(folder string, decisions int) (Files, error) {
 		err = writePickle(f.Table, table)
 	}
 	if err != nil {
-		return f, fmt.Errorf("make up a table: %w", err)
+		return f, fmt.Errorf("create a test table: %w", err)
 	}
 	if err := writeWords(f.Vocabulary, filepath.Join(folder, "made-up.embeddings.pkl")); err != nil {
-		return f, fmt.Errorf("make up a vocabulary: %w", err)
+		return f, fmt.Errorf("create a test vocabulary: %w", err)
 	}
 	return f, nil
 }

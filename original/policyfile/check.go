@@ -49,7 +49,7 @@ func (l *File) Check(fsys files.FS, r *decode.Reading) {
 	})
 	r.Attempt("policy.embedding", l.words != nil && l.Policy.Embedding != 0, func() error {
 		if has := l.words.Size(); has != l.Policy.Embedding {
-			return fmt.Errorf("embedding is %d, and the vectors of the vocabulary have %d values",
+			return fmt.Errorf("embedding is %d, but the vectors of the vocabulary have %d values",
 				l.Policy.Embedding, has)
 		}
 		return nil
@@ -84,14 +84,14 @@ func (l *File) agree(fsys files.FS, r *decode.Reading, n *model.Network) {
 	r.Attempt("table.network", n != nil, func() error {
 		mine, err := l.networks(fsys, l.Table.Network)
 		if err == nil && net2net.Fingerprint(mine) != net2net.Fingerprint(n) {
-			err = fmt.Errorf("network is %s, and the table's sequences begin with %s; leave network out",
+			err = fmt.Errorf("network is %s, but the table's sequences begin with %s; remove network",
 				l.Table.Network, l.table.Network)
 		}
 		return err
 	})
 	r.Attempt("table.actions", n != nil && len(l.Table.Actions) > 0, func() error {
 		if mine := actionTexts(l.Table.Actions); !slices.Equal(mine, l.table.Actions) {
-			return fmt.Errorf("actions are %s, and the table's are %s; leave actions out", strings.Join(mine, ", "),
+			return fmt.Errorf("actions are %s, but the table's are %s; remove actions", strings.Join(mine, ", "),
 				strings.Join(l.table.Actions, ", "))
 		}
 		return nil
@@ -136,7 +136,7 @@ func tableName(path string) string {
 // Summary describes the policy in one line.
 func (l *File) Summary() (string, error) {
 	table, tree := l.LoadedTable()
-	return fmt.Sprintf("a policy learns from %s of %s, %s of %s, rule %s, %s",
+	return fmt.Sprintf("trains a policy on %s of %s, %s of %s, rule %s, %s",
 		words.Plural(len(table.Records), "sequence"), table.Name, words.Plural(len(tree.States), "state"),
 		l.Table.Network, l.Learn.Rule, words.Plural(l.Learn.Episodes, "episode")), nil
 }

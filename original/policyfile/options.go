@@ -66,9 +66,9 @@ func (o *TableOptions) EnsureDefaults() {
 // Validate returns every invalid option.
 func (o TableOptions) Validate() error {
 	var faults validate.Faults
-	faults.When(o.File == "", "file is missing; name the table to learn from")
-	faults.When(o.Vocabulary == "", "vocabulary is missing; name its folder or file, such as NAME.ids.pkl")
-	faults.When(len(o.Actions) == 1, "actions are a single one, which leaves no choice; add another, such as none")
+	faults.When(o.File == "", "file is missing; set it to the training table")
+	faults.When(o.Vocabulary == "", "vocabulary is missing; set it to a folder or file, such as NAME.ids.pkl")
+	faults.When(len(o.Actions) == 1, "actions: a single action leaves no choice; add another, such as none")
 	return errors.Join(faults...)
 }
 

@@ -43,7 +43,7 @@ func ReadFirstPolicy(fsys files.FS, folder string, run *Run, vocabulary string,
 	path := beside(folder, run.Source)
 	p, _, err := ReadPolicy(fsys, path, vocabulary, o)
 	if err != nil {
-		return nil, fmt.Errorf("%s began with the policy %s: %w", folder, run.Source, err)
+		return nil, fmt.Errorf("%s started from the policy %s: %w", folder, run.Source, err)
 	}
 	return p, nil
 }
@@ -70,7 +70,7 @@ func ReadTable(fsys files.FS, folder string) (*tables.Table, *model.Network, err
 	}
 	if run.Network == "" {
 		fault := decode.Fault{File: filepath.Join(folder, ConfigFile),
-			Text: "it does not say job.model, the network that the table is of"}
+			Text: "job.model, the network of the table, is missing"}
 		return nil, nil, fmt.Errorf("read table: %w", decode.Faults{fault})
 	}
 	n, err := model.Zoo(run.Network, model.ZooOptions{})
@@ -86,7 +86,7 @@ func ReadTable(fsys files.FS, folder string) (*tables.Table, *model.Network, err
 func readTable(fsys files.FS, path string, s tables.Scenario, seed int64) (*tables.Table, error) {
 	f, err := fsys.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("read table: %w; a folder of the original's has a file %s", err, TableFile)
+		return nil, fmt.Errorf("read table: %w; expected an original run folder with a file %s", err, TableFile)
 	}
 	t, err := original.ReadTable(f, s, seed)
 	if err := errors.Join(err, f.Close()); err != nil {

@@ -53,7 +53,7 @@ func readRun(fsys files.FS, path, given string, check func(*Source)) (*Run, erro
 	if given == "" || len(given) > decode.LargestFile {
 		var err error
 		if text, err = files.ReadAll(fsys, path, decode.LargestFile); err != nil {
-			return nil, fmt.Errorf("read run: %w; a folder of the original's has a file %s", err, ConfigFile)
+			return nil, fmt.Errorf("read run: %w; expected an original run folder with a file %s", err, ConfigFile)
 		}
 	}
 	r, err := parse(path, text, check)
@@ -87,7 +87,7 @@ func (c *Source) requireScenario() {
 // requireZoo reports a network that is not in the zoo.
 func (c *Source) requireZoo() {
 	if name, given := c.Keys["job.model"].(string); given && !slices.Contains(NetworkNames(), name) {
-		c.Fault("job.model", "is a class of the original's that is not here%s", decode.Guess(name, NetworkNames()))
+		c.Fault("job.model", "is an unsupported class of the original%s", decode.Guess(name, NetworkNames()))
 	}
 }
 

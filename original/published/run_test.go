@@ -52,10 +52,10 @@ save_file = "../results/simulation_d/data.pkl"
 
 func TestFaultsOfRunsHaveTheirPlaces(t *testing.T) {
 	for text, says := range map[string]string{
-		"[runner]\nseed = \"one\"": "c.toml:2:8: runner.seed must be a whole number, and not \"one\"",
-		"[job]\nmodel = \"ConvNe2\"": "c.toml:2:9: job.model is a class of the original's that is not here; " +
+		"[runner]\nseed = \"one\"": "c.toml:2:8: runner.seed must be a whole number, got \"one\"",
+		"[job]\nmodel = \"ConvNe2\"": "c.toml:2:9: job.model is an unsupported class of the original; " +
 			"did you mean ConvNet",
-		"[scheduler]\nstart_time = -1": "c.toml:2:14: scheduler.start_time must be a number of seconds, and not -1",
+		"[scheduler]\nstart_time = -1": "c.toml:2:14: scheduler.start_time must be a number of seconds, got -1",
 		"[agent]\npolicyfile = [1]":    "agent.policyfile must be a text",
 		"[agent":                       "c.toml:1:",
 	} {
@@ -66,7 +66,7 @@ func TestFaultsOfRunsHaveTheirPlaces(t *testing.T) {
 	}
 	_, err := Read(files.OS{}, filepath.Join(t.TempDir(), "config.toml"))
 	assert.ErrorIs(t, err, fs.ErrNotExist)
-	assert.ErrorContains(t, err, "has a file config.toml")
+	assert.ErrorContains(t, err, "with a file config.toml")
 }
 
 func TestThePathsOfTheOriginalLeadBeside(t *testing.T) {
@@ -105,10 +105,10 @@ func TestTablesOfTheOriginalWithFaults(t *testing.T) {
 			"it has no job.model", "it has no job.dataset"},
 		"[runner]\nseed = 1.5\nfolder = 2\n[scheduler]\nrunning_time = \"a\"\nstart_time = -1\n[job]\nmodel = []\n" +
 			"dataset = true\n[agent]\nnum_actions = 0\naction_set_size = \"4\"\n": {
-			"a.toml:2:8: runner.seed must be a whole number, and not 1.5", "a.toml:3:10: runner.folder must be a text",
+			"a.toml:2:8: runner.seed must be a whole number, got 1.5", "a.toml:3:10: runner.folder must be a text",
 			"running_time must be a number of seconds", "start_time must be a number of seconds",
 			"job.model must be a text", "job.dataset must be a text",
-			"num_actions must be a whole number above 0, and not 0", "action_set_size must be a whole number above 0"},
+			"num_actions must be a whole number above 0, got 0", "action_set_size must be a whole number above 0"},
 	} {
 		_, err := parse("a.toml", []byte(text), (*Source).requireScenario)
 		var list decode.Faults

@@ -63,7 +63,7 @@ func (c *Source) Require(keys []string) {
 	for _, key := range keys {
 		if _, has := c.Keys[key]; !has {
 			c.Faults = append(c.Faults,
-				decode.Problem{Text: "this is no file of the original system: it has no " + key})
+				decode.Problem{Text: "not a file of the original system: it has no " + key})
 		}
 	}
 }
@@ -117,6 +117,6 @@ func (c *Source) Take(key string, to any) {
 		ok = ok && *to >= 0
 	}
 	if !ok {
-		c.Fault(key, "must be %s, and not %s", wants, decode.Describe(value))
+		c.Fault(key, "must be %s, got %s", wants, decode.Describe(value))
 	}
 }

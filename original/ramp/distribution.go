@@ -29,7 +29,7 @@ func (m *masses) UnmarshalJSON(text []byte) error {
 		}
 		value, err := strconv.ParseFloat(key.(string), 64)
 		if err != nil {
-			return fmt.Errorf("probability_mass_function: the value %q is no number", key)
+			return fmt.Errorf("probability_mass_function: the value %q is not a number", key)
 		}
 		var share float64
 		if err := d.Decode(&share); err != nil {

@@ -92,23 +92,23 @@ func ReadEpisode(r io.Reader) (*Episode, error) {
 	}
 	var e Episode
 	if err := json.Unmarshal(text, &e); err != nil {
-		return nil, fmt.Errorf("this is not an episode in JSON: %w", err)
+		return nil, fmt.Errorf("not an episode in JSON: %w", err)
 	}
 	return &e, e.validate()
 }
 
 func (e *Episode) validate() error {
 	var faults validate.Faults
-	faults.Unless(e.Config.Topology.Type == "ramp", "topology_config.type %q: only ramp can be played",
+	faults.Unless(e.Config.Topology.Type == "ramp", "topology_config.type is %q; only ramp is supported",
 		e.Config.Topology.Type)
-	faults.Unless(len(e.FileOrder) > 0, "file_order is empty: name the graphs in the order of the pool")
+	faults.Unless(len(e.FileOrder) > 0, "file_order is empty; list the graphs in the order of the pool")
 	faults.Unless(e.Arrivals == nil || len(e.Arrivals) > 0,
-		"arrivals is empty: an episode has at least one job; leave it out to draw jobs from the seed")
+		"arrivals is empty; an episode must have at least one job; remove arrivals to draw jobs from the seed")
 	faults.Unless(e.Arrivals != nil || e.Config.Until != nil || e.Config.Jobs.Sampling == "remove",
-		"arrivals is missing: jobs that are drawn need max_simulation_run_time, or the sampling remove, to end")
+		"arrivals is missing; to end, drawn jobs require max_simulation_run_time or the sampling mode remove")
 	for _, name := range e.FileOrder {
 		faults.Unless(!strings.ContainsAny(name, "/\\") && name != "..",
-			"file_order names %q: expected names of files without folders", name)
+			"file_order contains %q: expected file names without folders", name)
 	}
 	for _, column := range []string{"model", "max_acceptable_jct_frac", "time_arrived"} {
 		faults.Unless(len(e.Columns) == 0 || slices.Contains(e.Columns, column), "arrivals_cols has no %q", column)
@@ -208,12 +208,12 @@ func (e *Episode) arrivals(s *fabric.Study, models map[string]int) error {
 		name, _ := row[model].(string)
 		m, ok := models[name]
 		if !ok {
-			return fmt.Errorf("arrival %d is of the model %q, but file_order has no graph of it", k, name)
+			return fmt.Errorf("arrival %d has model %q, but file_order has no graph for it", k, name)
 		}
 		share, ok1 := row[limit].(float64)
 		time, ok2 := row[at].(float64)
 		if !ok1 || !ok2 || math.IsNaN(time) {
-			return fmt.Errorf("arrival %d: its limit and its time are not both numbers", k)
+			return fmt.Errorf("arrival %d: limit and time must be numbers", k)
 		}
 		s.Jobs = append(s.Jobs, fabric.Job{Model: m, Limit: share, Steps: e.Config.Jobs.Steps, Arrival: time})
 	}

@@ -106,7 +106,7 @@ func (e *Episode) take(d *Draws, profiles []*graph.Profile) error {
 		}
 		if k == mostDrawn {
 			return fmt.Errorf("more than %d jobs arrive before max_simulation_run_time; "+
-				"make job_interarrival_time_dist longer", mostDrawn)
+				"increase job_interarrival_time_dist", mostDrawn)
 		}
 		one := d.arrived[k]
 		e.Arrivals = append(e.Arrivals, []any{float64(k), float64(one.id), profiles[one.entry%len(profiles)].Model,

@@ -30,10 +30,10 @@ func Baselines() []Baseline {
 		{"first_fit", "the first with room, else the least used compute", fixed(func(e *Env) int {
 			return e.fit(func(int) int { return 0 })
 		})},
-		{"best_fit", "that with room and the most used compute, else the least used one", fixed(func(e *Env) int {
+		{"best_fit", "the most used GPU with room, else the least used GPU", fixed(func(e *Env) int {
 			return e.fit(func(gpu int) int { return e.usage[gpu] })
 		})},
-		{"oracle_fit", "first fit that knows which tasks leave in this step", fixed(oracleFit)},
+		{"oracle_fit", "first fit with knowledge of the tasks that leave in this step", fixed(oracleFit)},
 	}
 }
 

@@ -24,7 +24,7 @@ func (o *EnvOptions) EnsureDefaults() {
 // Validate returns an error for invalid options.
 func (o EnvOptions) Validate() error {
 	if o.GPUs < 1 {
-		return fmt.Errorf("options of the packing environment: %d GPUs; expected at least one", o.GPUs)
+		return fmt.Errorf("options of the packing environment: got %d GPUs, expected at least one", o.GPUs)
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func (e *Env) Waiting() (count, steps int) {
 // program, because sums of floats depend on it. After the end the clock continues.
 func (e *Env) Act(gpu int) (o learn.Outcome, err error) {
 	if gpu < 0 || gpu >= e.o.GPUs {
-		return o, fmt.Errorf("act in the packing environment: GPU %d of %d; expected 0 to %d", gpu, e.o.GPUs,
+		return o, fmt.Errorf("act in the packing environment: got GPU %d of %d, expected 0 to %d", gpu, e.o.GPUs,
 			e.o.GPUs-1)
 	}
 	e.release(&o.Reward)

@@ -20,7 +20,7 @@ func init() {
 	for _, b := range Baselines() {
 		schedulers = append(schedulers, study.Entry{Name: b.Name, About: b.About})
 	}
-	schedulers = append(schedulers, study.Entry{Name: ppo, About: "PPO, which learns as published"})
+	schedulers = append(schedulers, study.Entry{Name: ppo, About: "PPO, trained as published"})
 	world.RegisterStudy(world.Published{
 		Schedulers: schedulers,
 		Keys: []string{"machine.gpus", "machine.compat", "tasks.seed", "tasks.test_count", "schedule.schedulers",
@@ -37,11 +37,11 @@ type episodes struct {
 
 // metrics are means over episodes.
 var metrics = []study.Metric{
-	{Name: "reward", Title: "reward", About: "mean sum of the rewards of an episode", Better: study.Higher,
+	{Name: "reward", Title: "reward", About: "mean total reward of an episode", Better: study.Higher,
 		Format: "%.1f", Main: true},
-	{Name: "reward_deviation", Title: "deviation", About: "standard deviation of these sums", Better: study.Neutral,
+	{Name: "reward_deviation", Title: "deviation", About: "standard deviation of total rewards", Better: study.Neutral,
 		Format: "%.1f"},
-	{Name: "placed", Unit: "tasks", Title: "placed", About: "mean number of tasks that got a GPU; the others are lost",
+	{Name: "placed", Unit: "tasks", Title: "placed", About: "mean number of tasks placed on a GPU; others are lost",
 		Better: study.Higher, Format: "%.1f"},
 	{Name: "drawn", Unit: "tasks", Title: "drawn", About: "mean number of tasks of an episode", Better: study.Neutral,
 		Format: "%.1f"},

@@ -61,7 +61,7 @@ func read(fsys files.FS, path string) (*Vocabulary, error) {
 	case filepath.Ext(path) == ".json":
 		return readFile(fsys, path)
 	case !strings.HasSuffix(path, idsSuffix):
-		return nil, fmt.Errorf("the name says not what it is: it ends in .json, or in %s", idsSuffix)
+		return nil, fmt.Errorf("unknown extension; the name must end in .json or %s", idsSuffix)
 	}
 	return readPickles(fsys, path)
 }
@@ -83,12 +83,13 @@ func findIn(fsys files.FS, folder string) (string, error) {
 	}
 	switch len(found) {
 	case 0:
-		return "", fmt.Errorf("%w: the folder holds neither %s nor a file *%s; make one with 'graft vocab build'",
+		return "", fmt.Errorf("%w: the folder has neither %s nor a file *%s; create one with 'graft vocab build'",
 			fs.ErrNotExist, FileName, idsSuffix)
 	case 1:
 		return filepath.Join(folder, found[0]), nil
 	}
-	return "", fmt.Errorf("the folder holds several: %s; name one of them", strings.Join(found, ", "))
+	return "", fmt.Errorf("the folder has several vocabularies: %s; use the path of one of them",
+		strings.Join(found, ", "))
 }
 
 func readFile(fsys files.FS, path string) (*Vocabulary, error) {
@@ -110,13 +111,13 @@ func Parse(data []byte) (*Vocabulary, error) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&f); err != nil {
-		return nil, fmt.Errorf("it is no vocabulary, or cut short: %w", err)
+		return nil, fmt.Errorf("not a vocabulary, or truncated: %w", err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something follows the vocabulary")
+		return nil, errors.New("extra data after the vocabulary")
 	}
 	if f.Format != fileFormat || f.Version != fileVersion {
-		return nil, fmt.Errorf("it says that it is %q of version %d; %q of version %d is read", f.Format, f.Version,
+		return nil, fmt.Errorf("format is %q, version %d, expected %q, version %d", f.Format, f.Version,
 			fileFormat, fileVersion)
 	}
 	return New(f.Keys, f.Vectors)

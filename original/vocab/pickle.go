@@ -61,7 +61,7 @@ func readIDs(fsys files.FS, path string) ([]Entry, error) {
 		text, isText := key.(string)
 		id, isWhole := value.(int64)
 		if !isText || !isWhole || id != int64(int(id)) {
-			return nil, fmt.Errorf("the ids: %v is given %v, where a text is given a whole number", key, value)
+			return nil, fmt.Errorf("the ids: %v has the id %v, expected a string with an integer id", key, value)
 		}
 		entries = append(entries, Entry{Key: text, ID: int(id)})
 	}
@@ -76,7 +76,7 @@ func readVectors(fsys files.FS, path string) ([][]float32, error) {
 	}
 	t, ok := set.Find(vectorsTensor)
 	if !ok || len(t.Shape) != 2 || t.Shape[1] < 1 || t.DType != weights.Float32 {
-		return nil, fmt.Errorf("%s holds no tensor %s of rows of float32", path, vectorsTensor)
+		return nil, fmt.Errorf("%s has no tensor %s with float32 rows", path, vectorsTensor)
 	}
 	values, err := t.Float32s()
 	if err != nil {

@@ -39,9 +39,9 @@ func New(entries []Entry, vectors [][]float32) (*Vocabulary, error) {
 	v := &Vocabulary{Entries: entries, Vectors: vectors, ids: make(map[string]int, len(entries))}
 	var faults validate.Faults
 	if len(vectors) == 0 || len(vectors[0]) == 0 {
-		return nil, errors.New("there are no vectors")
+		return nil, errors.New("no vectors")
 	}
-	faults.When(len(entries) == 0, "there are no keys")
+	faults.When(len(entries) == 0, "no keys")
 	for id, vector := range vectors {
 		if err := sound(vector, len(vectors[0])); err != nil {
 			faults = append(faults, fmt.Errorf("the vector of token %d %w", id, err))
@@ -49,9 +49,9 @@ func New(entries []Entry, vectors [][]float32) (*Vocabulary, error) {
 	}
 	for _, e := range entries {
 		if _, twice := v.ids[e.Key]; twice {
-			faults = append(faults, fmt.Errorf("%q is there twice", e.Key))
+			faults = append(faults, fmt.Errorf("duplicate key %q", e.Key))
 		}
-		faults.When(e.ID < 0 || e.ID >= len(vectors), "%q has the token %d, and there are %d vectors", e.Key, e.ID,
+		faults.When(e.ID < 0 || e.ID >= len(vectors), "%q has token %d, but there are only %d vectors", e.Key, e.ID,
 			len(vectors))
 		v.ids[e.Key] = e.ID
 	}
@@ -63,11 +63,11 @@ func New(entries []Entry, vectors [][]float32) (*Vocabulary, error) {
 
 func sound(vector []float32, size int) error {
 	if len(vector) != size {
-		return fmt.Errorf("has %d numbers, where the first has %d", len(vector), size)
+		return fmt.Errorf("has %d numbers, but the first vector has %d", len(vector), size)
 	}
 	for _, x := range vector {
 		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
-			return errors.New("has a number that is not finite")
+			return errors.New("has a non-finite number")
 		}
 	}
 	return nil
@@ -77,7 +77,7 @@ func sound(vector []float32, size int) error {
 // its own token, with a vector of normal numbers drawn from random.
 func Build(networks []*model.Network, size int, random *rand.Rand) (*Vocabulary, error) {
 	if size < 1 {
-		return nil, fmt.Errorf("build a vocabulary: vectors of %d numbers; there must be one at least", size)
+		return nil, fmt.Errorf("build a vocabulary: vectors have %d numbers, expected at least one", size)
 	}
 	entries := []Entry{{Key: NoneLayer}}
 	seen := map[string]bool{}
@@ -149,11 +149,11 @@ func (e *UnknownError) Error() string {
 		source = " " + e.Vocabulary
 	}
 	if n := len(e.Layers) - 1; n > 0 {
-		more = fmt.Sprintf(", nor have %d more of its layers", n)
+		more = fmt.Sprintf(", like %d more layers", n)
 	}
 	return fmt.Sprintf("%s at %s of %s has no token in the vocabulary%s%s; "+
-		"take a network that it knows ('graft vocab check' says which), "+
-		"or make a vocabulary with 'graft vocab build' and learn a policy with it", e.Layers[0].Key, e.Layers[0].Path,
+		"use a network that it covers (see 'graft vocab check'), "+
+		"or create a vocabulary with 'graft vocab build' and train a policy with it", e.Layers[0].Key, e.Layers[0].Path,
 		e.Network, source, more)
 }
 
@@ -165,7 +165,7 @@ type Collision struct {
 
 // String lists the keys.
 func (c Collision) String() string {
-	return fmt.Sprintf("token %d is that of %s", c.ID, strings.Join(c.Keys, " and of "))
+	return fmt.Sprintf("token %d is shared by %s", c.ID, strings.Join(c.Keys, " and "))
 }
 
 // Collisions returns the tokens shared by several keys, smallest first.

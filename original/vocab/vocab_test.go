@@ -111,7 +111,7 @@ func TestBuild(t *testing.T) {
 	}
 	require.InDelta(t, 1, squares/float64(count), 5*math.Sqrt(2/float64(count)), "normal numbers")
 	_, err = vocab.Build(nil, 0, rand.New(rand.NewPCG(1, 0)))
-	require.ErrorContains(t, err, "one at least")
+	require.ErrorContains(t, err, "at least one")
 }
 
 func TestUnknownLayers(t *testing.T) {
@@ -125,7 +125,7 @@ func TestUnknownLayers(t *testing.T) {
 	require.Len(t, unknown.Layers, 3)
 	for _, part := range []string{"Conv2d(3, 64, kernel_size=(3, 3), stride=(1, " +
 		"1)) at conv1.layers.0 of ConvNet3 has no token in the vocabulary some.json",
-		"nor have 2 more of its layers", "'graft vocab build'"} {
+		"like 2 more layers", "'graft vocab build'"} {
 		require.ErrorContains(t, err, part)
 	}
 }
@@ -189,12 +189,12 @@ func TestFaultyParts(t *testing.T) {
 		"no keys":       {nil, [][]float32{row}, []string{"no keys"}},
 		"empty vectors": {nil, [][]float32{{}}, []string{"no vectors"}},
 		"unequal": {nil, [][]float32{row, {1}},
-			[]string{"the vector of token 1 has 1 numbers, where the first has 2"}},
+			[]string{"the vector of token 1 has 1 numbers, but the first vector has 2"}},
 		"infinite": {nil, [][]float32{row, {1, float32(math.Inf(-1))}},
-			[]string{"the vector of token 1 has a number that is not finite"}},
+			[]string{"the vector of token 1 has a non-finite number"}},
 		"beyond, before": {[]vocab.Entry{{"a", 1}, {"b", -1}}, [][]float32{row},
-			[]string{`"a" has the token 1, and there are 1 vectors`, `"b" has the token -1`}},
-		"twice": {[]vocab.Entry{{"a", 0}, {"a", 0}}, [][]float32{row}, []string{`"a" is there twice`}},
+			[]string{`"a" has token 1, but there are only 1 vectors`, `"b" has token -1`}},
+		"twice": {[]vocab.Entry{{"a", 0}, {"a", 0}}, [][]float32{row}, []string{`duplicate key "a"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := vocab.New(c.entries, c.vectors)
@@ -209,12 +209,12 @@ func TestFaultyFiles(t *testing.T) {
 	var good bytes.Buffer
 	require.NoError(t, built(t, "ConvNet2").Format(&good))
 	for name, c := range map[string]struct{ text, says string }{
-		"cut short":      {good.String()[:good.Len()/2], "no vocabulary, or cut short"},
-		"more behind":    {good.String() + "{}", "something follows"},
-		"no JSON":        {"keys", "no vocabulary"},
-		"a list":         {"[]", "no vocabulary"},
-		"another format": {`{"format": "graft job", "version": 1}`, `it says that it is "graft job" of version 1`},
-		"a later one":    {strings.Replace(good.String(), `"version": 1`, `"version": 2`, 1), "of version 2"},
+		"truncated":      {good.String()[:good.Len()/2], "not a vocabulary, or truncated"},
+		"more behind":    {good.String() + "{}", "extra data after"},
+		"no JSON":        {"keys", "not a vocabulary"},
+		"a list":         {"[]", "not a vocabulary"},
+		"another format": {`{"format": "graft job", "version": 1}`, `format is "graft job", version 1`},
+		"a later one":    {strings.Replace(good.String(), `"version": 1`, `"version": 2`, 1), "version 2"},
 		"an unknown key": {strings.Replace(good.String(), `"version": 1`, `"version": 1, "size": 3`, 1), "size"},
 		"a huge number":  {`{"format": "graft vocabulary", "version": 1, "keys": [], "vectors": [[1e39]]}`, "1e39"},
 		"a null vector":  {`{"format": "graft vocabulary", "version": 1, "keys": [], "vectors": [null]}`, "no vectors"},
@@ -253,16 +253,16 @@ func TestFaultyPickles(t *testing.T) {
 	}{
 		"no dictionary": {value(int64(3)), nil, "the ids"},
 		"a number as a key": {value(dict(int64(1), int64(0))), nil,
-			"1 is given 0, where a text is given a whole number"},
-		"a text as a token": {value(dict("ReLU()", "0")), nil, "ReLU() is given 0"},
+			"1 has the id 0, expected a string with an integer id"},
+		"a text as a token": {value(dict("ReLU()", "0")), nil, "ReLU() has the id 0"},
 		"code to run":       {text("cos\nsystem\n(S'true'\ntR."), nil, "not allowed"},
-		"cut short":         {text("\x80\x04}"), nil, "the ids"},
+		"truncated":         {text("\x80\x04}"), nil, "the ids"},
 		"beyond the vectors": {value(dict("ReLU()", int64(7))), nil,
-			`"ReLU()" has the token 7, and there are 1 vectors`},
-		"vectors cut short":  {nil, text("PK\x03\x04"), "cut short"},
+			`"ReLU()" has token 7, but there are only 1 vectors`},
+		"vectors cut short":  {nil, text("PK\x03\x04"), "truncated"},
 		"vectors are others": {nil, set(t, "bias", []int64{1, 1}, 1), "no tensor weight"},
-		"vectors are flat":   {nil, set(t, "weight", []int64{1}, 1), "no tensor weight of rows"},
-		"vectors are empty":  {nil, set(t, "weight", []int64{1 << 40, 0}), "no tensor weight of rows"},
+		"vectors are flat":   {nil, set(t, "weight", []int64{1}, 1), "no tensor weight with float32 rows"},
+		"vectors are empty":  {nil, set(t, "weight", []int64{1 << 40, 0}), "no tensor weight with float32 rows"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := t.TempDir()
@@ -292,7 +292,7 @@ func TestWhereThereIsNoVocabulary(t *testing.T) {
 	require.NoError(t, v.WritePickles(files.OS{}, filepath.Join(folder, "a")))
 	require.NoError(t, v.WritePickles(files.OS{}, filepath.Join(folder, "b")))
 	_, err = vocab.Read(files.OS{}, folder)
-	require.ErrorContains(t, err, "a.ids.pkl, b.ids.pkl; name one of them")
+	require.ErrorContains(t, err, "a.ids.pkl, b.ids.pkl; use the path of one")
 	require.NoError(t, os.Remove(filepath.Join(folder, "a.embeddings.pkl")))
 	_, err = vocab.Read(files.OS{}, filepath.Join(folder, "a.ids.pkl"))
 	require.ErrorIs(t, err, fs.ErrNotExist)
@@ -301,5 +301,5 @@ func TestWhereThereIsNoVocabulary(t *testing.T) {
 	plain := filepath.Join(folder, "plain")
 	require.NoError(t, os.WriteFile(plain, nil, 0o600))
 	_, err = vocab.Read(files.OS{}, plain)
-	require.ErrorContains(t, err, "ends in .json, or in .ids.pkl")
+	require.ErrorContains(t, err, "must end in .json or .ids.pkl")
 }

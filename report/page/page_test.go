@@ -181,7 +181,7 @@ func TestFiguresAreLookedAt(t *testing.T) {
 	}
 	require.ErrorContains(t, (&page.Page{Sections: []page.Section{{Parts: []page.Part{{Table: &page.Table{
 		Table: document.Table{Columns: make([]document.Column, 2), Rows: make([][]document.Cell, 1)},
-	}}}}}}).Render(io.Discard), "row 1 has 0 cells for 2 columns")
+	}}}}}}).Render(io.Discard), "row 1 has 0 cells, expected 2")
 }
 
 // An empty page and odd time lines are pages too.

@@ -54,7 +54,7 @@ func noiseText(t *tables.Table) string {
 		return "Each sequence ran once: the noise of the optimum is unknown."
 	}
 	return fmt.Sprintf("Seeds of a sequence differ by a standard deviation of %s; "+
-		"%d others are within that of the optimum.", document.ShareText(r.SeedSpread), r.Near())
+		"%d others are within one standard deviation of the optimum.", document.ShareText(r.SeedSpread), r.Near())
 }
 
 func percentOf(r *tables.Record) string {

@@ -88,7 +88,7 @@ var damages = map[string]damage{
 		[]string{"a-1.jsonl:5: damaged"}, 7},
 	"a missing record": {inA(func(l []string) []string { return append(l[:2], l[3:]...) }),
 		[]string{"a-1.jsonl:3: missing: it was written as line 4: 1 line is missing before it; " +
-			"take the file from a copy"}, 7},
+			"restore the file from a copy"}, 7},
 	"the last record is missing, and the writer's end is there": {inA(func(l []string) []string {
 		return append(l[:3], l[5])
 	}),
@@ -115,7 +115,8 @@ var damages = map[string]damage{
 		l[2] = altered(l[2], `"none"`, `"widen:a"`)
 		return l
 	}),
-		[]string{"a-1.jsonl:3: stranger: sequence (deepen:0, widen:a): an action widen:a; the table's are deepen:0, " +
+		[]string{"a-1.jsonl:3: stranger: sequence (deepen:0, widen:a): unknown action widen:a; " +
+			"expected one of deepen:0, " +
 			"none; it is not used"}, 7},
 	"a record of another length": {inA(func(l []string) []string {
 		l[2] = altered(l[2], `["deepen:0",`, `[`)
@@ -126,9 +127,9 @@ var damages = map[string]damage{
 		l[2] = altered(l[2], `"accuracy":[0`, `"accuracy":[1`)
 		return l
 	}),
-		[]string{"a-1.jsonl:3: stranger: sequence (deepen:0, none): an accuracy of 1.5703125"}, 7},
+		[]string{"a-1.jsonl:3: stranger: sequence (deepen:0, none): accuracy is 1.5703125"}, 7},
 	"a key that is none": {inA(func(l []string) []string { l[2] = altered(l[2], `"key":"`, `"key":"x`); return l }),
-		[]string{"a-1.jsonl:3: stranger: sequence (deepen:0, none): \"x"}, 7},
+		[]string{"a-1.jsonl:3: stranger: sequence (deepen:0, none): key \"x"}, 7},
 	"a network that other records do not know": {inA(func(l []string) []string {
 		l[2] = altered(l[2], `"after-deepen:0"`, `"odd"`)
 		return l
@@ -173,7 +174,7 @@ var damages = map[string]damage{
 		for _, suffix := range []string{".jsonl", ".lock"} {
 			require.NoError(t, os.Rename(filepath.Join(dir, "a-1"+suffix), filepath.Join(dir, "c-1"+suffix)))
 		}
-	}, []string{"c-1.jsonl:1: foreign: it was written as a-1.jsonl"}, 8},
+	}, []string{"c-1.jsonl:1: foreign: the file was written as a-1.jsonl"}, 8},
 	"a foreign file": {func(t *testing.T, dir string, _ []string) { overwrite(t, dir, "notes.txt", "") },
 		[]string{"notes.txt: foreign: not a file of a table; move it elsewhere"}, 8},
 	"a foreign folder": {func(t *testing.T, dir string, _ []string) {
@@ -189,7 +190,7 @@ var damages = map[string]damage{
 		[]string{"scenario.json: missing: the file is missing; the record files contain the scenario; " +
 			"write a repaired table with 'graft table convert "}, 8},
 	"a scenario that was cut": {func(t *testing.T, dir string, _ []string) { overwrite(t, dir, "scenario.json", "{") },
-		[]string{"scenario.json: damaged: it is not JSON"}, 8},
+		[]string{"scenario.json: damaged: not valid JSON"}, 8},
 	"a scenario that was changed by hand": {func(t *testing.T, dir string, _ []string) {
 		overwrite(t, dir, "scenario.json", strings.Replace(read(t, dir, "scenario.json"), `"budget_s": 40`,
 			`"budget_s": 50`, 1))
@@ -206,13 +207,14 @@ var damages = map[string]damage{
 			"b-1.jsonl:1: changed"}, 0},
 	"a scenario from the future": {func(t *testing.T, dir string, _ []string) {
 		overwrite(t, dir, "scenario.json", `{"format": 2, "anything": {}}`)
-	}, []string{"scenario.json: future: its format is 2 and this graft reads up to 1; use the graft that wrote it"},
+	}, []string{"scenario.json: future: format is 2, but this version of graft reads formats up to 1; " +
+		"use the version of graft that wrote it"},
 		-1},
 	"records from the future": {inA(func(l []string) []string {
 		l[0] = altered(l[0], `"format":1`, `"format":2`)
 		return l
 	}),
-		[]string{"a-1.jsonl:1: future: its format is 2"}, 4},
+		[]string{"a-1.jsonl:1: future: format is 2"}, 4},
 	"a head without a scenario": {inA(func(l []string) []string {
 		l[0] = sealed(`"head":{"line":1,"format":1}}`)
 		return l

@@ -149,20 +149,20 @@ func TestWritersRefuseWhatDoesNotFit(t *testing.T) {
 	for says, change := range map[string]func(e *tables.Entry){
 		"has the same key and another outcome":   func(e *tables.Entry) { e.Accuracy = []float64{0.75} },
 		"has the same outcome under another key": func(e *tables.Entry) { e.Key = strings.Repeat("0", 64) },
-		"has another outcome, under another key": func(e *tables.Entry) {
+		"has another outcome under another key": func(e *tables.Entry) {
 			e.Key, e.Profile = strings.Repeat("0", 64), "cpu-4"
 		},
-		"is no key": func(e *tables.Entry) { e.Key = e.Key[1:] + "A" },
-		"an action widen:a; the table's are deepen:0, none": func(e *tables.Entry) {
+		"is invalid; expected a SHA-256": func(e *tables.Entry) { e.Key = e.Key[1:] + "A" },
+		"unknown action widen:a; expected one of deepen:0, none": func(e *tables.Entry) {
 			e.Sequence = []string{"none", "widen:a"}
 		},
-		"the seed 1 stands twice": func(e *tables.Entry) {
+		"duplicate seed 1": func(e *tables.Entry) {
 			e.Seeds, e.Accuracy = []int64{1, 1}, []float64{0.5, 0.5}
 		},
 		"got 2 networks, expected one for each of 2 decisions": func(e *tables.Entry) { e.Networks = e.Networks[:2] },
 		`"v\n1" has unprintable characters`:                    func(e *tables.Entry) { e.Graft = "v\n1" },
-		"1 accuracies for 0 seeds":                             func(e *tables.Entry) { e.Seeds = nil },
-		"it takes 10": func(e *tables.Entry) {
+		"got 1 accuracies, expected 0, one per seed":           func(e *tables.Entry) { e.Seeds = nil },
+		"the line has 10": func(e *tables.Entry) {
 			e.Graft = strings.Repeat("x", 1<<20)
 			e.Seeds = []int64{7}
 			e.Key = strings.Repeat("1", 64)
@@ -231,8 +231,9 @@ func TestIncompleteTables(t *testing.T) {
 func TestScenariosThatAreNone(t *testing.T) {
 	bad := tables.Scenario{Name: "a\x1b", Network: "\xff", Start: -1, Actions: []string{"", "a,b", "none", "none"}}
 	err := tables.Create(unsynced{}, filepath.Join(t.TempDir(), "table"), bad, tables.CreateOptions{})
-	for _, says := range []string{`"a\x1b" has characters`, `"\xff" has characters`, "a budget of 0 s",
-		"a start at -1 s", "0 decisions", `"" is not an action`, `"a,b" is not an action`, "action none stands twice"} {
+	for _, says := range []string{`"a\x1b" has unprintable characters`, `"\xff" has unprintable characters`,
+		"budget is 0 s",
+		"start is -1 s", "0 decisions", `"" is not an action`, `"a,b" is not an action`, "duplicate action none"} {
 		require.ErrorContains(t, err, says)
 	}
 }
@@ -353,7 +354,7 @@ func TestTablesAreOneTree(t *testing.T) {
 
 	_, err = tables.New(s, []tables.Record{record("none", "none"), record("none", "none"), record("none", "widen:a")})
 	require.ErrorContains(t, err, "(none, none): duplicate, in record 0 and record 1")
-	require.ErrorContains(t, err, "(none, widen:a): an action widen:a; the table's are none, deepen:0")
+	require.ErrorContains(t, err, "(none, widen:a): unknown action widen:a; expected one of none, deepen:0")
 	require.True(t, math.IsNaN((&tables.Record{}).Mean()))
 }
 

@@ -69,7 +69,7 @@ func requireAcknowledged(t *testing.T, dir string, acknowledged []tables.Entry) 
 	require.NoError(t, err)
 	requireOriginals(t, report.Table)
 	for _, f := range report.Faults { // what a kill leaves
-		begun := f.Kind == tables.Missing && strings.Contains(f.Text, "was killed as it began")
+		begun := f.Kind == tables.Missing && strings.Contains(f.Text, "was killed at the start")
 		require.True(t, f.Kind == tables.Torn || begun, "%v", f)
 	}
 	for _, e := range acknowledged {

@@ -19,12 +19,12 @@ func (m *machine) orderedDict(args Tuple) (any, error) {
 	}
 	list, ok := args[0].(*List)
 	if !ok || len(args) != 1 {
-		return nil, malformed("it was called with %d arguments", len(args))
+		return nil, malformed("expected one list, got %d arguments", len(args))
 	}
 	for _, item := range list.Items {
 		pair, err := asItems(item)
 		if err != nil || len(pair) != 2 {
-			return nil, malformed("an entry is no pair")
+			return nil, malformed("an entry is not a pair")
 		}
 		m.charge(1)
 		m.setItem(d, pair[0], pair[1])
@@ -39,18 +39,18 @@ func asItems(value any) (Tuple, error) {
 	case *List:
 		return v.Items, nil
 	}
-	return nil, malformed("a %T holds no items", value)
+	return nil, malformed("a %T has no items", value)
 }
 
 // encodeLatin1 decodes the bytes of protocol 2, which has no opcode for them and writes a text with the same code
 // points.
 func encodeLatin1(args Tuple) (any, error) {
 	if len(args) != 2 || (args[1] != "latin1" && args[1] != "latin-1") {
-		return nil, malformed("only encoding to latin1 is known")
+		return nil, malformed("unsupported encoding; expected latin1")
 	}
 	text, ok := args[0].(string)
 	if !ok {
-		return nil, malformed("a %T is encoded", args[0])
+		return nil, malformed("cannot encode a %T", args[0])
 	}
 	return latin1Bytes(text)
 }
@@ -67,7 +67,7 @@ func newBytes(args Tuple) (any, error) {
 	case 2:
 		return encodeLatin1(args)
 	}
-	return nil, malformed("these are no arguments for bytes")
+	return nil, malformed("invalid arguments for bytes")
 }
 
 // newSet makes a set, empty or from the items of a list.
@@ -77,7 +77,7 @@ func (m *machine) newSet(args Tuple, frozen bool) (any, error) {
 	}
 	items, err := asItems(args[0])
 	if err != nil || len(args) != 1 {
-		return nil, malformed("a set is made of one list")
+		return nil, malformed("a set expects one list")
 	}
 	m.charge(len(items))
 	return m.setOf(items, frozen), m.err

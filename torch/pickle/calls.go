@@ -30,7 +30,7 @@ func (m *machine) stackGlobal() {
 	module, ok1 := names[0].(string)
 	name, ok2 := names[1].(string)
 	if !ok1 || !ok2 {
-		m.malformed("a class is named by a %T and a %T", names[0], names[1])
+		m.malformed("a class name is a %T and a %T, expected two strings", names[0], names[1])
 	}
 	m.push(Global{Module: module, Name: name})
 }
@@ -39,7 +39,7 @@ func (m *machine) reduce() {
 	values := m.popN(2)
 	args, ok := values[1].(Tuple)
 	if !ok {
-		m.malformed("the arguments of a call are a %T", values[1])
+		m.malformed("the arguments of a call are a %T, expected a tuple", values[1])
 	}
 	m.call(values[0], args)
 }
@@ -50,7 +50,7 @@ func (m *machine) newObjectEx() {
 	named, ok2 := values[2].(*Dict)
 	switch {
 	case !ok1 || !ok2:
-		m.malformed("the arguments of a call are a %T and a %T", values[1], values[2])
+		m.malformed("the arguments of a call are a %T and a %T, expected a tuple and a dict", values[1], values[2])
 	case named.Len() > 0:
 		m.fail(fmt.Errorf("a call of %v with named arguments is %w", values[0], ErrForbidden))
 	}
@@ -60,7 +60,7 @@ func (m *machine) newObjectEx() {
 func (m *machine) object() {
 	values := m.popMark()
 	if len(values) == 0 {
-		m.malformed("an object without a class")
+		m.malformed("an object has no class")
 		return
 	}
 	m.call(values[0], values[1:])
@@ -73,13 +73,13 @@ func (m *machine) call(callable any, args Tuple) {
 	}
 	g, ok := callable.(Global)
 	if !ok {
-		m.malformed("a %T is called", callable)
+		m.malformed("cannot call a %T", callable)
 		return
 	}
 	construct := m.constructor(g.String())
 	if construct == nil {
 		m.fail(fmt.Errorf("the global %.200q is %w: only plain data can be read, "+
-			"so save it as tensors, numbers, strings and containers of them", g.String(), ErrForbidden))
+			"so save it as tensors, numbers, strings or containers of these", g.String(), ErrForbidden))
 		return
 	}
 	value, err := construct(args)

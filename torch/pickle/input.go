@@ -96,7 +96,7 @@ func (m *machine) line(limit int64) string {
 // truncated converts the end of the input into an error with that meaning.
 func truncated(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return malformed("it ends in the middle: %w", io.ErrUnexpectedEOF)
+		return malformed("truncated: %w", io.ErrUnexpectedEOF)
 	}
 	return err
 }

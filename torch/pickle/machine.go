@@ -78,7 +78,7 @@ func (m *machine) top() any {
 	}
 	value := m.stack[len(m.stack)-1]
 	if _, ok := value.(mark); ok {
-		m.malformed("a mark stands where a value should")
+		m.malformed("got a mark, expected a value")
 		return nil
 	}
 	return value
@@ -116,7 +116,7 @@ func (m *machine) popMark() Tuple {
 			return values
 		}
 	}
-	m.malformed("there is no mark on the stack")
+	m.malformed("no mark on the stack")
 	return nil
 }
 
@@ -141,7 +141,7 @@ func (m *machine) remember(at uint64) {
 func (m *machine) recall(at uint64) {
 	value, ok := m.memo[at]
 	if !ok {
-		m.malformed("nothing was memoized under %d", at)
+		m.malformed("no memo entry %d", at)
 	}
 	m.push(value)
 }

@@ -49,7 +49,7 @@ func (m *machine) parseLong(line string) any {
 	}
 	n, ok := new(big.Int).SetString(line, 10)
 	if !ok {
-		m.malformed("%q is no int", line)
+		m.malformed("%q is not an int", line)
 	}
 	return n
 }
@@ -57,7 +57,7 @@ func (m *machine) parseLong(line string) any {
 func (m *machine) parseFloat(line string) any {
 	value, err := strconv.ParseFloat(line, 64)
 	if err != nil {
-		m.malformed("%q is no float", line)
+		m.malformed("%q is not a float", line)
 	}
 	return value
 }
@@ -71,7 +71,7 @@ func (m *machine) binFloat() {
 
 func (m *machine) binLong(n uint64) {
 	if n > maxLong {
-		m.malformed("an int of %d bytes, where %d are allowed", n, maxLong)
+		m.malformed("an int has %d bytes, expected at most %d", n, maxLong)
 		return
 	}
 	m.push(decodeLong(m.read(n)))

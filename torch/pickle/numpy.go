@@ -48,11 +48,11 @@ var itemSizes = map[string]int64{
 
 func newDType(args Tuple) (any, error) {
 	if len(args) == 0 {
-		return nil, malformed("a dtype without a name")
+		return nil, malformed("a dtype has no name")
 	}
 	kind, ok := args[0].(string)
 	if !ok || itemSizes[kind] == 0 {
-		return nil, malformed("an array of dtype %.40v, where only plain numbers are read", args[0])
+		return nil, malformed("unsupported array dtype %.40v; only plain numbers are supported", args[0])
 	}
 	return &dtype{order: '|', kind: kind}, nil
 }
@@ -61,11 +61,11 @@ func newDType(args Tuple) (any, error) {
 func (d *dtype) Build(state any) error {
 	fields, ok := state.(Tuple)
 	if !ok || len(fields) < 5 || fields[2] != nil || fields[3] != nil || fields[4] != nil {
-		return malformed("a dtype that is no plain number")
+		return malformed("the dtype is not a plain number")
 	}
 	order, ok := fields[1].(string)
 	if !ok || len(order) != 1 || (order != "<" && order != ">" && order != "|") {
-		return malformed("a dtype has the byte order %.40v", fields[1])
+		return malformed("a dtype has unknown byte order %.40v", fields[1])
 	}
 	d.order = order[0]
 	return nil

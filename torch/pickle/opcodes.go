@@ -11,7 +11,7 @@ var opcodes = table(control, textNumbers, binaryNumbers, texts, containers, memo
 
 func table(parts ...map[byte]func(*machine)) (all [256]func(*machine)) {
 	for code := range all {
-		all[code] = func(m *machine) { m.malformed("there is no such opcode") }
+		all[code] = func(m *machine) { m.malformed("unknown opcode") }
 	}
 	for _, part := range parts {
 		for code, do := range part {
@@ -36,7 +36,7 @@ const newestProtocol = 5
 
 func (m *machine) protocol() {
 	if version := m.readByte(); version > newestProtocol {
-		m.malformed("protocol %d, where %d is the newest known", version, newestProtocol)
+		m.malformed("protocol is %d, expected at most %d", version, newestProtocol)
 	}
 }
 
@@ -64,7 +64,7 @@ func (m *machine) index() uint64 {
 	line := m.line(maxLine)
 	at, err := strconv.ParseUint(line, 10, 32)
 	if err != nil {
-		m.malformed("%q is no memo number", line)
+		m.malformed("%q is not a memo number", line)
 	}
 	return at
 }

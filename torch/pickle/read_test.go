@@ -266,5 +266,5 @@ func TestDictKeysAreEqualAsInPython(t *testing.T) {
 	_, err = pickle.Field[string](&pickle.Dict{}, "absent")
 	assert.ErrorContains(t, err, `"absent"`)
 	_, err = pickle.As[string](1)
-	assert.ErrorContains(t, err, "int, not a string")
+	assert.ErrorContains(t, err, "int, expected a string")
 }

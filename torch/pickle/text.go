@@ -98,7 +98,7 @@ func unicodeEscape(rest string) (string, int, error) {
 	}
 	code, err := hexCode(rest[1:], digits)
 	if err == nil && !utf8.ValidRune(rune(code)) {
-		err = malformed("there is no character U+%X", code)
+		err = malformed("invalid character U+%X", code)
 	}
 	return string(rune(code)), 1 + digits, err
 }

@@ -121,7 +121,7 @@ func (s *Set) Add(item any) error { return s.items.Set(item, nil) }
 func As[T any](value any) (T, error) {
 	v, ok := value.(T)
 	if !ok {
-		return v, fmt.Errorf("the value is a %T, not a %T", value, v)
+		return v, fmt.Errorf("the value is a %T, expected a %T", value, v)
 	}
 	return v, nil
 }

@@ -59,7 +59,7 @@ func (o *writer) bytes(b ...byte) { _, _ = o.w.Write(b) }
 // value writes opcodes that leave the value on top of the reader's stack.
 func (o *writer) value(value any, depth int) error {
 	if o.values++; o.values > maxWriteValues || depth > maxWriteDepth {
-		return fmt.Errorf("%w: more than %d values or %d levels; does a value hold itself?",
+		return fmt.Errorf("%w: more than %d values or %d levels; a value may contain itself",
 			ErrLimit, maxWriteValues, maxWriteDepth)
 	}
 	switch v := value.(type) {
@@ -104,7 +104,7 @@ func (o *writer) plain(value any, depth int) error {
 	case Global:
 		return o.global(v)
 	default:
-		return fmt.Errorf("there is no way to write a %T", value)
+		return fmt.Errorf("cannot write a %T", value)
 	}
 	return nil
 }
@@ -165,7 +165,7 @@ func (o *writer) text(v string) error {
 
 func (o *writer) global(v Global) error {
 	if v.Module == "" || v.Name == "" || strings.ContainsAny(v.Module+v.Name, "\r\n") {
-		return fmt.Errorf("%q is no name of a class or function", v)
+		return fmt.Errorf("%q is not the name of a class or function", v)
 	}
 	_, _ = o.w.WriteString("c" + v.Module + "\n" + v.Name + "\n")
 	return nil

@@ -58,7 +58,7 @@ func (d DType) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 func (d *DType) UnmarshalText(text []byte) error {
 	found, ok := dtypeBy(func(f format) string { return f.name }, string(text))
 	if !ok {
-		return fmt.Errorf("there is no tensor type %q", text)
+		return fmt.Errorf("unknown tensor type %q", text)
 	}
 	*d = found
 	return nil

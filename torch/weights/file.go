@@ -29,7 +29,7 @@ func readFile(file files.File, opt Options) (*Set, error) {
 		return nil, err
 	}
 	if info.IsDir() {
-		return nil, errors.New("it is a folder: name a file in it")
+		return nil, errors.New("it is a folder; use a file in it")
 	}
 	return ReadFrom(file, info.Size(), opt)
 }
@@ -92,7 +92,7 @@ var writers = map[string]struct {
 func FormatOf(path string) (Format, error) {
 	w, ok := writers[filepath.Ext(path)]
 	if !ok {
-		return Unknown, fmt.Errorf("the extension of %s names no format: use .pth, .pt or .safetensors", path)
+		return Unknown, fmt.Errorf("%s has no known extension; use .pth, .pt or .safetensors", path)
 	}
 	return w.format, nil
 }

@@ -38,7 +38,7 @@ func (g *graph) flatten(value any) (*flat, error) {
 	case *pickle.Dict, *pickle.List, pickle.Tuple:
 		return f, f.walk("", value, 0)
 	}
-	return nil, fmt.Errorf("the file holds a %T and no tensors", value)
+	return nil, fmt.Errorf("the file contains a %T, expected tensors", value)
 }
 
 // walk adds the value with a name. Containers may contain each other many times, so each visit counts.
@@ -47,7 +47,7 @@ func (f *flat) walk(name string, value any, depth int) error {
 		return fmt.Errorf("containers are nested more than %d deep at %.100q", maxNesting, name)
 	}
 	if f.graph.visits--; f.graph.visits < 0 {
-		return fmt.Errorf("there are more entries than Options.MaxTensors = %d", f.graph.opt.MaxTensors)
+		return fmt.Errorf("got more entries than Options.MaxTensors = %d", f.graph.opt.MaxTensors)
 	}
 	if err := f.graph.charge(int64(len(name))); err != nil {
 		return err
@@ -69,7 +69,7 @@ func (f *flat) walkDict(name string, dict *pickle.Dict, depth int) error {
 	for key, value := range dict.All() {
 		text, ok := scalarText(key)
 		if !ok {
-			return fmt.Errorf("under %.100q a key is a %T, which makes no name", name, key)
+			return fmt.Errorf("a key in %.100q is a %T, which cannot be part of a name", name, key)
 		}
 		if err := f.walk(join(name, text, depth), value, depth+1); err != nil {
 			return err
@@ -97,7 +97,7 @@ func join(name, entry string, depth int) string {
 
 func (f *flat) addTensor(name string, v *view) error {
 	if f.seen[name] {
-		return fmt.Errorf("there are two tensors named %q", name)
+		return fmt.Errorf("duplicate tensor name %q", name)
 	}
 	f.seen[name] = true
 	f.tensors = append(f.tensors, named{name: name, view: v})
@@ -110,7 +110,7 @@ func (f *flat) addMetadata(name string, value any) error {
 		return nil // left out; see the package comment
 	}
 	if _, twice := f.metadata[name]; twice {
-		return fmt.Errorf("there are two entries named %q", name)
+		return fmt.Errorf("duplicate entry name %q", name)
 	}
 	f.metadata[name] = text
 	return nil

@@ -30,40 +30,40 @@ func TestReadHostilePTH(t *testing.T) {
 		want  string
 	}{
 		"the offset leads out":   {tensorOver(4, 4, ints(1), ints(1)), "reaches item 4"},
-		"the offset is negative": {tensorOver(4, -1, ints(1), ints(1)), "do not go together"},
+		"the offset is negative": {tensorOver(4, -1, ints(1), ints(1)), "do not match"},
 		"a stride leads out":     {tensorOver(4, 0, ints(2, 2), ints(3, 1)), "reaches item 4"},
-		"a stride is negative":   {tensorOver(4, 3, ints(2), ints(-1)), "lead out"},
-		"strides overflow":       {tensorOver(4, 0, ints(3, 3), ints(1<<62, 1<<62)), "lead out"},
+		"a stride is negative":   {tensorOver(4, 3, ints(2), ints(-1)), "exceed any storage"},
+		"strides overflow":       {tensorOver(4, 0, ints(3, 3), ints(1<<62, 1<<62)), "exceed any storage"},
 		"the shape overflows": {tensorOver(4, 0, ints(1<<40, 1<<40), ints(0, 0)),
-			"more items than can be counted"},
-		"the bytes overflow":       {tensorOver(4, 0, ints(1<<62), ints(0)), "more items than can be counted"},
+			"too many items"},
+		"the bytes overflow":       {tensorOver(4, 0, ints(1<<62), ints(0)), "too many items"},
 		"a huge view of one item":  {tensorOver(4, 0, ints(1<<40), ints(0)), "raise Options.MaxBytes"},
 		"a negative size":          {tensorOver(4, 0, ints(-1), ints(1)), "negative size"},
-		"fewer strides than sizes": {tensorOver(4, 0, ints(1, 1), ints(1)), "do not go together"},
+		"fewer strides than sizes": {tensorOver(4, 0, ints(1, 1), ints(1)), "do not match"},
 		"too many dimensions":      {tensorOver(4, 0, make(pickle.Tuple, 65), ints()), "65 dimensions"},
-		"a size that is no number": {tensorOver(4, 0, ints("a"), ints(1)), "string, not a int64"},
+		"a size that is no number": {tensorOver(4, 0, ints("a"), ints(1)), "string, expected a int64"},
 		"a storage larger than its record": {tensorOver(5, 0, ints(1), ints(1)),
-			"16 bytes, where 5 of float32 take 20"},
+			"16 bytes, but 5 items of float32 take 20"},
 		"a storage of negative size":      {tensorOver(-1, 0, ints(1), ints(1)), "-1 items"},
 		"the bytes of a storage overflow": {tensorOver(1<<62, 0, ints(1), ints(1)), "4611686018427387904 items"},
 		"a storage that is not there":     {storage(global("torch", "FloatStorage"), "7", 4), `"data/7" is missing`},
 		"a storage of complex numbers": {storage(global("torch", "ComplexFloatStorage"), "0", 4),
 			"convert the tensor"},
 		"a storage of another module": {storage(global("os", "FloatStorage"), "0", 4), "convert the tensor"},
-		"a key that is no text":       {storage(global("torch", "FloatStorage"), 0, 4), "described by"},
+		"a key that is no text":       {storage(global("torch", "FloatStorage"), 0, 4), "a storage description"},
 		"one storage in two ways": {ints(tensorOver(4, 0, ints(), ints()), tensorOver(3, 0, ints(), ints())),
-			"in two ways"},
+			"two different descriptions"},
 		"a whole module":             {pickle.Persistent{ID: ints("module", "a", "b", "c", "d")}, "state_dict()"},
-		"a persistent id of nothing": {pickle.Persistent{ID: "0"}, "describes no storage"},
-		"no tensor at all":           {"text", "no tensors"},
+		"a persistent id of nothing": {pickle.Persistent{ID: "0"}, "does not describe a storage"},
+		"no tensor at all":           {"text", "expected tensors"},
 		"a call into the system": {pickle.Reduce{Callable: global("os", "system"), Args: ints("true")},
 			`"os.system" is not allowed`},
-		"a parameter without a tensor": {pickle.Reduce{Callable: global("torch._utils", "_rebuild_parameter"),
-			Args: ints("x")}, "over a string"},
+		"a parameter has no tensor": {pickle.Reduce{Callable: global("torch._utils", "_rebuild_parameter"),
+			Args: ints("x")}, "has a string, expected a tensor"},
 		"two tensors of one flattened name": {dict(t, "a", dict(t, "b", tensorOver(4, 0, ints(), ints())), "a.b",
-			tensorOver(4, 0, ints(), ints())), "two tensors named"},
-		"two values of one flattened name": {dict(t, "a", dict(t, "b", 1), "a.b", 2), "two entries named"},
-		"a key that makes no name":         {dict(t, ints(1), 2), "makes no name"},
+			tensorOver(4, 0, ints(), ints())), "duplicate tensor name"},
+		"two values of one flattened name": {dict(t, "a", dict(t, "b", 1), "a.b", 2), "duplicate entry name"},
+		"a key that makes no name":         {dict(t, ints(1), 2), "cannot be part of a name"},
 		"entries beyond the limit":         {laughs, "Options.MaxTensors"},
 		"deep nesting":                     {deep, "nested more than"},
 	}
@@ -88,7 +88,7 @@ func TestZipBombs(t *testing.T) {
 	bomb := object(t, tensorOver(20<<20, 0, one, one), zeros)
 	require.Less(t, len(bomb), 1<<20)
 	_, err := readBytes(bomb, weights.Options{})
-	assert.ErrorContains(t, err, "83886080 bytes are more than the")
+	assert.ErrorContains(t, err, "83886080 bytes exceed the limit")
 
 	_, err = readBytes(object(t, tensorOver(4, 0, one, one), sixteen), weights.Options{MaxBytes: 10})
 	assert.Error(t, err)
@@ -102,7 +102,7 @@ func TestDamagedArchives(t *testing.T) {
 	_, err = readBytes(object(t, "x", map[string]string{"byteorder": "middle"}), weights.Options{})
 	assert.ErrorContains(t, err, `"middle"`)
 	_, err = readBytes(object(t, "x", map[string]string{"data.pkl": "."}), weights.Options{})
-	assert.ErrorContains(t, err, "twice")
+	assert.ErrorContains(t, err, "duplicate")
 
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
@@ -110,7 +110,7 @@ func TestDamagedArchives(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, z.Close())
 	_, err = readBytes(out.Bytes(), weights.Options{})
-	assert.ErrorContains(t, err, "not one of torch.save")
+	assert.ErrorContains(t, err, "not written by torch.save")
 
 	current := fixture(t, "current.pth")
 	at := bytes.Index(current, []byte("data/0"))

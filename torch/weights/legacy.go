@@ -63,14 +63,14 @@ func (l *legacy) readHeader() error {
 		return fmt.Errorf("the magic number: %w", err)
 	}
 	if n, ok := magic.(*big.Int); !ok || n.Text(16) != legacyMagic {
-		return fmt.Errorf("it is a pickle, but not one of torch.save: the magic number is not there")
+		return fmt.Errorf("it is a pickle, but not written by torch.save: the magic number is missing")
 	}
 	protocol, err := pickle.Read(l.in, pickle.Options{})
 	if err != nil {
 		return fmt.Errorf("the protocol: %w", err)
 	}
 	if protocol != int64(legacyProtocol) {
-		return fmt.Errorf("the protocol is %.40v, where %d is known", protocol, legacyProtocol)
+		return fmt.Errorf("the protocol is %.40v, expected %d", protocol, legacyProtocol)
 	}
 	if _, err := pickle.Read(l.in, pickle.Options{}); err != nil {
 		return fmt.Errorf("the facts about the machine: %w", err)
@@ -109,18 +109,18 @@ func (l *legacy) readStorage(key any) error {
 	name, ok := key.(string)
 	s := l.graph.storages[name]
 	if !ok || s == nil || s.loaded {
-		return fmt.Errorf("the object does not refer to it, or it is there twice")
+		return fmt.Errorf("the object does not refer to it, or it is a duplicate")
 	}
 	var head [8]byte
 	if _, err := io.ReadFull(l.in, head[:]); err != nil {
 		return fmt.Errorf("its length: %w", err)
 	}
 	if n := binary.LittleEndian.Uint64(head[:]); n != uint64(s.count) {
-		return fmt.Errorf("it has %d items, where the object says %d", n, s.count)
+		return fmt.Errorf("it has %d items, expected %d as in the object", n, s.count)
 	}
 	bytes := s.count * s.dtype.Size()
 	if rest := l.rest(); bytes > rest {
-		return fmt.Errorf("it has %d bytes, where %d are left: %w", bytes, rest, io.ErrUnexpectedEOF)
+		return fmt.Errorf("it has %d bytes, but only %d are left: %w", bytes, rest, io.ErrUnexpectedEOF)
 	}
 	if bytes > l.graph.opt.MaxBytes {
 		return fmt.Errorf("it has %d bytes, more than Options.MaxBytes = %d", bytes, l.graph.opt.MaxBytes)

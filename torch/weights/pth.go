@@ -56,7 +56,7 @@ func readPTH(r io.ReaderAt, size int64, opt Options) (*Set, error) {
 func openArchive(r io.ReaderAt, size int64, opt Options) (*archive, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
-		return nil, fmt.Errorf("%w: is the file cut short?", err)
+		return nil, fmt.Errorf("%w: the file may be truncated", err)
 	}
 	prefix, err := archivePrefix(z.File)
 	if err != nil {
@@ -69,7 +69,7 @@ func openArchive(r io.ReaderAt, size int64, opt Options) (*archive, error) {
 			continue
 		}
 		if a.records[name] != nil {
-			return nil, fmt.Errorf("the record %.200q is there twice", name)
+			return nil, fmt.Errorf("duplicate record %.200q", name)
 		}
 		a.records[name] = file
 	}
@@ -85,7 +85,7 @@ func archivePrefix(found []*zip.File) (string, error) {
 			return prefix, nil
 		}
 	}
-	return "", errors.New("the zip file has no data.pkl: it is not one of torch.save")
+	return "", errors.New("the zip file has no data.pkl: it was not written by torch.save")
 }
 
 // isBigEndian reads the byteorder record, which PyTorch writes since 2.0; before that, only little-endian machines were
@@ -104,7 +104,7 @@ func (a *archive) isBigEndian() (bool, error) {
 	case "big":
 		return true, nil
 	}
-	return false, fmt.Errorf("the record byteorder says %q, where little or big is known", order)
+	return false, fmt.Errorf("the record byteorder is %q, expected little or big", order)
 }
 
 // load fills in a storage.
@@ -112,7 +112,7 @@ func (a *archive) load(s *storage) error {
 	name := "data/" + s.key
 	want := s.count * s.dtype.Size()
 	if file := a.records[name]; file != nil && file.UncompressedSize64 != uint64(want) {
-		return fmt.Errorf("record %.200q: it has %d bytes, where %d of %s take %d",
+		return fmt.Errorf("record %.200q: it has %d bytes, but %d items of %s take %d",
 			name, file.UncompressedSize64, s.count, s.dtype, want)
 	}
 	data, err := a.read(name, a.left)
@@ -134,7 +134,7 @@ func (a *archive) read(name string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("the record %.200q is missing", name)
 	}
 	if file.UncompressedSize64 > uint64(limit) {
-		return nil, fmt.Errorf("record %.200q: its %d bytes are more than the %d that are allowed; "+
+		return nil, fmt.Errorf("record %.200q: its %d bytes exceed the limit of %d; "+
 			"raise Options.MaxBytes if the file can be trusted", name, file.UncompressedSize64, limit)
 	}
 	data, err := a.unpack(file)
@@ -161,7 +161,7 @@ func (a *archive) unpack(file *zip.File) ([]byte, error) {
 		return nil, err
 	}
 	if n != size {
-		return nil, fmt.Errorf("it has %d bytes, where the directory says %d", n, size)
+		return nil, fmt.Errorf("it has %d bytes, expected %d as in the directory", n, size)
 	}
 	return out.Bytes(), nil
 }

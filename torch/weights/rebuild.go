@@ -32,12 +32,12 @@ func (g *graph) pickleOptions() pickle.Options {
 // rebuildTensor takes (storage, offset, size, stride, …); the remaining arguments concern gradients.
 func rebuildTensor(args pickle.Tuple) (any, error) {
 	if len(args) < 4 {
-		return nil, fmt.Errorf("a tensor of %d arguments", len(args))
+		return nil, fmt.Errorf("a tensor has %d arguments, expected at least 4", len(args))
 	}
 	s, ok1 := args[0].(*storage)
 	offset, ok2 := args[1].(int64)
 	if !ok1 || !ok2 {
-		return nil, fmt.Errorf("a tensor over a %T from a %T on", args[0], args[1])
+		return nil, fmt.Errorf("a tensor has a %T and a %T, expected a storage and an offset", args[0], args[1])
 	}
 	shape, err := asInts(args[2])
 	if err != nil {
@@ -53,18 +53,18 @@ func rebuildTensor(args pickle.Tuple) (any, error) {
 // rebuildParameter takes (tensor, …); a parameter counts as a tensor.
 func rebuildParameter(args pickle.Tuple) (any, error) {
 	if len(args) == 0 {
-		return nil, fmt.Errorf("a parameter without a tensor")
+		return nil, fmt.Errorf("a parameter has no tensor")
 	}
 	v, ok := args[0].(*view)
 	if !ok {
-		return nil, fmt.Errorf("a parameter over a %T", args[0])
+		return nil, fmt.Errorf("a parameter has a %T, expected a tensor", args[0])
 	}
 	return v, nil
 }
 
 func rebuildSize(args pickle.Tuple) (any, error) {
 	if len(args) != 1 {
-		return nil, fmt.Errorf("a size of %d arguments", len(args))
+		return nil, fmt.Errorf("a size has %d arguments, expected 1", len(args))
 	}
 	return pickle.As[pickle.Tuple](args[0])
 }
@@ -75,7 +75,7 @@ func asInts(value any) ([]int64, error) {
 		return nil, err
 	}
 	if len(items) > maxDimensions {
-		return nil, fmt.Errorf("%d dimensions, where %d are the most", len(items), maxDimensions)
+		return nil, fmt.Errorf("got %d dimensions, expected at most %d", len(items), maxDimensions)
 	}
 	ints := make([]int64, len(items))
 	for i, item := range items {

@@ -70,8 +70,8 @@ func readHeader(r io.ReaderAt, size int64) ([]byte, error) {
 	}
 	length := binary.LittleEndian.Uint64(head[:])
 	if length > maxHeader {
-		return nil, fmt.Errorf("the header would have %d bytes, where the format allows %d: "+
-			"is it a file of another kind?", length, maxHeader)
+		return nil, fmt.Errorf("the header would have %d bytes, but the format allows %d; "+
+			"the file may have another format", length, maxHeader)
 	}
 	if length > uint64(size-lengthSize) {
 		return nil, fmt.Errorf("the header would have %d bytes: %w", length, io.ErrUnexpectedEOF)
@@ -81,7 +81,7 @@ func readHeader(r io.ReaderAt, size int64) ([]byte, error) {
 		return nil, fmt.Errorf("the header: %w", err)
 	}
 	if length == 0 || text[0] != '{' {
-		return nil, errors.New("the header does not begin with an opening brace: is it a file of another kind?")
+		return nil, errors.New("the header does not begin with an opening brace; the file may have another format")
 	}
 	if !utf8.Valid(text) {
 		return nil, errors.New("the header is not UTF-8")
@@ -115,13 +115,13 @@ func (e entry) check(at, size int64) error {
 	case err != nil:
 		return err
 	case e.begin < at:
-		return fmt.Errorf("its data begin at %d and overlap those of another one, which end at %d", e.begin, at)
+		return fmt.Errorf("its data begin at %d and overlap another tensor's data, which end at %d", e.begin, at)
 	case e.begin > at:
-		return fmt.Errorf("its data begin at %d, and the bytes from %d on belong to no tensor", e.begin, at)
+		return fmt.Errorf("its data begin at %d, but the bytes from %d on belong to no tensor", e.begin, at)
 	case e.end < e.begin || e.end > size:
-		return fmt.Errorf("its data end at %d, outside of the %d bytes: %w", e.end, size, io.ErrUnexpectedEOF)
+		return fmt.Errorf("its data end at %d, outside the %d bytes: %w", e.end, size, io.ErrUnexpectedEOF)
 	case e.end-e.begin != want:
-		return fmt.Errorf("%s%v takes %d bytes and has %d", e.dtype, e.shape, want, e.end-e.begin)
+		return fmt.Errorf("%s%v takes %d bytes, but has %d", e.dtype, e.shape, want, e.end-e.begin)
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ func parseHeader(text []byte, maxEntries int) (*header, error) {
 		case name == metadataKey:
 			h.metadata = p.metadata()
 		case len(h.entries) >= maxEntries:
-			p.fail("there are more tensors than Options.MaxTensors = %d", maxEntries)
+			p.fail("got more tensors than Options.MaxTensors = %d", maxEntries)
 		default:
 			h.entries = append(h.entries, p.entry(name))
 		}
@@ -29,7 +29,7 @@ func parseHeader(text []byte, maxEntries int) (*header, error) {
 		return nil, p.err
 	}
 	if _, err := p.dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something follows the JSON object")
+		return nil, errors.New("extra data after the JSON object")
 	}
 	return h, nil
 }
@@ -64,7 +64,7 @@ func (p *parser) object(value func(name string)) {
 	for p.more() {
 		name := p.text()
 		if seen[name] {
-			p.fail("%.200q is there twice", name)
+			p.fail("duplicate key %.200q", name)
 		}
 		seen[name] = true
 		if p.err == nil {
@@ -94,7 +94,7 @@ func (p *parser) entry(name string) entry {
 		case "data_offsets":
 			e.begin, e.end = p.offsets()
 		default:
-			p.fail("there is no field %.40q in the format", field)
+			p.fail("unknown field %.40q", field)
 		}
 	})
 	if fields != 3 {
@@ -110,7 +110,7 @@ func (p *parser) dtype() DType {
 	name := p.text()
 	d, ok := dtypeBy(func(f format) string { return f.safetensors }, name)
 	if !ok {
-		p.fail("the type %.40q is not read: convert the tensor to one of %s", name, dtypeNames())
+		p.fail("unsupported type %.40q; convert the tensor to one of %s", name, dtypeNames())
 	}
 	return d
 }
@@ -118,7 +118,7 @@ func (p *parser) dtype() DType {
 func (p *parser) offsets() (begin, end int64) {
 	sizes := p.sizes(2)
 	if len(sizes) != 2 {
-		p.fail("data_offsets are not two numbers")
+		p.fail("data_offsets must be two numbers")
 		return 0, 0
 	}
 	return sizes[0], sizes[1]
@@ -132,7 +132,7 @@ func (p *parser) sizes(limit int) []int64 {
 		token := p.token()
 		number, ok := token.(json.Number)
 		if !ok || len(sizes) == limit {
-			p.fail("%.40v stands where at most %d numbers should", token, limit)
+			p.fail("got %.40v, expected at most %d numbers", token, limit)
 		}
 		sizes = append(sizes, p.size(number.String()))
 	}
@@ -147,7 +147,7 @@ func (p *parser) size(text string) int64 {
 	case errors.Is(err, strconv.ErrRange):
 		p.fail("%.40q is too large", text)
 	case err != nil:
-		p.fail("%.40q is no size", text)
+		p.fail("%.40q is not a size", text)
 	}
 	return int64(n)
 }
@@ -156,13 +156,13 @@ func (p *parser) text() string {
 	token := p.token()
 	text, ok := token.(string)
 	if !ok {
-		p.fail("%.40v stands where a text should", token)
+		p.fail("got %.40v, expected a string", token)
 	}
 	return text
 }
 
 func (p *parser) delim(want json.Delim) {
 	if token := p.token(); token != want {
-		p.fail("%.40v stands where %v should", token, want)
+		p.fail("got %.40v, expected %v", token, want)
 	}
 }

@@ -76,7 +76,7 @@ func formatHeader(set *Set, begins []int64) ([]byte, error) {
 	}
 	for i, t := range set.Tensors {
 		if t.Name == metadataKey {
-			return nil, fmt.Errorf("no tensor may be named %q: rename it", metadataKey)
+			return nil, fmt.Errorf("a tensor must not be named %q; rename it", metadataKey)
 		}
 		shape := append([]int64{}, t.Shape...) // null is not a valid shape
 		h.field(t.Name, struct {
@@ -90,7 +90,7 @@ func formatHeader(set *Set, begins []int64) ([]byte, error) {
 		h.out.WriteByte(' ')
 	}
 	if h.err == nil && h.out.Len() > maxHeader {
-		h.err = fmt.Errorf("the header has %d bytes, where the format allows %d", h.out.Len(), maxHeader)
+		h.err = fmt.Errorf("the header has %d bytes, but the format allows %d", h.out.Len(), maxHeader)
 	}
 	return h.out.Bytes(), h.err
 }
@@ -99,7 +99,7 @@ func formatHeader(set *Set, begins []int64) ([]byte, error) {
 func checkMetadata(metadata map[string]string) error {
 	for name, text := range metadata {
 		if !utf8.ValidString(name) || !utf8.ValidString(text) {
-			return fmt.Errorf("the metadata under %q are not UTF-8: leave them out", name)
+			return fmt.Errorf("the metadata of %q are not UTF-8; remove them", name)
 		}
 	}
 	return nil

@@ -44,7 +44,7 @@ func (s *Set) Validate() error {
 	seen := make(map[string]bool, len(s.Tensors))
 	for _, t := range s.Tensors {
 		if seen[t.Name] {
-			return fmt.Errorf("there are two tensors named %q", t.Name)
+			return fmt.Errorf("duplicate tensor name %q", t.Name)
 		}
 		seen[t.Name] = true
 		if err := t.Validate(); err != nil {

@@ -34,20 +34,20 @@ func (v *view) check() error {
 		return err
 	}
 	if len(v.stride) != len(v.shape) || v.offset < 0 {
-		return fmt.Errorf("shape %v, strides %v and offset %d do not go together", v.shape, v.stride, v.offset)
+		return fmt.Errorf("shape %v, strides %v and offset %d do not match", v.shape, v.stride, v.offset)
 	}
 	last := v.offset
 	for i, size := range v.shape {
 		stride := v.stride[i]
 		if stride < 0 || (n > 0 && stride > 0 && size-1 > (math.MaxInt64-last)/stride) {
-			return fmt.Errorf("the strides %v lead out of any storage", v.stride)
+			return fmt.Errorf("the strides %v exceed any storage", v.stride)
 		}
 		if n > 0 {
 			last += (size - 1) * stride
 		}
 	}
 	if n > 0 && last >= v.storage.count {
-		return fmt.Errorf("it reaches item %d of storage %q, which has %d", last, v.storage.key, v.storage.count)
+		return fmt.Errorf("it reaches item %d of storage %q, which has %d items", last, v.storage.key, v.storage.count)
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ func newGraph(opt Options) *graph {
 // charge subtracts bytes from the tensors' allowance.
 func (g *graph) charge(n int64) error {
 	if n > g.left {
-		return fmt.Errorf("the tensors take more than the %d bytes that are allowed for this file; "+
+		return fmt.Errorf("the tensors exceed the limit of %d bytes for this file; "+
 			"raise Options.MaxBytes if it can be trusted", g.opt.MaxBytes)
 	}
 	g.left -= n
@@ -121,16 +121,17 @@ func (g *graph) charge(n int64) error {
 func (g *graph) persistent(id any) (any, error) {
 	fields, ok := id.(pickle.Tuple)
 	if ok && len(fields) > 0 && fields[0] == "module" {
-		return nil, fmt.Errorf("the file holds a whole module: save its state_dict() instead")
+		return nil, fmt.Errorf("the file contains a whole module; save its state_dict() instead")
 	}
 	if !ok || len(fields) < 5 || len(fields) > 6 || fields[0] != "storage" {
-		return nil, fmt.Errorf("it describes no storage")
+		return nil, fmt.Errorf("it does not describe a storage")
 	}
 	class, ok1 := fields[1].(pickle.Global)
 	key, ok2 := fields[2].(string)
 	items, ok3 := fields[4].(int64)
 	if !ok1 || !ok2 || !ok3 {
-		return nil, fmt.Errorf("a storage is described by a %T, a %T and a %T", fields[1], fields[2], fields[4])
+		return nil, fmt.Errorf("a storage description has a %T, a %T and a %T, expected a class, a string "+
+			"and an int", fields[1], fields[2], fields[4])
 	}
 	root, err := g.storage(class, key, items)
 	if err != nil || len(fields) == 5 || fields[5] == nil {
@@ -143,15 +144,15 @@ func (g *graph) persistent(id any) (any, error) {
 func (g *graph) storage(class pickle.Global, key string, items int64) (*storage, error) {
 	dtype, ok := dtypeBy(func(f format) string { return f.storage }, class.Name)
 	if !ok || (class.Module != "torch" && class.Module != "torch.cuda") {
-		return nil, fmt.Errorf("storage %q is a %.100q, which is not read: convert the tensor to one of %s",
+		return nil, fmt.Errorf("storage %q is an unsupported %.100q; convert the tensor to one of %s",
 			key, class, dtypeNames())
 	}
 	if items < 0 || items > math.MaxInt64/dtype.Size() {
-		return nil, fmt.Errorf("storage %q has %d items", key, items)
+		return nil, fmt.Errorf("storage %q has an invalid size of %d items", key, items)
 	}
 	if s, known := g.storages[key]; known {
 		if s.dtype != dtype || s.count != items || s.root != nil {
-			return nil, fmt.Errorf("storage %q is described in two ways", key)
+			return nil, fmt.Errorf("storage %q has two different descriptions", key)
 		}
 		return s, nil
 	}
@@ -164,13 +165,13 @@ func (g *graph) storage(class pickle.Global, key string, items int64) (*storage,
 func (g *graph) part(root *storage, description any) (any, error) {
 	fields, ok := description.(pickle.Tuple)
 	if !ok || len(fields) != 3 {
-		return nil, fmt.Errorf("a part of storage %q is described by a %T", root.key, description)
+		return nil, fmt.Errorf("the description of a part of storage %q is a %T", root.key, description)
 	}
 	key, ok1 := fields[0].(string)
 	offset, ok2 := fields[1].(int64)
 	items, ok3 := fields[2].(int64)
 	if !ok1 || !ok2 || !ok3 || offset < 0 || items < 0 || offset > root.count || items > root.count-offset {
-		return nil, fmt.Errorf("a part of storage %q does not lie in it", root.key)
+		return nil, fmt.Errorf("a part of storage %q lies outside it", root.key)
 	}
 	return &storage{key: key, dtype: root.dtype, count: items, root: root, offset: offset}, nil
 }

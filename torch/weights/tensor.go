@@ -53,7 +53,7 @@ func (t Tensor) Count() int64 {
 func (t Tensor) Validate() error {
 	bytes, err := byteCount(t.DType, t.Shape)
 	if err == nil && bytes != int64(len(t.Data)) {
-		err = fmt.Errorf("%s%v takes %d bytes and has %d", t.DType, t.Shape, bytes, len(t.Data))
+		err = fmt.Errorf("%s%v takes %d bytes, but has %d", t.DType, t.Shape, bytes, len(t.Data))
 	}
 	if err != nil {
 		return fmt.Errorf("tensor %q: %w", t.Name, err)
@@ -62,13 +62,13 @@ func (t Tensor) Validate() error {
 }
 
 // errHuge is the error for a shape with too many items.
-var errHuge = errors.New("the shape has more items than can be counted")
+var errHuge = errors.New("the shape has too many items")
 
 // byteCount is the size in bytes of items of a shape, checked for overflow.
 func byteCount(d DType, shape []int64) (int64, error) {
 	size := d.Size()
 	if size == 0 {
-		return 0, fmt.Errorf("%s is no type of items", d)
+		return 0, fmt.Errorf("%s is not an item type", d)
 	}
 	n, err := count(shape)
 	if err != nil {
@@ -84,7 +84,7 @@ func byteCount(d DType, shape []int64) (int64, error) {
 // LibTorch later.
 func count(shape []int64) (int64, error) {
 	if len(shape) > maxDimensions {
-		return 0, fmt.Errorf("%d dimensions, where %d are the most", len(shape), maxDimensions)
+		return 0, fmt.Errorf("got %d dimensions, expected at most %d", len(shape), maxDimensions)
 	}
 	n, empty := int64(1), false
 	for _, size := range shape {

@@ -32,7 +32,7 @@ func TestValidate(t *testing.T) {
 		assert.Error(t, err, name)
 	}
 	twice := weights.Set{Tensors: []weights.Tensor{good, good}}
-	assert.ErrorContains(t, twice.Validate(), "two tensors")
+	assert.ErrorContains(t, twice.Validate(), "duplicate tensor name")
 	_, found := twice.Find("w")
 	assert.True(t, found)
 	_, found = twice.Find("v")

@@ -69,7 +69,7 @@ func (a *Axes) Named(name string) (*Term, error) {
 	if len(names) > shown {
 		names = append(names[:shown], fmt.Sprintf("and %d more", len(names)-shown))
 	}
-	return nil, fmt.Errorf("there is no axis %q; axes that can change are %s", name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("unknown axis %q; axes that can change: %s", name, strings.Join(names, ", "))
 }
 
 // rows is the dimension of a tensor that holds a module's own axis: the columns of an embedding, the last one of a

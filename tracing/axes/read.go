@@ -102,7 +102,7 @@ func (r *reader) node() (err error) {
 	op, _, _ := strings.Cut(r.n.Operator, ".")
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("its arguments do not fit: %v", p)
+			err = fmt.Errorf("invalid arguments: %v", p)
 		}
 	}()
 	run := rules[op]
@@ -117,7 +117,7 @@ func (r *reader) node() (err error) {
 		}
 		for d, t := range results[k] {
 			if t.Size != shape[d] {
-				return fmt.Errorf("the rule gives a term of %d for the shape %v", t.Size, shape)
+				return fmt.Errorf("the rule gives a term of size %d for the shape %v", t.Size, shape)
 			}
 		}
 		r.Values[v] = results[k]
@@ -127,7 +127,7 @@ func (r *reader) node() (err error) {
 
 // unknown fixes everything, because the operator's use of its axes is unknown.
 func unknown(r *reader) [][]*Term {
-	reason := fmt.Sprintf("%s works on it in a way that graft does not know", r.n.Operator)
+	reason := fmt.Sprintf("%s uses it in an unknown way", r.n.Operator)
 	r.n.Reads(func(v any) {
 		for _, t := range r.terms(v) {
 			t.Fix(reason)

@@ -197,7 +197,7 @@ func recurrent(r *reader) [][]*Term {
 
 // unread creates new axes that surgery does not change.
 func (r *reader) unread(x []*Term, params []any) [][]*Term {
-	const reason = "projections of recurrent layers are not read"
+	const reason = "projections of recurrent layers are not supported"
 	for _, p := range params {
 		for _, t := range r.terms(p) {
 			t.Fix(reason)
@@ -220,7 +220,7 @@ func layerNorm(r *reader) [][]*Term {
 		r.use(Normalises, t, r.n.Arg("input"), nil)
 	}
 	if n > 1 {
-		fixAllOf(x[len(x)-n:], "a normalisation runs over it and others at once")
+		fixAllOf(x[len(x)-n:], "a normalisation runs over it together with other axes")
 		return one(x)
 	}
 	r.builtNorm()
@@ -280,7 +280,7 @@ func (r *reader) places(terms []*Term, from int) []*Term {
 		if size := r.out()[k]; out[k].Size != size {
 			out[k] = fresh(size)
 		}
-		out[k].Fix("it is a place in an image")
+		out[k].Fix("it is a position in an image")
 	}
 	return out
 }
@@ -316,7 +316,7 @@ func stack(r *reader) [][]*Term {
 		}
 	}
 	count := fresh(len(items))
-	count.Fixed = "it counts what is stacked"
+	count.Fixed = "it counts stacked tensors"
 	return one(slices.Insert(slices.Clone(firstTerms), r.dim("dim", 0, len(firstTerms)+1), count))
 }
 
@@ -339,14 +339,14 @@ func chunk(r *reader) [][]*Term {
 func unbind(r *reader) [][]*Term {
 	x := r.first()
 	dim := r.dim("dim", 0, len(x))
-	x[dim].Fix("it is taken apart")
+	x[dim].Fix("it is unbound into its entries")
 	return slices.Repeat(one(without(x, dim)), len(r.n.Results))
 }
 
 func selected(r *reader) [][]*Term {
 	x := r.first()
 	dim := r.dim("dim", 0, len(x))
-	x[dim].Fix("a place of it is selected")
+	x[dim].Fix("an entry of it is selected")
 	return one(without(x, dim))
 }
 

@@ -131,7 +131,7 @@ func unify(a, b *Term) {
 	}
 }
 
-const mismatch = "operators use it in ways that do not fit"
+const mismatch = "operators use it in incompatible ways"
 
 // bind makes an axis refer to another term.
 func bind(axis, to *Term) {

@@ -243,9 +243,9 @@ func (c cat) axes() []int {
 
 // origins are the kinds of blocks, shown by the outline of their frames.
 var origins = []origin{
-	{model.Original, "original", "original", "solid: a block that the network was made with"},
-	{model.Grown, "grown", "grown", "dashed: a block that surgery added"},
-	{model.Unmarked, "found", "found", "dotted: a block found by its layers"},
+	{model.Original, "original", "original", "solid: an original block"},
+	{model.Grown, "grown", "grown", "dashed: a block added by surgery"},
+	{model.Unmarked, "found", "found", "dotted: a block detected by its layers"},
 }
 
 // origin is the kind of a block.

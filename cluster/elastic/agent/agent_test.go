@@ -178,7 +178,7 @@ func TestPoliciesAreFiles(t *testing.T) {
 	require.Equal(t, one.Allocations, two.Allocations)
 
 	_, err = ReadPolicy(&weights.Set{})
-	require.ErrorContains(t, err, "holds no scheduler")
+	require.ErrorContains(t, err, "has no learned scheduler")
 	set.Metadata["graft.elastic.scheduler"] = `{"Version": 1, "Globals": 1}`
 	_, err = ReadPolicy(set)
 	require.ErrorContains(t, err, "learn it again")

@@ -27,7 +27,7 @@ func Serve(fsys files.FS, in io.Reader, trace, out io.Writer) error {
 		r = reply{Error: err.Error(), Absent: errors.Is(err, torch.ErrNotLoaded)}
 	}
 	if err := gob.NewEncoder(out).Encode(r); err != nil {
-		return fmt.Errorf("reply of a trial: %w", err)
+		return fmt.Errorf("write the reply of a trial: %w", err)
 	}
 	return nil
 }

@@ -95,9 +95,9 @@ func run(ctx context.Context, g *graph.Graph, a graph.Attempt, l Limits) (*graph
 func refused(g *graph.Graph, at int, text string, l Limits) error {
 	switch {
 	case strings.Contains(text, "can't allocate memory"):
-		return fmt.Errorf("%s; a trial of this network may take %.3g GiB", text, float64(l.Memory)/(1<<30))
+		return fmt.Errorf("%s; the limit for a trial of this network is %.3g GiB", text, float64(l.Memory)/(1<<30))
 	case strings.Contains(text, "out of memory"):
-		return fmt.Errorf("%s: %s; a trial of this network may take %.3g GiB", operatorAt(g, at), text,
+		return fmt.Errorf("%s: %s; the limit for a trial of this network is %.3g GiB", operatorAt(g, at), text,
 			float64(l.Memory)/(1<<30))
 	}
 	return errors.New(text)
@@ -113,9 +113,9 @@ type Ended struct {
 // Error names the operator and a remedy.
 func (e *Ended) Error() string {
 	if !e.Begun {
-		return fmt.Sprintf("the process of a trial ended before the network ran: %s; run graft doctor", e.Cause)
+		return fmt.Sprintf("the trial process ended before the network ran: %s; run graft doctor", e.Cause)
 	}
-	return fmt.Sprintf("%s ends its process: %s; the network is not run: correct the operator's arguments, "+
+	return fmt.Sprintf("%s ended the trial process: %s; the network cannot run: correct the operator's arguments, "+
 		"or export the network again", e.Operator, e.Cause)
 }
 
@@ -217,13 +217,13 @@ func (p *process) cause(ended error, l Limits) string {
 	switch status, _ := p.ProcessState.Sys().(syscall.WaitStatus); {
 	case strings.Contains(text, "out of memory") || strings.Contains(text, "bad_alloc") ||
 		strings.Contains(text, "cannot allocate memory"):
-		return fmt.Sprintf("it takes more than %.3g GiB", float64(l.Memory)/(1<<30))
+		return fmt.Sprintf("it needs more than %.3g GiB", float64(l.Memory)/(1<<30))
 	case found != nil && found[1] != "SIGXCPU":
 		return found[1]
 	case spent >= l.Time:
-		return fmt.Sprintf("it takes more than %v of processor time", l.Time.Round(time.Second))
+		return fmt.Sprintf("it needs more than %v of processor time", l.Time.Round(time.Second))
 	case status.Signaled():
-		return fmt.Sprintf("it got the signal %v", status.Signal())
+		return fmt.Sprintf("signal %v", status.Signal())
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	return strings.TrimSpace(fmt.Sprintf("%v %.200q", ended, first))

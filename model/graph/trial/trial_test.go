@@ -51,9 +51,9 @@ func TestTrialsThatFail(t *testing.T) {
 		product += fmt.Sprintf("\n%c%d = mm.default(self=%%a, mat2=%%a)", 'b', k)
 	}
 	for line, says := range map[string]string{
-		product: "operator mm.default ends its process: it takes more than 1s of processor time",
+		product: "operator mm.default ended the trial process: it needs more than 1s of processor time",
 		"y = ones.default(size=[2, 3, 8, 8])\n" +
-			"z = tile.default(self=%y, dims=[1000, 400])": "a trial of this network may take 0.25 GiB",
+			"z = tile.default(self=%y, dims=[1000, 400])": "the limit for a trial of this network is 0.25 GiB",
 		"y = reflection_pad1d.default(self=%x, padding=[])": "argument padding: a list of 0 items, " +
 			"where 2 are needed",
 		"y = zeros.default(size=[0, 3])\nz = _weight_norm.default(v=%y, g=%y)": "a tensor is empty",
@@ -68,7 +68,7 @@ func TestTrialsThatFail(t *testing.T) {
 // Values that double are refused by their shapes, before memory is taken.
 func TestDoublingIsRefused(t *testing.T) {
 	for doublings, says := range map[int]string{33: "three quarters of this machine's memory",
-		60: "more than a machine holds", 70: "more than a machine holds"} {
+		60: "more values than a machine can hold", 70: "more values than a machine can hold"} {
 		lines := []string{"y0 = cat.default(tensors=[%x, %x])"}
 		for k := range doublings {
 			lines = append(lines, fmt.Sprintf("y%d = cat.default(tensors=[%%y%d, %%y%d])", k+1, k, k))
@@ -86,7 +86,7 @@ func TestFaultsAreErrors(t *testing.T) {
 	found := new(Ended)
 	require.ErrorAs(t, err, &found)
 	require.Equal(t, "SIGSEGV", found.Cause)
-	require.ErrorContains(t, err, "the network ends its process: SIGSEGV; the network is not run")
+	require.ErrorContains(t, err, "the network ended the trial process: SIGSEGV; the network cannot run")
 	t.Setenv(asDying, "")
 	_, err = try(t, g, Limits{})
 	require.NoError(t, err)
@@ -109,7 +109,7 @@ func TestManyPartsAreRefused(t *testing.T) {
 		g := chain(t, "e = expand.default(self=%x, size=[100000000, 2, 3])", line)
 		_, err := g.Shapes()
 		require.Error(t, err, line)
-		require.Contains(t, err.Error(), "give", line)
+		require.Contains(t, err.Error(), "expected at", line)
 	}
 }
 

@@ -77,15 +77,15 @@ func TestInvalidModelsAreRefused(t *testing.T) {
 		"a result without a name": {[][]byte{relu("x", ""), relu("x", "y")}, `its result "" has`},
 		"a shadowed input":        {[][]byte{relu("x", "x"), relu("x", "y")}, `its result "x" has`},
 		"a shadowed tensor":       {[][]byte{list("w", 1), relu("x", "w"), relu("w", "y")}, `its result "w" has`},
-		"a tensor twice":          {[][]byte{list("w", 1), list("w", 2), relu("x", "y")}, `two tensors are named "w"`},
+		"a tensor twice":          {[][]byte{list("w", 1), list("w", 2), relu("x", "y")}, `tensor name "w"`},
 		"a step of zero": {[][]byte{list("a", 0), list("b", 2), list("d", 1), list("s", 0),
 			called("Slice", []string{"x", "a", "b", "d", "s"}, []string{"y"}, nil)}, "argument step is 0"},
 		"a step backwards": {[][]byte{list("a", 3), list("b", 0), list("d", 1), list("s", -1),
 			called("Slice", []string{"x", "a", "b", "d", "s"}, []string{"y"}, nil)}, "argument step is -1"},
 		"an axis that is not there": {[][]byte{called("Softmax", []string{"x"}, []string{"y"},
-			map[string]int64{"axis": 1073741824})}, "there is no dimension 1073741824"},
+			map[string]int64{"axis": 1073741824})}, "no dimension 1073741824"},
 		"an axis before the first": {[][]byte{called("Concat", []string{"x", "x"}, []string{"y"},
-			map[string]int64{"axis": -1073741824})}, "there is no dimension -1073741824"},
+			map[string]int64{"axis": -1073741824})}, "no dimension -1073741824"},
 	} {
 		_, err := readModel(modelOf(c.parts...))
 		require.ErrorContains(t, err, c.want, what)
@@ -102,7 +102,7 @@ func TestManyFieldsAreRefusedEarly(t *testing.T) {
 		"tensors":           {many(text(5, ""), 10<<20), "fields"},
 		"inputs":            {many(text(11, ""), 10<<20), "fields"},
 		"results of a node": {text(1, many(text(2, ""), 10<<20)), "fields"},
-		"sizes of a tensor": {text(5, text(1, many([]byte{1}, 40<<20))), "whole numbers in lists"},
+		"sizes of a tensor": {text(5, text(1, many([]byte{1}, 40<<20))), "integers in lists"},
 	} {
 		var before, after runtime.MemStats
 		data := joined(text(8, number(2, 17)), text(7, c.graph))

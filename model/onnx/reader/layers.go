@@ -33,7 +33,7 @@ type window struct{ stride, padding, dilation []any }
 // window reads strides, pads and dilations for a number of dimensions.
 func (c *call) window(dims int) (w window, err error) {
 	if auto := c.text("auto_pad", "NOTSET"); auto != "NOTSET" && auto != "VALID" {
-		return w, fmt.Errorf("auto_pad %.40q; export with explicit pads", auto)
+		return w, fmt.Errorf("auto_pad is %.40q; export with explicit pads", auto)
 	}
 	ones, zeros := slices.Repeat([]int64{1}, dims), slices.Repeat([]int64{0}, 2*dims)
 	stride, dilation, pads := c.list("strides"), c.list("dilations"), c.list("pads")
@@ -47,8 +47,8 @@ func (c *call) window(dims int) (w window, err error) {
 		pads = zeros
 	}
 	if len(stride) != dims || len(dilation) != dims || len(pads) != 2*dims || !slices.Equal(pads[:dims], pads[dims:]) {
-		return w, fmt.Errorf("strides %v, dilations %v and pads %v of %d dimensions, "+
-			"whose pads must be equal on both sides", stride, dilation, pads, dims)
+		return w, fmt.Errorf("got strides %v, dilations %v and pads %v for %d dimensions; "+
+			"pads must be equal on both sides", stride, dilation, pads, dims)
 	}
 	return window{anys(stride), anys(pads[:dims]), anys(dilation)}, nil
 }
@@ -62,7 +62,7 @@ func (c *call) layer(rank int) (x, w operand, dims int, err error) {
 		dims, err = c.rank(w)
 	}
 	if err == nil && dims < rank {
-		err = fmt.Errorf("a weight of %d dimensions", dims)
+		err = fmt.Errorf("unsupported weight with %d dimensions", dims)
 	}
 	return x, w, dims, err
 }
@@ -70,7 +70,7 @@ func (c *call) layer(rank int) (x, w operand, dims int, err error) {
 func convolution(c *call) error {
 	x, w, rank, err := c.layer(3)
 	if err != nil || rank > 5 {
-		return orElse(err, "a weight of %d dimensions", rank)
+		return orElse(err, "unsupported weight with %d dimensions", rank)
 	}
 	win, err := c.window(rank - 2)
 	if err != nil {
@@ -85,7 +85,7 @@ func convolution(c *call) error {
 func transposed(c *call) error {
 	x, w, rank, err := c.layer(4)
 	if err != nil || rank != 4 {
-		return orElse(err, "a weight of %d dimensions", rank)
+		return orElse(err, "unsupported weight with %d dimensions", rank)
 	}
 	win, err := c.window(2)
 	if err != nil {
@@ -107,7 +107,7 @@ func gemm(c *call) error {
 		return err
 	}
 	if c.whole("transA", 0) != 0 || c.real("alpha", 1) != 1 || c.real("beta", 1) != 1 {
-		return fmt.Errorf("a product with transA, alpha or beta")
+		return fmt.Errorf("a product with transA, alpha or beta is not supported")
 	}
 	weight := c.arg("weight", w)
 	if c.whole("transB", 0) == 0 {
@@ -146,7 +146,7 @@ func layerNorm(c *call) error {
 	}
 	scale, err := c.need(1)
 	if err != nil || c.tensors[scale.name] == nil {
-		return fmt.Errorf("its scale is no tensor of the model")
+		return fmt.Errorf("its scale is not a tensor of the model")
 	}
 	return c.done("layer_norm.default", c.arg("input", x),
 		graph.Arg{Name: "normalized_shape", Value: anys(c.tensors[scale.name].dims)}, c.arg("weight", scale),
@@ -179,7 +179,7 @@ func power(c *call) error {
 	}
 	exponent := c.number(c.operand(1))
 	if _, tensor := exponent.(graph.Value); tensor || exponent == nil {
-		return fmt.Errorf("its exponent is no number of the model")
+		return fmt.Errorf("its exponent is not a constant of the model")
 	}
 	return c.done("pow.Tensor_Scalar", c.arg("self", x), graph.Arg{Name: "exponent", Value: exponent})
 }
@@ -202,7 +202,7 @@ func maxPool(c *call) error {
 	x, err := c.need(0)
 	kernel := c.list("kernel_shape")
 	if err != nil || len(kernel) != 2 || len(c.node.out) > 1 {
-		return orElse(err, "a pool with the kernel %v and %d outputs", kernel, len(c.node.out))
+		return orElse(err, "unsupported pool with kernel %v and %d outputs", kernel, len(c.node.out))
 	}
 	w, err := c.window(2)
 	if err != nil {
@@ -218,7 +218,7 @@ func averagePool(c *call) error {
 	x, err := c.need(0)
 	kernel := c.list("kernel_shape")
 	if err != nil || len(kernel) != 2 {
-		return orElse(err, "a pool with the kernel %v", kernel)
+		return orElse(err, "unsupported pool with kernel %v", kernel)
 	}
 	w, err := c.window(2)
 	if err != nil {
@@ -255,8 +255,8 @@ func resize(c *call) error {
 	operator, known := map[string]string{"linear half_pixel": "upsample_bilinear2d.vec",
 		"linear pytorch_half_pixel": "upsample_bilinear2d.vec", "nearest asymmetric": "upsample_nearest2d.vec"}[how]
 	if !known || len(factors) != 4 || factors[0] != 1 || factors[1] != 1 {
-		return fmt.Errorf("a resize by %v with the mode %q; graft knows linear half_pixel and nearest asymmetric of "+
-			"images by constant factors", factors, how)
+		return fmt.Errorf("unsupported resize by %v with mode %q; graft supports linear half_pixel and nearest "+
+			"asymmetric of images by constant factors", factors, how)
 	}
 	args := []graph.Arg{c.arg("input", x), {Name: "output_size"},
 		{Name: "scale_factors", Value: []any{factors[2], factors[3]}}}
@@ -275,7 +275,7 @@ func lstm(c *call) error {
 	}
 	h, err := c.need(5)
 	if err != nil {
-		return fmt.Errorf("an LSTM without an initial state: %w", err)
+		return fmt.Errorf("the LSTM has no initial state: %w", err)
 	}
 	cell, err := c.need(6)
 	if err != nil {
@@ -287,7 +287,8 @@ func lstm(c *call) error {
 		hidden < 1 || c.whole("layout", 0) != 0 || c.operand(4).given ||
 		w.dims[1] != 4*hidden || r.dims[1] != 4*hidden || bias.dims[1] != 8*hidden || w.dims[0] != r.dims[0] ||
 		w.dims[0] != bias.dims[0] {
-		return fmt.Errorf("an LSTM whose weights are no tensors of the model, or of variable lengths, or batch first")
+		return fmt.Errorf("unsupported LSTM: weights that are not tensors of the model, variable lengths, or " +
+			"batch first")
 	}
 	var params []any
 	directions := w.dims[0]

@@ -89,9 +89,9 @@ func parse(data []byte) (*message, error) {
 	case err != nil:
 		return nil, err
 	case graph == nil || m.opset == 0:
-		return nil, fmt.Errorf("it has no graph or no operator set: is it an ONNX model?")
+		return nil, fmt.Errorf("the file has no graph or no operator set; is it an ONNX model?")
 	case m.functions > 0:
-		return nil, fmt.Errorf("it has %d functions of its own; export it with functions inlined", m.functions)
+		return nil, fmt.Errorf("the model defines %d functions; export it with functions inlined", m.functions)
 	}
 	return m, m.readGraph(b, graph)
 }
@@ -119,7 +119,7 @@ func (m *message) readGraph(b *budget, data []byte) error {
 		case 1:
 			n, err := b.parseNode(f.data)
 			if m.nodes = append(m.nodes, n); len(m.nodes) > mostNodes {
-				return fmt.Errorf("it has more than %d operators", mostNodes)
+				return fmt.Errorf("the model has more than %d operators", mostNodes)
 			}
 			return err
 		case 5:
@@ -127,7 +127,7 @@ func (m *message) readGraph(b *budget, data []byte) error {
 			m.initializers = append(m.initializers, t)
 			return err
 		case 15:
-			return fmt.Errorf("it has sparse tensors, which graft does not read")
+			return fmt.Errorf("the model has sparse tensors, which graft does not support")
 		case 11, 12, 13:
 			d, err := b.parseDescribed(f.data)
 			if d.set {
@@ -289,7 +289,7 @@ func (t *tensor) weights() (weights.Tensor, error) {
 	case t.external:
 		return w, fmt.Errorf("tensor %.200q is in another file; export the model with its weights inside", t.name)
 	case w.DType == weights.Invalid:
-		return w, fmt.Errorf("tensor %.200q has the type %d of ONNX, which graft does not have", t.name, t.kind)
+		return w, fmt.Errorf("tensor %.200q has ONNX type %d, which graft does not support", t.name, t.kind)
 	}
 	switch {
 	case len(t.raw) > 0:

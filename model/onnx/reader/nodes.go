@@ -51,7 +51,7 @@ func (b *builder) addNode(n *node) error {
 	for _, name := range n.in {
 		o, ok := b.values[name] // an empty name is an omitted input
 		if !ok && name != "" && len(b.missed) == 0 {
-			return fmt.Errorf("it reads %.100q, which nothing before it gives", name)
+			return fmt.Errorf("it reads %.100q, which no earlier operator computes", name)
 		}
 		c.operands = append(c.operands, o)
 	}
@@ -84,7 +84,7 @@ func (b *builder) checkResults(n *node) error {
 			continue // an omitted optional result
 		}
 		if name == "" || b.values[name].given || slices.Contains(n.out[:k], name) {
-			return fmt.Errorf("its result %.100q has no name, or that of an input, a tensor or an earlier result; "+
+			return fmt.Errorf("its result %.100q has no name, or the name of an input, a tensor or an earlier result; "+
 				"export the model again", name)
 		}
 	}
@@ -112,7 +112,7 @@ func (c *call) operand(k int) operand {
 func (c *call) need(k int) (operand, error) {
 	o := c.operand(k)
 	if !o.given || o.ref == nil {
-		return o, fmt.Errorf("its input %d is missing, or is a size where a tensor is expected", k)
+		return o, fmt.Errorf("its input %d is missing, or is a size instead of a tensor", k)
 	}
 	return o, nil
 }
@@ -163,7 +163,7 @@ func (c *call) rank(o operand) (int, error) {
 	if n, ok := c.message.ranks[o.name]; ok {
 		return n, nil
 	}
-	return 0, fmt.Errorf("the model does not say the shape of %.100q; infer shapes before the export", o.name)
+	return 0, fmt.Errorf("the model has no shape for %.100q; infer shapes before the export", o.name)
 }
 
 // done sets the value of the first output.

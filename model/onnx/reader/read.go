@@ -25,7 +25,7 @@ func Read(r io.ReaderAt, size int64) (*graph.Imported, error) {
 
 func read(r io.ReaderAt, size int64) (*graph.Imported, error) {
 	if size > largestModel {
-		return nil, fmt.Errorf("it has %d bytes; a model has at most %d", size, largestModel)
+		return nil, fmt.Errorf("the model has %d bytes, expected at most %d", size, largestModel)
 	}
 	data := make([]byte, size)
 	if _, err := io.ReadFull(io.NewSectionReader(r, 0, size), data); err != nil {
@@ -71,7 +71,7 @@ func (b *builder) build() error {
 	b.readModules()
 	for _, t := range b.message.initializers {
 		if b.values[t.name].given || t.name == "" {
-			return fmt.Errorf("two tensors are named %.100q, or one has no name; export the model again", t.name)
+			return fmt.Errorf("duplicate or empty tensor name %.100q; export the model again", t.name)
 		}
 		b.addInitializer(t)
 	}
@@ -90,8 +90,8 @@ func (b *builder) build() error {
 		return err
 	}
 	b.out.Graph.DropSizes()
-	b.out.Notes = append(b.out.Notes, "ONNX does not say what is trained: each tensor of floats is a parameter, "+
-		"and a normalisation may have become part of a convolution; a .pt2 archive keeps both")
+	b.out.Notes = append(b.out.Notes, "ONNX does not mark trained tensors: graft treats each floating-point tensor as "+
+		"a parameter, and normalisations may be merged into convolutions; a .pt2 archive keeps both")
 	return b.addTensors()
 }
 
@@ -113,7 +113,7 @@ func (b *builder) readInput() error {
 		}
 	}
 	if len(found) != 1 {
-		return fmt.Errorf("the model has %d inputs; graft runs networks with one", len(found))
+		return fmt.Errorf("the model has %d inputs; graft supports networks with one input", len(found))
 	}
 	in := graph.Input{Value: b.value(found[0].name), DType: kinds[found[0].kind]}
 	for k, d := range found[0].dims {
@@ -137,7 +137,7 @@ func orName(name string, k int) string {
 
 func (b *builder) readOutput() error {
 	if len(b.message.outputs) != 1 {
-		return fmt.Errorf("the model has %d outputs; graft runs networks with one", len(b.message.outputs))
+		return fmt.Errorf("the model has %d outputs; graft supports networks with one output", len(b.message.outputs))
 	}
 	out, ok := b.values[b.message.outputs[0].name].ref.(graph.Value)
 	if !ok {

@@ -139,7 +139,7 @@ func TestModelsThatAreNoneAreErrors(t *testing.T) {
 	}{
 		"nothing":     {nil, "no graph"},
 		"text":        {[]byte("garbage, not a model"), "read ONNX model"},
-		"a cut model": {sampleModel(t)[:100], "cut short"},
+		"a cut model": {sampleModel(t)[:100], "truncated"},
 	} {
 		_, err := readModel(c.data)
 		assert.ErrorContains(t, err, c.want, name)

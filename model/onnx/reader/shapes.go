@@ -45,7 +45,7 @@ func concat(c *call) error {
 		var list []any
 		for _, o := range c.operands {
 			if o.sizes == nil {
-				return fmt.Errorf("sizes are joined with a tensor")
+				return fmt.Errorf("it joins sizes with a tensor")
 			}
 			list = append(list, o.sizes...)
 		}
@@ -89,7 +89,7 @@ func split(c *call) error {
 func reshape(c *call) error {
 	x, to := c.operand(0), c.operand(1)
 	if to.sizes == nil {
-		return fmt.Errorf("its shape is no list of sizes that graft can follow")
+		return fmt.Errorf("its shape is not a list of sizes that graft can evaluate")
 	}
 	if x.computed() {
 		return c.sizesDone(x.sizes, len(to.sizes) == 0)
@@ -107,7 +107,7 @@ func reshape(c *call) error {
 func flatten(c *call) error {
 	x, err := c.need(0)
 	if err != nil || c.whole("axis", 1) != 1 {
-		return orElse(err, "a flattening at axis %d; graft knows axis 1", c.whole("axis", 1))
+		return orElse(err, "unsupported flattening at axis %d; graft supports axis 1", c.whole("axis", 1))
 	}
 	return c.done("flatten.using_ints", c.arg("self", x), graph.Arg{Name: "start_dim", Value: int64(1)})
 }
@@ -116,7 +116,7 @@ func transpose(c *call) error {
 	x, err := c.need(0)
 	order := c.list("perm")
 	if err != nil || order == nil {
-		return orElse(err, "a transposition without an order")
+		return orElse(err, "the transposition has no order")
 	}
 	return c.done("permute.default", c.arg("self", x), graph.Arg{Name: "dims", Value: anys(order)})
 }
@@ -128,7 +128,7 @@ func squeeze(c *call) error {
 	}
 	axes, ok := c.axes(1)
 	if !ok || x.ref == nil {
-		return fmt.Errorf("the dimensions to take away are not known")
+		return fmt.Errorf("the dimensions to remove are unknown")
 	}
 	slices.Sort(axes)
 	slices.Reverse(axes) // from the back, so the others keep their indices
@@ -142,7 +142,7 @@ func unsqueeze(c *call) error {
 	}
 	axes, ok := c.axes(1)
 	if !ok || x.ref == nil || len(axes) > 1 && slices.Min(axes) < 0 {
-		return fmt.Errorf("the dimensions to add are not known")
+		return fmt.Errorf("the dimensions to add are unknown")
 	}
 	slices.Sort(axes)
 	return c.chain(x, "unsqueeze.default", axes)
@@ -173,7 +173,7 @@ func slice(c *call) error {
 	steps, stepped := c.operand(4).known()
 	if !ok || x.ref == nil || len(starts.sizes) != len(axes) || len(ends.sizes) != len(axes) ||
 		c.operand(4).given && (!stepped || len(steps) != len(axes)) {
-		return fmt.Errorf("the ranges are not known")
+		return fmt.Errorf("the ranges are unknown")
 	}
 	value := c.read(x)
 	for k, axis := range axes {
@@ -192,7 +192,7 @@ func sliceSizes(c *call, x, starts, ends operand) error {
 	from, ok := starts.known()
 	to, also := ends.known()
 	if !ok || !also || len(from) != 1 || len(to) != 1 || c.operand(4).given {
-		return fmt.Errorf("a range of sizes that is not known")
+		return fmt.Errorf("the range of sizes is unknown")
 	}
 	n := int64(len(x.sizes))
 	place := func(at int64) int64 {
@@ -212,7 +212,7 @@ func gather(c *call) error {
 	at, constant := index.known()
 	if x.computed() {
 		if !constant || len(at) != 1 || at[0] >= int64(len(x.sizes)) || at[0] < -int64(len(x.sizes)) {
-			return fmt.Errorf("a size whose place is not known")
+			return fmt.Errorf("the index of the size is unknown")
 		}
 		return c.sizesDone([]any{x.sizes[(at[0]+int64(len(x.sizes)))%int64(len(x.sizes))]}, index.one)
 	}
@@ -227,7 +227,7 @@ func gather(c *call) error {
 		return c.done("embedding.default", c.arg("weight", x), c.arg("indices", index))
 	}
 	if rank, err := c.rank(index); err != nil || rank != 1 {
-		return fmt.Errorf("indices of several dimensions into what is no table")
+		return fmt.Errorf("multi-dimensional indices into a tensor that is not a table")
 	}
 	return c.done("index_select.default", c.arg("self", x), graph.Arg{Name: "dim", Value: axis}, c.arg("index", index))
 }
@@ -237,11 +237,11 @@ func expand(c *call) error {
 	x, err := c.need(0)
 	to := c.operand(1)
 	if err != nil || to.sizes == nil {
-		return orElse(err, "its shape is no list of sizes that graft can follow")
+		return orElse(err, "its shape is not a list of sizes that graft can evaluate")
 	}
 	rank, err := c.rank(x)
 	if err != nil || rank > len(to.sizes) {
-		return orElse(err, "a tensor of %d dimensions is expanded to %d", rank, len(to.sizes))
+		return orElse(err, "it expands a tensor of %d dimensions to %d", rank, len(to.sizes))
 	}
 	list := slices.Clone(to.sizes)
 	for k, v := range list {
@@ -256,7 +256,7 @@ func tile(c *call) error {
 	x, err := c.need(0)
 	times := c.operand(1)
 	if err != nil || times.sizes == nil {
-		return orElse(err, "its repeats are no list of numbers that graft can follow")
+		return orElse(err, "its repeats are not a list of numbers that graft can evaluate")
 	}
 	return c.done("repeat.default", c.arg("self", x), graph.Arg{Name: "repeats", Value: times.sizes})
 }
@@ -301,7 +301,7 @@ func cast(c *call) error {
 	}
 	dtype := kinds[c.whole("to", 0)]
 	if dtype == weights.Invalid || x.ref == nil {
-		return fmt.Errorf("the type %d of ONNX is not one of graft's", c.whole("to", 0))
+		return fmt.Errorf("graft does not support ONNX type %d", c.whole("to", 0))
 	}
 	return c.done("to.dtype", c.arg("self", x), graph.Arg{Name: "dtype", Value: dtype})
 }
@@ -309,7 +309,7 @@ func cast(c *call) error {
 func constant(c *call) error {
 	a := c.attributes["value"]
 	if a == nil || a.tensor == nil {
-		return fmt.Errorf("a constant that is no tensor")
+		return fmt.Errorf("the constant is not a tensor")
 	}
 	t := *a.tensor
 	t.name = c.node.out[0]
@@ -346,7 +346,7 @@ func trilu(c *call) error {
 	if o := c.operand(1); o.given {
 		at, ok := o.known()
 		if !ok || len(at) != 1 {
-			return fmt.Errorf("a diagonal that is not known")
+			return fmt.Errorf("the diagonal is unknown")
 		}
 		diagonal = at[0]
 	}
@@ -358,7 +358,7 @@ func arange(c *call) error {
 	for k, name := range []string{"start", "end", "step"} {
 		o := c.operand(k)
 		if len(o.sizes) != 1 {
-			return fmt.Errorf("a range that is not of whole numbers")
+			return fmt.Errorf("the range is not of integers")
 		}
 		args = append(args, graph.Arg{Name: name, Value: o.sizes[0]})
 	}
@@ -369,7 +369,7 @@ func reduceMean(c *call) error {
 	x, err := c.need(0)
 	axes, ok := c.axes(1)
 	if err != nil || !ok {
-		return orElse(err, "a mean over dimensions that are not known")
+		return orElse(err, "the dimensions of the mean are unknown")
 	}
 	return c.done("mean.dim", c.arg("self", x), graph.Arg{Name: "dim", Value: anys(axes)},
 		graph.Arg{Name: "keepdim", Value: c.whole("keepdims", 1) != 0})

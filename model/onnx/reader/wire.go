@@ -38,7 +38,7 @@ func (b *budget) each(data []byte, visit func(f field) error) error {
 	for len(data) > 0 {
 		key, n := binary.Uvarint(data)
 		if n <= 0 || key>>3 == 0 || key>>3 > math.MaxInt32 {
-			return errors.New("a message is cut short, or is no protocol buffer")
+			return errors.New("a message is truncated or not a protocol buffer")
 		}
 		data = data[n:]
 		f := field{number: int(key >> 3), kind: int(key & 7)}
@@ -59,7 +59,7 @@ func (b *budget) each(data []byte, visit func(f field) error) error {
 
 // read reads the value and returns the number of bytes that it takes.
 func (f *field) read(data []byte) (int, error) {
-	cut := fmt.Errorf("field %d of a message is cut short", f.number)
+	cut := fmt.Errorf("field %d of a message is truncated", f.number)
 	switch f.kind {
 	case varint:
 		value, n := binary.Uvarint(data)
@@ -88,7 +88,7 @@ func (f *field) read(data []byte) (int, error) {
 		f.data = data[n:][:size]
 		return n + int(size), nil
 	}
-	return 0, fmt.Errorf("field %d of a message has the unknown kind %d", f.number, f.kind)
+	return 0, fmt.Errorf("field %d of a message has unknown kind %d", f.number, f.kind)
 }
 
 // whole appends the numbers of a repeated field, packed or not.
@@ -99,10 +99,10 @@ func (b *budget) whole(f field, to []int64) ([]int64, error) {
 	for data := f.data; len(data) > 0; {
 		value, n := binary.Uvarint(data)
 		if n <= 0 {
-			return nil, fmt.Errorf("the list in field %d is cut short", f.number)
+			return nil, fmt.Errorf("the list in field %d is truncated", f.number)
 		}
 		if b.numbers++; b.numbers > mostNumbers {
-			return nil, fmt.Errorf("the model has more than %d whole numbers in lists; keep tensors as raw data",
+			return nil, fmt.Errorf("the model has more than %d integers in lists; store tensors as raw data",
 				mostNumbers)
 		}
 		to, data = append(to, int64(value)), data[n:]

@@ -114,23 +114,23 @@ func (o WorkloadOptions) Validate() error {
 	var faults validate.Faults
 	for name, v := range map[string]int{"train_count": o.TrainCount, "validation_count": o.ValidationCount,
 		"test_count": o.TestCount} {
-		faults.When(v < 1 || v > mostWorkloads, "%s is %d; must be from 1 to %d", name, v, mostWorkloads)
+		faults.When(v < 1 || v > mostWorkloads, "%s is %d; must be between 1 and %d", name, v, mostWorkloads)
 	}
 	for name, v := range map[string]int{"jobs": o.Jobs, "max_arrivals": o.Rate} {
 		faults.When(v < 0, "%s is %d; must not be negative", name, v)
 	}
 	faults.When((o.Arrivals == arrivePattern) != (len(o.Pattern) > 0),
-		"arrivals is %s and pattern has %d slots; pattern is for arrivals = \"pattern\", which needs it", o.Arrivals,
-		len(o.Pattern))
+		"arrivals is %s and pattern has %d slots; arrivals = \"pattern\" requires pattern, other values exclude it",
+		o.Arrivals, len(o.Pattern))
 	faults.When(slices.ContainsFunc(o.Pattern, func(n int) bool { return n < 0 }),
 		"pattern is %v; must not have negative numbers", o.Pattern)
 	faults.When(!(o.Epochs >= 0), "epochs is %v; must not be negative", o.Epochs)
 	faults.When(!(o.EpochError >= 0 && o.EpochError < 1), "epoch_error is %v; must be from 0 to below 1", o.EpochError)
-	faults.When(o.From == "" && o.Arrivals == arriveSubmit, "arrivals is submission; name a trace in from")
+	faults.When(o.From == "" && o.Arrivals == arriveSubmit, "arrivals is submission; set from to a trace")
 	if o.From != "" {
 		for name, given := range map[string]bool{"train": len(o.Train) > 0, "validation": len(o.Validation) > 0,
-			"test": len(o.Test) > 0, "arrivals": o.Arrivals != arriveSubmit, "max_arrivals": o.Rate != 0, "jitter": o.Jitter} {
-			faults.When(given, "%s says of workloads what from says; leave out one of them", name)
+			"test": len(o.Test) > 0, "arrivals": o.Arrivals != arriveSubmit, "rate": o.Rate != 0, "jitter": o.Jitter} {
+			faults.When(given, "%s is set, but from also defines the workloads; remove one of them", name)
 		}
 	}
 	return errors.Join(faults...)
@@ -155,7 +155,7 @@ func (l *File) EnsureDefaults() {
 func (l *File) Validate() error {
 	var faults validate.Faults
 	faults.When(l.Workloads.Arrivals == arriveTrace && len(l.Workload.Traces) == 0,
-		"workloads.arrivals is trace; name one in workload.traces")
+		"workloads.arrivals is trace; add a trace to workload.traces")
 	return errors.Join(append(faults, l.Elastic.Validate(), l.Workloads.Validate(), l.Learn.Validate(),
 		agent.CheckTeacher(l.Learn.Teacher), l.checkLearner(), l.Run.Validate(),
 		l.Schedule.Validate(elasticworld.Known))...)
@@ -185,7 +185,7 @@ func (l *File) Check(fsys files.FS, r *decode.Reading) {
 	for _, name := range slices.Concat(o.Train, o.Validation) {
 		if slices.Contains(o.Test, name) {
 			r.Blame("workloads.test", name+" is also one of training or validation; "+
-				"compare on traces that no learner has seen")
+				"use test traces that are not used for learning")
 		}
 	}
 }
@@ -197,7 +197,7 @@ func (l *File) blameUnread(r *decode.Reading) {
 	unread := map[bool]string{true: "learn.", false: "dl2."}[l.published()]
 	for _, key := range r.Differing(fresh) {
 		if strings.HasPrefix(key, unread) {
-			r.Blame(key, fmt.Sprintf("%s is not read where elastic.compat is %s; leave it out, "+
+			r.Blame(key, fmt.Sprintf("%s is not used if elastic.compat is %s; remove it, "+
 				"or change elastic.compat", key, l.Elastic.Compat))
 		}
 	}
