@@ -165,7 +165,7 @@ func TestAdaptiveFaults(t *testing.T) {
 		append(run, "--scheduler", "best")...)
 	fails(t, failure.Configuration, "srtf is not of adaptive jobs; leave it out, or set compat to none",
 		append(run, "--scheduler", "srtf", "--compat", "pollux")...)
-	fails(t, failure.Usage, "--load is not a flag of simulations of adaptive jobs; leave it out",
+	fails(t, failure.Usage, "--load does not apply to simulations of adaptive jobs; omit it",
 		append(run, "--load", "2")...)
 	fails(t, failure.Configuration, "workload-9.csv: no such file, in", "cluster", "run", file, "--trace",
 		"workload-9.csv", "--out", out)

@@ -151,7 +151,7 @@ func TestElasticFaults(t *testing.T) {
 	run := func(more ...string) []string {
 		return append([]string{"cluster", "run", "--trace", trace, "--speeds", speeds, "--out", out}, more...)
 	}
-	fails(t, failure.Usage, "--load is not a flag of simulations of elastic jobs; leave it out", run("--load", "2")...)
+	fails(t, failure.Usage, "--load does not apply to simulations of elastic jobs; omit it", run("--load", "2")...)
 	fails(t, failure.Configuration,
 		`unknown scheduler "sjf"; expected one of fifo, srtf, drf, tetris, optimus, peak, frontier`,
 		run("--scheduler", "sjf")...)

@@ -98,10 +98,10 @@ type fabricOptions struct {
 
 func (o *fabricOptions) add(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringArrayVar(&o.set, "set", nil, "set a key, such as demand.load=0.5; may be given several times")
+	flags.StringArrayVar(&o.set, "set", nil, "set a key, such as demand.load=0.5; repeatable")
 	flags.StringVar(&o.out, "out", "",
-		"the run folder; empty is run.folder, or runs/ and the file's name; with --compat empty writes none")
-	flags.BoolVar(&o.Resume, "resume", false, "go on with the run in the folder, or begin one where there is none")
+		"run folder; empty uses run.folder, else runs/ and the file's name; with --compat empty writes none")
+	flags.BoolVar(&o.Resume, "resume", false, "resume the run in the folder, or start one if there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	command.MarkFlagsMutuallyExclusive("resume", "force")

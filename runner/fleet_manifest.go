@@ -31,8 +31,8 @@ table.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as fleet.image=graft:1; may be given several times")
-	flags.StringVar(&o.Folder, "folder", "", "the run folder; empty is run.folder, or runs/ and the file's name")
+	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as fleet.image=graft:1; repeatable")
+	flags.StringVar(&o.Folder, "folder", "", "run folder; empty uses run.folder, else runs/ and the file's name")
 	flags.BoolVar(&o.Force, "force", false, "move a run folder of another simulation aside")
 	return command
 }

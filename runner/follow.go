@@ -52,7 +52,7 @@ Nothing is encrypted: addresses must be private ones, of a trusted network or of
 	flags.StringVar(&join.Address, "join", "", "address at which the job's leader listens")
 	flags.StringVar(&join.Token, "token", "", "file of the token that the leader has too")
 	flags.DurationVar(&join.Wait, "wait", time.Minute, "how long a leader is looked for")
-	flags.StringArrayVar(&o.Set, "set", nil, "set a key; may be given several times")
+	flags.StringArrayVar(&o.Set, "set", nil, "set a key; repeatable")
 	flags.StringVar(&o.Device, "device", "", "where this process trains")
 	return command
 }

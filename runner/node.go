@@ -45,9 +45,9 @@ type nodeOptions struct {
 
 func (o *nodeOptions) add(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringArrayVar(&o.set, "set", nil, "set a key, such as machine.gpus=8; may be given several times")
-	flags.StringVar(&o.out, "out", "", "the run folder; empty is run.folder, or runs/ and the file's name")
-	flags.BoolVar(&o.Resume, "resume", false, "go on with the run in the folder, or begin one where there is none")
+	flags.StringArrayVar(&o.set, "set", nil, "set a key, such as machine.gpus=8; repeatable")
+	flags.StringVar(&o.out, "out", "", "run folder; empty uses run.folder, else runs/ and the file's name")
+	flags.BoolVar(&o.Resume, "resume", false, "resume the run in the folder, or start one if there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	command.MarkFlagsMutuallyExclusive("resume", "force")

@@ -36,7 +36,7 @@ anew. Failed sequences are left out: policies learn from complete tables only, a
 		},
 	}
 	flags := command.Flags()
-	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as run.seeds=20; may be given several times")
+	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as run.seeds=20; repeatable")
 	flags.StringVar(&o.Folder, "folder", "", "the run folder; empty is pipeline.folder, or runs/ and the file's name")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside and begin anew")
 	flags.BoolVar(&o.Retry, "retry", false, "retry failed sequences")

@@ -57,7 +57,7 @@ func surgeryFlags(command *cobra.Command, o *surgery.Options) {
 	flags.StringVar(&o.Input, "input", "", "shape of an example, such as 3x32x32; empty is the network's own")
 	flags.StringVar(&o.Weights, "weights", "",
 		"weights to begin with (.pth, .safetensors); without them fresh ones are drawn")
-	flags.StringArrayVar(&o.Actions, "action", nil, "what to do; may be given several times")
+	flags.StringArrayVar(&o.Actions, "action", nil, "what to do; repeatable")
 	flags.StringVar(&o.Replay, "replay", "", "a record to do again, or with --shrink to take back")
 	flags.IntVar(&o.Keep, "shrink", -1, "take changes of the --replay record back until so many are left; -1 does not")
 	flags.StringVar(&o.BatchFile, "batch", "", "a file of inputs to calibrate on and to verify with")

@@ -24,7 +24,7 @@ func trialFlags(command *cobra.Command, o *sweep.Options) {
 	flags := command.Flags()
 	flags.IntVar(&o.Seeds, "seeds", 0, "run the job once for each of so many seeds, from run.seed on")
 	flags.StringArrayVar(&o.Sweep, "sweep", nil, "run the job for each value of a key, "+
-		"such as optimizer.lr=0.1,0.01; may be given several times, for all combinations")
+		"such as optimizer.lr=0.1,0.01; repeatable, for all combinations")
 	flags.StringVar(&o.Cases, "cases", "", "run the job for each case of a TOML file, whose tables hold assignments")
 }
 
