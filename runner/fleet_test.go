@@ -125,7 +125,7 @@ func TestFleetOfTrials(t *testing.T) {
 	require.Regexp(t, `(?s)^0 of 3 trials ended, 0 failed, 3 left\n\nunder way +seed +by\nas given +[12] .*worker  `+
 		`state +host +detail +log`, done(t, "fleet", "status", run).stdout)
 	require.Contains(t, done(t, "fleet", "cancel", run).stdout,
-		"2 workers of local ended; what was run is kept, and the same command with --resume goes on with it")
+		"2 workers of local ended; completed work is kept, and the same command with --resume continues from it")
 	require.Equal(t, failure.Requeue, left(t, p), out)
 	require.Contains(t, done(t, "fleet", "logs", run, "--worker", "1").stdout, "trial begins")
 	fails(t, failure.Requeue, "the batch was cancelled", "fleet", "attach", run)

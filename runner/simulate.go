@@ -51,7 +51,7 @@ fleet attach' supervises it and collects the table, from any machine that sees t
 	flags := command.Flags()
 	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as simulate.seeds=3; repeatable")
 	flags.StringVar(&o.Folder, "folder", "", "run folder; empty uses run.folder, else runs/ and the file's name")
-	flags.BoolVar(&o.Force, "force", false, "move a run folder of another simulation aside")
+	flags.BoolVar(&o.Force, "force", false, "move an existing run folder of another simulation aside")
 	flags.BoolVar(&o.Retry, "retry", false, "retry failed sequences")
 	flags.StringVar(&o.Engine, "engine", "",
 		"engine that starts the workers: "+strings.Join(fleet.Engines(), " or ")+"; empty is fleet.engine")
