@@ -222,7 +222,7 @@ func TestLeaveOut(t *testing.T) {
 	write(t, s.path("none.toml"), strings.Replace(file, "held_out", "# held_out", 1))
 	fails(t, failure.Usage, "holds nothing out; name tables in tables.held_out", "evaluate", "--leave-out", "held-out",
 		"--learn", s.path("none.toml"))
-	fails(t, failure.Usage, "--steps is in the file of --learn", "evaluate", "--leave-out", "scenario", "--learn",
+	fails(t, failure.Usage, "--steps and --learn exclude each other", "evaluate", "--leave-out", "scenario", "--learn",
 		s.path("policy.toml"), "--steps", "3")
 
 	ctx, cancel := context.WithCancel(context.Background())
@@ -334,7 +334,7 @@ func TestWhatStructuralPoliciesCannot(t *testing.T) {
 		"that without a vocabulary": {nil, of("policy=run", "table=early", "compat"), failure.Usage,
 			of("run is a structural policy")},
 		"a report of many tables": {nil, of("policy=run", "table=early", "table=late", "vocab=early", "compat"),
-			failure.Usage, of("about one policy and one table")},
+			failure.Usage, of("--compat reports one policy on one table")},
 		"no vocabulary": {func(s *shed) { s.change(voting, func(set *weights.Set) { set.Metadata = nil }) },
 			of("policy=run/policy.safetensors", "table=early"), failure.Usage,
 			of("--vocab is missing", "policy.safetensors needs the folder of the vocabulary")},
@@ -354,7 +354,7 @@ func TestWhatStructuralPoliciesCannot(t *testing.T) {
 		"a policy is given": {nil, of("policy=run", "table=early", "leave-out=scenario"), failure.Usage,
 			of("leave-out", "policy")},
 		"nothing is left out": {nil, of("policy=run", "table=early", "seeds=3"), failure.Usage,
-			of("--seeds is for --leave-out")},
+			of("--seeds needs --leave-out")},
 	} {
 		t.Run(name, func(t *testing.T) { c.check(t, sound) })
 	}

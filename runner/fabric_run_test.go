@@ -53,7 +53,7 @@ func TestFabricRun(t *testing.T) {
 		require.FileExists(t, filepath.Join(figures, name))
 	}
 	fails(t, failure.Usage, "resume that run", "fabric", "run", path, "--out", run)
-	fails(t, failure.Usage, "leave out the file", "fabric", "run", path, "--compat", "ramp")
+	fails(t, failure.Usage, "omit the file", "fabric", "run", path, "--compat", "ramp")
 }
 
 // A learned scheduler is compared with others by its run folder.

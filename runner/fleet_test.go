@@ -58,7 +58,7 @@ func TestFleetOfThisMachine(t *testing.T) {
 
 	followed, said := process(t, "fleet", "logs", g.run, "--follow")
 	cancelled := done(t, "fleet", "cancel", g.run)
-	require.Contains(t, cancelled.stdout, "2 workers of local ended; what was run is kept")
+	require.Contains(t, cancelled.stdout, "2 workers of local ended; completed work is kept")
 	require.Equal(t, failure.Requeue, left(t, p), out)
 	require.Contains(t, out.String(),
 		"the batch was cancelled, and what was run is kept; 'graft simulate' goes on with it")

@@ -30,7 +30,7 @@ func TestSchedulersLearnInCases(t *testing.T) {
 	text := done(t, "learn", path, "--cases", cases, "--folder", whole).stdout
 	require.Regexp(t, `(?s)^CASE +SEEDS +BEST JCT +95% +LAST JCT +DRF +FIFO +SRTF\ngiven +3 +[0-9. `+
 		`to–-]+ .*\nmore jobs +3 .*the workloads on which it is measured choose it, `+
-		`so it flatters.*those of each case beneath .*cases\n$`, text)
+		`so it flatters.*results of each case in .*cases\n$`, text)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	o := call(ctx, newRootCommand(), "learn", path, "--cases", cases, "--folder", stopped)

@@ -234,7 +234,7 @@ func TestLearnTreesTellsWhatWasLearned(t *testing.T) {
 		`+\d+–\d+ +[0-9.]+%.*\ntwo .*\n\nSEED +STEPS.*\n +3 +\d+ +[0-9.]+ +the aim has not grown.*`+
 		`\nmean regret in 2 tables: [0-9.]+ points, 95% interval over 3 seeds \[[0-9., ]+\]; the vote's is `+
 		`[0-9.]+\n\d+% of .*in a table's top five; the worst .*\n\d+ steps in [0-9.]+ s\nresults in .*run, `+
-		`the vote of all in .*run/policy\.safetensors, each policy in .*run/policies\n$`, o.stdout)
+		`vote of all policies in .*run/policy\.safetensors, each policy in .*run/policies\n$`, o.stdout)
 	require.Contains(t, o.stderr, `"msg":"learned","policies":3`)
 	for _, name := range []string{"manifest.json", "config.toml", "config.resolved.toml", "log.jsonl",
 		"learners/seed-3.safetensors"} {

@@ -62,7 +62,7 @@ exporter. The file listen in the run folder has the address while the command ru
 		"scheduler, by name or run folder; empty uses the first of the file, else backfill")
 	command.Flags().BoolVar(&o.dryRun, "dry-run", false, "print the planned placement without starting tasks")
 	command.Flags().StringVar(&o.watch.Address, "listen", "",
-		"serve /status and /metrics at an address such as 127.0.0.1:0; empty serves nothing")
+		"address to serve /status and /metrics at, such as 127.0.0.1:0; empty starts no server")
 	command.Flags().BoolVar(&o.watch.Anywhere, "listen-anywhere", false,
 		"allow an address that other machines can reach; they can read the names of tasks")
 	return command

@@ -462,7 +462,7 @@ func TestServeCommand(t *testing.T) {
 	require.Regexp(t, `^http://127\.0\.0\.1:\d+/$`, r.URL)
 	got = call(stopped, newRootCommand(), "serve", dir, "--listen", "0.0.0.0:0", "--listen-anywhere")
 	require.Contains(t, got.stderr, "can read the runs")
-	require.Regexp(t, `^the runs beneath .* are at http://\S+:\d+/\n$`, got.stdout)
+	require.Regexp(t, `^serving the runs of .* at http://\S+:\d+/\n$`, got.stdout)
 	require.NotContains(t, got.stdout, "0.0.0.0")
 }
 

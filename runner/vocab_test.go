@@ -90,7 +90,7 @@ func TestVocabulariesThatCannotBeReadOrMade(t *testing.T) {
 		"build without size": {[]string{"build", "ConvNet2", "--out", folder, "--size", "0"}, failure.Usage,
 			"between 1 and 65536"},
 		"build a path": {[]string{"build", "ConvNet2", "--out", folder, "--legacy", "../models"}, failure.Usage,
-			"it is a name and no path"},
+			"expected a name, not a path"},
 		"build of wrong shape": {[]string{"build", "ConvNet2", "--out", folder, "--input", "3x"}, failure.Usage,
 			"--input"},
 		"build into a file": {[]string{"build", "ConvNet2", "--out", damaged}, failure.Failed, damaged},
