@@ -115,7 +115,7 @@ draws its servers and the links between them over time.`,
 	flags := command.Flags()
 	graphFlags(flags, &o.Graph)
 	flags.IntSliceVar(&o.Degrees, "degree", nil,
-		"degrees to simulate, such as 1,2,4; empty is 1,2,4,8,16")
+		"degrees to simulate, such as 1,2,4; empty is 1,2,4,8,16, up to the number of servers")
 	flags.StringVar((*string)(&o.Options.Strategy), "strategy", string(wire.Data),
 		"parallelism: data, tensor or pipeline")
 	flags.Float64Var(&o.Options.Quantum, "quantum", 0.01,
@@ -129,7 +129,7 @@ draws its servers and the links between them over time.`,
 		"bandwidth per rack of a tree, bytes/s; 0 is the sum of its servers")
 	flags.Float64Var(&o.Network.Latency, "latency", 50e-9, "propagation time of a transfer, s")
 	flags.StringSliceVar(&o.quirks, "quirks", nil, "faults of PAC-ML's simulator to reproduce, by name")
-	flags.IntVar(&o.Critical, "critical", 0, "degree of the critical path; 0 is the largest degree that fits")
+	flags.IntVar(&o.Critical, "critical", 0, "degree of the critical path; 0 is the last degree that fits")
 	flags.StringVar(&o.Trace, "trace", "", "trace file to write for that degree")
 	flags.StringVar(&o.Figure, "figure", "", "figure file to write for that degree: .svg, .png or .pdf")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
