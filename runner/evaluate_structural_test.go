@@ -209,7 +209,7 @@ func TestLeaveOut(t *testing.T) {
 		`learn.steps=1 \d times?, learn.method="forest" \d times?`, tried.stdout)
 	require.Contains(t, tried.stdout,
 		"choices within noise of the best, at all decisions of the tables, reached or not: ")
-	fails(t, failure.Usage, "--try changes keys of the file of --learn; name that", "evaluate", "--leave-out",
+	fails(t, failure.Usage, "--try changes keys of a learning file; name the file with --learn", "evaluate", "--leave-out",
 		"scenario", "--table", s.path("early"), "--try", "learn.leaf=5")
 	fails(t, failure.Usage, `--try is "run.seeds=3"; must be an assignment to a key of learn or policy`, "evaluate",
 		"--leave-out", "scenario", "--learn", s.path("policy.toml"), "--try", "run.seeds=3")
@@ -220,7 +220,7 @@ func TestLeaveOut(t *testing.T) {
 	fails(t, failure.Usage, "and --learn is missing; name a file with tables.held_out", "evaluate", "--leave-out",
 		"held-out")
 	write(t, s.path("none.toml"), strings.Replace(file, "held_out", "# held_out", 1))
-	fails(t, failure.Usage, "holds nothing out; name tables in tables.held_out", "evaluate", "--leave-out", "held-out",
+	fails(t, failure.Usage, "has no held-out tables; name them in tables.held_out", "evaluate", "--leave-out", "held-out",
 		"--learn", s.path("none.toml"))
 	fails(t, failure.Usage, "--steps and --learn exclude each other", "evaluate", "--leave-out", "scenario", "--learn",
 		s.path("policy.toml"), "--steps", "3")
@@ -326,11 +326,11 @@ func TestWhatStructuralPoliciesCannot(t *testing.T) {
 		"learning has not ended": {func(s *shed) { require.NoError(s.t, os.Remove(s.path(voting))) }, nil,
 			failure.Failed, of("it has no policy.safetensors, so learning has not ended", "'graft learn --resume'")},
 		"a vocabulary": {nil, of("policy=run", "table=early", "vocab=early"), failure.Usage,
-			of("--vocab and --prefix are for policies of the original", "leave them out")},
+			of("--vocab and --prefix apply to policies of the original", "omit them")},
 		"a prefix": {nil, of("policy=run", "table=early", "prefix=never"), failure.Usage,
 			of("structural policy, which reads any network")},
 		"the original's report": {nil, of("policy=run", "table=early", "vocab=early", "compat"), failure.Usage,
-			of("run is a structural policy; leave out --compat and --vocab")},
+			of("run is a structural policy; omit --compat and --vocab")},
 		"that without a vocabulary": {nil, of("policy=run", "table=early", "compat"), failure.Usage,
 			of("run is a structural policy")},
 		"a report of many tables": {nil, of("policy=run", "table=early", "table=late", "vocab=early", "compat"),

@@ -61,7 +61,7 @@ func TestFleetOfThisMachine(t *testing.T) {
 	require.Contains(t, cancelled.stdout, "2 workers of local ended; completed work is kept")
 	require.Equal(t, failure.Requeue, left(t, p), out)
 	require.Contains(t, out.String(),
-		"the batch was cancelled, and what was run is kept; 'graft simulate' goes on with it")
+		"the batch was cancelled; completed work is kept, and 'graft simulate' continues in")
 	require.Equal(t, failure.Done, left(t, followed), said)
 	require.Regexp(t, `(?m)^[01]: \{"level":"info"`, said.String())
 	one := done(t, "fleet", "logs", g.run, "--worker", "1")
@@ -158,7 +158,7 @@ func TestFleetFaults(t *testing.T) {
 	folder, path := newScenario(t, scenarioFile)
 	run := filepath.Join(folder, "runs", "late")
 	for _, command := range []string{"status", "logs", "attach", "cancel", "manifest"} {
-		fails(t, failure.Failed, "give the run folder of 'graft simulate'", "fleet", command, folder)
+		fails(t, failure.Failed, "expected the run folder of 'graft simulate'", "fleet", command, folder)
 	}
 	fails(t, failure.Configuration, "fleet.devices", "simulate", path, "--folder", run, "--engine", "slurm", "--set",
 		`fleet.devices=["cuda:0"]`)

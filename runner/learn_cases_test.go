@@ -74,6 +74,6 @@ func TestCasesThatCannotBeLearned(t *testing.T) {
 	require.NoDirExists(t, folder)
 	fails(t, failure.Failed, "has none; write a table for each", "learn", path, "--cases", casesFile(t, ""))
 	fails(t, failure.Failed, "no such file", "learn", path, "--cases", filepath.Join(t.TempDir(), "none.toml"))
-	fails(t, failure.Usage, "--cases is for files with the section workloads", "learn", lessonFile(t, ""),
+	fails(t, failure.Usage, "--cases applies to files with the section workloads", "learn", lessonFile(t, ""),
 		"--cases", cases)
 }

@@ -63,7 +63,7 @@ func TestASchedulerIsLearnedAndCompared(t *testing.T) {
 		}
 	}
 	require.Contains(t, done(t, "report", out).stdout, "learned jct")
-	fails(t, failure.Usage, "it holds a comparison of schedulers", "learn", path, "--folder", out, "--resume")
+	fails(t, failure.Usage, "it contains a comparison of schedulers", "learn", path, "--folder", out, "--resume")
 
 	trace := filepath.Join(t.TempDir(), "trace.json")
 	write(t, trace, `{"overrides": {"REAL_SPEED_TRACE": false, "LARGE_SCALE": false, "CLUSTER_NUM_NODES": 4}, `+
@@ -100,7 +100,7 @@ func TestWhatSchedulersCannotLearn(t *testing.T) {
 		"learn", path, "--folder", filepath.Join(t.TempDir(), "run"), "--set", "learn.slots=1")
 
 	fails(t, failure.Usage, "--table: applies to policies on tables only", "evaluate", path, "--table", "x")
-	fails(t, failure.Usage, "--against is sjf; compared are drf, srtf", "evaluate", path, "--against", "sjf")
+	fails(t, failure.Usage, "--against is sjf; expected one of drf, srtf", "evaluate", path, "--against", "sjf")
 	fails(t, failure.Damaged, "the folder holds no scheduler", "evaluate", path, "--policy", t.TempDir())
 	network := filepath.Join(t.TempDir(), "net.safetensors")
 	write(t, network, "garbage")

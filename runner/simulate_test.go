@@ -110,7 +110,7 @@ func TestSimulate(t *testing.T) {
 	other := filepath.Join(folder, "1", "other")
 	text := simulated(t, path, "--folder", other, "--set", "simulate.name=other", "--set",
 		`simulate.actions=["deepen:conv1","none"]`)
-	require.Contains(t, text, "nothing is left to run")
+	require.Contains(t, text, "all work is done")
 	require.Contains(t, text, "4 of 4 runs ended")
 
 	done(t, "table", "check", filepath.Join(run, "table"))
@@ -191,7 +191,7 @@ func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 	}, patience, time.Millisecond, out)
 	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
 	require.Equal(t, failure.Requeue, left(t, p), out)
-	require.Contains(t, out.String(), "the same command goes on")
+	require.Contains(t, out.String(), "the same command continues")
 	simulated(t, path, "--folder", run)
 	want := tableBytes(t, filepath.Join(run, "table"))
 
@@ -229,7 +229,7 @@ func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 		require.NoError(t, os.RemoveAll(filepath.Join(folder, "bad")))
 	}
 	fails(t, failure.Usage, "", "simulate", path, "--engine", "cloud")
-	fails(t, failure.Failed, "give the run folder of 'graft simulate'", "work", folder)
+	fails(t, failure.Failed, "expected the run folder of 'graft simulate'", "work", folder)
 }
 
 // Of sequences some of which fail the others are in the table, and the code says partial.

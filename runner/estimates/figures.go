@@ -20,7 +20,8 @@ const (
 )
 
 // aboutBand is the note below every shape.
-const aboutBand = "Values are added to the base. The band is the deviation over the bags, which share most of their rows."
+const aboutBand = "Values are added to the base. " +
+	"The band is the deviation over the bags, which share most of their rows."
 
 // drawImportance draws a bar per term.
 func drawImportance(terms []Term, unit string) figure.Figure {

@@ -98,7 +98,8 @@ func (s *workspace) lab(scope *torch.Scope, o workers.Options) (*grid.Executor, 
 	if code, err := codeVersion(device); err != nil || code != s.plan.Cause.Code {
 		return nil, errors.Join(err, failure.With(failure.Configuration, fmt.Errorf(
 			"the simulation was started with %s, "+
-				"but this is %s; use the former, or start a new simulation in another folder", s.plan.Cause.Code, code)))
+				"but this is %s; use the former, or start a new simulation in another folder",
+			s.plan.Cause.Code, code)))
 	}
 	runtime, err := torch.Describe()
 	if err != nil {

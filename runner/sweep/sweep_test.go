@@ -178,12 +178,12 @@ func TestFaultsNameTheirCase(t *testing.T) {
 	o.Cases = cases
 	_, err := sweep.Run(t.Context(), worktest.Env(files.OS{}), "", o)
 	require.ErrorContains(t, err, "case wrong: ")
-	require.ErrorContains(t, err, "case seeded: run.seed is that of each trial")
+	require.ErrorContains(t, err, "case seeded: run.seed is set for each trial")
 	require.NotContains(t, err.Error(), "case small")
 	require.NoDirExists(t, folder)
 	o.Cases, o.Seeds = "", 2001
 	_, err = sweep.Run(t.Context(), worktest.Env(files.OS{}), "", o)
-	require.ErrorContains(t, err, "there are at most 2000")
+	require.ErrorContains(t, err, "the maximum is 2000")
 	_, err = sweep.Compare(t.Context(), worktest.Env(files.OS{}), "", sweep.CompareOptions{})
 	require.ErrorContains(t, err, "the job never adapts")
 	require.Equal(t, failure.Configuration, failure.CodeOf(context.Background(), err))
