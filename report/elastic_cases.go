@@ -34,10 +34,11 @@ func writeElasticCases(o *runs.ElasticCasesOutcome, d *document.Document) {
 		t.Add(row...)
 	}
 	d.Show(t)
-	d.Say("Mean times to completion on the workloads of validation of each case, in slots. BEST JCT is the mean over "+
-		"seeds of the least time of all validations, with its 95% interval over seeds: the workloads on which it is "+
-		"measured choose it, so it flatters. LAST JCT is the mean over seeds at the last validation.",
-		"'graft evaluate' compares what a case learned on workloads that no learner has seen.")
+	d.Say("Mean completion times on each case's validation workloads, in slots. BEST JCT is the mean over "+
+		"seeds of the shortest time of all validations, with its 95% interval over seeds; it is optimistic, since "+
+		"the same "+
+		"workloads select and measure it. LAST JCT is the mean over seeds at the last validation.",
+		"'graft evaluate' compares the schedulers of a case on workloads that no learner uses.")
 }
 
 // elasticCasesDetail is the outcome of cases.

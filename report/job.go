@@ -163,7 +163,7 @@ func (j *JobDetail) write(d *document.Document) {
 	}
 	d.Show(epochs)
 	if m := j.Measured; m != nil && m.Joules == nil {
-		d.Say("The energy of the whole job is not known (" + m.Method + ").")
+		d.Say("The energy of the whole job is unknown (" + m.Method + ").")
 	}
 }
 
@@ -186,7 +186,7 @@ func (e *eventRow) what() string {
 
 // GivenText describes the initial weights of a job in one sentence.
 func GivenText(g *runs.GivenReport) string {
-	text := fmt.Sprintf("began at %s with weights of %s: %s accuracy on the validation images",
+	text := fmt.Sprintf("started at %s with weights after %s: %s accuracy on the validation images",
 		document.SecondsText(g.Start), words.Plural(g.Epochs, "epoch"), document.AccuracyText(g.Accuracy))
 	if g.Published != nil {
 		text += fmt.Sprintf(", %s published on the test images", document.AccuracyText(*g.Published))
@@ -220,7 +220,7 @@ func (e *eventRow) consequences() string {
 	}
 	switch {
 	case e.Accuracy != nil && e.After != nil:
-		list = append(list, fmt.Sprintf("accuracy %s%% before and %s%% after it",
+		list = append(list, fmt.Sprintf("accuracy %s%% before and %s%% after",
 			document.ValueText(*e.Accuracy, document.UnitShare), document.ValueText(*e.After, document.UnitShare)))
 	case e.Accuracy != nil:
 		list = append(list, fmt.Sprintf("accuracy %s%%", document.ValueText(*e.Accuracy, document.UnitShare)))

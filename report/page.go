@@ -31,7 +31,7 @@ func Page(found []*runs.Run, skipped []runs.SkippedRun, all bool, more, version 
 	if len(found) == 1 {
 		p.Title = found[0].Heading()
 	} else {
-		p.Lead = "What differs comes first, then each run by itself. Nothing is ranked."
+		p.Lead = "Differences come first, then each run. Runs are not ranked."
 	}
 	p.Sections = append(p.Sections, b.leftOut()...)
 	few := all || len(found) <= MaxPageRuns
@@ -41,8 +41,8 @@ func Page(found []*runs.Run, skipped []runs.SkippedRun, all bool, more, version 
 		}
 	}
 	if !few {
-		p.Lead = fmt.Sprintf("What differs comes first, then what came out. Nothing is ranked. "+
-			"More than %d runs have no section each; %s gives them one.", MaxPageRuns, more)
+		p.Lead = fmt.Sprintf("Differences come first, then results. Runs are not ranked. "+
+			"With more than %d runs there are no sections of single runs; %s adds them.", MaxPageRuns, more)
 		return p, r, nil
 	}
 	sections := make([][]page.Section, len(found))
@@ -108,7 +108,7 @@ func (b *pageBuilder) about(report *RunReport, r *runs.Run, detail Detail, err e
 	parts := b.parts(about, nil)
 	if err != nil {
 		parts = append(parts, page.Part{
-			Sentences: strings.Split("Not all of it can be read: "+document.PrintableLines(err.Error()), "\n"),
+			Sentences: strings.Split("Some files cannot be read: "+document.PrintableLines(err.Error()), "\n"),
 		})
 	}
 	parts = append(parts, figureParts([]*runs.Run{r}, false)...)
@@ -130,7 +130,7 @@ func (b *pageBuilder) below(r *runs.Run) (list []page.Section) {
 	all, _ := r.Parts()
 	if len(all) > MaxPageRuns && !b.all {
 		return []page.Section{{Title: "Runs of " + document.Printable(r.Path), Parts: []page.Part{{Sentences: []string{
-			fmt.Sprintf("More than %d runs have no section each; --all gives them one.", MaxPageRuns),
+			fmt.Sprintf("With more than %d runs there are no sections of single runs; --all adds them.", MaxPageRuns),
 		}}}}}
 	}
 	for _, p := range all {

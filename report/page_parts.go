@@ -40,7 +40,7 @@ func (b *pageBuilder) parts(d *document.Document, line hasTimeline) []page.Part 
 				Caption: cmp.Or(caption, strings.ToLower(table.Columns[0].Name))}})
 			if left > 0 {
 				list = append(list, page.Part{Sentences: []string{
-					fmt.Sprintf("%d rows in the middle are left out; %s shows every one.", left, b.more),
+					fmt.Sprintf("%d rows in the middle are omitted; %s shows all rows.", left, b.more),
 				}})
 			}
 		}
@@ -62,7 +62,7 @@ func factsOf(pairs [][2]string) []page.Fact {
 
 // repeatParts lists the command, versions, seed and digests that reproduce a run.
 func repeatParts(report *RunReport, r *runs.Run) []page.Part {
-	parts := []page.Part{{Heading: "How to reproduce it"}}
+	parts := []page.Part{{Heading: "How to reproduce this run"}}
 	if len(report.Command) > 0 {
 		words := make([]string, len(report.Command))
 		for k, word := range report.Command {

@@ -14,13 +14,13 @@ import (
 // Pipeline returns the evaluation of a pipeline's policies, for compact printing.
 func Pipeline(o *runs.PipelineOutcome) *document.Document {
 	d := &document.Document{}
-	writePipeline(o, d, "The policies learned from these tables. On tables that were left out:", "")
+	writePipeline(o, d, "The policies learned from these tables. On tables left out:", "")
 	return d
 }
 
 // seenAll remarks that no table was held out.
-const seenAll = "The policies and the best fixed sequence have seen all these tables: this is no test of either; " +
-	"evaluate.leave_out makes one."
+const seenAll = "The policies and the best fixed sequence were learned from these tables, so this does not test them; " +
+	"use evaluate.leave_out for a test."
 
 // shownBaselines lists the baselines next to the learned policy.
 var shownBaselines = []string{"never", "random", "best fixed", "optimum"}
@@ -127,7 +127,7 @@ func (s *pipelineStage) stateWords() string {
 	case s.Changed:
 		return "changed since"
 	case s.State == runs.StageRunning:
-		return "begun, not ended"
+		return "started, not ended"
 	}
 	return string(s.State)
 }
@@ -148,14 +148,14 @@ func (p *PipelineDetail) write(d *document.Document) {
 		}
 	}
 	d.Show(t)
-	d.Say("REUSED is how often a stage was skipped since it was done, as nothing had changed; " +
-		"TOOK is of the process that ended it.")
+	d.Say("REUSED counts how often a completed stage was skipped because its inputs were unchanged; " +
+		"TOOK is the time of the process that completed it.")
 	d.Say(failed...)
 	if p.Outcome == nil {
-		d.Say("No outcome yet: run the same pipeline in the same folder to go on.")
+		d.Say("No outcome yet: run the same pipeline in the same folder to continue.")
 		return
 	}
-	d.Head("scenarios that were learned from")
+	d.Head("scenarios used for learning")
 	writePipeline(p.Outcome, d, leftOutHead, " left out")
 }
 

@@ -86,7 +86,7 @@ func New(list []*runs.Run, skipped []runs.SkippedRun, all bool) (*Report, error)
 func (r *Report) Reach(of string) error {
 	sweep, ok := r.detail.(*sweepDetail)
 	if !ok {
-		return failure.Usagef("option reach is for one run of trials that has ended; give its folder")
+		return failure.Usagef("option reach needs one completed run of trials; name its folder")
 	}
 	var err error
 	sweep.Reaches, err = r.single.Reaches(sweep.SweepOutcome, of)
@@ -97,12 +97,12 @@ func (r *Report) Reach(of string) error {
 func (r *Report) Err() error {
 	if len(r.Skipped) == 0 {
 		if len(r.Runs) == 0 {
-			return errors.New("there is no run to report")
+			return errors.New("no runs to report")
 		}
 		return nil
 	}
 	var text strings.Builder
-	text.WriteString("could not be used, and is left out:")
+	text.WriteString("could not be used and is ignored:")
 	for _, s := range r.Skipped {
 		text.WriteString("\n  " + strings.ReplaceAll(document.PrintableLines(s.Line()), "\n", "\n    "))
 	}

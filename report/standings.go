@@ -41,13 +41,14 @@ func standingTable(all []evaluation.Standing) *document.Table {
 // standingRemarks names the choosers missing from the table and explains its marks.
 func standingRemarks(all []evaluation.Standing, against string) (lines []string) {
 	if _, partial := runs.SplitStandings(all); len(partial) > 0 {
-		lines = append(lines, "not in all tables, so not above: "+document.Printable(strings.Join(partial, ", ")))
+		lines = append(lines,
+			"omitted above, since not in all tables: "+document.Printable(strings.Join(partial, ", ")))
 	}
 	if !slices.ContainsFunc(all, func(s evaluation.Standing) bool { return s.Difference != nil }) {
-		return append(lines, fmt.Sprintf("there is no DIFFERENCE, as %s is not in all tables",
+		return append(lines, fmt.Sprintf("DIFFERENCE is missing, since %s is not in all tables",
 			document.Printable(against)))
 	}
-	lines = append(lines, fmt.Sprintf("DIFFERENCE is the regret above that of %s; "+
+	lines = append(lines, fmt.Sprintf("DIFFERENCE is the regret minus the regret of %s; "+
 		"~ marks differences that are not significant. Rows are not ranked", document.Printable(against)))
 	return append(lines, decisionRemark(all)...)
 }
@@ -64,7 +65,7 @@ func decisionRemark(all []evaluation.Standing) []string {
 	if len(parts) < 2 { // nothing was learned
 		return nil
 	}
-	return []string{"choices within noise of the best, at all decisions of the tables, reached or not: " +
+	return []string{"choices within noise of the best, over all decisions of the tables, reached or not: " +
 		strings.Join(parts, ", ")}
 }
 
@@ -96,12 +97,12 @@ func trustRemarks(all []evaluation.Standing, tables int) []string {
 	lines := []string{"Regret is in points of accuracy below the best of the table, " +
 		"TIES are the ranks that noise could exchange."}
 	if slices.ContainsFunc(all, func(s evaluation.Standing) bool { return s.Seen == evaluation.SeenThese }) {
-		lines = append(lines, "The best fixed sequence has seen all these tables, "+
-			"as has a policy that learned from them: this is no test of either;")
+		lines = append(lines, "The best fixed sequence was selected on all these tables, "+
+			"and policies may have learned from them, so this does not test either;")
 	} else {
-		lines = append(lines, "A policy that learned from these tables has seen them, which makes this no test of it;")
+		lines = append(lines, "This does not test policies that learned from these tables;")
 	}
-	lines = append(lines, "'graft evaluate --leave-out' makes one.")
+	lines = append(lines, "use 'graft evaluate --leave-out' for a test.")
 	if few := tooFew(tables, "tables"); few != "" {
 		lines = append(lines, few)
 	}
@@ -113,7 +114,7 @@ func tooFew(count int, what string) string {
 	if count < 2 || count >= minResamples {
 		return ""
 	}
-	return fmt.Sprintf("Intervals over %d %s are too narrow: there are too few of them.", count, what)
+	return fmt.Sprintf("Intervals over only %d %s are too narrow.", count, what)
 }
 
 // writeStandings adds the results of all choosers over the tables, which are named with the suffix.
@@ -135,11 +136,11 @@ func tieRemarks(c *evaluation.Comparison) (lines []string) {
 			}
 		}
 		if more := len(at) - shown; more > 0 {
-			at = append(at[:shown], fmt.Sprintf("and others in %s", words.Plural(more, "further table")))
+			at = append(at[:shown], fmt.Sprintf("and more in %s", words.Plural(more, "further table")))
 		}
 		if len(at) > 0 {
-			lines = append(lines, fmt.Sprintf("%s: several choices are the best of the tables that they were chosen "+
-				"by (%s); it is their mean.", document.Printable(s.Policy), strings.Join(at, ", ")))
+			lines = append(lines, fmt.Sprintf("%s: several choices tie as the best on the tables that selected "+
+				"them (%s); the row is their mean.", document.Printable(s.Policy), strings.Join(at, ", ")))
 		}
 	}
 	return lines

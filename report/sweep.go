@@ -40,11 +40,11 @@ func (s *sweepDetail) write(d *document.Document) {
 	d.Head("%s", map[bool]string{true: "arms", false: "cases"}[s.Comparison != nil])
 	writeSweep(s.SweepOutcome, d)
 	if len(s.Reaches) > 0 {
-		d.Head("the validation loss of %s in the end", document.Printable(s.Reaches[0].Of))
+		d.Head("cost to reach the final validation loss of %s", document.Printable(s.Reaches[0].Of))
 		d.Show(reachTable(s.Reaches))
-		d.Say("Cost until the validation loss is as low as that of the trial of the same seed in the end, "+
-			"on the lines between epochs, as a share of what it cost that one.",
-			"Trials that never are so low count with their whole cost.", seedIntervals+".")
+		d.Say("Cost until the validation loss is as low as the final loss of its trial with the same seed, "+
+			"interpolated between epochs, as a share of that trial's cost.",
+			"Trials that never reach this loss count with their whole cost.", seedIntervals+".")
 	}
 	d.Head("trials")
 	d.Show(trialTable(s.SweepOutcome))
@@ -138,7 +138,7 @@ func caseDifferenceCell(d *runs.CaseDifference) document.Cell {
 func sweepRemarks(o *runs.SweepOutcome) (lines []string) {
 	if enough := slices.ContainsFunc(o.Cases,
 		func(c *runs.CaseOutcome) bool { return len(c.Trials) >= stat.FewestSeeds }); enough {
-		lines = append(lines, seedIntervals+", for each case by itself.")
+		lines = append(lines, seedIntervals+", for each case separately.")
 	} else {
 		lines = append(lines, fewSeeds)
 	}
@@ -168,7 +168,7 @@ func differencesText(o *runs.SweepOutcome) string {
 			"with its 95%% interval by Student's t-distribution.", document.Printable(from), wordsOf(o.Compared))
 	}
 	return fmt.Sprintf("Differences from %s are paired by seed, in points of %s. "+
-		"Their intervals hold together with 95%%: each of the %d is one of %.4g%%, after Bonferroni (Dunn 1961).",
+		"Their intervals hold jointly with 95%%: each of the %d is a %.4g%% interval, by Bonferroni (Dunn 1961).",
 		document.Printable(from), wordsOf(o.Compared), n, 100*level)
 }
 
@@ -227,8 +227,8 @@ func armRemarks(o *runs.SweepOutcome) (lines []string) {
 			}
 		}
 		for of, n := range same {
-			lines = append(lines, fmt.Sprintf("%s: in %d of %s the job ended with the network that it began with; "+
-				"these are the trials of %s, not run again.", document.Printable(c.Name), n,
+			lines = append(lines, fmt.Sprintf("%s: in %d of %s the job ended with its initial network; "+
+				"these reuse the trials of %s.", document.Printable(c.Name), n,
 				words.Plural(len(c.Trials), "trial"), document.Printable(of)))
 		}
 	}
@@ -255,7 +255,7 @@ func armRemarks(o *runs.SweepOutcome) (lines []string) {
 		100*c.Candidates[0].Validation, seedNumbers(c.SelectionSeeds), of))
 	if c.Tied > 1 {
 		lines = append(lines, fmt.Sprintf("%d sequences tie for best fixed, and the first was taken: "+
-			"more selection seeds or validation examples tell them apart.", c.Tied))
+			"use more selection seeds or validation examples to separate them.", c.Tied))
 	}
 	return lines
 }
@@ -318,7 +318,7 @@ func OverSeeds(s stat.OverSeeds, unit, format string) document.Cell {
 // reachTable has a line per case.
 func reachTable(list []runs.Reach) *document.Table {
 	t := document.NewTable("case").Texts("reached by").
-		Numbers(document.UnitShare, "%.1f%%", "device time", "operations").Numbers("nats", "%+.4f", "loss in the end")
+		Numbers(document.UnitShare, "%.1f%%", "device time", "operations").Numbers("nats", "%+.4f", "final loss")
 	for _, r := range list {
 		t.Add(r.Case, fmt.Sprintf("%d of %d", r.Reached, r.Trials), OverSeeds(r.Time, document.UnitShare, "%.1f%%"),
 			OverSeeds(r.FLOP, document.UnitShare, "%.1f%%"), OverSeeds(r.Loss, "nats", "%+.4f"))
