@@ -127,7 +127,7 @@ func (s *pipelineStage) stateWords() string {
 	case s.Changed:
 		return "changed since"
 	case s.State == runs.StageRunning:
-		return "started, not ended"
+		return "begun, not ended"
 	}
 	return string(s.State)
 }
