@@ -105,10 +105,10 @@ func TestElasticTables(t *testing.T) {
 		}
 	}
 	_, err := runs.Numbers(r, "drf", "series.csv", "nodes")
-	require.ErrorContains(t, err, `there is no column "nodes"`)
+	require.ErrorContains(t, err, `column "nodes" not found`)
 	write(t, filepath.Join(out, "drf", "series.csv"), "slot\n0\nx\n")
 	_, err = runs.Numbers(r, "drf", "series.csv", "slot")
-	require.ErrorContains(t, err, `line 3: column slot: "x" is no number`)
+	require.ErrorContains(t, err, `line 3: column slot: "x" is not a number`)
 }
 
 func TestElasticFigures(t *testing.T) {

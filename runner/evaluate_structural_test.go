@@ -151,9 +151,9 @@ func TestEvaluateStructuralPolicies(t *testing.T) {
 
 	text := ends(t, s.evaluate("policy=run", "table=early", "table=late"), failure.Done, "")
 	containsAll(t, text.stdout, "policy  run, structural, 3 members, judges deepen convolution\n        tables: "+
-		"early, late\n", "table   late: ConvSmall on synthetic, 9 sequences of 2 decisions from 40 s of 100 s on",
-		"CHOOSER               ACCURACY  REGRET", "over 2 tables", "estimated from runs that differ in their seed",
-		"~ +0.00", "has seen all these tables", "Intervals over 2 tables are too narrow")
+		"early, late\n", "table   late: ConvSmall on synthetic, 9 sequences of 2 decisions, start at 40 s of 100 s",
+		"CHOOSER               ACCURACY  REGRET", "over 2 tables", "estimated from runs that differ only in their seed",
+		"~ +0.00", "was selected on all these tables", "Intervals over only 2 tables are too narrow")
 	rows, err := csv.NewReader(strings.NewReader(s.evaluate("policy=run", "table=early", "table=late", "csv").stdout)).
 		ReadAll()
 	require.NoError(t, err)
@@ -171,7 +171,7 @@ func TestEvaluateOnOtherTables(t *testing.T) {
 	require.Equal(t, []string{s.path("early"), s.path("more/early"), "other"},
 		[]string{r.Tables[0].Scenario, r.Tables[1].Scenario, r.Tables[2].Scenario})
 	text := s.evaluate("policy=run", "table=early", "table=more/early").stdout
-	require.Contains(t, text, "not in all tables, so not above: always deepen:0, always deepen:2, always deepen:1\n")
+	require.Contains(t, text, "omitted above, since not in all tables: always deepen:0, always deepen:2, always deepen:1\n")
 }
 
 func TestLeaveOut(t *testing.T) {
@@ -202,13 +202,13 @@ func TestLeaveOut(t *testing.T) {
 	require.Equal(t, text.stdout, byFile.stdout, "as the flags say it")
 	held := done(t, "evaluate", "--leave-out", "held-out", "--learn", s.path("policy.toml"), "--against", "never")
 	containsAll(t, held.stdout, "all tables that are held out; 2 policies learn from the others",
-		"regret than never, in one table", "DIFFERENCE is the regret above that of never")
+		"regret than never, in one table", "DIFFERENCE is the regret minus the regret of never")
 	tried := done(t, "evaluate", "--leave-out", "held-out", "--learn", s.path("policy.toml"), "--try", "learn.steps=1",
 		"--try", `learn.method="forest"`)
-	require.Regexp(t, `settings, by the best within what was learned from: as in the file \d times?, `+
+	require.Regexp(t, `settings selected by cross-validation on the learning tables: as in the file \d times?, `+
 		`learn.steps=1 \d times?, learn.method="forest" \d times?`, tried.stdout)
 	require.Contains(t, tried.stdout,
-		"choices within noise of the best, at all decisions of the tables, reached or not: ")
+		"choices within noise of the best, over all decisions of the tables, reached or not: ")
 	fails(t, failure.Usage, "--try changes keys of a learning file; name the file with --learn", "evaluate", "--leave-out",
 		"scenario", "--table", s.path("early"), "--try", "learn.leaf=5")
 	fails(t, failure.Usage, `--try is "run.seeds=3"; must be an assignment to a key of learn or policy`, "evaluate",
@@ -284,7 +284,7 @@ func TestSpoiledFilesOfStructuralPolicies(t *testing.T) {
 				w.Shape, w.Data = []int64{2, 2}, w.Data[:32]
 			})
 		}, nil, failure.Damaged, of("its tensor member0.", "[2 2]; it should be",
-			"give the file as 'graft learn' wrote it")},
+			"expected a file as written by 'graft learn'")},
 		"a tensor is gone": {func(s *shed) {
 			s.change(voting, func(set *weights.Set) { set.Tensors = set.Tensors[1:] })
 		}, nil, failure.Damaged, of("it has no tensor member0.")},

@@ -99,7 +99,7 @@ func TestPipeline(t *testing.T) {
 	require.Regexp(t, `(?s)^SCENARIO +SEQUENCES +LEARNED SEQUENCE +LEARNED +NEVER +RANDOM +BEST FIXED `+
 		`+OPTIMUM\nat100 +4 +\S+, \S+ +[0-9.]+% \([0-9.]+\) .*\nat200 .*`+
 		`over 2 tables; .*\npolicy, voting +[0-9.]+ .*\npolicy, `+
-		`each seed .*\nnever .*On tables that were left out:\n\none scenario left out at a time; 2 policies learn.*`+
+		`each seed .*\nnever .*On tables left out:\n\none scenario left out at a time; 2 policies learn.*`+
 		`\nresults in .*run, the policy in .*policy\.safetensors\n$`, o.stdout)
 	require.NotContains(t, o.stdout, "skipped")
 	want := assembled(t, folder, "at100", "at200")

@@ -68,7 +68,7 @@ func requireProvenance(t *testing.T, program, revision string, modified bool) {
 
 	out, err = exec.Command(program, "report", folder, "--html", page).CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	_, repeat, found := strings.Cut(contents(t, page), "How to reproduce it")
+	_, repeat, found := strings.Cut(contents(t, page), "How to reproduce this run")
 	require.True(t, found)
 	require.Contains(t, repeat, revision[:revisionDigits])
 }

@@ -40,7 +40,7 @@ func TestReportPageOfARun(t *testing.T) {
 		text := wrote(t, name)
 		require.Empty(t, pagetest.Check(text).Faults, name)
 		require.Contains(t, text, " "+name+"</h1>")
-		require.Contains(t, text, "How to reproduce it</h2>")
+		require.Contains(t, text, "How to reproduce this run</h2>")
 		require.Equal(t, text, wrote(t, name), name)
 	}
 	text := wrote(t, "job")
@@ -66,7 +66,7 @@ func TestReportPageOfRunsSideBySide(t *testing.T) {
 	text = wrote(t, "base-*", "better-*", "like-*")
 	require.Contains(t, text, `<th scope="col" class="n">better</th>`)
 	require.NotContains(t, text, ">Job base-1</h2>", "more than a few have no sections")
-	require.Contains(t, text, "--all gives them one")
+	require.Contains(t, text, "--all adds them")
 	require.Contains(t, wrote(t, "base-*", "better-*", "like-*", "--all"), ">Job base-1</h2>")
 }
 
@@ -118,7 +118,7 @@ func TestReportPageOfALongJob(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeJob(t, "run", writtenJob{seed: 1, epochs: 1000, accuracy: 0.5})
 	text := wrote(t, "run")
-	require.Contains(t, text, "800 rows in the middle are left out")
+	require.Contains(t, text, "800 rows in the middle are omitted")
 	require.Less(t, len(text), 300_000)
 	t.Logf("measured: the page of a job of 1000 epochs has %d kB", len(text)/1000)
 	chromium := pagetest.Need(t)

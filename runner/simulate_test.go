@@ -103,8 +103,8 @@ func TestSimulate(t *testing.T) {
 
 	before := listing(t, folder)
 	said := done(t, "report", run)
-	require.Regexp(t, `9 of 9 runs ended, of 13 legs: \d+ steps of training; each run alone would have taken \d+: `+
-		`\d+\.\d% are saved`, said.stdout)
+	require.Regexp(t, `9 of 9 runs ended, of 13 legs: \d+ steps of training; separate runs would take \d+: `+
+		`\d+\.\d% saved`, said.stdout)
 	require.Equal(t, before, listing(t, folder), "a report changes nothing")
 
 	other := filepath.Join(folder, "1", "other")

@@ -182,7 +182,7 @@ func (h *Handler) list(v *snapshot, live page.Live) (*page.Page, error) {
 	slices.SortStableFunc(runs, func(a, b listedRun) int {
 		return cmp.Or(cmp.Compare(a.rank(), b.rank()), b.began.Compare(a.began), strings.Compare(a.name, b.name))
 	})
-	p := &page.Page{Title: "Runs in " + document.Printable(h.index.dir), Lead: leadOf(runs, len(broken)),
+	p := &page.Page{Title: "Runs beneath " + document.Printable(h.index.dir), Lead: leadOf(runs, len(broken)),
 		Version: h.version, Live: &live}
 	over := max(0, len(runs)-maxListed)
 	if len(runs) > 0 {

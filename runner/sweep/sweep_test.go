@@ -113,14 +113,14 @@ func TestFoldersOfOtherKinds(t *testing.T) {
 	o := smallest(folder)
 	o.Resume = true
 	_, err = sweep.Run(t.Context(), env, "", o)
-	require.ErrorContains(t, err, "the folder holds a job, expected a sweep")
+	require.ErrorContains(t, err, "the folder contains a job, expected a sweep")
 	require.Equal(t, before, read(t, folder, runs.OutcomeFile))
 
 	swept := filepath.Join(t.TempDir(), "run")
 	_, err = sweep.Run(t.Context(), env, "", smallest(swept))
 	require.NoError(t, err)
 	_, err = train.Run(t.Context(), env, "", train.Options{Set: smallest(folder).Set, Folder: swept, Resume: true})
-	require.ErrorContains(t, err, "the folder holds a sweep, expected a job")
+	require.ErrorContains(t, err, "the folder contains a sweep, expected a job")
 }
 
 func names(o *runs.SweepOutcome) (list []string) {

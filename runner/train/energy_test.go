@@ -112,12 +112,12 @@ func TestUnknownEnergyOfAJob(t *testing.T) {
 		func(bool) (telemetry.Source, error) { return nil, errors.New("open RAPL: no counter") })
 	require.Nil(t, r.Outcome.Measured.Joules)
 	require.Equal(t, "unknown: open RAPL: no counter", r.Outcome.Measured.Method)
-	require.Contains(t, text, "The energy of the whole job is not known (unknown: open RAPL: no counter).")
+	require.Contains(t, text, "The energy of the whole job is unknown (unknown: open RAPL: no counter).")
 	require.NoFileExists(t, filepath.Join(folder, runs.EnergyFile))
 
 	r, _, text = measuredRun(t, func(bool) (telemetry.Source, error) { return &gauge{processes: 2}, nil })
 	require.Nil(t, r.Outcome.Measured.Joules)
-	require.Contains(t, text, "The energy of the whole job is not known (not attributable: "+
+	require.Contains(t, text, "The energy of the whole job is unknown (not attributable: "+
 		"shared with other processes).")
 }
 
