@@ -37,7 +37,7 @@ func TestAdaptiveJobs(t *testing.T) {
 	require.Regexp(t, `^job,application,arrival \[s\],start \[s\],end \[s\],jct \[s\],restarts,device_time \[s\],`+
 		`goodput\n[a-z]+-0,[a-z]+,[0-9.]+,[0-9.]+,[0-9.]+,`, contents(t, filepath.Join(out, "tiresias", "jobs.csv")))
 	outcome := contents(t, filepath.Join(out, runs.OutcomeFile))
-	fails(t, failure.Configuration, "restore it, or start another run with --out",
+	fails(t, failure.Configuration, "restore it, or start a new run with --out",
 		append(args, "--set", "adaptive.interference=0.5", "--resume")...)
 	fails(t, failure.Usage, "move it aside with --force", args...)
 	require.NoError(t, os.Remove(filepath.Join(out, runs.OutcomeFile))) // as after a kill
@@ -165,7 +165,7 @@ func TestAdaptiveFaults(t *testing.T) {
 		append(run, "--scheduler", "best")...)
 	fails(t, failure.Configuration, "srtf is not of adaptive jobs; leave it out, or set compat to none",
 		append(run, "--scheduler", "srtf", "--compat", "pollux")...)
-	fails(t, failure.Usage, "--load is not a flag of simulations of adaptive jobs; leave it out",
+	fails(t, failure.Usage, "--load does not apply to simulations of adaptive jobs; omit it",
 		append(run, "--load", "2")...)
 	fails(t, failure.Configuration, "workload-9.csv: no such file, in", "cluster", "run", file, "--trace",
 		"workload-9.csv", "--out", out)

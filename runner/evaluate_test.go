@@ -116,8 +116,8 @@ func (r *legacyRuns) evaluate(more ...string) outcome {
 func TestEvaluateSaysHowAPolicyFares(t *testing.T) {
 	r := newLegacyRuns(t)
 	got := ends(t, r.evaluate(), failure.Done, "")
-	containsAll(t, got.stdout, "policy  learned, of the original's\n\n"+
-		"table   table: ConvNet2 on cifar10, 16 sequences of 2 decisions from 40 s of 100 s on\n",
+	containsAll(t, got.stdout, "policy  learned, of the original\n\n"+
+		"table   table: ConvNet2 on cifar10, 16 sequences of 2 decisions, start at 40 s of 100 s\n",
 		"DECISION  TIME LEFT  ACTION", "       1     60.5 s  ", "always deepen:2", "best fixed", "random",
 		"upper bound, estimated from reordered sequences")
 	report := decoded[runs.EvaluationReport](t, r.evaluate("--json").stdout)

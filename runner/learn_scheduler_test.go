@@ -63,7 +63,7 @@ func TestASchedulerIsLearnedAndCompared(t *testing.T) {
 		}
 	}
 	require.Contains(t, done(t, "report", out).stdout, "learned jct")
-	fails(t, failure.Usage, "it holds a comparison of schedulers", "learn", path, "--folder", out, "--resume")
+	fails(t, failure.Usage, "it contains a comparison of schedulers", "learn", path, "--folder", out, "--resume")
 
 	trace := filepath.Join(t.TempDir(), "trace.json")
 	write(t, trace, `{"overrides": {"REAL_SPEED_TRACE": false, "LARGE_SCALE": false, "CLUSTER_NUM_NODES": 4}, `+
@@ -99,13 +99,13 @@ func TestWhatSchedulersCannotLearn(t *testing.T) {
 	fails(t, failure.Failed, "no scheduler completes the jobs of workload 0 in 1 slots; raise slots, or name a teacher",
 		"learn", path, "--folder", filepath.Join(t.TempDir(), "run"), "--set", "learn.max_slots=1")
 
-	fails(t, failure.Usage, "--table: for policies in tables", "evaluate", path, "--table", "x")
-	fails(t, failure.Usage, "--against is sjf; compared are drf, srtf", "evaluate", path, "--against", "sjf")
+	fails(t, failure.Usage, "--table: applies to policies on tables only", "evaluate", path, "--table", "x")
+	fails(t, failure.Usage, "--against is sjf; expected one of drf, srtf", "evaluate", path, "--against", "sjf")
 	fails(t, failure.Damaged, "the folder holds no scheduler", "evaluate", path, "--policy", t.TempDir())
 	network := filepath.Join(t.TempDir(), "net.safetensors")
 	write(t, network, "garbage")
 	fails(t, failure.Damaged, "net.safetensors", "evaluate", path, "--policy", network)
-	fails(t, failure.Usage, "--set is for a file of schedulers", "evaluate", "--set", "a=1", "--policy", "x",
+	fails(t, failure.Usage, "--set needs FILE, a configuration of schedulers", "evaluate", "--set", "a=1", "--policy", "x",
 		"--table", "y")
 }
 

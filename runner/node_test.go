@@ -272,19 +272,19 @@ func TestNodeFiguresOfDamagedTables(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const head = "job,group,device,lane,from [s],to [s],end,cores [%],memory [MiB]\n"
 	for name, c := range map[string]struct{ file, text, says string }{
-		"a column is missing": {"spans.csv", "job,group,device\na,b,0\n", `line 2: there is no column "lane"`},
+		"a column is missing": {"spans.csv", "job,group,device\na,b,0\n", `line 2: column "lane" not found`},
 		"a GPU below zero": {"spans.csv", head + "a,b,-1,0,0,1,completed,50,1\n",
-			`line 2: column device: "-1" is no whole number`},
+			`line 2: column device: "-1" is not an integer`},
 		"a lane far away": {"spans.csv", head + "a,b,0,99999999,0,1,completed,50,1\n", "column lane"},
 		"an end before": {"spans.csv", head + "a,b,0,0,2,1,completed,50,1\n",
 			`column to [s]: "1" is before from`},
 		"a time of no number": {"spans.csv", head + "a,b,0,0,0,NaN,completed,50,1\n",
-			`column to [s]: "NaN" is no number`},
+			`column to [s]: "NaN" is not a number`},
 		"a torn row":                     {"spans.csv", head + "a,0\n", "wrong number of fields"},
-		"an empty table":                 {"spans.csv", "", "the line that names the columns"},
-		"a completion time of no number": {"jobs.csv", "job,jct [s]\na,x\n", `column jct [s]: "x" is no number`},
+		"an empty table":                 {"spans.csv", "", "header: "},
+		"a completion time of no number": {"jobs.csv", "job,jct [s]\na,x\n", `column jct [s]: "x" is not a number`},
 		"a use of no number": {"series.csv", "time [s],cores_used [share],waiting [tasks]\n0,x,1\n",
-			`"x" is no number`},
+			`"x" is not a number`},
 	} {
 		writeNode(t, "run", false)
 		write(t, filepath.Join("run/tasks-1/sjf", c.file), c.text)

@@ -106,7 +106,7 @@ func TestPlotFlags(t *testing.T) {
 	}
 	_, o := plotInto(t, t.TempDir(), dir, "--kind", "tree")
 	require.Equal(t, failure.Failed, o.code)
-	require.Contains(t, o.stderr, "none of the figures fits")
+	require.Contains(t, o.stderr, "no figure fits these runs")
 	require.Contains(t, o.stderr, "tree is a figure of")
 	require.Empty(t, o.stdout)
 }

@@ -55,7 +55,7 @@ func TestProfileIsMeasuredAndUsed(t *testing.T) {
 	out := filepath.Join(folder, "here.toml")
 	o := done(t, quickly(network, "--out", out)...)
 	containsAll(t, o.stdout, "here: ", "STEP [ms]", "Tiny deepen:", "Tiny widen:",
-		"was left out and charged by the others", "wrote "+out)
+		"was left out and predicted by the rates of the others", "wrote "+out)
 	p, err := config.ReadProfile(files.OS{}, out)
 	require.NoError(t, err)
 	require.Len(t, p.Measured, 12, "the network, deepened in three and widened in two places, with two batches")

@@ -378,7 +378,7 @@ func badFolders(t testing.TB, dir string) map[string]string {
 		"future": "its format is 99", "begun": "half-written",
 		"torn": "epochs.csv", "nothing yet": "half-written", "foreign": "not a run folder", "empty": "not a run folder",
 		"policies": "learning.csv",
-		"plan":     "grid.json is damaged", "pipeline": "pipeline.json", "evaluation": "says nothing of any table",
+		"plan":     "grid.json is damaged", "pipeline": "pipeline.json", "evaluation": "has no tables",
 		"metrics": "test_acc:1"}
 }
 

@@ -192,7 +192,7 @@ func TestTrainAsksAStructuralPolicy(t *testing.T) {
 	require.NoError(t, config.WriteProfile(files.OS{}, closed,
 		&clock.Profile{Version: 1, Name: "closed", Measured: measured}))
 	fails(t, failure.Configuration,
-		"the profile closed has no rates, and the decider policy may make networks that were not measured",
+		"the profile closed has no rates, but the decider policy may create networks that were not measured",
 		args(elsewhere, "--set", "time.profile="+closed)...)
 	fails(t, failure.Configuration, "does not use a vocabulary",
 		args(elsewhere, "--set", "adapt.vocabulary=words.json")...)
@@ -238,7 +238,7 @@ func TestTrainKeepsTheWholeLog(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(folder, control.TokenFile))
 	again := recordOf(t, folder)
 	require.Equal(t, all, again[:len(all)])
-	require.Contains(t, again[len(all):], "info going on from the last checkpoint")
+	require.Contains(t, again[len(all):], "info continuing from the last checkpoint")
 }
 
 // A log that cannot be written stops no job, and is complained about once.
