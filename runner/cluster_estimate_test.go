@@ -293,13 +293,14 @@ func TestLearningIsCalledWrongly(t *testing.T) {
 		"estimate --trace seconds.csv --out o.csv --start yesterday": "--start yesterday: give a date",
 		"estimate --trace jobs.csv --history seconds.csv --out o.csv": "the seconds of seconds.csv " +
 			"have no date",
-		"estimate --trace jobs.csv --out o.csv --model o.csv":                         "would be written twice",
-		"forecast --out o.csv":                                                        "[trace ticks]",
-		"forecast --trace jobs.csv --out o.csv --from x":                              "--from x: give a date",
-		"forecast --trace jobs.csv --out o.csv --start 2020-09-01":                    "leave it out",
-		"forecast --ticks jobs.csv --out o.csv --window 5..":                          "leave them out with --ticks",
-		"forecast --trace jobs.csv --out jobs.csv":                                    "is there already",
-		"forecast --trace jobs.csv --out o.csv --window 1..0":                         "ends before it begins",
+		"estimate --trace jobs.csv --out o.csv --model o.csv":      "would be written twice",
+		"forecast --out o.csv":                                     "[trace ticks]",
+		"forecast --trace jobs.csv --out o.csv --from x":           "--from x: give a date",
+		"forecast --trace jobs.csv --out o.csv --start 2020-09-01": "leave it out",
+		"forecast --ticks jobs.csv --out o.csv --window 5..":       "leave them out with --ticks",
+		"forecast --trace jobs.csv --out jobs.csv":                 "is there already",
+		"forecast --trace jobs.csv --out o.csv --window 1..0": "expected an end that is not " +
+			"before the start",
 		"estimate --trace seconds.csv --out o.csv --start 2020-04-01 --workers -1":    "workers is -1",
 		"estimate --trace seconds.csv --out nodes.csv --start 2020-04-01 --walk none": "is there already",
 	} {

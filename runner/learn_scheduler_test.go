@@ -101,7 +101,8 @@ func TestWhatSchedulersCannotLearn(t *testing.T) {
 
 	fails(t, failure.Usage, "--table: for policies in tables", "evaluate", path, "--table", "x")
 	fails(t, failure.Usage, "--against is sjf; compared are drf, srtf", "evaluate", path, "--against", "sjf")
-	fails(t, failure.Damaged, "the folder holds no scheduler", "evaluate", path, "--policy", t.TempDir())
+	fails(t, failure.Damaged, "the folder does not contain a completely learned scheduler", "evaluate", path,
+		"--policy", t.TempDir())
 	network := filepath.Join(t.TempDir(), "net.safetensors")
 	write(t, network, "garbage")
 	fails(t, failure.Damaged, "net.safetensors", "evaluate", path, "--policy", network)
