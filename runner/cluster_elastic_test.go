@@ -155,9 +155,9 @@ func TestElasticFaults(t *testing.T) {
 	fails(t, failure.Configuration,
 		`unknown scheduler "sjf"; expected one of fifo, srtf, drf, tetris, optimus, peak, frontier`,
 		run("--scheduler", "sjf")...)
-	fails(t, failure.Configuration, `with compat dl2 it is none`,
+	fails(t, failure.Configuration, `compat dl2 requires none`,
 		run("--compat", "dl2", "--set", `elastic.scaling="hot"`)...)
-	fails(t, failure.Configuration, "speeds are missing; name a JSON file", "cluster", "run", "--trace", trace,
+	fails(t, failure.Configuration, "speeds is missing; expected a JSON file", "cluster", "run", "--trace", trace,
 		"--compat", "dl2", "--out", out)
 	fails(t, failure.Configuration, "no such file", "cluster", "run", "--trace", trace, "--speeds", "none.json",
 		"--out", out)

@@ -173,8 +173,8 @@ func TestFleetFaults(t *testing.T) {
 		"engine", "simulate", path, "--folder", run, "--engine", "slurm")
 	status := fails(t, failure.Partial, "", "fleet", "status", run)
 	require.Contains(t, status.stdout, "0 of 9 runs ended, 0 failed, 9 left; 0 of 13 legs")
-	require.Contains(t, status.stderr, "where Slurm's programs are")
-	fails(t, failure.Failed, "where Slurm's programs are", "fleet", "attach", run)
+	require.Contains(t, status.stderr, "with Slurm's programs")
+	fails(t, failure.Failed, "with Slurm's programs", "fleet", "attach", run)
 	require.Equal(t, failure.Usage, graft("fleet", "attach", run, "--every", "-1s").code)
 	t.Setenv("PATH", search)
 

@@ -125,7 +125,7 @@ func TestLearnRefuses(t *testing.T) {
 	fails(t, failure.Configuration, `unknown key "rate" in learn`, "learn", lessonFile(t, "[learn]\nlr = 3\n"))
 	folder := t.TempDir()
 	write(t, filepath.Join(folder, "thesis.tex"), "mine")
-	fails(t, failure.Usage, "is no run folder", "learn", lessonFile(t, ""), "--resume", "--folder", folder)
+	fails(t, failure.Usage, "not a run folder", "learn", lessonFile(t, ""), "--resume", "--folder", folder)
 }
 
 // rowsIn waits until a table has so many lines.

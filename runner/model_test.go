@@ -87,7 +87,7 @@ func TestModelShowSaysWhatIsWrong(t *testing.T) {
 		"a drawing that would replace a net": {[]string{branchesFile, "--svg", branchesFile}, failure.Usage,
 			"ends in .svg"},
 		"a drawing in no folder": {[]string{"ConvNet2", "--svg", filepath.Join(folder, "none", "a.svg")},
-			failure.Failed, "make it first"},
+			failure.Failed, "create it"},
 		"two forms at once": {[]string{"ConvNet2", "--toml", "--svg", "-"}, failure.Usage, "none of the others"},
 		"two networks":      {[]string{"ConvNet2", "ConvNet"}, failure.Usage, "accepts 1 arg"},
 	})

@@ -112,7 +112,7 @@ func TestTrainRefuses(t *testing.T) {
 		"a misspelt key":    {[]string{"--set", "time.budgt=3"}, failure.Configuration, "did you mean budget?"},
 		"a negative budget": {[]string{"--set", `time.budget="-3s"`}, failure.Configuration, "budget"},
 		"events out of order": {[]string{"--set", `time.events=[{at="9s",change="up"},{at="3s",change="down"}]`},
-			failure.Configuration, "put them in order"},
+			failure.Configuration, "sort events by time"},
 		"a missing dataset": {[]string{"--set", `data.kind="cifar10"`, "--set", `data.path="nowhere"`}, failure.Failed,
 			"nowhere"},
 		"other weights":      {[]string{"--set", `network.weights="none.pth"`}, failure.Failed, "none.pth"},
