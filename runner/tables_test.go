@@ -168,7 +168,7 @@ func TestTableSaysWhatIsWrong(t *testing.T) {
 	allFail(t, "table", map[string]wrongCall{
 		"a file that is not there": {[]string{"show", filepath.Join(home, "none")}, failure.Failed, "no such file"},
 		"a folder that is none of a table": {[]string{"show", home}, failure.Damaged,
-			"scenario.json is missing; name the folder of a table"},
+			"scenario.json is missing; expected the folder of a table"},
 		"another, for check":         {[]string{"check", home}, failure.Damaged, "not a table folder"},
 		"a folder that is not there": {[]string{"check", filepath.Join(home, "none")}, failure.Failed, "no such file"},
 		"nobody says what it is of":  {[]string{"show", alone}, failure.Usage, "give --network and --dataset"},
@@ -181,7 +181,7 @@ func TestTableSaysWhatIsWrong(t *testing.T) {
 			"each decision chose from 4 actions"},
 		"an action that stands twice": {[]string{"show", original, "--actions", "none,none,deepen:1,deepen:2"},
 			failure.Usage, "--actions: none stands twice"},
-		"a start after the end": {[]string{"show", original, "--start", "401"}, failure.Usage, "a start at 401 s"},
+		"a start after the end": {[]string{"show", original, "--start", "401"}, failure.Usage, "start is 401 s"},
 		"two forms at once":     {[]string{"show", original, "--json", "--csv"}, failure.Usage, "none of the others"},
 		"no form":               {[]string{"convert", original}, failure.Usage, "at least one of the flags"},
 		"a folder where a process writes": {[]string{"convert", original, "--force", "--out",
