@@ -287,7 +287,7 @@ func TestSpoiledFilesOfStructuralPolicies(t *testing.T) {
 			"expected a file as written by 'graft learn'")},
 		"a tensor is gone": {func(s *shed) {
 			s.change(voting, func(set *weights.Set) { set.Tensors = set.Tensors[1:] })
-		}, nil, failure.Damaged, of("it has no tensor member0.")},
+		}, nil, failure.Damaged, of("tensor member0.")},
 		"other kinds of actions": {func(s *shed) {
 			writePlain(s.t, s.path("wide"), "ConvSmall", []string{"branch:1", "none"}, 1)
 		}, of("policy=run", "table=wide"), failure.Failed,

@@ -116,8 +116,8 @@ func (r *legacyRuns) evaluate(more ...string) outcome {
 func TestEvaluateSaysHowAPolicyFares(t *testing.T) {
 	r := newLegacyRuns(t)
 	got := ends(t, r.evaluate(), failure.Done, "")
-	containsAll(t, got.stdout, "policy  learned, of the original\n\n"+
-		"table   table: ConvNet2 on cifar10, 16 sequences of 2 decisions, start at 40 s of 100 s\n",
+	containsAll(t, got.stdout, "policy  learned, original\n\n"+
+		"table   table: ConvNet2 on cifar10, 16 sequences of 2 decisions from 40 s of 100 s on\n",
 		"DECISION  TIME LEFT  ACTION", "       1     60.5 s  ", "always deepen:2", "best fixed", "random",
 		"upper bound, estimated from reordered sequences")
 	report := decoded[runs.EvaluationReport](t, r.evaluate("--json").stdout)
@@ -211,7 +211,7 @@ func TestWhatCannotBeEvaluatedSaysWhatToDo(t *testing.T) {
 			r.write("learned/config.toml", "[agent]\nhidden_size = \"a\"\n")
 		}, nil, failure.Configuration, []string{"config.toml:2:15", "whole number"}},
 		"another action set": {five, nil, failure.Failed, []string{"the policy chooses among 5 actions, " +
-			"and the table has 4", "use a policy that was trained on such a table"}},
+			"but the table has 4", "use a policy that was trained on such a table"}},
 		"no policy": {gone("learned/agent.finalmodel.pth"), nil, failure.Failed,
 			[]string{"no such file", "a folder with the file agent.finalmodel.pth"}},
 		"no configuration": {gone("learned/config.toml"), nil, failure.Failed,

@@ -154,7 +154,7 @@ func TestEvaluateKeepsARunFolder(t *testing.T) {
 	require.NoDirExists(t, "other", "nothing is begun that cannot be read")
 
 	got := done(t, "report", "kept")
-	require.Contains(t, got.stdout, "learned, of the original\n")
+	require.Contains(t, got.stdout, "learned, original\n")
 	require.Contains(t, got.stdout, "always deepen:2")
 	report := decoded[runs.EvaluationReport](t, r.evaluate("--json").stdout)
 	run := openRun(t, "kept")

@@ -71,7 +71,7 @@ func TestSharedAndUnusedTokensAreShown(t *testing.T) {
 	require.Equal(t, []int{1}, report.Unused)
 	got = fails(t, failure.Failed, "", "vocab", "check", path)
 	require.Contains(t, got.stdout, "1 fault")
-	require.Contains(t, got.stderr, "token 2 is that of ReLU() and of c")
+	require.Contains(t, got.stderr, "token 2 is shared by ReLU() and c")
 }
 
 func TestVocabulariesThatCannotBeReadOrMade(t *testing.T) {
