@@ -283,15 +283,16 @@ func TestLearningIsCalledWrongly(t *testing.T) {
 	twoWeeks(t)
 	write(t, "seconds.csv", "job_id,gpu_num,submit_time,duration,vc\n1,1,0,5,a\n2,1,9,7,a\n")
 	for args, want := range map[string]string{
-		"estimate --trace jobs.csv":                                                   `"out"`,
-		"estimate --trace jobs.csv --out o.csv --walk x":                              "--walk x: expected week, none or never",
-		"estimate --trace jobs.csv --out o.csv --target x":                            `target is "x"`,
-		"estimate --trace jobs.csv --out o.csv --format x":                            `unknown trace format "x"`,
-		"estimate --trace jobs.csv --out o.csv --window 5":                            "--window 5",
-		"estimate --trace jobs.csv --out o.csv --start 2020-09-01":                    "omit the option",
-		"estimate --trace seconds.csv --out o.csv":                                    "has no dates",
-		"estimate --trace seconds.csv --out o.csv --start yesterday":                  "--start yesterday: expected a date",
-		"estimate --trace jobs.csv --history seconds.csv --out o.csv":                 "seconds.csv has no dates",
+		"estimate --trace jobs.csv":                                  `"out"`,
+		"estimate --trace jobs.csv --out o.csv --walk x":             "--walk x: expected week, none or never",
+		"estimate --trace jobs.csv --out o.csv --target x":           `target is "x"`,
+		"estimate --trace jobs.csv --out o.csv --format x":           `unknown trace format "x"`,
+		"estimate --trace jobs.csv --out o.csv --window 5":           "--window 5",
+		"estimate --trace jobs.csv --out o.csv --start 2020-09-01":   "omit the option",
+		"estimate --trace seconds.csv --out o.csv":                   "has no dates",
+		"estimate --trace seconds.csv --out o.csv --start yesterday": "--start yesterday: expected a date",
+		"estimate --trace jobs.csv --history seconds.csv --out o.csv": "seconds.csv " +
+			"has no dates",
 		"estimate --trace jobs.csv --out o.csv --model o.csv":                         "is named for two outputs",
 		"forecast --out o.csv":                                                        "[trace ticks]",
 		"forecast --trace jobs.csv --out o.csv --from x":                              "--from x: expected a date",
@@ -307,8 +308,8 @@ func TestLearningIsCalledWrongly(t *testing.T) {
 	require.NoFileExists(t, "o.csv")
 	must(t, "cluster estimate --trace seconds.csv --out few.csv --start 2020-04-01")
 	require.Equal(t, "job_id,priority\n1,3600\n2,5\n", contents(t, "few.csv"))
-	fails(t, failure.Failed, "no jobs to learn from in jobs.csv", "cluster", "estimate", "--trace", "jobs.csv", "--window",
-		"9999999..", "--out", "none.csv")
+	fails(t, failure.Failed, "no jobs to learn from in jobs.csv", "cluster", "estimate", "--trace", "jobs.csv",
+		"--window", "9999999..", "--out", "none.csv")
 }
 
 // Estimates of a published month beside the published ones, under the schedulers that use them.

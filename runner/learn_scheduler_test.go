@@ -105,8 +105,8 @@ func TestWhatSchedulersCannotLearn(t *testing.T) {
 	network := filepath.Join(t.TempDir(), "net.safetensors")
 	write(t, network, "garbage")
 	fails(t, failure.Damaged, "net.safetensors", "evaluate", path, "--policy", network)
-	fails(t, failure.Usage, "--set needs FILE, a configuration of schedulers", "evaluate", "--set", "a=1", "--policy", "x",
-		"--table", "y")
+	fails(t, failure.Usage, "--set needs FILE, a configuration of schedulers", "evaluate", "--set", "a=1",
+		"--policy", "x", "--table", "y")
 }
 
 // A run that is resumed with other workloads is refused; one that has ended is read again.
