@@ -218,7 +218,7 @@ func TestLeaveOut(t *testing.T) {
 		s.path("policy.toml"), "--try", "learn.leav=3")
 	fails(t, failure.Usage, "--against is \"luck\"; expected one of: best fixed;", "evaluate", "--leave-out",
 		"held-out", "--learn", s.path("policy.toml"), "--against", "luck")
-	fails(t, failure.Usage, "and --learn is missing; name a file with tables.held_out", "evaluate", "--leave-out",
+	fails(t, failure.Usage, "but --learn is missing; name a file with tables.held_out", "evaluate", "--leave-out",
 		"held-out")
 	write(t, s.path("none.toml"), strings.Replace(file, "held_out", "# held_out", 1))
 	fails(t, failure.Usage, "has no held-out tables; name them in tables.held_out", "evaluate", "--leave-out",
