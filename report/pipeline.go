@@ -19,8 +19,8 @@ func Pipeline(o *runs.PipelineOutcome) *document.Document {
 }
 
 // seenAll remarks that no table was held out.
-const seenAll = "The policies and the best fixed sequence were learned from these tables, so this does not test them; " +
-	"use evaluate.leave_out for a test."
+const seenAll = "The policies and the best fixed sequence were learned from these tables, so this does not test " +
+	"them; use evaluate.leave_out for a test."
 
 // shownBaselines lists the baselines next to the learned policy.
 var shownBaselines = []string{"never", "random", "best fixed", "optimum"}

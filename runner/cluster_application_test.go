@@ -48,7 +48,7 @@ func TestApplicationsAreMadeOfRuns(t *testing.T) {
 	require.Contains(t, must(t, "cluster run --data applications --trace workload.csv --nodes 2 --scheduler "+
 		"goodput,fifo --out flags"), "fifo *")
 	one := must(t, "cluster application small runs --out applications --force --accuracy 0.01")
-	containsAll(t, one, "A job has 1 epoch", "profile steady")
+	containsAll(t, one, "A job takes 1 epoch", "profile steady")
 	for line, says := range map[string]string{
 		"small runs --out applications":                      "choose another name, or set --force",
 		"new runs/16 --out applications":                     "needs runs with two batches at least",

@@ -61,5 +61,6 @@ func dateOf(flag, text string) (time.Time, error) {
 			return at, nil
 		}
 	}
-	return time.Time{}, failure.Usagef("--%s %s: expected a date such as 2020-09-01, or 2020-09-01 12:00:00", flag, text)
+	return time.Time{}, failure.Usagef("--%s %s: expected a date such as 2020-09-01, or 2020-09-01 12:00:00", flag,
+		text)
 }

@@ -171,7 +171,8 @@ func TestEvaluateOnOtherTables(t *testing.T) {
 	require.Equal(t, []string{s.path("early"), s.path("more/early"), "other"},
 		[]string{r.Tables[0].Scenario, r.Tables[1].Scenario, r.Tables[2].Scenario})
 	text := s.evaluate("policy=run", "table=early", "table=more/early").stdout
-	require.Contains(t, text, "omitted above, since not in all tables: always deepen:0, always deepen:2, always deepen:1\n")
+	require.Contains(t, text,
+		"omitted above, since not in all tables: always deepen:0, always deepen:2, always deepen:1\n")
 }
 
 func TestLeaveOut(t *testing.T) {
@@ -187,8 +188,8 @@ func TestLeaveOut(t *testing.T) {
 	text := s.evaluate(args...)
 	containsAll(t, text.stdout, "one scenario left out at a time; 2 policies learn from the other tables, "+
 		"for new scenarios, in up to 5 steps", "LEFT OUT  POLICIES, VOTING",
-		"regret than the best fixed sequence of the other tables, 95% interval over tables [", "the interval",
-		"Intervals over 3 scenarios are too narrow")
+		"regret than the best fixed sequence of the other tables, 95% interval over tables [", "the interval ",
+		"Intervals over only 3 scenarios are too narrow")
 	args[5] = "leave-out=network"
 	require.Contains(t, s.evaluate(append(args, "for=known")...).stdout, "OVER GROUPS")
 	rows, err := csv.NewReader(strings.NewReader(s.evaluate(append(args, "csv")...).stdout)).ReadAll()
@@ -209,19 +210,19 @@ func TestLeaveOut(t *testing.T) {
 		`learn.steps=1 \d times?, learn.method="forest" \d times?`, tried.stdout)
 	require.Contains(t, tried.stdout,
 		"choices within noise of the best, over all decisions of the tables, reached or not: ")
-	fails(t, failure.Usage, "--try changes keys of a learning file; name the file with --learn", "evaluate", "--leave-out",
-		"scenario", "--table", s.path("early"), "--try", "learn.leaf=5")
+	fails(t, failure.Usage, "--try changes keys of a learning file; name the file with --learn", "evaluate",
+		"--leave-out", "scenario", "--table", s.path("early"), "--try", "learn.leaf=5")
 	fails(t, failure.Usage, `--try is "run.seeds=3"; must be an assignment to a key of learn or policy`, "evaluate",
 		"--leave-out", "scenario", "--learn", s.path("policy.toml"), "--try", "run.seeds=3")
 	fails(t, failure.Configuration, `unknown key "leav" in learn`, "evaluate", "--leave-out", "scenario", "--learn",
 		s.path("policy.toml"), "--try", "learn.leav=3")
 	fails(t, failure.Usage, "--against is \"luck\"; expected one of: best fixed;", "evaluate", "--leave-out",
 		"held-out", "--learn", s.path("policy.toml"), "--against", "luck")
-	fails(t, failure.Usage, "and --learn is missing; name a file with tables.held_out", "evaluate", "--leave-out",
+	fails(t, failure.Usage, "but --learn is missing; name a file with tables.held_out", "evaluate", "--leave-out",
 		"held-out")
 	write(t, s.path("none.toml"), strings.Replace(file, "held_out", "# held_out", 1))
-	fails(t, failure.Usage, "has no held-out tables; name them in tables.held_out", "evaluate", "--leave-out", "held-out",
-		"--learn", s.path("none.toml"))
+	fails(t, failure.Usage, "has no held-out tables; name them in tables.held_out", "evaluate", "--leave-out",
+		"held-out", "--learn", s.path("none.toml"))
 	fails(t, failure.Usage, "--steps and --learn exclude each other", "evaluate", "--leave-out", "scenario", "--learn",
 		s.path("policy.toml"), "--steps", "3")
 

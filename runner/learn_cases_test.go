@@ -29,12 +29,12 @@ func TestSchedulersLearnInCases(t *testing.T) {
 	whole, stopped := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "stopped")
 	text := done(t, "learn", path, "--cases", cases, "--folder", whole).stdout
 	require.Regexp(t, `(?s)^CASE +SEEDS +BEST JCT +95% +LAST JCT +DRF +FIFO +SRTF\ngiven +3 +[0-9. `+
-		`to–-]+ .*\nmore jobs +3 .*the workloads on which it is measured choose it, `+
-		`so it flatters.*results of each case in .*cases\n$`, text)
+		`to–-]+ .*\nmore jobs +3 .*it is optimistic, since the same workloads `+
+		`select and measure it.*results of each case in .*cases\n$`, text)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	o := call(ctx, newRootCommand(), "learn", path, "--cases", cases, "--folder", stopped)
-	ends(t, o, failure.Requeue, "go on with --resume")
+	ends(t, o, failure.Requeue, "continue with --resume")
 	require.Contains(t, o.stderr, "case given")
 	again := []string{"learn", path, "--cases", cases, "--folder", stopped, "--resume"}
 	r := decoded[learn.CasesResult](t, done(t, append(again, "--json")...).stdout)

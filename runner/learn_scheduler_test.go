@@ -51,8 +51,8 @@ func TestASchedulerIsLearnedAndCompared(t *testing.T) {
 
 	out := filepath.Join(t.TempDir(), "compared")
 	text := done(t, "evaluate", path, "--policy", folder, "--against", "drf", "--out", out).stdout
-	require.Regexp(t, `(?s)SCHEDULER +RANK +SEEDS +MEAN JCT .*\nlearned +1 +2 .*on 5 workloads; `+
-		`the mean lower bound.*DIFFERENCE is the difference from drf.*results in `, text)
+	require.Regexp(t, `(?s)SCHEDULER +RANK +SEEDS +MEAN JCT .*\nlearned +1 +2 .*on 5 workloads. `+
+		`No scheduler can have a mean below the lower bound.*DIFFERENCE is from drf.*results in `, text)
 	var c runs.ElasticComparison
 	require.NoError(t, json.Unmarshal([]byte(contents(t, filepath.Join(out, runs.OutcomeFile))), &c))
 	require.Len(t, c.Standings, 3)
@@ -106,8 +106,8 @@ func TestWhatSchedulersCannotLearn(t *testing.T) {
 	network := filepath.Join(t.TempDir(), "net.safetensors")
 	write(t, network, "garbage")
 	fails(t, failure.Damaged, "net.safetensors", "evaluate", path, "--policy", network)
-	fails(t, failure.Usage, "--set needs FILE, a configuration of schedulers", "evaluate", "--set", "a=1", "--policy", "x",
-		"--table", "y")
+	fails(t, failure.Usage, "--set needs FILE, a configuration of schedulers", "evaluate", "--set", "a=1",
+		"--policy", "x", "--table", "y")
 }
 
 // A run that is resumed with other workloads is refused; one that has ended is read again.
@@ -152,8 +152,8 @@ every = 4
 		"then in 4 by reinforcement, on 100 workloads, with 2 of validation and 3 of test; scaling none")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	ends(t, call(ctx, newRootCommand(), "learn", path, "--folder", folder), failure.Requeue, "go on with --resume")
-	require.Regexp(t, `all 8 updates by imitation and 4 by reinforcement are complete`,
+	ends(t, call(ctx, newRootCommand(), "learn", path, "--folder", folder), failure.Requeue, "continue with --resume")
+	require.Regexp(t, `all 8 updates by imitation and 4 by reinforcement are done`,
 		done(t, "learn", path, "--folder", folder, "--resume").stdout)
 	require.Regexp(t, `(?s)^seed,step,imitated,reinforced,imitation_loss,.*\n2,12,8.0,4.0,`,
 		contents(t, filepath.Join(folder, "learning.csv")))

@@ -71,9 +71,9 @@ func TestLearnTellsWhatWasLearned(t *testing.T) {
 	path, folder := lessonFile(t, "[run]\nevery = 50\n"), filepath.Join(t.TempDir(), "run")
 	set := []string{"--set", "learn.episodes=200", "--folder", folder}
 	o := done(t, append([]string{"learn", path}, set...)...)
-	require.Regexp(t, `(?s)^200 episodes from table made-up, \d+ a second\nlikeliest sequence `+
-		`of the policy: \S+ \S+ \S+, accuracy [0-9.]+%, rank \d+ of 64\nbest sequence of the table: .*`+
-		`results in .*run, the policy in .*run/agent\.finalmodel\.pth\n$`, o.stdout)
+	require.Regexp(t, `(?s)^200 episodes from table made-up, \d+ a second\nthe policy's most likely `+
+		`sequence is \S+ \S+ \S+: [0-9.]+%, rank \d+ of 64\nthe table's best is .*results in .*run, `+
+		`the policy in .*run/agent\.finalmodel\.pth\n$`, o.stdout)
 	containsAll(t, o.stderr, "per_second", "objective", "expected_accuracy", "temperature", "learning_rate")
 	for _, name := range []string{"manifest.json", "config.toml", "config.resolved.toml", "log.jsonl", "learning.csv",
 		"episodes.csv", "outcome.json", runs.PolicyFile} {
@@ -181,7 +181,7 @@ func TestLearnIsRequeued(t *testing.T) {
 		folder := filepath.Join(t.TempDir(), "run")
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		ends(t, call(ctx, newRootCommand(), "learn", path, "--folder", folder), failure.Requeue, "go on with --resume")
+		ends(t, call(ctx, newRootCommand(), "learn", path, "--folder", folder), failure.Requeue, "continue with --resume")
 		done(t, "learn", path, "--folder", folder, "--resume")
 	}
 }

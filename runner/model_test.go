@@ -155,5 +155,6 @@ func TestModelForward(t *testing.T) {
 	fails(t, failure.Configuration, "expected 1 input, got 0", "model", "forward", folder,
 		"--inputs", inputs)
 	write(t, inputs, `[]`)
-	fails(t, failure.Configuration, "expected an object with the key inputs", "model", "forward", folder, "--inputs", inputs)
+	fails(t, failure.Configuration, "expected an object with the key inputs", "model", "forward", folder,
+		"--inputs", inputs)
 }

@@ -65,7 +65,7 @@ func newRootCommand() *cobra.Command {
 		Short: "Grow a network while it trains",
 		Long: `graft grows a network while it trains. When a job gains devices, a learned policy decides where
 to deepen or widen the network; surgery does this without changing the network's function. When
-the job loses devices the network shrinks, and distillation keeps its accuracy.
+the job loses devices the network shrinks, and distillation preserves what it learned.
 
 Data goes to stdout, logs and errors to stderr: plain lines on a terminal, JSON lines elsewhere.
 With --json a command prints one JSON object on stdout; on failure it prints {"error": …} as one

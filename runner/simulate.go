@@ -20,8 +20,8 @@ func newSimulateCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "simulate CONFIG",
 		Short: "Simulate all sequences of actions of a scenario",
-		Long: `simulate runs all sequences of actions of a scenario: the possible decisions of a job. CONFIG is
-the file of a job with a section simulate. Sequences that begin with the same actions share that
+		Long: `simulate runs the action sequences of a scenario: the possible decisions of a job. CONFIG is the
+file of a job with a section simulate. Sequences that begin with the same actions share that
 part, which is trained once. Workers are processes; each takes work that no other worker runs.
 
 Results are cached by a digest of their inputs, for this scenario and others. The table that

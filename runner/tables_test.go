@@ -171,7 +171,7 @@ func TestTableSaysWhatIsWrong(t *testing.T) {
 			"scenario.json is missing; expected the folder of a table"},
 		"another, for check":         {[]string{"check", home}, failure.Damaged, "not a table folder"},
 		"a folder that is not there": {[]string{"check", filepath.Join(home, "none")}, failure.Failed, "no such file"},
-		"nobody says what it is of":  {[]string{"show", alone}, failure.Usage, "give --network and --dataset"},
+		"nobody says what it is of":  {[]string{"show", alone}, failure.Usage, "set --network and --dataset"},
 		"a pickle that calls the system": {[]string{"show", alone, "--network", "A", "--dataset", "b"}, failure.Damaged,
 			"os.system"},
 		"a config with faults": {[]string{"show", faulty}, failure.Configuration, "5 faults"},

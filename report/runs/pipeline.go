@@ -28,7 +28,7 @@ func ReadPipelineOutcome(fsys files.FS, folder string) (*PipelineOutcome, error)
 	}
 	if o.Comparison == nil {
 		return nil, failure.With(failure.Damaged,
-			fmt.Errorf("%s: the file is empty; delete it, and rerun the same command to recreate it", path))
+			fmt.Errorf("%s: no comparison in the file; delete it, and rerun the same command to recreate it", path))
 	}
 	return o, nil
 }
