@@ -36,5 +36,5 @@ func TestAdaptiveBatchIsReported(t *testing.T) {
 		}
 	}
 	fails(t, failure.Configuration, "adaptive_batch: most is 8; must be at least train.batch",
-		append(args, "--set", "adaptive_batch.most=8")...)
+		append(args, "--set", "adaptive_batch.max_batch=8")...)
 }

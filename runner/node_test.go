@@ -212,7 +212,7 @@ func TestNodeSimulateFaults(t *testing.T) {
 		"power that falls":        {"[machine]\nfull_watts = 30.0\n", "expected ascending values"},
 		"power of no number":      {"[machine]\nempty_watts = nan\n", "empty_watts must be a finite number"},
 		"a negative switch":       {"[machine]\nswitch = \"-1s\"\n", "-1s lost per stop"},
-		"more least than most": {"[machine]\n[tasks]\nleast = 9\nmost = 8\n",
+		"more least than most": {"[machine]\n[tasks]\nmin_tasks = 9\nmax_tasks = 8\n",
 			"9 to 8 tasks: expected an ascending range"},
 		"a workload too many": {"[machine]\n[tasks]\ntest_count = -1\n", "test_count is -1"},
 		"errors above one":    {"[machine]\n[tasks]\nestimate_error = 1.0\n", "error of estimates 1"},
