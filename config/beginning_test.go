@@ -111,7 +111,7 @@ func TestWhatKeepsAJobFromGoingOn(t *testing.T) {
 		"tests out of order": {map[string]string{"training0.epoch.test_acc": "0,11,1\n1,10,1\n2,9,1\n"}, "",
 			"test_acc: the epoch in line 2"},
 		"an end past the budget": {nil, "time.budget=30s", "start is 35.125s; must be within the budget of 30s"},
-		"times alone":            {nil, "network.weights=", "runtimes: weights are missing"},
+		"times alone":            {nil, "network.weights=", "runtimes: requires network.weights"},
 	} {
 		set := []string{"network.weights=" + publishedWeights(t, c.more)}
 		if c.set != "" {

@@ -141,9 +141,9 @@ func TestAssignments(t *testing.T) {
 		"time.budget=soon":           "must be a time such as",
 		"time.budget=-5s":            "budget is -5s",
 		"run.threads=1000000000":     "threads is 1000000000; must be between 0",
-		"run.listen=8080":            "write an address and a port",
-		`run.listen="a:b"`:           "write an address and a port",
-		`run.listen="[::1]:70000"`:   "write an address and a port",
+		"run.listen=8080":            "expected an address and a port",
+		`run.listen="a:b"`:           "expected an address and a port",
+		`run.listen="[::1]:70000"`:   "expected an address and a port",
 		"time.start=90s":             "start is 1m30s",
 		"adapt.actions=deepen:1":     "must be a list",
 		`adapt.actions=["deepen:1"]`: "actions are for the deciders fixed, script, random, trials and policy",
@@ -227,7 +227,7 @@ func TestTimelines(t *testing.T) {
 
 	_, err := parseJob("a.toml", "[time]\nbudget = 15\ntimeline = \""+path+"\"\nevents = [{at = 1, change = \"up\"}]")
 	assert.ErrorContains(t, err, "a.toml:3:12: timeline: event 1 at 20.5s is outside of the budget of 15s")
-	assert.ErrorContains(t, err, "timeline and events are both given")
+	assert.ErrorContains(t, err, "timeline and events are mutually exclusive")
 
 	wrong := written(t, "w.csv", "seconds,change,devices\nx,upp,-1\n10,up,2\n5,up,2\n1,up\n")
 	_, err = parseJob("a.toml", "", "time.timeline="+wrong)

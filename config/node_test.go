@@ -205,7 +205,7 @@ func TestFaultsOfTasks(t *testing.T) {
 		"[machine]\n[workload]\ntraces = [\"none.csv\"]\n":                 "none.csv: no such file",
 		"[machine]\n[workload]\ntraces = [\"testdata/tasks/pairs.csv\"]\n": "unknown trace format",
 		"[machine]\n[workload]\ntraces = [\"a.csv\", \"b.csv\"]\n":         "traces has several files",
-		"[machine]\n[tasks]\nfrom = \"a.csv\"\n":                           "it is workload.traces now",
+		"[machine]\n[tasks]\nfrom = \"a.csv\"\n":                           "renamed to workload.traces",
 		"[machine]\nprofiles = \"testdata/tasks/trace.csv\"\n":             "testdata/tasks/trace.csv",
 		"[machine]\nprofiles = \"none.csv\"\n":                             "profiles",
 		"[machine]\n[schedule]\naging = \"-1s\"\n":                         "aging is -1s",

@@ -138,7 +138,7 @@ seed = 1
 	require.ErrorAs(t, err, &list)
 	for _, says := range []string{
 		"seed is 9223372036854775807; must be at most 9223372036854774783",
-		"seeds is 2000; must be between 1 and 1024", "workers is -1", "checkpoint is -1s",
+		"seeds is 2000; must be between 1 and 1024", "workers is -1", "checkpoint_every is -1s",
 		"hidden is -1", `for must be one of "known" and "new", got "nev"; did you mean new?`,
 		`unknown key "betta" in learn; did you mean beta?`, "pool is 2",
 		`reward must be one of`, `unknown key "seed" in learn`,

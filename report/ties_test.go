@@ -25,5 +25,5 @@ func TestTiesAreStated(t *testing.T) {
 	d, text := &document.Document{}, &strings.Builder{}
 	writeSweep(o, d)
 	require.NoError(t, d.PrintCompact(text))
-	require.Contains(t, text.String(), "2 sequences tie for best fixed; the first was selected")
+	require.Contains(t, text.String(), "2 sequences tie for best fixed, and the first was taken")
 }

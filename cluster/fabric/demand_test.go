@@ -62,7 +62,7 @@ func TestDemandsThatAreRefused(t *testing.T) {
 		"steps -2":              {Steps: -2},
 		"load -1":               {Load: -1},
 		"every -1":              {Every: -1},
-		`gaps "odd"`:            {Gaps: "odd"},
+		`arrivals "odd"`:        {Gaps: "odd"},
 		"swing 1":               {Swing: 1},
 		"2 weights of 1 models": {Weights: []float64{1, 1}},
 		"weights [0]":           {Weights: []float64{0}},

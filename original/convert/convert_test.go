@@ -49,7 +49,7 @@ func TestFilesThatAreNotTheOriginals(t *testing.T) {
 	for text, says := range map[string]string{
 		"":                                     "not a file of the original system: it has no runner.seed",
 		"a = ":                                 "invalid TOML",
-		strings.Replace(job, "= 4", "= -4", 1): "a budget of -4s",
+		strings.Replace(job, "= 4", "= -4", 1): "budget is -4s",
 		strings.Replace(job, "= 4", "= \"4\"", 1): `a.toml:7:16: ` +
 			`scheduler.running_time must be a number of seconds, got "4"`,
 		strings.Replace(job, "ConvNet2", "ConvNet22", 1):                  "did you mean ConvNet2?",

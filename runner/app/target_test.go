@@ -26,7 +26,7 @@ func TestMayWriteFile(t *testing.T) {
 		"a new file":           {filepath.Join(folder, "new"), false, "", failure.Done},
 		"a file that is there": {there, false, "option force", failure.Usage},
 		"to be replaced":       {there, true, "", failure.Done},
-		"a folder":             {folder, true, "is a folder; name a file in it", failure.Usage},
+		"a folder":             {folder, true, "is a folder; expected a file", failure.Usage},
 		"in a missing folder": {filepath.Join(folder, "none", "new"), true, "create it, or name another",
 			failure.Failed},
 	} {

@@ -116,7 +116,7 @@ func TestAdaptiveSchedulers(t *testing.T) {
 		`schedule.schedulers=["runs/learned"]`:   "scheduler runs/learned: adaptive jobs have no learned schedulers",
 		`schedule.schedulers=["fifo", "fifo"]`:   "duplicate fifo",
 		`schedule.against="fifo"`:                `against is "fifo"; expected one of the schedulers: lucid`,
-		`adaptive.traces=["workload-1.csv"]`:     "there is no traces any more: renamed to workload.traces",
+		`adaptive.traces=["workload-1.csv"]`:     "traces was removed: renamed to workload.traces",
 		"schedule.worth=true":                    "there is no worth any more: renamed to schedule.ablate",
 		`output.folder="runs/x"`:                 "output.folder was renamed to run.folder",
 		"workload.traces=[]":                     "traces is missing; name tables of jobs",

@@ -131,9 +131,9 @@ func TestEnergyOfAResumedJob(t *testing.T) {
 		method        string
 	}{
 		"measured by both":        {source, source, "counter"},
-		"measured by the second":  {none, source, "unknown: an earlier process did not measure, counter"},
+		"measured by the second":  {none, source, "unknown: an earlier process did not measure energy, counter"},
 		"measured by the first":   {source, none, "counter, unknown: no counter"},
-		"the first had no source": {nil, source, "unknown: an earlier process did not measure, counter"},
+		"the first had no source": {nil, source, "unknown: an earlier process did not measure energy, counter"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			folder := filepath.Join(t.TempDir(), "run")

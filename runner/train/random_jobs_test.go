@@ -118,7 +118,7 @@ func (j *randomJob) splits() {
 	j.maybe("seed", 1+j.IntN(5))
 	j.maybe("validation_share", j.pick(0.15, 0.3))
 	j.maybe("test_as_validation", true)
-	j.maybe("limit", 30+j.IntN(20))
+	j.maybe("max_images", 30+j.IntN(20))
 }
 
 // transformer writes a small transformer and names it.
@@ -283,7 +283,7 @@ func (j *randomJob) adapting(actions []string) {
 		j.set("trial_steps", 1+j.IntN(3))
 	}
 	if j.toss() {
-		j.set("every", true)
+		j.set("each_epoch", true)
 		j.set("max_decisions", decisions)
 	}
 	j.maybe("rows", 2+j.IntN(60))

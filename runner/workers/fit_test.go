@@ -60,7 +60,7 @@ func TestFitOnMadeUpMachines(t *testing.T) {
 		})
 	}
 	_, _, err := Fit(8, 0, (&madeUp{breaks: 1}).try)
-	require.ErrorContains(t, err, "one alone: out of memory")
+	require.ErrorContains(t, err, "a single worker failed: out of memory")
 	_, _, err = Fit(8, mib, (&madeUp{each: 2 * mib}).try)
 	require.ErrorContains(t, err, "it takes 2 of 1 MiB")
 }

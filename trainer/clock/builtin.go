@@ -27,7 +27,7 @@ func FindProfile(name string) (*Profile, error) {
 // maximum of the SXM2 board in NVIDIA's data sheet of the V100.
 func v100() *Profile {
 	return &Profile{Version: profileVersion, Name: "v100-original",
-		Device: "Tesla V100 that loads images one by one, as in the original experiments", Watts: 300,
+		Device: "Tesla V100 whose images are loaded one by one, as in the original experiments", Watts: 300,
 		Costs: Costs{
 			Step: Rates{CallSeconds: 42.7e-6, ExampleSeconds: 173.8e-6, LayerSeconds: 154.4e-6,
 				OperationSeconds: 7.79e-14}, Batch: Rates{ExampleSeconds: 173.8e-6, LayerSeconds: 35.0e-6},
@@ -37,8 +37,7 @@ func v100() *Profile {
 // steady has round numbers, for tests and demonstrations.
 func steady() *Profile {
 	return &Profile{Version: profileVersion, Name: "steady",
-		Device: "no device: a step takes 5 ms + 1 ms per layer with weights, an evaluation batch 5 ms + 0.5 ms per " +
-			"layer",
+		Device: "no device: 5 ms and 1 ms for each layer with weights a step, 5 ms and 0.5 ms a batch of evaluation",
 		Costs: Costs{
 			Step:            Rates{CallSeconds: 5e-3, LayerSeconds: 1e-3},
 			Batch:           Rates{CallSeconds: 5e-3, LayerSeconds: 0.5e-3},
@@ -48,8 +47,8 @@ func steady() *Profile {
 // roundGPU is a GPU with round numbers that were not measured. An epoch of 45,000 images of CIFARResNet20 at a batch of
 // 128 takes about 10 s. More floating-point operations take longer, so widening has a cost.
 func roundGPU() *Profile {
-	return &Profile{Version: profileVersion, Name: "round-gpu", Device: "no device: an idealized GPU, " +
-		"0.2 ms per layer with weights and 1.7 ms per forward GFLOP for a step", Costs: Costs{
+	return &Profile{Version: profileVersion, Name: "round-gpu", Device: "no device: a GPU in round numbers, " +
+		"0.2 ms for each layer with weights and 1.7 ms for each GFLOP forward a step", Costs: Costs{
 		Step:            Rates{CallSeconds: 0.5e-3, LayerSeconds: 0.2e-3, OperationSeconds: 1.7e-12},
 		Batch:           Rates{CallSeconds: 0.5e-3, LayerSeconds: 0.07e-3, OperationSeconds: 0.6e-12},
 		DecisionSeconds: 5e-3, SurgerySeconds: 50e-3}}
