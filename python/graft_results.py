@@ -206,7 +206,7 @@ def _bare(text):
     if _INT.match(text):
         return _whole(text)
     if not _FLOAT.match(text) or re.match("-?0[0-9]", text):
-        raise ValueError(f"{text[:100]!r} is no number, and text stands in quotes")
+        raise ValueError(f"{text[:100]!r} is not a number; text must be in quotes")
     return float(text)
 
 

@@ -235,7 +235,7 @@ class Faults(Folder):
             "a,b\n1\n": r"epochs.csv:2: expected 2 values, got 1",
             'a\n"b\n': r"epochs.csv:2: column 1: a quote",
             'a\n"b"c\n': "epochs.csv:2",
-            "a\n1_0\n": r"epochs.csv:2: '1_0' is no number",
+            "a\n1_0\n": r"epochs.csv:2: '1_0' is not a number",
             "a\nword\n": "epochs.csv:2",
             "a\n 1\n": "epochs.csv:2",
             "a\n0x1\n": "epochs.csv:2",

@@ -67,7 +67,7 @@ type comparedValue struct {
 // seedIntervals and fewSeeds explain intervals over seeds and their absence.
 var (
 	seedIntervals = "In brackets: 95% interval of the mean over seeds, by Student's t-distribution"
-	fewSeeds      = fmt.Sprintf("Too few seeds for intervals: use at least %d.", stat.FewestSeeds)
+	fewSeeds      = fmt.Sprintf("Too few seeds for intervals: at least %d are needed.", stat.FewestSeeds)
 )
 
 // summary holds mean and interval of the values of a quantity.

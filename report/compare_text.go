@@ -242,9 +242,9 @@ func (c *comparedColumn) copies() string {
 	case 0:
 		return ""
 	case 1:
-		return fmt.Sprintf("%s: one folder has a copy of the same run and is not counted: %s", c.Name, c.Copies[0])
+		return fmt.Sprintf("%s: one folder is a copy of the same run and is not counted: %s", c.Name, c.Copies[0])
 	default:
-		return fmt.Sprintf("%s: %d folders have copies of the same runs and are not counted: %s", c.Name, n,
+		return fmt.Sprintf("%s: %d folders are copies of the same runs and are not counted: %s", c.Name, n,
 			document.SomeOf(c.Copies, 3))
 	}
 }
@@ -255,8 +255,9 @@ func (c *comparison) noise() string {
 	for _, col := range c.Columns[1:] {
 		fewest = min(fewest, len(col.Seeds))
 	}
-	text := fmt.Sprintf("~ marks differences from %s that are not significant: chance alone causes a difference of "+
-		"this size in more than 1 of %.0f cases", first.Name, float64(len(c.Columns)-1)/significance)
+	text := fmt.Sprintf(
+		"~ marks differences from %s that are not significant: chance alone gives as large a difference in more "+
+			"than 1 of %.0f cases", first.Name, float64(len(c.Columns)-1)/significance)
 	if n := stat.SamplesNeeded(significance / float64(len(c.Columns)-1)); fewest < n {
 		text += fmt.Sprintf("; with fewer than %d seeds in each column no difference is significant", n)
 	}

@@ -34,10 +34,11 @@ func writeElasticCases(o *runs.ElasticCasesOutcome, d *document.Document) {
 		t.Add(row...)
 	}
 	d.Show(t)
-	d.Say("Mean completion times on the validation workloads of each case, in slots. BEST JCT is the mean over "+
-		"seeds of the lowest time of all validations, with its 95% interval over seeds. The same workloads select "+
-		"and measure this time, so it is biased low. LAST JCT is the mean over seeds at the last validation.",
-		"'graft evaluate' compares the learned schedulers on workloads that were not used for learning.")
+	d.Say("Mean completion times on each case's validation workloads, in slots. BEST JCT is the mean over "+
+		"seeds of the shortest time of all validations, with its 95% interval over seeds; it is optimistic, since "+
+		"the same "+
+		"workloads select and measure it. LAST JCT is the mean over seeds at the last validation.",
+		"'graft evaluate' compares the schedulers of a case on workloads that no learner uses.")
 }
 
 // elasticCasesDetail is the outcome of cases.

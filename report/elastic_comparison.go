@@ -49,12 +49,12 @@ func writeElasticComparison(c *runs.ElasticComparison, d *document.Document) {
 		t.Add(s.Scheduler, s.Rank, seeds, *s.Mean, timeInterval(s.Interval), *s.Excess, difference, better, ties)
 	}
 	d.Show(t)
-	d.Say(fmt.Sprintf("Times in slots of %g s, scaling %s, on %s; the mean lower bound for all schedulers is %.2f. "+
-		"DIFFERENCE is the difference from %s, paired by workload; 95%% intervals are over workloads and seeds.",
+	d.Say(fmt.Sprintf("Times in slots of %g s, scaling %s, on %s. No scheduler can have a mean below the lower bound "+
+		"%.2f. DIFFERENCE is from %s, paired by workload; 95%% intervals are over workloads and seeds.",
 		c.Slot, c.Scaling, words.Plural(len(c.Bounds), "workload"), stat.Mean(c.Bounds), c.Against),
-		"Schedulers share a rank if they do not differ from its best beyond noise.")
+		"Schedulers share a rank if they do not differ from its best by more than noise.")
 	if len(left) > 0 {
-		d.Say("Not all jobs were completed by: " + strings.Join(left, ", ") + " (number of simulations).")
+		d.Say("Schedulers that left jobs unfinished: " + strings.Join(left, ", ") + "; numbers count simulations.")
 	}
 }
 

@@ -48,12 +48,12 @@ func writeElasticLearning(o *runs.ElasticLearningOutcome, d *document.Document) 
 		others.Add(name, o.Rivals[name], over(o.Rivals[name]))
 	}
 	d.Show(others)
-	bound := fmt.Sprintf(" The lower bound for all schedulers is %.2f.", o.Bound)
+	bound := fmt.Sprintf(" No scheduler can have a mean below %.2f.", o.Bound)
 	if o.Bound == 0 {
 		bound = ""
 	}
-	d.Say(fmt.Sprintf("%s, on the %s of validation, which also selected the best: "+
-		"%s compares on workloads that were not used for learning.%s The best seed is %d.",
+	d.Say(fmt.Sprintf("%s on the %s of validation, which also selected the best schedulers; "+
+		"%s compares them on workloads that no learner uses.%s The best seed is %d.",
 		measure(o.Unit), words.Plural(o.Choose, "workload"), comparedBy(o.Unit), bound, o.Best))
 }
 
@@ -63,7 +63,7 @@ func measure(unit string) string {
 	case agent.EnergyDelay.Unit():
 		return "Energy times mean completion time in kJ s"
 	case document.UnitShare:
-		return "Shares of blocked jobs"
+		return "Blocked share of jobs"
 	}
 	return "Times in " + cmp.Or(unit, document.UnitSlots)
 }

@@ -50,9 +50,9 @@ func policyText(p runs.EvaluatedPolicy) string {
 	text := document.Printable(p.Name)
 	switch {
 	case p.Prefix != nil && *p.Prefix:
-		return text + ", original, with token 0 before the layers"
+		return text + ", of the original, with token 0 before the layers"
 	case p.Prefix != nil:
-		return text + ", original"
+		return text + ", of the original"
 	}
 	text += ", structural, "
 	if p.Trees > 0 {
@@ -88,7 +88,7 @@ func tableTitle(t runs.EvaluatedTable) string {
 	if t.Dataset != "" {
 		on = " on " + document.Printable(t.Dataset)
 	}
-	return fmt.Sprintf("table   %s: %s%s, %s of %s from %s s of %s s on", document.Printable(t.Scenario),
+	return fmt.Sprintf("table   %s: %s%s, %s of %s, start at %s s of %s s", document.Printable(t.Scenario),
 		document.Printable(t.Network), on, words.Plural(t.Sequences, "sequence"),
 		words.Plural(t.Decisions, "decision"), document.ShortText(t.Start), document.ShortText(t.Budget))
 }
@@ -186,8 +186,8 @@ func readEvaluationDetail(r *runs.Run, _ bool) (Detail, error) {
 func (e *EvaluationDetail) write(d *document.Document) {
 	switch {
 	case e.Outcome == nil:
-		d.Say("No outcome yet: the evaluation is running or was killed; " +
-			"run it again in another folder or with --force.")
+		d.Say("No outcome yet: the evaluation is running, or was killed; " +
+			"rerun it in another folder or with --force.")
 	case e.Outcome.LeftOut != nil:
 		d.Head(leftOutHead)
 		writeLeftOut(e.Outcome.LeftOut, d, " left out")

@@ -33,8 +33,9 @@ func CheckReplace(fsys files.FS, path string, force bool) error {
 	case err != nil:
 		return fmt.Errorf("report option html: %w", err)
 	case !info.Mode().IsRegular():
-		return failure.With(failure.Usage, fmt.Errorf("report option html: %s is not a file; expected a file name, "+
-			"such as report.html", path))
+		return failure.With(failure.Usage, fmt.Errorf(
+			"report option html: %s is not a file name; expected a name such as %s", path,
+			"report.html"))
 	case force:
 		return nil
 	}
@@ -48,8 +49,9 @@ func CheckReplace(fsys files.FS, path string, force bool) error {
 		return fmt.Errorf("report option html: %w", err)
 	}
 	if !page.IsPage(head) {
-		return failure.With(failure.Usage, fmt.Errorf("report option html: %s exists and is not a graft page; "+
-			"use another file, or overwrite it with option force", path))
+		return failure.With(failure.Usage, fmt.Errorf(
+			"report option html: %s already exists and is not a page of graft; "+
+				"name another file, or overwrite it with option force", path))
 	}
 	return nil
 }

@@ -149,11 +149,10 @@ func readPolicyDetail(r *runs.Run, all bool) (Detail, error) {
 
 func (p *PolicyDetail) write(d *document.Document) {
 	if o := p.Outcome; o != nil {
-		d.Say(fmt.Sprintf("likeliest sequence of the policy: %s, accuracy %s, rank %d of %d",
-			strings.Join(o.Greedy, ", "), document.PercentText(o.Accuracy), o.Rank, o.Records),
-			fmt.Sprintf("best sequence of the table: %s, accuracy %s", strings.Join(o.Best, ", "),
-				document.PercentText(o.Most)),
-			fmt.Sprintf("expected accuracy of a sequence drawn from the policy: %s", document.PercentText(o.Expected)))
+		d.Say(fmt.Sprintf("the policy's most likely sequence is %s: %s, rank %d of %d", strings.Join(o.Greedy, ", "),
+			document.PercentText(o.Accuracy), o.Rank, o.Records),
+			fmt.Sprintf("the table's best is %s: %s", strings.Join(o.Best, ", "), document.PercentText(o.Most)),
+			fmt.Sprintf("mean accuracy of sequences drawn by the policy: %s", document.PercentText(o.Expected)))
 	}
 	d.Head("last metrics")
 	t := (&document.Table{}).Numbers("", "", "episodes").Numbers("", "%.4f", "objective").Numbers(document.UnitShare,

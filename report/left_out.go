@@ -20,8 +20,8 @@ func PrintLeftOut(r runs.LeaveOutReport, w io.Writer) error {
 }
 
 // leaveRemark explains regret and the training tables of each chooser.
-const leaveRemark = "Regret is in points of accuracy below the table's best. " +
-	"The best fixed sequence and the policies were selected on the other tables only."
+const leaveRemark = "Regret is in points of accuracy below the best of the table. " +
+	"The best fixed sequence and the policies are from the other tables only."
 
 // leftOutLead describes the held-out tables and the number of policies.
 func leftOutLead(r runs.LeaveOutReport) string {
@@ -49,7 +49,8 @@ func tuneSentences(r runs.LeaveOutReport) (lines []string) {
 	for _, g := range r.Groups {
 		taken[g.Tuned[0]]++
 	}
-	text := fmt.Sprintf("settings selected on the training tables: as in the file %s", times(taken[0]))
+	text := fmt.Sprintf(
+		"settings selected by cross-validation on the learning tables: as in the file %s", times(taken[0]))
 	for k, tried := range r.Tried {
 		text += fmt.Sprintf(", %s %s", document.Printable(tried), times(taken[k+1]))
 	}
@@ -85,13 +86,15 @@ func leftOutSentence(r runs.LeaveOutReport, s evaluation.Standing) string {
 		pText(d.Chance))
 	switch {
 	case d.OverTables.Low <= 0 && 0 <= d.OverTables.High:
-		return text + "the interval includes zero, so the difference is not significant"
+		return text + "the interval contains zero, so the difference is not significant"
 	case d.Inside:
-		return text + fmt.Sprintf("the interval excludes zero, but the noise of the tables alone has a standard "+
-			"deviation of %.2f: the difference is not significant", d.Noise)
+		return text + fmt.Sprintf(
+			"the interval excludes zero, but the noise of the tables alone has a standard deviation of "+
+				"%.2f: the difference is not significant", d.Noise)
 	}
-	return text + fmt.Sprintf("the interval excludes zero, and the noise of the tables alone has a standard "+
-		"deviation of at most %.2f", d.Noise)
+	return text + fmt.Sprintf(
+		"the interval excludes zero, and the noise of the tables alone has a standard deviation of at "+
+			"most %.2f", d.Noise)
 }
 
 // pText formats a p-value.
@@ -138,7 +141,7 @@ func groupTable(r runs.LeaveOutReport) *document.Table {
 }
 
 // leftOutHead is the heading of results on held-out tables.
-const leftOutHead = "on held-out tables"
+const leftOutHead = "on tables left out"
 
 // writeLeftOut adds the report of policies on held-out tables, which are named with the suffix.
 func writeLeftOut(r *runs.LeaveOutReport, d *document.Document, suffix string) {

@@ -14,13 +14,13 @@ func PrintNodeProfile(o *runs.NodeProfileOutcome, w io.Writer) error {
 	d := &document.Document{}
 	writeNodeProfile(o, d)
 	if o.Folder != "" {
-		d.Say("results in " + o.Folder + "; use machine.profiles = " + runs.NodePairsFile)
+		d.Say("results in " + o.Folder + "; input for machine.profiles: " + runs.NodePairsFile)
 	}
 	return d.Print(w)
 }
 
 func writeNodeProfile(o *runs.NodeProfileOutcome, d *document.Document) {
-	d.Say(fmt.Sprintf("%s on %s, %s, mean and extremes over %s", words.Plural(len(o.Tasks), "task"), o.Device,
+	d.Say(fmt.Sprintf("%s on %s, %s, mean, minimum and maximum over %s", words.Plural(len(o.Tasks), "task"), o.Device,
 		words.Plural(len(o.Pairs), "pair"), words.Plural(o.Repeats, "repeat")))
 	t := document.NewTable("task").Numbers("", "", "runs").Numbers("", "%.3f", "seconds", "min", "max").
 		Numbers("", "", "label").Numbers("", "%.0f", "busy %", "MiB").Numbers("", "%.1f", "W")
@@ -34,8 +34,8 @@ func writeNodeProfile(o *runs.NodeProfileOutcome, d *document.Document) {
 	}
 	d.Show(t)
 	d.Show(nodePairTable(o.Pairs))
-	d.Say("SPEED is relative to a run alone. LABEL rates how much a task slows its partners, by their mean speed: " +
-		"0 for at least 0.95, 1 for at least 0.85, 2 for less.")
+	d.Say("SPEED is relative to the task alone. LABEL rates how much a task slows its partners: " +
+		"0 for a mean speed of partners of at least 0.95, 1 for at least 0.85, 2 for less.")
 	for _, f := range o.Left {
 		name := f.First
 		if f.Second != "" {

@@ -44,10 +44,11 @@ func writeNodeRun(o *runs.NodeRunOutcome, d *document.Document, all bool) {
 	}
 	d.Show(t)
 	if left > 0 {
-		d.Say(fmt.Sprintf("%d more completed tasks are in outcome.json and in 'graft report --all'.", left))
+		d.Say(fmt.Sprintf("%d more tasks are completed; 'graft report --all' and outcome.json list them.", left))
 	}
-	d.Say(fmt.Sprintf("Mean turnaround %.2f s, 95th percentile %.2f s; mean wait without a device %.2f s; "+
-		"makespan %.2f s; %s, %s retried.", o.Turnaround, o.Tail, o.Wait, o.Makespan, words.Plural(o.Stops, "stop"),
+	d.Say(fmt.Sprintf(
+		"Mean turnaround %.2f s, 95th percentile %.2f s, mean time without a device %.2f s; makespan %.2f s; "+
+			"%s, %s retried.", o.Turnaround, o.Tail, o.Wait, o.Makespan, words.Plural(o.Stops, "stop"),
 		words.Plural(o.Retries, "failed attempt")))
 	if o.Note != "" {
 		d.Say("Note: " + o.Note + ".")
@@ -64,8 +65,8 @@ func PrintNodePlan(p *runs.NodePlan, w io.Writer) error {
 			strings.Join(append([]string{s.Program}, s.Command[1:]...), " "), strings.Join(s.Env, " "))
 	}
 	d.Show(t)
-	d.Say(fmt.Sprintf("Placement by %s if tasks take their estimated time (one minute without an estimate); "+
-		"the last task ends after %.2f s. Nothing was started.", p.Scheduler, p.Makespan))
+	d.Say(fmt.Sprintf("Planned placement by %s, from estimated durations (a minute for tasks without an estimate); "+
+		"the last task ends after %.2f s. No tasks were started.", p.Scheduler, p.Makespan))
 	if p.Note != "" {
 		d.Say("Note: " + p.Note + ".")
 	}

@@ -23,7 +23,7 @@ func figureParts(found []*runs.Run, many bool) []page.Part {
 			list, err := drawAll(kind, group)
 			drawn = append(drawn, list...)
 			if err != nil {
-				faults = append(faults, strings.Split(fmt.Sprintf("The figure %s could not be drawn: %s", kind.Name,
+				faults = append(faults, strings.Split(fmt.Sprintf("The figure %s is missing: %s", kind.Name,
 					document.PrintableLines(err.Error())), "\n")...)
 			}
 		}

@@ -40,7 +40,7 @@ func (b *pageBuilder) parts(d *document.Document, line hasTimeline) []page.Part 
 				Caption: cmp.Or(caption, strings.ToLower(table.Columns[0].Name))}})
 			if left > 0 {
 				list = append(list, page.Part{Sentences: []string{
-					fmt.Sprintf("%d rows in the middle are not shown; %s shows all rows.", left, b.more),
+					fmt.Sprintf("%d rows in the middle are omitted; %s shows all rows.", left, b.more),
 				}})
 			}
 		}

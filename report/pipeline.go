@@ -14,13 +14,13 @@ import (
 // Pipeline returns the evaluation of a pipeline's policies, for compact printing.
 func Pipeline(o *runs.PipelineOutcome) *document.Document {
 	d := &document.Document{}
-	writePipeline(o, d, "These are the training tables of the policies. On held-out tables:", "")
+	writePipeline(o, d, "The policies learned from these tables. On tables left out:", "")
 	return d
 }
 
 // seenAll remarks that no table was held out.
-const seenAll = "All these tables were used to train the policies and to select the best fixed sequence, so this " +
-	"does not test them; set evaluate.leave_out to test them."
+const seenAll = "The policies and the best fixed sequence were learned from these tables, so this does not test " +
+	"them; use evaluate.leave_out for a test."
 
 // shownBaselines lists the baselines next to the learned policy.
 var shownBaselines = []string{"never", "random", "best fixed", "optimum"}
@@ -148,14 +148,14 @@ func (p *PipelineDetail) write(d *document.Document) {
 		}
 	}
 	d.Show(t)
-	d.Say("REUSED is the number of times that a completed, unchanged stage was skipped; " +
-		"TOOK is the time in the process that completed the stage.")
+	d.Say("REUSED counts how often a completed stage was skipped because its inputs were unchanged; " +
+		"TOOK is the time of the process that completed it.")
 	d.Say(failed...)
 	if p.Outcome == nil {
 		d.Say("No outcome yet: run the same pipeline in the same folder to continue.")
 		return
 	}
-	d.Head("training scenarios")
+	d.Head("scenarios used for learning")
 	writePipeline(p.Outcome, d, leftOutHead, " left out")
 }
 

@@ -86,7 +86,7 @@ func New(list []*runs.Run, skipped []runs.SkippedRun, all bool) (*Report, error)
 func (r *Report) Reach(of string) error {
 	sweep, ok := r.detail.(*sweepDetail)
 	if !ok {
-		return failure.Usagef("option reach requires the folder of one completed run of trials")
+		return failure.Usagef("option reach needs one completed run of trials; name its folder")
 	}
 	var err error
 	sweep.Reaches, err = r.single.Reaches(sweep.SweepOutcome, of)
@@ -102,7 +102,7 @@ func (r *Report) Err() error {
 		return nil
 	}
 	var text strings.Builder
-	text.WriteString("could not be read and is not in the report:")
+	text.WriteString("could not be used and is ignored:")
 	for _, s := range r.Skipped {
 		text.WriteString("\n  " + strings.ReplaceAll(document.PrintableLines(s.Line()), "\n", "\n    "))
 	}

@@ -77,7 +77,7 @@ func (r *RunReport) write(d *document.Document) {
 		r.Network, "device", r.where(), "seed", seed, "configuration", document.ShortDigest(r.Config), "images",
 		document.ShortDigest(r.Data))
 	if r.begun {
-		d.Say("The run has no results yet: it is starting, or was killed at the start.")
+		d.Say("The run has no results yet: it is starting, or was killed while starting.")
 		return
 	}
 	d.Show(r.outcomeTable())

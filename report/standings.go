@@ -41,11 +41,11 @@ func standingTable(all []evaluation.Standing) *document.Table {
 // standingRemarks names the choosers missing from the table and explains its marks.
 func standingRemarks(all []evaluation.Standing, against string) (lines []string) {
 	if _, partial := runs.SplitStandings(all); len(partial) > 0 {
-		lines = append(lines, "not shown, because they are missing in some tables: "+
-			document.Printable(strings.Join(partial, ", ")))
+		lines = append(lines,
+			"omitted above, since not in all tables: "+document.Printable(strings.Join(partial, ", ")))
 	}
 	if !slices.ContainsFunc(all, func(s evaluation.Standing) bool { return s.Difference != nil }) {
-		return append(lines, fmt.Sprintf("no DIFFERENCE, because %s is missing in some tables",
+		return append(lines, fmt.Sprintf("DIFFERENCE is missing, since %s is not in all tables",
 			document.Printable(against)))
 	}
 	lines = append(lines, fmt.Sprintf("DIFFERENCE is the regret minus the regret of %s; "+
@@ -65,7 +65,7 @@ func decisionRemark(all []evaluation.Standing) []string {
 	if len(parts) < 2 { // nothing was learned
 		return nil
 	}
-	return []string{"share of decisions within noise of the best, over all decisions of the tables: " +
+	return []string{"choices within noise of the best, over all decisions of the tables, reached or not: " +
 		strings.Join(parts, ", ")}
 }
 
@@ -97,10 +97,10 @@ func trustRemarks(all []evaluation.Standing, tables int) []string {
 	lines := []string{"Regret is in points of accuracy below the table's best; " +
 		"TIES is the range of ranks that noise could exchange."}
 	if slices.ContainsFunc(all, func(s evaluation.Standing) bool { return s.Seen == evaluation.SeenThese }) {
-		lines = append(lines, "The best fixed sequence was selected on these tables, and policies may have been "+
-			"trained on them, so this does not test them;")
+		lines = append(lines, "The best fixed sequence was selected on all these tables, "+
+			"and policies may have learned from them, so this does not test either;")
 	} else {
-		lines = append(lines, "For a policy that was trained on these tables, this is not a test;")
+		lines = append(lines, "This does not test policies that learned from these tables;")
 	}
 	lines = append(lines, "use 'graft evaluate --leave-out' for a test.")
 	if few := tooFew(tables, "tables"); few != "" {
@@ -114,7 +114,7 @@ func tooFew(count int, what string) string {
 	if count < 2 || count >= minResamples {
 		return ""
 	}
-	return fmt.Sprintf("Intervals are too narrow, because there are only %d %s.", count, what)
+	return fmt.Sprintf("Intervals over only %d %s are too narrow.", count, what)
 }
 
 // writeStandings adds the results of all choosers over the tables, which are named with the suffix.
@@ -136,11 +136,11 @@ func tieRemarks(c *evaluation.Comparison) (lines []string) {
 			}
 		}
 		if more := len(at) - shown; more > 0 {
-			at = append(at[:shown], fmt.Sprintf("and others in %s", words.Plural(more, "further table")))
+			at = append(at[:shown], fmt.Sprintf("and more in %s", words.Plural(more, "further table")))
 		}
 		if len(at) > 0 {
-			lines = append(lines, fmt.Sprintf("%s: mean of several choices, which are equally good on the tables that "+
-				"select them (%s).", document.Printable(s.Policy), strings.Join(at, ", ")))
+			lines = append(lines, fmt.Sprintf("%s: several choices tie as the best on the tables that selected "+
+				"them (%s); the row is their mean.", document.Printable(s.Policy), strings.Join(at, ", ")))
 		}
 	}
 	return lines

@@ -260,13 +260,13 @@ func metricsLegend(o *study.Outcome) string {
 func differencesLegend(o *study.Outcome) string {
 	switch {
 	case len(o.Workloads) > 1:
-		return fmt.Sprintf("DIFFERENCE is the difference from %s, paired by workload; 95%% intervals are over "+
-			"workloads and seeds. Schedulers share a rank if they do not differ from its best beyond noise.", o.Against)
+		return fmt.Sprintf("DIFFERENCE is from %s, paired by workload; 95%% intervals are over workloads and seeds. "+
+			"Schedulers share a rank if they do not differ from its best by more than noise.", o.Against)
 	case slices.ContainsFunc(o.Cells, func(c study.CellOutcome) bool { return c.Difference.Whole() }):
-		return fmt.Sprintf("DIFFERENCE is the difference of %s from %s, paired by job, with its 95%% interval.",
+		return fmt.Sprintf("DIFFERENCE in %s is from %s, paired by job, with its 95%% interval.",
 			o.Metric(firstRanked(o)).Title, o.Against)
 	case slices.ContainsFunc(o.Cells, func(c study.CellOutcome) bool { return c.Difference != nil }):
-		return fmt.Sprintf("DIFFERENCE is the difference of %s from %s.", o.Metric(firstRanked(o)).Title, o.Against)
+		return fmt.Sprintf("DIFFERENCE in %s is from %s.", o.Metric(firstRanked(o)).Title, o.Against)
 	}
 	return ""
 }
@@ -276,7 +276,7 @@ func writeEffects(o *study.Outcome, d *document.Document) {
 	if len(o.Ablation) == 0 {
 		return
 	}
-	d.Head("effect of each quirk of the original, enabled alone")
+	d.Head("effect of each quirk of the original alone")
 	m := o.Metric(firstRanked(o))
 	t := document.NewTable("scheduler", "quirk").Numbers(m.Unit, formatOf(m), "without", "with").
 		Numbers(m.Unit, "", "difference").
@@ -287,8 +287,8 @@ func writeEffects(o *study.Outcome, d *document.Document) {
 			difference, e.Changed, e.Fixed)
 	}
 	d.Show(t)
-	d.Say(fmt.Sprintf("WITHOUT and WITH are %s; DIFFERENCE is WITH minus WITHOUT the quirk, paired by job.",
-		titleOf(m)))
+	d.Say(fmt.Sprintf(
+		"WITHOUT and WITH are %s; DIFFERENCE is WITH minus WITHOUT the quirk, paired by job.", titleOf(m)))
 }
 
 // writeWorkloads adds each workload of a point.

@@ -40,11 +40,11 @@ func (s *sweepDetail) write(d *document.Document) {
 	d.Head("%s", map[bool]string{true: "arms", false: "cases"}[s.Comparison != nil])
 	writeSweep(s.SweepOutcome, d)
 	if len(s.Reaches) > 0 {
-		d.Head("the final validation loss of %s", document.Printable(s.Reaches[0].Of))
+		d.Head("cost to reach the final validation loss of %s", document.Printable(s.Reaches[0].Of))
 		d.Show(reachTable(s.Reaches))
-		d.Say("Cost to reach the final validation loss of the trial with the same seed, "+
-			"interpolated between epochs, as a share of the cost of that trial.",
-			"Trials that never reach it count with their whole cost.", seedIntervals+".")
+		d.Say("Cost until the validation loss is as low as the final loss of its trial with the same seed, "+
+			"interpolated between epochs, as a share of that trial's cost.",
+			"Trials that never reach this loss count with their whole cost.", seedIntervals+".")
 	}
 	d.Head("trials")
 	d.Show(trialTable(s.SweepOutcome))
@@ -138,7 +138,7 @@ func caseDifferenceCell(d *runs.CaseDifference) document.Cell {
 func sweepRemarks(o *runs.SweepOutcome) (lines []string) {
 	if enough := slices.ContainsFunc(o.Cases,
 		func(c *runs.CaseOutcome) bool { return len(c.Trials) >= stat.FewestSeeds }); enough {
-		lines = append(lines, seedIntervals+", for each case alone.")
+		lines = append(lines, seedIntervals+", for each case separately.")
 	} else {
 		lines = append(lines, fewSeeds)
 	}
@@ -168,7 +168,7 @@ func differencesText(o *runs.SweepOutcome) string {
 			"with its 95%% interval by Student's t-distribution.", document.Printable(from), wordsOf(o.Compared))
 	}
 	return fmt.Sprintf("Differences from %s are paired by seed, in points of %s. "+
-		"The intervals have a joint confidence of 95%%: each of the %d has %.4g%%, by Bonferroni (Dunn 1961).",
+		"Their intervals hold jointly with 95%%: each of the %d is a %.4g%% interval, by Bonferroni (Dunn 1961).",
 		document.Printable(from), wordsOf(o.Compared), n, 100*level)
 }
 
@@ -254,8 +254,8 @@ func armRemarks(o *runs.SweepOutcome) (lines []string) {
 		"on selection seeds (%s), of %s. No arm reports these seeds.", document.Printable(strings.Join(c.Best, ", ")),
 		100*c.Candidates[0].Validation, seedNumbers(c.SelectionSeeds), of))
 	if c.Tied > 1 {
-		lines = append(lines, fmt.Sprintf("%d sequences tie for best fixed; the first was selected. "+
-			"Use more selection seeds or validation examples to distinguish them.", c.Tied))
+		lines = append(lines, fmt.Sprintf("%d sequences tie for best fixed, and the first was taken: "+
+			"use more selection seeds or validation examples to separate them.", c.Tied))
 	}
 	return lines
 }

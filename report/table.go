@@ -60,7 +60,7 @@ func (s *SimulationDetail) write(d *document.Document) {
 		text := fmt.Sprintf("%d of %s ended, of %s: %s of training", st.Ended, words.Plural(st.Sequences, "run"),
 			words.Plural(st.Segments, "leg"), words.Plural(st.Steps, "step"))
 		if s.Saved != nil {
-			text += fmt.Sprintf("; without sharing, the runs would take %d: %.1f%% are saved", st.Alone, 100**s.Saved)
+			text += fmt.Sprintf("; separate runs would take %d: %.1f%% saved", st.Alone, 100**s.Saved)
 		}
 		d.Say(text)
 	}
@@ -181,13 +181,13 @@ func leftCell(seconds []float64) document.Cell {
 func rankTitle(r *runs.TableReport) string {
 	actions := strings.Join(r.Actions, ", ")
 	if len(r.Actions) == 0 {
-		actions = "the actions that fit the network"
+		actions = "actions that fit the network"
 	}
 	of := ""
 	if r.Of != nil {
 		of = " of " + tables.Quantity(*r.Of)
 	}
-	lines := fmt.Sprintf("%s: %s on %s, from %s s of %s s on\n%s, each of %s\n%d%s sequences, %s",
+	lines := fmt.Sprintf("%s: %s on %s, start at %s s of %s s\n%s, each one of %s\n%d%s sequences, %s",
 		r.Name, r.Network, r.Dataset, document.ShortText(r.Start), document.ShortText(r.Budget),
 		words.Plural(r.Decisions, "decision"), actions, r.Sequences, of, document.SeedsText(r.Seeds))
 	for _, profile := range r.Profiles {
@@ -203,7 +203,7 @@ func rankSummary(r *runs.TableReport) string {
 		text += ", with a standard deviation of " + document.ShareText(r.Spread)
 	}
 	if r.Never != nil {
-		text += fmt.Sprintf("\ncompared with never: best %+.2f points, worst %+.2f points",
+		text += fmt.Sprintf("\ndifference from never: best %+.2f points, worst %+.2f points",
 			100*(r.Best.Accuracy-r.Never.Accuracy), 100*(r.Worst.Accuracy-r.Never.Accuracy))
 	}
 	if r.SeedSpread == nil {
@@ -214,9 +214,8 @@ func rankSummary(r *runs.TableReport) string {
 	if others == "" {
 		others = fmt.Sprintf("%d other sequences are", near)
 	}
-	return text + fmt.Sprintf("\nseeds of one sequence differ by a standard deviation of %s: %s within one standard "+
-		"deviation of the best; 'graft evaluate' compares seed by seed, which is less noisy\n",
-		document.ShareText(r.SeedSpread), others)
+	return text + fmt.Sprintf("\nstandard deviation between seeds of a sequence: %s; %s within it of the "+
+		"best; 'graft evaluate' pairs by seed, which is less noisy\n", document.ShareText(r.SeedSpread), others)
 }
 
 // PrintRankCSV writes a row per sequence.

@@ -18,8 +18,8 @@ func TestTiesAreStated(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
 		c.Tables = append(c.Tables, evaluation.TableScores{Scenario: name, Ties: map[string]int{"best fixed": 4}})
 	}
-	require.Equal(t, []string{"best fixed: mean of several choices, which are equally good on the tables " +
-		"that select them (4 in a, 4 in b, 4 in c, and others in 2 further tables)."}, tieRemarks(c))
+	require.Equal(t, []string{"best fixed: several choices tie as the best on the tables that selected them (4 in " +
+		"a, 4 in b, 4 in c, and more in 2 further tables); the row is their mean."}, tieRemarks(c))
 	o := &runs.SweepOutcome{Comparison: &runs.ComparisonOutcome{SweepComparison: runs.SweepComparison{Sequences: 3,
 		Tried: 3}, Best: []string{"none"}, Tied: 2, Candidates: []runs.Candidate{{}}}}
 	d, text := &document.Document{}, &strings.Builder{}

@@ -18,11 +18,11 @@ func TestAdaptiveBatchIsReported(t *testing.T) {
 	args := brief(folder, "--set", "train.batch=16", "--set", "adaptive_batch.on=true", "--set",
 		"adaptive_batch.interval=1", "--set", "adaptive_batch.max_batch=64", "--set", "time.budget=2s")
 	o := done(t, args...)
-	containsAll(t, o.stdout, "images in place of 16", "noise scale")
+	containsAll(t, o.stdout, "images instead of 16", "noise scale")
 	again := decoded[train.Result](t, done(t, append(args, "--force", "--json")...).stdout)
 	require.Contains(t, o.stdout, again.Outcome.Digest[:12], "the same job has the same digest")
 	require.Positive(t, again.Outcome.BatchChanges)
-	containsAll(t, done(t, "report", folder).stdout, "GOODPUT", "EFFICIENCY", "batch changes", "images in place of 16")
+	containsAll(t, done(t, "report", folder).stdout, "GOODPUT", "EFFICIENCY", "batch changes", "images instead of 16")
 	page := filepath.Join(t.TempDir(), "page.html")
 	done(t, "report", folder, "--html", page)
 	containsAll(t, contents(t, page), "Batch and goodput of run", "goodput")
@@ -35,6 +35,6 @@ func TestAdaptiveBatchIsReported(t *testing.T) {
 			legible(t, kind.Name, drawings[0].Figure)
 		}
 	}
-	fails(t, failure.Configuration, "adaptive_batch: most is 8, below train.batch",
+	fails(t, failure.Configuration, "adaptive_batch: most is 8; must be at least train.batch",
 		append(args, "--set", "adaptive_batch.max_batch=8")...)
 }

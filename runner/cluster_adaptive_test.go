@@ -31,13 +31,13 @@ func TestAdaptiveJobs(t *testing.T) {
 	text := done(t, args...).stdout
 	require.Regexp(t, `(?s)24 jobs of workload-2 on 4 nodes of 4 devices.*Under schedulers marked \*, jobs keep `+
 		`.*Over \d+ decisions of goodput the objective is within 0\.\d+% .*SCHEDULER +MEAN JCT .*tiresias .*srtf \* `+
-		`.*GOODPUT: useful work of a device.*Effect of each quirk of the original, `+
-		`enabled alone.*tiresias +whole-seconds `+
+		`.*GOODPUT: useful work of a device.*Effect of each quirk of the original `+
+		`alone.*tiresias +whole-seconds `+
 		`.*srtf +extra-second `, text)
 	require.Regexp(t, `^job,application,arrival \[s\],start \[s\],end \[s\],jct \[s\],restarts,device_time \[s\],`+
 		`goodput\n[a-z]+-0,[a-z]+,[0-9.]+,[0-9.]+,[0-9.]+,`, contents(t, filepath.Join(out, "tiresias", "jobs.csv")))
 	outcome := contents(t, filepath.Join(out, runs.OutcomeFile))
-	fails(t, failure.Configuration, "restore it, or start another run with --out",
+	fails(t, failure.Configuration, "restore it, or start a new run with --out",
 		append(args, "--set", "adaptive.interference=0.5", "--resume")...)
 	fails(t, failure.Usage, "move it aside with --force", args...)
 	require.NoError(t, os.Remove(filepath.Join(out, runs.OutcomeFile))) // as after a kill
@@ -163,11 +163,11 @@ func TestAdaptiveFaults(t *testing.T) {
 	run := []string{"cluster", "run", file, "--trace", "workload-1.csv", "--out", out}
 	fails(t, failure.Configuration, `unknown scheduler "best"; expected one of tiresias, optimus, pollux`,
 		append(run, "--scheduler", "best")...)
-	fails(t, failure.Configuration, "srtf is not of adaptive jobs; leave it out, or set compat to none",
+	fails(t, failure.Configuration, "srtf is rigid, and compat pollux allows only schedulers of adaptive jobs",
 		append(run, "--scheduler", "srtf", "--compat", "pollux")...)
-	fails(t, failure.Usage, "--load is not a flag of simulations of adaptive jobs; leave it out",
+	fails(t, failure.Usage, "--load does not apply to simulations of adaptive jobs; omit it",
 		append(run, "--load", "2")...)
-	fails(t, failure.Configuration, "workload-9.csv: no such file, in", "cluster", "run", file, "--trace",
+	fails(t, failure.Configuration, "workload-9.csv\" not found; looked in", "cluster", "run", file, "--trace",
 		"workload-9.csv", "--out", out)
 	fails(t, failure.Configuration, "data is missing; name a folder of applications", "cluster", "run", "--compat",
 		"pollux", "--trace", "workload-1.csv", "--out", out)
@@ -187,7 +187,7 @@ func TestAmbiguousWorkloads(t *testing.T) {
 			"--scheduler", "tiresias", "--out", filepath.Join(t.TempDir(), "run")}
 	}
 	fails(t, failure.Configuration, filepath.Join("busy", "workload-1.csv")+" or "+filepath.Join(data, "workloads",
-		"more", "workload-1.csv")+"; name one with its folder", run("workload-1.csv")...)
+		"more", "workload-1.csv")+"; give the path of one", run("workload-1.csv")...)
 	require.Contains(t, done(t, run("more/workload-1.csv")...).stdout, "24 jobs of workload-1")
 	require.Contains(t, done(t, run("more/workload-1.csv,busy/workload-1.csv")...).stdout,
 		"of more-workload-1, busy-workload-1")

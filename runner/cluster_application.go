@@ -18,15 +18,15 @@ func newClusterApplicationCommand() *cobra.Command {
 	var json bool
 	command := &cobra.Command{
 		Use:   "application NAME RUN…",
-		Short: "Make an application of adaptive jobs from training runs and a profile",
-		Long: `application makes an application for simulations of adaptive jobs, which 'graft cluster
-run' reads, from runs of graft train. Each run has a fixed batch and has measured the noise of its
-gradients (adaptive_batch.measure = true); there are runs with two batches at least, and those of
-one batch are averaged. The folder of a sweep stands for its trials.
+		Short: "Build an application for adaptive jobs from training runs and a profile",
+		Long: `application builds an application from runs of graft train; 'graft cluster run' simulates
+adaptive jobs with it. Each run must have a fixed batch and measure its gradient noise
+(adaptive_batch.measure = true). At least two different batches are needed; runs with the same
+batch are averaged. A sweep's folder stands for its trials.
 
-Times of steps are those of a device profile, which 'graft profile NETWORK --batch LIST' measures,
-or of the one by which the runs were charged. They are written for 1, 2, 4, … nodes with the same
-number of devices each; for others a model is fitted to them, whose errors are printed.`,
+Step times come from a device profile, which 'graft profile NETWORK --batch LIST' measures; the
+default is the profile that charged the runs. Step times are written for 1, 2, 4, … nodes with
+equal numbers of devices. A fitted model predicts other placements; its errors are printed.`,
 		Example: `  graft train job.toml --cases batches.toml --seeds 3 --folder runs
   graft cluster application digits runs --out applications --accuracy 0.9
   graft cluster run --data applications --trace workload.csv --scheduler pollux,tiresias`,
@@ -37,17 +37,17 @@ number of devices each; for others a model is fitted to them, whose errors are p
 		},
 	}
 	flags := command.Flags()
-	flags.StringVarP(&o.Out, "out", "o", "", "folder of applications, which is made if it is missing")
+	flags.StringVarP(&o.Out, "out", "o", "", "folder of applications, created if missing")
 	flags.StringVar(&o.Profile, "profile", "",
-		"times of steps: a name or file; empty is the profile of the runs' clock")
-	flags.IntVar(&o.Devices, "devices", 8, "devices of a node, at most 9")
-	flags.IntVar(&o.Nodes, "nodes", 16, "most nodes of a step")
+		"profile with the step times: a name or file; empty uses the profile of the runs' clock")
+	flags.IntVar(&o.Devices, "devices", 8, "devices per node, at most 9")
+	flags.IntVar(&o.Nodes, "nodes", 16, "maximum nodes per step")
 	flags.Float64Var(&o.Between, "between", 0,
-		"seconds in which devices of several nodes exchange gradients; 0 is as on one node")
-	flags.IntVar(&o.DeviceMost, "device-most", 0, "examples that a device takes at once; 0 is the largest batch")
+		"seconds per gradient exchange between nodes; 0 takes the time within a node")
+	flags.IntVar(&o.DeviceMost, "device-most", 0, "maximum examples per device; 0 is the largest batch")
 	flags.Float64Var(&o.Accuracy, "accuracy", 0,
-		"validation accuracy at which a job ends, with the smallest batch; 0 is the end of the shortest run")
-	flags.BoolVar(&o.Replace, "force", false, "replace an application of that name")
+		"validation accuracy that ends a job, with the smallest batch; 0 uses the end of the shortest run")
+	flags.BoolVar(&o.Replace, "force", false, "replace an existing application of that name")
 	flags.BoolVar(&json, "json", false, "print one JSON object")
 	_ = command.MarkFlagRequired("out")
 	return command
@@ -71,9 +71,10 @@ func printApplication(w io.Writer, r *application.Report) error {
 			report.OverSeeds(b.Accuracy, document.UnitShare, "%.1f%%"))
 	}
 	d.Show(t)
-	d.Say(fmt.Sprintf("A job has %s with the smallest batch. Each row shows when a batch has made that progress, "+
-		"predicted from its gradient noise.", words.Plural(r.Epochs, "epoch")),
-		fmt.Sprintf("%s from profile %s; the model fitted to them for other placements is off by %.1f%% in "+
+	d.Say(fmt.Sprintf(
+		"A job takes %s with the smallest batch. Each row shows when another batch reaches the same progress, "+
+			"predicted from its gradient noise.", words.Plural(r.Epochs, "epoch")),
+		fmt.Sprintf("%s from profile %s; the fitted model for other placements has an error of %.1f%% in "+
 			"the median, %.1f%% at worst", words.Plural(r.Steps, "step time"), r.Profile, 100*r.MedianMiss,
 			100*r.WorstMiss))
 	return d.Print(w)

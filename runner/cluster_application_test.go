@@ -48,16 +48,16 @@ func TestApplicationsAreMadeOfRuns(t *testing.T) {
 	require.Contains(t, must(t, "cluster run --data applications --trace workload.csv --nodes 2 --scheduler "+
 		"goodput,fifo --out flags"), "fifo *")
 	one := must(t, "cluster application small runs --out applications --force --accuracy 0.01")
-	containsAll(t, one, "A job has 1 epoch", "profile steady")
+	containsAll(t, one, "A job takes 1 epoch", "profile steady")
 	for line, says := range map[string]string{
-		"small runs --out applications":                      "take another name, or set --force",
+		"small runs --out applications":                      "choose another name, or set --force",
 		"new runs/16 --out applications":                     "needs runs with two batches at least",
 		"new runs silent --out applications":                 "adaptive_batch.measure = true",
-		"new runs other --out applications":                  "of another architecture",
+		"new runs other --out applications":                  "has another architecture",
 		"new runs --out applications --accuracy 0.999":       "a validation accuracy of",
 		"new runs --out applications --devices 10 --nodes 0": "--devices is 10; must be from 1 to 9",
 		"new runs simulated --out applications":              "is of the kind adaptive; name runs of graft train",
-		"new runs --out applications --profile fast":         `there is no profile "fast"`,
+		"new runs --out applications --profile fast":         `unknown profile "fast"`,
 		"new missing --out applications":                     "name a folder",
 	} {
 		o := graft(append([]string{"cluster", "application"}, strings.Fields(line)...)...)

@@ -50,7 +50,7 @@ func TestElasticJobs(t *testing.T) {
 	require.Regexp(t, `^job,type,arrival \[slots\],end \[slots\],jct \[slots\]\n1,resnet-50,0,[0-9.]+,[0-9.]+\n2,`+
 		`cnn-text-classification,0,`, jobs)
 	outcome := contents(t, filepath.Join(out, runs.OutcomeFile))
-	fails(t, failure.Configuration, "restore it, or start another run with --out",
+	fails(t, failure.Configuration, "restore it, or start a new run with --out",
 		append(args, "--scheduler", "drf,fifo", "--resume")...)
 	require.NoError(t, os.Remove(filepath.Join(out, runs.OutcomeFile))) // as after a kill
 	require.Equal(t, text, done(t, append(args, "--scheduler", "drf,optimus", "--resume")...).stdout)
@@ -105,10 +105,10 @@ func TestElasticTables(t *testing.T) {
 		}
 	}
 	_, err := runs.Numbers(r, "drf", "series.csv", "nodes")
-	require.ErrorContains(t, err, `there is no column "nodes"`)
+	require.ErrorContains(t, err, `column "nodes" not found`)
 	write(t, filepath.Join(out, "drf", "series.csv"), "slot\n0\nx\n")
 	_, err = runs.Numbers(r, "drf", "series.csv", "slot")
-	require.ErrorContains(t, err, `line 3: column slot: "x" is no number`)
+	require.ErrorContains(t, err, `line 3: column slot: "x" is not a number`)
 }
 
 func TestElasticFigures(t *testing.T) {
@@ -151,13 +151,13 @@ func TestElasticFaults(t *testing.T) {
 	run := func(more ...string) []string {
 		return append([]string{"cluster", "run", "--trace", trace, "--speeds", speeds, "--out", out}, more...)
 	}
-	fails(t, failure.Usage, "--load is not a flag of simulations of elastic jobs; leave it out", run("--load", "2")...)
+	fails(t, failure.Usage, "--load does not apply to simulations of elastic jobs; omit it", run("--load", "2")...)
 	fails(t, failure.Configuration,
 		`unknown scheduler "sjf"; expected one of fifo, srtf, drf, tetris, optimus, peak, frontier`,
 		run("--scheduler", "sjf")...)
-	fails(t, failure.Configuration, `with compat dl2 it is none`,
+	fails(t, failure.Configuration, `compat dl2 requires none`,
 		run("--compat", "dl2", "--set", `elastic.scaling="hot"`)...)
-	fails(t, failure.Configuration, "speeds are missing; name a JSON file", "cluster", "run", "--trace", trace,
+	fails(t, failure.Configuration, "speeds is missing; expected a JSON file", "cluster", "run", "--trace", trace,
 		"--compat", "dl2", "--out", out)
 	fails(t, failure.Configuration, "no such file", "cluster", "run", "--trace", trace, "--speeds", "none.json",
 		"--out", out)

@@ -23,25 +23,23 @@ func newClusterEstimateCommand() *cobra.Command {
 	var o clusterEstimateOptions
 	command := &cobra.Command{
 		Use:   "estimate",
-		Short: "Learn how long jobs run, and estimate each at its submission",
-		Long: `estimate walks through a trace. Every week it learns a model from the jobs that have ended
-by then, and estimates the jobs of the week from what is known when they are submitted:
-user, virtual cluster, name, model, data, devices, what a profile showed, and the date.
-No estimate uses anything that happened later.
+		Short: "Estimate the duration of each job at its submission",
+		Long: `estimate reads a trace week by week. For each week it learns a model from the jobs that ended
+before, and estimates the jobs of the week from their data at submission: user, virtual cluster,
+name, model, dataset, devices, profile and date. No estimate uses later information.
 
-Jobs of the first week have no model, unless --history names earlier traces. Their estimate
-is the mean of the jobs that had ended: of those of the same user, name and devices; where
-there are none, of the same user; then of all; and an hour where none had ended. The same
-holds for a week before which fewer than ` + fmt.Sprint(2*defaultLeastRows()) +
-			` jobs had ended. The number of these jobs is
-printed.
+The first week has no model, unless --history names earlier traces. The estimate of its jobs is
+the mean duration of ended jobs with the same user, name and devices; if there are no such jobs,
+of the same user; then of all jobs; an hour if no job has ended. The same holds for a week
+before which fewer than ` + fmt.Sprint(2*defaultLeastRows()) +
+			` jobs ended. The number of jobs estimated in this way is printed.
 
---walk none learns once, from the history, or from the first week where there is none;
---walk never does not learn: each estimate is the mean of similar jobs that had ended.
+--walk none learns once, from the history, or from the first week without --history. --walk
+never learns no model: each estimate is the mean of similar jobs that have ended.
 
-'graft cluster run --estimates FILE' reads the file. In the folder of its --data the file is
-found by its name: one with _ebm in it, such as jobs_ebm.csv, is for ` + readersOf("ebm") + `, and one that
-ends in _lgb.csv for ` + readersOf("lgb") + `.`,
+'graft cluster run --estimates FILE' reads the file. In the folder of --data the name selects
+the use: a name with _ebm, such as jobs_ebm.csv, is for ` +
+			readersOf("ebm") + `, and a name that ends in _lgb.csv for ` + readersOf("lgb") + `.`,
 		Example: `  graft cluster estimate --trace september.csv --out venus_ebm.csv
   graft cluster estimate --trace september.csv --history august.csv --out estimates.csv --model model.json
   graft cluster estimate --trace seconds.csv --start 2020-04-01 --past --out estimates.csv --shapes shapes`,
@@ -53,10 +51,10 @@ ends in _lgb.csv for ` + readersOf("lgb") + `.`,
 	o.addFlags(command, &o.Options)
 	flags := command.Flags()
 	flags.StringArrayVar(&o.History, "history", nil,
-		"an earlier trace, to learn from and not to estimate; may be given several times")
+		"earlier trace to learn from, not to estimate; repeatable")
 	flags.StringVar(&o.Walk, "walk", estimates.WalkWeek,
-		"when models are learned: each week; none, which is once; or never")
-	flags.BoolVar(&o.Past, "past", false, "use the durations of similar jobs that have ended as features")
+		"when to learn models: week, none (once) or never")
+	flags.BoolVar(&o.Past, "past", false, "use durations of similar ended jobs as features")
 	flags.StringVar(&o.Saved, "model", "", "write the last model to this file, for graft cluster shapes")
 	_ = command.MarkFlagRequired("trace")
 	// In other commands flags with this name are networks.

@@ -239,7 +239,7 @@ func TestClusterForecast(t *testing.T) {
 	require.Equal(t, []int{r.Steps, left, left, 1}, []int{late.Steps, late.Rows, late.Learned, late.Times})
 	require.Equal(t, "2020-09-14 00:00:00", late.From)
 	require.Contains(t, must(t, "cluster forecast --trace jobs.csv --from 2020-09-14 --out trace.csv"),
-		fmt.Sprintf("%d steps by models, learned 1 time, 0 by the last known hour", left))
+		fmt.Sprintf("%d steps by models learned 1 time, 0 by the last known hour", left))
 	require.Equal(t, contents(t, "late.csv"), contents(t, "trace.csv"),
 		"a table of submissions says what its trace does")
 }
@@ -288,28 +288,28 @@ func TestLearningIsCalledWrongly(t *testing.T) {
 		"estimate --trace jobs.csv --out o.csv --target x":           `target is "x"`,
 		"estimate --trace jobs.csv --out o.csv --format x":           `unknown trace format "x"`,
 		"estimate --trace jobs.csv --out o.csv --window 5":           "--window 5",
-		"estimate --trace jobs.csv --out o.csv --start 2020-09-01":   "leave it out",
-		"estimate --trace seconds.csv --out o.csv":                   "have no date",
-		"estimate --trace seconds.csv --out o.csv --start yesterday": "--start yesterday: give a date",
-		"estimate --trace jobs.csv --history seconds.csv --out o.csv": "the seconds of seconds.csv " +
-			"have no date",
-		"estimate --trace jobs.csv --out o.csv --model o.csv":                         "would be written twice",
+		"estimate --trace jobs.csv --out o.csv --start 2020-09-01":   "omit the option",
+		"estimate --trace seconds.csv --out o.csv":                   "has no dates",
+		"estimate --trace seconds.csv --out o.csv --start yesterday": "--start yesterday: expected a date",
+		"estimate --trace jobs.csv --history seconds.csv --out o.csv": "seconds.csv " +
+			"has no dates",
+		"estimate --trace jobs.csv --out o.csv --model o.csv":                         "is named for two outputs",
 		"forecast --out o.csv":                                                        "[trace ticks]",
-		"forecast --trace jobs.csv --out o.csv --from x":                              "--from x: give a date",
-		"forecast --trace jobs.csv --out o.csv --start 2020-09-01":                    "leave it out",
-		"forecast --ticks jobs.csv --out o.csv --window 5..":                          "leave them out with --ticks",
-		"forecast --trace jobs.csv --out jobs.csv":                                    "is there already",
+		"forecast --trace jobs.csv --out o.csv --from x":                              "--from x: expected a date",
+		"forecast --trace jobs.csv --out o.csv --start 2020-09-01":                    "omit the option",
+		"forecast --ticks jobs.csv --out o.csv --window 5..":                          "omit them with --ticks",
+		"forecast --trace jobs.csv --out jobs.csv":                                    "already exists",
 		"forecast --trace jobs.csv --out o.csv --window 1..0":                         "ends before it begins",
 		"estimate --trace seconds.csv --out o.csv --start 2020-04-01 --workers -1":    "workers is -1",
-		"estimate --trace seconds.csv --out nodes.csv --start 2020-04-01 --walk none": "is there already",
+		"estimate --trace seconds.csv --out nodes.csv --start 2020-04-01 --walk none": "already exists",
 	} {
 		fails(t, failure.Usage, want, append([]string{"cluster"}, strings.Fields(args)...)...)
 	}
 	require.NoFileExists(t, "o.csv")
 	must(t, "cluster estimate --trace seconds.csv --out few.csv --start 2020-04-01")
 	require.Equal(t, "job_id,priority\n1,3600\n2,5\n", contents(t, "few.csv"))
-	fails(t, failure.Failed, "there is no job in jobs.csv", "cluster", "estimate", "--trace", "jobs.csv", "--window",
-		"9999999..", "--out", "none.csv")
+	fails(t, failure.Failed, "no jobs to learn from in jobs.csv", "cluster", "estimate", "--trace", "jobs.csv",
+		"--window", "9999999..", "--out", "none.csv")
 }
 
 // Estimates of a published month beside the published ones, under the schedulers that use them.

@@ -45,23 +45,25 @@ var clusterKeys = map[string]string{
 
 func (f *clusterFlags) add(command *cobra.Command) {
 	f.given = command.Flags()
-	f.given.String("data", "", "folder with knowledge of the cluster: its nodes, profiles, estimates, forecasts; "+
-		"of adaptive jobs the applications")
-	f.given.String("trace", "", "file of the trace; of adaptive jobs several, separated by commas")
-	f.given.String("nodes", "", "file of the virtual clusters and their nodes, or a number of nodes for all jobs; "+
-		"empty is vc_config.csv in --data")
-	f.given.StringSliceVar(&f.schedulers, "scheduler", nil, "schedulers, separated by commas; all is every one")
+	f.given.String("data", "", "folder with data of the cluster: nodes, profiles, estimates, forecasts; "+
+		"for adaptive jobs the applications")
+	f.given.String("trace", "", "trace file; for adaptive jobs one or more, separated by commas")
+	f.given.String("nodes", "",
+		"file of the virtual clusters and their nodes, or a number of nodes shared by all jobs; "+
+			"empty uses vc_config.csv in --data")
+	f.given.StringSliceVar(&f.schedulers, "scheduler", nil,
+		"schedulers, separated by commas; all selects every scheduler")
 	f.given.String("compat", "", "reproduce the faults of an original: lucid, dl2 for elastic jobs, "+
 		"or pollux for adaptive ones; none corrects them")
-	f.given.String("placement", "", "how nodes are selected: consolidate, consolidate-first or random")
+	f.given.String("placement", "", "placement: consolidate, consolidate-first or random")
 	f.given.String("estimates", "", "estimated durations of jobs: lgb or ebm of --data, exact, or a file")
 	f.given.StringSliceVar(&f.loads, "load", nil,
-		"factors by which jobs arrive faster than in the trace, separated by commas")
+		"arrival rates relative to the trace, separated by commas; 2 submits twice as fast")
 	f.given.Int64("from", 0, "drop jobs submitted before this second of the trace")
 	f.given.Int64("to", 0, "drop jobs submitted after this second of the trace")
-	f.given.Int("workers", 0, "simulations in parallel; 0 is one for each processor")
+	f.given.Int("workers", 0, "parallel simulations; 0 runs one per processor")
 	f.given.StringArrayVar(&f.set, "set", nil,
-		"set a key, such as lucid.profile_seconds=300, after file and flags; may be given several times")
+		"set a key, such as lucid.profile_seconds=300, after file and flags; repeatable")
 }
 
 // read reads the file of rigid jobs, and sets the keys of the given flags.

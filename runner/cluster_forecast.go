@@ -20,20 +20,19 @@ func newClusterForecastCommand() *cobra.Command {
 	var o clusterForecastOptions
 	command := &cobra.Command{
 		Use:   "forecast",
-		Short: "Learn how many jobs and GPUs are submitted, and forecast them",
-		Long: `forecast learns how many jobs that want GPUs are submitted in each ten minutes, and how many
-GPUs they want: from the calendar, and from what was submitted an hour and more before. The
-submissions are those of a trace, or of a table with the columns time, submit_gpu_job and
-submit_gpu_num.
+		Short: "Forecast the submitted jobs and GPUs",
+		Long: `forecast predicts the number of GPU jobs submitted every ten minutes, and the number of GPUs
+they request, from the calendar and from submissions at least an hour old. Submissions come from
+a trace, or from a table with the columns time, submit_gpu_job and submit_gpu_num.
 
-Without --from, models are learned every week from all earlier submissions, and forecast the
-week. The forecast of the first week is the last known hour. With --from, models are learned
-once, from the submissions before that date, and forecast the later ones. No forecast uses
-submissions of the hour before it.
+Without --from, models are learned every week from all earlier submissions and forecast that
+week. The forecast of the first week repeats the last known hour. With --from, models are
+learned once, from the submissions before that date, and forecast the later ones. No forecast
+uses submissions of the hour before it.
 
-In the folder of --data of 'graft cluster run' the file is found by a name that ends in
-throughput_pred.csv, for schedulers that look ahead. Its times are dates; for a trace without
-dates the first line is the beginning of the simulation.`,
+'graft cluster run' finds the file in its --data folder if the name ends in throughput_pred.csv,
+for schedulers that use forecasts. Times in the file are dates; for a trace without dates, the
+first line is the start of the simulation.`,
 		Example: `  graft cluster forecast --trace september.csv --out venus/september_throughput_pred.csv
   graft cluster forecast --ticks cluster_throughput.csv --from 2020-09-01 --out forecast.csv --models models`,
 		Args: cobra.NoArgs,
@@ -43,7 +42,7 @@ dates the first line is the beginning of the simulation.`,
 	}
 	o.addFlags(command, &o.Options)
 	flags := command.Flags()
-	flags.StringVar(&o.Ticks, "ticks", "", "table of submissions by ten minutes, in place of a trace")
+	flags.StringVar(&o.Ticks, "ticks", "", "table of submissions per ten minutes, instead of a trace")
 	flags.StringVar(&o.from, "from", "",
 		"learn from submissions before this date, and forecast the later ones; empty learns every week")
 	flags.StringVar(&o.Models, "models", "",

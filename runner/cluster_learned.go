@@ -19,19 +19,19 @@ type learnedFlags struct {
 
 func (f *learnedFlags) addFlags(command *cobra.Command, o *estimates.Options) {
 	flags := command.Flags()
-	flags.StringVar(&o.Trace, "trace", "", "file of the trace")
-	flags.StringVar(&o.Format, "format", "", "the trace's format; empty recognises it by the first bytes")
+	flags.StringVar(&o.Trace, "trace", "", "trace file")
+	flags.StringVar(&o.Format, "format", "", "trace format; empty detects it from the first bytes")
 	flags.StringVar(&f.window, "window", "",
-		"keep jobs submitted within these seconds, as A..B, either of which may be left out")
+		"keep jobs submitted within these seconds, as A..B; A or B may be omitted")
 	flags.StringVar(&f.start, "start", "",
-		"the date of second zero, such as 2020-04-01, of a trace whose seconds have none")
-	flags.StringVar(&o.Out, "out", "", "the file that is written")
+		"date of second zero, such as 2020-04-01, for a trace without dates")
+	flags.StringVar(&o.Out, "out", "", "output file")
 	flags.StringVar(&o.Shapes, "shapes", "", "write the models' shape functions into this folder, as CSV and SVG")
 	flags.StringVar(&o.Model.Target, "target", estimate.TargetPlain,
-		"what is learned: plain, the mean; log, the mean by way of logarithms; median")
-	flags.Uint64Var(&o.Model.Seed, "seed", 0, "seed of the choice of validation rows")
+		"learned statistic: plain (mean), log (mean of logarithms) or median")
+	flags.Uint64Var(&o.Model.Seed, "seed", 0, "seed for selecting validation rows")
 	flags.IntVar(&o.Model.Workers, "workers", 0,
-		"bags learned in parallel, without effect on the result; 0 is one for each processor")
+		"bags learned in parallel, without effect on the result; 0 uses one per processor")
 	flags.BoolVar(&o.Force, "force", false, "replace existing files")
 	flags.BoolVar(&f.json, "json", false, "print one JSON object")
 	_ = command.MarkFlagRequired("out")
@@ -61,5 +61,6 @@ func dateOf(flag, text string) (time.Time, error) {
 			return at, nil
 		}
 	}
-	return time.Time{}, failure.Usagef("--%s %s: give a date such as 2020-09-01, or 2020-09-01 12:00:00", flag, text)
+	return time.Time{}, failure.Usagef("--%s %s: expected a date such as 2020-09-01, or 2020-09-01 12:00:00", flag,
+		text)
 }

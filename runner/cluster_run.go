@@ -23,19 +23,18 @@ func newClusterRunCommand() *cobra.Command {
 	var o clusterRunOptions
 	command := &cobra.Command{
 		Use:   "run [CONFIG]",
-		Short: "Replay a trace under schedulers and report the jobs' completion times",
-		Long: `run replays the jobs of a trace on the nodes of a cluster under each scheduler, and
-prints completion times from submission to end, queueing times and utilization of the
-devices. Simulations go from event to event and are exact: the same inputs give the same
-bytes, whatever runs in parallel.
+		Short: "Replay a trace under schedulers and report completion times",
+		Long: `run replays the jobs of a trace on the nodes of a cluster under each scheduler, and prints
+completion times (submission to end), queueing times and device utilization. Simulations are
+event-driven and exact: the same inputs give the same bytes, whatever runs in parallel.
 
-CONFIG is a TOML file with the section cluster. It has keys for all flags, and more:
-'graft config schema --markdown'. The results are a run folder: SCHEDULER/jobs.csv has a
-row for each job, and 'graft report' and 'graft plot' read the rest. Jobs that cannot run
-are left out and counted, and the exit code is 3.
+CONFIG is a TOML file with the section cluster. It has keys for all flags, and more: 'graft
+config schema --markdown'. Results are written into a run folder: SCHEDULER/jobs.csv has a row
+for each job; 'graft report' and 'graft plot' read the other files. Jobs that cannot run are
+left out and counted, and the exit code is 3.
 
-An existing run folder is never overwritten: --resume goes on with it after a kill, and
-ends in the same bytes; --force moves it aside.
+An existing run folder is never overwritten: --resume continues it after a kill and ends in the
+same bytes; --force moves it aside.
 
 ` + worldHelp(),
 		Example: `  graft cluster run --trace jobs.csv --nodes vc_config.csv --scheduler fifo,sjf
@@ -58,11 +57,11 @@ ends in the same bytes; --force moves it aside.
 			}
 		}
 	}
-	command.Flags().String("against", "", "scheduler that the others are compared with; empty is the first")
+	command.Flags().String("against", "", "baseline scheduler; empty uses the first")
 	command.Flags().StringVar(&o.out, "out", "",
-		"the run folder; empty is run.folder, or runs/ and the trace's name")
+		"run folder; empty uses run.folder, else runs/ and the trace's name")
 	command.Flags().BoolVar(&o.Resume, "resume", false,
-		"go on with the run in the folder, or begin one where there is none")
+		"resume the run in the folder, or start one if there is none")
 	command.Flags().BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
 	command.MarkFlagsMutuallyExclusive("resume", "force")

@@ -22,12 +22,12 @@ func newClusterShapesCommand() *cobra.Command {
 	var o clusterShapesOptions
 	command := &cobra.Command{
 		Use:   "shapes MODEL",
-		Short: "Print the shape functions of a model of estimates",
-		Long: `shapes prints a model that 'graft cluster estimate --model' or 'graft cluster forecast
---models' has written: the importance of each term, and the curve of each feature. The value
-of a bin is added to the base, in seconds, jobs or GPUs; in a model that learned logarithms it
-is added to log(1 + target). The deviation is over the bags and shows where a curve is
-uncertain. Bins without rows are left out; --term prints a map of two features.`,
+		Short: "Print the shape functions of a learned model",
+		Long: `shapes prints a model written by 'graft cluster estimate --model' or 'graft cluster forecast
+--models': the importance of each term, and the curve of each feature. The value of a bin is
+added to the base, in seconds, jobs or GPUs; in a model of logarithms it is added to log(1 +
+target). The deviation over the bags shows where a curve is uncertain. Bins without rows are
+omitted; --term prints a map of two features.`,
 		Example: `  graft cluster shapes model.json
   graft cluster shapes model.json --term hour
   graft cluster shapes model.json --term 'vc x hour' --csv`,
@@ -46,7 +46,7 @@ uncertain. Bins without rows are left out; --term prints a map of two features.`
 
 func runClusterShapes(ctx context.Context, w io.Writer, path string, o clusterShapesOptions) error {
 	if o.csv && o.term == "" {
-		return failure.Usagef("--csv is of one term, since others have other columns: name it with --term")
+		return failure.Usagef("--csv prints one term, since columns differ between terms: name it with --term")
 	}
 	s, err := estimates.Shapes(environment(ctx).Files, path, o.term)
 	switch {

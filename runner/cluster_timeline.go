@@ -27,14 +27,14 @@ func newClusterTimelineCommand() *cobra.Command {
 	var o clusterTimelineOptions
 	command := &cobra.Command{
 		Use:   "timeline [CONFIG]",
-		Short: "Write the changes of a job's devices as a timeline for graft train",
-		Long: `timeline simulates a cluster under one scheduler, as 'graft cluster run' does, follows
-one job, and writes when its devices changed: the table that time.timeline names in a job's
-file. Seconds count from the job's start while it has devices; the time in which it waits for
-devices is cut out. A job that shares its devices counts for half of them.
+		Short: "Write a job's device changes as a timeline for graft train",
+		Long: `timeline simulates a cluster under one scheduler, as 'graft cluster run' does, follows one job,
+and writes its device changes as a table for the key time.timeline of a job's file. Seconds
+count from the job's start; time without devices is cut out. A job that shares its devices
+counts half of them.
 
-Only schedulers that grow and shrink jobs, such as fair, give a timeline with events.
-The budget and the number of devices at the start are printed on stderr, for the job's file.`,
+Only schedulers that grow and shrink jobs, such as fair, produce a timeline with events. The
+budget and the initial number of devices, for the job's file, are printed on stderr.`,
 		Example: `  graft cluster timeline --trace jobs.csv --nodes vc_config.csv --scheduler fair --job 17 --out job17.csv
   graft cluster timeline --data venus --trace september.csv --scheduler fair --job 765472 --budget 600`,
 		Args: cobra.MaximumNArgs(1),
@@ -45,8 +45,8 @@ The budget and the number of devices at the start are printed on stderr, for the
 	}
 	o.add(command)
 	command.Flags().StringVar(&o.Job, "job", "", "id of the job, as in the trace")
-	command.Flags().StringVar(&o.out, "out", "", "the file that is written; empty prints it")
-	command.Flags().Float64Var(&o.Budget, "budget", 0, "scale the job's time to this many seconds; 0 leaves it")
+	command.Flags().StringVar(&o.out, "out", "", "output file; empty prints the timeline")
+	command.Flags().Float64Var(&o.Budget, "budget", 0, "scale the job's time to this number of seconds; 0 keeps it")
 	command.Flags().BoolVar(&o.force, "force", false, "replace the file")
 	_ = command.MarkFlagRequired("job")
 	return command
@@ -69,7 +69,7 @@ func runClusterTimeline(ctx context.Context, w, about io.Writer, o clusterTimeli
 			err = files.WriteAtomic(env.Files, o.out, t.Write)
 		}
 	}
-	_, told := fmt.Fprintf(about, "budget %g s, %s at first, %s; it waited for devices again %s\n", t.Budget,
+	_, told := fmt.Fprintf(about, "budget %g s, %s at first, %s; lost all its devices %s\n", t.Budget,
 		words.Plural(t.First, "device"), words.Plural(len(t.Changes), "change"), words.Plural(t.Waits, "time"))
 	return errors.Join(err, told)
 }

@@ -81,7 +81,7 @@ func (o *clusterFlags) worldAssignments(w *study.World) (set []string, err error
 		case key != "":
 			set = append(set, key+"="+o.worldValue(w, flag, text[flag.Name], list[flag.Name]))
 		case clusterKeys[flag.Name] != "":
-			err = failure.Usagef("--%s is not a flag of %s; leave it out, or set a key with --set", flag.Name, w.Titles)
+			err = failure.Usagef("--%s does not apply to %s; omit it, or set a key with --set", flag.Name, w.Titles)
 		}
 	})
 	return set, err

@@ -14,23 +14,23 @@ func newCompareCommand() *cobra.Command {
 	asJSON := false
 	command := &cobra.Command{
 		Use:   "compare CONFIG",
-		Short: "Compare a job that adapts with baselines, over seeds",
-		Long: `compare runs a job that adapts beside baselines, each with the same budget, timeline, data
-and seeds, and says which are significantly better. The arms:
+		Short: "Compare an adaptive job with baselines, over seeds",
+		Long: `compare runs an adaptive job and baselines with the same budget, timeline, data and seeds, and
+reports which arms are significantly better. The arms:
 
   as configured       the job with its own decider
-  never               no adaptation: the network that the job begins with
-  small from scratch  the same with fresh weights, if the job begins with trained ones
-  final from scratch  the network with which the job of the same seed ended, with fresh
-                      weights and the whole budget
+  never               no adaptation: the initial network of the job
+  small from scratch  as never, with fresh weights, if the job starts from trained weights
+  final from scratch  the final network of the job with the same seed, with fresh weights
+                      and the whole budget
   random              any action that fits, at each decision
   best fixed          the sequence of actions with the highest mean validation accuracy on
-                      selection seeds, which are none of the arms' seeds
+                      selection seeds, which no arm uses
 
 Differences from never are paired by seed, with intervals by Student's t-distribution.
-compare.actions or compare.kinds name the choices of random and best fixed.
+compare.actions or compare.kinds list the candidate actions of random and best fixed.
 
-The run folder holds the run folder of each trial. Workers run the trials; --resume goes on
+The run folder contains a run folder for each trial. Workers run the trials; --resume continues
 after a stop or a kill.`,
 		Example: `  graft compare job.toml
   graft compare job.toml --seeds 5 --arms never,random
@@ -44,16 +44,16 @@ after a stop or a kill.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as time.budget=30s; may be given several times")
-	flags.StringVar(&o.Folder, "folder", "", "the run folder; empty is run.folder, or runs/ and the file's name")
+	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as time.budget=30s; repeatable")
+	flags.StringVar(&o.Folder, "folder", "", "run folder; empty uses run.folder, else runs/ and the file's name")
 	flags.BoolVar(&o.Resume, "resume", false,
-		"go on with the comparison in the folder, or begin one where there is none")
+		"resume the comparison in the folder, or start one if there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
-	flags.IntVar(&o.Seeds, "seeds", 0, "trials of each arm; 0 is compare.seeds")
+	flags.IntVar(&o.Seeds, "seeds", 0, "trials per arm; 0 uses compare.seeds")
 	flags.IntVar(&o.SelectionSeeds, "selection-seeds", 0,
-		"trials of each sequence for the arm best fixed; 0 is compare.selection_seeds")
+		"trials per sequence to select best fixed; 0 uses compare.selection_seeds")
 	flags.StringSliceVar(&o.Arms, "arms", nil,
-		"arms beside the job and never, such as random,best fixed; empty is compare.arms")
+		"arms in addition to the job and never, such as random,best fixed; empty uses compare.arms")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	sweepFlags(command, &o.Options, strings.Join(fleet.Engines(), " or "))
 	command.MarkFlagsMutuallyExclusive("resume", "force")

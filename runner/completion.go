@@ -33,8 +33,8 @@ func newCompletionCommand() *cobra.Command {
 		Long: `completion prints a script for a shell. It completes commands, flags and their values:
 networks of the zoo, profiles, datasets, run folders, and keys after --set.
 
-bash needs the package bash-completion. 'make install' puts the scripts of bash, zsh and
-fish where these shells look for them.`,
+bash needs the package bash-completion. 'make install' installs the scripts of bash, zsh and
+fish in the default paths of these shells.`,
 		Example: `  source <(graft completion bash)
   graft completion zsh >"${fpath[1]}/_graft"
   graft completion fish >~/.config/fish/completions/graft.fish

@@ -28,9 +28,9 @@ func newConfigCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "config",
 		Short: "Check configuration files, show their values, and convert old ones",
-		Long: `config works on configuration files: TOML, with a section for each part. A missing
-section or key has its default; unknown keys and invalid values are errors. Sections tell
-the kind of a file, which is a job's unless it has one of these:
+		Long: `config checks, shows and converts configuration files: TOML, with a section for each part. A
+missing section or key has its default; unknown keys and invalid values are errors. The sections
+determine the kind of a file: a job, unless it has one of these:
 ` + kindsHelp(),
 		Example: `  graft config check job.toml
   graft config show job.toml --set time.budget=90s`,
@@ -51,21 +51,20 @@ func kindsHelp() string {
 // setFlag adds the flag that sets keys.
 func setFlag(command *cobra.Command, set *[]string) {
 	command.Flags().StringArrayVar(set, "set", nil,
-		"set a key, such as time.budget=30s, after the file; may be given several times")
+		"set a key, such as time.budget=30s, after the file; repeatable")
 }
 
 func newConfigCheckCommand() *cobra.Command {
 	var set []string
 	command := &cobra.Command{
 		Use:   "check FILE…",
-		Short: "Check configuration files, with all files that they name",
-		Long: `check reads configuration files and the network files, profiles, timelines, tables,
-policies, traces and cluster data that they name, applies a job's actions to its network
-without weights, compares the network with its initial weights and with what is known of
-the data without reading images, counts a scenario's sequences, and prints a line for each
-valid file. Of a trace above 64 MiB it reads the first job. The faults of the others are
-listed with their lines, at most 20 of each file. Data and devices are checked when a job
-starts.`,
+		Short: "Check configuration files and the files that they name",
+		Long: `check reads configuration files and the network files, profiles, timelines, tables, policies,
+traces and cluster data that they name. It applies a job's actions to its network without
+weights, checks that the initial weights and the dataset's shape fit the network without reading
+images, counts a scenario's sequences, and prints a line for each valid file. In a trace larger
+than 64 MiB it checks only the first job. Faults are listed with their lines, at most 20 per
+file. Data and devices are checked when a job starts.`,
 		Example: `  graft config check job.toml
   graft config check *.toml`,
 		Args: cobra.MinimumNArgs(1),
@@ -149,12 +148,11 @@ func newConfigShowCommand() *cobra.Command {
 	var o showOptions
 	command := &cobra.Command{
 		Use:   "show [FILE]",
-		Short: "Print all keys of a file, with their values and where these come from",
-		Long: `show prints a line for each key: its value, defaults included, and its source, which is
-the default, a line of the file or --set. Of a long list of tables, such as [[task]], it
-prints the keys that are not zero. Without a file it shows the defaults of a job.
---toml prints a file with every key, and --describe such a file with the description of
-each key above it.`,
+		Short: "Print all keys of a file, with values and their sources",
+		Long: `show prints a line for each key: its value, defaults included, and its source: the default, a
+line of the file or --set. For a long list of tables, such as [[task]], it prints only keys that
+are not zero. Without a file it shows the defaults of a job. --toml prints a file with every
+key; --describe also adds the description of each key as a comment.`,
 		Example: `  graft config show job.toml --set time.budget=90s
   graft config show --describe >job.toml`,
 		Args: cobra.MaximumNArgs(1),
@@ -168,9 +166,9 @@ each key above it.`,
 	}
 	setFlag(command, &set)
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
-	command.Flags().BoolVar(&o.toml, "toml", false, "print a file with every key on stdout; '> FILE' keeps it")
+	command.Flags().BoolVar(&o.toml, "toml", false, "print a file with every key to stdout; '> FILE' saves it")
 	command.Flags().BoolVar(&o.describe, "describe", false,
-		"describe each key, in a comment of the file or in the JSON object")
+		"include the description of each key, as comments or in the JSON object")
 	command.MarkFlagsMutuallyExclusive("json", "toml")
 	return command
 }
@@ -226,11 +224,10 @@ func newConfigSchemaCommand() *cobra.Command {
 	markdown, wanted := false, map[string]*bool{}
 	command := &cobra.Command{
 		Use:   "schema",
-		Short: "Print the JSON Schema of a job's file, or a page about the keys of all files",
-		Long: `schema prints the JSON Schema (draft 2020-12) of the files of jobs, or of those of
-another kind, from which editors complete, explain and check keys. 'graft config check'
-checks more. --markdown prints a page about the keys of all kinds of files: a table for
-each section.`,
+		Short: "Print the JSON Schema of a job's file, or a page of all keys",
+		Long: `schema prints the JSON Schema (draft 2020-12) of job files, or of files of another kind. Editors
+use it to complete, explain and check keys; 'graft config check' checks more. --markdown prints
+a page with the keys of all kinds of files: a table for each section.`,
 		Example: `  graft config schema >job.schema.json
   graft config schema --tree-learning >policy.schema.json
   graft config schema --markdown >keys.md`,
@@ -248,12 +245,12 @@ each section.`,
 		},
 	}
 	names := []string{"markdown"}
-	command.Flags().BoolVar(&markdown, "markdown", false, "print a page in Markdown, of all kinds of files")
+	command.Flags().BoolVar(&markdown, "markdown", false, "print a Markdown page of all kinds of files")
 	for _, kind := range config.Kinds() {
 		if kind == config.JobKind {
 			continue
 		}
-		text := fmt.Sprintf("of %s, with the section %s, in place of jobs", kind.Files,
+		text := fmt.Sprintf("schema of %s, with the section %s, instead of jobs", kind.Files,
 			strings.Join(kind.Sections, " or "))
 		wanted[kind.Name] = command.Flags().Bool(kind.Name, false, text)
 		names = append(names, kind.Name)
@@ -277,10 +274,10 @@ func newConfigConvertCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "convert ORIGINAL",
 		Short: "Convert a configuration file of the original system",
-		Long: `convert writes the file of a job that trains as the original system did: with its
-defaults, the original's key beside each key, and a comment and a warning for each
-difference and each key that never had an effect. Paths are kept. A file about a
-simulation becomes a scenario, one about a policy that learns a file for 'graft learn'.`,
+		Long: `convert writes a job's file that trains as the original system did: with the original's
+defaults, the original's key in a comment next to each key, and a comment and a warning for each
+difference and each key that never had an effect. Paths are kept. A simulation's file becomes a
+scenario; a policy's file becomes a file for 'graft learn'.`,
 		Example: `  graft config convert original/early.toml -o early.toml
   graft config check early.toml`,
 		Args: cobra.ExactArgs(1),
@@ -288,7 +285,7 @@ simulation becomes a scenario, one about a policy that learns a file for 'graft 
 			return runConfigConvert(command.OutOrStdout(), loggerFrom(command.Context()), args[0], out)
 		},
 	}
-	command.Flags().StringVarP(&out, "output", "o", "", "write the file here; empty prints it")
+	command.Flags().StringVarP(&out, "output", "o", "", "output file; empty prints to stdout")
 	return command
 }
 

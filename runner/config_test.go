@@ -110,18 +110,19 @@ func TestConfigCheckReadsTheFilesOfAClusterFile(t *testing.T) {
 	done(t, "config", "check", "c.toml")
 	for set, says := range map[string]string{
 		`workload.traces=["none.csv"]`: "none.csv: no such file",
-		`workload.traces=["text.csv"]`: "the file begins like no trace",
+		`workload.traces=["text.csv"]`: "unknown trace format",
 		`workload.traces=["torn.csv"]`: "torn.csv:2",
 		`cluster.format="swf"`:         "jobs.csv:1",
 		`cluster.nodes="none.csv"`:     "none.csv: no such file",
 		`cluster.nodes="jobs.csv"`: "unknown header; expected a list of virtual " +
-			"clusters", `cluster.nodes="0"`: "a cluster has 1 to",
+			"clusters",
+		`cluster.nodes="0"`:                                        "nodes; expected 1 to",
 		`cluster.data="none"`:                                      "name a folder with vc_config.csv",
-		"cluster.from_seconds=7000":                                "no job of jobs.csv is between",
-		`schedule.schedulers=["qssf"]`:                             "needs estimates of how long jobs take",
+		"cluster.from_seconds=7000":                                        "no job of jobs.csv is between",
+		`schedule.schedulers=["qssf"]`:                             "needs estimated durations of jobs",
 		`schedule.estimates="none.csv"`:                            "none.csv: no such file",
 		`schedule.estimates="estimates.csv"`:                       "1 of 1 jobs have no estimate",
-		`schedule.schedulers=["lucid"],schedule.estimates="exact"`: "needs the profiles of models",
+		`schedule.schedulers=["lucid"],schedule.estimates="exact"`: "needs profiles of single models",
 	} {
 		args := []string{"config", "check", "c.toml"}
 		for one := range strings.SplitSeq(set, ",") {

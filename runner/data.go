@@ -20,7 +20,7 @@ func newDataCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:     "data",
 		Short:   "Fetch published datasets",
-		Long:    "data fetches published datasets. Synthetic images, the default, need none.",
+		Long:    "data downloads published datasets. The default dataset, synthetic images, needs no files.",
 		Example: "  graft data fetch cifar10 --dir data",
 	}, newDataFetchCommand())
 }
@@ -29,9 +29,9 @@ func newDataFetchCommand() *cobra.Command {
 	dir := ""
 	command := &cobra.Command{
 		Use:   "fetch NAME",
-		Short: "Download a dataset, checked against its published digest",
+		Short: "Download a dataset and verify its published digest",
 		Long: `fetch downloads ` + strings.Join(dataset.Fetchable(), ", ") + ` from their authors' servers. A file
-gets its name only after its digest is verified; an interrupted download goes on where it
+gets its name only after its digest is verified; an interrupted download continues where it
 stopped.`,
 		Example: "  graft data fetch cifar10\n  graft data fetch mnist --dir /data/mnist",
 		Args:    cobra.ExactArgs(1),
@@ -39,13 +39,13 @@ stopped.`,
 			return runDataFetch(command.Context(), command.OutOrStdout(), args[0], dir)
 		},
 	}
-	command.Flags().StringVar(&dir, "dir", "data", "folder for the files")
+	command.Flags().StringVar(&dir, "dir", "data", "folder for the downloaded files")
 	return command
 }
 
 func runDataFetch(ctx context.Context, w io.Writer, name, dir string) error {
 	if known := dataset.Fetchable(); !slices.Contains(known, name) {
-		return failure.Usagef("fetch %s: there is no such published dataset; name one of %s", name,
+		return failure.Usagef("fetch %s: unknown dataset; expected one of %s", name,
 			strings.Join(known, ", "))
 	}
 	log, told := loggerFrom(ctx), int64(-1)

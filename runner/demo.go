@@ -16,11 +16,11 @@ func newDemoCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "demo",
 		Short: "Train a network that grows and shrinks, on synthetic images",
-		Long: `demo runs a job on synthetic images in about half a minute: a small network trains, is given
-devices, deepens and widens, loses them again, and returns to its first size while it learns
-from the larger network. It prints the effect of each step on the accuracy. It needs no data
-and no network connection. --set changes the job, and --folder keeps its run folder, which is
-otherwise removed.`,
+		Long: `demo runs a job on synthetic images in about half a minute. A small network trains, gains
+devices, deepens and widens, loses the devices, and shrinks to its first size while it is
+distilled from the larger network. demo prints the effect of each step on the accuracy. It needs
+no data and no network connection. --set changes the job; --folder keeps its run folder, which
+is otherwise deleted.`,
 		Example: `  graft demo
   graft demo --folder runs/demo --set time.clock=wall --set time.budget=60s`,
 		Args: cobra.NoArgs,
@@ -38,8 +38,8 @@ otherwise removed.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as time.budget=30s; may be given several times")
-	flags.StringVar(&o.Folder, "folder", "", "keep the run in a folder")
+	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as time.budget=30s; repeatable")
+	flags.StringVar(&o.Folder, "folder", "", "keep the run folder at this path; empty deletes it")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	return command
 }

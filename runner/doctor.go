@@ -32,8 +32,8 @@ func newDoctorCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check LibTorch, devices and threads of this machine",
-		Long: `doctor prints which LibTorch graft uses and its origin, the devices and threads, and checks
-that they work. Each check prints pass or fail, and a failed one its remedy. The exit code is
+		Long: `doctor prints the LibTorch in use and its origin, the devices and the threads, and checks that
+they work. Each check prints pass or fail; a failed check also prints a remedy. The exit code is
 1 if a check fails.`,
 		Example: `  graft doctor
   graft doctor --json`,
@@ -52,7 +52,7 @@ func runDoctor(w io.Writer, asJSON bool) error {
 		return err
 	}
 	if !report.Healthy {
-		return errors.New("doctor: a check failed; its remedy is on its line")
+		return errors.New("doctor: a check failed; its line has the remedy")
 	}
 	return nil
 }

@@ -37,14 +37,14 @@ func newEvaluateCommand() *cobra.Command {
 	var o evaluateOptions
 	command := &cobra.Command{
 		Use:   "evaluate [FILE] --policy P [--policy P…] --table DIR [--table DIR…]",
-		Short: "Compare policies in tables of simulated sequences, or schedulers on workloads",
-		Long: `evaluate follows policies through tables of all sequences of actions. At each decision it
-takes the likeliest action, on the network that earlier actions made and with the time left
-that the table recorded. It prints the accuracy of the sequence that follows, the regret in
-points against the best sequence, and the same of baselines that need no learning: never
-adapting, random actions, one action every time, one-step lookahead, the fixed sequence that
-is best over all these tables, and the optimum. Beside them are the noise of the tables, the
-ranks that the noise could exchange, and the noise floor: the expected regret of an oracle.
+		Short: "Compare policies on tables of simulated sequences, or schedulers on workloads",
+		Long: `evaluate replays policies on tables of all action sequences. At each decision it takes the
+policy's most likely action, given the network after earlier actions and the time left in the
+table. It prints the accuracy of the resulting sequence, its regret in points against the best
+sequence, and the same for baselines without learning: never adapting, random actions, always
+one action, one-step lookahead, the best fixed sequence over all these tables, and the optimum.
+It also prints the noise of the tables, the ranks that noise could exchange, and the noise
+floor: the expected regret of an oracle.
 
 A policy is a file of a structural policy (.safetensors), the folder of a run of 'graft
 learn' with policy.safetensors, or a policy of the original system: a folder with
@@ -52,23 +52,23 @@ agent.finalmodel.pth and config.toml, or its file of weights. Policies of the or
 --vocab, a folder with NAME.ids.pkl and NAME.embeddings.pkl or the output of 'graft vocab
 build'. A table is a folder of graft, or one of the original with data.pkl and config.toml.
 
-With --leave-out there is no --policy: each scenario, or all tables of each network, are left
-out in turn; policies learn from the other tables and are evaluated in those left out. With
---leave-out held-out they are evaluated in the tables that the file of --learn holds out.
+--leave-out replaces --policy: it leaves out each scenario, or all tables of each network, in
+turn; policies learn from the other tables and are evaluated on the tables left out. With
+--leave-out held-out they are evaluated on the held-out tables of the --learn file.
 
-With FILE, a configuration of 'graft learn' with the section workloads, schedulers of elastic
-jobs are compared on its workloads of test, which no learner has seen: those of the section
-schedule, and learned ones, each a --policy that is a run folder or a file. Without --policy
-it is the run folder of FILE. Differences are from --against.
+With FILE, a configuration of 'graft learn' with the section workloads, evaluate compares
+schedulers of elastic jobs on its test workloads, which no learner uses: the schedulers of the
+section schedule, and learned schedulers, each given by --policy as a run folder or a file.
+Without --policy it takes the run folder of FILE. Differences are relative to --against.
 
-With --out the results are also written into a run folder: what was compared, each seed in
-each table, and all that is printed. 'graft report' and 'graft plot' read it.
+--out also writes the results into a run folder: the inputs, the result of each seed on each
+table, and the printed report. 'graft report' and 'graft plot' read it.
 
---compat prints the report of the original system for one policy, with token 0 before the
-layers where the policy was reported on that way. The original's last code made two mistakes,
-which --as-published reproduces: of a policy whose learning began with another policy, it
-evaluated that other policy (looked for in the folder beside); and it never put token 0
-before the layers, though policies of the first network learned with it.`,
+--compat prints the report of the original system for one policy, with token 0 before the layers
+if the published report had it. The original's last code had two faults, which --as-published
+reproduces: for a policy that started from another policy, it evaluated that other policy (from
+the sibling folder); and it never put token 0 before the layers, although policies of the first
+network learned with it.`,
 		Example: `  graft evaluate --policy runs/mine --policy policy.safetensors --table tables/early --table tables/late
   graft evaluate --leave-out scenario --seeds 5 --table tables/early --table tables/middle --table tables/late
   graft evaluate --leave-out network --learn policy.toml --out runs/unseen
@@ -91,22 +91,22 @@ before the layers, though policies of the first network learned with it.`,
 
 func (o *evaluateOptions) addFlags(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringArrayVar(&o.Policies, "policy", nil, "file of a policy, or folder of a run; several are compared")
+	flags.StringArrayVar(&o.Policies, "policy", nil, "file of a policy, or a run folder; several are compared")
 	flags.StringArrayVar(&o.Tables, "table", nil,
-		"folder of a table, or of a policy of the original that learned from one beside it; may be given several times")
+		"folder of a table, or of a policy of the original with its table in the same folder; repeatable")
 	flags.StringVar(&o.Vocab, "vocab", "",
-		"folder or file of the vocabulary that policies of the original learned with")
+		"folder or file of the vocabulary of policies of the original")
 	flags.BoolVar(&o.compat, "compat", false, "print the original's report")
 	flags.BoolVar(&o.asPublished, "as-published", false,
-		"with --compat: reproduce the mistakes of the original's last code")
-	flags.StringVar(&o.Prefix, "prefix", "", `whether a policy of the original reads token 0 before the layers: `+
-		`"always" or "never"; empty is as it learned, and with --compat as it was reported on`)
+		"with --compat: reproduce the faults of the original's last code")
+	flags.StringVar(&o.Prefix, "prefix", "", `token 0 before the layers for policies of the original: `+
+		`"always" or "never"; empty is as in learning, with --compat as in the published report`)
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	flags.BoolVar(&o.csv, "csv", false, "print a row for each table and chooser")
 	flags.StringVar(&o.Out, "out", "", "write the results into this new run folder")
 	flags.BoolVar(&o.Force, "force", false, "with --out: move an existing folder aside")
 	flags.StringArrayVar(&o.set, "set", nil,
-		"with FILE: set a key, such as schedule.schedulers=[\"drf\"]; may be given several times")
+		"with FILE: set a key, such as schedule.schedulers=[\"drf\"]; repeatable")
 	o.addLeaveFlags(flags)
 	command.MarkFlagsMutuallyExclusive("json", "compat", "csv")
 	command.MarkFlagsMutuallyExclusive("prefix", "as-published")
@@ -118,35 +118,35 @@ func (o *evaluateOptions) addFlags(command *cobra.Command) {
 }
 
 func (o *evaluateOptions) addLeaveFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.Leave.By, "leave-out", "", `leave tables out in turn, and evaluate in them what policies `+
-		`learn from the others: "scenario" leaves out one at a time, "network", "dataset" and "budget" all of one `+
-		`network, dataset or budget, "held-out" those that the file of --learn holds out`)
+	flags.StringVar(&o.Leave.By, "leave-out", "", `leave tables out in turn, and evaluate on them policies that `+
+		`learn from the others: "scenario" leaves out one table at a time, "network", "dataset" and `+
+		`"budget" all of one network, dataset or budget, "held-out" the held-out tables of the --learn file`)
 	flags.StringVar(&o.Leave.File, "learn", "",
-		"with --leave-out: file of 'graft learn' with the tables, the learning options and the number of seeds")
-	flags.StringArrayVar(&o.Leave.Try, "try", nil, "with --learn: another setting to choose from, such as "+
-		"learn.leaf=5; may be given several times. The best one is found by leaving out parts of what is learned from")
+		"with --leave-out: file of 'graft learn' with tables, learning options and number of seeds")
+	flags.StringArrayVar(&o.Leave.Try, "try", nil, "with --learn: another candidate setting, such as "+
+		"learn.leaf=5; repeatable. The best setting is selected by cross-validation on the learning tables")
 	flags.StringVar(&o.Leave.For, "for", "new",
 		`with --leave-out: default learning options for "new" or "known" scenarios`)
 	flags.IntVar(&o.seeds, "seeds", 10,
-		"with --leave-out: number of policies that learn each time, with seeds from 1 on")
+		"with --leave-out: policies per table left out, with seeds from 1")
 	flags.StringVar(&o.Leave.Against, "against", "",
-		fmt.Sprintf("with --leave-out: what differences are relative to, one of: %s (default: the first); with FILE: "+
+		fmt.Sprintf("baseline of the differences; with --leave-out one of: %s (default: the first); with FILE: "+
 			"a scheduler (default: optimus)", strings.Join(evaluation.Rivals, "; ")))
 	flags.IntVar(&o.Leave.Steps, "steps", 0,
-		"with --leave-out: maximum number of learning steps (default: that of --for)")
+		"with --leave-out: maximum learning steps (default: by --for)")
 }
 
 // validate returns every fault of combined flags and of the options.
 func (o evaluateOptions) validate(env *app.Env) error {
 	switch {
 	case o.compat && (len(o.Policies) > 1 || len(o.Tables) > 1):
-		return failure.Usagef("--compat is the report of the original, about one policy and one table")
+		return failure.Usagef("--compat reports one policy on one table; give one --policy and one --table")
 	case o.asPublished && !o.compat:
-		return failure.Usagef("--as-published is for the report of the original; add --compat")
+		return failure.Usagef("--as-published needs --compat")
 	case len(o.set) > 0:
-		return failure.Usagef("--set is for a file of schedulers; name one, or leave out --set")
+		return failure.Usagef("--set needs FILE, a configuration of schedulers; name one, or omit --set")
 	case o.Force && o.Out == "":
-		return failure.Usagef("--force is for the folder of --out; add that, or leave out --force")
+		return failure.Usagef("--force needs --out; add --out, or omit --force")
 	}
 	if err := failure.With(failure.Usage, o.validateLeave()); o.Leave.By == "" && err != nil {
 		return err
@@ -158,12 +158,12 @@ func (o evaluateOptions) validate(env *app.Env) error {
 func (o evaluateOptions) validateLeave() error {
 	var faults validate.Faults
 	for _, flag := range []string{"learn", "try", "for", "seeds", "steps", "against"} {
-		faults.When(o.Leave.By == "" && o.given(flag), "--%s is for --leave-out; add that, or leave out --%s",
+		faults.When(o.Leave.By == "" && o.given(flag), "--%s needs --leave-out; add --leave-out, or omit --%s",
 			flag, flag)
 	}
 	for _, flag := range []string{"for", "steps", "table"} {
 		faults.When(o.Leave.By != "" && o.Leave.File != "" && o.given(flag),
-			"--%s is in the file of --learn; leave out one of them", flag)
+			"--%s and --learn exclude each other, since the file sets it; omit one", flag)
 	}
 	faults.When(o.Leave.By != "" && o.seeds < 1, "--seeds is %d; must be at least 1", o.seeds)
 	return errors.Join(faults...)
@@ -180,11 +180,11 @@ func runEvaluateSchedulers(command *cobra.Command, path string, o evaluateOption
 		}
 	})
 	if len(unfit) > 0 {
-		return failure.Usagef("%s: for policies in tables; with a file of schedulers leave it out",
+		return failure.Usagef("%s: applies to policies on tables only; omit it with a file of schedulers",
 			strings.Join(unfit, ", "))
 	}
 	if o.Force && o.Out == "" {
-		return failure.Usagef("--force is for the folder of --out; add that, or leave out --force")
+		return failure.Usagef("--force needs --out; add --out, or omit --force")
 	}
 	c, err := evaluate.Schedulers(command.Context(), environment(command.Context()),
 		evaluate.SchedulerOptions{File: path, Set: o.set, Policies: o.Policies, Against: o.Leave.Against, Out: o.Out,

@@ -151,9 +151,9 @@ func TestEvaluateStructuralPolicies(t *testing.T) {
 
 	text := ends(t, s.evaluate("policy=run", "table=early", "table=late"), failure.Done, "")
 	containsAll(t, text.stdout, "policy  run, structural, 3 members, judges deepen convolution\n        tables: "+
-		"early, late\n", "table   late: ConvSmall on synthetic, 9 sequences of 2 decisions from 40 s of 100 s on",
+		"early, late\n", "table   late: ConvSmall on synthetic, 9 sequences of 2 decisions, start at 40 s of 100 s",
 		"CHOOSER               ACCURACY  REGRET", "over 2 tables", "estimated from runs that differ only in their seed",
-		"~ +0.00", "was selected on these tables", "Intervals over 2 tables are too narrow")
+		"~ +0.00", "was selected on all these tables", "Intervals over only 2 tables are too narrow")
 	rows, err := csv.NewReader(strings.NewReader(s.evaluate("policy=run", "table=early", "table=late", "csv").stdout)).
 		ReadAll()
 	require.NoError(t, err)
@@ -171,8 +171,8 @@ func TestEvaluateOnOtherTables(t *testing.T) {
 	require.Equal(t, []string{s.path("early"), s.path("more/early"), "other"},
 		[]string{r.Tables[0].Scenario, r.Tables[1].Scenario, r.Tables[2].Scenario})
 	text := s.evaluate("policy=run", "table=early", "table=more/early").stdout
-	require.Contains(t, text, "not shown, because they are missing in some tables: "+
-		"always deepen:0, always deepen:2, always deepen:1\n")
+	require.Contains(t, text,
+		"omitted above, since not in all tables: always deepen:0, always deepen:2, always deepen:1\n")
 }
 
 func TestLeaveOut(t *testing.T) {
@@ -188,8 +188,8 @@ func TestLeaveOut(t *testing.T) {
 	text := s.evaluate(args...)
 	containsAll(t, text.stdout, "one scenario left out at a time; 2 policies learn from the other tables, "+
 		"for new scenarios, in up to 5 steps", "LEFT OUT  POLICIES, VOTING",
-		"regret than the best fixed sequence of the other tables, 95% interval over tables [", "the interval",
-		"Intervals over 3 scenarios are too narrow")
+		"regret than the best fixed sequence of the other tables, 95% interval over tables [", "the interval ",
+		"Intervals over only 3 scenarios are too narrow")
 	args[5] = "leave-out=network"
 	require.Contains(t, s.evaluate(append(args, "for=known")...).stdout, "OVER GROUPS")
 	rows, err := csv.NewReader(strings.NewReader(s.evaluate(append(args, "csv")...).stdout)).ReadAll()
@@ -202,28 +202,28 @@ func TestLeaveOut(t *testing.T) {
 	byFile := done(t, "evaluate", "--leave-out", "scenario", "--learn", s.path("policy.toml"))
 	require.Equal(t, text.stdout, byFile.stdout, "as the flags say it")
 	held := done(t, "evaluate", "--leave-out", "held-out", "--learn", s.path("policy.toml"), "--against", "never")
-	containsAll(t, held.stdout, "all held-out tables; 2 policies learn from the other tables",
+	containsAll(t, held.stdout, "all tables that are held out; 2 policies learn from the others",
 		"regret than never, in one table", "DIFFERENCE is the regret minus the regret of never")
 	tried := done(t, "evaluate", "--leave-out", "held-out", "--learn", s.path("policy.toml"), "--try", "learn.steps=1",
 		"--try", `learn.method="forest"`)
-	require.Regexp(t, `settings selected on the training tables: as in the file \d times?, `+
+	require.Regexp(t, `settings selected by cross-validation on the learning tables: as in the file \d times?, `+
 		`learn.steps=1 \d times?, learn.method="forest" \d times?`, tried.stdout)
 	require.Contains(t, tried.stdout,
-		"share of decisions within noise of the best, over all decisions of the tables: ")
-	fails(t, failure.Usage, "--try changes keys of the file of --learn; name that", "evaluate", "--leave-out",
-		"scenario", "--table", s.path("early"), "--try", "learn.leaf=5")
+		"choices within noise of the best, over all decisions of the tables, reached or not: ")
+	fails(t, failure.Usage, "--try changes keys of a learning file; name the file with --learn", "evaluate",
+		"--leave-out", "scenario", "--table", s.path("early"), "--try", "learn.leaf=5")
 	fails(t, failure.Usage, `--try is "run.seeds=3"; must be an assignment to a key of learn or policy`, "evaluate",
 		"--leave-out", "scenario", "--learn", s.path("policy.toml"), "--try", "run.seeds=3")
 	fails(t, failure.Configuration, `unknown key "leav" in learn`, "evaluate", "--leave-out", "scenario", "--learn",
 		s.path("policy.toml"), "--try", "learn.leav=3")
 	fails(t, failure.Usage, "--against is \"luck\"; expected one of: best fixed;", "evaluate", "--leave-out",
 		"held-out", "--learn", s.path("policy.toml"), "--against", "luck")
-	fails(t, failure.Usage, "and --learn is missing; name a file with tables.held_out", "evaluate", "--leave-out",
+	fails(t, failure.Usage, "but --learn is missing; name a file with tables.held_out", "evaluate", "--leave-out",
 		"held-out")
 	write(t, s.path("none.toml"), strings.Replace(file, "held_out", "# held_out", 1))
-	fails(t, failure.Usage, "holds nothing out; name tables in tables.held_out", "evaluate", "--leave-out", "held-out",
-		"--learn", s.path("none.toml"))
-	fails(t, failure.Usage, "--steps is in the file of --learn", "evaluate", "--leave-out", "scenario", "--learn",
+	fails(t, failure.Usage, "has no held-out tables; name them in tables.held_out", "evaluate", "--leave-out",
+		"held-out", "--learn", s.path("none.toml"))
+	fails(t, failure.Usage, "--steps and --learn exclude each other", "evaluate", "--leave-out", "scenario", "--learn",
 		s.path("policy.toml"), "--steps", "3")
 
 	ctx, cancel := context.WithCancel(context.Background())
@@ -284,11 +284,11 @@ func TestSpoiledFilesOfStructuralPolicies(t *testing.T) {
 				w := &set.Tensors[0]
 				w.Shape, w.Data = []int64{2, 2}, w.Data[:32]
 			})
-		}, nil, failure.Damaged, of("its tensor member0.", "[2 2], expected",
-			"give the file as 'graft learn' wrote it")},
+		}, nil, failure.Damaged, of("its tensor member0.", "[2 2]; it should be",
+			"expected a file as written by 'graft learn'")},
 		"a tensor is gone": {func(s *shed) {
 			s.change(voting, func(set *weights.Set) { set.Tensors = set.Tensors[1:] })
-		}, nil, failure.Damaged, of("it has no tensor member0.")},
+		}, nil, failure.Damaged, of("tensor member0.")},
 		"other kinds of actions": {func(s *shed) {
 			writePlain(s.t, s.path("wide"), "ConvSmall", []string{"branch:1", "none"}, 1)
 		}, of("policy=run", "table=wide"), failure.Failed,
@@ -328,15 +328,15 @@ func TestWhatStructuralPoliciesCannot(t *testing.T) {
 		"learning has not ended": {func(s *shed) { require.NoError(s.t, os.Remove(s.path(voting))) }, nil,
 			failure.Failed, of("it has no policy.safetensors, so learning has not ended", "'graft learn --resume'")},
 		"a vocabulary": {nil, of("policy=run", "table=early", "vocab=early"), failure.Usage,
-			of("--vocab and --prefix are for policies of the original", "leave them out")},
+			of("--vocab and --prefix apply to policies of the original", "omit them")},
 		"a prefix": {nil, of("policy=run", "table=early", "prefix=never"), failure.Usage,
 			of("structural policy, which reads any network")},
 		"the original's report": {nil, of("policy=run", "table=early", "vocab=early", "compat"), failure.Usage,
-			of("run is a structural policy; leave out --compat and --vocab")},
+			of("run is a structural policy; omit --compat and --vocab")},
 		"that without a vocabulary": {nil, of("policy=run", "table=early", "compat"), failure.Usage,
 			of("run is a structural policy")},
 		"a report of many tables": {nil, of("policy=run", "table=early", "table=late", "vocab=early", "compat"),
-			failure.Usage, of("about one policy and one table")},
+			failure.Usage, of("--compat reports one policy on one table")},
 		"no vocabulary": {func(s *shed) { s.change(voting, func(set *weights.Set) { set.Metadata = nil }) },
 			of("policy=run/policy.safetensors", "table=early"), failure.Usage,
 			of("--vocab is missing", "policy.safetensors needs the folder of the vocabulary")},
@@ -356,7 +356,7 @@ func TestWhatStructuralPoliciesCannot(t *testing.T) {
 		"a policy is given": {nil, of("policy=run", "table=early", "leave-out=scenario"), failure.Usage,
 			of("leave-out", "policy")},
 		"nothing is left out": {nil, of("policy=run", "table=early", "seeds=3"), failure.Usage,
-			of("--seeds is for --leave-out")},
+			of("--seeds needs --leave-out")},
 	} {
 		t.Run(name, func(t *testing.T) { c.check(t, sound) })
 	}

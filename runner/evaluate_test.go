@@ -116,7 +116,7 @@ func (r *legacyRuns) evaluate(more ...string) outcome {
 func TestEvaluateSaysHowAPolicyFares(t *testing.T) {
 	r := newLegacyRuns(t)
 	got := ends(t, r.evaluate(), failure.Done, "")
-	containsAll(t, got.stdout, "policy  learned, of the original's\n\n"+
+	containsAll(t, got.stdout, "policy  learned, original\n\n"+
 		"table   table: ConvNet2 on cifar10, 16 sequences of 2 decisions from 40 s of 100 s on\n",
 		"DECISION  TIME LEFT  ACTION", "       1     60.5 s  ", "always deepen:2", "best fixed", "random",
 		"upper bound, estimated from reordered sequences")
@@ -211,7 +211,7 @@ func TestWhatCannotBeEvaluatedSaysWhatToDo(t *testing.T) {
 			r.write("learned/config.toml", "[agent]\nhidden_size = \"a\"\n")
 		}, nil, failure.Configuration, []string{"config.toml:2:15", "whole number"}},
 		"another action set": {five, nil, failure.Failed, []string{"the policy chooses among 5 actions, " +
-			"and the table has 4", "use a policy that was trained on such a table"}},
+			"but the table has 4", "use a policy that was trained on such a table"}},
 		"no policy": {gone("learned/agent.finalmodel.pth"), nil, failure.Failed,
 			[]string{"no such file", "a folder with the file agent.finalmodel.pth"}},
 		"no configuration": {gone("learned/config.toml"), nil, failure.Failed,
@@ -268,7 +268,7 @@ func TestOptionsThatCannotBeEvaluatedSayWhatToDo(t *testing.T) {
 			[]string{"started from the policy ../results/source/agent.finalmodel.pth", "no such file"}},
 		"a file has no source": {nil, []string{"--compat", "--as-published", "--policy",
 			"learned/agent.finalmodel.pth"}, failure.Usage, []string{"--as-published needs the folder"}},
-		"as published, but no report": {nil, []string{"--as-published"}, failure.Usage, []string{"add --compat"}},
+		"as published, but no report": {nil, []string{"--as-published"}, failure.Usage, []string{"needs --compat"}},
 		"no such prefix": {nil, []string{"--prefix", "some"}, failure.Usage,
 			[]string{`prefix is "some"`}},
 		"two mistakes and a prefix": {nil, []string{"--compat", "--as-published", "--prefix", "never"}, failure.Usage,

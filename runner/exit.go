@@ -14,13 +14,13 @@ var exitTable = []struct {
 	kind    string // one word, for programs
 	meaning string // one line of text
 }{
-	{failure.Done, "done", "everything that was asked for was done"},
-	{failure.Failed, "failed", "it could not be done; the error says why"},
-	{failure.Crashed, "crashed", "a fault of graft, or memory ran out; the report on stderr says where"},
-	{failure.Partial, "partial", "some of it was done, and what was done is kept"},
-	{failure.Configuration, "configuration", "the configuration is wrong; nothing was started"},
-	{failure.Damaged, "damaged", "a file is truncated, corrupt or not what it claims to be"},
-	{failure.Usage, "usage", "the command line is wrong; nothing was started"},
+	{failure.Done, "done", "the command did everything that was requested"},
+	{failure.Failed, "failed", "the command failed; the error says why"},
+	{failure.Crashed, "crashed", "a bug in graft, or out of memory; the report on stderr says where"},
+	{failure.Partial, "partial", "partial success: some of the work failed, completed work is kept"},
+	{failure.Configuration, "configuration", "the configuration is invalid; nothing was started"},
+	{failure.Damaged, "damaged", "a file is truncated, corrupt or of another format than expected"},
+	{failure.Usage, "usage", "the command line is invalid; nothing was started"},
 	{failure.Requeue, "requeue", "stopped early with all progress saved; run the same command again"},
 	{failure.Interrupted, "interrupted", "stopped by SIGINT or SIGTERM"},
 }

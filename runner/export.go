@@ -19,14 +19,14 @@ func newExportCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "export RUN --out FILE",
 		Short: "Write a trained network for other programs",
-		Long: `export writes the trained network of a job's run folder: the result of a finished
-job, or that of the newest checkpoint. With --weights it takes a network of the zoo or
-a network file as well. The extension of FILE selects the form:
+		Long: `export writes the trained network of a job's run folder: the final network of a finished job, or
+the network of the newest checkpoint. With --weights it also takes a network of the zoo or a
+network file. The extension of FILE selects the format:
 
 ` + export.Forms() + `
-A .py file is self-contained: it needs PyTorch alone, prints the network as PyTorch
-does, and load() returns it with its weights, in eval mode. Its normalize() prepares
-images as the job did, where the run folder records how.`,
+A .py file needs only PyTorch: it prints the network as PyTorch does, and load() returns it with
+its weights, in eval mode. normalize() prepares images as the job did, if the run folder records
+the normalisation.`,
 		Example: `  graft export runs/job --out net.py
   graft export runs/job --out net.onnx
   graft export ConvNet2 --weights weights.pth --out net.onnx`,
@@ -48,11 +48,11 @@ images as the job did, where the run folder records how.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&o.Out, "out", "", "the `FILE` to write")
+	flags.StringVar(&o.Out, "out", "", "output `FILE`")
 	flags.StringVar((*string)(&o.At), "at", "",
-		"the network of the run: final, or best by validation, which train.keep_best keeps; empty is final")
-	flags.StringVar(&o.Weights, "weights", "", "a `FILE` of weights, in place of the run's")
-	flags.BoolVar(&o.Force, "force", false, "replace files that are there")
+		"network of the run: final, or best by validation (needs train.keep_best); empty is final")
+	flags.StringVar(&o.Weights, "weights", "", "`FILE` of weights, instead of the run's weights")
+	flags.BoolVar(&o.Force, "force", false, "replace existing files")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return command
 }

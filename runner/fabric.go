@@ -37,23 +37,24 @@ func newFabricRunCommand() *cobra.Command {
 	var o fabricOptions
 	command := &cobra.Command{
 		Use:   "run [CONFIG]",
-		Short: "Play episodes: jobs arrive, are split and placed, and run or are blocked",
+		Short: "Simulate episodes: jobs arrive, are split and placed, and run or are blocked",
 		Long: `run simulates episodes of CONFIG, a file with the section fabric: jobs arrive, a scheduler
-chooses into how many parts the step of each is split, and a job is blocked that finds no
-servers or would take longer than it may. All schedulers see the same jobs. Schedulers:
+chooses the degree, the number of parts into which a job's step is split, and a job is blocked
+if no servers are free for it or if it would exceed its time limit. All schedulers get the same
+jobs. Schedulers:
 
 ` + fabricHelp() + `
-CONFIG's keys: 'graft config schema --markdown'. The same inputs give the same bytes, whatever
+Keys of CONFIG: 'graft config schema --markdown'. The same inputs give the same bytes, whatever
 runs in parallel.
 
---compat ramp plays a recorded episode of the simulator of RAMP and PAC-ML in place of a
-CONFIG, with all its faults: the jobs of the file of --episode arrive, its agent chooses, or its
-actions are replayed. Its results are not read. Results are then jobs.csv in the folder of
---out: a row for each job, with its status, completed, blocked, running or queued, and when it
-started and ended, in seconds. --study makes the published experiments again: blocking rates of each
-agent and each constant degree under four distributions of limits, beside those that PAC-ML's
-authors print. --learn ppo or ape-x also learns policies in the published way, with its network and
-settings, into the folder of --out: a file for each policy, and its rewards.`,
+--compat ramp replaces CONFIG by a recorded episode of the simulator of RAMP and PAC-ML, and
+reproduces the faults of that simulator. Jobs arrive as in the --episode file; the episode's
+agent chooses, or its actions are replayed. Recorded results are not read. --out gets jobs.csv,
+with a row for each job: its status (completed, blocked, running or queued), start and end in
+seconds. --study repeats the published experiments: blocking rates of each agent and each
+constant degree under four distributions of limits, next to the rates that PAC-ML's authors
+print. --learn ppo or ape-x also learns policies by the published method, network and settings;
+--out gets a file for each policy, and its rewards.`,
 		Example: `  graft fabric run cluster.toml
   graft fabric run cluster.toml --set vary.loads=[0.5,1,2] --set "schedule.schedulers=['thrifty','best-constant']"
   graft fabric run --compat ramp --episode episode.json --graphs profiles --out played
@@ -67,20 +68,20 @@ settings, into the folder of --out: a file for each policy, and its rewards.`,
 	}
 	o.add(command)
 	flags := command.Flags()
-	flags.StringVar(&o.compat, "compat", "", "the simulator whose results are reproduced: ramp")
-	flags.StringVar(&o.play.Episode, "episode", "", "with --compat: file of the episode, JSON")
+	flags.StringVar(&o.compat, "compat", "", "simulator to reproduce: ramp")
+	flags.StringVar(&o.play.Episode, "episode", "", "with --compat: JSON file of the episode")
 	flags.BoolVar(&o.study, "study", false,
-		"with --compat: make the published experiments again, with all constant degrees beside them")
+		"with --compat: repeat the published experiments, and add all constant degrees")
 	flags.StringVar(&o.experiment.Learn.Method, "learn", "",
-		"with --study: how policies learn, ppo or ape-x; empty learns none")
+		"with --study: learning algorithm, ppo or ape-x; empty learns no policies")
 	flags.IntVar(&o.experiment.Learn.Seeds, "seeds", 0,
-		"with --learn: policies of each distribution of limits; 0 is 10")
+		"with --learn: policies per distribution of limits; 0 is 10")
 	flags.IntVar(&o.experiment.Learn.Updates, "updates", 0,
-		"with --learn: updates of a policy, after 4,800 actions each; 0 is 15")
+		"with --learn: updates per policy, one every 4,800 actions; 0 is 15")
 	flags.StringSliceVar(&o.experiment.Limits, "limits", nil,
-		"with --study: distributions of limits, some of A,B,C,D; empty is all")
-	flags.IntVar(&o.experiment.Episodes, "episodes", 0, "with --study: episodes of each row; 0 is 3")
-	flags.StringVar(&o.play.Graphs, "graphs", "", "with --compat: folder of its graphs, profiles of PipeDream")
+		"with --study: distributions of limits out of A,B,C,D; empty uses all")
+	flags.IntVar(&o.experiment.Episodes, "episodes", 0, "with --study: episodes per row; 0 is 3")
+	flags.StringVar(&o.play.Graphs, "graphs", "", "with --compat: folder of the graphs (PipeDream profiles)")
 	return command
 }
 
@@ -98,10 +99,10 @@ type fabricOptions struct {
 
 func (o *fabricOptions) add(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringArrayVar(&o.set, "set", nil, "set a key, such as demand.load=0.5; may be given several times")
+	flags.StringArrayVar(&o.set, "set", nil, "set a key, such as demand.load=0.5; repeatable")
 	flags.StringVar(&o.out, "out", "",
-		"the run folder; empty is run.folder, or runs/ and the file's name; with --compat empty writes none")
-	flags.BoolVar(&o.Resume, "resume", false, "go on with the run in the folder, or begin one where there is none")
+		"run folder; empty uses run.folder, else runs/ and the file's name; with --compat empty writes no folder")
+	flags.BoolVar(&o.Resume, "resume", false, "resume the run in the folder, or start one if there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	command.MarkFlagsMutuallyExclusive("resume", "force")
@@ -112,10 +113,10 @@ func (o *fabricOptions) run(ctx context.Context, w io.Writer, path string) error
 	e := &o.experiment
 	if !o.study && (e.Learn.Method != "" || len(e.Limits) > 0 || e.Episodes != 0) {
 		return failure.With(failure.Usage,
-			errors.New("options learn, limits and episodes belong to option study; give it too"))
+			errors.New("options learn, limits and episodes need option study"))
 	}
 	if e.Learn.Method == "" && (e.Learn.Seeds != 0 || e.Learn.Updates != 0) {
-		return failure.With(failure.Usage, errors.New("options seeds and updates belong to option learn; give it too"))
+		return failure.With(failure.Usage, errors.New("options seeds and updates need option learn"))
 	}
 	if o.compat != "" || o.study || o.play.Episode != "" || o.play.Graphs != "" {
 		if o.compat != "ramp" {
@@ -123,12 +124,12 @@ func (o *fabricOptions) run(ctx context.Context, w io.Writer, path string) error
 		}
 		if path != "" || len(o.set) > 0 {
 			return failure.With(failure.Usage,
-				errors.New("option compat plays a recorded episode; leave out the file and option set"))
+				errors.New("option compat replays a recorded episode; omit the file and option set"))
 		}
 		if o.study {
 			if o.play.Episode != "" {
 				return failure.With(failure.Usage,
-					errors.New("option study makes all episodes; leave out option episode"))
+					errors.New("option study generates all episodes; omit option episode"))
 			}
 			e.Graphs, e.Out, e.Learn.Resume = o.play.Graphs, o.out, o.Resume
 			r, err := fabric.Experiment(ctx, env, *e)
@@ -188,16 +189,19 @@ func printExperiments(w io.Writer, r *fabric.Experiments) error {
 	}
 	d.Show(t)
 	for _, b := range r.Best {
-		d.Say(fmt.Sprintf("Limits %s: %s blocks %.4f of the jobs, the learned policy %.4f as printed: %s.", b.Limits,
+		d.Say(fmt.Sprintf("Limits %s: %s blocks %.4f of the jobs, the published learned policy %.4f: %s.", b.Limits,
 			b.Agent, b.Blocked, b.Learned, b.Verdict))
 		if h := b.Here; h != nil {
-			d.Say(fmt.Sprintf("What learned here (%s, %d actions each) blocks %+.4f [%+.4f, %+.4f] beside it.",
+			d.Say(fmt.Sprintf(
+				"The blocked share of policies learned here (%s, %d actions each) differs from it by %+.4f [%+.4f, "+
+					"%+.4f].",
 				words.Plural(r.Policies, "seed"), r.Actions, h.Mean, h.Low, h.High))
 		}
 	}
-	d.Say("BLOCKED is the share of the jobs that were not completed, with an interval of 95% over episodes; " +
-		"PRINTED is what PAC-ML's authors print. MB/s is what jobs asked for and got, DEGREES are those of the jobs " +
-		"that completed. Constant degrees are the best only of those that the cluster offers.")
+	d.Say("BLOCKED is the share of jobs not completed, with a 95% interval over episodes; " +
+		"PRINTED is the value that PAC-ML's authors print. MB/s is requested and received bandwidth; DEGREES are of " +
+		"jobs " +
+		"that completed. A best constant degree is the best of the degrees that the cluster offers.")
 	if r.Folder != "" {
 		d.Say("results in " + r.Folder)
 	}

@@ -53,7 +53,7 @@ func TestFabricRun(t *testing.T) {
 		require.FileExists(t, filepath.Join(figures, name))
 	}
 	fails(t, failure.Usage, "resume that run", "fabric", "run", path, "--out", run)
-	fails(t, failure.Usage, "leave out the file", "fabric", "run", path, "--compat", "ramp")
+	fails(t, failure.Usage, "omit the file", "fabric", "run", path, "--compat", "ramp")
 }
 
 // A learned scheduler is compared with others by its run folder.
@@ -65,8 +65,8 @@ func TestLearnedDegrees(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 	set := []string{"--set", "demand.train_count=2", "--set", "demand.validation_count=2"}
 	out := done(t, append([]string{"learn", path, "--folder", learned}, set...)...).stdout
-	require.Contains(t, out, "Shares of blocked jobs, on the 2 workloads of validation, "+
-		"which also selected the best: 'graft fabric run' compares")
+	require.Contains(t, out, "Blocked share of jobs on the 2 workloads of validation, "+
+		"which also selected the best schedulers; 'graft fabric run' compares")
 	require.Contains(t, out, "constant-4")
 	schedulers := "schedule.schedulers=['best-constant'," + config.Quote(learned) + "]"
 	o := decoded[study.Outcome](t, done(t, append([]string{"fabric", "run", path, "--out",

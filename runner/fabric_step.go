@@ -17,14 +17,14 @@ import (
 
 // graphFlags adds the flags of networks given as graphs.
 func graphFlags(flags *pflag.FlagSet, o *graphs.ReadOptions) {
-	flags.IntVar(&o.Batch, "batch", 64, "examples in a step, of a network")
-	flags.IntVar(&o.Size, "size", 0, "height and width of images in pixels, of a network; 0 is the network's own")
+	flags.IntVar(&o.Batch, "batch", 64, "for a network: examples per step")
+	flags.IntVar(&o.Size, "size", 0, "for a network: height and width of images in pixels; 0 uses the network's own")
 	flags.StringVar(&o.Profile, "profile", graphs.UsualProfile,
-		"times of a device for a network: a built-in profile, or a file of 'graft profile'")
+		"for a network: device profile, built-in or a file of 'graft profile'")
 }
 
-const graphHelp = `GRAPH is a profile of PipeDream (.txt), a graph in JSON (docs/fabric.md), a network's file, or the
-name of a network such as ResNet18, whose times follow from the profile of a device.`
+const graphHelp = `GRAPH is a PipeDream profile (.txt), a graph in JSON (docs/fabric.md), a network file, or the
+name of a network such as ResNet18; times of networks come from a device profile.`
 
 func newFabricGraphCommand() *cobra.Command {
 	var o graphs.ReadOptions
@@ -33,7 +33,7 @@ func newFabricGraphCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "graph GRAPH",
 		Short: "Describe the graph of a training step, or write it to a file",
-		Long:  "graph prints the operations that take longest and sums by kind.\n\n" + graphHelp,
+		Long:  "graph prints the slowest operations, and totals by kind.\n\n" + graphHelp,
 		Example: `  graft fabric graph ResNet18 --batch 128
   graft fabric graph profiles/alexnet.txt
   graft fabric graph MobileNetV2 --out mobilenet.txt`,
@@ -44,7 +44,7 @@ func newFabricGraphCommand() *cobra.Command {
 		},
 	}
 	graphFlags(command.Flags(), &o)
-	command.Flags().StringVar(&out, "out", "", "file to write: a profile of PipeDream (.txt) or a graph (.json)")
+	command.Flags().StringVar(&out, "out", "", "output file: a PipeDream profile (.txt) or a graph (.json)")
 	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return command
 }
@@ -92,14 +92,14 @@ func newFabricStepCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "step GRAPH",
 		Short: "Simulate one training step at several degrees, with its critical path",
-		Long: `step spreads a training step over servers of an empty cluster, at each degree, and simulates it
-operation by operation. It prints where the time goes, and for one degree the critical path: the
-operations, transfers and waits that decide the time of the step.
+		Long: `step distributes a training step over servers of an empty cluster, at each degree, and simulates
+it operation by operation. It prints the time breakdown, and for one degree the critical path:
+the operations, transfers and waits that determine the step time.
 
 ` + graphHelp + `
 
---trace writes the step in the Trace Event Format, which Perfetto (ui.perfetto.dev) opens, --figure draws
-its servers and the ways between them over time.`,
+--trace writes the step in the Trace Event Format, for Perfetto (ui.perfetto.dev); --figure
+draws its servers and the links between them over time.`,
 		Example: `  graft fabric step ResNet18 --bandwidth 1e10 --figure step.svg
   graft fabric step profiles/alexnet.txt --degree 1,2,4,8 --strategy pipeline
   graft fabric step VGG11BN --network tree --shape 4x8 --bandwidth 12.5e9 --trace step.json`,
@@ -115,22 +115,23 @@ its servers and the ways between them over time.`,
 	flags := command.Flags()
 	graphFlags(flags, &o.Graph)
 	flags.IntSliceVar(&o.Degrees, "degree", nil,
-		"degrees to simulate, such as 1,2,4; empty is 1 to 16 in powers of two")
+		"degrees to simulate, such as 1,2,4; empty is 1,2,4,8,16, up to the number of servers")
 	flags.StringVar((*string)(&o.Options.Strategy), "strategy", string(wire.Data),
-		"how the step is spread: data, tensor or pipeline")
+		"parallelism: data, tensor or pipeline")
 	flags.Float64Var(&o.Options.Quantum, "quantum", 0.01,
-		"time of an operation in ms for each part of it, of the strategy tensor")
-	flags.Float64Var(&o.Options.Memory, "memory", 80e9, "memory of a server in bytes")
+		"strategy tensor: overhead per part of an operation, ms")
+	flags.Float64Var(&o.Options.Memory, "memory", 80e9, "memory per server, bytes")
 	flags.StringVar(&o.Network.Kind, "network", "ramp", "network that connects the servers: ramp or tree")
 	flags.StringVar(&o.shape, "shape", "",
-		"size of the network: of ramp groups, racks and servers, such as 4x4x2; of tree racks and servers, such as 4x8")
-	flags.Float64Var(&o.Network.Bandwidth, "bandwidth", 1.6e12, "bandwidth of a server in bytes in a second")
-	flags.Float64Var(&o.Network.Uplink, "uplink", 0, "bandwidth of a rack of a tree; 0 is that of its servers together")
-	flags.Float64Var(&o.Network.Latency, "latency", 50e-9, "time of a transfer's way in s")
-	flags.StringSliceVar(&o.quirks, "quirks", nil, "faults of PAC-ML's simulator to keep, by name")
-	flags.IntVar(&o.Critical, "critical", 0, "degree whose critical path is shown; 0 is the last that fits")
-	flags.StringVar(&o.Trace, "trace", "", "file of a trace of that degree")
-	flags.StringVar(&o.Figure, "figure", "", "file of a figure of that degree: .svg, .png or .pdf")
+		"network size: for ramp groups, racks and servers, such as 4x4x2; for tree racks and servers, such as 4x8")
+	flags.Float64Var(&o.Network.Bandwidth, "bandwidth", 1.6e12, "bandwidth per server, bytes/s")
+	flags.Float64Var(&o.Network.Uplink, "uplink", 0,
+		"bandwidth per rack of a tree, bytes/s; 0 is the sum of its servers")
+	flags.Float64Var(&o.Network.Latency, "latency", 50e-9, "propagation time of a transfer, s")
+	flags.StringSliceVar(&o.quirks, "quirks", nil, "faults of PAC-ML's simulator to reproduce, by name")
+	flags.IntVar(&o.Critical, "critical", 0, "degree of the critical path; 0 is the last degree that fits")
+	flags.StringVar(&o.Trace, "trace", "", "trace file to write for that degree")
+	flags.StringVar(&o.Figure, "figure", "", "figure file to write for that degree: .svg, .png or .pdf")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	return command
 }
@@ -164,19 +165,20 @@ func printStep(w io.Writer, r *fabric.StepReport) error {
 			c.Flow/megabyte)
 	}
 	p.Table(t)
-	p.Line("\nCOMPUTING and TRANSFERRING are shares of the time in which a server computes, and in which bytes go " +
-		"from server to server. BUSY is the mean share of the servers. MEMORY is of the fullest server.")
+	p.Line(
+		"\nCOMPUTING and TRANSFERRING are the shares of time in which a server computes, and in which bytes are sent " +
+			"between servers. BUSY is the mean over servers. MEMORY is the largest use of a server.")
 	if r.Degree == 0 {
 		return p.Err
 	}
-	p.Line("\ncritical path at degree %d, by what takes the time", r.Degree)
+	p.Line("\ncritical path at degree %d, by kind of activity", r.Degree)
 	t = document.NewTable("what").Numbers("", "", "legs").Numbers("ms", "%.4g", "time").Numbers(document.UnitShare,
 		"", "share")
 	for _, k := range r.Kinds {
 		t.Add(k.What, k.Legs, k.Length/milli, k.Share)
 	}
 	p.Table(t)
-	p.Line("\nits first %d of %d legs", min(legsShown, len(r.Critical)), len(r.Critical))
+	p.Line("\nfirst %d of %d segments", min(legsShown, len(r.Critical)), len(r.Critical))
 	t = (&document.Table{}).Numbers("ms", "%.4f", "from", "time").Texts("what", "part", "where")
 	for _, leg := range r.Critical[:min(legsShown, len(r.Critical))] {
 		t.Add(leg.From/milli, leg.Length/milli, leg.What, leg.Name, leg.Where)

@@ -16,11 +16,11 @@ func newFleetAttachCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "attach FOLDER",
 		Short: "Supervise the workers of a simulation or of trials until they end",
-		Long: `attach does what 'graft simulate', 'train' and 'compare' do after they have started workers: it
-restarts lost workers, shows the progress, collects and prints the results, with the same exit codes. Only
-one process at a time can supervise. To stop it leaves the workers of Slurm running, and
-another attach goes on; local workers save their work and end. Pods of Kubernetes are
-supervised by their cluster; attach follows them and collects the table.`,
+		Long: `attach supervises workers as 'graft simulate', 'train' and 'compare' do after starting them: it
+restarts lost workers, shows progress, and collects and prints the results, with the same exit
+codes. Only one process at a time can supervise. Stopping attach leaves Slurm workers running,
+and another attach can continue; local workers save their work and exit. Kubernetes supervises
+its own pods; attach follows them and collects the table.`,
 		Example: `  graft simulate late.toml --engine slurm && graft fleet attach runs/late
   graft fleet attach runs/late --every 1m`,
 		Args: cobra.ExactArgs(1),

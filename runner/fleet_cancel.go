@@ -15,17 +15,17 @@ func newFleetCancelCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "cancel FOLDER",
 		Short: "Cancel the workers of a simulation or of trials",
-		Long: `cancel ends the workers of a run folder, first by a signal that lets them save their work, and
-returns when none is alive. Their supervisor does not restart them and exits with code 75.
-Completed work is kept: 'graft simulate' goes on with it, and 'graft train' and 'graft compare'
-with --resume.`,
+		Long: `cancel stops the workers of a run folder, first by a signal that lets them save their work, and
+returns when all have exited. The supervisor does not restart them and exits with code 75.
+Completed work is kept: 'graft simulate' continues from it, as do 'graft train' and 'graft
+compare' with --resume.`,
 		Example: "  graft fleet cancel runs/late",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			live, engine, err := workers.Cancel(command.Context(), environment(command.Context()), args[0])
 			if err == nil {
 				_, err = fmt.Fprintf(command.OutOrStdout(),
-					"%s of %s ended; what was run is kept, and %s goes on with it\n", words.Plural(live, "worker"),
+					"%s of %s ended; completed work is kept, and %s continues from it\n", words.Plural(live, "worker"),
 					engine, beginner(environment(command.Context()), args[0]))
 			}
 			return err

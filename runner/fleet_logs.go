@@ -11,9 +11,9 @@ func newFleetLogsCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "logs FOLDER",
 		Short: "Print the logs of the workers of a simulation or of trials",
-		Long: `logs prints the logs of the workers of a run folder, with the worker's number before each line
-if there are several. With --follow it also prints new lines until no worker is alive. 'kubectl
-logs' has the logs of Kubernetes.`,
+		Long: `logs prints the logs of the workers of a run folder; with several workers, the worker's number
+precedes each line. With --follow it also prints new lines until all workers have exited. For
+Kubernetes use 'kubectl logs'.`,
 		Example: `  graft fleet logs runs/late --worker 2
   graft fleet logs runs/late --follow`,
 		Args: cobra.ExactArgs(1),
@@ -22,7 +22,7 @@ logs' has the logs of Kubernetes.`,
 		},
 	}
 	flags := command.Flags()
-	flags.IntVar(&o.Worker, "worker", -1, "number of the worker; -1 is all")
-	flags.BoolVar(&o.Follow, "follow", false, "print new lines until no worker is alive")
+	flags.IntVar(&o.Worker, "worker", -1, "number of the worker; -1 prints all")
+	flags.BoolVar(&o.Follow, "follow", false, "print new lines until all workers have exited")
 	return command
 }

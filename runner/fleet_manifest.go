@@ -14,11 +14,10 @@ func newFleetManifestCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "manifest CONFIG|FOLDER",
 		Short: "Print the workers of a simulation as a Kubernetes job",
-		Long: `manifest prints an Indexed Job for 'kubectl apply -f -', whose pods run a simulation. Given the
-file of a scenario it first makes the run folder, as 'graft simulate' does. The section fleet
-names the image, which has graft on its path, and the volume claim that holds run folder and
-cache. The cluster supervises the pods; 'graft fleet attach' follows them and collects the
-table.`,
+		Long: `manifest prints an Indexed Job for 'kubectl apply -f -'; its pods run a simulation. For a
+scenario file it first creates the run folder, as 'graft simulate' does. The section fleet names
+the image, which must have graft on its path, and the volume claim for run folder and cache.
+Kubernetes supervises the pods; 'graft fleet attach' follows them and collects the table.`,
 		Example: `  graft fleet manifest late.toml --set fleet.image=graft:1 --set fleet.claim=shared | kubectl apply -f -
   graft fleet manifest runs/late`,
 		Args: cobra.ExactArgs(1),
@@ -31,8 +30,8 @@ table.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as fleet.image=graft:1; may be given several times")
-	flags.StringVar(&o.Folder, "folder", "", "the run folder; empty is run.folder, or runs/ and the file's name")
-	flags.BoolVar(&o.Force, "force", false, "move a run folder of another simulation aside")
+	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as fleet.image=graft:1; repeatable")
+	flags.StringVar(&o.Folder, "folder", "", "run folder; empty uses run.folder, else runs/ and the file's name")
+	flags.BoolVar(&o.Force, "force", false, "move an existing run folder of another simulation aside")
 	return command
 }

@@ -26,10 +26,11 @@ func newFleetStatusCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "status FOLDER",
 		Short: "Print the state of a simulation or of trials, and their workers",
-		Long: `status prints the number of sequences that have ended, the legs under way and their workers,
-the best sequence so far, the time left, and the state of each worker. A leg is the training
-between two decisions. Of trials it prints how many have ended, and those that run or failed. The command changes nothing, also while another process supervises the
-workers. If the engine does not answer the rest is printed, and the exit code is 3.`,
+		Long: `status prints the number of completed sequences, the legs in progress and their workers, the
+best sequence so far, the time left, and the state of each worker. A leg is the training between
+two decisions. For trials it prints the number that have ended, and the trials that are running
+or have failed. The command is read-only and safe while another process supervises the workers.
+If the engine does not answer, status prints everything else and exits with code 3.`,
 		Example: `  graft fleet status runs/late
   graft fleet status runs/late --json`,
 		Args: cobra.ExactArgs(1),
@@ -110,7 +111,7 @@ func statusHeadline(r *simulate.Status) string {
 	text := fmt.Sprintf("%d of %s ended, %d failed, %d left; %d of %s", s.Ended, words.Plural(s.Sequences, "run"),
 		s.Failed, r.Left, s.Done, words.Plural(s.Segments, "leg"))
 	if r.ToGo > 0 {
-		text += fmt.Sprintf("; %s to go", document.RoughDurationText(time.Duration(r.ToGo*float64(time.Second))))
+		text += fmt.Sprintf("; %s left", document.RoughDurationText(time.Duration(r.ToGo*float64(time.Second))))
 	}
 	if len(s.Best) > 0 {
 		text += fmt.Sprintf("\nbest so far %s: %s", tables.Sequence(s.Best[0].Sequence),

@@ -58,10 +58,10 @@ func TestFleetOfThisMachine(t *testing.T) {
 
 	followed, said := process(t, "fleet", "logs", g.run, "--follow")
 	cancelled := done(t, "fleet", "cancel", g.run)
-	require.Contains(t, cancelled.stdout, "2 workers of local ended; what was run is kept")
+	require.Contains(t, cancelled.stdout, "2 workers of local ended; completed work is kept")
 	require.Equal(t, failure.Requeue, left(t, p), out)
 	require.Contains(t, out.String(),
-		"the batch was cancelled, and what was run is kept; 'graft simulate' goes on with it")
+		"the batch was cancelled; completed work is kept, and 'graft simulate' continues in")
 	require.Equal(t, failure.Done, left(t, followed), said)
 	require.Regexp(t, `(?m)^[01]: \{"level":"info"`, said.String())
 	one := done(t, "fleet", "logs", g.run, "--worker", "1")
@@ -125,7 +125,7 @@ func TestFleetOfTrials(t *testing.T) {
 	require.Regexp(t, `(?s)^0 of 3 trials ended, 0 failed, 3 left\n\nunder way +seed +by\nas given +[12] .*worker  `+
 		`state +host +detail +log`, done(t, "fleet", "status", run).stdout)
 	require.Contains(t, done(t, "fleet", "cancel", run).stdout,
-		"2 workers of local ended; what was run is kept, and the same command with --resume goes on with it")
+		"2 workers of local ended; completed work is kept, and the same command with --resume continues from it")
 	require.Equal(t, failure.Requeue, left(t, p), out)
 	require.Contains(t, done(t, "fleet", "logs", run, "--worker", "1").stdout, "trial begins")
 	fails(t, failure.Requeue, "the batch was cancelled", "fleet", "attach", run)
@@ -158,7 +158,7 @@ func TestFleetFaults(t *testing.T) {
 	folder, path := newScenario(t, scenarioFile)
 	run := filepath.Join(folder, "runs", "late")
 	for _, command := range []string{"status", "logs", "attach", "cancel", "manifest"} {
-		fails(t, failure.Failed, "give the run folder of 'graft simulate'", "fleet", command, folder)
+		fails(t, failure.Failed, "expected the run folder of 'graft simulate'", "fleet", command, folder)
 	}
 	fails(t, failure.Configuration, "fleet.devices", "simulate", path, "--folder", run, "--engine", "slurm", "--set",
 		`fleet.devices=["cuda:0"]`)
@@ -173,8 +173,8 @@ func TestFleetFaults(t *testing.T) {
 		"engine", "simulate", path, "--folder", run, "--engine", "slurm")
 	status := fails(t, failure.Partial, "", "fleet", "status", run)
 	require.Contains(t, status.stdout, "0 of 9 runs ended, 0 failed, 9 left; 0 of 13 legs")
-	require.Contains(t, status.stderr, "where Slurm's programs are")
-	fails(t, failure.Failed, "where Slurm's programs are", "fleet", "attach", run)
+	require.Contains(t, status.stderr, "with Slurm's programs")
+	fails(t, failure.Failed, "with Slurm's programs", "fleet", "attach", run)
 	require.Equal(t, failure.Usage, graft("fleet", "attach", run, "--every", "-1s").code)
 	t.Setenv("PATH", search)
 

@@ -135,10 +135,10 @@ func TestOpenRunsThatBegan(t *testing.T) {
 		containsAll(t, must(t, "report "+folder), k.Name, "not ended", "has no results yet")
 		must(t, "report "+folder+" --html "+filepath.Join(dir, k.Name+".html"))
 		must(t, "report "+folder+" "+folder+" --csv")
-		fails(t, failure.Damaged, "the run began and has written nothing yet", "plot", folder, "--out", dir+"/plots")
+		fails(t, failure.Damaged, "the run has no files yet", "plot", folder, "--out", dir+"/plots")
 		require.NoError(t, runs.MayResume(files.OS{}, folder, k))
 		if k != runs.JobKind {
-			require.ErrorContains(t, runs.MayResume(files.OS{}, folder, runs.JobKind), "the folder holds a "+k.Title)
+			require.ErrorContains(t, runs.MayResume(files.OS{}, folder, runs.JobKind), "the folder contains a "+k.Title)
 		}
 	}
 	require.Contains(t, must(t, "report "+dir), "job")
@@ -151,7 +151,7 @@ func TestOpenRunOfAnUnknownKind(t *testing.T) {
 	path := filepath.Join(dir, runs.ManifestFile)
 	write(t, path, strings.Replace(contents(t, path), `"kind": "job"`, `"kind": "of-tomorrow"`, 1))
 	for _, command := range []string{"report", "plot"} {
-		o := fails(t, failure.Damaged, `unknown kind of run "of-tomorrow" in its manifest (made by a later graft?)`,
+		o := fails(t, failure.Damaged, `unknown kind of run "of-tomorrow" in the manifest, maybe from a later graft`,
 			command, dir)
 		containsAll(t, o.stderr, dir, `use the version of graft that wrote it, "v0.1.0"`)
 	}

@@ -22,33 +22,33 @@ func newLearnCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "learn CONFIG",
 		Short: "Train policies on tables, or schedulers on workloads",
-		Long: `learn trains policies. The sections of CONFIG select one of three kinds.
+		Long: `learn trains policies or schedulers. The sections of CONFIG select what it learns.
 
-With [workloads], schedulers of elastic jobs learn, one for each of several seeds: first they
-imitate a teacher, then reinforcement learning improves them. 'graft evaluate CONFIG' compares
-them with other schedulers on workloads that they have not seen, and 'graft cluster run' takes
-their run folder as a scheduler. With [machine] they learn to place a machine's tasks, which 'graft node
-simulate' compares, and with [fabric] to choose the degrees of training steps, for 'graft fabric run'.
+With [workloads] it trains schedulers of elastic jobs, one per seed: first by imitating a
+teacher, then by reinforcement learning. 'graft evaluate CONFIG' compares them with other
+schedulers on separate test workloads; 'graft cluster run' takes the run folder as a scheduler.
+With [machine] it trains schedulers that place a machine's tasks, for 'graft node simulate';
+with [fabric] schedulers that choose the degrees of training steps, for 'graft fabric run'.
 
-With [tables], structural policies, which read any network, learn from all tables at once,
-one policy for each of several seeds. They follow the exact gradient over all sequences until
-the objective no longer grows. Each policy is written into policies, and the ensemble that
-votes into policy.safetensors.
+With [tables] it trains structural policies, which read any network, on all tables at once, one
+policy per seed. Learning follows the exact gradient over all sequences until the objective
+stops improving. Each policy is written into the folder policies, and their vote into
+policy.safetensors.
 
-With [table], a policy of the original system learns from one table by REINFORCE: in each
-episode it draws an action for each state of the table, and its reward is the accuracy at the
-end. With learn.rule=exact it follows the exact gradient of the expected reward over all
-sequences, and an episode is a step. The policy is agent.finalmodel.pth; 'graft config
-convert' makes CONFIG from a file of the original system.
+With [table] it trains a policy of the original system on one table by REINFORCE: each episode
+draws an action for each state of the table, and the reward is the final accuracy. With
+learn.rule=exact it follows the exact gradient of the expected reward over all sequences, and an
+episode is a step. The policy is written to agent.finalmodel.pth; 'graft config convert'
+converts a file of the original system to CONFIG.
 
-With --cases schedulers learn in each case of a TOML file, one case after the other: a table for
-each case, whose keys are those of CONFIG. All cases are checked first. Each has a run folder
-beneath the run folder, and the table of all is printed in the end.
+--cases trains schedulers for each case of a TOML file, one after the other. The file has a
+table for each case, with keys of CONFIG. All cases are checked first. Each case gets a run
+folder inside the run folder; a table of all cases is printed at the end.
 
-Metrics, checkpoints and policies are written into a run folder. An existing one is never
-overwritten: --resume goes on with it, --force moves it aside. SIGTERM, SIGUSR1 and the first
-SIGINT save a checkpoint and exit with code 75; the same command with --resume then goes on
-to the same bits.`,
+Metrics, checkpoints and policies are written into a run folder. An existing run folder is never
+overwritten: --resume continues it, --force moves it aside. SIGTERM, SIGUSR1 and the first
+SIGINT save a checkpoint and exit with code 75; the same command with --resume continues and
+ends in the same bits.`,
 		Example: `  graft learn policy.toml
   graft learn policy.toml --set run.seeds=20 --set learn.for=new --folder runs/new
   graft learn original.toml --set learn.rule=exact --set learn.episodes=2000
@@ -61,13 +61,13 @@ to the same bits.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as learn.steps=500; may be given several times")
-	flags.StringVar(&o.Folder, "folder", "", "the run folder; empty is run.folder, or runs/ and the file's name")
-	flags.BoolVar(&o.Resume, "resume", false, "go on with the run in the folder, or begin one where there is none")
+	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as learn.steps=500; repeatable")
+	flags.StringVar(&o.Folder, "folder", "", "run folder; empty uses run.folder, else runs/ and the file's name")
+	flags.BoolVar(&o.Resume, "resume", false, "resume the run in the folder, or start one if there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	flags.StringVar(&o.Cases, "cases", "",
-		"learn the schedulers of each case of a TOML file, whose tables hold assignments")
+		"TOML file of cases to learn, a table of assignments for each")
 	boardFlag(command, &o.Tensorboard)
 	command.MarkFlagsMutuallyExclusive("resume", "force")
 	return command
@@ -94,7 +94,7 @@ func printScheduler(w io.Writer, r *learn.SchedulerResult) error {
 	if err := report.PrintElasticLearning(r.Outcome, w); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "%.0f s; results in %s, the best seed's scheduler in %s\n", r.Seconds, r.Folder,
+	_, err := fmt.Fprintf(w, "%.0f s; results in %s, scheduler of the best seed in %s\n", r.Seconds, r.Folder,
 		r.Scheduler)
 	return err
 }
@@ -103,7 +103,7 @@ func printCases(w io.Writer, r *learn.CasesResult) error {
 	if err := report.PrintElasticCases(r.Outcome, w); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "%.0f s; results in %s, those of each case beneath %s\n", r.Seconds, r.Folder,
+	_, err := fmt.Fprintf(w, "%.0f s; results in %s, results of each case in %s\n", r.Seconds, r.Folder,
 		filepath.Join(r.Folder, runs.CasesFolder))
 	return err
 }
@@ -111,8 +111,8 @@ func printCases(w io.Writer, r *learn.CasesResult) error {
 func printStudy(w io.Writer, r *learn.StudyResult) error {
 	o := r.Outcome
 	_, err := fmt.Fprintf(w,
-		"%s from table %s, %.0f a second\nthe policy's likeliest sequence is %s: %.2f%%, rank %d of %d\n"+
-			"the table's best is %s: %.2f%%\nwhat the policy draws has %.2f%% on average\nresults in %s, "+
+		"%s from table %s, %.0f a second\nthe policy's most likely sequence is %s: %.2f%%, rank %d of %d\n"+
+			"the table's best is %s: %.2f%%\nmean accuracy of sequences drawn by the policy: %.2f%%\nresults in %s, "+
 			"the policy in %s\n", words.Plural(o.Episodes, "episode"), r.Table, r.Speed, tables.Sequence(o.Greedy),
 		100*o.Accuracy, o.Rank, o.Records, tables.Sequence(o.Best), 100*o.Most, 100*o.Expected, r.Folder, r.Policy)
 	return err
@@ -123,7 +123,7 @@ func printPolicies(w io.Writer, r *learn.PoliciesResult) error {
 	p.Table(report.VerdictTable(r.Outcome))
 	p.Line("")
 	p.Table(report.SeedTable(r.Outcome))
-	p.Line("\n%s%s in %s\nresults in %s, the vote of all in %s, each policy in %s",
+	p.Line("\n%s%s in %s\nresults in %s, vote of all policies in %s, each policy in %s",
 		report.SummaryText(r.Outcome), words.Plural(r.Outcome.Steps, "step"), document.SecondsText(r.Took()),
 		r.Folder, r.Policy, filepath.Join(r.Folder, runs.SeedFolder))
 	return p.Err

@@ -29,12 +29,12 @@ func TestSchedulersLearnInCases(t *testing.T) {
 	whole, stopped := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "stopped")
 	text := done(t, "learn", path, "--cases", cases, "--folder", whole).stdout
 	require.Regexp(t, `(?s)^CASE +SEEDS +BEST JCT +95% +LAST JCT +DRF +FIFO +SRTF\ngiven +3 +[0-9. `+
-		`to–-]+ .*\nmore jobs +3 .*so it is biased low.*`+
-		`those of each case beneath .*cases\n$`, text)
+		`to–-]+ .*\nmore jobs +3 .*it is optimistic, since the same workloads `+
+		`select and measure it.*results of each case in .*cases\n$`, text)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	o := call(ctx, newRootCommand(), "learn", path, "--cases", cases, "--folder", stopped)
-	ends(t, o, failure.Requeue, "go on with --resume")
+	ends(t, o, failure.Requeue, "continue with --resume")
 	require.Contains(t, o.stderr, "case given")
 	again := []string{"learn", path, "--cases", cases, "--folder", stopped, "--resume"}
 	r := decoded[learn.CasesResult](t, done(t, append(again, "--json")...).stdout)
@@ -74,6 +74,6 @@ func TestCasesThatCannotBeLearned(t *testing.T) {
 	require.NoDirExists(t, folder)
 	fails(t, failure.Failed, "has no cases; add a table for each", "learn", path, "--cases", casesFile(t, ""))
 	fails(t, failure.Failed, "no such file", "learn", path, "--cases", filepath.Join(t.TempDir(), "none.toml"))
-	fails(t, failure.Usage, "--cases is for files with the section workloads", "learn", lessonFile(t, ""),
+	fails(t, failure.Usage, "--cases applies to files with the section workloads", "learn", lessonFile(t, ""),
 		"--cases", cases)
 }

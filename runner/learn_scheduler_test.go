@@ -51,8 +51,8 @@ func TestASchedulerIsLearnedAndCompared(t *testing.T) {
 
 	out := filepath.Join(t.TempDir(), "compared")
 	text := done(t, "evaluate", path, "--policy", folder, "--against", "drf", "--out", out).stdout
-	require.Regexp(t, `(?s)SCHEDULER +RANK +SEEDS +MEAN JCT .*\nlearned +1 +2 .*on 5 workloads; `+
-		`the mean lower bound.*DIFFERENCE is the difference from drf.*results in `, text)
+	require.Regexp(t, `(?s)SCHEDULER +RANK +SEEDS +MEAN JCT .*\nlearned +1 +2 .*on 5 workloads. `+
+		`No scheduler can have a mean below the lower bound.*DIFFERENCE is from drf.*results in `, text)
 	var c runs.ElasticComparison
 	require.NoError(t, json.Unmarshal([]byte(contents(t, filepath.Join(out, runs.OutcomeFile))), &c))
 	require.Len(t, c.Standings, 3)
@@ -63,7 +63,7 @@ func TestASchedulerIsLearnedAndCompared(t *testing.T) {
 		}
 	}
 	require.Contains(t, done(t, "report", out).stdout, "learned jct")
-	fails(t, failure.Usage, "it holds a comparison of schedulers", "learn", path, "--folder", out, "--resume")
+	fails(t, failure.Usage, "it contains a comparison of schedulers", "learn", path, "--folder", out, "--resume")
 
 	trace := filepath.Join(t.TempDir(), "trace.json")
 	write(t, trace, `{"overrides": {"REAL_SPEED_TRACE": false, "LARGE_SCALE": false, "CLUSTER_NUM_NODES": 4}, `+
@@ -101,12 +101,13 @@ func TestWhatSchedulersCannotLearn(t *testing.T) {
 
 	fails(t, failure.Usage, "--table: for policies in tables", "evaluate", path, "--table", "x")
 	fails(t, failure.Usage, "--against is sjf; compared are drf, srtf", "evaluate", path, "--against", "sjf")
-	fails(t, failure.Damaged, "the folder holds no scheduler", "evaluate", path, "--policy", t.TempDir())
+	fails(t, failure.Damaged, "the folder does not contain a completely learned scheduler", "evaluate", path,
+		"--policy", t.TempDir())
 	network := filepath.Join(t.TempDir(), "net.safetensors")
 	write(t, network, "garbage")
 	fails(t, failure.Damaged, "net.safetensors", "evaluate", path, "--policy", network)
-	fails(t, failure.Usage, "--set is for a file of schedulers", "evaluate", "--set", "a=1", "--policy", "x",
-		"--table", "y")
+	fails(t, failure.Usage, "--set needs FILE, a configuration of schedulers", "evaluate", "--set", "a=1",
+		"--policy", "x", "--table", "y")
 }
 
 // A run that is resumed with other workloads is refused; one that has ended is read again.
@@ -151,8 +152,8 @@ every = 4
 		"then in 4 by reinforcement, on 100 workloads, with 2 of validation and 3 of test; scaling none")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	ends(t, call(ctx, newRootCommand(), "learn", path, "--folder", folder), failure.Requeue, "go on with --resume")
-	require.Regexp(t, `all 8 updates by imitation and 4 by reinforcement are complete`,
+	ends(t, call(ctx, newRootCommand(), "learn", path, "--folder", folder), failure.Requeue, "continue with --resume")
+	require.Regexp(t, `all 8 updates by imitation and 4 by reinforcement are done`,
 		done(t, "learn", path, "--folder", folder, "--resume").stdout)
 	require.Regexp(t, `(?s)^seed,step,imitated,reinforced,imitation_loss,.*\n2,12,8.0,4.0,`,
 		contents(t, filepath.Join(folder, "learning.csv")))

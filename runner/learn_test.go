@@ -71,7 +71,7 @@ func TestLearnTellsWhatWasLearned(t *testing.T) {
 	path, folder := lessonFile(t, "[run]\nevery = 50\n"), filepath.Join(t.TempDir(), "run")
 	set := []string{"--set", "learn.episodes=200", "--folder", folder}
 	o := done(t, append([]string{"learn", path}, set...)...)
-	require.Regexp(t, `(?s)^200 episodes from table made-up, \d+ a second\nthe policy's likeliest `+
+	require.Regexp(t, `(?s)^200 episodes from table made-up, \d+ a second\nthe policy's most likely `+
 		`sequence is \S+ \S+ \S+: [0-9.]+%, rank \d+ of 64\nthe table's best is .*results in .*run, `+
 		`the policy in .*run/agent\.finalmodel\.pth\n$`, o.stdout)
 	containsAll(t, o.stderr, "per_second", "objective", "expected_accuracy", "temperature", "learning_rate")
@@ -125,7 +125,7 @@ func TestLearnRefuses(t *testing.T) {
 	fails(t, failure.Configuration, `unknown key "rate" in learn`, "learn", lessonFile(t, "[learn]\nlr = 3\n"))
 	folder := t.TempDir()
 	write(t, filepath.Join(folder, "thesis.tex"), "mine")
-	fails(t, failure.Usage, "is no run folder", "learn", lessonFile(t, ""), "--resume", "--folder", folder)
+	fails(t, failure.Usage, "not a run folder", "learn", lessonFile(t, ""), "--resume", "--folder", folder)
 }
 
 // rowsIn waits until a table has so many lines.
@@ -181,7 +181,7 @@ func TestLearnIsRequeued(t *testing.T) {
 		folder := filepath.Join(t.TempDir(), "run")
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		ends(t, call(ctx, newRootCommand(), "learn", path, "--folder", folder), failure.Requeue, "go on with --resume")
+		ends(t, call(ctx, newRootCommand(), "learn", path, "--folder", folder), failure.Requeue, "continue with --resume")
 		done(t, "learn", path, "--folder", folder, "--resume")
 	}
 }
@@ -231,10 +231,10 @@ func TestLearnTreesTellsWhatWasLearned(t *testing.T) {
 	set := []string{"--set", "run.seeds=3", "--set", "policy.hidden=16", "--folder", folder}
 	o := done(t, append([]string{"learn", path}, set...)...)
 	require.Regexp(t, `(?s)^TABLE +THE VOTE'S SEQUENCE +ACCURACY.*\none +\S+, \S+ +[0-9.]+%  +[0-9.]+  +\d+ of 16 `+
-		`+\d+–\d+ +[0-9.]+%.*\ntwo .*\n\nSEED +STEPS.*\n +3 +\d+ +[0-9.]+ +the objective has not increased.*`+
-		`\nmean regret in 2 tables: [0-9.]+ points, 95% interval over 3 seeds \[[0-9., ]+\]; regret of the vote: `+
-		`[0-9.]+ points\n\d+% of .*in a table's top five; the worst .*\n\d+ steps in [0-9.]+ s\nresults in .*run, `+
-		`the vote of all in .*run/policy\.safetensors, each policy in .*run/policies\n$`, o.stdout)
+		`+\d+–\d+ +[0-9.]+%.*\ntwo .*\n\nSEED +STEPS.*\n +3 +\d+ +[0-9.]+ +the aim has not grown.*`+
+		`\nmean regret in 2 tables: [0-9.]+ points, 95% interval over 3 seeds \[[0-9., ]+\]; the vote's is `+
+		`[0-9.]+\n\d+% of .*in a table's top five; the worst .*\n\d+ steps in [0-9.]+ s\nresults in .*run, `+
+		`vote of all policies in .*run/policy\.safetensors, each policy in .*run/policies\n$`, o.stdout)
 	require.Contains(t, o.stderr, `"msg":"learned","policies":3`)
 	for _, name := range []string{"manifest.json", "config.toml", "config.resolved.toml", "log.jsonl",
 		"learners/seed-3.safetensors"} {
@@ -243,7 +243,7 @@ func TestLearnTreesTellsWhatWasLearned(t *testing.T) {
 	before := learnt(t, folder)
 	require.Contains(t, before, "learning.csv\nseed,step,aim,entropy [nats],held_out,regret [points]\n1,10,")
 	log := contents(t, filepath.Join(folder, "log.jsonl"))
-	require.Equal(t, 3, strings.Count(log, "a seed has learned"))
+	require.Equal(t, 3, strings.Count(log, "a seed has finished learning"))
 
 	fails(t, failure.Usage, "--force", append([]string{"learn", path}, set...)...)
 	forced := done(t, append([]string{"learn", path, "--force", "--json", "--quiet", "--set", "run.workers=1"},

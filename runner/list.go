@@ -36,9 +36,10 @@ func newListCommand() *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:   "list [KIND]",
-		Short: "List schedulers, layers, datasets, figures and other things, each with an example",
-		Long: `list prints all things of a kind, with a line about each and an example: a command line, or a
-part of a TOML file. File names in examples stand for yours. Without a kind it lists the kinds:
+		Short: "List schedulers, layers, datasets, figures and other items, with examples",
+		Long: `list prints all items of a kind, each with a description and an example: a command line, or a
+part of a TOML file. Replace the file names in examples by your own. Without a kind it lists the
+kinds:
 
 ` + listed(lists.Kinds()),
 		Example: `  graft list

@@ -257,7 +257,7 @@ func TestConfigCheckSeesTheToken(t *testing.T) {
 	fails(t, failure.Configuration, "parallel.token_file: the token is shorter than 16 characters",
 		append(set, "parallel.token_file='token'")...)
 	done(t, "config", "check", "job.toml", "--set", "parallel.listen='slurm:7000'")
-	fails(t, failure.Configuration, `"none" is no port`, "config", "check", "job.toml", "--set",
+	fails(t, failure.Configuration, `invalid port "none"`, "config", "check", "job.toml", "--set",
 		"parallel.listen='slurm:none'")
 }
 

@@ -15,10 +15,10 @@ import (
 func newModelCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "model",
-		Short: "List the networks of the zoo, show a network's structure, compute outputs, import",
-		Long: `model describes networks: layers, the blocks that surgery operates on, the channels that
-change together, and costs. list and show make no tensors; forward computes outputs; import reads networks of
-PyTorch.`,
+		Short: "List networks of the zoo, show a network, compute its outputs, or import one",
+		Long: `model describes networks: layers, the blocks that surgery operates on, the channels that change
+together, and costs. list and show create no tensors; forward computes outputs; import reads
+networks of PyTorch.`,
 		Example: `  graft model list
   graft model show ConvNet2
   graft model show net.toml --svg net.svg`,
@@ -47,11 +47,10 @@ func newModelListCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "list",
 		Short: "Print the networks of the zoo",
-		Long: `list prints a line for each network of the zoo: the shape of an example and the
-default number of classes, its trained parameters, the
-floating-point operations of a forward pass for one example, where a multiply-add
-counts as two, and how many blocks surgery can work on. k, M and G are 10^3, 10^6
-and 10^9; --json has exact numbers.`,
+		Long: `list prints a line for each network of the zoo: the shape of an example, the default number of
+classes, the trainable parameters, the floating-point operations of a forward pass for one
+example (a multiply-add counts as two), and the number of blocks available to surgery. k, M and
+G are 10^3, 10^6 and 10^9; --json has exact numbers.`,
 		Example: `  graft model list
   graft model list --json`,
 		Args: cobra.NoArgs,
@@ -98,13 +97,13 @@ func describeEntry(e model.ZooEntry) (modelEntry, error) {
 
 func printModels(w io.Writer, l *modelList) error {
 	t := document.NewTable("name").Numbers("", "", "input", "classes", "parameters", "flop", "blocks").
-		Texts("what it is")
+		Texts("description")
 	for _, e := range l.Networks {
 		t.Add(e.Name, e.Input, e.Classes, shortText(int64(e.Parameters)), shortText(e.FLOP), e.Blocks, e.About)
 	}
 	p := &document.Printer{W: w}
 	p.Table(t)
-	p.Line("\nFLOP: floating-point operations forward for one example; a multiply-add counts as two.")
+	p.Line("\nFLOP: floating-point operations per example, forward; a multiply-add counts as two.")
 	return p.Err
 }
 

@@ -18,14 +18,14 @@ func newModelForwardCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "forward RUN|NAME|FILE",
 		Short: "Compute the outputs of a network for given inputs",
-		Long: `forward computes the outputs of a network in evaluation mode: of the trained network of a run
-folder, or of a network of the zoo or of a file with --weights. The inputs are those that the
-network takes, normalised where its data were:
+		Long: `forward computes the outputs of a network in evaluation mode: the trained network of a run
+folder, or with --weights a network of the zoo or of a file. Inputs must have the network's
+shape and be normalised as its training data:
 
   {"inputs": [{"shape": [2, 3, 32, 32], "values": [0.1, -0.4, …]}]}
 
-An imported network may take whole numbers, with "dtype": "int64" beside the shape.
---out writes {"name": …, "output_shape": …, "logits_eval": …}.`,
+An imported network may take integers: add "dtype": "int64" next to the shape. --out writes
+{"name": …, "output_shape": …, "logits_eval": …}.`,
 		Example: `  graft model forward runs/job --inputs in.json --json
   graft model forward net.toml --weights net.safetensors --inputs in.json --out out.json`,
 		Args: cobra.ExactArgs(1),
@@ -40,12 +40,12 @@ An imported network may take whole numbers, with "dtype": "int64" beside the sha
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&o.Inputs, "inputs", "", "JSON file of the inputs")
+	flags.StringVar(&o.Inputs, "inputs", "", "JSON file with the inputs")
 	flags.StringVar(&o.Weights, "weights", "", "file of weights, for a network without trained ones")
 	flags.StringVar(&o.Out, "out", "",
-		"JSON `FILE` to write the outputs to, which is replaced; they are not printed then")
+		"JSON `FILE` to write instead of printing; an existing file is replaced")
 	flags.StringVar((*string)(&o.At), "at", string(trainer.AtEnd),
-		"network of the run: final, or best by validation where train.keep_best kept it")
+		"network of the run: final, or best by validation (needs train.keep_best)")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	_ = command.MarkFlagRequired("inputs")
 	return command

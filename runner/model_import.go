@@ -24,11 +24,11 @@ NAME.safetensors, its weights. FILE is one of
   .pt2   an archive of torch.export.save, of PyTorch 2.7 or later
   .onnx  an ONNX model, with its weights inside
 
-Nothing in an archive is executed, and pickles are refused. Where an operator cannot
-be mapped nothing is written; the list says where it is called and what to do.
+Nothing in an archive is executed, and pickles are rejected. If an operator cannot be mapped,
+nothing is written; the error lists each call and its remedy.
 
-python/graft_export.py exports a network so that it prints exactly as in PyTorch;
-without it the print is what the operators say.`,
+Networks exported by python/graft_export.py print exactly as in PyTorch; others print as their
+operators.`,
 		Example: `  graft model import net.pt2 --out net
   graft model forward net.toml --weights net.safetensors --inputs in.json`,
 		Args: cobra.ExactArgs(1),
@@ -38,9 +38,9 @@ without it the print is what the operators say.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&o.Out, "out", "", "`NAME` of the files to write, without an extension")
+	flags.StringVar(&o.Out, "out", "", "`NAME` of the output files, without an extension")
 	flags.StringVar(&o.Modules, "modules", "",
-		"`FILE` with the modules' classes and prints, as python/graft_export.py writes it")
+		"`FILE` with the classes and prints of the modules, written by python/graft_export.py")
 	flags.BoolVar(&o.Force, "force", false, "replace files that are there")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return command

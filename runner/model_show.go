@@ -34,12 +34,12 @@ func newModelShowCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "show NAME|FILE",
 		Short: "Print a network's layers, blocks and channel spaces, or draw it",
-		Long: `show prints a network as PyTorch does, and then its structure: the layers in the order in which
-they run with the cost of each, the blocks that surgery operates on, and the channel spaces,
-which are the channels that must change together when a layer is widened.
+		Long: `show prints a network as PyTorch does, and then its structure: the layers in running order with
+their costs, the blocks that surgery operates on, and the channel spaces: sets of channels that
+must change together when a layer is widened.
 
-NAME is one of 'graft model list'. An argument with a slash, or that ends in .toml or .json,
-is a network file, as --toml prints it.`,
+NAME is a network of 'graft model list'. An argument that contains a slash or ends in .toml or
+.json is a network file, as written by --toml.`,
 		Example: `  graft model show ConvNet2
   graft model show ResNet18 --input 3x32x32 --classes 10 --svg net.svg
   graft model show ConvNet2 --toml > net.toml`,
@@ -50,10 +50,10 @@ is a network file, as --toml prints it.`,
 	}
 	flags := command.Flags()
 	flags.StringVar(&o.input, "input", "", "shape of one example, such as 3x32x32 (default: the network's own)")
-	flags.IntVar(&o.classes, "classes", 0, "how many classes a network of the zoo tells apart (default: its own)")
+	flags.IntVar(&o.classes, "classes", 0, "number of classes, for a network of the zoo (default: the network's own)")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
-	flags.BoolVar(&o.toml, "toml", false, "print the network as a network file on stdout; '> FILE' keeps it")
-	flags.StringVar(&o.svg, "svg", "", "draw the network to `FILE`, which is replaced; - is stdout")
+	flags.BoolVar(&o.toml, "toml", false, "print the network as a network file to stdout; '> FILE' saves it")
+	flags.StringVar(&o.svg, "svg", "", "draw the network to `FILE`, replacing it; - is stdout")
 	command.MarkFlagsMutuallyExclusive("json", "toml", "svg")
 	return command
 }
@@ -95,7 +95,7 @@ func (o modelShowOptions) load(arg string) (*model.Network, error) {
 	}
 	// A drawing replaces an existing file, so the name must not be a network file's.
 	if o.svg != "" && o.svg != "-" && !strings.EqualFold(filepath.Ext(o.svg), ".svg") {
-		return nil, failure.Usagef("--svg %s: the name of a drawing ends in .svg; - is stdout", o.svg)
+		return nil, failure.Usagef("--svg %s: expected a file name that ends in .svg, or - for stdout", o.svg)
 	}
 	return app.LoadNetwork(files.OS{}, arg, input, o.classes)
 }

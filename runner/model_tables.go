@@ -21,7 +21,7 @@ func printNetwork(w io.Writer, r *describe.Network) error {
 	}{
 		{"Layers, in the order in which they run", layerTable(*r)},
 		{"Blocks, which surgery deepens and widens", blockTable(*r)},
-		{"Channel spaces, each of which changes as one", spaceTable(*r)},
+		{"Channel spaces: channels that change together", spaceTable(*r)},
 	} {
 		p.Line("\n%s", section.title)
 		p.Table(section.rows)
@@ -107,9 +107,9 @@ func totalsText(r describe.Network) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "From %v to %v in %s, %s and %s:\n", r.Input, r.Output, words.Plural(len(r.Layers), "layer"),
 		words.Plural(len(r.Blocks), "block"), words.Plural(len(r.Spaces), "channel space"))
-	fmt.Fprintf(&b, "  %s that an optimizer moves, and %s beside them\n", words.Plural(t.Parameters, "parameter"),
+	fmt.Fprintf(&b, "  %s that the optimizer trains, and %s in buffers\n", words.Plural(t.Parameters, "parameter"),
 		words.Plural(t.Buffers, "value"))
-	fmt.Fprintf(&b, "  %d FLOP, floating-point operations forward for one example; a multiply-add counts as two\n",
+	fmt.Fprintf(&b, "  %d FLOP (floating-point operations) per example, forward; a multiply-add counts as two\n",
 		t.FLOP)
 	fmt.Fprintf(&b, "  %s of memory for all outputs of one example, as float32\n", bytesText(t.ActivationBytes))
 	b.WriteString("k, M and G are 10^3, 10^6 and 10^9; KiB and MiB are 2^10 and 2^20 bytes; --json has exact numbers")

@@ -79,15 +79,15 @@ func TestModelShowSaysWhatIsWrong(t *testing.T) {
 		"an input that is too small": {[]string{"ConvNet2", "--input", "3x4x4"}, failure.Usage, "larger than its"},
 		"no classes":                 {[]string{"ConvNet2", "--classes", "-1"}, failure.Usage, "at least 1"},
 		"classes of a file": {[]string{branchesFile, "--classes", "3"}, failure.Usage,
-			"for networks of the zoo"},
+			"applies to networks of the zoo"},
 		"an input that does not fit a file": {[]string{branchesFile, "--input", "4x16x16"}, failure.Usage,
-			"does not fit inputs of 4x16x16"},
+			"does not accept inputs of shape 4x16x16"},
 		"a file that is not there": {[]string{filepath.Join(folder, "none.toml")}, failure.Failed, "no such file"},
 		"a file with faults":       {[]string{faulty}, failure.Configuration, "faulty.toml:1"},
 		"a drawing that would replace a net": {[]string{branchesFile, "--svg", branchesFile}, failure.Usage,
 			"ends in .svg"},
 		"a drawing in no folder": {[]string{"ConvNet2", "--svg", filepath.Join(folder, "none", "a.svg")},
-			failure.Failed, "make it first"},
+			failure.Failed, "create it"},
 		"two forms at once": {[]string{"ConvNet2", "--toml", "--svg", "-"}, failure.Usage, "none of the others"},
 		"two networks":      {[]string{"ConvNet2", "ConvNet"}, failure.Usage, "accepts 1 arg"},
 	})
@@ -146,14 +146,15 @@ func TestModelForward(t *testing.T) {
 	require.Regexp(t, `^example  DISC OF ROWS .*\n +0 +-?[0-9.]+`,
 		done(t, "model", "forward", folder, "--inputs", inputs).stdout)
 
-	fails(t, failure.Usage, "has no weights of its own", "model", "forward", network, "--inputs", inputs)
+	fails(t, failure.Usage, "contains no weights", "model", "forward", network, "--inputs", inputs)
 	given("[2, 3, 8, 8]", strings.Join(values[:2*3*64], ", "))
-	fails(t, failure.Usage, "takes a number of", "model", "forward", folder, "--inputs", inputs)
+	fails(t, failure.Usage, "expects a batch of", "model", "forward", folder, "--inputs", inputs)
 	given("[2, 3, 16, 16]", "1, 2")
-	fails(t, failure.Configuration, "has 1536 values; there are 2", "model", "forward", folder, "--inputs", inputs)
+	fails(t, failure.Configuration, "needs 1536 values, got 2", "model", "forward", folder, "--inputs", inputs)
 	write(t, inputs, `{"inputs": []}`)
-	fails(t, failure.Configuration, "there are 0 inputs; a network takes 1", "model", "forward", folder,
+	fails(t, failure.Configuration, "expected 1 input, got 0", "model", "forward", folder,
 		"--inputs", inputs)
 	write(t, inputs, `[]`)
-	fails(t, failure.Configuration, "write an object with inputs", "model", "forward", folder, "--inputs", inputs)
+	fails(t, failure.Configuration, "expected an object with the key inputs", "model", "forward", folder,
+		"--inputs", inputs)
 }

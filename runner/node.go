@@ -21,9 +21,9 @@ func newNodeCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "node",
 		Short: "Schedule tasks on the GPUs of one machine, simulated or for real",
-		Long: `node schedules tasks on the GPUs of one machine: programs that need a share of a GPU's
-cores and memory. Memory is a hard limit; cores are shared, and tasks that run together slow
-each other.`,
+		Long: `node schedules tasks on the GPUs of one machine. A task is a program that needs a share of a
+GPU's cores and memory. Memory is a hard limit; cores are shared, and tasks that run together
+slow each other down.`,
 		Example: `  graft node devices
   graft node simulate tasks.toml
   graft node run tasks.toml --dry-run`,
@@ -45,9 +45,9 @@ type nodeOptions struct {
 
 func (o *nodeOptions) add(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringArrayVar(&o.set, "set", nil, "set a key, such as machine.gpus=8; may be given several times")
-	flags.StringVar(&o.out, "out", "", "the run folder; empty is run.folder, or runs/ and the file's name")
-	flags.BoolVar(&o.Resume, "resume", false, "go on with the run in the folder, or begin one where there is none")
+	flags.StringArrayVar(&o.set, "set", nil, "set a key, such as machine.gpus=8; repeatable")
+	flags.StringVar(&o.out, "out", "", "run folder; empty uses run.folder, else runs/ and the file's name")
+	flags.BoolVar(&o.Resume, "resume", false, "resume the run in the folder, or start one if there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	command.MarkFlagsMutuallyExclusive("resume", "force")
@@ -77,18 +77,17 @@ func newNodeSimulateCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "simulate [CONFIG]",
 		Short: "Simulate tasks under schedulers and compare their completion times and energy",
-		Long: `simulate simulates the tasks of CONFIG, a file with the section machine, under each
-scheduler: those of its tables [[task]], those of a trace, or generated ones in several
-workloads. Simulations go from event to event; the same inputs give the same bytes, whatever
-runs in parallel. Schedulers:
+		Long: `simulate runs the tasks of CONFIG, a file with the section machine, under each scheduler. Tasks
+come from its tables [[task]], from a trace, or from generated workloads. Simulations are
+event-driven; the same inputs give the same bytes, whatever runs in parallel. Schedulers:
 
 ` + nodeHelp() + `
-and learned ones: a run folder of 'graft learn CONFIG', which learns on generated workloads
-that the comparison does not have. Estimates of durations are exact unless the file has
-others. CONFIG's keys: 'graft config schema --markdown'.
+and learned schedulers: a run folder of 'graft learn CONFIG', which learns on generated
+workloads outside the comparison. Estimates of durations are exact unless the file has others.
+Keys of CONFIG: 'graft config schema --markdown'.
 
---compat tasks plays the packing environment of a published study of GPU schedulers, with its
-generator, rewards and faults: its baselines to the bit, and PPO, which learns as published.`,
+--compat tasks reproduces the packing environment of a published study of GPU schedulers, with
+its generator, rewards and faults: its baselines bit for bit, and PPO with the published method.`,
 		Example: `  graft node simulate tasks.toml
   graft node simulate tasks.toml --scheduler best-fit,smallest,runs/learned
   graft node simulate --compat tasks --set tasks.test_count=200 --set tasks.seed=12345
@@ -101,7 +100,7 @@ generator, rewards and faults: its baselines to the bit, and PPO, which learns a
 	o.add(command)
 	command.Flags().StringVar(&o.compat, "compat", "", "reproduce another simulator: tasks; empty is machine.compat")
 	command.Flags().StringSliceVar(&o.schedulers, "scheduler", nil,
-		"schedulers to compare, by name or run folder; empty is those of the file, or all that need no learning")
+		"schedulers to compare, by name or run folder; empty uses the list in the file, else all that need no learning")
 	return command
 }
 

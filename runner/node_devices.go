@@ -19,13 +19,13 @@ func newNodeDevicesCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "devices",
 		Short: "List the devices that tasks can run on, with a reading of each",
-		Long: `devices lists the GPUs of this machine and reads each once by NVIDIA's management library,
-NVML: use, memory, power, energy counter, temperature, clocks, reasons for a reduced clock,
-and processes. Where there are no GPUs it lists the slots of the processors that tasks get
-instead, and the power of the processors over a second, by RAPL where it can be read.
+		Long: `devices lists the GPUs of this machine and reads each once through NVIDIA's management library,
+NVML: utilization, memory, power, energy counter, temperature, clocks, reasons for a reduced
+clock, and processes. On a machine without GPUs it lists the CPU slots for tasks, and the CPU
+power over a second if RAPL is readable.
 
-With --smi it reads a file of nvidia-smi --query-gpu=timestamp,index,... --format=csv and
-summarises each GPU in it. Unknown values are a dash, and null in JSON, never zero.`,
+With --smi it reads the output of nvidia-smi --query-gpu=timestamp,index,... --format=csv and
+summarises each GPU in it. Unknown values are a dash, in JSON null, never zero.`,
 		Example: `  graft node devices
   graft node devices --json
   graft node devices --smi usage.csv`,
@@ -40,7 +40,7 @@ summarises each GPU in it. Unknown values are a dash, and null in JSON, never ze
 		},
 	}
 	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	command.Flags().StringVar(&smi, "smi", "", "summarise this file of nvidia-smi in place of the machine's devices")
+	command.Flags().StringVar(&smi, "smi", "", "summarise this nvidia-smi file instead of the machine's devices")
 	return command
 }
 
@@ -93,7 +93,7 @@ func printSMI(w io.Writer, r *node.SMIReport) error {
 		d.Say("The file has no rows.")
 	}
 	if r.Cut {
-		d.Say("The last row is incomplete and left out: nvidia-smi was interrupted.")
+		d.Say("The last row is incomplete and ignored: nvidia-smi was interrupted.")
 	}
 	return d.Print(w)
 }

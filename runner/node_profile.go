@@ -27,20 +27,21 @@ func newNodeProfileCommand() *cobra.Command {
 		Use:   "profile CONFIG",
 		Short: "Measure the speed of tasks alone and in pairs on one device",
 		Long: `profile runs each table [[task]] of CONFIG alone on the first device, and then each pair of
-tasks at the same time, each with itself too, as far as their memory fits. A task that ends
-begins again, for --seconds and until each task has completed a whole run beside the other.
-The speed of a task in a pair is relative to its speed alone. Tasks of one kind are one task.
+tasks together, including pairs of one task with itself, if their memory fits. A task that ends
+restarts, for --seconds and until each task has completed a whole run next to the other. The
+speed of a task in a pair is relative to its speed alone. Tasks of the same kind are measured
+once.
 
-The run folder has colocate_info.csv, which machine.profiles takes, so that 'graft node
-simulate' slows tasks as measured; single_data.csv with a label by which Lucid packs jobs: 0
-for tasks that leave their partners a mean speed of 0.95 or more, 1 of 0.85 or more, 2 less;
-and profile.csv with every measurement, with use, memory and power of the device where they
-are known. --resume measures what is missing.
+The run folder contains three tables. colocate_info.csv is an input of machine.profiles: 'graft
+node simulate' slows tasks as measured. single_data.csv has the label by which Lucid packs jobs:
+0 for tasks that leave their partners a mean speed of at least 0.95, 1 for at least 0.85, 2 for
+less. profile.csv has every measurement, with utilization, memory and power of the device if
+known. --resume measures what is missing.
 
-A command must do the same work each time. $GRAFT_NODE and $GRAFT_TASK, a folder and a name,
-are different for each run: 'graft train' needs a run folder there. The exit code is 3 if a
-task failed or took too long; its logs stay in the run folder. Pairs that do not fit are
-listed, and are no failure.`,
+A command must do the same work each time. $GRAFT_NODE (a folder) and $GRAFT_TASK (a name)
+differ for each run: 'graft train' needs its run folder there. The exit code is 3 if a task
+failed or took too long; its logs stay in the run folder. Pairs that do not fit are listed; they
+are not failures.`,
 		Example: `  graft node profile tasks.toml
   graft node profile tasks.toml --repeats 5 --seconds 30
   graft node profile tasks.toml --pairs none --json`,
@@ -52,11 +53,11 @@ listed, and are no failure.`,
 	o.add(command)
 	o.profile.EnsureDefaults()
 	flags := command.Flags()
-	flags.IntVar(&o.profile.Repeats, "repeats", o.profile.Repeats, "times that each measurement is made")
+	flags.IntVar(&o.profile.Repeats, "repeats", o.profile.Repeats, "repetitions of each measurement")
 	flags.StringVar(&o.profile.Pairs, "pairs", o.profile.Pairs, "pairs to measure: all, or none")
-	flags.Float64Var(&o.profile.Seconds, "seconds", o.profile.Seconds, "time of a measurement, at least, s")
+	flags.Float64Var(&o.profile.Seconds, "seconds", o.profile.Seconds, "minimum time of a measurement, s")
 	flags.Float64Var(&o.profile.Most, "most-seconds", o.profile.Most,
-		"time of a measurement, at most, s: tasks that do not complete within it are not measured")
+		"maximum time of a measurement, s; tasks that need longer are not measured")
 	return command
 }
 

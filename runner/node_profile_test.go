@@ -23,12 +23,12 @@ func TestNodeProfileSaysWhatIsWrong(t *testing.T) {
 	}{
 		"none.toml":               {failure.Failed, "none.toml: no such file"},
 		"simulated.toml":          {failure.Configuration, "task a has no command; add command"},
-		"large.toml --repeats 0":  {failure.Usage, "--repeats is 0; must be from 1 to 1000"},
-		"large.toml --pairs some": {failure.Usage, `--pairs is "some"; must be all or none`},
+		"large.toml --repeats 0":  {failure.Usage, "--repeats is 0; must be between 1 and 1000"},
+		"large.toml --pairs some": {failure.Usage, `--pairs is "some"; expected all or none`},
 		"large.toml --seconds 0":  {failure.Usage, "must be positive"},
 		"fails.toml --repeats 1":  {failure.Partial, "a.1.1: exit code 1; its log is in measurement-1/logs"},
 		"large.toml --seconds 0.01": {failure.Done,
-			"a beside a: they need 18000 MiB of the device's 16384 together"},
+			"a beside a: together they need 18000 MiB, but the device has 16384"},
 		"large.toml --resume --json x": {failure.Usage, "accepts 1 arg"},
 	} {
 		o := graft(append([]string{"node", "profile"}, strings.Fields(args)...)...)

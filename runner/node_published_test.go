@@ -70,18 +70,19 @@ func TestPublishedPPO(t *testing.T) {
 func TestPublishedTasksFaults(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for set, says := range map[string]string{
-		`schedule.schedulers=["best-fit"]`: "best-fit is none of the published study; " +
-			"with machine.compat = \"tasks\" there are gpu0, round_robin",
-		"tasks.max_tasks=60":        "tasks.max_tasks is not read where machine.compat is tasks",
-		`workload.traces=["a.csv"]`: "workload.traces is not read where machine.compat is tasks",
-		"schedule.quantum=3s":       "schedule.quantum is not read where machine.compat is tasks",
+		`schedule.schedulers=["best-fit"]`: "unknown scheduler best-fit; " +
+			"with machine.compat = \"tasks\" expected one of gpu0, round_robin",
+		"tasks.max_tasks=60":             "tasks.max_tasks is not used if machine.compat is tasks",
+		`workload.traces=["a.csv"]`: "workload.traces is not used if machine.compat is tasks",
+		"schedule.quantum=3s":       "schedule.quantum is not used if machine.compat is tasks",
 	} {
 		fails(t, failure.Configuration, says, "node", "simulate", "--compat", "tasks", "--set", set)
 	}
 	fails(t, failure.Configuration, "ppo is a scheduler of the published study; set machine.compat = \"tasks\"", "node",
 		"simulate", "--scheduler", "ppo")
 	path := write(t, "tasks.toml", "[machine]\ncompat = \"tasks\"\n[[task]]\nname = \"a\"\nduration = \"1s\"\n")
-	fails(t, failure.Configuration, "the published study draws its tasks; leave [[task]] out", "node", "simulate", path)
+	fails(t, failure.Configuration, "the published study generates its tasks; remove [[task]]", "node", "simulate",
+		path)
 	path = write(t, "fine.toml", "[machine]\ncompat = \"tasks\"\n")
 	require.Contains(t, done(t, "config", "check", path).stdout,
 		"20 episodes of the published study on 4 GPUs under gpu0, ")

@@ -26,26 +26,26 @@ func newNodeRunCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "run CONFIG",
 		Short: "Run tasks on this machine's GPUs, or on slots of its processors",
-		Long: `run runs the tables [[task]] of CONFIG as processes: their commands, which no shell reads,
-on the GPUs of this machine, each with CUDA_VISIBLE_DEVICES, or on slots of its processors
-where it has no GPU. The first scheduler of schedule.schedulers, or of --scheduler, places
-them; all schedulers of 'graft node simulate' can, learned ones too. Tasks share a GPU as far
-as their memory fits.
+		Long: `run starts the tables [[task]] of CONFIG as processes, on the GPUs of this machine by
+CUDA_VISIBLE_DEVICES, or on CPU slots if there is no GPU. Commands are not passed to a shell.
+The scheduler of --scheduler, or the first of schedule.schedulers, places the tasks; every
+scheduler of 'graft node simulate' works, including learned ones. Tasks share a GPU if their
+memory fits.
 
-Schedulers that share GPUs in time stop tasks by SIGSTOP, or, with machine.stop =
-"checkpoint", by SIGTERM, after which tasks with checkpoint = true save their work and are run
-again. Each attempt has a log. A failed task is run again as often as its retries say; tasks
-that wait for one which failed are skipped, and the exit code is 3.
+Time-sharing schedulers pause tasks by SIGSTOP, or with machine.stop = "checkpoint" by SIGTERM;
+tasks with checkpoint = true then save their work and are restarted later. Each attempt has a
+log. A failed task is retried up to its number of retries; tasks that depend on a failed task
+are skipped, and the exit code is 3.
 
-The run folder has a journal, by which --resume goes on after a stop or a kill: tasks that are
-done stay done, those that ran are ended and run again. SIGTERM and the first SIGINT end all
-tasks and exit with code 75. No process of a task outlives the command.
+The run folder has a journal, from which --resume continues after a stop or a kill: completed
+tasks stay completed, running tasks are killed and restarted. SIGTERM and the first SIGINT end
+all tasks and exit with code 75. No process of a task outlives the command.
 
-Energy is that of the GPU while the task ran, by the driver's counter where there is one, else
-by sampled power; that of tasks which shared a GPU is unknown. Processors are measured by
-RAPL where it can be read.
+Energy is the GPU's energy while the task ran, from the driver's counter if there is one, else
+from sampled power. The energy of tasks that shared a GPU is unknown. CPUs are measured by RAPL
+if it is readable.
 
-With --listen the run can be watched: GET /status returns the tasks by state and the last
+--listen serves the state of the run: GET /status returns the tasks by state and the last
 reading of each device, GET /metrics the same for Prometheus, with the names of NVIDIA's DCGM
 exporter. The file listen in the run folder has the address while the command runs.`,
 		Example: `  graft node run tasks.toml --dry-run
@@ -59,12 +59,12 @@ exporter. The file listen in the run folder has the address while the command ru
 	}
 	o.add(command)
 	command.Flags().StringSliceVar(&o.schedulers, "scheduler", nil,
-		"scheduler, by name or run folder; empty is the first of the file, or backfill")
-	command.Flags().BoolVar(&o.dryRun, "dry-run", false, "print what would be started where, and start nothing")
+		"scheduler, by name or run folder; empty uses the first of the file, else backfill")
+	command.Flags().BoolVar(&o.dryRun, "dry-run", false, "print the planned placement without starting tasks")
 	command.Flags().StringVar(&o.watch.Address, "listen", "",
-		"serve /status and /metrics at an address such as 127.0.0.1:0; empty serves nothing")
+		"address to serve /status and /metrics at, such as 127.0.0.1:0; empty starts no server")
 	command.Flags().BoolVar(&o.watch.Anywhere, "listen-anywhere", false,
-		"allow an address that other machines can reach: they can read the names of tasks")
+		"allow an address that other machines can reach; they can read the names of tasks")
 	return command
 }
 
@@ -98,8 +98,8 @@ func newNodeGuardCommand() *cobra.Command {
 		Use:    "guard EXECUTOR",
 		Hidden: true,
 		Short:  "Kill the tasks of an executor if it is killed",
-		Long: `guard is a process that 'graft node run' starts. When the executor ends without a word on
-guard's standard input, it kills all processes of the executor's tasks.`,
+		Long: `guard is started by 'graft node run', the executor. If the executor ends without notice on
+guard's standard input, guard kills all processes of the executor's tasks.`,
 		Example: "  graft node guard 4711-815",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {

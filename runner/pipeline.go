@@ -17,17 +17,17 @@ func newPipelineCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "pipeline CONFIG",
 		Short: "Simulate scenarios, train policies on them, and evaluate the policies",
-		Long: `pipeline does what 'graft simulate', 'graft learn' and 'graft evaluate' do, in one command: it
-simulates all sequences of several scenarios, trains structural policies on the tables, and
-compares them with never adapting, random actions, the best fixed sequence and the optimum of
-each table. CONFIG is a file with a section pipeline, which names the files of the scenarios;
-the sections run, policy and learn are those of structural policies. With evaluate.leave_out
-policies are also evaluated in scenarios, or networks, that they did not learn from.
+		Long: `pipeline runs 'graft simulate', 'graft learn' and 'graft evaluate' in one command: it simulates
+all sequences of several scenarios, trains structural policies on the tables, and compares them
+with never adapting, random actions, the best fixed sequence and the optimum of each table.
+CONFIG is a file with a section pipeline, which lists the scenario files; the sections run,
+policy and learn configure structural policies. With evaluate.leave_out policies are also
+evaluated on scenarios, or networks, that they did not learn from.
 
-A stage is skipped if its inputs have not changed and its output is whole; otherwise it runs
-again and reuses what is there. SIGTERM, SIGUSR1 and the first SIGINT save all work and exit
-with code 75; the same command then goes on, as it does after a kill; with --force it begins
-anew. Failed sequences are left out: policies learn from complete tables only, and the exit code is 3.`,
+A stage is skipped if its inputs are unchanged and its output is complete; otherwise it runs
+again and reuses existing work. SIGTERM, SIGUSR1 and the first SIGINT save all work and exit
+with code 75; the same command then continues, as after a kill; --force starts over. If
+sequences fail, policies learn from the complete tables only, and the exit code is 3.`,
 		Example: `  graft pipeline scenarios/small.toml
   graft pipeline scenarios/cifar10.toml --set run.seeds=20 --folder runs/cifar10`,
 		Args: cobra.ExactArgs(1),
@@ -36,11 +36,11 @@ anew. Failed sequences are left out: policies learn from complete tables only, a
 		},
 	}
 	flags := command.Flags()
-	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as run.seeds=20; may be given several times")
-	flags.StringVar(&o.Folder, "folder", "", "the run folder; empty is pipeline.folder, or runs/ and the file's name")
-	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside and begin anew")
+	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as run.seeds=20; repeatable")
+	flags.StringVar(&o.Folder, "folder", "", "run folder; empty uses pipeline.folder, else runs/ and the file's name")
+	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside and start over")
 	flags.BoolVar(&o.Retry, "retry", false, "retry failed sequences")
-	flags.IntVar(&o.Workers, "workers", 0, "number of workers of a simulation; 0 is fleet.workers")
+	flags.IntVar(&o.Workers, "workers", 0, "workers per simulation; 0 uses fleet.workers")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return command
 }

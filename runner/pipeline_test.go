@@ -99,7 +99,7 @@ func TestPipeline(t *testing.T) {
 	require.Regexp(t, `(?s)^SCENARIO +SEQUENCES +LEARNED SEQUENCE +LEARNED +NEVER +RANDOM +BEST FIXED `+
 		`+OPTIMUM\nat100 +4 +\S+, \S+ +[0-9.]+% \([0-9.]+\) .*\nat200 .*`+
 		`over 2 tables; .*\npolicy, voting +[0-9.]+ .*\npolicy, `+
-		`each seed .*\nnever .*On held-out tables:\n\none scenario left out at a time; 2 policies learn.*`+
+		`each seed .*\nnever .*On tables left out:\n\none scenario left out at a time; 2 policies learn.*`+
 		`\nresults in .*run, the policy in .*policy\.safetensors\n$`, o.stdout)
 	require.NotContains(t, o.stdout, "skipped")
 	want := assembled(t, folder, "at100", "at200")
@@ -206,10 +206,10 @@ func TestPipelinesWithFailures(t *testing.T) {
 	o := fails(t, failure.Partial, "", "pipeline", diverging(100, 200), "--folder", folder)
 	require.Contains(t, o.stdout, "at100")
 	require.NotContains(t, o.stdout, "at200")
-	require.Contains(t, o.stderr, "policies learned from 1 of 2 tables, which are complete: at200: "+
+	require.Contains(t, o.stderr, "policies learned from 1 of 2 tables; the others are incomplete: at200: "+
 		"4 of 4 runs failed, such as")
 	require.FileExists(t, filepath.Join(folder, runs.PolicyFolder, runs.VoteFile))
-	o = fails(t, failure.Partial, "nothing is learned, as no scenario has a complete table: at200: ", "pipeline",
+	o = fails(t, failure.Partial, "nothing to learn from, since no scenario has a complete table: at200: ", "pipeline",
 		diverging(200), "--folder", filepath.Join(t.TempDir(), "run"))
 	require.Empty(t, o.stdout)
 }

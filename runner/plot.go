@@ -36,17 +36,17 @@ func newPlotCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "plot RUN…",
 		Short: "Draw figures of runs, for a paper or a page",
-		Long: `plot draws the figures that fit each run, and those of several runs together, into files named
-after run and figure. RUN is the folder of a job, a simulation, a table, of policies that
-learned, of an evaluation, a pipeline, or of results of the original system; or a folder of
-such folders. Runs are only read, also while they are written.
+		Long: `plot draws the figures that fit each run, and the figures that combine several runs, into files
+named after run and figure. RUN is a run folder of a job, a simulation, a table, policies, an
+evaluation or a pipeline, a result folder of the original system, or a folder of such folders.
+plot only reads runs, and can read a run in progress.
 
 ` + listed(plot.Kinds(plot.Given{})) + `
-Figures are as wide as a column (84 mm) or a page (174 mm) of a paper with two columns, in
-colours for all kinds of colour vision. Equal runs give equal files, to the byte.
+Figures have the width of a column (84 mm) or a page (174 mm) of a two-column paper, and colours
+safe for colour blindness. Equal runs give byte-identical files.
 
-With --policy the path of a policy is drawn into the trees of other tables, and its decisions
-in each of them as a map.
+--policy marks the path of a policy in the trees of other tables, and draws its decisions on
+each table as a map.
 
 Runs that cannot be read are reported and left out, and the exit code is 3.`,
 		Example: `  graft plot runs/job --out figures
@@ -61,20 +61,20 @@ Runs that cannot be read are reported and left out, and the exit code is 3.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&o.Out, "out", "figures", "the folder for the files; those of equal names are replaced")
-	flags.StringVar(&o.Format, "format", "svg", "svg, png (300 dots an inch) or pdf")
+	flags.StringVar(&o.Out, "out", "figures", "output folder; existing files of the same name are replaced")
+	flags.StringVar(&o.Format, "format", "svg", "svg, png (300 dpi) or pdf")
 	flags.StringVar(&o.Width, "width", "column", "column (84 mm) or page (174 mm)")
 	flags.StringVar(&o.Theme, "theme", "light",
-		"light, dark, or page: no ground, and in SVG the colours that its reader prefers")
-	flags.StringSliceVar(&o.Kinds, "kind", nil, "which figures; empty is all that fit")
+		"light, dark, or page: no background, and in SVG the light or dark colours that the viewer prefers")
+	flags.StringSliceVar(&o.Kinds, "kind", nil, "figures to draw; empty draws all that fit")
 	flags.StringVar(&o.x, "x", "time",
-		"for curves and accuracy of jobs: time, device-time or flop, against which they are drawn")
+		"horizontal axis of curves and accuracy of jobs: time, device-time or flop")
 	flags.StringVar(&o.policy, "policy", "",
-		"a policy's file, or the folder of a run, for trees of tables and for decisions")
+		"file of a policy, or run folder, for trees of tables and for decisions")
 	flags.StringVar(&o.vocab, "vocab", "",
-		"the folder or file of the vocabulary that a policy of the original's learned with")
-	flags.Float64Var(&o.threshold, "threshold", 0, "for transfer: how good a run has to be, in the figure's unit: "+
-		"% of accuracy, or points of regret (default: what the first run has in the end)")
+		"folder or file of the vocabulary of a policy of the original")
+	flags.Float64Var(&o.threshold, "threshold", 0, "for transfer: target that a run must reach, in the figure's unit: "+
+		"% of accuracy, or points of regret (default: final value of the first run)")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	return command
 }
@@ -82,8 +82,9 @@ Runs that cannot be read are reported and left out, and the exit code is 3.`,
 func (o plotOptions) validate() error {
 	faults := validate.Faults{o.Options.Validate(), plot.Given{X: o.x}.Validate()}
 	faults.When(o.vocab != "" && o.policy == "",
-		"--vocab is for the policy of --policy; add that, or leave out --vocab")
-	faults.When(o.given && (math.IsNaN(o.threshold) || math.IsInf(o.threshold, 0)), "--threshold is %v; give a number",
+		"--vocab needs --policy; add --policy, or omit --vocab")
+	faults.When(o.given && (math.IsNaN(o.threshold) || math.IsInf(o.threshold, 0)),
+		"--threshold is %v; expected a finite number",
 		o.threshold)
 	return failure.With(failure.Usage, errors.Join(faults...))
 }
@@ -125,7 +126,7 @@ func runPlot(ctx context.Context, w, stderr io.Writer, paths []string, o plotOpt
 
 // nothingFits names the kinds of runs for the requested figures.
 func (o plotOptions) nothingFits() error {
-	text := "none of the figures fits these runs, or they have not got so far yet"
+	text := "no figure fits these runs, or the runs have no data for one yet"
 	for _, k := range plot.Kinds(plot.Given{}) {
 		if !slices.Contains(o.Kinds, k.Name) {
 			continue
@@ -165,5 +166,6 @@ func printPlots(w, stderr io.Writer, r *plot.Report, json bool) error {
 	if len(r.Written) == 0 {
 		return failure.With(failure.Damaged, errors.New("nothing could be drawn"))
 	}
-	return failure.With(failure.Partial, fmt.Errorf("%d of what was asked for could not be drawn", len(r.Skipped)))
+	return failure.With(failure.Partial, fmt.Errorf(
+		"%d of the requested figures or runs could not be drawn", len(r.Skipped)))
 }

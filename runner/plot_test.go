@@ -106,7 +106,7 @@ func TestPlotFlags(t *testing.T) {
 	}
 	_, o := plotInto(t, t.TempDir(), dir, "--kind", "tree")
 	require.Equal(t, failure.Failed, o.code)
-	require.Contains(t, o.stderr, "none of the figures fits")
+	require.Contains(t, o.stderr, "no figure fits these runs")
 	require.Contains(t, o.stderr, "tree is a figure of")
 	require.Empty(t, o.stdout)
 }
@@ -365,7 +365,7 @@ func TestPlotLearningOfSeveral(t *testing.T) {
 	const name = "scratch-1-and-5-"
 	drawn := draw("--kind", "episodes,transfer")
 	goldenFigures(t, drawn, name+"episodes.svg", name+"transfer.svg")
-	require.Contains(t, drawn[name+"transfer.svg"], "what scratch, 3 seeds has in the end")
+	require.Contains(t, drawn[name+"transfer.svg"], "the final value of scratch, 3 seeds")
 	given := draw("--kind", "transfer", "--threshold", "60")[name+"transfer.svg"]
 	require.Contains(t, given, "Threshold: 60 %, as given.")
 	require.NotEqual(t, drawn[name+"transfer.svg"], given)

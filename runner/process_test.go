@@ -120,7 +120,7 @@ func TestTrainHeedsSignals(t *testing.T) {
 		(&steered{t: t, folder: folder}).await("events.jsonl")
 		require.NoError(t, p.Process.Signal(signal))
 		require.Equal(t, failure.Requeue, left(t, p), "%s: %s", name, out)
-		require.Contains(t, out.String(), "go on with --resume", name)
+		require.Contains(t, out.String(), "continue with --resume", name)
 	}
 	// Nobody reads its output, so that it waits in a write and looks at no signal.
 	reader, writer, err := os.Pipe()
@@ -210,7 +210,7 @@ func TestTrainInProcesses(t *testing.T) {
 	o := done(t, brief(together, append(two, "--set", "parallel.on=true")...)...)
 	require.Contains(t, o.stdout, "2 of 2 devices")
 	log := contents(t, filepath.Join(together, runs.LogsFolder, "process-1.log"))
-	require.Contains(t, log, "follows the job's leader")
+	require.Contains(t, log, "following the job's leader")
 	for _, name := range []string{"train_loss", "validation_loss"} {
 		want, got := column(t, filepath.Join(alone, "epochs.csv"), name),
 			column(t, filepath.Join(together, "epochs.csv"), name)

@@ -27,21 +27,21 @@ func newProfileCommand() *cobra.Command {
 		Use:   "profile [NETWORK|CONFIG]…",
 		Short: "Measure the times of steps on a device, for jobs on a virtual clock",
 		Long: `profile measures the time of a training step and of an evaluation batch on a device, for a set
-of small networks and for the networks that are named: names of 'graft model list' or network
-files. Each is measured as it is, and deepened and widened once; those that are named in up to
-three places. CONFIG is the file of a job, a scenario or a comparison: its network is measured
-with each action that it may take, at most 16 of them, and with 6 whole sequences, with its
-batches and optimizer. All networks are warmed up and then take turns in rounds, on random
-images, as in jobs; the profile has the medians of the rounds and half their interquartile
-ranges. Decisions and operations are measured as well.
+of small networks and for the named networks: names of 'graft model list' or network files. Each
+network is measured unchanged, and deepened and widened once; named networks in up to three
+places. CONFIG is the file of a job, a scenario or a comparison: its network is measured after
+each possible action, at most 16, and after 6 whole sequences, with its batches and optimizer.
+All networks are warmed up and then measured in rounds, on random images, as in jobs; the
+profile has the medians of the rounds and half their interquartile ranges. Decisions and
+operations are measured too.
 
-Rates are fitted to the measurements: a cost for each example, layer, operation, byte and
-parameter, separately for networks that run as a graph, such as imported ones. They charge a job
-for networks that were not measured, such as those that a decider makes, scaled as measured
-networks of the same class are. The error, found by leaving each network out in turn, is printed.
+Rates are fitted to the measurements: a cost per example, layer, operation, byte and parameter,
+separately for networks that run as a graph, such as imported ones. Rates charge jobs for
+networks that were not measured, such as the result of a decision, scaled like measured networks
+of the same class. profile prints the error of the rates, by leaving out each network in turn.
 
-'graft train --set time.profile=FILE' uses the profile. It takes about a minute on an idle
-machine; other load makes it less accurate, which shows in the spreads.`,
+'graft train --set time.profile=FILE' uses the profile. Measuring takes about a minute on an
+idle machine; other load makes the profile less accurate and increases the spreads.`,
 		Example: `  graft profile --out laptop.toml
   graft profile job.toml --out laptop.toml
   graft profile mine.toml ConvNet2 --only --batch 32,128 --out mine.profile.toml
@@ -59,23 +59,23 @@ machine; other load makes it less accurate, which shows in the spreads.`,
 func (o *profileFlags) flags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&o.Device, "device", "cpu", "cpu or cuda:N")
-	flags.IntVar(&o.Threads, "threads", 0, "threads of an operator on the CPU; 0 is all processors")
+	flags.IntVar(&o.Threads, "threads", 0, "threads per operator on the CPU; 0 uses all processors")
 	flags.IntSliceVar(&o.Batches, "batch", nil,
-		"examples in a step and in a batch of evaluation; several with commas; without it those of CONFIG, or 64,128")
-	flags.IntVar(&o.Rounds, "rounds", 7, "in each of which every network has its turn")
+		"examples per step and per evaluation batch, separated by commas; empty uses those of CONFIG, else 64,128")
+	flags.IntVar(&o.Rounds, "rounds", 7, "rounds; each measures every network once")
 	flags.StringVar(&o.Optimizer, "optimizer", "",
-		"of the steps; empty is that of CONFIG, or adam: "+strings.Join(torch.RuleNames(), ", "))
+		"optimizer of the steps; empty uses CONFIG's, else adam: "+strings.Join(torch.RuleNames(), ", "))
 	flags.BoolVar(&o.Exact, "exact", false, "keep PyTorch's order of operations, as jobs with train.exact do")
 	flags.BoolVar(&o.Fast, "fast", false, "take the fast path, as jobs do by default")
 	flags.BoolVar(&o.Steady, "steady", false,
-		"compute the same bits whatever the number of threads, as jobs with train.steady do")
+		"compute the same bits for any number of threads, as jobs with train.steady do")
 	flags.StringVar(&o.Input, "input", "3x32x32", "shape of an example, for networks of the zoo")
-	flags.IntVar(&o.Classes, "classes", 10, "classes of networks of the zoo")
-	flags.BoolVar(&o.Only, "only", false, "measure the networks that are named and no others")
-	flags.BoolVar(&o.Plain, "plain", false, "do not deepen and widen the networks that are named")
-	flags.StringVar(&o.Name, "name", "", "what the profile is called; empty is the name of the file")
+	flags.IntVar(&o.Classes, "classes", 10, "number of classes, for networks of the zoo")
+	flags.BoolVar(&o.Only, "only", false, "measure only the named networks")
+	flags.BoolVar(&o.Plain, "plain", false, "do not deepen and widen the named networks")
+	flags.StringVar(&o.Name, "name", "", "name of the profile; empty uses the name of the file")
 	flags.StringVarP(&o.Out, "out", "o", "", "write the profile to `FILE`; empty prints it only")
-	flags.BoolVar(&o.Force, "force", false, "replace the file if there is one")
+	flags.BoolVar(&o.Force, "force", false, "replace an existing file")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	command.MarkFlagsMutuallyExclusive("exact", "fast")
 }

@@ -27,7 +27,7 @@ func printProfile(w io.Writer, r *profile.Report) error {
 		p.Line("")
 		p.Table(profileNetworks(r))
 	}
-	rates := "\nThere are no rates: networks that were not measured cannot be charged.\n"
+	rates := "\nThe profile has no rates: networks that were not measured cannot be charged.\n"
 	if !r.Profile.Closed() {
 		p.Line("")
 		p.Table(profileRates(r))
@@ -125,10 +125,10 @@ func profileFitText(r *profile.Report) string {
 	if r.Fitted == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("\nEach of the %d networks was left out and charged by the others. They are off it by\n%s",
+	text := fmt.Sprintf("\nEach of the %d networks was left out and predicted by the rates of the others. Errors:\n%s",
 		r.Fitted, profileMissesText(r.LeftOut))
 	if r.NewToThem.Step.Network != "" {
-		text += "and where it was left out with its whole class, by\n" + profileMissesText(r.NewToThem)
+		text += "Errors when its whole class was left out:\n" + profileMissesText(r.NewToThem)
 	}
 	return text
 }

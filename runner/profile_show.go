@@ -18,8 +18,8 @@ func newProfileShowCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "show FILE|NAME",
 		Short: "Print a profile, and the error of its rates",
-		Long: `show prints how a profile was measured, the times of each network, the predictions of the
-rates, and the rates. FILE has a slash in it or ends in .toml; NAME is a built-in profile:
+		Long: `show prints how a profile was measured, the times of each network, the predictions of the rates,
+and the rates. FILE contains a slash or ends in .toml; NAME is a built-in profile:
 
 ` + profileHelp(),
 		Example: `  graft profile show laptop.toml
@@ -55,8 +55,8 @@ func newProfileCheckCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check FILE…",
 		Short: "Check profile files",
-		Long: `check reads the files of profiles and prints a line for each that is valid. All
-faults of the others are listed with their lines.`,
+		Long: `check reads profile files and prints a line for each valid file. Faults of invalid files are
+listed with their lines.`,
 		Example: `  graft profile check laptop.toml
   graft profile check *.toml`,
 		Args: cobra.MinimumNArgs(1),
@@ -74,11 +74,11 @@ faults of the others are listed with their lines.`,
 
 // describeProfile describes a profile in one line.
 func describeProfile(p *clock.Profile) string {
-	rates := "rates made by hand"
+	rates := "rates written by hand"
 	if p.Fit.Networks > 0 {
-		rates = fmt.Sprintf("rates that are off a network left out by %s in the median", shareText(p.Fit.Step.Median))
+		rates = fmt.Sprintf("rates with a median error of %s for a network left out", shareText(p.Fit.Step.Median))
 	} else if p.Closed() {
-		rates = "no rates, so that no other network can be charged"
+		rates = "no rates, so other networks cannot be charged"
 	}
 	return fmt.Sprintf("%s, %s, %s, %s", p.Name, p.Device, words.Plural(len(p.Measured), "measurement"), rates)
 }

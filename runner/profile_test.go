@@ -55,7 +55,7 @@ func TestProfileIsMeasuredAndUsed(t *testing.T) {
 	out := filepath.Join(folder, "here.toml")
 	o := done(t, quickly(network, "--out", out)...)
 	containsAll(t, o.stdout, "here: ", "STEP [ms]", "Tiny deepen:", "Tiny widen:",
-		"was left out and charged by the others", "wrote "+out)
+		"was left out and predicted by the rates of the others", "wrote "+out)
 	p, err := config.ReadProfile(files.OS{}, out)
 	require.NoError(t, err)
 	require.Len(t, p.Measured, 12, "the network, deepened in three and widened in two places, with two batches")
@@ -149,9 +149,9 @@ func TestProfileRefuses(t *testing.T) {
 		"an unknown network":         {quickly("ConvNet4"), failure.Usage, "did you mean ConvNet"},
 		"a network file that is not": {quickly("none.toml"), failure.Failed, "none.toml"},
 		"a faulty network file":      {quickly(faulty), failure.Configuration, "faulty.toml:"},
-		"a network of no images":     {quickly(features), failure.Failed, "classes of images"},
-		"a batch of nothing":         {quickly(network, "--batch", "64,0"), failure.Usage, "a batch of 0"},
-		"a batch twice":              {quickly(network, "--batch", "64,64"), failure.Usage, "twice"},
+		"a network of no images":     {quickly(features), failure.Failed, "expected classes for images"},
+		"a batch of nothing":         {quickly(network, "--batch", "64,0"), failure.Usage, "batch of 0"},
+		"a batch twice":              {quickly(network, "--batch", "64,64"), failure.Usage, "duplicate batch"},
 		"a batch that is no number":  {quickly(network, "--batch", "x"), failure.Usage, "--batch"},
 		"rounds below none":          {quickly(network, "--rounds", "-1"), failure.Usage, "rounds"},
 		"threads below none":         {quickly(network, "--threads", "-1"), failure.Usage, "--threads"},
@@ -167,7 +167,7 @@ func TestProfileRefuses(t *testing.T) {
 			failure.Failed, "none"},
 		"a file in a file": {quickly(network, "--out", filepath.Join(faulty, "p.toml")), failure.Failed,
 			"faulty.toml"},
-		"an unknown profile": {[]string{"profile", "show", "stedy"}, failure.Failed, `there is no profile "stedy"`},
+		"an unknown profile": {[]string{"profile", "show", "stedy"}, failure.Failed, `unknown profile "stedy"`},
 		"a faulty profile": {[]string{"profile", "show", faulty}, failure.Configuration,
 			`unknown key "nam"; did you mean name?`},
 		"no profile": {[]string{"profile", "show"}, failure.Usage, "arg"},

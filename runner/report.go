@@ -33,7 +33,7 @@ func reportError(stderr io.Writer, command *cobra.Command, args []string, code f
 	}
 	fmt.Fprintf(stderr, "graft: %s\n", message)
 	if code == failure.Usage {
-		fmt.Fprintf(stderr, "See '%s --help' for how to call it.\n", command.CommandPath())
+		fmt.Fprintf(stderr, "Run '%s --help' for usage.\n", command.CommandPath())
 	}
 }
 

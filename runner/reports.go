@@ -28,19 +28,19 @@ func newReportCommand() *cobra.Command {
 	var o reportOptions
 	command := &cobra.Command{
 		Use:   "report RUN…",
-		Short: "Report on runs, one by itself or several side by side",
-		Long: `report reads run folders: those of graft train, simulate, learn, evaluate, pipeline and cluster
-run, tables, and result folders of the original system. It only reads, also while a run is
-under way. RUN is the folder of a run, a folder of such folders, or a pattern.
+		Short: "Report on one run, or compare several",
+		Long: `report reads run folders of graft train, simulate, learn, evaluate, pipeline and cluster run,
+tables, and result folders of the original system. It only reads, and can read a run in
+progress. RUN is a run folder, a folder of run folders, or a pattern.
 
-For one run it prints the configuration, the outcome and the events in between. Several runs
-are compared, kind by kind: first the differences of their configurations, then the results.
-Runs that differ only in their seed are one column, with the mean and its 95% interval.
-Values that cannot be distinguished from the first column are marked ~, and nothing is ranked.
+For one run it prints the configuration, the events and the outcome. Several runs are compared,
+kind by kind: first the differences of their configurations, then the results. Runs that differ
+only in their seed share a column, with the mean and its 95% interval. Values without a
+significant difference from the first column are marked ~. Runs are not ranked.
 
-With --html it writes a page instead, with the figures of graft plot, sortable tables, the
-timeline of each job, and the commands that reproduce it. The page loads nothing: it can be
-kept, sent and opened as a file.
+--html writes a page instead, with the figures of graft plot, sortable tables, the timeline of
+each job, and the commands that reproduce the runs. The page is self-contained: it can be
+stored, sent and opened as a file.
 
 Folders that are damaged, incomplete or not runs are reported and left out, and the exit code
 is 3.`,
@@ -51,7 +51,7 @@ is 3.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			if o.force && o.html == "" {
-				return failure.With(failure.Usage, errors.New("--force is for --html: nothing else is written over"))
+				return failure.With(failure.Usage, errors.New("--force needs --html; add --html, or omit --force"))
 			}
 			return runReport(command.Context(), command.OutOrStdout(), args, o)
 		},
@@ -60,12 +60,12 @@ is 3.`,
 	flags.BoolVar(&o.all, "all", false, "print every row: all epochs, sequences and runs")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	flags.BoolVar(&o.csv, "csv", false,
-		"print a row for each run and quantity, with the names of the columns before them")
+		"print CSV: a header, then a row for each run and quantity")
 	flags.StringVar(&o.reach, "reach", "",
-		"of trials: what it costs each case to reach the validation loss with which this `case` ended")
-	flags.BoolVar(&o.markdown, "markdown", false, "print tables as GitHub reads them")
-	flags.StringVar(&o.html, "html", "", "write a page that needs nothing else into this `file`")
-	flags.BoolVar(&o.force, "force", false, "write over a file that is no page of graft's")
+		"for trials: cost of each case to reach the final validation loss of this `case`")
+	flags.BoolVar(&o.markdown, "markdown", false, "print tables as GitHub Markdown")
+	flags.StringVar(&o.html, "html", "", "write a self-contained page to this `file`")
+	flags.BoolVar(&o.force, "force", false, "overwrite a file that is not a page of graft")
 	command.MarkFlagsMutuallyExclusive("json", "csv", "markdown", "html")
 	return command
 }

@@ -118,7 +118,7 @@ func TestReportPageOfALongJob(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeJob(t, "run", writtenJob{seed: 1, epochs: 1000, accuracy: 0.5})
 	text := wrote(t, "run")
-	require.Contains(t, text, "800 rows in the middle are not shown")
+	require.Contains(t, text, "800 rows in the middle are omitted")
 	require.Less(t, len(text), 300_000)
 	t.Logf("measured: the page of a job of 1000 epochs has %d kB", len(text)/1000)
 	chromium := pagetest.Need(t)

@@ -119,7 +119,7 @@ func TestReportOfAllKinds(t *testing.T) {
 	t.Chdir(filepath.Dir(all["job"]))
 	writeJob(t, "again", writtenJob{seed: 3, epochs: 6, accuracy: 0.75})
 	goldenForms(t, "kinds", ".")
-	require.Contains(t, graft("report", ".").stdout, "one folder has a copy of the same run")
+	require.Contains(t, graft("report", ".").stdout, "one folder is a copy of the same run")
 }
 
 // CSV and JSON say the same figures, to the last bit.
@@ -231,7 +231,7 @@ func TestReportOfOtherImages(t *testing.T) {
 	writePolicies(t, "c", true)
 	writePolicies(t, "d", true)
 	require.Contains(t, graft("report", "c", "d").stdout,
-		"c: one folder has a copy of the same run and is not counted: d")
+		"c: one folder is a copy of the same run and is not counted: d")
 }
 
 // What was read from folders moves no cursor, and breaks no table.

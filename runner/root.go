@@ -63,16 +63,14 @@ func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "graft",
 		Short: "Grow a network while it trains",
-		Long: `graft grows a network while it trains. When a job is given more devices, a
-learned policy says where to deepen or widen the network; surgery does so without
-changing what the network computes. When devices are taken away the network
-shrinks back and keeps what it learned.
+		Long: `graft grows a network while it trains. When a job gains devices, a learned policy decides where
+to deepen or widen the network; surgery does this without changing the network's function. When
+the job loses devices the network shrinks, and distillation preserves what it learned.
 
-Data goes to stdout, logs and errors to stderr: plain lines on a terminal, JSON
-lines elsewhere. A command that is called with --json prints one JSON object on
-stdout; should it fail, it prints {"error": …} as one line on stderr instead of
-the plain message. The first SIGINT or SIGTERM lets a command save its work, the
-second ends it at once.
+Data goes to stdout, logs and errors to stderr: plain lines on a terminal, JSON lines elsewhere.
+With --json a command prints one JSON object on stdout; on failure it prints {"error": …} as one
+line on stderr instead of the plain message. The first SIGINT or SIGTERM lets a command save its
+work, the second ends it at once.
 
 Exit codes:
 ` + exitHelp(),

@@ -32,6 +32,6 @@ func writeNodeProfile(t testing.TB, dir string) {
 		Pairs: []runs.NodeProfilePair{{First: "cnn", Second: "lstm", Speed1: runs.NewNodeSpread([]float64{0.8, 0.7}),
 			Speed2: runs.NewNodeSpread([]float64{0.75, 0.8}), Runs1: 2, Runs2: 4}},
 		Left: []runs.NodeProfileFailed{{First: "lstm", Second: "lstm",
-			Reason: "they need 99 MiB of the device's 80 together"}}}))
+			Reason: "together they need 99 MiB, but the device has 80"}}}))
 	require.NoError(t, run.Close())
 }

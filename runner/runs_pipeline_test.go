@@ -106,24 +106,24 @@ func TestPipelinesThatAreNotWhole(t *testing.T) {
 	}{
 		"the journal is cut": {func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, runs.JournalFile), []byte(`{"run":`), 0o600)
-		}, failure.Damaged, []string{"pipeline.json", "damaged", "makes it again"}},
+		}, failure.Damaged, []string{"pipeline.json", "damaged", "to rewrite it"}},
 		"the journal is empty": {func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, runs.JournalFile), []byte(`{}`), 0o600)
-		}, failure.Damaged, []string{"names no stages"}},
+		}, failure.Damaged, []string{"no stages found"}},
 		"the outcome is cut": {func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, runs.OutcomeFile), []byte(`{`), 0o600)
 		}, failure.Damaged, []string{runs.OutcomeFile, "delete it"}},
 		"an empty outcome": {func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, runs.OutcomeFile), []byte(`{}`), 0o600)
-		}, failure.Damaged, []string{"says nothing"}},
+		}, failure.Damaged, []string{"no comparison in the file"}},
 		"a part is gone": {func(dir string) error { return os.RemoveAll(filepath.Join(dir, runs.PolicyFolder)) },
-			failure.Partial, []string{"learn: ", runs.PolicyFolder, "makes it again"}},
+			failure.Partial, []string{"learn: ", runs.PolicyFolder, "to recreate it"}},
 		"a part is damaged": {func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, runs.EvaluationFolder, runs.OutcomeFile), []byte("{"), 0o600)
 		}, failure.Partial, []string{"evaluate: ", runs.OutcomeFile}},
 		"a part has no outcome": {func(dir string) error {
 			return os.Remove(filepath.Join(dir, runs.EvaluationFolder, runs.OutcomeFile))
-		}, failure.Partial, []string{"evaluate: ", "has not ended, though it had"}},
+		}, failure.Partial, []string{"evaluate: ", "is incomplete, although"}},
 		"a table is damaged": {func(dir string) error {
 			return os.Truncate(filepath.Join(dir, "tried", runs.TableFolder, "node-1.jsonl"), 900)
 		}, failure.Partial, []string{"simulate tried: "}},

@@ -375,10 +375,10 @@ func badFolders(t testing.TB, dir string) map[string]string {
 		overwrite(filepath.Join(at("metrics"), name), "no numbers\n")
 	}
 	return map[string]string{"manifest": "manifest.json", "outcome": "outcome.json", "config": "invalid TOML",
-		"future": "its format is 99", "begun": "half-written",
-		"torn": "epochs.csv", "nothing yet": "half-written", "foreign": "not a run folder", "empty": "not a run folder",
+		"future": "its format is 99", "begun": "incomplete",
+		"torn": "epochs.csv", "nothing yet": "incomplete", "foreign": "not a run folder", "empty": "not a run folder",
 		"policies": "learning.csv",
-		"plan":     "grid.json is damaged", "pipeline": "pipeline.json", "evaluation": "says nothing of any table",
+		"plan":     "grid.json is damaged", "pipeline": "pipeline.json", "evaluation": "has no tables",
 		"metrics": "test_acc:1"}
 }
 

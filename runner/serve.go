@@ -37,17 +37,17 @@ func newServeCommand() *cobra.Command {
 	var o serveOptions
 	command := &cobra.Command{
 		Use:   "serve DIR",
-		Short: "Show the runs beneath a folder as live pages in a browser",
-		Long: `serve prints an address and serves pages there until it is stopped: a list of the runs beneath
-a folder, a page for each, and pages of several side by side. They are the pages of graft
-report --html, and are updated while they are open.
+		Short: "Serve the runs in a folder as live web pages",
+		Long: `serve prints an address and serves pages there until it is stopped: a list of the runs in a
+folder and its subfolders, a page for each run, and pages that compare several runs. They are
+the pages of graft report --html, updated while they are open.
 
-It only reads: it takes no locks and writes nothing, so that runs under way are not disturbed,
-and it does nothing while no page is open. Folders that are damaged, incomplete or not runs
-are on the list with their faults.
+serve only reads: it takes no locks and writes no files, so it does not disturb running jobs,
+and it is idle while no page is open. Folders that are damaged, incomplete or not runs are
+listed with their faults.
 
-127.0.0.1 can be reached from this machine only; use ssh -L from another one. With
---listen-anywhere the address can be another: everybody who reaches it can read the runs.`,
+127.0.0.1 is reachable from this machine only; use ssh -L from another machine.
+--listen-anywhere allows other addresses: everybody who can reach the address can read the runs.`,
 		Example: `  graft serve runs
   graft serve runs --listen 127.0.0.1:8080
   ssh -L 8080:127.0.0.1:8080 node graft serve runs --listen 127.0.0.1:8080`,
@@ -57,11 +57,11 @@ are on the list with their faults.
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&o.address, "listen", "127.0.0.1:0", "answer at this address; port 0 takes a free one")
+	flags.StringVar(&o.address, "listen", "127.0.0.1:0", "address to serve at; port 0 takes a free port")
 	flags.BoolVar(&o.anywhere, "listen-anywhere", false,
-		"allow an address that other machines can reach: they can read the runs")
-	flags.DurationVar(&o.every, "every", 2*time.Second, "minimum interval between two reads of a run under way")
-	flags.BoolVar(&o.json, "json", false, "print one JSON object when it listens")
+		"allow an address that other machines can reach; they can read the runs")
+	flags.DurationVar(&o.every, "every", 2*time.Second, "minimum interval between two reads of a run in progress")
+	flags.BoolVar(&o.json, "json", false, "print one JSON object when the server listens")
 	return command
 }
 
@@ -76,7 +76,7 @@ const shortestEvery = 100 * time.Millisecond
 
 func runServe(ctx context.Context, w io.Writer, dir string, o serveOptions) error {
 	if o.every < shortestEvery {
-		return failure.Usagef("--every %s: look once in %s at most", o.every, shortestEvery)
+		return failure.Usagef("--every %s: must be at least %s", o.every, shortestEvery)
 	}
 	if _, err := runs.ReadFolder(files.OS{}, dir); err != nil {
 		return err
@@ -89,7 +89,7 @@ func runServe(ctx context.Context, w io.Writer, dir string, o serveOptions) erro
 		return err
 	}
 	if o.anywhere {
-		loggerFrom(ctx).Warn("everybody who reaches this address can read the runs",
+		loggerFrom(ctx).Warn("everybody who can reach this address can read the runs",
 			zap.String("address", l.Addr().String()), zap.String("folder", dir))
 	}
 	gpus, closeGPUs := watchGPUs(environment(ctx), o.every)
@@ -124,7 +124,7 @@ func announce(w io.Writer, r serveReport, json bool) error {
 	if json {
 		return document.PrintJSON(w, r)
 	}
-	_, err := fmt.Fprintf(w, "the runs beneath %s are at %s\n", document.Printable(r.Folder), r.URL)
+	_, err := fmt.Fprintf(w, "serving the runs of %s at %s\n", document.Printable(r.Folder), r.URL)
 	return err
 }
 

@@ -129,7 +129,7 @@ func TestServeShowsAllRuns(t *testing.T) {
 	for name, says := range bad {
 		require.Contains(t, list, "bad/"+name)
 		if name == "foreign" || name == "empty" {
-			require.Contains(t, list, "there is no run in it")
+			require.Contains(t, list, "no run in this folder")
 			continue
 		}
 		require.Contains(t, list, `href="`+serve.AddressOf("bad/"+name)+`"`)
@@ -356,14 +356,14 @@ func TestServeWhereRunsVanish(t *testing.T) {
 	require.Contains(t, text, "b: no such file or directory")
 	require.Equal(t, http.StatusNotFound, v.ask("GET", "/run/b").Code)
 	v.clock.pass(time.Hour)
-	require.Contains(t, v.get("/compare?run=a&run=b"), "b: it is not there, or not any more")
+	require.Contains(t, v.get("/compare?run=a&run=b"), "b: the folder does not exist")
 	require.Contains(t, v.get("/"), "2 runs, 2 ended.")
 	require.NoError(t, os.RemoveAll(dir))
 	v.clock.pass(time.Hour)
 	require.Equal(t, http.StatusNotFound, v.ask("GET", "/").Code)
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	v.clock.pass(time.Hour)
-	require.Contains(t, v.get("/"), "There is no run yet.")
+	require.Contains(t, v.get("/"), "No runs yet.")
 }
 
 // A run goes on while twenty look at it: what they see only grows, is never wrong, and
@@ -462,7 +462,7 @@ func TestServeCommand(t *testing.T) {
 	require.Regexp(t, `^http://127\.0\.0\.1:\d+/$`, r.URL)
 	got = call(stopped, newRootCommand(), "serve", dir, "--listen", "0.0.0.0:0", "--listen-anywhere")
 	require.Contains(t, got.stderr, "can read the runs")
-	require.Regexp(t, `^the runs beneath .* are at http://\S+:\d+/\n$`, got.stdout)
+	require.Regexp(t, `^serving the runs of .* at http://\S+:\d+/\n$`, got.stdout)
 	require.NotContains(t, got.stdout, "0.0.0.0")
 }
 

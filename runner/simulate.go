@@ -20,19 +20,18 @@ func newSimulateCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "simulate CONFIG",
 		Short: "Simulate all sequences of actions of a scenario",
-		Long: `simulate runs the sequences of actions of a scenario, one after the other: the possible
-decisions of a job. CONFIG is the file of a job with a section simulate. Sequences that begin
-with the same actions share that part, which is trained once. Workers are processes; each
-takes work that no other worker runs.
+		Long: `simulate runs the action sequences of a scenario: the possible decisions of a job. CONFIG is the
+file of a job with a section simulate. Sequences that begin with the same actions share that
+part, which is trained once. Workers are processes; each takes work that no other worker runs.
 
-Results are kept in a cache, by a digest of their inputs, for this scenario and others. The
-run folder gets the table that policies learn from. The same command goes on after a stop or
-a kill, and repeats damaged work. Sequences that fail are left out and reported; --retry
-tries them again.
+Results are cached by a digest of their inputs, for this scenario and others. The table that
+policies learn from is written into the run folder. The same command continues after a stop or a
+kill, and repeats damaged work. Failed sequences are left out and reported; --retry retries
+them.
 
 With --engine slurm the workers are a job array: the command submits it and returns. 'graft
-fleet attach' supervises it and collects the table, from any machine that sees the folder;
---wait does so at once. The resources of workers are in the section fleet.`,
+fleet attach' supervises it and collects the table, from any machine with access to the folder;
+--wait does so immediately. The section fleet sets the resources of workers.`,
 		Example: `  graft simulate late.toml
   graft simulate late.toml --set simulate.seeds=3 --workers 8
   graft simulate late.toml --engine slurm && graft fleet attach runs/late`,
@@ -49,14 +48,14 @@ fleet attach' supervises it and collects the table, from any machine that sees t
 		},
 	}
 	flags := command.Flags()
-	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as simulate.seeds=3; may be given several times")
-	flags.StringVar(&o.Folder, "folder", "", "the run folder; empty is run.folder, or runs/ and the file's name")
-	flags.BoolVar(&o.Force, "force", false, "move a run folder of another simulation aside")
+	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as simulate.seeds=3; repeatable")
+	flags.StringVar(&o.Folder, "folder", "", "run folder; empty uses run.folder, else runs/ and the file's name")
+	flags.BoolVar(&o.Force, "force", false, "move an existing run folder of another simulation aside")
 	flags.BoolVar(&o.Retry, "retry", false, "retry failed sequences")
 	flags.StringVar(&o.Engine, "engine", "",
-		"engine that starts the workers: "+strings.Join(fleet.Engines(), " or ")+"; empty is fleet.engine")
-	flags.IntVar(&o.Workers, "workers", 0, "number of workers; 0 is fleet.workers")
-	flags.BoolVar(&o.Wait, "wait", false, "supervise workers of a cluster to their end")
+		"engine to start workers: "+strings.Join(fleet.Engines(), " or ")+"; empty uses fleet.engine")
+	flags.IntVar(&o.Workers, "workers", 0, "number of workers; 0 uses fleet.workers")
+	flags.BoolVar(&o.Wait, "wait", false, "supervise workers of a cluster until they end")
 	flags.BoolVar(&asJSON, "json", false, "print one JSON object")
 	return command
 }
@@ -72,8 +71,8 @@ func reportOf(r *simulate.Result) *simulate.Report {
 // printSubmission prints the engine and workers of a simulation.
 func printSubmission(w io.Writer, s *simulate.Submission) error {
 	last := s.Jobs[len(s.Jobs)-1]
-	_, err := fmt.Fprintf(w, "%s: job %s of %s, called %s\nwatch them, and collect the table, "+
-		"with\n  graft fleet attach %s\n", words.Plural(s.Workers, "worker"), last, s.Engine, s.Batch, s.Folder)
+	_, err := fmt.Fprintf(w, "%s: job %s of %s, named %s\nto watch them and collect the table, run\n"+
+		"  graft fleet attach %s\n", words.Plural(s.Workers, "worker"), last, s.Engine, s.Batch, s.Folder)
 	return err
 }
 
@@ -93,7 +92,7 @@ func printSimulation(w io.Writer, r *simulate.Report) error {
 		words.Plural(s.Segments, "leg"), words.Plural(s.Steps, "step"), saved)
 	p.Line("the table is %s, in the cache %s", r.Table, r.Cache)
 	for _, path := range r.Damaged {
-		p.Line("damaged, and run again: %s", path)
+		p.Line("damaged and repeated: %s", path)
 	}
 	return p.Err
 }

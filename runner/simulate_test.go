@@ -103,14 +103,14 @@ func TestSimulate(t *testing.T) {
 
 	before := listing(t, folder)
 	said := done(t, "report", run)
-	require.Regexp(t, `9 of 9 runs ended, of 13 legs: \d+ steps of training; without sharing, the runs would `+
-		`take \d+: \d+\.\d% are saved`, said.stdout)
+	require.Regexp(t, `9 of 9 runs ended, of 13 legs: \d+ steps of training; separate runs would take \d+: `+
+		`\d+\.\d% saved`, said.stdout)
 	require.Equal(t, before, listing(t, folder), "a report changes nothing")
 
 	other := filepath.Join(folder, "1", "other")
 	text := simulated(t, path, "--folder", other, "--set", "simulate.name=other", "--set",
 		`simulate.actions=["deepen:conv1","none"]`)
-	require.Contains(t, text, "nothing is left to run")
+	require.Contains(t, text, "all work is done")
 	require.Contains(t, text, "4 of 4 runs ended")
 
 	done(t, "table", "check", filepath.Join(run, "table"))
@@ -191,7 +191,7 @@ func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 	}, patience, time.Millisecond, out)
 	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
 	require.Equal(t, failure.Requeue, left(t, p), out)
-	require.Contains(t, out.String(), "the same command goes on")
+	require.Contains(t, out.String(), "the same command continues")
 	simulated(t, path, "--folder", run)
 	want := tableBytes(t, filepath.Join(run, "table"))
 
@@ -204,7 +204,7 @@ func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 	}
 	write(t, filepath.Join(run, "table", "grid-1.jsonl"), "rubbish\n")
 	text := simulated(t, path, "--folder", run)
-	require.Equal(t, 3, strings.Count(text, "damaged, and run again"))
+	require.Equal(t, 3, strings.Count(text, "damaged and repeated"))
 	require.Equal(t, want, tableBytes(t, filepath.Join(run, "table")))
 
 	for args, says := range map[string]struct {
@@ -221,7 +221,7 @@ func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 		`network.name="NoSuchNetwork"`:     {failure.Configuration, "NoSuchNetwork"},
 		`time.profile="no-such-profile"`:   {failure.Configuration, "no-such-profile"},
 		`fleet.devices=["cuda:99"]`:        {failure.Failed, "cuda:99"},
-		`fleet.gpus=1`:                     {failure.Configuration, "gpus: local workers take none"},
+		`fleet.gpus=1`:                     {failure.Configuration, "gpus: local workers do not support it"},
 		`fleet.extra=["--exclusive"]`:      {failure.Configuration, "extra is for Slurm"},
 	} {
 		fails(t, says.code, says.text, "simulate", path, "--folder", filepath.Join(folder, "bad", "x"), "--force",
@@ -229,7 +229,7 @@ func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 		require.NoError(t, os.RemoveAll(filepath.Join(folder, "bad")))
 	}
 	fails(t, failure.Usage, "", "simulate", path, "--engine", "cloud")
-	fails(t, failure.Failed, "give the run folder of 'graft simulate'", "work", folder)
+	fails(t, failure.Failed, "expected the run folder of 'graft simulate'", "work", folder)
 }
 
 // Of sequences some of which fail the others are in the table, and the code says partial.

@@ -15,18 +15,18 @@ func newSurgeryCommand() *cobra.Command {
 	asJSON := false
 	command := &cobra.Command{
 		Use:   "surgery --model NAME|FILE [--weights FILE] --action ACTION…",
-		Short: "Deepen and widen a network file, and verify that its function is kept",
-		Long: `surgery deepens and widens a network without changing its function. Actions are
-applied in the order in which they are given:
+		Short: "Deepen and widen a network file, and verify that its function is unchanged",
+		Long: `surgery deepens and widens a network without changing its function. Actions are applied in the
+given order:
 
 ` + actionHelp() + `
-BLOCK and LAYER are names or numbers as 'graft model show' prints them. Batch
-normalisation in a new block is calibrated on a batch: --batch names a file whose
-tensor "x" (or the only one) holds inputs; without it they are random, and
-the function is kept on such inputs only.
+BLOCK and LAYER are names or numbers as 'graft model show' prints them. Batch normalisation in a
+new block is calibrated on a batch: --batch names a file with the inputs in the tensor "x" (or
+its only tensor). Without --batch inputs are random, and the function is kept on such inputs
+only.
 
---verify prints the change of the logits, relative to the largest, and fails without
-writing anything if it exceeds the tolerance.`,
+--verify prints the change of the logits, relative to the largest; if it exceeds the tolerance,
+surgery fails and writes no files.`,
 		Example: `  graft surgery --model ConvNet2 --weights in.pth --action deepen:1 --action widen:conv2:48 \
       --out out.pth --model-out out.toml --verify
   graft surgery --model out.toml --weights out.pth --replay record.json --shrink 0 --out back.pth`,
@@ -53,27 +53,27 @@ func actionHelp() string {
 func surgeryFlags(command *cobra.Command, o *surgery.Options) {
 	flags := command.Flags()
 	flags.StringVar(&o.Model, "model", "", "a network of the zoo, or a network file")
-	flags.IntVar(&o.Classes, "classes", 0, "classes of a zoo network; 0 is its own number")
-	flags.StringVar(&o.Input, "input", "", "shape of an example, such as 3x32x32; empty is the network's own")
+	flags.IntVar(&o.Classes, "classes", 0, "number of classes, for a network of the zoo; 0 uses the network's own")
+	flags.StringVar(&o.Input, "input", "", "shape of an example, such as 3x32x32; empty uses the network's own")
 	flags.StringVar(&o.Weights, "weights", "",
-		"weights to begin with (.pth, .safetensors); without them fresh ones are drawn")
-	flags.StringArrayVar(&o.Actions, "action", nil, "what to do; may be given several times")
-	flags.StringVar(&o.Replay, "replay", "", "a record to do again, or with --shrink to take back")
-	flags.IntVar(&o.Keep, "shrink", -1, "take changes of the --replay record back until so many are left; -1 does not")
-	flags.StringVar(&o.BatchFile, "batch", "", "a file of inputs to calibrate on and to verify with")
-	flags.IntVar(&o.Rows, "rows", 256, "examples in a random batch")
-	flags.Float64Var(&o.Noise, "noise", 0, "break the symmetry of copies with normal noise of this size, "+
+		"initial weights (.pth, .safetensors); empty draws fresh weights")
+	flags.StringArrayVar(&o.Actions, "action", nil, "action to apply; repeatable")
+	flags.StringVar(&o.Replay, "replay", "", "record of changes to replay, or with --shrink to revert")
+	flags.IntVar(&o.Keep, "shrink", -1, "revert changes of the --replay record until N remain; -1 reverts none")
+	flags.StringVar(&o.BatchFile, "batch", "", "file of inputs for calibration and verification")
+	flags.IntVar(&o.Rows, "rows", 256, "examples per random batch")
+	flags.Float64Var(&o.Noise, "noise", 0, "standard deviation of normal noise that breaks the symmetry of copies, "+
 		"relative to the root mean square of a tensor; 0 keeps the function")
-	flags.StringVar((*string)(&o.Form), "form", "", `how a block is grown: "identity", "residual", `+
+	flags.StringVar((*string)(&o.Form), "form", "", `form of a new block: "identity", "residual", `+
 		`for graphs "opposite" or "stacked" (not lossless), or empty to choose`)
 	flags.StringVar((*string)(&o.Compat), "compat", "",
-		`deepen as the original did: "original" or "original-without-norm"; empty does not`)
-	flags.Uint64Var(&o.RandomSeed, "seed", 1, "seed of all that is drawn")
+		`deepen as the original did: "original" or "original-without-norm"; empty deepens in graft's way`)
+	flags.Uint64Var(&o.RandomSeed, "seed", 1, "seed of all random draws")
 	flags.StringVar(&o.Device, "device", "cpu", "cpu or cuda:N")
 	flags.BoolVar(&o.Exact, "float64", false, "work in double precision")
-	flags.BoolVar(&o.Verify, "verify", false, "print by how much the logits move, and fail when it is too much")
-	flags.Float64Var(&o.Tolerance, "tolerance", 0, "of --verify, relative; 0 is 1e-5 in eval mode, "+
-		"1e-4 in train mode and, where a normalisation was calibrated, 5% L2 on other batches")
+	flags.BoolVar(&o.Verify, "verify", false, "print the change of the logits, and fail if it exceeds the tolerance")
+	flags.Float64Var(&o.Tolerance, "tolerance", 0, "relative tolerance of --verify; 0 is 1e-5 in eval mode, "+
+		"1e-4 in train mode and, if a normalisation was calibrated, 5% L2 on other batches")
 	flags.StringVar(&o.Out, "out", "", "write the weights (.pth, .safetensors)")
 	flags.StringVar(&o.ModelOut, "model-out", "", "write the network file (.toml, .json)")
 	flags.StringVar(&o.RecordOut, "record", "", "write the record of the changes (.json)")

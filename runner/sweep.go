@@ -15,17 +15,17 @@ import (
 func sweepFlags(command *cobra.Command, o *sweep.Options, engines string) {
 	flags := command.Flags()
 	flags.StringVar(&o.Engine, "engine", "",
-		"engine that starts the workers of trials: "+engines+"; empty is fleet.engine")
-	flags.IntVar(&o.Workers, "workers", 0, "number of workers of trials; 0 is fleet.workers")
+		"engine to start workers of trials: "+engines+"; empty uses fleet.engine")
+	flags.IntVar(&o.Workers, "workers", 0, "number of workers of trials; 0 uses fleet.workers")
 }
 
 // trialFlags adds the flags that turn a job into several trials.
 func trialFlags(command *cobra.Command, o *sweep.Options) {
 	flags := command.Flags()
-	flags.IntVar(&o.Seeds, "seeds", 0, "run the job once for each of so many seeds, from run.seed on")
-	flags.StringArrayVar(&o.Sweep, "sweep", nil, "run the job for each value of a key, "+
-		"such as optimizer.lr=0.1,0.01; may be given several times, for all combinations")
-	flags.StringVar(&o.Cases, "cases", "", "run the job for each case of a TOML file, whose tables hold assignments")
+	flags.IntVar(&o.Seeds, "seeds", 0, "number of seeds to run the job with, starting at run.seed")
+	flags.StringArrayVar(&o.Sweep, "sweep", nil, "values of a key to run the job with, "+
+		"such as optimizer.lr=0.1,0.01; repeatable, to run all combinations")
+	flags.StringVar(&o.Cases, "cases", "", "TOML file of cases to run the job with, a table of assignments for each")
 }
 
 // isSweep reports whether options ask for trials.
@@ -40,11 +40,11 @@ var soloFlags = []string{"listen", "listen-anywhere", "token-file", "tensorboard
 // runSweep runs the trials of a job.
 func runSweep(ctx context.Context, command *cobra.Command, path string, o sweep.Options, asJSON bool) error {
 	if command.Flags().Changed("seeds") && o.Seeds < 1 {
-		return failure.Usagef("--seeds is %d; it is at least 1", o.Seeds)
+		return failure.Usagef("--seeds is %d; must be at least 1", o.Seeds)
 	}
 	for _, name := range soloFlags {
 		if command.Flags().Changed(name) {
-			return failure.Usagef("--%s is for a single job; leave it out, or --seeds, --sweep and --cases", name)
+			return failure.Usagef("--%s applies to a single job; omit it, or omit --seeds, --sweep and --cases", name)
 		}
 	}
 	ctx, stop := heedRequeue(ctx)

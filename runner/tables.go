@@ -11,9 +11,9 @@ func newTableCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "table",
 		Short: "Show tables of simulated action sequences, check and convert them",
-		Long: `table works on the results of simulations: the accuracy of each sequence of actions, and the
-time left at each decision. It reads the folders of graft's tables, also while they are
-written, and data.pkl of the original system without executing it.`,
+		Long: `table shows, checks and converts results of simulations: the accuracy of each sequence of
+actions, and the time left at each decision. It reads table folders of graft, even while they
+are written, and data.pkl of the original system without executing it.`,
 		Example: `  graft table show tables/late
   graft table check tables/*
   graft table convert original/simulation_late2/data.pkl --out tables/late`,
@@ -23,12 +23,12 @@ written, and data.pkl of the original system without executing it.`,
 func addTableFlags(command *cobra.Command, o *runs.TableSource) {
 	flags := command.Flags()
 	flags.StringSliceVar(&o.Actions, "actions", runs.OriginalActions,
-		"what the numbers in a data.pkl stand for, from 0")
-	flags.StringVar(&o.Network, "network", "", "the network of a data.pkl; empty is as config.toml beside it says")
-	flags.StringVar(&o.Dataset, "dataset", "", "the dataset of a data.pkl; empty is as config.toml beside it says")
+		"actions of the numbers in a data.pkl, from 0")
+	flags.StringVar(&o.Network, "network", "", "network of a data.pkl; empty reads config.toml in the same folder")
+	flags.StringVar(&o.Dataset, "dataset", "", "dataset of a data.pkl; empty reads config.toml in the same folder")
 	flags.Float64Var(&o.Start, "start", 0,
-		"seconds of the budget at which the sequences of a data.pkl begin (default: as config.toml says)")
-	flags.Int64Var(&o.Seed, "seed", 0, "the seed of the runs in a data.pkl (default: as config.toml says)")
+		"start of the sequences of a data.pkl, in seconds of the budget (default: from config.toml)")
+	flags.Int64Var(&o.Seed, "seed", 0, "seed of the runs in a data.pkl (default: from config.toml)")
 }
 
 // heedTableFlags records which flags were given.

@@ -19,13 +19,11 @@ func newTableCheckCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "check DIR…",
 		Short: "Check tables and list their faults",
-		Long: `check reads the whole of a table's folder, every byte of which is covered by a
-checksum, and names each fault with its place, what was found and what to do about it.
-It changes nothing. Sequences that were not simulated yet are no fault. A table of the
-original system, data.pkl, has no checksums: it is sound if it can be read and is complete.
+		Long: `check reads a whole table folder, in which checksums cover every byte, and prints each fault
+with its place and remedy. It changes nothing. Missing sequences are not faults. A table of the
+original system, data.pkl, has no checksums: it is sound if it is readable and complete.
 
-The exit code is 3 if a table has faults and the rest of it can be used, and 5 if nothing
-can.`,
+The exit code is 3 if a table has faults but the rest is usable, and 5 if nothing is usable.`,
 		Example: `  graft table check tables/late
   graft table check tables/* --json`,
 		Args: cobra.MinimumNArgs(1),
@@ -84,7 +82,7 @@ func checkedContents(t table.Checked) string {
 		}
 	}
 	if open > 0 {
-		text += fmt.Sprintf(", %d of which not closed: its writer is at work, or was killed", open)
+		text += fmt.Sprintf(", %d not closed: the writer is still running, or was killed", open)
 	}
 	return text
 }

@@ -28,13 +28,13 @@ func newTableConvertCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "convert DIR|data.pkl",
 		Short: "Convert a table to graft's format, JSON or CSV",
-		Long: `convert writes all of a table: with --out into a new folder, with --json or --csv on
-stdout. The original's data.pkl says nothing of the network, the dataset, the start
-and the seed; config.toml beside it does, or else the flags. CSV has a row for each
-run, so a sequence with several seeds has several.
+		Long: `convert writes a whole table: with --out into a new folder, with --json or --csv to stdout. The
+original's data.pkl lacks the network, the dataset, the start and the seed; they come from
+config.toml in the same folder, or from flags. CSV has a row for each run, so a sequence with
+several seeds has several rows.
 
-Of a table that is damaged in part the rest is written, which is how a sound table is
-made of it, and the code is 3.`,
+If a table is partly damaged, convert writes the undamaged rest as a sound table, and the exit
+code is 3.`,
 		Example: `  graft table convert simulation_late2/data.pkl --out tables/late
   graft table convert mine/data.pkl --network ConvNet2 --dataset cifar10 --actions deepen:0,none --out tables/mine
   graft table convert tables/late --csv >late.csv`,
@@ -45,10 +45,10 @@ made of it, and the code is 3.`,
 		},
 	}
 	addTableFlags(command, &o.TableSource)
-	command.Flags().StringVar(&o.out, "out", "", "make this folder")
-	command.Flags().BoolVar(&o.force, "force", false, "move what is there aside, to DIR.1")
+	command.Flags().StringVar(&o.out, "out", "", "folder to create")
+	command.Flags().BoolVar(&o.force, "force", false, "move an existing DIR aside, to DIR.1")
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
-	command.Flags().BoolVar(&o.csv, "csv", false, "print a row for each run, with the names of the columns before them")
+	command.Flags().BoolVar(&o.csv, "csv", false, "print CSV: a header, then a row for each run")
 	command.MarkFlagsMutuallyExclusive("out", "json", "csv")
 	command.MarkFlagsOneRequired("out", "json", "csv")
 	return command

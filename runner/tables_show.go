@@ -24,13 +24,13 @@ func newTableShowCommand() *cobra.Command {
 	var o tableShowOptions
 	command := &cobra.Command{
 		Use:   "show DIR|data.pkl",
-		Short: "Print a table's scenario, its best and worst sequences, and that of never adapting",
-		Long: `show ranks the sequences of a table by the accuracy that they led to, and prints the
-best and the worst of them and where never adapting stands. SPREAD is the standard deviation
-over the seeds of a sequence; LEFT is the time of the budget that was left at each decision.
-Sequences of equal accuracy are in the order of their actions. --csv has a row for every sequence.
+		Short: "Print a table's scenario, its best and worst sequences, and never adapting",
+		Long: `show ranks the sequences of a table by accuracy, and prints the best, the worst and the rank of
+never adapting. SPREAD is the standard deviation over the seeds of a sequence; LEFT is the time
+left of the budget at each decision. Sequences of equal accuracy are ordered by their actions.
+--csv has a row for every sequence.
 
-Of a table that is damaged in part it prints the rest, and the exit code is 3.`,
+If a table is partly damaged, show prints the rest, and the exit code is 3.`,
 		Example: `  graft table show tables/late
   graft table show simulation_late2/data.pkl --all
   graft table show tables/late --csv >late.csv`,
@@ -44,7 +44,7 @@ Of a table that is damaged in part it prints the rest, and the exit code is 3.`,
 	command.Flags().BoolVar(&o.all, "all", false, "print every sequence")
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
 	command.Flags().BoolVar(&o.csv, "csv", false,
-		"print a row for every sequence, with the names of the columns before them")
+		"print CSV: a header, then a row for every sequence")
 	command.MarkFlagsMutuallyExclusive("json", "csv")
 	return command
 }

@@ -90,8 +90,8 @@ func TestTextJobsAreChecked(t *testing.T) {
 		"remove the section augment":                   {"[checkpoint]", "[augment]\nflip = true\n[checkpoint]"},
 		"unknown axis":                                 {"blocks.0.up", "blocks.9.up"},
 		`tokens "words"`:                               {`"characters"`, `"words"`},
-		"a context of 1 tokens":                        {"context = 12", "context = 1"},
-		"CUDA graphs do not support":                   {"[train]", "[train]\ncuda_graphs = true"},
+		"context is 1 tokens":                          {"context = 12", "context = 1"},
+		"is not recorded; set cuda_graphs":             {"[train]", "[train]\ncuda_graphs = true"},
 	} {
 		require.Contains(t, good, change[0])
 		write(t, path, strings.Replace(good, change[0], change[1], 1))
@@ -123,11 +123,12 @@ func TestTablesAreChecked(t *testing.T) {
 	for _, c := range []struct{ says, table, network, kind, data string }{
 		{`the columns are ["review" "label"]`, texts, encoder, "csv", ""},
 		{"2 words and 1 labels", "review,label\na good,X\n", encoder, "csv", each},
-		{"each text of csv has one of 2 labels; take an encoder", texts, `name = "CharGPT"`, "csv", columns},
-		{"the network gives 3 and each text of csv", texts, encoder + "\nclasses = 3", "csv", columns},
-		{"the network gives 64x3 and each token of csv", words, `name = "CharGPT"` + "\nclasses = 3", "csv", each},
-		{"label_each for the kind text", texts, encoder, "text", columns},
-		{"the network knows 40 tokens and the text of csv has 257", texts, `file = "few.toml"`, "csv", columns},
+		{"each text of csv has one of 2 labels; use an encoder", texts, `name = "CharGPT"`, "csv", columns},
+		{"the network's output is 3, but each text of csv", texts, encoder + "\nclasses = 3", "csv", columns},
+		{"the network's output is 64x3, but each token of csv", words, `name = "CharGPT"` + "\nclasses = 3", "csv",
+			each},
+		{"label_each is set for kind text", texts, encoder, "text", columns},
+		{"the network has 40 tokens, but the text of csv has 257", texts, `file = "few.toml"`, "csv", columns},
 	} {
 		job(c.table, c.network, c.kind, c.data)
 		fails(t, failure.Configuration, c.says, "config", "check", path)

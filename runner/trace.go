@@ -15,13 +15,13 @@ func newTraceCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "trace",
 		Short: "Summarize, convert and generate traces of a cluster's jobs",
-		Long: `trace works on traces: who submitted which job to a cluster, and when. It reads the formats
-of published traces and of simulators, recognises them by the first bytes of a file, and
-reads files that are compressed by gzip:
+		Long: `trace summarizes, converts and generates traces: lists of the jobs submitted to a cluster, with
+users and times. It reads the formats of published traces and of simulators, detects the format
+from the first bytes of a file, and reads gzip-compressed files:
 
 ` + formatList() + `
 
-A generated trace depends on its seed and options alone.`,
+A generated trace depends only on its seed and options.`,
 		Example: `  graft trace info venus.csv --nodes vc_config.csv
   graft trace convert cluster_job_log philly.csv --to graft
   graft trace generate month.csv --nodes-out nodes.csv`,
@@ -49,16 +49,16 @@ func traceFormats() (names []string) {
 type traceSource struct {
 	trace.Options        // format and table of jobs
 	window        string // seconds, as A..B; empty means all
-	processors    string // meaning of the processors of format swf: gpus or cpus
+	processors    string // meaning of processors in format swf: gpus or cpus
 }
 
 func (s *traceSource) addFlags(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringVar(&s.Format, "from", "", "the file's format; empty recognises it by the first bytes")
+	flags.StringVar(&s.Format, "from", "", "file format; empty detects it from the first bytes")
 	flags.StringVar(&s.window, "window", "",
-		"keep jobs submitted within these seconds, as A..B, either of which may be left out")
-	flags.StringVar(&s.processors, "processors", "gpus", "meaning of the processors of format swf: gpus or cpus")
-	flags.StringVar(&s.JobTable, "job-table", "", "pai_job_table.csv, with the users of the jobs of format alibaba2020")
+		"keep jobs submitted within these seconds, as A..B; A or B may be omitted")
+	flags.StringVar(&s.processors, "processors", "gpus", "meaning of processors in format swf: gpus or cpus")
+	flags.StringVar(&s.JobTable, "job-table", "", "pai_job_table.csv with the users of jobs, for format alibaba2020")
 }
 
 // options converts the flags to options of a trace.
@@ -95,7 +95,7 @@ func windowOf(text string) (*trace.Window, error) {
 		*end.to = v
 	}
 	if !ok {
-		return nil, failure.Usagef("--window %s: give whole seconds as A..B, such as 0..86400", text)
+		return nil, failure.Usagef("--window %s: expected whole seconds as A..B, such as 0..86400", text)
 	}
 	return w, nil
 }

@@ -23,11 +23,10 @@ func newTraceConvertCommand() *cobra.Command {
 	var o traceConvertOptions
 	command := &cobra.Command{
 		Use:   "convert FILE OUT --to FORMAT",
-		Short: "Convert a trace to another format, with the jobs in the order of submission",
-		Long: `convert reads a trace into memory, 200 bytes for each job, sorts its jobs by their
-submission and writes those within the window. Output formats: graft loses nothing;
-helios has no shares of a GPU; swf has numbers in place of names, and no profiles. An OUT
-that ends in .gz is compressed.`,
+		Short: "Convert a trace to another format, with jobs in submission order",
+		Long: `convert reads a trace into memory, 200 bytes per job, sorts its jobs by submission and writes
+the jobs within the window. Output formats: graft is lossless; helios has no shares of a GPU;
+swf has numbers instead of names, and no profiles. If OUT ends in .gz it is compressed.`,
 		Example: `  graft trace convert cluster_job_log philly.csv --to graft
   graft trace convert venus.csv day.csv.gz --to helios --window 13219200..13305599`,
 		Args: cobra.ExactArgs(2),
@@ -36,8 +35,8 @@ that ends in .gz is compressed.`,
 		},
 	}
 	o.addFlags(command)
-	command.Flags().StringVar(&o.to, "to", "", "the format of OUT: graft, helios or swf")
-	command.Flags().BoolVar(&o.force, "force", false, "replace OUT if it is there")
+	command.Flags().StringVar(&o.to, "to", "", "format of OUT: graft, helios or swf")
+	command.Flags().BoolVar(&o.force, "force", false, "replace an existing OUT")
 	_ = command.MarkFlagRequired("to") // fails if there is no such flag
 	return command
 }
@@ -53,7 +52,8 @@ func runTraceConvert(ctx context.Context, w io.Writer, in, out string, o *traceC
 	}
 	lost := ""
 	if c.Shared > 0 {
-		lost = fmt.Sprintf("; %s of a part of a GPU, which that format cannot say", words.Plural(c.Shared, "job"))
+		lost = fmt.Sprintf(
+			"; %s with a share of a GPU, which that format cannot express", words.Plural(c.Shared, "job"))
 	}
 	_, err = fmt.Fprintf(w, "wrote %s: %s (%s to %s)%s%s\n", out, words.Plural(c.Jobs, "job"), c.Format, o.to,
 		zeroText(c.Start), lost)

@@ -20,17 +20,17 @@ func newTraceGenerateCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "generate OUT",
 		Short: "Generate a synthetic trace that resembles a month of a research cluster",
-		Long: `generate writes synthetic jobs. Submissions follow days and weeks, or have one rate; GPUs,
-durations and states are distributed as in a published month of the cluster Venus; jobs of
-the same user and name have similar durations, so that schedulers can learn them. The same
-flags give the same bytes.
+		Long: `generate writes synthetic jobs. The submission rate follows days and weeks, or is constant;
+GPUs, durations and states are distributed as in a published month of the cluster Venus; jobs of
+the same user and name have similar durations, so that schedulers can learn them. The same flags
+give the same bytes.
 
-Without --load the load follows from jobs, days and nodes. With it durations are scaled
-until the jobs ask for that share of the cluster's GPU time.
+Without --load the load follows from jobs, days and nodes. --load scales durations until the
+jobs request this share of the cluster's GPU time.
 
---data makes a folder for 'graft cluster run --data': the virtual clusters with their
-nodes, and synthetic profiles of the models alone and in pairs, which follow from the
-models' utilization of a device.`,
+--data creates a folder for 'graft cluster run --data': the virtual clusters with their nodes,
+and synthetic profiles of the models alone and in pairs, computed from the models' device
+utilization.`,
 		Example: `  graft trace generate month.csv --data month
   graft trace generate busy.csv.gz --jobs 1000000 --days 90 --nodes 500 --load 0.9 --seed 7
   graft trace generate flat.csv --to helios --arrivals poisson`,
@@ -41,18 +41,18 @@ models' utilization of a device.`,
 	}
 	flags := command.Flags()
 	flags.IntVar(&o.Jobs, "jobs", o.Jobs, "number of jobs")
-	flags.IntVar(&o.Days, "days", o.Days, "days over which they are submitted")
+	flags.IntVar(&o.Days, "days", o.Days, "days of submissions")
 	flags.IntVar(&o.Nodes, "nodes", o.Nodes, "nodes of the cluster")
-	flags.IntVar(&o.GPUsPerNode, "gpus-per-node", o.GPUsPerNode, "GPUs of a node")
-	flags.IntVar(&o.VCs, "vcs", 0, "virtual clusters (default: one for every nine nodes)")
-	flags.IntVar(&o.Users, "users", 0, "users (default: eight for each virtual cluster)")
+	flags.IntVar(&o.GPUsPerNode, "gpus-per-node", o.GPUsPerNode, "GPUs per node")
+	flags.IntVar(&o.VCs, "vcs", 0, "virtual clusters (default: one per nine nodes)")
+	flags.IntVar(&o.Users, "users", 0, "users (default: eight per virtual cluster)")
 	flags.Float64Var(&o.Load, "load", 0,
-		"GPU time that jobs ask for, as a share of the cluster's (default: durations are not scaled)")
-	flags.Uint64Var(&o.Seed, "seed", 0, "seed of all draws")
-	flags.StringVar(&arrivals, "arrivals", arrivals, "diurnal, with days and weeks, or poisson, with one rate")
-	flags.StringVar(&o.To, "to", o.To, "the format of OUT: graft, helios or swf")
+		"GPU time requested by jobs, as a share of the cluster's (default: durations are not scaled)")
+	flags.Uint64Var(&o.Seed, "seed", 0, "seed of all random draws")
+	flags.StringVar(&arrivals, "arrivals", arrivals, "diurnal (days and weeks) or poisson (constant rate)")
+	flags.StringVar(&o.To, "to", o.To, "format of OUT: graft, helios or swf")
 	flags.StringVar(&o.NodesFile, "nodes-out", "", "write the virtual clusters and their nodes to this file")
-	flags.StringVar(&o.Data, "data", "", "make this folder with nodes and profiles for 'graft cluster run --data'")
+	flags.StringVar(&o.Data, "data", "", "folder to create with nodes and profiles, for 'graft cluster run --data'")
 	flags.BoolVar(&o.Force, "force", false, "replace existing files")
 	return command
 }

@@ -29,11 +29,10 @@ func newTraceInfoCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "info FILE",
 		Short: "Summarize a trace and list its anomalies",
-		Long: `info reads a trace and prints the number of jobs, the users and the time span, durations
-by requested GPUs, and anomalies, with the first such job and its line. Jobs of an anomaly
-marked as refused cannot be simulated. With --nodes it prints the load of each virtual
-cluster: the GPU time that its jobs ask for, divided by the GPU time of its nodes from the
-first submission of the trace to the last.
+		Long: `info prints the number of jobs and users in a trace, the time span, durations by requested GPUs,
+and anomalies, each with its first job and line. Jobs with an anomaly marked as refused cannot
+be simulated. --nodes adds the load of each virtual cluster: the GPU time requested by its jobs,
+divided by the GPU time of its nodes from the first to the last submission of the trace.
 
 If the file is damaged, the jobs before the damage are summarized, and the exit code is 3.`,
 		Example: `  graft trace info venus.csv
@@ -47,7 +46,7 @@ If the file is damaged, the jobs before the damage are summarized, and the exit 
 	o.addFlags(command)
 	command.Flags().StringVar(&o.nodes, "nodes", "",
 		"file of the virtual clusters and their nodes, CSV with the header ,num")
-	command.Flags().IntVar(&o.perNode, "gpus-per-node", 8, "GPUs of a node")
+	command.Flags().IntVar(&o.perNode, "gpus-per-node", 8, "GPUs per node")
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
 	return command
 }
@@ -98,7 +97,7 @@ func traceTitle(r *traces.Info) string {
 		text += " of " + words.Plural(r.Users, "user")
 	}
 	if r.Skipped > 0 {
-		text += fmt.Sprintf("; %s without a time left out", words.Plural(r.Skipped, "row"))
+		text += fmt.Sprintf("; %s without a time ignored", words.Plural(r.Skipped, "row"))
 	}
 	if r.Jobs == 0 {
 		return text

@@ -67,8 +67,8 @@ func TestTraceConvertGoesThereAndBack(t *testing.T) {
 	text := contents(t, "day.swf")
 	require.Equal(t, "; Version: 2.2\n; UnixStartTime: 1614816000\n; Note: a processor is a GPU\n"+
 		"9 86400 -1 7200 16 -1 -1 16 -1 -1 0 1 -1 -1 -1 1 -1 -1\n", text)
-	require.Equal(t, outcome{stdout: "wrote pods.swf: 1 job (alibaba2023 to swf); 1 job of a part of a GPU, " +
-		"which that format cannot say\n"}, graft("trace", "convert", "pods.csv", "pods.swf", "--to", "swf"))
+	require.Equal(t, outcome{stdout: "wrote pods.swf: 1 job (alibaba2023 to swf); 1 job with a share of a GPU, " +
+		"which that format cannot express\n"}, graft("trace", "convert", "pods.csv", "pods.swf", "--to", "swf"))
 	report := decoded[traces.Info](t, done(t, "trace", "info", "day.swf", "--processors", "cpus", "--json").stdout)
 	require.Equal(t, 0, report.Sizes[0].GPUs)
 }
@@ -111,9 +111,9 @@ func TestTraceGenerate(t *testing.T) {
 func TestTraceIsCalledWrongly(t *testing.T) {
 	writeTraces(t)
 	for args, want := range map[string]string{
-		"info few.csv --window 5":              "--window 5: give whole seconds as A..B",
+		"info few.csv --window 5":              "--window 5: expected whole seconds as A..B",
 		"info few.csv --window 5..x":           "--window 5..x",
-		"info few.csv --window 5..4":           "ends before it begins",
+		"info few.csv --window 5..4":           "expected an end that is not before the start",
 		"info few.csv --processors x":          "--processors x: expected gpus or cpus",
 		"info few.csv --from x":                `unknown trace format "x"`,
 		"info few.csv --gpus-per-node 0":       "a node has 0 GPUs",
@@ -122,7 +122,7 @@ func TestTraceIsCalledWrongly(t *testing.T) {
 		"generate out.csv --arrivals x":        "--arrivals x: expected diurnal or poisson",
 		"generate out.csv --jobs -1 --load -2": "-1 jobs: expected 1",
 		"generate out.csv --to philly":         "--to philly",
-		"generate out.csv --nodes 2 --vcs 3":   "3 virtual clusters cannot share 2 nodes",
+		"generate out.csv --nodes 2 --vcs 3":   "3 virtual clusters for 2 nodes",
 	} {
 		fails(t, failure.Usage, want, append([]string{"trace"}, strings.Fields(args)...)...)
 	}

@@ -36,25 +36,25 @@ func newTrainCommand() *cobra.Command {
 	var trials sweep.Options
 	command := &cobra.Command{
 		Use:   "train [CONFIG]",
-		Short: "Train a network within a time budget, adapting as its devices come and go",
-		Long: `train runs one job: from the first step to the end of its time budget, growing and
-shrinking its network as the timeline and the decider say. Keys that no file
-sets have defaults; 'graft config show' prints them all.
+		Short: "Train a network within a time budget, adapting to changes of its devices",
+		Long: `train runs one job from the first step to the end of its time budget, and grows and shrinks its
+network by the timeline and the decider. Unset keys have defaults; 'graft config show' prints
+all keys.
 
-Results are written into a run folder. An existing one is never overwritten:
---resume goes on with it, --force moves it aside. SIGTERM, SIGUSR1 and the first
-SIGINT save the job and exit with code 75; the same command with --resume then
-goes on, to the bits that the job would have had on the virtual clock. A second SIGINT
-ends it at once. --resume takes changes of what lies ahead: later events, later actions of a
-script, another end of the budget.
+Results are written into a run folder. An existing run folder is never overwritten: --resume
+continues it, --force moves it aside. SIGTERM, SIGUSR1 and the first SIGINT save the job and
+exit with code 75; the same command with --resume continues, and on the virtual clock ends in
+the same bits as an uninterrupted job. A second SIGINT ends the job at once. --resume accepts
+changes of parts not reached yet: later events, later actions of a script, another end of the
+budget.
 
-With --seeds, --sweep or --cases the job runs several times, as trials, by workers here or on
-a cluster. One run folder holds all; each trial has a run folder of its own beneath it.
+With --seeds, --sweep or --cases workers run the job several times, as trials, on this machine
+or a cluster. One run folder contains the run folders of all trials.
 
-With --listen the job can be watched and steered while it runs: GET /status and GET
-/metrics return its state, POST /allocation gives it devices or takes them away.
-Every request needs a token: that of --token-file or GRAFT_TOKEN, or else one that is
-made and written into the run folder, beside the address.`,
+--listen serves an API while the job runs: GET /status and GET /metrics return its state, POST
+/allocation adds or removes devices. Every request needs a token, from --token-file or
+GRAFT_TOKEN; if neither is set, graft generates a token and writes it into the run folder, next
+to the address.`,
 		Example: `  graft train job.toml
   graft train --set time.budget=30s --set network.name=ConvNet3 --folder runs/first
   graft train job.toml --resume
@@ -70,17 +70,17 @@ made and written into the run folder, beside the address.`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as time.budget=30s; may be given several times")
-	flags.StringVar(&o.Folder, "folder", "", "the run folder; empty is run.folder, or runs/ and the file's name")
-	flags.BoolVar(&o.Resume, "resume", false, "go on with the run in the folder, or begin one where there is none")
+	flags.StringArrayVar(&o.Set, "set", nil, "set a key, such as time.budget=30s; repeatable")
+	flags.StringVar(&o.Folder, "folder", "", "run folder; empty uses run.folder, else runs/ and the file's name")
+	flags.BoolVar(&o.Resume, "resume", false, "resume the run in the folder, or start one if there is none")
 	flags.BoolVar(&o.Force, "force", false, "move an existing run folder aside")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	flags.StringVar(&o.Listen.Address, "listen", "",
-		"serve /status, /metrics and /allocation at an address such as 127.0.0.1:0; empty is run.listen")
+		"address to serve /status, /metrics and /allocation at, such as 127.0.0.1:0; empty uses run.listen")
 	flags.BoolVar(&o.Listen.Anywhere, "listen-anywhere", false,
 		"allow an address that other machines can reach, without encryption")
 	flags.StringVar(&o.Listen.TokenFile, "token-file", "",
-		"take the token of --listen from a file; empty takes GRAFT_TOKEN, or makes one")
+		"file of the token for --listen; empty uses GRAFT_TOKEN, or generates a token")
 	boardFlag(command, &o.Tensorboard)
 	trialFlags(command, &trials)
 	sweepFlags(command, &trials, strings.Join(fleet.Engines(), " or "))
@@ -103,7 +103,7 @@ func runTrain(ctx context.Context, w io.Writer, path string, o trainFlags) error
 		return nil // it followed another task
 	}
 	if errors.Is(err, trainer.ErrStopped) && o.temporary {
-		return failure.With(failure.Interrupted, errors.New("stopped; nothing is kept"))
+		return failure.With(failure.Interrupted, errors.New("stopped; no results were kept"))
 	}
 	return show(w, o.json, r, err, func(w io.Writer, r *train.Result) error { return printTrained(w, r, o.temporary) })
 }
@@ -123,7 +123,7 @@ func printTrained(w io.Writer, r *train.Result, temporary bool) error {
 		where = ""
 	}
 	if o.Skipped > 0 {
-		p.Line("%s could not be done and were skipped; the log says why", words.Plural(o.Skipped, "action"))
+		p.Line("%s failed and were skipped; the log says why", words.Plural(o.Skipped, "action"))
 	}
 	if b := o.Best; b != nil {
 		p.Line("best by validation: epoch %d, %s accuracy on the test images, %s on the validation images, %s",
@@ -131,11 +131,11 @@ func printTrained(w io.Writer, r *train.Result, temporary bool) error {
 			words.Plural(b.Parameters, "parameter"))
 	}
 	if o.Batch > 0 {
-		noise := "efficiency and noise scale unknown: the mean gradient is too small beside the noise"
+		noise := "efficiency and noise scale unknown: the mean gradient is too small compared with the noise"
 		if o.NoiseScale > 0 {
 			noise = fmt.Sprintf("efficiency %.2f, noise scale %.0f images", o.Efficiency, o.NoiseScale)
 		}
-		p.Line("batch of %s in the end, after %s; %s", words.Plural(o.Batch, "image"),
+		p.Line("final batch %s, after %s; %s", words.Plural(o.Batch, "image"),
 			words.Plural(o.BatchChanges, "change"), noise)
 	}
 	of := "images"
@@ -143,8 +143,8 @@ func printTrained(w io.Writer, r *train.Result, temporary bool) error {
 		of = "text"
 		p.Line("perplexity %.4g on the test text, %.4g on the validation text", o.Perplexity, o.ValidationPerplexity)
 	}
-	p.Line("%s accuracy on the test %s, %s on the validation %s\n%s, %s, %s, %s in the end\n"+
-		"budget %s, of which %s were used: %s for deciding, %s for operating\n%s\n%sdigest %.12s",
+	p.Line("%s accuracy on the test %s, %s on the validation %s\n%s, %s, %s, %s at the end\n"+
+		"budget %s, %s used: %s for decisions, %s for operations\n%s\n%sdigest %.12s",
 		document.AccuracyText(o.Test.Accuracy), of, document.AccuracyText(o.Validation.Accuracy), of,
 		words.Plural(o.Epochs, "epoch"), words.Plural(o.Steps, "step"), words.Plural(o.Decisions, "decision"),
 		words.Plural(o.Parameters, "parameter"), document.SecondsText(o.Budget), document.SecondsText(o.Used),

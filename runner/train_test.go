@@ -112,7 +112,7 @@ func TestTrainRefuses(t *testing.T) {
 		"a misspelt key":    {[]string{"--set", "time.budgt=3"}, failure.Configuration, "did you mean budget?"},
 		"a negative budget": {[]string{"--set", `time.budget="-3s"`}, failure.Configuration, "budget"},
 		"events out of order": {[]string{"--set", `time.events=[{at="9s",change="up"},{at="3s",change="down"}]`},
-			failure.Configuration, "put them in order"},
+			failure.Configuration, "sort events by time"},
 		"a missing dataset": {[]string{"--set", `data.kind="cifar10"`, "--set", `data.path="nowhere"`}, failure.Failed,
 			"nowhere"},
 		"other weights":      {[]string{"--set", `network.weights="none.pth"`}, failure.Failed, "none.pth"},
@@ -192,7 +192,7 @@ func TestTrainAsksAStructuralPolicy(t *testing.T) {
 	require.NoError(t, config.WriteProfile(files.OS{}, closed,
 		&clock.Profile{Version: 1, Name: "closed", Measured: measured}))
 	fails(t, failure.Configuration,
-		"the profile closed has no rates, and the decider policy may make networks that were not measured",
+		"the profile closed has no rates, but the decider policy may create networks that were not measured",
 		args(elsewhere, "--set", "time.profile="+closed)...)
 	fails(t, failure.Configuration, "does not use a vocabulary",
 		args(elsewhere, "--set", "adapt.vocabulary=words.json")...)
@@ -238,7 +238,7 @@ func TestTrainKeepsTheWholeLog(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(folder, control.TokenFile))
 	again := recordOf(t, folder)
 	require.Equal(t, all, again[:len(all)])
-	require.Contains(t, again[len(all):], "info going on from the last checkpoint")
+	require.Contains(t, again[len(all):], "info continuing from the last checkpoint")
 }
 
 // A log that cannot be written stops no job, and is complained about once.

@@ -16,9 +16,9 @@ func newTrialCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    "trial",
 		Hidden: true,
-		Short:  "Run an imported network once, as the process of another graft",
-		Long: `trial is the process that other commands start to run an imported network for the first time, with limits
-on memory and processor time. It reads the network from stdin and replies on a file descriptor.`,
+		Short:  "Run an imported network once, in a limited process",
+		Long: `trial is started by other commands to run an imported network for the first time, with limits on
+memory and processor time. It reads the network from stdin and replies on a file descriptor.`,
 		Example: "  graft trial",
 		Args:    cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {

@@ -39,7 +39,7 @@ func newVersionCommand() *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:   "version",
-		Short: "Print the version of graft and of the Go that built it",
+		Short: "Print the version of graft and of its Go compiler",
 		Example: `  graft version
   graft version --json`,
 		Args: cobra.NoArgs,

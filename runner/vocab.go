@@ -20,9 +20,9 @@ func newVocabCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "vocab",
 		Short: "Build, show and check vocabularies of layers, for policies of the original",
-		Long: `vocab works on vocabularies: each layer, as PyTorch prints it, has a token, and each
-token a vector that is drawn once and never trained. Those of the original, two
-pickles, are read as well; they are never executed.`,
+		Long: `vocab builds, shows and checks vocabularies. A vocabulary maps each layer, as PyTorch prints it,
+to a token, and each token to a random vector that is never trained. vocab also reads
+vocabularies of the original, two pickles, without executing them.`,
 		Example: `  graft vocab build ConvNet2 ConvNet3 --deepen --out vocabs/mine
   graft vocab show vocabs/mine
   graft vocab check vocabs/mine ConvNet2`,
@@ -39,9 +39,9 @@ type vocabNetworks struct {
 func (o *vocabNetworks) flags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&o.input, "input", "", "shape of one example, such as 3x32x32 (default: each network's own)")
-	flags.IntVar(&o.classes, "classes", 0, "how many classes networks of the zoo tell apart (default: their own)")
+	flags.IntVar(&o.classes, "classes", 0, "number of classes, for networks of the zoo (default: each network's own)")
 	flags.BoolVar(&o.deepen, "deepen", false,
-		"also take the layers that deepening a block adds, in graft's way and in the original's")
+		"include the layers that deepening adds, in graft's way and in the original's")
 }
 
 // load makes the networks, each followed by its deepened variants.
@@ -83,11 +83,10 @@ func newVocabCheckCommand() *cobra.Command {
 	var o vocabNetworks
 	command := &cobra.Command{
 		Use:   "check DIR|FILE [NETWORK…]",
-		Short: "Report layers that a vocabulary does not know or cannot distinguish",
-		Long: `check reads a vocabulary and lists what is wrong with it: tokens that several keys
-share, and layers of the networks that have no token, with their places. It leaves
-with 1 if there is such a thing, and with 5 if the files are damaged, such as by
-tokens without a vector.`,
+		Short: "Report layers that a vocabulary lacks or cannot distinguish",
+		Long: `check reads a vocabulary and lists its faults: tokens shared by several keys, and layers of the
+networks without a token, with their places. The exit code is 1 if there are faults, and 5 if
+files are damaged, for example if a token has no vector.`,
 		Example: `  graft vocab check vocabs/mine
   graft vocab check vocabs/mine ConvNet2 net.toml --deepen`,
 		Args: cobra.MinimumNArgs(1),
@@ -125,6 +124,6 @@ func runVocabCheck(w io.Writer, path string, args []string, o vocabNetworks) err
 		words.Plural(len(faults), "fault")); err != nil || len(faults) == 0 {
 		return err
 	}
-	return fmt.Errorf("%s: %w\npolicies that learned with it need it as it is; "+
-		"for others 'graft vocab build' makes one without this", v.Source, errors.Join(faults...))
+	return fmt.Errorf("%s: %w\npolicies that learned with it need it unchanged; "+
+		"for new policies 'graft vocab build' makes a vocabulary without this fault", v.Source, errors.Join(faults...))
 }

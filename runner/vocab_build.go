@@ -27,14 +27,13 @@ func newVocabBuildCommand() *cobra.Command {
 	var o vocabBuildOptions
 	command := &cobra.Command{
 		Use:   "build NETWORK… --out DIR",
-		Short: "Make a vocabulary of all layers of some networks",
-		Long: `build gives each layer of the networks a token, in the order in which PyTorch
-registers them, after token 0, which is no layer's. Each has a vector of normal
-numbers. A policy meets networks that have grown: --deepen takes the layers that
-deepening adds as well.
+		Short: "Build a vocabulary of all layers of the given networks",
+		Long: `build assigns each layer of the networks a token, in PyTorch's registration order. Token 0 is
+reserved. Each token has a vector of normally distributed numbers. A policy also reads grown
+networks: --deepen includes the layers that deepening adds.
 
-What is written is ` + vocab.FileName + `; with --legacy also the two pickles that the original
-reads, under that name.`,
+The output is ` + vocab.FileName + `; --legacy also writes the two pickles that the original
+reads, under the given name.`,
 		Example: `  graft vocab build ConvNet2 ConvNet3 --deepen --out vocabs/mine
   graft vocab build net.toml --deepen --out vocabs/mine --legacy models --force`,
 		Args: cobra.MinimumNArgs(1),
@@ -44,22 +43,22 @@ reads, under that name.`,
 	}
 	o.flags(command)
 	flags := command.Flags()
-	flags.StringVar(&o.out, "out", "", "the folder to write to, which is made if need be")
-	flags.StringVar(&o.legacy, "legacy", "", "write `NAME`.ids.pkl and NAME.embeddings.pkl as well")
-	flags.IntVar(&o.size, "size", 16, "numbers in a vector; the original's policies take 16")
+	flags.StringVar(&o.out, "out", "", "output folder, created if missing")
+	flags.StringVar(&o.legacy, "legacy", "", "also write `NAME`.ids.pkl and NAME.embeddings.pkl")
+	flags.IntVar(&o.size, "size", 16, "numbers per vector; policies of the original need 16")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the vectors")
-	flags.BoolVar(&o.force, "force", false, "replace a vocabulary that is there")
+	flags.BoolVar(&o.force, "force", false, "replace an existing vocabulary")
 	return command
 }
 
 func runVocabBuild(w io.Writer, args []string, o vocabBuildOptions) error {
 	switch {
 	case o.out == "":
-		return failure.Usagef("--out is missing; give a folder for the vocabulary")
+		return failure.Usagef("--out is missing; expected a folder for the vocabulary")
 	case o.size < 1 || o.size > 1<<16:
-		return failure.Usagef("--size %d: a vector has between 1 and 65536 numbers", o.size)
+		return failure.Usagef("--size is %d; must be between 1 and 65536", o.size)
 	case o.legacy != filepath.Base(o.legacy) && o.legacy != "":
-		return failure.Usagef("--legacy %s: it is a name and no path; --out says where it goes", o.legacy)
+		return failure.Usagef("--legacy %s: expected a name, not a path; --out sets the folder", o.legacy)
 	}
 	if err := o.mayWrite(); err != nil {
 		return err
@@ -92,7 +91,7 @@ func (o vocabBuildOptions) mayWrite() error {
 	}
 	for _, path := range paths {
 		if _, err := (files.OS{}).Stat(path); err == nil && !o.force {
-			return failure.Usagef("%s is there already, and policies may have learned with it: name another folder, "+
+			return failure.Usagef("%s already exists, and policies may have learned with it: name another folder, "+
 				"or replace it with --force", path)
 		}
 	}

@@ -35,7 +35,7 @@ func TestVocabulariesAreBuiltShownAndChecked(t *testing.T) {
 		require.Contains(t, got.stdout, "14 keys on 14 tokens, 14 vectors of 4 numbers; 0 faults")
 	}
 	require.NoError(t, os.Remove(filepath.Join(folder, vocab.FileName)))
-	ends(t, build("ConvNet2", "--legacy", "models"), failure.Usage, "models.ids.pkl is there already")
+	ends(t, build("ConvNet2", "--legacy", "models"), failure.Usage, "models.ids.pkl already exists")
 	require.Equal(t, failure.Done, build("ConvNet2", "ConvNet3", "--deepen", "--size", "4").code, "from the same seed")
 	got = fails(t, failure.Failed, "Conv2d(1, 32, kernel_size=(3, 3), stride=(1, 1)) at conv1.layers.0", "vocab",
 		"check", folder, "ConvNet2", "--input", "1x28x28", "--classes", "5")
@@ -71,7 +71,7 @@ func TestSharedAndUnusedTokensAreShown(t *testing.T) {
 	require.Equal(t, []int{1}, report.Unused)
 	got = fails(t, failure.Failed, "", "vocab", "check", path)
 	require.Contains(t, got.stdout, "1 fault")
-	require.Contains(t, got.stderr, "token 2 is that of ReLU() and of c")
+	require.Contains(t, got.stderr, "token 2 is shared by ReLU() and c")
 }
 
 func TestVocabulariesThatCannotBeReadOrMade(t *testing.T) {
@@ -90,7 +90,7 @@ func TestVocabulariesThatCannotBeReadOrMade(t *testing.T) {
 		"build without size": {[]string{"build", "ConvNet2", "--out", folder, "--size", "0"}, failure.Usage,
 			"between 1 and 65536"},
 		"build a path": {[]string{"build", "ConvNet2", "--out", folder, "--legacy", "../models"}, failure.Usage,
-			"it is a name and no path"},
+			"expected a name, not a path"},
 		"build of wrong shape": {[]string{"build", "ConvNet2", "--out", folder, "--input", "3x"}, failure.Usage,
 			"--input"},
 		"build into a file": {[]string{"build", "ConvNet2", "--out", damaged}, failure.Failed, damaged},

@@ -21,9 +21,8 @@ func newWeightsCommand() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "weights",
 		Short: "Show and convert files of weights",
-		Long: `weights reads both formats of PyTorch (.pth, .pt) and safetensors, whatever the
-file is called, and writes PyTorch's current one and safetensors. It runs nothing
-that a file asks for.`,
+		Long: `weights reads both formats of PyTorch (.pth, .pt) and safetensors, whatever the file name, and
+writes PyTorch's current format and safetensors. It never executes code from a file.`,
 		Example: `  graft weights show weights.pth
   graft weights convert weights.pth weights.safetensors`,
 	}, newWeightsShowCommand(), newWeightsConvertCommand())
@@ -42,9 +41,9 @@ func newWeightsShowCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "show FILE",
 		Short: "Print the tensors of a file, with statistics and hashes",
-		Long: `show prints a line for each tensor: its name, type and shape, the number of its
-items, the mean and the population standard deviation of the finite ones, and the
-SHA-256 of all items as little-endian float32. "-" stands for a mean of nothing.`,
+		Long: `show prints a line for each tensor: name, type, shape, number of items, mean and population
+standard deviation of the finite items, and the SHA-256 of all items as little-endian float32.
+"-" means that there are no finite items.`,
 		Example: `  graft weights show weights.pth
   graft weights show --json weights.safetensors`,
 		Args: cobra.ExactArgs(1),
@@ -117,9 +116,9 @@ func newWeightsConvertCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "convert IN OUT",
 		Short: "Write a file of weights in another format",
-		Long: `convert writes the tensors of IN to OUT, bit for bit, in the format that the
-extension of OUT names: .pth or .pt for PyTorch, .safetensors. Numbers and texts
-beside the tensors are kept by safetensors only.`,
+		Long: `convert writes the tensors of IN to OUT, bit for bit, in the format given by the extension of
+OUT: .pth or .pt for PyTorch, .safetensors. Only safetensors keeps numbers and texts stored with
+the tensors.`,
 		Example: `  graft weights convert weights.pth weights.safetensors
   graft weights convert --force old.pt weights.pth`,
 		Args: cobra.ExactArgs(2),
@@ -127,7 +126,7 @@ beside the tensors are kept by safetensors only.`,
 			return runWeightsConvert(command.OutOrStdout(), args[0], args[1], force)
 		},
 	}
-	command.Flags().BoolVar(&force, "force", false, "replace OUT if it is there")
+	command.Flags().BoolVar(&force, "force", false, "replace an existing OUT")
 	return command
 }
 
@@ -157,7 +156,7 @@ func leftOut(set *weights.Set, format weights.Format) string {
 		return ""
 	}
 	if len(set.Metadata) == 1 {
-		return ", without 1 entry that is no tensor"
+		return ", without 1 entry that is not a tensor"
 	}
-	return fmt.Sprintf(", without %d entries that are no tensors", len(set.Metadata))
+	return fmt.Sprintf(", without %d entries that are not tensors", len(set.Metadata))
 }

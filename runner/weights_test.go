@@ -51,7 +51,7 @@ func TestWeightsShow(t *testing.T) {
 func TestWeightsConvert(t *testing.T) {
 	in := someWeights(t, "w.safetensors")
 	out := filepath.Join(filepath.Dir(in), "w.pth")
-	assert.Equal(t, "wrote "+out+": 2 tensors (pth), without 1 entry that is no tensor\n",
+	assert.Equal(t, "wrote "+out+": 2 tensors (pth), without 1 entry that is not a tensor\n",
 		done(t, "weights", "convert", in, out).stdout)
 	want, err := weights.Read(files.OS{}, in, weights.Options{})
 	require.NoError(t, err)

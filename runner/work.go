@@ -19,10 +19,10 @@ func newWorkCommand() *cobra.Command {
 		Use:    "work FOLDER",
 		Hidden: true,
 		Short:  "Run sequences of a simulation, or trials of a sweep, as one of its workers",
-		Long: `work is the process that 'graft simulate', 'graft compare' and 'graft train --seeds' start,
-here or on the nodes of a cluster. It takes work that no other worker runs until nothing is
-left. GRAFT_WORKER is its number, GRAFT_THREADS its number of processors, and GRAFT_DEVICE the
-device that it trains on.`,
+		Long: `work is started by 'graft simulate', 'graft compare' and 'graft train --seeds', on this machine
+or on cluster nodes. It takes work that no other worker runs until all work is done.
+GRAFT_WORKER is its number, GRAFT_THREADS its number of processors, and GRAFT_DEVICE its
+training device.`,
 		Example: "  graft work runs/late",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -38,8 +38,8 @@ device that it trains on.`,
 			return simulate.Work(ctx, env, args[0], o)
 		},
 	}
-	command.Flags().IntVar(&threads, "threads", 0, "threads of LibTorch; 0 is run.threads or GRAFT_THREADS")
+	command.Flags().IntVar(&threads, "threads", 0, "threads of LibTorch; 0 uses run.threads or GRAFT_THREADS")
 	command.Flags().IntVar(&measure, "measure", 0,
-		"measure throughput and memory beside so many workers in place of work")
+		"measure throughput and memory next to N workers instead of working")
 	return command
 }

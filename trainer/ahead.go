@@ -23,19 +23,19 @@ func (t Timeline) Ahead(was Timeline, r Reached) error {
 		case same:
 		case k < r.Past:
 			return fmt.Errorf("events: event %d at %v differs from the event that the job has already handled; the "+
-				"job is at %v", k, e.At, r.Time)
+				"job has reached %v", k, e.At, r.Time)
 		case e.At < r.Time:
-			return fmt.Errorf("events: new event %d at %v is in the past; the job is at %v", k, e.At, r.Time)
+			return fmt.Errorf("events: new event %d at %v is in the past; the job has reached %v", k, e.At, r.Time)
 		}
 	}
 	switch {
 	case len(t.Events) < r.Past:
-		return fmt.Errorf("events: only %d of the %d handled events remain; the job is at %v", len(t.Events),
+		return fmt.Errorf("events: only %d of the %d handled events remain; the job has reached %v", len(t.Events),
 			r.Past, r.Time)
 	case t.Start != was.Start:
-		return fmt.Errorf("start changed from %v to %v, but the job is already at %v", was.Start, t.Start, r.Time)
+		return fmt.Errorf("start changed from %v to %v, but the job has reached %v", was.Start, t.Start, r.Time)
 	case t.Budget != was.Budget && t.Budget <= r.Time:
-		return fmt.Errorf("budget changed from %v to %v, but the job is already at %v", was.Budget, t.Budget, r.Time)
+		return fmt.Errorf("budget changed from %v to %v, but the job has reached %v", was.Budget, t.Budget, r.Time)
 	}
 	return nil
 }

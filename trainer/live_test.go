@@ -280,7 +280,7 @@ func TestLiveRefuses(t *testing.T) {
 	_, err := l.Post(trainer.Up, 4)
 	require.NoError(t, err)
 	refused(l, trainer.Same, 4, "it already has 4")
-	refused(l, trainer.Up, 3, "would be fewer")
+	refused(l, trainer.Up, 3, "it has 4, so up to 3 would be a decrease")
 	refused(l, trainer.Down, 5, "would be more")
 	for range 63 {
 		_, err := l.Post(trainer.Up, 0)

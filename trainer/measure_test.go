@@ -176,7 +176,7 @@ func TestRefusedMeasurements(t *testing.T) {
 	refused("no network", nil, same)
 	features := &model.Network{Input: model.Shape{8}, Root: &model.Container{Class: "Features",
 		Children: []model.Child{{Name: "a", Module: &model.Leaf{Layer: model.NewLinear(8, 4)}}}}}
-	refused("measure Features: it makes 4 of 8", []clock.Subject{{Network: features}}, same)
+	refused("measure Features: unsupported output 4 for input 8", []clock.Subject{{Network: features}}, same)
 	failing := errors.New("no idea")
 	refused("no idea", family(t), func(o *trainer.MeasureOptions) { o.Decider = helpless{failing} })
 

@@ -77,7 +77,7 @@ var uuidPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9/_-]*$`)
 // Validate returns the faults of options that have their defaults.
 func (o *Options) Validate() error {
 	if o.Files == nil || o.Kind.New == nil {
-		return errors.New("Files or a scheduler is missing")
+		return errors.New("files or a scheduler is missing")
 	}
 	faults := validate.Faults{o.Scheduling.Validate()}
 	faults.When(o.Grace < 0 || o.LogLimit < 0, "grace is %v and the log limit is %d bytes; expected at least 0",

@@ -61,8 +61,8 @@ func (o *ElasticCasesOutcome) Schedulers() (names []string) {
 
 // ElasticCasesKind covers runs of several cases of learning schedulers of elastic jobs.
 var ElasticCasesKind = &Kind{Name: "elastic-cases", By: "graft learn",
-	Title:  "run of cases of schedulers that learn",
-	Titles: "runs of cases of schedulers that learn", matches: hasManifestAnd(elasticCasesTable),
+	Title:  "run of cases of learned schedulers",
+	Titles: "runs of cases of learned schedulers", matches: hasManifestAnd(elasticCasesTable),
 	read: readElasticCases}
 
 // ElasticCasesStream is the table that identifies the run: a row per case.

@@ -44,8 +44,8 @@ func ElasticSeedFile(seed uint64) string {
 }
 
 // ElasticLearningKind covers runs of learning schedulers of elastic jobs, one per seed.
-var ElasticLearningKind = &Kind{Name: "elastic-learning", By: "graft learn", Title: "run of schedulers that learn",
-	Titles: "runs of schedulers that learn", matches: hasManifestAnd(LearningFile, study.LearnedFolder),
+var ElasticLearningKind = &Kind{Name: "elastic-learning", By: "graft learn", Title: "run of learned schedulers",
+	Titles: "runs of learned schedulers", matches: hasManifestAnd(LearningFile, study.LearnedFolder),
 	read: readElasticLearning, series: func(r *Run) ([]Series, error) { return streamSeries(r, "learning") }}
 
 func readElasticLearning(f *Folder, r *Run) error {

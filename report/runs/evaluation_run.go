@@ -29,7 +29,7 @@ func readEvaluationRun(f *Folder, r *Run) error {
 // check returns an error for an outcome without tables.
 func (o *EvaluationOutcome) check() error {
 	if len(o.Comparison().Tables) == 0 {
-		return errors.New(OutcomeFile + " says nothing of any table: it is damaged; evaluate again, " +
+		return errors.New(OutcomeFile + " has no tables: the file is damaged; evaluate again, " +
 			"in another folder or with option force")
 	}
 	return nil

@@ -96,7 +96,7 @@ func Find(fsys files.FS, arg string) ([]string, error) {
 		found = append(found, below...)
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("%s: no folder fits the pattern: %w", arg, fs.ErrNotExist)
+		return nil, fmt.Errorf("%s: no folder matches the pattern: %w", arg, fs.ErrNotExist)
 	}
 	return found, nil
 }

@@ -29,7 +29,7 @@ func (f *Folder) Has(name string) bool { return files.HasName(f.Entries, name) }
 func (f *Folder) At(name string) string { return filepath.Join(f.Path, name) }
 
 // ErrForeign reports a folder that is not a run folder.
-var ErrForeign = errors.New("it is not a run folder: it contains nothing that graft or the original has written; " +
+var ErrForeign = errors.New("not a run folder: it has no files of graft or of the original; " +
 	"name a run folder, or a folder of run folders")
 
 // ReadFolder lists a folder, read-only.
@@ -37,7 +37,7 @@ func ReadFolder(fsys files.FS, folder string) (*Folder, error) {
 	f := &Folder{Path: filepath.Clean(folder), Files: files.ReadOnly{FS: fsys}}
 	var err error
 	if f.Entries, err = f.Files.ReadDir(f.Path); err != nil {
-		return nil, fmt.Errorf("read run: %w; name a folder", err)
+		return nil, fmt.Errorf("read run: %w; expected a folder", err)
 	}
 	return f, nil
 }
@@ -51,7 +51,7 @@ func (f *Folder) Kind() (*Kind, error) {
 	}
 	k := kindNamed(m.Kind)
 	if k == nil {
-		return nil, fmt.Errorf("unknown kind of run %q in its manifest (made by a later graft?); use the graft that "+
+		return nil, fmt.Errorf("unknown kind of run %q in the manifest, maybe from a later graft; use the graft that "+
 			"wrote it, version %q", m.Kind, m.Graft)
 	}
 	return k, nil
@@ -173,7 +173,7 @@ func MayResume(fsys files.FS, folder string, want *Kind) error {
 		return failure.With(failure.Configuration, fmt.Errorf("resume %s: %w", folder, err))
 	}
 	if k != nil && k != want {
-		return failure.With(failure.Configuration, fmt.Errorf("resume %s: the folder holds a %s, expected a %s; "+
+		return failure.With(failure.Configuration, fmt.Errorf("resume %s: the folder contains a %s, expected a %s; "+
 			"name another folder with option folder", folder, k.Title, want.Title))
 	}
 	return nil

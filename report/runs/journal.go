@@ -60,7 +60,7 @@ func OpenJournal(fsys files.FS, path string) (*Journal, error) {
 }
 
 // errJournal reports a damaged journal.
-var errJournal = errors.New("it is damaged; the same pipeline in the same folder makes it again")
+var errJournal = errors.New("the journal is damaged; run the same pipeline in the same folder to rewrite it")
 
 // ReadJournal reads the journal of a pipeline, also while it runs.
 func ReadJournal(fsys files.FS, path string) (*Journal, error) {
@@ -73,7 +73,7 @@ func ReadJournal(fsys files.FS, path string) (*Journal, error) {
 		return nil, fmt.Errorf("reading %s: %w: %w", path, err, errJournal)
 	}
 	if len(l.Stages) == 0 || slices.Contains(l.Stages, nil) {
-		return nil, fmt.Errorf("reading %s: it names no stages: %w", path, errJournal)
+		return nil, fmt.Errorf("reading %s: no stages found: %w", path, errJournal)
 	}
 	return l, nil
 }
@@ -146,7 +146,7 @@ func (l *Journal) Reuse(e *Stage) error {
 func (l *Journal) End(e *Stage, from string, seconds float64) error {
 	made, err := l.Made(e)
 	if err != nil {
-		return fmt.Errorf("look at what %s has made: %w", e.Name, err)
+		return fmt.Errorf("inspect the output of stage %s: %w", e.Name, err)
 	}
 	e.State, e.From, e.Made, e.Seconds, e.Reused = StageDone, from, made, seconds, 0
 	return l.write()

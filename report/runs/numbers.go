@@ -37,11 +37,11 @@ func numbersOf(r *Run, folder, file string, columns []string, known bool) (found
 func numbersByColumn(rows *csv.Reader, columns []string, known bool) (map[string][]float64, error) {
 	head, err := rows.Read()
 	if err != nil {
-		return nil, fmt.Errorf("the line that names the columns: %w", err)
+		return nil, fmt.Errorf("header: %w", err)
 	}
 	for _, name := range columns {
 		if !slices.Contains(head, name) {
-			return nil, fmt.Errorf("there is no column %q among %.200q", name, head)
+			return nil, fmt.Errorf("column %q not found in %.200q", name, head)
 		}
 	}
 	found := map[string][]float64{}
@@ -61,7 +61,7 @@ func numbersByColumn(rows *csv.Reader, columns []string, known bool) (map[string
 			v, err := strconv.ParseFloat(cells[k], 64)
 			if err != nil {
 				line, _ := rows.FieldPos(k)
-				return nil, fmt.Errorf("line %d: column %s: %.100q is no number", line, name, cells[k])
+				return nil, fmt.Errorf("line %d: column %s: %.100q is not a number", line, name, cells[k])
 			}
 			found[name] = append(found[name], v)
 		}

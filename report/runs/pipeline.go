@@ -22,12 +22,13 @@ func ReadPipelineOutcome(fsys files.FS, folder string) (*PipelineOutcome, error)
 	}
 	o := &PipelineOutcome{}
 	if err := json.Unmarshal(text, o); err != nil {
-		return nil, failure.With(failure.Damaged, fmt.Errorf("%s: %w; delete it, and the same command makes it again",
+		return nil, failure.With(failure.Damaged, fmt.Errorf(
+			"%s: %w; delete it, and rerun the same command to recreate it",
 			path, err))
 	}
 	if o.Comparison == nil {
 		return nil, failure.With(failure.Damaged,
-			fmt.Errorf("%s: it says nothing; delete it, and the same command makes it again", path))
+			fmt.Errorf("%s: no comparison in the file; delete it, and rerun the same command to recreate it", path))
 	}
 	return o, nil
 }
@@ -160,11 +161,11 @@ func (l *Journal) Parts(open func(folder string) (*Run, error)) (all []Part, fau
 			case err == nil:
 				p.Run, faults = run, errors.Join(faults, wrapPart(e, run.Faults))
 				if e.State == StageDone && !run.Ended {
-					faults = errors.Join(faults, fmt.Errorf("%s: %s has not ended, "+
-						"though it had when the stage was done; the same pipeline makes it again", e.Name, p.Path))
+					faults = errors.Join(faults, fmt.Errorf("%s: %s is incomplete, "+
+						"although the stage was complete; rerun the same pipeline to recreate it", e.Name, p.Path))
 				}
 			case e.State == StageDone:
-				faults = errors.Join(faults, fmt.Errorf("%s: %w; the same pipeline makes it again", e.Name, err))
+				faults = errors.Join(faults, fmt.Errorf("%s: %w; rerun the same pipeline to recreate it", e.Name, err))
 			case e.State != StageWaiting && !p.None:
 				faults = errors.Join(faults, wrapPart(e, err))
 			}

@@ -23,7 +23,7 @@ func ReadWeights(fsys files.FS, path string) (*weights.Set, error) {
 	case err == nil || errors.As(err, new(*fs.PathError)):
 		return set, err
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		err = fmt.Errorf("%w: it is cut short", err)
+		err = fmt.Errorf("%w: the file is truncated", err)
 	}
 	return nil, failure.With(failure.Damaged, fmt.Errorf("%w; copy the file again", err))
 }
@@ -36,7 +36,7 @@ func ReadStructuralFile(fsys files.FS, path string) (*decider.Structural, error)
 	}
 	p, err := decider.StructuralOf(set)
 	if err != nil {
-		return nil, fmt.Errorf("read policy %s: %w; give the file as 'graft learn' wrote it", path, err)
+		return nil, fmt.Errorf("read policy %s: %w; expected a file as written by 'graft learn'", path, err)
 	}
 	return p, nil
 }

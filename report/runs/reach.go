@@ -59,7 +59,7 @@ func (r *Run) curve(trial string) (c curve, err error) {
 		}
 	}
 	if len(c.loss) == 0 {
-		return c, fmt.Errorf("it has no epoch")
+		return c, fmt.Errorf("it has no epochs")
 	}
 	return c, nil
 }
@@ -68,7 +68,7 @@ func (r *Run) curve(trial string) (c curve, err error) {
 func (r *Run) Reaches(o *SweepOutcome, of string) (list []Reach, err error) {
 	base := o.Case(of)
 	if base == nil {
-		return nil, failure.Usagef("option reach is %q; %s has no such case", of, r.Path)
+		return nil, failure.Usagef("option reach is %q; case not found in %s", of, r.Path)
 	}
 	curves := map[string]curve{}
 	for _, c := range o.Cases {

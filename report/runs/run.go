@@ -76,7 +76,7 @@ func (r *Run) Setting(key string) (text string, given bool) {
 }
 
 // ErrBegun reports a run without results.
-var ErrBegun = errors.New("the run began and has written nothing yet; it was killed, or is starting")
+var ErrBegun = errors.New("the run has no files yet: it is starting, or was killed while starting")
 
 // Open reads a run folder of any kind, also while it is written. It locks, writes and moves nothing. For a damaged or
 // foreign folder the error has the exit code Damaged, also if the run was killed before it had a manifest that names
@@ -102,9 +102,10 @@ func (f *Folder) open() (*Run, error) {
 	r := &Run{Path: f.Path, Kind: kind, Files: f.Files, folder: f}
 	switch {
 	case r.Kind == nil && f.isBegun() && f.Has(ManifestFile):
-		return nil, fmt.Errorf("it is half-written: %w", ErrBegun)
+		return nil, fmt.Errorf("the folder is incomplete: %w", ErrBegun)
 	case r.Kind == nil && f.isBegun():
-		return nil, fmt.Errorf("it is half-written: %s is missing; the run was killed as it began, or is starting",
+		return nil, fmt.Errorf(
+			"the folder is incomplete: %s is missing; the run is starting, or was killed while starting",
 			ManifestFile)
 	case r.Kind == nil:
 		return nil, ErrForeign

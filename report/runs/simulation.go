@@ -12,7 +12,7 @@ import (
 )
 
 // errUnknownState reports a simulation whose progress cannot be computed.
-var errUnknownState = errors.New("how many steps were taken is not known")
+var errUnknownState = errors.New("the number of steps is unknown")
 
 // SimulationState computes the progress of a simulation from its cache.
 func SimulationState(r *Run) (*grid.Progress, error) {
@@ -21,7 +21,7 @@ func SimulationState(r *Run) (*grid.Progress, error) {
 		return nil, err
 	}
 	if plan.Design.Which == grid.Likely {
-		return nil, fmt.Errorf("%w: the design goes by a policy", errUnknownState)
+		return nil, fmt.Errorf("%w: the design depends on a policy", errUnknownState)
 	}
 	ground, err := plan.Space()
 	if err != nil {
@@ -29,7 +29,7 @@ func SimulationState(r *Run) (*grid.Progress, error) {
 	}
 	store, err := grid.OpenStore(r.Files, r.cache())
 	if err != nil {
-		return nil, fmt.Errorf("%w: the cache %s is not there", errUnknownState, r.cache())
+		return nil, fmt.Errorf("%w: the cache %s is missing", errUnknownState, r.cache())
 	}
 	log, err := grid.OpenFailures(r.Files, filepath.Join(r.Path, FailuresFolder))
 	if err != nil {

@@ -61,7 +61,7 @@ func (r *tableRow) has(column string) bool { _, has := r.at[column]; return has 
 func (r *tableRow) text(column string) string {
 	k, has := r.at[column]
 	if !has {
-		r.err = cmp.Or(r.err, fmt.Errorf("there is no column %q", column))
+		r.err = cmp.Or(r.err, fmt.Errorf("column %q not found", column))
 		return ""
 	}
 	return r.cells[k]
@@ -70,7 +70,7 @@ func (r *tableRow) text(column string) string {
 func (r *tableRow) number(column string) float64 {
 	v, err := strconv.ParseFloat(r.text(column), 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		r.fault(column, "is no number")
+		r.fault(column, "is not a number")
 	}
 	return v
 }
@@ -78,7 +78,7 @@ func (r *tableRow) number(column string) float64 {
 func (r *tableRow) place(column string) int {
 	v, err := strconv.Atoi(r.text(column))
 	if err != nil || v < 0 || v > maxPlaces {
-		r.fault(column, fmt.Sprintf("is no whole number up to %d", maxPlaces))
+		r.fault(column, fmt.Sprintf("is not an integer up to %d", maxPlaces))
 	}
 	return v
 }
@@ -96,7 +96,7 @@ func eachRow(r *Run, name string, read func(row *tableRow)) error {
 		rows := csv.NewReader(in)
 		head, err := rows.Read()
 		if err != nil {
-			return fmt.Errorf("the line that names the columns: %w", err)
+			return fmt.Errorf("header: %w", err)
 		}
 		rows.ReuseRecord = true
 		row := &tableRow{at: map[string]int{}}

@@ -43,7 +43,7 @@ type renderedPage struct {
 const renderBackoff = 5
 
 // errBusy reports too many concurrent requests.
-var errBusy = errors.New("too many pages are requested at once; ask again")
+var errBusy = errors.New("too many concurrent requests; retry")
 
 func newPageCache(most, places int, now func() time.Time) *pageCache {
 	return &pageCache{now: now, most: most, places: make(chan struct{}, places), pages: map[string]*renderedPage{}}

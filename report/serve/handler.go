@@ -100,14 +100,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request) *listen.Refusal {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		return listen.Refuse(http.StatusMethodNotAllowed, "Use GET.", "%s is not for pages.", r.Method)
+		return listen.Refuse(http.StatusMethodNotAllowed, "Use GET.", "The method %s is not allowed.", r.Method)
 	}
 	if host := listen.HostOf(r.Host); !h.hosts(host) {
-		return listen.Refuse(http.StatusForbidden, "Call them by the address that graft serve has printed.",
-			"The pages are not at %q.", host)
+		return listen.Refuse(http.StatusForbidden, "Use the address that graft serve printed.",
+			"%q is not an address of this server.", host)
 	}
 	if r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate" {
-		return listen.Refuse(http.StatusForbidden, "Open the page itself.", "Another site asks for it.")
+		return listen.Refuse(http.StatusForbidden, "Open the page directly.", "The request comes from another site.")
 	}
 	want, refused := h.parse(r.URL)
 	if refused != nil {
@@ -132,16 +132,16 @@ func (h *Handler) parse(at *url.URL) (*request, *listen.Refusal) {
 		}
 		return &request{key: "run " + name, names: []string{name}, render: h.runs}, nil
 	case at.Path != compareAddress:
-		return nil, listen.Refuse(http.StatusNotFound, "Begin at the list of runs.", "There is no page %q.", at.Path)
+		return nil, listen.Refuse(http.StatusNotFound, "Start at the list of runs.", "Page %q not found.", at.Path)
 	}
 	names := at.Query()["run"]
 	switch {
 	case len(names) == 0:
-		return nil, listen.Refuse(http.StatusBadRequest, "Choose runs on the list, then press the button above it.",
-			"There are no runs to compare.")
+		return nil, listen.Refuse(http.StatusBadRequest, "Select runs in the list, then press the button above it.",
+			"No runs are selected for comparison.")
 	case len(names) > MaxCompared:
-		return nil, listen.Refuse(http.StatusBadRequest, "Choose fewer, or compare them with graft report.",
-			"%d runs are more than the %d that are compared on a page.", len(names), MaxCompared)
+		return nil, listen.Refuse(http.StatusBadRequest, "Select fewer runs, or compare them with graft report.",
+			"%d runs are too many; a page compares at most %d.", len(names), MaxCompared)
 	}
 	names = runs.Unique(names)
 	return &request{key: fmt.Sprintf("compare %q", names), names: names, render: h.runs}, nil
@@ -203,9 +203,9 @@ func refusalOfPage(err error) *listen.Refusal {
 	case errors.Is(err, errMissing), runs.NotThere(err):
 		return listen.Refuse(http.StatusNotFound, "Go back to the list of runs.", "%v", err)
 	case errors.Is(err, errBusy):
-		return listen.Refuse(http.StatusServiceUnavailable, "Ask again in a while.", "%v", err)
+		return listen.Refuse(http.StatusServiceUnavailable, "Retry later.", "%v", err)
 	}
-	return listen.Refuse(http.StatusInternalServerError, "See what graft report says of it.", "%v", err)
+	return listen.Refuse(http.StatusInternalServerError, "Run graft report on the folder for details.", "%v", err)
 }
 
 // refuse sends a page with the error and its remedy.

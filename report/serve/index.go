@@ -271,7 +271,7 @@ func (s *tagger) folder(f *runs.Folder) {
 }
 
 // notARun describes a folder without runs among runs.
-const notARun = "there is no run in it: nothing that graft or the original has written"
+const notARun = "no run in this folder: no files of graft or the original"
 
 // errMissing reports a run that does not exist (any more).
-var errMissing = errors.New("it is not there, or not any more")
+var errMissing = errors.New("the folder does not exist")

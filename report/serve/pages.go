@@ -189,7 +189,7 @@ func (h *Handler) list(v *snapshot, live page.Live) (*page.Page, error) {
 		parts := []page.Part{{Table: listTable(runs[:len(runs)-over])}}
 		if over += v.over; over > 0 {
 			parts = append(parts, page.Part{Sentences: []string{fmt.Sprintf("%s are not listed; "+
-				"serve a folder further down to see them.", words.Plural(over, "more run"))}})
+				"serve a subfolder to see them.", words.Plural(over, "more run"))}})
 		}
 		p.Sections = append(p.Sections, page.Section{Title: "Runs", Parts: parts})
 	}
@@ -224,7 +224,7 @@ func (l listedRun) rank() int {
 
 func leadOf(runs []listedRun, broken int) string {
 	if len(runs)+broken == 0 {
-		return "There is no run yet. One that begins shows up here."
+		return "No runs yet. New runs appear here."
 	}
 	count := map[string]int{}
 	for _, r := range runs {
@@ -247,7 +247,7 @@ const listTime = "2006-01-02 15:04:05"
 
 func listTable(runs []listedRun) *page.Table {
 	t := &page.Table{Caption: "all", Pick: &page.Pick{Address: compareAddress, Name: "run", Button: "Compare",
-		About: "those that are chosen, side by side."}, Table: *document.NewTable("run", "kind", "state", "figure").
+		About: "the selected runs, side by side."}, Table: *document.NewTable("run", "kind", "state", "figure").
 		Numbers("", "", "value").Texts("unit", "network").Numbers("", "", "seed")}
 	t.Columns = append(t.Columns, document.Column{Name: "began", Unit: "UTC"},
 		document.Column{Name: "written", Unit: "UTC"})
@@ -288,7 +288,7 @@ func leftOutTable(broken []listedRun, others []runs.SkippedRun) []page.Part {
 	}
 	parts := []page.Part{{Table: t}}
 	if over := len(others) - maxOthers; over > 0 {
-		parts = append(parts, page.Part{Sentences: []string{fmt.Sprintf("%s without a run are not named.",
+		parts = append(parts, page.Part{Sentences: []string{fmt.Sprintf("%s without a run are not listed.",
 			words.Plural(over, "more folder"))}})
 	}
 	return parts

@@ -63,8 +63,8 @@ func IsNetworkFile(arg string) bool {
 
 func loadNetworkFile(fsys files.FS, path string, input model.Shape, classes int) (*model.Network, error) {
 	if classes != 0 {
-		return nil, failure.Usagef("option classes is for networks of the zoo; "+
-			"the file %s sets the classes of its network", path)
+		return nil, failure.Usagef("option classes applies to networks of the zoo; "+
+			"the file %s sets the number of classes", path)
 	}
 	var n *model.Network
 	var err error
@@ -82,7 +82,7 @@ func loadNetworkFile(fsys files.FS, path string, input model.Shape, classes int)
 	}
 	n.Input = slices.Clone(input)
 	if err := n.Check(); err != nil {
-		return nil, failure.Usagef("the network of %s does not fit inputs of %v: %w", path, input, err)
+		return nil, failure.Usagef("the network of %s does not accept inputs of shape %v: %w", path, input, err)
 	}
 	return n, nil
 }

@@ -25,7 +25,7 @@ func (e *Env) OpenRun(folder string, kind *runs.Kind, c config.File, o FolderOpt
 	if e.Resumes(o.Resume, folder) {
 		run, err := results.Open(e.Files, folder)
 		if err == nil && run.Manifest().ConfigSHA256 != config.Digest(c) {
-			err := fmt.Errorf("resume %s: the configuration differs from the run's: %s; restore it, or start another "+
+			err := fmt.Errorf("resume %s: the configuration differs from the run's: %s; restore it, or start a new "+
 				"run with option out", folder, config.Changes(e.Files, run.Path(results.ResolvedFile), c))
 			return nil, errors.Join(failure.With(failure.Configuration, err), run.Close())
 		}
@@ -40,7 +40,7 @@ func (e *Env) OpenRun(folder string, kind *runs.Kind, c config.File, o FolderOpt
 // run folder leaves none; the same command then starts the run.
 func (e *Env) Resumes(asked bool, folder string) bool {
 	if asked && results.Missing(e.Files, folder) {
-		e.Log.Info("there is no run to resume; begins one", zap.String("folder", folder))
+		e.Log.Info("there is no run to resume; a new run starts", zap.String("folder", folder))
 		return false
 	}
 	return asked
@@ -51,5 +51,5 @@ func Requeued(ctx context.Context, folder string, err error) error {
 	if ctx.Err() == nil || err == nil || folder == "" {
 		return err
 	}
-	return failure.With(failure.Requeue, fmt.Errorf("%s is incomplete: %w; go on with option resume", folder, err))
+	return failure.With(failure.Requeue, fmt.Errorf("%s is incomplete: %w; continue with option resume", folder, err))
 }

@@ -15,7 +15,7 @@ func MayConvert(fsys files.FS, in, out string, force bool) error {
 	source, err1 := fsys.Stat(in)
 	target, err2 := fsys.Stat(out)
 	if err1 == nil && err2 == nil && os.SameFile(source, target) {
-		return failure.Usagef("%s and %s are the same file: name another one to write", in, out)
+		return failure.Usagef("%s and %s are the same file: name another output file", in, out)
 	}
 	return MayWrite(fsys, out, force)
 }
@@ -29,7 +29,7 @@ func MayReplace(fsys files.FS, path string, force bool) error {
 	case err != nil:
 		return err
 	}
-	return failure.Usagef("%s is there already: name another file, or replace it with option force", path)
+	return failure.Usagef("%s already exists: name another file, or replace it with option force", path)
 }
 
 // MayWrite returns the errors of MayReplace, and an error if the folder of the path is missing.
@@ -46,7 +46,7 @@ func MayWrite(fsys files.FS, path string, force bool) error {
 // MayWriteFile returns the errors of MayWrite, and an error if the path is a folder.
 func MayWriteFile(fsys files.FS, path string, force bool) error {
 	if info, err := fsys.Stat(path); err == nil && info.IsDir() {
-		return failure.Usagef("%s is a folder; name a file in it", path)
+		return failure.Usagef("%s is a folder; expected a file", path)
 	}
 	return MayWrite(fsys, path, force)
 }

@@ -35,7 +35,7 @@ func OpenTelemetry(fsys files.FS) func(gpus bool) (telemetry.Source, error) {
 // DeviceMemory returns the used and the total memory of a CUDA device in bytes, as NVML counts it: for all processes.
 func DeviceMemory(env *Env, device string) (used, whole int64, err error) {
 	if env.Telemetry == nil {
-		return 0, 0, errors.New("read the memory of a device: nothing is measured")
+		return 0, 0, errors.New("read the memory of a device: measurements are off")
 	}
 	source, err := env.Telemetry(true)
 	if err != nil {
@@ -59,7 +59,7 @@ func DeviceMemory(env *Env, device string) (used, whole int64, err error) {
 	inUse, known := r.MemoryUsedMiB.Get()
 	all, sized := gpus[order[k]].MemoryMiB.Get()
 	if !known || !sized {
-		return 0, 0, fmt.Errorf("read the memory of %s: NVML does not know it", device)
+		return 0, 0, fmt.Errorf("read the memory of %s: device not found by NVML", device)
 	}
 	return int64(inUse) << 20, int64(all) << 20, nil
 }

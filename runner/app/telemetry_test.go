@@ -42,7 +42,7 @@ func TestDeviceMemory(t *testing.T) {
 	require.Equal(t, []int64{400 << 20, 1000 << 20}, []int64{used, whole})
 	require.True(t, source.closed)
 	_, _, err = app.DeviceMemory(env, "cuda")
-	require.ErrorContains(t, err, "NVML does not know it")
+	require.ErrorContains(t, err, "device not found by NVML")
 	_, _, err = app.DeviceMemory(env, "cuda:2")
 	require.ErrorContains(t, err, "NVML has 2 devices")
 	visible = "GPU-b"
@@ -50,5 +50,5 @@ func TestDeviceMemory(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, int64(400<<20), used)
 	_, _, err = app.DeviceMemory(&app.Env{}, "cuda:0")
-	require.ErrorContains(t, err, "nothing is measured")
+	require.ErrorContains(t, err, "measurements are off")
 }

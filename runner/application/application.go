@@ -56,13 +56,14 @@ func (o *Options) EnsureDefaults() {
 func (o *Options) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Out == "", "option out: name the folder of applications")
-	faults.When(o.Devices < 1 || o.Devices > mostDevices, "option devices is %d; must be from 1 to %d", o.Devices,
+	faults.When(o.Devices < 1 || o.Devices > mostDevices, "option devices is %d; must be between 1 and %d", o.Devices,
 		mostDevices)
-	faults.When(o.Nodes < 1 || o.Nodes > mostNodes, "option nodes is %d; must be from 1 to %d", o.Nodes, mostNodes)
-	faults.Unless(o.Between >= 0 && o.Between <= 3600, "option between is %v; must be from 0 to 3600 seconds",
+	faults.When(o.Nodes < 1 || o.Nodes > mostNodes, "option nodes is %d; must be between 1 and %d", o.Nodes, mostNodes)
+	faults.Unless(o.Between >= 0 && o.Between <= 3600, "option between is %v; must be between 0 and 3600 seconds",
 		o.Between)
 	faults.When(o.DeviceMost < 0, "option device-most is %d; must be at least 0", o.DeviceMost)
-	faults.Unless(o.Accuracy >= 0 && o.Accuracy < 1, "option accuracy is %v; must be from 0 to 1", o.Accuracy)
+	faults.Unless(o.Accuracy >= 0 && o.Accuracy < 1,
+		"option accuracy is %v; must be at least 0 and below 1", o.Accuracy)
 	return failure.With(failure.Usage, errors.Join(faults...))
 }
 
@@ -141,8 +142,9 @@ func Make(env *app.Env, arguments []string, o Options) (*Report, error) {
 		return nil, err
 	}
 	if c := a.profile.Costs; c.ExchangeSeconds == 0 && c.CommunicationShare == 0 && o.Between == 0 {
-		env.Log.Warn("devices divide the whole time of a step, as on no real machine; "+
-			"set costs.exchange_seconds in a file of the profile", zap.String("profile", a.profile.Name))
+		env.Log.Warn(
+			"the profile has no communication costs, so step times fall with 1/devices, which is unrealistic; "+
+				"set costs.exchange_seconds in a profile file", zap.String("profile", a.profile.Name))
 	}
 	return a.report(recording), nil
 }
@@ -173,8 +175,8 @@ func (a *application) read(fsys files.FS, arguments []string) error {
 		a.batches = append(a.batches, b)
 	}
 	if len(a.batches) < 2 {
-		return failure.Usagef("the runs have %d batch; an application needs runs with two batches at least, "+
-			"such as with 'graft train JOB --cases CASES' and a case for each train.batch", len(a.batches))
+		return failure.Usagef("expected runs with at least two different batches, got %d; create them, "+
+			"for example by 'graft train JOB --cases CASES' with a case for each train.batch", len(a.batches))
 	}
 	return nil
 }
@@ -194,7 +196,7 @@ func jobsOf(fsys files.FS, argument string) (folders []string, err error) {
 			}
 			folders = append(folders, below...)
 		case r.Kind != runs.JobKind:
-			return nil, failure.Usagef("%s is of the kind %s; name runs of graft train", path, r.Kind.Name)
+			return nil, failure.Usagef("%s is of the kind %s; expected a run of graft train", path, r.Kind.Name)
 		case !r.Ended:
 			return nil, failure.Usagef("%s has not ended; resume it", path)
 		default:
@@ -225,8 +227,8 @@ func (a *application) follow(fsys files.FS, folder string) error {
 	if a.network == nil {
 		a.network = n
 	} else if net2net.Fingerprint(n) != net2net.Fingerprint(a.network) {
-		return failure.Usagef("it ended with the network %s of another architecture than the run before; "+
-			"an application has one network", n.Name())
+		return failure.Usagef("its final network %s has another architecture than the previous run; "+
+			"an application needs runs with the same network", n.Name())
 	}
 	if a.profile == nil {
 		a.profile, err = a.findProfile(fsys, folder)
@@ -245,8 +247,8 @@ func (a *application) findProfile(fsys files.FS, folder string) (*clock.Profile,
 	}
 	p, err := job.Profile()
 	if err == nil && p == nil {
-		err = failure.Usagef("its clock is the wall's, which has no profile: name one with option profile, " +
-			"such as 'graft profile NETWORK --out FILE' writes")
+		err = failure.Usagef("it ran on the wall clock, which has no profile: name a profile with option profile, " +
+			"for example one written by 'graft profile NETWORK --out FILE'")
 	}
 	return p, err
 }
@@ -263,18 +265,18 @@ func wholeEpochs(rows []trainer.Row) []trainer.Row {
 func runOf(rows []trainer.Row) (run adaptive.Run, accuracy []float64, err error) {
 	first := slices.IndexFunc(rows, func(r trainer.Row) bool { return r.Gradient != goodput.Moments{} })
 	if first < 0 {
-		return run, nil, failure.Usagef("it has not measured the noise of gradients: " +
+		return run, nil, failure.Usagef("it did not measure gradient noise: " +
 			"train with adaptive_batch.measure = true")
 	}
 	if len(rows) < 2 {
-		return run, nil, failure.Usagef("it has one epoch, which the end of the budget may have cut off; " +
-			"train it for two at least")
+		return run, nil, failure.Usagef("it has one epoch, which may be cut off by the end of the budget; " +
+			"train it for at least two epochs")
 	}
 	run.Batch = rows[0].Batch
 	for k, r := range rows {
 		if r.Batch != run.Batch || r.Parameters != rows[0].Parameters {
 			return run, nil, failure.Usagef("its batch or its network changed in epoch %d; "+
-				"train without [adaptive_batch] on = true and without changes of the network", r.Epoch)
+				"train with a fixed batch (adaptive_batch.on = false) and without changes of the network", r.Epoch)
 		}
 		run.Epochs = append(run.Epochs, adaptive.RunEpoch{Steps: r.Steps, Gradient: rows[max(k, first)].Gradient})
 		accuracy = append(accuracy, r.Validation.Accuracy)
@@ -291,7 +293,7 @@ func mean(list []adaptive.Run, accuracies [][]float64) (recorded, error) {
 		for _, run := range list {
 			of := run.Epochs[e]
 			if of.Steps != sum.Steps {
-				return r, failure.Usagef("two runs with the batch %d have %d and %d steps after %d epochs; "+
+				return r, failure.Usagef("two runs with the batch %d took %d and %d steps for %d epochs; "+
 					"name runs on the same data", r.Batch, sum.Steps, of.Steps, e+1)
 			}
 			sum.Gradient.Square += of.Gradient.Square * share
@@ -312,7 +314,7 @@ func (a *application) epochs(r *adaptive.Recording) (int, error) {
 		}
 	}
 	if epochs == 0 {
-		return 0, failure.Usagef("the runs with the batch %d do not come as far as those with the batch %d in an "+
+		return 0, failure.Usagef("the runs with the batch %d do not reach the progress of the batch %d in one "+
 			"epoch: train them longer", shortest, least.Batch)
 	}
 	if a.Accuracy == 0 {
@@ -325,12 +327,14 @@ func (a *application) epochs(r *adaptive.Recording) (int, error) {
 		}
 	}
 	if best < a.Accuracy {
-		return 0, failure.Usagef("the runs with the batch %d come to a validation accuracy of %.4g at most; "+
+		return 0, failure.Usagef("the runs with the batch %d reach a validation accuracy of at most %.4g; "+
 			"option accuracy is %.4g", least.Batch, best, a.Accuracy)
 	}
 	if at+1 > epochs {
-		return 0, failure.Usagef("with the batch %d a validation accuracy of %.4g takes %d epochs; the runs with the "+
-			"batch %d have the progress of %d: train them longer", least.Batch, a.Accuracy, at+1, shortest, epochs)
+		return 0, failure.Usagef(
+			"with the batch %d a validation accuracy of %.4g takes %d epochs, but the runs with the "+
+				"batch %d reach only the progress of %d: train them "+
+				"longer", least.Batch, a.Accuracy, at+1, shortest, epochs)
 	}
 	return at + 1, nil
 }

@@ -60,14 +60,14 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (h *handler) serve(w http.ResponseWriter, r *http.Request) *listen.Refusal {
 	if host := listen.HostOf(r.Host); !h.hosts(host) {
-		return listen.Refuse(http.StatusForbidden, "call it by the address in the run folder's file listen",
+		return listen.Refuse(http.StatusForbidden, "use the address in the run folder's file listen",
 			"%q is not an address of this job", host)
 	}
 	if !h.authorised(r.Header.Get("Authorization")) {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="graft"`)
 		return listen.Refuse(http.StatusUnauthorized,
-			"send the header Authorization: Bearer TOKEN; a token that graft made is in the run folder's file token",
-			"the request has no token or a wrong one")
+			"send the header Authorization: Bearer TOKEN; a generated token is in the run folder's file token",
+			"the token is missing or wrong")
 	}
 	if c := listen.ClientOf(r.Context()); c != nil && c.Trust() > mostKnown {
 		w.Header().Set("Connection", "close")
@@ -125,7 +125,7 @@ func (h *handler) allocation(w http.ResponseWriter, r *http.Request) *listen.Ref
 		return refusalOf(err)
 	}
 	report := newChangeReport(request)
-	h.log.Info("asked for a change", zap.Int("id", report.ID), zap.String("change", report.Change),
+	h.log.Info("change requested", zap.Int("id", report.ID), zap.String("change", report.Change),
 		zap.Int("devices", report.Devices))
 	ctx, cancel := context.WithTimeout(r.Context(), h.patience)
 	defer cancel()
@@ -155,9 +155,9 @@ func refusalOf(err error) *listen.Refusal {
 		return listen.Refuse(http.StatusTooManyRequests, "wait until the pending changes of /status are done",
 			"%v", err)
 	case errors.Is(err, trainer.ErrStopped):
-		return listen.Refuse(http.StatusServiceUnavailable, "resume the job and ask again", "%v", err)
+		return listen.Refuse(http.StatusServiceUnavailable, "resume the job and retry", "%v", err)
 	}
-	return listen.Refuse(http.StatusServiceUnavailable, "see the job's log, resume the job and ask again", "%v", err)
+	return listen.Refuse(http.StatusServiceUnavailable, "see the job's log, resume the job and retry", "%v", err)
 }
 
 // readBody reads a JSON body.
@@ -167,7 +167,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *listen.Refusal) 
 	if charset := parameters["charset"]; err != nil || kind != "application/json" ||
 		charset != "" && !strings.EqualFold(charset, "utf-8") {
 		return nil, listen.Refuse(http.StatusUnsupportedMediaType, "send the header Content-Type: application/json",
-			"the body is of the type %q", given)
+			"the body has the content type %q", given)
 	}
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		return nil, listen.Refuse(http.StatusUnsupportedMediaType, "send it uncompressed",
@@ -180,7 +180,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, *listen.Refusal) 
 			mostBody)
 	}
 	if err != nil {
-		return nil, listen.Refuse(http.StatusBadRequest, changeRemedy, "the body could not be read to its end: %v", err)
+		return nil, listen.Refuse(http.StatusBadRequest, changeRemedy, "the body could not be read completely: %v", err)
 	}
 	return body, nil
 }

@@ -25,51 +25,53 @@ var phases = []trainer.Phase{trainer.Starts, trainer.Trains, trainer.Decides, tr
 // formatMetrics writes readings of GPUs under the names of NVIDIA's DCGM exporter.
 func formatMetrics(s Status, host string) string {
 	m := &prometheus.Text{}
-	m.Family("graft_build_info", "gauge", "The graft that runs the job; always 1.")
+	m.Family("graft_build_info", "gauge", "Version of graft that runs the job; always 1.")
 	m.Sample(1, "version", s.Graft, "go", runtime.Version())
-	m.Family("graft_job_info", "gauge", "Which job it is; always 1.")
+	m.Family("graft_job_info", "gauge", "Run folder and network of the job; always 1.")
 	m.Sample(1, "folder", s.Folder, "network", s.Network.Name)
-	m.Family("graft_job_state", "gauge", "1 for what the job does now, 0 for what else it could do.")
+	m.Family("graft_job_state", "gauge", "1 for the current state of the job, 0 for the other states.")
 	for _, p := range phases {
 		m.Sample(map[bool]float64{true: 1}[p == s.State], "state", string(p))
 	}
-	m.Gauge("graft_job_time_seconds", "Time of the budget that has passed, by the job's clock.", &s.Time)
-	m.Gauge("graft_job_budget_seconds", "The budget, by the job's clock.", &s.Budget)
-	m.Gauge("graft_job_time_left_seconds", "Time of the budget that is left, by the job's clock.", &s.Left)
-	m.Gauge("graft_job_epoch", "The epoch under way, from 0.", count(s.Epoch))
-	m.Gauge("graft_job_epoch_step", "Steps done in the epoch under way.", count(s.Step))
-	m.Gauge("graft_job_epoch_steps", "Steps of a whole epoch.", count(s.StepsPerEpoch))
-	m.Counter("graft_job_steps_total", "Steps done in the life of the job.", float64(s.Steps))
+	m.Gauge("graft_job_time_seconds", "Elapsed time of the budget, by the job's clock.", &s.Time)
+	m.Gauge("graft_job_budget_seconds", "Budget, by the job's clock.", &s.Budget)
+	m.Gauge("graft_job_time_left_seconds", "Remaining time of the budget, by the job's clock.", &s.Left)
+	m.Gauge("graft_job_epoch", "Current epoch, from 0.", count(s.Epoch))
+	m.Gauge("graft_job_epoch_step", "Completed steps of the current epoch.", count(s.Step))
+	m.Gauge("graft_job_epoch_steps", "Steps per epoch.", count(s.StepsPerEpoch))
+	m.Counter("graft_job_steps_total", "Completed steps of the job.", float64(s.Steps))
 	m.Gauge("graft_job_train_loss_nats", "Mean training loss of the epoch so far.", s.TrainLoss)
 	m.Gauge("graft_job_train_accuracy_ratio", "Training accuracy of the epoch so far.", s.TrainAccuracy)
-	m.Gauge("graft_job_validation_loss_nats", "Loss on the validation images, when last evaluated.", s.ValidationLoss)
-	m.Gauge("graft_job_validation_accuracy_ratio", "Accuracy on the validation images, when last evaluated.",
+	m.Gauge("graft_job_validation_loss_nats", "Loss on the validation images at the last evaluation.", s.ValidationLoss)
+	m.Gauge("graft_job_validation_accuracy_ratio", "Accuracy on the validation images at the last evaluation.",
 		s.ValidationAccuracy)
 	m.Gauge("graft_job_learning_rate", "Learning rate of the last step.", s.LearningRate)
-	m.Gauge("graft_job_devices", "Devices that the job has.", count(s.Devices))
-	m.Gauge("graft_job_batch_images", "Images in a step.", count(s.Batch))
-	m.Gauge("graft_job_throughput_images_per_second", "Images a second of training steps in the epoch so far.",
+	m.Gauge("graft_job_devices", "Devices of the job.", count(s.Devices))
+	m.Gauge("graft_job_batch_images", "Images per step.", count(s.Batch))
+	m.Gauge("graft_job_throughput_images_per_second", "Images per second of training steps in the epoch so far.",
 		s.Throughput)
-	m.Gauge("graft_job_efficiency_ratio", "Progress of an image beside that of one in the smallest batch.",
+	m.Gauge("graft_job_efficiency_ratio", "Progress per image relative to the smallest batch.",
 		s.Efficiency)
 	m.Gauge("graft_job_goodput_images_per_second", "Throughput times efficiency.", s.Goodput)
-	m.Counter("graft_job_images_total", "Images of training in the life of the job.", float64(s.Images))
+	m.Counter("graft_job_images_total", "Training images of the job.", float64(s.Images))
 	m.Counter("graft_job_flop_total",
-		"Floating-point operations in the life of the job; a multiply-add is two.", s.FLOP)
-	m.Counter("graft_job_device_seconds_total", "Time of the budget, multiplied by the devices held.", s.DeviceTime)
+		"Floating-point operations of the job; a multiply-add counts as two.", s.FLOP)
+	m.Counter("graft_job_device_seconds_total",
+		"Device time: time of the budget multiplied by the devices held.", s.DeviceTime)
 	if s.Joules != nil {
-		m.Counter("graft_job_energy_joules_total", "Device time at the power of the clock's profile.", *s.Joules)
+		m.Counter("graft_job_energy_joules_total",
+			"Energy: device time multiplied by the power in the clock's profile.", *s.Joules)
 	}
-	m.Gauge("graft_job_network_parameters", "Parameters of the network as it is now.", count(s.Network.Parameters))
-	m.Gauge("graft_job_network_layers", "Layers of the network as it is now that have parameters.",
+	m.Gauge("graft_job_network_parameters", "Parameters of the current network.", count(s.Network.Parameters))
+	m.Gauge("graft_job_network_layers", "Layers with parameters of the current network.",
 		count(s.Network.Layers))
 	if s.Next != nil {
 		m.Family("graft_job_next_event_time_seconds", "gauge",
-			"When the timeline changes the devices next, in time of the budget.")
+			"Time of the next change of devices in the timeline, in time of the budget.")
 		m.Sample(s.Next.At, "change", string(s.Next.Change))
 	}
-	m.Gauge("graft_job_pending_changes", "Changes that were asked for and are not done yet.", count(len(s.Pending)))
-	m.Counter("graft_job_taken_changes_total", "Changes that were asked for and done in the life of the job.",
+	m.Gauge("graft_job_pending_changes", "Requested changes that are pending.", count(len(s.Pending)))
+	m.Counter("graft_job_taken_changes_total", "Requested changes that were applied.",
 		float64(len(s.Taken)))
 	decisions := 0
 	for _, e := range s.Decisions {
@@ -77,7 +79,7 @@ func formatMetrics(s Status, host string) string {
 			decisions++
 		}
 	}
-	m.Counter("graft_job_decisions_total", "Decisions how to adapt in the life of the job.", float64(decisions))
+	m.Counter("graft_job_decisions_total", "Adaptation decisions of the job.", float64(decisions))
 	devices, readings := make([]telemetry.Device, len(s.GPUs)), make([]telemetry.Reading, len(s.GPUs))
 	for k, g := range s.GPUs {
 		devices[k], readings[k] = g.Device, g.Reading

@@ -63,14 +63,15 @@ type Server struct {
 func Open(env *app.Env, o Options) (*Server, error) {
 	if o.Address == "" {
 		if o.Anywhere || o.TokenFile != "" {
-			return nil, failure.Usagef("option listen-anywhere and option token-file are for option listen; " +
-				"say at which address")
+			return nil, failure.Usagef("option listen-anywhere and option token-file need option listen; " +
+				"set an address")
 		}
 		return nil, nil
 	}
 	s := &Server{Options: o, env: env, done: make(chan struct{})}
 	var err error
-	if err = listen.CheckAddress(o.Address, o.Anywhere, "what they send, the token too, is not encrypted"); err != nil {
+	if err = listen.CheckAddress(o.Address, o.Anywhere,
+		"requests, including the token, are not encrypted"); err != nil {
 		return nil, err
 	}
 	if s.token, s.tokenMade, err = findToken(env, o); err != nil {

@@ -32,7 +32,7 @@ func findToken(env *app.Env, o Options) (token string, made bool, err error) {
 	}
 	random := make([]byte, madeToken)
 	if _, err := io.ReadFull(env.Random, random); err != nil {
-		return "", false, fmt.Errorf("make a token: %w", err)
+		return "", false, fmt.Errorf("generate a token: %w", err)
 	}
 	return hex.EncodeToString(random), true, nil
 }
@@ -44,7 +44,7 @@ func ReadToken(env *app.Env, path string) (string, error) {
 		return "", failure.With(failure.Usage, fmt.Errorf("read the token: %w", err))
 	}
 	if info, err := env.Files.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
-		env.Log.Warn("others than you can read the token, or change it; chmod 600 keeps them out",
+		env.Log.Warn("other users can access the token file; run chmod 600 on it",
 			zap.String("file", path))
 	}
 	token := strings.TrimSpace(string(text))
@@ -54,10 +54,10 @@ func ReadToken(env *app.Env, path string) (string, error) {
 // checkToken refuses tokens that a header cannot hold.
 func checkToken(where, token string) error {
 	if token == "" {
-		return failure.Usagef("%s holds no token; write one there, such as 32 random letters and digits", where)
+		return failure.Usagef("%s has no token; write one into it, such as 32 random letters and digits", where)
 	}
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) || len(token) > mostToken {
-		return failure.Usagef("%s holds no token that can be sent; take up to %d letters, digits and signs of ASCII, "+
+		return failure.Usagef("%s: invalid token; expected at most %d printable ASCII characters "+
 			"without spaces", where, mostToken)
 	}
 	return nil

@@ -33,14 +33,14 @@ func machineChecks(fsys files.FS) []check {
 		}},
 		{"there is one OpenMP", "unset LD_PRELOAD, or run 'make deps' again",
 			func(torch.Device) (string, error) { return oneOpenMP(fsys) }},
-		{"an exception becomes an error", "report it: this LibTorch behaves in a way graft does not know",
+		{"an exception becomes an error", "report it: this LibTorch behaves unexpectedly",
 			func(torch.Device) (string, error) { return refuses() }},
 	}
 }
 
 var deviceChecks = []check{
 	{"a network learns on %s", "try another device or LibTorch; graft cannot train on this one", learns},
-	{"the fast path agrees on %s", "set train.exact and report it", fastAgrees},
+	{"the fast path agrees on %s", "set train.exact = true, and report it", fastAgrees},
 }
 
 // runChecks runs all checks. If the first one, LibTorch, fails, it is the only one.
@@ -87,7 +87,7 @@ func agrees() (string, error) {
 		return "", err
 	}
 	if r.Version != r.CompiledFor && r.Version != "" {
-		return "", fmt.Errorf("LibTorch is %s, the library was built for %s", r.Version, r.CompiledFor)
+		return "", fmt.Errorf("LibTorch is %s, but the library was built for %s", r.Version, r.CompiledFor)
 	}
 	return "both are " + r.CompiledFor, nil
 }
@@ -104,7 +104,7 @@ func mappedFiles(fsys files.FS) ([]byte, error) {
 func algebra(fsys files.FS) (string, error) {
 	mapped, err := mappedFiles(fsys)
 	if err != nil {
-		return "not known on this system", nil
+		return "unknown on this system", nil
 	}
 	switch text := string(mapped); {
 	case strings.Contains(text, "openblas"):
@@ -121,7 +121,7 @@ func algebra(fsys files.FS) (string, error) {
 func oneOpenMP(fsys files.FS) (string, error) {
 	mapped, err := mappedFiles(fsys)
 	if err != nil {
-		return "not known on this system", nil
+		return "unknown on this system", nil
 	}
 	found := map[string]bool{}
 	for line := range strings.Lines(string(mapped)) {
@@ -199,7 +199,7 @@ func fastAgrees(d torch.Device) (string, error) {
 		worst = math.Max(worst, math.Abs(exact[k]-fast[k])/exact[k])
 	}
 	if !(worst < fastTolerance) {
-		return "", fmt.Errorf("losses differ by a share of %.1e", worst)
+		return "", fmt.Errorf("losses differ by a relative %.1e", worst)
 	}
-	return fmt.Sprintf("losses differ by a share of %.0e at most", worst), nil
+	return fmt.Sprintf("losses differ by at most a relative %.0e", worst), nil
 }

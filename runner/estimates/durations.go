@@ -83,7 +83,7 @@ func Durations(ctx context.Context, env *app.Env, o DurationOptions) (*DurationR
 	}
 	if d.Model == nil && o.Saved+o.Shapes != "" {
 		err = failure.With(failure.Partial, errors.New("the estimates are written, but there is no model and no "+
-			"shapes: no week has enough jobs that ended before it; give more with option history"))
+			"shapes: too few jobs ended before each week; add earlier traces with option history"))
 	}
 	return report, err
 }

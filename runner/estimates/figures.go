@@ -20,12 +20,13 @@ const (
 )
 
 // aboutBand is the note below every shape.
-const aboutBand = "Added to the base. The band is the deviation over the bags, which share most of their rows."
+const aboutBand = "Values are added to the base. " +
+	"The band is the deviation over the bags, which share most of their rows."
 
 // drawImportance draws a bar per term.
 func drawImportance(terms []Term, unit string) figure.Figure {
 	b := &figure.Bars{Title: "Importance of terms",
-		X: figure.Axis{Name: "mean of what a term adds or takes off", Unit: unit, Zero: true}, Values: true}
+		X: figure.Axis{Name: "mean absolute contribution of a term", Unit: unit, Zero: true}, Values: true}
 	for _, t := range terms {
 		b.Groups = append(b.Groups, figure.Group{Name: t.Name, Bars: []figure.Bar{{Value: t.Importance}}})
 	}
@@ -64,7 +65,7 @@ func drawCurve(s estimate.Shape, unit string) figure.Figure {
 			c.Low, c.High = append(c.Low, v.Value-v.Deviation, v.Value-v.Deviation),
 				append(c.High, v.Value+v.Deviation, v.Value+v.Deviation)
 		case v.Weight > 0:
-			panel.Levels = append(panel.Levels, figure.Level{Name: "where it is missing", At: v.Value})
+			panel.Levels = append(panel.Levels, figure.Level{Name: "missing values", At: v.Value})
 		}
 	}
 	panel.Curves = []figure.Curve{c}
@@ -85,7 +86,7 @@ func drawBars(s estimate.Shape, unit string) figure.Figure {
 		X:    figure.Axis{Name: s.Term.Name + " adds", Unit: unit, Zero: true},
 		Note: strings.Replace(aboutBand, "band", "line", 1)}
 	if len(order) > mostDrawn {
-		b.Note += fmt.Sprintf(" The %d of %d that say most.", mostDrawn, len(order))
+		b.Note += fmt.Sprintf(" The %d most important of %d.", mostDrawn, len(order))
 		order = order[:mostDrawn]
 	}
 	slices.SortStableFunc(order, func(i, k int) int { return cmp.Compare(s.Cells[k].Value, s.Cells[i].Value) })
@@ -112,8 +113,8 @@ func drawHeat(s estimate.Shape, unit string) figure.Figure {
 		most = max(most, math.Abs(c.Value))
 	}
 	h := &figure.Heat{Title: "What " + s.Term.Name + " adds", X: figure.Axis{Name: columns.Feature},
-		Kinds: []string{"adds", "takes off"}, Note: fmt.Sprintf("The strongest colour is %s %s. "+
-			"Numbers are where bins begin; what no row was in is empty.", Digits(most), unit)}
+		Kinds: []string{"adds", "subtracts"}, Note: fmt.Sprintf("The strongest colour is %s %s. "+
+			"Numbers are lower ends of bins; bins without rows are empty.", Digits(most), unit)}
 	for _, b := range columns.Bins[1:] {
 		h.Columns = append(h.Columns, b.Low)
 	}

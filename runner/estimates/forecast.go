@@ -69,7 +69,7 @@ func Forecast(ctx context.Context, env *app.Env, o ForecastOptions) (*ForecastRe
 	}
 	if t.Models == 0 && o.Models+o.Shapes != "" {
 		err = failure.With(failure.Partial, errors.New("the forecast is written, but there are no models: "+
-			"the submissions are of less than a week, or all alike; give more of them"))
+			"the submissions cover less than a week, or are all equal; use a longer trace"))
 	}
 	return report, err
 }
@@ -109,8 +109,8 @@ func (o *ForecastOptions) readTicks(env *app.Env) ([]estimate.Tick, error) {
 
 func (o *ForecastOptions) readTable(env *app.Env) ([]estimate.Tick, error) {
 	if o.Window != nil || !o.Start.IsZero() || o.Format != "" {
-		return nil, failure.Usagef("option window, option start and option format are of a trace; " +
-			"leave them out with option ticks")
+		return nil, failure.Usagef("option window, option start and option format apply to a trace; " +
+			"omit them with option ticks")
 	}
 	f, err := env.Files.Open(o.Ticks)
 	if err != nil {
@@ -119,7 +119,7 @@ func (o *ForecastOptions) readTable(env *app.Env) ([]estimate.Tick, error) {
 	defer f.Close()
 	ticks, err := estimate.ReadTicks(f)
 	if err == nil && len(ticks) == 0 {
-		err = errors.New("there is no row")
+		err = errors.New("the table has no rows")
 	}
 	if err != nil {
 		return nil, failure.AsDamage(fmt.Errorf("%s: %w", o.Ticks, err))

@@ -41,7 +41,7 @@ func (o *Options) mayWrite(env *app.Env, paths ...string) error {
 			continue
 		}
 		if slices.Contains(paths[:k], path) {
-			return failure.Usagef("%s would be written twice: name another file", path)
+			return failure.Usagef("%s is named for two outputs: name another file", path)
 		}
 		if err := app.MayWriteFile(env.Files, path, o.Force); err != nil {
 			return err
@@ -67,13 +67,13 @@ func (o *Options) readDated(env *app.Env, path string, window *trace.Window) (*d
 		return nil, traces.Coded(err)
 	}
 	if len(all.Jobs) == 0 {
-		return nil, fmt.Errorf("there is no job in %s, or none in its window; there is nothing to learn", path)
+		return nil, fmt.Errorf("no jobs to learn from in %s; check the file and its window", path)
 	}
 	d := &dated{Trace: all, given: all.Start.IsZero()}
 	if d.given {
 		if o.Start.IsZero() {
-			return nil, failure.Usagef("the seconds of %s have no date, on which hours and weekdays depend: "+
-				"give that of its second zero with option start, such as 2020-04-01", path)
+			return nil, failure.Usagef("%s has no dates, which hours and weekdays need: "+
+				"set the date of second zero with option start, such as 2020-04-01", path)
 		}
 		d.Start = o.Start
 	}
@@ -85,7 +85,7 @@ func (o *Options) unneededStart(needed bool) error {
 	if o.Start.IsZero() || needed {
 		return nil
 	}
-	return failure.Usagef("option start %s: the dates of %s are in it; leave it out",
+	return failure.Usagef("option start %s: %s already has dates; omit the option",
 		o.Start.Format(time.DateOnly), o.Trace)
 }
 

@@ -14,11 +14,11 @@ import (
 func PrintDurations(w io.Writer, r *DurationReport) error {
 	d := &document.Document{}
 	d.Say(fmt.Sprintf("%s: %s, %s", r.Trace, r.Format, words.Plural(r.Jobs, "job")), historyText(r),
-		fmt.Sprintf("%s by a model, %d by the mean of similar jobs, %d of an hour",
+		fmt.Sprintf("%s by a model, %d by the mean of similar jobs, %d by the default of an hour",
 			words.Plural(r.Learned, "estimate"), r.Similar, r.Blind))
 	if r.Scores != nil {
 		d.Say("model: "+scoresText(r.Scores, "s"), "mean of similar jobs, for the same jobs: "+scoresText(r.Usual, "s"),
-			"Intervals of 95% are a bootstrap over runs of jobs.")
+			"95% intervals are by bootstrap over blocks of consecutive jobs.")
 		d.Show(windowTable(r.Windows))
 		d.Show(termTable(r.Terms, Unit("s", r.Target)))
 	}
@@ -27,7 +27,7 @@ func PrintDurations(w io.Writer, r *DurationReport) error {
 		d.Say("wrote " + r.Model)
 	}
 	if len(r.Shapes) > 0 {
-		d.Say(fmt.Sprintf("wrote %s of shapes", words.Plural(len(r.Shapes), "file")))
+		d.Say(fmt.Sprintf("wrote %s with shapes", words.Plural(len(r.Shapes), "file")))
 	}
 	return d.Print(w)
 }
@@ -38,7 +38,7 @@ func historyText(r *DurationReport) string {
 	}
 	text := fmt.Sprintf("history: %s", words.Plural(r.History, "job"))
 	if r.Later > 0 {
-		text += fmt.Sprintf("; %d left out, submitted with the trace or later", r.Later)
+		text += fmt.Sprintf("; %d ignored, not submitted before the trace", r.Later)
 	}
 	return text
 }
@@ -95,11 +95,11 @@ func termTable(terms []Term, unit string) *document.Table {
 func PrintForecast(w io.Writer, r *ForecastReport) error {
 	d := &document.Document{}
 	d.Say(fmt.Sprintf("%s: %s of ten minutes", r.Source, words.Plural(r.Steps, "step")),
-		fmt.Sprintf("forecast from %s to %s: %d steps by models, learned %s, %d by the last known hour", r.From, r.To,
+		fmt.Sprintf("forecast from %s to %s: %d steps by models learned %s, %d by the last known hour", r.From, r.To,
 			r.Learned, words.Plural(r.Times, "time"), r.Rows-r.Learned))
 	if r.Jobs.Scores != nil {
 		d.Say("jobs: "+scoresText(r.Jobs.Scores, "jobs"), "GPUs: "+scoresText(r.GPUs.Scores, "GPUs"),
-			"Intervals of 95% are a bootstrap over days.")
+			"95% intervals are by bootstrap over days.")
 		d.Head("submitted jobs")
 		d.Show(termTable(r.Jobs.Terms, Unit("jobs", r.Target)))
 		d.Head("requested GPUs")
@@ -110,7 +110,7 @@ func PrintForecast(w io.Writer, r *ForecastReport) error {
 		d.Say("wrote " + path)
 	}
 	if len(r.Shapes) > 0 {
-		d.Say(fmt.Sprintf("wrote %s of shapes", words.Plural(len(r.Shapes), "file")))
+		d.Say(fmt.Sprintf("wrote %s with shapes", words.Plural(len(r.Shapes), "file")))
 	}
 	return d.Print(w)
 }

@@ -128,10 +128,10 @@ func (f *Folder) Finish(o *runs.EvaluationOutcome) error {
 		return nil
 	}
 	if err := errors.Join(f.fill(o), f.fold(o)); err != nil {
-		return fmt.Errorf("keep the evaluation: %w", err)
+		return fmt.Errorf("save the evaluation: %w", err)
 	}
 	if err := f.run.WriteOutcome(o); err != nil {
-		return fmt.Errorf("keep the evaluation: %w", err)
+		return fmt.Errorf("save the evaluation: %w", err)
 	}
 	return f.run.Close()
 }

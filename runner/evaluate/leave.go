@@ -54,7 +54,8 @@ func (e *Evaluation) prepareLeaving() error {
 		return nil
 	}
 	if len(held) == 0 {
-		return failure.Usagef("option leave-out is held-out, and %s holds nothing out; name tables in tables.held_out",
+		return failure.Usagef(
+			"option leave-out is held-out, but %s has no held-out tables; name them in tables.held_out",
 			leave.File)
 	}
 	e.study.By = evaluation.ByHeld(held)

@@ -67,12 +67,12 @@ var defaults = map[string]func() learning.Options{"": learning.NewTransferOption
 func (o Options) Validate(fsys files.FS) error {
 	switch {
 	case o.Leave.By == heldOut && o.Leave.File == "":
-		return failure.Usagef("option leave-out is held-out, and option learn is missing; " +
+		return failure.Usagef("option leave-out is held-out, but option learn is missing; " +
 			"name a file with tables.held_out")
 	case o.Leave.By == "" && (len(o.Policies) == 0 || slices.Contains(o.Policies, "")):
-		return failure.Usagef("option policy is missing; give the file of a policy or the folder of its run")
+		return failure.Usagef("option policy is missing; expected a policy file or a run folder")
 	case o.Leave.File == "" && len(o.Tables) == 0 || slices.Contains(o.Tables, ""):
-		return failure.Usagef("option table is missing; give the folder of a table")
+		return failure.Usagef("option table is missing; expected the folder of a table")
 	}
 	if twice := repeated(fsys, o.Policies); twice != "" {
 		return failure.Usagef("option policy: %s is given twice", twice)
@@ -94,7 +94,8 @@ func (o LeaveOut) validate() error {
 		faults = append(faults, fmt.Errorf("option against is %q; expected one of: %s", o.Against,
 			strings.Join(evaluation.Rivals, "; ")))
 	}
-	faults.When(len(o.Try) > 0 && o.File == "", "option try changes keys of the file of option learn; name that")
+	faults.When(len(o.Try) > 0 && o.File == "",
+		"option try changes keys of a learning file; name the file with option learn")
 	for _, try := range o.Try {
 		faults.When(!strings.HasPrefix(try, "learn.") && !strings.HasPrefix(try, "policy."),
 			"option try is %q; must be an assignment to a key of learn or policy, such as learn.leaf=5", try)

@@ -37,8 +37,8 @@ func (r *OriginalReport) Write(w io.Writer) error {
 // Original evaluates one policy as in the original.
 func Original(ctx context.Context, env *app.Env, o OriginalOptions) (*OriginalReport, error) {
 	if kind, err := kindOf(env.Files, o.Policy); err == nil && kind == runs.StructuralPolicy {
-		return nil, failure.Usagef("option compat is the report of the original, and %s is a structural policy; "+
-			"leave out option compat and option vocab", o.Policy)
+		return nil, failure.Usagef("option compat needs a policy of the original, but %s is a structural policy; "+
+			"omit option compat and option vocab", o.Policy)
 	}
 	if o.Vocab == "" {
 		return nil, needsVocab(o.Policy)
@@ -77,8 +77,8 @@ func (o OriginalOptions) read(env *app.Env) (*bilstm.Policy, *published.Run, err
 		return p, run, err
 	}
 	if run == nil {
-		return nil, nil, failure.Usagef("option as-published needs the folder of the policy, "+
-			"where %s says with which policy its learning began", published.ConfigFile)
+		return nil, nil, failure.Usagef("option as-published needs the folder of the policy: "+
+			"its %s names the policy that it started from", published.ConfigFile)
 	}
 	if run.Source == "" {
 		return p, run, nil

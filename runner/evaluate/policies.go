@@ -44,8 +44,8 @@ func ReadPolicies(ctx context.Context, fsys files.FS, o Options) ([]*Policy, err
 	}
 	original := slices.ContainsFunc(all, func(p *Policy) bool { return p.Kind == runs.OriginalPolicy })
 	if !original && (o.Vocab != "" || o.Prefix != "") {
-		return nil, failure.Usagef("option vocab and option prefix are for policies of the original, "+
-			"and %s is a structural policy, which reads any network; leave them out", all[0].Path)
+		return nil, failure.Usagef("option vocab and option prefix apply to policies of the original, "+
+			"but %s is a structural policy, which reads any network; omit them", all[0].Path)
 	}
 	return all, nil
 }
@@ -85,15 +85,16 @@ func (p *Policy) read(ctx context.Context, fsys files.FS, o Options) (err error)
 }
 
 func needsVocab(policy string) error {
-	return failure.Usagef("option vocab is missing; %s needs the folder of the vocabulary that it learned with", policy)
+	return failure.Usagef("option vocab is missing; %s needs the vocabulary that it learned with", policy)
 }
 
 // kindOf distinguishes structural policies from the original's by the content of the folder or the header of the file.
 func kindOf(fsys files.FS, path string) (runs.PolicyOrigin, error) {
 	info, err := fsys.Stat(path)
 	if err != nil {
-		return "", fmt.Errorf("read policy: %w; expected a policy file, or a folder with the file %s or %s", err,
-			runs.VoteFile, bilstm.FileName)
+		return "", fmt.Errorf(
+			"read policy: %w; expected a policy file, or a folder that contains %s or %s", err, runs.VoteFile,
+			bilstm.FileName)
 	}
 	if !info.IsDir() {
 		set, err := runs.ReadWeights(fsys, path)
@@ -110,8 +111,8 @@ func kindOf(fsys files.FS, path string) (runs.PolicyOrigin, error) {
 	}
 	if _, err := fsys.Stat(filepath.Join(path, runs.SeedFolder)); err == nil &&
 		!runs.IsFile(fsys, filepath.Join(path, bilstm.FileName)) {
-		return "", fmt.Errorf("read policy %s: %w: it has no %s, so learning has not ended; "+
-			"go on with 'graft learn --resume'", path, fs.ErrNotExist, runs.VoteFile)
+		return "", fmt.Errorf("read policy %s: %w: %s is missing, so learning has not ended; "+
+			"continue with 'graft learn --resume'", path, fs.ErrNotExist, runs.VoteFile)
 	}
 	return runs.OriginalPolicy, nil
 }
@@ -221,7 +222,7 @@ func withBaselines(policies []*Policy, trees []*simulation.Tree) ([]evaluation.C
 		taken := slices.Concat(entrants[:k], baselines)
 		if slices.ContainsFunc(taken, func(o evaluation.Candidate) bool { return o.Name == e.Name }) {
 			err = errors.Join(err, failure.Usagef("option policy: two candidates are named %q; "+
-				"give the policy by another path", e.Name))
+				"name the policy by another path", e.Name))
 		}
 	}
 	return append(entrants, baselines...), err

@@ -89,7 +89,7 @@ func entrants(env *app.Env, l *jobfile.File, o SchedulerOptions) ([]elasticworld
 		names = append(names, s.Kind.Name)
 	}
 	if o.Against != "" && !slices.Contains(names, o.Against) {
-		return nil, failure.Usagef("option against is %s; compared are %s", o.Against, strings.Join(names, ", "))
+		return nil, failure.Usagef("option against is %s; expected one of %s", o.Against, strings.Join(names, ", "))
 	}
 	return all, nil
 }

@@ -30,7 +30,7 @@ func (e *Evaluation) readTrees() error {
 func tableFault(folder string, err error) error {
 	var faults tables.Faults
 	if errors.As(err, &faults) {
-		return failure.With(failure.Damaged, fmt.Errorf("%w\n'graft table check %s' says how much of it can be used",
+		return failure.With(failure.Damaged, fmt.Errorf("%w\n'graft table check %s' shows which part is usable",
 			err, folder))
 	}
 	if errors.Is(err, tables.ErrNoTable) {

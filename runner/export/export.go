@@ -50,11 +50,11 @@ type form struct {
 }
 
 var forms = []form{
-	{".py", "a module of plain PyTorch, with its weights beside it as .safetensors", writePython,
+	{".py", "a plain PyTorch module, with weights in a .safetensors file of the same name", writePython,
 		func(path string) []string { return []string{weightsBeside(path)} }},
 	{".onnx", "an ONNX model in eval mode", writeONNX, nil},
-	{".pth", "a state dict of PyTorch", writeWeights, nil},
-	{".pt", "a state dict of PyTorch", writeWeights, nil},
+	{".pth", "a PyTorch state dict", writeWeights, nil},
+	{".pt", "a PyTorch state dict", writeWeights, nil},
 	{".safetensors", "weights alone", writeWeights, nil},
 	{".toml", "the network without weights, as a network file", writeNetwork, nil},
 	{".json", "the network without weights, as a network file in JSON", writeNetwork, nil},
@@ -88,7 +88,7 @@ func Run(env *app.Env, target string, o Options) (*Report, error) {
 	extension := strings.ToLower(filepath.Ext(o.Out))
 	k := slices.IndexFunc(forms, func(f form) bool { return f.extension == extension })
 	if k < 0 {
-		return nil, failure.Usagef("%q: the extension selects the form, and is one of\n%s", o.Out, Forms())
+		return nil, failure.Usagef("%q: unknown extension; expected one of\n%s", o.Out, Forms())
 	}
 	paths := []string{o.Out}
 	if forms[k].beside != nil {
@@ -118,7 +118,7 @@ func read(fsys files.FS, target string, o Options, weighty bool) (s source, err 
 	if app.IsFolder(fsys, target) {
 		s.network, s.weights, err = app.Trained(fsys, target, o.At)
 	} else if s.network, err = app.LoadNetwork(fsys, target, nil, 0); err == nil && path == "" && weighty {
-		err = failure.Usagef("%s has no weights of its own: name a file of weights, or a run folder", target)
+		err = failure.Usagef("%s has no trained weights: name a file of weights, or a run folder", target)
 	}
 	if err == nil && path != "" {
 		s.weights, err = app.ReadWeights(fsys, path)

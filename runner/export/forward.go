@@ -68,7 +68,7 @@ func writeOutputs(fsys files.FS, path string, r *ForwardReport) error {
 		Logits []float32 `json:"logits_eval"`
 	}{r.Network, r.Shape, r.Logits})
 	if err != nil {
-		return fmt.Errorf("write %s: %w: the network computes numbers that are not finite", path, err)
+		return fmt.Errorf("write %s: %w: the network's outputs are not finite", path, err)
 	}
 	return writeFile(fsys, path, append(data, '\n'))
 }
@@ -90,7 +90,7 @@ func forward(ctx context.Context, env *app.Env, target string, o ForwardOptions,
 		return r, err
 	}
 	if len(x.Shape) < 2 || !slices.Equal(x.Shape[1:], []int(n.Input)) {
-		return nil, failure.Usagef("%s: inputs have the shape %v; %s takes a number of %v", o.Inputs, x.Shape,
+		return nil, failure.Usagef("%s: inputs have the shape %v; %s expects a batch of %v", o.Inputs, x.Shape,
 			n.Name(), n.Input)
 	}
 	r := &ForwardReport{Network: n.Name(), Classes: app.ImagesOf(n, src.weights).Classes}
@@ -131,24 +131,24 @@ func readInputs(fsys files.FS, path string) (x array, err error) {
 		Inputs []array `json:"inputs"`
 	}
 	if err := json.Unmarshal(text, &file); err != nil {
-		return wrong("%w; write an object with inputs, a list of one with shape and values", err)
+		return wrong("%w; expected an object with the key inputs: a list of one object with shape and values", err)
 	}
 	if len(file.Inputs) == 1 && !slices.Contains([]string{"", "float32", "int64"}, file.Inputs[0].DType) {
-		return wrong("the type %q of the inputs; float32 and int64 are known", file.Inputs[0].DType)
+		return wrong("unknown type %q of the inputs; expected float32 or int64", file.Inputs[0].DType)
 	}
 	if len(file.Inputs) != 1 {
-		return wrong("there are %d inputs; a network takes 1", len(file.Inputs))
+		return wrong("expected 1 input, got %d", len(file.Inputs))
 	}
 	x = file.Inputs[0]
 	count := 1
 	for _, size := range x.Shape {
 		if size < 1 || size > largestInputs/count {
-			return wrong("the shape %v has no positive sizes, or is too large", x.Shape)
+			return wrong("invalid shape %v: sizes must be positive and not too large", x.Shape)
 		}
 		count *= size
 	}
 	if count != len(x.Values) {
-		return wrong("the shape %v has %d values; there are %d", x.Shape, count, len(x.Values))
+		return wrong("the shape %v needs %d values, got %d", x.Shape, count, len(x.Values))
 	}
 	return x, nil
 }

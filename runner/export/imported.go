@@ -24,7 +24,7 @@ func forwardImported(ctx context.Context, env *app.Env, target string, o Forward
 		return nil, err
 	}
 	if o.Weights == "" {
-		return nil, failure.Usagef("%s has no weights of its own: name the file beside it in option weights", target)
+		return nil, failure.Usagef("%s contains no weights: name its weights file with option weights", target)
 	}
 	set, err := app.ReadWeights(env.Files, o.Weights)
 	if err != nil {
@@ -56,7 +56,7 @@ func checkInput(g *graph.Graph, x array) error {
 		fits = g.Input.Shape[k].Name != "" || g.Input.Shape[k].N == x.Shape[k]
 	}
 	if !fits {
-		return fmt.Errorf("inputs have the shape %v; %s takes %v", x.Shape, g.Name, g.Input.Shape)
+		return fmt.Errorf("inputs have the shape %v; %s expects %v", x.Shape, g.Name, g.Input.Shape)
 	}
 	known := map[weights.DType]torch.DType{weights.Float32: torch.Float32, weights.Int64: torch.Int64,
 		weights.Float64: torch.Float64, weights.Int32: torch.Int32,
@@ -64,11 +64,11 @@ func checkInput(g *graph.Graph, x array) error {
 	dtype, ok := known[g.Input.DType]
 	whole := dtype == torch.Int64 || dtype == torch.Int32
 	if !ok || x.DType != "" && whole != (x.DType == "int64") {
-		return fmt.Errorf("inputs have the type %s; %s takes %v", x.DType, g.Name, g.Input.DType)
+		return fmt.Errorf("inputs have the type %s; %s expects %v", x.DType, g.Name, g.Input.DType)
 	}
 	if at := slices.IndexFunc(x.Values,
 		func(v float64) bool { return v != math.Trunc(v) || math.Abs(v) > mostWhole }); at >= 0 && whole {
-		return fmt.Errorf("value %d of the inputs is %v; %s takes whole numbers", at, x.Values[at], g.Name)
+		return fmt.Errorf("value %d of the inputs is %v; %s expects integers", at, x.Values[at], g.Name)
 	}
 	return nil
 }

@@ -69,8 +69,8 @@ func (n *names) draw(w io.Writer, format figure.Format) error {
 		}
 		g.Spans = append(g.Spans, row...)
 	}
-	if g.Note = "Rows are servers, and ways from server to server."; hidden > 0 {
-		g.Note += fmt.Sprintf(" Of the ways the %d that are busy longest, of %d.", len(ways), len(ways)+hidden)
+	if g.Note = "Rows are servers, and links between servers."; hidden > 0 {
+		g.Note += fmt.Sprintf(" Shown are the %d busiest of %d links.", len(ways), len(ways)+hidden)
 	}
 	return figure.Render(w, g, figure.Options{Format: format, Width: figure.Wide})
 }

@@ -37,14 +37,15 @@ type ExperimentOptions struct {
 func (o *ExperimentOptions) validate() error {
 	o.Episodes = cmp.Or(o.Episodes, 3)
 	if o.Episodes < 1 || o.Episodes > 1000 {
-		return failure.With(failure.Usage, fmt.Errorf("option episodes is %d; must be from 1 to 1000", o.Episodes))
+		return failure.With(failure.Usage, fmt.Errorf("option episodes is %d; must be between 1 and 1000", o.Episodes))
 	}
 	if len(o.Limits) == 0 {
 		o.Limits = ramp.Limits
 	}
 	for k, name := range o.Limits {
 		if !slices.Contains(ramp.Limits, name) || slices.Contains(o.Limits[:k], name) {
-			return failure.With(failure.Usage, fmt.Errorf("option limits: %q; expected some of %s, each once", name,
+			return failure.With(failure.Usage, fmt.Errorf(
+				"option limits is %q; expected a list of %s without repetition", name,
 				strings.Join(ramp.Limits, ", ")))
 		}
 	}
@@ -248,13 +249,13 @@ func newRow(limits, agent string, results [][]ramp.Result) (row ExperimentRow, b
 func verdict(i *stat.Interval, learned float64) string {
 	switch {
 	case i == nil:
-		return "too few episodes to tell"
+		return "too few episodes for a comparison"
 	case learned < i.Low:
 		return "the learned policy is better"
 	case learned > i.High:
 		return "the constant degree is better"
 	}
-	return "no difference is seen"
+	return "no significant difference"
 }
 
 // csv writes the table.

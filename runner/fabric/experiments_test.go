@@ -36,7 +36,7 @@ func TestPublishedExperiments(t *testing.T) {
 	require.Len(t, r.Best, 1)
 	require.Equal(t, "constant 4", r.Best[0].Agent)
 	require.InDelta(t, 0.2148, r.Best[0].Blocked, 5e-5)
-	require.Equal(t, "no difference is seen", r.Best[0].Verdict)
+	require.Equal(t, "no significant difference", r.Best[0].Verdict)
 	for _, row := range r.Rows {
 		if row.Agent == "max_parallelism" {
 			require.InDelta(t, 0.2584, row.Blocked, 5e-5)
@@ -55,7 +55,7 @@ func TestPoliciesOfTheStudy(t *testing.T) {
 	require.NoError(t, err)
 	require.FileExists(t, filepath.Join(out, "study.csv"))
 	_, err = fabric.Experiment(context.Background(), env, o)
-	require.ErrorContains(t, err, "ape-x-A-1.safetensors is there; go on with option resume")
+	require.ErrorContains(t, err, "ape-x-A-1.safetensors already exists; continue with option resume")
 
 	require.NoError(t, os.Remove(filepath.Join(out, "ape-x-A-2.safetensors")))
 	o.Learn.Resume = true
@@ -74,5 +74,5 @@ func TestPoliciesOfTheStudy(t *testing.T) {
 	o.Out = filepath.Join(t.TempDir(), "other")
 	_, err = fabric.Experiment(stopped, env, o)
 	require.Equal(t, failure.Requeue, failure.CodeOf(stopped, err))
-	require.ErrorContains(t, err, "go on with option resume")
+	require.ErrorContains(t, err, "continue with option resume")
 }

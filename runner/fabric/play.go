@@ -67,7 +67,8 @@ func Play(ctx context.Context, env *app.Env, o PlayOptions) (*PlayReport, error)
 
 func readEpisode(fsys files.FS, path string) (*ramp.Episode, error) {
 	if path == "" {
-		return nil, failure.With(failure.Usage, errors.New("no episode is given; name its file with option episode"))
+		return nil, failure.With(failure.Usage, errors.New(
+			"option episode is missing; expected the file of an episode"))
 	}
 	file, err := fsys.Open(path)
 	if err != nil {
@@ -83,7 +84,7 @@ func readEpisode(fsys files.FS, path string) (*ramp.Episode, error) {
 
 func readGraphs(fsys files.FS, folder string, names []string) (profiles []*graph.Profile, err error) {
 	if folder == "" {
-		return nil, failure.With(failure.Usage, errors.New("no graphs are given; name their folder with option graphs"))
+		return nil, failure.With(failure.Usage, errors.New("option graphs is missing; expected a folder of graphs"))
 	}
 	for _, name := range names {
 		path := filepath.Join(folder, name)

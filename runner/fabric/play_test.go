@@ -77,7 +77,7 @@ func TestBadEpisodes(t *testing.T) {
 		`"chain", 0.9|"other", 0.9`:                                                     "has no graph for it",
 		`"chain", 0.9|"chain", 0`:                                                       "job 1: limit 0",
 		`"chain", 0.9|"chain", 1.5`:                                                     "job 1: limit 1.5",
-		`"chain", 0.9, 10|"chain", 0.9, -10`:                                            "before the job before it",
+		`"chain", 0.9, 10|"chain", 0.9, -10`:                                            "is before the previous job",
 		`"chain", 0.9, 10|"chain", 0.9`:                                                 "has 4 values",
 		`"chain", 0.9, 10|"chain", "x", 10`:                                             "must be numbers",
 		`"num_training_steps": 2|"num_training_steps": 0`:                               "0 steps",
@@ -87,9 +87,10 @@ func TestBadEpisodes(t *testing.T) {
 		`"seed": 1|"seed": 1, "actions": [3, 1]`:                                        "degree 3 cannot be chosen",
 		`"seed": 1|"seed": 1, "actions": [16, 1]`:                                       "degree 16 cannot be chosen",
 		`"seed": 1|"seed": 1, "actions": [-2, 1]`:                                       "degree -2 cannot be chosen",
-		`"seed": 1|"seed": 1, "actions": []`:                                            "only 0 decisions are given",
-		`"max_simulation_run_time": null|"max_simulation_run_time": -5`:                 "end -5",
-		`"agent"|agent`:                                                                 "not an episode in JSON",
+		`"seed": 1|"seed": 1, "actions": []`: "only 0 decisions were " +
+			"recorded",
+		`"max_simulation_run_time": null|"max_simulation_run_time": -5`: "end -5",
+		`"agent"|agent`: "not an episode in JSON",
 	} {
 		was, is, _ := strings.Cut(change, "|")
 		require.Contains(t, episode, was)

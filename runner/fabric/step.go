@@ -134,7 +134,7 @@ func (o *StepOptions) study(p *graph.Profile) (*fabric.Study, error) {
 	s.Options.EnsureDefaults()
 	for _, degree := range append(slices.Clone(o.Degrees), cmp.Or(o.Critical, 1)) {
 		if degree < 1 || degree > s.Options.MaxParts || degree > 1 && degree%2 == 1 {
-			return nil, fmt.Errorf("degree %d: expected 1, or an even number to %d", degree, s.Options.MaxParts)
+			return nil, fmt.Errorf("degree %d: expected 1, or an even number up to %d", degree, s.Options.MaxParts)
 		}
 	}
 	if o.Critical != 0 && len(o.Degrees) > 0 && !slices.Contains(o.Degrees, o.Critical) {
@@ -160,7 +160,7 @@ func (o *StepOptions) degrees(s *fabric.Study) []int {
 func simulate(s *fabric.Study, degree int) (cell StepCell, line *fabric.Timeline, err error) {
 	cell.Degree = degree
 	if degree > s.Network.Size() {
-		cell.Reason = fmt.Sprintf("the cluster has %d servers", s.Network.Size())
+		cell.Reason = fmt.Sprintf("the cluster has only %d servers", s.Network.Size())
 		return cell, nil, nil
 	}
 	site := fabric.Site{Network: s.Network, Memory: s.Options.Memory, Free: func(int) bool { return true },

@@ -42,7 +42,7 @@ func (o *TrainingOptions) validate(out string) error {
 	case o.Seeds < 1 || o.Seeds > 1000:
 		fault = fmt.Errorf("option seeds is %d; must be from 1 to 1000", o.Seeds)
 	case o.Updates < 1 || o.Updates > 1_000_000:
-		fault = fmt.Errorf("option updates is %d; must be from 1 to 1000000", o.Updates)
+		fault = fmt.Errorf("option updates is %d; must be between 1 and 1000000", o.Updates)
 	case out == "":
 		fault = errors.New("option learn needs a folder for the policies; name it with option out")
 	}
@@ -95,7 +95,7 @@ func (t *training) vacant(limits []string) error {
 			path := t.path(name, seed) + ".safetensors"
 			if _, err := t.env.Files.Stat(path); err == nil {
 				return failure.With(failure.Usage,
-					fmt.Errorf("%s is there; go on with option resume, or choose another folder", path))
+					fmt.Errorf("%s already exists; continue with option resume, or choose another folder", path))
 			}
 		}
 	}
@@ -132,7 +132,7 @@ func (t *training) read(path string, env *ramp.Env) (*learn.GraphNet, error) {
 	}
 	if had := set.Metadata["updates"]; had != strconv.Itoa(t.Updates) {
 		return nil, failure.With(failure.Usage, fmt.Errorf("%s learned from %s updates, not %d; "+
-			"give option updates that number, or choose another folder", path, had, t.Updates))
+			"set option updates to that number, or choose another folder", path, had, t.Updates))
 	}
 	net, err := env.NewPolicy()
 	if err == nil {

@@ -46,7 +46,8 @@ type Report struct {
 // operators cannot be mapped it writes nothing and lists them.
 func Run(ctx context.Context, env *app.Env, path string, o Options) (*Report, error) {
 	if o.Out == "" {
-		return nil, failure.Usagef("option out names the files to write: net for net.toml and net.safetensors")
+		return nil, failure.Usagef(
+			"option out must be the name of the output files without extension: net for net.toml and net.safetensors")
 	}
 	stem := strings.TrimSuffix(o.Out, ".toml")
 	r := &Report{Files: []string{stem + ".toml", stem + ".safetensors"}, Notes: []string{}, Unmapped: []graph.Miss{}}
@@ -84,8 +85,8 @@ var readers = map[string]func(io.ReaderAt, int64) (*graph.Imported, error){".pt2
 func read(fsys files.FS, path, modules string) (*graph.Imported, error) {
 	kind, known := readers[strings.ToLower(filepath.Ext(path))]
 	if !known {
-		return nil, failure.Usagef("%s: the extension says what the file is: .pt2 for an archive of torch.export, "+
-			".onnx for ONNX", path)
+		return nil, failure.Usagef("%s: unknown extension; expected .pt2 for an archive of torch.export, "+
+			"or .onnx for ONNX", path)
 	}
 	net, err := readFile(fsys, path, kind)
 	if err != nil || modules == "" {

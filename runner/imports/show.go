@@ -60,14 +60,14 @@ func (n *Network) Write(p *document.Printer) error {
 	p.Line("\nA graph of %s, %s and %s; its input is %s", words.Plural(n.Modules, "module"),
 		words.Plural(n.Operators, "operator"), words.Plural(n.Parameters, "parameter"), n.Input)
 	if len(n.Blocks) > 0 {
-		p.Line("blocks, which deepen:BLOCK repeats: %s", document.Printable(strings.Join(n.Blocks, ", ")))
+		p.Line("blocks, for deepen:BLOCK: %s", document.Printable(strings.Join(n.Blocks, ", ")))
 	}
 	if len(n.Axes) > 0 {
 		t := document.NewTable("axis", "size")
 		for _, a := range n.Axes {
 			t.Add(document.Printable(a.Name), a.Size)
 		}
-		p.Line("\nAxes, which widen:AXIS:SIZE widens:")
+		p.Line("\nAxes, for widen:AXIS:SIZE:")
 		p.Table(t)
 	}
 	return p.Err

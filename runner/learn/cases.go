@@ -111,7 +111,7 @@ func (c *cases) learn(ctx context.Context) (*runs.ElasticCasesOutcome, error) {
 	}
 	if c.stored.Manifest().ConfigSHA256 != c.digest() {
 		return nil, failure.With(failure.Configuration, fmt.Errorf("resume %s: the run has other cases: %s; "+
-			"restore them, or start another run with option folder", c.o.Folder, c.difference()))
+			"restore them, or start a new run with option folder", c.o.Folder, c.difference()))
 	}
 	c.record.Open(c.stored)
 	o := &runs.ElasticCasesOutcome{}
@@ -136,7 +136,7 @@ func (c *cases) difference() string {
 				config.Changes(c.env.Files, filepath.Join(folder, runs.ResolvedFile), one.File))
 		}
 	}
-	return "some were added, removed, renamed or moved, or those that have not begun have changed"
+	return "cases were added, removed, renamed or moved, or cases not started yet have changed"
 }
 
 // learnCase learns a case, continuing from its checkpoint.

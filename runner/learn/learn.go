@@ -45,8 +45,8 @@ func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, er
 	kind := d.Kind()
 	if o.Cases != "" {
 		if kind.Name != jobfile.KindName {
-			return nil, failure.Usagef("option cases is for files with the section workloads, "+
-				"of schedulers that learn; %s is a file of another kind: leave the option out", path)
+			return nil, failure.Usagef("option cases applies to files with the section workloads, "+
+				"which train schedulers; %s is a file of another kind: omit the option", path)
 		}
 		r, err := runCases(ctx, env, d, path, o)
 		return &Result{Cases: r}, err
@@ -104,7 +104,7 @@ func (r *run) open(kind *runs.Kind, given, resolved string, m results.Manifest) 
 func (r *run) end(err error) error {
 	r.close(err)
 	if errors.Is(err, learning.ErrStopped) {
-		return failure.With(failure.Requeue, fmt.Errorf("%w in %s; go on with option resume", err, r.o.Folder))
+		return failure.With(failure.Requeue, fmt.Errorf("%w in %s; continue with option resume", err, r.o.Folder))
 	}
 	return err
 }

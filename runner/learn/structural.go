@@ -119,7 +119,7 @@ func (st *structural) checkSame() error {
 	}
 	what := config.Changes(st.env.Files, st.stored.Path(runs.ResolvedFile), st.TreeLearning)
 	return failure.With(failure.Configuration, fmt.Errorf("resume %s: the configuration differs from the run's: %s; "+
-		"restore it, or start another run with option folder", st.o.Folder, what))
+		"restore it, or start a new run with option folder", st.o.Folder, what))
 }
 
 // train runs all seeds to their end, and shows the progress.

@@ -114,7 +114,7 @@ func (st *study) begin(l *learn.Learner, table *tables.Table) (*studyLog, error)
 		if _, err := folder.Restore(l); err != nil {
 			return nil, err
 		}
-		st.log.Info("going on from the last checkpoint", zap.Int("episodes", l.Episodes()))
+		st.log.Info("continuing from the last checkpoint", zap.Int("episodes", l.Episodes()))
 	}
 	log := newStudyLog(folder, st.log, st.env.Now, l.Episodes(), st.Learn.Episodes)
 	if st.Run.Tensorboard {

@@ -45,7 +45,8 @@ func engines() (list []Entry) {
 		list = append(list, Entry{Name: name, About: fleet.About(name),
 			Command: "graft simulate scenario.toml --engine " + name})
 	}
-	return append(list, Entry{Name: config.Kubernetes, About: "workers that a cluster starts by itself from a manifest",
+	return append(list, Entry{Name: config.Kubernetes,
+		About:   "workers that a Kubernetes cluster starts from a manifest",
 		Command: "graft fleet manifest scenario.toml"})
 }
 

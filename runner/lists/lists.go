@@ -30,18 +30,18 @@ type Entry struct {
 // Kinds lists all lists. To add one, add a function and a line here.
 func Kinds() registry.List[Kind] {
 	return registry.List[Kind]{
-		{"schedulers", "choose which jobs of a cluster or tasks of a machine run, and where", schedulers},
+		{"schedulers", "choose the jobs of a cluster or tasks of a machine to run, and their placement", schedulers},
 		{"deciders", "choose changes of a job's network", deciders},
 		{"actions", "change the architecture of a network", actions},
-		{"layers", "layers and containers of the files of networks", layers},
+		{"layers", "layers and containers of network files", layers},
 		{"networks", "networks of the zoo", networks},
 		{"datasets", "values of the key data.kind", datasets},
-		{"formats", "files of traces, and files for other programs that an export writes", formats},
+		{"formats", "file formats of traces, and of exports for other programs", formats},
 		{"figures", "figures of runs", figures},
 		{"engines", "start the workers of simulations and trials", engines},
 		{"files", "kinds of configuration files, by their sections", configurations},
 		{"runs", "kinds of run folders", folders},
-		{"quirks", "faults of other simulators that can be kept, to reproduce their results", quirks},
+		{"quirks", "faults of other simulators that graft can reproduce", quirks},
 	}
 }
 

@@ -81,7 +81,7 @@ func (d *devices) gpus(env *app.Env, c *world.File) error {
 			append(d.names, g.Name), append(d.index, g.Index)
 	}
 	if d.source = source; len(d.list) == 0 || len(wanted) > len(d.list) {
-		return errors.Join(fmt.Errorf("found %d GPUs of executor.uuids, of %d; 'graft node devices' lists them",
+		return errors.Join(fmt.Errorf("found %d of %d GPUs in executor.uuids; 'graft node devices' lists the GPUs",
 			len(d.list), max(1, len(wanted))), source.Close())
 	}
 	return nil

@@ -46,9 +46,9 @@ const (
 func (o *ProfileOptions) Validate() error {
 	switch {
 	case o.Repeats < 1 || o.Repeats > mostRepeats:
-		return failure.Usagef("option repeats is %d; must be from 1 to %d", o.Repeats, mostRepeats)
+		return failure.Usagef("option repeats is %d; must be between 1 and %d", o.Repeats, mostRepeats)
 	case o.Pairs != "all" && o.Pairs != "none":
-		return failure.Usagef("option pairs is %q; must be all or none", o.Pairs)
+		return failure.Usagef("option pairs is %q; expected all or none", o.Pairs)
 	case !(o.Seconds > 0 && o.Seconds <= o.Most && o.Most <= mostSeconds):
 		return failure.Usagef("options seconds and most-seconds are %g and %g; must be positive, in this order, "+
 			"and at most %g", o.Seconds, o.Most, mostSeconds)
@@ -87,7 +87,7 @@ func Profile(ctx context.Context, env *app.Env, c *world.File, path string,
 		return nil, failure.With(failure.Failed, err)
 	}
 	p := &profiler{env: env, o: o, options: c.Execution(env.Files, d.list[:1]), jobs: kinds(jobs)}
-	p.options.Kind = node.Kind{Name: "profile", About: "starts tasks at once",
+	p.options.Kind = node.Kind{Name: "profile", About: "starts tasks immediately",
 		New: func(node.SchedulerOptions) node.Scheduler { return atOnce{} }}
 	if err := execute.Check(p.options, p.jobs); err != nil {
 		return nil, errors.Join(failure.With(failure.Configuration, err), d.close())
@@ -255,7 +255,7 @@ func (p *profiler) obstacle(repeat int, sides []int) (reason string, full bool) 
 		sum += memory
 	}
 	if most := cmp.Or(p.options.Devices[0].Memory, defaultMemory); sum > most {
-		return fmt.Sprintf("they need %.0f MiB of the device's %.0f together", sum, most), true
+		return fmt.Sprintf("together they need %.0f MiB, but the device has %.0f", sum, most), true
 	}
 	return "", false
 }

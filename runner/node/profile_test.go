@@ -53,7 +53,7 @@ func TestProfile(t *testing.T) {
 	require.Len(t, o.Tasks, 2)
 	require.Len(t, o.Pairs, 2, "loop beside itself does not fit")
 	require.Equal(t, []runs.NodeProfileFailed{{First: "loop", Second: "loop",
-		Reason: "they need 18000 MiB of the device's 16384 together", Full: true}}, o.Left)
+		Reason: "together they need 18000 MiB, but the device has 16384", Full: true}}, o.Left)
 	for _, p := range o.Pairs {
 		require.Positive(t, p.Speed1.Mean)
 		require.Positive(t, p.Speed2.Mean)
@@ -143,7 +143,7 @@ func TestProfileEndsTasks(t *testing.T) {
 	outcome, err := node.Profile(t.Context(), machine(nil, nil), c, path, o)
 	require.NoError(t, err)
 	require.Empty(t, outcome.Tasks)
-	require.Equal(t, "no whole run within 0.2 s; raise option most-seconds", outcome.Left[0].Reason)
+	require.Equal(t, "no complete run within 0.2 s; increase option most-seconds", outcome.Left[0].Reason)
 }
 
 func TestProfileRefusesOptions(t *testing.T) {

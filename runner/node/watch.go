@@ -51,7 +51,7 @@ type watch struct {
 func openWatch(env *app.Env, o WatchOptions) (*watch, error) {
 	if o.Address == "" {
 		if o.Anywhere {
-			return nil, failure.Usagef("option listen-anywhere is for option listen; say at which address")
+			return nil, failure.Usagef("option listen-anywhere needs option listen; set an address")
 		}
 		return nil, nil
 	}
@@ -120,7 +120,7 @@ func (w *watch) ServeHTTP(to http.ResponseWriter, r *http.Request) {
 	var refused *listen.Refusal
 	switch host := listen.HostOf(r.Host); {
 	case !w.hosts(host):
-		refused = listen.Refuse(http.StatusForbidden, "call it by the address in the run folder's file listen",
+		refused = listen.Refuse(http.StatusForbidden, "use the address in the run folder's file listen",
 			"%q is not an address of this run", host)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		to.Header().Set("Allow", "GET, HEAD")
@@ -164,7 +164,7 @@ func (w *watch) metrics() string {
 	for _, state := range TaskStates() {
 		t.Sample(float64(s.Tasks[state]), "state", string(state))
 	}
-	t.Counter("graft_node_attempts_total", "Attempts that began.", float64(s.Attempts))
+	t.Counter("graft_node_attempts_total", "Started attempts.", float64(s.Attempts))
 	if w.gpus {
 		telemetry.WriteDCGM(t, w.env.Host, w.devices, w.readings())
 		return t.String()

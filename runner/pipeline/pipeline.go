@@ -91,7 +91,7 @@ func (p *pipeline) run(ctx context.Context) (*Result, error) {
 	outcome, err := p.stages(ctx)
 	if ctx.Err() != nil {
 		return nil, failure.With(failure.Requeue, errors.Join(
-			fmt.Errorf("stopped, and what was done is kept; the same command goes on in %s", p.folder), err))
+			fmt.Errorf("stopped; completed work is kept, and the same command continues in %s", p.folder), err))
 	}
 	if outcome == nil {
 		return nil, err
@@ -152,7 +152,7 @@ func (p *pipeline) stages(ctx context.Context) (*runs.PipelineOutcome, error) {
 	}
 	if len(tables) == 0 {
 		return nil, failure.With(failure.Partial,
-			fmt.Errorf("nothing is learned, as no scenario has a complete table: %w", errors.Join(failed...)))
+			fmt.Errorf("nothing to learn from, since no scenario has a complete table: %w", errors.Join(failed...)))
 	}
 	l, err := p.learn(ctx, tables)
 	if err != nil {
@@ -163,7 +163,7 @@ func (p *pipeline) stages(ctx context.Context) (*runs.PipelineOutcome, error) {
 		return nil, err
 	}
 	if len(failed) > 0 {
-		err = failure.With(failure.Partial, fmt.Errorf("policies learned from %d of %s, which are complete: %w",
+		err = failure.With(failure.Partial, fmt.Errorf("policies learned from %d of %s; the others are incomplete: %w",
 			len(tables), words.Plural(len(p.Scenarios()), "table"), errors.Join(failed...)))
 	}
 	return outcome, err

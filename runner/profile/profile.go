@@ -85,7 +85,7 @@ func (o Options) validateSizes() error {
 		value, most int
 	}{{"threads", o.Threads, mostThreads}, {"rounds", o.Rounds, mostRounds}, {"classes", o.Classes, mostClasses}} {
 		faults.When(size.value < 0 || size.value > size.most,
-			"option %s is %d; must be between 0, which is the default, and %d", size.option, size.value, size.most)
+			"option %s is %d; must be between 0 (the default) and %d", size.option, size.value, size.most)
 	}
 	input, err := model.ParseShape(o.Input)
 	if err != nil {
@@ -95,7 +95,7 @@ func (o Options) validateSizes() error {
 	for _, n := range input {
 		values *= float64(n)
 	}
-	faults.When(values > mostValues, "option input %s: a batch has %.0f values; must be at most %d", o.Input, values,
+	faults.When(values > mostValues, "option input %s: a batch has %.0f values; the maximum is %d", o.Input, values,
 		mostValues)
 	return errors.Join(faults...)
 }
@@ -106,7 +106,7 @@ const ways = 3
 // subjects returns the networks to measure. Options of steps that are not set come from the named jobs.
 func (o *Options) subjects(ctx context.Context, env *app.Env, names []string) ([]clock.Subject, error) {
 	if o.Only && len(names) == 0 {
-		return nil, failure.Usagef("option only is for networks that are named; name one of 'graft model list', " +
+		return nil, failure.Usagef("option only needs a named network; name one of 'graft model list', " +
 			"a network file, or the file of a job")
 	}
 	input, err := model.ParseShape(o.Input)
@@ -128,7 +128,7 @@ func (o *Options) subjects(ctx context.Context, env *app.Env, names []string) ([
 	others, err := clock.Subjects(input, o.Classes)
 	if err != nil {
 		return nil, failure.With(failure.Usage,
-			fmt.Errorf("the networks that are measured by default: %w; option only leaves them out", err))
+			fmt.Errorf("the networks measured by default: %w; option only omits them", err))
 	}
 	return append(all, others...), nil
 }
@@ -174,7 +174,7 @@ func (o *Options) ofJob(ctx context.Context, env *app.Env, path string, given Op
 		return []clock.Subject{first}, nil
 	}
 	if measured := len(m.Sequences); measured < m.All {
-		env.Log.Info("not all actions are measured; the others are charged by those that are",
+		env.Log.Info("not all actions are measured; unmeasured actions are charged by the measured ones",
 			zap.Int("actions", m.All), zap.Int("measured", measured))
 	}
 	all, err := clock.Grown(first, m.Sequences, m.Surgery)

@@ -18,7 +18,7 @@ func TestSizesAreBounded(t *testing.T) {
 		"option classes is 1000000000":                                 {Classes: 1_000_000_000},
 		"option input 3x100000x100000: a batch has 30000000000 values": {Input: "3x100000x100000"},
 		"a batch has 3072000000 values":                                {Batches: []int{64, 1_000_000}},
-		"option rounds is 2000000; must be between 0, which is the default, and 1000000\n" +
+		"option rounds is 2000000; must be between 0 (the default) and 1000000\n" +
 			"option input: \"3x\"": {Rounds: 2_000_000, Input: "3x"},
 	} {
 		_, err := profile.Measure(t.Context(), worktest.Env(files.OS{}), []string{"ConvNet2"}, o)

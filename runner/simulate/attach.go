@@ -13,7 +13,7 @@ import (
 	"graft/runner/workers"
 )
 
-// Attach supervises the workers of a simulation until nothing is left to run. Every is the polling interval; zero means
+// Attach supervises the workers of a simulation until all work is done. Every is the polling interval; zero means
 // 200 ms for local workers and 10 s for others.
 func Attach(ctx context.Context, env *app.Env, folder string, every time.Duration) (*Report, error) {
 	if err := workers.ValidInterval(every); err != nil {
@@ -35,7 +35,7 @@ func Attach(ctx context.Context, env *app.Env, folder string, every time.Duratio
 		return nil, err
 	}
 	if left == 0 {
-		env.Log.Info("nothing is left to run", zap.String("cache", x.cache()))
+		env.Log.Info("all work is done", zap.String("cache", x.cache()))
 		return x.finish()
 	}
 	if f == nil {

@@ -73,7 +73,7 @@ func (x *monitor) memory(gpu bool) int64 {
 	}
 	_, whole, err := app.DeviceMemory(x.env, x.firstDevice())
 	if err != nil {
-		x.env.Log.Warn("the memory of the device is unknown; workers are added until one fails", zap.Error(err))
+		x.env.Log.Warn("the device's memory is unknown; workers are added until one fails", zap.Error(err))
 	}
 	return int64(memoryShare * float64(whole))
 }
@@ -187,5 +187,5 @@ func (s *workspace) gather(ctx context.Context, folder, worker string, count int
 			return err
 		}
 	}
-	return fmt.Errorf("measure workers: not all %d are ready after a minute", count)
+	return fmt.Errorf("measure workers: not all of %d workers were ready within a minute", count)
 }

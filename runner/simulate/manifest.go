@@ -53,8 +53,8 @@ func (o ManifestOptions) open(env *app.Env, path string) (*workspace, error) {
 	file, folder := path, ""
 	if info, err := env.Files.Stat(path); err == nil && info.IsDir() {
 		if o.Folder != "" || o.Force {
-			return nil, failure.Usagef("%s is a run folder already; "+
-				"option folder and option force are for a scenario's file", path)
+			return nil, failure.Usagef("%s is already a run folder; "+
+				"option folder and option force apply to a scenario's file", path)
 		}
 		file, folder = filepath.Join(path, runs.ResolvedFile), path
 		if _, err := env.Files.Stat(filepath.Join(path, runs.PlanFile)); err != nil {
@@ -79,8 +79,8 @@ func (s *workspace) checkMount(b fleet.Batch) error {
 	}
 	mount := s.Fleet.Manifest(b.Folder).Mount
 	if inside, err := filepath.Rel(mount, cache); err != nil || inside == ".." || strings.HasPrefix(inside, "../") {
-		return failure.With(failure.Configuration, errors.Join(fmt.Errorf("the cache %s does not lie in the mount "+
-			"%s, so that what pods run would be lost; set fleet.mount or simulate.cache", cache, mount), err))
+		return failure.With(failure.Configuration, errors.Join(fmt.Errorf("the cache %s is outside the mount "+
+			"%s, so results of pods would be lost; set fleet.mount or simulate.cache", cache, mount), err))
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ const (
 func (s *workspace) measure(ctx context.Context, scope *torch.Scope, o workers.Options) error {
 	worker, err := strconv.Atoi(o.Name)
 	if err != nil {
-		return fmt.Errorf("measure a worker: its number is %q; it is started by 'graft simulate'", o.Name)
+		return fmt.Errorf("measure a worker: invalid worker number %q; workers are started by 'graft simulate'", o.Name)
 	}
 	lab, err := s.lab(scope, o) // with images in memory
 	if err != nil {

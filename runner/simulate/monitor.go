@@ -30,7 +30,7 @@ type monitor struct {
 	countedAt   time.Time     // time of the last count
 	ended       int           // sequences in the last collected table
 	collectedAt time.Time     // time of the last collection
-	finished    bool          // nothing is left to run
+	finished    bool          // all work is done
 }
 
 func newMonitor(s *workspace) (*monitor, error) {
@@ -48,7 +48,7 @@ func (x *monitor) start(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	if left == 0 {
-		x.env.Log.Info("nothing is left to run", zap.String("cache", x.cache()))
+		x.env.Log.Info("all work is done", zap.String("cache", x.cache()))
 		return monitored(x.finish())
 	}
 	b, err := x.batch()
@@ -90,7 +90,7 @@ func submissionOf(folder string, f *fleet.Fleet) *Submission {
 	return &Submission{folder, f.Engine(), f.Batch().Key, f.Handle().Jobs, f.Batch().Workers}
 }
 
-// runWorkers supervises workers until nothing is left to run. Every is the polling interval; zero means 200 ms for
+// runWorkers supervises workers until all work is done. Every is the polling interval; zero means 200 ms for
 // local workers and 10 s for others.
 func (x *monitor) runWorkers(ctx context.Context, f *fleet.Fleet, every time.Duration) (*Report, error) {
 	closeBars, err := x.showProgress()
@@ -109,7 +109,7 @@ func (x *monitor) runWorkers(ctx context.Context, f *fleet.Fleet, every time.Dur
 	case errors.Is(err, fleet.ErrCancelled):
 		_, failed := x.collectTable()
 		return nil, failure.With(failure.Requeue, errors.Join(
-			fmt.Errorf("%w, and what was run is kept; 'graft simulate' goes on with it in %s", err, x.folder), failed))
+			fmt.Errorf("%w; completed work is kept, and 'graft simulate' continues in %s", err, x.folder), failed))
 	case err != nil && ctx.Err() == nil:
 		_, failed := x.collectTable()
 		return nil, errors.Join(err, workers.LastLogLine(x.env.Files, f), failed)
@@ -127,7 +127,7 @@ func (x *monitor) showProgress() (end func(), err error) {
 	return x.draw(), nil
 }
 
-// await follows workers supervised by a cluster until nothing is left to run.
+// await follows workers supervised by a cluster until all work is done.
 func (x *monitor) await(ctx context.Context, every time.Duration) (*Report, error) {
 	if every == 0 {
 		every = collectInterval
@@ -152,20 +152,20 @@ func (x *monitor) await(ctx context.Context, every time.Duration) (*Report, erro
 	return x.finish()
 }
 
-// grace is the time for workers to end when nothing is left to run.
+// grace is the time for workers to end when all work is done.
 const grace = 10 * time.Second
 
 // stop ends local workers, which save their state; others continue.
 func (x *monitor) stop(f *fleet.Fleet) error {
 	if f == nil || f.Engine() != "local" {
 		return failure.With(failure.Requeue,
-			fmt.Errorf("stopped following the simulation; the workers go on: graft fleet attach %s", x.folder))
+			fmt.Errorf("stopped following the simulation; its workers continue: graft fleet attach %s", x.folder))
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	err := f.Cancel(ctx)
 	_, failed := x.collectTable()
 	return failure.With(failure.Requeue,
-		errors.Join(fmt.Errorf("stopped, and what was run is kept; the same command goes on in %s", x.folder),
+		errors.Join(fmt.Errorf("stopped; completed work is kept, and the same command continues in %s", x.folder),
 			err, failed))
 }

@@ -19,5 +19,5 @@ func openWithWorkers(env *app.Env, folder string) (*workspace, *fleet.Fleet, err
 }
 
 func noSimulation(folder string, err error) error {
-	return fmt.Errorf("open simulation %s: %w; give the run folder of 'graft simulate'", folder, err)
+	return fmt.Errorf("open simulation %s: %w; expected a run folder of 'graft simulate'", folder, err)
 }

@@ -52,7 +52,7 @@ func (x *monitor) progress() (done, all int64) {
 func (x *monitor) progressText() string {
 	s := x.lastState()
 	if left := x.remaining(s); left > 0 {
-		return fmt.Sprintf("%d of %s, %s to go", s.Ended, words.Plural(s.Sequences, "run"),
+		return fmt.Sprintf("%d of %s, %s left", s.Ended, words.Plural(s.Sequences, "run"),
 			document.RoughDurationText(left))
 	}
 	return fmt.Sprintf("%d of %s", s.Ended, words.Plural(s.Sequences, "run"))

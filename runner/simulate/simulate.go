@@ -45,15 +45,15 @@ type Result struct {
 // an error.
 func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, error) {
 	if o.Engine != "" && !slices.Contains(fleet.Engines(), o.Engine) {
-		return nil, failure.Usagef("there is no engine %q that starts workers; there are %s", o.Engine,
-			strings.Join(fleet.Engines(), " and "))
+		return nil, failure.Usagef("unknown engine %q; expected one of %s", o.Engine,
+			strings.Join(fleet.Engines(), ", "))
 	}
 	m, err := config.ReadSimulation(env.Files, path, workers.Assigned(o.Set, o.Engine, o.Workers))
 	if err != nil {
 		return nil, runs.AsConfigFault(err)
 	}
 	if m.Fleet.Engine == config.Kubernetes {
-		return nil, failure.Usagef("a cluster starts workers of the engine kubernetes by itself: "+
+		return nil, failure.Usagef("the cluster itself starts the workers of the engine kubernetes: run "+
 			"graft fleet manifest %s | kubectl apply -f -", path)
 	}
 	app.Warn(env.Log, m)
@@ -121,7 +121,7 @@ func (s *workspace) checkSame() error {
 		return nil
 	}
 	what := config.Changes(s.env.Files, filepath.Join(s.folder, runs.ResolvedFile), s.Simulation)
-	return fmt.Errorf("%s has another simulation: %s; restore its configuration, "+
+	return fmt.Errorf("%s contains another simulation: %s; restore its configuration, "+
 		"name another folder with option folder, or move it aside with option force", s.folder, what)
 }
 

@@ -91,12 +91,15 @@ func (s *workspace) lab(scope *torch.Scope, o workers.Options) (*grid.Executor, 
 		return nil, err
 	}
 	if data.Digest != s.plan.Cause.Data {
-		return nil, failure.With(failure.Configuration, fmt.Errorf("the images of %s differ from those that the "+
-			"simulation began with; restore them, or start another simulation in another folder", data.Name))
+		return nil, failure.With(failure.Configuration, fmt.Errorf(
+			"the images of %s differ from the images at the start of the "+
+				"simulation; restore them, or start a new simulation in another folder", data.Name))
 	}
 	if code, err := codeVersion(device); err != nil || code != s.plan.Cause.Code {
-		return nil, errors.Join(err, failure.With(failure.Configuration, fmt.Errorf("the simulation began with %s, "+
-			"and this is %s; use that, or start another simulation in another folder", s.plan.Cause.Code, code)))
+		return nil, errors.Join(err, failure.With(failure.Configuration, fmt.Errorf(
+			"the simulation was started with %s, "+
+				"but this is %s; use the former, or start a new simulation in another folder",
+			s.plan.Cause.Code, code)))
 	}
 	runtime, err := torch.Describe()
 	if err != nil {
@@ -173,7 +176,7 @@ func (s *workspace) work(ctx context.Context, lab *grid.Executor, o workers.Opti
 		fleet.LeaseOptions{Clock: clock, Host: fleet.ThisHost(s.env.Files), Random: s.env.Random,
 			Owner: fmt.Sprintf("worker %s, %s", o.Name, files.Holder())})
 	if err != nil {
-		return fmt.Errorf("%w; name a folder that can be written with simulate.cache", err)
+		return fmt.Errorf("%w; set simulate.cache to a writable folder", err)
 	}
 	defer func() { _ = leases.Close() }()
 	return g.Work(ctx, grid.Worker{Executor: lab, Leases: leaseTaker{leases},

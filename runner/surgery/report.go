@@ -49,10 +49,13 @@ func (r *Report) failures() error {
 		if row.Over() {
 			hint := ""
 			if row.ByL2 {
-				hint = "; option form residual keeps it on every batch, and with more option rows batches differ less"
+				hint =
+					"; option form residual keeps it on every batch, and a larger option rows makes batches more " +
+						"similar"
 			}
-			faults = append(faults, fmt.Errorf("the function is not kept in %s mode on %s: it moves by %s, over %s; "+
-				"nothing was written%s", row.Mode, row.Batch, row.moved(), PercentText(row.Tolerance), hint))
+			faults = append(faults, fmt.Errorf(
+				"the function is not kept in %s mode on %s: it changes by %s, more than %s; "+
+					"no files were written%s", row.Mode, row.Batch, row.moved(), PercentText(row.Tolerance), hint))
 		}
 	}
 	return errors.Join(faults...)

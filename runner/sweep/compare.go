@@ -70,12 +70,12 @@ func Compare(ctx context.Context, env *app.Env, path string, o CompareOptions) (
 // comparable returns an error if the job never adapts.
 func (s *sweep) comparable(path string) error {
 	if s.Adapt.Decider == config.DecideNone {
-		return fmt.Errorf("compare %s: the job never adapts: adapt.decider is none; set it to policy, "+
-			"script or another", path)
+		return fmt.Errorf("compare %s: the job never adapts, since adapt.decider is none; set it to policy, "+
+			"script or another decider", path)
 	}
 	if s.Sweep.Decisions() == 0 {
-		return fmt.Errorf("compare %s: there is no up in the timeline, and so no decision; "+
-			"add one to time.events", path)
+		return fmt.Errorf("compare %s: the timeline has no up, so there are no decisions; "+
+			"add an up to time.events", path)
 	}
 	return nil
 }
@@ -152,7 +152,8 @@ func (s *sweep) cannotRun(arm string) string {
 	if len(parameters) == 0 || arm != config.ArmScratch && arm != config.ArmFinal {
 		return ""
 	}
-	return fmt.Sprintf("its weights are drawn, and nothing says how the parameter %s of %s is", parameters[0],
+	return fmt.Sprintf(
+		"it needs fresh weights, but the initialization of the parameter %s of %s is unknown", parameters[0],
 		s.NetworkName())
 }
 
@@ -210,7 +211,7 @@ func (s *sweep) addBest(path string, o Options) error {
 	s.plan.Comparison.Sequences, s.plan.Comparison.Tried = all, len(list)
 	seeds := s.seeds(s.Compare.SelectionSeeds, o.Seeds) // disjoint from the seeds of the arms
 	if trials := len(list)*len(seeds) + len(s.plan.Trials()); trials > mostTrials {
-		return fmt.Errorf("arm %s: %s with %s are too many trials; set compare.max_sequences lower",
+		return fmt.Errorf("arm %s: %s with %s are too many trials; reduce compare.max_sequences",
 			config.ArmBestFixed, words.Plural(len(list), "sequence"), words.Plural(len(seeds), "seed"))
 	}
 	if err := s.addArm(path, o, config.ArmBestFixed, s.never()); err != nil {

@@ -68,8 +68,8 @@ func (s *sweep) runTrials(ctx context.Context, b fleet.Batch) error {
 		return err
 	}
 	if s.Time.Clock == config.WallClock && b.Workers > 1 {
-		s.env.Log.Warn("trials on a wall clock run beside each other and take each other's time; "+
-			"one worker runs them one by one", zap.Int("workers", b.Workers))
+		s.env.Log.Warn("parallel trials on a wall clock take time from each other; "+
+			"set fleet.workers = 1 to run them one by one", zap.Int("workers", b.Workers))
 	}
 	f, err := fleet.Start(ctx, workers.Tools(s.env), s.Fleet.Engine, b)
 	if err != nil {
@@ -102,7 +102,7 @@ const grace = 10 * time.Second
 // stopped returns the error of an interrupted sweep.
 func (s *sweep) stopped(err error) error {
 	return failure.With(failure.Requeue,
-		errors.Join(fmt.Errorf("stopped, and what was done is kept in %s; go on with option resume", s.folder), err))
+		errors.Join(fmt.Errorf("stopped; completed work is kept in %s; continue with option resume", s.folder), err))
 }
 
 // cancel ends local workers, which save their trials; others continue.

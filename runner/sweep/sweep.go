@@ -78,7 +78,7 @@ func open(env *app.Env, path string, o Options) (*sweep, error) {
 		return nil, runs.AsConfigFault(err)
 	}
 	if c.Fleet.Engine == config.Kubernetes {
-		return nil, failure.Usagef("trials run on the engines local and slurm; leave fleet.engine out, " +
+		return nil, failure.Usagef("trials run on the engines local and slurm; omit fleet.engine, " +
 			"or set one of them")
 	}
 	return &sweep{Sweep: c, env: env, file: file, folder: app.Folder(o.Folder, c.Run.Folder, path),
@@ -92,8 +92,8 @@ func (s *sweep) at(names ...string) string {
 // run makes or opens the run folder, runs the trials and collects the outcome.
 func (s *sweep) run(ctx context.Context, path string, o Options) (*Result, error) {
 	if trials := len(s.plan.Trials()); trials > mostTrials {
-		return nil, failure.With(failure.Configuration, fmt.Errorf("there are %d trials of %s; there are at most %d: "+
-			"take fewer seeds or values", trials, words.Plural(len(s.plan.Cases), "case"), mostTrials))
+		return nil, failure.With(failure.Configuration, fmt.Errorf("%d trials of %s are too many; the maximum is %d: "+
+			"use fewer seeds or values", trials, words.Plural(len(s.plan.Cases), "case"), mostTrials))
 	}
 	b, err := s.batch()
 	if err != nil {
@@ -188,7 +188,7 @@ func (s *sweep) checkSame(run *results.Run) error {
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return failure.With(failure.Configuration, fmt.Errorf("resume %s: "+
-			"the folder was begun with another configuration; name another folder with option folder", s.folder))
+			"the folder was created with another configuration; name another folder with option folder", s.folder))
 	}
 	if err != nil {
 		return err
@@ -201,8 +201,9 @@ func (s *sweep) checkSame(run *results.Run) error {
 	if err != nil || string(text)+"\n" == now {
 		return err
 	}
-	return failure.With(failure.Configuration, fmt.Errorf("resume %s: the folder has another sweep: %s; restore its "+
-		"configuration and options, or name another folder with option folder", s.folder, s.difference(was)))
+	return failure.With(failure.Configuration, fmt.Errorf(
+		"resume %s: the folder contains another sweep: %s; restore its "+
+			"configuration and options, or name another folder with option folder", s.folder, s.difference(was)))
 }
 
 // difference describes the differences from the plan in the folder.

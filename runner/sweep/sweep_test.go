@@ -113,14 +113,14 @@ func TestFoldersOfOtherKinds(t *testing.T) {
 	o := smallest(folder)
 	o.Resume = true
 	_, err = sweep.Run(t.Context(), env, "", o)
-	require.ErrorContains(t, err, "the folder holds a job, expected a sweep")
+	require.ErrorContains(t, err, "the folder contains a job, expected a sweep")
 	require.Equal(t, before, read(t, folder, runs.OutcomeFile))
 
 	swept := filepath.Join(t.TempDir(), "run")
 	_, err = sweep.Run(t.Context(), env, "", smallest(swept))
 	require.NoError(t, err)
 	_, err = train.Run(t.Context(), env, "", train.Options{Set: smallest(folder).Set, Folder: swept, Resume: true})
-	require.ErrorContains(t, err, "the folder holds a sweep, expected a job")
+	require.ErrorContains(t, err, "the folder contains a sweep, expected a job")
 }
 
 func names(o *runs.SweepOutcome) (list []string) {
@@ -178,12 +178,12 @@ func TestFaultsNameTheirCase(t *testing.T) {
 	o.Cases = cases
 	_, err := sweep.Run(t.Context(), worktest.Env(files.OS{}), "", o)
 	require.ErrorContains(t, err, "case wrong: ")
-	require.ErrorContains(t, err, "case seeded: run.seed is that of each trial")
+	require.ErrorContains(t, err, "case seeded: run.seed is set for each trial")
 	require.NotContains(t, err.Error(), "case small")
 	require.NoDirExists(t, folder)
 	o.Cases, o.Seeds = "", 2001
 	_, err = sweep.Run(t.Context(), worktest.Env(files.OS{}), "", o)
-	require.ErrorContains(t, err, "there are at most 2000")
+	require.ErrorContains(t, err, "the maximum is 2000")
 	_, err = sweep.Compare(t.Context(), worktest.Env(files.OS{}), "", sweep.CompareOptions{})
 	require.ErrorContains(t, err, "the job never adapts")
 	require.Equal(t, failure.Configuration, failure.CodeOf(context.Background(), err))

@@ -145,7 +145,7 @@ func (s *sweep) train(ctx context.Context, t trial, o workers.Options) (*train.R
 		if err == nil || ctx.Err() != nil || errors.Is(err, files.ErrLocked) {
 			return r, err
 		}
-		s.env.Log.Warn("the trial starts from the beginning, as it cannot resume", zap.Stringer("trial", t),
+		s.env.Log.Warn("the trial cannot resume, and starts from the beginning", zap.Stringer("trial", t),
 			zap.Error(err))
 	}
 	options.Resume, options.Force = false, true

@@ -72,13 +72,13 @@ func TestResumeWithChangesAhead(t *testing.T) {
 		"no script": {append(slices.Clone(long), `adapt.decider=none`, "adapt.actions=[]"),
 			`adapt.decider was "script" and is "none"`},
 		"an event": {append(slices.Clone(long), `time.events=[{at = "40ms", change = "up"}]`),
-			"time.events: event 0 at 40ms was taken as another one"},
+			"time.events: event 0 at 40ms differs from the event"},
 		"an event too late": {append(slices.Clone(long), `time.events=[{at = "50ms", change = "up"}, {at = "60ms", `+
-			`change = "up"}]`), "time.events: event 1 at 60ms is a new one"},
+			`change = "up"}]`), "time.events: new event 1 at 60ms is in the past"},
 		"an event left out": {append(slices.Clone(long), "time.events=[]"),
-			"time.events: 0 of the 1 that were taken are left"},
+			"time.events: only 0 of the 1 handled events remain"},
 		"a budget that is over": {append(slices.Clone(long), "time.budget=60ms",
-			`time.events=[{at = "50ms", change = "up"}]`), "time.budget was 120ms and is 60ms"},
+			`time.events=[{at = "50ms", change = "up"}]`), "time.budget changed from 120ms to 60ms"},
 		"another key": {append(slices.Clone(long), "optimizer.lr=0.5"), "optimizer.lr was 0.01 and is 0.5"},
 	} {
 		_, err := train.Run(context.Background(), worktest.Env(files.OS{}), "", with(folder, true, c.set...))
@@ -94,7 +94,7 @@ func TestResumeWithChangesAhead(t *testing.T) {
 	require.Equal(t, want.Outcome.Digest, got.Outcome.Digest)
 	var accepted []string
 	for _, line := range logs.All() {
-		if text, is := strings.CutPrefix(line.Message, "accepted, as it lies ahead: "); is {
+		if text, is := strings.CutPrefix(line.Message, "change accepted, not reached yet: "); is {
 			key, _, _ := strings.Cut(text, " ")
 			accepted = append(accepted, key)
 		}

@@ -73,7 +73,7 @@ func loadFirst(fsys files.FS, n *model.Network, c *config.Job, seed int64) error
 func notTheirs(fsys files.FS, path string, err error) error {
 	own := filepath.Join(filepath.Dir(path), app.NetworkFile)
 	if _, missing := fsys.Stat(own); missing == nil {
-		return fmt.Errorf("%s: %w; %s beside them may be theirs: give it as network.file", path, err, own)
+		return fmt.Errorf("%s: %w; %s in the same folder may be their network: set network.file to it", path, err, own)
 	}
 	return fmt.Errorf("%s: %w", path, err)
 }
@@ -145,7 +145,7 @@ func (j *job) begin(parts *trainer.Parts, device torch.Device) (err error) {
 	b, accuracy := j.InitialWeights(), parts.Pretrained.Score.Accuracy
 	j.given = &runs.GivenReport{Weights: b.Weights, Epochs: b.Epochs, Start: j.Time.Start, Accuracy: accuracy,
 		Published: b.Accuracy}
-	j.env.Log.Info("the first weights are evaluated", zap.Int("epochs", b.Epochs),
+	j.env.Log.Info("evaluated the initial weights", zap.Int("epochs", b.Epochs),
 		zap.Float64("validation", app.Rounded(accuracy)), zap.Float64p("published", b.Accuracy))
 	return nil
 }
@@ -158,8 +158,8 @@ func (j *job) covered(data *dataset.Set) error {
 	}
 	if profile.Closed() && j.MayMakeAnyNetwork() {
 		return failure.With(failure.Configuration, fmt.Errorf("the profile %s has no rates, "+
-			"and the decider %s may make networks that were not measured; measure more of them with 'graft profile', "+
-			"or take a profile with rates", profile.Name, j.Adapt.Decider))
+			"but the decider %s may create networks that were not measured; measure them with 'graft profile', "+
+			"or use a profile with rates", profile.Name, j.Adapt.Decider))
 	}
 	n, err := j.Model(data.Facts())
 	if err != nil {

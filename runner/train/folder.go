@@ -78,7 +78,7 @@ func (j *job) same() error {
 		}
 	}
 	return failure.With(failure.Configuration, fmt.Errorf("resume %s: the job differs from the run's: %w; "+
-		"restore its configuration, or start another run with option folder", j.folder, why))
+		"restore its configuration, or start a new run with option folder", j.folder, why))
 }
 
 // adopt records that the run continues with another configuration, once a checkpoint has it.
@@ -87,7 +87,7 @@ func (j *job) adopt() error {
 		return nil
 	}
 	for _, what := range j.accepted {
-		j.env.Log.Info("accepted, as it lies ahead: " + what)
+		j.env.Log.Info("change accepted, not reached yet: " + what)
 	}
 	return j.stored.Reconfigure(j.Text(), j.Resolved(), j.Digest())
 }

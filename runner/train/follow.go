@@ -35,7 +35,7 @@ func Follow(ctx context.Context, env *app.Env, path string, o FollowOptions, ord
 		return err
 	}
 	return torch.With(func(s *torch.Scope) error {
-		env.Log.Info("follows the job's leader")
+		env.Log.Info("following the job's leader")
 		return trainer.Follow(ctx, imagesOf(env, s, c, o.Device), "", orders, answers)
 	})
 }
@@ -67,7 +67,7 @@ func (j *job) starter(first torch.Device) (team.Starter, error) {
 		return j.listener()
 	}
 	if j.env.Program == "" {
-		return nil, errors.New("start processes for other devices: the path of this program is not known; " +
+		return nil, errors.New("start processes for other devices: the path of this program is unknown; " +
 			"set parallel.on = false")
 	}
 	args := func(device int) []string {

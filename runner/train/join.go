@@ -63,7 +63,7 @@ func Join(ctx context.Context, env *app.Env, o JoinOptions) error {
 		case err == nil:
 			worked = true
 			if err := followLeader(ctx, env, l, o); err != nil {
-				env.Log.Warn("lost the leader; joins again", zap.Error(err))
+				env.Log.Warn("lost the leader; reconnecting", zap.Error(err))
 				rest(ctx)
 			}
 			since = env.Now()
@@ -80,7 +80,7 @@ func Join(ctx context.Context, env *app.Env, o JoinOptions) error {
 			env.Log.Info("the leader has left")
 			return nil
 		}
-		return fmt.Errorf("join a job: no leader at %s within %v: %w", o.Address, o.Wait, err)
+		return fmt.Errorf("join a job: no leader found at %s within %v: %w", o.Address, o.Wait, err)
 	}
 }
 
@@ -122,7 +122,7 @@ func followLeader(ctx context.Context, env *app.Env, l *team.Leader, o JoinOptio
 	if err != nil {
 		return err
 	}
-	env.Log.Info("follows the job's leader", zap.String("address", o.Address))
+	env.Log.Info("following the job's leader", zap.String("address", o.Address))
 	if o.Task {
 		ctx = context.WithoutCancel(ctx)
 	}

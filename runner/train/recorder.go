@@ -52,8 +52,8 @@ func (r *recorder) check() error {
 		path := r.Run.Path(name)
 		_, err := r.fsys.Stat(path)
 		if errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s was removed while the job was running, and its rows with it: %w; "+
-				"the checkpoints are kept: put a copy of it back and resume the run, or begin another", path, err)
+			return fmt.Errorf("%s was deleted while the job was running, and its rows are lost: %w; "+
+				"checkpoints are kept: restore a copy of the file and resume the run, or start a new run", path, err)
 		}
 		if err != nil {
 			return err

@@ -28,8 +28,8 @@ const afterLeader = 3 * time.Second
 func findTask(env *app.Env, resolve func(name string) ([]net.IP, error)) (slurmTask, error) {
 	rank, err := strconv.Atoi(env.Variable("SLURM_PROCID"))
 	if err != nil || rank < 0 {
-		return slurmTask{}, errors.New("parallel.listen is slurm, and srun has not started this process; " +
-			"use 'srun graft train', or name an address")
+		return slurmTask{}, errors.New("parallel.listen is slurm, but srun has not started this process; " +
+			"use 'srun graft train', or set an address")
 	}
 	t := slurmTask{rank: rank}
 	if env.Variable("SLURM_STEP_NUM_NODES") == "1" {
@@ -48,7 +48,8 @@ func findTask(env *app.Env, resolve func(name string) ([]net.IP, error)) (slurmT
 	if t.leader = env.Variable("SLURM_LAUNCH_NODE_IPADDR"); t.leader != "" {
 		return t, nil
 	}
-	return t, errors.Join(fmt.Errorf("find a private address of %q, the node of task 0; name one as parallel.listen",
+	return t, errors.Join(fmt.Errorf(
+		"find a private address of %q, the node of task 0; set parallel.listen to an address",
 		first), err)
 }
 
@@ -94,8 +95,8 @@ func readToken(env *app.Env, path string) (string, error) {
 	}
 	token := env.Variable(control.TokenVariable)
 	if token == "" {
-		return "", fmt.Errorf("there is no token for followers: set parallel.token_file, or export %s, "+
-			"such as that of 'openssl rand -hex 16'", control.TokenVariable)
+		return "", fmt.Errorf("no token for followers: set parallel.token_file, or export %s, "+
+			"for example the output of 'openssl rand -hex 16'", control.TokenVariable)
 	}
 	return token, nil
 }

@@ -75,7 +75,7 @@ func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, er
 		result, err = j.run(ctx)
 		j.logEnd(err)
 		if errors.Is(err, trainer.ErrStopped) {
-			return failure.With(failure.Requeue, fmt.Errorf("%w in %s; go on with option resume", err, j.folder))
+			return failure.With(failure.Requeue, fmt.Errorf("%w in %s; continue with option resume", err, j.folder))
 		}
 		if err != nil {
 			err = errors.Join(err, j.discard())
@@ -132,7 +132,7 @@ func (j *job) close() {
 		_ = j.network.Close()
 	}
 	if err := j.energy.close(); err != nil {
-		j.env.Log.Warn("the measurement of energy did not end", zap.Error(err))
+		j.env.Log.Warn("the energy measurement did not stop", zap.Error(err))
 	}
 	if j.stored != nil {
 		_ = j.stored.Close() // the outcome was written after a sync
@@ -154,7 +154,7 @@ func (j *job) discard() error {
 		}
 		return nil
 	}
-	j.env.Log.Debug("nothing was trained; the run folder is removed", zap.String("folder", j.folder))
+	j.env.Log.Debug("no steps were trained; the run folder is deleted", zap.String("folder", j.folder))
 	j.server.Close()
 	return j.stored.Discard()
 }
@@ -307,7 +307,7 @@ func (j *job) make(parts trainer.Parts, device torch.Device, last *trainer.Saved
 		parts.Scheduler = j.live
 	}
 	if last != nil {
-		j.env.Log.Info("going on from the last checkpoint", zap.Duration("at", at))
+		j.env.Log.Info("continuing from the last checkpoint", zap.Duration("at", at))
 		return trainer.Resume(j.scope, last, parts, placement(j.scope, device, j.Run.Seed), o)
 	}
 	return trainer.New(j.scope, parts, o)

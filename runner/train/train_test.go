@@ -95,7 +95,7 @@ func TestCheckOfInitialWeights(t *testing.T) {
 	require.NoError(t, check(weights), "it shrank to its first network")
 	err = check(weights, "data.synthetic.classes=4")
 	require.ErrorContains(t, err, "fc.bias is [3] in the file and [4] in the network")
-	require.ErrorContains(t, err, "network.toml beside them may be theirs: give it as network.file")
+	require.ErrorContains(t, err, "network.toml in the same folder may be their network: set network.file to it")
 	require.ErrorContains(t, check("network.weights="+filepath.Join(folder, "none.safetensors")), "network.weights: ")
 }
 
@@ -123,7 +123,7 @@ func TestRunNoticesThatATableIsRemoved(t *testing.T) {
 		_, err := train.Run(t.Context(), worktest.Env(removing{path: path, done: new(atomic.Bool)}), "",
 			smallest(folder))
 		require.ErrorIs(t, err, fs.ErrNotExist)
-		require.ErrorContains(t, err, path+" was removed while the job was running")
+		require.ErrorContains(t, err, path+" was deleted while the job was running")
 		require.NoFileExists(t, filepath.Join(folder, "outcome.json"))
 		saved, err := trainer.SavedNetwork(files.OS{}, folder)
 		require.NoError(t, err, "the checkpoint is whole")

@@ -40,14 +40,14 @@ func TestFitOnMadeUpMachines(t *testing.T) {
 		why   string
 	}{
 		"throughput levels off": {madeUp{level: 4, each: 10 * mib}, 64, 0, 4, []int{1, 2, 4, 8},
-			"8 train 400 images a second, 4 train 400"},
+			"8 train 400 images/s, 4 train 400"},
 		"memory ends first": {madeUp{level: 64, each: 10 * mib}, 64, 45 * mib, 4, []int{1, 2, 4},
 			"8 would need 80 of 45 MiB"},
 		"shared memory is spared": {madeUp{level: 64, each: 10 * mib, common: 20 * mib}, 64, 64 * mib, 4,
 			[]int{1, 2, 4}, "8 would need 100 of 64 MiB"},
 		"the device runs out": {madeUp{level: 64, each: 10 * mib, breaks: 4}, 64, 0, 2, []int{1, 2, 4},
 			"4 do not fit: out of memory"},
-		"few processors": {madeUp{level: 64, each: mib}, 6, 0, 4, []int{1, 2, 4}, "6 is the most"},
+		"few processors": {madeUp{level: 64, each: mib}, 6, 0, 4, []int{1, 2, 4}, "6 is the maximum"},
 		"one fills the device": {madeUp{level: 1, each: 40 * mib}, 8, 64 * mib, 1, []int{1},
 			"2 would need 80 of 64 MiB"},
 	} {

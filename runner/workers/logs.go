@@ -32,7 +32,7 @@ func Logs(ctx context.Context, env *app.Env, w io.Writer, folder string, o LogsO
 	}
 	all := f.Batch().Workers
 	if o.Worker >= all {
-		return failure.Usagef("there is no worker %d; there are %d, from 0", o.Worker, all)
+		return failure.Usagef("unknown worker %d; there are %d workers, numbered from 0", o.Worker, all)
 	}
 	var tails []*tail
 	for k := range all {
@@ -68,7 +68,7 @@ func followLogs(ctx context.Context, env *app.Env, w io.Writer, f *fleet.Fleet, 
 			asked = now
 			states, err := f.Workers(ctx)
 			if err != nil {
-				env.Log.Warn("the states of the workers are not known", zap.Error(err))
+				env.Log.Warn("the states of the workers are unknown", zap.Error(err))
 			} else if !slices.ContainsFunc(states, func(s fleet.WorkerState) bool { return s.State.Live() }) {
 				return nil
 			}

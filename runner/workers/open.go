@@ -34,13 +34,13 @@ var ErrNone = errors.New("no workers were started from here")
 
 // None returns ErrNone for a folder, with the remedy.
 func None(folder string) error {
-	return fmt.Errorf("find the workers of %s: %w; the command that made the folder starts some", folder, ErrNone)
+	return fmt.Errorf("find the workers of %s: %w; the command that created the folder starts them", folder, ErrNone)
 }
 
 // Open finds the workers of a simulation or of trials, by their run folder.
 func Open(env *app.Env, folder string) (*fleet.Fleet, error) {
 	if _, err := env.Files.Stat(filepath.Join(folder, runs.PlanFile)); err != nil && !IsSweep(env, folder) {
-		return nil, fmt.Errorf("open %s: there is neither %s nor %s; give the run folder of 'graft simulate', "+
+		return nil, fmt.Errorf("open %s: neither %s nor %s found; expected the run folder of 'graft simulate', "+
 			"or of 'graft train' or 'graft compare' with several trials", folder, runs.PlanFile, runs.SweepFile)
 	}
 	f, err := fleet.Attach(Tools(env), folder)
@@ -68,7 +68,8 @@ func Enter(env *app.Env, folder string) (f *fleet.Fleet, path string, err error)
 	}
 	if f != nil && env.Enter != nil {
 		if err := env.Enter(f.Batch().Dir); err != nil {
-			return nil, "", fmt.Errorf("the paths of %s are from the folder in which it was begun: %w", path, err)
+			return nil, "", fmt.Errorf(
+				"relative paths of %s start at the folder in which the run was started: %w", path, err)
 		}
 	}
 	return f, path, nil

@@ -22,7 +22,7 @@ func PollInterval(engine string) time.Duration {
 // ValidInterval returns an error for an invalid polling interval; zero means a default.
 func ValidInterval(every time.Duration) error {
 	if every < 0 || every > 0 && every < time.Millisecond {
-		return failure.Usagef("the polling interval is %v; it is at least 1 ms", every)
+		return failure.Usagef("the polling interval is %v; must be at least 1 ms", every)
 	}
 	return nil
 }

@@ -181,7 +181,7 @@ func TestPoliciesAreFiles(t *testing.T) {
 	require.ErrorContains(t, err, "has no learned scheduler")
 	set.Metadata["graft.elastic.scheduler"] = `{"Version": 1, "Globals": 1}`
 	_, err = ReadPolicy(set)
-	require.ErrorContains(t, err, "learn it again")
+	require.ErrorContains(t, err, "train it again")
 	require.ErrorContains(t, l.Restore(set), "not a checkpoint of scheduler learning")
 }
 
