@@ -12,7 +12,8 @@ import (
 func TestWorkloadsFollowAPattern(t *testing.T) {
 	l := must(readLearningJobs(
 		written(t, "a.toml", "[elastic]\nspeeds = \"analytic\"\nspeed_error = 0.2\n[workloads]\n"+
-			"arrivals = \"pattern\"\npattern = [0, 0, 0, 0, 0, 0, 9, 1]\nmax_arrivals = 3\njobs = 9\ntrain_count = 1\n"), nil))
+			"arrivals = \"pattern\"\npattern = [0, 0, 0, 0, 0, 0, 9, 1]\nmax_arrivals = 3\njobs = 9\n"+
+			"train_count = 1\n"), nil))
 	train, _, _ := l.Studies()
 	counts := map[int]int{}
 	for _, j := range train[0].Jobs {

@@ -35,7 +35,7 @@ func TestWhatAnEngineRefusesIsToldAtItsKey(t *testing.T) {
 		{[]string{slurm, `fleet.devices=["cuda:0"]`}, "devices is for local workers only"},
 		{[]string{slurm, "fleet.gpus=1"}, "fleet.gpus is for workers that train on GPUs, but run.device is cpu"},
 		{[]string{slurm, "fleet.gpus=1", "run.device=cuda", "fleet.gres=gpu:1"}, "gres is set together with gpus"},
-		{[]string{slurm, "fleet.lead=2m", "fleet.time_limit=1m"}, "time is 1m0s and lead is 2m0s"},
+		{[]string{slurm, "fleet.lead=2m", "fleet.time_limit=1m"}, "time_limit is 1m0s and lead is 2m0s"},
 		{[]string{slurm, `fleet.partition="a b"`}, `partition is "a b"; expected a name`},
 		{[]string{slurm, `fleet.extra=["--wrap=x"]`}, "extra: --wrap is set by graft"},
 		{[]string{cubes, "fleet.claim=c"}, "image is missing"},

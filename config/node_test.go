@@ -97,7 +97,8 @@ func TestMachinesOfFiles(t *testing.T) {
 		"memories_mb = [8, 16]\n": {Devices: []node.Device{{Memory: 8, Speed: 1}, {Memory: 16, Speed: 1}},
 			Keep: true},
 		"memories_mb = [8]\nspeeds = [0.5]\ncores = \"whole\"\nstop = \"checkpoint\"\nswitch = \"2s\"\n" +
-			"max_tasks_per_gpu = 3\n": {Devices: []node.Device{{Memory: 8, Speed: 0.5}}, Whole: true, Switch: 2 * time.Second,
+			"max_tasks_per_gpu = 3\n" +
+			"": {Devices: []node.Device{{Memory: 8, Speed: 0.5}}, Whole: true, Switch: 2 * time.Second,
 			Together: 3},
 	} {
 		n, err := readNode(t, "[machine]\n"+text)

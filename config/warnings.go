@@ -26,7 +26,8 @@ func (m *Simulation) Warnings() []string {
 // unasked warns of decisions that never happen.
 func (j *Job) unasked() (list []string) {
 	if n := j.Adapt.MaxDecisions; n > 1 && !j.Adapt.Every && j.Adapt.Decider != DecideNone {
-		list = append(list, fmt.Sprintf("adapt.max_decisions is %d, but adapt.each_epoch is false, so the decider is asked "+
+		list = append(list, fmt.Sprintf("adapt.max_decisions is %d, but adapt.each_epoch is false, so the "+
+			"decider is asked "+
 			"once per up; set adapt.each_epoch to true, or add an up to time.events for each action", n))
 	}
 	ups := len(slices.DeleteFunc(slices.Clone(j.Options().Timeline.Events),

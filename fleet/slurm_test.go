@@ -66,7 +66,7 @@ func TestWrongBatchesAreRefusedWithAllFaults(t *testing.T) {
 			Gres: "gpu:1", GPUs: 1}}
 	err := b.Validate()
 	for _, part := range []string{"key is", "folder is", "dir is", "workers is 0", "zero byte", "expected NAME=VALUE",
-		"unknown worker 3", "cpus is -1", "time is 1s and lead is 1m0s", "partition is",
+		"unknown worker 3", "cpus is -1", "time_limit is 1s and lead is 1m0s", "partition is",
 		"gres is set together with gpus"} {
 		require.ErrorContains(t, err, part)
 	}

@@ -163,7 +163,7 @@ def _check_format(where, value):
     """Refuses what a later graft has written."""
     found = value.get("format", FORMAT) if isinstance(value, dict) else None
     if not isinstance(found, int) or found > FORMAT:
-        raise Error(f"{where}: its format is {found}, this module reads up to {FORMAT}; take that of a later graft")
+        raise Error(f"{where}: unsupported format {found}; expected at most {FORMAT}; use the module of a later graft")
 
 
 @contextlib.contextmanager

@@ -231,7 +231,7 @@ class Faults(Folder):
 
     def test_damage_names_the_file_and_line(self):
         for text, pattern in {
-            "": r"epochs.csv:1: the line that names",
+            "": r"epochs.csv:1: the header line is missing",
             "a,b\n1\n": r"epochs.csv:2: expected 2 values, got 1",
             'a\n"b\n': r"epochs.csv:2: column 1: a quote",
             'a\n"b"c\n': "epochs.csv:2",
@@ -252,7 +252,7 @@ class Faults(Folder):
             self.write("job/outcome.json", text)
             self.fails("outcome.json: ", lambda run: run.outcome)
         self.write("job/manifest.json", {"format": 99})
-        self.fails("its format is 99", lambda run: run.manifest)
+        self.fails("unsupported format 99", lambda run: run.manifest)
         self.write("job/manifest.json", {"format": 1, "created": "yesterday"})
         self.fails("'yesterday' is not a time", lambda run: run.manifest)
 

@@ -35,6 +35,6 @@ func TestAdaptiveBatchIsReported(t *testing.T) {
 			legible(t, kind.Name, drawings[0].Figure)
 		}
 	}
-	fails(t, failure.Configuration, "adaptive_batch: most is 8; must be at least train.batch",
+	fails(t, failure.Configuration, "adaptive_batch: max_batch is 8; must be at least train.batch",
 		append(args, "--set", "adaptive_batch.max_batch=8")...)
 }

@@ -30,8 +30,8 @@ func TestAdaptiveJobs(t *testing.T) {
 		"tiresias,srtf,goodput", "--out", out, "--set", "schedule.ablate=true"}
 	text := done(t, args...).stdout
 	require.Regexp(t, `(?s)24 jobs of workload-2 on 4 nodes of 4 devices.*Under schedulers marked \*, jobs keep `+
-		`.*Over \d+ decisions of goodput the objective is within 0\.\d+% .*SCHEDULER +MEAN JCT .*tiresias .*srtf \* `+
-		`.*GOODPUT: useful work of a device.*Effect of each quirk of the original `+
+		`.*Over \d+ decisions of goodput, the objective is within 0\.\d+% .*SCHEDULER +MEAN JCT .*tiresias .*srtf \* `+
+		`.*GOODPUT: device time that all jobs need.*Effect of each quirk of the original `+
 		`alone.*tiresias +whole-seconds `+
 		`.*srtf +extra-second `, text)
 	require.Regexp(t, `^job,application,arrival \[s\],start \[s\],end \[s\],jct \[s\],restarts,device_time \[s\],`+
@@ -99,7 +99,7 @@ func TestChoiceOfAdaptiveJobs(t *testing.T) {
 	require.Len(t, o.Schedulers, 4, "the original has no rigid jobs")
 	rigid := graft(append([]string{"cluster", "run", "--compat", "lucid", "--trace", "workload-2.csv", "--out",
 		filepath.Join(dir, "lucid")}, data...)...)
-	require.Contains(t, rigid.stderr, "reading workload-2.csv",
+	require.Contains(t, rigid.stderr, "read workload-2.csv",
 		"jobs that keep their devices have no names of workloads")
 }
 
@@ -142,7 +142,7 @@ func TestAdaptiveFaults(t *testing.T) {
 	for name, c := range map[string]struct{ rows, says string }{
 		"unknown application": {head + "a,1,painting,1,64\n",
 			`column "application" is "painting"; expected the name of an application: language, speech, vision`},
-		"batch too large":   {head + "a,1,vision,1,2048\n", "job a: batch 2048; vision takes 64 to 1024"},
+		"batch too large":   {head + "a,1,vision,1,2048\n", "job a: batch is 2048; vision supports 64 to 1024"},
 		"batch too small":   {head + "a,1,vision,1,8\n", "job a: batch 8; vision takes 64 to 1024"},
 		"request too large": {head + "a,1,vision,8,512\n", "job a requests 8 devices; the cluster has 4"},
 		"name twice":        {head + "a,1,vision,1,64\na,2,vision,1,64\n", "job a: the name is not unique"},

@@ -58,7 +58,7 @@ func TestApplicationsAreMadeOfRuns(t *testing.T) {
 		"new runs --out applications --devices 10 --nodes 0": "--devices is 10; must be from 1 to 9",
 		"new runs simulated --out applications":              "is of the kind adaptive; name runs of graft train",
 		"new runs --out applications --profile fast":         `unknown profile "fast"`,
-		"new missing --out applications":                     "name a folder",
+		"new missing --out applications":                     "expected a folder",
 	} {
 		o := graft(append([]string{"cluster", "application"}, strings.Fields(line)...)...)
 		require.NotEqual(t, failure.Done, o.code, line)

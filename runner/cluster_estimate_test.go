@@ -66,7 +66,7 @@ func TestClusterEstimate(t *testing.T) {
 	fails(t, failure.Usage, "", "cluster", "estimate", "--trace", "jobs.csv", "--past", "--out", "data/jobs_ebm.csv")
 	screen := must(t, "cluster estimate --trace jobs.csv --past --out data/jobs_ebm.csv --force --workers 1")
 	require.Equal(t, before, contents(t, "data/jobs_ebm.csv"), "the same bytes again")
-	require.Contains(t, screen, fmt.Sprintf("%d estimates by a model, %d by the mean of similar jobs, %d of an hour\n",
+	require.Contains(t, screen, fmt.Sprintf("%d estimates by a model, %d by the mean of similar jobs, %d by the default of an hour\n",
 		r.Learned, r.Similar, r.Blind))
 	require.Contains(t, screen, r.Terms[0].Name)
 	shapesAreAll(t, r)
@@ -299,7 +299,7 @@ func TestLearningIsCalledWrongly(t *testing.T) {
 		"forecast --trace jobs.csv --out o.csv --start 2020-09-01":                    "omit the option",
 		"forecast --ticks jobs.csv --out o.csv --window 5..":                          "omit them with --ticks",
 		"forecast --trace jobs.csv --out jobs.csv":                                    "already exists",
-		"forecast --trace jobs.csv --out o.csv --window 1..0":                         "ends before it begins",
+		"forecast --trace jobs.csv --out o.csv --window 1..0":                         "expected an end that is not before the start",
 		"estimate --trace seconds.csv --out o.csv --start 2020-04-01 --workers -1":    "workers is -1",
 		"estimate --trace seconds.csv --out nodes.csv --start 2020-04-01 --walk none": "already exists",
 	} {

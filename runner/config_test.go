@@ -118,7 +118,7 @@ func TestConfigCheckReadsTheFilesOfAClusterFile(t *testing.T) {
 			"clusters",
 		`cluster.nodes="0"`:                                        "nodes; expected 1 to",
 		`cluster.data="none"`:                                      "name a folder with vc_config.csv",
-		"cluster.from_seconds=7000":                                        "no job of jobs.csv is between",
+		"cluster.from_seconds=7000":                                "jobs.csv has no jobs between",
 		`schedule.schedulers=["qssf"]`:                             "needs estimated durations of jobs",
 		`schedule.estimates="none.csv"`:                            "none.csv: no such file",
 		`schedule.estimates="estimates.csv"`:                       "1 of 1 jobs have no estimate",

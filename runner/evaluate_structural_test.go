@@ -202,7 +202,7 @@ func TestLeaveOut(t *testing.T) {
 	byFile := done(t, "evaluate", "--leave-out", "scenario", "--learn", s.path("policy.toml"))
 	require.Equal(t, text.stdout, byFile.stdout, "as the flags say it")
 	held := done(t, "evaluate", "--leave-out", "held-out", "--learn", s.path("policy.toml"), "--against", "never")
-	containsAll(t, held.stdout, "all tables that are held out; 2 policies learn from the others",
+	containsAll(t, held.stdout, "all held-out tables; 2 policies learn from the other tables",
 		"regret than never, in one table", "DIFFERENCE is the regret minus the regret of never")
 	tried := done(t, "evaluate", "--leave-out", "held-out", "--learn", s.path("policy.toml"), "--try", "learn.steps=1",
 		"--try", `learn.method="forest"`)
@@ -276,7 +276,7 @@ func TestSpoiledFilesOfStructuralPolicies(t *testing.T) {
 	}
 	for name, c := range map[string]refusal{
 		"a policy cut short": {text(voting, func(all string) string { return all[:len(all)/2] }), nil, failure.Damaged,
-			of("policy.safetensors", "cut short", "copy the file again")},
+			of("policy.safetensors", "truncated", "copy the file again")},
 		"a policy that is empty": {text(voting, func(string) string { return "" }), nil, failure.Damaged,
 			of("empty", "copy the file again")},
 		"weights of other sizes": {func(s *shed) {
@@ -284,7 +284,7 @@ func TestSpoiledFilesOfStructuralPolicies(t *testing.T) {
 				w := &set.Tensors[0]
 				w.Shape, w.Data = []int64{2, 2}, w.Data[:32]
 			})
-		}, nil, failure.Damaged, of("its tensor member0.", "[2 2]; it should be",
+		}, nil, failure.Damaged, of("tensor member0.", "[2 2], expected",
 			"expected a file as written by 'graft learn'")},
 		"a tensor is gone": {func(s *shed) {
 			s.change(voting, func(set *weights.Set) { set.Tensors = set.Tensors[1:] })
@@ -321,12 +321,12 @@ func TestSpoiledFilesOfStructuralPolicies(t *testing.T) {
 func TestWhatStructuralPoliciesCannot(t *testing.T) {
 	sound, voting := newShed(t), "run/policy.safetensors"
 	for name, c := range map[string]refusal{
-		"no table":  {nil, of("policy=run", "table=run/policies"), failure.Damaged, of("run/policies", "no table")},
+		"not a table folder":  {nil, of("policy=run", "table=run/policies"), failure.Damaged, of("run/policies", "not a table folder")},
 		"no folder": {nil, of("policy=run", "table=nowhere"), failure.Failed, of("nowhere", "no such file")},
 		"no policy": {nil, of("policy=nowhere", "table=early"), failure.Failed, of("nowhere", "no such file",
-			"expected a policy file, or a folder with the file policy.safetensors or agent.finalmodel.pth")},
+			"expected a policy file, or a folder that contains policy.safetensors or agent.finalmodel.pth")},
 		"learning has not ended": {func(s *shed) { require.NoError(s.t, os.Remove(s.path(voting))) }, nil,
-			failure.Failed, of("it has no policy.safetensors, so learning has not ended", "'graft learn --resume'")},
+			failure.Failed, of("policy.safetensors is missing, so learning has not ended", "'graft learn --resume'")},
 		"a vocabulary": {nil, of("policy=run", "table=early", "vocab=early"), failure.Usage,
 			of("--vocab and --prefix apply to policies of the original", "omit them")},
 		"a prefix": {nil, of("policy=run", "table=early", "prefix=never"), failure.Usage,
@@ -339,7 +339,7 @@ func TestWhatStructuralPoliciesCannot(t *testing.T) {
 			failure.Usage, of("--compat reports one policy on one table")},
 		"no vocabulary": {func(s *shed) { s.change(voting, func(set *weights.Set) { set.Metadata = nil }) },
 			of("policy=run/policy.safetensors", "table=early"), failure.Usage,
-			of("--vocab is missing", "policy.safetensors needs the folder of the vocabulary")},
+			of("--vocab is missing", "policy.safetensors needs the vocabulary that it learned with")},
 		"a policy twice": {nil, of("policy=run", "policy=run", "table=early"), failure.Usage,
 			of("--policy: ", "is given twice")},
 		"a table twice": {nil, of("policy=run", "table=early", "table=early/"), failure.Usage,
@@ -373,5 +373,5 @@ func TestBothKindsOfPolicies(t *testing.T) {
 	require.Equal(t, []net2net.Kind{"deepen"}, []net2net.Kind{net2net.Kind(report.Policies[1].Learned[0])})
 	require.Equal(t, "learned", report.Against)
 	ends(t, r.evaluate("--policy", s.path("run"), "--policy", r.path("learned"), "--vocab", ""), failure.Usage,
-		"--vocab is missing; "+r.path("learned")+" needs the folder")
+		"--vocab is missing; "+r.path("learned")+" needs the vocabulary")
 }

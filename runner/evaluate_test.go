@@ -116,8 +116,8 @@ func (r *legacyRuns) evaluate(more ...string) outcome {
 func TestEvaluateSaysHowAPolicyFares(t *testing.T) {
 	r := newLegacyRuns(t)
 	got := ends(t, r.evaluate(), failure.Done, "")
-	containsAll(t, got.stdout, "policy  learned, original\n\n"+
-		"table   table: ConvNet2 on cifar10, 16 sequences of 2 decisions from 40 s of 100 s on\n",
+	containsAll(t, got.stdout, "policy  learned, of the original\n\n"+
+		"table   table: ConvNet2 on cifar10, 16 sequences of 2 decisions, start at 40 s of 100 s\n",
 		"DECISION  TIME LEFT  ACTION", "       1     60.5 s  ", "always deepen:2", "best fixed", "random",
 		"upper bound, estimated from reordered sequences")
 	report := decoded[runs.EvaluationReport](t, r.evaluate("--json").stdout)
@@ -196,12 +196,12 @@ func TestWhatCannotBeEvaluatedSaysWhatToDo(t *testing.T) {
 	const command = "cos\nsystem\n(S'true'\ntR."
 	for name, c := range map[string]legacyRefusal{
 		"a policy cut short": {cut("learned/agent.finalmodel.pth"), nil, failure.Damaged,
-			[]string{"cut short", "copy the file again"}},
+			[]string{"truncated", "copy the file again"}},
 		"a policy that is empty": {func(r *legacyRuns) { r.write("learned/agent.finalmodel.pth", "") }, nil,
 			failure.Damaged, []string{"empty", "copy the file again"}},
 		"weights of other sizes": {weigh(func(s *weights.Set) {
 			policytest.Put(s, "decider.linear2.weight", policytest.Zeros("decider.linear2.weight", 5, 9))
-		}), nil, failure.Damaged, []string{"decider.linear2 takes 9 numbers", "belong to different policies"}},
+		}), nil, failure.Damaged, []string{"decider.linear2 expects 9 numbers", "belong to different policies"}},
 		"a network's weights": {weigh(func(s *weights.Set) {
 			s.Tensors = []weights.Tensor{policytest.Zeros("conv1.layers.0.weight", 3)}
 		}), nil, failure.Damaged, []string{"tensor encoder.encoder.weight_ih_l0 is missing"}},
@@ -229,7 +229,7 @@ func TestWhatCannotBeEvaluatedSaysWhatToDo(t *testing.T) {
 		"an accuracy of another": {table(func(r *legacyRuns, d *pickle.Dict) { set(r, d, 1, 2, 12.0) }), nil,
 			failure.Damaged, []string{"(deepen:1, deepen:2)", "between 0 and 1", "again"}},
 		"an action beyond": {table(func(r *legacyRuns, d *pickle.Dict) { set(r, d, 1, 4, 0.5) }), nil, failure.Damaged,
-			[]string{"an action 4; there are 4"}},
+			[]string{"action is 4; must be below 4"}},
 		"a table cut short": {cut("table/data.pkl"), nil, failure.Damaged,
 			[]string{"read table table", "copy", "again"}},
 		"a table with a command": {func(r *legacyRuns) { r.write("table/data.pkl", command) }, nil, failure.Damaged,
@@ -247,7 +247,7 @@ func TestWhatCannotBeEvaluatedSaysWhatToDo(t *testing.T) {
 		"ids with a command": {func(r *legacyRuns) { r.write("vocab/models.ids.pkl", command) }, nil, failure.Damaged,
 			[]string{"not allowed"}},
 		"vectors cut short": {cut("vocab/models.embeddings.pkl"), nil, failure.Damaged,
-			[]string{"read vocabulary", "cut short"}},
+			[]string{"read vocabulary", "truncated"}},
 		"no vocabulary": {gone("vocab/models.ids.pkl"), nil, failure.Failed,
 			[]string{"neither vocabulary.json nor a file *.ids.pkl", "'graft vocab build'"}},
 		"another vocabulary": {foreign, nil, failure.Damaged,

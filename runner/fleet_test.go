@@ -158,7 +158,7 @@ func TestFleetFaults(t *testing.T) {
 	folder, path := newScenario(t, scenarioFile)
 	run := filepath.Join(folder, "runs", "late")
 	for _, command := range []string{"status", "logs", "attach", "cancel", "manifest"} {
-		fails(t, failure.Failed, "expected the run folder of 'graft simulate'", "fleet", command, folder)
+		fails(t, failure.Failed, "expected a run folder of 'graft simulate'", "fleet", command, folder)
 	}
 	fails(t, failure.Configuration, "fleet.devices", "simulate", path, "--folder", run, "--engine", "slurm", "--set",
 		`fleet.devices=["cuda:0"]`)

@@ -65,7 +65,8 @@ func learntCases(t *testing.T, folder string) string {
 
 // All cases are checked before any is learned, and errors name the line.
 func TestCasesThatCannotBeLearned(t *testing.T) {
-	path, folder := schedulerFile(t, "[learn]\nimitation_workloads = 1\nmethod = \"none\"\n"), filepath.Join(t.TempDir(), "run")
+	path, folder := schedulerFile(t, "[learn]\nimitation_workloads = 1\nmethod = \"none\"\n"+
+		""), filepath.Join(t.TempDir(), "run")
 	cases := casesFile(t, "[good]\nworkloads.jobs = 7\n[bad]\nworkloads.jops = 7\n[worse]\nelastic.speed_error = 2\n")
 	o := graft("learn", path, "--cases", cases, "--folder", folder)
 	require.Equal(t, failure.Configuration, o.code)

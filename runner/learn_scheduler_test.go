@@ -30,7 +30,7 @@ func schedulerFile(t *testing.T, more string) string {
 
 // A scheduler that was learned is compared on other workloads, and runs in any simulation.
 func TestASchedulerIsLearnedAndCompared(t *testing.T) {
-	path, folder := schedulerFile(t, "[learn]\nimitation_workloads = 12\nrounds = 2\nactions = 128\n"+
+	path, folder := schedulerFile(t, "[learn]\nimitation_workloads = 12\nrounds = 2\nrollout = 128\n"+
 		"envs = 2\nteacher = \"peak\"\nimitation_lr = 0.003\n[run]\nseeds = 2\ntensorboard = true\n"),
 		filepath.Join(t.TempDir(), "learned")
 	require.Contains(t, done(t, "config", "check", path).stdout, "2 schedulers learn from peak in 12 lessons, "+
@@ -96,7 +96,7 @@ func TestWhatSchedulersCannotLearn(t *testing.T) {
 	trace, _ := elasticFiles(t)
 	refused("is also one of training or validation", "--set", fmt.Sprintf("workloads.train=[%q]", trace), "--set",
 		fmt.Sprintf("workloads.test=[%[1]q]", trace))
-	fails(t, failure.Failed, "no scheduler completes the jobs of workload 0 in 1 slots; raise slots, or name a teacher",
+	fails(t, failure.Failed, "no scheduler completes the jobs of workload 0 within 1 slots; raise slots, or name a teacher",
 		"learn", path, "--folder", filepath.Join(t.TempDir(), "run"), "--set", "learn.max_slots=1")
 
 	fails(t, failure.Usage, "--table: for policies in tables", "evaluate", path, "--table", "x")
@@ -153,7 +153,7 @@ every = 4
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	ends(t, call(ctx, newRootCommand(), "learn", path, "--folder", folder), failure.Requeue, "continue with --resume")
-	require.Regexp(t, `all 8 updates by imitation and 4 by reinforcement are done`,
+	require.Regexp(t, `all 8 updates by imitation and 4 by reinforcement are complete`,
 		done(t, "learn", path, "--folder", folder, "--resume").stdout)
 	require.Regexp(t, `(?s)^seed,step,imitated,reinforced,imitation_loss,.*\n2,12,8.0,4.0,`,
 		contents(t, filepath.Join(folder, "learning.csv")))
@@ -169,7 +169,7 @@ every = 4
 // Learning that is killed at random moments ends in the same bytes.
 func TestKilledLearningEndsTheSame(t *testing.T) {
 	path := schedulerFile(t, "[run]\nseeds = 2\ncheckpoint_every = \"20ms\"\n[learn]\nimitation_workloads = 40\nrounds = 60\n"+
-		"actions = 64\nhidden = 8\nenvs = 2\npatience = 100\n")
+		"rollout = 64\nhidden = 8\nenvs = 2\npatience = 100\n")
 	whole, killed := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "killed")
 	done(t, "learn", path, "--folder", whole)
 	random, kills, most := rand.New(rand.NewPCG(6, 6)), 0, 12

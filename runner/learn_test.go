@@ -122,7 +122,7 @@ func TestLearnBeginsWithAPolicy(t *testing.T) {
 
 func TestLearnRefuses(t *testing.T) {
 	require.Equal(t, failure.Usage, graft("learn").code)
-	fails(t, failure.Configuration, `unknown key "rate" in learn`, "learn", lessonFile(t, "[learn]\nlr = 3\n"))
+	fails(t, failure.Configuration, `unknown key "rate" in learn`, "learn", lessonFile(t, "[learn]\nrate = 3\n"))
 	folder := t.TempDir()
 	write(t, filepath.Join(folder, "thesis.tex"), "mine")
 	fails(t, failure.Usage, "not a run folder", "learn", lessonFile(t, ""), "--resume", "--folder", folder)
@@ -143,8 +143,9 @@ func TestLearnSurvivesKills(t *testing.T) {
 	for name, path := range map[string]string{
 		"original": lessonFile(t, "[run]\nevery = 5\ncheckpoint_every = \"100ms\"\n[learn]\nepisodes = 1500\n"+
 			"temperature = 100\n"),
-		"elastic": schedulerFile(t, "[run]\ncheckpoint_every = \"30ms\"\nseeds = 2\n[learn]\nimitation_workloads = 20\nrounds = 30\n"+
-			"actions = 64\nhidden = 8\nenvs = 2\npatience = 100\n"),
+		"elastic": schedulerFile(t, "[run]\ncheckpoint_every = \"30ms\"\nseeds = 2\n[learn]\n"+
+			"imitation_workloads = 20\nrounds = 30\n"+
+			"rollout = 64\nhidden = 8\nenvs = 2\npatience = 100\n"),
 		"structural": classFile(t, "[run]\nseeds = 3\nevery = 5\ncheckpoint_every = \"30ms\"\nworkers = 2\n[policy]\n"+
 			"hidden = 16\n[learn]\nsteps = 300\ntolerance = -1\n"),
 	} {
@@ -176,10 +177,12 @@ func TestLearnSurvivesKills(t *testing.T) {
 
 // A command that is stopped before it begins has learned nothing, and can go on.
 func TestLearnIsRequeued(t *testing.T) {
-	for _, path := range []string{lessonFile(t, "[learn]\nepisodes = 100\n"), classFile(t,
+	for _, path := range []string{lessonFile(t, "[learn]\nepisodes = 100\n"+
+		""), classFile(t,
 		"[run]\nseeds = 1\n[learn]\nsteps = 5\n"), schedulerFile(t, "[learn]\nimitation_workloads = 2\nmethod = \"none\"\n")} {
 		folder := filepath.Join(t.TempDir(), "run")
-		ctx, cancel := context.WithCancel(t.Context())
+		ctx,
+			cancel := context.WithCancel(t.Context())
 		cancel()
 		ends(t, call(ctx, newRootCommand(), "learn", path, "--folder", folder), failure.Requeue, "continue with --resume")
 		done(t, "learn", path, "--folder", folder, "--resume")
@@ -231,9 +234,9 @@ func TestLearnTreesTellsWhatWasLearned(t *testing.T) {
 	set := []string{"--set", "run.seeds=3", "--set", "policy.hidden=16", "--folder", folder}
 	o := done(t, append([]string{"learn", path}, set...)...)
 	require.Regexp(t, `(?s)^TABLE +THE VOTE'S SEQUENCE +ACCURACY.*\none +\S+, \S+ +[0-9.]+%  +[0-9.]+  +\d+ of 16 `+
-		`+\d+–\d+ +[0-9.]+%.*\ntwo .*\n\nSEED +STEPS.*\n +3 +\d+ +[0-9.]+ +the aim has not grown.*`+
-		`\nmean regret in 2 tables: [0-9.]+ points, 95% interval over 3 seeds \[[0-9., ]+\]; the vote's is `+
-		`[0-9.]+\n\d+% of .*in a table's top five; the worst .*\n\d+ steps in [0-9.]+ s\nresults in .*run, `+
+		`+\d+–\d+ +[0-9.]+%.*\ntwo .*\n\nSEED +STEPS.*\n +3 +\d+ +[0-9.]+ +the objective has not increased.*`+
+		`\nmean regret in 2 tables: [0-9.]+ points, 95% interval over 3 seeds \[[0-9., ]+\]; regret of the vote: `+
+		`[0-9.]+ points\n\d+% of .*in a table's top five; the worst .*\n\d+ steps in [0-9.]+ s\nresults in .*run, `+
 		`vote of all policies in .*run/policy\.safetensors, each policy in .*run/policies\n$`, o.stdout)
 	require.Contains(t, o.stderr, `"msg":"learned","policies":3`)
 	for _, name := range []string{"manifest.json", "config.toml", "config.resolved.toml", "log.jsonl",

@@ -146,7 +146,7 @@ func TestModelForward(t *testing.T) {
 	require.Regexp(t, `^example  DISC OF ROWS .*\n +0 +-?[0-9.]+`,
 		done(t, "model", "forward", folder, "--inputs", inputs).stdout)
 
-	fails(t, failure.Usage, "contains no weights", "model", "forward", network, "--inputs", inputs)
+	fails(t, failure.Usage, "has no trained weights", "model", "forward", network, "--inputs", inputs)
 	given("[2, 3, 8, 8]", strings.Join(values[:2*3*64], ", "))
 	fails(t, failure.Usage, "expects a batch of", "model", "forward", folder, "--inputs", inputs)
 	given("[2, 3, 16, 16]", "1, 2")

@@ -132,7 +132,8 @@ func TestNodeSimulateInParallel(t *testing.T) {
 	t.Chdir(t.TempDir())
 	var first map[string][32]byte
 	for workers := 1; workers <= 4; workers += 3 {
-		done(t, "node", "simulate", "--set", "tasks.test_count=4", "--set", "tasks.min_tasks=5", "--set", "tasks.max_tasks=9",
+		done(t, "node", "simulate", "--set", "tasks.test_count=4", "--set", "tasks.min_tasks=5", "--set",
+			"tasks.max_tasks=9",
 			"--out", "run", "--force", "--set", fmt.Sprintf("schedule.workers=%d", workers))
 		all := digests(t, "run")
 		maps.DeleteFunc(all, func(path string, _ [32]byte) bool {
@@ -161,7 +162,7 @@ func TestNodeSimulateFaults(t *testing.T) {
 	for name, c := range map[string]struct{ text, says string }{
 		"an unknown scheduler":   {"[machine]\n[schedule]\nschedulers = [\"sfj\"]\n", `unknown scheduler "sfj"`},
 		"a scheduler of another": {"[machine]\n[schedule]\nschedulers = [\"./none\"]\n", "no such file"},
-		"a scheduler twice":      {"[machine]\n[schedule]\nschedulers = [\"fcfs\", \"fcfs\"]\n", "fcfs is given twice"},
+		"a scheduler twice":      {"[machine]\n[schedule]\nschedulers = [\"fcfs\", \"fcfs\"]\n", "duplicate fcfs"},
 		"against what is not there": {"[machine]\n[schedule]\nschedulers = [\"fcfs\"]\nagainst = \"sjf\"\n",
 			"against is \"sjf\"; expected one of the schedulers: fcfs"},
 		"too much memory": {"[machine]\n" + task + "memory_mb = 20000\n",
@@ -186,7 +187,7 @@ func TestNodeSimulateFaults(t *testing.T) {
 			`unknown task "c" in after; expected one of [a]`},
 		"one name twice": {"[machine]\n" + task + task, "task a: duplicate name"},
 		"a name of a count": {"[machine]\n" + task + "count = 2\n[[task]]\nname = \"a-2\"\nduration = \"1s\"\n",
-			"task a-2: the name is not unique"},
+			"task a-2: duplicate name"},
 		"a missing trace": {"[machine]\n[workload]\ntraces = [\"none.csv\"]\n", "no such file"},
 		"a trace of large jobs": {"[machine]\n[workload]\ntraces = [\"trace.csv\"]\n",
 			"trace.csv has no jobs with one GPU"},
@@ -194,7 +195,7 @@ func TestNodeSimulateFaults(t *testing.T) {
 			"traces and [[task]] are both set"},
 		"several traces": {"[machine]\n[workload]\ntraces = [\"trace.csv\", \"trace.csv\"]\n",
 			"traces has several files"},
-		"the old key of a trace":    {"[machine]\n[tasks]\nfrom = \"trace.csv\"\n", "it is workload.traces now"},
+		"the old key of a trace":    {"[machine]\n[tasks]\nfrom = \"trace.csv\"\n", "renamed to workload.traces"},
 		"missing profiles":          {"[machine]\nprofiles = \"none.csv\"\n", "no such file"},
 		"unreadable profiles":       {"[machine]\nprofiles = \"profiles.csv\"\n", "profiles.csv"},
 		"profiles of nothing":       {"[machine]\nprofiles = \"empty.csv\"\n", "empty.csv has no measured pair"},
@@ -323,6 +324,7 @@ func writeNodeRun(t testing.TB, dir string) {
 func TestLearnedNodeSchedulers(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "learn.toml", "[machine]\ngpus = 2\n[tasks]\nmin_tasks = 4\nmax_tasks = 6\ntrain_count = 2\n"+
+		""+
 		"validation_count = 1\ntest_count = 2\n[learn]\nimitation_workloads = 2\nmethod = \"none\"\nhidden = 8\n[run]\nseeds = 2\n")
 	done(t, "learn", "learn.toml", "--folder", "learned", "--quiet")
 	o := object[study.Outcome](t, "node simulate learn.toml --scheduler ./learned,best-fit --out run")

@@ -367,7 +367,7 @@ func TestPlotLearningOfSeveral(t *testing.T) {
 	goldenFigures(t, drawn, name+"episodes.svg", name+"transfer.svg")
 	require.Contains(t, drawn[name+"transfer.svg"], "the final value of scratch, 3 seeds")
 	given := draw("--kind", "transfer", "--threshold", "60")[name+"transfer.svg"]
-	require.Contains(t, given, "Threshold: 60 %, as given.")
+	require.Contains(t, given, "Threshold: 60 %, from the options.")
 	require.NotEqual(t, drawn[name+"transfer.svg"], given)
 	threshold := 60.0
 	readable(t, plot.Given{Threshold: &threshold}, paths...)

@@ -127,7 +127,7 @@ func TestJobsThatAProfileDoesNotKnowAreRefused(t *testing.T) {
 			"no measurement of this ConvSmall with a batch of 64"},
 		"another batch": {[]string{"train.batch=16"}, "no measurement of this Tiny with a batch of 16"},
 		"what actions make": {[]string{events, `adapt.decider="script"`, `adapt.actions=["deepen:0"]`},
-			"after deepen:0: the profile plain has no measurement of this Tiny"},
+			"after deepen:0: profile plain has no measurement of this Tiny"},
 		"a decider's choice": {[]string{events, `adapt.decider="random"`}, "networks that were not measured"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -155,7 +155,7 @@ func TestProfileRefuses(t *testing.T) {
 		"a batch that is no number":  {quickly(network, "--batch", "x"), failure.Usage, "--batch"},
 		"rounds below none":          {quickly(network, "--rounds", "-1"), failure.Usage, "rounds"},
 		"threads below none":         {quickly(network, "--threads", "-1"), failure.Usage, "--threads"},
-		"an unknown optimizer":       {quickly(network, "--optimizer", "adm"), failure.Usage, "there is no rule"},
+		"an unknown optimizer":       {quickly(network, "--optimizer", "adm"), failure.Usage, "unknown rule"},
 		"an unknown device":          {quickly(network, "--device", "gpu"), failure.Failed, "use cpu or cuda:N"},
 		"a shape that is none":       {quickly(network, "--input", "3x"), failure.Usage, "--input"},
 		"images that are too small": {[]string{"profile", "--quiet", "--input", "3x4x4"}, failure.Usage,

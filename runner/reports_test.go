@@ -295,9 +295,9 @@ func TestCommonName(t *testing.T) {
 	}
 }
 
-// Each name in the object that --json prints stands in the page about it.
+// Each name in the object that --json prints stands in a page about it.
 func TestReportObjectIsDocumented(t *testing.T) {
-	text := contents(t, filepath.Join("..", "docs", "reports.md"))
+	text := contents(t, filepath.Join("..", "docs", "reports.md")) + contents(t, filepath.Join("..", "docs", "json.md"))
 	var names func(of reflect.Type)
 	seen := map[reflect.Type]bool{}
 	names = func(of reflect.Type) {

@@ -154,7 +154,7 @@ func TestEvaluateKeepsARunFolder(t *testing.T) {
 	require.NoDirExists(t, "other", "nothing is begun that cannot be read")
 
 	got := done(t, "report", "kept")
-	require.Contains(t, got.stdout, "learned, original\n")
+	require.Contains(t, got.stdout, "learned, of the original\n")
 	require.Contains(t, got.stdout, "always deepen:2")
 	report := decoded[runs.EvaluationReport](t, r.evaluate("--json").stdout)
 	run := openRun(t, "kept")
@@ -209,7 +209,7 @@ func TestEvaluationsThatAreNotWhole(t *testing.T) {
 	writeEvaluation(t, dir, false, false)
 	got := done(t, "report", dir)
 	require.Contains(t, got.stdout, "not ended")
-	require.Contains(t, got.stdout, "the evaluation is running or was killed")
+	require.Contains(t, got.stdout, "the evaluation is running, or was killed")
 	write(t, filepath.Join(dir, runs.OutcomeFile), "{}")
 	fails(t, failure.Damaged, "has no tables", "report", dir)
 	_, err := os.Stat(filepath.Join(dir, "folds.csv"))

@@ -110,6 +110,6 @@ func TestFlagsOfTrials(t *testing.T) {
 	fails(t, failure.Usage, "--listen applies to a single job", "train", "job.toml", "--seeds", "2", "--listen",
 		"127.0.0.1:0", "--quiet")
 	fails(t, failure.Usage, "--seeds is 0; must be at least 1", "train", "job.toml", "--seeds", "0", "--quiet")
-	fails(t, failure.Usage, "--sweep optimizer.lr: write a key and its values", "train", "job.toml", "--sweep",
+	fails(t, failure.Usage, "--sweep optimizer.lr: expected a key and values", "train", "job.toml", "--sweep",
 		"optimizer.lr", "--quiet")
 }

@@ -375,7 +375,7 @@ func badFolders(t testing.TB, dir string) map[string]string {
 		overwrite(filepath.Join(at("metrics"), name), "no numbers\n")
 	}
 	return map[string]string{"manifest": "manifest.json", "outcome": "outcome.json", "config": "invalid TOML",
-		"future": "its format is 99", "begun": "incomplete",
+		"future": "unsupported format 99", "begun": "incomplete",
 		"torn": "epochs.csv", "nothing yet": "incomplete", "foreign": "not a run folder", "empty": "not a run folder",
 		"policies": "learning.csv",
 		"plan":     "grid.json is damaged", "pipeline": "pipeline.json", "evaluation": "has no tables",

@@ -138,7 +138,7 @@ func TestServeShowsAllRuns(t *testing.T) {
 	require.Contains(t, list, `<td class="up">running</td><td>validation accuracy</td><td class="n" data-v="0.5" `+
 		`data-u="validation_accuracy share">50.00</td><td>%</td>`)
 	compared := v.get("/compare?run=job&run=open&run=bad/torn&run=nowhere")
-	containsAll(t, compared, ">Comparison of 2 jobs</h2>", ">Left out</h2>", "nowhere: it is not there", "epochs.csv",
+	containsAll(t, compared, ">Comparison of 2 jobs</h2>", ">Left out</h2>", "nowhere: the folder does not exist", "epochs.csv",
 		`<a href="/run/job">job</a>`)
 	require.Equal(t, before, listing(t, dir), "nothing was changed, and nothing made")
 	require.Equal(t, same, digests(t, dir))
@@ -444,7 +444,7 @@ func TestServeCommand(t *testing.T) {
 	dir := t.TempDir()
 	for args, says := range map[string]string{
 		"--listen 0.0.0.0:0": "add --listen-anywhere", "--listen :0": "add --listen-anywhere",
-		"--every 1ms": "once in 100ms at most",
+		"--every 1ms": "must be at least 100ms",
 	} {
 		got := fails(t, failure.Usage, says, append([]string{"serve", dir}, strings.Fields(args)...)...)
 		require.Empty(t, got.stdout)

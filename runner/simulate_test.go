@@ -229,7 +229,7 @@ func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 		require.NoError(t, os.RemoveAll(filepath.Join(folder, "bad")))
 	}
 	fails(t, failure.Usage, "", "simulate", path, "--engine", "cloud")
-	fails(t, failure.Failed, "expected the run folder of 'graft simulate'", "work", folder)
+	fails(t, failure.Failed, "expected a run folder of 'graft simulate'", "work", folder)
 }
 
 // Of sequences some of which fail the others are in the table, and the code says partial.

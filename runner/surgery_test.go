@@ -72,7 +72,7 @@ func TestSurgeryRefuses(t *testing.T) {
 		"no action": {[]string{"--model", "ConvNet2"}, failure.Usage, "--action"},
 		"unknown model": {[]string{"--model", "ConvNet22", "--action", "none"}, failure.Usage,
 			"did you mean ConvNet2?"},
-		"bad action": {[]string{"--model", "ConvNet2", "--action", "dig:1"}, failure.Usage, `no operation "dig"`},
+		"bad action": {[]string{"--model", "ConvNet2", "--action", "dig:1"}, failure.Usage, `unknown operation "dig"`},
 		"bad shape": {[]string{"--model", "ConvNet2", "--action", "none", "--input", "3by3"}, failure.Usage,
 			"3x32x32"},
 		"bad form": {[]string{"--model", "ConvNet2", "--action", "none", "--form", "round"}, failure.Usage,

@@ -180,7 +180,7 @@ func TestTableSaysWhatIsWrong(t *testing.T) {
 		"too few actions": {[]string{"show", original, "--actions", "deepen:0,none"}, failure.Usage,
 			"has 4 actions per decision"},
 		"an action that stands twice": {[]string{"show", original, "--actions", "none,none,deepen:1,deepen:2"},
-			failure.Usage, "--actions: none stands twice"},
+			failure.Usage, "--actions: duplicate none"},
 		"a start after the end": {[]string{"show", original, "--start", "401"}, failure.Usage, "start is 401 s"},
 		"two forms at once":     {[]string{"show", original, "--json", "--csv"}, failure.Usage, "none of the others"},
 		"no form":               {[]string{"convert", original}, failure.Usage, "at least one of the flags"},

@@ -89,7 +89,7 @@ func TestTextJobsAreChecked(t *testing.T) {
 		"has 28 different tokens":                      {`name = "CharGPT"`, `file = "small.toml"`},
 		"remove the section augment":                   {"[checkpoint]", "[augment]\nflip = true\n[checkpoint]"},
 		"unknown axis":                                 {"blocks.0.up", "blocks.9.up"},
-		`tokens "words"`:                               {`"characters"`, `"words"`},
+		`tokens is "words"`:                            {`"characters"`, `"words"`},
 		"context is 1 tokens":                          {"context = 12", "context = 1"},
 		"is not recorded; set cuda_graphs":             {"[train]", "[train]\ncuda_graphs = true"},
 	} {
@@ -122,7 +122,7 @@ func TestTablesAreChecked(t *testing.T) {
 	}
 	for _, c := range []struct{ says, table, network, kind, data string }{
 		{`the columns are ["review" "label"]`, texts, encoder, "csv", ""},
-		{"2 words and 1 labels", "review,label\na good,X\n", encoder, "csv", each},
+		{"2 words, but 1 labels", "review,label\na good,X\n", encoder, "csv", each},
 		{"each text of csv has one of 2 labels; use an encoder", texts, `name = "CharGPT"`, "csv", columns},
 		{"the network's output is 3, but each text of csv", texts, encoder + "\nclasses = 3", "csv", columns},
 		{"the network's output is 64x3, but each token of csv", words, `name = "CharGPT"` + "\nclasses = 3", "csv",

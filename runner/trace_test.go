@@ -116,7 +116,7 @@ func TestTraceIsCalledWrongly(t *testing.T) {
 		"info few.csv --window 5..4":           "expected an end that is not before the start",
 		"info few.csv --processors x":          "--processors x: expected gpus or cpus",
 		"info few.csv --from x":                `unknown trace format "x"`,
-		"info few.csv --gpus-per-node 0":       "a node has 0 GPUs",
+		"info few.csv --gpus-per-node 0":       "0 GPUs per node: expected",
 		"convert few.csv out.csv":              `"to"`,
 		"convert few.csv out.csv --to philly":  "--to philly: expected one of graft, helios, swf",
 		"generate out.csv --arrivals x":        "--arrivals x: expected diurnal or poisson",

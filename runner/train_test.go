@@ -131,7 +131,7 @@ func TestTrainRefuses(t *testing.T) {
 }
 
 func TestDataFetchRefuses(t *testing.T) {
-	fails(t, failure.Usage, "name one of cifar10", "data", "fetch", "cifar11")
+	fails(t, failure.Usage, "expected one of cifar10", "data", "fetch", "cifar11")
 	require.Equal(t, failure.Usage, graft("data", "fetch").code)
 	require.Equal(t, failure.Usage, graft("data", "fech", "mnist").code)
 }
@@ -184,7 +184,7 @@ func TestTrainAsksAStructuralPolicy(t *testing.T) {
 	require.Positive(t, changes, "the seed is one that adapts")
 
 	learn(2)
-	fails(t, failure.Configuration, "a file that the job reads has changed", args(folder, "--resume")...)
+	fails(t, failure.Configuration, "a file that the configuration reads has changed", args(folder, "--resume")...)
 	elsewhere := filepath.Join(run, "none")
 	closed := filepath.Join(run, "closed.toml")
 	measured := []clock.Measurement{{Network: "ConvSmall", Fingerprint: "f", Batch: 64, StepSeconds: 0.01,

@@ -81,7 +81,8 @@ func (o Options) Validate() error {
 	faults.When(o.CPUs < 0 || o.Memory < 0, "cpus_per_node is %d and memory_mb_per_node is %d; must not be negative",
 		o.CPUs, o.Memory)
 	faults.When(o.From < 0 || o.To < 0 || o.To > 0 && o.To < o.From,
-		"from_seconds is %d and to_seconds is %d; expected at least 0, and to_seconds not before from_seconds", o.From, o.To)
+		"from_seconds is %d and to_seconds is %d; expected at least 0, and to_seconds not before "+
+			"from_seconds", o.From, o.To)
 	if _, err := cluster.PlacerNamed(o.Placement); err != nil {
 		faults = append(faults, fmt.Errorf("placement: %w", err))
 	}

@@ -104,7 +104,8 @@ func (o *Options) Validate() error {
 	for _, v := range []struct {
 		name        string
 		value, most int
-	}{{"imitation_workloads", o.Lessons, 1e6}, {"rounds", o.Rounds, 1e6}, {"hidden", o.Hidden, 2048}, {"envs", o.Envs, 4096},
+	}{{"imitation_workloads", o.Lessons, 1e6}, {"rounds", o.Rounds, 1e6}, {"hidden", o.Hidden, 2048}, {"envs",
+		o.Envs, 4096},
 		{"rollout", o.Actions, 1e6}, {"epochs", o.Epochs, 1000}, {"batch", o.Batch, 1e6}, {"every", o.Every, 1e6},
 		{"patience", o.Patience, 1e6}, {"max_slots", o.Slots, 1e6}} {
 		faults.When(v.value < 1 || v.value > v.most, "%s is %d; must be between 1 and %d", v.name, v.value, v.most)

@@ -64,7 +64,8 @@ func TestStudiesSurviveFaults(t *testing.T) {
 func TestSchedulersSurviveFaults(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "scheduler.toml")
 	text := "[elastic]\nspeeds = \"analytic\"\nnodes = 2\n[workloads]\njobs = 3\nepochs = 500\ntrain_count = 1\n" +
-		"validation_count = 1\ntest_count = 1\n[run]\nseeds = 1\n[learn]\nimitation_workloads = 2\nmethod = \"none\"\nhidden = 4\n"
+		"validation_count = 1\ntest_count = 1\n[run]\nseeds = 1\n[learn]\nimitation_workloads = 2\nmethod = " +
+		"\"none\"\nhidden = 4\n"
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	worktest.SurviveFaults(t, learned(path), func(path string) bool {
 		return policyFiles(path) || path == clusterstudy.LearnedFile

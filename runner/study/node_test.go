@@ -9,7 +9,8 @@ import (
 
 // nodeSet is a small study of tasks: two workloads, whose best schedules are searched, and a scheduler with two seeds.
 func nodeSet() []string {
-	return []string{"machine.gpus=2", `machine.cores="whole"`, "tasks.min_tasks=4", "tasks.max_tasks=6", "tasks.test_count=2",
+	return []string{"machine.gpus=2", `machine.cores="whole"`, "tasks.min_tasks=4", "tasks.max_tasks=6",
+		"tasks.test_count=2",
 		`schedule.schedulers=["best-fit", "lottery", "wfq"]`, "schedule.seeds=2"}
 }
 

@@ -257,8 +257,8 @@ func (j *randomJob) adaptiveBatch(batch int) {
 		j.set("measure", true)
 	} else {
 		j.set("on", true)
-		j.set("most", 4*batch)
-		j.maybe("device_most", 2*batch)
+		j.set("max_batch", 4*batch)
+		j.maybe("max_device_batch", 2*batch)
 		j.maybe("every", 1+j.IntN(2))
 		j.maybe("hysteresis", 0.01)
 		j.maybe("scaling", j.pick(`"adascale"`, `"square-root"`, `"linear"`, `"none"`))

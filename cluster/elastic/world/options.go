@@ -59,8 +59,9 @@ func (o *Options) EnsureDefaults() {
 // Validate returns every invalid option.
 func (o Options) Validate() error {
 	var faults validate.Faults
-	for name, v := range map[string]int{"nodes": o.Nodes, "cpus_per_node": o.CPUs, "gpus_per_node": o.GPUs, "max_workers": o.Most,
-		"max_slots": o.Limit} {
+	for name, v := range map[string]int{"nodes": o.Nodes, "cpus_per_node": o.CPUs, "gpus_per_node": o.GPUs,
+		"max_workers": o.Most,
+		"max_slots":   o.Limit} {
 		faults.When(v < 0, "%s is %d; must not be negative", name, v)
 	}
 	faults.When(!(o.Slot >= 0), "slot_seconds is %v; must not be negative", o.Slot)
