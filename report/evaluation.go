@@ -115,8 +115,8 @@ func writeSteps(d *document.Document, all []runs.EvaluatedSteps) {
 
 // verdictTable has a line per chooser in a table.
 func verdictTable(trial evaluation.TableScores, standings []evaluation.Standing) *document.Table {
-	t := document.NewTable("chooser").Numbers(document.UnitShare, "%.2f%%", "accuracy").
-		Numbers("", "", "regret", "rank", "ties").Texts("has seen", "sequence")
+	t := document.NewTable("policy").Numbers(document.UnitShare, "%.2f%%", "accuracy").
+		Numbers("", "", "regret", "rank", "ties").Texts("trained on", "sequence")
 	for _, v := range trial.Scores {
 		seen := "-"
 		for _, s := range standings {

@@ -15,7 +15,7 @@ import (
 // standingTable has a line for each chooser that could choose in all tables.
 func standingTable(all []evaluation.Standing) *document.Table {
 	grouped := slices.ContainsFunc(all, func(s evaluation.Standing) bool { return s.OverGroups != nil })
-	t := document.NewTable("chooser").Numbers("", "", "regret", "over tables")
+	t := document.NewTable("policy").Numbers("", "", "regret", "over tables")
 	if grouped {
 		t.Numbers("", "", "over groups")
 	}

@@ -143,7 +143,7 @@ func TestAdaptiveFaults(t *testing.T) {
 		"unknown application": {head + "a,1,painting,1,64\n",
 			`column "application" is "painting"; expected the name of an application: language, speech, vision`},
 		"batch too large":   {head + "a,1,vision,1,2048\n", "job a: batch is 2048; vision supports 64 to 1024"},
-		"batch too small":   {head + "a,1,vision,1,8\n", "job a: batch 8; vision takes 64 to 1024"},
+		"batch too small":   {head + "a,1,vision,1,8\n", "job a: batch is 8; vision supports 64 to 1024"},
 		"request too large": {head + "a,1,vision,8,512\n", "job a requests 8 devices; the cluster has 4"},
 		"name twice":        {head + "a,1,vision,1,64\na,2,vision,1,64\n", "job a: the name is not unique"},
 		"missing column": {"name,time,application,batch_size\na,1,vision,64\n",

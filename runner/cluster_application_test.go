@@ -51,7 +51,7 @@ func TestApplicationsAreMadeOfRuns(t *testing.T) {
 	containsAll(t, one, "A job takes 1 epoch", "profile steady")
 	for line, says := range map[string]string{
 		"small runs --out applications":                      "choose another name, or set --force",
-		"new runs/16 --out applications":                     "needs runs with two batches at least",
+		"new runs/16 --out applications":                     "expected runs with at least two different batches",
 		"new runs silent --out applications":                 "adaptive_batch.measure = true",
 		"new runs other --out applications":                  "has another architecture",
 		"new runs --out applications --accuracy 0.999":       "a validation accuracy of",

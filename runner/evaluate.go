@@ -102,7 +102,7 @@ func (o *evaluateOptions) addFlags(command *cobra.Command) {
 	flags.StringVar(&o.Prefix, "prefix", "", `token 0 before the layers for policies of the original: `+
 		`"always" or "never"; empty is as in learning, with --compat as in the published report`)
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
-	flags.BoolVar(&o.csv, "csv", false, "print a row for each table and chooser")
+	flags.BoolVar(&o.csv, "csv", false, "print a row for each table and policy")
 	flags.StringVar(&o.Out, "out", "", "write the results into this new run folder")
 	flags.BoolVar(&o.Force, "force", false, "with --out: move an existing folder aside")
 	flags.StringArrayVar(&o.set, "set", nil,

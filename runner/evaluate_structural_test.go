@@ -152,7 +152,7 @@ func TestEvaluateStructuralPolicies(t *testing.T) {
 	text := ends(t, s.evaluate("policy=run", "table=early", "table=late"), failure.Done, "")
 	containsAll(t, text.stdout, "policy  run, structural, 3 members, judges deepen convolution\n        tables: "+
 		"early, late\n", "table   late: ConvSmall on synthetic, 9 sequences of 2 decisions, start at 40 s of 100 s",
-		"CHOOSER               ACCURACY  REGRET", "over 2 tables", "estimated from runs that differ only in their seed",
+		"POLICY                ACCURACY  REGRET", "over 2 tables", "estimated from runs that differ only in their seed",
 		"~ +0.00", "was selected on all these tables", "Intervals over only 2 tables are too narrow")
 	rows, err := csv.NewReader(strings.NewReader(s.evaluate("policy=run", "table=early", "table=late", "csv").stdout)).
 		ReadAll()

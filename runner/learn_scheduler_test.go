@@ -99,7 +99,7 @@ func TestWhatSchedulersCannotLearn(t *testing.T) {
 	fails(t, failure.Failed, "no scheduler completes the jobs of workload 0 within 1 slots; raise slots, or name a teacher",
 		"learn", path, "--folder", filepath.Join(t.TempDir(), "run"), "--set", "learn.max_slots=1")
 
-	fails(t, failure.Usage, "--table: for policies in tables", "evaluate", path, "--table", "x")
+	fails(t, failure.Usage, "--table: applies to policies on tables only", "evaluate", path, "--table", "x")
 	fails(t, failure.Usage, "--against is sjf; compared are drf, srtf", "evaluate", path, "--against", "sjf")
 	fails(t, failure.Damaged, "the folder does not contain a completely learned scheduler", "evaluate", path,
 		"--policy", t.TempDir())

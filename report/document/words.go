@@ -41,7 +41,7 @@ func SeedsText(seeds []int64) string {
 	case len(seeds) == 0:
 		return "no seeds"
 	case len(seeds) == 1:
-		return "one seed, " + texts[0]
+		return "seed " + texts[0]
 	}
 	return "seeds " + SomeOf(texts, 8)
 }

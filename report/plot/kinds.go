@@ -57,7 +57,7 @@ func Kinds(given Given) registry.List[Kind] {
 			of: []*runs.Kind{runs.PolicyKind}, Draw: single(plotExploration)},
 		{Name: "bars", About: "accuracy of learned, never, random, best fixed and optimum by scenario",
 			of: []*runs.Kind{runs.PoliciesKind, runs.EvaluationKind, runs.PipelineKind}, Draw: single(plotBars)},
-		{Name: "regret", About: "regret of all evaluated choosers, with the spread over tables",
+		{Name: "regret", About: "regret of all evaluated policies, with the spread over tables",
 			of: []*runs.Kind{runs.EvaluationKind, runs.PipelineKind}, Draw: single(plotEvaluation(regretBars))},
 		{Name: "stages", About: "duration of a pipeline's stages", of: []*runs.Kind{runs.PipelineKind},
 			Draw: single(plotStages)},

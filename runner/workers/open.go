@@ -40,7 +40,7 @@ func None(folder string) error {
 // Open finds the workers of a simulation or of trials, by their run folder.
 func Open(env *app.Env, folder string) (*fleet.Fleet, error) {
 	if _, err := env.Files.Stat(filepath.Join(folder, runs.PlanFile)); err != nil && !IsSweep(env, folder) {
-		return nil, fmt.Errorf("open %s: neither %s nor %s found; expected the run folder of 'graft simulate', "+
+		return nil, fmt.Errorf("open %s: neither %s nor %s found; expected a run folder of 'graft simulate', "+
 			"or of 'graft train' or 'graft compare' with several trials", folder, runs.PlanFile, runs.SweepFile)
 	}
 	f, err := fleet.Attach(Tools(env), folder)

@@ -192,7 +192,7 @@ func (j *scorer) score(e Candidate) (*scored, error) {
 
 func (c *comparer) result(against string) (*Comparison, error) {
 	if len(c.trials) == 0 || len(c.candidates) == 0 {
-		return nil, errors.New("compare: no tables or no choosers given")
+		return nil, errors.New("compare: no tables or no policies given")
 	}
 	r := &Comparison{Against: against, Tables: c.trials}
 	for _, t := range c.trials {
