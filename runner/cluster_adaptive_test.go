@@ -171,7 +171,7 @@ func TestAdaptiveFaults(t *testing.T) {
 		"workload-9.csv", "--out", out)
 	fails(t, failure.Configuration, "data is missing; name a folder of applications", "cluster", "run", "--compat",
 		"pollux", "--trace", "workload-1.csv", "--out", out)
-	fails(t, failure.Configuration, "quirk \"slow\" is unknown", append(run, "--set", `adaptive.quirks=["slow"]`)...)
+	fails(t, failure.Configuration, "unknown quirk \"slow\"", append(run, "--set", `adaptive.quirks=["slow"]`)...)
 	fails(t, failure.Configuration, "none has 0 folders with placements.csv", append(run, "--data", "none")...)
 	require.NoDirExists(t, out)
 }

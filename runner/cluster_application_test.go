@@ -55,8 +55,8 @@ func TestApplicationsAreMadeOfRuns(t *testing.T) {
 		"new runs silent --out applications":                 "adaptive_batch.measure = true",
 		"new runs other --out applications":                  "has another architecture",
 		"new runs --out applications --accuracy 0.999":       "a validation accuracy of",
-		"new runs --out applications --devices 10 --nodes 0": "--devices is 10; must be from 1 to 9",
-		"new runs simulated --out applications":              "is of the kind adaptive; name runs of graft train",
+		"new runs --out applications --devices 10 --nodes 0": "--devices is 10; must be between 1 and 9",
+		"new runs simulated --out applications":              "is of the kind adaptive; expected a run of graft train",
 		"new runs --out applications --profile fast":         `unknown profile "fast"`,
 		"new missing --out applications":                     "expected a folder",
 	} {

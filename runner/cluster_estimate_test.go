@@ -66,7 +66,8 @@ func TestClusterEstimate(t *testing.T) {
 	fails(t, failure.Usage, "", "cluster", "estimate", "--trace", "jobs.csv", "--past", "--out", "data/jobs_ebm.csv")
 	screen := must(t, "cluster estimate --trace jobs.csv --past --out data/jobs_ebm.csv --force --workers 1")
 	require.Equal(t, before, contents(t, "data/jobs_ebm.csv"), "the same bytes again")
-	require.Contains(t, screen, fmt.Sprintf("%d estimates by a model, %d by the mean of similar jobs, %d by the default of an hour\n",
+	require.Contains(t, screen, fmt.Sprintf("%d estimates by a model, %d by the mean of similar jobs, %d by the "+
+		"default of an hour\n",
 		r.Learned, r.Similar, r.Blind))
 	require.Contains(t, screen, r.Terms[0].Name)
 	shapesAreAll(t, r)
@@ -293,13 +294,14 @@ func TestLearningIsCalledWrongly(t *testing.T) {
 		"estimate --trace seconds.csv --out o.csv --start yesterday": "--start yesterday: expected a date",
 		"estimate --trace jobs.csv --history seconds.csv --out o.csv": "seconds.csv " +
 			"has no dates",
-		"estimate --trace jobs.csv --out o.csv --model o.csv":                         "is named for two outputs",
-		"forecast --out o.csv":                                                        "[trace ticks]",
-		"forecast --trace jobs.csv --out o.csv --from x":                              "--from x: expected a date",
-		"forecast --trace jobs.csv --out o.csv --start 2020-09-01":                    "omit the option",
-		"forecast --ticks jobs.csv --out o.csv --window 5..":                          "omit them with --ticks",
-		"forecast --trace jobs.csv --out jobs.csv":                                    "already exists",
-		"forecast --trace jobs.csv --out o.csv --window 1..0":                         "expected an end that is not before the start",
+		"estimate --trace jobs.csv --out o.csv --model o.csv":      "is named for two outputs",
+		"forecast --out o.csv":                                     "[trace ticks]",
+		"forecast --trace jobs.csv --out o.csv --from x":           "--from x: expected a date",
+		"forecast --trace jobs.csv --out o.csv --start 2020-09-01": "omit the option",
+		"forecast --ticks jobs.csv --out o.csv --window 5..":       "omit them with --ticks",
+		"forecast --trace jobs.csv --out jobs.csv":                 "already exists",
+		"forecast --trace jobs.csv --out o.csv --window 1..0": "expected an end that is " +
+			"not before the start",
 		"estimate --trace seconds.csv --out o.csv --start 2020-04-01 --workers -1":    "workers is -1",
 		"estimate --trace seconds.csv --out nodes.csv --start 2020-04-01 --walk none": "already exists",
 	} {

@@ -321,7 +321,8 @@ func TestSpoiledFilesOfStructuralPolicies(t *testing.T) {
 func TestWhatStructuralPoliciesCannot(t *testing.T) {
 	sound, voting := newShed(t), "run/policy.safetensors"
 	for name, c := range map[string]refusal{
-		"not a table folder":  {nil, of("policy=run", "table=run/policies"), failure.Damaged, of("run/policies", "not a table folder")},
+		"not a table folder": {nil, of("policy=run", "table=run/policies"), failure.Damaged, of("run/policies",
+			"not a table folder")},
 		"no folder": {nil, of("policy=run", "table=nowhere"), failure.Failed, of("nowhere", "no such file")},
 		"no policy": {nil, of("policy=nowhere", "table=early"), failure.Failed, of("nowhere", "no such file",
 			"expected a policy file, or a folder that contains policy.safetensors or agent.finalmodel.pth")},

@@ -182,7 +182,7 @@ func TestFleetFaults(t *testing.T) {
 	require.NoError(t, os.WriteFile(leases, nil, 0o644))
 	o := fails(t, failure.Failed, "worker 0: graft: open leases in "+leases, "simulate", path, "--folder", run,
 		"--workers", "1")
-	require.Contains(t, o.stderr, "name a folder that can be written with simulate.cache")
+	require.Contains(t, o.stderr, "set simulate.cache to a writable folder")
 	require.Equal(t, failure.Usage, graft("fleet", "logs", run, "--worker", "1").code)
 	require.NoError(t, os.Remove(leases))
 	require.Contains(t, simulated(t, path, "--folder", run), "9 of 9 runs ended", "here, when nobody lives there")

@@ -24,7 +24,8 @@ import (
 func schedulerFile(t *testing.T, more string) string {
 	t.Helper()
 	return jobFile(t, "[elastic]\nspeeds = \"analytic\"\nnodes = 4\nscaling = \"none\"\nmax_workers = 4\n[workloads]\n"+
-		"jobs = 6\nmax_arrivals = 2\nepochs = 1500\ntrain_count = 4\nvalidation_count = 2\ntest_count = 5\n[schedule]\n"+
+		"jobs = 6\nmax_arrivals = 2\nepochs = 1500\ntrain_count = 4\nvalidation_count = 2\ntest_count = 5\n"+
+		"[schedule]\n"+
 		"schedulers = [\"drf\", \"srtf\"]\n"+more)
 }
 
@@ -96,11 +97,12 @@ func TestWhatSchedulersCannotLearn(t *testing.T) {
 	trace, _ := elasticFiles(t)
 	refused("is also one of training or validation", "--set", fmt.Sprintf("workloads.train=[%q]", trace), "--set",
 		fmt.Sprintf("workloads.test=[%[1]q]", trace))
-	fails(t, failure.Failed, "no scheduler completes the jobs of workload 0 within 1 slots; raise slots, or name a teacher",
+	fails(t, failure.Failed, "no scheduler completes the jobs of workload 0 within 1 slots; raise "+
+		"learn.max_slots, or set learn.teacher",
 		"learn", path, "--folder", filepath.Join(t.TempDir(), "run"), "--set", "learn.max_slots=1")
 
 	fails(t, failure.Usage, "--table: applies to policies on tables only", "evaluate", path, "--table", "x")
-	fails(t, failure.Usage, "--against is sjf; compared are drf, srtf", "evaluate", path, "--against", "sjf")
+	fails(t, failure.Usage, "--against is sjf; expected one of drf, srtf", "evaluate", path, "--against", "sjf")
 	fails(t, failure.Damaged, "the folder does not contain a completely learned scheduler", "evaluate", path,
 		"--policy", t.TempDir())
 	network := filepath.Join(t.TempDir(), "net.safetensors")
@@ -168,7 +170,8 @@ every = 4
 
 // Learning that is killed at random moments ends in the same bytes.
 func TestKilledLearningEndsTheSame(t *testing.T) {
-	path := schedulerFile(t, "[run]\nseeds = 2\ncheckpoint_every = \"20ms\"\n[learn]\nimitation_workloads = 40\nrounds = 60\n"+
+	path := schedulerFile(t, "[run]\nseeds = 2\ncheckpoint_every = \"20ms\"\n[learn]\nimitation_workloads = 40\n"+
+		"rounds = 60\n"+
 		"rollout = 64\nhidden = 8\nenvs = 2\npatience = 100\n")
 	whole, killed := filepath.Join(t.TempDir(), "whole"), filepath.Join(t.TempDir(), "killed")
 	done(t, "learn", path, "--folder", whole)

@@ -179,12 +179,14 @@ func TestLearnSurvivesKills(t *testing.T) {
 func TestLearnIsRequeued(t *testing.T) {
 	for _, path := range []string{lessonFile(t, "[learn]\nepisodes = 100\n"+
 		""), classFile(t,
-		"[run]\nseeds = 1\n[learn]\nsteps = 5\n"), schedulerFile(t, "[learn]\nimitation_workloads = 2\nmethod = \"none\"\n")} {
+		"[run]\nseeds = 1\n[learn]\nsteps = 5\n"), schedulerFile(t, "[learn]\nimitation_workloads = 2\nmethod = "+
+		"\"none\"\n")} {
 		folder := filepath.Join(t.TempDir(), "run")
 		ctx,
 			cancel := context.WithCancel(t.Context())
 		cancel()
-		ends(t, call(ctx, newRootCommand(), "learn", path, "--folder", folder), failure.Requeue, "continue with --resume")
+		ends(t, call(ctx, newRootCommand(), "learn", path, "--folder", folder), failure.Requeue, "continue with "+
+			"--resume")
 		done(t, "learn", path, "--folder", folder, "--resume")
 	}
 }

@@ -325,7 +325,8 @@ func TestLearnedNodeSchedulers(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "learn.toml", "[machine]\ngpus = 2\n[tasks]\nmin_tasks = 4\nmax_tasks = 6\ntrain_count = 2\n"+
 		""+
-		"validation_count = 1\ntest_count = 2\n[learn]\nimitation_workloads = 2\nmethod = \"none\"\nhidden = 8\n[run]\nseeds = 2\n")
+		"validation_count = 1\ntest_count = 2\n[learn]\nimitation_workloads = 2\nmethod = \"none\"\nhidden = 8\n"+
+		"[run]\nseeds = 2\n")
 	done(t, "learn", "learn.toml", "--folder", "learned", "--quiet")
 	o := object[study.Outcome](t, "node simulate learn.toml --scheduler ./learned,best-fit --out run")
 	require.Len(t, o.Summaries, 2)

@@ -138,7 +138,8 @@ func TestServeShowsAllRuns(t *testing.T) {
 	require.Contains(t, list, `<td class="up">running</td><td>validation accuracy</td><td class="n" data-v="0.5" `+
 		`data-u="validation_accuracy share">50.00</td><td>%</td>`)
 	compared := v.get("/compare?run=job&run=open&run=bad/torn&run=nowhere")
-	containsAll(t, compared, ">Comparison of 2 jobs</h2>", ">Left out</h2>", "nowhere: the folder does not exist", "epochs.csv",
+	containsAll(t, compared, ">Comparison of 2 jobs</h2>", ">Left out</h2>", "nowhere: the folder does not exist",
+		"epochs.csv",
 		`<a href="/run/job">job</a>`)
 	require.Equal(t, before, listing(t, dir), "nothing was changed, and nothing made")
 	require.Equal(t, same, digests(t, dir))

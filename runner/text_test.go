@@ -85,13 +85,13 @@ func TestTextJobsAreChecked(t *testing.T) {
 	require.NoError(t, config.WriteNetwork(files.OS{}, filepath.Join(folder, "small.toml"), small))
 	good := fmt.Sprintf(textJob, "CharGPT", `["deepen:blocks.1", "widen:blocks.0.up:700"]`)
 	for says, change := range map[string][2]string{
-		"the network takes images and text has tokens": {`name = "CharGPT"`, `name = "ConvSmall"`},
-		"has 28 different tokens":                      {`name = "CharGPT"`, `file = "small.toml"`},
-		"remove the section augment":                   {"[checkpoint]", "[augment]\nflip = true\n[checkpoint]"},
-		"unknown axis":                                 {"blocks.0.up", "blocks.9.up"},
-		`tokens is "words"`:                            {`"characters"`, `"words"`},
-		"context is 1 tokens":                          {"context = 12", "context = 1"},
-		"CUDA graphs do not support a network":             {"[train]", "[train]\ncuda_graphs = true"},
+		"the network expects images, but text has tokens": {`name = "CharGPT"`, `name = "ConvSmall"`},
+		"has 28 different tokens":                         {`name = "CharGPT"`, `file = "small.toml"`},
+		"remove the section augment":                      {"[checkpoint]", "[augment]\nflip = true\n[checkpoint]"},
+		"unknown axis":                                    {"blocks.0.up", "blocks.9.up"},
+		`tokens is "words"`:                               {`"characters"`, `"words"`},
+		"context is 1 tokens":                             {"context = 12", "context = 1"},
+		"CUDA graphs do not support a network":            {"[train]", "[train]\ncuda_graphs = true"},
 	} {
 		require.Contains(t, good, change[0])
 		write(t, path, strings.Replace(good, change[0], change[1], 1))

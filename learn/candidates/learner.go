@@ -280,7 +280,7 @@ func (l *Learner) policy() *Policy {
 func (l *Learner) Policy() (*Policy, error) {
 	if l.best == nil {
 		return nil, errors.New("learn a scheduler: no agent completed all validation jobs; train longer, " +
-			"use a teacher, or raise slots")
+			"use a teacher, or raise learn.max_slots")
 	}
 	set, err := readSet(l.best)
 	if err != nil {

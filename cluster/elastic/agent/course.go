@@ -95,7 +95,7 @@ func (c *course) teacherOf(ctx context.Context, at int) (best elastic.Kind, err 
 	}
 	if best.New == nil {
 		return best, fmt.Errorf("learn a scheduler: no scheduler completes the jobs of workload %d within %d slots; "+
-			"raise slots, or name a teacher", at, c.Slots)
+			"raise learn.max_slots, or set learn.teacher", at, c.Slots)
 	}
 	return best, nil
 }

@@ -60,7 +60,7 @@ func (l *Lesson) Give(ctx context.Context, s elastic.Study, random *rand.Rand) (
 		ends, rewards = append(ends, len(all)), append(rewards, -unit*float64(len(w.Jobs())))
 		if w.Slot() > patience*slots {
 			return nil, fmt.Errorf("learn from %s: %d jobs are unfinished after %d slots; choose another teacher, "+
-				"or raise slots", l.Teacher.Name, len(w.Jobs()), w.Slot())
+				"or raise learn.max_slots", l.Teacher.Name, len(w.Jobs()), w.Slot())
 		}
 	}
 	later, end := 0.0, len(all)

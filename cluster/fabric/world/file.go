@@ -47,7 +47,7 @@ type File struct {
 	Demand   Demand             // Jobs that arrive.
 	Schedule study.Schedule     // Schedulers, which choose the degree of each job.
 	Vary     Vary               // Values that are compared in one run.
-	Learn    candidates.Options `config:",omit=slots"` // Options of the learner of 'graft learn'.
+	Learn    candidates.Options `config:",omit=max_slots"` // Options of the learner of 'graft learn'.
 	Run      learn.RunOptions   // Seeds of 'graft learn', and the run folder of all commands.
 
 	study.Sources `config:"-"`

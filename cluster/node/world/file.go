@@ -52,7 +52,7 @@ type File struct {
 	// backfill. Otherwise 'graft node run' uses the first one.
 	Schedule Schedule
 	Executor Executor           // Options of 'graft node run'.
-	Learn    candidates.Options `config:",omit=slots"` // Options of the learner of 'graft learn'.
+	Learn    candidates.Options `config:",omit=max_slots"` // Options of the learner of 'graft learn'.
 	Run      learn.RunOptions   // Seeds of 'graft learn', and the run folder of all commands.
 
 	study.Sources `config:"-"`
