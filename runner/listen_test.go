@@ -188,6 +188,7 @@ func TestListenSteersAJob(t *testing.T) {
 
 // What is wrong with a request is said exactly, and nothing has changed.
 func TestListenRefuses(t *testing.T) {
+	const noToken = "the token is missing or wrong"
 	j := steer(t, filepath.Join(t.TempDir(), "run"))
 	before := j.status()
 	header := func(key, value string) func(*http.Request) {
@@ -240,14 +241,11 @@ func TestListenRefuses(t *testing.T) {
 			"larger than 65536"},
 		"no token": {"GET", "/status", "", func(r *http.Request) { r.Header.Del("Authorization") }, 401, "the " +
 			"token is missing or wrong"},
-		"no token, wrong path": {"GET", "/nothing", "", func(r *http.Request) { r.Header.Del("Authorization") }, 401,
-			"the token is missing or wrong"},
-		"a wrong token": {"GET", "/metrics", "", header("Authorization", "Bearer "+strings.Repeat("0", 64)), 401,
-			"the token is missing or wrong"},
+		"no token, wrong path": {"GET", "/nothing", "", func(r *http.Request) { r.Header.Del("Authorization") }, 401, noToken},
+		"a wrong token":        {"GET", "/metrics", "", header("Authorization", "Bearer "+strings.Repeat("0", 64)), 401, noToken},
 		"half a token": {"GET", "/status", "", header("Authorization", "Bearer "+j.token[:32]), 401, "the token " +
 			"is missing or wrong"},
-		"a token by another scheme": {"GET", "/status", "", header("Authorization", "Basic "+j.token), 401,
-			"the token is missing or wrong"},
+		"a token by another scheme": {"GET", "/status", "", header("Authorization", "Basic "+j.token), 401, noToken},
 		"a token with nothing around": {"POST", "/allocation", good, header("Authorization", j.token), 401, "the " +
 			"token is missing or wrong"},
 		"another host": {"GET", "/status", "", host("example.com"), 403,
