@@ -239,15 +239,12 @@ func TestListenRefuses(t *testing.T) {
 			"would be an increase"},
 		"a large body": {"POST", "/allocation", `{"change": "up"` + strings.Repeat(" ", 64<<10) + "}", nil, 413,
 			"larger than 65536"},
-		"no token": {"GET", "/status", "", func(r *http.Request) { r.Header.Del("Authorization") }, 401, "the " +
-			"token is missing or wrong"},
-		"no token, wrong path": {"GET", "/nothing", "", func(r *http.Request) { r.Header.Del("Authorization") }, 401, noToken},
-		"a wrong token":        {"GET", "/metrics", "", header("Authorization", "Bearer "+strings.Repeat("0", 64)), 401, noToken},
-		"half a token": {"GET", "/status", "", header("Authorization", "Bearer "+j.token[:32]), 401, "the token " +
-			"is missing or wrong"},
-		"a token by another scheme": {"GET", "/status", "", header("Authorization", "Basic "+j.token), 401, noToken},
-		"a token with nothing around": {"POST", "/allocation", good, header("Authorization", j.token), 401, "the " +
-			"token is missing or wrong"},
+		"no token":                    {"GET", "/status", "", func(r *http.Request) { r.Header.Del("Authorization") }, 401, noToken},
+		"no token, wrong path":        {"GET", "/nothing", "", func(r *http.Request) { r.Header.Del("Authorization") }, 401, noToken},
+		"a wrong token":               {"GET", "/metrics", "", header("Authorization", "Bearer "+strings.Repeat("0", 64)), 401, noToken},
+		"half a token":                {"GET", "/status", "", header("Authorization", "Bearer "+j.token[:32]), 401, noToken},
+		"a token by another scheme":   {"GET", "/status", "", header("Authorization", "Basic "+j.token), 401, noToken},
+		"a token with nothing around": {"POST", "/allocation", good, header("Authorization", j.token), 401, noToken},
 		"another host": {"GET", "/status", "", host("example.com"), 403,
 			`"example.com" is not an address`},
 		"another host with the port": {"POST", "/allocation", good,
