@@ -61,7 +61,8 @@ func (o *profileFlags) flags(command *cobra.Command) {
 	flags.StringVar(&o.Device, "device", "cpu", "cpu or cuda:N")
 	flags.IntVar(&o.Threads, "threads", 0, "threads per operator on the CPU; 0 uses all processors")
 	flags.IntSliceVar(&o.Batches, "batch", nil,
-		"examples per step and per evaluation batch, separated by commas; empty uses those of CONFIG, else 64,128")
+		"examples per step and per evaluation batch, separated by commas; empty uses CONFIG's, or 64,128 without "+
+			"CONFIG")
 	flags.IntVar(&o.Rounds, "rounds", 7, "rounds; each measures every network once")
 	flags.StringVar(&o.Optimizer, "optimizer", "",
 		"optimizer of the steps; empty uses CONFIG's, else adam: "+strings.Join(torch.RuleNames(), ", "))

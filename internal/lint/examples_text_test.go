@@ -83,6 +83,9 @@ var plainExamples = map[string]example{
 	"a word for a number":     {"model/a.go", "var size int // take so many", []int{3}},
 	"a rare word":             {"model/a.go", "// size is drawn anew.\nvar size int", []int{3}},
 	"a test":                  {"model/a_test.go", "// size is drawn anew.\nvar size int", nil},
-	"a string":                {"model/a.go", "var text = \"so many\"", nil},
+	"a name":                  {"model/a.go", "var text = \"so many\"", nil},
+	"a text":                  {"model/a.go", "var text = \"take so many jobs\"", []int{3}},
+	"a page":                  {"docs/a.md", "The job goes on.\n", []int{1}},
+	"code of a page":          {"docs/a.md", "```sh\necho it goes on\n```\n", nil},
 	"those that do something": {"model/a.go", "// Sizes lists those that fit.\nvar Sizes int", nil},
 }

@@ -212,7 +212,7 @@ func (p *profiler) measureOnce(ctx context.Context, number, repeat int, sides []
 		}
 	}
 	p.left = append(p.left, failed)
-	p.env.Log.Warn("not measured", zap.String("task", names[0]), zap.String("beside", names[1]),
+	p.env.Log.Warn("not measured", zap.String("task", names[0]), zap.String("partner", names[1]),
 		zap.String("reason", failed.Reason))
 	return nil
 }
@@ -221,7 +221,7 @@ func (p *profiler) measureOnce(ctx context.Context, number, repeat int, sides []
 func (p *profiler) keep(r runs.NodeProfileRow) error {
 	p.rows = append(p.rows, r)
 	p.env.Log.Info("measured", zap.Int("repeat", r.Repeat), zap.String("task", r.Tasks[0]),
-		zap.String("beside", r.Tasks[1]), zap.Float64("seconds", app.Rounded(r.Times[0])),
+		zap.String("partner", r.Tasks[1]), zap.Float64("seconds", app.Rounded(r.Times[0])),
 		zap.Float64("speed", app.Rounded(r.Speeds[0])))
 	return p.table.Append(r)
 }

@@ -34,7 +34,7 @@ func init() {
 		Page: decode.Page{Title: "Keys of the file of schedulers that learn",
 			Sections: []string{"workloads", "learn", "dl2", "run"}, Intro: "A file with the section `workloads`, " +
 				"for `graft learn` and `graft evaluate`. The sections `elastic`,\nwhose trace is optional here, " +
-				"and `schedule` are those of simulations of elastic jobs. See [elastic\njobs](elastic.md).\n"},
+				"and `schedule` are as in simulations of elastic jobs. See [elastic\njobs](elastic.md).\n"},
 	})
 }
 
