@@ -251,7 +251,7 @@ func TestListenRefuses(t *testing.T) {
 			401, noToken},
 		"a token by another scheme":   {"GET", "/status", "", header("Authorization", "Basic "+j.token), 401, noToken},
 		"a token with nothing around": {"POST", "/allocation", good, header("Authorization", j.token), 401, noToken},
-		"another host":                {"GET", "/status", "", host("example.com"), 403, `"example.com" is not an address`},
+		"another host":                {"GET", "/status", "", host("example.com"), 403, `"example.com" is not`},
 		"another host with the port": {"POST", "/allocation", good,
 			host("example.com:" + j.address[strings.LastIndex(j.address, ":")+1:]), 403, "is not an address"},
 		"another address": {"GET", "/status", "", host("192.0.2.1"), 403, "is not an address"},
