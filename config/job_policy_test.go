@@ -69,7 +69,7 @@ func TestStructuralPoliciesThatCannotDecideAreFaultsOfTheJob(t *testing.T) {
 	require.NoError(t, WriteNetwork(files.OS{}, network, zoo(t, "MLP")))
 	asks := func(policy string) string { return "[adapt]\ndecider = \"policy\"\npolicy = \"" + policy + "\"\n" }
 	for name, c := range map[string]struct{ text, says string }{
-		"a vocabulary": {asks(sound) + "vocabulary = \"nowhere\"\n", "a.toml:4:9: " + sound +
+		"a vocabulary": {asks(sound) + "vocabulary = \"nowhere\"\n", "a.toml:4:14: " + sound +
 			" is a structural policy, which does not use a vocabulary; remove the key"},
 		"no policy": {"[adapt]\ndecider = \"policy\"\n", "decider is policy, which requires the key policy"},
 		"a path to nowhere": {asks("nowhere"),

@@ -117,7 +117,7 @@ func TestAdaptiveSchedulers(t *testing.T) {
 		`schedule.schedulers=["fifo", "fifo"]`:   "duplicate fifo",
 		`schedule.against="fifo"`:                `against is "fifo"; expected one of the schedulers: lucid`,
 		`adaptive.traces=["workload-1.csv"]`:     "traces was removed: renamed to workload.traces",
-		"schedule.worth=true":                    "there is no worth any more: renamed to schedule.ablate",
+		"schedule.worth=true":                    "worth was removed: renamed to schedule.ablate",
 		`output.folder="runs/x"`:                 "output.folder was renamed to run.folder",
 		"workload.traces=[]":                     "traces is missing; name tables of jobs",
 		`workload.traces=["", "workload-2.csv"]`: `file "" not found`,

@@ -129,7 +129,7 @@ func (o WorkloadOptions) Validate() error {
 	faults.When(o.From == "" && o.Arrivals == arriveSubmit, "arrivals is submission; set from to a trace")
 	if o.From != "" {
 		for name, given := range map[string]bool{"train": len(o.Train) > 0, "validation": len(o.Validation) > 0,
-			"test": len(o.Test) > 0, "arrivals": o.Arrivals != arriveSubmit, "rate": o.Rate != 0, "jitter": o.Jitter} {
+			"test": len(o.Test) > 0, "arrivals": o.Arrivals != arriveSubmit, "max_arrivals": o.Rate != 0, "jitter": o.Jitter} {
 			faults.When(given, "%s is set, but from also defines the workloads; remove one of them", name)
 		}
 	}
