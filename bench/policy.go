@@ -164,19 +164,19 @@ func (s *study) inside() error {
 		return err
 	}
 	took := time.Since(began).Seconds()
-	entrants, err := evaluation.BaselineCandidates(s.trees, evaluation.SeenThese)
+	candidates, err := evaluation.BaselineCandidates(s.trees, evaluation.SeenThese)
 	if err != nil {
 		return err
 	}
 	together := evaluation.SeedCandidates("policy", nil, policies, evaluation.SeenThese)
-	entrants = append(entrants, together...)
+	candidates = append(candidates, together...)
 	for k, p := range policies {
 		if name := fmt.Sprintf("policy, seed %d", s.seeds[k]); len(policies) > 1 {
-			entrants = append(entrants, evaluation.SeedCandidates(name, nil, []*decider.Structural{p},
+			candidates = append(candidates, evaluation.SeedCandidates(name, nil, []*decider.Structural{p},
 				evaluation.SeenThese)...)
 		}
 	}
-	c, err := evaluation.Compare(s.trees, entrants, together[0].Name)
+	c, err := evaluation.Compare(s.trees, candidates, together[0].Name)
 	if err != nil {
 		return err
 	}

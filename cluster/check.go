@@ -36,7 +36,8 @@ func (p *Pool) checkJob(j *Job, users map[int][]int) error {
 	for _, s := range j.Nodes {
 		on, known := users[s.Node]
 		if !known || bits.Len64(s.GPUs) > p.nodes.each {
-			return fmt.Errorf("job %s runs on devices %b of node %d, which do not exist", j.Trace.ID, s.GPUs, s.Node)
+			return fmt.Errorf("job %s is assigned to devices that node %d does not have (device mask %b)",
+				j.Trace.ID, s.Node, s.GPUs)
 		}
 		gpus += bits.OnesCount64(s.GPUs)
 		for g := range p.nodes.each {

@@ -22,7 +22,7 @@ type Quirks []string
 // Keeps reports whether a quirk is kept.
 func (q Quirks) Keeps(quirk Quirk) bool { return slices.Contains(q, quirk.Name) }
 
-// AllQuirks returns the names of all quirks of a policy: with them results equal the results of its first simulator.
+// AllQuirks returns the names of all quirks of a policy: with all of them, results equal the original simulator's.
 func (p *Policy) AllQuirks() Quirks { return QuirksOf(p.Quirks) }
 
 // QuirksOf returns the names of quirks.

@@ -50,8 +50,8 @@ var descriptions = map[string]string{
 	"graft/cluster/elastic/world.File.Elastic":  "Cluster, speeds and types of jobs.",
 	"graft/cluster/elastic/world.File.Run":      "Output: the run folder.",
 	"graft/cluster/elastic/world.File.Schedule": "Schedulers.",
-	"graft/cluster/elastic/world.File.Workload": "Traces: JSON files of elastic jobs, or traces of clusters, whose " +
-		"GPU jobs keep their work.",
+	"graft/cluster/elastic/world.File.Workload": "Traces: JSON files of elastic jobs, or cluster traces, whose GPU " +
+		"jobs become elastic jobs with the same work.",
 	"graft/cluster/elastic/world.Options.CPUs": "CPU slots per node. Zero takes the trace's value, or 8.",
 	"graft/cluster/elastic/world.Options.Compat": "Simulator to reproduce: dl2 keeps the faults of DL2's simulator, " +
 		"none corrects them. Default none.",
@@ -64,8 +64,9 @@ var descriptions = map[string]string{
 		"servers change: checkpoint stops and restarts the job, hot moves parameters while it runs, none costs " +
 		"nothing. Empty means checkpoint, or none with compat = \"dl2\".",
 	"graft/cluster/elastic/world.Options.Slot": "Length of a slot in seconds. Zero takes the trace's value, or 1200.",
-	"graft/cluster/elastic/world.Options.SpeedError": "Relative error of speeds, drawn uniformly from ± this value " +
-		"for each job and slot, from 0 to below 1. Zero takes the trace's value, or no error.",
+	"graft/cluster/elastic/world.Options.SpeedError": "Maximum relative error of speeds, from 0 to below 1. The " +
+		"error of each job and slot is drawn uniformly between minus and plus this value. Zero takes the trace's " +
+		"value, or no error if the trace has none.",
 	"graft/cluster/elastic/world.Options.Speeds": "Speeds of jobs: a JSON file of steps per second by model, servers " +
 		"and workers (each from 1); a folder of applications as in adaptive.data, which replace the types of jobs " +
 		"and have no parameter servers; or analytic, which computes speeds from the computation and communication of " +
@@ -90,7 +91,8 @@ var descriptions = map[string]string{
 	"graft/cluster/fabric/world.Demand.Steps": "Training steps of a job. Zero means 50.",
 	"graft/cluster/fabric/world.Demand.Swing": "Relative swing of the load in each period, from 0 to below 1. Zero " +
 		"keeps the load constant.",
-	"graft/cluster/fabric/world.Demand.TestCount":  "Number of episodes that compare schedulers. Zero means 5.",
+	"graft/cluster/fabric/world.Demand.TestCount": "Number of episodes on which schedulers are " +
+		"compared. Zero means 5.",
 	"graft/cluster/fabric/world.Demand.TrainCount": "Number of training episodes. Zero means 20.",
 	"graft/cluster/fabric/world.Demand.ValidationCount": "Number of validation episodes, which select learned " +
 		"schedulers. Zero means 10.",
@@ -142,8 +144,8 @@ var descriptions = map[string]string{
 		"\"skewed\". Empty keeps it.",
 	"graft/cluster/lucid.Options.Echo": "Virtual cluster that loses a node while the profiler has one more; empty " +
 		"means one of Venus's, or the largest outside of from.",
-	"graft/cluster/lucid.Options.From": "Virtual clusters that give the profiler a node each; empty means two of " +
-		"Venus's, or the largest.",
+	"graft/cluster/lucid.Options.From": "Virtual clusters that each give the profiler one node; empty means vc8Gr " +
+		"and vcefl, as published for Venus, or the two largest if the trace lacks them.",
 	"graft/cluster/lucid.Options.Largest": "Devices of the largest job to profile; zero means 8, or all devices of " +
 		"the profiler if fewer.",
 	"graft/cluster/lucid.Options.Limit": "Seconds to profile a job; zero means 200.",
@@ -236,7 +238,7 @@ var descriptions = map[string]string{
 	"graft/cluster/node/world.Tasks.Least":      "Minimum number of tasks of a generated workload. Default 40.",
 	"graft/cluster/node/world.Tasks.Most":       "Maximum number of tasks of a workload. Default 50.",
 	"graft/cluster/node/world.Tasks.Seed":       "Random seed of workloads. Default 1.",
-	"graft/cluster/node/world.Tasks.TestCount":  "Number of workloads that compare schedulers. Default 20.",
+	"graft/cluster/node/world.Tasks.TestCount":  "Number of workloads on which schedulers are compared. Default 20.",
 	"graft/cluster/node/world.Tasks.TrainCount": "Number of training workloads. Default 100.",
 	"graft/cluster/node/world.Tasks.Unit":       "Unit of the durations of generated tasks. Default 1s.",
 	"graft/cluster/node/world.Tasks.ValidationCount": "Number of validation workloads, which select the best learned " +
@@ -256,7 +258,7 @@ var descriptions = map[string]string{
 	"graft/cluster/rigid.Options.Format": "Trace format, from the list in 'graft trace convert --help'. Empty " +
 		"detects it from the first lines of the trace.",
 	"graft/cluster/rigid.Options.From": "First second of the trace to simulate. Zero means the start of the trace " +
-		"or, with compat = \"lucid\", of Lucid's month.",
+		"or, with compat = \"lucid\", the start of the month that Lucid's authors simulated.",
 	"graft/cluster/rigid.Options.Memory": "Memory per node in MiB. A job's requested memory is divided among its " +
 		"GPUs. Zero ignores memory.",
 	"graft/cluster/rigid.Options.Nodes": "File of the virtual clusters and their nodes, or the number of nodes of a " +
@@ -265,7 +267,7 @@ var descriptions = map[string]string{
 	"graft/cluster/rigid.Options.Placement": "Rule: consolidate uses as few nodes as possible; consolidate-first " +
 		"does the same but spreads jobs that do not fit; random takes free GPUs in any order. Default consolidate.",
 	"graft/cluster/rigid.Options.To": "Last second of the trace to simulate. Zero means the end of the trace or, " +
-		"with compat = \"lucid\", of Lucid's month.",
+		"with compat = \"lucid\", the end of the month that Lucid's authors simulated.",
 	"graft/cluster/rigid.Options.UsageEvery": "Seconds between two rows of the usage tables. Zero writes no usage " +
 		"tables.",
 	"graft/cluster/rigid.Options.WholeGPUs": "Gives a whole GPU to a job that requests part of one. False gives it " +
@@ -350,8 +352,8 @@ var descriptions = map[string]string{
 		"means the cluster's default.",
 	"graft/config.FleetOptions.Mount": "The absolute path at which the claim is mounted. Empty means the parent of " +
 		"the run folder.",
-	"graft/config.FleetOptions.Namespace": "The namespace for the engine kubernetes. Empty means the default " +
-		"namespace of the user who applies the manifest.",
+	"graft/config.FleetOptions.Namespace": "The Kubernetes namespace, for the engine kubernetes. Empty means the " +
+		"default namespace of the user who applies the manifest.",
 	"graft/config.FleetOptions.Partition": "The Slurm partition, as 'sinfo -s' lists them. Empty means Slurm's " +
 		"default.",
 	"graft/config.FleetOptions.QOS": "Slurm's quality of service. Empty means Slurm's default.",
@@ -448,7 +450,8 @@ var descriptions = map[string]string{
 	"graft/config.TreeLearningOptions.For": "Selects the defaults of this section: known learns the best sequence of " +
 		"each scenario in the tables; new averages noise out and keeps policies from being overconfident, for " +
 		"scenarios without a table. Empty means known.",
-	"graft/config.TreeLearningTables.Folders": "Folders of the training tables, graft's or the original's; required.",
+	"graft/config.TreeLearningTables.Folders": "Folders of the training tables, in graft's format or the original's; " +
+		"required.",
 	"graft/config.TreeLearningTables.HeldOut": "Folders of validation tables, for early stopping; empty stops when " +
 		"the training objective stops improving.",
 	"graft/dataset.Options.Context": "The number of tokens per example. The windows of a text follow each other " +
@@ -660,7 +663,7 @@ var descriptions = map[string]string{
 	"graft/original/learn.Options.LREvery": "Episodes between decays of the learning rate; zero means 500.",
 	"graft/original/learn.Options.LRLeast": "Lower bound of the learning rate under decay; zero means 1e-9.",
 	"graft/original/learn.Options.Reward":  "Reward as a function of accuracy; empty means tangent.",
-	"graft/original/learn.Options.Rule":    "Rule of learning from the table; empty means reinforce.",
+	"graft/original/learn.Options.Rule":    "Learning rule to train on the table; empty means reinforce.",
 	"graft/original/learn.Options.Temperature": "Temperature of exploration: above 1 makes the probabilities of " +
 		"actions more equal during learning: actions are drawn from the softmax of the policy's probabilities (not " +
 		"logits) divided by it. Zero means 1.",
@@ -767,7 +770,7 @@ var descriptions = map[string]string{
 	"graft/trainer.Adapt.OnError": "Selects what happens if the chosen action cannot be done: skip logs a warning, " +
 		"counts it in the outcome and continues without the action; stop ends the job. Empty means skip.",
 	"graft/trainer.Adapt.Reset": "Creates a new optimizer and schedule after every decision, including the action " +
-		"none, and after a down, as the original did. False keeps both.",
+		"none, and after a down event, as the original did. False keeps both.",
 	"graft/trainer.Adapt.Rows": "The number of training images used to calibrate new normalizations. Zero means 256.",
 	"graft/trainer.AdaptiveBatch.DeviceMost": "The maximum number of images per device at once. Larger batches run " +
 		"in several turns whose gradients are added. Zero means that only train.micro_batch and train.max_memory_mb " +

@@ -97,7 +97,7 @@ func readAs[T File](k *Kind, d *Document, set []string) (T, error) {
 	return f.(T), nil
 }
 
-// ReadNamed reads a document as the kind with a name, such as a cluster simulation, whose type is T.
+// ReadNamed reads a document of the named kind, such as a cluster simulation, into a T.
 func ReadNamed[T File](kind string, d *Document, set []string) (T, error) {
 	k := KindNamed(kind)
 	if k == nil {

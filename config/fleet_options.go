@@ -67,7 +67,8 @@ type FleetOptions struct {
 	Claim string
 	// Mount is the absolute path at which the claim is mounted. Empty means the parent of the run folder.
 	Mount string
-	// Namespace is the namespace for the engine kubernetes. Empty means the default namespace of the user who applies
+	// Namespace is the Kubernetes namespace, for the engine kubernetes. Empty means the default namespace of the user
+	// who applies
 	// the manifest.
 	Namespace string
 }

@@ -211,9 +211,10 @@ func TestFaultsOfTasks(t *testing.T) {
 		"[machine]\nprofiles = \"none.csv\"\n":                             "profiles",
 		"[machine]\n[schedule]\naging = \"-1s\"\n":                         "aging is -1s",
 		"[machine]\n[schedule]\nworkers = -1\n":                            "workers is -1; expected 0 or more",
-		"[machine]\n[tasks]\nmax_tasks = 100001\n":                         "max_tasks is 100001; must be at most 100000",
-		"[machine]\n[tasks]\narrival_interval = \"-1s\"\n":                 "expected at least 0",
-		"[machine]\nstop = \"kill\"\n":                                     "signal",
+		"[machine]\n[tasks]\nmax_tasks = 100001\n": "max_tasks is 100001; must be at most " +
+			"100000",
+		"[machine]\n[tasks]\narrival_interval = \"-1s\"\n": "expected at least 0",
+		"[machine]\nstop = \"kill\"\n":                     "signal",
 		"[machine]\nspeeds = [1.0]\n": "speeds has 1 values, but memories_mb " +
 			"has 0",
 		"[machine]\n[schedule]\nschedulers = [\"testdata/none/learned\"]\n": "no such file",

@@ -13,7 +13,8 @@ import (
 
 // TreeLearningTables name the tables that policies learn from.
 type TreeLearningTables struct {
-	Folders []string `result:"contents"` // folders of the training tables, graft's or the original's; required
+	// folders of the training tables, in graft's format or the original's; required
+	Folders []string `result:"contents"`
 	// folders of validation tables, for early stopping; empty stops when the training objective stops improving
 	HeldOut []string `result:"contents"`
 }

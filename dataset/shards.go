@@ -164,8 +164,8 @@ func shardClasses(fsys files.FS, folder string, lists ...[]sample) (classes []st
 		return nil, fmt.Errorf("read %s: class %d; the maximum number of classes is %d", folder, count-1, mostClasses)
 	}
 	if all := len(slices.Concat(lists...)); count > fewLabels && count > int64(all) {
-		return nil, fmt.Errorf("read %s: class %d among %d images; each class is an output of the network: "+
-			"number the classes from 0", folder, count-1, all)
+		return nil, fmt.Errorf("read %s: the largest class number is %d, but there are only %d images; "+
+			"number the classes from 0, because the network has an output per class", folder, count-1, all)
 	}
 	name := filepath.Join(folder, "classes.txt")
 	if _, missing := fsys.Stat(name); missing != nil {

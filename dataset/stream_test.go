@@ -183,7 +183,7 @@ func TestFaultsOfShards(t *testing.T) {
 	require.ErrorIs(t, err, ErrMissing)
 	shard(t, filepath.Join(dir, "0.tar"), "1.png", image, "1.cls", "900000", "2.png", image, "2.cls", "1")
 	_, err = readShards(files.OS{}, Options{Path: dir, Size: 4, ValidationShare: 0.5})
-	require.ErrorContains(t, err, "class 900000 among 2 images")
+	require.ErrorContains(t, err, "the largest class number is 900000, but there are only 2 images")
 	shard(t, filepath.Join(dir, "0.tar"))
 	_, err = readShards(files.OS{}, Options{Path: dir, Size: 4, ValidationShare: 0.5})
 	require.ErrorContains(t, err, "no images")

@@ -7,7 +7,7 @@ import (
 	"graft/torch"
 )
 
-// Linear is a matrix and a bias over features.
+// Linear is a fully connected layer: a weight matrix and a bias.
 type Linear struct {
 	In, Out int
 	Bias    bool

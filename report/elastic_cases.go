@@ -26,7 +26,7 @@ func writeElasticCases(o *runs.ElasticCasesOutcome, d *document.Document) {
 		row := []any{c.Name, c.Best.N, c.Best.Mean, document.Between(c.Best.Low, c.Best.High, "").As("%.2f"), last}
 		for _, name := range names {
 			cell := document.Missing()
-			if v, known := c.Rivals[name]; known {
+			if v, known := c.Baselines[name]; known {
 				cell = document.Value(v, "").As("%.2f")
 			}
 			row = append(row, cell)

@@ -43,9 +43,9 @@ func writeElasticLearning(o *runs.ElasticLearningOutcome, d *document.Document) 
 		return document.Value(mean/o.Bound, "")
 	}
 	others.Add("learned, mean of seeds", learned, over(learned))
-	for _, name := range slices.SortedFunc(maps.Keys(o.Rivals),
-		func(a, b string) int { return cmp.Or(cmp.Compare(o.Rivals[a], o.Rivals[b]), cmp.Compare(a, b)) }) {
-		others.Add(name, o.Rivals[name], over(o.Rivals[name]))
+	for _, name := range slices.SortedFunc(maps.Keys(o.Baselines),
+		func(a, b string) int { return cmp.Or(cmp.Compare(o.Baselines[a], o.Baselines[b]), cmp.Compare(a, b)) }) {
+		others.Add(name, o.Baselines[name], over(o.Baselines[name]))
 	}
 	d.Show(others)
 	bound := fmt.Sprintf(" No scheduler can have a mean below %.2f.", o.Bound)

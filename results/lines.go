@@ -9,7 +9,7 @@ import (
 	"graft/internal/files"
 )
 
-// Lines is a log of a run, with one JSON value per line. Only Run.Lines makes it; the zero value is not useful. It is
+// Lines is a log of a run, with one JSON value per line. Create it with Run.Lines; the zero value is not usable. It is
 // safe for concurrent use. After a failed write it accepts no more, because the file may end in a torn line.
 type Lines struct{ rows }
 

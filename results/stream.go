@@ -20,7 +20,8 @@ func (c Column) String() string {
 	return c.Name + " [" + c.Unit + "]"
 }
 
-// Stream is a table of a run that grows by rows. Only Run.Stream makes it; the zero value is not useful. It is safe for
+// Stream is a table of a run that grows by rows. Create it with Run.Stream; the zero value is not usable. It is safe
+// for
 // concurrent use. After a failed write it accepts no more rows, because the file may end in a torn row.
 type Stream struct {
 	rows

@@ -39,6 +39,6 @@ func TestSweepsOfDL2Run(t *testing.T) {
 		r := decoded[learn.CasesResult](t, done(t, args...).stdout)
 		require.Equal(t, last.Set, r.Outcome.Cases[0].Set, path)
 		require.Positive(t, r.Outcome.Cases[0].Best.Mean, path)
-		require.NotEmpty(t, r.Outcome.Cases[0].Rivals, path)
+		require.NotEmpty(t, r.Outcome.Cases[0].Baselines, path)
 	}
 }

@@ -131,7 +131,7 @@ func (o *evaluateOptions) addLeaveFlags(flags *pflag.FlagSet) {
 		"with --leave-out: policies per table left out, with seeds from 1")
 	flags.StringVar(&o.Leave.Against, "against", "",
 		fmt.Sprintf("baseline of the differences; with --leave-out one of: %s (default: the first); with FILE: "+
-			"a scheduler (default: optimus)", strings.Join(evaluation.Rivals, "; ")))
+			"a scheduler (default: optimus)", strings.Join(evaluation.BaselineNames, "; ")))
 	flags.IntVar(&o.Leave.Steps, "steps", 0,
 		"with --leave-out: maximum learning steps (default: by --for)")
 }

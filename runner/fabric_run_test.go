@@ -71,7 +71,7 @@ func TestLearnedDegrees(t *testing.T) {
 	schedulers := "schedule.schedulers=['best-constant'," + config.Quote(learned) + "]"
 	o := decoded[study.Outcome](t, done(t, append([]string{"fabric", "run", path, "--out",
 		filepath.Join(folder, "run"), "--json", "--set", schedulers}, set...)...).stdout)
-	require.Equal(t, study.Entrant{Name: "learned", Learned: 2}, o.Schedulers[1])
+	require.Equal(t, study.Candidate{Name: "learned", Learned: 2}, o.Schedulers[1])
 	require.Equal(t, 2*3, o.Summaries[1].Cells, "two policies play three episodes")
 	done(t, "plot", learned, "--out", filepath.Join(folder, "figures"))
 	fails(t, failure.Configuration, "none.safetensors", "fabric", "run", path, "--set",

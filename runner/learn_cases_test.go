@@ -42,7 +42,7 @@ func TestSchedulersLearnInCases(t *testing.T) {
 	require.Equal(t, filepath.Join("cases", "more-jobs"), r.Outcome.Cases[1].Folder)
 	require.Equal(t, 3, r.Outcome.Cases[1].Best.N)
 	require.GreaterOrEqual(t, r.Outcome.Cases[1].Last.Mean, r.Outcome.Cases[1].Best.Mean)
-	require.Contains(t, r.Outcome.Cases[0].Rivals, "srtf")
+	require.Contains(t, r.Outcome.Cases[0].Baselines, "srtf")
 	require.Equal(t, learntCases(t, whole), learntCases(t, stopped))
 	require.NoError(t, os.Remove(filepath.Join(stopped, runs.OutcomeFile)))
 	done(t, again...)

@@ -100,7 +100,7 @@ func (o plotOptions) read(ctx context.Context) (given plot.Given, err error) {
 	}
 	all, err := evaluate.ReadPolicies(ctx, files.OS{}, evaluate.Options{Policies: []string{o.policy}, Vocab: o.vocab})
 	if err == nil {
-		given.Policy = &plot.Policy{Name: all[0].Name, Chooser: all[0].Entrants[0].Policies[0],
+		given.Policy = &plot.Policy{Name: all[0].Name, Chooser: all[0].Candidates[0].Policies[0],
 			Structural: all[0].Structural}
 	}
 	return given, err

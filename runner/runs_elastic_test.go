@@ -46,7 +46,7 @@ func writeElasticLearning(t testing.TB, dir string, ended bool) {
 		require.NoError(t, run.WriteOutcome(&runs.ElasticLearningOutcome{Teacher: "peak", Method: "ppo",
 			Scaling: "none", Train: 4, Choose: 2, Bound: 9.5, Best: 3, Seeds: []runs.ElasticSeed{{Seed: 1, Steps: 8,
 				JCT: 14, BestAt: 8}, {Seed: 2, Steps: 6, JCT: 17, BestAt: 6}, {Seed: 3, Steps: 8, JCT: 12, BestAt: 8}},
-			Rivals: map[string]float64{"drf": 18, "fifo": 33, "optimus": 21, "peak": 24, "srtf": 15, "tetris": 18}}))
+			Baselines: map[string]float64{"drf": 18, "fifo": 33, "optimus": 21, "peak": 24, "srtf": 15, "tetris": 18}}))
 	}
 	require.NoError(t, run.Close())
 }

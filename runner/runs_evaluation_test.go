@@ -54,15 +54,15 @@ func made(t testing.TB, tables int, left bool) (evaluate.Inputs, *runs.Evaluatio
 		trees, g.Tables = append(trees, tree), append(g.Tables, "tables/"+name)
 	}
 	g.AddTables(trees)
-	entrants := []evaluation.Candidate{
+	candidates := []evaluation.Candidate{
 		{Name: "policy, voting", Role: evaluation.RoleVote, Policies: []evaluation.Policy{takes{"policy, voting", 3}}},
 		{Name: "policy, each seed", Role: evaluation.RolePolicy}}
 	for k := range 3 {
-		entrants[1].Policies = append(entrants[1].Policies, takes{"policy, each seed", 3 + 4*k})
+		candidates[1].Policies = append(candidates[1].Policies, takes{"policy, each seed", 3 + 4*k})
 	}
-	rivals, err := evaluation.BaselineCandidates(trees, evaluation.SeenThese)
+	baselines, err := evaluation.BaselineCandidates(trees, evaluation.SeenThese)
 	require.NoError(t, err)
-	c, err := evaluation.Compare(trees, append(entrants, rivals...), "policy, voting")
+	c, err := evaluation.Compare(trees, append(candidates, baselines...), "policy, voting")
 	require.NoError(t, err)
 	if !left {
 		r.Against, r.Floor, r.Standings = c.Against, c.Floor, c.Standings

@@ -299,7 +299,7 @@ func TestRefusedJobs(t *testing.T) {
 		refused("sort events by time", func(_ *trainer.Parts, o *trainer.Options) { o.Timeline.Events[1].At = 0 })
 		refused("up or down", func(_ *trainer.Parts, o *trainer.Options) { o.Timeline.Events[0].Change = "sideways" })
 		refused("divide is -1", func(_ *trainer.Parts, o *trainer.Options) { o.Adapt.Divide = -1 })
-		refused("not negative", func(_ *trainer.Parts, o *trainer.Options) { o.Batch = -1 })
+		refused("must be at least 0", func(_ *trainer.Parts, o *trainer.Options) { o.Batch = -1 })
 		refused("needs a network", func(p *trainer.Parts, _ *trainer.Options) { p.Network = nil })
 		refused("4 classes", func(p *trainer.Parts, _ *trainer.Options) {
 			p.Network = smallNetwork()

@@ -52,7 +52,7 @@ func (r *Request) finish(err error) {
 // are safe for concurrent use.
 //
 // A change has the same results as the same change in the timeline. The job asks for its allocation before each
-// operation, and takes a change only after the clock has advanced past the last time at which no change was due.
+// operation. It applies a change only when its clock is later than at the last query that found no change.
 type Live struct {
 	Planned
 	waiting atomic.Pointer[[]*Request] // a copy of queue, read without the lock
@@ -109,15 +109,16 @@ func (l *Live) resolve(c Change, devices int) (Change, error) {
 	case devices == 0:
 		return c, nil
 	case c == Same && devices == have:
-		return c, fmt.Errorf("%w: it already has %d", ErrConflict, have)
+		return c, fmt.Errorf("%w: the job already has this number of devices, %d", ErrConflict, have)
 	case c == Same && devices > have:
 		return Up, nil
 	case c == Same:
 		return Down, nil
 	case c == Up && devices < have:
-		return c, fmt.Errorf("%w: it has %d, so up to %d would be a decrease", ErrConflict, have, devices)
+		return c, fmt.Errorf("%w: the job has %d devices, so up to %d would be a decrease", ErrConflict, have, devices)
 	case c == Down && devices > have:
-		return c, fmt.Errorf("%w: it has %d, so down to %d would be an increase", ErrConflict, have, devices)
+		return c, fmt.Errorf("%w: the job has %d devices, so down to %d would be an increase", ErrConflict, have,
+			devices)
 	}
 	return c, nil
 }

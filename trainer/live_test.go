@@ -275,18 +275,18 @@ func TestLiveRefuses(t *testing.T) {
 	refused(fresh(), "sideways", 2, "expected up or down, and at least one device")
 	refused(fresh(), trainer.Up, -1, "expected up or down, and at least one device")
 	refused(fresh(), trainer.Same, 0, "expected up or down, and at least one device")
-	refused(fresh(), trainer.Same, 1, "it already has 1")
+	refused(fresh(), trainer.Same, 1, "the job already has")
 	l := fresh()
 	_, err := l.Post(trainer.Up, 4)
 	require.NoError(t, err)
-	refused(l, trainer.Same, 4, "it already has 4")
-	refused(l, trainer.Up, 3, "it has 4, so up to 3 would be a decrease")
-	refused(l, trainer.Down, 5, "would be more")
+	refused(l, trainer.Same, 4, "the job already has")
+	refused(l, trainer.Up, 3, "the job has 4 devices, so up to 3 would be a decrease")
+	refused(l, trainer.Down, 5, "would be an increase")
 	for range 63 {
 		_, err := l.Post(trainer.Up, 0)
 		require.NoError(t, err)
 	}
-	refused(l, trainer.Up, 0, "64 changes wait")
+	refused(l, trainer.Up, 0, "64 changes are already waiting")
 	waiting := l.Pending()[3]
 	require.Equal(t, 4, waiting.ID)
 	l.End(nil)

@@ -370,7 +370,7 @@ func TestAFrozenProcessIsGivenUp(t *testing.T) {
 	starter.Env = append(starter.Env, freezeVariable+"=3") // to meet the others, to take a copy, and to work
 	perform(t, o, book, starter)
 	require.Less(t, apart(t, book, alone), lossTolerance)
-	require.Equal(t, []string{"the process of device 1: it is silent"}, book.why("peer lost"))
+	require.Equal(t, []string{"the process of device 1: it does not respond"}, book.why("peer lost"))
 	require.Equal(t, []int{2, 1}, book.processes())
 	require.Len(t, starter.started, 1)
 }
@@ -387,7 +387,7 @@ func TestProcessesThatCannotStart(t *testing.T) {
 	none.Path = filepath.Join(t.TempDir(), "nothing")
 	leaves.Path = "/bin/false"
 	for word, starter := range map[string]*starter{"no such file": none, "exit status 1": leaves,
-		"other images": others} {
+		"its images differ": others} {
 		book := &memory{}
 		got := perform(t, o, book, starter)
 		require.Equal(t, want.Digest, got.Digest)
@@ -398,7 +398,7 @@ func TestProcessesThatCannotStart(t *testing.T) {
 	}
 	o.Parallel.On = true
 	_, err := runJob(t, o, trainer.Parts{})
-	require.ErrorContains(t, err, "nothing to start them with")
+	require.ErrorContains(t, err, "needs a starter of processes")
 	o.Parallel.MaxProcesses = -1
 	_, err = runJob(t, o, trainer.Parts{})
 	require.ErrorContains(t, err, "parallel")
@@ -442,7 +442,7 @@ func TestAGroupThatNeverMeets(t *testing.T) {
 	}))
 	require.Equal(t, want.Digest, perform(t, o, book, e).Digest)
 	require.Equal(t, 2, e.asked)
-	require.Contains(t, book.why("peer lost")[0], "failed twice with nobody gone")
+	require.Contains(t, book.why("peer lost")[0], "the group failed twice")
 }
 
 // held is a process whose first answer waits for a gate.

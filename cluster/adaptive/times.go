@@ -65,7 +65,7 @@ func (s *series) at(device int) (step, sync float64, err error) {
 		return s.step[i], s.sync[i], nil
 	}
 	if len(s.device) < 2 || device < s.device[0] || device > s.device[len(s.device)-1] {
-		return 0, 0, fmt.Errorf("there is no measured time for %d examples on a device; measured are %d to %d", device,
+		return 0, 0, fmt.Errorf("no time was measured for %d examples per device; measurements cover %d to %d", device,
 			s.device[0], s.device[len(s.device)-1])
 	}
 	i = min(max(i, 1), len(s.device)-1)

@@ -27,7 +27,7 @@ func Exact(ctx context.Context, study *Study, most int) (*Plan, error) {
 		return nil, err
 	}
 	s := search{most: most, seen: map[string]int{}, plan: Plan{Blocked: math.MaxInt}}
-	if s.hopeless, err = study.hopeless(ctx); err != nil {
+	if s.infeasible, err = study.infeasible(ctx); err != nil {
 		return nil, err
 	}
 	if err := s.visit(ctx, world, nil); err != nil {
@@ -38,23 +38,23 @@ func Exact(ctx context.Context, study *Study, most int) (*Plan, error) {
 
 // search is a branch-and-bound search.
 type search struct {
-	most     int
-	seen     map[string]int // fewest blocked jobs on reaching a state
-	hopeless []int          // per job: number of jobs from it on that cannot start at any degree
-	plan     Plan
+	most       int
+	seen       map[string]int // fewest blocked jobs on reaching a state
+	infeasible []int          // per job: number of jobs from it on that cannot start at any degree
+	plan       Plan
 }
 
 // Hopeless counts the jobs that cannot start even on an empty cluster: every decider blocks them.
 func (s *Study) Hopeless(ctx context.Context) (int, error) {
-	counts, err := s.hopeless(ctx)
+	counts, err := s.infeasible(ctx)
 	if err != nil {
 		return 0, err
 	}
 	return counts[0], nil
 }
 
-// hopeless counts, for each job, the jobs from it on that cannot start even on an empty cluster.
-func (s *Study) hopeless(ctx context.Context) ([]int, error) {
+// infeasible counts, for each job, the jobs from it on that cannot start even on an empty cluster.
+func (s *Study) infeasible(ctx context.Context) ([]int, error) {
 	counts := make([]int, len(s.Jobs)+1)
 	for k := len(s.Jobs) - 1; k >= 0; k-- {
 		if err := ctx.Err(); err != nil {
@@ -89,7 +89,7 @@ func (s *search) visit(ctx context.Context, w *World, degrees []int) error {
 		}
 		return nil
 	}
-	if w.Record.Blocked+s.hopeless[job.ID] >= s.plan.Blocked {
+	if w.Record.Blocked+s.infeasible[job.ID] >= s.plan.Blocked {
 		return nil
 	}
 	key := w.state()

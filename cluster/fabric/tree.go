@@ -12,7 +12,7 @@ import (
 
 // Tree is a network of switches. Each server has a link to its rack's switch, and each switch has a link to a core with
 // unlimited capacity. Links have equal capacity in both directions. Transfers on a link share it with max-min fairness.
-// Jobs do not slow each other: each job has the network for itself.
+// Jobs do not slow each other down: each job has the network to itself.
 type Tree struct {
 	Racks     int
 	Servers   int     // servers per rack

@@ -18,8 +18,11 @@ type Options struct {
 	Nodes int   // nodes of the profiler; zero means 2
 	Limit int64 `config:"profile_seconds,was=limit"` // seconds to profile a job; zero means 200
 	// devices of the largest job to profile; zero means 8, or all devices of the profiler if fewer
-	Largest int      `config:"max_gpus,was=largest"`
-	From    []string // virtual clusters that give the profiler a node each; empty means two of Venus's, or the largest
+	Largest int `config:"max_gpus,was=largest"`
+	// virtual clusters that each give the profiler one node; empty means vc8Gr and vcefl, as published for Venus, or
+	// the
+	// two largest if the trace lacks them
+	From []string
 	// virtual cluster that loses a node while the profiler has one more; empty means one of Venus's, or the largest
 	// outside of from
 	Echo string

@@ -34,11 +34,11 @@ type Options struct {
 	Memory int64 `config:"memory_mb_per_node,was=memory_per_node"`
 	// Gives a whole GPU to a job that requests part of one. False gives it only that part; other jobs can use the rest.
 	WholeGPUs bool `config:"whole_gpus"`
-	// First second of the trace to simulate. Zero means the start of the trace or, with compat = "lucid", of Lucid's
-	// month.
+	// First second of the trace to simulate. Zero means the start of the trace or, with compat = "lucid", the
+	// start of the month that Lucid's authors simulated.
 	From int64 `config:"from_seconds,was=from"`
-	// Last second of the trace to simulate. Zero means the end of the trace or, with compat = "lucid", of Lucid's
-	// month.
+	// Last second of the trace to simulate. Zero means the end of the trace or, with compat = "lucid", the end
+	// of the month that Lucid's authors simulated.
 	To int64 `config:"to_seconds,was=to"`
 	// Placement rule: consolidate uses as few nodes as possible; consolidate-first does the same but spreads jobs that
 	// do not fit; random takes free GPUs in any order. Default consolidate.

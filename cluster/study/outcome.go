@@ -22,7 +22,7 @@ type Outcome struct {
 	Ranked     []string       `json:"ranked"`     // keys of the metrics that rank schedulers
 	Points     []Point        `json:"points"`     // combinations of swept values
 	Workloads  []string       `json:"workloads"`  // names
-	Schedulers []Entrant      `json:"schedulers"` // in the order of the file
+	Schedulers []Candidate    `json:"schedulers"` // in the order of the file
 	Cells      []CellOutcome  `json:"cells"`      // one per simulation
 	Summaries  []Summary      `json:"summaries"`  // one per scheduler and point, over workloads and seeds
 	Rankings   []Ranking      `json:"rankings"`   // by point and metric; empty for a single workload
@@ -31,8 +31,8 @@ type Outcome struct {
 	Left       []LeftOut      `json:"left_out"`   // jobs that were left out, in the cell that left out the most
 }
 
-// Entrant is a scheduler of an outcome.
-type Entrant struct {
+// Candidate is a scheduler of an outcome.
+type Candidate struct {
 	Name    string `json:"scheduler"` // name
 	Draws   bool   `json:"draws"`     // results depend on the seed
 	Learned int    `json:"learned"`   // number of learned policies; zero without learning

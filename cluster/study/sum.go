@@ -18,7 +18,7 @@ func (j *Job) outcome(ctx context.Context) (*Outcome, error) {
 	}
 	for k := range p.Schedulers {
 		s := &p.Schedulers[k]
-		o.Schedulers = append(o.Schedulers, Entrant{s.Name, s.Draws(), s.Learned, s.Mark})
+		o.Schedulers = append(o.Schedulers, Candidate{s.Name, s.Draws(), s.Learned, s.Mark})
 	}
 	if p.References != nil {
 		var err error

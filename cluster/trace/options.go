@@ -44,7 +44,7 @@ const (
 	AsCPUs
 )
 
-// Window is a range of seconds, of submissions, including both ends.
+// Window is a range of submission times, in seconds, including both ends.
 type Window struct {
 	From int64 // first second
 	To   int64 // last second

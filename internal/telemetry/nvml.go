@@ -15,7 +15,7 @@ var ErrNoNVML = errors.New("GPUs cannot be measured")
 // nvmlLibrary is the installed name of the driver's library.
 const nvmlLibrary = "libnvidia-ml.so.1"
 
-// NVML reads NVIDIA's GPUs by the driver's management library. Only OpenNVML makes it; the zero value is not useful.
+// NVML reads NVIDIA's GPUs by the driver's management library. Create it with OpenNVML; the zero value is not usable.
 type NVML struct {
 	lib     nvml.Interface
 	symbols *dl.DynamicLibrary

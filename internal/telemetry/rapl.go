@@ -20,7 +20,7 @@ var ErrNoRAPL = errors.New("processors cannot be measured")
 const powercap = "/sys/class/powercap"
 
 // RAPL reads the energy of processors and their memory. Its devices are the domains package and DRAM of each socket,
-// which do not overlap. Only OpenRAPL makes it; the zero value is not useful.
+// which do not overlap. Create it with OpenRAPL; the zero value is not usable.
 type RAPL struct {
 	fsys    files.FS
 	domains []*domain

@@ -57,7 +57,7 @@ type Sink interface {
 }
 
 // Sampler reads all devices of a source at an interval. It keeps only the last reading of each device and the meters of
-// running intervals. It is safe for concurrent use. Only NewSampler makes it; the zero value is not useful.
+// running intervals. It is safe for concurrent use. Create it with NewSampler; the zero value is not usable.
 type Sampler struct {
 	clock    Clock
 	interval time.Duration

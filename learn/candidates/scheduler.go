@@ -29,8 +29,8 @@ func (l *Learner) Learned() (*Scheduler, error) {
 	return &Scheduler{Set: set, Cost: l.Best, Step: l.BestAt}, err
 }
 
-// Rivals holds the results of other schedulers on the validation workloads.
-type Rivals struct {
+// Baselines holds the results of other schedulers on the validation workloads.
+type Baselines struct {
 	Train, Validation int                // numbers of training and validation workloads
 	Unit              string             // unit of costs, such as s or share
 	Bound             float64            // lower bound of the mean cost; zero means unknown

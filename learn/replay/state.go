@@ -26,7 +26,8 @@ func (m *Memory[T]) Restore(s State[T]) error {
 		return fmt.Errorf("restore a replay memory: got %d items and %d sums, which do not match the capacity %d",
 			count, len(s.Sums), capacity)
 	case s.Next != count%capacity && (count < capacity || s.Next < 0 || s.Next >= capacity):
-		return fmt.Errorf("restore a replay memory: the next index is %d, with %d items of %d", s.Next, count, capacity)
+		return fmt.Errorf("restore a replay memory: next index %d is invalid for %d items and a capacity of %d",
+			s.Next, count, capacity)
 	}
 	for place, v := range s.Sums {
 		if math.IsNaN(v) || math.IsInf(v, 0) || place >= capacity-1 && v < 0 {

@@ -68,7 +68,7 @@ func ones(n int) []float64 {
 
 func (e *encoder) batchNorm(l model.BatchNorm, x value, w []string) (string, error) {
 	if !l.Track {
-		return "", fmt.Errorf("%s also normalises by the batch in eval mode, for which ONNX has no operator", l)
+		return "", fmt.Errorf("%s uses batch statistics even in eval mode; ONNX has no operator for this", l)
 	}
 	if !l.Affine {
 		w = append([]string{e.floats(ones(l.Features), l.Features), e.floats(make([]float64, l.Features), l.Features)},

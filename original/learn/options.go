@@ -58,7 +58,7 @@ const (
 
 // Options configure how a policy learns. The zero value is the original's setting.
 type Options struct {
-	Rule     string `config:",one=reinforce|exact"` // rule of learning from the table; empty means reinforce
+	Rule     string `config:",one=reinforce|exact"` // learning rule to train on the table; empty means reinforce
 	Episodes int    // total episodes; with the rule exact a step counts as one; zero means 10,000
 	// reward as a function of accuracy; empty means tangent
 	Reward  string  `config:",one=tangent|accuracy|standard"`

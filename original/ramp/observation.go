@@ -31,7 +31,7 @@ type Scales struct {
 }
 
 // Graph returns the features of a network for the original's policy: for operations the time and memory as shares of
-// the largest, and the depth; for transfers the size. The flag of the longest operation is never set there.
+// the largest, and the depth; for transfers the size. The original never sets the flag of the longest operation.
 func Graph(m *fabric.Model) learn.Graph {
 	g, d := m.Graph, &m.Details
 	var read learn.Graph

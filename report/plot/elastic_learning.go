@@ -93,15 +93,15 @@ func (p *seedCurves) validations(list []runs.Series) (steps []float64, times [][
 // rivalLevels returns the lower bound, the teacher and the best of the other schedulers, and a remark on the omitted
 // ones.
 func rivalLevels(o *runs.ElasticLearningOutcome) (levels []figure.Level, remark string) {
-	names := slices.SortedFunc(maps.Keys(o.Rivals),
-		func(a, b string) int { return cmp.Or(cmp.Compare(o.Rivals[a], o.Rivals[b]), cmp.Compare(a, b)) })
+	names := slices.SortedFunc(maps.Keys(o.Baselines),
+		func(a, b string) int { return cmp.Or(cmp.Compare(o.Baselines[a], o.Baselines[b]), cmp.Compare(a, b)) })
 	if o.Bound > 0 {
 		levels = []figure.Level{{Name: "lower bound", At: o.Bound}}
 	}
 	var others []string
 	drawn := 0
 	for _, name := range names {
-		level := figure.Level{Name: name, At: o.Rivals[name]}
+		level := figure.Level{Name: name, At: o.Baselines[name]}
 		if name == o.Teacher {
 			level.Name += ", teacher"
 		}

@@ -6,7 +6,8 @@ import (
 	"graft/internal/stat"
 )
 
-// ElasticCasesOutcome is the outcome.json of cases of learning schedulers of elastic jobs. Times are mean times to
+// ElasticCasesOutcome is the outcome.json of a run that trains schedulers of elastic jobs in several cases. Times are
+// mean times to
 // completion on the validation workloads, in slots.
 type ElasticCasesOutcome struct {
 	Cases []ElasticCase `json:"cases"` // cases in the order of their file
@@ -23,11 +24,11 @@ type ElasticCase struct {
 	Last  *stat.OverSeeds `json:"jct_last"`
 	Bound float64         `json:"jct_lower_bound"` // lower bound for every scheduler
 	// times of the schedulers in schedule.schedulers that complete all jobs
-	Rivals map[string]float64 `json:"rivals_jct"`
+	Baselines map[string]float64 `json:"rivals_jct"`
 }
 
-// Add adds a completed case, with some of its rivals.
-func (o *ElasticCasesOutcome) Add(c ElasticCase, learned *ElasticLearningOutcome, rivals []string) {
+// Add adds a completed case, with some of its baselines.
+func (o *ElasticCasesOutcome) Add(c ElasticCase, learned *ElasticLearningOutcome, baselines []string) {
 	var best, last []float64
 	for _, s := range learned.Seeds {
 		if best = append(best, s.JCT); s.Last != nil {
@@ -39,19 +40,19 @@ func (o *ElasticCasesOutcome) Add(c ElasticCase, learned *ElasticLearningOutcome
 		all := stat.NewOverSeeds(last, miss, stat.FromZero)
 		c.Last = &all
 	}
-	c.Set, c.Bound, c.Rivals = append([]string{}, c.Set...), learned.Bound, map[string]float64{}
-	for _, name := range rivals {
-		if v, known := learned.Rivals[name]; known {
-			c.Rivals[name] = v
+	c.Set, c.Bound, c.Baselines = append([]string{}, c.Set...), learned.Bound, map[string]float64{}
+	for _, name := range baselines {
+		if v, known := learned.Baselines[name]; known {
+			c.Baselines[name] = v
 		}
 	}
 	o.Cases = append(o.Cases, c)
 }
 
-// Schedulers returns the rivals of all cases, by name.
+// Schedulers returns the baselines of all cases, by name.
 func (o *ElasticCasesOutcome) Schedulers() (names []string) {
 	for _, c := range o.Cases {
-		for name := range c.Rivals {
+		for name := range c.Baselines {
 			names = append(names, name)
 		}
 	}

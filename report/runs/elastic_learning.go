@@ -20,10 +20,10 @@ type ElasticLearningOutcome struct {
 	Train  int    `json:"train"`      // training workloads
 	Choose int    `json:"validation"` // validation workloads, which select the best
 	// lower bound for every scheduler, mean over the validation workloads; zero if unknown
-	Bound  float64            `json:"jct_lower_bound"`
-	Seeds  []ElasticSeed      `json:"seeds"`      // outcome of each seed
-	Best   uint64             `json:"best_seed"`  // seed of the best scheduler on the validation workloads
-	Rivals map[string]float64 `json:"rivals_jct"` // mean times to completion of other schedulers, same workloads
+	Bound     float64            `json:"jct_lower_bound"`
+	Seeds     []ElasticSeed      `json:"seeds"`      // outcome of each seed
+	Best      uint64             `json:"best_seed"`  // seed of the best scheduler on the validation workloads
+	Baselines map[string]float64 `json:"rivals_jct"` // mean times to completion of other schedulers, same workloads
 }
 
 // ElasticSeed is the outcome of one seed.

@@ -40,7 +40,7 @@ func (e *Env) OpenRun(folder string, kind *runs.Kind, c config.File, o FolderOpt
 // run folder leaves none; the same command then starts the run.
 func (e *Env) Resumes(asked bool, folder string) bool {
 	if asked && results.Missing(e.Files, folder) {
-		e.Log.Info("there is no run to resume; a new run starts", zap.String("folder", folder))
+		e.Log.Info("no run to resume; starting a new run", zap.String("folder", folder))
 		return false
 	}
 	return asked

@@ -57,7 +57,7 @@ func Terms(m *estimate.Model) []Term {
 	return terms
 }
 
-// Unit returns the unit of the values that terms add: the unit of the target or of its logarithm.
+// Unit returns the unit of the terms' contributions: the target's unit, or the unit of its logarithm.
 func Unit(unit, target string) string {
 	if target == estimate.TargetPlain {
 		return unit

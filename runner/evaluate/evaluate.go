@@ -71,11 +71,11 @@ func (e *Evaluation) Judge(ctx context.Context) (*Result, error) {
 	if e.o.Leave.By != "" {
 		return e.judgeLeaving(ctx)
 	}
-	entrants, err := withBaselines(e.policies, e.o.Trees)
+	candidates, err := withBaselines(e.policies, e.o.Trees)
 	if err != nil {
 		return nil, err
 	}
-	c, err := evaluation.Compare(e.o.Trees, entrants, e.policies[0].Entrants[0].Name)
+	c, err := evaluation.Compare(e.o.Trees, candidates, e.policies[0].Candidates[0].Name)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (e *Evaluation) report(c *evaluation.Comparison) (*runs.EvaluationReport, e
 		table := runs.EvaluatedTable{Table: e.o.Tables[k], Dataset: t.Dataset, Budget: t.Budget, Start: t.Start,
 			Decisions: t.Decisions, Actions: append([]string{}, t.Actions...), TableScores: c.Tables[k]}
 		for _, p := range e.policies {
-			first := p.Entrants[0]
+			first := p.Candidates[0]
 			steps, err := evaluation.Steps(t, first.Policies[0])
 			if err != nil {
 				return nil, err

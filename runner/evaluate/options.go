@@ -45,7 +45,7 @@ type LeaveOut struct {
 	For   string // default options of learning, for "new" or "known" scenarios; empty means new
 	Seeds int    // policies per group; zero means the file's, or 10
 	Steps int    // upper bound on learning steps; zero means the default of For
-	// baseline of differences, one of evaluation.Rivals; empty means the best fixed sequence
+	// baseline of differences, one of evaluation.BaselineNames; empty means the best fixed sequence
 	Against string
 }
 
@@ -90,9 +90,9 @@ func (o LeaveOut) validate() error {
 	var faults validate.Faults
 	faults.When(groupings[o.By] == nil && o.By != heldOut,
 		"option leave-out is %q; expected scenario, network, dataset, budget or held-out", o.By)
-	if o.Against != "" && !slices.Contains(evaluation.Rivals, o.Against) {
+	if o.Against != "" && !slices.Contains(evaluation.BaselineNames, o.Against) {
 		faults = append(faults, fmt.Errorf("option against is %q; expected one of: %s", o.Against,
-			strings.Join(evaluation.Rivals, "; ")))
+			strings.Join(evaluation.BaselineNames, "; ")))
 	}
 	faults.When(len(o.Try) > 0 && o.File == "",
 		"option try changes keys of a learning file; name the file with option learn")

@@ -26,7 +26,7 @@ type Policy struct {
 	Path       string // path as given
 	Name       string // name in reports
 	Kind       runs.PolicyOrigin
-	Entrants   []evaluation.Candidate // the report shows the decisions of the first
+	Candidates []evaluation.Candidate // the report shows the decisions of the first
 	Structural *decider.Structural    // nil for a policy of the original's
 	Legacy     *bilstm.Policy         // nil for a structural policy
 }
@@ -79,7 +79,7 @@ func (p *Policy) read(ctx context.Context, fsys files.FS, o Options) (err error)
 		return err
 	}
 	chooser := evaluation.Stepwise(ctx, p.Name, original.StepPolicy{Policy: p.Legacy})
-	p.Entrants = []evaluation.Candidate{{Name: p.Name, Role: evaluation.RolePolicy,
+	p.Candidates = []evaluation.Candidate{{Name: p.Name, Role: evaluation.RolePolicy,
 		Policies: []evaluation.Policy{chooser}}}
 	return nil
 }
@@ -147,7 +147,7 @@ func (p *Policy) readStructural(fsys files.FS) error {
 	if len(seeds) == 0 {
 		members = p.Structural.Split()
 	}
-	p.Entrants = evaluation.SeedCandidates(p.Name, []*decider.Structural{p.Structural}, members, "")
+	p.Candidates = evaluation.SeedCandidates(p.Name, []*decider.Structural{p.Structural}, members, "")
 	return nil
 }
 
@@ -210,20 +210,20 @@ func (p *Policy) seen(trees []*simulation.Tree) string {
 
 // withBaselines returns all choosers to compare. The best fixed sequence is selected on these tables.
 func withBaselines(policies []*Policy, trees []*simulation.Tree) ([]evaluation.Candidate, error) {
-	var entrants []evaluation.Candidate
+	var candidates []evaluation.Candidate
 	for _, p := range policies {
-		for _, e := range p.Entrants {
+		for _, e := range p.Candidates {
 			e.Seen = p.seen(trees)
-			entrants = append(entrants, e)
+			candidates = append(candidates, e)
 		}
 	}
 	baselines, err := evaluation.BaselineCandidates(trees, evaluation.SeenThese)
-	for k, e := range entrants {
-		taken := slices.Concat(entrants[:k], baselines)
+	for k, e := range candidates {
+		taken := slices.Concat(candidates[:k], baselines)
 		if slices.ContainsFunc(taken, func(o evaluation.Candidate) bool { return o.Name == e.Name }) {
 			err = errors.Join(err, failure.Usagef("option policy: two candidates are named %q; "+
 				"name the policy by another path", e.Name))
 		}
 	}
-	return append(entrants, baselines...), err
+	return append(candidates, baselines...), err
 }

@@ -39,7 +39,7 @@ func Schedulers(ctx context.Context, env *app.Env, o SchedulerOptions) (*runs.El
 	if err != nil {
 		return nil, runs.AsConfigFault(err)
 	}
-	all, err := entrants(env, l, o)
+	all, err := candidates(env, l, o)
 	if err != nil {
 		return nil, err
 	}
@@ -62,9 +62,9 @@ func Schedulers(ctx context.Context, env *app.Env, o SchedulerOptions) (*runs.El
 	return c, nil
 }
 
-// entrants returns the schedulers of the file and the learned ones.
-func entrants(env *app.Env, l *jobfile.File, o SchedulerOptions) ([]elasticworld.Scheduler, error) {
-	all, paths := slices.Clone(l.Rivals()), o.Policies
+// candidates returns the schedulers of the file and the learned ones.
+func candidates(env *app.Env, l *jobfile.File, o SchedulerOptions) ([]elasticworld.Scheduler, error) {
+	all, paths := slices.Clone(l.Baselines()), o.Policies
 	if len(paths) == 0 {
 		own := app.Folder("", l.Run.Folder, o.File)
 		if _, err := env.Files.Stat(filepath.Join(own, study.LearnedFile)); err == nil {

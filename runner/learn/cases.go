@@ -178,7 +178,7 @@ func (c *cases) write(o *runs.ElasticCasesOutcome) error {
 		row := []any{one.Name, one.Best.N, one.Best.Mean, orNaN(one.Best.Low), orNaN(one.Best.High),
 			cmp.Or(one.Last, &stat.OverSeeds{Mean: missing}).Mean, one.Bound}
 		for _, name := range names {
-			v, known := one.Rivals[name]
+			v, known := one.Baselines[name]
 			if !known {
 				v = missing
 			}

@@ -55,8 +55,8 @@ type world interface {
 
 	options() (*learn.RunOptions, *candidates.Options)
 	file() config.File
-	// rivals adds the rest of an outcome: the workloads, their bound, and other schedulers on them.
-	rivals(ctx context.Context, o *runs.ElasticLearningOutcome) error
+	// baselines adds the rest of an outcome: the workloads, their bound, and other schedulers on them.
+	baselines(ctx context.Context, o *runs.ElasticLearningOutcome) error
 }
 
 // runScheduler learns the schedulers of a configuration file.
@@ -187,7 +187,7 @@ func (s *scheduler) train(ctx context.Context, log *schedulerLog) ([]learnedSeed
 // outcome writes the schedulers, with their results on the validation workloads.
 func (s *scheduler) outcome(ctx context.Context, all []learnedSeed) (*runs.ElasticLearningOutcome, error) {
 	teacher, method := s.TeacherAndMethod()
-	o := &runs.ElasticLearningOutcome{Teacher: teacher, Method: method, Rivals: map[string]float64{}}
+	o := &runs.ElasticLearningOutcome{Teacher: teacher, Method: method, Baselines: map[string]float64{}}
 	best := slices.MinFunc(all, func(a, b learnedSeed) int { return cmp.Compare(a.JCT, b.JCT) })
 	for _, l := range all {
 		maps.Copy(l.set.Metadata, map[string]string{"graft": s.env.Version, "seed": fmt.Sprint(l.Seed),
@@ -201,7 +201,7 @@ func (s *scheduler) outcome(ctx context.Context, all []learnedSeed) (*runs.Elast
 	if err := s.write(clusterstudy.LearnedFile, best.set); err != nil {
 		return nil, err
 	}
-	return o, s.rivals(ctx, o)
+	return o, s.baselines(ctx, o)
 }
 
 // write writes a scheduler atomically.

@@ -32,7 +32,7 @@ func (j jobs) options() (*learn.RunOptions, *candidates.Options) { return &j.Run
 
 func (j jobs) file() config.File { return j.File }
 
-func (j jobs) rivals(ctx context.Context, o *runs.ElasticLearningOutcome) error {
+func (j jobs) baselines(ctx context.Context, o *runs.ElasticLearningOutcome) error {
 	train, validation, _ := j.Studies()
 	o.Scaling, o.Train, o.Choose, o.Unit = j.Elastic.Scaling, len(train), len(validation), document.UnitSlots
 	for _, v := range validation {
@@ -48,7 +48,7 @@ func (j jobs) rivals(ctx context.Context, o *runs.ElasticLearningOutcome) error 
 			return err
 		}
 		if !math.IsInf(mean, 0) {
-			o.Rivals[kind.Name] = mean
+			o.Baselines[kind.Name] = mean
 		}
 	}
 	return nil
@@ -79,8 +79,8 @@ type learnable interface {
 	CheckLearning() error
 	// Learner makes the learner of a seed.
 	Learner(seed uint64) (candidates.SchedulerLearner, error)
-	// Rivals returns other schedulers with their results on the validation workloads.
-	Rivals(ctx context.Context) (*candidates.Rivals, error)
+	// Baselines returns other schedulers with their results on the validation workloads.
+	Baselines(ctx context.Context) (*candidates.Baselines, error)
 }
 
 // learns reports whether the schedulers of a kind of files learn.
@@ -125,14 +125,14 @@ func (w worldFile) TeacherAndMethod() (teacher, method string) {
 	return o.Teacher, o.Method
 }
 
-func (w worldFile) rivals(ctx context.Context, o *runs.ElasticLearningOutcome) error {
-	r, err := w.Rivals(ctx)
+func (w worldFile) baselines(ctx context.Context, o *runs.ElasticLearningOutcome) error {
+	r, err := w.Baselines(ctx)
 	if ctx.Err() != nil {
 		return learn.ErrStopped // learned state is saved
 	}
 	if err != nil {
 		return err
 	}
-	o.Train, o.Choose, o.Unit, o.Bound, o.Rivals = r.Train, r.Validation, r.Unit, r.Bound, r.Costs
+	o.Train, o.Choose, o.Unit, o.Bound, o.Baselines = r.Train, r.Validation, r.Unit, r.Bound, r.Costs
 	return nil
 }

@@ -174,7 +174,7 @@ func (o *Options) ofJob(ctx context.Context, env *app.Env, path string, given Op
 		return []clock.Subject{first}, nil
 	}
 	if measured := len(m.Sequences); measured < m.All {
-		env.Log.Info("not all actions are measured; unmeasured actions are charged by the measured ones",
+		env.Log.Info("some actions were not measured; their cost is estimated from the measured actions",
 			zap.Int("actions", m.All), zap.Int("measured", measured))
 	}
 	all, err := clock.Grown(first, m.Sequences, m.Surgery)

@@ -63,14 +63,14 @@ func loadFirst(fsys files.FS, n *model.Network, c *config.Job, seed int64) error
 		err = n.Load(set)
 	}
 	if err != nil {
-		return notTheirs(fsys, path, err)
+		return mismatched(fsys, path, err)
 	}
 	return nil
 }
 
-// notTheirs returns an error for weights that do not match the network. It names the network file in the same folder,
+// mismatched returns an error for weights that do not match the network. It names the network file in the same folder,
 // if there is one.
-func notTheirs(fsys files.FS, path string, err error) error {
+func mismatched(fsys files.FS, path string, err error) error {
 	own := filepath.Join(filepath.Dir(path), app.NetworkFile)
 	if _, missing := fsys.Stat(own); missing == nil {
 		return fmt.Errorf("%s: %w; %s in the same folder may be their network: set network.file to it", path, err, own)
@@ -116,7 +116,7 @@ func CheckWeights(env *app.Env, c *config.Job, seed int64) error {
 		return fmt.Errorf("network.weights: %w", err)
 	}
 	if err := n.Fits(set); err != nil {
-		return fmt.Errorf("network.weights: %w", notTheirs(env.Files, first, err))
+		return fmt.Errorf("network.weights: %w", mismatched(env.Files, first, err))
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func sequenceOf(t *testing.T, p Policy, err error, tree *simulation.Tree) []stri
 	return nil
 }
 
-// Rivals that are chosen on some trees do nothing where another tree does not offer their action.
+// Baselines that are chosen on some trees do nothing where another tree does not offer their action.
 func TestRivalsOnOtherTrees(t *testing.T) {
 	flat := []float64{0, 0, 0, 0, 0, 0}
 	a := curved(t, "a", "deepen:0", [2]float64{0.5, 0.1}, []float64{0.5, 0.7, 0.8, 0.4}, flat)

@@ -29,7 +29,7 @@ type LeaveOutOptions struct {
 	Seeds    []uint64 // one policy is learned per seed; empty means 1 to 10
 	Together int      // number of seeds that vote together; zero means all, 1 means no votes
 	AtOnce   int      // policies that learn in parallel; zero means 1
-	Against  string   // member of Rivals that differences refer to; empty means the best fixed sequence
+	Against  string   // member of BaselineNames that differences refer to; empty means the best fixed sequence
 	// Tell is called whenever policies have finished learning; nil means no callback.
 	Tell func(LeaveOutProgress)
 }
@@ -68,8 +68,9 @@ func (o LeaveOutOptions) Validate() error {
 	for k, seed := range o.Seeds {
 		faults.When(slices.Contains(o.Seeds[:k], seed), "duplicate seed %d", seed)
 	}
-	if o.Against != "" && !slices.Contains(Rivals, o.Against) {
-		faults = append(faults, fmt.Errorf("against is %q; must be one of: %s", o.Against, strings.Join(Rivals, "; ")))
+	if o.Against != "" && !slices.Contains(BaselineNames, o.Against) {
+		faults = append(faults, fmt.Errorf("against is %q; must be one of: %s", o.Against,
+			strings.Join(BaselineNames, "; ")))
 	}
 	for k, way := range o.Ways {
 		faults.When(len(way.Options) == 0, "%s: no options given", way.Name)
@@ -104,7 +105,7 @@ func CompareLeftOut(ctx context.Context, trees []*simulation.Tree, o LeaveOutOpt
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("leave tables out: %w", err)
 	}
-	if slices.Index(Rivals, o.Against) > slices.Index(Rivals, nameNever) && fallBounds(trees) == nil {
+	if slices.Index(BaselineNames, o.Against) > slices.Index(BaselineNames, nameNever) && fallBounds(trees) == nil {
 		return nil, fmt.Errorf("leave tables out: the baseline %s is not available, because a table has no falls of "+
 			"the loss; compare with another baseline", o.Against)
 	}

@@ -135,7 +135,7 @@ func TestLearningGoesOnToTheBit(t *testing.T) {
 		})
 	}
 	withLearner(t, all[:2], nil, quick(), func(l *Learner) {
-		require.ErrorContains(t, l.Restore(&weights.Set{}), "not a checkpoint of learning")
+		require.ErrorContains(t, l.Restore(&weights.Set{}), "not a learning checkpoint")
 		require.ErrorContains(t, l.Restore(&weights.Set{Metadata: map[string]string{"graft.learner": "{"}}), "damaged")
 		set, err := l.Set()
 		require.NoError(t, err)

@@ -65,7 +65,7 @@ func (l *Learner) Set() (*weights.Set, error) {
 func (l *Learner) Restore(set *weights.Set) error {
 	text, ok := set.Metadata[learnerKey]
 	if !ok {
-		return errors.New("resume learning: the file is not a checkpoint of learning")
+		return errors.New("resume learning: the file is not a learning checkpoint")
 	}
 	var now progress
 	if err := json.Unmarshal([]byte(text), &now); err != nil {

@@ -40,7 +40,7 @@ func digits(v float64) float64 {
 	return rounded
 }
 
-// Profile makes a profile of the measurements, with rates fitted to them.
+// Profile builds a profile from the measurements and fits rates to them.
 func (m *Measured) Profile(name, device string, made Provenance) *Profile {
 	p := &Profile{Version: profileVersion, Name: name, Device: device, Made: made, Measured: m.Networks}
 	decision, surgery := m.Decision.Rounded(), m.Surgery.Rounded()

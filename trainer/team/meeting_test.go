@@ -38,7 +38,7 @@ func TestMeetingsAreBounded(t *testing.T) {
 		call torch.StoreCall
 		says string
 	}{
-		"no such key":       {torch.StoreCall{Op: torch.StoreGet, Key: []byte("a")}, `no key "a"`},
+		"no such key":       {torch.StoreCall{Op: torch.StoreGet, Key: []byte("a")}, `unknown key "a"`},
 		"no such operation": {torch.StoreCall{Op: 17}, "unknown store operation 17"},
 		"a long key":        {torch.StoreCall{Op: torch.StoreSet, Key: make([]byte, storeKey+1)}, "do not fit"},
 		"a long value":      {torch.StoreCall{Op: torch.StoreSet, Value: make([]byte, storeValue+1)}, "do not fit"},
@@ -47,7 +47,7 @@ func TestMeetingsAreBounded(t *testing.T) {
 	}
 	ask(t, s, torch.StoreSet, "text", "words", 0)
 	_, err := s.Call(torch.StoreCall{Op: torch.StoreAdd, Key: []byte("text")})
-	require.ErrorContains(t, err, "holds no number")
+	require.ErrorContains(t, err, "is not a number")
 	m.total = storeTotal
 	_, err = s.Call(torch.StoreCall{Op: torch.StoreSet, Key: []byte("b"), Value: []byte("c")})
 	require.ErrorContains(t, err, "do not fit")

@@ -50,8 +50,9 @@ func TestStrangersAreRefused(t *testing.T) {
 		testToken, testVersion, means)
 	require.ErrorContains(t, err, "no way")
 
-	for address, want := range map[string]string{"8.8.8.8:1": "no private address", "0.0.0.0:1": "no private address",
-		"localhost:1": "no IP address", "10.0.0.1": "missing port"} {
+	for address, want := range map[string]string{"8.8.8.8:1": "not a private address", "0.0.0.0:1": "not a " +
+		"private address",
+		"localhost:1": "not an IP address", "10.0.0.1": "missing port"} {
 		_, err := team.ListenFor(address, testToken, team.Invitation{}, means)
 		require.ErrorContains(t, err, want)
 	}

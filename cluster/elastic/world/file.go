@@ -45,7 +45,7 @@ func World() *study.World {
 // File configures simulations of elastic jobs.
 type File struct {
 	Elastic Options // Cluster, speeds and types of jobs.
-	// Traces: JSON files of elastic jobs, or traces of clusters, whose GPU jobs keep their work.
+	// Traces: JSON files of elastic jobs, or cluster traces, whose GPU jobs become elastic jobs with the same work.
 	Workload study.Workload
 	Schedule study.Schedule   // Schedulers.
 	Run      study.RunOptions // Output: the run folder.

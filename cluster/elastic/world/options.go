@@ -27,8 +27,8 @@ type Options struct {
 	// Length of a slot in seconds. Zero takes the trace's value, or 1200.
 	Slot  float64 `config:"slot_seconds"`
 	Limit int     `config:"max_slots"` // Slots after which a simulation fails. Zero means no limit.
-	// Relative error of speeds, drawn uniformly from ± this value for each job and slot, from 0 to below 1. Zero takes
-	// the trace's value, or no error.
+	// Maximum relative error of speeds, from 0 to below 1. The error of each job and slot is drawn uniformly between
+	// minus and plus this value. Zero takes the trace's value, or no error if the trace has none.
 	SpeedError float64
 	// Time that a job loses in a slot after its numbers of workers or servers change: checkpoint stops and restarts the
 	// job, hot moves parameters while it runs, none costs nothing. Empty means checkpoint, or none with compat = "dl2".

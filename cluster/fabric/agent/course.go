@@ -19,7 +19,8 @@ type course struct {
 	teachers          []fabric.Kind
 }
 
-// NewLearner makes a learner with a random agent. Train are the training episodes; validation are the episodes for
+// NewLearner makes a learner whose agent has random initial weights. Train are the training episodes; validation are
+// the episodes for
 // early stopping.
 func NewLearner(train, validation []*fabric.Study, o candidates.Options, seed uint64) (*candidates.Learner, error) {
 	o.EnsureDefaults()

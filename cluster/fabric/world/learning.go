@@ -44,13 +44,14 @@ func (f *File) Learner(seed uint64) (candidates.SchedulerLearner, error) {
 	return agent.NewLearner(train, validation, f.Learn, seed)
 }
 
-// Rivals evaluates all schedulers and constant degrees on the validation episodes, by their share of blocked jobs.
-func (f *File) Rivals(ctx context.Context) (*candidates.Rivals, error) {
+// Baselines evaluates all schedulers and constant degrees on the validation episodes, by their share of blocked jobs.
+func (f *File) Baselines(ctx context.Context) (*candidates.Baselines, error) {
 	train, validation, err := f.episodes()
 	if err != nil {
 		return nil, err
 	}
-	r := &candidates.Rivals{Train: len(train), Validation: len(validation), Unit: "share", Costs: map[string]float64{}}
+	r := &candidates.Baselines{Train: len(train), Validation: len(validation), Unit: "share",
+		Costs: map[string]float64{}}
 	kinds := fabric.Kinds()
 	for _, degree := range validation[0].Offered() {
 		kinds = append(kinds, fabric.ConstantKind(degree))

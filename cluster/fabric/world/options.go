@@ -146,7 +146,7 @@ type Demand struct {
 	Seed            uint64    // Random seed of the first episode. Default 1.
 	TrainCount      int       // Number of training episodes. Zero means 20.
 	ValidationCount int       // Number of validation episodes, which select learned schedulers. Zero means 10.
-	TestCount       int       // Number of episodes that compare schedulers. Zero means 5.
+	TestCount       int       // Number of episodes on which schedulers are compared. Zero means 5.
 }
 
 // EnsureDefaults fills in defaults.

@@ -107,8 +107,8 @@ func (f *File) Execution(fsys files.FS, devices []execute.Device) execute.Option
 // scheduler returns the scheduler that runs tasks: the first of the file, otherwise backfill if all durations are
 // known, as it requires, and fcfs if not.
 func (f *File) scheduler() node.Kind {
-	if len(f.rivals) > 0 {
-		return f.rivals[0].Kind
+	if len(f.baselines) > 0 {
+		return f.baselines[0].Kind
 	}
 	name := "backfill"
 	if slices.ContainsFunc(f.specs, func(s node.Spec) bool { return s.Work == 0 && s.Estimate == 0 }) {

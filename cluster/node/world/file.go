@@ -58,7 +58,7 @@ type File struct {
 	study.Sources `config:"-"`
 	speed         node.Speed
 	specs         []node.Spec
-	rivals        []Scheduler // schedulers of the file; nil if it names none
+	baselines     []Scheduler // schedulers of the file; nil if it names none
 	fsys          files.FS
 }
 
@@ -132,7 +132,7 @@ func (f *File) readSpeed(fsys files.FS, r *decode.Reading) bool {
 // Contents writes the inputs that results depend on and that are not keys.
 func (f *File) Contents(w io.Writer) {
 	fmt.Fprintln(w, f.specs, f.speed)
-	for _, s := range f.rivals {
+	for _, s := range f.baselines {
 		fmt.Fprintln(w, s.Digest)
 	}
 }

@@ -39,10 +39,10 @@ func (f *File) Learner(seed uint64) (candidates.SchedulerLearner, error) {
 	return agent.NewLearner(train, validation, f.objective(), f.Learn, seed)
 }
 
-// Rivals simulates all other schedulers on the validation workloads.
-func (f *File) Rivals(ctx context.Context) (*candidates.Rivals, error) {
+// Baselines simulates all other schedulers on the validation workloads.
+func (f *File) Baselines(ctx context.Context) (*candidates.Baselines, error) {
 	train, validation := f.Learning()
-	r := &candidates.Rivals{Train: len(train), Validation: len(validation), Unit: f.objective().Unit(),
+	r := &candidates.Baselines{Train: len(train), Validation: len(validation), Unit: f.objective().Unit(),
 		Costs: map[string]float64{}}
 	if f.objective() == agent.Completion {
 		var bounds []float64

@@ -74,13 +74,14 @@ func (f *File) findSchedulers(fsys files.FS, r *decode.Reading) {
 	}
 	var err error
 	learned := func(path string) (Scheduler, error) { return ReadScheduler(fsys, path) }
-	f.rivals, err = study.FindSchedulers(names, schedulers.Named, learned, func(k node.Kind) string { return k.Name })
+	f.baselines, err = study.FindSchedulers(names, schedulers.Named, learned,
+		func(k node.Kind) string { return k.Name })
 	if err != nil {
 		r.Blame(schedulersKey, r.Elsewhere(schedulersKey, err).Error())
 		return
 	}
 	against := f.Schedule.Against
-	if against != "" && !slices.ContainsFunc(f.Entrants(), func(s Scheduler) bool { return s.Kind.Name == against }) {
+	if against != "" && !slices.ContainsFunc(f.Candidates(), func(s Scheduler) bool { return s.Kind.Name == against }) {
 		r.Blame("schedule.against", fmt.Sprintf("against is %s; expected one of the schedulers", against))
 	}
 }
@@ -96,10 +97,10 @@ func ReadScheduler(fsys files.FS, path string) (Scheduler, error) {
 	})
 }
 
-// Entrants returns the schedulers to compare: the file's schedulers, or all that need no learning.
-func (f *File) Entrants() []Scheduler {
+// Candidates returns the schedulers to compare: the file's schedulers, or all that need no learning.
+func (f *File) Candidates() []Scheduler {
 	if len(f.Schedule.Schedulers) > 0 {
-		return f.rivals
+		return f.baselines
 	}
 	var all []Scheduler
 	for _, k := range schedulers.Kinds() {
@@ -116,7 +117,7 @@ func (f *File) against() string {
 	if f.Schedule.Against != "" {
 		return f.Schedule.Against
 	}
-	all := f.Entrants()
+	all := f.Candidates()
 	if slices.ContainsFunc(all, func(s Scheduler) bool { return s.Kind.Name == usualBaseline }) {
 		return usualBaseline
 	}

@@ -16,11 +16,11 @@ import (
 // simulations runs the cells of a file.
 type simulations struct {
 	*File
-	studies  []node.Study // by workload
-	entrants []Scheduler
-	kinds    []string  // task kinds for sums of energy
-	others   bool      // more kinds exist
-	best     []float64 // minimum mean time to completion of each workload, s; nil if not searched
+	studies    []node.Study // by workload
+	candidates []Scheduler
+	kinds      []string  // task kinds for sums of energy
+	others     bool      // more kinds exist
+	best       []float64 // minimum mean time to completion of each workload, s; nil if not searched
 }
 
 // metrics of a simulation. Times are in seconds.
@@ -59,7 +59,7 @@ func (s *simulations) Prepare(ctx context.Context, _ study.Env, quick bool) erro
 	if quick && len(s.Task) == 0 && s.trace() == "" {
 		return nil // tasks are generated
 	}
-	s.studies, s.entrants = s.Studies(), s.Entrants()
+	s.studies, s.candidates = s.Studies(), s.Candidates()
 	if len(s.studies) == 0 {
 		return fmt.Errorf("%s: no tasks are left for the comparison; lower tasks.max_tasks, tasks.train_count or "+
 			"tasks.validation_count", s.trace())
@@ -100,8 +100,8 @@ func (s *simulations) Plan() *study.Plan {
 	}
 	p.Title = fmt.Sprintf("%s with %s in total on %s", words.Plural(len(s.studies), "workload"),
 		words.Plural(p.Jobs, "task"), words.Plural(s.GPUs(), "GPU"))
-	for k := range s.entrants {
-		e := &s.entrants[k]
+	for k := range s.candidates {
+		e := &s.candidates[k]
 		one := study.Scheduler{Name: e.Kind.Name, Learned: e.Policies()}
 		for seed := range uint64(s.Schedule.Seeds) {
 			if e.Kind.Draws {
@@ -130,7 +130,7 @@ func (s *simulations) references(_ context.Context) ([]study.Reference, error) {
 
 // Simulate runs a cell.
 func (s *simulations) Simulate(ctx context.Context, c *study.Cell) (*study.Result, error) {
-	one, kinds := s.studies[c.Workload], s.entrants[c.Scheduler].Kinds()
+	one, kinds := s.studies[c.Workload], s.candidates[c.Scheduler].Kinds()
 	kind := kinds[min(c.Run, len(kinds)-1)] // a scheduler that draws has one kind and several seeds
 	r, err := one.Run(ctx, kind, s.Schedule.options(c.Seed, uint64(c.Workload)))
 	if err != nil {

@@ -29,7 +29,7 @@ type Tasks struct {
 	Seed            uint64 // Random seed of workloads. Default 1.
 	TrainCount      int    // Number of training workloads. Default 100.
 	ValidationCount int    // Number of validation workloads, which select the best learned policy. Default 20.
-	TestCount       int    // Number of workloads that compare schedulers. Default 20.
+	TestCount       int    // Number of workloads on which schedulers are compared. Default 20.
 }
 
 // EnsureDefaults fills in defaults.

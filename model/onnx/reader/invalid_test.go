@@ -92,7 +92,8 @@ func TestInvalidModelsAreRefused(t *testing.T) {
 	}
 }
 
-// A field of two bytes may take a hundred in memory, so the number of fields is bounded in addition to the size of the file.
+// A field of two bytes may take a hundred in memory, so the number of fields is bounded in addition to the size of the
+// file.
 func TestManyFieldsAreRefusedEarly(t *testing.T) {
 	many := func(part []byte, bytesInAll int) []byte { return bytes.Repeat(part, bytesInAll/len(part)) }
 	for what, c := range map[string]struct {

@@ -255,8 +255,8 @@ func resize(c *call) error {
 	operator, known := map[string]string{"linear half_pixel": "upsample_bilinear2d.vec",
 		"linear pytorch_half_pixel": "upsample_bilinear2d.vec", "nearest asymmetric": "upsample_nearest2d.vec"}[how]
 	if !known || len(factors) != 4 || factors[0] != 1 || factors[1] != 1 {
-		return fmt.Errorf("unsupported resize by %v with mode %q; graft supports linear half_pixel and nearest "+
-			"asymmetric of images by constant factors", factors, how)
+		return fmt.Errorf("unsupported resize by %v with mode %q; graft resizes images by constant factors, "+
+			"with the modes linear half_pixel and nearest asymmetric", factors, how)
 	}
 	args := []graph.Arg{c.arg("input", x), {Name: "output_size"},
 		{Name: "scale_factors", Value: []any{factors[2], factors[3]}}}

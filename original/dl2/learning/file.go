@@ -52,7 +52,7 @@ type File struct {
 	decode.Sources
 	world                   elasticworld.Inputs
 	train, validation, test []elastic.Study
-	rivals                  []elasticworld.Scheduler
+	baselines               []elasticworld.Scheduler
 }
 
 // WorkloadOptions name traces, split the trace of a cluster, or configure generated workloads: jobs of all types, drawn
@@ -129,7 +129,8 @@ func (o WorkloadOptions) Validate() error {
 	faults.When(o.From == "" && o.Arrivals == arriveSubmit, "arrivals is submission; set from to a trace")
 	if o.From != "" {
 		for name, given := range map[string]bool{"train": len(o.Train) > 0, "validation": len(o.Validation) > 0,
-			"test": len(o.Test) > 0, "arrivals": o.Arrivals != arriveSubmit, "max_arrivals": o.Rate != 0, "jitter": o.Jitter} {
+			"test": len(o.Test) > 0, "arrivals": o.Arrivals != arriveSubmit, "max_arrivals": o.Rate != 0,
+			"jitter": o.Jitter} {
 			faults.When(given, "%s is set, but from also defines the workloads; remove one of them", name)
 		}
 	}
@@ -169,7 +170,7 @@ func (l *File) Check(fsys files.FS, r *decode.Reading) {
 	}
 	o := &l.Workloads
 	var err error
-	if l.rivals, err = elasticworld.FindSchedulers(fsys, l.Schedule.Schedulers); err != nil {
+	if l.baselines, err = elasticworld.FindSchedulers(fsys, l.Schedule.Schedulers); err != nil {
 		r.Blame("schedule.schedulers", r.Elsewhere("schedule.schedulers", err).Error())
 		return
 	}
@@ -280,8 +281,8 @@ func (l *File) Studies() (train, validation, test []elastic.Study) {
 	return l.train, l.validation, l.test
 }
 
-// Rivals returns the schedulers to compare with.
-func (l *File) Rivals() []elasticworld.Scheduler { return l.rivals }
+// Baselines returns the schedulers to compare with.
+func (l *File) Baselines() []elasticworld.Scheduler { return l.baselines }
 
 // DigestSections returns the sections that results of learning depend on, without the comparison.
 func (l *File) DigestSections() []string {
