@@ -144,7 +144,7 @@ func surviveKills(t *testing.T, prepare func(folder string)) {
 	want, _ := run("whole", time.Hour)
 	took := time.Since(began)
 	kills, random := 0, rand.New(rand.NewPCG(2, 2))
-	for name, most := 0, map[bool]int{false: 3, true: 30}[longTests]; kills < most; name++ {
+	for name, most := 0, map[bool]int{false: 2, true: 30}[longTests]; kills < most; name++ {
 		for ended := false; !ended; {
 			life := took/10 + time.Duration(random.Int64N(int64(took/3)))
 			if kills >= most {

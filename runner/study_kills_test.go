@@ -27,12 +27,12 @@ func studyArgs(t *testing.T) map[string][]string {
 	steps := filepath.Join(dir, "fabric.toml")
 	require.NoError(t, os.WriteFile(steps, []byte(smallFabric), 0o600))
 	machine := filepath.Join(dir, "node.toml")
-	require.NoError(t, os.WriteFile(machine, []byte("[machine]\ngpus = 4\n[tasks]\ntest_count = 40\n"), 0o600))
+	require.NoError(t, os.WriteFile(machine, []byte("[machine]\ngpus = 4\n[tasks]\ntest_count = 15\n"), 0o600))
 	return map[string][]string{
 		"rigid": {"--trace", jobs, "--nodes", nodes, "--scheduler", "fifo,srtf,tiresias,fair", "--load", "1,2"},
 		"elastic": {"--trace", filepath.Join(few, "jobs.csv"), "--speeds", "analytic", "--scheduler", "all",
 			"--set", "schedule.ablate=true"},
-		"adaptive": {"--data", absolute(t, exampleData), "--nodes", "4", "--trace", "workload-1.csv,workload-2.csv",
+		"adaptive": {"--data", absolute(t, exampleData), "--nodes", "4", "--trace", "workload-1.csv",
 			"--scheduler", "goodput,tiresias,optimus,lucid,fair", "--set", "schedule.ablate=true"},
 		"fabric": {steps, "--scheduler", "all", "--set", "schedule.ablate=true", "--set", "demand.jobs=100"},
 		"node":   {machine, "--scheduler", "all"},
