@@ -30,7 +30,7 @@ PREFIX ?= /usr/local
 RELEASE ?= build/release
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
-.PHONY: help deps source library wheel build demo test test-long check race race-rooms race-runner bench gpu fuzz install release clean go
+.PHONY: help deps source library wheel build demo test test-long check debug race race-rooms race-runner bench gpu fuzz install release clean go
 
 help:
 	@echo "make demo     set up, look the machine over, run a job that grows and shrinks,"
@@ -118,22 +118,26 @@ race-runner:
 # process of their own, because those of one package take turns.
 WAITING = Slurm|HowTos|Tutorial|SurvivesKills|EndTheSame|Release|OneResult|Machines|Follow
 
-# The package that takes longest begins first, so that the others run beside it.
+# Tests of the program run next to all others, and the debug build and the race detector fill the end.
 test: deps
 	@scripts/packages.sh test || echo "test: what needs these packages is left out"
 	@go build -ldflags "$(STAMP)" -o bin/graft ./runner
 	@echo "== vet";         go vet ./... && go vet -tags graftdebug ./torch ./cluster/...
 	@echo "== staticcheck"; go tool staticcheck ./...
 	@echo "== deadcode";    scripts/deadcode.sh
-	@echo "== tests"; go test -vet=off -timeout 30m -v -run '$(WAITING)' ./runner >build/waiting.log 2>&1 & waiting=$$!; \
+	@echo "== tests, debug build, race detector"; \
+	  go test -vet=off -timeout 30m -v -run '$(WAITING)' ./runner >build/waiting.log 2>&1 & waiting=$$!; \
 	  go test -vet=off -timeout 30m -v ./runner -skip '$(WAITING)' >build/runner.log 2>&1 & runner=$$!; \
 	  go test -vet=off -timeout 30m -v $$(go list ./... | grep -v '/runner$$') >build/test.log 2>&1; code=$$?; \
-	  wait $$waiting || code=$$?; wait $$runner || code=$$?; cat build/waiting.log build/runner.log >>build/test.log; \
+	  $(MAKE) -s debug race >build/debug.log 2>&1 || code=$$?; wait $$waiting || code=$$?; wait $$runner || code=$$?; \
+	  cat build/waiting.log build/runner.log build/debug.log >>build/test.log; \
 	  if [ $$code -ne 0 ]; then grep -vE '^ *(=== |--- PASS|PASS$$)' build/test.log; exit $$code; fi; \
 	  grep -E '^(ok|\?)' build/test.log; grep -oE '(left out|measured): .*' build/test.log | sort -u || true
-	@echo "== debug build"; go test -vet=off -tags graftdebug -skip 'Process|Torchvision|CUDA|MemoryIsFlat' ./torch
+
+# The build that checks how tensors are used, and schedulers against naive ones.
+debug: deps
+	@go test -vet=off -tags graftdebug -skip 'Process|Torchvision|CUDA|MemoryIsFlat' ./torch
 	@GRAFT_CASES=1500 go test -vet=off -tags graftdebug -run 'Naive|Conformance|Bad' ./cluster ./cluster/schedulers
-	@$(MAKE) -s race
 
 # What needs a GPU, in ten minutes: see docs/gpu.md.
 gpu: source
