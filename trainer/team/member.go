@@ -75,6 +75,18 @@ func (m *member) read() {
 	}
 }
 
+// farewell returns why a member has ended: it may have announced that it leaves, in an answer that nobody has read.
+func (m *member) farewell() error {
+	select {
+	case a, ok := <-m.answers:
+		if ok && a.Leaves {
+			return errLeft
+		}
+	default:
+	}
+	return errGone
+}
+
 // hear waits for the next answer.
 func (m *member) hear(ctx context.Context) (answer, error) {
 	take := func(a answer, ok bool) (answer, error) {

@@ -96,7 +96,7 @@ func (t *Team) sweep() (gone int, err error) {
 			continue
 		}
 		gone++
-		if err := t.remove(results.EventPeerLost, m, errGone); err != nil {
+		if err := t.remove(results.EventPeerLost, m, m.farewell()); err != nil {
 			return gone, err
 		}
 	}
