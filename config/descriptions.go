@@ -665,7 +665,7 @@ var descriptions = map[string]string{
 	"graft/original/learn.Options.Reward":  "Reward as a function of accuracy; empty means tangent.",
 	"graft/original/learn.Options.Rule":    "Learning rule to train on the table; empty means reinforce.",
 	"graft/original/learn.Options.Temperature": "Temperature of exploration: above 1 makes the probabilities of " +
-		"actions more equal during learning: actions are drawn from the softmax of the policy's probabilities (not " +
+		"actions more equal during learning. Actions are drawn from the softmax of the policy's probabilities (not " +
 		"logits) divided by it. Zero means 1.",
 	"graft/original/learn.Options.TemperatureDecay": "Factor of the temperature at each decay, down to 1; zero means " +
 		"0.9.",

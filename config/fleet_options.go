@@ -68,8 +68,7 @@ type FleetOptions struct {
 	// Mount is the absolute path at which the claim is mounted. Empty means the parent of the run folder.
 	Mount string
 	// Namespace is the Kubernetes namespace, for the engine kubernetes. Empty means the default namespace of the user
-	// who applies
-	// the manifest.
+	// who applies the manifest.
 	Namespace string
 }
 

@@ -21,8 +21,7 @@ func (c Column) String() string {
 }
 
 // Stream is a table of a run that grows by rows. Create it with Run.Stream; the zero value is not usable. It is safe
-// for
-// concurrent use. After a failed write it accepts no more rows, because the file may end in a torn row.
+// for concurrent use. After a failed write it accepts no more rows, because the file may end in a torn row.
 type Stream struct {
 	rows
 	columns []Column

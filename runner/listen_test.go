@@ -236,7 +236,7 @@ func TestListenRefuses(t *testing.T) {
 		"too many":        {"POST", "/allocation", `{"devices": 65537}`, nil, 400, "from 1 to 65536"},
 		"far too many": {"POST", "/allocation", `{"devices": 99999999999999999999}`, nil, 400,
 			"from 1 to 65536"},
-		"as many as there are": {"POST", "/allocation", `{"devices": 1}`, nil, 409, "the job already has"},
+		"as many as there are": {"POST", "/allocation", `{"devices": 1}`, nil, 409, "the job already has 1 device"},
 		"down to more": {"POST", "/allocation", `{"change": "down", "devices": 2}`, nil, 409,
 			"would be an increase"},
 		"a large body": {"POST", "/allocation", `{"change": "up"` + strings.Repeat(" ", 64<<10) + "}", nil, 413,

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -293,38 +292,4 @@ func TestCommonName(t *testing.T) {
 	} {
 		require.Equal(t, want, runs.CommonName(paths))
 	}
-}
-
-// Each name in the object that --json prints stands in a page about it.
-func TestReportObjectIsDocumented(t *testing.T) {
-	text := contents(t, filepath.Join("..", "docs", "reports.md")) + contents(t, filepath.Join("..", "docs", "json.md"))
-	var names func(of reflect.Type)
-	seen := map[reflect.Type]bool{}
-	names = func(of reflect.Type) {
-		for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
-			of = of.Elem()
-		}
-		if of.Kind() != reflect.Struct || seen[of] || of.PkgPath() != reflect.TypeFor[report.Report]().PkgPath() ||
-			of == reflect.TypeFor[runs.TableReport]() || of == reflect.TypeFor[runs.PoliciesOutcome]() ||
-			of == reflect.TypeFor[runs.EvaluationReport]() || of == reflect.TypeFor[runs.LeaveOutReport]() ||
-			of == reflect.TypeFor[runs.PipelineOutcome]() {
-			return // those have pages of their own
-		}
-		seen[of] = true
-		for k := range of.NumField() {
-			field := of.Field(k)
-			if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" && name != "-" {
-				require.Contains(t, text, "`"+name+"`", "%s.%s", of, field.Name)
-			}
-			if field.IsExported() || field.Anonymous {
-				names(field.Type)
-			}
-		}
-	}
-	for _, of := range []any{report.Report{}, report.JobDetail{}, report.SimulationDetail{}, report.TableDetail{},
-		report.PoliciesDetail{}, report.PolicyDetail{}, report.OriginalDetail{}, report.EvaluationDetail{},
-		report.PipelineDetail{}} {
-		names(reflect.TypeOf(of))
-	}
-	require.Greater(t, len(seen), 10)
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"graft/internal/words"
 	"graft/trainer/clock"
 )
 
@@ -109,7 +110,7 @@ func (l *Live) resolve(c Change, devices int) (Change, error) {
 	case devices == 0:
 		return c, nil
 	case c == Same && devices == have:
-		return c, fmt.Errorf("%w: the job already has this number of devices, %d", ErrConflict, have)
+		return c, fmt.Errorf("%w: the job already has %s", ErrConflict, words.Plural(have, "device"))
 	case c == Same && devices > have:
 		return Up, nil
 	case c == Same:

@@ -275,11 +275,11 @@ func TestLiveRefuses(t *testing.T) {
 	refused(fresh(), "sideways", 2, "expected up or down, and at least one device")
 	refused(fresh(), trainer.Up, -1, "expected up or down, and at least one device")
 	refused(fresh(), trainer.Same, 0, "expected up or down, and at least one device")
-	refused(fresh(), trainer.Same, 1, "the job already has")
+	refused(fresh(), trainer.Same, 1, "the job already has 1 device")
 	l := fresh()
 	_, err := l.Post(trainer.Up, 4)
 	require.NoError(t, err)
-	refused(l, trainer.Same, 4, "the job already has")
+	refused(l, trainer.Same, 4, "the job already has 4 devices")
 	refused(l, trainer.Up, 3, "the job has 4 devices, so up to 3 would be a decrease")
 	refused(l, trainer.Down, 5, "would be an increase")
 	for range 63 {

@@ -84,8 +84,7 @@ type Adapt struct {
 	// Rows is the number of training images used to calibrate new normalizations. Zero means 256.
 	Rows int
 	// Reset creates a new optimizer and schedule after every decision, including the action none, and after a down
-	// event, as
-	// the original did. False keeps both.
+	// event, as the original did. False keeps both.
 	Reset bool
 	// Divide is the divisor of the learning rate at each decision; a down multiplies it back. Zero means 1.
 	Divide float64

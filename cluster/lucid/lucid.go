@@ -10,9 +10,8 @@ import (
 )
 
 // Policy returns the Lucid scheduling policy. It first profiles jobs for a short time on reserved nodes, where many end
-// already. Then it
-// starts the job with the fewest expected device-seconds first, lets later jobs overtake a job that does not fit, and
-// packs jobs with little interference onto the same devices, unless few jobs are expected.
+// already. Then it starts the job with the fewest expected device-seconds first, lets later jobs overtake a job that
+// does not fit, and packs jobs with little interference onto the same devices, unless few jobs are expected.
 func Policy(o Options) cluster.Policy {
 	last := &memory{}
 	return cluster.Policy{

@@ -20,8 +20,7 @@ type Options struct {
 	// devices of the largest job to profile; zero means 8, or all devices of the profiler if fewer
 	Largest int `config:"max_gpus,was=largest"`
 	// virtual clusters that each give the profiler one node; empty means vc8Gr and vcefl, as published for Venus, or
-	// the
-	// two largest if the trace lacks them
+	// the two largest if the trace lacks them
 	From []string
 	// virtual cluster that loses a node while the profiler has one more; empty means one of Venus's, or the largest
 	// outside of from

@@ -98,9 +98,8 @@ var acronym = regexp.MustCompile(`^[A-Z]+s?$`)
 
 var word = regexp.MustCompile(`\b[A-Z][A-Za-z0-9]*\b`)
 
-// qualified matches what follows a field's name that is the noun of a phrase, such as "Devices per node", not the
-// subject
-// of a sentence.
+// qualified matches the words after a field's name that is part of a noun phrase, such as "Devices per node", and not
+// the subject of a sentence.
 var qualified = regexp.MustCompile(`^(as|at|between|by|for|from|in|of|on|per|that|to|which|with)\b`)
 
 // sentences makes a comment self-contained: on one line, without the field's name at its beginning, with keys in place

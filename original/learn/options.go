@@ -66,9 +66,8 @@ type Options struct {
 	LRDecay float64 // factor of the learning rate at each decay; zero means 0.99
 	LREvery int     // episodes between decays of the learning rate; zero means 500
 	LRLeast float64 `config:"min_lr,was=lr_least"` // lower bound of the learning rate under decay; zero means 1e-9
-	// Temperature of exploration: above 1 makes the probabilities of actions more equal during learning: actions are
-	// drawn from the
-	// softmax of the policy's probabilities (not logits) divided by it. Zero means 1.
+	// Temperature of exploration: above 1 makes the probabilities of actions more equal during learning. Actions are
+	// drawn from the softmax of the policy's probabilities (not logits) divided by it. Zero means 1.
 	Temperature      float64
 	TemperatureDecay float64 // factor of the temperature at each decay, down to 1; zero means 0.9
 	TemperatureEvery int     // episodes between decays of the temperature; zero means 1

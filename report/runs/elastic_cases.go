@@ -7,8 +7,7 @@ import (
 )
 
 // ElasticCasesOutcome is the outcome.json of a run that trains schedulers of elastic jobs in several cases. Times are
-// mean times to
-// completion on the validation workloads, in slots.
+// mean times to completion on the validation workloads, in slots.
 type ElasticCasesOutcome struct {
 	Cases []ElasticCase `json:"cases"` // cases in the order of their file
 }

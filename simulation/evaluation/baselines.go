@@ -357,8 +357,7 @@ const (
 )
 
 // BaselineNames are the names of the baselines that do not use the left-out tables. The baselines after nameNever need
-// tables
-// with the fall of the loss.
+// tables with the fall of the loss.
 var BaselineNames = []string{nameFixed, nameSmoothed, nameRandom, nameNever, nameAction, namePlateau, nameLinear}
 
 // Baselines returns the policies that need no learning, for tables with these actions, and the best fixed ones over the

@@ -56,9 +56,9 @@ class C10d : public Peers {
   }
 
  private:
-  // Short messages cost latency, not bandwidth. Gloo's ring passes 4 (size - 1) messages through every process, one
-  // after the other (Thakur, Rabenseifner and Gropp 2005, "Optimization of Collective Communication Operations in
-  // MPICH", section 4.5); the sum at the first process needs one to it and one back.
+  // Short messages cost latency, not bandwidth (Thakur, Rabenseifner and Gropp 2005, "Optimization of Collective
+  // Communication Operations in MPICH"). Gloo's ring passes 4 (size - 1) messages through every process, one after the
+  // other; a sum at the first process needs one message from each other process and one back.
   static constexpr size_t kShort = 64 << 10;
 
   void sum_at_first(at::Tensor &t) {

@@ -77,14 +77,19 @@ func (m *member) read() {
 
 // farewell returns why a member has ended: it may have announced that it leaves, in an answer that nobody has read.
 func (m *member) farewell() error {
-	select {
-	case a, ok := <-m.answers:
-		if ok && a.Leaves {
-			return errLeft
+	for {
+		select {
+		case a, more := <-m.answers:
+			if !more {
+				return errGone
+			}
+			if a.Leaves {
+				return errLeft
+			}
+		default:
+			return errGone
 		}
-	default:
 	}
-	return errGone
 }
 
 // hear waits for the next answer.
