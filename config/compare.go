@@ -13,9 +13,8 @@ import (
 
 // Declared makes the network from properties of the data that are known without reading images.
 func (j *Job) Declared(fsys files.FS) (*model.Network, error) {
-	if j.Data.Path != "" && fsys != nil {
-		_, err := fsys.Stat(j.Data.Path)
-		j.noData = err != nil
+	if fsys != nil {
+		j.noData = dataset.CheckFiles(fsys, j.Data)
 	}
 	return j.Model(dataset.Declared(fsys, j.Data))
 }
@@ -38,7 +37,7 @@ func (j *Job) compare(fsys files.FS, r *decode.Reading) {
 		r.Blame(key, err.Error())
 		return
 	}
-	if j.Data.Kind == dataset.KindCSV && fsys != nil && !j.noData {
+	if j.Data.Kind == dataset.KindCSV && fsys != nil && j.noData == nil {
 		if err := dataset.CheckTable(fsys, j.Data); err != nil {
 			r.Blame("data.path", err.Error())
 		}
@@ -58,7 +57,7 @@ func (j *Job) compare(fsys files.FS, r *decode.Reading) {
 			r.Blame(key, err.Error())
 		}
 	}
-	if err := trainer.Answers(n, j.Data.Kind, facts); err != nil {
+	if err := trainer.Answers(n, j.Data.Kind, facts, j.Network.Weights != "" && !j.Network.Fresh); err != nil {
 		if j.Network.Classes > 0 && !tokens {
 			key = "network.classes"
 		}

@@ -859,9 +859,10 @@ var descriptions = map[string]string{
 	"graft/trainer.Schedule.WarmUp": "Warm-up steps, over which the rate rises from zero; zero means none.",
 	"graft/trainer.Schedule.WarmUpShare": "The length of the warm-up as a part of the time from the schedule's start " +
 		"to the end of the budget, between 0 and 1. The rate rises from zero during the warm-up. Zero means none.",
-	"graft/trainer.Timeline.Budget": "Length of the job, counted from zero even if start is later; required.",
-	"graft/trainer.Timeline.Events": "Planned changes of devices, sorted by time; empty means none.",
-	"graft/trainer.Timeline.Start":  "Time in the budget at which the job begins; zero means its beginning.",
+	"graft/trainer.Timeline.Budget":  "Length of the job, counted from zero even if start is later; required.",
+	"graft/trainer.Timeline.Devices": "Number of devices at the start; zero means 1.",
+	"graft/trainer.Timeline.Events":  "Planned changes of devices, sorted by time; empty means none.",
+	"graft/trainer.Timeline.Start":   "Time in the budget at which the job begins; zero means its beginning.",
 	"graft/trainer/team.Parallel.Elastic": "Derives the number of devices from the followers: each follower that " +
 		"becomes ready is an up of one device, each one that leaves or is lost is a down. Requires listen. The " +
 		"timeline and POST /allocation must not change devices then.",

@@ -27,9 +27,9 @@ func (j *Job) lateEvents(first, grown *model.Network) (late []lateEvent, decisio
 		return nil, j.Decisions()
 	}
 	o := j.Options()
-	f := trainer.Forecast{Timeline: o.Timeline, Profile: p, Options: o, First: first, Grown: grown}
-	f.Training, f.Validation = dataset.DeclaredCounts(j.Data)
-	fits, known := f.Decisions()
+	f := j.forecast(p, first)
+	f.Decide = func(*model.Network, int) *model.Network { return grown }
+	spans, known := f.Spans()
 	if !known {
 		return nil, j.Decisions()
 	}
@@ -38,12 +38,22 @@ func (j *Job) lateEvents(first, grown *model.Network) (late []lateEvent, decisio
 		wanted = o.Adapt.MaxDecisions
 	}
 	for k, e := range o.Timeline.Events {
-		decisions += fits[k]
-		if e.Change == trainer.Up && fits[k] < wanted {
-			late = append(late, lateEvent{k, fits[k], wanted})
+		fits := spans[k+1].Decisions
+		decisions += fits
+		if e.Change == trainer.Up && fits < wanted {
+			late = append(late, lateEvent{k, fits, wanted})
 		}
 	}
 	return late, decisions
+}
+
+// forecast returns the forecast of the job, whose network stays the same.
+func (j *Job) forecast(p *clock.Profile, first *model.Network) trainer.Forecast {
+	o := j.Options()
+	f := trainer.Forecast{Timeline: o.Timeline, Profile: p, Options: o, First: first,
+		Earlier: j.InitialWeights().Epochs}
+	f.Training, f.Validation = dataset.DeclaredCounts(j.Data)
+	return f
 }
 
 // lateText describes an event that comes too late, with a remedy.

@@ -56,7 +56,7 @@ type Job struct {
 	network *model.Network          // without tensors; a zoo network has its own input and classes
 	history *trainer.WeightsHistory // of the initial weights; nil if unknown
 	policy  *jobPolicy              // nil for the other deciders
-	noData  bool                    // the folder of images does not exist
+	noData  error                   // the files of the data are not on this machine
 }
 
 // NewJob returns an empty file, before EnsureDefaults.
@@ -68,6 +68,9 @@ func NewJob() *Job {
 	j.Train.Adapt = trainer.Adapt{}
 	return j
 }
+
+// OneJob returns the job of a file of a job, a comparison or a scenario.
+func (j *Job) OneJob() *Job { return j }
 
 // ReadJob reads a job. From a file with trial options it reads only the job.
 func ReadJob(fsys files.FS, path string, set []string) (*Job, error) {
@@ -211,6 +214,7 @@ func (j *Job) Check(fsys files.FS, r *decode.Reading) {
 	}
 	if first, err := j.Declared(fsys); err == nil { // otherwise compare has reported it
 		j.checkSteps(first, r)
+		j.checkCosts(first, r)
 	}
 	if g := j.network.Graph; g != nil && g.Foreign {
 		if err := j.network.Try(context.Background(), fsys, j.InitialWeights().Weights); err != nil {
@@ -224,5 +228,8 @@ func (j *Job) Check(fsys files.FS, r *decode.Reading) {
 	}
 	if j.Adapt.rehearsed() { // other deciders skip actions that do not fit
 		j.rehearse(r)
+	}
+	if !r.Failed() {
+		j.checkBudget(r)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"graft/internal/decode"
 	"graft/internal/validate"
+	"graft/internal/words"
 	"graft/net2net"
 	"graft/torch"
 	"graft/trainer"
@@ -171,7 +172,26 @@ func (o TimeOptions) Validate() error {
 		}
 		faults = append(faults, err)
 	}
+	faults = append(faults, wrongDirections(key, o.timeline())...)
 	return errors.Join(faults...)
+}
+
+// wrongDirections returns the events that change the number of devices against their direction. An up that keeps the
+// number is valid, because it asks for decisions.
+func wrongDirections(key string, t trainer.Timeline) (faults []error) {
+	held := t.First()
+	for k, e := range t.Events {
+		if e.Devices < 1 {
+			continue
+		}
+		if e.Change == trainer.Up && e.Devices < held || e.Change == trainer.Down && e.Devices >= held {
+			faults = append(faults, fmt.Errorf("%s: event %d is %s to %s, but the job then holds %s; "+
+				"correct the change or the number, or leave out devices to keep the number", key, k, e.Change,
+				words.Plural(e.Devices, "device"), words.Plural(held, "device")))
+		}
+		held = e.Devices
+	}
+	return faults
 }
 
 // AdaptOptions configure the decider, the times of its decisions, and the surgery.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"graft/decider"
 	"graft/internal/files"
 	"graft/model"
+	"graft/results"
 )
 
 // PolicyFile is the file name of a structural policy in its run folder.
@@ -42,6 +44,9 @@ func (j *Job) readPolicy(fsys files.FS) (*jobPolicy, error) {
 			Surgery: j.Adapt.Surgery, Sample: j.Adapt.Sample, Seed: uint64(j.Run.Seed)}
 		digest, err := structuralDigest(p)
 		return &jobPolicy{structural: p, digest: digest}, err
+	}
+	if err := hasPolicy(fsys, j.Adapt.Policy); err != nil {
+		return nil, err
 	}
 	if j.Adapt.Vocab == "" {
 		return nil, fmt.Errorf("%s is not a structural policy, and an original policy requires the vocabulary "+
@@ -83,6 +88,25 @@ func readStructural(fsys files.FS, path string) (*decider.Structural, error) {
 		return nil, nil
 	}
 	return p, err
+}
+
+// hasPolicy returns an error for a folder without the file of a policy.
+func hasPolicy(fsys files.FS, path string) error {
+	if info, err := fsys.Stat(path); err != nil || !info.IsDir() {
+		return err
+	}
+	names := append([]string{PolicyFile}, decider.FormFiles()...)
+	for _, name := range names {
+		if _, err := fsys.Stat(filepath.Join(path, name)); err == nil {
+			return nil
+		}
+	}
+	what := "a folder"
+	if m, err := results.ReadManifest(fsys, path); err == nil {
+		what = strings.TrimSpace("the run folder of a " + cmp.Or(m.Kind, "run"))
+	}
+	return fmt.Errorf("%s is %s without a policy: it has no %s; name a folder that 'graft learn' or 'graft pipeline' wrote",
+		path, what, strings.Join(names, " or "))
 }
 
 // structuralDigest returns a SHA-256 in hex of a policy, without the notes on its origin, which change no decision.

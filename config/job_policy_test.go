@@ -14,6 +14,7 @@ import (
 	"graft/original/bilstm"
 	"graft/original/bilstm/policytest"
 	"graft/original/vocab"
+	"graft/results"
 	"graft/torch/weights"
 )
 
@@ -65,6 +66,8 @@ func TestStructuralPoliciesThatCannotDecideAreFaultsOfTheJob(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "policy")
 	require.NoError(t, os.MkdirAll(pipe, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(pipe, PolicyFile), nil, 0o600))
+	run := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(run, results.ManifestFile), []byte(`{"format": 1, "kind": "job"}`), 0o600))
 	network := filepath.Join(t.TempDir(), "net.toml")
 	require.NoError(t, WriteNetwork(files.OS{}, network, zoo(t, "MLP")))
 	asks := func(policy string) string { return "[adapt]\ndecider = \"policy\"\npolicy = \"" + policy + "\"\n" }
@@ -74,9 +77,9 @@ func TestStructuralPoliciesThatCannotDecideAreFaultsOfTheJob(t *testing.T) {
 		"no policy": {"[adapt]\ndecider = \"policy\"\n", "decider is policy, which requires the key policy"},
 		"a path to nowhere": {asks("nowhere"),
 			"a.toml:3:10: read policy: stat nowhere: no such file or directory; expected a policy file, or a folder"},
-		"a pipeline's folder": {asks(filepath.Dir(pipe)), "is the run folder of a pipeline; use its policy " + pipe},
-		"an empty folder": {asks(t.TempDir()),
-			"is not a structural policy, and an original policy requires the vocabulary"},
+		"a pipeline's folder":    {asks(filepath.Dir(pipe)), "is the run folder of a pipeline; use its policy " + pipe},
+		"an empty folder":        {asks(t.TempDir()), "is a folder without a policy: it has no policy.safetensors"},
+		"a job's folder":         {asks(run), "is the run folder of a job without a policy"},
 		"a file cut short":       {asks(cut), "copy the file again"},
 		"a file of another time": {asks(strange), "version 9, is not supported; this program reads"},
 		"a network of the zoo": {"[network]\nname = \"MLP\"\n" + asks(kernels),

@@ -12,7 +12,7 @@ import (
 func (j *Job) Warnings() []string {
 	drawn := j.MayMakeAnyNetwork() && mayWiden(j.Adapt.Kinds)
 	scripted := j.Adapt.rehearsed() && widens(j.Adapt.Actions)
-	return slices.Concat(j.missingData(), j.freeWidth(drawn || scripted), j.lateDecisions(), j.unasked(),
+	return slices.Concat(j.missingData(), j.shortBudget(), j.freeWidth(drawn || scripted), j.lateDecisions(), j.unasked(),
 		j.blindBatch(), j.uncertainGrowth(j.Adapt.Decider != DecideNone), j.idleDevices())
 }
 
@@ -45,28 +45,35 @@ func (j *Job) idleDevices() []string {
 	if j.Time.Clock != WallClock {
 		return nil
 	}
-	for _, e := range o.Timeline.Events {
+	for _, e := range append([]trainer.Event{{Devices: o.Timeline.First()}}, o.Timeline.Events...) {
 		switch most := o.Parallel.MaxProcesses; {
 		case e.Devices > 1 && !o.Parallel.On:
-			return []string{fmt.Sprintf("time.events: the event at %v gives %d devices, "+
+			return []string{fmt.Sprintf("time: the job has %[2]d devices at %[1]v, "+
 				"but on the wall clock one process trains on one device, and only that device is charged; "+
 				"set parallel.on = true, or time.clock = \"virtual\"", e.At, e.Devices)}
 		case o.Parallel.On && most > 0 && e.Devices > most:
-			return []string{fmt.Sprintf("time.events: the event at %v gives %d devices, "+
-				"but parallel.max_processes is %d: the other devices are neither used nor charged", e.At, e.Devices,
+			return []string{fmt.Sprintf("time: the job has %[2]d devices at %[1]v, "+
+				"but parallel.max_processes is %[3]d: the other devices are neither used nor charged", e.At, e.Devices,
 				most)}
 		}
 	}
 	return nil
 }
 
-// missingData warns of images that are not on this machine; they may exist on the machine that runs the job.
+// missingData warns of data that is not on this machine; it may exist on the machine that runs the job.
 func (j *Job) missingData() []string {
-	if !j.noData {
+	if j.noData == nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("data.path: %s not found, so the job cannot start on this machine; copy the %s data "+
-		"there, or fetch images with 'graft data'", j.Data.Path, j.Data.Kind)}
+	return []string{"the job cannot start on this machine: " + j.MissingData().Error()}
+}
+
+// MissingData returns an error if the files of the data are not on this machine.
+func (j *Job) MissingData() error {
+	if j.noData == nil {
+		return nil
+	}
+	return fmt.Errorf("data.path: %w", j.noData)
 }
 
 // freeWidth warns of a profile that charges no extra time for wider layers.
@@ -91,8 +98,7 @@ func (j *Job) blindBatch() []string {
 			"so the batch grows as far as noise allows; set time.profile = \"round-gpu\", "+
 			"or measure a profile with 'graft profile'", p.Name)}
 	}
-	several := slices.ContainsFunc(o.Timeline.Events, func(e trainer.Event) bool { return e.Devices > 1 })
-	if several && p.Costs.ExchangeSeconds == 0 {
+	if o.Timeline.MostDevices() > 1 && p.Costs.ExchangeSeconds == 0 {
 		return []string{fmt.Sprintf("adaptive_batch.on: the profile %s charges nothing for exchanging gradients, so "+
 			"the best batch does not depend on the number of devices; set costs.exchange_seconds in a profile file",
 			p.Name)}

@@ -73,14 +73,14 @@ func (b block) part(start, rows int) block {
 	return block{b.images[start*cifarImage : (start+rows)*cifarImage], b.labels[start : start+rows]}
 }
 
-// read finds the files in a folder, in its subfolder or in an archive.
-func (c *cifar) read(fsys files.FS, o Options) (*source, error) {
+// find finds the files in a folder, in its subfolder or in an archive.
+func (c *cifar) find(fsys files.FS, o Options) (reader, error) {
 	archive, err := isFile(fsys, o.Path)
 	if err != nil {
 		return nil, err
 	}
 	if archive {
-		return c.readArchive(fsys, o)
+		return func() (*source, error) { return c.readArchive(fsys, o) }, nil
 	}
 	for _, format := range c.formats {
 		for _, folder := range []string{o.Path, filepath.Join(o.Path, format.folder)} {
@@ -89,7 +89,7 @@ func (c *cifar) read(fsys files.FS, o Options) (*source, error) {
 				return nil, err
 			}
 			if found {
-				return c.readFolder(fsys, folder, format)
+				return func() (*source, error) { return c.readFolder(fsys, folder, format) }, nil
 			}
 		}
 	}
@@ -100,7 +100,7 @@ func (c *cifar) read(fsys files.FS, o Options) (*source, error) {
 			return nil, err
 		}
 		if there {
-			return c.readFormat(fsys, path, format)
+			return func() (*source, error) { return c.readFormat(fsys, path, format) }, nil
 		}
 	}
 	return nil, missing(o, c.formats[0].archive+" or the files "+

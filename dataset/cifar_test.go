@@ -12,7 +12,11 @@ import (
 )
 
 func (c *cifar) readFor(path string) (*source, error) {
-	return c.read(files.OS{}, Options{Kind: c.name, Path: path})
+	read, err := c.find(files.OS{}, Options{Kind: c.name, Path: path})
+	if err != nil {
+		return nil, err
+	}
+	return read()
 }
 
 func TestBothFormatsOfCIFARAreTheSameSet(t *testing.T) {

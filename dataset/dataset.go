@@ -6,7 +6,9 @@ package dataset
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 
 	"graft/internal/files"
 	"graft/torch"
@@ -99,7 +101,11 @@ func Load(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, error
 		return set, nil
 	}
 	one, _ := kinds.Find(o.Kind) // the kind is validated
-	found, err := one.read(fsys, o)
+	read, err := one.find(fsys, o)
+	if err != nil {
+		return nil, fmt.Errorf("load dataset %s: %w", o.Kind, err)
+	}
+	found, err := read()
 	if err != nil {
 		return nil, fmt.Errorf("load dataset %s: %w", o.Kind, err)
 	}
@@ -112,6 +118,24 @@ func Load(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, error
 		return nil, fmt.Errorf("load dataset %s: %w", o.Kind, err)
 	}
 	return set, nil
+}
+
+// CheckFiles returns an error if the files of a dataset are not at its path. It reads none of them. The options are valid.
+func CheckFiles(fsys files.FS, o Options) error {
+	o.EnsureDefaults()
+	if o.Path == "" {
+		return nil
+	}
+	if _, err := fsys.Stat(o.Path); errors.Is(err, fs.ErrNotExist) {
+		return missing(o, "its files")
+	} else if err != nil {
+		return err
+	}
+	if one, known := kinds.Find(o.Kind); known && one.find != nil {
+		_, err := one.find(fsys, o)
+		return err
+	}
+	return nil
 }
 
 // load splits a source and moves its parts to the device one after the other, so the host holds at most one of them in

@@ -23,30 +23,34 @@ const (
 	maxDigitsBytes = 16 << 20
 )
 
-// readDigits reads the file of digits, and holds out a part of its images for the test.
-func readDigits(fsys files.FS, o Options) (*source, error) {
+// findDigits finds the file of digits.
+func findDigits(fsys files.FS, o Options) (reader, error) {
 	for _, name := range digitsFiles {
 		path := filepath.Join(o.Path, name)
 		there, err := isFile(fsys, path)
 		if err != nil {
 			return nil, err
 		}
-		if !there {
-			continue
+		if there {
+			return func() (*source, error) { return readDigits(fsys, path, o) }, nil
 		}
-		var images []byte
-		var labels []int64
-		err = readFile(fsys, path, func(r io.Reader, _ int64) error {
-			images, labels, err = parseDigits(r)
-			return err
-		})
-		if err != nil {
-			return nil, err
-		}
-		return digitsSource(images, labels, o), nil
 	}
-	return nil, fmt.Errorf("read %s: %w; put %s into it, or install Debian's python3-sklearn and name its folder %s",
+	return nil, fmt.Errorf("read %s: %w; put %s into it, or install Debian's python3-sklearn and set the path to its folder %s",
 		o.Path, ErrMissing, strings.Join(digitsFiles, " or "), "/usr/lib/python3/dist-packages/sklearn/datasets/data")
+}
+
+// readDigits reads the file of digits, and holds out a part of its images for the test.
+func readDigits(fsys files.FS, path string, o Options) (*source, error) {
+	var images []byte
+	var labels []int64
+	err := readFile(fsys, path, func(r io.Reader, _ int64) (err error) {
+		images, labels, err = parseDigits(r)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return digitsSource(images, labels, o), nil
 }
 
 func digitsSource(images []byte, labels []int64, o Options) *source {

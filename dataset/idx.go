@@ -36,15 +36,15 @@ type idxPair struct{ images, labels string }
 var idxTrain, idxTest = idxPair{"train-images-idx3-ubyte", "train-labels-idx1-ubyte"},
 	idxPair{"t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"}
 
-// read finds the files, compressed or not, in a folder or in torchvision's subfolder.
-func (i idx) read(fsys files.FS, o Options) (*source, error) {
+// find finds the files, compressed or not, in a folder or in torchvision's subfolder.
+func (i idx) find(fsys files.FS, o Options) (reader, error) {
 	for _, folder := range []string{o.Path, filepath.Join(o.Path, i.folder, "raw")} {
 		paths, absent, err := findIDX(fsys, folder)
 		if err != nil {
 			return nil, err
 		}
 		if len(absent) == 0 {
-			return i.readFrom(fsys, paths)
+			return func() (*source, error) { return i.readFrom(fsys, paths) }, nil
 		}
 		if len(absent) < len(idxNames()) {
 			return nil, lacks(folder, absent)

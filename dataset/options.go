@@ -24,11 +24,11 @@ const (
 	KindShards    = "shards"        // the user's images in tar files, as WebDataset writes them
 )
 
-// kind is a kind of dataset: its name, one line of help, and its reader. Kinds of texts have no reader: loadText and
-// loadCSV read them.
+// kind is a kind of dataset: its name, one line of help, and the function that finds its files. Kinds of texts have
+// none: loadText and loadCSV read them.
 type kind struct {
 	name, about string
-	read        func(files.FS, Options) (*source, error)
+	find        func(files.FS, Options) (reader, error)
 }
 
 // Listing returns the name and the line of help.
@@ -36,15 +36,15 @@ func (k kind) Listing() (name, about string) { return k.name, k.about }
 
 // kinds are all kinds, by name. A new kind is a new file and a line here.
 var kinds = registry.List[kind]{
-	{KindCIFAR10, "CIFAR-10: 60,000 colour images of 32 x 32 in ten classes", cifar10.read},
-	{KindCIFAR100, "CIFAR-100: 60,000 colour images of 32 x 32 in a hundred classes", cifar100.read},
+	{KindCIFAR10, "CIFAR-10: 60,000 colour images of 32 x 32 in ten classes", cifar10.find},
+	{KindCIFAR100, "CIFAR-100: 60,000 colour images of 32 x 32 in a hundred classes", cifar100.find},
 	{KindCSV, "your table of texts, with a label for each text or each word", nil},
-	{KindDigits, "handwritten digits of the UCI repository: 1,797 grey images of 8 x 8", readDigits},
-	{KindFashion, "Fashion-MNIST: 70,000 grey images of clothes of 28 x 28", fashion.read},
-	{KindFolder, "your images, with a folder for each class", readFolder},
-	{KindMNIST, "MNIST: 70,000 grey digits of 28 x 28", mnist.read},
-	{KindShards, "your images in tar files, as WebDataset writes them", readShards},
-	{KindSynthetic, "images that graft generates from a seed", synthetic},
+	{KindDigits, "handwritten digits of the UCI repository: 1,797 grey images of 8 x 8", findDigits},
+	{KindFashion, "Fashion-MNIST: 70,000 grey images of clothes of 28 x 28", fashion.find},
+	{KindFolder, "your images, with a folder for each class", unchecked(readFolder)},
+	{KindMNIST, "MNIST: 70,000 grey digits of 28 x 28", mnist.find},
+	{KindShards, "your images in tar files, as WebDataset writes them", unchecked(readShards)},
+	{KindSynthetic, "images that graft generates from a seed", unchecked(synthetic)},
 	{KindText, "your texts, for networks that predict the next token", nil},
 }
 

@@ -7,7 +7,19 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"graft/internal/files"
 )
+
+// reader reads a source whose files were found.
+type reader func() (*source, error)
+
+// unchecked makes a find function for a kind whose files are found while they are read.
+func unchecked(read func(files.FS, Options) (*source, error)) func(files.FS, Options) (reader, error) {
+	return func(fsys files.FS, o Options) (reader, error) {
+		return func() (*source, error) { return read(fsys, o) }, nil
+	}
+}
 
 // source is a dataset before the split.
 type source struct {

@@ -195,7 +195,7 @@ func TestClusterTimeline(t *testing.T) {
 	write(t, "nodes.csv", ",num\na,1\n")
 	got := done(t, "cluster", "timeline", "--trace", "jobs.csv", "--nodes", "nodes.csv", "--scheduler", "fair", "--job",
 		"1", "--budget", "100", "--out", "one.csv")
-	require.Contains(t, got.stderr, "budget 100 s, 8 devices at first, ")
+	require.Contains(t, got.stderr, "set time.budget = 100 and time.devices = 8; ")
 	text := contents(t, "one.csv")
 	goldenReport(t, "cluster-timeline.csv", text)
 	write(t, "job.toml", "[time]\nbudget = \"100s\"\ntimeline = \"one.csv\"\n")

@@ -33,8 +33,8 @@ and writes its device changes as a table for the key time.timeline of a job's fi
 count from the job's start; time without devices is cut out. A job that shares its devices
 counts half of them.
 
-Only schedulers that grow and shrink jobs, such as fair, produce a timeline with events. The
-budget and the initial number of devices, for the job's file, are printed on stderr.`,
+Only schedulers that grow and shrink jobs, such as fair, produce a timeline with events. stderr
+shows the values of time.budget and time.devices for the job's file.`,
 		Example: `  graft cluster timeline --trace jobs.csv --nodes vc_config.csv --scheduler fair --job 17 --out job17.csv
   graft cluster timeline --data venus --trace september.csv --scheduler fair --job 765472 --budget 600`,
 		Args: cobra.MaximumNArgs(1),
@@ -69,7 +69,7 @@ func runClusterTimeline(ctx context.Context, w, about io.Writer, o clusterTimeli
 			err = files.WriteAtomic(env.Files, o.out, t.Write)
 		}
 	}
-	_, told := fmt.Fprintf(about, "budget %g s, %s at first, %s; lost all its devices %s\n", t.Budget,
-		words.Plural(t.First, "device"), words.Plural(len(t.Changes), "change"), words.Plural(t.Waits, "time"))
+	_, told := fmt.Fprintf(about, "set time.budget = %g and time.devices = %d; %s; lost all its devices %s\n",
+		t.Budget, t.First, words.Plural(len(t.Changes), "change"), words.Plural(t.Waits, "time"))
 	return errors.Join(err, told)
 }

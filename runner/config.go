@@ -56,25 +56,35 @@ func setFlag(command *cobra.Command, set *[]string) {
 
 func newConfigCheckCommand() *cobra.Command {
 	var set []string
+	withoutData := false
 	command := &cobra.Command{
 		Use:   "check FILE…",
 		Short: "Check configuration files and the files that they name",
 		Long: `check reads configuration files and the network files, profiles, timelines, tables, policies,
 traces and cluster data that they name. It applies a job's actions to its network without
-weights, checks that the initial weights and the dataset's shape fit the network without reading
-images, counts a scenario's sequences, and prints a line for each valid file. In a trace larger
-than 64 MiB it checks only the first job. Faults are listed with their lines, at most 20 per
-file. Data and devices are checked when a job starts.`,
+weights, finds the files of the dataset, checks that the initial weights and the dataset's shape
+fit the network without reading images, counts a scenario's sequences, and prints a line for each
+valid file. In a trace larger than 64 MiB it checks only the first job. Faults are listed with
+their lines, at most 20 per file. Devices and the contents of data are checked when a job starts.
+
+For a job on a virtual clock it also prints the epochs and steps to expect between the changes of
+devices, and the time that they take on this machine, from a few measured steps. It assumes that
+decisions without a script keep the network.`,
 		Example: `  graft config check job.toml
+  graft config check job.toml --without-data
   graft config check *.toml`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			env := environment(command.Context())
 			return checkFiles(command.OutOrStdout(), args,
-				func(path string) (string, error) { return configSummary(command.Context(), env, path, set) })
+				func(path string) (string, error) {
+					return configSummary(command.Context(), env, path, set, withoutData)
+				})
 		},
 	}
 	setFlag(command, &set)
+	command.Flags().BoolVar(&withoutData, "without-data", false,
+		"accept a dataset that is not on this machine, for jobs that run on another one")
 	return command
 }
 
@@ -85,7 +95,8 @@ func checkFiles(w io.Writer, paths []string, summary func(path string) (string, 
 	for _, path := range paths {
 		text, err := summary(path)
 		if err == nil {
-			_, err = fmt.Fprintf(w, "%s: ok: %s\n", path, text)
+			first, more, _ := strings.Cut(text, "\n")
+			_, err = fmt.Fprintf(w, "%s: ok: %s\n%s", path, first, more)
 		}
 		wrong = append(wrong, err)
 		var coded *failure.ExitError
@@ -103,28 +114,36 @@ func readAny(env *app.Env, path string, set []string) (config.File, *config.Kind
 	return f, d.Kind(), runs.AsConfigFault(err)
 }
 
-// configSummary describes a file in a line.
-func configSummary(ctx context.Context, env *app.Env, path string, set []string) (string, error) {
+// configSummary describes a file in a line, and the work of its job in further lines.
+func configSummary(ctx context.Context, env *app.Env, path string, set []string, withoutData bool) (string, error) {
 	f, kind, err := readAny(env, path, set)
 	if err != nil {
 		return "", err
 	}
 	text, err := kind.Summary(f)
+	var job *config.Job
 	switch c := f.(type) {
 	case study.File:
 		_, failed := simulations.Prepare(ctx, env, c, true)
 		err = errors.Join(err, failed)
-	case *config.Job:
-		err = errors.Join(err, train.Check(env, c))
-	case *config.Sweep:
-		err = errors.Join(err, train.Check(env, &c.Job))
-	case *config.Simulation:
-		err = errors.Join(err, train.Check(env, &c.Job))
+	case interface{ OneJob() *config.Job }:
+		job = c.OneJob()
+		err = errors.Join(err, train.Check(env, job))
+		if absent := job.MissingData(); absent != nil && !withoutData {
+			err = errors.Join(err, fmt.Errorf("%w; if the job runs on another machine, add --without-data", absent))
+		}
 	}
 	if err != nil {
 		return "", failure.With(failure.Configuration, fmt.Errorf("%s: %w", path, err))
 	}
 	app.Warn(env.Log, f)
+	if c, expects := f.(interface {
+		Expected() (config.Expected, bool)
+	}); expects {
+		if e, known := c.Expected(); known {
+			text += "\n" + train.Expected(ctx, env, job, e)
+		}
+	}
 	return text, nil
 }
 

@@ -98,7 +98,7 @@ func checkFragment(t *testing.T, kind, text string) {
 		must(t, "model show example.toml")
 		return
 	}
-	must(t, "config check example.toml")
+	must(t, "config check example.toml --without-data")
 }
 
 // wordPattern matches a word of a command line.

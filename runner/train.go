@@ -39,7 +39,7 @@ func newTrainCommand() *cobra.Command {
 		Short: "Train a network within a time budget, adapting to changes of its devices",
 		Long: `train runs one job from the first step to the end of its time budget, and grows and shrinks its
 network by the timeline and the decider. Unset keys have defaults; 'graft config show' prints
-all keys.
+all keys. Without CONFIG, --set changes the default job: ConvSmall on synthetic images.
 
 Results are written into a run folder. An existing run folder is never overwritten: --resume
 continues it, --force moves it aside. SIGTERM, SIGUSR1 and the first SIGINT save the job and
@@ -62,6 +62,10 @@ to the address.`,
   graft train job.toml --listen 127.0.0.1:0`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
+			if len(args) == 0 && len(o.Set) == 0 {
+				return failure.Usagef("train: no file of a job; name one, write one with " +
+					"'graft config show --describe >job.toml', or change keys of the default job with --set KEY=VALUE")
+			}
 			if isSweep(command) {
 				trials.Set, trials.Folder, trials.Resume, trials.Force = o.Set, o.Folder, o.Resume, o.Force
 				return runSweep(command.Context(), command, first(args), trials, o.json)

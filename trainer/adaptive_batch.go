@@ -89,7 +89,7 @@ func (a AdaptiveBatch) validate(o Options) error {
 	}
 	if a.On && a.Most >= 0 {
 		faults.When(a.Most < o.Batch, "max_batch is %d; must be at least train.batch, %d", a.Most, o.Batch)
-		devices := o.Timeline.mostDevices()
+		devices := o.Timeline.MostDevices()
 		faults.When(a.Most >= o.Batch && a.Most < devices,
 			"max_batch is %d, but the job gets %d devices, and each needs at least one image; raise it",
 			a.Most, devices)
@@ -100,9 +100,9 @@ func (a AdaptiveBatch) validate(o Options) error {
 	return errors.Join(faults.Prefixed("adaptive_batch: ")...)
 }
 
-// mostDevices is the largest number of devices in the timeline.
-func (t Timeline) mostDevices() int {
-	most := 1
+// MostDevices is the largest number of devices in the timeline.
+func (t Timeline) MostDevices() int {
+	most := t.First()
 	for _, e := range t.Events {
 		most = max(most, e.Devices)
 	}

@@ -39,7 +39,7 @@ func (o Options) CoveredBy(p *clock.Profile, n *model.Network, actions []net2net
 // with the devices of the timeline.
 func (o Options) stepsCoveredBy(p *clock.Profile, n *model.Network) error {
 	for _, batch := range []int{o.Batch, max(o.Batch, o.AdaptiveBatch.Most)} {
-		for _, e := range append([]Event{{Devices: 1}}, o.Timeline.Events...) {
+		for _, e := range append([]Event{{Devices: o.Timeline.First()}}, o.Timeline.Events...) {
 			if err := p.Knows(o.stepWork(n, batch, max(1, e.Devices))); err != nil {
 				return err
 			}

@@ -15,8 +15,28 @@ type Forecast struct {
 	Profile              *clock.Profile
 	Options              Options
 	Training, Validation int            // number of images
-	First                *model.Network // network at the start of the job
-	Grown                *model.Network // network after the first decision; nil means First
+	First                *model.Network // network at the start of the job; required
+	Earlier              int            // epochs of earlier training, which count towards Options.Epochs
+	// Decide returns the network after a decision, counted from 0, about a network. Nil keeps the network.
+	Decide func(n *model.Network, decision int) *model.Network
+}
+
+// Span is the expected work of a job between two changes of its devices.
+type Span struct {
+	From      time.Duration // time in the budget at which the job takes the change, or starts
+	Devices   int           // number of devices
+	Epochs    int           // epochs that end in the span
+	Steps     int64         // training steps
+	Batches   int64         // evaluation batches
+	Decisions int           // decisions that follow the change
+	Work      []Work        // steps and evaluation batches by network, in the order of their use
+}
+
+// Work is the expected work with one network.
+type Work struct {
+	Network *model.Network
+	Steps   int64 // training steps
+	Batches int64 // evaluation batches
 }
 
 // forecastTurns limits the turns of a forecast.
@@ -25,48 +45,96 @@ const forecastTurns = 200_000
 // forecast is the state of a simulated job.
 type forecast struct {
 	Forecast
-	now                time.Duration
-	network            *model.Network
-	step, epoch, event int // event counts the events taken so far
-	devices            int
-	asked              int
-	asking             bool
-	up                 int // index of the last up; negative before the first
-	decisions          []int
-	least              int                          // minimum rows per step
-	costs              map[clock.Work]time.Duration // cost of one piece of work; the same few recur in every epoch
+	now     time.Duration
+	network *model.Network
+	step    int // in the epoch
+	devices int
+	levels  []*model.Network // networks before each up that no down has reverted
+	decided int              // decisions since the start
+	unknown bool             // the profile lacks the costs of a network
+	asked   int              // decisions since the last change of devices
+	asking  bool
+	up      int // index of the span of the last up; zero before the first
+	spans   []Span
+	least   int                          // minimum rows per step
+	costs   map[clock.Work]time.Duration // cost of one piece of work; the same few recur in every epoch
 }
 
-// Decisions returns the number of decisions after each event; false means unknown. It takes the turns of [Job.Run]
-// without training.
-func (f Forecast) Decisions() (decisions []int, known bool) {
-	f.Options.EnsureDefaults()
-	if f.Grown == nil {
-		f.Grown = f.First
-	}
-	r := &forecast{Forecast: f, now: f.Timeline.Start, network: f.First, devices: 1, up: -1,
-		decisions: make([]int, len(f.Timeline.Events)), costs: map[clock.Work]time.Duration{}}
-	var err error
-	if r.least, _, err = f.First.LeastRows(); err != nil || f.Training < 1 || f.Options.Epochs > 0 ||
-		r.covered() != nil {
-		return nil, false
-	}
+// Spans returns the work before the first event and after each event; false means unknown. It takes the turns of
+// [Job.Run] without training. An event that the job does not reach has a span without work.
+func (f Forecast) Spans() (spans []Span, known bool) {
+	r := f.begin()
 	for range forecastTurns {
+		if r.unknown {
+			return nil, false
+		}
 		if !r.turn() {
-			return r.decisions, true
+			return r.ended(), true
 		}
 	}
 	return nil, false
 }
 
-// covered returns an error if the profile lacks the costs.
-func (r *forecast) covered() error {
-	for _, n := range []*model.Network{r.First, r.Grown} {
-		if err := r.Options.CoveredBy(r.Profile, n, nil); err != nil {
-			return err
-		}
+// begin returns the state at the start of the job.
+func (f Forecast) begin() *forecast {
+	f.Options.EnsureDefaults()
+	if f.Decide == nil {
+		f.Decide = func(n *model.Network, _ int) *model.Network { return n }
 	}
-	return nil
+	r := &forecast{Forecast: f, now: f.Timeline.Start, devices: f.Timeline.First(),
+		spans: []Span{{From: f.Timeline.Start, Devices: f.Timeline.First()}},
+		costs: map[clock.Work]time.Duration{}}
+	var err error
+	r.least, _, err = f.First.LeastRows()
+	r.unknown = err != nil || f.Training < 1
+	r.use(f.First)
+	return r
+}
+
+// Least returns the time of one step and of the evaluation after it, the shortest useful budget; false means unknown.
+func (f Forecast) Least() (time.Duration, bool) {
+	r := f.begin()
+	if r.unknown {
+		return 0, false
+	}
+	return r.cost(r.Options.stepWork(r.network, r.Options.Batch, r.devices)) + r.evaluation(), true
+}
+
+// use continues with a network, if the profile has its costs.
+func (r *forecast) use(n *model.Network) {
+	r.unknown = r.unknown || n != r.network && r.Options.CoveredBy(r.Profile, n, nil) != nil
+	r.network = n
+}
+
+// ended adds spans without work for the events that the job does not reach.
+func (r *forecast) ended() []Span {
+	for _, e := range r.Timeline.Events[len(r.spans)-1:] {
+		r.spans = append(r.spans, Span{From: e.At, Devices: max(e.Devices, 1)})
+	}
+	return r.spans
+}
+
+// span returns the current span.
+func (r *forecast) span() *Span { return &r.spans[len(r.spans)-1] }
+
+// did records work with the current network.
+func (r *forecast) did(steps, batches int) {
+	s := r.span()
+	s.Steps, s.Batches = s.Steps+int64(steps), s.Batches+int64(batches)
+	if last := len(s.Work) - 1; last < 0 || s.Work[last].Network != r.network {
+		s.Work = append(s.Work, Work{Network: r.network})
+	}
+	w := &s.Work[len(s.Work)-1]
+	w.Steps, w.Batches = w.Steps+int64(steps), w.Batches+int64(batches)
+}
+
+// epochs counts all epochs, earlier ones included.
+func (r *forecast) epochs() int {
+	n := r.Earlier
+	for _, s := range r.spans {
+		n += s.Epochs
+	}
+	return n
 }
 
 func (r *forecast) perEpoch() int { return torch.Pieces(r.Training, r.Options.Batch, r.least) }
@@ -80,29 +148,39 @@ func (r *forecast) cost(w clock.Work) time.Duration {
 	return count * r.costs[w]
 }
 
+// batches is the number of batches of an evaluation.
+func (r *forecast) batches() int {
+	return (r.Validation + r.Options.EvalBatch - 1) / r.Options.EvalBatch
+}
+
 func (r *forecast) evaluation() time.Duration {
-	o := r.Options
-	return r.cost(clock.Work{Kind: clock.Batches, Count: (r.Validation + o.EvalBatch - 1) / o.EvalBatch,
-		Rows: o.EvalBatch, Network: r.network})
+	return r.cost(clock.Work{Kind: clock.Batches, Count: r.batches(), Rows: r.Options.EvalBatch, Network: r.network})
 }
 
 // turn does the work that is due, like [Job.turn]; false means the end of the budget.
 func (r *forecast) turn() bool {
-	events := r.Timeline.Events
+	events, event := r.Timeline.Events, len(r.spans)-1
 	between := r.asking || r.step == r.perEpoch()
 	switch {
-	case r.event < len(events) && events[r.event].At <= r.now && !(r.Options.Abandon && between):
-		r.take(events[r.event])
+	case event < len(events) && events[event].At <= r.now && !(r.Options.Abandon && between):
+		r.take(events[event])
 	case r.asking:
 		r.decide()
 	case r.step == r.perEpoch():
-		r.now += r.evaluation()
-		r.step, r.epoch = 0, r.epoch+1
+		r.evaluate()
 		r.asking = r.Options.Adapt.Every && r.asked > 0 && r.asked < r.Options.Adapt.MaxDecisions
+		return r.Options.Epochs == 0 || r.epochs() < r.Options.Epochs
 	default:
 		return r.train()
 	}
 	return true
+}
+
+// evaluate ends an epoch.
+func (r *forecast) evaluate() {
+	r.did(0, r.batches())
+	r.now, r.step = r.now+r.evaluation(), 0
+	r.span().Epochs++
 }
 
 func (r *forecast) take(e Event) {
@@ -110,20 +188,28 @@ func (r *forecast) take(e Event) {
 		r.devices = e.Devices
 	}
 	r.asked, r.asking = 0, e.Change == Up
-	if e.Change == Up {
-		r.up = r.event
+	r.spans = append(r.spans, Span{From: r.now, Devices: r.devices})
+	switch last := len(r.levels) - 1; {
+	case e.Change == Up:
+		r.up, r.levels = len(r.spans)-1, append(r.levels, r.network)
+	case last >= 0:
+		if before := r.levels[last]; before != r.network {
+			r.now, r.network = r.now+r.cost(clock.Work{Kind: clock.Surgery, Count: 1, Network: r.network}), before
+		}
+		r.levels = r.levels[:last]
 	}
 	if r.Options.Abandon {
 		r.step = 0
 	}
-	r.event++
 }
 
 func (r *forecast) decide() {
 	r.now += r.cost(clock.Work{Kind: clock.Deciding, Count: 1, Network: r.network}) +
 		r.cost(clock.Work{Kind: clock.Surgery, Count: 1, Network: r.network})
-	r.decisions[r.up]++
-	r.asked, r.asking, r.network = r.asked+1, false, r.Grown
+	r.spans[r.up].Decisions++
+	r.asked, r.asking = r.asked+1, false
+	r.use(r.Decide(r.network, r.decided))
+	r.decided++
 }
 
 // train takes steps until the epoch or the budget ends, or the next event is due.
@@ -138,10 +224,11 @@ func (r *forecast) train() bool {
 	if left <= 0 || n < 1 {
 		return false
 	}
-	if r.event < len(r.Timeline.Events) {
-		due := math.Ceil(float64(r.Timeline.Events[r.event].At-r.now) / float64(one))
+	if event := len(r.spans) - 1; event < len(r.Timeline.Events) {
+		due := math.Ceil(float64(r.Timeline.Events[event].At-r.now) / float64(one))
 		n = int(min(float64(n), max(1, due)))
 	}
+	r.did(n, 0)
 	r.step, r.now = r.step+n, r.now+time.Duration(n)*one
 	return true
 }

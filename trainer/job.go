@@ -59,7 +59,7 @@ type Job struct {
 func New(s *torch.Scope, p Parts, o Options) (*Job, error) {
 	j, err := build(s, p, o, o.Fits)
 	if err == nil {
-		j.Devices, j.Time, j.sums.FLOP = 1, p.Clock.Now(), new(big.Int)
+		j.Devices, j.Time, j.sums.FLOP = o.Timeline.First(), p.Clock.Now(), new(big.Int)
 		if j.Precision == torch.Half {
 			j.Scaler = torch.NewScaler()
 		}
@@ -156,7 +156,8 @@ func Takes(n *model.Network, name string, shape []int, tokens bool) error {
 }
 
 // Answers checks that a network accepts the data's tokens and has an output for each class, per example or per token.
-func Answers(n *model.Network, name string, f dataset.Facts) error {
+// Fixed means that the number of outputs cannot change, because the weights are given.
+func Answers(n *model.Network, name string, f dataset.Facts, fixed bool) error {
 	out, err := n.Output()
 	if err != nil {
 		return err
@@ -172,14 +173,25 @@ func Answers(n *model.Network, name string, f dataset.Facts) error {
 		return fmt.Errorf("the network's output is %v, but each text of %s has one of %d labels; "+
 			"use an encoder such as SmallBERT with an equal number of classes", out, name, f.Classes)
 	case f.Task == dataset.ImageLabel && (len(out) != 1 || f.Classes > 0 && out[0] != f.Classes):
-		return fmt.Errorf("the network's output is %v, but %s has %d classes; set network.classes to %d, or use "+
-			"other data", out, name, f.Classes, cmp.Or(f.Classes, 10))
+		return fmt.Errorf("the network's output is %v, but %s has %d classes; %s", out, name, f.Classes,
+			remedyOfClasses(n, out, name, cmp.Or(f.Classes, 10), fixed))
 	}
 	if rows := n.Vocabulary(); rows > 0 && rows < f.Vocabulary {
 		return fmt.Errorf("the network has %d tokens, but the text of %s has %d; enlarge the network's vocabulary, "+
 			"or use other tokens", rows, name, f.Vocabulary)
 	}
 	return nil
+}
+
+// remedyOfClasses says how a network and its data get the same number of classes.
+func remedyOfClasses(n *model.Network, out model.Shape, name string, classes int, fixed bool) string {
+	if _, err := n.WithClasses(classes); err == nil && !fixed {
+		return fmt.Sprintf("set network.classes to %d, or use other data", classes)
+	}
+	if name == dataset.KindSynthetic && len(out) == 1 {
+		return fmt.Sprintf("set data.synthetic.classes to %d, or use a network with %d outputs", out[0], classes)
+	}
+	return fmt.Sprintf("use a network with %d outputs, or other data", classes)
 }
 
 func kindOf(tokens bool) string {
@@ -194,7 +206,7 @@ func Matches(n *model.Network, data *dataset.Set) error {
 	if err := Takes(n, data.Name, data.Shape, data.Tokens()); err != nil {
 		return err
 	}
-	return Answers(n, data.Name, data.Facts())
+	return Answers(n, data.Name, data.Facts(), false)
 }
 
 // Saving returns the number of checkpoints that this process has written and the wall-clock time they took. No result

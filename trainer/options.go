@@ -185,6 +185,10 @@ func (o Options) Validate() error {
 
 // ownDevices returns an error if the timeline changes the devices of an elastic job.
 func (o Options) ownDevices() error {
+	if o.Parallel.Elastic && o.Timeline.Devices > 0 {
+		return errors.New("devices: elastic derives the devices from the followers; remove devices, or set " +
+			"parallel.elastic = false")
+	}
 	for _, e := range o.Timeline.Events {
 		if o.Parallel.Elastic && e.Devices > 0 {
 			return fmt.Errorf("parallel: elastic derives the devices from the followers, "+

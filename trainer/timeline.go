@@ -28,10 +28,14 @@ type Event struct {
 
 // Timeline is the budget of a job and the planned changes of its devices.
 type Timeline struct {
-	Budget time.Duration // length of the job, counted from zero even if Start is later; required
-	Start  time.Duration // time in the budget at which the job begins; zero means its beginning
-	Events []Event       // planned changes of devices, sorted by time; empty means none
+	Budget  time.Duration // length of the job, counted from zero even if Start is later; required
+	Start   time.Duration // time in the budget at which the job begins; zero means its beginning
+	Devices int           `json:",omitempty"` // number of devices at the start; zero means 1
+	Events  []Event       // planned changes of devices, sorted by time; empty means none
 }
+
+// First is the number of devices at the start.
+func (t Timeline) First() int { return max(1, t.Devices) }
 
 // Validate returns every invalid value.
 func (t Timeline) Validate() error {
@@ -39,6 +43,7 @@ func (t Timeline) Validate() error {
 	faults.When(t.Budget <= 0, "budget is %v; must be more than 0", t.Budget)
 	faults.When(t.Start < 0 || t.Start > t.Budget && t.Budget > 0,
 		"start is %v; must be within the budget of %v", t.Start, t.Budget)
+	faults.When(t.Devices < 0, "devices is %d; must be at least 0 (default: 1)", t.Devices)
 	for k, e := range t.Events {
 		switch {
 		case e.Change != Up && e.Change != Down:
@@ -107,7 +112,7 @@ type Planned struct {
 
 // NewPlanned makes a scheduler for a timeline on a clock.
 func NewPlanned(t Timeline, c clock.Clock) *Planned {
-	return &Planned{timeline: t, clock: c, standing: SchedulerState{Devices: 1}}
+	return &Planned{timeline: t, clock: c, standing: SchedulerState{Devices: t.First()}}
 }
 
 // Budget is the budget of the timeline.

@@ -156,14 +156,9 @@ func (j *job) covered(data *dataset.Set) error {
 	if err != nil || profile == nil {
 		return err
 	}
-	if profile.Closed() && j.MayMakeAnyNetwork() {
-		return failure.With(failure.Configuration, fmt.Errorf("the profile %s has no rates, "+
-			"but the decider %s may create networks that were not measured; measure them with 'graft profile', "+
-			"or use a profile with rates", profile.Name, j.Adapt.Decider))
-	}
 	n, err := j.Model(data.Facts())
 	if err != nil {
 		return err
 	}
-	return failure.With(failure.Configuration, j.Options().CoveredBy(profile, n, j.Adapt.Actions))
+	return failure.With(failure.Configuration, j.CoveredBy(profile, n))
 }

@@ -1,0 +1,137 @@
+package config
+
+import (
+	"fmt"
+	"time"
+
+	"graft/internal/decode"
+	"graft/model"
+	"graft/net2net"
+	"graft/trainer"
+	"graft/trainer/clock"
+)
+
+// Expected is the work that a job is expected to do on its virtual clock.
+type Expected struct {
+	Spans []trainer.Span // between the changes of devices
+	Open  bool           // the decider may change the network in ways that the spans do not have
+}
+
+// Steps is the number of training steps.
+func (e Expected) Steps() (steps int64) {
+	for _, s := range e.Spans {
+		steps += s.Steps
+	}
+	return steps
+}
+
+// Epochs is the number of whole epochs.
+func (e Expected) Epochs() (epochs int) {
+	for _, s := range e.Spans {
+		epochs += s.Epochs
+	}
+	return epochs
+}
+
+// Expected returns the expected work of a valid job; false means unknown, as on a wall clock. The actions of a script
+// are taken; other decisions are assumed to keep the network.
+func (j *Job) Expected() (Expected, bool) {
+	f, known := j.expectation()
+	if !known {
+		return Expected{}, false
+	}
+	spans, known := f.Spans()
+	return Expected{Spans: spans, Open: j.Adapt.Decider != DecideNone && !j.Adapt.rehearsed()}, known
+}
+
+// Expected returns the expected work of a sequence of actions that keeps the network.
+func (m *Simulation) Expected() (Expected, bool) {
+	e, known := m.Job.Expected()
+	e.Open = true
+	return e, known
+}
+
+// expectation returns the forecast of the job with the decisions that are known in advance.
+func (j *Job) expectation() (trainer.Forecast, bool) {
+	p, err := j.Profile()
+	if err != nil || p == nil {
+		return trainer.Forecast{}, false
+	}
+	n, err := j.Declared(nil)
+	if err != nil {
+		return trainer.Forecast{}, false
+	}
+	f := j.forecast(p, n)
+	if j.Adapt.rehearsed() {
+		f.Decide = j.decided
+	}
+	return f, true
+}
+
+// decided returns the network after an action that is known in advance. An action that does not fit is skipped.
+func (j *Job) decided(n *model.Network, decision int) *model.Network {
+	if j.Adapt.kind().Actions == OneAction {
+		decision = 0
+	}
+	a := scripted(j.Adapt.Actions, decision)
+	if a.Kind == "" || a.Kind == net2net.None {
+		return n
+	}
+	grown := n.Sketch()
+	if _, err := net2net.Apply(grown, a, j.Adapt.Surgery); err != nil {
+		return n
+	}
+	return grown
+}
+
+// checkBudget reports a budget that ends before the first step.
+func (j *Job) checkBudget(r *decode.Reading) {
+	e, known := j.Expected()
+	if !known || e.Steps() > 0 || j.Time.Start >= j.Time.Budget {
+		return
+	}
+	f, _ := j.expectation()
+	if j.Train.Epochs > 0 && f.Earlier >= j.Train.Epochs {
+		return
+	}
+	if least, known := f.Least(); known {
+		r.Blame("time.budget", fmt.Sprintf("the budget ends before the first training step: by the profile %s, one step "+
+			"and the evaluation after it take %v, and the job starts at %v; set time.budget to at least %v",
+			f.Profile.Name, least, j.Time.Start, wholeUp(j.Time.Start+least)))
+	}
+}
+
+// wholeUp rounds up to milliseconds.
+func wholeUp(d time.Duration) time.Duration {
+	return (d + time.Millisecond - 1).Truncate(time.Millisecond)
+}
+
+// shortBudget warns of a budget that ends within the first epoch.
+func (j *Job) shortBudget() []string {
+	e, known := j.Expected()
+	if !known || e.Epochs() > 0 || e.Steps() == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("time.budget: the budget of %v ends in the first epoch, after %d steps; raise it to train "+
+		"whole epochs", j.Time.Budget, e.Steps())}
+}
+
+// checkCosts reports a profile that lacks the costs of the job's networks.
+func (j *Job) checkCosts(first *model.Network, r *decode.Reading) {
+	p, err := j.Profile()
+	if err != nil || p == nil {
+		return
+	}
+	if err := j.CoveredBy(p, first); err != nil {
+		r.Blame("time.profile", err.Error())
+	}
+}
+
+// CoveredBy returns an error if a profile lacks the cost of work that is known before the start.
+func (j *Job) CoveredBy(p *clock.Profile, first *model.Network) error {
+	if p.Closed() && j.MayMakeAnyNetwork() {
+		return fmt.Errorf("the profile %s has no rates, but the decider %s may create networks that were not measured; "+
+			"measure them with 'graft profile' and the job file, or use a profile with rates", p.Name, j.Adapt.Decider)
+	}
+	return j.Options().CoveredBy(p, first, j.Adapt.Actions)
+}

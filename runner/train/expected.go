@@ -1,0 +1,128 @@
+package train
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"graft/config"
+	"graft/internal/words"
+	"graft/model"
+	"graft/report/document"
+	"graft/runner/app"
+	"graft/torch"
+	"graft/trainer"
+	"graft/trainer/clock"
+)
+
+// Expected describes the work that a job is expected to do, one line for each span between changes of its devices, and
+// the time that the work takes on this machine.
+func Expected(ctx context.Context, env *app.Env, c *config.Job, e config.Expected) string {
+	events := c.Options().Timeline.Events
+	var lines []string
+	for k, s := range e.Spans {
+		if len(e.Spans) == 1 {
+			break // the total says the same
+		}
+		until := c.Time.Budget
+		if k+1 < len(e.Spans) {
+			until = e.Spans[k+1].From
+		}
+		if k > 0 && s.Steps == 0 && s.From == until {
+			continue
+		}
+		lines = append(lines, spanText(s, until, k, events))
+	}
+	total := fmt.Sprintf("expected: %s, %s", words.Plural(e.Epochs(), "epoch"), words.Plural(e.Steps(), "step"))
+	if e.Open {
+		total += " if the network does not change"
+	}
+	if took, known := here(ctx, env, c, e); known {
+		total += fmt.Sprintf("; about %s of computing on this machine", document.RoughDurationText(took))
+	}
+	return "  " + strings.Join(append(lines, total), "\n  ") + "\n"
+}
+
+// spanText describes the work of a span. Before says which event begins it; zero is the start.
+func spanText(s trainer.Span, until time.Duration, event int, events []trainer.Event) string {
+	what := "start"
+	if event > 0 {
+		what = string(events[event-1].Change)
+	}
+	text := fmt.Sprintf("%s to %s: %s, %s: %s, %s", document.RoughDurationText(s.From),
+		document.RoughDurationText(until), what, words.Plural(s.Devices, "device"), words.Plural(s.Epochs, "epoch"),
+		words.Plural(s.Steps, "step"))
+	if s.Decisions > 0 {
+		text += ", " + words.Plural(s.Decisions, "decision")
+	}
+	if n := len(s.Work); n > 0 {
+		text += ", " + words.Plural(s.Work[n-1].Network.Parameters(), "parameter")
+	}
+	return text
+}
+
+// Limits on the networks that are measured to predict the time of a job.
+const (
+	mostMeasured   = 3               // networks
+	mostOperations = 500_000_000_000 // multiplications of a batch, which take some seconds
+)
+
+// here returns the time of the expected work on this machine, from some measured steps; false means unknown, as for work
+// on a GPU.
+func here(ctx context.Context, env *app.Env, c *config.Job, e config.Expected) (time.Duration, bool) {
+	o := c.Options()
+	o.EnsureDefaults()
+	subjects := measurable(e, o.Batch)
+	if len(subjects) == 0 || c.Run.Device != "cpu" || torch.Load() != nil {
+		return 0, false
+	}
+	m := trainer.MeasureOptions{Batches: slices.Compact([]int{o.Batch, o.EvalBatch}), Rounds: 1,
+		Burst: 5 * time.Millisecond, Exact: o.Exact, Steady: o.Steady, Optimizer: o.Optimizer, Now: env.Now}
+	measured, err := trainer.Measure(ctx, subjects, m)
+	if err != nil {
+		return 0, false
+	}
+	return timeOf(e, measured.Profile("here", "cpu", clock.Provenance{}), o), true
+}
+
+// measurable returns the first and the last networks of a job; nil if their steps would take too long.
+func measurable(e config.Expected, batch int) (subjects []clock.Subject) {
+	var all []*model.Network
+	for _, s := range e.Spans {
+		for _, w := range s.Work {
+			if !slices.Contains(all, w.Network) {
+				all = append(all, w.Network)
+			}
+		}
+	}
+	for len(all) > mostMeasured {
+		all = slices.Delete(all, 1, 2)
+	}
+	for _, n := range all {
+		size, err := clock.SizeOf(n)
+		if err != nil || size.Operations > int64(mostOperations/max(1, batch)) {
+			return nil
+		}
+		subjects = append(subjects, clock.Subject{Name: n.Name(), Network: n})
+	}
+	return subjects
+}
+
+// timeOf sums the time of expected work by a profile. Work on a network that was not measured takes the time of the last
+// measured one before it.
+func timeOf(e config.Expected, p *clock.Profile, o trainer.Options) (sum time.Duration) {
+	var step, batch time.Duration
+	for _, s := range e.Spans {
+		for _, w := range s.Work {
+			steps := clock.Work{Kind: clock.Steps, Count: 1, Rows: o.Batch, Network: w.Network}
+			batches := clock.Work{Kind: clock.Batches, Count: 1, Rows: o.EvalBatch, Network: w.Network}
+			if p.Knows(steps) == nil && p.Knows(batches) == nil {
+				step, batch = p.Cost(steps), p.Cost(batches)
+			}
+			sum += time.Duration(w.Steps)*step + time.Duration(w.Batches)*batch
+		}
+	}
+	return sum
+}
