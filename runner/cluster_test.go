@@ -198,7 +198,7 @@ func TestClusterTimeline(t *testing.T) {
 	require.Contains(t, got.stderr, "set time.budget = 100 and time.devices = 8; ")
 	text := contents(t, "one.csv")
 	goldenReport(t, "cluster-timeline.csv", text)
-	write(t, "job.toml", "[time]\nbudget = \"100s\"\ntimeline = \"one.csv\"\n")
+	write(t, "job.toml", "[time]\nbudget = \"100s\"\ndevices = 8\ntimeline = \"one.csv\"\n")
 	got = done(t, "config", "check", "job.toml")
 	require.Contains(t, got.stdout, fmt.Sprintf("%d events", strings.Count(text, "\n")-1))
 }
