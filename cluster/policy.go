@@ -4,11 +4,15 @@ import "context"
 
 // Policy is a registered scheduler with its requirements.
 type Policy struct {
-	Name      string  // name in files and flags
-	About     string  // one line of help
-	Estimates string  // default kind of estimates, such as "ebm"; empty needs no estimates
-	Profiles  bool    // needs profiles of models
-	Quirks    []Quirk // faults of the scheduler's first simulator
+	Name      string // name in files and flags
+	About     string // one line of help
+	Estimates string // default kind of estimates, such as "ebm"; empty needs no estimates
+	// Oracle means that the scheduler uses the true durations of jobs. Estimates that are given do not change it.
+	Oracle bool
+	// Foresees means that the scheduler uses estimated durations if they exist, and the true durations otherwise.
+	Foresees bool
+	Profiles bool    // needs profiles of models
+	Quirks   []Quirk // faults of the scheduler's first simulator
 	// Speed wraps the study's speed model, for quirks that affect it; nil does not wrap it.
 	Speed func(keep Quirks, model SpeedModel) SpeedModel
 	// Prepare runs on the whole cluster before its pools are simulated; may be nil.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"graft/cluster"
+	"graft/cluster/trace"
 	"graft/internal/failure"
 )
 
@@ -58,7 +59,7 @@ func (s *inputs) ready() error {
 // with returns the study with the estimates for a scheduler and with arrivals factor times as fast.
 func (s *inputs) with(p cluster.Policy, factor float64) (*cluster.Study, error) {
 	study := s.base
-	if study.Estimates == nil && (p.Estimates != "" || s.Schedule.Estimates != "") {
+	if study.Estimates == nil && s.source(p) != "" {
 		var err error
 		if study.Estimates, err = s.estimated(p); err != nil {
 			return nil, err
@@ -77,9 +78,49 @@ func (s *inputs) with(p cluster.Policy, factor float64) (*cluster.Study, error) 
 // never is a second after the end of every simulation.
 const never = 1 << 62
 
+// Sources of estimates that are not files.
+const (
+	exactDurations = "exact"  // the true durations
+	userLimits     = "limits" // the time limits that users requested
+)
+
+// source returns the source of a scheduler's estimates; empty means none. A scheduler that only uses estimates if they
+// exist gets the users' time limits, as schedulers of real clusters do.
+func (s *inputs) source(p cluster.Policy) string {
+	source := cmp.Or(s.Schedule.Estimates, p.Estimates)
+	if source == "" && p.Foresees && s.corrected() && hasLimits(s.base.Jobs) {
+		return userLimits
+	}
+	return source
+}
+
+// oracle reports whether a scheduler uses the true durations of jobs.
+func (s *inputs) oracle(p cluster.Policy) bool {
+	source := s.source(p)
+	return p.Oracle || source == exactDurations && (p.Estimates != "" || p.Foresees) || source == "" && p.Foresees
+}
+
+func hasLimits(jobs []trace.Job) bool {
+	return slices.ContainsFunc(jobs, func(j trace.Job) bool { return j.Limit > 0 })
+}
+
+// limits returns the time limits of the jobs. A job without one gets the longest limit of the trace.
+func limits(jobs []trace.Job) ([]float64, error) {
+	if !hasLimits(jobs) {
+		return nil, failure.Usagef("the trace has no time limits of users; name another source of durations in option " +
+			"estimates, or use a trace of format slurm or swf that has them")
+	}
+	longest := slices.MaxFunc(jobs, func(a, b trace.Job) int { return cmp.Compare(a.Limit, b.Limit) }).Limit
+	list := make([]float64, len(jobs))
+	for k, j := range jobs {
+		list[k] = float64(cmp.Or(j.Limit, longest))
+	}
+	return list, nil
+}
+
 // estimated returns the estimates for a scheduler. Each source is read once.
 func (s *inputs) estimated(p cluster.Policy) ([]float64, error) {
-	source := cmp.Or(s.Schedule.Estimates, p.Estimates)
+	source := s.source(p)
 	if known := s.estimates[source]; known != nil {
 		return known, nil
 	}
@@ -93,7 +134,9 @@ func (s *inputs) estimated(p cluster.Policy) ([]float64, error) {
 func (s *inputs) readEstimates(source, policy string) ([]float64, error) {
 	path := source
 	switch source {
-	case "exact":
+	case userLimits:
+		return limits(s.base.Jobs)
+	case exactDurations:
 		list := make([]float64, len(s.base.Jobs))
 		for k := range list {
 			list[k] = float64(s.base.Jobs[k].Duration)
@@ -107,7 +150,7 @@ func (s *inputs) readEstimates(source, policy string) ([]float64, error) {
 	if path == "" {
 		return nil, failure.Usagef("%s needs estimated durations of jobs, "+
 			"but the folder of option data has no file *_%s*.csv; name a file in option estimates, "+
-			"create one with 'graft cluster estimate', or use true durations with option estimates exact", policy,
+			"create one with 'graft cluster estimate', or use true durations with option estimates exact or users' time limits with limits", policy,
 			source)
 	}
 	list, err := cluster.ReadEstimates(s.env.Files, path, s.base.Jobs)

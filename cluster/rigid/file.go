@@ -60,7 +60,7 @@ func flags() []study.Flag {
 		{Name: "placement", Key: "cluster.placement",
 			About: "selection of nodes: consolidate, consolidate-first or random"},
 		{Name: "estimates", Key: "schedule.estimates",
-			About: "estimated durations of jobs: lgb or ebm from --data, exact, or a file"},
+			About: "estimated durations of jobs: limits, lgb or ebm from --data, exact, or a file"},
 		{Name: "load", Key: "schedule.arrival_factors",
 			About: "factors of the arrival rate relative to the trace, separated by commas", List: true},
 		{Name: "from", Key: "cluster.from_seconds", About: "drop jobs submitted before this second of the trace"},

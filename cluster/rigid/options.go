@@ -108,8 +108,10 @@ func (o Options) TraceOptions(vcs []trace.VC) trace.Options {
 // Schedule names the schedulers and their estimates.
 type Schedule struct {
 	study.Schedule
-	// Expected durations of jobs: lgb or ebm read files in cluster.data, exact takes the true durations (an oracle),
-	// any other text is a file path. Empty means ebm for Lucid and lgb for other schedulers that need estimates.
+	// Expected durations of jobs: limits takes the time limits that users requested, and the longest limit of the trace
+	// for a job without one; lgb or ebm read files in cluster.data; exact takes the true durations (an oracle); any
+	// other text is a file path. Empty means ebm for Lucid, lgb for other schedulers that need estimates, and limits
+	// for backfill if the trace has them, else exact.
 	Estimates string `config:",path=word"`
 	// Factors that speed up the arrivals of the trace. Each factor is a point of the study. Empty means 1.
 	ArrivalFactors []float64

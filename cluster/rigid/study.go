@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"graft/cluster"
 	"graft/cluster/study"
@@ -43,15 +44,28 @@ func (s *simulations) Plan() *study.Plan {
 	}
 	s.addPoints(p)
 	p.NoQuirks = c.Compat == compatNone
+	var oracles []string
 	for k, name := range s.Schedule.Schedulers {
 		policy := s.policy(name)
-		p.Schedulers = append(p.Schedulers, study.Scheduler{Name: name})
+		one := study.Scheduler{Name: name}
+		if first.oracle(policy) {
+			one.Mark = oracleMark
+			oracles = append(oracles, name)
+		}
+		p.Schedulers = append(p.Schedulers, one)
 		if s.Schedule.Ablate && c.Compat == compatNone && len(policy.Quirks) > 0 {
 			p.Ablation = append(p.Ablation, study.Ablation{Scheduler: k, Quirks: policy.Quirks})
 		}
 	}
+	if len(oracles) > 0 {
+		p.Remarks = append(p.Remarks, fmt.Sprintf("Schedulers marked %s (%s) use the true durations of jobs, which no real "+
+			"scheduler has.", oracleMark, strings.Join(oracles, ", ")))
+	}
 	return p
 }
+
+// oracleMark is the mark of schedulers that use the true durations of jobs.
+const oracleMark = "*"
 
 func (s *simulations) addPoints(p *study.Plan) {
 	for _, factor := range s.Schedule.ArrivalFactors {

@@ -61,6 +61,11 @@ func (t *Trace) HasRAM() bool {
 	return slices.ContainsFunc(t.Jobs, func(j Job) bool { return j.RAM > 0 })
 }
 
+// HasLimits reports whether any job has a time limit.
+func (t *Trace) HasLimits() bool {
+	return slices.ContainsFunc(t.Jobs, func(j Job) bool { return j.Limit > 0 })
+}
+
 // sorted sorts jobs by submission. Jobs are large, so it sorts their indexes first.
 func sorted(jobs []Job) []Job {
 	bySubmit := func(a, b Job) int { return cmp.Compare(a.Submit, b.Submit) }

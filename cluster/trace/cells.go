@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -12,10 +13,11 @@ import (
 // place is the position at which a cell begins, from 1.
 type place struct{ line, column int }
 
-// cells splits rows of comma-separated values. Package encoding/csv allocates a string per cell; here a cell is a slice
+// cells splits rows of values that are separated by commas, or by another character without quoting. Package encoding/csv allocates a string per cell; here a cell is a slice
 // of the line.
 type cells struct {
 	lines
+	mark  byte     // separator; zero means a comma
 	row   [][]byte // cells of the last row read, valid until the next call
 	first int      // number of the row's first line
 
@@ -36,7 +38,7 @@ func (c *cells) next() error {
 		}
 		c.first = c.number
 		c.row, c.places = c.row[:0], c.places[:0]
-		if bytes.IndexByte(line, '"') >= 0 {
+		if c.mark == 0 && bytes.IndexByte(line, '"') >= 0 {
 			return c.splitQuoted(line)
 		}
 		c.split(line)
@@ -44,13 +46,14 @@ func (c *cells) next() error {
 	}
 }
 
-// split splits a line without quotes. It processes eight bytes at once: after an exclusive or with commas, a comma is a
-// zero byte, and the sum below carries into the top bit of all other bytes.
+// split splits a line without quotes. It processes eight bytes at once: after an exclusive or with separators, a
+// separator is a zero byte, and the sum below carries into the top bit of all other bytes.
 func (c *cells) split(line []byte) {
-	const commas, low, top = 0x2c2c2c2c2c2c2c2c, 0x7f7f7f7f7f7f7f7f, 0x8080808080808080
-	row, begin, k := c.row, 0, 0
+	const ones, low, top = 0x0101010101010101, 0x7f7f7f7f7f7f7f7f, 0x8080808080808080
+	mark := cmp.Or(c.mark, ',')
+	row, begin, k, marks := c.row, 0, 0, ones*uint64(mark)
 	for ; k+8 <= len(line); k += 8 {
-		word := binary.LittleEndian.Uint64(line[k:]) ^ commas
+		word := binary.LittleEndian.Uint64(line[k:]) ^ marks
 		for found := ^((word&low + low) | word) & top; found != 0; found &= found - 1 {
 			at := k + bits.TrailingZeros64(found)/8
 			row = append(row, line[begin:at])
@@ -58,7 +61,7 @@ func (c *cells) split(line []byte) {
 		}
 	}
 	for ; k < len(line); k++ {
-		if line[k] == ',' {
+		if line[k] == mark {
 			row = append(row, line[begin:k])
 			begin = k + 1
 		}

@@ -42,6 +42,7 @@ func init() {
 		&phillyCSVFormat,
 		&alibaba2023Format,
 		&swfFormat,
+		&slurmFormat,
 		&alibaba2020Format,
 		&polluxFormat,
 	}

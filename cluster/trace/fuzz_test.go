@@ -60,7 +60,7 @@ func requirePlace(t *testing.T, err error) {
 
 func requireReadBack(t *testing.T, jobs []trace.Job) {
 	var out bytes.Buffer
-	w := must(trace.NewWriter(&out, trace.WriterOptions{RAM: true}))
+	w := must(trace.NewWriter(&out, trace.WriterOptions{RAM: true, Limit: true}))
 	for k := range jobs {
 		require.NoError(t, w.Write(&jobs[k]))
 	}

@@ -7,12 +7,14 @@ import (
 )
 
 // graftFormat is graft's own table. Its header has units, and the date of second zero if it is known. It contains all
-// fields of a job and reads them back exactly.
+// fields of a job and reads them back exactly. Only the ID, the submission, the duration and the GPUs are required.
 var graftFormat = format{
 	Format: Format{Name: "graft", About: "CSV with all fields of a job, and units in the header"},
-	knows:  func(head []byte) bool { return bytes.HasPrefix(head, []byte("id,user,vc,name,submit [s")) },
-	open:   openOurs,
-	write:  newOurWriter,
+	knows: func(head []byte) bool {
+		return hasColumns(head, "id", "duration [s]", "gpus") && bytes.Contains(firstLine(head), []byte("submit [s"))
+	},
+	open:  openOurs,
+	write: newOurWriter,
 }
 
 // ourSubmit is the name of the submission column if second zero has no date.
@@ -20,28 +22,32 @@ const ourSubmit, ourSince = "submit [s]", "submit [s since "
 
 var ourColumns = []column{
 	{[]string{"id"}, true, setID},
-	{[]string{"user"}, true, setUser},
-	{[]string{"vc"}, true, setVC},
-	{[]string{"name"}, true, setName},
+	{[]string{"user"}, false, setUser},
+	{[]string{"vc"}, false, setVC},
+	{[]string{"name"}, false, setName},
 	{[]string{ourSubmit}, true, setSeconds},
 	{[]string{"duration [s]"}, true, setDuration},
 	{[]string{"gpus"}, true, setGPUs},
-	{[]string{"share [1/1000]"}, true, setShare},
-	{[]string{"cpus"}, true, setCPUs},
-	{[]string{"state"}, true, setState},
-	{[]string{"dataset"}, true, setDataset},
-	{[]string{"model"}, true, setModel},
-	{[]string{"batch"}, true, setBatch},
-	{[]string{"amp"}, true, setAMP},
-	{[]string{"speed [1/s]"}, true, setSpeed},
-	{[]string{"gpu_util [%]"}, true, setGPUUtil},
-	{[]string{"memory_util [%]"}, true, setMemoryUtil},
-	{[]string{"memory [MiB]"}, true, setMemory},
+	{[]string{"share [1/1000]"}, false, setShare},
+	{[]string{"cpus"}, false, setCPUs},
+	{[]string{"state"}, false, setState},
+	{[]string{"dataset"}, false, setDataset},
+	{[]string{"model"}, false, setModel},
+	{[]string{"batch"}, false, setBatch},
+	{[]string{"amp"}, false, setAMP},
+	{[]string{"speed [1/s]"}, false, setSpeed},
+	{[]string{"gpu_util [%]"}, false, setGPUUtil},
+	{[]string{"memory_util [%]"}, false, setMemoryUtil},
+	{[]string{"memory [MiB]"}, false, setMemory},
 	{[]string{ourRAM}, false, setRAM},
+	{[]string{ourLimit}, false, setLimit},
 }
 
-// ourRAM is the name of the optional memory column.
-const ourRAM = "ram [MiB]"
+// Names of columns that are written only if a job has a value.
+const (
+	ourRAM   = "ram [MiB]"
+	ourLimit = "limit [s]"
+)
 
 // ours reads a table whose header has the date of second zero.
 type ours struct {
@@ -87,14 +93,15 @@ func setShare(_ *table, job *Job, cell []byte) string { return setCount(&job.Sha
 type ourWriter struct {
 	start time.Time
 	ram   bool // write a column for memory
+	limit bool // write a column for time limits
 }
 
-func newOurWriter(o *WriterOptions) jobWriter { return &ourWriter{o.Start, o.RAM} }
+func newOurWriter(o *WriterOptions) jobWriter { return &ourWriter{o.Start, o.RAM, o.Limit} }
 
 // header returns the names of the columns and second zero.
 func (w *ourWriter) header(line []byte) []byte {
 	for k, c := range ourColumns {
-		if c.names[0] == ourRAM && !w.ram {
+		if c.names[0] == ourRAM && !w.ram || c.names[0] == ourLimit && !w.limit {
 			continue
 		}
 		line = comma(line, k)
@@ -124,6 +131,9 @@ func (w *ourWriter) job(line []byte, job *Job) ([]byte, error) {
 	}
 	if w.ram {
 		line = strconv.AppendInt(append(line, ','), job.RAM, 10)
+	}
+	if w.limit {
+		line = strconv.AppendInt(append(line, ','), job.Limit, 10)
 	}
 	return append(line, '\n'), nil
 }

@@ -23,6 +23,7 @@ type Job struct {
 
 	Submit   int64 // seconds since the trace's zero
 	Duration int64 // run time in seconds
+	Limit    int64 // time limit that the user requested, in seconds; zero means none
 	GPUs     int   // whole devices, allocated together
 	Share    int   // thousandths of each device, for a job that requests part of one; zero means whole devices
 	CPUs     int   // processors

@@ -30,6 +30,7 @@ const (
 	swfRunTime    = 3
 	swfAllocated  = 4
 	swfRequested  = 7
+	swfLimit      = 8
 	swfStatus     = 10
 	swfUser       = 11
 	swfExecutable = 13
@@ -135,6 +136,11 @@ func (s *swf) take(job *Job) error {
 		return s.wants(s.fields[swfRunTime], wantSeconds)
 	}
 	job.Duration = max(run, 0) // negative means unknown
+	limit, ok := seconds(s.fields[swfLimit])
+	if !ok {
+		return s.wants(s.fields[swfLimit], wantSeconds)
+	}
+	job.Limit = max(limit, 0)
 	n, err := s.processorsOf()
 	if err != nil {
 		return err
@@ -245,7 +251,7 @@ func (w *swfWriter) job(line []byte, job *Job) ([]byte, error) {
 	}
 	line = append(line, number...)
 	for _, v := range [...]int64{
-		job.Submit, -1, job.Duration, int64(job.GPUs), -1, -1, int64(job.GPUs), -1, -1, swfStatusOf(job.State),
+		job.Submit, -1, job.Duration, int64(job.GPUs), -1, -1, int64(job.GPUs), swfLimitOf(job), -1, swfStatusOf(job.State),
 		numberOf(w.users, job.User), -1, numberOf(w.apps, job.Name), -1, numberOf(w.vcs, job.VC), -1, -1,
 	} {
 		line = strconv.AppendInt(append(line, ' '), v, 10)
@@ -264,6 +270,14 @@ func numberOf(numbers map[string]int, name string) int64 {
 		numbers[name] = n
 	}
 	return int64(n)
+}
+
+// swfLimitOf returns the time limit; -1 if there is none.
+func swfLimitOf(job *Job) int64 {
+	if job.Limit == 0 {
+		return -1
+	}
+	return job.Limit
 }
 
 // swfStatusOf returns the number of a state. The format does not distinguish kinds of failures.

@@ -37,8 +37,10 @@ func openTable(source lines, kind string, known []column) (*table, error) {
 }
 
 // readHeader reads the first row and leaves it in row.
-func readHeader(source lines) (*table, error) {
-	t := &table{cells: cells{lines: source}}
+func readHeader(source lines) (*table, error) { return readHeaderOf(cells{lines: source}) }
+
+func readHeaderOf(source cells) (*table, error) {
+	t := &table{cells: source}
 	err := t.cells.next()
 	if isEOF(err) {
 		return nil, source.fault(0, 0, "", "the file is empty", "name a trace")
@@ -181,6 +183,15 @@ func setDuration(_ *table, job *Job, cell []byte) string {
 		return wantSeconds
 	}
 	job.Duration = v
+	return ""
+}
+
+func setLimit(_ *table, job *Job, cell []byte) string {
+	v, ok := seconds(cell)
+	if !ok && !isMissing(cell) || v < 0 {
+		return wantSeconds
+	}
+	job.Limit = v
 	return ""
 }
 

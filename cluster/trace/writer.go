@@ -31,6 +31,8 @@ type WriterOptions struct {
 	Processors int // number of GPUs of the cluster, for the header of format swf; zero omits it
 	// adds a column with the requested node memory to format graft; false drops this memory
 	RAM bool
+	// adds a column with the requested time limits to format graft; false drops the limits
+	Limit bool
 }
 
 // EnsureDefaults replaces zero values with defaults.
@@ -119,6 +121,9 @@ func (job *Job) validate() error {
 		if math.IsInf(v, 0) || math.IsNaN(v) {
 			return fmt.Errorf("job %.40q has a number that is not finite", job.ID)
 		}
+	}
+	if job.Limit < 0 || job.Limit > maxSeconds {
+		return fmt.Errorf("job %.40q has a time limit of %d s: expected 0 to %d s", job.ID, job.Limit, int64(maxSeconds))
 	}
 	if job.RAM < 0 || job.RAM > maxCount {
 		return fmt.Errorf("job %.40q requests %d MiB of memory: expected 0 to %d", job.ID, job.RAM, maxCount)

@@ -98,10 +98,15 @@ var jobOf = rapid.Custom(func(t *rapid.T) trace.Job {
 func TestOurFormatLosesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs := rapid.SliceOfN(jobOf, 1, 8).Draw(t, "jobs")
-		o := trace.WriterOptions{RAM: rapid.Bool().Draw(t, "memory of nodes")}
+		o := trace.WriterOptions{RAM: rapid.Bool().Draw(t, "memory of nodes"), Limit: rapid.Bool().Draw(t, "limits")}
 		if o.RAM {
 			for k := range jobs {
 				jobs[k].RAM = int64(jobs[k].CPUs)
+			}
+		}
+		if o.Limit {
+			for k := range jobs {
+				jobs[k].Limit = max(0, jobs[k].Duration)
 			}
 		}
 		if rapid.Bool().Draw(t, "dated") {

@@ -39,7 +39,8 @@ func Convert(env *app.Env, in, out string, o ConvertOptions) (*Converted, error)
 	if err != nil {
 		return nil, Coded(err)
 	}
-	err = trace.WriteFile(env.Files, out, trace.WriterOptions{Format: o.To, Start: all.Start, RAM: all.HasRAM()},
+	err = trace.WriteFile(env.Files, out, trace.WriterOptions{Format: o.To, Start: all.Start, RAM: all.HasRAM(),
+		Limit: all.HasLimits()},
 		o.Force, func(t *trace.Writer) error {
 			for k := range all.Jobs {
 				if err := t.Write(&all.Jobs[k]); err != nil {

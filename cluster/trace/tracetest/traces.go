@@ -53,6 +53,16 @@ const Alibaba2023 = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,po
 	"pod-2,8000,1,8,1000,V100M16|V100M32,BE,Succeeded,200,300,200\n" +
 	"pod-3,4000,1,0,0,,BE,Pending,300,310,\n"
 
+// Slurm has four jobs and a step in format slurm.
+const Slurm = "JobID|User|Partition|JobName|Submit|Start|End|Elapsed|AllocTRES|ReqTRES|State|Timelimit\n" +
+	"71|ann|gpu|a \"b\", c|2026-05-01T00:03:37|2026-05-01T00:35:58|2026-05-02T01:34:04|1-00:58:06|" +
+	"billing=8,cpu=8,gres/gpu:a100=4,gres/gpu=4,mem=64G,node=1|cpu=8|COMPLETED|2-00:00:00\n" +
+	"71.batch|||batch|2026-05-01T00:35:58|2026-05-01T00:35:58|2026-05-02T01:34:04|1-00:58:06|cpu=8||COMPLETED|\n" +
+	"72_3|bob|cpu|x|2026-05-01T00:04:00|Unknown|Unknown|00:00:00||cpu=2,gres/gpu:v100=1|CANCELLED by 1001|UNLIMITED\n" +
+	"73|bob|gpu||2026-05-01T00:05:00|2026-05-01T00:05:01|2026-05-01T00:15:01||cpu=4,gres/gpu:v100=2,mem=512K||NODE_FAIL|" +
+	"30:00\n" +
+	"74|ann|gpu|y|2026-05-01T00:06:00|2026-05-01T00:06:01|2026-05-01T00:06:03|00:02.500|cpu=1|cpu=1|TIMEOUT|Partition_Limit\n"
+
 // SWF has three jobs in format swf.
 const SWF = "; Version: 2.2\n;   UnixStartTime:  1600000000 \n; MaxNodes: 16\n; MaxProcs: 128\n; Note: none\n\n" +
 	"    1   100  5  60   4 -1 -1   8 3600 -1  1  3 1 7 2 -1 -1 -1\n" +
@@ -108,8 +118,8 @@ func Faults() map[string]Fault {
 		"a line without end": {head + strings.Repeat("x", 3<<20), `a.csv:2: the line has more than 1048576 bytes`},
 		"our own, no such start": {swap(Ours, "2021-03-04", "2021-03-32"),
 			`a.csv:1:17: submit [s] is "2021-03-32 00:00:00": expected a date`},
-		"our own, a column missing": {swap(Ours, ",cpus,", ",kpus,"),
-			`a.csv:1: the header has no column cpus, which a graft trace needs`},
+		"our own, a column missing": {swap(Ours, ",gpus,", ",kpus,"),
+			`a.csv:1: the header has no column gpus, which a graft trace needs`},
 		"our own, no number": {swap(Ours, "43210", "x"),
 			`a.csv:2:17: submit [s] is "x": expected a number of seconds`},
 		"our own, behind quotes": {swap(Ours, "43205", "x"), `a.csv:4:5: submit [s] is "x": expected`},
