@@ -274,9 +274,10 @@ var descriptions = map[string]string{
 		"only that part; other jobs can use the rest.",
 	"graft/cluster/rigid.Schedule.ArrivalFactors": "Factors that speed up the arrivals of the trace. Each factor is " +
 		"a point of the study. Empty means 1.",
-	"graft/cluster/rigid.Schedule.Estimates": "Expected durations of jobs: lgb or ebm read files in cluster.data, " +
-		"exact takes the true durations (an oracle), any other text is a file path. Empty means ebm for Lucid and " +
-		"lgb for other schedulers that need estimates.",
+	"graft/cluster/rigid.Schedule.Estimates": "Expected durations of jobs: limits takes the time limits that users " +
+		"requested, and the longest limit of the trace for a job without one; lgb or ebm read files in cluster.data; " +
+		"exact takes the true durations (an oracle); any other text is a file path. Empty means ebm for Lucid, lgb " +
+		"for other schedulers that need estimates, and limits for backfill if the trace has them, else exact.",
 	"graft/cluster/schedulers.Options.Lucid": "Profiling options of lucid.",
 	"graft/cluster/study.RunOptions.Folder":  "Path of the run folder. Empty lets the command choose.",
 	"graft/cluster/study.Schedule.Ablate":    "Simulates each quirk of an original alone, and reports its effect.",

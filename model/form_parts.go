@@ -3,6 +3,8 @@ package model
 import (
 	"slices"
 	"strings"
+
+	"graft/internal/words"
 )
 
 // tableReader reads one container's table.
@@ -57,7 +59,7 @@ func (t *tableReader) mark(key formKey) Mark {
 	}
 	if text != "" {
 		t.bad(below(t.where, "mark"), "mark must be %q or %q, got %q%s", Original, Grown, text,
-			suggestion(text, []string{Original.String(), Grown.String()}))
+			words.Guess(text, []string{Original.String(), Grown.String()}))
 	}
 	return usual
 }
@@ -234,7 +236,7 @@ func (t *tableReader) use(where []any, table map[string]any) string {
 	switch m := t.made.Child(name); {
 	case name == "":
 	case !t.index[name]:
-		t.bad(where, "no earlier part of this container is named %q%s", name, suggestion(name, t.sorted()))
+		t.bad(where, "no earlier part of this container is named %q%s", name, words.Guess(name, t.sorted()))
 	case m != nil && hasWeights(m):
 		t.bad(where, "%q has weights, but only parts without weights may run again", name)
 	}
@@ -271,7 +273,7 @@ func (t *tableReader) register() {
 			t.bad(below(where, k), "order must contain names, got %s", describe(item))
 		case !t.index[name]:
 			t.bad(below(where, k), "order contains %q, which is not a part of this container%s", name,
-				suggestion(name, t.sorted()))
+				words.Guess(name, t.sorted()))
 		case twice:
 			t.bad(below(where, k), "order contains %q twice", name)
 		}

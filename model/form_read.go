@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"graft/internal/words"
 	"graft/model/graph"
 	"graft/model/transformer"
 )
@@ -261,7 +262,7 @@ func (r *formReader) unknownKeys(where []any, table map[string]any, kind formKey
 		case slices.Contains(all, key):
 			r.badKey(below(where, key), "%s is not allowed in %s%s", key, written(kind, table), remedy(key, kind.name))
 		default:
-			r.badKey(below(where, key), "unknown key %q in a %s%s", key, owner, suggestion(key, all))
+			r.badKey(below(where, key), "unknown key %q in a %s%s", key, owner, words.Guess(key, all))
 		}
 	}
 	return len(r.faults) == before

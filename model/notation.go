@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"graft/internal/words"
 )
 
 // longestNotation limits the text of a layer, in bytes.
@@ -74,24 +76,10 @@ func unknownKind(name string) error {
 	for _, k := range kinds {
 		names = append(names, k.name)
 	}
-	if guess := suggestion(name, names); guess != "" {
+	if guess := words.Guess(name, names); guess != "" {
 		return fmt.Errorf("unknown layer %s%s", clipped(name), guess)
 	}
 	return fmt.Errorf("unknown layer %s; expected one of %s", clipped(name), strings.Join(names, ", "))
-}
-
-// suggestion returns "; did you mean X?" if a name is similar to X or a prefix of it.
-func suggestion(name string, names []string) string {
-	guess := nearest(name, names)
-	for _, other := range names {
-		if len(name) > 2 && strings.HasPrefix(other, strings.ToLower(name)) {
-			guess = other
-		}
-	}
-	if guess == "" {
-		return ""
-	}
-	return "; did you mean " + guess + "?"
 }
 
 // bind assigns arguments to parameters, and fills in defaults.
@@ -129,7 +117,7 @@ func (k kind) parameter(position int, given argument) (parameter, error) {
 		}
 		names = append(names, p.name)
 	}
-	guess := suggestion(given.name, names)
+	guess := words.Guess(given.name, names)
 	if guess == "" {
 		guess = "; it takes " + k.takes()
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"graft/internal/registry"
+	"graft/internal/words"
 	"graft/model/graph"
 )
 
@@ -129,43 +130,10 @@ func (e ZooEntry) makeGraph(o ZooOptions) (*graph.Graph, error) {
 
 func unknown(name string, names []string) error {
 	hint := ""
-	if guess := nearest(name, names); guess != "" {
+	if guess := words.Nearest(name, names); guess != "" {
 		hint = "did you mean " + guess + "? "
 	}
 	return fmt.Errorf("unknown network %q; %sthe zoo has %s", name, hint, strings.Join(names, ", "))
-}
-
-// nearest returns the name with the smallest distance, ignoring case; empty if the distance is at least half its
-// length.
-func nearest(name string, names []string) string {
-	best, least := "", len(name)/2+1
-	for _, other := range names {
-		if wrong := distance(strings.ToLower(name), strings.ToLower(other)); wrong < least {
-			best, least = other, wrong
-		}
-	}
-	return best
-}
-
-// distance is the Levenshtein distance: the number of inserted, deleted and replaced letters.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			changed := diagonal
-			if a[i] != b[j] {
-				changed++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(changed, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // chain makes a container that runs its parts in order. A part without a module is a step with that name.

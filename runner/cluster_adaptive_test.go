@@ -99,7 +99,7 @@ func TestChoiceOfAdaptiveJobs(t *testing.T) {
 	require.Len(t, o.Schedulers, 4, "the original has no rigid jobs")
 	rigid := graft(append([]string{"cluster", "run", "--compat", "lucid", "--trace", "workload-2.csv", "--out",
 		filepath.Join(dir, "lucid")}, data...)...)
-	require.Contains(t, rigid.stderr, "read workload-2.csv",
+	require.Contains(t, rigid.stderr, "the trace workload-2.csv does not exist; name one with --trace",
 		"jobs that keep their devices have no names of workloads")
 }
 

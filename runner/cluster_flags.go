@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 
 	"graft/cluster/rigid"
 	"graft/config"
+	"graft/internal/failure"
 	"graft/internal/files"
 	"graft/internal/registry"
 	"graft/report/runs"
@@ -52,11 +54,11 @@ func (f *clusterFlags) add(command *cobra.Command) {
 		"file of the virtual clusters and their nodes, or a number of nodes shared by all jobs; "+
 			"empty uses vc_config.csv in --data")
 	f.given.StringSliceVar(&f.schedulers, "scheduler", nil,
-		"schedulers, separated by commas; all selects every scheduler")
+		"schedulers, separated by commas; all selects every scheduler whose data is given")
 	f.given.String("compat", "", "reproduce the faults of an original: lucid, dl2 for elastic jobs, "+
 		"or pollux for adaptive ones; none corrects them")
 	f.given.String("placement", "", "placement: consolidate, consolidate-first or random")
-	f.given.String("estimates", "", "estimated durations of jobs: lgb or ebm of --data, exact, or a file")
+	f.given.String("estimates", "", "estimated durations of jobs: limits, lgb or ebm of --data, exact, or a file")
 	f.given.StringSliceVar(&f.loads, "load", nil,
 		"arrival rates relative to the trace, separated by commas; 2 submits twice as fast")
 	f.given.Int64("from", 0, "drop jobs submitted before this second of the trace")
@@ -99,6 +101,16 @@ func chosen[T registry.Kind](f *clusterFlags, all registry.List[T]) string {
 		names = all.Names()
 	}
 	return config.QuoteList(names)
+}
+
+// checkLoads returns an error for arrival rates that are not positive numbers.
+func (f *clusterFlags) checkLoads() error {
+	for _, text := range f.loads {
+		if v, err := strconv.ParseFloat(text, 64); err != nil || !(v > 0) || math.IsInf(v, 0) {
+			return failure.Usagef("option load has %q; expected numbers above 0, separated by commas, such as 0.8,1,1.2", text)
+		}
+	}
+	return nil
 }
 
 // floats writes integers as floats. Other texts are unchanged; the key refuses those that are not numbers.

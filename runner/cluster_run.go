@@ -58,6 +58,7 @@ same bytes; --force moves it aside.
 		}
 	}
 	command.Flags().String("against", "", "baseline scheduler; empty uses the first")
+	command.Flags().Bool("ablate", false, "simulate each fault of an original simulator alone, and report its effect")
 	command.Flags().StringVar(&o.out, "out", "",
 		"run folder; empty uses run.folder, else runs/ and the trace's name")
 	command.Flags().BoolVar(&o.Resume, "resume", false,

@@ -15,6 +15,7 @@ import (
 
 	"graft/cluster/schedulers"
 	"graft/cluster/study"
+	"graft/cluster/trace/tracetest"
 	"graft/cluster/worlds"
 	"graft/config"
 	"graft/internal/failure"
@@ -73,7 +74,8 @@ func writeCluster(t testing.TB, dir string, open bool) {
 	w := worlds.Named("rigid")
 	c, err := config.ReadNamed[study.File](w.Name, config.Open(in, ""), []string{
 		`workload.traces=["jobs.csv"]`, `cluster.nodes="nodes.csv"`,
-		`schedule.schedulers=["fifo", "srtf"]`, "cluster.usage_every_seconds=3600", "run.folder=" + config.Quote(dir)})
+		`schedule.schedulers=["fifo", "srtf"]`, "cluster.usage_every_seconds=3600", "schedule.ablate=true",
+		"run.folder=" + config.Quote(dir)})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -221,4 +223,56 @@ func TestClusterRunAgainstTheFirst(t *testing.T) {
 			c.Scheduler)
 		require.Len(t, lines(t, filepath.Join("o", c.Scheduler, "jobs.csv")), 23_859)
 	}
+}
+
+// A wrong flag of a cluster names the flag and what it expects.
+func TestClusterFlagFaults(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "jobs.csv", "job_id,gpu_num,submit_time,duration,vc\n1,8,0,600,a\n2,4,600,600,a\n")
+	for flags, says := range map[string]string{
+		"":                                "give the number of nodes, such as --nodes 16, or a file of virtual clusters, or --data",
+		"--nodes 16x8":                    `nodes is "16x8", which is neither a number of nodes nor a file; give a number with --nodes`,
+		"--nodes 2 --trace none.csv":      "the trace none.csv does not exist; name one with --trace",
+		"--nodes 2 --scheduler goodput":   "the scheduler goodput is for simulations of adaptive jobs: jobs whose batch",
+		"--nodes 2 --scheduler drf":       "the scheduler drf is for simulations of elastic jobs: jobs whose workers",
+		"--nodes 2 --scheduler SRTF":      `unknown scheduler "SRTF"; did you mean srtf`,
+		"--nodes 2 --from 2026-09-05":     `--from is "2026-09-05"; expected a whole number`,
+		"--nodes 2 --load -1,abc":         `--load has "-1"; expected numbers above 0`,
+		"--nodes 2 --load 1,abc":          `--load has "abc"; expected numbers above 0`,
+		"--nodes 2 --workers many":        `--workers is "many"; expected a whole number`,
+		"--nodes 2 --estimates limits":    "the trace has no time limits of users; name another source of durations in --estimates",
+		"--nodes 2 --scheduler sjf,lucid": "name a file in --estimates",
+	} {
+		args := append([]string{"cluster", "run", "--trace", "jobs.csv", "--out", "run"}, strings.Fields(flags)...)
+		if strings.Contains(flags, "--trace") {
+			args = append([]string{"cluster", "run", "--out", "run"}, strings.Fields(flags)...)
+		}
+		got := graft(args...)
+		require.NotEqual(t, failure.Done, got.code, flags)
+		require.Contains(t, got.stderr, says, flags)
+		require.NotContains(t, got.stderr, "strconv", flags)
+	}
+	fails(t, failure.Usage, `--every is "soon"; expected a time, such as 90s or 1m30s`, "serve", "--every", "soon")
+	fails(t, failure.Usage, "is a folder; name a policy and tables", "evaluate", ".")
+}
+
+// The flag all selects the schedulers whose data is given, and users' time limits are the default of backfill.
+func TestSchedulersOfASlurmTrace(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "slurm.csv", tracetest.Slurm)
+	o := decoded[study.Outcome](t, graft("cluster", "run", "--trace", "slurm.csv", "--nodes", "1", "--scheduler", "all",
+		"--json").stdout)
+	names, marked := []string{}, []string{}
+	for _, s := range o.Schedulers {
+		names = append(names, s.Name)
+		if s.Mark != "" {
+			marked = append(marked, s.Name)
+		}
+	}
+	require.Equal(t, []string{"fifo", "sjf", "srtf", "tiresias", "backfill", "fair"}, names)
+	require.Equal(t, []string{"sjf", "srtf"}, marked, "backfill has the time limits")
+	require.Contains(t, strings.Join(o.Remarks, " "), "also jobs that did not complete there: 1 NODE_FAIL.")
+	o = decoded[study.Outcome](t, graft("cluster", "run", "--trace", "slurm.csv", "--nodes", "1", "--scheduler",
+		"backfill,qssf", "--estimates", "exact", "--json", "--force").stdout)
+	require.Equal(t, []string{"*", "*"}, []string{o.Schedulers[0].Mark, o.Schedulers[1].Mark}, "both know the durations")
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -23,7 +24,7 @@ import (
 // worldKeys maps flags to the keys that they set, common to all worlds.
 var worldKeys = map[string]string{
 	"trace": "workload.traces", "scheduler": "schedule.schedulers", "workers": "schedule.workers",
-	"against": "schedule.against", "out": "run.folder",
+	"against": "schedule.against", "ablate": "schedule.ablate", "out": "run.folder",
 }
 
 // world returns the world of the file, or the one requested by flags. Without either, jobs are rigid.
@@ -49,6 +50,9 @@ func (o *clusterRunOptions) world(fsys files.FS) *study.World {
 
 // runWorld simulates a file of a world, with the keys of the given flags.
 func runWorld(ctx context.Context, w io.Writer, world *study.World, o clusterRunOptions) error {
+	if err := errors.Join(o.checkSchedulers(world), o.checkLoads()); err != nil {
+		return err
+	}
 	set, err := o.worldAssignments(world)
 	if err != nil {
 		return err
@@ -87,6 +91,27 @@ func (o *clusterFlags) worldAssignments(w *study.World) (set []string, err error
 	return set, err
 }
 
+// givesOneOf reports whether one of some flags is given; true for no flags.
+func (o *clusterFlags) givesOneOf(flags []string) bool {
+	return len(flags) == 0 || slices.ContainsFunc(flags, o.given.Changed)
+}
+
+// checkSchedulers returns an error for schedulers that the world does not have. It says which other world has them.
+func (o *clusterFlags) checkSchedulers(w *study.World) error {
+	for _, name := range o.schedulers {
+		if _, found := registry.List[study.Entry](w.Schedulers()).Find(name); found || name == "all" {
+			continue
+		}
+		for _, other := range worlds.All() {
+			if _, found := registry.List[study.Entry](other.Schedulers()).Find(name); found && other.Name != w.Name {
+				return failure.Usagef("the scheduler %s is for %s: %s. These flags select %s: %s. See '%s --help'", name,
+					other.Titles, other.About, w.Titles, w.About, other.RunCommand())
+			}
+		}
+	}
+	return nil
+}
+
 // worldValue returns the value of a flag as TOML.
 func (o *clusterFlags) worldValue(w *study.World, flag *pflag.Flag, text, list bool) string {
 	switch {
@@ -98,11 +123,13 @@ func (o *clusterFlags) worldValue(w *study.World, flag *pflag.Flag, text, list b
 	switch flag.Name {
 	case "scheduler":
 		compat, _ := o.given.GetString("compat")
-		all := slices.DeleteFunc(w.Schedulers(), func(e study.Entry) bool { return slices.Contains(e.Without, compat) })
+		all := slices.DeleteFunc(w.Schedulers(), func(e study.Entry) bool {
+			return slices.Contains(e.Without, compat) || o.file == "" && !o.givesOneOf(e.Needs)
+		})
 		return chosen(o, registry.List[study.Entry](all))
 	case "trace":
 		return config.QuoteList(strings.Split(flag.Value.String(), ","))
-	case "nodes":
+	case "nodes", "ablate":
 		return flag.Value.String()
 	}
 	return o.value(flag)

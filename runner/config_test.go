@@ -110,11 +110,11 @@ func TestConfigCheckReadsTheFilesOfAClusterFile(t *testing.T) {
 	}
 	done(t, "config", "check", "c.toml")
 	for set, says := range map[string]string{
-		`workload.traces=["none.csv"]`: "none.csv: no such file",
+		`workload.traces=["none.csv"]`: "the trace none.csv does not exist",
 		`workload.traces=["text.csv"]`: "unknown trace format",
 		`workload.traces=["torn.csv"]`: "torn.csv:2",
 		`cluster.format="swf"`:         "jobs.csv:1",
-		`cluster.nodes="none.csv"`:     "none.csv: no such file",
+		`cluster.nodes="none.csv"`:     "nodes is \"none.csv\", which is neither a number of nodes nor a file",
 		`cluster.nodes="jobs.csv"`: "unknown header; expected a list of virtual " +
 			"clusters",
 		`cluster.nodes="0"`:                                        "nodes; expected 1 to",

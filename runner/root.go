@@ -86,6 +86,7 @@ Exit codes:
 			root.AddCommand(command)
 		}
 	}
+	root.SetFlagErrorFunc(plainFlagError)
 	root.SetHelpCommand(newHelpCommand())
 	root.SetHelpCommandGroupID("machine")
 	root.InitDefaultHelpCmd()

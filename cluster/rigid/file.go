@@ -27,15 +27,26 @@ func World() *study.World {
 		Sections: []string{"cluster"}, Compats: []string{CompatLucid},
 		Intro: "A file with the section `cluster`, for `graft cluster run`. See [the cluster](cluster.md).\n",
 		Notes: "--compat lucid keeps the faults of Lucid's simulator and reproduces its results on its month of " +
-			"jobs\njob by job. Without it, the faults are corrected, and the report shows the effect of each.",
+			"jobs\njob by job. Without it, the faults are corrected; --ablate reports the effect of each.",
 		Flags: flags(), Quirks: quirks(), New: func() study.File { return New() },
 		Schedulers: func() (all []study.Entry) {
 			for _, p := range schedulers.Kinds() {
-				all = append(all, study.Entry{Name: p.Name, About: p.About})
+				all = append(all, study.Entry{Name: p.Name, About: p.About, Needs: needs(p)})
 			}
 			return all
 		},
 	}
+}
+
+// needs lists the flags one of which gives a scheduler its data.
+func needs(p cluster.Policy) []string {
+	switch {
+	case p.Profiles:
+		return []string{"data"}
+	case p.Estimates != "":
+		return []string{"data", "estimates"}
+	}
+	return nil
 }
 
 // quirks lists the quirks of all schedulers, each once.
@@ -80,8 +91,8 @@ type File struct {
 	names         []string
 }
 
-// New returns an empty file, before EnsureDefaults. Quirks are simulated alone, since corrections change results.
-func New() *File { return &File{Schedule: Schedule{Schedule: study.Schedule{Ablate: true}}} }
+// New returns an empty file, before EnsureDefaults.
+func New() *File { return &File{} }
 
 // EnsureDefaults fills in defaults.
 func (f *File) EnsureDefaults() {

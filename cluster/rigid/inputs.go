@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strconv"
 
@@ -57,6 +58,10 @@ func (f *File) read(env study.Env, path string) (*inputs, error) {
 		return nil, err
 	}
 	read, err := trace.ReadAll(env.Files, path, f.Cluster.TraceOptions(s.names()))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, failure.Usagef("the trace %s does not exist; name one with option trace, or create one with "+
+			"'graft trace generate'", path)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +109,10 @@ func (s *inputs) readNodes() (err error) {
 		s.base.VCs, s.undivided = []trace.VC{{Name: undividedName, Nodes: count}}, true
 		return nil
 	}
-	s.base.VCs, err = trace.ReadNodes(s.env.Files, nodes)
+	if s.base.VCs, err = trace.ReadNodes(s.env.Files, nodes); errors.Is(err, fs.ErrNotExist) {
+		return failure.Usagef("nodes is %q, which is neither a number of nodes nor a file; give a number with option nodes, "+
+			"and the GPUs per node with cluster.gpus_per_node", nodes)
+	}
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"graft/cluster"
 	"graft/cluster/study"
+	"graft/cluster/trace"
 	"graft/internal/words"
 )
 
@@ -39,6 +40,9 @@ func (s *simulations) Plan() *study.Plan {
 	p.Facts = map[string]any{"traces": s.Workload.Traces, "format": first.format, "gpus": gpus,
 		"virtual_clusters": len(first.base.VCs), "begin_s": first.base.Begin, "placement": c.Placement,
 		"compat": c.Compat}
+	if text := s.endings(); text != "" {
+		p.Remarks = append(p.Remarks, text)
+	}
 	if c.Compat == CompatLucid {
 		p.Remarks = append(p.Remarks, "The faults of Lucid's simulator are kept.")
 	}
@@ -62,6 +66,28 @@ func (s *simulations) Plan() *study.Plan {
 			"scheduler has.", oracleMark, strings.Join(oracles, ", ")))
 	}
 	return p
+}
+
+// endings says how many jobs did not complete on the traced cluster: they are replayed like the others.
+func (s *simulations) endings() string {
+	counts := map[trace.State]int{}
+	for _, w := range s.workloads {
+		for _, j := range w.base.Jobs {
+			if j.Duration > 0 && j.GPUs > 0 {
+				counts[j.State]++
+			}
+		}
+	}
+	var parts []string
+	for _, state := range []trace.State{trace.Cancelled, trace.Failed, trace.TimedOut, trace.NodeFailed, trace.Running} {
+		if n := counts[state]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, state))
+		}
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "All jobs run for their traced durations, also jobs that did not complete there: " + strings.Join(parts, ", ") + "."
 }
 
 // oracleMark is the mark of schedulers that use the true durations of jobs.

@@ -46,6 +46,7 @@ type Entry struct {
 	Name    string
 	About   string   // one line
 	Without []string // values of the flag --compat that exclude the scheduler
+	Needs   []string // flags one of which must be given; empty needs none
 }
 
 // Listing returns the name and the line of help.

@@ -11,7 +11,7 @@ import (
 var graftFormat = format{
 	Format: Format{Name: "graft", About: "CSV with all fields of a job, and units in the header"},
 	knows: func(head []byte) bool {
-		return hasColumns(head, "id", "duration [s]", "gpus") && bytes.Contains(firstLine(head), []byte("submit [s"))
+		return hasColumns(head, "id") && bytes.Contains(firstLine(head), []byte("submit [s"))
 	},
 	open:  openOurs,
 	write: newOurWriter,

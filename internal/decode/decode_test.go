@@ -132,14 +132,6 @@ func TestNamesOfKeys(t *testing.T) {
 	}
 }
 
-func TestEditDistances(t *testing.T) {
-	for pair, want := range map[[2]string]int{{"", "abc"}: 3, {"budget", "budgte"}: 1, {"sgd", "adam"}: 4,
-		{"seed", "sed"}: 1, {"ab", "ab"}: 0} {
-		assert.Equal(t, want, editDistance(pair[0], pair[1]), pair)
-		assert.Equal(t, want, editDistance(pair[1], pair[0]), pair)
-	}
-}
-
 // The tag of a table holds for what is in it, unless a field says otherwise.
 func TestResultsOfKeys(t *testing.T) {
 	type inner struct {

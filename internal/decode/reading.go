@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"graft/internal/files"
+	"graft/internal/words"
 )
 
 // Source is the source of a value. The zero Source is a default.
@@ -145,7 +146,7 @@ func (r *Reading) spoil(f Problem) {
 			inner = o.renamed(key)
 		}
 		if inner == nil && f.Key && o.IsTable() {
-			inner = o.Find(nearest(key, o.Keys()))
+			inner = o.Find(words.Nearest(key, o.Keys()))
 		}
 		if inner == nil {
 			break

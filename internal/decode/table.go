@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"graft/internal/words"
 )
 
 type decoder struct {
@@ -51,7 +53,7 @@ func unknownKey(o *Outline, key string) string {
 	if len(o.Path) > 0 {
 		table = " in " + o.Name()
 	}
-	hint := Guess(key, o.Keys())
+	hint := words.Guess(key, o.Keys())
 	hint = cmp.Or(hint, "; known keys are "+strings.Join(o.Keys(), ", "))
 	return fmt.Sprintf("unknown key %q%s%s", shortened(key), table, hint)
 }

@@ -4,6 +4,8 @@ package registry
 import (
 	"fmt"
 	"strings"
+
+	"graft/internal/words"
 )
 
 // Kind is an entry of a list.
@@ -38,7 +40,8 @@ func (l List[T]) Find(name string) (kind T, found bool) {
 func (l List[T]) Named(what, name string) (T, error) {
 	kind, found := l.Find(name)
 	if !found {
-		return kind, fmt.Errorf("unknown %s %q; expected one of %s", what, name, strings.Join(l.Names(), ", "))
+		return kind, fmt.Errorf("unknown %s %q%s; expected one of %s", what, name,
+			strings.TrimSuffix(words.Guess(name, l.Names()), "?"), strings.Join(l.Names(), ", "))
 	}
 	return kind, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"graft/config"
 	"graft/internal/decode"
+	"graft/internal/words"
 	"graft/model"
 	"graft/net2net"
 	"graft/original/published"
@@ -152,7 +153,7 @@ func modelKey(c *converter, key, name string) {
 		c.set("network.name", name, "was "+key)
 		return
 	}
-	c.Fault(key, "is an unsupported class of the original%s", decode.Guess(name, published.NetworkNames()))
+	c.Fault(key, "is an unsupported class of the original%s", words.Guess(name, published.NetworkNames()))
 }
 
 // weightsKey continues from weights as the original did: at the time in their file, but with the first epoch and the
@@ -205,7 +206,7 @@ func agentKey(c *converter, key, agent string) {
 		c.set("adapt.decider", config.DecideScript, "was "+key+" = DeterministicAgent")
 	default:
 		agents := []string{"Agent", "RandomAgent", simulationAgent, "DeterministicAgent"}
-		c.Fault(key, "must be one of the original's agents, %s%s", decode.Choice(agents), decode.Guess(agent, agents))
+		c.Fault(key, "must be one of the original's agents, %s%s", decode.Choice(agents), words.Guess(agent, agents))
 	}
 }
 

@@ -1,28 +1,13 @@
-package decode
+package words
 
 import (
 	"fmt"
 	"strings"
 )
 
-// Choice lists quoted words, such as "a", "b" and "c"; it skips the empty word.
-func Choice(list []string) string {
-	var quoted []string
-	for _, word := range list {
-		if word != "" {
-			quoted = append(quoted, Quote(word))
-		}
-	}
-	if len(quoted) < 2 {
-		return strings.Join(quoted, "")
-	}
-	last := len(quoted) - 1
-	return strings.Join(quoted[:last], ", ") + " and " + quoted[last]
-}
-
 // Guess returns "; did you mean X?" if a name is close to X, otherwise nothing.
 func Guess(name string, names []string) string {
-	if best := nearest(name, names); best != "" {
+	if best := Nearest(name, names); best != "" {
 		return fmt.Sprintf("; did you mean %s?", best)
 	}
 	return ""
@@ -31,16 +16,16 @@ func Guess(name string, names []string) string {
 // longestGuessed is the maximum length in bytes of names with suggestions.
 const longestGuessed = 100
 
-// nearest returns the name with the least edit distance, or a name that begins with the text; empty if more than half
-// of it differs.
-func nearest(name string, names []string) string {
+// Nearest returns the name with the least edit distance, or a name that begins with the text; empty if more than half
+// of it differs. It ignores case.
+func Nearest(name string, names []string) string {
 	if len(name) > longestGuessed {
 		return ""
 	}
-	best, least := "", len(name)/2+1
+	best, least, text := "", len(name)/2+1, strings.ToLower(name)
 	for _, other := range names {
-		distance := editDistance(strings.ToLower(name), strings.ToLower(other))
-		if strings.HasPrefix(other, name) && len(name) > 2 {
+		distance := editDistance(text, strings.ToLower(other))
+		if strings.HasPrefix(strings.ToLower(other), text) && len(name) > 2 {
 			distance = min(distance, 1)
 		}
 		if other != "" && distance < least {
@@ -73,12 +58,4 @@ func editDistance(a, b string) int {
 		rows[0], rows[1], rows[2] = last, row, before
 	}
 	return rows[1][len(b)]
-}
-
-// shortened cuts a long name for a message.
-func shortened(name string) string {
-	if runes := []rune(name); len(runes) > longestGuessed {
-		return string(runes[:longestGuessed]) + "…"
-	}
-	return name
 }

@@ -1,0 +1,26 @@
+package main
+
+import (
+	"regexp"
+
+	"github.com/spf13/cobra"
+
+	"graft/internal/failure"
+)
+
+// badValue matches the errors of pflag for values that Go's strconv and time packages refuse.
+var badValue = regexp.MustCompile(`^invalid argument (".*") for "(?:-\w, )?(--[a-z0-9-]+)" flag: (strconv\.(\w+)|time: )`)
+
+// expectedValues holds the values that flags of a type expect, by the function that reads them.
+var expectedValues = map[string]string{"ParseInt": "a whole number", "ParseUint": "a whole number, at least 0",
+	"Atoi": "whole numbers", "ParseFloat": "a number", "ParseBool": "true or false",
+	"": "a time, such as 90s or 1m30s"}
+
+// plainFlagError says which value a flag expects, in place of the name of a Go function.
+func plainFlagError(_ *cobra.Command, err error) error {
+	m := badValue.FindStringSubmatch(err.Error())
+	if m == nil {
+		return err
+	}
+	return failure.Usagef("%s is %s; expected %s", m[2], m[1], expectedValues[m[4]])
+}
