@@ -95,7 +95,8 @@ func (j *Job) checkBudget(r *decode.Reading) {
 		return
 	}
 	if least, known := f.Least(); known {
-		r.Blame("time.budget", fmt.Sprintf("the budget ends before the first training step: by the profile %s, one step "+
+		r.Blame("time.budget", fmt.Sprintf("the budget ends before the first training step: by the profile %s, "+
+			"one step "+
 			"and the evaluation after it take %v, and the job starts at %v; set time.budget to at least %v",
 			f.Profile.Name, least, j.Time.Start, wholeUp(j.Time.Start+least)))
 	}
@@ -112,7 +113,8 @@ func (j *Job) shortBudget() []string {
 	if !known || e.Epochs() > 0 || e.Steps() == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("time.budget: the budget of %v ends in the first epoch, after %d steps; raise it to train "+
+	return []string{fmt.Sprintf("time.budget: the budget of %v ends in the first epoch, after %d steps; raise it "+
+		"to train "+
 		"whole epochs", j.Time.Budget, e.Steps())}
 }
 
@@ -130,7 +132,8 @@ func (j *Job) checkCosts(first *model.Network, r *decode.Reading) {
 // CoveredBy returns an error if a profile lacks the cost of work that is known before the start.
 func (j *Job) CoveredBy(p *clock.Profile, first *model.Network) error {
 	if p.Closed() && j.MayMakeAnyNetwork() {
-		return fmt.Errorf("the profile %s has no rates, but the decider %s may create networks that were not measured; "+
+		return fmt.Errorf("the profile %s has no rates, but the decider %s may create networks that were not "+
+			"measured; "+
 			"measure them with 'graft profile' and the job file, or use a profile with rates", p.Name, j.Adapt.Decider)
 	}
 	return j.Options().CoveredBy(p, first, j.Adapt.Actions)

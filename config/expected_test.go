@@ -35,12 +35,15 @@ func TestJobsThatCannotTrainAreFaults(t *testing.T) {
 		"another network": {[]string{"time.profile=" + closed, "network.name=ConvNet2"}, "has no measurement of this"},
 		"no time for a step": {[]string{"time.budget=1ms"}, "the budget ends before the first training step: by the " +
 			"profile steady, one step and the evaluation after it take"},
-		"no time after the start":  {[]string{"time.start=59.999s"}, "and the job starts at 59.999s; set time.budget to"},
+		"no time after the start": {[]string{"time.start=59.999s"}, "and the job starts at 59.999s; set " +
+			"time.budget to"},
 		"any time on a wall clock": {[]string{"time.budget=1ms", "time.clock=wall"}, ""},
-		"down to as many":          {[]string{`time.events=[{at="1s",change="down",devices=1}]`}, "event 0 is down to 1 device, but the job then holds 1 device"},
+		"down to as many": {[]string{`time.events=[{at="1s",change="down",devices=1}]`}, "event 0 is " +
+			"down to 1 device, but the job then holds 1 device"},
 		"up to fewer": {[]string{`time.events=[{at="1s",change="up",devices=4},{at="2s",change="up",devices=3}]`},
 			"event 1 is up to 3 devices, but the job then holds 4 devices"},
-		"up to as many":         {[]string{`time.events=[{at="1s",change="up",devices=2},{at="2s",change="up",devices=2}]`}, ""},
+		"up to as many": {[]string{`time.events=[{at="1s",change="up",devices=2},{at="2s",change="up",devices=2}]`},
+			""},
 		"down without a number": {[]string{`time.events=[{at="1s",change="down"}]`}, ""},
 	} {
 		_, err := ReadJob(files.OS{}, "", c.set)
@@ -64,7 +67,8 @@ func TestMissingData(t *testing.T) {
 		j := must(ReadJob(files.OS{}, "", []string{"data.kind=mnist", "data.path=" + path}))
 		require.ErrorContains(t, j.MissingData(), says)
 		require.ErrorContains(t, j.MissingData(), "graft data fetch mnist")
-		require.Contains(t, strings.Join(j.Warnings(), "\n"), "the job cannot start on this machine: data.path: read "+path)
+		require.Contains(t, strings.Join(j.Warnings(), "\n"), "the job cannot start on this machine: data.path: "+
+			"read "+path)
 	}
 	require.NoError(t, must(ReadJob(files.OS{}, "", nil)).MissingData())
 }

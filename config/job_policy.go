@@ -105,7 +105,8 @@ func hasPolicy(fsys files.FS, path string) error {
 	if m, err := results.ReadManifest(fsys, path); err == nil {
 		what = strings.TrimSpace("the run folder of a " + cmp.Or(m.Kind, "run"))
 	}
-	return fmt.Errorf("%s is %s without a policy: it has no %s; name a folder that 'graft learn' or 'graft pipeline' wrote",
+	return fmt.Errorf("%s is %s without a policy: it has no %s; name a folder that 'graft learn' or 'graft "+
+		"pipeline' wrote",
 		path, what, strings.Join(names, " or "))
 }
 

@@ -67,7 +67,8 @@ func TestStructuralPoliciesThatCannotDecideAreFaultsOfTheJob(t *testing.T) {
 	require.NoError(t, os.MkdirAll(pipe, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(pipe, PolicyFile), nil, 0o600))
 	run := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(run, results.ManifestFile), []byte(`{"format": 1, "kind": "job"}`), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(run, results.ManifestFile),
+		[]byte(`{"format": 1, "kind": "job"}`), 0o600))
 	network := filepath.Join(t.TempDir(), "net.toml")
 	require.NoError(t, WriteNetwork(files.OS{}, network, zoo(t, "MLP")))
 	asks := func(policy string) string { return "[adapt]\ndecider = \"policy\"\npolicy = \"" + policy + "\"\n" }

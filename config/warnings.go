@@ -12,7 +12,8 @@ import (
 func (j *Job) Warnings() []string {
 	drawn := j.MayMakeAnyNetwork() && mayWiden(j.Adapt.Kinds)
 	scripted := j.Adapt.rehearsed() && widens(j.Adapt.Actions)
-	return slices.Concat(j.missingData(), j.shortBudget(), j.freeWidth(drawn || scripted), j.lateDecisions(), j.unasked(),
+	return slices.Concat(j.missingData(), j.shortBudget(), j.freeWidth(drawn || scripted), j.lateDecisions(),
+		j.unasked(),
 		j.blindBatch(), j.uncertainGrowth(j.Adapt.Decider != DecideNone), j.idleDevices())
 }
 

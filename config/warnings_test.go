@@ -91,7 +91,8 @@ func TestIdleDevicesAreWarnedOf(t *testing.T) {
 		"a virtual clock":    {[]string{up}, ""},
 		"one device":         {[]string{wall, `time.events=[{at="1s", change="up"}]`}, ""},
 		"a process for each": {[]string{wall, up, "parallel.on=true"}, ""},
-		"one process": {[]string{wall, up}, "the job has 4 devices at 1s, but on the wall clock one process trains on one " +
+		"one process": {[]string{wall, up}, "the job has 4 devices at 1s, but on the wall clock one process " +
+			"trains on one " +
 			"device, and only that device is charged; set parallel.on = true"},
 		"devices at the start": {[]string{wall, "time.devices=4"}, "the job has 4 devices at 0s, but"},
 		"fewer processes": {[]string{wall, up, "parallel.on=true", "parallel.max_processes=2"},

@@ -35,7 +35,8 @@ func findDigits(fsys files.FS, o Options) (reader, error) {
 			return func() (*source, error) { return readDigits(fsys, path, o) }, nil
 		}
 	}
-	return nil, fmt.Errorf("read %s: %w; put %s into it, or install Debian's python3-sklearn and set the path to its folder %s",
+	return nil, fmt.Errorf("read %s: %w; put %s into it, or install Debian's python3-sklearn and set the path to "+
+		"its folder %s",
 		o.Path, ErrMissing, strings.Join(digitsFiles, " or "), "/usr/lib/python3/dist-packages/sklearn/datasets/data")
 }
 

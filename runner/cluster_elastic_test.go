@@ -155,7 +155,8 @@ func TestElasticFaults(t *testing.T) {
 	fails(t, failure.Configuration,
 		`unknown scheduler "dfr"; did you mean drf; expected one of fifo, srtf, drf, tetris, optimus, peak, frontier`,
 		run("--scheduler", "dfr")...)
-	fails(t, failure.Usage, "the scheduler sjf is for cluster simulations: jobs that keep the devices that they request",
+	fails(t, failure.Usage, "the scheduler sjf is for cluster simulations: jobs that keep the devices that they "+
+		"request",
 		run("--scheduler", "sjf")...)
 	fails(t, failure.Configuration, `compat dl2 requires none`,
 		run("--compat", "dl2", "--set", `elastic.scaling="hot"`)...)

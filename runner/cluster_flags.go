@@ -107,7 +107,8 @@ func chosen[T registry.Kind](f *clusterFlags, all registry.List[T]) string {
 func (f *clusterFlags) checkLoads() error {
 	for _, text := range f.loads {
 		if v, err := strconv.ParseFloat(text, 64); err != nil || !(v > 0) || math.IsInf(v, 0) {
-			return failure.Usagef("option load has %q; expected numbers above 0, separated by commas, such as 0.8,1,1.2", text)
+			return failure.Usagef("option load has %q; expected numbers above 0, separated by commas, such as "+
+				"0.8,1,1.2", text)
 		}
 	}
 	return nil

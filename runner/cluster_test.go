@@ -230,17 +230,20 @@ func TestClusterFlagFaults(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "jobs.csv", "job_id,gpu_num,submit_time,duration,vc\n1,8,0,600,a\n2,4,600,600,a\n")
 	for flags, says := range map[string]string{
-		"":                                "give the number of nodes, such as --nodes 16, or a file of virtual clusters, or --data",
-		"--nodes 16x8":                    `nodes is "16x8", which is neither a number of nodes nor a file; give a number with --nodes`,
-		"--nodes 2 --trace none.csv":      "the trace none.csv does not exist; name one with --trace",
-		"--nodes 2 --scheduler goodput":   "the scheduler goodput is for simulations of adaptive jobs: jobs whose batch",
-		"--nodes 2 --scheduler drf":       "the scheduler drf is for simulations of elastic jobs: jobs whose workers",
-		"--nodes 2 --scheduler SRTF":      `unknown scheduler "SRTF"; did you mean srtf`,
-		"--nodes 2 --from 2026-09-05":     `--from is "2026-09-05"; expected a whole number`,
-		"--nodes 2 --load -1,abc":         `--load has "-1"; expected numbers above 0`,
-		"--nodes 2 --load 1,abc":          `--load has "abc"; expected numbers above 0`,
-		"--nodes 2 --workers many":        `--workers is "many"; expected a whole number`,
-		"--nodes 2 --estimates limits":    "the trace has no time limits of users; name another source of durations in --estimates",
+		"": "give the number of nodes, such as --nodes 16, or a file of virtual " +
+			"clusters, or --data",
+		"--nodes 16x8":               `nodes is "16x8", which is neither a number of nodes nor a file; give a`,
+		"--nodes 2 --trace none.csv": "the trace none.csv does not exist; name one with --trace",
+		"--nodes 2 --scheduler goodput": "the scheduler goodput is for simulations of adaptive jobs: jobs whose " +
+			"batch",
+		"--nodes 2 --scheduler drf":   "the scheduler drf is for simulations of elastic jobs: jobs whose workers",
+		"--nodes 2 --scheduler SRTF":  `unknown scheduler "SRTF"; did you mean srtf`,
+		"--nodes 2 --from 2026-09-05": `--from is "2026-09-05"; expected a whole number`,
+		"--nodes 2 --load -1,abc":     `--load has "-1"; expected numbers above 0`,
+		"--nodes 2 --load 1,abc":      `--load has "abc"; expected numbers above 0`,
+		"--nodes 2 --workers many":    `--workers is "many"; expected a whole number`,
+		"--nodes 2 --estimates limits": "the trace has no time limits of users; name another source of " +
+			"durations in --estimates",
 		"--nodes 2 --scheduler sjf,lucid": "name a file in --estimates",
 	} {
 		args := append([]string{"cluster", "run", "--trace", "jobs.csv", "--out", "run"}, strings.Fields(flags)...)
@@ -274,5 +277,6 @@ func TestSchedulersOfASlurmTrace(t *testing.T) {
 	require.Contains(t, strings.Join(o.Remarks, " "), "also jobs that did not complete there: 1 NODE_FAIL.")
 	o = decoded[study.Outcome](t, graft("cluster", "run", "--trace", "slurm.csv", "--nodes", "1", "--scheduler",
 		"backfill,qssf", "--estimates", "exact", "--json", "--force").stdout)
-	require.Equal(t, []string{"*", "*"}, []string{o.Schedulers[0].Mark, o.Schedulers[1].Mark}, "both know the durations")
+	require.Equal(t, []string{"*", "*"}, []string{o.Schedulers[0].Mark, o.Schedulers[1].Mark}, "both know the "+
+		"durations")
 }

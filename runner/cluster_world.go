@@ -104,8 +104,8 @@ func (o *clusterFlags) checkSchedulers(w *study.World) error {
 		}
 		for _, other := range worlds.All() {
 			if _, found := registry.List[study.Entry](other.Schedulers()).Find(name); found && other.Name != w.Name {
-				return failure.Usagef("the scheduler %s is for %s: %s. These flags select %s: %s. See '%s --help'", name,
-					other.Titles, other.About, w.Titles, w.About, other.RunCommand())
+				return failure.Usagef("the scheduler %s is for %s: %s. These flags select %s: %s. See '%s --help'",
+					name, other.Titles, other.About, w.Titles, w.About, other.RunCommand())
 			}
 		}
 	}

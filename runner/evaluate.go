@@ -80,7 +80,8 @@ network learned with it.`,
 		RunE: func(command *cobra.Command, args []string) error {
 			o.given = command.Flags().Changed
 			if len(args) == 1 && app.IsFolder(environment(command.Context()).Files, args[0]) {
-				return failure.Usagef("evaluate: %[1]s is a folder; name a policy and tables, as in 'graft evaluate --policy "+
+				return failure.Usagef("evaluate: %[1]s is a folder; name a policy and tables, as in 'graft "+
+					"evaluate --policy "+
 					"RUN --table TABLE', or the file of 'graft learn' with the section workloads", args[0])
 			}
 			if len(args) == 1 {

@@ -9,7 +9,8 @@ import (
 )
 
 // badValue matches the errors of pflag for values that Go's strconv and time packages refuse.
-var badValue = regexp.MustCompile(`^invalid argument (".*") for "(?:-\w, )?(--[a-z0-9-]+)" flag: (strconv\.(\w+)|time: )`)
+var badValue = regexp.MustCompile(
+	`^invalid argument (".*") for "(?:-\w, )?(--[a-z0-9-]+)" flag: (strconv\.(\w+)|time: )`)
 
 // expectedValues holds the values that flags of a type expect, by the function that reads them.
 var expectedValues = map[string]string{"ParseInt": "a whole number", "ParseUint": "a whole number, at least 0",

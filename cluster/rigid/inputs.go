@@ -110,7 +110,8 @@ func (s *inputs) readNodes() (err error) {
 		return nil
 	}
 	if s.base.VCs, err = trace.ReadNodes(s.env.Files, nodes); errors.Is(err, fs.ErrNotExist) {
-		return failure.Usagef("nodes is %q, which is neither a number of nodes nor a file; give a number with option nodes, "+
+		return failure.Usagef("nodes is %q, which is neither a number of nodes nor a file; give a number with "+
+			"option nodes, "+
 			"and the GPUs per node with cluster.gpus_per_node", nodes)
 	}
 	return err

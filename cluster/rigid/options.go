@@ -75,7 +75,8 @@ const (
 func (o Options) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Data == "" && o.Nodes == "",
-		"nodes is missing; give the number of nodes, such as option nodes 16, or a file of virtual clusters, or option data "+
+		"nodes is missing; give the number of nodes, such as option nodes 16, or a file of virtual clusters, or "+
+			"option data "+
 			"with a folder that has vc_config.csv")
 	faults.When(o.PerNode < 1 || o.PerNode > 64, "gpus_per_node is %d; must be between 1 and 64", o.PerNode)
 	faults.When(o.UsageEvery < 0, "usage_every_seconds is %d; must not be negative", o.UsageEvery)

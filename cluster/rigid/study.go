@@ -62,7 +62,8 @@ func (s *simulations) Plan() *study.Plan {
 		}
 	}
 	if len(oracles) > 0 {
-		p.Remarks = append(p.Remarks, fmt.Sprintf("Schedulers marked %s (%s) use the true durations of jobs, which no real "+
+		p.Remarks = append(p.Remarks, fmt.Sprintf("Schedulers marked %s (%s) use the true durations of jobs, "+
+			"which no real "+
 			"scheduler has.", oracleMark, strings.Join(oracles, ", ")))
 	}
 	return p
@@ -79,7 +80,8 @@ func (s *simulations) endings() string {
 		}
 	}
 	var parts []string
-	for _, state := range []trace.State{trace.Cancelled, trace.Failed, trace.TimedOut, trace.NodeFailed, trace.Running} {
+	for _, state := range []trace.State{trace.Cancelled, trace.Failed, trace.TimedOut, trace.NodeFailed,
+		trace.Running} {
 		if n := counts[state]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, state))
 		}
@@ -87,7 +89,8 @@ func (s *simulations) endings() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return "All jobs run for their traced durations, also jobs that did not complete there: " + strings.Join(parts, ", ") + "."
+	return "All jobs run for their traced durations, also jobs that did not complete there: " +
+		strings.Join(parts, ", ") + "."
 }
 
 // oracleMark is the mark of schedulers that use the true durations of jobs.

@@ -33,7 +33,8 @@ func (o Options) Kinds() registry.List[cluster.Policy] {
 		{Name: "tiresias", About: "the fewest attained device-seconds first, with preemption; needs no estimates",
 			New: newTiresias, Quirks: extra},
 		lucid.Policy(o.Lucid),
-		{Name: "backfill", About: "in order of submission; a job may overtake if it delays no earlier job (uses the users' time " +
+		{Name: "backfill", About: "in order of submission; a job may overtake if it delays no earlier job (uses " +
+			"the users' time " +
 			"limits; oracle without them)", New: newBackfill, Foresees: true},
 		{Name: "fair", About: "max-min fair shares of the devices; jobs grow and shrink", New: newFair},
 	}

@@ -13,7 +13,8 @@ import (
 // place is the position at which a cell begins, from 1.
 type place struct{ line, column int }
 
-// cells splits rows of values that are separated by commas, or by another character without quoting. Package encoding/csv allocates a string per cell; here a cell is a slice
+// cells splits rows of values that are separated by commas, or by another character without quoting. Package
+// encoding/csv allocates a string per cell; here a cell is a slice
 // of the line.
 type cells struct {
 	lines

@@ -73,7 +73,8 @@ func setTRES(_ *table, job *Job, cell []byte) string {
 		switch kind := string(name); {
 		case kind == "mem":
 			job.RAM = slurmMemory(value)
-		case kind != "cpu" && !bytes.HasPrefix(name, []byte("gres/gpu")) || bytes.HasPrefix(name, []byte("gres/gpumem")) ||
+		case kind != "cpu" && !bytes.HasPrefix(name, []byte("gres/gpu")) || bytes.HasPrefix(name,
+			[]byte("gres/gpumem")) ||
 			bytes.HasPrefix(name, []byte("gres/gpuutil")):
 		case !ok:
 			return "resources such as cpu=8,gres/gpu=2,mem=64G"

@@ -251,7 +251,8 @@ func (w *swfWriter) job(line []byte, job *Job) ([]byte, error) {
 	}
 	line = append(line, number...)
 	for _, v := range [...]int64{
-		job.Submit, -1, job.Duration, int64(job.GPUs), -1, -1, int64(job.GPUs), swfLimitOf(job), -1, swfStatusOf(job.State),
+		job.Submit, -1, job.Duration, int64(job.GPUs), -1, -1, int64(job.GPUs), swfLimitOf(job), -1,
+		swfStatusOf(job.State),
 		numberOf(w.users, job.User), -1, numberOf(w.apps, job.Name), -1, numberOf(w.vcs, job.VC), -1, -1,
 	} {
 		line = strconv.AppendInt(append(line, ' '), v, 10)

@@ -123,7 +123,8 @@ func (job *Job) validate() error {
 		}
 	}
 	if job.Limit < 0 || job.Limit > maxSeconds {
-		return fmt.Errorf("job %.40q has a time limit of %d s: expected 0 to %d s", job.ID, job.Limit, int64(maxSeconds))
+		return fmt.Errorf("job %.40q has a time limit of %d s: expected 0 to %d s", job.ID, job.Limit,
+			int64(maxSeconds))
 	}
 	if job.RAM < 0 || job.RAM > maxCount {
 		return fmt.Errorf("job %.40q requests %d MiB of memory: expected 0 to %d", job.ID, job.RAM, maxCount)

@@ -38,7 +38,8 @@ func among(text string, o *Outline) error {
 	if o.words == nil || slices.Contains(o.words, text) {
 		return nil
 	}
-	return fmt.Errorf("must be one of %s, got %s%s", Choice(o.words), Quote(shortened(text)), words.Guess(text, o.words))
+	return fmt.Errorf("must be one of %s, got %s%s", Choice(o.words), Quote(shortened(text)), words.Guess(text,
+		o.words))
 }
 
 // setDuration sets a duration from a text such as "1m30s", or a number of seconds.

@@ -69,7 +69,8 @@ const (
 	mostOperations = 500_000_000_000 // multiplications of a batch, which take some seconds
 )
 
-// here returns the time of the expected work on this machine, from some measured steps; false means unknown, as for work
+// here returns the time of the expected work on this machine, from some measured steps; false means unknown, as for
+// work
 // on a GPU.
 func here(ctx context.Context, env *app.Env, c *config.Job, e config.Expected) (time.Duration, bool) {
 	o := c.Options()
@@ -110,7 +111,8 @@ func measurable(e config.Expected, batch int) (subjects []clock.Subject) {
 	return subjects
 }
 
-// timeOf sums the time of expected work by a profile. Work on a network that was not measured takes the time of the last
+// timeOf sums the time of expected work by a profile. Work on a network that was not measured takes the time of the
+// last
 // measured one before it.
 func timeOf(e config.Expected, p *clock.Profile, o trainer.Options) (sum time.Duration) {
 	var step, batch time.Duration

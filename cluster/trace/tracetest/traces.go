@@ -59,9 +59,11 @@ const Slurm = "JobID|User|Partition|JobName|Submit|Start|End|Elapsed|AllocTRES|R
 	"billing=8,cpu=8,gres/gpu:a100=4,gres/gpu=4,mem=64G,node=1|cpu=8|COMPLETED|2-00:00:00\n" +
 	"71.batch|||batch|2026-05-01T00:35:58|2026-05-01T00:35:58|2026-05-02T01:34:04|1-00:58:06|cpu=8||COMPLETED|\n" +
 	"72_3|bob|cpu|x|2026-05-01T00:04:00|Unknown|Unknown|00:00:00||cpu=2,gres/gpu:v100=1|CANCELLED by 1001|UNLIMITED\n" +
-	"73|bob|gpu||2026-05-01T00:05:00|2026-05-01T00:05:01|2026-05-01T00:15:01||cpu=4,gres/gpu:v100=2,mem=512K||NODE_FAIL|" +
+	"73|bob|gpu||2026-05-01T00:05:00|2026-05-01T00:05:01|2026-05-01T00:15:01||" +
+	"cpu=4,gres/gpu:v100=2,mem=512K||NODE_FAIL|" +
 	"30:00\n" +
-	"74|ann|gpu|y|2026-05-01T00:06:00|2026-05-01T00:06:01|2026-05-01T00:06:03|00:02.500|cpu=1|cpu=1|TIMEOUT|Partition_Limit\n"
+	"74|ann|gpu|y|2026-05-01T00:06:00|2026-05-01T00:06:01|2026-05-01T00:06:03|00:02.500|" +
+	"cpu=1|cpu=1|TIMEOUT|Partition_Limit\n"
 
 // SWF has three jobs in format swf.
 const SWF = "; Version: 2.2\n;   UnixStartTime:  1600000000 \n; MaxNodes: 16\n; MaxProcs: 128\n; Note: none\n\n" +
