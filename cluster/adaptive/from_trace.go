@@ -14,8 +14,8 @@ import (
 // submission. Following Pollux's authors (Qiao et al., OSDI 2021, section 5.1), it classifies jobs by device-hours
 // (below 1, 10 and 100, and above) and draws an application from the nearest class that has any. An application's class
 // is known ([Fixed]), or follows from a job on one device with the smallest batch. A job requests the devices of the
-// trace, limited by its application and the cluster, and the smallest batch on each. Times count from the first
-// submission.
+// trace, limited by its application and the cluster, and the smallest batch on each. Its work is scaled so that it takes
+// the device time of the trace on these devices. Times count from the first submission.
 func FromTrace(jobs []trace.Job, apps map[string]*Application, o Options, random *rand.Rand) ([]Spec, error) {
 	if len(jobs) == 0 || len(apps) == 0 {
 		return nil, errors.New("make adaptive jobs from a trace: there are no jobs or no applications")
@@ -35,6 +35,11 @@ func FromTrace(jobs []trace.Job, apps map[string]*Application, o Options, random
 		near := nearest(&classes, sizeClass(float64(j.Duration)*float64(j.GPUs)))
 		made[k] = Spec{Name: j.ID, Submitted: float64(j.Submit - jobs[0].Submit)}
 		made[k].ask(near[random.IntN(len(near))], min(j.GPUs, o.Nodes*o.Devices))
+		seconds, err := made[k].Requested(o.Devices)
+		if err != nil {
+			return nil, err
+		}
+		made[k].Work = float64(j.Duration) * float64(j.GPUs) / (seconds * float64(made[k].Devices))
 	}
 	return made, nil
 }

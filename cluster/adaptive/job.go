@@ -1,6 +1,7 @@
 package adaptive
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -14,6 +15,24 @@ type Spec struct {
 	App       *Application
 	Devices   int // devices that its user requests
 	Batch     int // examples per step that its user requests
+	// Work multiplies the work of each epoch, for jobs that take longer or shorter than their application; zero means 1.
+	Work float64
+}
+
+// Multiple returns the multiple of the application's work.
+func (s *Spec) Multiple() float64 { return cmp.Or(s.Work, 1) }
+
+// Alone returns the run time in seconds of the job alone on one device with the smallest batch.
+func (s *Spec) Alone() (seconds float64, err error) {
+	seconds, err = s.App.OneDevice()
+	return seconds * s.Multiple(), err
+}
+
+// Requested returns the run time in seconds with the requested batch on the requested devices, on nodes with a number of
+// devices each.
+func (s *Spec) Requested(perNode int) (seconds float64, err error) {
+	seconds, err = s.App.time(compact(s.Devices, perNode), s.Batch)
+	return seconds * s.Multiple(), err
 }
 
 // Share is a number of devices on one node.
@@ -131,7 +150,7 @@ func (j *Job) work(w *World, now, seconds, worth float64) (spent float64, err er
 			Step: step}, noise)
 	}
 	rate := gain / (step + float64(compute*float64(j.Batch.Accumulate))) * worth
-	if next := j.App.Progress(j.Epoch + 1); j.Progress+float64(rate*seconds) < next {
+	if next := j.begins(j.Epoch + 1); j.Progress+float64(rate*seconds) < next {
 		j.Progress += float64(rate * seconds)
 		spent = seconds
 	} else {
@@ -147,6 +166,9 @@ func (j *Job) work(w *World, now, seconds, worth float64) (spent float64, err er
 	j.tune()
 	return spent, nil
 }
+
+// begins returns the progress at which an epoch of the job begins.
+func (j *Job) begins(epoch int) float64 { return j.App.Progress(epoch) * j.Multiple() }
 
 // learn updates the job's model with the measurements of a step.
 func (j *Job) learn(m goodput.Measured, noise goodput.Noise) {

@@ -104,7 +104,7 @@ func (o *optimus) left(j *Job) float64 {
 	if err != nil {
 		return 0
 	}
-	return all - done
+	return (all - done) * j.Multiple()
 }
 
 // stepsLeft returns the remaining steps of the job with the batch that its user requests.
@@ -118,12 +118,12 @@ func (j *Job) stepsLeft() float64 {
 		begin, _ = j.App.Iterations(j.Spec.Batch, j.Epoch-1)
 	}
 	end, _ = j.App.Iterations(j.Spec.Batch, j.Epoch)
-	low, high := j.App.Progress(j.Epoch), j.App.Progress(j.Epoch+1)
+	low, high := j.begins(j.Epoch), j.begins(j.Epoch+1)
 	share := 0.0
 	if high > low {
 		share = (j.Progress - low) / (high - low)
 	}
-	return all - begin - (end-begin)*share
+	return (all - begin - (end-begin)*share) * j.Multiple()
 }
 
 // time returns the time of a step on full nodes.

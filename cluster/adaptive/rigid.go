@@ -27,7 +27,7 @@ func (s Study) Rigid() (*cluster.Study, error) {
 	for k := range s.Jobs {
 		j := &s.Jobs[k]
 		asked := compact(j.Devices, s.Options.Devices)
-		seconds, err := j.App.time(asked, j.Batch)
+		seconds, err := j.Requested(s.Options.Devices)
 		if err != nil {
 			return nil, fmt.Errorf("job %s: %w", j.Name, err)
 		}

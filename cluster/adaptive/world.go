@@ -47,6 +47,31 @@ type Study struct {
 	Options Options
 }
 
+// Faster returns the study with arrivals that are faster by a factor.
+func (s Study) Faster(factor float64) Study {
+	if factor == 1 {
+		return s
+	}
+	s.Jobs = slices.Clone(s.Jobs)
+	for k := range s.Jobs {
+		s.Jobs[k].Submitted /= factor
+	}
+	return s
+}
+
+// DeviceSeconds sums the device time of the jobs with the batch and on the devices that their users request.
+func (s *Study) DeviceSeconds() (sum float64, err error) {
+	s.Options.EnsureDefaults()
+	for k := range s.Jobs {
+		seconds, err := s.Jobs[k].Requested(s.Options.Devices)
+		if err != nil {
+			return 0, err
+		}
+		sum += seconds * float64(s.Jobs[k].Devices)
+	}
+	return sum, nil
+}
+
 // Scheduler chooses the devices of jobs.
 type Scheduler interface {
 	// Schedule returns the devices of each active job, in order, at the end of a round.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"graft/cluster"
 	"graft/cluster/schedulers"
@@ -115,25 +114,17 @@ type Schedule struct {
 	// other text is a file path. Empty means ebm for Lucid, lgb for other schedulers that need estimates, and limits
 	// for backfill if the trace has them, else exact.
 	Estimates string `config:",path=word"`
-	// Factors that speed up the arrivals of the trace. Each factor is a point of the study. Empty means 1.
-	ArrivalFactors []float64
+	study.Arrivals
 }
 
 // EnsureDefaults fills in defaults.
 func (o *Schedule) EnsureDefaults() {
 	o.Schedule.EnsureDefaults("fifo")
-	if len(o.ArrivalFactors) == 0 {
-		o.ArrivalFactors = []float64{1}
-	}
+	o.Arrivals.EnsureDefaults()
 }
 
 // Validate returns every invalid option.
 func (o Schedule) Validate() error {
-	var faults validate.Faults
 	known := func(name string) error { _, err := schedulers.Named(name); return err }
-	for k, factor := range o.ArrivalFactors {
-		faults.When(!(factor > 0) || math.IsInf(factor, 0) || slices.Contains(o.ArrivalFactors[:k], factor),
-			"arrival_factors[%d] is %v; must be positive and unique", k, factor)
-	}
-	return errors.Join(append(faults, o.Schedule.Validate(known))...)
+	return errors.Join(o.Arrivals.Validate(), o.Schedule.Validate(known))
 }

@@ -46,7 +46,7 @@ func (s *simulations) Plan() *study.Plan {
 	if c.Compat == CompatLucid {
 		p.Remarks = append(p.Remarks, "The faults of Lucid's simulator are kept.")
 	}
-	s.addPoints(p)
+	p.Points = s.Schedule.Points()
 	p.NoQuirks = c.Compat == compatNone
 	var oracles []string
 	for k, name := range s.Schedule.Schedulers {
@@ -95,16 +95,6 @@ func (s *simulations) endings() string {
 
 // oracleMark is the mark of schedulers that use the true durations of jobs.
 const oracleMark = "*"
-
-func (s *simulations) addPoints(p *study.Plan) {
-	for _, factor := range s.Schedule.ArrivalFactors {
-		point := study.Point{Values: map[string]float64{"arrival_factor": factor}}
-		if len(s.Schedule.ArrivalFactors) > 1 {
-			point.Name = fmt.Sprintf("arrivals x%g", factor)
-		}
-		p.Points = append(p.Points, point)
-	}
-}
 
 // overDays computes the interval of a mean over jobs. It resamples whole days: days of the simulated arrivals, or of
 // the trace for differences from the baseline.

@@ -31,6 +31,7 @@ it excludes rigid schedulers.`,
 		Flags: []study.Flag{
 			{Name: "data", Key: dataKey}, {Name: "nodes", Key: "adaptive.nodes"},
 			{Name: "compat", Key: "adaptive.compat"},
+			{Name: "load", Key: "schedule.arrival_factors", List: true},
 		},
 		Quirks: adaptive.Quirks(), New: func() study.File { return &File{} }, Schedulers: entries, Claims: claims,
 	}
@@ -50,7 +51,7 @@ type File struct {
 	// in its folder workloads and in the folders there. Required.
 	Workload study.Workload
 	// Schedulers of adaptive jobs, or of rigid jobs, which keep the devices and the batch that their users request.
-	Schedule                  study.Schedule
+	Schedule                  Schedule
 	adaptive.SchedulerOptions                  // Sections of the schedulers that have options.
 	Run                       study.RunOptions // Output: the run folder.
 
@@ -62,6 +63,12 @@ type File struct {
 	contents      string           // digest of all files
 }
 
+// Schedule names the schedulers and the arrival rates.
+type Schedule struct {
+	study.Schedule
+	study.Arrivals
+}
+
 // EnsureDefaults fills in defaults.
 func (f *File) EnsureDefaults() {
 	f.Adaptive.EnsureDefaults()
@@ -69,7 +76,8 @@ func (f *File) EnsureDefaults() {
 	for _, k := range adaptive.Kinds() {
 		usual = append(usual, k.Name)
 	}
-	f.Schedule.EnsureDefaults(usual...)
+	f.Schedule.Schedule.EnsureDefaults(usual...)
+	f.Schedule.Arrivals.EnsureDefaults()
 	f.Pollux.EnsureDefaults()
 }
 
@@ -83,13 +91,13 @@ func (f *File) Validate() error {
 			"scheduler %s is rigid, and compat pollux allows only schedulers of adaptive jobs; leave it out, or set "+
 				"compat to none", name)
 	}
-	return errors.Join(append(faults, f.Adaptive.Validate(), f.Schedule.Validate(known),
+	return errors.Join(append(faults, f.Adaptive.Validate(), f.Schedule.Schedule.Validate(known), f.Schedule.Arrivals.Validate(),
 		f.SchedulerOptions.Validate())...)
 }
 
 // Shared returns the sections that all worlds have.
 func (f *File) Shared() study.Shared {
-	return study.Shared{Workload: &f.Workload, Schedule: &f.Schedule, Folder: f.Run.Folder}
+	return study.Shared{Workload: &f.Workload, Schedule: &f.Schedule.Schedule, Folder: f.Run.Folder}
 }
 
 // Check reads the applications and the workloads.

@@ -11,8 +11,9 @@ import (
 
 // result holds a simulation of adaptive or rigid jobs.
 type result struct {
-	jobs []job     // in order of submission
-	gaps []float64 // of decisions by schedulers that compute a bound
+	jobs    []job     // in order of submission
+	devices int       // of the cluster
+	gaps    []float64 // of decisions by schedulers that compute a bound
 }
 
 // job is the result of a job. Times are in seconds from the start.
@@ -28,7 +29,7 @@ func (j *job) jct() float64 { return j.ended - j.submitted }
 
 // alone is the run time on one device with the smallest batch.
 func (j *job) alone() float64 {
-	seconds, _ := j.spec.App.OneDevice() // File.Check has checked it
+	seconds, _ := j.spec.Alone() // File.Check has checked it
 	return seconds
 }
 
@@ -55,7 +56,8 @@ func (r *result) values() study.Values {
 	all := study.Values{
 		"jct_mean_s": study.Number(stat.Mean(times)), "jct_p50_s": study.Number(stat.Quantile(times, 0.5)),
 		"jct_p99_s": study.Number(stat.Quantile(times, 0.99)), "makespan_s": study.Number(makespan),
-		"queue_mean_s": study.Number(queue), "device_time_h": study.Number(hours), "restarts": study.Number(restarts),
+		"queue_mean_s": study.Number(queue), "device_time_h": study.Number(hours),
+		"used_share": study.Number(hours * 3600 / makespan / float64(r.devices)), "restarts": study.Number(restarts),
 		"goodput": study.Number(alone / 3600 / hours),
 	}
 	if len(r.gaps) > 0 {

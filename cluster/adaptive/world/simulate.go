@@ -23,7 +23,7 @@ func adapting(ctx context.Context, t *study.Tables, s adaptive.Study, d *Schedul
 	if err != nil {
 		return nil, err
 	}
-	r := &result{gaps: w.Gaps()}
+	r := &result{gaps: w.Gaps(), devices: s.Options.Nodes * s.Options.Devices}
 	for k, j := range w.Jobs() {
 		r.jobs = append(r.jobs, job{&s.Jobs[k], j.Submitted, j.Started, j.Ended, j.Attained, j.Restarts})
 	}
@@ -68,7 +68,7 @@ func rigid(ctx context.Context, t *study.Tables, s adaptive.Study, d *Scheduler)
 	if len(o.Refused) > 0 {
 		return nil, fmt.Errorf("job %s: %s", o.Refused[0].ID, o.Refused[0].Why)
 	}
-	r := &result{jobs: rigidJobs(&s, o)}
+	r := &result{jobs: rigidJobs(&s, o), devices: s.Options.Nodes * s.Options.Devices}
 	return r, writeCourse(t, func(c course) error {
 		r.follow(o.Changes, c)
 		pool := o.Pools[0]

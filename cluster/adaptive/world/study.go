@@ -37,6 +37,8 @@ var metrics = []study.Metric{
 		Better: study.Lower, Format: "%.0f"},
 	{Name: "device_time", Unit: "h", Title: "device time", About: "device time of all jobs",
 		Better: study.Lower, Format: "%.1f"},
+	{Name: "used", Unit: "share", Title: "used", About: "share of the device time until the end of the last job that jobs " +
+		"hold", Better: study.Higher},
 	{Name: "restarts", Title: "restarts", About: "changes of the devices of running jobs, including preemptions",
 		Better: study.Lower, Format: "%.0f"},
 	{Name: "goodput", Title: "goodput", About: "device time that all jobs need one at a time on one device " +
@@ -53,7 +55,7 @@ var metrics = []study.Metric{
 // Plan lists the cells.
 func (s *simulations) Plan() *study.Plan {
 	p := &study.Plan{
-		Title: s.title(), Remarks: s.remarks(), Points: []study.Point{{}}, Workloads: s.names,
+		Title: s.title(), Remarks: s.remarks(), Points: s.Schedule.Points(), Workloads: s.names,
 		Against: s.Schedule.Against, Metrics: metrics, Rank: []string{"jct_mean_s"}, PairJobs: true, Jobs: s.jobs(),
 		Workers: s.Schedule.Workers, Facts: map[string]any{
 			"data": s.Adaptive.Data, "traces": s.paths, "nodes": s.Adaptive.Nodes, "devices": s.Adaptive.Devices,
@@ -92,10 +94,27 @@ func (s *simulations) remarks() (texts []string) {
 		texts = append(texts, "Under schedulers marked "+rigidMark+", jobs keep the batch and the devices that "+
 			"users request; fair may give them fewer devices.")
 	}
+	for k := range s.studies {
+		texts = append(texts, s.loadOf(k)...)
+	}
 	if s.Schedule.Ablate && len(s.names) > 1 {
 		texts = append(texts, "Effects of quirks are measured on "+s.names[0]+".")
 	}
 	return texts
+}
+
+// loadOf describes the load of a workload; nothing if it has a single time of submission.
+func (s *simulations) loadOf(workload int) []string {
+	one := &s.studies[workload]
+	need, err := one.DeviceSeconds()
+	span := one.Jobs[len(one.Jobs)-1].Submitted - one.Jobs[0].Submitted
+	if err != nil || span <= 0 {
+		return nil
+	}
+	devices := s.Adaptive.Nodes * s.Adaptive.Devices
+	return []string{fmt.Sprintf("%s: the jobs need %.0f device-hours on the devices that they request, a load of %.0f%% on "+
+		"%s until the last submission.", s.names[workload], need/3600, 100*need/(span*float64(devices)),
+		words.Plural(devices, "device"))}
 }
 
 // searchRemarks say how far decisions are from the upper bound, over all cells of a scheduler.
@@ -130,7 +149,7 @@ func (s *simulations) Simulate(ctx context.Context, c *study.Cell) (*study.Resul
 	if err != nil {
 		return nil, err
 	}
-	one := s.studies[c.Workload]
+	one := s.studies[c.Workload].Faster(s.Schedule.ArrivalFactors[c.Point])
 	if c.Ablated {
 		one.Options.Quirks = c.Quirks
 	}

@@ -58,6 +58,7 @@ type File struct {
 	study.Sources `config:"-"`
 	speed         node.Speed
 	specs         []node.Spec
+	omitted       int         // jobs of the trace that are not tasks
 	baselines     []Scheduler // schedulers of the file; nil if it names none
 	fsys          files.FS
 }

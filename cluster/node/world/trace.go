@@ -70,6 +70,7 @@ func (f *File) traceTasks(fsys files.FS) ([]node.Spec, error) {
 		if j.GPUs == 1 && j.Duration > 0 {
 			specs = append(specs, traceTask(&j, types, f.Machine.smallest(), random))
 		}
+		f.omitted = len(t.Jobs) - len(specs)
 	}
 	if len(specs) == 0 {
 		return nil, fmt.Errorf("%s has no jobs with one GPU; name another trace", f.trace())

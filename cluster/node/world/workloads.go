@@ -113,14 +113,25 @@ func (f *File) workloads(purpose, count int) (all []node.Study) {
 	return all
 }
 
-// divided returns the workloads of a trace for a purpose. Arrivals count from the first one of each workload.
+// divided returns the workloads of a trace for a purpose.
 func (f *File) divided(purpose int) (all []node.Study) {
 	counts := [...]int{toLearn: f.Tasks.TrainCount, toChoose: f.Tasks.ValidationCount, toCompare: f.Tasks.TestCount}
 	parts := slices.Collect(slices.Chunk(f.specs, f.Tasks.Most))
 	for k := range purpose {
 		parts = parts[min(len(parts), counts[k]):]
 	}
-	for _, part := range parts[:min(len(parts), counts[purpose])] {
+	return f.studiesOf(parts[:min(len(parts), counts[purpose])])
+}
+
+// undivided returns the first workloads of a trace, without leaving any for learning.
+func (f *File) undivided() []node.Study {
+	parts := slices.Collect(slices.Chunk(f.specs, f.Tasks.Most))
+	return f.studiesOf(parts[:min(len(parts), f.Tasks.TestCount)])
+}
+
+// studiesOf makes workloads of tasks. Arrivals count from the first one of each workload.
+func (f *File) studiesOf(parts [][]node.Spec) (all []node.Study) {
+	for _, part := range parts {
 		specs := slices.Clone(part)
 		for k := range specs {
 			specs[k].Arrival -= part[0].Arrival

@@ -1,0 +1,46 @@
+package study
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"graft/internal/validate"
+)
+
+// Arrivals sets the arrival rates of a trace at which a world simulates its jobs.
+type Arrivals struct {
+	// Factors that speed up the arrivals of the trace: times since the first submission are divided by the factor. Each
+	// factor is a point of the study. Empty means 1.
+	ArrivalFactors []float64
+}
+
+// EnsureDefaults fills in defaults.
+func (o *Arrivals) EnsureDefaults() {
+	if len(o.ArrivalFactors) == 0 {
+		o.ArrivalFactors = []float64{1}
+	}
+}
+
+// Validate returns every invalid option.
+func (o Arrivals) Validate() error {
+	var faults validate.Faults
+	for k, factor := range o.ArrivalFactors {
+		faults.When(!(factor > 0) || math.IsInf(factor, 0) || slices.Contains(o.ArrivalFactors[:k], factor),
+			"arrival_factors[%d] is %v; must be positive and unique", k, factor)
+	}
+	return errors.Join(faults...)
+}
+
+// Points lists a point for each factor.
+func (o Arrivals) Points() (list []Point) {
+	for _, factor := range o.ArrivalFactors {
+		point := Point{Values: map[string]float64{"arrival_factor": factor}}
+		if len(o.ArrivalFactors) > 1 {
+			point.Name = fmt.Sprintf("arrivals x%g", factor)
+		}
+		list = append(list, point)
+	}
+	return list
+}
