@@ -27,7 +27,7 @@ var descriptions = map[string]string{
 		"placements.csv and validation-BATCH.csv, directly in it or in its folder traces; applications.csv has their " +
 		"epochs. Required.",
 	"graft/cluster/adaptive/world.Options.Delay":   "Seconds that a job stops when its devices change. Default 30.",
-	"graft/cluster/adaptive/world.Options.Devices": "Devices per node. Default 4.",
+	"graft/cluster/adaptive/world.Options.Devices": "GPUs per node. Default 8, or 4 with compat = \"pollux\".",
 	"graft/cluster/adaptive/world.Options.Interference": "Share of speed that a job on several nodes loses next to " +
 		"another such job, from 0 to below 1. Default 0.",
 	"graft/cluster/adaptive/world.Options.Interval": "Seconds between two scheduling decisions. Default 60.",
@@ -272,15 +272,15 @@ var descriptions = map[string]string{
 		"tables.",
 	"graft/cluster/rigid.Options.WholeGPUs": "Gives a whole GPU to a job that requests part of one. False gives it " +
 		"only that part; other jobs can use the rest.",
-	"graft/cluster/rigid.Schedule.ArrivalFactors": "Factors that speed up the arrivals of the trace. Each factor is " +
-		"a point of the study. Empty means 1.",
 	"graft/cluster/rigid.Schedule.Estimates": "Expected durations of jobs: limits takes the time limits that users " +
 		"requested, and the longest limit of the trace for a job without one; lgb or ebm read files in cluster.data; " +
 		"exact takes the true durations (an oracle); any other text is a file path. Empty means ebm for Lucid, lgb " +
 		"for other schedulers that need estimates, and limits for backfill if the trace has them, else exact.",
 	"graft/cluster/schedulers.Options.Lucid": "Profiling options of lucid.",
-	"graft/cluster/study.RunOptions.Folder":  "Path of the run folder. Empty lets the command choose.",
-	"graft/cluster/study.Schedule.Ablate":    "Simulates each quirk of an original alone, and reports its effect.",
+	"graft/cluster/study.Arrivals.ArrivalFactors": "Factors that speed up the arrivals of the trace: times since the " +
+		"first submission are divided by the factor. Each factor is a point of the study. Empty means 1.",
+	"graft/cluster/study.RunOptions.Folder": "Path of the run folder. Empty lets the command choose.",
+	"graft/cluster/study.Schedule.Ablate":   "Simulates each quirk of an original alone, and reports its effect.",
 	"graft/cluster/study.Schedule.Against": "Baseline of differences. Empty means the first scheduler, or the " +
 		"world's default baseline.",
 	"graft/cluster/study.Schedule.Schedulers": "Names of schedulers to compare, from 'graft list schedulers'. " +

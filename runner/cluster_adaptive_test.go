@@ -29,7 +29,7 @@ func TestAdaptiveJobs(t *testing.T) {
 	args := []string{"cluster", "run", "../scenarios/adaptive/compare.toml", "--trace", "workload-2.csv", "--scheduler",
 		"tiresias,srtf,goodput", "--out", out, "--set", "schedule.ablate=true"}
 	text := done(t, args...).stdout
-	require.Regexp(t, `(?s)24 jobs of workload-2 on 4 nodes of 4 devices.*Under schedulers marked \*, jobs keep `+
+	require.Regexp(t, `(?s)24 jobs of workload-2 on 16 GPUs of 4 nodes.*Under schedulers marked \*, jobs keep `+
 		`.*Over \d+ decisions of goodput, the objective is within 0\.\d+% .*SCHEDULER +MEAN JCT .*tiresias .*srtf \* `+
 		`.*GOODPUT: device time that all jobs need.*Effect of each quirk of the original `+
 		`alone.*tiresias +whole-seconds `+
@@ -80,7 +80,7 @@ func TestChoiceOfAdaptiveJobs(t *testing.T) {
 	dir := t.TempDir()
 	bare := write(t, filepath.Join(dir, "bare.toml"), "[schedule]\nseeds = 1\n")
 	section := write(t, filepath.Join(dir, "section.toml"),
-		fmt.Sprintf("[adaptive]\ndata = %q\nnodes = 4\n", absolute(t, exampleData)))
+		fmt.Sprintf("[adaptive]\ndata = %q\nnodes = 4\ngpus_per_node = 4\n", absolute(t, exampleData)))
 	data := []string{"--data", exampleData, "--nodes", "4"}
 	run := func(args ...string) study.Outcome {
 		args = append([]string{"cluster", "run", "--trace", "workload-2.csv", "--out", filepath.Join(dir, "run"),
@@ -111,7 +111,7 @@ func TestAdaptiveJobsOfTraces(t *testing.T) {
 	for range 2 {
 		out := filepath.Join(t.TempDir(), "adaptive")
 		require.Contains(t, done(t, "cluster", "run", "../scenarios/adaptive/compare.toml", "--trace", trace,
-			"--scheduler", "tiresias,fifo", "--out", out).stdout, "2 jobs of helios on 4 nodes")
+			"--scheduler", "tiresias,fifo", "--out", out).stdout, "2 jobs of helios on 16 GPUs of 4 nodes")
 		tables = append(tables, contents(t, filepath.Join(out, "tiresias", "jobs.csv")))
 	}
 	require.Equal(t, tables[0], tables[1])
@@ -136,7 +136,7 @@ func TestAdaptiveFigures(t *testing.T) {
 // Whatever a simulation would end by is found before it, by 'graft config check' too.
 func TestAdaptiveFaults(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "run")
-	file := write(t, filepath.Join(t.TempDir(), "adaptive.toml"), fmt.Sprintf("[adaptive]\ndata = %q\nnodes = 1\n"+
+	file := write(t, filepath.Join(t.TempDir(), "adaptive.toml"), fmt.Sprintf("[adaptive]\ndata = %q\nnodes = 1\ngpus_per_node = 4\n"+
 		"[schedule]\nschedulers = [\"tiresias\"]\n", absolute(t, exampleData)))
 	const head = "name,time,application,num_replicas,batch_size\n"
 	for name, c := range map[string]struct{ rows, says string }{

@@ -24,7 +24,7 @@ func writeAdaptive(t testing.TB, dir string) {
 	world := worlds.Named("adaptive")
 	f, err := config.ReadNamed[study.File](world.Name, config.Open(files.OS{}, ""), []string{
 		"adaptive.data=" + config.Quote(exampleData),
-		`workload.traces=["workload-1.csv", "workload-2.csv"]`, "adaptive.nodes=4",
+		`workload.traces=["workload-1.csv", "workload-2.csv"]`, "adaptive.nodes=4", "adaptive.gpus_per_node=4",
 		`schedule.schedulers=["optimus", "srtf"]`, "schedule.ablate=true", "run.folder=" + config.Quote(dir)})
 	require.NoError(t, err)
 	env := &app.Env{Files: files.OS{}, Now: func() time.Time { return when }, Version: "v0.1.0", Host: "node",

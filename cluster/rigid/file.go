@@ -68,6 +68,7 @@ func flags() []study.Flag {
 		{Name: "nodes", Key: "cluster.nodes",
 			About: "file of virtual clusters and their nodes, or the number of nodes of one cluster", Text: true},
 		{Name: "compat", Key: "cluster.compat"},
+		{Name: "gpus-per-node", Key: "cluster.gpus_per_node", About: "GPUs per node; 0 uses the default, 8"},
 		{Name: "placement", Key: "cluster.placement",
 			About: "selection of nodes: consolidate, consolidate-first or random"},
 		{Name: "estimates", Key: "schedule.estimates",

@@ -56,7 +56,7 @@ func TestAdaptiveFile(t *testing.T) {
 	require.Equal(t, config.KindNamed("adaptive"), config.KindOf(files.OS{}, path))
 	summary, err := f.Summary()
 	require.NoError(t, err)
-	require.Contains(t, summary, "72 jobs of workload-1, workload-2, workload-3 on 4 nodes of 4 devices under pollux, "+
+	require.Contains(t, summary, "72 jobs of workload-1, workload-2, workload-3 on 16 GPUs of 4 nodes under pollux, "+
 		"goodput, optimus, tiresias, fifo, srtf, fair")
 	resolved := filepath.Join(t.TempDir(), "config.resolved.toml")
 	require.NoError(t, os.WriteFile(resolved, []byte(config.Resolved(f)), 0o600))

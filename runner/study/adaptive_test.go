@@ -33,7 +33,7 @@ func adaptiveSet(t *testing.T, set ...string) []string {
 	require.NoError(t, os.WriteFile(trace, []byte("name,time,application,num_replicas,batch_size\na,10,vision,2,128\n"+
 		"b,70,speech,1,16\nc,95,vision,4,256\n"), 0o600))
 	return append([]string{"adaptive.data=" + config.Quote(adaptiveExample+"/applications"),
-		"workload.traces=[" + config.Quote(trace) + "]", "adaptive.nodes=1",
+		"workload.traces=[" + config.Quote(trace) + "]", "adaptive.nodes=1", "adaptive.gpus_per_node=4",
 		`schedule.schedulers=["tiresias", "optimus", "srtf"]`}, set...)
 }
 
@@ -55,7 +55,7 @@ func TestAdaptiveRunsSurviveFaults(t *testing.T) {
 func TestAdaptiveRunsResume(t *testing.T) {
 	studytest.Resumes(t, 20, "adaptive", "", adaptiveSet(t, "schedule.ablate=true",
 		`schedule.schedulers=["pollux", "goodput", "lucid", "srtf"]`, "schedule.seeds=2", "pollux.generations=2",
-		"pollux.population=4", "adaptive.nodes=2")...)
+		"pollux.population=4", "adaptive.nodes=2", "adaptive.gpus_per_node=4")...)
 }
 
 // refusing is a file system without any write below folders of a name.

@@ -31,6 +31,7 @@ it excludes rigid schedulers.`,
 		Flags: []study.Flag{
 			{Name: "data", Key: dataKey}, {Name: "nodes", Key: "adaptive.nodes"},
 			{Name: "compat", Key: "adaptive.compat"},
+			{Name: "gpus-per-node", Key: "adaptive.gpus_per_node", About: "GPUs per node; 0 uses the default, 8"},
 			{Name: "load", Key: "schedule.arrival_factors", List: true},
 		},
 		Quirks: adaptive.Quirks(), New: func() study.File { return &File{} }, Schedulers: entries, Claims: claims,
@@ -133,7 +134,7 @@ func (f *File) Summary() (string, error) {
 
 func (f *File) title() string {
 	return fmt.Sprintf("%s of %s on %s of %s", words.Plural(f.jobs(), "job"), words.Some(f.names, 4),
-		words.Plural(f.Adaptive.Nodes, "node"), words.Plural(f.Adaptive.Devices, "device"))
+		words.Plural(f.Adaptive.Nodes*f.Adaptive.Devices, "GPU"), words.Plural(f.Adaptive.Nodes, "node"))
 }
 
 // jobs counts the jobs of all workloads.

@@ -17,7 +17,7 @@ type Options struct {
 	// or in its folder traces; applications.csv has their epochs. Required.
 	Data     string  `config:",path" result:"contents"`
 	Nodes    int     // Number of nodes, all with equal devices. Default 16.
-	Devices  int     `config:"gpus_per_node,was=devices"` // Devices per node. Default 4.
+	Devices  int     `config:"gpus_per_node,was=devices"` // GPUs per node. Default 8, or 4 with compat = "pollux".
 	Interval float64 `config:"interval_seconds"`          // Seconds between two scheduling decisions. Default 60.
 	// Seconds that a job stops when its devices change. Default 30.
 	Delay float64 `config:"delay_seconds"`
@@ -39,6 +39,9 @@ const compatNone = "none"
 // EnsureDefaults fills in defaults.
 func (o *Options) EnsureDefaults() {
 	o.Compat = cmp.Or(o.Compat, compatNone)
+	if o.Compat == compatNone {
+		o.Devices = cmp.Or(o.Devices, 8) // as in the other worlds
+	}
 	c := o.cluster()
 	c.EnsureDefaults()
 	o.Nodes, o.Devices, o.Interval, o.Delay = c.Nodes, c.Devices, c.Interval, c.Delay

@@ -30,6 +30,7 @@ func World() *study.World {
 			{Name: "speeds", Key: "elastic.speeds", About: "speeds of elastic jobs: a file of speeds by model, " +
 				"servers and workers, a folder of applications, or analytic"},
 			{Name: "nodes", Key: "elastic.nodes"}, {Name: "compat", Key: "elastic.compat"},
+			{Name: "gpus-per-node", Key: "elastic.gpus_per_node", About: "GPUs per node; 0 uses the default, 8"},
 		},
 		Quirks: elastic.Quirks(), New: func() study.File { return &File{} },
 		Schedulers: func() (all []study.Entry) {
@@ -160,7 +161,22 @@ func (f *File) title() string {
 		jobs += len(f.studies[k].Jobs)
 	}
 	return fmt.Sprintf("%s of %s on %s, scaling %s", words.Plural(jobs, "job"), words.Some(f.Workload.Traces, 4),
-		words.Plural(f.studies[0].Options.Nodes, "node"), f.Elastic.Scaling)
+		clusterText(&f.studies[0]), f.Elastic.Scaling)
+}
+
+// clusterText describes the nodes and the number of workers that they hold, since a worker may take several slots.
+func clusterText(s *elastic.Study) string {
+	o := s.Options
+	text := fmt.Sprintf("%s of %d GPU slots", words.Plural(o.Nodes, "node"), o.PerNode[elastic.GPU])
+	most := 0
+	for _, t := range s.Types {
+		most = max(most, t.Worker[elastic.GPU])
+	}
+	if most == 0 {
+		return text
+	}
+	return fmt.Sprintf("%s (%s, if each takes %s)", text, words.Plural(o.Nodes*(o.PerNode[elastic.GPU]/most), "worker"),
+		words.Plural(most, "slot"))
 }
 
 // Studies returns the jobs of each trace on the cluster.
