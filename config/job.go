@@ -43,13 +43,13 @@ var JobKind = &Kind{
 // defaults a job trains ConvSmall on synthetic images for 60 seconds of a virtual clock.
 type Job struct {
 	Run     RunOptions      // seed, device and output
-	Network NetworkOptions  // network to train, and its initial weights
-	Data    dataset.Options // dataset; empty means synthetic images
-	Time    TimeOptions     // budget, clock and changes of devices
-	// Train holds the options of training. Its tables are top-level sections: optimizer, schedule, augment, distill,
-	// checkpoint and parallel.
+	Network NetworkOptions  // Network to train, and its initial weights.
+	Data    dataset.Options // Dataset. Empty means synthetic images.
+	Time    TimeOptions     // Budget, clock, and planned changes of devices.
+	// Training options. The tables optimizer, schedule, augment, distill, checkpoint and parallel are top-level
+	// sections.
 	Train trainer.Options `config:",hoist,omit=seed|timeline|adapt|optimizer.fused|parallel.background"`
-	Adapt AdaptOptions    // decider, and when and how the network changes; empty means never
+	Adapt AdaptOptions    // Adaptation: decider, times of decisions, and surgery. Empty means no adaptation.
 
 	sources
 	profile *clock.Profile          // nil on a wall clock

@@ -26,10 +26,10 @@ var PipelineKind = &Kind{
 // Pipeline is the file of all stages from scenarios to a policy: simulation, learning and evaluation.
 type Pipeline struct {
 	Pipeline PipelineOptions         // scenarios to simulate, and the output
-	Run      learn.RunOptions        `config:",omit=folder"` // seeds and checkpoints of the policies
-	Policy   decider.StructuralShape // size of a policy
-	Learn    TreeLearningOptions     // options of the learner
-	Evaluate PipelineEvaluate        // evaluation of the policies
+	Run      learn.RunOptions        `config:",omit=folder"` // Seeds and checkpoints of the learned policies.
+	Policy   decider.StructuralShape // Size of a structural policy.
+	Learn    TreeLearningOptions     // Options of the learner.
+	Evaluate PipelineEvaluate        // Evaluation of the learned policies.
 
 	sources
 	scenarios []*Simulation

@@ -11,12 +11,15 @@ import (
 
 // PipelineOptions name the scenarios to simulate and the output.
 type PipelineOptions struct {
-	Scenarios []string `result:"contents"` // paths of scenario files; policies learn from their tables; required
-	// path of the results: one folder per scenario and one for the policies; empty lets the command choose
+	// Paths of the scenario files; policies learn from the tables of these scenarios. Required.
+	Scenarios []string `result:"contents"`
+	// Path of the folder of results, with one subfolder per scenario and one for the policies. Empty lets the command
+	// choose one.
 	Folder string `result:"none"`
-	// folder of outcomes; empty means each scenario's own setting, or the folder cache next to the scenarios' folders
+	// Path of the cache folder of outcomes. Empty means each scenario's own setting, or the folder cache next to the
+	// scenarios' folders.
 	Cache string `result:"none"`
-	// Set are assignments to keys of all scenarios, such as run.device="cuda:0". Empty changes none.
+	// Assignments to keys of every scenario, such as run.device="cuda:0". Empty changes no key.
 	Set []string `result:"contents"`
 }
 
@@ -39,8 +42,8 @@ const (
 
 // PipelineEvaluate configures the evaluation of policies.
 type PipelineEvaluate struct {
-	// LeaveOut selects the cross-validation: scenario holds out one scenario at a time; network, dataset and budget
-	// hold out all scenarios of one network, dataset or budget; none evaluates the policies only on their training
+	// Cross-validation of the policies: scenario leaves out one scenario at a time; network, dataset and budget leave
+	// out all scenarios with the same network, dataset or budget; none evaluates the policies only on their training
 	// tables. Empty means none.
 	LeaveOut string `config:",one=none|scenario|network|dataset|budget"`
 }

@@ -33,7 +33,7 @@ var SimulationKind = &Kind{
 type Simulation struct {
 	Job
 	Simulate SimulateOptions // sequences of actions to run
-	// workers that run the sequences, and their resources; outcomes do not depend on it
+	// Workers that run the sequences, and their resources. Outcomes do not depend on them.
 	Fleet FleetOptions `result:"none"`
 
 	likely *decider.Structural // for the design likely; otherwise nil

@@ -23,9 +23,9 @@ var TreeLearningKind = &Kind{
 
 // TreeLearning is the configuration of structural policies that learn from tables.
 type TreeLearning struct {
-	Run    learn.RunOptions        // seeds and output
+	Run    learn.RunOptions        // Seeds and output of the run.
 	Tables TreeLearningTables      // training and validation tables
-	Policy decider.StructuralShape // size of a policy
+	Policy decider.StructuralShape // Size of a structural policy.
 	Learn  TreeLearningOptions     // options of the learner
 
 	sources

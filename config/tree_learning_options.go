@@ -13,9 +13,9 @@ import (
 
 // TreeLearningTables name the tables that policies learn from.
 type TreeLearningTables struct {
-	// folders of the training tables, in graft's format or the original's; required
+	// Folders of the training tables, in graft's format or the original's. Required.
 	Folders []string `result:"contents"`
-	// folders of validation tables, for early stopping; empty stops when the training objective stops improving
+	// Folders of the validation tables, for early stopping. Empty stops when the training objective stops improving.
 	HeldOut []string `result:"contents"`
 }
 
@@ -35,8 +35,9 @@ const (
 
 // TreeLearningOptions configure the learning of policies.
 type TreeLearningOptions struct {
-	// For selects the defaults of this section: known learns the best sequence of each scenario in the tables; new
-	// averages noise out and keeps policies from being overconfident, for scenarios without a table. Empty means known.
+	// Purpose of the policies, which selects the defaults of this section: known learns the best sequence of each
+	// scenario in the tables; new is for scenarios without a table, averages noise and prevents overconfident policies.
+	// Empty means known.
 	For string `config:",one=known|new"`
 
 	// TreeLearnOptions are all other keys of the section.

@@ -14,8 +14,8 @@ import (
 
 // StructuralShape holds the sizes of a structural policy.
 type StructuralShape struct {
-	Hidden int // values per encoding and per hidden layer; zero means 32
-	Rounds int // message-passing rounds of the graph encoder; zero means 2
+	Hidden int // Number of values per encoding and per hidden layer. Zero means 32.
+	Rounds int // Number of message-passing rounds of the graph encoder. Zero means 2.
 }
 
 // EnsureDefaults fills unset sizes.

@@ -32,18 +32,18 @@ type Options struct {
 	Batch *torch.Tensor
 	// Seed draws the copied channels and the random tensors.
 	Seed uint64
-	// Noise breaks the symmetry between copies: normal noise of this size is added to each copied row, relative to the
-	// root mean square of its tensor. Zero, the default, keeps the function exactly.
+	// Standard deviation of the normal noise that is added to copied rows to break the symmetry between copies,
+	// relative to the root mean square of the tensor. Zero, the default, keeps the function exactly.
 	Noise float64
-	// Form selects how deepening keeps the function: identity inserts an identity layer; residual adds a branch that
-	// begins at zero. In graphs, opposite uses pairs of units that cancel, and stacked uses plain copies, which change
-	// the function. Empty means identity if possible, else residual; in graphs, residual.
+	// Form of a deepening: identity inserts an identity layer; residual adds a branch that begins at zero; opposite,
+	// only in graphs, adds pairs of units that cancel; stacked, only in graphs, adds plain copies, which change the
+	// function. Empty means identity if possible and residual otherwise; in graphs, residual.
 	Form Form
-	// Compat deepens as the original did, faults included, with or without a batch normalisation. Empty, the default,
-	// does not.
+	// Compatibility with the original's deepening, including its faults: original inserts a batch normalisation,
+	// original-without-norm does not. Empty means graft's own deepening.
 	Compat Compat
-	// Equal gives copies of a graph's axis equal shares, as Net2Net does. Such copies stay equal during training. By
-	// default shares differ slightly. Both keep the function.
+	// Gives all copies along an axis of a graph equal shares, as in Net2Net; such copies stay equal during training.
+	// False gives slightly different shares. Both keep the function.
 	Equal bool `config:"equal_shares" json:",omitempty"`
 
 	replay *Change // record whose random choices are repeated

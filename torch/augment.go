@@ -13,18 +13,18 @@ import (
 // operations, a shift, a flip, a hole, and then mixup. Pixels outside of the image and in the hole are 0, which is
 // black for a program that normalises. The zero Augment changes nothing.
 type Augment struct {
-	Pad    int  // maximum shift in each direction, in pixels; zero means none
-	Flip   bool // flips images left to right with a probability of one half
-	Cutout int  // side in pixels of a square hole whose centre lies in the image; zero means none
-	// RandAugment is the number of random operations per image, applied one after the other as in torchvision's
-	// RandAugment: a shear, a translation, a rotation, a change of brightness, colour, contrast, sharpness or levels,
-	// or none. Zero means none.
+	Pad  int  // Maximum random shift in each direction, in pixels. Zero means none.
+	Flip bool // Flips each image left to right with probability 0.5. Default false.
+	// Side of a square hole in each image, in pixels; the hole's centre is a random point of the image. Zero means no
+	// hole.
+	Cutout int
+	// Number of random operations per image, applied one after the other as in torchvision's RandAugment: shear,
+	// translation, rotation, a change of brightness, colour, contrast, sharpness or levels, or none. Zero means none.
 	RandAugment int `json:",omitempty"`
-	// Magnitude is the strength of RandAugment's operations, from 1 to 30. Zero means 9.
+	// Strength of the operations of rand_augment, from 1 to 30. Zero means 9.
 	Magnitude int `json:",omitempty"`
-	// Mixup is the parameter of mixup (Zhang et al. 2018), which mixes each image of a step, and its loss, with another
-	// image of its batch. The shares of each step are drawn from a Beta distribution with both parameters equal to this
-	// value. Zero means no mixing.
+	// Parameter α of mixup (Zhang et al. 2018), which mixes each image, and its loss, with another image of the batch;
+	// the mixing ratio of a step is drawn from the distribution Beta(α, α). Zero means no mixing.
 	Mixup float64 `json:",omitempty"`
 }
 

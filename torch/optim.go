@@ -45,20 +45,22 @@ type Group struct {
 
 // OptimizerOptions are the options of a group.
 type OptimizerOptions struct {
-	Rule        Rule    // update rule; required
-	LR          float64 // learning rate; zero keeps the parameters unchanged
-	Beta1       float64 // Adam's decay of the first moment; zero means 0.9
-	Beta2       float64 // Adam's decay of the second moment; zero means 0.999
-	Eps         float64 // Adam's epsilon, added to the root; zero means 1e-8
-	WeightDecay float64 // weight decay; zero means none
-	Momentum    float64 // momentum of SGD; zero means none
-	Dampening   float64 // dampening of SGD's momentum; zero means none
-	Nesterov    bool    // uses Nesterov momentum in SGD
-	// ClipNorm is the maximum norm of all gradients of a step together: larger ones are scaled down to it. Zero means
-	// no limit.
+	Rule        Rule    // Update rule of the parameters. Required.
+	LR          float64 // Learning rate. Zero keeps the parameters unchanged.
+	Beta1       float64 // Decay rate of Adam's first moment. Zero means 0.9.
+	Beta2       float64 // Decay rate of Adam's second moment. Zero means 0.999.
+	Eps         float64 // Epsilon of Adam, added to the denominator of the update. Zero means 1e-8.
+	WeightDecay float64 // Weight decay coefficient. Zero means no weight decay.
+	Momentum    float64 // Momentum of SGD. Zero means none.
+	Dampening   float64 // Dampening of SGD's momentum. Zero means none.
+	// Uses SGD's Nesterov momentum instead of plain momentum. Requires momentum above 0 and no dampening. Default
+	// false.
+	Nesterov bool
+	// Maximum norm of all gradients of a step together; larger gradients are scaled down to it. Zero means no limit.
+	// Excludes clip_value.
 	ClipNorm float64 `json:",omitempty"`
-	// ClipValue is the maximum magnitude of each value of a gradient; larger values are cut. Zero means no limit.
-	// Excludes ClipNorm.
+	// Maximum magnitude of each value of a gradient; larger values are clipped. Zero means no limit. Excludes
+	// clip_norm.
 	ClipValue float64 `json:",omitempty"`
 	// Fused updates parameters in one pass over memory instead of with PyTorch's operators. Results are equal up to
 	// rounding.

@@ -35,20 +35,25 @@ const (
 
 // Schedule changes the learning rate.
 type Schedule struct {
-	// Rule selects how the rate changes: cosine and linear lower it to MinLR at the end of the budget, step by step;
-	// exponential multiplies it by Decay after each epoch; step multiplies it by Decay whenever Every epochs have
-	// passed; constant keeps it. Empty means cosine.
-	Rule   Rule
-	Decay  float64 // factor of the learning rate; zero means 0.9 for exponential and 0.1 for step
-	Every  int     // epochs between two changes by the rule step; zero means 10
-	MinLR  float64 `json:"Least" config:",was=least"` // lower bound of the learning rate; zero means 1e-8
-	WarmUp int     // warm-up steps, over which the rate rises from zero; zero means none
-	// WarmUpShare is the length of the warm-up as a part of the time from the schedule's start to the end of the
-	// budget, between 0 and 1. The rate rises from zero during the warm-up. Zero means none.
+	// Rule that changes the learning rate: cosine and linear lower it step by step to min_lr at the end of the budget;
+	// exponential multiplies it by decay after each epoch; step multiplies it by decay once per period, whose length in
+	// epochs is the key every; constant keeps it. Empty means cosine.
+	Rule Rule
+	// Factor by which the rules exponential and step multiply the learning rate. Zero means 0.9 for exponential and 0.1
+	// for step.
+	Decay float64
+	// Number of epochs between two changes of the learning rate by the rule step. Zero means 10.
+	Every int
+	MinLR float64 `json:"Least" config:",was=least"` // Lower bound of the learning rate. Zero means 1e-8.
+	// Number of warm-up steps, during which the learning rate rises from zero. Zero means none.
+	WarmUp int
+	// Length of the warm-up as a fraction of the time from the schedule's start to the end of the budget, between 0 and
+	// 1. The learning rate rises from zero during the warm-up. Zero means none.
 	WarmUpShare float64
-	// Restart selects what restarts the schedule at the first rate: devices, each up and down; surgery, each change of
-	// the network; never, nothing. cosine and linear then fall faster, over the time that is left. With surgery, jobs
-	// that grow get other rates than jobs that do not, which affects comparisons between them. Empty means devices.
+	// Changes that restart the schedule at the initial learning rate: devices (each change of devices), surgery (each
+	// change of the network), or never. After a restart, the rules cosine and linear decay over the time that is left.
+	// With surgery, jobs that grow get other learning rates than jobs that do not, which affects comparisons between
+	// them. Empty means devices.
 	Restart Restart
 }
 

@@ -21,16 +21,17 @@ const (
 
 // Event is a change of devices at a time in the budget.
 type Event struct {
-	At      time.Duration // time since the start of the budget
-	Change  Change        // direction: up or down
-	Devices int           // number of devices after the event; zero keeps the number
+	At      time.Duration // Time of the event, measured from the start of the budget.
+	Change  Change        // Direction of the change: up grants devices, down removes devices.
+	Devices int           // Number of devices after the event. Zero keeps the number.
 }
 
 // Timeline is the budget of a job and the planned changes of its devices.
 type Timeline struct {
-	Budget time.Duration // length of the job, counted from zero even if Start is later; required
-	Start  time.Duration // time in the budget at which the job begins; zero means its beginning
-	Events []Event       // planned changes of devices, sorted by time; empty means none
+	Budget time.Duration // Length of the job, measured from zero even if start is later. Required.
+	// Time in the budget at which the job begins. Zero means the beginning of the budget.
+	Start  time.Duration
+	Events []Event // Planned changes of devices, sorted by time. Empty means none.
 }
 
 // Validate returns every invalid value.

@@ -9,7 +9,7 @@ import (
 
 // SchedulerOptions holds the options of the schedulers that have any, by scheduler name.
 type SchedulerOptions struct {
-	Pollux PolluxOptions `config:",omit=seed"` // Search options of pollux.
+	Pollux PolluxOptions `config:",omit=seed"` // Search options of the scheduler pollux.
 }
 
 // Validate returns every invalid option.

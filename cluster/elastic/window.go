@@ -21,15 +21,18 @@ const (
 // maximum counts, as columns of a matrix. Its rows are type, slots since arrival, share of epochs left, dominant share,
 // workers and servers.
 type WindowOptions struct {
-	Size int // Number of jobs in the window, and of its columns. Zero means 20.
-	// Order of the jobs: by arrival, by dominant share (share) or by remaining share of epochs (left), smallest first.
-	// Default arrival.
-	Order   Order   `config:",one=arrival|share|left"`
-	Bits    bool    // Writes the type as four rows of bits, highest bit first, instead of one row. Default false.
-	Rescale bool    // Divides types by their number, slots by 100 and counts by their maximum. Default false.
-	Padding float64 // Value of columns without a job. The original also uses -1. Default 0.
-	// Removes the action that adds a worker and a server together. Such an action of a scheduler gives two samples. No
-	// effect without servers. Default false.
+	Size int // Number of jobs in the window, one column per job. Zero means 20.
+	// Sort order of the jobs: arrival, share (dominant share) or left (remaining share of epochs), smallest value
+	// first. Default arrival.
+	Order Order `config:",one=arrival|share|left"`
+	// Encodes the job type in four rows of bits, highest bit first. False uses one row.
+	Bits bool
+	// Scales the values of the window: types by the number of types, slots by 1/100, counts by their maximum. False
+	// keeps raw values.
+	Rescale bool
+	Padding float64 // Fill value of columns without a job. The original also uses -1. Default 0.
+	// Omits the action that adds a worker and a parameter server together. If an imitated scheduler takes this action,
+	// it is split into two training samples. No effect on jobs without parameter servers. False keeps the action.
 	Apart bool
 	// Shuffle returns a random order of n columns for the jobs; nil keeps the order.
 	Shuffle func(n int) []int `json:"-"`

@@ -70,11 +70,11 @@ func flags() []study.Flag {
 
 // File configures simulations of a cluster.
 type File struct {
-	Cluster            Options          // Cluster nodes and the part of the trace to simulate.
-	Workload           study.Workload   // Traces of clusters, as 'graft trace info' reads them.
-	Schedule           Schedule         // Schedulers and their estimates.
+	Cluster            Options          // Cluster nodes, and the part of the trace to simulate.
+	Workload           study.Workload   // Cluster traces in any format that 'graft trace info' reads.
+	Schedule           Schedule         // Schedulers to compare, and their duration estimates.
 	schedulers.Options                  // Sections of the schedulers that have options.
-	Run                study.RunOptions // Output: the run folder.
+	Run                study.RunOptions // Output folder of the run.
 
 	study.Sources `config:"-"`
 	names         []string

@@ -10,7 +10,7 @@ import (
 
 // Options holds the options of the schedulers that have any, by scheduler name.
 type Options struct {
-	Lucid lucid.Options // Profiling options of lucid.
+	Lucid lucid.Options // Profiling options of the scheduler lucid.
 }
 
 // Validate returns every invalid option.

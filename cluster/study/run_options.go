@@ -2,5 +2,5 @@ package study
 
 // RunOptions name the run folder.
 type RunOptions struct {
-	Folder string `result:"none"` // Path of the run folder. Empty lets the command choose.
+	Folder string `result:"none"` // Path of the run folder. Empty lets the command choose one.
 }

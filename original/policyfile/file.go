@@ -34,7 +34,7 @@ func init() {
 
 // File is the configuration of a policy of the original's that learns from a table.
 type File struct {
-	Run    RunOptions    // seed and output
+	Run    RunOptions    // Seed and output of the run.
 	Table  TableOptions  // training table
 	Policy PolicyOptions // sizes of the policy, and its initial weights
 	Learn  learn.Options // options of the learner

@@ -44,11 +44,11 @@ func World() *study.World {
 
 // File configures simulations of elastic jobs.
 type File struct {
-	Elastic Options // Cluster, speeds and types of jobs.
-	// Traces: JSON files of elastic jobs, or cluster traces, whose GPU jobs become elastic jobs with the same work.
+	Elastic Options // Cluster, job types and job speeds.
+	// Job traces: JSON files of elastic jobs, or cluster traces, whose GPU jobs become elastic jobs with the same work.
 	Workload study.Workload
-	Schedule study.Schedule   // Schedulers.
-	Run      study.RunOptions // Output: the run folder.
+	Schedule study.Schedule   // Schedulers to compare.
+	Run      study.RunOptions // Output folder of the run.
 
 	study.Sources `config:"-"`
 	inputs        Inputs

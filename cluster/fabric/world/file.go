@@ -42,13 +42,13 @@ func World() *study.World {
 
 // File configures a cluster that runs training steps operation by operation.
 type File struct {
-	Fabric   Options            // Servers, and the network between them.
-	Graphs   Graphs             // Networks that jobs train.
-	Demand   Demand             // Jobs that arrive.
-	Schedule study.Schedule     // Schedulers, which choose the degree of each job.
-	Vary     Vary               // Values that are compared in one run.
-	Learn    candidates.Options `config:",omit=max_slots"` // Options of the learner of 'graft learn'.
-	Run      learn.RunOptions   // Seeds of 'graft learn', and the run folder of all commands.
+	Fabric   Options            // Servers and their network.
+	Graphs   Graphs             // Neural networks that jobs train.
+	Demand   Demand             // Arrival times, sizes and time limits of jobs.
+	Schedule study.Schedule     // Schedulers, which choose the number of servers of each job.
+	Vary     Vary               // Lists of values to sweep; every combination is simulated.
+	Learn    candidates.Options `config:",omit=max_slots"` // Options of the learner that 'graft learn' runs.
+	Run      learn.RunOptions   // Seeds of 'graft learn', and the run folder of every command.
 
 	study.Sources `config:"-"`
 	reader        networks.Reader

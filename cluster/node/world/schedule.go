@@ -21,10 +21,10 @@ import (
 // learning and 'graft node run' uses backfill. Otherwise 'graft node run' uses the first one.
 type Schedule struct {
 	study.Schedule
-	Quantum time.Duration // Time slice of schedulers that share GPUs in time. Default 10s.
-	Aging   time.Duration // Waiting time that adds one step of priority. Default 1m.
-	// Cost that ranks schedulers and that learning minimises: completion is the mean time from arrival to completion,
-	// energy-delay multiplies it by the energy of all GPUs. Default completion.
+	Quantum time.Duration // Time slice of schedulers that time-share GPUs. Default 10s.
+	Aging   time.Duration // Waiting time after which the priority of a task rises by one step. Default 1m.
+	// Cost that ranks schedulers and that learning minimises: completion is the mean time from arrival to completion;
+	// energy-delay is this mean multiplied by the energy of all GPUs. Default completion.
 	Objective string `config:",one=completion|energy-delay"`
 }
 

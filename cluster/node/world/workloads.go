@@ -18,18 +18,18 @@ import (
 // most one GPU keep their arrivals and durations. The tasks of a trace are split in order into workloads of most tasks.
 // Cores and memory are drawn if the trace does not have them.
 type Tasks struct {
-	Least int           `config:"min_tasks,was=least"` // Minimum number of tasks of a generated workload. Default 40.
-	Most  int           `config:"max_tasks,was=most"`  // Maximum number of tasks of a workload. Default 50.
-	Unit  time.Duration // Unit of the durations of generated tasks. Default 1s.
-	// Mean time between arrivals (Poisson process) of generated tasks. Zero makes all arrive at the beginning.
+	Least int           `config:"min_tasks,was=least"` // Minimum number of tasks per generated workload. Default 40.
+	Most  int           `config:"max_tasks,was=most"`  // Maximum number of tasks per workload. Default 50.
+	Unit  time.Duration // Time unit of generated task durations. Default 1s.
+	// Mean time between arrivals (Poisson process) of generated tasks. Zero means that all tasks arrive at the start.
 	Interval time.Duration `config:"arrival_interval,was=interval"`
-	// Relative error of the duration estimates that schedulers use, drawn uniformly from ± this value, from 0 to below
-	// 1. Default 0.
+	// Maximum relative error of the duration estimates that schedulers use, from 0 to below 1. Errors are drawn
+	// uniformly between minus and plus this value. Default 0.
 	EstimateError   float64
-	Seed            uint64 // Random seed of workloads. Default 1.
+	Seed            uint64 // Random seed of the workloads. Default 1.
 	TrainCount      int    // Number of training workloads. Default 100.
 	ValidationCount int    // Number of validation workloads, which select the best learned policy. Default 20.
-	TestCount       int    // Number of workloads on which schedulers are compared. Default 20.
+	TestCount       int    // Number of test workloads, on which schedulers are compared. Default 20.
 }
 
 // EnsureDefaults fills in defaults.
