@@ -7,7 +7,7 @@ import (
 	"graft/internal/registry"
 )
 
-// SchedulerOptions holds the options of the schedulers that have any, by scheduler name.
+// SchedulerOptions holds the options of each scheduler that has options.
 type SchedulerOptions struct {
 	Pollux PolluxOptions `config:",omit=seed"` // Search options of the scheduler pollux.
 }

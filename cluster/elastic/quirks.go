@@ -16,13 +16,13 @@ var (
 		Fixed: "a dominant share starts each slot at zero and is updated after every task"}
 	// Backward keeps negative speeds.
 	Backward = cluster.Quirk{Name: "backward", Fixed: "a negative speed, an artefact of interpolation, counts as zero"}
-	// RemainingFraction is a fault of SRTF.
+	// RemainingFraction is a fault of the scheduler SRTF.
 	RemainingFraction = cluster.Quirk{Name: "remaining-fraction",
 		Fixed: "SRTF orders jobs by remaining time, not by the remaining fraction of their epochs"}
-	// LongestFirst is a fault of Tetris.
+	// LongestFirst is a fault of the scheduler Tetris.
 	LongestFirst = cluster.Quirk{Name: "longest-first",
 		Fixed: "Tetris prefers short jobs, scores only jobs that fit, and moves to the next node when no job fits"}
-	// NoCost is a fault of Optimus.
+	// NoCost is a fault of the scheduler Optimus.
 	NoCost = cluster.Quirk{Name: "no-cost", Fixed: "Optimus divides the gain of a task by its dominant resource " +
 		"cost, starts jobs with a whole bundle, and ignores speeds that are not positive"}
 )

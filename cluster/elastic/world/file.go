@@ -57,7 +57,7 @@ type File struct {
 	schedulers    []Scheduler
 }
 
-// Scheduler is a scheduler of elastic jobs, built in or learned.
+// Scheduler is a built-in or learned scheduler of elastic jobs.
 type Scheduler = study.Learned[elastic.Kind]
 
 // EnsureDefaults fills in defaults.
@@ -71,7 +71,7 @@ func (f *File) Validate() error {
 	return errors.Join(f.Elastic.Validate(), f.Schedule.Validate(Known))
 }
 
-// Known returns an error for an unknown scheduler name.
+// Known returns an error if no scheduler has the name.
 func Known(name string) error {
 	_, err := schedulers.Named(name)
 	if err != nil {
@@ -118,13 +118,13 @@ func (f *File) Check(fsys files.FS, r *decode.Reading) {
 	}
 }
 
-// FindSchedulers finds schedulers by name, and reads learned ones.
+// FindSchedulers finds built-in schedulers by name, and reads learned schedulers from files.
 func FindSchedulers(fsys files.FS, names []string) ([]Scheduler, error) {
 	learned := func(path string) (Scheduler, error) { return ReadScheduler(fsys, path) }
 	return study.FindSchedulers(names, schedulers.Named, learned, func(k elastic.Kind) string { return k.Name })
 }
 
-// ReadScheduler reads a learned scheduler: a file, or a run folder of 'graft learn'.
+// ReadScheduler reads a learned scheduler from a file or from a run folder of 'graft learn'.
 func ReadScheduler(fsys files.FS, path string) (Scheduler, error) {
 	return study.ReadLearned(fsys, path, append(elastic.PolicyReaders(), readAgent)...)
 }
@@ -163,7 +163,7 @@ func (f *File) title() string {
 		words.Plural(f.studies[0].Options.Nodes, "node"), f.Elastic.Scaling)
 }
 
-// Studies returns the jobs of each trace on the cluster.
+// Studies returns one study per trace: its jobs on the configured cluster.
 func (f *File) Studies() []elastic.Study { return f.studies }
 
 // Study returns the simulations of the file.

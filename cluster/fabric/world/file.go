@@ -26,7 +26,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// World returns the world of training steps on a network.
+// World returns the world of training steps on a network of servers.
 func World() *study.World {
 	return &study.World{
 		Name: "fabric", Title: "simulation of training steps on a network",
@@ -56,14 +56,14 @@ type File struct {
 	schedulers    []Scheduler
 }
 
-// New returns an empty file, before EnsureDefaults. Ten lessons and ten rounds suffice: an agent learns in seconds, and
-// more lessons or rounds changed little.
+// New returns an empty file, before EnsureDefaults. The default is ten lessons and ten rounds, since an agent learns in
+// seconds, and more lessons or rounds changed little.
 func New() *File {
 	return &File{Demand: Demand{Seed: 1}, Learn: candidates.Options{Lessons: 10, Rounds: 10},
 		Run: learn.RunOptions{Seed: 1, Every: 1}}
 }
 
-// UseNetworks sets the functions that read files of networks and profiles. Call it before Check.
+// UseNetworks sets the functions that read network files and device profiles. Call it before Check.
 func (f *File) UseNetworks(network func(files.FS, string) (*model.Network, error),
 	profile func(files.FS, string) (*clock.Profile, error)) {
 	f.reader = networks.Reader{Network: network, Profile: profile}

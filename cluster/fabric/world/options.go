@@ -201,7 +201,7 @@ func (o *Demand) demand(weights []float64) fabric.Demand {
 			Shares: o.Shares}}
 }
 
-// Vary lists values that replace a key; every combination is simulated.
+// Vary lists values of keys to sweep; every combination is simulated.
 type Vary struct {
 	// Values of demand.load to sweep. Empty keeps demand.load. Excludes demand.arrival_interval.
 	Loads []float64

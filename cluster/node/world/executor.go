@@ -36,7 +36,7 @@ type Executor struct {
 	IdleWatts float64
 }
 
-// Devices of an executor.
+// Values of [Executor] key devices.
 const (
 	onAny = "auto"
 	onGPU = "gpu"
@@ -76,7 +76,7 @@ func (e *Executor) GPUs() (may, must bool) {
 	return e.Devices != onCPU, e.Devices == onGPU || len(e.UUIDs) > 0
 }
 
-// Jobs returns the tasks with their commands. Every task needs one. Relative folders start at the working folder.
+// Jobs returns the tasks with their commands. Every task needs a command. Relative folders start at the working folder.
 func (f *File) Jobs() ([]execute.Job, error) {
 	if len(f.Task) == 0 {
 		return nil, errors.New("run tasks: the file has no tasks; add a table [[task]] with a command for each task")
@@ -120,8 +120,8 @@ func (f *File) scheduler() node.Kind {
 	return kind
 }
 
-// Slots returns the devices of a machine without GPUs: the available processors, divided into one slot per configured
-// GPU. Slots share processors if there are fewer processors than slots.
+// Slots returns the devices of a machine without GPUs: one slot per configured GPU, among which the available
+// processors are divided. Slots share processors if there are fewer processors than slots.
 func (f *File) Slots(processors []int) (slots []execute.Device) {
 	devices := f.Machine.options().Devices
 	for k, d := range devices {

@@ -62,8 +62,8 @@ type File struct {
 	fsys          files.FS
 }
 
-// New returns an empty file, before EnsureDefaults. It sets more lessons, rounds and patience than elastic jobs have,
-// since an episode takes milliseconds.
+// New returns an empty file, before EnsureDefaults. Its defaults for lessons, rounds and patience are larger than in
+// other worlds, since an episode takes milliseconds.
 func New() *File {
 	return &File{Learn: candidates.Options{Lessons: 40, Rounds: 200, Patience: 8}, Tasks: Tasks{Seed: 1},
 		Schedule: Schedule{Schedule: study.Schedule{Seed: 1}}, Run: learn.RunOptions{Seed: 1, Every: 1}}
@@ -137,7 +137,7 @@ func (f *File) Contents(w io.Writer) {
 	}
 }
 
-// Summary describes the file in one line. It checks commands, which only real tasks need.
+// Summary describes the file in one line. It returns an error if only some tasks have commands.
 func (f *File) Summary() (string, error) {
 	if f.isPublished() {
 		return f.publishedTitle() + " under " + strings.Join(f.PublishedSchedulers(), ", "), nil

@@ -49,7 +49,7 @@ const (
 	coresWhole  = "whole"
 	stopSignal  = "signal"
 	compatNone  = "none"
-	// CompatTasks is the packing environment of a published study; see [RegisterStudy].
+	// CompatTasks reproduces the packing environment of a published study; see [RegisterStudy].
 	CompatTasks = "tasks"
 )
 

@@ -11,7 +11,7 @@ import (
 	"graft/cluster/node"
 )
 
-// Task is a task of the file.
+// Task configures a task of the file.
 type Task struct {
 	Name string // Unique name of the task. Empty means the word task and its position in the file.
 	// Program and arguments of a real task, run without a shell. Empty means a task that is only simulated.
