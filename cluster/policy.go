@@ -24,8 +24,8 @@ type Setup struct {
 	Pool   *PoolRun // pool of the scheduler, with the prepared jobs
 	Study  *Study   // study that contains the pool
 	Quirks Quirks   // quirks to keep
-	Extra  int64    // seconds that jobs keep their devices after their work is done
-	// jobs that request equal numbers of devices may need different placements, since parts of devices or other
+	Extra  int64    // seconds for which a job keeps its devices after its work is done
+	// jobs that request the same number of devices may need different placements, since parts of devices or other
 	// resources are counted
 	Varied bool
 }

@@ -74,7 +74,7 @@ func (Never) Degree(*World) (int, error) { return 1, nil }
 // Least chooses the smallest degree that splits a job.
 type Least struct{}
 
-// Degree chooses the second smallest possible degree above 0, or 1 if no other is possible.
+// Degree chooses 2 if at least two degrees above 0 are possible, and 1 if only one is possible.
 func (Least) Degree(w *World) (int, error) { return min(2, len(w.Degrees())-1), nil }
 
 // Most chooses the maximum possible degree.

@@ -61,8 +61,9 @@ type Event struct {
 	// memory of the operations of running jobs in bytes, each multiplied by the fraction of the job done in this period
 	Memory float64
 	// bytes of the transfers of running jobs, each multiplied by the fraction of the job done in this period
-	Dep          float64
-	Flow         float64 // bytes of the transfers between servers, each multiplied by the same fraction
+	Dep float64
+	// bytes of the transfers between servers, each multiplied by the fraction of the job done in this period
+	Flow         float64
 	DemandMemory float64 // value of Memory for the jobs before they were split
 	DemandDep    float64
 	Compute      float64 // fraction of a job's time in which a server computes, averaged over jobs

@@ -1,4 +1,4 @@
-// Package rigid is the world of rigid jobs, which keep the devices that they request: it replays traces of clusters
+// Package rigid is the world of rigid jobs, which keep the devices that they request. It replays traces of clusters
 // under schedulers, event by event.
 package rigid
 
@@ -80,7 +80,8 @@ type File struct {
 	names         []string
 }
 
-// New returns an empty file, before EnsureDefaults. Quirks are simulated alone, since corrections change results.
+// New returns an empty file, before EnsureDefaults. By default it simulates each quirk separately, since corrections
+// change results.
 func New() *File { return &File{Schedule: Schedule{Schedule: study.Schedule{Ablate: true}}} }
 
 // EnsureDefaults fills in defaults.
@@ -99,7 +100,7 @@ func (f *File) Shared() study.Shared {
 	return study.Shared{Workload: &f.Workload, Schedule: &f.Schedule.Schedule, Folder: f.Run.Folder}
 }
 
-// Check names the workloads. Traces are read by [study.Study.Prepare], since they may be large.
+// Check derives the names of the workloads. [study.Study.Prepare] reads the traces, since they may be large.
 func (f *File) Check(_ files.FS, r *decode.Reading) {
 	if len(f.Workload.Traces) == 0 {
 		r.Blame("workload.traces", "traces is missing; name a trace file, "+
@@ -109,7 +110,7 @@ func (f *File) Check(_ files.FS, r *decode.Reading) {
 	f.names = f.Workload.Names(r)
 }
 
-// Contents writes nothing: digests of the files are part of a cell's inputs.
+// Contents writes nothing, since the inputs of a cell include the digests of the files.
 func (f *File) Contents(io.Writer) {}
 
 // Summary describes the simulations in one line.

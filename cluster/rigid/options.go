@@ -52,7 +52,8 @@ type Options struct {
 	UsageEvery int64 `config:"usage_every_seconds"`
 }
 
-// compatNone corrects the faults of other simulators; CompatLucid keeps the faults of Lucid's simulator.
+// Values of the key compat: compatNone corrects the faults of other simulators; CompatLucid keeps the faults of Lucid's
+// simulator.
 const (
 	compatNone  = "none"
 	CompatLucid = "lucid"

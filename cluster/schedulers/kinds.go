@@ -8,7 +8,7 @@ import (
 	"graft/internal/registry"
 )
 
-// Options holds the options of the schedulers that have any, by scheduler name.
+// Options holds the options of each scheduler that has options.
 type Options struct {
 	Lucid lucid.Options // Profiling options of the scheduler lucid.
 }

@@ -137,7 +137,7 @@ func (f *File) Contents(w io.Writer) {
 	}
 }
 
-// Summary describes the file in one line. It returns an error if only some tasks have commands.
+// Summary describes the file in one line. It also checks the commands of tasks.
 func (f *File) Summary() (string, error) {
 	if f.isPublished() {
 		return f.publishedTitle() + " under " + strings.Join(f.PublishedSchedulers(), ", "), nil
