@@ -30,7 +30,7 @@ type RunOptions struct {
 // mostSeeds limits the number of members in a policy's file.
 const mostSeeds = 1024
 
-// EnsureDefaults fills in defaults, except the ones that depend on the machine.
+// EnsureDefaults fills in defaults, except for defaults that depend on the machine.
 func (o *RunOptions) EnsureDefaults() {
 	o.Seeds = cmp.Or(o.Seeds, 5)
 	o.Every = cmp.Or(o.Every, 10)
@@ -50,7 +50,7 @@ func (o RunOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// All lists the seeds of all policies.
+// All returns the seeds of all policies.
 func (o RunOptions) All() []uint64 {
 	all := make([]uint64, o.Seeds)
 	for k := range all {

@@ -26,20 +26,20 @@ const (
 	ByCritic   = "critic"
 )
 
-// Code that computes gradients.
+// Libraries that compute gradients.
 const (
 	InGo       = "go"
 	InLibTorch = "libtorch"
 )
 
-// Teachers that are not schedulers: the best scheduler of each workload, and none.
+// Teachers other than a single scheduler: the best scheduler of each workload, and no teacher.
 const (
 	BestTeacher = "best"
 	NoTeacher   = "none"
 )
 
-// Options of learning a scheduler: the agent first imitates a teacher, then rounds of reinforcement learning improve
-// it.
+// Options configure how an agent learns to schedule: it first imitates a teacher, then rounds of reinforcement learning
+// improve it.
 type Options struct {
 	// Scheduler to imitate before reinforcement learning. best imitates, on each workload, the scheduler with the
 	// smallest mean time to completion; none skips imitation. Empty means best.
@@ -96,7 +96,7 @@ func (o *Options) EnsureDefaults() {
 	}
 }
 
-// Validate lists all faults.
+// Validate returns every invalid option.
 func (o *Options) Validate() error {
 	var faults validate.Faults
 	faults.Unless(slices.Contains([]string{PPO, ActorCritic, Reinforce, OnlyImitate}, o.Method),
@@ -169,5 +169,5 @@ func (o *Options) gradient() learn.GradientOptions {
 	return g
 }
 
-// Steps is the maximum number of lessons and rounds. Call EnsureDefaults first.
+// Steps returns the maximum number of lessons and rounds. Call EnsureDefaults first.
 func (o *Options) Steps() int { return o.lessons() + o.rounds() }
