@@ -13,9 +13,9 @@ import (
 )
 
 // Options configure how a structural policy learns from trees. The zero value maximises the expected reward, which
-// often selects sequences that are good on average; NewOptions has the defaults that find the best ones.
+// often selects sequences that are good on average. NewOptions has the defaults that find the best sequences.
 type Options struct {
-	decider.StructuralShape // shape of the policy; zero means its default
+	decider.StructuralShape // sizes of the policy; zero means their defaults
 
 	Seed uint64 // seed of the initial weights and of random draws
 	// Form of the policy: network learns by the exact gradient of its objective; forest grows regression trees that
@@ -62,7 +62,7 @@ type Options struct {
 // Method names a form of policy.
 type Method string
 
-// The methods.
+// Forms of policies.
 const (
 	Network Method = "network"
 	Forest  Method = "forest"
@@ -71,7 +71,7 @@ const (
 // mostTrees limits the trees per seed: a policy file holds at most 1,024 seeds.
 const mostTrees = 1000
 
-// Length is the maximum number of steps; each tree of a forest is one.
+// Length returns the maximum number of steps; each tree of a forest counts as a step.
 func (o Options) Length() int {
 	if o.Method == Forest {
 		return o.Trees
@@ -86,7 +86,7 @@ func NewOptions() Options {
 	return o
 }
 
-// NewTransferOptions returns the defaults for scenarios that are in none of the tables. The tables' sequences ran once
+// NewTransferOptions returns the defaults for scenarios that are not in the tables. The tables' sequences ran once
 // each, so the best of them were lucky: rewards are smoothed and half pooled, and entropy keeps policies uncertain.
 func NewTransferOptions() Options {
 	o := Options{Beta: 2, Smooth: 1, Pool: 0.5, Entropy: 0.1, WeightDecay: 0.3, Steps: 100}
@@ -102,7 +102,7 @@ func (o *Options) EnsureDefaults() {
 	o.Window, o.Every, o.Patience = cmp.Or(o.Window, 60), cmp.Or(o.Every, 10), cmp.Or(o.Patience, 8)
 }
 
-// Validate lists all faults.
+// Validate returns every invalid option.
 func (o Options) Validate() error {
 	faults := validate.Faults{o.StructuralShape.Validate(), o.Reward.Validate()}
 	for name, v := range map[string]float64{"beta": o.Beta, "entropy": o.Entropy, "lr": o.Rate,

@@ -2,7 +2,7 @@ package tabletest
 
 import "graft/internal/files"
 
-// Unsynced is the file system without waiting for the disk, for tests that kill processes but not machines.
+// Unsynced is a file system that does not wait for the disk, for tests that kill processes but not machines.
 type Unsynced struct{ files.OS }
 
 type unsyncedFile struct{ files.File }
