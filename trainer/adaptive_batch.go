@@ -10,20 +10,23 @@ import (
 	"graft/trainer/goodput"
 )
 
-// Scaling is the rule that scales the learning rate for batches above the smallest.
+// Scaling names a rule that scales the learning rate for batches above the smallest batch.
 type Scaling string
 
-// The rules. The zero Scaling is AdaScale for SGD and SquareRoot for Adam and AdamW.
+// Rules that scale the learning rate. The zero Scaling means AdaScale for SGD, and SquareRoot for Adam and AdamW.
 const (
-	AdaScale Scaling = "adascale" // factor: the gain of a step (Johnson et al., ICML 2020)
-	// factor: the square root of the batch's growth (Krizhevsky 2014; for Adam, Malladi et al. 2022)
+	// AdaScale multiplies the learning rate by the gain of a step (Johnson et al., ICML 2020).
+	AdaScale Scaling = "adascale"
+	// SquareRoot multiplies the learning rate by the square root of the batch relative to the smallest batch
+	// (Krizhevsky 2014; for Adam, Malladi et al. 2022).
 	SquareRoot Scaling = "square-root"
-	LinearRate Scaling = "linear" // factor: the batch's growth (Goyal et al. 2017)
+	// LinearRate multiplies the learning rate by the batch relative to the smallest batch (Goyal et al. 2017).
+	LinearRate Scaling = "linear"
 	NoScaling  Scaling = "none"
 )
 
-// AdaptiveBatch are the options of a batch that adapts to the devices of a job (Qiao et al., "Pollux: Co-adaptive
-// Cluster Scheduling for Goodput-Optimized Deep Learning", OSDI 2021).
+// AdaptiveBatch configures a batch that adapts to the devices of a job (Qiao et al., "Pollux: Co-adaptive Cluster
+// Scheduling for Goodput-Optimized Deep Learning", OSDI 2021).
 type AdaptiveBatch struct {
 	// Adapts the batch size: selects the batch with the highest goodput, from train.batch to max_batch, at each change
 	// of devices and between epochs. Goodput is images per second times progress per image, relative to the progress
@@ -50,7 +53,7 @@ type AdaptiveBatch struct {
 // Measures reports whether the noise of gradients is measured.
 func (a AdaptiveBatch) Measures() bool { return a.On || a.Measure }
 
-// EnsureDefaults fills unset options, given the job's batch and update rule, if noise is measured.
+// EnsureDefaults fills unset options if gradient noise is measured. The arguments are the job's batch and update rule.
 func (a *AdaptiveBatch) EnsureDefaults(batch int, rule torch.Rule) {
 	if a.Measures() {
 		a.Interval = cmp.Or(a.Interval, 16)

@@ -9,12 +9,12 @@ import (
 	"graft/trainer/clock"
 )
 
-// Forecast predicts what a job on a virtual clock will do, as far as its options determine it.
+// Forecast holds the inputs that determine what a job on a virtual clock will do before it trains.
 type Forecast struct {
 	Timeline             Timeline
 	Profile              *clock.Profile
 	Options              Options
-	Training, Validation int            // number of images
+	Training, Validation int            // number of training images
 	First                *model.Network // network at the start of the job
 	Grown                *model.Network // network after the first decision; nil means First
 }
@@ -37,8 +37,8 @@ type forecast struct {
 	costs              map[clock.Work]time.Duration // cost of one piece of work; the same few recur in every epoch
 }
 
-// Decisions returns the number of decisions after each event; false means unknown. It takes the turns of [Job.Run]
-// without training.
+// Decisions returns the number of decisions after each event; known is false if it cannot be predicted. It follows the
+// loop of [Job.Run] without training.
 func (f Forecast) Decisions() (decisions []int, known bool) {
 	f.Options.EnsureDefaults()
 	if f.Grown == nil {

@@ -13,9 +13,9 @@ import (
 	"graft/trainer/team"
 )
 
-// Options are the options of a job.
+// Options configure a job.
 type Options struct {
-	Seed  int64 // seed for the order of images, augmentation, dropout and surgery
+	Seed  int64 // seed of the order of images, augmentation, dropout and surgery
 	Batch int   // Number of images per training step. Zero means 64.
 	// Maximum number of images per gradient computation. A step splits its batch into parts of this size and adds their
 	// gradients, which saves memory; BatchNorm normalises each part separately. Zero means the whole batch.
@@ -75,7 +75,7 @@ type Options struct {
 	AdaptiveBatch AdaptiveBatch `json:",omitzero"`
 }
 
-// Adapt are the options of adaptation.
+// Adapt configures adaptation: when the decider is asked, and what happens after a decision.
 type Adapt struct {
 	// Asks the decider at the start of each epoch after a device grant (up event). False asks once per grant.
 	Every bool `config:"each_epoch,was=every"`
@@ -92,19 +92,19 @@ type Adapt struct {
 	// Reaction to a chosen action that fails: skip logs a warning, counts it in the outcome and continues without the
 	// action; stop ends the job. Empty means skip.
 	OnError OnError         `json:"-" result:"none"`
-	Surgery net2net.Options // noise, form and compatibility of surgery; batch and seed come from the job
+	Surgery net2net.Options // options of surgery; batch and seed come from the job
 }
 
-// OnError is the reaction to an action that cannot be done.
+// OnError names the reaction to an action that fails.
 type OnError string
 
-// The reactions. The zero OnError is SkipOnError.
+// Reactions to an action that fails. The zero OnError means SkipOnError.
 const (
 	SkipOnError OnError = "skip"
 	StopOnError OnError = "stop"
 )
 
-// Distill are the options of distillation: after a down the smaller network learns from the larger one.
+// Distill configures distillation: after a device removal, the smaller network learns from the larger network.
 type Distill struct {
 	Off bool // Turns distillation off. Default false.
 	// Temperature of distillation, by which the logits are divided before they are compared. Zero means 4.
@@ -117,7 +117,7 @@ type Distill struct {
 	Span float64
 }
 
-// Checkpoint are the options of saving a job.
+// Checkpoint configures when a job is saved.
 type Checkpoint struct {
 	Every time.Duration // Minimum wall-clock time between two checkpoints. Zero means one minute.
 	// Turns periodic checkpoints off: the job is saved only at its end, on a stop, and when a request waits for a
@@ -148,7 +148,7 @@ func (o *Options) EnsureDefaults() {
 	o.AdaptiveBatch.EnsureDefaults(o.Batch, o.Optimizer.Rule)
 }
 
-// On returns an error if the options are not supported on a device.
+// On returns an error if a device does not support the options.
 func (o Options) On(d torch.Device) error {
 	if (o.Precision == torch.Half || o.Precision == torch.TF32) && d == torch.CPU {
 		return fmt.Errorf("precision is %v, which LibTorch supports only on CUDA devices; "+

@@ -10,30 +10,31 @@ import (
 	"graft/internal/validate"
 )
 
-// Rule is the rule of a learning rate schedule.
+// Rule names a learning rate schedule.
 type Rule string
 
-// The rules. The zero Rule is Cosine.
+// Rules that change the learning rate. The zero Rule means Cosine.
 const (
-	// down to MinLR at the end of the budget, on half a cosine wave (Loshchilov and Hutter 2017)
+	// Cosine lowers the rate to MinLR at the end of the budget, on half a cosine wave (Loshchilov and Hutter 2017).
 	Cosine      Rule = "cosine"
-	Linear      Rule = "linear"      // down to MinLR at the end of the budget, on a line
-	Exponential Rule = "exponential" // times Decay after each epoch
-	StepDown    Rule = "step"        // times Decay after each Every epochs
+	Linear      Rule = "linear"      // Linear lowers the rate linearly to MinLR at the end of the budget.
+	Exponential Rule = "exponential" // Exponential multiplies the rate by Decay after each epoch.
+	StepDown    Rule = "step"        // StepDown multiplies the rate by Decay once per Every epochs.
 	Constant    Rule = "constant"
 )
 
 // Restart selects the changes after which the schedule restarts.
 type Restart string
 
-// The restarts. The zero Restart is RestartOnDevices.
+// Changes that restart the schedule. The zero Restart means RestartOnDevices.
 const (
-	RestartOnDevices Restart = "devices" // after each up and down, whether or not the network changes
+	// RestartOnDevices restarts it after each change of devices, even if the network does not change.
+	RestartOnDevices Restart = "devices"
 	NoRestart        Restart = "never"
-	RestartOnSurgery Restart = "surgery" // after each change of the network
+	RestartOnSurgery Restart = "surgery" // RestartOnSurgery restarts it after each change of the network.
 )
 
-// Schedule changes the learning rate.
+// Schedule configures how the learning rate changes.
 type Schedule struct {
 	// Rule that changes the learning rate: cosine and linear lower it step by step to min_lr at the end of the budget;
 	// exponential multiplies it by decay after each epoch; step multiplies it by decay once per period, whose length in
@@ -77,14 +78,15 @@ func (s Schedule) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Moment is a step's place in the schedule.
+// Moment is the position of a step in the schedule.
 type Moment struct {
-	Epochs int     // whole epochs since the schedule began
-	Steps  int64   // steps of the job
-	Share  float64 // elapsed part of the time from the schedule's start to the end of the budget, at the step's end
+	Epochs int   // number of whole epochs since the schedule began
+	Steps  int64 // number of the job's steps
+	// elapsed fraction of the time from the schedule's start to the end of the budget, at the end of the step
+	Share float64
 }
 
-// Rate is the learning rate of a step, given the initial rate.
+// Rate returns the learning rate of a step, given the initial rate.
 func (s Schedule) Rate(rate float64, at Moment) float64 {
 	first, share := rate, min(1, at.Share)
 	switch s.Rule {

@@ -12,8 +12,8 @@ import (
 	"graft/internal/validate"
 )
 
-// Parallel are the options of training in several processes, one per device of the allocation. Losses equal the losses
-// of a single process up to rounding.
+// Parallel configures training in several processes, one per device of the allocation. Losses equal the losses of a
+// single process up to rounding.
 type Parallel struct {
 	// Starts one training process per device. False trains in one process; devices then only divide the cost of work on
 	// the virtual clock.
@@ -77,13 +77,13 @@ func (p Parallel) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Slurm returns the port of task 0 if the tasks of srun train together.
+// Slurm returns the port of task 0, and whether the tasks of srun train together.
 func (p Parallel) Slurm() (port string, is bool) { return strings.CutPrefix(p.Listen, "slurm:") }
 
 // most is the maximum number of processes.
 func (p Parallel) most() int { return cmp.Or(p.MaxProcesses, mostIdle+1) }
 
-// Wanted is the number of processes for a number of devices.
+// Wanted returns the number of processes for a number of devices.
 func (p Parallel) Wanted(devices int) int {
 	switch {
 	case !p.On:
