@@ -12,16 +12,16 @@ import (
 	"graft/internal/validate"
 )
 
-// The kinds of dataset.
+// Kinds of datasets.
 const (
-	KindSynthetic = "synthetic"     // generated, see SyntheticOptions
+	KindSynthetic = "synthetic"     // generated images, see SyntheticOptions
 	KindCIFAR10   = "cifar10"       // Krizhevsky 2009: 60,000 colour images of 32 x 32
-	KindCIFAR100  = "cifar100"      // the same with 100 classes
+	KindCIFAR100  = "cifar100"      // Krizhevsky 2009: 60,000 colour images of 32 x 32, with 100 classes
 	KindMNIST     = "mnist"         // LeCun 1998: 70,000 grey digits of 28 x 28
-	KindFashion   = "fashion-mnist" // Xiao 2017: MNIST's files with clothes
+	KindFashion   = "fashion-mnist" // Xiao 2017: 70,000 grey images of clothes, in MNIST's format
 	KindDigits    = "digits"        // Alpaydin and Kaynak 1998: 1,797 grey digits of 8 x 8
-	KindFolder    = "folder"        // the user's images, a folder for each class
-	KindShards    = "shards"        // the user's images in tar files, as WebDataset writes them
+	KindFolder    = "folder"        // images of the user, one folder per class
+	KindShards    = "shards"        // images of the user in tar files, in WebDataset's format
 )
 
 // kind is a kind of dataset: its name, one line of help, and its reader. Kinds of texts have no reader: loadText and

@@ -23,14 +23,14 @@ func (o *StructuralShape) EnsureDefaults() {
 	o.Hidden, o.Rounds = cmp.Or(o.Hidden, 32), cmp.Or(o.Rounds, 2)
 }
 
-// Limits of shapes, far beyond useful sizes, as a check for damaged files.
+// Limits of the sizes, far above useful sizes, to detect damaged files.
 const (
 	mostHidden  = 4096
 	mostRounds  = 64
 	mostMembers = 1024
 )
 
-// Validate lists all invalid sizes.
+// Validate returns every invalid size.
 func (o StructuralShape) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Hidden < 1 || o.Hidden > mostHidden, "hidden is %d; must be between 1 and %d", o.Hidden, mostHidden)

@@ -55,7 +55,7 @@ func Activate(kind torch.Activation) Activation {
 	return a
 }
 
-// String is PyTorch's print.
+// String returns the layer as PyTorch prints it.
 func (a Activation) String() string {
 	known := a.describe()
 	if known.name == "" {
@@ -74,7 +74,7 @@ func (a Activation) String() string {
 	return known.name + "(" + strings.Join(arguments, ", ") + ")"
 }
 
-// Notation is String with all arguments.
+// Notation returns String with all arguments.
 func (a Activation) Notation() string {
 	if a.Kind == torch.Hardswish && a.Inplace {
 		return "Hardswish(inplace=True)"
@@ -85,10 +85,10 @@ func (a Activation) Notation() string {
 // Idempotent reports whether applying the activation twice is the same as once.
 func (a Activation) Idempotent() bool { return a.describe().idempotent }
 
-// Infer changes no shape.
+// Infer returns the input shape.
 func (a Activation) Infer(in Shape) (Shape, error) { return in, nil }
 
-// Operations counts one for each value.
+// Operations counts one operation per value.
 func (a Activation) Operations(in, _ Shape) int64 { return int64(in.Count()) }
 
 // Emit adds an activation.

@@ -23,7 +23,7 @@ func NewConv2d(in, out, kernel int) Conv2d {
 		Groups: 1, Bias: true}
 }
 
-// String is PyTorch's print, which omits most defaults.
+// String returns the layer as PyTorch prints it, which omits most defaults.
 func (c Conv2d) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Conv2d(%d, %d, kernel_size=%v, stride=%v", c.In, c.Out, c.Kernel, c.Stride)
@@ -42,7 +42,7 @@ func (c Conv2d) String() string {
 	return b.String() + ")"
 }
 
-// Slots are weight and bias.
+// Slots returns the weight and the bias.
 func (c Conv2d) Slots() []Slot {
 	in := In
 	if c.Groups > 1 {
@@ -56,7 +56,7 @@ func (c Conv2d) Slots() []Slot {
 	return slots
 }
 
-// Infer slides the kernel.
+// Infer returns the shape after the convolution.
 func (c Conv2d) Infer(in Shape) (Shape, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (c Conv2d) Channels() Channels {
 	return Channels{Opens: true}
 }
 
-// Resize keeps the size of the groups.
+// Resize returns the layer for other numbers of channels, with groups of the same size.
 func (c Conv2d) Resize(in, out int) Layer {
 	if c.Groups > 1 {
 		c.Groups = c.Groups * in / c.In

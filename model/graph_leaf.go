@@ -16,7 +16,7 @@ type Held struct {
 	Tensors      []Slot
 }
 
-// String is PyTorch's print.
+// String returns the layer as PyTorch prints it.
 func (h Held) String() string {
 	if h.Print != "" {
 		return h.Print

@@ -16,12 +16,12 @@ type Linear struct {
 // NewLinear makes a linear layer with a bias.
 func NewLinear(in, out int) Linear { return Linear{In: in, Out: out, Bias: true} }
 
-// String is PyTorch's print.
+// String returns the layer as PyTorch prints it.
 func (l Linear) String() string {
 	return fmt.Sprintf("Linear(in_features=%d, out_features=%d, bias=%s)", l.In, l.Out, python(l.Bias))
 }
 
-// Slots are weight and bias.
+// Slots returns the weight and the bias.
 func (l Linear) Slots() []Slot {
 	slots := []Slot{{Name: "weight", Role: Weight, Shape: []int{l.Out, l.In}, Axes: []Axis{Out, In}}}
 	if l.Bias {

@@ -25,7 +25,7 @@ func NewBatchNorm2d(features int) BatchNorm {
 	return BatchNorm{Features: features, Eps: 1e-5, Momentum: 0.1, Affine: true, Track: true}
 }
 
-// String is PyTorch's print.
+// String returns the layer as PyTorch prints it.
 func (n BatchNorm) String() string {
 	dims := 2
 	if n.Flat {
@@ -35,7 +35,7 @@ func (n BatchNorm) String() string {
 		python(n.Eps), python(n.Momentum), python(n.Affine), python(n.Track))
 }
 
-// Slots are the affine parameters and the running statistics.
+// Slots returns the affine parameters and the running statistics.
 func (n BatchNorm) Slots() []Slot {
 	slots := affine(n.Affine, n.Features)
 	if n.Track {
@@ -57,7 +57,7 @@ func affine(has bool, shape ...int) []Slot {
 		{Name: "bias", Role: Bias, Shape: shape, Axes: axes}}
 }
 
-// Infer changes no shape.
+// Infer returns the input shape.
 func (n BatchNorm) Infer(in Shape) (Shape, error) {
 	if n.Features < 1 {
 		return nil, errors.New("a BatchNorm must have at least one channel")
@@ -77,7 +77,7 @@ func (n BatchNorm) Operations(in, _ Shape) int64 { return 4 * int64(in.Count()) 
 // Channels are independent of each other.
 func (n BatchNorm) Channels() Channels { return Channels{} }
 
-// Resize takes another number of channels.
+// Resize returns the layer for another number of channels.
 func (n BatchNorm) Resize(in, _ int) Layer {
 	n.Features = in
 	return n
@@ -107,7 +107,7 @@ type LayerNorm struct {
 	Affine bool
 }
 
-// String is PyTorch's print.
+// String returns the layer as PyTorch prints it.
 func (n LayerNorm) String() string {
 	sizes := strings.ReplaceAll(strings.Trim(fmt.Sprint(n.Sizes), "[]"), " ", ", ")
 	if len(n.Sizes) == 1 {
@@ -116,10 +116,10 @@ func (n LayerNorm) String() string {
 	return fmt.Sprintf("LayerNorm((%s), eps=%s, elementwise_affine=%s)", sizes, python(n.Eps), python(n.Affine))
 }
 
-// Slots are the affine parameters.
+// Slots returns the affine parameters.
 func (n LayerNorm) Slots() []Slot { return affine(n.Affine, n.Sizes...) }
 
-// Infer changes no shape.
+// Infer returns the input shape.
 func (n LayerNorm) Infer(in Shape) (Shape, error) {
 	if !slices.Equal(n.Sizes, in) {
 		return nil, fmt.Errorf("%s got %v; it must normalise over the whole example", n, in)
@@ -133,7 +133,7 @@ func (n LayerNorm) Operations(in, _ Shape) int64 { return 7 * int64(in.Count()) 
 // Channels form one group.
 func (n LayerNorm) Channels() Channels { return Channels{Groups: 1} }
 
-// Resize takes another number of channels.
+// Resize returns the layer for another number of channels.
 func (n LayerNorm) Resize(in, _ int) Layer {
 	n.Sizes = append([]int{in}, n.Sizes[1:]...)
 	return n
@@ -151,15 +151,15 @@ type GroupNorm struct {
 	Affine           bool
 }
 
-// String is PyTorch's print.
+// String returns the layer as PyTorch prints it.
 func (n GroupNorm) String() string {
 	return fmt.Sprintf("GroupNorm(%d, %d, eps=%s, affine=%s)", n.Groups, n.Features, python(n.Eps), python(n.Affine))
 }
 
-// Slots are the affine parameters.
+// Slots returns the affine parameters.
 func (n GroupNorm) Slots() []Slot { return affine(n.Affine, n.Features) }
 
-// Infer changes no shape.
+// Infer returns the input shape.
 func (n GroupNorm) Infer(in Shape) (Shape, error) {
 	if n.Groups < 1 || n.Features < 1 || n.Features%n.Groups != 0 {
 		return nil, fmt.Errorf("%s: the groups must divide the channels", n)
@@ -173,10 +173,10 @@ func (n GroupNorm) Infer(in Shape) (Shape, error) {
 // Operations counts like LayerNorm.
 func (n GroupNorm) Operations(in, _ Shape) int64 { return 7 * int64(in.Count()) }
 
-// Channels are tied in groups.
+// Channels reports channels that are tied in groups.
 func (n GroupNorm) Channels() Channels { return Channels{Groups: n.Groups} }
 
-// Resize keeps the size of the groups.
+// Resize returns the layer for other numbers of channels, with groups of the same size.
 func (n GroupNorm) Resize(in, _ int) Layer {
 	n.Groups, n.Features = n.Groups*in/n.Features, in
 	return n

@@ -21,12 +21,12 @@ func NewAvgPool2d(kernel Pair) AvgPool2d {
 	return AvgPool2d{Kernel: kernel, Stride: kernel, Padding: One(0)}
 }
 
-// String is PyTorch's print, without the treatment of edges.
+// String returns the layer as PyTorch prints it, without the treatment of edges.
 func (p AvgPool2d) String() string {
 	return fmt.Sprintf("AvgPool2d(kernel_size=%v, stride=%v, padding=%v)", p.Kernel, p.Stride, p.Padding)
 }
 
-// Notation is String with all arguments.
+// Notation returns String with all arguments.
 func (p AvgPool2d) Notation() string {
 	text := strings.TrimSuffix(p.String(), ")")
 	if p.Ceil {
@@ -38,10 +38,10 @@ func (p AvgPool2d) Notation() string {
 	return text + ")"
 }
 
-// Infer slides the window.
+// Infer returns the shape after the pool.
 func (p AvgPool2d) Infer(in Shape) (Shape, error) { return inferPool(p, in, p.plane()) }
 
-// Operations counts each window.
+// Operations counts the operations of each window.
 func (p AvgPool2d) Operations(_, out Shape) int64 {
 	return int64(out.Count()) * int64(p.Kernel.H*p.Kernel.W)
 }
@@ -68,16 +68,16 @@ func NewMaxPool2d(kernel Pair) MaxPool2d {
 	return MaxPool2d{Kernel: kernel, Stride: kernel, Padding: One(0)}
 }
 
-// String is PyTorch's print.
+// String returns the layer as PyTorch prints it.
 func (p MaxPool2d) String() string {
 	return fmt.Sprintf("MaxPool2d(kernel_size=%v, stride=%v, padding=%v, dilation=1, ceil_mode=%s)", p.Kernel, p.Stride,
 		p.Padding, python(p.Ceil))
 }
 
-// Infer slides the window.
+// Infer returns the shape after the pool.
 func (p MaxPool2d) Infer(in Shape) (Shape, error) { return inferPool(p, in, p.plane()) }
 
-// Operations counts each window.
+// Operations counts the operations of each window.
 func (p MaxPool2d) Operations(_, out Shape) int64 {
 	return int64(out.Count()) * int64(p.Kernel.H*p.Kernel.W)
 }
@@ -116,7 +116,7 @@ type AdaptiveAvgPool2d struct {
 	Size Pair
 }
 
-// String is PyTorch's print.
+// String returns the layer as PyTorch prints it.
 func (p AdaptiveAvgPool2d) String() string {
 	return fmt.Sprintf("AdaptiveAvgPool2d(output_size=%v)", p.Size)
 }
