@@ -221,8 +221,8 @@ func (p *Structural) Fits(n *model.Network) error {
 		"or use another policy or network", p.weighs(), n.Name())
 }
 
-// Unlearned returns the kinds of actions that were not in the policy's training data. For an untrained policy it
-// returns none.
+// Unlearned returns the given kinds of actions that are missing in the policy's training data. For an untrained policy
+// it returns none.
 func (p *Structural) Unlearned(kinds []net2net.Kind) []net2net.Kind {
 	if p.Learned == nil {
 		return nil

@@ -7,13 +7,13 @@ import (
 	"graft/torch"
 )
 
-// Activation is a function applied to each value. The zero Activation means none.
+// Activation is a layer that applies a function to each value. The zero Activation means none.
 type Activation struct {
 	passes
 	Kind torch.Activation
-	// Parameter is LeakyReLU's slope below zero and ELU's scale there.
+	// Parameter is the slope below zero for LeakyReLU, and the scale below zero for ELU.
 	Parameter float64
-	Inplace   bool // printed, without any other effect
+	Inplace   bool // printed, but without effect
 }
 
 // activation describes a kind of activation.
@@ -82,7 +82,7 @@ func (a Activation) Notation() string {
 	return a.String()
 }
 
-// Idempotent reports whether applying the activation twice is the same as once.
+// Idempotent reports whether applying the activation twice has the same result as applying it once.
 func (a Activation) Idempotent() bool { return a.describe().idempotent }
 
 // Infer returns the input shape.
@@ -91,7 +91,7 @@ func (a Activation) Infer(in Shape) (Shape, error) { return in, nil }
 // Operations counts one operation per value.
 func (a Activation) Operations(in, _ Shape) int64 { return int64(in.Count()) }
 
-// Emit adds an activation.
+// Emit adds the activation to a program.
 func (a Activation) Emit(b *torch.Builder, x torch.Value, _ []*torch.Tensor) torch.Value {
 	return b.Activate(x, a.Kind, a.Parameter)
 }

@@ -8,10 +8,9 @@ import (
 	"graft/torch"
 )
 
-// Conv2d is a convolution over images. Strides, dilations and groups must not be zero:
-// NewConv2d sets them.
+// Conv2d is a convolution over images. Strides, dilations and groups must be above zero; NewConv2d sets them.
 type Conv2d struct {
-	In, Out                           int // channels
+	In, Out                           int // number of input channels, and number of output channels
 	Kernel, Stride, Padding, Dilation Pair
 	Groups                            int
 	Bias                              bool
@@ -84,7 +83,7 @@ func (c Conv2d) check() error {
 	return nil
 }
 
-// Operations counts the taps and the bias.
+// Operations counts the multiply-adds of the kernel, and the bias.
 func (c Conv2d) Operations(_, out Shape) int64 {
 	return int64(out.Count()) * int64(2*c.In/c.Groups*c.Kernel.H*c.Kernel.W+count(c.Bias))
 }
@@ -96,7 +95,7 @@ func count(b bool) int {
 	return 0
 }
 
-// Channels are opened, or tied in groups.
+// Channels reports new channels or, with groups, channels that are tied in groups.
 func (c Conv2d) Channels() Channels {
 	if c.Groups > 1 {
 		return Channels{Groups: c.Groups}
@@ -113,7 +112,7 @@ func (c Conv2d) Resize(in, out int) Layer {
 	return c
 }
 
-// Emit adds a convolution.
+// Emit adds the convolution to a program.
 func (c Conv2d) Emit(b *torch.Builder, x torch.Value, w []*torch.Tensor) torch.Value {
 	p := torch.Plane{Kernel: c.Kernel.ints(), Stride: c.Stride.ints(), Padding: c.Padding.ints(),
 		Dilation: c.Dilation.ints(), Groups: c.Groups}

@@ -7,7 +7,7 @@ import (
 	"graft/torch"
 )
 
-// Linear is a fully connected layer: a weight matrix and a bias.
+// Linear is a fully connected layer with a weight matrix and a bias.
 type Linear struct {
 	In, Out int
 	Bias    bool
@@ -30,7 +30,7 @@ func (l Linear) Slots() []Slot {
 	return slots
 }
 
-// Infer takes features only.
+// Infer returns the output features. The input must be features.
 func (l Linear) Infer(in Shape) (Shape, error) {
 	switch {
 	case l.In < 1 || l.Out < 1:
@@ -43,19 +43,19 @@ func (l Linear) Infer(in Shape) (Shape, error) {
 	return Shape{l.Out}, nil
 }
 
-// Operations counts the matrix and the bias.
+// Operations counts the multiply-adds of the matrix, and the bias.
 func (l Linear) Operations(_, _ Shape) int64 { return int64(l.Out) * int64(2*l.In+count(l.Bias)) }
 
-// Channels are opened.
+// Channels reports new channels.
 func (l Linear) Channels() Channels { return Channels{Opens: true} }
 
-// Resize takes other numbers of features.
+// Resize returns the layer for other numbers of features.
 func (l Linear) Resize(in, out int) Layer {
 	l.In, l.Out = in, out
 	return l
 }
 
-// Emit adds a linear layer.
+// Emit adds the linear layer to a program.
 func (l Linear) Emit(b *torch.Builder, x torch.Value, w []*torch.Tensor) torch.Value {
 	return b.Linear(x, w[0], at(w, 1))
 }

@@ -13,14 +13,14 @@ import (
 // BatchNorm1d over features.
 type BatchNorm struct {
 	Features int
-	Flat     bool // BatchNorm1d
+	Flat     bool // normalises features (BatchNorm1d); false normalises images (BatchNorm2d)
 	Eps      float64
 	Momentum float64
 	Affine   bool
 	Track    bool // keeps running statistics for eval mode
 }
 
-// NewBatchNorm2d makes a normalisation over images with PyTorch's defaults.
+// NewBatchNorm2d makes a batch normalisation over images with PyTorch's defaults.
 func NewBatchNorm2d(features int) BatchNorm {
 	return BatchNorm{Features: features, Eps: 1e-5, Momentum: 0.1, Affine: true, Track: true}
 }
@@ -71,10 +71,10 @@ func (n BatchNorm) Infer(in Shape) (Shape, error) {
 	return in, nil
 }
 
-// Operations counts subtract, divide, scale and shift.
+// Operations counts the subtraction, division, scale and shift of each value.
 func (n BatchNorm) Operations(in, _ Shape) int64 { return 4 * int64(in.Count()) }
 
-// Channels are independent of each other.
+// Channels reports that each channel is passed on.
 func (n BatchNorm) Channels() Channels { return Channels{} }
 
 // Resize returns the layer for another number of channels.
@@ -83,12 +83,12 @@ func (n BatchNorm) Resize(in, _ int) Layer {
 	return n
 }
 
-// Emit adds a batch normalisation.
+// Emit adds the batch normalisation to a program.
 func (n BatchNorm) Emit(b *torch.Builder, x torch.Value, w []*torch.Tensor) torch.Value {
 	return b.BatchNorm(x, n.Bind(w))
 }
 
-// Bind pairs the layer's settings with its tensors.
+// Bind combines the layer's settings with its tensors.
 func (n BatchNorm) Bind(w []*torch.Tensor) torch.BatchNorm {
 	bound := torch.BatchNorm{Momentum: n.Momentum, Eps: n.Eps}
 	if n.Affine {
@@ -127,10 +127,10 @@ func (n LayerNorm) Infer(in Shape) (Shape, error) {
 	return in, nil
 }
 
-// Operations counts like BatchNorm, plus the two sums.
+// Operations counts the operations of a BatchNorm, and two sums.
 func (n LayerNorm) Operations(in, _ Shape) int64 { return 7 * int64(in.Count()) }
 
-// Channels form one group.
+// Channels reports that all channels form one group.
 func (n LayerNorm) Channels() Channels { return Channels{Groups: 1} }
 
 // Resize returns the layer for another number of channels.
@@ -139,7 +139,7 @@ func (n LayerNorm) Resize(in, _ int) Layer {
 	return n
 }
 
-// Emit adds a layer normalisation.
+// Emit adds the layer normalisation to a program.
 func (n LayerNorm) Emit(b *torch.Builder, x torch.Value, w []*torch.Tensor) torch.Value {
 	return b.LayerNorm(x, at(w, 0), at(w, 1), n.Eps, n.Sizes...)
 }
@@ -170,7 +170,7 @@ func (n GroupNorm) Infer(in Shape) (Shape, error) {
 	return in, nil
 }
 
-// Operations counts like LayerNorm.
+// Operations counts the same operations as LayerNorm.
 func (n GroupNorm) Operations(in, _ Shape) int64 { return 7 * int64(in.Count()) }
 
 // Channels reports channels that are tied in groups.
@@ -182,7 +182,7 @@ func (n GroupNorm) Resize(in, _ int) Layer {
 	return n
 }
 
-// Emit adds a group normalisation.
+// Emit adds the group normalisation to a program.
 func (n GroupNorm) Emit(b *torch.Builder, x torch.Value, w []*torch.Tensor) torch.Value {
 	return b.GroupNorm(x, at(w, 0), at(w, 1), n.Eps, n.Groups)
 }

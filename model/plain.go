@@ -6,28 +6,28 @@ import (
 	"graft/torch"
 )
 
-// Flatten turns an image into features; each channel becomes one feature per position.
+// Flatten turns an image into features. Each channel becomes one feature per position.
 type Flatten struct{ passes }
 
 // String returns the layer as PyTorch prints it.
 func (Flatten) String() string { return "Flatten(start_dim=1, end_dim=-1)" }
 
-// Infer joins all dimensions.
+// Infer returns the product of all dimensions.
 func (Flatten) Infer(in Shape) (Shape, error) { return Shape{in.Count()}, nil }
 
 // Operations returns zero.
 func (Flatten) Operations(_, _ Shape) int64 { return 0 }
 
-// Emit adds a flattening.
+// Emit adds the flattening to a program.
 func (Flatten) Emit(b *torch.Builder, x torch.Value, _ []*torch.Tensor) torch.Value {
 	return b.Flatten(x, 1, -1)
 }
 
-// Dropout sets values to zero with a probability, in train mode.
+// Dropout sets values to zero with a probability in train mode.
 type Dropout struct {
 	passes
 	P       float64
-	Inplace bool // printed, without any other effect
+	Inplace bool // printed, but without effect
 }
 
 // String returns the layer as PyTorch prints it.
@@ -46,12 +46,12 @@ func (d Dropout) Infer(in Shape) (Shape, error) {
 // Operations counts one operation per value.
 func (d Dropout) Operations(in, _ Shape) int64 { return int64(in.Count()) }
 
-// Emit adds a dropout.
+// Emit adds the dropout to a program.
 func (d Dropout) Emit(b *torch.Builder, x torch.Value, _ []*torch.Tensor) torch.Value {
 	return b.Dropout(x, d.P)
 }
 
-// Identity passes its input on.
+// Identity is a layer that passes its input on.
 type Identity struct{ passes }
 
 // String returns the layer as PyTorch prints it.
