@@ -3,7 +3,7 @@
 // A worker is stateless: it takes a free task, does it, commits the result, and takes the next task. Tasks are done at
 // least once; results are committed exactly once, by files.WriteNew. [Leases] only avoid that two workers do the same
 // task at once. After any failure of a worker, a node or a scheduler the batch completes as long as one worker is alive
-// or restarted. [Fleet.Tend] restarts workers, with any [Engine].
+// or restarted. [Fleet.Supervise] restarts workers, with any [Engine].
 //
 // # Design
 //
