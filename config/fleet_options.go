@@ -14,8 +14,8 @@ import (
 // Kubernetes is the engine that writes manifests: the cluster, not graft, starts the workers.
 const Kubernetes = "kubernetes"
 
-// FleetOptions describe the workers that run the sequences of a scenario. Outcomes do not depend on them. Keys that the
-// engine does not support are errors.
+// FleetOptions configure the workers that run the sequences of a scenario. Outcomes do not depend on them. Keys that
+// the engine does not support are errors.
 type FleetOptions struct {
 	// Engine that starts the workers: local on this machine, slurm as jobs of a Slurm cluster, kubernetes by a manifest
 	// that you apply to a cluster. Empty means local.
@@ -84,14 +84,14 @@ func (o FleetOptions) Resources() fleet.Resources {
 		Extra: o.Extra}
 }
 
-// Manifest returns the options of the manifest for a batch in a folder.
+// Manifest returns the options of the Kubernetes manifest for a batch in a folder.
 func (o FleetOptions) Manifest(folder string) fleet.ManifestOptions {
 	m := fleet.ManifestOptions{Image: o.Image, Claim: o.Claim, Mount: o.Mount, Namespace: o.Namespace}
 	m.Mount = cmp.Or(m.Mount, filepath.Dir(folder))
 	return m
 }
 
-// ValidateFor returns every fault of a batch for the engine.
+// ValidateFor returns every fault of a batch for the configured engine.
 func (o FleetOptions) ValidateFor(b fleet.Batch) error {
 	if o.Engine != Kubernetes {
 		return b.ValidateFor(o.Engine)

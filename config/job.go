@@ -39,7 +39,7 @@ var JobKind = &Kind{
 			"their own.\n"},
 }
 
-// Job is the file of one job: each section holds a room's options. A missing section has its defaults. With all
+// Job is the file of a job. Each section holds the options of a room; a missing section has its defaults. With all
 // defaults a job trains ConvSmall on synthetic images for 60 seconds of a virtual clock.
 type Job struct {
 	Run     RunOptions      // seed, device and output
@@ -69,7 +69,7 @@ func NewJob() *Job {
 	return j
 }
 
-// ReadJob reads a job. From a file with trial options it reads only the job.
+// ReadJob reads a job. Of a file with options for trials it reads only the job.
 func ReadJob(fsys files.FS, path string, set []string) (*Job, error) {
 	d := Open(fsys, path)
 	if d.Kind() == SweepKind {
@@ -130,7 +130,7 @@ func (j *Job) Options() trainer.Options {
 func (j *Job) Resolved() string { return Resolved(j) }
 
 // Digest covers the contents of the network file, the profile, the timeline and the policy, and the number of earlier
-// epochs. Data and weights count only by name.
+// epochs. Data and weights count only by their names.
 func (j *Job) Digest() string { return digest(j, j.contents) }
 
 func (j *Job) contents(w io.Writer) {
@@ -149,8 +149,8 @@ func (j *Job) contents(w io.Writer) {
 	}
 }
 
-// Differences lists the keys that results depend on and whose values differ from another job's, each as "key was its
-// value and is ours".
+// Differences lists the keys that results depend on and whose values differ from another job's values, each as "key was
+// its value and is ours".
 func (j *Job) Differences(was *Job) []string { return differences(j, was) }
 
 func (j *Job) load(fsys files.FS, r *decode.Reading) {
@@ -200,8 +200,8 @@ func (j *Job) checkSteps(first *model.Network, r *decode.Reading) {
 	}
 }
 
-// Check compares the network with the data. It applies the decider to the network without weights and reports actions
-// that can never be applied.
+// Check reports faults of the network for the data. It applies the decider to the network without weights, and reports
+// actions that can never be applied.
 func (j *Job) Check(fsys files.FS, r *decode.Reading) {
 	if j.network == nil || r.Failed() {
 		return

@@ -42,7 +42,7 @@ func (o *RunOptions) EnsureDefaults() {
 	o.Instructions = cmp.Or(o.Instructions, string(torch.Native))
 }
 
-// Limit restricts this process to the job's instructions. Call it before LibTorch is opened.
+// Limit restricts this process to the job's vector instructions. Call it before LibTorch is opened.
 func (o RunOptions) Limit() error { return torch.LimitTo(torch.Instructions(o.Instructions)) }
 
 // deviceName matches device names; the job checks at its start that the device exists.
@@ -72,7 +72,7 @@ func isPort(text string) bool {
 	return err == nil
 }
 
-// NetworkOptions name the network to train. A network of the zoo takes its input and classes from the data.
+// NetworkOptions select the network to train. A network of the zoo gets its input and classes from the data.
 type NetworkOptions struct {
 	// Name of a network in the zoo, from 'graft model list'. Empty means ConvSmall if file is empty too. Excludes file.
 	Name string
@@ -135,8 +135,8 @@ type TimeOptions struct {
 
 // Names of clocks.
 const (
-	VirtualClock = "virtual" // charges work by a profile
-	WallClock    = "wall"    // measures the machine's time
+	VirtualClock = "virtual" // charges work by a device profile
+	WallClock    = "wall"    // measures real time
 )
 
 // EnsureDefaults sets zero fields to their defaults.
@@ -200,7 +200,7 @@ type AdaptOptions struct {
 	TrialSteps int `json:",omitempty"`
 	// Draws each action from the policy's probabilities. False takes the most likely action.
 	Sample bool
-	// times of decisions, and surgery
+	// times of decisions, and options of surgery
 	trainer.Adapt `config:",inline=surgery,omit=surgery.seed"`
 }
 

@@ -9,7 +9,7 @@ import (
 	"graft/internal/decode"
 )
 
-// PipelineOptions name the scenarios to simulate and the output.
+// PipelineOptions select the scenarios to simulate and the output.
 type PipelineOptions struct {
 	// Paths of the scenario files; policies learn from the tables of these scenarios. Required.
 	Scenarios []string `result:"contents"`
@@ -31,13 +31,13 @@ func (o PipelineOptions) Validate() error {
 	return nil
 }
 
-// Units of cross-validation: data held out at a time, to evaluate policies that did not learn from it.
+// Groups of tables that are left out at a time, to evaluate policies that did not learn from them.
 const (
 	LeaveNone     = "none"
 	LeaveScenario = "scenario" // one scenario
-	LeaveNetwork  = "network"  // all scenarios of a network
-	LeaveDataset  = "dataset"  // all scenarios of a dataset
-	LeaveBudget   = "budget"   // all scenarios of a budget
+	LeaveNetwork  = "network"  // all scenarios with the same network
+	LeaveDataset  = "dataset"  // all scenarios with the same dataset
+	LeaveBudget   = "budget"   // all scenarios with the same budget
 )
 
 // PipelineEvaluate configures the evaluation of policies.

@@ -15,7 +15,7 @@ import (
 	"graft/trainer"
 )
 
-// SweepKind is the kind of job files with a section compare or fleet. ReadJob also reads them.
+// SweepKind is the kind of job files with a section compare or fleet. ReadJob also reads such files.
 var SweepKind = &Kind{
 	Name: "sweep", Noun: "job", Command: "graft compare", Files: "files of jobs for sweeps and comparisons",
 	Title: "a job of graft with the options of its trials", Sections: []string{"compare", "fleet"},
@@ -35,12 +35,12 @@ type Sweep struct {
 	Fleet FleetOptions `result:"none"`
 }
 
-// ReadSweep reads a job file with the options of its trials. Both sections are optional.
+// ReadSweep reads a job file with the options of its trials. The sections compare and fleet are optional.
 func ReadSweep(fsys files.FS, path string, set []string) (*Sweep, error) {
 	return Open(fsys, path).Sweep(set)
 }
 
-// Sweep is [ReadSweep] for the document.
+// Sweep reads the document as [ReadSweep] does.
 func (d *Document) Sweep(set []string) (*Sweep, error) { return readAs[*Sweep](SweepKind, d, set) }
 
 // EnsureDefaults sets zero fields to their defaults.
@@ -73,8 +73,8 @@ func (s *Sweep) Digest() string {
 // Summary describes the job in one line.
 func (s *Sweep) Summary() (string, error) { return s.Job.Summary() }
 
-// Sequences returns the fixed sequences of actions that a comparison tries, at most compare.max_sequences of them,
-// evenly spread, and the number of all sequences.
+// Sequences returns the fixed sequences of actions that a comparison tries, and the number of all sequences. It returns
+// at most compare.max_sequences sequences, spread evenly.
 func (s *Sweep) Sequences() (list [][]string, all int, err error) {
 	if s.network == nil {
 		return nil, 0, errors.New("list the fixed sequences: the network was not read; use ReadSweep")
@@ -107,7 +107,7 @@ const (
 // Arms lists the arms of a comparison, in order.
 func Arms() []string { return []string{ArmNever, ArmScratch, ArmFinal, ArmRandom, ArmBestFixed} }
 
-// CompareOptions define the arms of a comparison and their trials.
+// CompareOptions configure the arms of a comparison and their trials.
 type CompareOptions struct {
 	// Baselines that run in addition to the configured job: never (no adaptation); small from scratch (no adaptation
 	// and fresh weights, for a job that starts from trained weights); final from scratch (the final network of the job

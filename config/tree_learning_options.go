@@ -11,7 +11,7 @@ import (
 	"graft/simulation/learning"
 )
 
-// TreeLearningTables name the tables that policies learn from.
+// TreeLearningTables name the tables from which policies learn.
 type TreeLearningTables struct {
 	// Folders of the training tables, in graft's format or the original's. Required.
 	Folders []string `result:"contents"`
@@ -27,20 +27,20 @@ func (o TreeLearningTables) Validate() error {
 	return nil
 }
 
-// Scenarios that policies are for; they determine the defaults.
+// Scenarios for which policies learn. They determine the defaults.
 const (
-	ForKnown = "known" // the scenarios of the tables
+	ForKnown = "known" // scenarios of the tables
 	ForNew   = "new"   // other scenarios
 )
 
-// TreeLearningOptions configure the learning of policies.
+// TreeLearningOptions configure how policies learn.
 type TreeLearningOptions struct {
 	// Purpose of the policies, which selects the defaults of this section: known learns the best sequence of each
 	// scenario in the tables; new is for scenarios without a table, averages noise and prevents overconfident policies.
 	// Empty means known.
 	For string `config:",one=known|new"`
 
-	// TreeLearnOptions are all other keys of the section.
+	// Options are all other keys of the section.
 	learning.Options `config:",omit=seed,omit=structural_shape"`
 }
 

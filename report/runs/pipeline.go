@@ -40,7 +40,7 @@ const largestOutcome = 1 << 28
 type PipelineOutcome struct {
 	// name of the chooser of the learned policies, which is the vote of all seeds
 	Learned                string `json:"learned"`
-	*evaluation.Comparison        // scores in the training tables
+	*evaluation.Comparison        // comparison on the training tables
 	// LeftOut evaluates policies on tables that they did not learn from; null if no tables are left out.
 	LeftOut *LeaveOutReport `json:"left_out"`
 }

@@ -18,9 +18,10 @@ import (
 
 // ManifestOptions configure Manifest.
 type ManifestOptions struct {
-	Set    []string // assignments after the file
-	Folder string   // run folder; empty means run.folder, else one named after the file
-	Force  bool     // move an existing folder aside
+	Set []string // assignments applied after the file
+	// path of the run folder; empty means run.folder or, if it is empty too, a path derived from the file's name
+	Folder string
+	Force  bool // moves an existing folder aside
 }
 
 // Manifest makes the run folder of a simulation and returns the Kubernetes job of its workers.
