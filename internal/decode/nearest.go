@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Choice lists quoted words, such as "a", "b" and "c"; it skips the empty word.
+// Choice joins words, each in quotes: "a", "b" and "c". Empty words are skipped.
 func Choice(list []string) string {
 	var quoted []string
 	for _, word := range list {
@@ -20,7 +20,7 @@ func Choice(list []string) string {
 	return strings.Join(quoted[:last], ", ") + " and " + quoted[last]
 }
 
-// Guess returns "; did you mean X?" if a name is close to X, otherwise nothing.
+// Guess returns "; did you mean X?" if X is the closest of the names and close enough, otherwise an empty string.
 func Guess(name string, names []string) string {
 	if best := nearest(name, names); best != "" {
 		return fmt.Sprintf("; did you mean %s?", best)
