@@ -12,17 +12,19 @@ import (
 	"graft/internal/validate"
 )
 
-// Layouts of the first layer; each unit of it sees a part of the state.
+// Layouts of the first layer. Each of its units sees only a part of the state.
 const (
-	WholeState    = "none"       // no such layer
-	ByJob         = "jobs"       // a layer per job
-	ByAttribute   = "attributes" // a layer per row of the window
+	WholeState    = "none"       // no such layer; every unit sees the whole state
+	ByJob         = "jobs"       // one layer per job of the window
+	ByAttribute   = "attributes" // one layer per row of the window
 	defaultWindow = 20
 )
 
-// ShapeOptions describe a policy's observations, actions and networks. The zero value is the published setting.
+// ShapeOptions describes the observations, actions and networks of a policy. The zero value means the published
+// settings.
 type ShapeOptions struct {
-	elastic.WindowOptions // observations; zero means the first 20 jobs by arrival, and actions for bundles
+	// observations; the zero value means the first 20 jobs by arrival, with actions for bundles
+	elastic.WindowOptions
 	// Omits the worker and the parameter server that each job otherwise gets before the policy acts in a slot. Default
 	// false.
 	NoStart bool
@@ -40,7 +42,7 @@ type ShapeOptions struct {
 	Shortcut bool
 }
 
-// Limits on the sizes of networks.
+// Limits on the sizes of the networks.
 const (
 	maxWindow  = 1 << 10
 	maxLayers  = 64
@@ -65,13 +67,13 @@ func (o *ShapeOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Names of optimizers.
+// The names of the optimizers.
 const (
 	Adam    = "adam"
 	RMSProp = "rmsprop"
 )
 
-// SupervisedOptions configure imitation of a scheduler.
+// SupervisedOptions holds the options of imitating a scheduler.
 type SupervisedOptions struct {
 	// Number of updates by imitation. Zero means 200; a negative value skips imitation.
 	Steps int
@@ -84,17 +86,17 @@ type SupervisedOptions struct {
 	NoShuffle bool
 }
 
-// Rewards of actions.
+// The rewards of an action.
 const (
-	SlotProgress = "progress"   // sum over jobs of the fraction of epochs completed in the slot
-	JobProgress  = "job"        // fraction of its epochs that the action's job completes in the slot
-	JobsLeft     = "unfinished" // number of unfinished jobs; the original does not negate it
-	// reward of the slot for its last action, discounted by 0.99 per earlier action; none if the last action found no
-	// room
+	SlotProgress = "progress"   // sum, over jobs, of the fraction of its epochs that the job completed in the slot
+	JobProgress  = "job"        // fraction of its epochs that the job of the action completed in the slot
+	JobsLeft     = "unfinished" // number of unfinished jobs; DL2's published program does not negate it
+	// reward of the slot for its last action, multiplied by 0.99 for each step back to an earlier action; zero if the
+	// last action did not fit
 	Discounted = "discounted"
 )
 
-// ReinforcedOptions configure reinforcement learning.
+// ReinforcedOptions holds the options of reinforcement learning.
 type ReinforcedOptions struct {
 	// Number of updates by reinforcement learning. Zero means 6000; a negative value skips reinforcement learning.
 	Steps int
@@ -121,7 +123,7 @@ type ReinforcedOptions struct {
 	NoBalance bool
 }
 
-// ReplayOptions configure each agent's memory.
+// ReplayOptions holds the options of each agent's replay memory.
 type ReplayOptions struct {
 	Capacity int // Capacity of the replay memory in transitions. Zero means 8192.
 	// Samples transitions uniformly in reinforcement learning; imitation always does. False samples by priority.
@@ -132,7 +134,7 @@ type ReplayOptions struct {
 	Fill       int // Number of transitions to store per slot, drawn at random. Zero stores all.
 }
 
-// WorkloadOptions configure the training workloads of an agent.
+// WorkloadOptions holds the options of the workloads that agents train on.
 type WorkloadOptions struct {
 	Count      int // Number of training workloads per agent, which the agent repeats. Zero means 100.
 	FirstTypes int // Number of job types at the start of training. Zero means all.
@@ -141,7 +143,7 @@ type WorkloadOptions struct {
 	MostSlots  int `config:"max_slots,was=most_slots"` // Maximum number of slots per episode. Zero means 1000.
 }
 
-// ValidationOptions configure validation.
+// ValidationOptions holds the options of validation.
 type ValidationOptions struct {
 	// Number of updates between two validations in reinforcement learning; imitation validates four times as often.
 	// Zero means 200; a negative value validates only on request.
@@ -149,7 +151,7 @@ type ValidationOptions struct {
 	Likeliest bool // Takes the most likely action in validations. False draws an action.
 }
 
-// Options configure a training. The zero value is the published setting.
+// Options holds the options of training DL2. The zero value means the published settings.
 type Options struct {
 	Shape      ShapeOptions      // Observations, actions and networks of the policy.
 	Supervised SupervisedOptions // Options of imitation, the first phase of learning.
@@ -163,7 +165,7 @@ type Options struct {
 	// Applies the gradient of each agent separately, as in A3C; agents take turns in a fixed order, so results are
 	// reproducible. False averages the gradients of all agents.
 	Asynchronous bool
-	Seed         uint64 // seed of a training; agent k draws from Seed+k+1; zero means 9973
+	Seed         uint64 // seed of the training; agent k draws with Seed+k+1; zero means 9973
 }
 
 const maxAgents = 1 << 10

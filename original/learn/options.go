@@ -10,8 +10,8 @@ import (
 	"graft/torch"
 )
 
-// PolicyOptions are the sizes of a policy that learns. The training data determine its vocabulary and its number of
-// actions.
+// PolicyOptions holds the sizes of a policy to train. Its vocabulary and the number of its actions are determined by
+// the training data.
 type PolicyOptions struct {
 	Hidden int // Number of units per direction of the biLSTM over layers. Zero means 50.
 	Memory int // Number of units of the LSTM that follows the biLSTM. Zero means 16.
@@ -43,20 +43,20 @@ func (o PolicyOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Rules of learning.
+// The rules of learning.
 const (
-	Reinforce = "reinforce" // from sampled episodes (Williams 1992)
-	Exact     = "exact"     // from all sequences at once, weighted by probability
+	Reinforce = "reinforce" // learns from drawn episodes (Williams 1992)
+	Exact     = "exact"     // learns from all sequences at once, weighted by their probability
 )
 
-// Kinds of reward.
+// The kinds of reward.
 const (
-	RewardTangent  = "tangent"  // 100 tan(πa/2) of the accuracy a, which expands values near 1
+	RewardTangent  = "tangent"  // 100 tan(πa/2) for the accuracy a, which expands values near 1
 	RewardAccuracy = "accuracy" // the accuracy, between 0 and 1
-	RewardStandard = "standard" // the accuracy in standard deviations from the table's mean
+	RewardStandard = "standard" // accuracy minus the mean of the table, divided by its standard deviation
 )
 
-// Options configure how a policy learns. The zero value is the original's setting.
+// Options holds the options of learning. The zero value means the original system's settings.
 type Options struct {
 	// Learning rule: reinforce learns from sampled episodes, exact from all sequences of the table, weighted by their
 	// probability. Empty means reinforce.

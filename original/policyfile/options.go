@@ -12,7 +12,7 @@ import (
 	"graft/torch/weights"
 )
 
-// RunOptions holds the seed and output of a policy that learns. Paths in all sections are paths of the operating
+// RunOptions holds the seed and the output of training a policy. Paths in all sections are paths of the operating
 // system, relative to the working directory.
 type RunOptions struct {
 	Seed   int64  // Seed of the initial parameters and of all actions. Default 1.
@@ -38,7 +38,7 @@ func (o RunOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// TableOptions names the training table and configures how it is read.
+// TableOptions names the table to train on and selects how it is read.
 type TableOptions struct {
 	// Path of the training table: a table's folder in graft's or the original's format, or a single data.pkl of the
 	// original. Required.
@@ -78,7 +78,7 @@ func (o TableOptions) Validate() error {
 
 // PolicyOptions holds the sizes of a policy and its initial weights.
 type PolicyOptions struct {
-	learn.PolicyOptions // sizes of its layers
+	learn.PolicyOptions // sizes of the policy's layers
 	// Length of a token's vector in the vocabulary. Zero skips the check of this length.
 	Embedding int
 	// Path of initial weights, a .pth or .safetensors file; its embedding is ignored. Empty draws random weights.

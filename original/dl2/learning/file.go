@@ -1,4 +1,5 @@
-// Package learning reads the file of learned schedulers of elastic jobs. Graft's own learner or DL2's trains them.
+// Package learning reads the configuration file of a learned scheduler of elastic jobs. Either graft's own learner or
+// DL2's trains it.
 package learning
 
 import (
@@ -23,7 +24,7 @@ import (
 	"graft/original/dl2"
 )
 
-// KindName is the kind of files with the section workloads.
+// KindName names the kind of configuration file that has a section workloads.
 const KindName = "elastic-learning"
 
 func init() {
@@ -56,8 +57,8 @@ type File struct {
 	baselines               []elasticworld.Scheduler
 }
 
-// WorkloadOptions name traces, split the trace of a cluster, or configure generated workloads: jobs of all types, drawn
-// uniformly. Zero values take the settings of workload.traces, if given.
+// WorkloadOptions describes the workloads: it names traces, splits the trace of a cluster, or configures generated
+// workloads, whose jobs have uniformly drawn types. Zero values take the settings of workload.traces, if given.
 type WorkloadOptions struct {
 	// Path of a cluster trace in any format of 'graft trace'. Its GPU jobs are split in the order of submission: first
 	// the training workloads, then validation, then test. Jobs submitted less than a slot after a part ends, and jobs
@@ -93,7 +94,7 @@ type WorkloadOptions struct {
 	Jitter bool
 }
 
-// Patterns of arrivals.
+// Arrival patterns of generated jobs.
 const (
 	arriveUniform = "uniform"
 	arrivePoisson = "poisson"
@@ -102,7 +103,7 @@ const (
 	arriveSubmit  = "submission"
 )
 
-// EnsureDefaults sets the defaults of zero values, except for values that a trace defines.
+// EnsureDefaults replaces zero values by their defaults, except values that a trace determines.
 func (o *WorkloadOptions) EnsureDefaults() {
 	o.TrainCount, o.ValidationCount, o.TestCount = cmp.Or(o.TrainCount, 40), cmp.Or(o.ValidationCount, 8),
 		cmp.Or(o.TestCount, 10)
@@ -144,7 +145,7 @@ func (o WorkloadOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// New returns an empty file, before EnsureDefaults.
+// New returns an empty file without defaults.
 func New() *File {
 	return &File{Workloads: WorkloadOptions{Seed: 1}, Run: learn.RunOptions{Seed: 1, Every: 1}}
 }
@@ -169,7 +170,7 @@ func (l *File) Validate() error {
 		l.Schedule.Validate(elasticworld.Known))...)
 }
 
-// Check reads and generates the workloads. It does not learn.
+// Check reads and generates the workloads. It does not train anything.
 func (l *File) Check(fsys files.FS, r *decode.Reading) {
 	l.blameUnread(r)
 	if l.Validate() != nil || r.Broken("workload.traces") || !l.world.Read(fsys, r, &l.Elastic, l.trace()) {
@@ -283,7 +284,7 @@ func (l *File) settings() (s elastic.Settings) {
 	return s
 }
 
-// Studies returns the training, validation and test workloads.
+// Studies returns the workloads for training, validation and test.
 func (l *File) Studies() (train, validation, test []elastic.Study) {
 	return l.train, l.validation, l.test
 }
@@ -291,12 +292,12 @@ func (l *File) Studies() (train, validation, test []elastic.Study) {
 // Baselines returns the schedulers to compare with.
 func (l *File) Baselines() []elasticworld.Scheduler { return l.baselines }
 
-// DigestSections returns the sections that results of learning depend on, without the comparison.
+// DigestSections returns the sections that learned results depend on. The section of the comparison is not included.
 func (l *File) DigestSections() []string {
 	return []string{"elastic.", "workload.", "workloads.", l.section(), "run."}
 }
 
-// Contents writes the contents of the files that learning reads.
+// Contents writes the contents of the files that learning reads, for a digest.
 func (l *File) Contents(w io.Writer) {
 	l.world.Contents(w)
 	for _, list := range [][]elastic.Study{l.train, l.validation} {
@@ -315,7 +316,7 @@ func (l *File) section() string {
 	return "learn."
 }
 
-// Summary describes the learning of a scheduler in one line.
+// Summary describes, in one line, which scheduler is learned.
 func (l *File) Summary() (string, error) {
 	lessons, rounds := "nobody", ""
 	if l.Learn.Teacher != candidates.NoTeacher {
