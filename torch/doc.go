@@ -58,7 +58,8 @@
 //
 // Speed. Three measures:
 //
-//   - malloc keeps freed blocks, since a training step asks for blocks of the same sizes again. Results are bit-identical.
+//   - malloc keeps freed blocks, since a training step asks for blocks of the same sizes again. Results are
+//     bit-identical.
 //   - A 2 × 2 average pool and the ReLU before it run in one kernel of ours, with PyTorch's operations in
 //     PyTorch's order. Results are bit-identical, which a test checks.
 //   - Fast, an option, keeps images channels-last and fuses BatchNorm, ReLU and average pool into one layer
@@ -73,8 +74,8 @@
 // of the program, the same on every device and LibTorch.
 //
 // Idle OpenMP threads spin three thousand times and then sleep. The default, spinning for seconds, collapses when
-// several jobs share a machine; sleeping immediately costs a sixth of the speed on a quiet one. OpenBLAS has one thread, because its
-// idle threads spin too.
+// several jobs share a machine; sleeping immediately costs a sixth of the speed on a quiet one. OpenBLAS has one
+// thread, because its idle threads spin too.
 //
 // Several processes communicate by LibTorch's c10d, inside the large calls. Each takes a contiguous share of every
 // batch's rows. All processes make the same calls: a process without a row of a short batch computes another process's
