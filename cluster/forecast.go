@@ -17,7 +17,7 @@ type Forecast struct {
 // aheadSpans is the number of averaged spans: the next fifty minutes.
 const aheadSpans = 5
 
-// Ahead returns the mean of list over the next five spans that begin after a second; NaN if there are no such spans.
+// Ahead returns the mean of list over the next five spans that begin after a second, or NaN if there are no such spans.
 func (f *Forecast) Ahead(list []float64, now int64) float64 {
 	from := f.after(now)
 	if from == len(list) {

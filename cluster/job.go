@@ -49,7 +49,7 @@ func (j *Job) Running() bool { return j.run >= 0 }
 // Rate returns the job's work per second. It is one for a job that has all requested devices to itself.
 func (j *Job) Rate() float64 { return j.rate }
 
-// Partner returns the job that shares the devices of this job; nil if the devices are not shared.
+// Partner returns the job that shares the devices of this job, or nil if the devices are not shared.
 func (j *Job) Partner() *Job { return j.partner }
 
 // Order returns the job's position in the order of starts; negative while it does not run.

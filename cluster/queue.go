@@ -36,7 +36,7 @@ func (q *Queue) Put(j *Job) {
 	q.heap.Push(key, j)
 }
 
-// First returns the job at the head; nil if the queue is empty.
+// First returns the job at the head, or nil if the queue is empty.
 func (q *Queue) First() *Job {
 	if len(q.by) > 0 {
 		_, j, _ := q.heap.Head()

@@ -39,7 +39,7 @@ type PoolRun struct {
 	done     PoolOutcome
 }
 
-// Pool returns the pool of a virtual cluster; nil if there is no virtual cluster with that name.
+// Pool returns the pool of a virtual cluster, or nil if there is no virtual cluster with that name.
 func (r *Run) Pool(name string) *PoolRun {
 	for _, p := range r.Pools {
 		if p.Name == name {

@@ -10,7 +10,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// Profile returns the device profile of the virtual clock; nil on a wall clock.
+// Profile returns the device profile of the virtual clock, or nil on a wall clock.
 func (j *Job) Profile() (*clock.Profile, error) {
 	if j.profile != nil || j.Time.Clock == WallClock {
 		return j.profile, nil
@@ -26,7 +26,7 @@ func (j *Job) NetworkName() string {
 	return j.Network.Name
 }
 
-// Model makes the network without tensors. A network of the zoo gets its input and classes from the data or, if they
+// Model creates the network without tensors. A network of the zoo gets its input and classes from the data or, if they
 // are unknown, its own defaults; a network from a file has its own. The key network.classes overrides the number of
 // classes.
 func (j *Job) Model(f dataset.Facts) (*model.Network, error) {

@@ -37,7 +37,7 @@ func kindOf(doc *decode.Document) *Kind {
 	return JobKind
 }
 
-// Loaded makes a document from a text in memory.
+// Loaded creates a document from a text in memory.
 func Loaded(fsys files.FS, path, text string) *Document {
 	if len(text) > decode.LargestFile {
 		return Open(fsys, path) // its error states the limit
@@ -49,7 +49,7 @@ func Loaded(fsys files.FS, path, text string) *Document {
 // Kind returns the kind of the file.
 func (d *Document) Kind() *Kind { return d.kind }
 
-// Text returns the text of the file; empty if it cannot be read.
+// Text returns the text of the file. It is empty if it cannot be read.
 func (d *Document) Text() string {
 	if d.err != nil {
 		return ""

@@ -14,8 +14,8 @@ import (
 // Kubernetes is the engine that writes manifests: the cluster, not graft, starts the workers.
 const Kubernetes = "kubernetes"
 
-// FleetOptions configure the workers that run the sequences of a scenario. Outcomes do not depend on them. Keys that
-// the engine does not support are errors.
+// FleetOptions holds the options of the workers that run the sequences of a scenario. Outcomes do not depend on them.
+// Keys that the engine does not support are errors.
 type FleetOptions struct {
 	// Engine that starts the workers: local on this machine, slurm as jobs of a Slurm cluster, kubernetes by a manifest
 	// that you apply to a cluster. Empty means local.

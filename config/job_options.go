@@ -176,7 +176,7 @@ func (o TimeOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// AdaptOptions configure the decider, the times of its decisions, and the surgery.
+// AdaptOptions holds the options of the decider, the times of its decisions, and the surgery.
 type AdaptOptions struct {
 	// Decider that chooses the actions: fixed repeats one action; script takes its actions in order; random draws an
 	// action that fits; trials trains one copy of the network per fitting action for some steps and takes the action

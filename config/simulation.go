@@ -133,5 +133,5 @@ func (m *Simulation) Digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// LikelyPolicy returns the policy for the design likely; nil for other designs.
+// LikelyPolicy returns the policy for the design likely, or nil for other designs.
 func (m *Simulation) LikelyPolicy() *decider.Structural { return m.likely }

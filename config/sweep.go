@@ -107,7 +107,7 @@ const (
 // Arms lists the arms of a comparison, in order.
 func Arms() []string { return []string{ArmNever, ArmScratch, ArmFinal, ArmRandom, ArmBestFixed} }
 
-// CompareOptions configure the arms of a comparison and their trials.
+// CompareOptions holds the options of the arms of a comparison and their trials.
 type CompareOptions struct {
 	// Baselines that run in addition to the configured job: never (no adaptation); small from scratch (no adaptation
 	// and fresh weights, for a job that starts from trained weights); final from scratch (the final network of the job

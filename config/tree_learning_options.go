@@ -33,7 +33,7 @@ const (
 	ForNew   = "new"   // other scenarios
 )
 
-// TreeLearningOptions configure how policies learn.
+// TreeLearningOptions determines how policies learn.
 type TreeLearningOptions struct {
 	// Purpose of the policies, which selects the defaults of this section: known learns the best sequence of each
 	// scenario in the tables; new is for scenarios without a table, averages noise and prevents overconfident policies.

@@ -10,8 +10,8 @@ import (
 	"graft/internal/validate"
 )
 
-// SyntheticOptions describe generated images: textured shapes on a cluttered background. The class determines shape and
-// texture; place, size, tilt, colours, contrast, phase, clutter and noise are random. A mirrored image has the same
+// SyntheticOptions describes generated images: textured shapes on a cluttered background. The class determines shape
+// and texture; place, size, tilt, colours, contrast, phase, clutter and noise are random. A mirrored image has the same
 // class.
 type SyntheticOptions struct {
 	Classes  int // Number of classes, from 2 to 100. Zero means 10.

@@ -37,8 +37,8 @@ type Structural struct {
 // Member holds the tensors of one member of an ensemble.
 type Member [][]float64
 
-// StructuralOptions configure the decisions of a structural policy. The zero value takes the most likely action among
-// the learned kinds.
+// StructuralOptions holds the options of the decisions of a structural policy. The zero value takes the most likely
+// action among the learned kinds.
 type StructuralOptions struct {
 	// choices; actions that do not fit are skipped; empty means all actions of Kinds, and none
 	Actions []net2net.Action
@@ -59,7 +59,7 @@ func (o StructuralOptions) Validate() error {
 	return nil
 }
 
-// NewStructural makes a policy with one member and random weights, for data with the given scales. A zero scale keeps
+// NewStructural creates a policy with one member and random weights, for data with the given scales. A zero scale keeps
 // values.
 func NewStructural(shape StructuralShape, tokens, rows Scale, seed uint64) (*Structural, error) {
 	shape.EnsureDefaults()
@@ -81,7 +81,7 @@ func (p *Structural) graphs() bool { return len(p.Tokens.Mean) > len(vocab.Names
 
 func (p *Structural) tokenNames() []string { return vocab.Names(p.graphs()) }
 
-// JoinStructural makes an ensemble of policies that learned from the same tables with different seeds. Everything
+// JoinStructural creates an ensemble of policies that learned from the same tables with different seeds. Everything
 // except the members comes from the first policy.
 func JoinStructural(policies ...*Structural) (*Structural, error) {
 	if len(policies) == 0 {

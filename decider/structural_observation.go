@@ -58,12 +58,12 @@ func (o *Observation) firstKind(c Choice) vocab.Kind {
 	return first
 }
 
-// NewObservation makes the observation of a network with candidate actions. An impossible action is an error.
+// NewObservation creates the observation of a network with candidate actions. An impossible action is an error.
 func NewObservation(n *model.Network, actions []net2net.Action, surgery net2net.Options) (*Observation, error) {
 	return observe(n, actions, surgery, false)
 }
 
-// ProposedObservation makes the observation of a network with all actions of the given kinds that fit, and the action
+// ProposedObservation creates the observation of a network with all actions of the given kinds that fit, and the action
 // none. Nil kinds mean deepen and widen.
 func ProposedObservation(n *model.Network, kinds []net2net.Kind, surgery net2net.Options) (*Observation, error) {
 	actions, err := Proposals(n, kinds)

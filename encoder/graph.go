@@ -128,7 +128,7 @@ type Graph struct {
 	tensors []*torch.Tensor
 }
 
-// Bind makes an encoder from tensors in the order of Slots.
+// Bind creates an encoder from tensors in the order of Slots.
 func (g GraphShape) Bind(tensors []*torch.Tensor) *Graph { return &Graph{g, tensors} }
 
 // Encode returns the mean encodings of all picks as a matrix with Picks rows per network. Gradients flow through it.

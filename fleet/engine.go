@@ -120,7 +120,7 @@ func About(engine string) string {
 	return e.about
 }
 
-// NewEngine makes an engine by its name.
+// NewEngine creates an engine by its name.
 func NewEngine(name string, t Tools) (Engine, error) {
 	e, ok := engines.Find(name)
 	if !ok {

@@ -31,7 +31,7 @@ var (
 // taskPattern restricts names of tasks, which become names of files.
 var taskPattern = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,149}$`)
 
-// LeaseOptions configure leases.
+// LeaseOptions holds the options of leases.
 type LeaseOptions struct {
 	// Owner describes the holder to other processes, for example by host and process number. Empty means "another
 	// process". It need not be unique.

@@ -11,7 +11,7 @@ import (
 	"graft/internal/validate"
 )
 
-// ManifestOptions configure the Kubernetes job of a batch.
+// ManifestOptions holds the options of the Kubernetes job of a batch.
 type ManifestOptions struct {
 	// Image is the container image, which contains the batch's program. Required.
 	Image string

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// SuperviseOptions configure Supervise. The zero value is ready to use.
+// SuperviseOptions holds the options of Supervise. The zero value is ready to use.
 type SuperviseOptions struct {
 	// Every is the time between two polls. Zero means 1 s for local workers and 10 s for other engines.
 	Every time.Duration

@@ -10,8 +10,8 @@ import (
 	"graft/learn/replay"
 )
 
-// DQNOptions configure a deep Q-network (Mnih et al., Nature 518, 2015) with the extensions that Hessel et al. compare
-// (Rainbow, AAAI 2018).
+// DQNOptions holds the options of a deep Q-network (Mnih et al., Nature 518, 2015) with the extensions that Hessel et
+// al. compare (Rainbow, AAAI 2018).
 type DQNOptions struct {
 	Inputs, Actions int   // number of values per observation, and number of actions; required without Graph
 	Hidden          []int // widths of the hidden layers; empty means 64 and 64
@@ -94,7 +94,7 @@ type player struct {
 	length  int
 }
 
-// NewDQN makes a learner with a random network. Several environments act in turn. Environment k of n has a final
+// NewDQN creates a learner with a random network. Several environments act in turn. Environment k of n has a final
 // probability of random actions of Explore to the power of 1+7k/(n-1) (Horgan et al., Distributed prioritized
 // experience replay, 2018).
 func NewDQN(o DQNOptions, seed uint64, envs ...Env) (*DQN, error) {

@@ -6,8 +6,9 @@ import (
 	"math/rand/v2"
 )
 
-// GradientOptions configure one policy gradient on a rollout. With a lambda of one and without a critic it is REINFORCE
-// (Williams, Machine Learning 8, 1992); with a critic it is an advantage actor-critic (Mnih et al., ICML 2016).
+// GradientOptions holds the options of one policy gradient on a rollout. With a lambda of one and without a critic it
+// is REINFORCE (Williams, Machine Learning 8, 1992); with a critic it is an advantage actor-critic (Mnih et al., ICML
+// 2016).
 type GradientOptions struct {
 	Discounts // discounts of later rewards; zero means the defaults of [Discounts]
 	// subtracts the values of states, which are also learned; false subtracts the mean return
@@ -70,7 +71,7 @@ type Example struct {
 	Return  float64 // sum of the later rewards, for ImitationOptions.ValueLoss only
 }
 
-// ImitationOptions configure how a model learns from the decisions of another scheduler or agent.
+// ImitationOptions determines how a model learns from the decisions of another scheduler or agent.
 type ImitationOptions struct {
 	Epochs  int     // number of passes over the examples; zero means 1
 	Batch   int     // number of examples per gradient; zero means 64

@@ -18,7 +18,7 @@ type Graph struct {
 	Ties  [][]float64 // feature values of each edge
 }
 
-// GraphOptions configure an agent that reads a graph.
+// GraphOptions holds the options of an agent that reads a graph.
 type GraphOptions struct {
 	Graphs []Graph // graphs to which observations refer; required
 	// number of values of an observation in addition to its graph, and number of actions; required
@@ -93,8 +93,8 @@ type GraphNet struct {
 // round holds the networks of a round of messages.
 type round struct{ node, tie, reduce *dense.Network }
 
-// NewGraphNet makes an agent with random parameters. Hidden layers for logits and values are initialized to orthogonal
-// matrices, as in [NewMLP].
+// NewGraphNet creates an agent with random parameters. Hidden layers for logits and values are initialized to
+// orthogonal matrices, as in [NewMLP].
 func NewGraphNet(o GraphOptions, random *rand.Rand) (*GraphNet, error) {
 	o.ensureDefaults()
 	if err := o.validate(); err != nil {

@@ -10,7 +10,7 @@ import (
 	"graft/learn/dense"
 )
 
-// MLPOptions configure an agent with two fully connected networks, one for logits and one for values.
+// MLPOptions holds the options of an agent with two fully connected networks, one for logits and one for values.
 type MLPOptions struct {
 	Inputs, Actions int     // number of values per observation, and number of actions; required
 	Hidden          []int   // widths of the hidden layers; empty means 64 and 64
@@ -26,7 +26,7 @@ type MLP struct {
 	gradients             [][]float64 // gradients of policy and value, made by the first Descend
 }
 
-// NewMLP makes an agent with random parameters. Layers are initialized to orthogonal matrices: hidden layers with a
+// NewMLP creates an agent with random parameters. Layers are initialized to orthogonal matrices: hidden layers with a
 // gain of the square root of two, logits with 0.01 and values with one (Engstrom et al., Implementation Matters in Deep
 // RL, ICLR 2020).
 func NewMLP(o MLPOptions, random *rand.Rand) (*MLP, error) {

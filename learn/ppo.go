@@ -17,7 +17,7 @@ type Model interface {
 	Descend(logits [][]float64, values []float64, clip float64) error
 }
 
-// PPOOptions configure proximal policy optimization with clipped ratios (Schulman et al., 2017).
+// PPOOptions holds the options of proximal policy optimization with clipped ratios (Schulman et al., 2017).
 type PPOOptions struct {
 	Discounts         // discounts of later rewards; zero means the defaults of [Discounts]
 	Clip      float64 // clipping range: maximum distance of probability ratios from one; zero means 0.2

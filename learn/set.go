@@ -9,15 +9,15 @@ import (
 	"graft/learn/dense"
 )
 
-// SetOptions configure an agent that chooses one of any number of candidates, or none of them. The globals come first
-// in an observation, then the features of each candidate.
+// SetOptions holds the options of an agent that chooses one of any number of candidates, or none of them. The globals
+// come first in an observation, then the features of each candidate.
 type SetOptions struct {
 	// number of values that describe the state, and number of features per candidate; required
 	Globals, Features int
 	Hidden            int     // width of the hidden layers; zero means 32
 	Rate              float64 // learning rate of Adam; zero means 0.001
 	Eps               float64 // epsilon of Adam; zero means 1e-5
-	// Batches makes the batch computation of a network. Nil computes in Go. Single states are always computed in Go.
+	// Batches creates the batch computation of a network. Nil computes in Go. Single states are always computed in Go.
 	Batches func(n *dense.Network) (dense.Batcher, error)
 }
 
@@ -44,7 +44,7 @@ const (
 	ofValues
 )
 
-// NewSet makes an agent with random parameters.
+// NewSet creates an agent with random parameters.
 func NewSet(o SetOptions, random *rand.Rand) (*Set, error) {
 	o.Hidden = cmp.Or(o.Hidden, 32)
 	if o.Batches == nil {

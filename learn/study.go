@@ -20,7 +20,7 @@ type Learner interface {
 	Advance(ctx context.Context) error
 	// Steps returns the number of steps taken.
 	Steps() int
-	// Ended returns the reason why learning ended; empty while it continues.
+	// Ended returns the reason why learning ended. It is empty while it continues.
 	Ended() string
 	// Figures computes figures of the current state without changing it.
 	Figures() ([]float64, error)
@@ -40,7 +40,7 @@ type Study struct {
 	Checkpoint time.Duration    // wall-clock time between two checkpoints of a seed; zero means 30 s
 	Now        func() time.Time // wall clock for checkpoints; nil saves only when the study stops or ends
 	Recorder   Recorder         // recorder of figures and learners; nil saves nothing
-	// With makes the learner of a seed, calls learn with it, keeps the result and frees the learner.
+	// With creates the learner of a seed, calls learn with it, keeps the result and frees the learner.
 	With func(seed uint64, learn func(Learner) ([]Row, error)) error
 }
 
@@ -52,7 +52,7 @@ type Recorder interface {
 	Row(r Row) error
 	// Save stores the state of a seed's learner atomically.
 	Save(seed uint64, set *weights.Set) error
-	// Load returns the last saved state of a seed's learner; nil if there is none.
+	// Load returns the last saved state of a seed's learner, or nil if there is none.
 	Load(seed uint64) (*weights.Set, error)
 }
 

@@ -48,7 +48,7 @@ func (a Activation) describe() activation {
 	return activation{}
 }
 
-// Activate makes an activation with PyTorch's default parameter.
+// Activate creates an activation with PyTorch's default parameter.
 func Activate(kind torch.Activation) Activation {
 	a := Activation{Kind: kind}
 	a.Parameter = a.describe().usual

@@ -16,7 +16,7 @@ type Conv2d struct {
 	Bias                              bool
 }
 
-// NewConv2d makes a convolution with a square kernel and PyTorch's defaults.
+// NewConv2d creates a convolution with a square kernel and PyTorch's defaults.
 func NewConv2d(in, out, kernel int) Conv2d {
 	return Conv2d{In: in, Out: out, Kernel: Both(kernel), Stride: Both(1), Padding: Both(0), Dilation: Both(1),
 		Groups: 1, Bias: true}

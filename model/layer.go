@@ -147,10 +147,10 @@ type Pair struct {
 	Single bool
 }
 
-// Both makes a pair of equal numbers, printed as two.
+// Both returns a pair of equal numbers, printed as two.
 func Both(n int) Pair { return Pair{H: n, W: n} }
 
-// One makes a pair of equal numbers, printed as one.
+// One returns a pair of equal numbers, printed as one.
 func One(n int) Pair { return Pair{H: n, W: n, Single: true} }
 
 // String formats the pair as (3, 3) or, if it is Single, as 3.

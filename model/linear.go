@@ -13,7 +13,7 @@ type Linear struct {
 	Bias    bool
 }
 
-// NewLinear makes a linear layer with a bias.
+// NewLinear creates a linear layer with a bias.
 func NewLinear(in, out int) Linear { return Linear{In: in, Out: out, Bias: true} }
 
 // String returns the layer as PyTorch prints it.

@@ -94,7 +94,7 @@ func (c *Container) body() []string {
 // Steps returns the children and steps of a lane, in running order.
 func (c *Container) Steps(l Lane) []string { return lane(c, l) }
 
-// Child returns a child by name; nil if there is none.
+// Child returns a child by name, or nil if there is none.
 func (c *Container) Child(name string) Module {
 	if k := c.index(name); k >= 0 {
 		return c.Children[k].Module

@@ -20,7 +20,7 @@ type BatchNorm struct {
 	Track    bool // keeps running statistics for eval mode
 }
 
-// NewBatchNorm2d makes a batch normalisation over images with PyTorch's defaults.
+// NewBatchNorm2d creates a batch normalisation over images with PyTorch's defaults.
 func NewBatchNorm2d(features int) BatchNorm {
 	return BatchNorm{Features: features, Eps: 1e-5, Momentum: 0.1, Affine: true, Track: true}
 }

@@ -79,7 +79,7 @@ func (n *Network) Materialize(s *torch.Scope, p Placement) error {
 	return s.Err()
 }
 
-// Scope returns the scope that owns the network's tensors; nil without tensors.
+// Scope returns the scope that owns the network's tensors, or nil without tensors.
 func (n *Network) Scope() *torch.Scope { return n.scope }
 
 // Placement returns the device and data type of the network's tensors.

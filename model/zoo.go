@@ -10,7 +10,7 @@ import (
 	"graft/model/graph"
 )
 
-// ZooOptions configure the input and output of a network of the zoo.
+// ZooOptions holds the options of the input and output of a network of the zoo.
 type ZooOptions struct {
 	Classes int   // number of classes; zero means the entry's default
 	Input   Shape // shape of one example; nil means the entry's default
@@ -89,7 +89,7 @@ func ZooEntries() registry.List[ZooEntry] {
 	}
 }
 
-// Zoo makes a network by name, without tensors.
+// Zoo creates a network by name, without tensors.
 func Zoo(name string, o ZooOptions) (*Network, error) {
 	entries := ZooEntries()
 	k := slices.IndexFunc(entries, func(e ZooEntry) bool { return e.Name == name || e.Alias == name && name != "" })

@@ -24,8 +24,8 @@ const (
 // Forms lists the forms.
 func Forms() []Form { return []Form{Auto, Identity, Residual, Opposite, Stacked} }
 
-// Options configure operations of surgery. Networks with batch normalisation need a Batch; for others the zero value is
-// enough.
+// Options holds the options of operations of surgery. Networks with batch normalisation need a Batch; for others the
+// zero value is enough.
 type Options struct {
 	// Batch holds inputs that resemble the training data. New batch normalisations are calibrated on them, which keeps
 	// the function in train mode. It needs at least two values per channel; 64 images are plenty.

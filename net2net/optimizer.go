@@ -15,7 +15,7 @@ type Optimizer struct {
 	Names []string // names of the parameters, in order
 }
 
-// NewOptimizer makes an optimizer for all parameters of a network with the same options. The scope owns its state.
+// NewOptimizer creates an optimizer for all parameters of a network with the same options. The scope owns its state.
 func NewOptimizer(s *torch.Scope, n *model.Network, o torch.OptimizerOptions) (*Optimizer, error) {
 	opt := &Optimizer{Optimizer: s.NewOptimizer(torch.Group{Params: n.Params(), OptimizerOptions: o})}
 	for _, e := range n.Trained() {
@@ -24,8 +24,8 @@ func NewOptimizer(s *torch.Scope, n *model.Network, o torch.OptimizerOptions) (*
 	return opt, s.Err()
 }
 
-// Follow makes the optimizer for a network after a change, and closes the old optimizer. The scope owns both. Learning
-// rate and other options stay.
+// Follow creates the optimizer for a network after a change, and closes the old optimizer. The scope owns both.
+// Learning rate and other options stay.
 //
 // State follows parameters: a kept tensor keeps its state, and a copy gets the same share of the moments as of the
 // gradient. A new tensor has no first moment, but the mean second moment and the step count of its donor, so it moves

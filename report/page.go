@@ -19,7 +19,7 @@ const (
 	maxPageRows = 200
 )
 
-// Page makes the page of runs: the comparison if there are several, then a section per run. Without all it shortens
+// Page creates the page of runs: the comparison if there are several, then a section per run. Without all it shortens
 // long tables and lists; more is the command that shows them in full.
 func Page(found []*runs.Run, skipped []runs.SkippedRun, all bool, more, version string) (*page.Page, *Report, error) {
 	r, err := New(found, skipped, true)

@@ -55,7 +55,7 @@ func DetailOf(r *runs.Run, all bool) (Detail, error) {
 	return nil, nil
 }
 
-// New makes the report of runs: a single run with its detail, or several runs with comparisons. With all, the detail
+// New creates the report of runs: a single run with its detail, or several runs with comparisons. With all, the detail
 // has every row.
 func New(list []*runs.Run, skipped []runs.SkippedRun, all bool) (*Report, error) {
 	r := &Report{Runs: make([]RunReport, len(list)), Skipped: append([]runs.SkippedRun{}, skipped...),

@@ -45,7 +45,7 @@ type QuantityReport struct {
 	inDetail bool // the detail shows it
 }
 
-// NewRunReport makes the report of one run, without its detail.
+// NewRunReport creates the report of one run, without its detail.
 func NewRunReport(run *runs.Run) RunReport {
 	m := run.Manifest
 	r := RunReport{Path: run.Path, Kind: run.Kind.Name, Ended: run.Ended, Graft: m.Graft, Device: m.Device,

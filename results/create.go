@@ -31,7 +31,7 @@ var (
 	ErrNoRun = errors.New("not a run folder")
 )
 
-// CreateOptions configure Create. The zero value is ready to use.
+// CreateOptions holds the options of Create. The zero value is ready to use.
 type CreateOptions struct {
 	// Force moves an existing folder aside, to PATH.NUMBER with the first free number from 1. False makes an existing
 	// folder an error.
@@ -42,7 +42,7 @@ type CreateOptions struct {
 	Resolved string
 }
 
-// Create makes the folder of a new run, and its parent folders. If the folder exists, the error wraps ErrExists or,
+// Create creates the folder of a new run, and its parent folders. If the folder exists, the error wraps ErrExists or,
 // while a process writes the folder, files.ErrLocked. Create reuses empty folders and folders left by an interrupted
 // Create.
 func Create(fsys files.FS, path string, o CreateOptions, m Manifest) (*Run, error) {

@@ -31,7 +31,7 @@ type Node struct {
 	Last bool // the decision is the last one
 }
 
-// TreeOptions describe the networks of a table that lacks them. The zero value uses the zoo's network with the
+// TreeOptions describes the networks of a table that lacks them. The zero value uses the zoo's network with the
 // scenario's name, and graft's own surgery.
 type TreeOptions struct {
 	// initial network; nil means the table's network, or the network of the zoo with the scenario's name
@@ -66,7 +66,7 @@ func (o *TreeOptions) adopt(t *tables.Table) error {
 	return err
 }
 
-// NewTree makes the tree of a table by following every sequence.
+// NewTree creates the tree of a table by following every sequence.
 func NewTree(t *tables.Table, o TreeOptions) (*Tree, error) {
 	if err := o.adopt(t); err != nil {
 		return nil, fmt.Errorf("table %s: %w", t.Name, err)

@@ -26,12 +26,12 @@ type Block struct {
 	Step   int
 }
 
-// Main returns the first convolution or linear layer; nil if there is none.
+// Main returns the first convolution or linear layer, or nil if there is none.
 func (b *Block) Main() *Layer {
 	return b.first(func(l model.Layer) bool { return isMain(l) })
 }
 
-// Norm returns the first normalisation; nil if there is none.
+// Norm returns the first normalisation, or nil if there is none.
 func (b *Block) Norm() *Layer { return b.first(isNorm) }
 
 func (b *Block) first(is func(model.Layer) bool) *Layer {
@@ -43,7 +43,7 @@ func (b *Block) first(is func(model.Layer) bool) *Layer {
 	return nil
 }
 
-// Activation returns the activation that produces the block's output; false if another layer does.
+// Activation returns the activation that produces the block's output, and false if another layer does.
 func (b *Block) Activation() (model.Activation, bool) {
 	if !b.Ends || len(b.Layers) == 0 {
 		return model.Activation{}, false

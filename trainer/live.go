@@ -67,7 +67,7 @@ type Live struct {
 	cause   error // cause of closing
 }
 
-// NewLive makes a scheduler on a clock for a timeline, which may have no events.
+// NewLive creates a scheduler on a clock for a timeline, which may have no events.
 func NewLive(t Timeline, c clock.Clock) *Live {
 	l := &Live{Planned: *NewPlanned(t, c), empty: -1}
 	l.publish()

@@ -13,7 +13,7 @@ import (
 	"graft/trainer/team"
 )
 
-// Options configure a job.
+// Options holds the options of a job.
 type Options struct {
 	Seed  int64 // seed of the order of images, augmentation, dropout and surgery
 	Batch int   // Number of images per training step. Zero means 64.

@@ -16,7 +16,7 @@ import (
 	"graft/torch/weights"
 )
 
-// SavedNetwork returns the network of a job's newest complete checkpoint, without tensors; nil without a checkpoint.
+// SavedNetwork returns the network of a job's newest complete checkpoint, without tensors, or nil without a checkpoint.
 // The folder is not changed.
 func SavedNetwork(fsys files.FS, folder string) (n *model.Network, err error) {
 	err = newest(fsys, folder, func(c *results.Checkpoint) error {

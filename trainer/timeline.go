@@ -106,7 +106,7 @@ type Planned struct {
 	standing SchedulerState
 }
 
-// NewPlanned makes a scheduler for a timeline on a clock.
+// NewPlanned creates a scheduler for a timeline on a clock.
 func NewPlanned(t Timeline, c clock.Clock) *Planned {
 	return &Planned{timeline: t, clock: c, standing: SchedulerState{Devices: 1}}
 }

@@ -42,7 +42,7 @@ func ReadGraph(g *graph.Graph) (*Structure, error) {
 	return r.Structure, nil
 }
 
-// TokenOf returns the index of the token of a graph's node; false if the node has none.
+// TokenOf returns the index of the token of a graph's node, and false if the node has none.
 func (s *Structure) TokenOf(node int) (int, bool) {
 	k, ok := s.nodes[node]
 	return k, ok

@@ -27,7 +27,7 @@ func ReadStructure(t *tracing.Trace) (*Structure, error) {
 	return r.structure, nil
 }
 
-// Token returns the index of a layer's token; false if the layer has none.
+// Token returns the index of a layer's token, and false if the layer has none.
 func (s *Structure) Token(l *tracing.Layer) (int, bool) {
 	k, ok := s.layers[l]
 	return k, ok

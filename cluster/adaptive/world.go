@@ -10,7 +10,7 @@ import (
 	"graft/internal/validate"
 )
 
-// Options describe the cluster.
+// Options describes the cluster.
 type Options struct {
 	Nodes    int     // number of equal nodes; zero means 16
 	Devices  int     // devices per node; zero means 4
@@ -109,7 +109,7 @@ func (w *World) Jobs() []*Job { return w.jobs }
 // Rounds returns the number of completed rounds.
 func (w *World) Rounds() int { return w.rounds }
 
-// Gaps returns, for each decision, the relative gap between the objective and its upper bound; nil for schedulers
+// Gaps returns, for each decision, the relative gap between the objective and its upper bound, or nil for schedulers
 // without a bound.
 func (w *World) Gaps() []float64 { return w.gaps }
 

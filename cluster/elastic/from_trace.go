@@ -8,7 +8,8 @@ import (
 	"graft/cluster/trace"
 )
 
-// TraceOptions configure the conversion of a trace's jobs to elastic jobs. The zero value keeps the work of the jobs.
+// TraceOptions holds the options of the conversion of a trace's jobs to elastic jobs. The zero value keeps the work of
+// the jobs.
 type TraceOptions struct {
 	// MaxEpochs is the number of epochs of a job whose type has length 1. Zero keeps the work of the trace: a job that
 	// runs alone at its best speed, with at most one worker and one server per device that it had, takes its duration

@@ -27,7 +27,7 @@ const (
 // patternSlots is the number of slots after which uniform and Poisson arrivals repeat.
 const patternSlots = 100
 
-// GenerateOptions configure a generated workload. The zero value is 60 jobs, three per slot.
+// GenerateOptions holds the options of a generated workload. The zero value is 60 jobs, three per slot.
 type GenerateOptions struct {
 	Jobs      int      // number of jobs; zero means 60
 	Arrivals  Arrivals // arrival process; zero means UniformArrivals

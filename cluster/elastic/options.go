@@ -17,7 +17,7 @@ const (
 	maxTasks    = 1 << 10
 )
 
-// Options configure a simulation. The zero value is a cluster with 96 nodes.
+// Options holds the options of a simulation. The zero value is a cluster with 96 nodes.
 type Options struct {
 	Nodes   int       // number of nodes; zero means 96
 	PerNode Resources // slots of each kind per node; all zero means 8 CPU and 8 GPU slots

@@ -36,7 +36,7 @@ func Scalings() registry.List[Scaling] {
 // ScalingNamed returns a scaling model by its name.
 func ScalingNamed(name string) (Scaling, error) { return Scalings().Named("scaling cost", name) }
 
-// Seconds returns the time lost for a number of added or removed tasks, in seconds; zero for no tasks.
+// Seconds returns the time lost for a number of added or removed tasks, in seconds, or zero for no tasks.
 func (s Scaling) Seconds(tasks int) float64 {
 	if tasks <= 0 {
 		return 0

@@ -17,9 +17,9 @@ const (
 	ByLeft Order = "left"
 )
 
-// WindowOptions configure the observation of a learned policy: the first jobs in an order, without jobs at their
-// maximum counts, as columns of a matrix. Its rows are type, slots since arrival, share of epochs left, dominant share,
-// workers and servers.
+// WindowOptions holds the options of the observation of a learned policy: the first jobs in an order, without jobs at
+// their maximum counts, as columns of a matrix. Its rows are type, slots since arrival, share of epochs left, dominant
+// share, workers and servers.
 type WindowOptions struct {
 	Size int // Number of jobs in the window, one column per job. Zero means 20.
 	// Sort order of the jobs: arrival, share (dominant share) or left (remaining share of epochs), smallest value

@@ -38,7 +38,7 @@ const (
 	mostRounds   = 1 << 20
 )
 
-// Options configure learning. Defaults replace zero values.
+// Options holds the options of learning. Defaults replace zero values.
 type Options struct {
 	// maximum number of bins per feature, without the bin of missing values, at most 1024; zero means 256
 	Bins     int

@@ -111,7 +111,7 @@ func (t *Table) fail(err error) {
 	}
 }
 
-// Err returns the first fault of the added data; nil if there is no fault.
+// Err returns the first fault of the added data, or nil if there is no fault.
 func (t *Table) Err() error { return t.fault }
 
 // Rows returns the number of rows.
@@ -127,7 +127,7 @@ func (t *Table) Names() []string {
 	return mapped(t.columns, func(c column) string { return c.name })
 }
 
-// Target returns the target of each row; nil if it was not set. Callers must not change it.
+// Target returns the target of each row, or nil if it was not set. Callers must not change it.
 func (t *Table) Target() []float64 { return t.target }
 
 // Row returns the values of a row in the order of the columns, for Predict.

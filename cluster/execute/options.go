@@ -25,7 +25,7 @@ type Device struct {
 	Speed float64
 }
 
-// Options configure an executor.
+// Options holds the options of an executor.
 type Options struct {
 	Run        *results.Run          // run folder with the journal and the logs, which Run locks; required by Run
 	Files      files.FS              // file system of logs, processes and cgroups; required

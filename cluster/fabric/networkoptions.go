@@ -9,8 +9,8 @@ import (
 	"graft/cluster"
 )
 
-// NetworkOptions configure the network that connects the servers. The zero value is RAMP with the 32 servers of
-// PAC-ML's experiments.
+// NetworkOptions holds the options of the network that connects the servers. The zero value is RAMP with the 32 servers
+// of PAC-ML's experiments.
 type NetworkOptions struct {
 	Kind string // topology: ramp or tree; empty means ramp
 	// groups, racks per group and servers per rack for ramp; racks and servers per rack for tree; nil means 4, 4, 2 for

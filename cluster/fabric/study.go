@@ -28,10 +28,10 @@ type Model struct {
 	Details graph.Details // sums and maxima over Graph
 }
 
-// NewModel makes a model from a graph.
+// NewModel creates a model from a graph.
 func NewModel(g *graph.Graph) Model { return Model{Name: g.Model, Graph: g, Details: g.Details()} }
 
-// Options configure how jobs run.
+// Options determines how jobs run.
 type Options struct {
 	// parallelism of a step; empty means Data; the quirk held-sizes splits like PAC-ML's simulator instead
 	Strategy Strategy

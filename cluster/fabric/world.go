@@ -61,7 +61,7 @@ const (
 var causeNames = [...]string{NoCause: "", Refused: "refused", NoServers: "no servers", TooSlow: "too slow",
 	FullQueue: "full queue", EndOfTime: "end of time"}
 
-// String returns the name of a cause; empty if the job was not blocked.
+// String returns the name of a cause. It is empty if the job was not blocked.
 func (c Cause) String() string { return causeNames[c] }
 
 // Run holds the state of a running job.
@@ -128,7 +128,7 @@ func NewWorld(study *Study) (*World, error) {
 	return w, nil
 }
 
-// Waiting returns the job that waits for a decision; nil after the end of the episode.
+// Waiting returns the job that waits for a decision, or nil after the end of the episode.
 func (w *World) Waiting() *Job {
 	if w.waiting < 0 || w.done {
 		return nil

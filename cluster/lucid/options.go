@@ -12,7 +12,7 @@ import (
 // Limit is the default profiling time in seconds.
 const Limit = 200
 
-// Options configure how Lucid profiles jobs. The zero value uses the authors' settings for the cluster Venus, and the
+// Options determines how Lucid profiles jobs. The zero value uses the authors' settings for the cluster Venus, and the
 // closest equivalent on other clusters.
 type Options struct {
 	Nodes int   // Number of nodes of the profiler. Zero means 2.

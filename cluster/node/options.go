@@ -9,7 +9,7 @@ import (
 	"graft/internal/validate"
 )
 
-// Options describe a machine.
+// Options describes a machine.
 type Options struct {
 	GPUs   int     // number of GPUs; zero means 4
 	Memory float64 // memory per GPU in MiB; zero means 16384

@@ -68,7 +68,7 @@ func (o *SchedulerOptions) Validate() error {
 	return nil
 }
 
-// Fault returns the reason why a decision is impossible; nil if it is possible.
+// Fault returns the reason why a decision is impossible, or nil if it is possible.
 func (m *Machine) Fault(d Decision) error {
 	switch {
 	case d.Stop != nil && d.Stop.State != Running:

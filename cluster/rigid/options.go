@@ -14,7 +14,7 @@ import (
 	"graft/internal/validate"
 )
 
-// Options describe the simulated cluster and its jobs. Paths use the operating system's syntax. Relative paths are
+// Options describes the simulated cluster and its jobs. Paths use the operating system's syntax. Relative paths are
 // looked up in the working folder first, then in the folder of the file.
 type Options struct {
 	// Folder of cluster data: vc_config.csv (virtual clusters and their nodes), *_lgb.csv and *_ebm*.csv (estimated job

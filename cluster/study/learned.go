@@ -38,7 +38,7 @@ func (l *Learned[K]) Kinds() []K {
 	return []K{l.Kind}
 }
 
-// Policies returns the number of learned policies; zero for a built-in scheduler.
+// Policies returns the number of learned policies, or zero for a built-in scheduler.
 func (l *Learned[K]) Policies() int {
 	if !l.IsLearned() {
 		return 0

@@ -81,7 +81,7 @@ type Effect struct {
 	Difference *Interval `json:"difference"`
 }
 
-// Metric returns a metric by its key; nil if there is no such metric.
+// Metric returns a metric by its key, or nil if there is no such metric.
 func (o *Outcome) Metric(key string) *Metric {
 	if k := slices.IndexFunc(o.Metrics, func(m Metric) bool { return m.Key() == key }); k >= 0 {
 		return &o.Metrics[k]
@@ -89,7 +89,7 @@ func (o *Outcome) Metric(key string) *Metric {
 	return nil
 }
 
-// Ranking returns the ranking by a metric at a point; nil if there is no such ranking.
+// Ranking returns the ranking by a metric at a point, or nil if there is no such ranking.
 func (o *Outcome) Ranking(point, key string) *Ranking {
 	same := func(r Ranking) bool { return r.Point == point && r.Metric == key }
 	if k := slices.IndexFunc(o.Rankings, same); k >= 0 {

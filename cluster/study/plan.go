@@ -37,8 +37,8 @@ type Plan struct {
 	NoQuirks bool
 	// PairJobs compares the samples of each cell with the baseline's samples on the same workload, paired by job.
 	PairJobs bool
-	// Interval returns the interval of a mean over the jobs of a workload; nil without jobs. Samples are NaN for jobs
-	// that were left out. If the function is nil, intervals treat jobs as independent.
+	// Interval returns the interval of a mean over the jobs of a workload, or nil without jobs. Samples are NaN for
+	// jobs that were left out. If the function is nil, intervals treat jobs as independent.
 	Interval func(of Of, point, workload int, samples []float64) *Interval
 	// References returns levels with which schedulers are compared, such as lower bounds. Nil means none.
 	References func(ctx context.Context) ([]Reference, error)

@@ -55,8 +55,8 @@ func (w *Window) holds(second int64) bool {
 	return w == nil || w.From <= second && second <= w.To
 }
 
-// Options configure how a trace is read and which jobs are kept. The zero value detects the format from the first bytes
-// of the file and keeps all jobs.
+// Options determines how a trace is read and which jobs are kept. The zero value detects the format from the first
+// bytes of the file and keeps all jobs.
 type Options struct {
 	Format string // format, one of [Formats]; empty detects it from the first bytes of the file
 	// origin of second zero for rows with dates; zero means Midnight; rows with seconds stay unchanged

@@ -182,7 +182,7 @@ func (r *Reader) Format() string { return r.format.Name }
 // Line returns the line at which the last job begins in the file, from 1.
 func (r *Reader) Line() int { return r.lastLine }
 
-// Start returns the date of second zero, taken as UTC; false if the trace does not have it.
+// Start returns the date of second zero, taken as UTC, and false if the trace does not have it.
 func (r *Reader) Start() (time.Time, bool) {
 	c := r.rows.clock()
 	if !c.known {
@@ -199,7 +199,7 @@ func (r *Reader) Skipped() int {
 	return 0
 }
 
-// Size returns the cluster's number of nodes and of processors, from comments before the first job; zero if unknown.
+// Size returns the cluster's number of nodes and of processors, from comments before the first job, or zero if unknown.
 func (r *Reader) Size() (nodes, processors int) {
 	if s, says := r.rows.(interface{ size() (int, int) }); says {
 		return s.size()

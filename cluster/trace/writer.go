@@ -21,7 +21,7 @@ type jobWriter interface {
 	job(line []byte, job *Job) ([]byte, error)
 }
 
-// WriterOptions configure the output. The zero value is graft's own format, without a date.
+// WriterOptions holds the options of the output. The zero value is graft's own format, without a date.
 type WriterOptions struct {
 	Format string // writable format, one of [Formats]; empty means graft
 	// date of second zero, in whole seconds and as UTC; if it is the zero time, submissions are written as seconds
@@ -67,7 +67,7 @@ type Writer struct {
 	err  error // error of earlier writes
 }
 
-// NewWriter makes a writer and writes the header. It does not buffer its output.
+// NewWriter creates a writer and writes the header. It does not buffer its output.
 func NewWriter(to io.Writer, o WriterOptions) (*Writer, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {

@@ -68,7 +68,7 @@ type Course interface {
 	Shape() Shape
 	// Workloads returns the number of training workloads.
 	Workloads() int
-	// Env makes an environment whose episodes are drawn from the training workloads.
+	// Env creates an environment whose episodes are drawn from the training workloads.
 	Env() (learn.Env, error)
 	// Lesson lets an agent play a workload; in a fraction of the decisions, the teacher's actions replace the agent's.
 	// It returns all decisions as examples with the teacher's actions.
@@ -79,7 +79,7 @@ type Course interface {
 	Validate(ctx context.Context, agent *learn.Set) (float64, error)
 }
 
-// NewLearner makes a learner with a random agent.
+// NewLearner creates a learner with a random agent.
 func NewLearner(c Course, o Options, seed uint64) (*Learner, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {

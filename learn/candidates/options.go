@@ -38,8 +38,8 @@ const (
 	NoTeacher   = "none"
 )
 
-// Options configure how an agent learns to schedule: it first imitates a teacher, then rounds of reinforcement learning
-// improve it.
+// Options determines how an agent learns to schedule: it first imitates a teacher, then rounds of reinforcement
+// learning improve it.
 type Options struct {
 	// Scheduler to imitate before reinforcement learning. best imitates, on each workload, the scheduler with the
 	// smallest mean time to completion; none skips imitation. Empty means best.

@@ -40,7 +40,7 @@ type Network struct {
 // largest limits the values of a layer or parameter.
 const largest = 1 << 24
 
-// New makes a network and draws its parameters.
+// New creates a network and draws its parameters.
 func New(inputs int, random *rand.Rand, layers ...Layer) (*Network, error) {
 	n := &Network{Inputs: inputs, Layers: layers}
 	if inputs < 1 || inputs > largest || len(layers) == 0 {

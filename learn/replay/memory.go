@@ -26,7 +26,7 @@ type Memory[T any] struct {
 // mostItems limits a memory.
 const mostItems = 1 << 26
 
-// NewMemory makes an empty memory with a capacity.
+// NewMemory creates an empty memory with a capacity.
 func NewMemory[T any](capacity int) (*Memory[T], error) {
 	if capacity < 1 || capacity > mostItems {
 		return nil, fmt.Errorf("make a replay memory: capacity is %d; must be between 1 and %d", capacity, mostItems)
@@ -49,7 +49,7 @@ func (m *Memory[T]) Priority(place int) float64 { return m.sums[len(m.items)-1+p
 // Total returns the sum of all priorities.
 func (m *Memory[T]) Total() float64 { return m.sums[0] }
 
-// Most returns the highest priority; zero for an empty memory.
+// Most returns the highest priority, or zero for an empty memory.
 func (m *Memory[T]) Most() (most float64) {
 	for _, p := range m.sums[len(m.items)-1:][:m.count] {
 		most = max(most, p)
@@ -57,7 +57,7 @@ func (m *Memory[T]) Most() (most float64) {
 	return most
 }
 
-// Least returns the index of the item with the lowest priority, the first on a tie; zero for an empty memory.
+// Least returns the index of the item with the lowest priority, the first on a tie, or zero for an empty memory.
 func (m *Memory[T]) Least() (place int) {
 	for k := range m.count {
 		if m.Priority(k) < m.Priority(place) {

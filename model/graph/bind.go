@@ -16,7 +16,7 @@ type Network struct {
 	tied    map[string]string        // tensor that shares its memory
 }
 
-// Bind makes a network from a graph and weights. The names, types and shapes of the weights must match the graph's
+// Bind creates a network from a graph and weights. The names, types and shapes of the weights must match the graph's
 // tensors. Parameters require gradients.
 func (g *Graph) Bind(s *torch.Scope, d torch.Device, set *weights.Set) (*Network, error) {
 	if err := g.Fits(set); err != nil {
@@ -33,7 +33,7 @@ func (g *Graph) Bind(s *torch.Scope, d torch.Device, set *weights.Set) (*Network
 	return n, s.Err()
 }
 
-// BindTensors makes a network from a graph and existing tensors, by name. Parameters require gradients.
+// BindTensors creates a network from a graph and existing tensors, by name. Parameters require gradients.
 func (g *Graph) BindTensors(s *torch.Scope, tensors map[string]*torch.Tensor) (*Network, error) {
 	n := &Network{Graph: g, tensors: make(map[string]*torch.Tensor, len(g.Tensors)), tied: map[string]string{}}
 	for _, t := range g.Tensors {
@@ -88,7 +88,7 @@ func byName(set *weights.Set) map[string]weights.Tensor {
 	return given
 }
 
-// Tensor returns the tensor with a name; nil if there is none.
+// Tensor returns the tensor with a name, or nil if there is none.
 func (n *Network) Tensor(name string) *torch.Tensor { return n.tensors[name] }
 
 // Trained returns the names of the parameters. Tied parameters are listed once.

@@ -8,7 +8,7 @@ import (
 	"graft/torch/weights"
 )
 
-// Builder makes a graph in the form of torch.export. It names values after their operators.
+// Builder builds a graph in the form of torch.export. It names values after their operators.
 type Builder struct {
 	Graph *Graph
 	DType weights.DType // data type of the parameters

@@ -95,7 +95,7 @@ type Arg struct {
 	Value any
 }
 
-// Arg returns an argument by name; nil if it is missing.
+// Arg returns an argument by name, or nil if it is missing.
 func (n *Node) Arg(name string) any {
 	for _, a := range n.Args {
 		if a.Name == name {
@@ -156,7 +156,7 @@ func (n *Node) Rename(to map[Value]Value) {
 	}
 }
 
-// Tensor returns a tensor by name; nil if there is none.
+// Tensor returns a tensor by name, or nil if there is none.
 func (g *Graph) Tensor(name string) *Tensor {
 	if k := slices.IndexFunc(g.Tensors, func(t Tensor) bool { return t.Name == name }); k >= 0 {
 		return &g.Tensors[k]

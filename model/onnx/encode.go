@@ -18,7 +18,7 @@ const (
 	largest = 1<<31 - 1
 )
 
-// Options configure an ONNX model.
+// Options holds the options of an ONNX model.
 type Options struct {
 	Producer   string            // name and version of the program that writes the model
 	Properties map[string]string // additional texts in the model; nil means none

@@ -10,7 +10,7 @@ import (
 	"graft/model"
 )
 
-// Options configure a Python module.
+// Options holds the options of a Python module.
 type Options struct {
 	// Weights is the name of the weights file, .pth or .safetensors, that the function load reads by default. The file
 	// is in the module's folder.

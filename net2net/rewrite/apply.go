@@ -9,7 +9,7 @@ import (
 	"graft/torch"
 )
 
-// Apply makes the tensors of the new graph from the tensors of the old graph, by name. The scope owns new tensors; a
+// Apply creates the tensors of the new graph from the tensors of the old graph, by name. The scope owns new tensors; a
 // tensor that stays is the same object. The tensors do not require gradients.
 func (p *Plan) Apply(s *torch.Scope, before map[string]*torch.Tensor) (map[string]*torch.Tensor, error) {
 	after := make(map[string]*torch.Tensor, len(p.Moves))

@@ -126,7 +126,7 @@ func (c Cell) exact() string {
 	return Exact(*c.Number)
 }
 
-// SortKey returns the number by which a page sorts the cell; empty if it is equal to the shown text.
+// SortKey returns the number by which a page sorts the cell. It is empty if it is equal to the shown text.
 func (c Cell) SortKey() string {
 	if c.Number == nil || math.IsNaN(*c.Number) {
 		return ""

@@ -27,7 +27,7 @@ type Table struct {
 	Rows    [][]Cell
 }
 
-// NewTable makes a table of text columns without rows.
+// NewTable creates a table of text columns without rows.
 func NewTable(texts ...string) *Table { return (&Table{}).Texts(texts...) }
 
 // Texts adds columns of texts.
@@ -100,7 +100,7 @@ func (c Column) cell(value any) Cell {
 	return Text(fmt.Sprint(value))
 }
 
-// ShownUnit returns the unit in the column's head; empty if the format contains it.
+// ShownUnit returns the unit in the column's head. It is empty if the format contains it.
 func (c Column) ShownUnit() string {
 	unit := UnitText(c.Unit)
 	if strings.HasSuffix(c.Format, unit) {

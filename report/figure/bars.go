@@ -47,7 +47,7 @@ const (
 	leastRow  = 9.0
 )
 
-// Layout makes the picture of the figure in a width.
+// Layout lays the figure out as a picture with the given width.
 func (b *Bars) Layout(width float64) *Picture {
 	p := newPicture(width, 0, b.Title, b.sentences()...)
 	b = b.stacked()

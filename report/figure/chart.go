@@ -93,7 +93,7 @@ type plot struct {
 	height float64
 }
 
-// Layout makes the picture of the figure in a width.
+// Layout lays the figure out as a picture with the given width.
 func (c *Chart) Layout(width float64) *Picture {
 	a := &chartLayout{Chart: c, p: newPicture(width, 0, c.Title, c.sentences()...), inks: map[string]ink{}, first: true}
 	a.measure()

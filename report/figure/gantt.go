@@ -62,7 +62,7 @@ type ganttLayout struct {
 	left    int     // number of omitted spans
 }
 
-// Layout makes the picture of the figure in a width.
+// Layout lays the figure out as a picture with the given width.
 func (g *Gantt) Layout(width float64) *Picture {
 	a := &ganttLayout{Gantt: g, p: newPicture(width, 0, g.Title, g.sentences()...)}
 	a.sort()

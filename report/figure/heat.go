@@ -26,7 +26,7 @@ const (
 	mostCell  = 18.0
 )
 
-// Layout makes the picture of the figure in a width.
+// Layout lays the figure out as a picture with the given width.
 func (h *Heat) Layout(width float64) *Picture {
 	p := newPicture(width, 0, h.Title)
 	names := min(widest(sizeWords, h.Rows...), width*0.45)

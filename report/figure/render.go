@@ -16,7 +16,7 @@ const (
 
 // Figure is a figure that can be drawn.
 type Figure interface {
-	// Layout makes the picture of the figure in a width in points; the height follows from it.
+	// Layout lays the figure out as a picture with the given width in points; the height follows from it.
 	Layout(width float64) *Picture
 }
 
@@ -36,7 +36,7 @@ func Formats() registry.List[Format] { return registry.List[Format]{SVG, PNG, PD
 // Listing returns the name; formats have no description.
 func (f Format) Listing() (name, about string) { return string(f), "" }
 
-// Options configure Render.
+// Options holds the options of Render.
 type Options struct {
 	Format Format  // file format; empty means SVG
 	Width  float64 // width in points; zero means Column

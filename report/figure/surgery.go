@@ -42,7 +42,7 @@ type pair struct {
 	unchanged     int // number of layers in this row; zero means one
 }
 
-// Layout makes the picture of the figure in a width.
+// Layout lays the figure out as a picture with the given width.
 func (s *Surgery) Layout(width float64) *Picture {
 	p := newPicture(width, 0, s.Title)
 	rows := s.pairs()

@@ -55,7 +55,7 @@ type tree struct {
 	cut    bool  // a column was too fine to draw
 }
 
-// Layout makes the picture of the figure in a width.
+// Layout lays the figure out as a picture with the given width.
 func (t *Tree) Layout(width float64) *Picture {
 	a := &tree{Tree: t, p: newPicture(width, 0, t.Title), top: margin + 12, left: margin + rootWidth + columnGap}
 	a.leaves = t.Root.leaves()

@@ -50,7 +50,7 @@ const sameTime = 1e-3
 // JobsLeft is the value in place of a mean if a simulation left jobs unfinished.
 const JobsLeft = -1
 
-// NewElasticStanding makes a standing without a rank and differences.
+// NewElasticStanding creates a standing without a rank and differences.
 func NewElasticStanding(scheduler string, seeds int, times [][]float64, bounds []float64) ElasticStanding {
 	s := ElasticStanding{Scheduler: scheduler, Seeds: seeds, Times: times}
 	for _, row := range times {

@@ -27,7 +27,7 @@ type memberVerdict struct {
 	evaluation.Score
 }
 
-// NewEvaluationOutcome makes an outcome from one of the two reports; the other is nil.
+// NewEvaluationOutcome creates an outcome from one of the two reports; the other is nil.
 func NewEvaluationOutcome(r *EvaluationReport, left *LeaveOutReport) *EvaluationOutcome {
 	o := &EvaluationOutcome{Compared: r, LeftOut: left, Members: []memberVerdict{}, Repeats: []repeatedRuns{}}
 	c := o.Comparison()

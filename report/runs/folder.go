@@ -42,7 +42,7 @@ func ReadFolder(fsys files.FS, folder string) (*Folder, error) {
 	return f, nil
 }
 
-// Kind returns the kind of the folder; nil if it is not a run folder. The manifest names the kind; in folders of
+// Kind returns the kind of the folder, or nil if it is not a run folder. The manifest names the kind; in folders of
 // earlier versions, or without a manifest, the files determine it. An unknown name is an error.
 func (f *Folder) Kind() (*Kind, error) {
 	m := f.named()

@@ -98,7 +98,7 @@ func (l *Journal) Plan(m results.Manifest, stages []*Stage) error {
 	return l.write()
 }
 
-// Entry returns a stage by name; nil if there is none.
+// Entry returns a stage by name, or nil if there is none.
 func (l *Journal) Entry(stage string) *Stage {
 	for _, e := range l.Stages {
 		if e.Name == stage {

@@ -50,7 +50,8 @@ func (o *TableSource) Read(fsys files.FS, path string) (*tables.Report, error) {
 	return report, ReportFault(report)
 }
 
-// OriginalTable returns the path of a table in the original's format, at a path or in a folder; false if there is none.
+// OriginalTable returns the path of a table in the original's format, at a path or in a folder, and false if there is
+// none.
 func OriginalTable(fsys files.FS, path string) (file string, is bool) {
 	inside := filepath.Join(path, "data.pkl")
 	switch {

@@ -120,7 +120,7 @@ func (f *Folder) open() (*Run, error) {
 	return r, err
 }
 
-// OutcomeOf returns the outcome of a run, as the type for its kind; nil before the end. Callers share the result and
+// OutcomeOf returns the outcome of a run, as the type for its kind, or nil before the end. Callers share the result and
 // must not change it.
 func OutcomeOf[T any](r *Run) (*T, error) {
 	if !r.Ended {

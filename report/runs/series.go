@@ -22,7 +22,7 @@ type Column struct {
 	Texts  []string
 }
 
-// Column returns a column by name; nil if there is none.
+// Column returns a column by name, or nil if there is none.
 func (s *Series) Column(name string) *Column {
 	for k := range s.Columns {
 		if s.Columns[k].Name == name {
@@ -32,7 +32,7 @@ func (s *Series) Column(name string) *Column {
 	return nil
 }
 
-// SeriesOf makes a series from a table.
+// SeriesOf creates a series from a table.
 func SeriesOf(name string, t *results.Table) (Series, error) {
 	s := Series{Name: name}
 	for _, c := range t.Columns {

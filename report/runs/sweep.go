@@ -147,7 +147,7 @@ func (c *CaseOutcome) Measure(name string) (seeds []int64, values []float64) {
 	return seeds, values
 }
 
-// Summary returns the summary of a measure; nil if no trial has it.
+// Summary returns the summary of a measure, or nil if no trial has it.
 func (c *CaseOutcome) Summary(name string) *MeasureSummary {
 	for k := range c.Measures {
 		if c.Measures[k].Measure == name {
@@ -157,7 +157,7 @@ func (c *CaseOutcome) Summary(name string) *MeasureSummary {
 	return nil
 }
 
-// Case returns a case by name; nil if there is none.
+// Case returns a case by name, or nil if there is none.
 func (o *SweepOutcome) Case(name string) *CaseOutcome {
 	for _, c := range o.Cases {
 		if c.Name == name {

@@ -89,7 +89,7 @@ func (p *SweepPlan) Trials() (all []SweepTrial) {
 	return all
 }
 
-// Case returns a case by name; nil if there is none.
+// Case returns a case by name, or nil if there is none.
 func (p *SweepPlan) Case(name string) *SweepCase {
 	for _, c := range p.Cases {
 		if c.Name == name {

@@ -26,7 +26,7 @@ type Handler struct {
 	began   int64                    // start time in ns, part of tags: another process may be another version
 }
 
-// Options configure a [Handler]. All fields except Version and GPUs are required.
+// Options holds the options of a [Handler]. All fields except Version and GPUs are required.
 type Options struct {
 	Files   files.FS          // file system, which is only read
 	Dir     string            // path of the folder with the runs
@@ -38,7 +38,7 @@ type Options struct {
 	GPUs func() []telemetry.State
 }
 
-// New makes a handler for the runs in a folder.
+// New creates a handler for the runs in a folder.
 func New(o Options) *Handler {
 	return &Handler{index: newIndex(o.Files, o.Dir, o.Every, o.Now), cache: newPageCache(maxCacheBytes, maxRenderings,
 		o.Now), hosts: o.Hosts, version: o.Version, gpus: o.GPUs, began: o.Now().UnixNano()}

@@ -60,7 +60,7 @@ func (e *Env) Manifest(kind *runs.Kind, m results.Manifest) results.Manifest {
 	return m
 }
 
-// Variable returns an environment variable; empty if it is not set.
+// Variable returns an environment variable. It is empty if it is not set.
 func (e *Env) Variable(name string) string {
 	if e.Getenv == nil {
 		return ""
@@ -68,7 +68,7 @@ func (e *Env) Variable(name string) string {
 	return e.Getenv(name)
 }
 
-// CreateRun makes the folder of a run. If the folder exists and must not be moved aside, the error has the code
+// CreateRun creates the folder of a run. If the folder exists and must not be moved aside, the error has the code
 // failure.Usage.
 func (e *Env) CreateRun(folder string, kind *runs.Kind, o results.CreateOptions,
 	m results.Manifest) (*results.Run, error) {

@@ -17,7 +17,7 @@ import (
 	"graft/trainer"
 )
 
-// LoadNetwork makes the network that an argument names, without tensors. If the argument looks like a path, it is a
+// LoadNetwork creates the network that an argument names, without tensors. If the argument looks like a path, it is a
 // network file or a run folder; otherwise it is a network of the zoo. A nil input and zero classes keep the network's
 // own values. The classes of a network file cannot be changed.
 func LoadNetwork(fsys files.FS, arg string, input model.Shape, classes int) (*model.Network, error) {

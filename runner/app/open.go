@@ -13,7 +13,7 @@ import (
 	"graft/results"
 )
 
-// FolderOptions configure how a run folder is created or opened.
+// FolderOptions determines how a run folder is created or opened.
 type FolderOptions struct {
 	Config string // text of the configuration file, copied into the run folder; empty copies none
 	// continues the run in the folder, or starts one if there is none; false starts a new run

@@ -27,7 +27,7 @@ import (
 	"graft/trainer/goodput"
 )
 
-// Options configure an application that is made from runs.
+// Options holds the options of an application that is made from runs.
 type Options struct {
 	Name string // name of the application; required
 	Out  string // path of the folder of applications; required

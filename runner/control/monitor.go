@@ -29,7 +29,7 @@ type Monitor struct {
 	list    []Adaptation
 }
 
-// NewMonitor makes the monitor of a job that starts or resumes, from the rows and notes so far.
+// NewMonitor creates the monitor of a job that starts or resumes, from the rows and notes so far.
 func NewMonitor(network string, p trainer.Progress, rows []trainer.Row, notes []trainer.Note) *Monitor {
 	m := &Monitor{network: network}
 	for _, n := range notes {

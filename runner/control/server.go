@@ -24,7 +24,7 @@ import (
 	"graft/trainer"
 )
 
-// Options configure the HTTP server of a job.
+// Options holds the options of the HTTP server of a job.
 type Options struct {
 	Address   string // address such as 127.0.0.1:0; empty disables the server
 	Anywhere  bool   // allows addresses that other machines can reach; false allows loopback only

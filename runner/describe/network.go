@@ -78,7 +78,7 @@ type Totals struct {
 	ActivationBytes int64 `json:"activation_bytes"` // total size of all outputs in float32 in bytes
 }
 
-// Describe makes the description of a network from its trace.
+// Describe returns the description of a network from its trace.
 func Describe(t *tracing.Trace) (Network, error) {
 	sheet, err := t.Network.Sheet()
 	if err != nil {

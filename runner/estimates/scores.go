@@ -45,7 +45,7 @@ type Term struct {
 	Importance float64 `json:"importance"`
 }
 
-// Terms returns the terms of a model, most important first; empty for a nil model.
+// Terms returns the terms of a model, most important first. It is empty for a nil model.
 func Terms(m *estimate.Model) []Term {
 	terms := []Term{}
 	if m == nil {

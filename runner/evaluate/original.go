@@ -13,7 +13,7 @@ import (
 	"graft/runner/app"
 )
 
-// OriginalOptions configure an evaluation in the form of the original's report.
+// OriginalOptions holds the options of an evaluation in the form of the original's report.
 type OriginalOptions struct {
 	Policy string // path of a policy in the original's format; required
 	Table  string // path of a table in the original's format; required

@@ -29,7 +29,7 @@ type GraphAxis struct {
 	Size int    `json:"size"` // current size
 }
 
-// Describe makes the description of a graph. If graft cannot infer the graph's shapes, the description has no blocks
+// Describe returns the description of a graph. If graft cannot infer the graph's shapes, the description has no blocks
 // and axes, but the graph can run and train.
 func Describe(g *graph.Graph) *Network {
 	n := &Network{Name: g.Name, Input: fmt.Sprint(g.Input.DType, " ", g.Input.Shape), Print: g.String(),

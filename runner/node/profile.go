@@ -20,7 +20,7 @@ import (
 	"graft/runner/app"
 )
 
-// ProfileOptions configure the measurement of tasks.
+// ProfileOptions holds the options of the measurement of tasks.
 type ProfileOptions struct {
 	app.FolderOptions     // options of the run folder
 	Repeats           int // number of repeats of each measurement; zero means 3

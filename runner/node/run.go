@@ -26,7 +26,7 @@ import (
 // idleTime is the duration of the power measurement of idle devices.
 const idleTime = time.Second
 
-// RunOptions configure how tasks are run and monitored.
+// RunOptions determines how tasks are run and monitored.
 type RunOptions struct {
 	app.FolderOptions              // options of the run folder
 	Watch             WatchOptions // options of the HTTP server; zero means no server

@@ -79,7 +79,7 @@ type Miss struct {
 	Network string  `json:"network"` // name of the network with the largest error
 }
 
-// NewReport makes the report of a profile. The path of its file may be empty.
+// NewReport creates the report of a profile. The path of its file may be empty.
 func NewReport(p *clock.Profile, file string) *Report {
 	m := p.Made
 	r := &Report{File: file, Name: p.Name, Device: p.Device, Networks: []Network{},

@@ -16,7 +16,7 @@ import (
 	"graft/runner/app"
 )
 
-// ManifestOptions configure Manifest.
+// ManifestOptions holds the options of Manifest.
 type ManifestOptions struct {
 	Set []string // assignments applied after the file
 	// path of the run folder; empty means run.folder or, if it is empty too, a path derived from the file's name
@@ -24,7 +24,7 @@ type ManifestOptions struct {
 	Force  bool // moves an existing folder aside
 }
 
-// Manifest makes the run folder of a simulation and returns the Kubernetes job of its workers.
+// Manifest creates the run folder of a simulation and returns the Kubernetes job of its workers.
 func Manifest(env *app.Env, path string, o ManifestOptions) (string, error) {
 	s, err := o.open(env, path)
 	if err != nil {

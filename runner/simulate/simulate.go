@@ -24,7 +24,7 @@ import (
 	"graft/torch"
 )
 
-// Options configure Run.
+// Options holds the options of Run.
 type Options struct {
 	Set []string // assignments applied after the file
 	// path of the run folder; empty means run.folder or, if it is empty too, a path derived from the file's name

@@ -19,7 +19,7 @@ import (
 // Configured is the name of the arm of the unmodified job.
 const Configured = "as configured"
 
-// CompareOptions configure Compare. Options of sweeps that name cases must be empty; nonzero seeds replace
+// CompareOptions holds the options of Compare. Options of sweeps that name cases must be empty; nonzero seeds replace
 // compare.seeds.
 type CompareOptions struct {
 	Options                 // options of the trials; zero values mean the values in the file

@@ -11,7 +11,7 @@ import (
 	"graft/runner/app"
 )
 
-// ConvertOptions configure how a trace is read and written.
+// ConvertOptions determines how a trace is read and written.
 type ConvertOptions struct {
 	Read  trace.Options // options of reading; zero detects the format and keeps all jobs
 	To    string        // output format, one of Writable; required

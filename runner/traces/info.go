@@ -9,7 +9,7 @@ import (
 	"graft/runner/app"
 )
 
-// InfoOptions configure the summary of a trace.
+// InfoOptions holds the options of the summary of a trace.
 type InfoOptions struct {
 	Read        trace.Options // options of reading; zero detects the format and keeps all jobs
 	Nodes       string        // path of the virtual clusters and their nodes; empty omits sizes and load

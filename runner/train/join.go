@@ -22,7 +22,7 @@ import (
 	"graft/trainer/team"
 )
 
-// JoinOptions configure a follower that joins a job from another machine.
+// JoinOptions holds the options of a follower that joins a job from another machine.
 type JoinOptions struct {
 	Address string        // address of the leader, as HOST:PORT
 	Token   string        // path of the file with the token; empty means the environment variable

@@ -75,7 +75,7 @@ func Enter(env *app.Env, folder string) (f *fleet.Fleet, path string, err error)
 	return f, path, nil
 }
 
-// Holders returns the holder of each leased task in a folder; nil if the folder does not exist.
+// Holders returns the holder of each leased task in a folder, or nil if the folder does not exist.
 func Holders(env *app.Env, dir string) (map[string]fleet.Holder, error) {
 	if _, err := env.Files.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

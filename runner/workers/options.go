@@ -12,7 +12,7 @@ import (
 	"graft/torch"
 )
 
-// Options configure one worker.
+// Options holds the options of one worker.
 type Options struct {
 	Threads int // number of LibTorch threads; zero means run.threads or, if it is zero too, Given
 	// number of threads that the fleet assigns to each worker, as text; empty means LibTorch's default

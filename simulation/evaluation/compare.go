@@ -242,7 +242,7 @@ func (c *comparer) standing(e Candidate) Standing {
 	return s
 }
 
-// Standing returns the standing of a policy; nil if the policy was not compared.
+// Standing returns the standing of a policy, or nil if the policy was not compared.
 func (c *Comparison) Standing(policy string) *Standing {
 	k := slices.IndexFunc(c.Standings, func(s Standing) bool { return s.Policy == policy })
 	if k < 0 {
@@ -251,8 +251,8 @@ func (c *Comparison) Standing(policy string) *Standing {
 	return &c.Standings[k]
 }
 
-// Mean returns a policy's mean regret over the tables that were left out with a group, in points; false if the policy
-// did not choose in all of these tables.
+// Mean returns a policy's mean regret over the tables that were left out with a group, in points, and false if the
+// policy did not choose in all of these tables.
 func (c *Comparison) Mean(policy, group string) (float64, bool) {
 	sum, count := 0.0, 0
 	for _, t := range c.Tables {

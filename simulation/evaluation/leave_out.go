@@ -22,7 +22,7 @@ type Way struct {
 	Options []learning.Options
 }
 
-// LeaveOutOptions configure the evaluation of policies on tables that they did not learn from.
+// LeaveOutOptions holds the options of the evaluation of policies on tables that they did not learn from.
 type LeaveOutOptions struct {
 	By       By       // groups of trees to leave out together; nil means ByScenario
 	Ways     []Way    // ways of learning; empty means a single way with NewTransferOptions

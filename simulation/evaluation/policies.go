@@ -82,7 +82,8 @@ func (f follower) walk(t *simulation.Tree) (record int, steps []Step, err error)
 	}
 }
 
-// Steps returns the decisions of a policy that takes the most likely action at each decision; nil for other policies.
+// Steps returns the decisions of a policy that takes the most likely action at each decision, or nil for other
+// policies.
 func Steps(t *simulation.Tree, c Policy) ([]Step, error) {
 	f, ok := c.(follower)
 	if !ok {

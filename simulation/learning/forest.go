@@ -13,7 +13,7 @@ import (
 	"graft/torch/weights"
 )
 
-// GrowForest makes a policy of extremely randomized trees (Geurts, Ernst and Wehenkel, Machine Learning 63, 2006): it
+// GrowForest grows a policy of extremely randomized trees (Geurts, Ernst and Wehenkel, Machine Learning 63, 2006): it
 // draws one cut per input and takes the best cut. The trees predict the advantage of a choice over the mean of its
 // decision's choices. Later decisions are assumed to be random, since the best possible continuation would often be a
 // lucky run.

@@ -12,7 +12,7 @@ import (
 	"graft/internal/validate"
 )
 
-// Options configure how a structural policy learns from trees. The zero value maximises the expected reward, which
+// Options determines how a structural policy learns from trees. The zero value maximises the expected reward, which
 // often selects sequences that are good on average. NewOptions has the defaults that find the best sequences.
 type Options struct {
 	decider.StructuralShape // sizes of the policy; zero means their defaults

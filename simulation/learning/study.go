@@ -40,7 +40,7 @@ type Recorder interface {
 	Row(r Row) error
 	// Save stores the state of a seed's learner atomically.
 	Save(seed uint64, set *weights.Set) error
-	// Load returns the last saved state of a seed's learner; nil if there is none.
+	// Load returns the last saved state of a seed's learner, or nil if there is none.
 	Load(seed uint64) (*weights.Set, error)
 }
 

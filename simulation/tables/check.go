@@ -21,7 +21,7 @@ type Report struct {
 	Faults  Faults     `json:"faults"`  // all faults of the folder
 }
 
-// Err returns all faults as an error that wraps each Fault; nil if there are none.
+// Err returns all faults as an error that wraps each Fault, or nil if there are none.
 func (r *Report) Err() error {
 	if len(r.Faults) == 0 {
 		return nil

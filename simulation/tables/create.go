@@ -10,13 +10,13 @@ import (
 	"graft/internal/files"
 )
 
-// CreateOptions configure the creation of a table's folder. The zero value is ready to use.
+// CreateOptions holds the options of the creation of a table's folder. The zero value is ready to use.
 type CreateOptions struct {
 	// Force moves an existing folder aside, to PATH.1 or the next free number. False makes an existing folder an error.
 	Force bool
 }
 
-// Create makes the folder of a new table, and its parent folders; Open adds records. A folder that is not empty is an
+// Create creates the folder of a new table, and its parent folders; Open adds records. A folder that is not empty is an
 // error that wraps ErrExists or, while a process writes a table in it, files.ErrLocked. If several processes create the
 // same table at once, even on several machines, one of them succeeds.
 func Create(fsys files.FS, dir string, s Scenario, o CreateOptions) error {

@@ -50,7 +50,7 @@ type Fault struct {
 	cause error // error of the system, for Unreadable
 }
 
-// NewFault makes a fault of a kind, with the remedy for this kind.
+// NewFault creates a fault of a kind, with the remedy for this kind.
 func NewFault(kind FaultKind, format string, args ...any) Fault {
 	return Fault{Kind: kind, Text: fmt.Sprintf(format, args...), Remedy: remedies[kind]}
 }
@@ -68,7 +68,7 @@ func unreadable(err error, file string) Fault {
 	return f
 }
 
-// Unwrap returns the system's error for the kind Unreadable; nil for other kinds.
+// Unwrap returns the system's error for the kind Unreadable, or nil for other kinds.
 func (f Fault) Unwrap() error { return f.cause }
 
 // Place returns the file and the line in the format of editors, FILE:LINE.

@@ -60,7 +60,7 @@ func FormatLine(kind string, value any) ([]byte, error) {
 	return line, nil
 }
 
-// LineBody returns the part of a line after its checksum, without the line break; false if the checksum is wrong.
+// LineBody returns the part of a line after its checksum, without the line break, and false if the checksum is wrong.
 func LineBody(line []byte) ([]byte, bool) {
 	if len(line) < bodyAt || !bytes.HasPrefix(line, []byte(sumHead)) ||
 		string(line[bodyAt-len(sumTail):bodyAt]) != sumTail {

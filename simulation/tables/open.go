@@ -23,7 +23,7 @@ var (
 	errWriterClosed = errors.New("the writer is closed")
 )
 
-// WriterOptions configure a writer of records. The zero value is ready to use.
+// WriterOptions holds the options of a writer of records. The zero value is ready to use.
 type WriterOptions struct {
 	// Name is the name of the writer's file, before a number: up to 100 lower-case letters, digits and _ . - after a
 	// letter or digit. Processes on the same machine may use the same name; processes on several machines may, if the

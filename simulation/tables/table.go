@@ -88,7 +88,7 @@ func (r *Record) curves() []curve {
 	return []curve{{"loss", &r.Loss}, {"fall", &r.Fall}, {"gap", &r.Gap}, {"after", &r.After}}
 }
 
-// Mean returns the mean accuracy over the seeds; NaN if there are none.
+// Mean returns the mean accuracy over the seeds, or NaN if there are none.
 func (r *Record) Mean() float64 {
 	if len(r.Accuracy) == 0 {
 		return math.NaN()
@@ -108,7 +108,7 @@ type Table struct {
 	index   map[string]int // index of a sequence in Records
 }
 
-// New makes a table from records, which must form one tree: each sequence occurs once, all sequences have the same
+// New creates a table from records, which must form one tree: each sequence occurs once, all sequences have the same
 // length, every decision has a time, and every seed has an accuracy.
 func New(s Scenario, records []Record) (*Table, error) {
 	t := &Table{Scenario: s, Records: records, index: make(map[string]int, len(records))}
@@ -200,7 +200,7 @@ func (s Scenario) admits(key string, r *Record) error {
 	return checkKey(key)
 }
 
-// Find returns the record of a sequence; nil if the table lacks it.
+// Find returns the record of a sequence, or nil if the table lacks it.
 func (t *Table) Find(sequence ...string) *Record {
 	if k := t.Index(sequence...); k >= 0 {
 		return &t.Records[k]
@@ -256,7 +256,7 @@ func (t *Table) missing() (some []string, count float64) {
 	return some, count
 }
 
-// Sequences returns the number of sequences of the scenario's actions; zero if the choices depend on the network.
+// Sequences returns the number of sequences of the scenario's actions, or zero if the choices depend on the network.
 func (s Scenario) Sequences() float64 {
 	if len(s.Actions) == 0 {
 		return 0

@@ -80,8 +80,8 @@ func advance(r rune) int {
 	}
 }
 
-// Caption returns the name of a layer in PyTorch, and the sizes that do not follow from its shapes; empty if there are
-// no such sizes.
+// Caption returns the name of a layer in PyTorch, and the sizes that do not follow from its shapes. It is empty if
+// there are no such sizes.
 func Caption(l model.Layer) (kind, sizes string) {
 	kind, arguments, _ := strings.Cut(strings.TrimSuffix(l.String(), ")"), "(")
 	switch layer := l.(type) {

@@ -20,7 +20,7 @@ type Seconds struct {
 	Spread float64 // half the interquartile range in seconds
 }
 
-// SecondsOf returns the median and the spread of measured times; zero for an empty list.
+// SecondsOf returns the median and the spread of measured times, or zero for an empty list.
 func SecondsOf(values []float64) Seconds {
 	if len(values) == 0 {
 		return Seconds{}
@@ -41,7 +41,7 @@ func digits(v float64) float64 {
 	return rounded
 }
 
-// Profile makes a device profile from the measurements and fits rates to them.
+// Profile creates a device profile from the measurements and fits rates to them.
 func (m *Measured) Profile(name, device string, made Provenance) *Profile {
 	p := &Profile{Version: profileVersion, Name: name, Device: device, Made: made, Measured: m.Networks}
 	decision, surgery := m.Decision.Rounded(), m.Surgery.Rounded()

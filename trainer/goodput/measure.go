@@ -58,7 +58,7 @@ func (a *Average) Add(m Moments) {
 	a.Count++
 }
 
-// Moments returns the averages, which are at least zero; zero before the first measurement.
+// Moments returns the averages, which are at least zero, or zero before the first measurement.
 func (a Average) Moments() Moments {
 	if a.Count == 0 {
 		return Moments{}

@@ -25,7 +25,7 @@ type Team struct {
 	leaving sync.WaitGroup  // dismissed members
 }
 
-// New makes the team of a job; nil if the job does not train in several processes.
+// New creates the team of a job; nil if the job does not train in several processes.
 func New(j Job, o Parallel, starter Starter, fsys files.FS) (*Team, error) {
 	if !o.On {
 		return nil, nil

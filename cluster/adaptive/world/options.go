@@ -10,8 +10,8 @@ import (
 	"graft/internal/validate"
 )
 
-// Options describe the applications and the cluster. Paths use the operating system's syntax. Relative paths are looked
-// up in the working folder first, then in the folder of the file.
+// Options describes the applications and the cluster. Paths use the operating system's syntax. Relative paths are
+// looked up in the working folder first, then in the folder of the file.
 type Options struct {
 	// Folder of applications, one subfolder per application, directly in this folder or in its subfolder traces. An
 	// application's subfolder holds placements.csv and validation-BATCH.csv; applications.csv lists the epochs of all

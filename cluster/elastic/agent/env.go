@@ -25,7 +25,7 @@ type Env struct {
 	state    *state
 }
 
-// NewEnv makes an environment. Each episode draws one of the workloads and is cut after mostSlots slots; zero means
+// NewEnv creates an environment. Each episode draws one of the workloads and is cut after mostSlots slots; zero means
 // 2000.
 func NewEnv(studies []elastic.Study, mostSlots int) (*Env, error) {
 	if len(studies) == 0 {

@@ -71,7 +71,7 @@ func (w *Inputs) readTypes(fsys files.FS, r *decode.Reading, o *Options) bool {
 // Types returns the job types.
 func (w *Inputs) Types() []elastic.JobType { return w.types }
 
-// Trace returns the first trace; nil if none is named.
+// Trace returns the first trace, or nil if none is named.
 func (w *Inputs) Trace() *elastic.Trace { return w.trace }
 
 // Contents writes the inputs that results depend on.

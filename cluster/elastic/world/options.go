@@ -9,7 +9,7 @@ import (
 	"graft/internal/validate"
 )
 
-// Options describe the jobs and the cluster. Zero values take the trace's parameter if it has one. Paths use the
+// Options describes the jobs and the cluster. Zero values take the trace's parameter if it has one. Paths use the
 // operating system's syntax. Relative paths are looked up in the working folder first, then in the folder of the file.
 type Options struct {
 	// Source of the job speeds: a JSON file of steps per second by model, servers and workers (each from 1); a folder

@@ -18,7 +18,7 @@ type Env struct {
 	now     learn.Observation
 }
 
-// NewEnv makes an environment whose episodes are drawn from studies.
+// NewEnv creates an environment whose episodes are drawn from studies.
 func NewEnv(studies []*fabric.Study) (*Env, error) {
 	if len(studies) == 0 {
 		return nil, errors.New("make an environment of episodes: there are no episodes; expected at least one")

@@ -55,7 +55,7 @@ type MirrorOptions struct {
 	OneLoss bool
 }
 
-// Mirror makes the graph of a training step: all forward operations in the order of the profile, their twins in the
+// Mirror creates the graph of a training step: all forward operations in the order of the profile, their twins in the
 // same order, and a transfer from each last forward operation to its twin. A backward transfer carries the gradient of
 // a forward transfer, in the opposite direction.
 func (p *Profile) Mirror(o MirrorOptions) *Graph {

@@ -11,7 +11,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// Options configure a graph. The zero value is invalid: a profile is required.
+// Options holds the options of a graph. The zero value is invalid: a profile is required.
 type Options struct {
 	Batch   int            // examples per step; zero means 64
 	Profile *clock.Profile // profile of the device that runs the network
@@ -23,7 +23,7 @@ const maxBatch = 1 << 20
 // valueBytes is the size of a value: networks compute in float32.
 const valueBytes = 4
 
-// Profile makes the profile of a network: its input, a node for each layer in running order, and a node for each sum
+// Profile creates the profile of a network: its input, a node for each layer in running order, and a node for each sum
 // and concatenation. A layer that runs twice has two nodes, and the first has its parameters. Step times come from the
 // device's profile, whose rates divide them among layers. The backward time includes the optimizer.
 func Profile(n *model.Network, o Options) (*graph.Profile, error) {

@@ -13,7 +13,7 @@ import (
 	"graft/internal/validate"
 )
 
-// Options describe the servers and their network.
+// Options describes the servers and their network.
 type Options struct {
 	// Topology of the network: ramp is an optical network with channels between all servers, tree has one switch per
 	// rack and a core switch. Default ramp.

@@ -57,7 +57,7 @@ type scale struct {
 	tick           time.Duration // time step for the comparison of later rewards of episodes
 }
 
-// NewEnv makes an environment whose episodes are drawn from studies.
+// NewEnv creates an environment whose episodes are drawn from studies.
 func NewEnv(studies []node.Study, objective Objective) (*Env, error) {
 	if len(studies) == 0 {
 		return nil, errors.New("make an environment of tasks: there are no workloads; expected at least one")

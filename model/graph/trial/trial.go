@@ -23,7 +23,7 @@ import (
 	"graft/torch"
 )
 
-// Command makes the command that runs Serve in another process. If it is nil, as in tests of single rooms, graphs run
+// Command creates the command that runs Serve in another process. If it is nil, as in tests of single rooms, graphs run
 // in this process, without limits. The program sets it at its start.
 var Command func(ctx context.Context) *exec.Cmd
 

@@ -13,7 +13,7 @@ func (unsyncedFile) Sync() error { return nil }
 // SyncDir does nothing.
 func (Unsynced) SyncDir(string) error { return nil }
 
-// Create makes a file whose Sync does nothing.
+// Create creates a file whose Sync does nothing.
 func (u Unsynced) Create(path string) (files.File, error) { return skipSync(u.OS.Create(path)) }
 
 // Append opens a file whose Sync does nothing.
