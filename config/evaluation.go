@@ -11,8 +11,9 @@ type EvaluationOptions struct {
 	PolicyDigests []string // SHA-256 of each policy file
 	Tables        []string // paths of the tables' folders
 	TableDigests  []string // SHA-256 of each table's content
-	Vocab         string   // path of the vocabulary for policies in the original's format; empty means none
-	// whether policies in the original's format read token 0 before the layers; empty means as they learned
+	// path of the vocabulary for policies in the original system's format; empty means none
+	Vocab string
+	// whether policies in the original system's format read token 0 before the layers; empty means as they learned
 	Prefix string
 	// group that is left out at a time: scenario, network, dataset or budget, or held-out for the tables that the file
 	// holds out; empty means none

@@ -80,19 +80,19 @@ type NetworkOptions struct {
 	// Number of outputs of the last linear layer. Zero means the data's number of classes for a network of the zoo, and
 	// an unchanged layer for a network file.
 	Classes int `json:",omitempty"`
-	// Path of initial weights: a .pth or .safetensors file, or a results folder of the original; the job continues from
-	// them. {seed} in the file name stands for run.seed, so each seed of a comparison can start from its own file.
-	// Empty draws random weights.
+	// Path of initial weights: a .pth or .safetensors file, or a results folder of the original system; the job
+	// continues from them. {seed} in the file name stands for run.seed, so each seed of a comparison can start from its
+	// own file. Empty draws random weights.
 	Weights string
 	// Draws the parameters from run.seed even if weights is given; only tensors without a defined initialization
 	// (buffers and constants of an imported network) come from weights. False takes all tensors from weights.
 	Fresh bool `json:",omitempty"`
-	// Path of the original's file of epoch times that belongs to weights. Unless time.start is given, the job continues
-	// at the time when the last epoch in the file ended, with the next epoch and its learning rate. Empty means the
-	// file in the folder that weights names, or none.
+	// Path of the original system's file of epoch times that belongs to weights. Unless time.start is given, the job
+	// continues at the time when the last epoch in the file ended, with the next epoch and its learning rate. Empty
+	// means the file in the folder that weights names, or none.
 	Runtimes string
-	// Restarts the epoch count and the learning rate even if runtimes is given, as the original did. False continues
-	// both.
+	// Restarts the epoch count and the learning rate even if runtimes is given, like the original system. False
+	// continues both.
 	ResetEpochs bool `config:",was=anew"`
 }
 
@@ -191,10 +191,10 @@ type AdaptOptions struct {
 	// from.
 	Kinds []net2net.Kind
 	// Path of a learned policy: the file of a structural policy, a folder with policy.safetensors, or weights in the
-	// original's format or their folder. Must be empty for other deciders.
+	// original system's format or their folder. Must be empty for other deciders.
 	Policy string
-	// Path of the vocabulary that a policy in the original's format learned with, a folder or a file. Must be empty for
-	// a structural policy and for other deciders.
+	// Path of the vocabulary that a policy in the original system's format learned with, a folder or a file. Must be
+	// empty for a structural policy and for other deciders.
 	Vocab string `config:"vocabulary,was=vocab"`
 	// Number of training steps per choice, for the decider trials. Zero means 32.
 	TrialSteps int `json:",omitempty"`

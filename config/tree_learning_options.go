@@ -13,7 +13,7 @@ import (
 
 // TreeLearningTables name the tables from which policies learn.
 type TreeLearningTables struct {
-	// Folders of the training tables, in graft's format or the original's. Required.
+	// Folders of the training tables, in graft's format or the original system's. Required.
 	Folders []string `result:"contents"`
 	// Folders of the validation tables, for early stopping. Empty stops when the training objective stops improving.
 	HeldOut []string `result:"contents"`

@@ -72,7 +72,7 @@ type Options struct {
 	// by the seed. The kind digits, and a folder without a test folder, hold out the same number of images for the
 	// test. Zero means 0.1.
 	ValidationShare float64
-	// Uses the test images for validation and all other images for training, as the original does. The final test
+	// Uses the test images for validation and all other images for training, like the original system. The final test
 	// accuracy is then optimistic. False keeps training, validation and test images separate.
 	TestAsValidation bool
 	Seed             int64            // Seed of the splits and of synthetic images. Zero is a valid seed.

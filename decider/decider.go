@@ -113,8 +113,8 @@ type Random struct {
 	// none.
 	Actions []net2net.Action
 	Surgery net2net.Options
-	// Original deepens only the blocks that the original could deepen, by their numbers, even after other blocks have
-	// grown. False uses Kinds.
+	// Original deepens only the blocks that the original system could deepen, by their numbers, even after other blocks
+	// have grown. False uses Kinds.
 	Original bool
 }
 

@@ -39,7 +39,7 @@ type Options struct {
 	// only in graphs, adds pairs of units that cancel; stacked, only in graphs, adds plain copies, which change the
 	// function. Empty means identity if possible and residual otherwise; in graphs, residual.
 	Form Form
-	// Compatibility with the original's deepening, including its faults: original inserts a batch normalisation,
+	// Compatibility with the original system's deepening, including its faults: original inserts a batch normalisation,
 	// original-without-norm does not. Empty means graft's own deepening.
 	Compat Compat
 	// Gives all copies along an axis of a graph equal shares, as in Net2Net; such copies stay equal during training.

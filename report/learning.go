@@ -101,7 +101,7 @@ func (p *PoliciesDetail) write(d *document.Document) {
 	d.Show(t)
 }
 
-// PolicyDetail holds the outcome of a policy in the original's format, and its last metrics.
+// PolicyDetail holds the outcome of a policy in the original system's format, and its last metrics.
 type PolicyDetail struct {
 	Outcome *learn.StudyOutcome `json:"outcome"` // outcome; null if learning has not ended
 	Rows    []learningRow       `json:"rows"`    // last metrics; with --all, every row

@@ -9,7 +9,7 @@ import (
 	"graft/report/runs"
 )
 
-// OriginalDetail holds the contents of a results folder of the original.
+// OriginalDetail holds the contents of a results folder of the original system.
 type OriginalDetail struct {
 	Description string         `json:"description"` // text of the folder's description; empty means none
 	Metrics     []metricReport `json:"metrics"`     // metrics, one entry per file

@@ -36,9 +36,10 @@ type Node struct {
 type TreeOptions struct {
 	// initial network; nil means the table's network, or the network of the zoo with the scenario's name
 	Network *model.Network
-	Surgery net2net.Options // options of surgery for the actions; the original's tables need net2net.Original
-	Profile *clock.Profile  // device profile for step times; nil means that step times are unknown
-	Batch   int             // number of examples per step; zero means 64
+	// options of surgery for the actions; the original system's tables need net2net.Original
+	Surgery net2net.Options
+	Profile *clock.Profile // device profile for step times; nil means that step times are unknown
+	Batch   int            // number of examples per step; zero means 64
 }
 
 // EnsureDefaults fills unset options.

@@ -38,13 +38,13 @@ type Options struct {
 	Distill Distill
 	// Keeps PyTorch's order of operations. False uses the fast path, whose results are equal up to rounding.
 	Exact bool
-	// Abandons the epoch at every change of devices and starts a new one, as the original did. The steps of the
+	// Abandons the epoch at every change of devices and starts a new one, like the original system. The steps of the
 	// abandoned epoch still change the weights, but the epoch is not evaluated, recorded or counted by the learning
 	// rate schedule. False continues the epoch.
 	Abandon bool
-	// Trains until the budget is used up and evaluates only whole epochs, as the original did; the last epoch may end
-	// after the budget, and the result is the network as last evaluated. False reserves time for a final evaluation, so
-	// every step counts.
+	// Trains until the budget is used up and evaluates only whole epochs, like the original system; the last epoch may
+	// end after the budget, and the result is the network as last evaluated. False reserves time for a final
+	// evaluation, so every step counts.
 	Overrun bool
 	// Saves the network with the highest validation accuracy in addition to the last network. False saves only the last
 	// network.
@@ -84,7 +84,7 @@ type Adapt struct {
 	// Number of training images that calibrate new normalization layers. Zero means 256.
 	Rows int
 	// Creates a new optimizer and a new schedule after every decision, including the action none, and after a device
-	// removal (down event), as the original did. False keeps both.
+	// removal (down event), like the original system. False keeps both.
 	Reset bool
 	// Divisor of the learning rate at each decision; a device removal (down event) multiplies the learning rate back.
 	// Zero means 1.

@@ -11,7 +11,7 @@ import (
 // its gradients and receives the parameters. The speed is steps per second divided by EpochSize.
 type Analytic struct {
 	// WholeShares counts the traffic between nodes in full unless all workers are on one node. This fault of the
-	// original, an integer division, affects only clusters without parameter servers.
+	// original simulator, an integer division, affects only clusters without parameter servers.
 	WholeShares bool
 }
 

@@ -17,8 +17,8 @@ type Arrivals int
 const (
 	// UniformArrivals has the same number of jobs in each slot.
 	UniformArrivals Arrivals = iota
-	// PoissonArrivals draws the number of jobs of each slot. Numbers above the mean are reduced to the mean, as in the
-	// original, so the actual mean is lower.
+	// PoissonArrivals draws the number of jobs of each slot. Numbers above the mean are reduced to the mean, like in
+	// the original simulator, so the actual mean is lower.
 	PoissonArrivals
 	// PatternArrivals repeats given numbers of jobs from a random position. Numbers above the rate are reduced to it.
 	PatternArrivals
@@ -94,8 +94,8 @@ func (d draws) IntN(low, high int) int { return low + d.Rand.IntN(max(1, high-lo
 
 func (d draws) Poisson(mean float64) int { return numpy.Poisson(d.Float64, mean) }
 
-// Generate draws a workload. It draws in the order of the original, so that it reproduces the original's workloads from
-// the original's random numbers, which package numpy generates.
+// Generate draws a workload. It draws in the order of the original simulator and, with random numbers from package
+// numpy, reproduces its workloads.
 func Generate(types []JobType, o GenerateOptions, from Draws) ([]Spec, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {

@@ -35,7 +35,7 @@ type Options struct {
 	Seed       uint64         // seed of the draws of SpeedError; zero is a valid seed
 	Reward     Reward         // kind of the reward of a slot; zero means Progress
 	WholeSlots bool           // rounds completion times up to the end of the slot
-	Quirks     cluster.Quirks // faults of the original to keep; nil keeps none
+	Quirks     cluster.Quirks // faults of the original simulator to keep; nil keeps none
 }
 
 // Reward selects the reward of a slot.
@@ -44,7 +44,7 @@ type Reward int
 const (
 	// Progress rewards the fraction of estimated epochs that jobs complete in the slot, summed over jobs.
 	Progress Reward = iota
-	// Unfinished rewards the number of unfinished jobs, as the original does.
+	// Unfinished rewards the number of unfinished jobs, like the original simulator.
 	Unfinished
 )
 

@@ -11,7 +11,7 @@ import (
 	"graft/internal/validate"
 )
 
-// Settings are the parameters of the original's simulator, with graft's names.
+// Settings holds the parameters of the original simulator, with graft's names.
 type Settings struct {
 	Options  Options         // options of the simulation, without quirks
 	Generate GenerateOptions // options of the generated workload

@@ -30,7 +30,8 @@ type WindowOptions struct {
 	// Scales the values of the window: types by the number of types, slots by 1/100, counts by their maximum. False
 	// keeps raw values.
 	Rescale bool
-	Padding float64 // Fill value of columns without a job. The original also uses -1. Default 0.
+	// Fill value of columns without a job. The original simulator also uses -1. Default 0.
+	Padding float64
 	// Omits the action that adds a worker and a parameter server together. If an imitated scheduler takes this action,
 	// it is split into two training samples. No effect on jobs without parameter servers. False keeps the action.
 	Apart bool

@@ -38,7 +38,7 @@ type Tick struct {
 // ThroughputOptions holds the options of forecasts of submissions.
 type ThroughputOptions struct {
 	Step time.Duration // length of a time step; zero means 10 minutes
-	// Original computes the smoothed value at the first lag as the original does: it includes the tick five steps
+	// Original computes the smoothed value at the first lag like the published program: it includes the tick five steps
 	// earlier, which is incomplete when the fifth step ahead is forecast. False uses only ticks at least six steps
 	// earlier.
 	Original bool

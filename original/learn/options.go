@@ -17,7 +17,7 @@ type PolicyOptions struct {
 	Memory int // Number of units of the LSTM that follows the biLSTM. Zero means 16.
 	Linear int // Number of values between the linear layers. Zero means 128.
 	Time   int // Number of values that encode the remaining time. Zero means 8.
-	// Computes in float64. False computes in float32, as the original does.
+	// Computes in float64. Default false: computes in float32, like the original system.
 	Precise bool
 }
 

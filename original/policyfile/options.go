@@ -40,8 +40,8 @@ func (o RunOptions) Validate() error {
 
 // TableOptions names the table to train on and selects how it is read.
 type TableOptions struct {
-	// Path of the training table: a table's folder in graft's or the original's format, or a single data.pkl of the
-	// original. Required.
+	// Path of the training table: a table's folder in graft's or the original system's format, or a single data.pkl of
+	// the original system. Required.
 	File string
 	// Initial network of the sequences: a name in the zoo or a network file. Empty means the network named in the
 	// table's folder, or ConvNet2 for a single data.pkl.
@@ -49,16 +49,16 @@ type TableOptions struct {
 	// Actions that the numbers in a single data.pkl stand for; a table's folder lists its own actions. Empty means
 	// deepen for each marked block, then none.
 	Actions []net2net.Action
-	// Compatibility with the original's deepening, which changes the input of the policy. Empty means graft's own
-	// deepening.
+	// Compatibility with the original system's deepening, which changes the input of the policy. Empty means graft's
+	// own deepening.
 	Compat net2net.Compat
 	// Path of the vocabulary: a folder, a vocabulary file of graft, or NAME.ids.pkl with NAME.embeddings.pkl in the
 	// same folder. Required.
 	Vocabulary string
-	// Starts each sequence with token 0, as the original's first policies did. Default false.
+	// Starts each sequence with token 0, as the original system's first policies did. Default false.
 	Prefix bool
-	// Draws and discards the random numbers that the original uses for initial weights, so that all actions equal the
-	// original's. Default false.
+	// Draws and discards the random numbers that the original system uses for initial weights, so that all actions
+	// equal the original system's. Default false.
 	DiscardDraws bool `config:",was=waste"`
 }
 

@@ -236,5 +236,5 @@ func FileLetter(r rune) rune {
 type Policy struct {
 	Name       string
 	Chooser    evaluation.Policy
-	Structural *decider.Structural // structural policy; nil for a policy in the original's format
+	Structural *decider.Structural // structural policy; nil for a policy in the original system's format
 }

@@ -114,12 +114,12 @@ func (r LeaveOutReport) MeanNoise(group string) (noise, floor float64) {
 	return noise / count, floor / count
 }
 
-// PolicyOrigin names the program whose format a policy has: graft or the original.
+// PolicyOrigin names the program whose format a policy has: graft or the original system.
 type PolicyOrigin string
 
 const (
 	StructuralPolicy PolicyOrigin = "structural" // policy of graft, for any network
-	OriginalPolicy   PolicyOrigin = "original"   // policy in the original's format, which uses a vocabulary
+	OriginalPolicy   PolicyOrigin = "original"   // policy in the original system's format, which uses a vocabulary
 )
 
 // EvaluationReport compares policies with baselines on tables; `graft evaluate --json` prints it.
@@ -137,9 +137,9 @@ type EvaluatedPolicy struct {
 	Policy string       `json:"policy"` // path of the policy, as given
 	Name   string       `json:"name"`   // name in the rest of the report
 	Kind   PolicyOrigin `json:"kind"`   // structural or original
-	// path of the vocabulary, as given, for a policy in the original's format
+	// path of the vocabulary, as given, for a policy in the original system's format
 	Vocab string `json:"vocab,omitempty"`
-	// token 0 precedes the layers, for a policy in the original's format
+	// token 0 precedes the layers, for a policy in the original system's format
 	Prefix  *bool    `json:"prefix,omitempty"`
 	Members int      `json:"members,omitempty"` // number of voting members of a structural policy
 	Trees   int      `json:"trees,omitempty"`   // number of trees of a structural policy that is a forest

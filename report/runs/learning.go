@@ -61,7 +61,7 @@ var PoliciesKind = &Kind{Name: "policies", By: "graft learn", Title: "run of pol
 	matches: hasManifestAnd(LearningFile, "learners"), read: readPoliciesRun,
 	series: func(r *Run) ([]Series, error) { return streamSeries(r, "learning") }}
 
-// PolicyKind is the kind of runs that learn a policy in the original's format from a table.
+// PolicyKind is the kind of runs that learn a policy in the original system's format from a table.
 var PolicyKind = &Kind{Name: "policy", By: "graft learn", Title: "run of a policy",
 	Titles: "runs of a policy", matches: hasManifestAnd(LearningFile), read: readPolicyRun,
 	series: func(r *Run) ([]Series, error) { return streamSeries(r, "learning", "episodes") }}

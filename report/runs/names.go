@@ -12,7 +12,7 @@ const (
 // LogsFolder is the name of the folder in a run folder with the output of the run's processes.
 const LogsFolder = "logs"
 
-// PolicyFile is the file name of a learned policy in the original's format.
+// PolicyFile is the file name of a learned policy in the original system's format.
 const PolicyFile = "agent.finalmodel.pth"
 
 // Names in the run folder of a pipeline.

@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// TableSource describes a table in the original's format. Its values override the config.toml of the table.
+// TableSource describes a table in the original system's format. Its values override the config.toml of the table.
 type TableSource struct {
 	Actions  []string // actions by their numbers in the table
 	Network  string   // name of the initial network; empty means the value in config.toml
@@ -50,8 +50,8 @@ func (o *TableSource) Read(fsys files.FS, path string) (*tables.Report, error) {
 	return report, ReportFault(report)
 }
 
-// OriginalTable returns the path of a table in the original's format, at a path or in a folder, and false if there is
-// none.
+// OriginalTable returns the path of a table in the original system's format, at a path or in a folder, and false if
+// there is none.
 func OriginalTable(fsys files.FS, path string) (file string, is bool) {
 	inside := filepath.Join(path, "data.pkl")
 	switch {
@@ -78,7 +78,7 @@ func ReportFault(report *tables.Report) error {
 	return failure.With(failure.Partial, report.Err())
 }
 
-// ReadOriginal reads a table in the original's format.
+// ReadOriginal reads a table in the original system's format.
 func (o *TableSource) ReadOriginal(fsys files.FS, path string) (*tables.Report, error) {
 	s, seed, err := o.scenario(fsys, path)
 	if err != nil {

@@ -24,9 +24,10 @@ type Options struct {
 	Policies []string
 	Tables   []string           // paths of table folders; at least one, unless Leave.File names them
 	Trees    []*simulation.Tree // tables that are already read; nil reads the tables
-	Vocab    string             // path of the vocabulary for policies in the original's format, which require it
-	// token 0 before the layers, for policies in the original's format: "always" or "never"; empty means as the policy
-	// learned
+	// path of the vocabulary for policies in the original system's format, which require it
+	Vocab string
+	// token 0 before the layers, for policies in the original system's format: "always" or "never"; empty means as the
+	// policy learned
 	Prefix string
 	Out    string   // path of the run folder; empty writes none
 	Force  bool     // moves an existing run folder aside; false makes an existing run folder an error

@@ -27,8 +27,8 @@ type Policy struct {
 	Name       string // name in reports
 	Kind       runs.PolicyOrigin
 	Candidates []evaluation.Candidate // candidates of a comparison; the report shows the decisions of the first
-	Structural *decider.Structural    // structural policy; nil for a policy in the original's format
-	Legacy     *bilstm.Policy         // policy in the original's format; nil for a structural policy
+	Structural *decider.Structural    // structural policy; nil for a policy in the original system's format
+	Legacy     *bilstm.Policy         // policy in the original system's format; nil for a structural policy
 }
 
 // ReadPolicies reads the policies that o.Policies names. Of the other options it uses only Vocab and Prefix.

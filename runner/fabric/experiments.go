@@ -65,7 +65,7 @@ type Experiments struct {
 // ExperimentRow is the result of an agent under a distribution of time limits.
 type ExperimentRow struct {
 	Limits  string  `json:"limits"`  // distribution of time limits: A is uniform; B, C and D are skewed by 5, 0 and -5
-	Agent   string  `json:"agent"`   // name of an agent of the original, or a constant degree
+	Agent   string  `json:"agent"`   // name of an agent of the published simulator, or a constant degree
 	Blocked float64 `json:"blocked"` // mean fraction of blocked jobs
 	// 95% interval over seeds and policies; null for a single seed
 	Interval *stat.Interval `json:"interval"`

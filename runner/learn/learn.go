@@ -1,5 +1,5 @@
 // Package learn trains policies on tables of simulated sequences: structural policies on many tables, or a policy in
-// the original's format on one table.
+// the original system's format on one table.
 package learn
 
 import (
@@ -36,7 +36,7 @@ type Options struct {
 // Result holds the result of a learning run. One field is set; the other fields are nil.
 type Result struct {
 	Policies  *PoliciesResult  // result of structural policies
-	Study     *StudyResult     // result of a policy in the original's format
+	Study     *StudyResult     // result of a policy in the original system's format
 	Scheduler *SchedulerResult // result of a scheduler
 	Cases     *CasesResult     // results of schedulers of elastic jobs in several cases
 }

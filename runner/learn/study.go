@@ -17,7 +17,7 @@ import (
 	"graft/torch/weights"
 )
 
-// StudyResult is the JSON output of `graft learn --json` for a policy in the original's format.
+// StudyResult is the JSON output of `graft learn --json` for a policy in the original system's format.
 type StudyResult struct {
 	Folder  string              `json:"folder"`              // path of the run folder
 	Policy  string              `json:"policy"`              // path of the policy

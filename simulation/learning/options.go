@@ -27,8 +27,8 @@ type Options struct {
 	// Weight of the best sequences in the objective. Zero maximises the expected reward; a larger value maximises
 	// (1/beta) log E exp(beta R), with rewards R of standard deviation one. Default 8, or 2 if for is "new".
 	Beta float64
-	// Transformation of accuracies into rewards: empty standardises the accuracies of each table; tangent, as in the
-	// original, stretches high accuracies first; points uses one standard deviation for all tables.
+	// Transformation of accuracies into rewards: empty standardises the accuracies of each table; tangent, like in the
+	// original system, stretches high accuracies first; points uses one standard deviation for all tables.
 	Reward Reward
 	// Fraction by which rewards move towards the smoothed table, from 0 to 1; this averages out the noise of single
 	// runs. Zero keeps the rewards. Default 0, or 1 if for is "new".

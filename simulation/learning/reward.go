@@ -15,8 +15,9 @@ type Reward string
 // Transformations of accuracies. Standard and Tangent are scaled to a mean of zero and a standard deviation of one per
 // table, so all tables have the same weight and beta has the same effect in each table.
 const (
-	Standard Reward = ""        // accuracy
-	Tangent  Reward = "tangent" // the original's tan(accuracy * pi / 2), which stretches high accuracies
+	Standard Reward = "" // accuracy
+	// tan(accuracy * pi / 2) as in the original system, which stretches high accuracies
+	Tangent Reward = "tangent"
 	// Points is the accuracy with one standard deviation for all tables together. A table with small effects of actions
 	// has little weight, and learning reduces the mean regret.
 	Points Reward = "points"

@@ -48,7 +48,7 @@ func Random(t testing.TB, name string, decisions int, random *rand.Rand, noise f
 	return tree
 }
 
-// FourActions are the actions in the original's tables about ConvNet2.
+// FourActions lists the actions in the original system's tables about ConvNet2.
 var FourActions = []string{"deepen:0", "deepen:1", "deepen:2", "none"}
 
 // ConvNet2Table returns a table with all sequences of two decisions among FourActions, in their order. The times left
