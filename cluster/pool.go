@@ -37,7 +37,7 @@ type Change struct {
 	What   string  // kind of change: start, preempt, resize, pack, unpack or end
 	GPUs   int     // number of devices after the change
 	Rate   float64 // rate of the job after the change
-	Shared bool    // after the change, another job runs on the same devices
+	Shared bool    // whether, after the change, another job runs on the same devices
 }
 
 type busy struct {

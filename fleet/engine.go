@@ -37,12 +37,12 @@ type State string
 
 // States of a worker.
 const (
-	Unknown State = "unknown" // unknown to the engine: needs a restart
+	Unknown State = "unknown" // unknown to the engine; must be started again
 	Waiting State = "waiting" // waiting for resources
 	Running State = "running"
-	Done    State = "done"    // exited with 0: no task is left
-	Again   State = "again"   // interrupted, or requested a restart: needs a restart
-	Failed  State = "failed"  // failed by an exit code, a signal or lack of memory
+	Done    State = "done"    // exited with code 0, since no task is left
+	Again   State = "again"   // interrupted, or exited with a request for a restart; must be started again
+	Failed  State = "failed"  // ended by another exit code, a signal or lack of memory
 	Stopped State = "stopped" // cancelled
 )
 

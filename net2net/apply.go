@@ -17,8 +17,9 @@ const (
 	Auto     Form = ""
 	Identity Form = "identity" // layer that passes its input on
 	Residual Form = "residual" // branch that begins at zero and is added to its input
-	Opposite Form = "opposite" // for graphs: pairs of branches that cancel, so all layers learn at once
-	Stacked  Form = "stacked"  // for graphs: unmodified copies of blocks, which change the function
+	// pairs of branches that cancel each other, so all layers learn at once; only for graphs
+	Opposite Form = "opposite"
+	Stacked  Form = "stacked" // unmodified copies of blocks, which change the function; only for graphs
 )
 
 // Forms lists the forms.

@@ -67,7 +67,7 @@ const (
 // Fold multiplies the columns of a weight by a vector, or adds the product of a matrix and a vector to a bias.
 type Fold struct {
 	Vector string `json:"vector"`
-	Matrix string `json:"matrix,omitempty"` // for a bias, the old weight of the same layer
+	Matrix string `json:"matrix,omitempty"` // old weight of the same layer, if the tensor is a bias
 }
 
 // clone copies a graph, so changes do not affect the original.
