@@ -2,7 +2,7 @@ package cluster
 
 import "math/bits"
 
-// Nodes are the ordered nodes of a pool with their free devices. An index by number of free devices finds a placement
+// Nodes holds the ordered nodes of a pool with their free devices. An index by number of free devices finds a placement
 // without visiting each node.
 type Nodes struct {
 	list  []*node

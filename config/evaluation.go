@@ -5,7 +5,7 @@ type Evaluation struct {
 	Evaluate EvaluationOptions // policies, tables and settings of the comparison
 }
 
-// EvaluationOptions are the flags of an evaluation, with digests of its inputs.
+// EvaluationOptions holds the flags of an evaluation, with digests of its inputs.
 type EvaluationOptions struct {
 	Policies      []string // paths of the policies; empty if policies learn in the evaluation
 	PolicyDigests []string // SHA-256 of each policy file

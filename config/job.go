@@ -149,8 +149,8 @@ func (j *Job) contents(w io.Writer) {
 	}
 }
 
-// Differences lists the keys that results depend on and whose values differ from another job's values, each as "key was
-// its value and is ours".
+// Differences lists the keys that results depend on and whose values differ from another job's values, each as "KEY was
+// OLD and is NEW".
 func (j *Job) Differences(was *Job) []string { return differences(j, was) }
 
 func (j *Job) load(fsys files.FS, r *decode.Reading) {

@@ -17,7 +17,7 @@ import (
 	"graft/trainer"
 )
 
-// RunOptions hold the seed, device and output of a job. Paths in all sections are paths of the operating system,
+// RunOptions holds the seed, device and output of a job. Paths in all sections are paths of the operating system,
 // relative to the working folder or, if not found there, to the folder of the file.
 type RunOptions struct {
 	Seed   int64  // Seed of all random numbers except data.seed. Default 1; zero is a valid seed.
@@ -72,7 +72,7 @@ func isPort(text string) bool {
 	return err == nil
 }
 
-// NetworkOptions select the network to train. A network of the zoo gets its input and classes from the data.
+// NetworkOptions selects the network to train. A network of the zoo gets its input and classes from the data.
 type NetworkOptions struct {
 	// Name of a network in the zoo, from 'graft model list'. Empty means ConvSmall if file is empty too. Excludes file.
 	Name string
@@ -117,7 +117,7 @@ func (o NetworkOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// TimeOptions hold a job's budget and the changes of its devices.
+// TimeOptions holds a job's budget and the changes of its devices.
 type TimeOptions struct {
 	trainer.Timeline // budget, start and events; the default budget is 60 s
 	// Clock that measures the budget: virtual charges work by a device profile, wall measures real time. Empty means

@@ -41,7 +41,7 @@ func NewPipeline(scenarios string) *Pipeline {
 	return &Pipeline{Run: l.Run, Learn: l.Learn}
 }
 
-// ReadPipeline reads a pipeline, as PipelineKind.Read does.
+// ReadPipeline reads a pipeline with PipelineKind.Read.
 func ReadPipeline(fsys files.FS, path string, set []string) (*Pipeline, error) {
 	return readAs[*Pipeline](PipelineKind, Open(fsys, path), set)
 }

@@ -9,7 +9,7 @@ import (
 	"graft/internal/decode"
 )
 
-// PipelineOptions select the scenarios to simulate and the output.
+// PipelineOptions selects the scenarios to simulate and the output.
 type PipelineOptions struct {
 	// Paths of the scenario files; policies learn from the tables of these scenarios. Required.
 	Scenarios []string `result:"contents"`

@@ -42,7 +42,7 @@ type Simulation struct {
 // NewSimulation returns an empty file, before EnsureDefaults.
 func NewSimulation() *Simulation { return &Simulation{Job: *NewJob()} }
 
-// ReadSimulation reads a scenario, as SimulationKind.Read does.
+// ReadSimulation reads a scenario with SimulationKind.Read.
 func ReadSimulation(fsys files.FS, path string, set []string) (*Simulation, error) {
 	return readAs[*Simulation](SimulationKind, Open(fsys, path), set)
 }

@@ -9,7 +9,7 @@ import (
 	"graft/simulation/grid"
 )
 
-// SimulateOptions select the sequences of actions to run.
+// SimulateOptions selects the sequences of actions to run.
 type SimulateOptions struct {
 	Name string // Name of the scenario in tables and reports. Empty means the file name.
 	// Actions to try at every decision, in order, such as deepen:0, widen:conv2:48 and none. An action that does not

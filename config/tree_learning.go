@@ -37,7 +37,7 @@ func NewTreeLearning(scenarios string) *TreeLearning {
 	return &TreeLearning{Run: learn.RunOptions{Seed: 1}, Learn: learningOptionsFor(scenarios)}
 }
 
-// ReadTreeLearning reads a configuration of structural policies, as TreeLearningKind.Read does.
+// ReadTreeLearning reads a configuration of structural policies with TreeLearningKind.Read.
 func ReadTreeLearning(fsys files.FS, path string, set []string) (*TreeLearning, error) {
 	return Open(fsys, path).TreeLearning(set)
 }

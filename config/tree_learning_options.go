@@ -40,7 +40,7 @@ type TreeLearningOptions struct {
 	// Empty means known.
 	For string `config:",one=known|new"`
 
-	// Options are all other keys of the section.
+	// Options holds all other keys of the section.
 	learning.Options `config:",omit=seed,omit=structural_shape"`
 }
 

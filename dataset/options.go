@@ -63,7 +63,7 @@ const defaultSize = 32
 // maxBytes limits the bytes of the images of one set: four times the largest published set here, as floats.
 const maxBytes = 4 << 30
 
-// Options select a dataset and its splits. The zero value selects the synthetic dataset.
+// Options selects a dataset and its splits. The zero value selects the synthetic dataset.
 type Options struct {
 	Kind string // Kind of the dataset. Empty means synthetic.
 	// Path of the dataset: a folder, or the published archive of CIFAR. Required, except for the kind synthetic.

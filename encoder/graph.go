@@ -38,7 +38,7 @@ func (g GraphShape) Slots() []Slot {
 type Drawing struct {
 	Values [][]float64 // values of each token, the same number for all
 	Before [][]int     // indexes of each token's direct predecessors
-	// Picks are sets of tokens. The encoder returns the mean encoding of each set, which is zero for an empty set.
+	// Picks holds sets of tokens. The encoder returns the mean encoding of each set, which is zero for an empty set.
 	Picks [][]int
 }
 

@@ -41,12 +41,12 @@ type Batch struct {
 	Workers int `json:"workers"`
 	// Only lists the workers to start now. Nil means all.
 	Only []int `json:"only,omitempty"`
-	// Resources are the resources of each worker.
+	// Resources holds the resources of each worker.
 	Resources Resources `json:"resources"`
 }
 
-// Resources are the resources of a worker. The zero value uses the engine's defaults. An engine rejects a resource that
-// it does not support.
+// Resources holds the resources of a worker. The zero value uses the engine's defaults. An engine rejects a resource
+// that it does not support.
 type Resources struct {
 	// CPUs is the number of processors. Zero means the engine's default; for local workers it is an equal share of the
 	// machine.
@@ -55,8 +55,8 @@ type Resources struct {
 	MemoryMB int `json:"memory_mb,omitempty"`
 	// GPUs is the number of GPUs. Zero means none.
 	GPUs int `json:"gpus,omitempty"`
-	// Devices are the devices of this machine, such as cuda:0, which are assigned to local workers in turn. Several
-	// workers may share a device. Nil lets the program choose.
+	// Devices lists the devices of this machine, such as cuda:0, that are assigned to local workers in turn. Several
+	// workers can share a device. Nil lets the program choose.
 	Devices []string `json:"devices,omitempty"`
 	// Time is the time limit of a worker. Zero means the engine's default. Slurm rounds the limit up to minutes.
 	Time time.Duration `json:"time,omitempty"`

@@ -73,7 +73,7 @@ func ended(code int) State {
 	return Failed
 }
 
-// Tools are the dependencies of engines and fleets.
+// Tools holds the dependencies of engines and fleets.
 type Tools struct {
 	// Files is the file system. Required.
 	Files files.FS

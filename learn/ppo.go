@@ -52,7 +52,7 @@ func (o *PPOOptions) EnsureDefaults() {
 	}
 }
 
-// PPOFigures are means over the batches of a PPO update.
+// PPOFigures holds means over the batches of a PPO update.
 type PPOFigures struct {
 	ValueLoss    float64 `json:"value_loss"`    // mean squared error of values
 	Entropy      float64 `json:"entropy"`       // entropy of decisions, in nats

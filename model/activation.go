@@ -13,7 +13,7 @@ type Activation struct {
 	Kind torch.Activation
 	// Parameter is the slope below zero for LeakyReLU, and the scale below zero for ELU.
 	Parameter float64
-	Inplace   bool // printed, but without effect
+	Inplace   bool // whether PyTorch's print contains inplace=True; it has no effect
 }
 
 // activation describes a kind of activation.

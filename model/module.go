@@ -15,7 +15,7 @@ type Module interface {
 // Leaf is a layer with its tensors. The zero Leaf has no layer and cannot be part of a network.
 type Leaf struct {
 	Layer Layer
-	// Weights are the tensors of Layer.Slots, in that order; nil in a network without weights.
+	// Weights holds the tensors of Layer.Slots, in that order. It is nil in a network without weights.
 	Weights []*torch.Tensor
 }
 

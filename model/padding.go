@@ -6,7 +6,8 @@ import (
 	"graft/model/graph"
 )
 
-// Blocks are the multiples to which processors round up the number of channels. Padding has one value for each of them.
+// Blocks lists the multiples to which processors round up the number of channels. Padding has one value for each of
+// them.
 var Blocks = [...]int{8, 16}
 
 // Padding holds the additional operations of convolutions whose channels are rounded up to a multiple of each of

@@ -27,7 +27,7 @@ func (Flatten) Emit(b *torch.Builder, x torch.Value, _ []*torch.Tensor) torch.Va
 type Dropout struct {
 	passes
 	P       float64
-	Inplace bool // printed, but without effect
+	Inplace bool // whether PyTorch's print contains inplace=True; it has no effect
 }
 
 // String returns the layer as PyTorch prints it.

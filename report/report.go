@@ -82,7 +82,8 @@ func New(list []*runs.Run, skipped []runs.SkippedRun, all bool) (*Report, error)
 	return r, nil
 }
 
-// Reach adds the cost at which each case of a sweep reaches the final validation loss of the case of.
+// Reach adds, for each case of a sweep, the cost at which the case reaches the final validation loss of another case,
+// which of names.
 func (r *Report) Reach(of string) error {
 	sweep, ok := r.detail.(*sweepDetail)
 	if !ok {

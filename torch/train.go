@@ -45,9 +45,10 @@ type Batches struct {
 	// Squares measures squared norms of gradients in the last training step. In that step, a batch with a single part
 	// is split into two halves. Default false.
 	Squares bool
-	// Peers are the processes that share the work; nil means only this process. Each process must get the same batches,
-	// and generators in the same state. Each trains on its part of the rows of every batch and evaluates its part of
-	// the batches; all get the results for the whole. A call of Train that fails then changes nothing except gradients.
+	// Peers holds the processes that share the work. Nil means only this process. Each process must get the same
+	// batches, and generators in the same state. Each trains on its part of the rows of every batch and evaluates its
+	// part of the batches; all get the results for the whole. A call of Train that fails then changes nothing except
+	// gradients.
 	Peers *Peers
 }
 

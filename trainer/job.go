@@ -17,7 +17,7 @@ import (
 	"graft/trainer/team"
 )
 
-// Parts are the inputs of a job other than its options.
+// Parts holds the inputs of a job other than its options.
 type Parts struct {
 	Network *model.Network // network with weights; the job changes it
 	Data    *dataset.Set   // dataset on the network's device
@@ -35,7 +35,7 @@ type Parts struct {
 	// Threads finds the fastest number of LibTorch threads by trials. It applies to steady jobs of one process on the
 	// CPU, whose results do not depend on the number of threads. Nil keeps the number.
 	Threads *ThreadChooser
-	// Was are the previous options of a job that resumes with another timeline. Nil means that the options are
+	// Was holds the previous options of a job that resumes with another timeline. Nil means that the options are
 	// unchanged.
 	Was        *Options
 	Pretrained *Pretrained // earlier training of the network; nil means none

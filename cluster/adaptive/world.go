@@ -39,7 +39,7 @@ func (o *Options) EnsureDefaults() {
 	}
 }
 
-// WholeSeconds is the quirk that rounds the ends of epochs to seconds.
+// WholeSeconds is the quirk by which the ends of epochs are rounded to seconds.
 var WholeSeconds = cluster.Quirk{Name: "whole-seconds",
 	Fixed: "epochs end when their progress is complete, not at a whole second nearby"}
 

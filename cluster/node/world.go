@@ -14,7 +14,7 @@ import (
 // each call.
 type World struct {
 	*Machine
-	// Spans are the running periods of tasks, in order of their ends. NoSpans omits them.
+	// Spans holds the running periods of tasks, in order of their ends. NoSpans leaves them out.
 	Spans   []Span
 	NoSpans bool
 

@@ -12,7 +12,7 @@ import (
 	"graft/internal/failure"
 )
 
-// TimelineOptions select the job to follow.
+// TimelineOptions selects the job to follow.
 type TimelineOptions struct {
 	Job string // ID of the job in the trace; required
 	// length in seconds to which the job's time with devices is scaled; zero does not scale

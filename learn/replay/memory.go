@@ -57,7 +57,8 @@ func (m *Memory[T]) Most() (most float64) {
 	return most
 }
 
-// Least returns the index of the item with the lowest priority, the first on a tie, or zero for an empty memory.
+// Least returns the index of the item with the lowest priority, or of the first such item on a tie. It returns zero for
+// an empty memory.
 func (m *Memory[T]) Least() (place int) {
 	for k := range m.count {
 		if m.Priority(k) < m.Priority(place) {

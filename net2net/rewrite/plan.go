@@ -23,7 +23,7 @@ type Plan struct {
 type Move struct {
 	Name string `json:"name"`
 	From string `json:"from,omitempty"` // name of the old tensor; empty for a tensor without an origin
-	// Dims are changes of dimensions, applied one after the other; nil keeps the tensor.
+	// Dims holds the changes of dimensions, applied one after the other. Nil keeps the tensor.
 	Dims []Dim `json:"dims,omitempty"`
 	// Values replaces the values by "zeros" or "ones" and resets the optimizer state; empty keeps the values.
 	Values string `json:"values,omitempty"`

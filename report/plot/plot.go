@@ -18,7 +18,7 @@ import (
 	"graft/simulation/evaluation"
 )
 
-// Options select the figures to draw, and their format.
+// Options selects the figures to draw, and their format.
 type Options struct {
 	Out    string   // path of the output folder, created if missing
 	Format string   // file format: svg, png or pdf

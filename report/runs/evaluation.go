@@ -94,13 +94,13 @@ type LeaveOutReport struct {
 	For      string `json:"for"`   // purpose of the policies: known or new scenarios
 	Steps    int    `json:"steps"` // maximum number of learning steps
 	Seeds    int    `json:"seeds"` // number of policies learned per group, one per seed
-	// Tried are the assignments among which tuning selects; groups[].tuned has the selected ones, and 0 means no
-	// assignment.
+	// Tried lists the assignments among which tuning selects. The selected ones are in groups[].tuned, as indexes from
+	// 1; 0 means no assignment.
 	Tried []string `json:"tried,omitempty"`
 	*evaluation.LeaveOutReport
 }
 
-// ShownBaselines are the names of the baselines that are shown next to policies for each group.
+// ShownBaselines lists the names of the baselines that are shown next to policies for each group.
 var ShownBaselines = []string{"best fixed", "random", "never"}
 
 // MeanNoise returns the noise and the noise floor, averaged over the tables of a group.

@@ -64,7 +64,7 @@ func (r *Run) curve(trial string) (c curve, err error) {
 	return c, nil
 }
 
-// Reaches compares the cases of a sweep with the case of.
+// Reaches compares each case of a sweep with another case, which of names.
 func (r *Run) Reaches(o *SweepOutcome, of string) (list []Reach, err error) {
 	base := o.Case(of)
 	if base == nil {

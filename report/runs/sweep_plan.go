@@ -35,10 +35,11 @@ type SweepCase struct {
 	Seeds  []int64  `json:"seeds"`  // seeds of the case's trials
 	// Shared describes the initial state that the seeds share; empty if each seed draws all weights.
 	Shared string `json:"shared_by_seeds,omitempty"`
-	// Final names the case whose final network the trials of this case start with, with fresh weights and the network
-	// of the same seed; empty means none.
+	// Final is the name of another case. Each trial of this case starts with the final network of that case's trial
+	// with the same seed, but with fresh weights. Empty means none.
 	Final string `json:"final_of,omitempty"`
-	// Selects is the sequence of actions in a case that serves only the selection; null for reported cases.
+	// Selects holds the sequence of actions of a case that is run only to select the best sequence. Null means a
+	// reported case.
 	Selects []string `json:"selects,omitempty"`
 	// Best makes the trials take the selected sequence.
 	Best bool `json:"best,omitempty"`
@@ -52,7 +53,7 @@ type SweepComparison struct {
 	Baseline  string `json:"baseline"`
 	Sequences int    `json:"sequences"` // number of possible fixed sequences; zero without the arm best fixed
 	Tried     int    `json:"tried"`     // number of sequences that are tried
-	// Dropped are the arms that cannot run.
+	// Dropped lists the arms that cannot run.
 	Dropped []DroppedArm `json:"dropped,omitempty"`
 }
 

@@ -64,8 +64,8 @@ func (r *RunLog) check(err error) {
 	}
 }
 
-// WithRunLog returns a logger that writes to a given logger and to the log of a run folder, and a logger that writes
-// only to the latter.
+// WithRunLog returns two loggers: one writes to the given logger and to the log of a run folder, the other only to the
+// log of the run folder.
 func WithRunLog(log *zap.Logger) (both, alone *zap.Logger, r *RunLog) {
 	r = &RunLog{fail: func(err error) {
 		log.Error("the log in the run folder cannot be written; the job continues without it", zap.Error(err))

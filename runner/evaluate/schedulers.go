@@ -22,7 +22,7 @@ import (
 	"graft/runner/app"
 )
 
-// SchedulerOptions select the schedulers of elastic jobs to compare, and the workloads.
+// SchedulerOptions selects the schedulers of elastic jobs to compare, and the workloads.
 type SchedulerOptions struct {
 	File string   // path of a configuration of 'graft learn' with a section workloads; required
 	Set  []string // assignments applied after the file; empty changes nothing

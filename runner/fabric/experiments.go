@@ -24,7 +24,7 @@ import (
 	"graft/runner/app"
 )
 
-// ExperimentOptions select the experiments of PAC-ML's authors to reproduce.
+// ExperimentOptions selects the experiments of PAC-ML's authors to reproduce.
 type ExperimentOptions struct {
 	Graphs   string          // path of the folder with PipeDream's five profiles; required
 	Out      string          // path of the folder for the table; empty writes none

@@ -19,7 +19,7 @@ import (
 	"graft/runner/app"
 )
 
-// PlayOptions select a recorded episode to simulate.
+// PlayOptions selects a recorded episode to simulate.
 type PlayOptions struct {
 	Episode string // path of the episode; required
 	Graphs  string // path of the folder with the episode's graphs; required

@@ -17,7 +17,7 @@ import (
 	"graft/runner/app"
 )
 
-// StepOptions select a training step, the network between servers, and degrees.
+// StepOptions selects a training step, the network between servers, and degrees.
 type StepOptions struct {
 	Graph   networks.ReadOptions  // options for a neural network that is named instead of a graph
 	Network fabric.NetworkOptions // network between the servers

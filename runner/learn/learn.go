@@ -19,7 +19,7 @@ import (
 	"graft/torch"
 )
 
-// Options hold the options outside of the configuration file.
+// Options holds the options that are not in the configuration file.
 type Options struct {
 	// assignments applied after the file, such as learn.steps=500; empty changes nothing
 	Set []string

@@ -20,7 +20,7 @@ import (
 	"graft/runner/simulate"
 )
 
-// Options hold the options outside of the configuration file.
+// Options holds the options that are not in the configuration file.
 type Options struct {
 	Set []string // assignments applied after the file, such as run.seeds=20; empty changes nothing
 	// path of the run folder; empty means pipeline.folder of the file, or runs/ with the name of the file

@@ -23,7 +23,7 @@ import (
 	"graft/runner/workers"
 )
 
-// Options hold the options of Run outside of the configuration file.
+// Options holds the options of Run that are not in the configuration file.
 type Options struct {
 	Set []string // assignments applied after the file, for all cases
 	// path of the run folder; empty means run.folder or, if it is empty too, a path derived from the file's name

@@ -17,7 +17,7 @@ import (
 	"graft/trainer/team"
 )
 
-// FollowOptions hold the options of a follower outside of the configuration.
+// FollowOptions holds the options of a follower that are not in the configuration.
 type FollowOptions struct {
 	Set    []string // assignments applied after the file
 	Device string   // device of this process, such as cuda:1

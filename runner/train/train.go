@@ -22,7 +22,7 @@ import (
 	"graft/trainer/team"
 )
 
-// Options hold the options of a job outside of its configuration.
+// Options holds the options of a job that are not in its configuration.
 type Options struct {
 	Set []string // assignments applied after the file, such as time.budget=30s
 	// path of the run folder; empty means run.folder, or runs/ with the name of the file

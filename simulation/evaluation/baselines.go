@@ -360,8 +360,8 @@ const (
 	nameAlways   = "always "
 )
 
-// BaselineNames are the names of the baselines that do not use the left-out tables. The baselines after nameNever need
-// tables that record the fall of the loss.
+// BaselineNames lists the names of the baselines that do not use the left-out tables. The baselines after nameNever
+// need tables that record the fall of the loss.
 var BaselineNames = []string{nameFixed, nameSmoothed, nameRandom, nameNever, nameAction, namePlateau, nameLinear}
 
 // Baselines returns the policies that need no learning, for tables with the actions of the given trees. The best fixed

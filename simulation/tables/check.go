@@ -13,8 +13,8 @@ type Report struct {
 	Dir string `json:"dir"` // path of the folder
 	// Table holds the readable part of the table; nil if the scenario is unreadable.
 	Table *Table `json:"-"`
-	// Entries are the valid records in reading order. A record that was committed twice counts once; records that
-	// contradict each other do not count.
+	// Entries holds the valid records in the order in which they were read. A record that was committed twice is listed
+	// once; records that contradict each other are left out.
 	Entries []*Entry   `json:"-"`
 	Records int        `json:"records"` // number of valid records
 	Files   []FileInfo `json:"files"`   // files that contain records

@@ -10,7 +10,7 @@ import (
 	"graft/model"
 )
 
-// Costs are the times of decisions and surgery, and the rates for work that was not measured.
+// Costs holds the times of decisions and surgery, and the rates for work that was not measured.
 type Costs struct {
 	Step  Rates // rates of a training step
 	Batch Rates // rates of an evaluation batch
@@ -33,7 +33,7 @@ type Costs struct {
 	ExchangeSeconds float64 `json:",omitempty"`
 }
 
-// Rates are a linear model of the time of a step or a batch: the sum of rates multiplied by amounts. A rate of zero
+// Rates is a linear model of the time of a step or a batch: the sum of rates multiplied by amounts. A rate of zero
 // costs nothing. No rate is negative, so a larger amount never takes less time.
 type Rates struct {
 	CallSeconds    float64 // seconds per call

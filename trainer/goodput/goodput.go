@@ -2,7 +2,7 @@ package goodput
 
 import "math"
 
-// Limits are the minimum and maximum of a job's batch, in examples.
+// Limits holds the minimum and the maximum of a job's batch, in examples.
 type Limits struct {
 	Least, Most             int // minimum and maximum batch; the minimum has the efficiency 1
 	DeviceLeast, DeviceMost int // minimum and maximum number of examples that a device computes at once

@@ -2,7 +2,7 @@ package goodput
 
 import "math"
 
-// Squares are the squared norms of mean gradients, measured in one step.
+// Squares holds the squared norms of mean gradients, measured in one step.
 type Squares struct {
 	Part     float64 // squared norm of a part's gradient, averaged over the parts of the batch
 	PartRows float64 // harmonic mean of the number of examples per part
@@ -10,7 +10,7 @@ type Squares struct {
 	Rows     float64 // number of examples in the batch
 }
 
-// Moments are estimated statistics of gradients. An estimate from one step may be negative.
+// Moments holds estimated statistics of gradients. An estimate from one step can be negative.
 type Moments struct {
 	Square   float64 // squared norm of the expected gradient
 	Variance float64 // variance of the gradient of one example, summed over parameters
@@ -58,7 +58,7 @@ func (a *Average) Add(m Moments) {
 	a.Count++
 }
 
-// Moments returns the averages, which are at least zero, or zero before the first measurement.
+// Moments returns the averages, limited to at least zero. They are zero before the first measurement.
 func (a Average) Moments() Moments {
 	if a.Count == 0 {
 		return Moments{}

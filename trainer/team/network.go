@@ -20,7 +20,7 @@ type Invitation struct {
 	Set     []string // assignments applied after the configuration
 }
 
-// Means are the clock and the source of cryptographic random numbers for connections. Both are required.
+// Means holds the clock and the source of cryptographic random numbers for connections. Both are required.
 type Means struct {
 	Now    func() time.Time
 	Random io.Reader

@@ -47,7 +47,7 @@ func (g *Graph) Twin(node int) int { return 2*g.Nodes + 1 - node }
 // Backward reports whether an operation belongs to the backward pass.
 func (g *Graph) Backward(op *Op) bool { return op.Node > g.Nodes }
 
-// MirrorOptions select faults of PAC-ML's simulator that the graph of a step keeps. The zero value keeps none.
+// MirrorOptions selects faults of PAC-ML's simulator that the graph of a step keeps. The zero value keeps none.
 type MirrorOptions struct {
 	// gives a backward transfer the size of its source's forward output instead of its target's
 	SourceSizes bool

@@ -14,7 +14,7 @@ import (
 	"graft/model/graph"
 )
 
-// Limits are the limits of a trial. Zero values mean limits derived from the graph's shapes.
+// Limits holds the resource limits of a trial. Zero values mean limits derived from the graph's shapes.
 type Limits struct {
 	Memory int64         // bytes in addition to the memory of a process that has opened LibTorch
 	Time   time.Duration // total processor time of all threads
