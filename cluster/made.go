@@ -52,7 +52,8 @@ func madeRate(own, other float64) float64 {
 	return max(rate, 0.1)
 }
 
-// Minimum mean rates of a configuration's pairs for the scores of little and of some disturbance.
+// Bounds of the scores: a mean rate of at least ratesLittle is little slowdown, and a mean rate of at least ratesSome
+// is some slowdown.
 const (
 	ratesLittle = 0.95
 	ratesSome   = 0.85

@@ -204,7 +204,7 @@ type labelled struct {
 	cut     int // texts longer than the context
 }
 
-// CheckTable reads a table as Load does, without a device, and reports its faults.
+// CheckTable reads a table in the same way as Load, but without a device, and reports its faults.
 func CheckTable(fsys files.FS, o Options) error {
 	train, test, err := readTables(fsys, o)
 	if err != nil {

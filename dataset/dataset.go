@@ -66,7 +66,7 @@ func (set *Set) Tokens() bool { return set.Task != ImageLabel }
 // Each reports whether each token of an example has a label.
 func (set *Set) Each() bool { return set.Task == NextToken || set.Task == TokenLabel }
 
-// Labels returns the number of labels that count in a range of examples of a split, from first to before last.
+// Labels returns the number of labels that count, in the examples of a split from index first to index last-1.
 func (set *Set) Labels(of Split, first, last int) int {
 	switch {
 	case of.Marked != nil:

@@ -224,8 +224,8 @@ func (n *Network) LoadUndrawn(set *weights.Set) error {
 	})
 }
 
-// Fits returns an error that lists the differences between weights and the network's names and shapes, as Load does,
-// without loading the weights.
+// Fits returns the error that Load would return: a list of the differences between weights and the network's names and
+// shapes. It does not load the weights.
 func (n *Network) Fits(set *weights.Set) error { return n.fits(n.State(), byName(set)) }
 
 func byName(set *weights.Set) map[string]weights.Tensor {

@@ -140,7 +140,7 @@ func (t *Table) Floats(name string) ([]float64, error) {
 	return values, nil
 }
 
-// Numbers returns the values of numeric columns by name, as Floats does.
+// Numbers returns the values of numeric columns by name. Missing values are NaN.
 func (t *Table) Numbers(names ...string) (map[string][]float64, error) {
 	columns := map[string][]float64{}
 	for _, name := range names {

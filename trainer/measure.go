@@ -22,8 +22,9 @@ type MeasureOptions struct {
 	Batches []int
 	Rounds  int           // number of rounds; every network has one turn per round; zero means 7
 	Burst   time.Duration // approximate wall-clock time of a turn; zero means 40 ms
-	Exact   bool          // keeps PyTorch's order of operations, as Options.Exact
-	Steady  bool          // makes results bit-identical for any number of threads, as Options.Steady
+	Exact   bool          // whether PyTorch's order of operations is kept, like with Options.Exact
+	// whether results are bit-identical for any number of threads, like with Options.Steady
+	Steady bool
 	// Optimizer is the optimizer of the measured steps. Without a rule it is Adam. Its learning rate does not matter.
 	Optimizer torch.OptimizerOptions
 	Adapt     Adapt           // options of the measured surgery

@@ -18,9 +18,11 @@ type Row struct {
 	Rate       float64       // learning rate in the epoch
 	Parameters int           // number of parameters at the end of the epoch
 	Devices    int           // number of devices at the end of the epoch
-	Images     int64         // total number of training images, as in Resources; zero means unknown
-	FLOP       float64       // total number of floating-point operations, as in Resources; zero means unknown
-	DeviceTime time.Duration // total device time, as in Resources; zero means unknown
+	// total number of training images, counted like Resources.Images; zero means unknown
+	Images int64
+	// total number of floating-point operations, counted like Resources.FLOP; zero means unknown
+	FLOP       float64
+	DeviceTime time.Duration // total device time, counted like Resources.DeviceTime; zero means unknown
 	// batch, throughput and efficiency of the epoch; a batch of zero means that an older version of graft wrote the row
 	BatchRates
 }

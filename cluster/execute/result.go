@@ -8,7 +8,7 @@ type Result struct {
 	node.Result
 	Jobs        []JobResult // state of each job, in the order of the jobs
 	Retries     int         // number of failures after which a job ran again
-	Confinement string      // confinement of tasks, as in Account
+	Confinement string      // confinement of tasks, as described in Account.Confinement
 }
 
 // result returns the outcome so far.

@@ -73,7 +73,8 @@ type step struct {
 }
 
 // Run simulates one training step. Each server runs its ready operation of the highest priority, and the network moves
-// ready transfers. Shorter operations and transfers come first; on a tie, those listed later come first.
+// ready transfers. Shorter operations and transfers come first; on a tie, operations and transfers that are listed
+// later come first.
 func (t *Timing) Run(p *Placed) (*Step, error) {
 	if err := t.Network.Load(p); err != nil {
 		return nil, err

@@ -97,7 +97,7 @@ type World struct {
 	held    float64             // servers held by the jobs that ran before the last event
 	steps   map[stepKey]*Step   // used with the quirk forgotten-placement
 	Each    func(*Event)        // called for each event; nil calls nothing
-	Pick    func(lanes int) int // chooses lanes, as Site.Pick
+	Pick    func(lanes int) int // chooses a lane for each transfer, like Site.Pick; nil uses lanes in turn
 	event   Event
 	Record  Record
 }

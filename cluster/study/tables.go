@@ -15,9 +15,10 @@ import (
 const (
 	// JobsTable has one row per job: JobColumn, jct with its unit and, if the world records them, arrival, start and
 	// end in the same unit.
-	JobsTable        = "jobs"
-	SeriesTable      = "series"      // SeriesTable has quantities over time. Its first column is the time.
-	SpansTable       = "spans"       // SpansTable has the periods in which jobs had devices: see SpanColumns.
+	JobsTable   = "jobs"
+	SeriesTable = "series" // SeriesTable has quantities over time. Its first column is the time.
+	// SpansTable has one row per period in which a job had devices, with the columns SpanColumns.
+	SpansTable       = "spans"
 	AllocationsTable = "allocations" // AllocationsTable has one row per change of a job's devices.
 )
 

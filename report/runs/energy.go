@@ -14,8 +14,8 @@ import (
 	"graft/results"
 )
 
-// EnergyFile is the name of the table of measured energy in the run folder of a job. The table is absent if nothing was
-// measured.
+// EnergyFile is the name of the table with measured energy in a job's run folder. The table does not exist if nothing
+// was measured.
 const EnergyFile = energyTable + ".csv"
 
 const energyTable = "energy"

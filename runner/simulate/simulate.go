@@ -33,7 +33,8 @@ type Options struct {
 	Retry   bool   // retries sequences that failed too often
 	Engine  string // engine that starts workers; empty means fleet.engine
 	Workers int    // number of workers; zero means fleet.workers
-	Wait    bool   // supervises workers on other machines, as Attach does
+	// whether Run supervises workers on other machines until all work is done; false returns their submission
+	Wait bool
 }
 
 // Result is the report of a simulation or, if workers run elsewhere, its submission.

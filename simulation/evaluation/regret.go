@@ -138,11 +138,12 @@ func same(t *simulation.Tree, action string) int {
 // Summary holds the results of policies that differ only in their seed, in the same scenarios, or of a single policy
 // without a seed.
 type Summary struct {
-	Policy  string         `json:"chooser"`       // name of the policy
-	Seeds   int            `json:"seeds"`         // number of seeds
-	Regret  stat.OverSeeds `json:"regret_points"` // mean regret over scenarios, with its interval over seeds
-	TopFive float64        `json:"top_five"`      // fraction of pairs of scenario and seed with a rank of 5 or better
-	// number of pairs of scenario and seed with a rank in the lower half
+	Policy string         `json:"chooser"`       // name of the policy
+	Seeds  int            `json:"seeds"`         // number of seeds
+	Regret stat.OverSeeds `json:"regret_points"` // mean regret over scenarios, with its interval over seeds
+	// fraction of all pairs of a scenario and a seed in which the rank is 5 or better
+	TopFive float64 `json:"top_five"`
+	// number of pairs of a scenario and a seed in which the rank is in the lower half
 	LowHalf  int     `json:"in_lower_half"`
 	Worst    float64 `json:"worst_points"`   // largest regret
 	WorstOne string  `json:"worst_scenario"` // scenario with the largest regret

@@ -265,8 +265,8 @@ func (p *Profile) measurements(w Work) (same []Measurement) {
 	return same
 }
 
-// Estimate returns the time of a step and of an evaluation batch of a measured network as the rates predict them, in
-// seconds. Both are zero without rates.
+// Estimate returns the times, in seconds, that the rates predict for a measured network: of a training step and of an
+// evaluation batch. Both are zero without rates.
 func (p *Profile) Estimate(m Measurement) (step, batch float64) {
 	size := m.Size.blocked(p.Costs.ChannelBlock)
 	return p.Costs.rates(Steps, m.Graph).seconds(size, m.Batch), p.Costs.rates(Batches, m.Graph).seconds(size, m.Batch)

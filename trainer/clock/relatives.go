@@ -94,7 +94,7 @@ type Growth struct {
 	Step, Batch FitError
 }
 
-// Worst returns the maximum of the largest errors of a step and of an evaluation batch.
+// Worst returns the larger of the two largest errors, for a step and for an evaluation batch.
 func (g Growth) Worst() float64 { return max(g.Step.Worst, g.Batch.Worst) }
 
 // GrowthOf returns how accurately a profile with rates charges the networks to which a network grows.

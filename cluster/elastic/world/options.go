@@ -49,7 +49,7 @@ const speedsAnalytic = "analytic"
 // CompatDL2 reproduces the results of DL2's simulator.
 const CompatDL2 = "dl2"
 
-// EnsureDefaults replaces zero values with defaults, except those that the trace may set.
+// EnsureDefaults replaces zero values by defaults, except values that the trace may set.
 func (o *Options) EnsureDefaults() {
 	o.Compat = cmp.Or(o.Compat, compatNone)
 	otherwise := elastic.CheckpointRestart
