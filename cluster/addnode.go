@@ -2,13 +2,13 @@ package cluster
 
 import "slices"
 
-// NodeChange changes the nodes of a pool.
+// NodeChange is a planned change of a pool's nodes.
 type NodeChange struct {
-	At    int64         // second; applied after all other events of the second
-	Apply func(p *Pool) // calls [Pool.AddNode] and similar methods
+	At    int64         // second of the change, which is applied after all other events of that second
+	Apply func(p *Pool) // change, which calls [Pool.AddNode] and similar methods
 }
 
-// AddNode adds an idle node; false if the name is taken.
+// AddNode adds an idle node. It returns false if the name is taken.
 func (p *Pool) AddNode(name int) bool {
 	if p.nodes.find(name) != nil {
 		return false
@@ -20,13 +20,13 @@ func (p *Pool) AddNode(name int) bool {
 	return true
 }
 
-// HasNode reports whether a node has that name, and whether it is idle.
+// HasNode reports whether a node with that name exists, and whether it is idle.
 func (p *Pool) HasNode(name int) (there, idle bool) {
 	nd := p.nodes.find(name)
 	return nd != nil, nd != nil && nd.jobs == 0
 }
 
-// LastIdle returns the highest name of an idle node; false if none exists.
+// LastIdle returns the highest name of an idle node; ok is false if no node is idle.
 func (p *Pool) LastIdle() (name int, ok bool) {
 	for _, nd := range p.nodes.list {
 		if nd.jobs == 0 && (!ok || nd.name > name) {
@@ -36,7 +36,7 @@ func (p *Pool) LastIdle() (name int, ok bool) {
 	return name, ok
 }
 
-// RemoveNode removes a node; false if there is no node with that name or jobs run on it.
+// RemoveNode removes a node. It returns false if there is no node with that name or jobs run on it.
 func (p *Pool) RemoveNode(name int) bool {
 	gone := p.nodes.find(name)
 	if gone == nil || gone.jobs > 0 {
@@ -48,8 +48,8 @@ func (p *Pool) RemoveNode(name int) bool {
 	return true
 }
 
-// RenameNode gives a node an unused name, also in its jobs' node lists, where it moves to the end; false if the node
-// does not exist or the name is taken.
+// RenameNode gives a node an unused name. In the node lists of its jobs, the node moves to the end. It returns false if
+// the node does not exist or the name is taken.
 func (p *Pool) RenameNode(from, to int) bool {
 	nd := p.nodes.find(from)
 	if nd == nil || p.nodes.find(to) != nil {

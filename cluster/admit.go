@@ -6,7 +6,7 @@ import (
 	"graft/cluster/trace"
 )
 
-// Values of a job's position in the order of starts for a job that does not run.
+// Values of a job's position in the order of starts while the job does not run.
 const (
 	waitingRun = -1 // it waits, has not arrived or has ended
 	refusedRun = -2 // it was refused
@@ -106,7 +106,7 @@ func (r *Run) tooLarge(pool *PoolRun, j *Job) string {
 	return r.lacking(pool.Nodes, j)
 }
 
-// NewJobs returns copies of jobs with other run times, for simulations of a part of the cluster.
+// NewJobs copies jobs and gives them other run times, for simulations of a part of the cluster.
 func NewJobs(like []*Job, seconds func(j *Job) int64) []*Job {
 	memory, list := make([]Job, len(like)), make([]*Job, len(like))
 	for k, j := range like {

@@ -11,7 +11,7 @@ import (
 // Difference is a mean difference of completion times between two outcomes, in seconds, with its confidence interval.
 type Difference struct {
 	Mean, Low, High float64
-	Windows         int // days of submission; the jobs of a day are drawn together
+	Windows         int // number of days with submissions; the bootstrap draws the jobs of a day together
 }
 
 // Interval is a mean with its confidence interval.
@@ -28,7 +28,7 @@ const (
 const Missing = int64(-1)
 
 // Completions returns the completion times of a study's jobs, in the order of the study, for comparisons with other
-// outcomes.
+// outcomes. A job that was not simulated has the time Missing.
 func (o *Outcome) Completions() []int64 {
 	list := make([]int64, o.Given)
 	for k := range list {
@@ -40,9 +40,9 @@ func (o *Outcome) Completions() []int64 {
 	return list
 }
 
-// OverDays returns the mean of a value of each job; NaN without jobs. The interval is a bootstrap over days of
-// submission, which draws all jobs of a day together (Künsch, The jackknife and the bootstrap for general stationary
-// observations, 1989). It needs at least two days and is NaN otherwise.
+// OverDays returns the mean over jobs, given a value per job, or NaN without jobs. The interval is a bootstrap over
+// days of submission, which draws all jobs of a day together (Künsch, The jackknife and the bootstrap for general
+// stationary observations, 1989). It needs at least two days and is NaN otherwise.
 func OverDays(jobs []trace.Job, values []float64) Interval {
 	return overWindows(jobs, func(k int) (float64, bool) { return values[k], !math.IsNaN(values[k]) })
 }

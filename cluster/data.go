@@ -8,17 +8,17 @@ import (
 	"graft/internal/files"
 )
 
-// Data holds the paths of files about a cluster; an empty path means that the file is missing.
+// Data holds the paths of a cluster's files. An empty path means that the file is missing.
 type Data struct {
-	Nodes    string // virtual clusters and their nodes
-	LGB      string // estimated durations by boosted trees
-	EBM      string // estimated durations by an additive model
+	Nodes    string // list of virtual clusters and their nodes
+	LGB      string // job durations estimated by boosted trees
+	EBM      string // job durations estimated by an additive model
 	Alone    string // profiles of single models
 	Pairs    string // profiles of pairs of models
-	Forecast string // expected submissions
+	Forecast string // forecast of submissions
 }
 
-// FindData finds the files of a folder by name. Two candidates for one file are an error.
+// FindData finds the data files in a folder by their names. Two candidates for the same file are an error.
 func FindData(fsys files.FS, dir string) (Data, error) {
 	var d Data
 	entries, err := fsys.ReadDir(dir)

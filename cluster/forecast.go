@@ -7,7 +7,7 @@ import (
 
 // Forecast holds the expected submissions of jobs and devices in equal time spans.
 type Forecast struct {
-	At   []int64   // seconds at which the spans begin, ascending
+	At   []int64   // start of each span in seconds, ascending
 	Jobs []float64 // submitted jobs per span
 	GPUs []float64 // requested devices per span
 
@@ -17,7 +17,7 @@ type Forecast struct {
 // aheadSpans is the number of averaged spans: the next fifty minutes.
 const aheadSpans = 5
 
-// Ahead returns the mean over the next five spans that begin after a second; NaN if none exist.
+// Ahead returns the mean of list over the next five spans that begin after a second, or NaN if there are no such spans.
 func (f *Forecast) Ahead(list []float64, now int64) float64 {
 	from := f.after(now)
 	if from == len(list) {
@@ -47,7 +47,7 @@ func (f *Forecast) after(now int64) int {
 	return low
 }
 
-// ShiftTo moves a forecast to its dates in a trace whose second zero has a date.
+// ShiftTo converts the seconds of a forecast to a trace whose second zero has the date zero.
 func (f *Forecast) ShiftTo(zero time.Time) {
 	if len(f.At) == 0 || f.First.IsZero() {
 		return

@@ -14,8 +14,8 @@ func (r *Row) config(suffix string) Config {
 		r.Whole("amp"+suffix) == 1}
 }
 
-// ReadProfiles reads measurements of single models (columns model, dataset, batchsize, amp, label) and of pairs, as
-// ReadPairs does.
+// ReadProfiles reads measurements of single models (columns model, dataset, batchsize, amp, label) and of pairs of
+// models, in the format of ReadPairs.
 func ReadProfiles(fsys files.FS, alone, pairs string) (*Profiles, error) {
 	p := &Profiles{Scores: map[Config]int{}}
 	err := ReadRows(fsys, alone, func(r *Row) error {
@@ -44,8 +44,8 @@ func ReadPairs(fsys files.FS, path string) (map[[2]Config][2]float64, error) {
 // forecastDates is the layout of dates in a forecast, without time zone.
 const forecastDates = "2006-01-02 15:04:05"
 
-// ReadForecast reads expected submissions from the columns time, pred_gpu_job and pred_gpu_num. The first row is at
-// second begin.
+// ReadForecast reads expected submissions from the columns time, pred_gpu_job and pred_gpu_num. The first row belongs
+// to the second begin.
 func ReadForecast(fsys files.FS, path string, begin int64) (*Forecast, error) {
 	f := &Forecast{}
 	return f, ReadRows(fsys, path, func(r *Row) error {
@@ -71,8 +71,8 @@ func ReadForecast(fsys files.FS, path string, begin int64) (*Forecast, error) {
 // anEstimate replaces negative estimates, which a model may give.
 const anEstimate = 1000 // seconds
 
-// ReadEstimates reads expected durations (columns job_id and priority, in seconds) in the order of the jobs. Each job
-// needs one.
+// ReadEstimates reads expected durations in seconds, in the order of the jobs, from the columns job_id and priority. A
+// job without an estimate is an error.
 func ReadEstimates(fsys files.FS, path string, jobs []trace.Job) ([]float64, error) {
 	known := make(map[string]float64, len(jobs))
 	err := ReadRows(fsys, path, func(r *Row) error {

@@ -10,23 +10,24 @@ import (
 // Never is a time that is never reached.
 const Never = events.Never
 
-// Job is a job of the trace during and after its simulation.
+// Job is the state of a trace's job during and after its simulation.
 type Job struct {
-	Trace   *trace.Job // as submitted
-	Index   int        // position in the study
-	Number  int        // position in its pool's order of arrival, from zero
-	GPUs    int        // devices that it runs on or waits for
-	Arrival int64      // earliest second of its start; a policy can set it later than the submission
+	Trace  *trace.Job // job as submitted
+	Index  int        // position of the job in the study
+	Number int        // position in the pool's order of arrival, from zero
+	GPUs   int        // number of devices on which the job runs or for which it waits
+	// second from which the job may start; a policy can set it later than the submission
+	Arrival int64
 
 	Estimate float64   // expected duration in seconds; NaN if unknown
-	Priority float64   // order for its scheduler; the scheduler defines the meaning
-	Record   JobRecord // its policy's state of the job; may be nil
+	Priority float64   // priority; its scheduler defines the meaning
+	Record   JobRecord // policy's state of the job; may be nil
 
-	Start       int64   // second of its first start; Never before
-	End         int64   // second of its end; Never before
-	Queue       int64   // total seconds of waiting
+	Start       int64   // second of the first start; Never before it
+	End         int64   // second of the end; Never before it
+	Queue       int64   // total waiting time in seconds
 	Preemptions int     // number of preemptions
-	Nodes       []Share // current or last nodes
+	Nodes       []Share // devices on the current nodes, or on the last nodes
 
 	beside  *beside       // demand other than whole devices; nil if none
 	asked   int           // requested devices; GPUs is equal unless a scheduler assigns another number
@@ -45,10 +46,10 @@ type Job struct {
 // Running reports whether the job has devices now.
 func (j *Job) Running() bool { return j.run >= 0 }
 
-// Rate returns the job's work per second: one if it has all requested devices for itself.
+// Rate returns the job's work per second. It is one for a job that has all requested devices to itself.
 func (j *Job) Rate() float64 { return j.rate }
 
-// Partner returns the job that shares its devices; nil if none exists.
+// Partner returns the job that shares the devices of this job, or nil if the devices are not shared.
 func (j *Job) Partner() *Job { return j.partner }
 
 // Order returns the job's position in the order of starts; negative while it does not run.
@@ -60,7 +61,7 @@ type beside struct {
 	wants []int64 // other resources per device
 }
 
-// Share returns the thousandths of one device that the job requests; zero means whole devices.
+// Share returns the requested fraction of one device in thousandths; zero means whole devices.
 func (j *Job) Share() int {
 	if j.beside == nil {
 		return 0
@@ -68,7 +69,7 @@ func (j *Job) Share() int {
 	return j.beside.share
 }
 
-// Demand returns the thousandths of devices that it has or waits for.
+// Demand returns the devices that the job has or waits for, in thousandths of a device.
 func (j *Job) Demand() int64 {
 	if share := j.Share(); share > 0 {
 		return int64(share)
@@ -76,7 +77,8 @@ func (j *Job) Demand() int64 {
 	return int64(j.GPUs) * Whole
 }
 
-// Beside encodes its demand other than whole devices, equal for equal jobs; empty if none.
+// Beside encodes the job's demand for other resources than whole devices. Equal demands have equal codes; empty means
+// no such demand.
 func (j *Job) Beside() string {
 	if j.beside == nil {
 		return ""
@@ -90,5 +92,5 @@ func (j *Job) Ends() int64 { return j.end }
 // Share is a set of devices on one node.
 type Share struct {
 	Node int    // name of the node
-	GPUs uint64 // one bit per device
+	GPUs uint64 // set of devices on the node, one bit per device
 }

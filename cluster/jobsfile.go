@@ -18,11 +18,11 @@ var jobColumns = []string{"job", "vc", "arrival [s]", "start [s]", "end [s]", "q
 // lucidColumns are the columns of Lucid's simulator, whose tools read such tables.
 var lucidColumns = []string{"job_id", "vc", "start_time", "end_time", "queue", "ckpt_times", "nodes"}
 
-// WriteJobs writes a table with a row for each job, by virtual cluster and in order of submission. Times are seconds
-// since the trace's zero. Columns of the policy's records follow the columns of all policies.
+// WriteJobs writes a table with one row per job, by virtual cluster and in order of submission. Times are in seconds
+// since the trace's zero. The columns of the policy's records come last.
 func (o *Outcome) WriteJobs(w io.Writer) error { return o.writeJobs(w, jobColumns, (*Job).numbers) }
 
-// WriteLucidJobs is [Outcome.WriteJobs] with the columns of Lucid's simulator.
+// WriteLucidJobs writes the table of [Outcome.WriteJobs] with the columns of Lucid's simulator.
 func (o *Outcome) WriteLucidJobs(w io.Writer) error {
 	return o.writeJobs(w, lucidColumns, (*Job).lucidNumbers)
 }

@@ -12,9 +12,9 @@ import (
 	"graft/internal/files"
 )
 
-// MakeProfiles generates profiles for traces without measurements. Two jobs that together keep a device busy for less
-// than all of the time slow each other slightly, depending on the utilization of the other; other pairs share the time.
-// A configuration's score follows from the mean rate of all its pairs, with the bounds of Lucid's analyzer.
+// MakeProfiles generates profiles for traces without measurements. Two jobs that together use less than a whole device
+// slow each other slightly, depending on the other job's utilization; other pairs share the time of the device. The
+// score of a configuration follows from the mean rate of all its pairs, with the bounds of Lucid's analyzer.
 func MakeProfiles(jobs []trace.Job) *Profiles {
 	busy := map[Config]float64{}
 	for k := range jobs {
@@ -52,15 +52,16 @@ func madeRate(own, other float64) float64 {
 	return max(rate, 0.1)
 }
 
-// Minimum mean rates of a configuration's pairs for the scores of little and of some disturbance.
+// Bounds of the scores: a mean rate of at least ratesLittle is little slowdown, and a mean rate of at least ratesSome
+// is some slowdown.
 const (
 	ratesLittle = 0.95
 	ratesSome   = 0.85
 )
 
-// ScoreOf returns the score of a configuration from the mean rate of jobs packed with it: 0 hardly slows them (0.95 or
-// more), 1 some (0.85 or more), 2 much. The three classes are Lucid's (Hu et al., Lucid: A Non-intrusive, Scalable and
-// Interpretable Scheduler for Deep Learning Training Jobs, ASPLOS 2023).
+// ScoreOf returns the score of a configuration from the mean rate of jobs packed with it: 0 for little slowdown (rate
+// 0.95 or more), 1 for some (0.85 or more), 2 for much. The three classes are Lucid's (Hu et al., Lucid: A
+// Non-intrusive, Scalable and Interpretable Scheduler for Deep Learning Training Jobs, ASPLOS 2023).
 func ScoreOf(rate float64) int {
 	switch {
 	case rate >= ratesLittle:

@@ -2,8 +2,8 @@ package cluster
 
 import "math/bits"
 
-// Nodes are the ordered nodes of a pool with their free devices. They are indexed by number of free devices, so that a
-// placement is found without visiting each node.
+// Nodes holds the ordered nodes of a pool with their free devices. An index by number of free devices finds a placement
+// without visiting each node.
 type Nodes struct {
 	list  []*node
 	named []*node       // by name, for the nodes with names below Names()
@@ -46,7 +46,7 @@ func newNodes(count, each int, limits []int64) *Nodes {
 // all returns a bit for each device of a node.
 func (n *Nodes) all() uint64 { return uint64(1)<<n.each - 1 }
 
-// Names returns the number n of leading nodes with the names 0 to n-1.
+// Names returns the number n of leading nodes, whose names are 0 to n-1.
 func (n *Nodes) Names() int { return len(n.named) }
 
 func (n *Nodes) find(name int) *node {
@@ -110,7 +110,8 @@ func (n *Nodes) Each() int { return n.each }
 // With returns the number of nodes with the given number of free devices.
 func (n *Nodes) With(free int) int { return n.count[free] }
 
-// First returns the first node at or after a position with the given number of free devices; -1 if none exists.
+// First returns the position of the first node, from a position on, with the given number of free devices; -1 if there
+// is none.
 func (n *Nodes) First(free, from int) int { return firstBit(n.with[free], from) }
 
 // roomy is First restricted to nodes with room for some devices of the current job.
@@ -135,14 +136,14 @@ func (n *Nodes) fullest(gpus int) int {
 	return -1
 }
 
-// FirstFree returns the first node at or after a position with free devices; -1 if none exists.
+// FirstFree returns the position of the first node, from a position on, with free devices; -1 if there is none.
 func (n *Nodes) FirstFree(from int) int { return firstBit(n.some, from) }
 
 // FreeOf returns the number of free devices of the node at a position.
 func (n *Nodes) FreeOf(at int) int { return bits.OnesCount64(n.list[at].free) }
 
-// Room returns the number of devices that the current job can have on the node at a position: free devices for which
-// the other resources suffice.
+// Room returns the number of devices that the current job can have on the node at a position: the free devices for
+// which the node's other resources suffice.
 func (n *Nodes) Room(at int) int {
 	room := n.FreeOf(at)
 	for k, wanted := range n.wants {

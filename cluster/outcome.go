@@ -6,21 +6,21 @@ import "slices"
 type Outcome struct {
 	Policy    string         // name of the policy
 	Placement string         // name of the placement rule
-	Quirks    Quirks         // kept quirks
+	Quirks    Quirks         // quirks that were kept
 	Begin     int64          // first simulated second
 	Given     int            // number of jobs of the study
 	Jobs      []*Job         // simulated jobs, in order of submission
 	Refused   []Refusal      // refused jobs, in order of submission
-	Pools     []PoolOutcome  // in order of the virtual clusters
-	Changes   []Change       // of the followed job, or of all jobs, in order of time
-	Counts    map[string]int // the policy's counts of the whole run; may be nil
+	Pools     []PoolOutcome  // outcomes in the order of the virtual clusters
+	Changes   []Change       // changes of the followed job, or of all jobs, in order of time
+	Counts    map[string]int // counts that the policy reports for the whole run; may be nil
 	Events    int64          // number of arrivals and ends
 	Asked     int64          // number of scheduler calls
 }
 
 // Refusal is a job that was not simulated.
 type Refusal struct {
-	ID  string // id of the job
+	ID  string // ID of the job
 	Why string // reason
 }
 
@@ -30,9 +30,9 @@ type PoolOutcome struct {
 	Nodes  int     // number of nodes
 	Jobs   []*Job  // simulated jobs, in order of arrival
 	Last   int64   // last simulated second
-	Used   float64 // device-seconds with a job
-	All    float64 // total device-seconds
-	Usage  []Usage // usage over time, one row per change, if requested
+	Used   float64 // device-seconds in which a device had a job
+	All    float64 // device-seconds of all devices
+	Usage  []Usage // usage over time, one row per change; empty unless requested
 	Events int64   // number of arrivals and ends
 	Asked  int64   // number of scheduler calls
 }

@@ -6,18 +6,18 @@ import (
 )
 
 // Placer chooses the devices of a job, at most [Nodes.Room] per node. Place appends shares with the requested number of
-// devices to a list and returns it; false if there is no placement. The pool always has that many free devices in
-// total. If Place succeeds with some free devices, it must also succeed with more.
+// devices to a list and returns the list; it returns false if there is no placement. The pool always has enough free
+// devices in total. If Place succeeds with some free devices, it must also succeed with more.
 type Placer interface {
 	Place(n *Nodes, gpus int, shares []Share) ([]Share, bool)
 }
 
-// Placers returns the kinds of placement by name.
+// Placers returns the placement rules by name.
 func Placers() map[string]Placer {
 	return map[string]Placer{"consolidate": consolidate{}, "consolidate-first": consolidateFirst{}, "random": inOrder{}}
 }
 
-// PlacerNamed returns a kind of placement by name; empty means "consolidate".
+// PlacerNamed returns a placement rule by name. Empty means "consolidate".
 func PlacerNamed(name string) (Placer, error) {
 	name = cmp.Or(name, "consolidate")
 	p, ok := Placers()[name]

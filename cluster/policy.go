@@ -5,17 +5,17 @@ import "context"
 // Policy is a registered scheduler with its requirements.
 type Policy struct {
 	Name      string // name in files and flags
-	About     string // one line of help
-	Estimates string // default kind of estimates, such as "ebm"; empty needs no estimates
-	// Oracle means that the scheduler uses the true durations of jobs. Estimates that are given do not change it.
+	About     string // help text in one line
+	Estimates string // default kind of estimates, such as "ebm"; empty if the policy needs no estimates
+	// Oracle means that the scheduler uses the true durations of jobs, with or without estimates.
 	Oracle bool
 	// Foresees means that the scheduler uses estimated durations if they exist, and the true durations otherwise.
 	Foresees bool
-	Profiles bool    // needs profiles of models
-	Quirks   []Quirk // faults of the scheduler's first simulator
-	// Speed wraps the study's speed model, for quirks that affect it; nil does not wrap it.
+	Profiles bool    // the policy needs profiles of models
+	Quirks   []Quirk // faults of the scheduler's original simulator
+	// Speed wraps the study's speed model, for quirks that affect speeds. Nil keeps the model.
 	Speed func(keep Quirks, model SpeedModel) SpeedModel
-	// Prepare runs on the whole cluster before its pools are simulated; may be nil.
+	// Prepare runs on the whole cluster before its pools are simulated. Nil does nothing.
 	Prepare func(ctx context.Context, r *Run) error
 	New     func(s Setup) (Scheduler, error) // makes the scheduler of a pool
 }
@@ -25,11 +25,11 @@ func (p Policy) Listing() (name, about string) { return p.Name, p.About }
 
 // Setup is the input of a new scheduler.
 type Setup struct {
-	Pool   *PoolRun // its pool, with the prepared jobs
-	Study  *Study   // study of the pool
-	Quirks Quirks   // kept quirks
-	Extra  int64    // seconds that jobs keep their devices after their work is done
-	// jobs that request equal numbers of devices may need different placements, since parts of devices or other
+	Pool   *PoolRun // pool of the scheduler, with the prepared jobs
+	Study  *Study   // study that contains the pool
+	Quirks Quirks   // quirks to keep
+	Extra  int64    // seconds for which a job keeps its devices after its work is done
+	// jobs that request the same number of devices may need different placements, since parts of devices or other
 	// resources are counted
 	Varied bool
 }

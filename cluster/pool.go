@@ -8,7 +8,7 @@ import (
 	"graft/internal/events"
 )
 
-// Pool holds the nodes of a virtual cluster and the jobs that run on them, at one second. A scheduler acts on it.
+// Pool holds the nodes of a virtual cluster and the jobs that run on them, at one second. A scheduler acts on the pool.
 type Pool struct {
 	agenda *events.Kernel[*Job] // ends of the running jobs
 	nodes  *Nodes
@@ -32,12 +32,12 @@ type Pool struct {
 
 // Change is a change of a job's devices.
 type Change struct {
-	At     int64   // second
+	At     int64   // second of the change
 	Job    *Job    // job that changed
-	What   string  // start, preempt, resize, pack, unpack or end
-	GPUs   int     // devices after the change
-	Rate   float64 // rate after the change
-	Shared bool    // another job has the same devices after the change
+	What   string  // kind of change: start, preempt, resize, pack, unpack or end
+	GPUs   int     // number of devices after the change
+	Rate   float64 // rate of the job after the change
+	Shared bool    // whether, after the change, another job runs on the same devices
 }
 
 type busy struct {
@@ -57,10 +57,10 @@ func (p *Pool) Now() int64 { return p.agenda.Now() }
 // GPUs returns the number of devices.
 func (p *Pool) GPUs() int { return len(p.nodes.list) * p.nodes.each }
 
-// Free returns the number of devices without any job.
+// Free returns the number of devices without a job.
 func (p *Pool) Free() int { return p.nodes.free }
 
-// Room returns the free thousandths of devices.
+// Room returns the free capacity of the devices in thousandths of a device.
 func (p *Pool) Room() int64 { return int64(p.nodes.free)*Whole + p.nodes.room }
 
 // Nodes returns the current nodes.
@@ -104,10 +104,10 @@ func (p *Pool) find(j *Job, gpus int) ([]Share, bool) {
 	return shares, ok
 }
 
-// Start gives a waiting job its devices, if there is a placement.
+// Start gives a waiting job its devices. It returns false if there is no placement.
 func (p *Pool) Start(j *Job) bool { return p.StartOn(j, j.GPUs) }
 
-// StartOn gives a waiting job a different number of devices than requested, if there is a placement.
+// StartOn gives a waiting job another number of devices than it requests. It returns false if there is no placement.
 func (p *Pool) StartOn(j *Job, gpus int) bool {
 	if j.Running() || gpus <= 0 {
 		p.fail("cannot start job %s on %d devices: expected a waiting job and at least one device", j.Trace.ID, gpus)
@@ -237,7 +237,7 @@ func (p *Pool) repeat(j *Job, lost float64) {
 	}
 }
 
-// Preempt takes a job off its devices. It loses work and waits from now on.
+// Preempt takes a job off its devices. The job loses work and waits again.
 func (p *Pool) Preempt(j *Job) {
 	if !j.Running() || j.partner != nil {
 		p.fail("cannot preempt job %s: expected a running job without a partner", j.Trace.ID)
@@ -291,8 +291,9 @@ func (p *Pool) leave(j *Job) {
 	j.partner, other.partner = nil, nil
 }
 
-// Pack puts a waiting job onto the devices of a job that runs alone on an equal number of devices. Both work at the
-// rates of the speed model until one of them ends. It returns false if the nodes lack other resources for the guest.
+// Pack puts a waiting job onto the devices of a job that runs alone on the same number of devices. Both jobs work at
+// the rates of the speed model until one of them ends. It returns false if the nodes lack other resources for the
+// waiting job.
 func (p *Pool) Pack(guest, host *Job) bool {
 	switch {
 	case host.partner != nil || !host.Running() || guest.Running() || guest.GPUs != host.GPUs ||
@@ -312,8 +313,8 @@ func (p *Pool) Pack(guest, host *Job) bool {
 	return true
 }
 
-// Resize immediately changes the number of devices of a job that runs alone. The job loses work. If there is no
-// placement, Resize returns false and the job keeps its devices.
+// Resize changes the number of devices of a job that runs alone. The job loses work. If there is no placement, Resize
+// returns false and the job keeps its devices.
 func (p *Pool) Resize(j *Job, gpus int) bool {
 	if !j.Running() || j.partner != nil || gpus <= 0 {
 		p.fail("cannot resize job %s to %d devices: expected a running job without a partner and at least one device",

@@ -6,15 +6,16 @@ import (
 	"graft/cluster/trace"
 )
 
-// Config is a job's model and the settings that determine its load on a device.
+// Config is a job's model with the settings that determine its load on a device.
 type Config struct {
 	Model   string // name of the network; empty if unknown
 	Dataset string // name of the training data; empty if unknown
-	Batch   int    // images or sequences per step; zero if unknown
-	AMP     bool   // mixed precision
+	Batch   int    // number of images or sequences per step; zero if unknown
+	AMP     bool   // uses mixed precision
 }
 
-// String names a configuration in a file of tasks: the model, followed by the known settings, separated by slashes.
+// String returns the name of a configuration in a file of tasks: the model, followed by the known settings, separated
+// by slashes.
 func (c Config) String() string {
 	text := c.Model
 	if c.Dataset != "" {
@@ -32,18 +33,18 @@ func (c Config) String() string {
 // ConfigOf returns the configuration of a job.
 func ConfigOf(t *trace.Job) Config { return Config{t.Model, t.Dataset, t.Batch, t.AMP} }
 
-// Profiles holds measurements of configurations, alone and in pairs on one device.
+// Profiles holds measurements of configurations that run alone, and of pairs that share a device.
 type Profiles struct {
-	// Scores rate how much a configuration slows another one on its device: 0 hardly, 1 some, 2 much. A configuration
-	// without a score is not packed.
+	// Scores rate how much a configuration slows another configuration on its device: 0 little, 1 some, 2 much. A
+	// configuration without a score is not packed.
 	Scores map[Config]int
-	// Pairs holds the rates of two configurations on one device, the first one's rate first. A pair is listed in one of
+	// Pairs holds the rates of two configurations on one device, in the order of the key. A pair is listed in one of
 	// its two orders.
 	Pairs map[[2]Config][2]float64
 }
 
 // Rates returns the rates of two configurations on one device, and whether they were measured. A pair without a
-// measurement works at full rate.
+// measurement has full rates.
 func (p *Profiles) Rates(a, b Config) (rateA, rateB float64, measured bool) {
 	if r, ok := p.Pairs[[2]Config{a, b}]; ok {
 		return r[0], r[1], true

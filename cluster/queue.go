@@ -2,8 +2,8 @@ package cluster
 
 import "graft/internal/events"
 
-// Queue holds waiting jobs, ordered by keys that a scheduler computes. Jobs with equal keys keep their order of
-// arrival. Create it with [NewQueue].
+// Queue holds waiting jobs, ordered by keys that a scheduler computes. Jobs with equal keys stay in order of arrival.
+// Create it with [NewQueue].
 type Queue struct {
 	by    []func(j *Job) float64
 	heap  events.Heap[*Job] // used by a queue with keys
@@ -15,9 +15,9 @@ type Queue struct {
 // mostKeys is the maximum number of keys.
 const mostKeys = 2
 
-// NewQueue returns an empty queue. The functions in by return the keys of a job and are called when it is put in. The
-// job with the smallest first key is at the head; a second key breaks ties; further keys are ignored. Without keys,
-// jobs are in order of arrival.
+// NewQueue returns an empty queue. The functions in by return the keys of a job; Put calls them. The job with the
+// smallest first key is at the head. A second key breaks ties; further keys are ignored. Without keys, jobs are in
+// order of arrival.
 func NewQueue(by ...func(j *Job) float64) *Queue {
 	return &Queue{by: by[:min(len(by), mostKeys)]}
 }
@@ -36,7 +36,7 @@ func (q *Queue) Put(j *Job) {
 	q.heap.Push(key, j)
 }
 
-// First returns the job at the head; nil if none exists.
+// First returns the job at the head, or nil if the queue is empty.
 func (q *Queue) First() *Job {
 	if len(q.by) > 0 {
 		_, j, _ := q.heap.Head()
@@ -48,7 +48,7 @@ func (q *Queue) First() *Job {
 	return q.list[q.first]
 }
 
-// Take removes the job at the head and returns it; nil if none exists.
+// Take removes the job at the head and returns it; nil if the queue is empty.
 func (q *Queue) Take() *Job {
 	if len(q.by) > 0 {
 		_, j, _ := q.heap.Pop()
@@ -69,7 +69,7 @@ func (q *Queue) Take() *Job {
 // Len returns the number of jobs.
 func (q *Queue) Len() int { return q.heap.Len() + len(q.list) - q.first }
 
-// Start starts jobs from the head on, up to the first one without a placement.
+// Start starts jobs from the head of the queue until a job has no placement.
 func (q *Queue) Start(p *Pool) {
 	for j := q.First(); j != nil && p.Start(j); j = q.First() {
 		q.Take()

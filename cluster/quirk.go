@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// Quirk is a fault of the first simulator of a scheduler that affects its results. It is corrected by default.
+// Quirk is a fault of a scheduler's original simulator that affects its results. It is corrected by default.
 type Quirk struct {
 	Name  string // name in options
-	Fixed string // corrected behaviour
+	Fixed string // behaviour after the correction
 }
 
-// ExtraSecond is the quirk of schedulers under which a job keeps its devices for one second too long.
+// ExtraSecond is the quirk by which a job keeps its devices for one second too long.
 var ExtraSecond = Quirk{"extra-second", "a job releases its devices when its work is done, not one second later"}
 
 // Quirks holds the names of the quirks that a simulation keeps; nil keeps none. Names that a policy does not have are
@@ -22,7 +22,8 @@ type Quirks []string
 // Keeps reports whether a quirk is kept.
 func (q Quirks) Keeps(quirk Quirk) bool { return slices.Contains(q, quirk.Name) }
 
-// AllQuirks returns the names of all quirks of a policy: with all of them, results equal the original simulator's.
+// AllQuirks returns the names of all quirks of a policy. With all of them, results equal the results of the original
+// simulator.
 func (p *Policy) AllQuirks() Quirks { return QuirksOf(p.Quirks) }
 
 // QuirksOf returns the names of quirks.
@@ -33,7 +34,7 @@ func QuirksOf(list []Quirk) (names Quirks) {
 	return names
 }
 
-// NamedQuirks checks names of quirks against a list.
+// NamedQuirks returns the quirks with the given names. An unknown name is an error.
 func NamedQuirks(names []string, all []Quirk) (Quirks, error) {
 	known := QuirksOf(all)
 	for _, name := range names {

@@ -8,9 +8,10 @@ import (
 
 // Resource is a counted resource of a node other than its devices.
 type Resource struct {
-	Name string                   // such as "processors"
-	Node int64                    // amount per node
-	Of   func(j *trace.Job) int64 // total amount that a job requests, divided equally among its devices
+	Name string // name such as "processors"
+	Node int64  // amount per node
+	// returns the total amount that a job requests, which is divided equally among its devices
+	Of func(j *trace.Job) int64
 }
 
 // Fits reports whether times multiples of a demand plus the used amounts are within the limits of every kind.

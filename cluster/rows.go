@@ -15,8 +15,8 @@ import (
 // maxTableBytes is the maximum size of a table file.
 const maxTableBytes = 1 << 30
 
-// ReadRows reads a table of comma-separated values with a header and calls each for every row. Errors name file, line
-// and column.
+// ReadRows reads a table of comma-separated values with a header, and calls each for every row. Errors name the file,
+// the line and the column.
 func ReadRows(fsys files.FS, path string, each func(r *Row) error) error {
 	f, err := fsys.Open(path)
 	if err != nil {
@@ -56,7 +56,7 @@ func ReadRows(fsys files.FS, path string, each func(r *Row) error) error {
 	}
 }
 
-// Row is a row of a table. It keeps its first fault, which ends the reading.
+// Row is a row of a table. It keeps its first fault, which ends the reading of the table.
 type Row struct {
 	path  string
 	line  int
@@ -80,7 +80,7 @@ func (r *Row) Text(column string) string {
 	return r.cells[k]
 }
 
-// Number returns the finite number of a column.
+// Number returns the cell of a column as a finite number.
 func (r *Row) Number(column string) float64 {
 	text := r.Text(column)
 	x, err := strconv.ParseFloat(text, 64)
@@ -90,7 +90,7 @@ func (r *Row) Number(column string) float64 {
 	return x
 }
 
-// Whole returns the whole number of a column.
+// Whole returns the cell of a column as a whole number.
 func (r *Row) Whole(column string) int {
 	x, err := strconv.Atoi(r.Text(column))
 	r.Expect(err == nil, column, "a whole number")

@@ -8,13 +8,13 @@ import (
 	"math"
 )
 
-// Run is a simulation of a study during preparation.
+// Run is the simulation of a study during its preparation.
 type Run struct {
 	*Study
 	Options
-	Pools  []*PoolRun     // in order of the virtual clusters
+	Pools  []*PoolRun     // pools in the order of the virtual clusters
 	Jobs   []*Job         // simulated jobs, in order of submission
-	Counts map[string]int // the policy's counts of the whole run; may be nil
+	Counts map[string]int // counts that the policy reports for the whole run; may be nil
 
 	policy    Policy
 	place     Placer
@@ -27,9 +27,9 @@ type Run struct {
 type PoolRun struct {
 	Name    string       // name of the virtual cluster
 	Nodes   int          // number of nodes
-	Jobs    []*Job       // in order of arrival
-	Until   int64        // second up to which the simulation runs at least
-	Changes []NodeChange // changes of its nodes, in order of time
+	Jobs    []*Job       // jobs in order of arrival
+	Until   int64        // minimum last second of the simulation
+	Changes []NodeChange // changes of the pool's nodes, in order of time
 
 	admitted int   // number of jobs that can be simulated
 	memory   []Job // storage of the jobs
@@ -39,7 +39,7 @@ type PoolRun struct {
 	done     PoolOutcome
 }
 
-// Pool returns the pool of a virtual cluster; nil if no such name exists.
+// Pool returns the pool of a virtual cluster, or nil if there is no virtual cluster with that name.
 func (r *Run) Pool(name string) *PoolRun {
 	for _, p := range r.Pools {
 		if p.Name == name {
@@ -146,8 +146,8 @@ func (r *Run) engine(pr *PoolRun, jobs []*Job, sched Scheduler, extra int64) *en
 	return e
 }
 
-// Try simulates jobs on separate nodes under a scheduler: a reserved part of the cluster. It runs at least up to a
-// second.
+// Try simulates jobs under a scheduler on separate nodes, a reserved part of the cluster. The simulation runs at least
+// until the second until.
 func (r *Run) Try(ctx context.Context, name string, nodes int, jobs []*Job, sched Scheduler, until int64) error {
 	pr := &PoolRun{Name: name, Nodes: nodes, Until: until}
 	if err := r.engine(pr, jobs, sched, 0).run(ctx); err != nil {

@@ -1,12 +1,13 @@
 package cluster
 
-// Scheduler decides which jobs of a pool run, and where. Each pool has its own scheduler and is simulated separately.
+// Scheduler decides which jobs of a pool run on which devices. Each pool has its own scheduler and is simulated
+// separately.
 type Scheduler interface {
-	// Arrived announces a waiting job. A preempted job waits without another announcement.
+	// Arrived reports that a job has arrived and waits. A preempted job waits again without a call.
 	Arrived(j *Job)
-	// Ended announces that a job has ended and left its devices.
+	// Ended reports that a job has ended and left its devices.
 	Ended(j *Job)
-	// Schedule starts, preempts, packs and resizes jobs. It is called once in each second in which jobs arrived or
-	// ended, and at the second that it returned last, which is later than now or [Never].
+	// Schedule starts, preempts, packs and resizes jobs. It returns the next second at which it must be called, or
+	// [Never]. It is also called once in each second in which jobs arrived or ended.
 	Schedule(p *Pool) int64
 }

@@ -4,15 +4,15 @@ package cluster
 type Placement struct {
 	Job     *Job
 	GPUs    int     // number of devices
-	Nodes   []Share // devices by node
-	Partner *Job    // job on the same devices; nil if none exists
+	Nodes   []Share // devices on each node
+	Partner *Job    // job that shares the devices; nil if they are not shared
 }
 
 // SpeedModel computes the speed of a job on its devices, and the work that it loses when its devices are taken or
-// changed. Schedulers only choose devices. Concurrent simulations share one model.
+// changed. Concurrent simulations share a model.
 type SpeedModel interface {
-	// Rates returns the work per second of a job and its partner, each in seconds of work alone on the requested
-	// devices. Rates must be positive and finite. Without a partner, the second one is ignored.
+	// Rates returns the work per second of a job and of its partner. One second of work is one second alone on the
+	// requested devices. Rates must be positive and finite. Without a partner, the second rate is ignored.
 	Rates(p Placement) (job, partner float64)
 	// Lost returns the work in seconds that a job repeats after preemption or a change of devices. It must not be
 	// negative.
@@ -20,13 +20,13 @@ type SpeedModel interface {
 }
 
 // LinearSpeed is the default [SpeedModel]. The rate of a job that runs alone is proportional to its number of devices.
-// Two jobs on the same devices work at the rates of their profiles, in which the job that came later is the first, and
-// at full rate if the pair was not measured.
+// Two jobs that share devices work at the rates of their profiles, which list the later job first, and at full rate if
+// the pair was not measured.
 type LinearSpeed struct {
-	Profiles *Profiles // nil means no measured pairs
+	Profiles *Profiles // profiles of pairs; nil means no measured pairs
 }
 
-// Rates returns one for a job alone on its requested devices.
+// Rates implements [SpeedModel]. A job alone on its requested devices has the rate one.
 func (m LinearSpeed) Rates(p Placement) (job, partner float64) {
 	switch {
 	case p.Partner == nil || m.Profiles == nil:
@@ -40,7 +40,7 @@ func (m LinearSpeed) Rates(p Placement) (job, partner float64) {
 	return job, partner
 }
 
-// Seconds of work that a job repeats: saving and loading its state takes longer on several nodes. Measured by Hu et
+// Seconds of work that a job repeats. Saving and loading its state takes longer on several nodes. Measured by Hu et
 // al., Lucid, ASPLOS 2023.
 const (
 	lostSmall  = 40
@@ -48,7 +48,7 @@ const (
 	largeAbove = 8 // devices
 )
 
-// Lost returns 40 s, and 60 s for a job on more than eight devices.
+// Lost returns 40 s, or 60 s for a job on more than eight devices.
 func (LinearSpeed) Lost(j *Job) float64 {
 	if j.GPUs > largeAbove {
 		return lostLarge

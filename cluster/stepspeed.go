@@ -2,17 +2,19 @@ package cluster
 
 import "math/bits"
 
-// Trained describes the training of a job, for [StepSpeed].
+// Trained holds the step times of a job, for [StepSpeed].
 type Trained struct {
-	Step  func(placement []int) (seconds float64, err error) // time of a step on a placement, given as devices per node
-	Asked []int                                              // placement on which a second of work takes a second
+	// returns the time of a step in seconds on a placement, given as devices per node
+	Step func(placement []int) (seconds float64, err error)
+	// placement on which a second of work takes a second, given as devices per node
+	Asked []int
 }
 
 // StepSpeed is a [SpeedModel] from step times, such as [goodput.StepTimes]: a job's rate falls as its steps take
-// longer. The model Other handles jobs that share devices and jobs without step times.
+// longer. The model Other handles jobs that share devices, and jobs without step times.
 type StepSpeed struct {
-	Of        map[string]Trained // by job ID
-	Other     SpeedModel         // for jobs that are not in Of
+	Of        map[string]Trained // step times of each job, by job ID
+	Other     SpeedModel         // model for jobs that are not in Of
 	Preempted float64            // seconds of work that a preempted job loses
 }
 

@@ -11,36 +11,38 @@ import (
 	"graft/internal/validate"
 )
 
-// Study is a trace, a cluster, and advance information about the jobs. Simulations do not change it, so several can
-// share it.
+// Study is a trace, a cluster, and advance information about the jobs. Simulations do not change a study, so several
+// simulations can share it.
 type Study struct {
-	Jobs    []trace.Job // in order of submission; required
+	Jobs    []trace.Job // jobs in order of submission; required
 	VCs     []trace.VC  // virtual clusters; required
 	PerNode int         // devices per node, up to 64; zero means 8
-	Begin   int64       // second at which simulations begin; earlier jobs are refused
+	Begin   int64       // second at which the simulation begins; earlier jobs are refused
 
-	CPUs   int        // processors per node; a job's request is divided among its devices; zero ignores processors
-	Memory int64      // MiB of memory per node; a job's request is divided among its devices; zero ignores memory
-	Others []Resource // further counted resources of a node
-	// gives a whole device to a job that requests part of one; false gives it only the part, and others can use the
-	// rest
+	// processors per node; the processors that a job requests are divided among its devices; zero ignores processors
+	CPUs int
+	// memory per node in MiB; the memory that a job requests is divided among its devices; zero ignores memory
+	Memory int64
+	Others []Resource // other counted resources of a node
+	// gives a whole device to a job that requests a part of one; false gives it only the part, and other jobs can use
+	// the rest
 	WholeGPUs bool
 
-	Estimates []float64  // expected duration of each job in seconds, NaN if unknown; may be nil
-	Profiles  *Profiles  // profiles of the trained models; may be nil
-	Forecast  *Forecast  // expected submissions; may be nil
-	Speed     SpeedModel // speed of jobs; nil means [LinearSpeed] with the profiles
+	Estimates []float64  // expected duration of each job in seconds, NaN if unknown; nil without estimates
+	Profiles  *Profiles  // profiles of the trained models; nil without profiles
+	Forecast  *Forecast  // expected submissions; nil without a forecast
+	Speed     SpeedModel // speed model; nil means [LinearSpeed] with the profiles
 }
 
-// Options configure the simulation of a study. The zero value is valid.
+// Options holds the options of the simulation of a study. The zero value is valid.
 type Options struct {
-	Placement string // name of one of [Placers]; empty means "consolidate"
+	Placement string // placement rule, one of [Placers]; empty means "consolidate"
 	Quirks    Quirks // quirks to keep; nil keeps none
-	Workers   int    // parallel pools; zero means one per processor
-	Follow    string // id of the job whose changes are recorded; empty records none
-	Changes   bool   // record the changes of all jobs
-	Series    bool   // record the usage of pools over time
-	Horizon   int64  // second up to which usage is counted; zero means the last submission
+	Workers   int    // number of pools simulated in parallel; zero means one per processor
+	Follow    string // ID of the job whose changes are recorded; empty records none
+	Changes   bool   // records the changes of all jobs
+	Series    bool   // records the usage of pools over time
+	Horizon   int64  // last second in which usage is counted; zero means the last submission
 }
 
 // longest is the longest simulated time in seconds: about ten thousand years.

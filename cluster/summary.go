@@ -8,16 +8,18 @@ import (
 	"graft/internal/stat"
 )
 
-// Summary holds statistics of some jobs of an outcome. All times are in seconds. Statistics without jobs are NaN.
+// Summary holds statistics over jobs of an outcome. All times are in seconds. Statistics without jobs are NaN.
 type Summary struct {
-	Jobs        int            // number of simulated jobs
-	Completion  Spread         // from submission to end
-	Queue       Spread         // total waiting time, including waiting for a profiler
-	Slowdown    float64        // mean of completion over duration, with durations of at least ten seconds
-	Preemptions int            // total number
-	Counts      map[string]int // number of jobs by recorded event of their policy
-	Fairness    float64        // Jain's index over the users' mean slowdowns: 1 if all are equal, 1/users at worst
-	Last        int64          // second at which the last job ended
+	Jobs       int    // number of simulated jobs
+	Completion Spread // time from submission to end
+	Queue      Spread // total waiting time, including the time in a profiler's queue
+	// mean of completion time divided by duration, for durations of at least ten seconds
+	Slowdown    float64
+	Preemptions int            // total number of preemptions
+	Counts      map[string]int // number of jobs by event that their policy records
+	// Jain's fairness index over the users' mean slowdowns: 1 if all users have the same, 1/users at worst
+	Fairness float64
+	Last     int64 // second at which the last job ended
 }
 
 // Spread is the distribution of values. Quantiles are interpolated between two values.
@@ -35,7 +37,7 @@ type Spread struct {
 // al., Theory and practice in parallel job scheduling, 1997).
 const shortest = 10
 
-// Summarize computes statistics of the jobs that keep accepts; nil accepts all.
+// Summarize computes statistics over the jobs for which keep is true. A nil keep accepts all jobs.
 func Summarize(jobs []*Job, keep func(j *Job) bool) Summary {
 	s := Summary{Counts: map[string]int{}}
 	completion, queue := make([]int64, 0, len(jobs)), make([]int64, 0, len(jobs))
@@ -103,8 +105,8 @@ func jain(users map[string]*share) float64 {
 	return stat.Jain(slowdowns)
 }
 
-// Used returns the utilization: the share of the device-time of all pools, up to the last submission, in which devices
-// had a job.
+// Used returns the utilization: the fraction of the device-time of all pools, up to the last submission, in which
+// devices had a job.
 func (o *Outcome) Used() float64 {
 	used, all := 0.0, 0.0
 	for _, p := range o.Pools {

@@ -9,7 +9,7 @@ import (
 	"graft/trainer"
 )
 
-// Ahead lists the accepted differences between a job and the job that a run began with: later events, later actions of
+// Ahead lists the accepted differences between a job and the job with which a run began: later events, later actions of
 // a script, another end of the budget. The error lists other differences, and differences before the point that the run
 // has reached.
 func (j *Job) Ahead(was *Job, r trainer.Reached) (accepted []string, err error) {

@@ -10,7 +10,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// Profile returns the profile of the virtual clock; nil on a wall clock.
+// Profile returns the device profile of the virtual clock, or nil on a wall clock.
 func (j *Job) Profile() (*clock.Profile, error) {
 	if j.profile != nil || j.Time.Clock == WallClock {
 		return j.profile, nil
@@ -26,8 +26,9 @@ func (j *Job) NetworkName() string {
 	return j.Network.Name
 }
 
-// Model makes the network without tensors. A network of the zoo takes input and classes from the data, or its own
-// defaults if they are unknown; a network from a file has its own. network.classes overrides the classes.
+// Model creates the network without tensors. A network of the zoo gets its input and classes from the data or, if they
+// are unknown, its own defaults; a network from a file has its own. The key network.classes overrides the number of
+// classes.
 func (j *Job) Model(f dataset.Facts) (*model.Network, error) {
 	if j.Network.File == "" {
 		return model.Zoo(j.Network.Name, model.ZooOptions{Input: f.Shape, Classes: cmp.Or(j.Network.Classes, f.Classes),

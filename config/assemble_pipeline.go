@@ -13,7 +13,8 @@ import (
 
 var reservedNames = []string{"cache", "policy", "evaluation", "left-out"}
 
-// Check checks the scenarios and the files of policies, with the settings that each takes from the pipeline.
+// Check reports the faults of the scenarios and of policy files, with the settings that the pipeline passes to the
+// scenarios.
 func (p *Pipeline) Check(fsys files.FS, r *decode.Reading) {
 	const key = "pipeline.scenarios"
 	if r.Broken(key) {
@@ -58,7 +59,7 @@ func (p *Pipeline) scenario(fsys files.FS, path string) (*Simulation, error) {
 	return readAs[*Simulation](SimulationKind, d, p.Assignments())
 }
 
-// Assignments lists the assignments that apply to every scenario.
+// Assignments returns the assignments that apply to every scenario.
 func (p *Pipeline) Assignments() []string {
 	set := slices.Clone(p.Pipeline.Set)
 	if p.Pipeline.Cache != "" {

@@ -32,8 +32,8 @@ func (m *Simulation) decisions() int {
 	return m.Job.Decisions()
 }
 
-// Size returns the number of sequences and of legs over all seeds, as far as known before the run: the tree depends on
-// its networks only. Each sequence runs with all seeds.
+// Size returns the number of sequences and of segments over all seeds, as far as known before the run, since the tree
+// depends only on its networks. Each sequence runs with all seeds.
 func (m *Simulation) Size() (sequences, legs int, err error) {
 	if m.network == nil {
 		return 0, 0, fmt.Errorf("the network of scenario %s was not read; use ReadSimulation", m.Simulate.Name)
@@ -51,11 +51,11 @@ func (m *Simulation) Size() (sequences, legs int, err error) {
 	return ends / m.Simulate.Seeds, legs, err
 }
 
-// Decisions returns the number of decisions of each sequence.
+// Decisions returns the number of decisions per sequence.
 func (m *Simulation) Decisions() int { return m.decisions() }
 
-// Plan returns the plan that all workers of the scenario share. Code identifies other inputs of the outcomes: versions
-// and the kind of device.
+// Plan returns the plan that all workers of the scenario share. The text code identifies other inputs of the outcomes:
+// versions and the kind of device.
 func (m *Simulation) Plan(fsys files.FS, data *dataset.Set, code string) (*grid.Plan, error) {
 	n, err := m.Model(data.Facts())
 	if err != nil {

@@ -13,15 +13,15 @@ import (
 	"graft/simulation/learning"
 )
 
-// Check reads all tables and reports each that cannot be used for learning.
+// Check reads all tables and reports tables from which policies cannot learn.
 func (l *TreeLearning) Check(fsys files.FS, r *decode.Reading) {
 	known := &folders{fsys: fsys}
 	l.trees = known.trees(r, "folders", l.Tables.Folders)
 	l.held = known.trees(r, "held_out", l.Tables.HeldOut)
 }
 
-// Complete sets the defaults of options made in memory, checks them and reads the tables, as ReadTreeLearning does for
-// a file.
+// Complete prepares options that were created in memory, like ReadTreeLearning prepares a file: it fills in defaults,
+// validates the options and reads the tables.
 func (l *TreeLearning) Complete(fsys files.FS) error {
 	l.EnsureDefaults()
 	known, faults := &folders{fsys: fsys}, []error{l.Validate()}

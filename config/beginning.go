@@ -13,8 +13,9 @@ import (
 
 // InitialWeights describes the initial weights of a job.
 type InitialWeights struct {
-	Weights string // file of the initial weights; empty draws random ones
-	Epochs  int    // epochs trained before the job; zero starts from the beginning
+	Weights string // path of the initial weights; empty means random weights
+	// number of epochs trained before the job; zero means that the job starts from the beginning
+	Epochs int
 	// Accuracy is the published test accuracy of the weights, from 0 to 1; nil if unknown.
 	Accuracy *float64
 }
@@ -44,8 +45,8 @@ func (j *Job) InitialWeightsOf(seed int64) InitialWeights {
 // WeightsBySeed reports whether each seed has its own file of weights.
 func (j *Job) WeightsBySeed() bool { return strings.Contains(j.Network.Weights, seedMark) }
 
-// ConstantsOf returns the file of the tensors for which no initialization is defined, for a network with fresh
-// parameters. Empty means none.
+// ConstantsOf returns the path of the file with the tensors for which no initialization is defined, for a network with
+// fresh parameters. Empty means none.
 func (j *Job) ConstantsOf(seed int64) string {
 	if !j.Network.Fresh {
 		return ""

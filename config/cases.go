@@ -19,15 +19,15 @@ func tooManyCases(n int) error {
 	return fmt.Errorf("got %d cases, expected at most %d", n, mostCases)
 }
 
-// Case is a named list of assignments, each as after --set.
+// Case is a named list of assignments in the notation of --set.
 type Case struct {
-	Name string   // unique among the cases of a file
+	Name string   // unique name in a file of cases
 	Set  []string // assignments, in order
 
 	places []Fault // places of the assignments in their file; nil if there is no file
 }
 
-// Located adds the places of the case's assignments in the file of cases to an error of reading a configuration.
+// Located adds the places of the case's assignments in the file of cases to an error from reading a configuration.
 func (c Case) Located(err error) error {
 	var faults Faults
 	if errors.As(err, &faults) {
@@ -48,7 +48,7 @@ func (c Case) Located(err error) error {
 // longestKey is the maximum length of a case's name in paths.
 const longestKey = 60
 
-// Key returns a name for the case in paths that is not taken.
+// Key returns a name for the case in paths. The function taken reports names that are in use.
 func (c Case) Key(taken func(key string) bool) string {
 	base := strings.Trim(strings.Map(func(r rune) rune {
 		if r < 128 && (r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' ||
@@ -68,7 +68,8 @@ func (c Case) Key(taken func(key string) bool) string {
 // mostFaulty is the maximum number of faulty cases in an error.
 const mostFaulty = 10
 
-// JoinCases joins the errors of the first faulty cases and counts the others. Nil means no error.
+// JoinCases joins the errors of the first faulty cases and states the number of the others. It returns nil if there is
+// no error.
 func JoinCases(faults []error) error {
 	if left := len(faults) - mostFaulty; left > 0 {
 		faults = append(faults[:mostFaulty:mostFaulty], fmt.Errorf("and %d more cases", left))
@@ -76,8 +77,8 @@ func JoinCases(faults []error) error {
 	return errors.Join(faults...)
 }
 
-// ReadCases reads a TOML file with one table per named case. Keys of a table are keys of the varied file, such as
-// optimizer.lr = 0.1. Cases and keys keep the order of the file.
+// ReadCases reads a TOML file with one table per case. The keys of a table are keys of the file that the cases vary,
+// such as optimizer.lr = 0.1. Cases and keys keep the order of the file.
 func ReadCases(fsys files.FS, path string) ([]Case, error) {
 	doc, err := decode.Open(fsys, path)
 	if err != nil {
@@ -167,8 +168,8 @@ type floatWord float64
 // String prints the number with a fraction.
 func (f floatWord) String() string { return decode.FloatText(float64(f)) }
 
-// GridCases returns one case per combination of the sweeps, such as optimizer.lr=0.1,0.01. The last sweep varies
-// fastest. Commas inside quotes and brackets do not separate values.
+// GridCases returns one case per combination of values in the sweeps, such as optimizer.lr=0.1,0.01. The last sweep
+// varies fastest. Commas inside quotes and brackets do not separate values.
 func GridCases(sweeps []string) ([]Case, error) {
 	cases := []Case{{}}
 	seen := map[string]bool{}

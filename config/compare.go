@@ -11,7 +11,7 @@ import (
 	"graft/trainer"
 )
 
-// Declared makes the network from properties of the data that are known without reading images.
+// Declared creates the network from properties of the data that are known without reading images.
 func (j *Job) Declared(fsys files.FS) (*model.Network, error) {
 	if fsys != nil {
 		j.noData = dataset.CheckFiles(fsys, j.Data)

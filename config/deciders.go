@@ -22,19 +22,21 @@ const (
 // ActionUse says how a decider uses adapt.actions.
 type ActionUse int
 
-// Uses of actions. A decider with NoActions refuses adapt.actions; one with ActionChoices also takes adapt.kinds.
+// Uses of adapt.actions. A decider with NoActions rejects adapt.actions; a decider with ActionChoices also accepts
+// adapt.kinds.
 const (
 	NoActions      ActionUse = iota
-	OneAction                // exactly one, which must fit
-	ActionsInOrder           // at least one; each must fit when its turn comes
-	ActionChoices            // any number; actions that do not fit are skipped
+	OneAction                // exactly one action, which must fit
+	ActionsInOrder           // at least one action; each must fit when its turn comes
+	ActionChoices            // any number of actions; actions that do not fit are skipped
 )
 
-// JobDecider is a value of adapt.decider. A new one is a type of package decider and an item of [JobDeciders].
+// JobDecider describes a value of adapt.decider. To add one, add a type in package decider and an item in
+// [JobDeciders].
 type JobDecider struct {
 	Name    string
-	About   string // one line
-	Keys    string // example of the other keys that it requires; empty if none
+	About   string // help text in one line
+	Keys    string // example of the other keys that it requires; empty means none
 	Actions ActionUse
 	make    func(j *Job) (decider.Decider, error) // for a valid job
 }
@@ -91,7 +93,7 @@ func (o AdaptOptions) rehearsed() bool {
 	return use == OneAction || use == ActionsInOrder
 }
 
-// Decider makes the decider of the section adapt.
+// Decider creates the decider that the section adapt describes.
 func (j *Job) Decider() (decider.Decider, error) {
 	if err := j.Adapt.Validate(); err != nil {
 		return nil, fmt.Errorf("make the decider: %w", err)

@@ -16,11 +16,11 @@ import (
 
 // Types of package decode.
 type (
-	Fault   = decode.Fault   // an error at one place of a file
-	Faults  = decode.Faults  // all errors of a file
-	Source  = decode.Source  // source of a value
-	Value   = decode.Value   // a key and its value
-	Setting = decode.Setting // a key and its value as texts
+	Fault   = decode.Fault   // Fault is an error at a place in a file.
+	Faults  = decode.Faults  // Faults is an error that lists all faults of a file.
+	Source  = decode.Source  // Source tells where a value comes from.
+	Value   = decode.Value   // Value is a key with its value.
+	Setting = decode.Setting // Setting is a key with its value, both as text.
 )
 
 // dialect describes the rooms' options to package decode.

@@ -18,13 +18,13 @@ import (
 // Values lists all keys of a file in the order of the file's struct.
 func Values(f File) []Value { return dialect.Values(f, f.Origins().Given()) }
 
-// Resolved returns the file's text with every value. Reading it gives the same options.
+// Resolved returns the text of a file with every value. Reading the text gives the same options.
 func Resolved(f any) string { return dialect.Resolved(f) }
 
 // Described returns the text of Resolved with the description of each key as a comment above it.
 func Described(f File) string { return dialect.Described(f) }
 
-// Digest returns a SHA-256 in hex over everything that determines results: the keys, or the keys of the file's
+// Digest returns a SHA-256 in hex of everything that determines results: the keys, or the keys of the file's
 // DigestSections, and its Contents. A file may define its own digest.
 func Digest(f File) string {
 	if own, has := f.(interface{ Digest() string }); has {
@@ -66,7 +66,7 @@ func writeKeys(w io.Writer, f File, prefix string) {
 // differences lists the keys that results depend on and whose values differ, each as "key was its value and is ours".
 func differences(now, was File) []string { return decode.Differences(Values(now), Values(was)) }
 
-// Changes lists the differences between a file and the file of the same kind that a run began with.
+// Changes lists the differences between a file and the file of the same kind with which a run began.
 func Changes(fsys files.FS, path string, now File) string {
 	list := ""
 	if was, err := kindOfFile(now).Read(fsys, path, nil); err == nil {

@@ -9,7 +9,7 @@ import (
 	"graft/internal/files"
 )
 
-// Document is a configuration file that is read once. Make it with Open.
+// Document is a configuration file that is read only once. Create it with Open or Loaded.
 type Document struct {
 	fsys files.FS
 	path string // empty if there is no file
@@ -18,8 +18,8 @@ type Document struct {
 	kind *Kind
 }
 
-// Open reads a file of any kind; an empty path is an empty file. For a file that cannot be read, the kind is a job and
-// Read returns the error.
+// Open reads a file of any kind; an empty path means an empty file. For a file that cannot be read, the kind is a job
+// and Read returns the error.
 func Open(fsys files.FS, path string) *Document {
 	d := &Document{fsys: fsys, path: path, kind: JobKind}
 	if d.doc, d.err = decode.Open(fsys, path); d.err == nil {
@@ -37,7 +37,7 @@ func kindOf(doc *decode.Document) *Kind {
 	return JobKind
 }
 
-// Loaded makes a document from text that is already in memory.
+// Loaded creates a document from a text in memory.
 func Loaded(fsys files.FS, path, text string) *Document {
 	if len(text) > decode.LargestFile {
 		return Open(fsys, path) // its error states the limit
@@ -49,7 +49,7 @@ func Loaded(fsys files.FS, path, text string) *Document {
 // Kind returns the kind of the file.
 func (d *Document) Kind() *Kind { return d.kind }
 
-// Text returns the text of the file; empty if it cannot be read.
+// Text returns the text of the file. It is empty if it cannot be read.
 func (d *Document) Text() string {
 	if d.err != nil {
 		return ""

@@ -5,25 +5,29 @@ type Evaluation struct {
 	Evaluate EvaluationOptions // policies, tables and settings of the comparison
 }
 
-// EvaluationOptions are the flags of an evaluation, with digests of its inputs.
+// EvaluationOptions holds the flags of an evaluation, with digests of its inputs.
 type EvaluationOptions struct {
 	Policies      []string // paths of the policies; empty if policies learn in the evaluation
-	PolicyDigests []string // SHA-256 of the policies' files
-	Tables        []string // folders of the tables
-	TableDigests  []string // SHA-256 of the tables' contents
-	Vocab         string   // vocabulary of the original's policies; empty means none
-	Prefix        string   // whether these policies read token 0 before the layers; empty means as they learned
-	// unit of cross-validation: scenario, network, dataset or budget; held-out for the tables that the file holds out;
-	// empty means none
+	PolicyDigests []string // SHA-256 of each policy file
+	Tables        []string // paths of the tables' folders
+	TableDigests  []string // SHA-256 of each table's content
+	// path of the vocabulary for policies in the original system's format; empty means none
+	Vocab string
+	// whether policies in the original system's format read token 0 before the layers; empty means as they learned
+	Prefix string
+	// group that is left out at a time: scenario, network, dataset or budget, or held-out for the tables that the file
+	// holds out; empty means none
 	LeaveOut string
-	// baseline of the differences; empty means the first policy, or with held-out tables the best fixed sequence
-	Against        string
-	Try            []string // alternative assignments to its keys; the best is selected; empty uses the file unchanged
-	LearningFile   string   // file of the learning options; empty means flags
-	LearningDigest string   // SHA-256 of that file; empty if there is none
-	For            string   // defaults of learning, known or new; empty without held-out tables
-	Seeds          int      // policies to learn; zero without held-out tables
-	Steps          int      // upper bound on the steps of learning; zero without held-out tables
+	// name of the baseline of differences; empty means the first policy or, for leave-one-out, the best fixed sequence
+	Against string
+	// alternative assignments to keys of the learning file, of which the best is selected; empty uses the file
+	// unchanged
+	Try            []string
+	LearningFile   string // path of the learning file; empty means that flags set the options
+	LearningDigest string // SHA-256 of the learning file; empty without a file
+	For            string // purpose of the policies: known or new scenarios; empty without leave-one-out
+	Seeds          int    // number of policies to learn; zero without leave-one-out
+	Steps          int    // maximum number of learning steps; zero without leave-one-out
 }
 
 // Resolved returns the text of the file.

@@ -14,61 +14,61 @@ import (
 // Kubernetes is the engine that writes manifests: the cluster, not graft, starts the workers.
 const Kubernetes = "kubernetes"
 
-// FleetOptions describe the workers that run the sequences of a scenario. Outcomes do not depend on them. Keys that the
-// engine does not support are errors.
+// FleetOptions holds the options of the workers that run the sequences of a scenario. Outcomes do not depend on them.
+// Keys that the engine does not support are errors.
 type FleetOptions struct {
-	// Engine starts the workers: local on this machine, slurm as jobs of a Slurm cluster, kubernetes from a manifest
+	// Engine that starts the workers: local on this machine, slurm as jobs of a Slurm cluster, kubernetes by a manifest
 	// that you apply to a cluster. Empty means local.
 	Engine string `config:",one=local|slurm|kubernetes"`
-	// Workers is the number of parallel workers. Zero means one per device, or one per processor, of this machine; 4
-	// for the other engines.
+	// Number of workers that run in parallel. Zero means one per device or, without devices, one per processor of this
+	// machine; for slurm and kubernetes, zero means 4.
 	Workers int
-	// Fit measures the number of local workers per device: 1, 2, 4, … workers train the largest network of the scenario
-	// for two seconds, and Fit selects the number with the highest throughput within 90% of the memory. False uses
-	// Workers.
+	// Measures the best number of local workers per device. Runs of 1, 2, 4, … workers train the largest network of the
+	// scenario for two seconds each; the number with the highest throughput within 90% of the memory is used. Excludes
+	// workers. False uses workers.
 	Fit bool
-	// Threads is the number of LibTorch threads in each worker. Zero means one per processor of the worker: see cpus.
+	// Number of LibTorch threads per worker. Zero means one per processor of the worker (see cpus).
 	Threads int
-	// Devices are the devices of local workers, assigned in turn, such as cuda:0 and cuda:1. Several workers may share
-	// one. Empty means run.device.
+	// Devices of local workers, assigned in turn, such as cuda:0 and cuda:1. Several workers may share a device. Empty
+	// means run.device.
 	Devices []string
-	// CPUs is the number of processors of each worker. Zero divides this machine's processors among local workers, and
-	// means the cluster's default for other engines.
+	// Number of processors per worker. Zero divides this machine's processors among local workers; for slurm and
+	// kubernetes, zero means the cluster's default.
 	CPUs int `config:"cpus"`
-	// MemoryMB is the memory of each worker in MiB, for engines other than local. Zero means
-	// the cluster's default.
+	// Memory per worker in MiB, for slurm and kubernetes. Zero means the cluster's default.
 	MemoryMB int
-	// GPUs is the number of CUDA devices of each worker, for engines other than local. A worker trains on the first,
-	// with run.device cuda. Zero means none.
+	// Number of CUDA devices per worker, for slurm and kubernetes. A worker trains on its first device and needs
+	// run.device = "cuda". Zero means none.
 	GPUs int `config:"gpus"`
-	// Gres is Slurm's generic resource of a worker, such as gpu:a100:1. It replaces gpus. Empty uses gpus.
+	// Generic resource (GRES) that each worker requests from Slurm, such as gpu:a100:1. Replaces gpus. Empty uses gpus.
 	Gres string
-	// Time is the time limit of a worker, for engines other than local. Workers are restarted while sequences remain.
-	// Slurm rounds it up to minutes. Zero means the cluster's default.
+	// Maximum run time of a worker, for slurm and kubernetes. Workers are restarted while sequences remain. Slurm
+	// rounds this time limit up to minutes. Zero means the cluster's default.
 	Time time.Duration `config:"time_limit,was=time"`
-	// Lead is the time before the time limit at which Slurm signals a worker to save its work. Zero means one minute,
-	// or half of Time if that is less.
+	// Time before the time limit at which Slurm signals a worker to save its work. Zero means one minute, or half of
+	// time_limit if that is less.
 	Lead time.Duration
-	// Partition is the Slurm partition, as 'sinfo -s' lists them. Empty means Slurm's default.
+	// Slurm partition, one of those that 'sinfo -s' lists. Empty means Slurm's default.
 	Partition string
-	// Account is the account that Slurm charges. Empty means Slurm's default.
+	// Account that Slurm charges. Empty means Slurm's default.
 	Account string
-	// QOS is Slurm's quality of service. Empty means Slurm's default.
+	// Quality of service (QOS) of Slurm jobs. Empty means Slurm's default.
 	QOS string
-	// Constraint is a required feature of Slurm nodes, such as a100. Empty means none.
+	// Feature that Slurm nodes must have, such as a100. Empty means none.
 	Constraint string
-	// Extra are other options of sbatch, as --name=value. Options that graft sets are errors. Empty means none.
+	// Additional options of sbatch, written as --name=value. An option that graft sets itself is an error. Empty means
+	// none.
 	Extra []string
-	// Image is the container image for the engine kubernetes, with graft on its path. Required for kubernetes, empty
-	// for other engines.
+	// Container image with graft on its path, for the engine kubernetes. Required for kubernetes, empty for other
+	// engines.
 	Image string
-	// Claim is the persistent volume claim of the run folder and the cache. Required for the engine kubernetes, empty
-	// for other engines.
+	// Name of the persistent volume claim that holds the run folder and the cache. Required for the engine kubernetes,
+	// empty for other engines.
 	Claim string
-	// Mount is the absolute path at which the claim is mounted. Empty means the parent of the run folder.
+	// Absolute path at which the persistent volume claim is mounted. Empty means the parent of the run folder.
 	Mount string
-	// Namespace is the Kubernetes namespace, for the engine kubernetes. Empty means the default namespace of the user
-	// who applies the manifest.
+	// Kubernetes namespace, for the engine kubernetes. Empty means the default namespace of the user who applies the
+	// manifest.
 	Namespace string
 }
 
@@ -84,14 +84,14 @@ func (o FleetOptions) Resources() fleet.Resources {
 		Extra: o.Extra}
 }
 
-// Manifest returns the options of the manifest for a batch in a folder.
+// Manifest returns the options of the Kubernetes manifest for a batch in a folder.
 func (o FleetOptions) Manifest(folder string) fleet.ManifestOptions {
 	m := fleet.ManifestOptions{Image: o.Image, Claim: o.Claim, Mount: o.Mount, Namespace: o.Namespace}
 	m.Mount = cmp.Or(m.Mount, filepath.Dir(folder))
 	return m
 }
 
-// ValidateFor returns every fault of a batch for the engine.
+// ValidateFor returns every fault of a batch for the configured engine.
 func (o FleetOptions) ValidateFor(b fleet.Batch) error {
 	if o.Engine != Kubernetes {
 		return b.ValidateFor(o.Engine)

@@ -39,7 +39,7 @@ func readImported(fsys files.FS, path string) ([]byte, error) {
 // importedKeys are the keys of lists with one line per item.
 var importedKeys = []string{"modules", "tensors", "operators"}
 
-// ReadImported reads the file of an imported network, in TOML. The error wraps [Faults] if the content is invalid.
+// ReadImported reads the TOML file of an imported network. The error wraps [Faults] if the content is invalid.
 func ReadImported(fsys files.FS, path string) (*graph.Graph, error) {
 	data, err := readImported(fsys, path)
 	if err != nil {
@@ -71,7 +71,7 @@ func parseImported(d *decode.Document) (*graph.Graph, error) {
 
 func isImportedKey(key string) bool { return key == "operators" }
 
-// IsImported reports whether a file holds an imported network. It returns false for a file that cannot be read.
+// IsImported reports whether a file contains an imported network. It returns false for a file that cannot be read.
 func IsImported(fsys files.FS, path string) bool {
 	data, err := readImported(fsys, path)
 	return err == nil && !isJSON(path) && decode.NewDocument(path, data).Has("operators")

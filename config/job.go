@@ -39,17 +39,17 @@ var JobKind = &Kind{
 			"their own.\n"},
 }
 
-// Job is the file of one job: each section holds a room's options. A missing section has its defaults. With all
+// Job is the file of a job. Each section holds the options of a room; a missing section has its defaults. With all
 // defaults a job trains ConvSmall on synthetic images for 60 seconds of a virtual clock.
 type Job struct {
 	Run     RunOptions      // seed, device and output
-	Network NetworkOptions  // network to train, and its initial weights
-	Data    dataset.Options // dataset; empty means synthetic images
-	Time    TimeOptions     // budget, clock and changes of devices
-	// Train holds the options of training. Its tables are top-level sections: optimizer, schedule, augment, distill,
-	// checkpoint and parallel.
+	Network NetworkOptions  // Network to train, and its initial weights.
+	Data    dataset.Options // Dataset. Empty means synthetic images.
+	Time    TimeOptions     // Budget, clock, and planned changes of devices.
+	// Training options. The tables optimizer, schedule, augment, distill, checkpoint and parallel are top-level
+	// sections.
 	Train trainer.Options `config:",hoist,omit=seed|timeline|adapt|optimizer.fused|parallel.background"`
-	Adapt AdaptOptions    // decider, and when and how the network changes; empty means never
+	Adapt AdaptOptions    // Adaptation: decider, times of decisions, and surgery. Empty means no adaptation.
 
 	sources
 	profile *clock.Profile          // nil on a wall clock
@@ -72,7 +72,7 @@ func NewJob() *Job {
 // OneJob returns the job of a file of a job, a comparison or a scenario.
 func (j *Job) OneJob() *Job { return j }
 
-// ReadJob reads a job. From a file with trial options it reads only the job.
+// ReadJob reads a job. From a file with options for trials it reads only the job.
 func ReadJob(fsys files.FS, path string, set []string) (*Job, error) {
 	d := Open(fsys, path)
 	if d.Kind() == SweepKind {
@@ -133,7 +133,7 @@ func (j *Job) Options() trainer.Options {
 func (j *Job) Resolved() string { return Resolved(j) }
 
 // Digest covers the contents of the network file, the profile, the timeline and the policy, and the number of earlier
-// epochs. Data and weights count only by name.
+// epochs. Data and weights count only by their names.
 func (j *Job) Digest() string { return digest(j, j.contents) }
 
 func (j *Job) contents(w io.Writer) {
@@ -152,8 +152,8 @@ func (j *Job) contents(w io.Writer) {
 	}
 }
 
-// Differences lists the keys that results depend on and whose values differ from another job's, each as "key was its
-// value and is ours".
+// Differences lists the keys that results depend on and whose values differ from another job's values, each as "KEY was
+// OLD and is NEW".
 func (j *Job) Differences(was *Job) []string { return differences(j, was) }
 
 func (j *Job) load(fsys files.FS, r *decode.Reading) {
@@ -203,8 +203,8 @@ func (j *Job) checkSteps(first *model.Network, r *decode.Reading) {
 	}
 }
 
-// Check compares the network with the data. It applies the decider to the network without weights and reports actions
-// that can never be applied.
+// Check reports faults of the network for the data. It applies the decider to the network without weights, and reports
+// actions that can never be applied.
 func (j *Job) Check(fsys files.FS, r *decode.Reading) {
 	if j.network == nil || r.Failed() {
 		return

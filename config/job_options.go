@@ -18,21 +18,22 @@ import (
 	"graft/trainer"
 )
 
-// RunOptions hold the seed, device and output of a job. Paths in all sections are paths of the operating system,
+// RunOptions holds the seed, device and output of a job. Paths in all sections are paths of the operating system,
 // relative to the working folder or, if not found there, to the folder of the file.
 type RunOptions struct {
-	Seed   int64  // seed of all random numbers except the data's; default 1, and 0 is a valid seed
-	Folder string `result:"none"`     // path of the run folder; empty lets the command choose
-	Device string `result:"rounding"` // device of all tensors: cpu or cuda:N; empty means cpu
-	// threads of LibTorch; zero measures the fastest number, up to one per processor, if results do not depend on it
+	Seed   int64  // Seed of all random numbers except data.seed. Default 1; zero is a valid seed.
+	Folder string `result:"none"`     // Path of the run folder. Empty lets the command choose one.
+	Device string `result:"rounding"` // Device of all tensors: cpu or cuda:N. Empty means cpu.
+	// Number of LibTorch threads. Zero measures the fastest number, up to one per processor, if results do not depend
+	// on it.
 	Threads int `result:"rounding"`
-	// Instructions are the vector instructions of the CPU: native uses the processor's fastest, and results differ
-	// between CPU models; avx2 gives the same results on every processor with AVX2. Empty means native.
+	// Vector instructions of the CPU: native uses the fastest that the processor has, and results differ between CPU
+	// models; avx2 gives the same results on every processor with AVX2. Empty means native.
 	Instructions string `config:",one=native|avx2" result:"rounding"`
-	// Listen is the address of the HTTP server that shows and controls the running job, such as 127.0.0.1:0; port 0
-	// picks a free port. Empty means no server.
+	// Address of the HTTP server that shows and controls the running job, such as 127.0.0.1:0; port 0 selects a free
+	// port. Empty means no server.
 	Listen string `result:"none"`
-	// Tensorboard writes event files for TensorBoard in addition to the tables. False writes none.
+	// Writes TensorBoard event files in addition to the tables. Default false.
 	Tensorboard bool `result:"none"`
 }
 
@@ -42,7 +43,7 @@ func (o *RunOptions) EnsureDefaults() {
 	o.Instructions = cmp.Or(o.Instructions, string(torch.Native))
 }
 
-// Limit restricts this process to the job's instructions. Call it before LibTorch is opened.
+// Limit restricts this process to the job's vector instructions. Call it before LibTorch is opened.
 func (o RunOptions) Limit() error { return torch.LimitTo(torch.Instructions(o.Instructions)) }
 
 // deviceName matches device names; the job checks at its start that the device exists.
@@ -72,27 +73,27 @@ func isPort(text string) bool {
 	return err == nil
 }
 
-// NetworkOptions name the network to train. A network of the zoo takes its input and classes from the data.
+// NetworkOptions selects the network to train. A network of the zoo gets its input and classes from the data.
 type NetworkOptions struct {
-	// name of a network of the zoo, as graft model list prints it; empty without a file means ConvSmall
+	// Name of a network in the zoo, from 'graft model list'. Empty means ConvSmall if file is empty too. Excludes file.
 	Name string
-	File string // path of a network file, in place of a name; empty means none
-	// Classes is the number of outputs of the last linear layer. Zero means the data's classes for a network of the
-	// zoo, and the file's own for a network file.
+	File string // Path of a network file. Empty means a network of the zoo. Excludes name.
+	// Number of outputs of the last linear layer. Zero means the data's number of classes for a network of the zoo, and
+	// an unchanged layer for a network file.
 	Classes int `json:",omitempty"`
-	// Weights is a file of initial weights, .pth or .safetensors, or a results folder of the original's; the job
-	// continues from it. {seed} in the file name stands for run.seed, so that each seed of a comparison starts with its
+	// Path of initial weights: a .pth or .safetensors file, or a results folder of the original system; the job
+	// continues from them. {seed} in the file name stands for run.seed, so each seed of a comparison can start from its
 	// own file. Empty draws random weights.
 	Weights string
-	// Fresh draws parameters from run.seed although Weights is given. It takes from Weights only the tensors for which
-	// no initialization is defined: buffers and constants of an imported network. False takes all weights.
+	// Draws the parameters from run.seed even if weights is given; only tensors without a defined initialization
+	// (buffers and constants of an imported network) come from weights. False takes all tensors from weights.
 	Fresh bool `json:",omitempty"`
-	// Runtimes is the original's file of epoch times of the weights. Unless time.start is given, the job continues at
-	// the end of the last epoch in the file: with the next epoch, its learning rate, and its time in the budget. Empty
-	// means the file in the folder that Weights names, or none.
+	// Path of the original system's file of epoch times that belongs to weights. Unless time.start is given, the job
+	// continues at the time when the last epoch in the file ended, with the next epoch and its learning rate. Empty
+	// means the file in the folder that weights names, or none.
 	Runtimes string
-	// ResetEpochs starts with epoch zero and the first learning rate although Runtimes is given, as the original did.
-	// False continues with both.
+	// Restarts the epoch count and the learning rate even if runtimes is given, like the original system. False
+	// continues both.
 	ResetEpochs bool `config:",was=anew"`
 }
 
@@ -117,16 +118,17 @@ func (o NetworkOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// TimeOptions hold a job's budget and the changes of its devices.
+// TimeOptions holds a job's budget and the changes of its devices.
 type TimeOptions struct {
 	trainer.Timeline // budget, start and events; the default budget is 60 s
-	// clock that measures the budget: virtual charges work by a profile, wall measures the machine's time; empty means
-	// virtual
+	// Clock that measures the budget: virtual charges work by a device profile, wall measures real time. Empty means
+	// virtual.
 	Clock string `config:",one=virtual|wall"`
-	// name or file of the device profile that charges work on the virtual clock; empty means steady there
+	// Name or path of the device profile that charges work on the virtual clock. Requires that clock. Empty means
+	// steady.
 	Profile string
-	// EventsFile is a file of events that replaces the list: CSV with the columns seconds, change and devices. Empty
-	// means none.
+	// Path of a CSV file of events with the columns seconds, change and devices, which takes the place of events.
+	// Excludes events. Empty means none.
 	EventsFile string `config:"timeline"`
 
 	loaded []trainer.Event // of EventsFile
@@ -134,8 +136,8 @@ type TimeOptions struct {
 
 // Names of clocks.
 const (
-	VirtualClock = "virtual" // charges work by a profile
-	WallClock    = "wall"    // measures the machine's time
+	VirtualClock = "virtual" // charges work by a device profile
+	WallClock    = "wall"    // measures real time
 )
 
 // EnsureDefaults sets zero fields to their defaults.
@@ -194,31 +196,31 @@ func wrongDirections(key string, t trainer.Timeline) (faults []error) {
 	return faults
 }
 
-// AdaptOptions configure the decider, the times of its decisions, and the surgery.
+// AdaptOptions holds the options of the decider, the times of its decisions, and the surgery.
 type AdaptOptions struct {
-	// Decider chooses the actions: fixed takes its action every time; script takes its actions one after the other;
-	// random draws an action that fits; trials trains a copy with each action that fits for some steps and takes the
-	// action with the lowest validation loss; policy follows a learned policy; none takes no action. Empty means none.
+	// Decider that chooses the actions: fixed repeats one action; script takes its actions in order; random draws an
+	// action that fits; trials trains one copy of the network per fitting action for some steps and takes the action
+	// with the lowest validation loss; policy follows a learned policy; none takes no action. Empty means none.
 	Decider string
-	// Actions lists the actions of the deciders fixed (exactly one) and script, and the choices of random, trials and a
-	// structural policy; choices that do not fit are skipped. Examples are deepen:0, widen:conv2:48 and none. Empty for
-	// the decider none; for the deciders with choices, empty uses Kinds.
+	// Actions of the deciders fixed (exactly one) and script, or the choices of random, trials and a structural policy,
+	// such as deepen:0, widen:conv2:48 and none. Choices that do not fit are skipped. Must be empty for the decider
+	// none. Empty means kinds for the deciders with choices.
 	Actions []net2net.Action
-	// Kinds are the operations among which random, trials or a structural policy chooses if Actions is empty. Empty
-	// means deepen and widen for random and trials; for a policy, empty means the operations and kinds of layers that
-	// it learned from.
+	// Operations among which random, trials or a structural policy chooses if actions is empty. Empty means deepen and
+	// widen for random and trials; for a policy, empty means the operations and kinds of layers that the policy learned
+	// from.
 	Kinds []net2net.Kind
-	// Policy is the path of a learned policy: the file of a structural policy or a folder with policy.safetensors, or
-	// the weights of a policy of the original's or their folder. Empty for other deciders.
+	// Path of a learned policy: the file of a structural policy, a folder with policy.safetensors, or weights in the
+	// original system's format or their folder. Must be empty for other deciders.
 	Policy string
-	// Vocab is the path of the vocabulary, a folder or a file, that a policy of the original's learned with. Empty for
-	// a structural policy and for other deciders.
+	// Path of the vocabulary that a policy in the original system's format learned with, a folder or a file. Must be
+	// empty for a structural policy and for other deciders.
 	Vocab string `config:"vocabulary,was=vocab"`
-	// TrialSteps is the number of training steps per choice for the decider trials. Zero means 32.
+	// Number of training steps per choice, for the decider trials. Zero means 32.
 	TrialSteps int `json:",omitempty"`
-	// Sample draws actions from the policy's probabilities. False takes the most likely action.
+	// Draws each action from the policy's probabilities. False takes the most likely action.
 	Sample bool
-	// times of decisions, and surgery
+	// times of decisions, and options of surgery
 	trainer.Adapt `config:",inline=surgery,omit=surgery.seed"`
 }
 

@@ -16,7 +16,7 @@ import (
 	"graft/results"
 )
 
-// PolicyFile is the file name of a structural policy in its run folder.
+// PolicyFile is the name of a structural policy's file in its run folder.
 const PolicyFile = "policy.safetensors"
 
 // jobPolicy is the policy of a job: the original's or a structural policy.
@@ -133,8 +133,8 @@ func (j *Job) consult() error {
 	return j.Fits(j.network)
 }
 
-// Fits returns an error if the decider cannot decide about a network, now or, if it needs a vocabulary, after one of
-// its actions. A structural policy reads any network.
+// Fits returns an error if the decider cannot decide about a network or, if it needs a vocabulary, about the network
+// after one of its actions. A structural policy reads any network.
 func (j *Job) Fits(n *model.Network) error {
 	switch {
 	case j.policy == nil:

@@ -16,7 +16,7 @@ import (
 // File holds the options of a configuration file. It may implement named, preset, loader and checker.
 type File = decode.File
 
-// Page is a kind's part of the reference page.
+// Page describes a kind's part of the reference page.
 type Page = decode.Page
 
 // Optional steps of reading a file.
@@ -41,14 +41,15 @@ type sources = decode.Sources
 // Kind is a kind of configuration file. To add one, add a file with its options struct and its Kind, and a line in
 // Kinds.
 type Kind struct {
-	Name     string   // one word: 'graft config schema --NAME' prints its schema
-	Noun     string   // noun for one file in errors, such as scenario
-	Files    string   // noun for several files in help texts, such as "files of scenarios"
-	Command  string   // command that takes its files, such as graft simulate
-	Title    string   // title of its schema
-	Sections []string // sections that only its files have; empty for jobs, the kind of all other files
+	Name    string // name in one word: 'graft config schema --NAME' prints the kind's schema
+	Noun    string // noun for one file in error messages, such as scenario
+	Files   string // noun for several files in help texts, such as "files of scenarios"
+	Command string // command that reads the files, such as graft simulate
+	Title   string // title of the kind's schema
+	// sections that only files of this kind have; empty for jobs, the kind of all other files
+	Sections []string
 	New      func() File
-	// Summary describes a valid file in one line; its error is a fault of the file.
+	// Summary describes a valid file in one line. An error is a fault of the file.
 	Summary func(File) (string, error)
 	Page    Page
 }
@@ -62,7 +63,7 @@ func Kinds() []*Kind {
 	return append(append(kinds, last...), SweepKind)
 }
 
-// KindOf returns the kind of a file. For an empty path and a file that cannot be read, it returns the kind of jobs.
+// KindOf returns the kind of a file. For an empty path or a file that cannot be read, it returns the kind of jobs.
 func KindOf(fsys files.FS, path string) *Kind { return Open(fsys, path).Kind() }
 
 // Read reads a file of the kind, applies assignments such as time.budget=30s, and reads the files that it names; an
@@ -120,8 +121,8 @@ func (k *Kind) defaults() File {
 	return f
 }
 
-// Reference returns the reference page of the keys of all kinds of files, in Markdown: a table per section, with types,
-// defaults and the comments of the code.
+// Reference returns the reference page of the keys in all kinds of files, in Markdown: a table per section, with types,
+// defaults and descriptions from the comments in the code.
 func Reference() string {
 	var b strings.Builder
 	for k, kind := range Kinds() {

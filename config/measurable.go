@@ -11,19 +11,19 @@ import (
 	"graft/simulation/grid"
 )
 
-// Measurable holds the networks to measure for a profile that charges a job, and the conditions of the measurement.
+// Measurable holds the networks to measure for a profile that can charge a job, and the conditions of the measurement.
 type Measurable struct {
 	Network   *model.Network     // initial network, without weights
-	Sequences [][]net2net.Action // sequences of actions that may grow the network
-	All       int                // number of all single actions; Sequences holds some of them
+	Sequences [][]net2net.Action // sequences of actions by which the network may grow
+	All       int                // number of all single actions, of which Sequences holds some
 	Surgery   net2net.Options    // options of the surgery
-	Batches   []int              // examples per step and per batch of evaluation
-	Optimizer string             // optimizer of the steps
+	Batches   []int              // numbers of examples per training step and per evaluation batch
+	Optimizer string             // update rule of the steps
 	Exact     bool               // value of train.exact
 }
 
-// Limits on measured networks; more would not be worth the time. Networks beyond the limits are charged by their
-// relatives.
+// Limits of the measured networks; measuring more would not be worth the time. Other networks are charged by their
+// measured relatives.
 const (
 	mostSingle = 16 // actions on the initial network
 	mostWhole  = 6  // whole sequences

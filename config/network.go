@@ -83,8 +83,8 @@ func problems(faults model.FormFaults) []decode.Problem {
 	return list
 }
 
-// WriteNetwork atomically writes a network file, from which ReadNetwork makes the same network, without weights. The
-// format follows the file name, as in ReadNetwork. Names of classes, if given, become a comment of a TOML file.
+// WriteNetwork atomically writes a network file without weights, from which ReadNetwork makes an equal network. The
+// format follows from the file name, as in ReadNetwork. Names of classes, if given, become a comment in a TOML file.
 func WriteNetwork(fsys files.FS, path string, n *model.Network, classes ...string) error {
 	if err := n.Check(); err != nil {
 		return fmt.Errorf("write network %s: the written file could not be read back: %w", path, err)

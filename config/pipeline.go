@@ -23,13 +23,13 @@ var PipelineKind = &Kind{
 			"`run.folder`, and these.\n"},
 }
 
-// Pipeline is the file of all stages from scenarios to a policy: simulation, learning and evaluation.
+// Pipeline is the file of all stages from scenarios to policies: simulation, learning and evaluation.
 type Pipeline struct {
 	Pipeline PipelineOptions         // scenarios to simulate, and the output
-	Run      learn.RunOptions        `config:",omit=folder"` // seeds and checkpoints of the policies
-	Policy   decider.StructuralShape // size of a policy
-	Learn    TreeLearningOptions     // options of the learner
-	Evaluate PipelineEvaluate        // evaluation of the policies
+	Run      learn.RunOptions        `config:",omit=folder"` // Seeds and checkpoints of the learned policies.
+	Policy   decider.StructuralShape // Size of a structural policy.
+	Learn    TreeLearningOptions     // Options of the learner.
+	Evaluate PipelineEvaluate        // Evaluation of the learned policies.
 
 	sources
 	scenarios []*Simulation
@@ -41,7 +41,7 @@ func NewPipeline(scenarios string) *Pipeline {
 	return &Pipeline{Run: l.Run, Learn: l.Learn}
 }
 
-// ReadPipeline is PipelineKind.Read.
+// ReadPipeline reads a pipeline with PipelineKind.Read.
 func ReadPipeline(fsys files.FS, path string, set []string) (*Pipeline, error) {
 	return readAs[*Pipeline](PipelineKind, Open(fsys, path), set)
 }
@@ -66,7 +66,7 @@ func (p *Pipeline) Validate() error {
 // Resolved returns the text of the file with every value.
 func (p *Pipeline) Resolved() string { return Resolved(p) }
 
-// Digest covers the scenarios, wherever their files are stored.
+// Digest covers the contents of the scenarios, but not the paths of their files.
 func (p *Pipeline) Digest() string {
 	return digest(p, func(w io.Writer) {
 		for _, m := range p.scenarios {
@@ -78,11 +78,11 @@ func (p *Pipeline) Digest() string {
 // Scenarios returns the scenarios, in the order of the file.
 func (p *Pipeline) Scenarios() []*Simulation { return p.scenarios }
 
-// Learning returns the configuration of policies that learn from folders of tables.
+// Learning returns the configuration of policies that learn from the tables in folders.
 func (p *Pipeline) Learning(folders []string) *TreeLearning {
 	return &TreeLearning{Run: p.Run, Tables: TreeLearningTables{Folders: folders, HeldOut: []string{}},
 		Policy: p.Policy, Learn: p.Learn}
 }
 
-// LearnOptions returns the options of the learner, for any seed.
+// LearnOptions returns the options of the learner, without a seed.
 func (p *Pipeline) LearnOptions() learning.Options { return p.Learning(nil).Options() }

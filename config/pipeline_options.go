@@ -9,14 +9,17 @@ import (
 	"graft/internal/decode"
 )
 
-// PipelineOptions name the scenarios to simulate and the output.
+// PipelineOptions selects the scenarios to simulate and the output.
 type PipelineOptions struct {
-	Scenarios []string `result:"contents"` // paths of scenario files; policies learn from their tables; required
-	// path of the results: one folder per scenario and one for the policies; empty lets the command choose
+	// Paths of the scenario files; policies learn from the tables of these scenarios. Required.
+	Scenarios []string `result:"contents"`
+	// Path of the folder of results, with one subfolder per scenario and one for the policies. Empty lets the command
+	// choose one.
 	Folder string `result:"none"`
-	// folder of outcomes; empty means each scenario's own setting, or the folder cache next to the scenarios' folders
+	// Path of the cache folder of outcomes. Empty means each scenario's own setting, or the folder cache next to the
+	// scenarios' folders.
 	Cache string `result:"none"`
-	// Set are assignments to keys of all scenarios, such as run.device="cuda:0". Empty changes none.
+	// Assignments to keys of every scenario, such as run.device="cuda:0". Empty changes no key.
 	Set []string `result:"contents"`
 }
 
@@ -28,19 +31,19 @@ func (o PipelineOptions) Validate() error {
 	return nil
 }
 
-// Units of cross-validation: data held out at a time, to evaluate policies that did not learn from it.
+// Groups of tables that are left out at a time, to evaluate policies that did not learn from them.
 const (
 	LeaveNone     = "none"
 	LeaveScenario = "scenario" // one scenario
-	LeaveNetwork  = "network"  // all scenarios of a network
-	LeaveDataset  = "dataset"  // all scenarios of a dataset
-	LeaveBudget   = "budget"   // all scenarios of a budget
+	LeaveNetwork  = "network"  // all scenarios with the same network
+	LeaveDataset  = "dataset"  // all scenarios with the same dataset
+	LeaveBudget   = "budget"   // all scenarios with the same budget
 )
 
 // PipelineEvaluate configures the evaluation of policies.
 type PipelineEvaluate struct {
-	// LeaveOut selects the cross-validation: scenario holds out one scenario at a time; network, dataset and budget
-	// hold out all scenarios of one network, dataset or budget; none evaluates the policies only on their training
+	// Cross-validation of the policies: scenario leaves out one scenario at a time; network, dataset and budget leave
+	// out all scenarios with the same network, dataset or budget; none evaluates the policies only on their training
 	// tables. Empty means none.
 	LeaveOut string `config:",one=none|scenario|network|dataset|budget"`
 }

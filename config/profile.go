@@ -10,7 +10,8 @@ import (
 	"graft/trainer/clock"
 )
 
-// FindProfile reads a profile: a file if the text looks like a path or ends in .toml, otherwise a built-in profile.
+// FindProfile returns a device profile. If the text looks like a path or ends in .toml, it reads a file; otherwise the
+// text is the name of a built-in profile.
 func FindProfile(fsys files.FS, text string) (*clock.Profile, error) {
 	if files.IsPath(text) {
 		return ReadProfile(fsys, text)
@@ -46,7 +47,7 @@ func parseProfile(path string, text []byte) (*clock.Profile, error) {
 	return p, nil
 }
 
-// WriteProfile atomically writes a profile file. ReadProfile makes the same profile from it.
+// WriteProfile atomically writes a profile file, from which ReadProfile makes an equal profile.
 func WriteProfile(fsys files.FS, path string, p *clock.Profile) error {
 	if err := p.Validate(); err != nil {
 		return fmt.Errorf("write profile %s: the written file could not be read back: %w", path, err)

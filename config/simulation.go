@@ -28,12 +28,12 @@ var SimulationKind = &Kind{
 			"enumerated, with all sections of a job's. See [simulations](simulate.md).\n"},
 }
 
-// Simulation is the file of a scenario: a job whose decisions are enumerated instead of made by a decider, and the
+// Simulation is the file of a scenario: a job whose decisions are enumerated instead of made by a decider, with the
 // section simulate.
 type Simulation struct {
 	Job
 	Simulate SimulateOptions // sequences of actions to run
-	// workers that run the sequences, and their resources; outcomes do not depend on it
+	// Workers that run the sequences, and their resources. Outcomes do not depend on them.
 	Fleet FleetOptions `result:"none"`
 
 	likely *decider.Structural // for the design likely; otherwise nil
@@ -42,7 +42,7 @@ type Simulation struct {
 // NewSimulation returns an empty file, before EnsureDefaults.
 func NewSimulation() *Simulation { return &Simulation{Job: *NewJob()} }
 
-// ReadSimulation is SimulationKind.Read.
+// ReadSimulation reads a scenario with SimulationKind.Read.
 func ReadSimulation(fsys files.FS, path string, set []string) (*Simulation, error) {
 	return readAs[*Simulation](SimulationKind, Open(fsys, path), set)
 }
@@ -133,5 +133,5 @@ func (m *Simulation) Digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// LikelyPolicy returns the policy of the design likely; nil for other designs.
+// LikelyPolicy returns the policy for the design likely, or nil for other designs.
 func (m *Simulation) LikelyPolicy() *decider.Structural { return m.likely }

@@ -9,28 +9,34 @@ import (
 	"graft/simulation/grid"
 )
 
-// SimulateOptions define the sequences of actions to run.
+// SimulateOptions selects the sequences of actions to run.
 type SimulateOptions struct {
-	Name string // name of the scenario in tables and reports; empty means the file name
-	// Actions are the choices at every decision, in order, such as deepen:0, widen:conv2:48 and none. An action that
-	// does not fit the current network is skipped. Empty uses Kinds.
+	Name string // Name of the scenario in tables and reports. Empty means the file name.
+	// Actions to try at every decision, in order, such as deepen:0, widen:conv2:48 and none. An action that does not
+	// fit the current network is skipped. Empty uses kinds.
 	Actions []net2net.Action
-	// Kinds are operations: every decision tries all their actions that fit the current network, then none. Empty,
-	// without actions, means deepen and widen.
+	// Operations to try at every decision: all their actions that fit the current network, then none. Empty means
+	// deepen and widen if actions is empty too.
 	Kinds []net2net.Kind
-	// decisions per sequence, after which the network stays unchanged; zero means every decision of the timeline
+	// Number of decisions per sequence; after them, the network stays unchanged. Zero means every decision of the
+	// timeline.
 	Decisions int
-	Seeds     int // runs of each sequence, with run.seed and the following seeds; zero means 1
-	// Design selects the sequences: all runs every sequence; sample spreads MaxSequences evenly over all choices; halve
-	// drops the branches with the lowest accuracy at each decision; likely runs the sequences that a policy finds most
-	// likely. Empty means all.
+	// Number of runs of each sequence, with run.seed and the following seeds. Zero means 1.
+	Seeds int
+	// Design of the experiment, which selects the sequences: all runs every sequence; sample takes max_sequences
+	// sequences, spread evenly over all choices; halve drops the branches with the lowest accuracy at each decision;
+	// likely runs the most probable sequences under a policy. Empty means all.
 	Design grid.DesignKind `config:",one=all|sample|halve|likely"`
-	// upper bound on sequences; sample and likely select this number, all fails if there are more; default 10000
-	MaxSequences int     `config:",was=most"`
-	Keep         float64 // fraction of the branches that halve keeps at each decision; zero means 0.5
-	Policy       string  // path of the structural policy for the design likely; empty for other designs
-	Tries        int     `result:"none"` // attempts per sequence before it is skipped; zero means 2
-	// Cache is the folder of outcomes, shared by all scenarios. Empty means the folder cache next to the run folder.
+	// Maximum number of sequences. The designs sample and likely select this number; the design all fails if there are
+	// more. Zero means 10,000.
+	MaxSequences int `config:",was=most"`
+	// Fraction of the branches that the design halve keeps at each decision, from 0 to 1. Zero means 0.5.
+	Keep float64
+	// Path of the structural policy for the design likely. Must be empty for other designs.
+	Policy string
+	Tries  int `result:"none"` // Number of attempts per sequence before it is skipped. Zero means 2.
+	// Path of the cache folder of outcomes, which all scenarios share. Empty means the folder cache next to the run
+	// folder.
 	Cache string `result:"none"`
 }
 

@@ -15,7 +15,7 @@ import (
 	"graft/trainer"
 )
 
-// SweepKind is the kind of job files with a section compare or fleet. ReadJob also reads them.
+// SweepKind is the kind of job files with a section compare or fleet. ReadJob also reads such files.
 var SweepKind = &Kind{
 	Name: "sweep", Noun: "job", Command: "graft compare", Files: "files of jobs for sweeps and comparisons",
 	Title: "a job of graft with the options of its trials", Sections: []string{"compare", "fleet"},
@@ -29,16 +29,18 @@ var SweepKind = &Kind{
 // Sweep is the file of a job that runs several times, as trials.
 type Sweep struct {
 	Job
-	Compare CompareOptions // arms of a comparison; other commands ignore it
-	Fleet   FleetOptions   `result:"none"` // workers that run the trials, and their resources; no effect on outcomes
+	// Arms and trials of a comparison. Commands other than 'graft compare' ignore them.
+	Compare CompareOptions
+	// Workers that run the trials, and their resources. Outcomes do not depend on them.
+	Fleet FleetOptions `result:"none"`
 }
 
-// ReadSweep reads a job file with the options of its trials. Both sections are optional.
+// ReadSweep reads a job file with the options of its trials. The sections compare and fleet are optional.
 func ReadSweep(fsys files.FS, path string, set []string) (*Sweep, error) {
 	return Open(fsys, path).Sweep(set)
 }
 
-// Sweep is [ReadSweep] for the document.
+// Sweep reads the document as [ReadSweep] does.
 func (d *Document) Sweep(set []string) (*Sweep, error) { return readAs[*Sweep](SweepKind, d, set) }
 
 // EnsureDefaults sets zero fields to their defaults.
@@ -71,8 +73,8 @@ func (s *Sweep) Digest() string {
 // Summary describes the job in one line.
 func (s *Sweep) Summary() (string, error) { return s.Job.Summary() }
 
-// Sequences returns the fixed sequences of actions that a comparison tries, at most compare.max_sequences of them,
-// evenly spread, and the number of all sequences.
+// Sequences returns the fixed sequences of actions that a comparison tries, and the number of all sequences. It returns
+// at most compare.max_sequences sequences, spread evenly.
 func (s *Sweep) Sequences() (list [][]string, all int, err error) {
 	if s.network == nil {
 		return nil, 0, errors.New("list the fixed sequences: the network was not read; use ReadSweep")
@@ -105,25 +107,26 @@ const (
 // Arms lists the arms of a comparison, in order.
 func Arms() []string { return []string{ArmNever, ArmScratch, ArmFinal, ArmRandom, ArmBestFixed} }
 
-// CompareOptions define the arms of a comparison and their trials.
+// CompareOptions holds the options of the arms of a comparison and their trials.
 type CompareOptions struct {
-	// Arms are baselines that run in addition to the configured job: never (no adaptation), small from scratch (no
-	// adaptation, with fresh weights, for a job that starts from trained weights), final from scratch (the final
-	// network of the job of the same seed, trained from scratch for the whole budget), random (any action that fits),
-	// best fixed (the sequence of actions with the highest validation accuracy on other seeds). Empty means all that
-	// apply.
+	// Baselines that run in addition to the configured job: never (no adaptation); small from scratch (no adaptation
+	// and fresh weights, for a job that starts from trained weights); final from scratch (the final network of the job
+	// with the same seed, trained from scratch for the whole budget); random (any action that fits); best fixed (the
+	// sequence of actions with the highest validation accuracy on other seeds). Empty means all that apply.
 	Arms  []string
-	Seeds int // trials of each arm, with run.seed and the following seeds; zero means 10
-	// SelectionSeeds is the number of trials per sequence to select the arm best fixed, with the seeds after the arms'
-	// seeds. Zero means 3.
+	Seeds int // Number of trials per arm, with run.seed and the following seeds. Zero means 10.
+	// Number of trials per sequence when the arm best fixed is selected, with the seeds after the arms' seeds. Zero
+	// means 3.
 	SelectionSeeds int
-	// Actions are the choices at every decision for the arms random and best fixed, such as deepen:0 and none. Empty
-	// uses Kinds.
+	// Choices of the arms random and best fixed at every decision, such as deepen:0 and none. Excludes kinds. Empty
+	// uses kinds.
 	Actions []net2net.Action
-	// Kinds are operations whose fitting actions, and none, are the choices. Empty, without actions, means deepen and
-	// widen.
-	Kinds        []net2net.Kind
-	MaxSequences int // upper bound on sequences for the arm best fixed, evenly spread over a larger tree; zero means 64
+	// Operations whose fitting actions, together with none, are the choices of the arms random and best fixed. Excludes
+	// actions. Empty means deepen and widen if actions is empty too.
+	Kinds []net2net.Kind
+	// Maximum number of sequences that the arm best fixed tries; a larger tree of sequences is sampled evenly. Zero
+	// means 64.
+	MaxSequences int
 }
 
 // EnsureDefaults sets zero fields to their defaults.

@@ -19,8 +19,8 @@ import (
 
 var timelineColumns = []string{"seconds", "change", "devices"}
 
-// ReadTimeline reads the changes of devices from a CSV table: a header with seconds, change and devices, then one line
-// per event. The error wraps [Faults] if the content is invalid.
+// ReadTimeline reads changes of devices from a CSV table: a header with seconds, change and devices, then one line per
+// event. The error wraps [Faults] if the content is invalid.
 func ReadTimeline(fsys files.FS, path string) ([]trainer.Event, error) {
 	data, err := decode.ReadAll(fsys, path, decode.LargestFile)
 	if err != nil {

@@ -23,9 +23,9 @@ var TreeLearningKind = &Kind{
 
 // TreeLearning is the configuration of structural policies that learn from tables.
 type TreeLearning struct {
-	Run    learn.RunOptions        // seeds and output
+	Run    learn.RunOptions        // Seeds and output of the run.
 	Tables TreeLearningTables      // training and validation tables
-	Policy decider.StructuralShape // size of a policy
+	Policy decider.StructuralShape // Size of a structural policy.
 	Learn  TreeLearningOptions     // options of the learner
 
 	sources
@@ -37,12 +37,12 @@ func NewTreeLearning(scenarios string) *TreeLearning {
 	return &TreeLearning{Run: learn.RunOptions{Seed: 1}, Learn: learningOptionsFor(scenarios)}
 }
 
-// ReadTreeLearning is TreeLearningKind.Read.
+// ReadTreeLearning reads a configuration of structural policies with TreeLearningKind.Read.
 func ReadTreeLearning(fsys files.FS, path string, set []string) (*TreeLearning, error) {
 	return Open(fsys, path).TreeLearning(set)
 }
 
-// TreeLearning is [ReadTreeLearning] of the document.
+// TreeLearning reads the document as [ReadTreeLearning] does.
 func (d *Document) TreeLearning(set []string) (*TreeLearning, error) {
 	return readAs[*TreeLearning](TreeLearningKind, d, set)
 }
@@ -65,7 +65,7 @@ func (l *TreeLearning) Validate() error {
 // Resolved returns the text of the file with every value.
 func (l *TreeLearning) Resolved() string { return Resolved(l) }
 
-// Digest covers the contents of the tables, wherever they are stored.
+// Digest covers the contents of the tables, but not their paths.
 func (l *TreeLearning) Digest() string { return digest(l, l.contents) }
 
 func (l *TreeLearning) contents(w io.Writer) {
@@ -80,7 +80,7 @@ func (l *TreeLearning) contents(w io.Writer) {
 // Trees returns the tables for training and for early stopping.
 func (l *TreeLearning) Trees() (learn, held []*simulation.Tree) { return l.trees, l.held }
 
-// Options returns the options of the learner, for any seed.
+// Options returns the options of the learner, without a seed.
 func (l *TreeLearning) Options() learning.Options {
 	o := l.Learn.Options
 	o.StructuralShape = l.Policy

@@ -11,11 +11,11 @@ import (
 	"graft/simulation/learning"
 )
 
-// TreeLearningTables name the tables that policies learn from.
+// TreeLearningTables name the tables from which policies learn.
 type TreeLearningTables struct {
-	// folders of the training tables, in graft's format or the original's; required
+	// Folders of the training tables, in graft's format or the original system's. Required.
 	Folders []string `result:"contents"`
-	// folders of validation tables, for early stopping; empty stops when the training objective stops improving
+	// Folders of the validation tables, for early stopping. Empty stops when the training objective stops improving.
 	HeldOut []string `result:"contents"`
 }
 
@@ -27,19 +27,20 @@ func (o TreeLearningTables) Validate() error {
 	return nil
 }
 
-// Scenarios that policies are for; they determine the defaults.
+// Scenarios for which policies learn. They determine the defaults.
 const (
-	ForKnown = "known" // the scenarios of the tables
+	ForKnown = "known" // scenarios of the tables
 	ForNew   = "new"   // other scenarios
 )
 
-// TreeLearningOptions configure the learning of policies.
+// TreeLearningOptions determines how policies learn.
 type TreeLearningOptions struct {
-	// For selects the defaults of this section: known learns the best sequence of each scenario in the tables; new
-	// averages noise out and keeps policies from being overconfident, for scenarios without a table. Empty means known.
+	// Purpose of the policies, which selects the defaults of this section: known learns the best sequence of each
+	// scenario in the tables; new is for scenarios without a table, averages noise and prevents overconfident policies.
+	// Empty means known.
 	For string `config:",one=known|new"`
 
-	// TreeLearnOptions are all other keys of the section.
+	// Options holds all other keys of the section.
 	learning.Options `config:",omit=seed,omit=structural_shape"`
 }
 

@@ -8,8 +8,8 @@ import (
 	"graft/trainer/clock"
 )
 
-// ReadTree reads the folder of a table, in graft's format or a registered one, and makes the tree of its sequences. It
-// fails if a sequence is missing.
+// ReadTree reads the table in a folder, in graft's format or a registered format, and makes the tree of its sequences.
+// A missing sequence is an error.
 func ReadTree(fsys files.FS, folder string) (*simulation.Tree, error) {
 	table, n, form, err := tables.ReadFolder(fsys, folder, NetworkOf)
 	if err != nil {
@@ -25,7 +25,7 @@ func ReadTree(fsys files.FS, folder string) (*simulation.Tree, error) {
 	return simulation.NewTree(table, simulation.TreeOptions{Network: n, Surgery: form.Surgery, Profile: profile})
 }
 
-// NetworkOf makes a network of the zoo, or reads a network file.
+// NetworkOf creates a network of the zoo, or reads a network file.
 func NetworkOf(fsys files.FS, name string) (*model.Network, error) {
 	if files.IsPath(name) {
 		return ReadNetwork(fsys, name)

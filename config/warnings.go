@@ -107,8 +107,8 @@ func (j *Job) blindBatch() []string {
 	return nil
 }
 
-// Bounds on a profile's error for a network left out of its fit. Beyond them the charges for grown networks are too
-// inaccurate to compare networks of different sizes.
+// Limits of a profile's error for networks that were left out of its fit. Beyond them the charges for grown networks
+// are too inaccurate to compare networks of different sizes.
 const (
 	mostMedianMiss = 0.10
 	mostWorstMiss  = 0.25
@@ -170,7 +170,7 @@ func freeBatches(jobs ...*Job) []string {
 	return nil
 }
 
-// Warnings lists the warnings of the scenarios, each once, and differences between scenarios.
+// Warnings lists the warnings about the scenarios, each once, and differences between scenarios.
 func (p *Pipeline) Warnings() (warnings []string) {
 	var jobs []*Job
 	for _, m := range p.Scenarios() {
@@ -179,7 +179,7 @@ func (p *Pipeline) Warnings() (warnings []string) {
 	return once(append(warnings, freeBatches(jobs...)...))
 }
 
-// SweepWarnings lists the warnings of the compared cases, each once.
+// SweepWarnings lists the warnings about the compared cases, each once.
 func SweepWarnings(jobs []*Job) (warnings []string) {
 	for _, j := range jobs {
 		warnings = append(warnings, j.Warnings()...)

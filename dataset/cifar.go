@@ -33,7 +33,7 @@ type cifarFile struct {
 	test bool
 }
 
-// The sizes of a CIFAR image.
+// Sizes of a CIFAR image.
 const (
 	cifarSide  = 32 // pixels
 	cifarImage = 3 * cifarSide * cifarSide

@@ -2,7 +2,7 @@ package dataset
 
 import "strings"
 
-// The names of the classes, by their labels, as the datasets' authors give them.
+// Names of the classes by label, as the authors of the datasets give them.
 var (
 	cifar10Classes = strings.Fields("airplane automobile bird cat deer dog frog horse ship truck")
 	digits         = strings.Fields("0 1 2 3 4 5 6 7 8 9")

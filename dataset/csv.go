@@ -20,16 +20,17 @@ import (
 	"graft/torch"
 )
 
-// KindCSV is the kind of the user's tables of texts with labels: a file, or a folder with train.csv and test.csv.
+// KindCSV is the kind of dataset for the user's tables of labelled texts: a file, or a folder with train.csv and
+// test.csv.
 const KindCSV = "csv"
 
-// Units of a table that have a label.
+// Units of text that have a label in a table.
 const (
 	EachText = "text"
-	EachWord = "word" // separated by spaces, like the labels
+	EachWord = "word" // words, separated by spaces like their labels
 )
 
-// Ignored is a label that does not count, as in PyTorch.
+// Ignored is the label that does not count, as in PyTorch.
 const Ignored = -100
 
 // ignoredLabel is Ignored in a table.
@@ -155,8 +156,8 @@ func (o Options) row(text, label string) (row, error) {
 	return made, nil
 }
 
-// Limits of the labels of a table: each label is an output of the network, for every text. If there are more than a
-// few, most must occur more than once.
+// Limits of the labels of a table. Each label is an output of the network, for every text. If there are more than a few
+// labels, most must occur more than once.
 const (
 	mostLabels = 1 << 16
 	fewLabels  = 1000
@@ -203,7 +204,7 @@ type labelled struct {
 	cut     int // texts longer than the context
 }
 
-// CheckTable reads a table like loading, without a device.
+// CheckTable reads a table in the same way as Load, but without a device, and reports its faults.
 func CheckTable(fsys files.FS, o Options) error {
 	train, test, err := readTables(fsys, o)
 	if err != nil {

@@ -14,48 +14,51 @@ import (
 	"graft/torch"
 )
 
-// Split is a part of a set. The scope that the set was loaded into owns its tensors. The zero Split is empty and holds
-// no tensors.
+// Split is a part of a dataset, such as the training images. The scope into which the set was loaded owns its tensors.
+// The zero Split is empty and has no tensors.
 type Split struct {
-	// uint8 [N, C, H, W] on the device, or tokens, uint8 or int32 [N, T]; nil in the zero Split and if Stream is set
+	// images, uint8 [N, C, H, W] on the device, or tokens, uint8 or int32 [N, T]; nil in the zero Split and if Stream
+	// is set
 	Images *torch.Tensor
-	Labels *torch.Tensor // int64 [N] on the device, from 0, or whole numbers of any kind [N, T]; nil in the zero Split
-	Count  int           // N; zero only in the zero Split
-	Stream *Stream       // reads the images on demand; nil if they are in memory
-	Marked []int32       // number of labels per example that count; nil if all count
+	// labels from 0, int64 [N] on the device, or whole numbers of any type [N, T]; nil in the zero Split
+	Labels *torch.Tensor
+	Count  int     // number of examples N; zero only in the zero Split
+	Stream *Stream // reader of images on demand; nil if the images are in memory
+	Marked []int32 // number of labels that count, per example; nil if all labels count
 }
 
-// Task is the kind of a set's labels.
+// Task names the kind of a set's labels.
 type Task int
 
-// The tasks.
+// Kinds of labels.
 const (
-	ImageLabel Task = iota // a class per image
-	NextToken              // the next token for each token of a window of text
-	TextLabel              // a class per text
-	TokenLabel             // a class per token of a text, or Ignored
+	ImageLabel Task = iota // a class for each image
+	NextToken              // the next token for each token in a window of text
+	TextLabel              // a class for each text
+	TokenLabel             // a class, or Ignored, for each token of a text
 )
 
-// Set is a dataset on the device. Load makes it; the zero Set holds nothing.
+// Set is a dataset on the device. Create it with Load; the zero Set is empty.
 type Set struct {
-	Name    string   // kind, or a folder's own name; never empty
-	Classes []string // name of each label, by index; never empty
-	Shape   []int    // channels, height and width of an image, or the tokens of a window; all above zero
-	Task    Task     // kind of the labels
-	// Vocabulary is the number of different tokens of examples, including padding; zero for images.
+	Name    string   // kind of the dataset, or a folder's own name; never empty
+	Classes []string // name of each label by index; never empty
+	// channels, height and width of an image, or the number of tokens in a window; all above zero
+	Shape []int
+	Task  Task // kind of the labels
+	// Vocabulary is the number of different tokens in examples, including padding; zero for images.
 	Vocabulary int
-	Cut        int // texts that were longer than an example and were cut
+	Cut        int // number of texts that were longer than an example and were cut
 
 	Train      Split // training images
 	Validation Split // images for decisions during training; the tensors of Test with Options.TestAsValidation
 	Test       Split // images for the final evaluation
 
-	// Digest is a SHA-256 in hex over the images and labels of the three splits, and over the mean and deviation if the
-	// options give them. Sets with the same digest are equal regardless of their files, so a digest can be a cache key.
+	// Digest is a SHA-256 in hex of the images and labels of the three splits and, if the options set them, of the mean
+	// and deviation. Sets with the same digest are equal even if their files differ, so a digest can be a cache key.
 	// For a stream it covers the names and sizes of its images and a sample of them. Never empty.
 	Digest string
-	// Mean and Deviation are the values of the options or, by default, of each channel of Train, with pixels from 0 to
-	// 1. A constant channel has the deviation 1, so all deviations are above zero.
+	// Mean and Deviation are the values in the options or, by default, the values of each channel in Train, with pixels
+	// from 0 to 1. A constant channel has the deviation 1, so all deviations are above zero.
 	Mean, Deviation []float64
 }
 
@@ -65,7 +68,7 @@ func (set *Set) Tokens() bool { return set.Task != ImageLabel }
 // Each reports whether each token of an example has a label.
 func (set *Set) Each() bool { return set.Task == NextToken || set.Task == TokenLabel }
 
-// Labels is the number of labels that count in the examples of a split from first to before last.
+// Labels returns the number of labels that count, in the examples of a split from index first to index last-1.
 func (set *Set) Labels(of Split, first, last int) int {
 	switch {
 	case of.Marked != nil:
@@ -80,8 +83,8 @@ func (set *Set) Labels(of Split, first, last int) int {
 	return last - first
 }
 
-// Load reads or generates a dataset and moves it to a device; scope s owns it. It fills in defaults of the options and
-// reports their faults. If the files of a published dataset are missing, the error wraps [ErrMissing].
+// Load reads or generates a dataset and moves it to a device; the scope owns it. It fills in defaults of the options
+// and validates them. If the files of a published dataset are missing, the error wraps [ErrMissing].
 func Load(s *torch.Scope, d torch.Device, fsys files.FS, o Options) (*Set, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {

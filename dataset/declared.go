@@ -8,11 +8,11 @@ import (
 	"graft/internal/files"
 )
 
-// Facts hold the sizes that a network must fit. Zero values mean unknown, except for the task.
+// Facts hold the sizes that a network must fit. A zero size means unknown.
 type Facts struct {
 	Shape      []int // shape of an example
-	Classes    int   // different labels
-	Vocabulary int   // different tokens of examples; zero for images
+	Classes    int   // number of different labels
+	Vocabulary int   // number of different tokens in examples; zero for images
 	Task       Task
 }
 

@@ -12,16 +12,16 @@ import (
 	"graft/internal/validate"
 )
 
-// The kinds of dataset.
+// Kinds of datasets.
 const (
-	KindSynthetic = "synthetic"     // generated, see SyntheticOptions
+	KindSynthetic = "synthetic"     // generated images, see SyntheticOptions
 	KindCIFAR10   = "cifar10"       // Krizhevsky 2009: 60,000 colour images of 32 x 32
-	KindCIFAR100  = "cifar100"      // the same with 100 classes
+	KindCIFAR100  = "cifar100"      // Krizhevsky 2009: 60,000 colour images of 32 x 32, with 100 classes
 	KindMNIST     = "mnist"         // LeCun 1998: 70,000 grey digits of 28 x 28
-	KindFashion   = "fashion-mnist" // Xiao 2017: MNIST's files with clothes
+	KindFashion   = "fashion-mnist" // Xiao 2017: 70,000 grey images of clothes, in MNIST's format
 	KindDigits    = "digits"        // Alpaydin and Kaynak 1998: 1,797 grey digits of 8 x 8
-	KindFolder    = "folder"        // the user's images, a folder for each class
-	KindShards    = "shards"        // the user's images in tar files, as WebDataset writes them
+	KindFolder    = "folder"        // images of the user, one folder per class
+	KindShards    = "shards"        // images of the user in tar files, in WebDataset's format
 )
 
 // kind is a kind of dataset: its name, one line of help, and the function that finds its files. Kinds of texts have
@@ -63,53 +63,52 @@ const defaultSize = 32
 // maxBytes limits the bytes of the images of one set: four times the largest published set here, as floats.
 const maxBytes = 4 << 30
 
-// Options select a dataset and its splits. The zero value selects the synthetic dataset.
+// Options selects a dataset and its splits. The zero value selects the synthetic dataset.
 type Options struct {
-	Kind string // kind of the dataset; empty means synthetic
-	// Path is the path of the files: a folder, or the published archive of CIFAR. Required, except for the synthetic
-	// kind, which has none.
+	Kind string // Kind of the dataset. Empty means synthetic.
+	// Path of the dataset: a folder, or the published archive of CIFAR. Required, except for the kind synthetic.
 	Path string
-	// ValidationShare is the share of the training images that is held out for validation, between 0 and 1, equal in
-	// each class and drawn by the seed. Digits, and a folder without a test folder, hold out the same number for the
+	// Fraction of the training images that is held out for validation, between 0 and 1, equal in each class and drawn
+	// by the seed. The kind digits, and a folder without a test folder, hold out the same number of images for the
 	// test. Zero means 0.1.
 	ValidationShare float64
-	// TestAsValidation uses the test images for validation, as the original does, and trains on all others. The final
-	// test accuracy is then too optimistic. False keeps the splits separate.
+	// Uses the test images for validation and all other images for training, like the original system. The final test
+	// accuracy is then optimistic. False keeps training, validation and test images separate.
 	TestAsValidation bool
-	Seed             int64            // seed of the splits and of synthetic images; zero is a valid seed
-	Synthetic        SyntheticOptions // options of synthetic images
-	// height and width in pixels to which images of a folder or of shards are resized; zero means 32
+	Seed             int64            // Seed of the splits and of synthetic images. Zero is a valid seed.
+	Synthetic        SyntheticOptions // Options of synthetic images.
+	// Height and width in pixels to which images of the kinds folder and shards are resized. Zero means 32.
 	Size int
-	// Stream reads images of a folder or of shards on demand, for sets that exceed the memory. Mean and standard
-	// deviation then come from 1,000 images. False keeps all images in memory.
+	// Reads images of the kinds folder and shards on demand, for datasets that exceed the memory. Mean and standard
+	// deviation are then computed from 1,000 images. False keeps all images in memory.
 	Stream bool `json:",omitempty"`
-	// TurboJPEG decodes JPEG files of a folder or of shards with libjpeg-turbo, which is several times as fast as Go's
-	// decoder and must be installed (libturbojpeg0 in Debian). Pixels differ from Go's by a few levels, so results
-	// differ too. CMYK files are decoded by Go. False decodes all files in Go.
+	// Decodes JPEG files of the kinds folder and shards with libjpeg-turbo, which must be installed (libturbojpeg0 in
+	// Debian) and is several times as fast as Go's decoder. Pixels differ from Go's by a few levels, so results differ
+	// too. Go decodes CMYK files. False decodes all files in Go.
 	TurboJPEG bool `config:"turbo_jpeg" json:",omitempty"`
-	// maximum number of training images, over all classes; zero means all
+	// Maximum number of training images, over all classes. Zero means all.
 	Limit int `config:"max_images,was=limit"`
-	// Tokens selects the tokens of texts: "bytes", 256 in number; "bpe", byte pairs of a vocabulary; or "characters",
-	// the characters of the text, in the order of their code points. Empty means bytes.
+	// Kind of the tokens of texts: bytes (256 tokens), bpe (byte pairs of a vocabulary), or characters (the characters
+	// of the text, ordered by code point). Empty means bytes.
 	Tokens string `json:",omitempty"`
-	// Vocabulary is the file of byte pairs for the tokens "bpe": a tokenizer.json of Hugging Face, or GPT-2's
-	// vocab.json with merges.txt in the same folder. Empty means none.
+	// Path of the byte pairs for tokens = "bpe": a tokenizer.json of Hugging Face, or GPT-2's vocab.json with
+	// merges.txt in the same folder. Empty means none.
 	Vocabulary string `json:",omitempty"`
-	// Context is the number of tokens per example. The windows of a text follow each other without a gap. The texts of
-	// a table are padded or cut to this length. Zero means 64.
+	// Number of tokens per example. A long text is cut into consecutive windows of this length; the texts of a table
+	// are padded or cut to it. Zero means 64.
 	Context int `json:",omitempty"`
-	// TextColumn is the name of a table's column of texts. Empty means text.
+	// Name of the table column that holds the texts. Empty means text.
 	TextColumn string `json:",omitempty"`
-	// LabelColumn is the name of a table's column of labels. Empty means label.
+	// Name of the table column that holds the labels. Empty means label.
 	LabelColumn string `json:",omitempty"`
-	// LabelEach selects what has a label in a table: "text", each text; or "word", each word of the text, with spaces
-	// between words and between labels. The label -100 does not count. Empty means text.
+	// Unit of text that has a label in a table: text, or word. Words, and their labels, are separated by spaces; a word
+	// with the label -100 does not count. Empty means text.
 	LabelEach string `json:",omitempty"`
-	// Mean lists the values subtracted from each channel before the division by Deviation, with pixels from 0 to 1: one
-	// value per channel, or one for all. Empty means the mean of the training images.
+	// Means to subtract from the channels, for pixels from 0 to 1: one value per channel, or one for all. Empty means
+	// the mean of the training images.
 	Mean []float64
-	// Deviation is the divisor of each channel, above zero, given like Mean. Empty means the standard deviation of the
-	// training images.
+	// Standard deviations by which the channels are divided after mean is subtracted, above zero: one value per
+	// channel, or one for all. Empty means the standard deviation of the training images.
 	Deviation []float64
 }
 

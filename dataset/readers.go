@@ -17,7 +17,7 @@ import (
 	"graft/internal/files"
 )
 
-// ErrMissing means that a dataset, or a part of it, is not at its path.
+// ErrMissing reports that a dataset, or a part of it, is not at its path.
 var ErrMissing = errors.New("dataset not found")
 
 // missing is the error for a kind whose files are not at a path.
@@ -164,14 +164,14 @@ func ended(r io.Reader) error {
 	return err
 }
 
-// Damage is the error for a file that is truncated, altered or has a wrong name. Its text is the text of the wrapped
+// Damage is the error about a file that is truncated, altered or has a wrong name. Its text is the text of the wrapped
 // error.
 type Damage struct{ error }
 
-// Damaged marks the error for callers that do not import this package.
+// Damaged returns true. It marks the error for callers that do not import this package.
 func (Damage) Damaged() bool { return true }
 
-// Unwrap returns the error inside.
+// Unwrap returns the wrapped error.
 func (d Damage) Unwrap() error { return d.error }
 
 // damaged marks an error of a file's content as Damage, and keeps errors of the file system.

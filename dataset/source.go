@@ -68,7 +68,7 @@ func (p part) labels() []int64 {
 
 type parts struct{ train, validation, test part }
 
-// Random streams of the seed, one per purpose.
+// Random streams of a seed, one per purpose.
 const (
 	streamValidation = iota + 1
 	streamLimit

@@ -7,17 +7,18 @@ import (
 	"graft/torch"
 )
 
-// Stream reads the images of a split on demand. One goroutine uses it at a time.
+// Stream reads the images of a split on demand. Only one goroutine uses it at a time.
 type Stream struct {
 	of    part
 	shape [3]int
 	next  *ahead // being read; nil if none
 }
 
-// Rows are indices in a split whose labels and images are needed.
+// Rows selects images of a split by their indexes.
 type Rows struct {
 	Places []int64
-	Needed []bool // images that a stream reads, one entry per index; nil means all; the others are black
+	// marks the images that a stream must read, one entry per index; the other images are black; nil means all
+	Needed []bool
 }
 
 func (r Rows) equal(o Rows) bool {
@@ -32,7 +33,7 @@ type ahead struct {
 	done   chan struct{}
 }
 
-// Read returns images by their indices in the split, concatenated, each [C, H, W].
+// Read returns the selected images, each [C, H, W], one after the other.
 func (t *Stream) Read(r Rows) ([]byte, error) {
 	if n := t.next; n != nil {
 		t.next = nil
@@ -83,7 +84,8 @@ func (t *Stream) Ahead(r Rows) {
 // streamBytes limits the images of a stream that are in memory at once; the prefetched ones take the same amount again.
 const streamBytes = 64 << 20
 
-// Most is the largest number of images, in whole batches, that are processed at once: all images if they are in memory.
+// Most returns the maximum number of images, in whole batches, that are processed at once: all images if they are in
+// memory.
 func (p *Split) Most(batch int) int {
 	if p.Stream == nil {
 		return p.Count
@@ -91,7 +93,7 @@ func (p *Split) Most(batch int) int {
 	return max(1, streamBytes/p.Stream.bytes()/batch) * batch
 }
 
-// Pick returns images and labels by their indices in the split. It prefetches the images of next.
+// Pick returns the selected images and labels. It starts to read the images of next.
 func (p *Split) Pick(s *torch.Scope, r, next Rows) (images, labels *torch.Tensor, err error) {
 	info, err := p.Labels.Info()
 	if err != nil {
@@ -111,8 +113,9 @@ func (p *Split) Pick(s *torch.Scope, r, next Rows) (images, labels *torch.Tensor
 	return torch.FromOn(s, info.Device, bytes, len(r.Places), shape[0], shape[1], shape[2]), labels, s.Err()
 }
 
-// Each calls do with consecutive parts of rows images. Needed returns the range of images of a part that this process
-// needs, given the part's count; the other images of a stream are black. Nil means all.
+// Each calls do with consecutive parts of rows images. The function needed returns the range of images in a part that
+// this process needs, given the number of images in the part; the other images of a stream are black. If it is nil, all
+// images are needed.
 func (p *Split) Each(rows int, needed func(count int) (from, to int),
 	do func(s *torch.Scope, images, labels *torch.Tensor) error) error {
 	part := func(from int) (r Rows) {

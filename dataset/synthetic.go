@@ -10,20 +10,20 @@ import (
 	"graft/internal/validate"
 )
 
-// SyntheticOptions describe generated images: textured shapes on a cluttered background. The class determines shape and
-// texture; place, size, tilt, colours, contrast, phase, clutter and noise are random. A mirrored image has the same
+// SyntheticOptions describes generated images: textured shapes on a cluttered background. The class determines shape
+// and texture; place, size, tilt, colours, contrast, phase, clutter and noise are random. A mirrored image has the same
 // class.
 type SyntheticOptions struct {
-	Classes  int // number of classes, from 2 to 100; zero means 10
-	Channels int // channels per image, 1 for grey and 3 for colour; zero means 3
-	Size     int // height and width in pixels, at least 16; zero means 32
-	Train    int // training images, including validation images; zero means 10,000
-	Test     int // test images; zero means 2,000
-	// Noise is the largest change of a pixel, in 255ths. Larger values make classes harder to tell apart. Zero means
+	Classes  int // Number of classes, from 2 to 100. Zero means 10.
+	Channels int // Number of channels per image: 1 for grey, 3 for colour. Zero means 3.
+	Size     int // Height and width of images in pixels, at least 16. Zero means 32.
+	Train    int // Number of training images, including validation images. Zero means 10,000.
+	Test     int // Number of test images. Zero means 2,000.
+	// Maximum random change of a pixel, in steps of 1/255. Larger values make classes harder to distinguish. Zero means
 	// 40.
 	Noise int
-	// Textures makes classes differ first in their textures and then in their shapes, which small networks learn
-	// sooner. False makes them differ in shapes first.
+	// Makes classes differ in texture first and in shape second; small networks learn textures sooner. False makes them
+	// differ in shape first.
 	Textures bool `json:",omitempty"`
 }
 
@@ -33,7 +33,7 @@ func (o *SyntheticOptions) EnsureDefaults() {
 	o.Train, o.Test, o.Noise = cmp.Or(o.Train, 10_000), cmp.Or(o.Test, 2_000), cmp.Or(o.Noise, 40)
 }
 
-// Validate returns all faults.
+// Validate returns every invalid option.
 func (o SyntheticOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Classes < 2 || o.Classes > maxClasses, "%d classes; must be from 2 to %d", o.Classes, maxClasses)

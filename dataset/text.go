@@ -21,11 +21,11 @@ import (
 	"graft/torch"
 )
 
-// KindText is the kind of the user's texts: a file, or a folder whose files are read in the order of their paths. A
-// network learns to predict the next token.
+// KindText is the kind of dataset for texts of the user: a file, or a folder whose files are read in the order of their
+// paths. A network learns to predict the next token.
 const KindText = "text"
 
-// The kinds of tokens.
+// Kinds of tokens.
 const (
 	Bytes      = "bytes"
 	Characters = "characters"
@@ -315,7 +315,7 @@ func byCharacters(texts iter.Seq[string]) (t tokenizer, err error) {
 	return t, nil
 }
 
-// CheckVocabulary reads the vocabulary that options name.
+// CheckVocabulary reads the vocabulary that the options name, and reports its faults.
 func CheckVocabulary(fsys files.FS, o Options) error {
 	_, err := bpe.Read(fsys, o.Vocabulary)
 	return err

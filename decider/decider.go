@@ -18,22 +18,25 @@ type State struct {
 	Network   *model.Network
 	Left      time.Duration // remaining budget
 	Budget    time.Duration
-	Decisions int     // earlier decisions
-	Accuracy  float64 // last accuracy on the validation split; zero before the first evaluation
+	Decisions int     // number of earlier decisions
+	Accuracy  float64 // last validation accuracy; zero before the first evaluation
 	// Step is the current time of a training step; zero means unknown.
 	Step time.Duration
-	// StepOf is the time of a step with another network, zero if unknown. Nil means that all are unknown.
+	// StepOf returns the time of a training step with another network; zero means unknown. If it is nil, all such times
+	// are unknown.
 	StepOf func(n *model.Network) time.Duration
 	Curve  Curve
-	// Try trains a copy of the network with an action for some steps, and charges the time. Nil if nothing is trained.
+	// Try trains a copy of the network with an action for some steps, and charges the time. If it is nil, nothing can
+	// be tried.
 	Try func(a net2net.Action, steps int) (Trial, error)
 }
 
-// Curve is a summary of the learning curve up to a decision, at the last whole epoch. The zero value means unknown.
+// Curve summarises the learning curve at the last whole epoch before a decision. The zero value means unknown.
 type Curve struct {
-	Loss float64 `json:"loss"` // training loss in nats, mean over the steps
-	Fall float64 `json:"fall"` // logarithm of the previous epoch's loss over Loss; zero without a previous epoch
-	Gap  float64 `json:"gap"`  // training accuracy, while the weights changed, minus validation accuracy
+	Loss float64 `json:"loss"` // mean training loss over the epoch's steps, in nats
+	// logarithm of the ratio of the previous epoch's loss to Loss; zero without a previous epoch
+	Fall float64 `json:"fall"`
+	Gap  float64 `json:"gap"` // training accuracy, measured while the weights changed, minus validation accuracy
 }
 
 // Next returns the curve after another epoch.
@@ -45,15 +48,15 @@ func (c Curve) Next(loss, gap float64) Curve {
 	return next
 }
 
-// Decision is an action and its probability.
+// Decision is a chosen action, with the probabilities or trials that led to it.
 type Decision struct {
 	Action net2net.Action
-	// Probabilities of all candidate actions; nil if the decider has no probabilities.
+	// probability of each candidate action; nil if the decider has no probabilities
 	Probabilities []float64
-	Trials        []Trial // trials made; nil if the decider makes none
+	Trials        []Trial // trials of the candidate actions; nil if the decider makes none
 }
 
-// ErrOpen means that a decider leaves a decision open. The job then saves its state before the decision and ends. It
+// ErrOpen reports that a decider leaves a decision open. The job then saves its state before the decision and ends. It
 // can resume with any action.
 var ErrOpen = errors.New("the decider leaves the decision open")
 
@@ -63,21 +66,21 @@ type Decider interface {
 	Decide(ctx context.Context, s State) (Decision, error)
 }
 
-// None keeps every network. The zero value is ready.
+// None is the decider that keeps every network.
 type None struct{}
 
 // Decide chooses the action none.
 func (None) Decide(context.Context, State) (Decision, error) { return Decision{}, nil }
 
-// Fixed always chooses the same action. The zero value chooses none.
+// Fixed is the decider that always chooses the same action. The zero value chooses none.
 type Fixed struct{ Action net2net.Action }
 
-// Decide chooses the action.
+// Decide chooses the fixed action.
 func (f Fixed) Decide(context.Context, State) (Decision, error) {
 	return Decision{Action: f.Action}, nil
 }
 
-// Script chooses its actions one after the other, and none after the last.
+// Script is the decider that chooses its actions one after the other, and none after the last action.
 type Script struct{ Actions []net2net.Action }
 
 // Decide chooses the next action.
@@ -88,7 +91,7 @@ func (s Script) Decide(_ context.Context, state State) (Decision, error) {
 	return Decision{Action: s.Actions[state.Decisions]}, nil
 }
 
-// Likeliest is the index of the largest probability, the first of equal ones.
+// Likeliest returns the index of the largest probability, the first one on a tie.
 func Likeliest[F float32 | float64](probabilities []F) int {
 	best := 0
 	for k, p := range probabilities {
@@ -102,19 +105,20 @@ func Likeliest[F float32 | float64](probabilities []F) int {
 // usualKinds are the default kinds of actions.
 var usualKinds = []net2net.Kind{"deepen", "widen"}
 
-// Random chooses uniformly among the actions that fit and none.
+// Random is the decider that chooses uniformly among the actions that fit, including none.
 type Random struct {
 	Seed  uint64
-	Kinds []net2net.Kind // allowed kinds; nil means deepen and widen
-	// Actions are the choices, as far as they fit, done with Surgery. Empty means all of Kinds, and none.
+	Kinds []net2net.Kind // kinds of actions to choose from; nil means deepen and widen
+	// Actions lists the choices. Actions that do not fit with Surgery are skipped. Empty means all actions of Kinds,
+	// and none.
 	Actions []net2net.Action
 	Surgery net2net.Options
-	// Original deepens only the blocks that the original could deepen, by their numbers, even after others have grown.
-	// False uses Kinds.
+	// Original deepens only the blocks that the original system could deepen, by their numbers, even after other blocks
+	// have grown. False uses Kinds.
 	Original bool
 }
 
-// Decide draws from a stream of the seed and the number of earlier decisions.
+// Decide draws an action from a random stream of the seed and the number of earlier decisions.
 func (r Random) Decide(_ context.Context, s State) (Decision, error) {
 	actions, err := r.choices(s.Network)
 	if err != nil {
@@ -149,7 +153,7 @@ func (r Random) choices(n *model.Network) ([]net2net.Action, error) {
 	return append(actions, net2net.Action{}), nil
 }
 
-// Proposals returns the actions of some kinds that fit a network, followed by the action none.
+// Proposals returns the actions of the given kinds that fit a network, followed by the action none.
 func Proposals(n *model.Network, kinds []net2net.Kind) ([]net2net.Action, error) {
 	if kinds == nil {
 		kinds = usualKinds

@@ -8,12 +8,12 @@ import (
 	"graft/vocab"
 )
 
-// RegressionTree predicts a number from a row. Its nodes are in preorder: the left child is the
+// RegressionTree predicts a number from a row of features. Its nodes are in preorder: the left child of a node is the
 // next node.
 type RegressionTree struct {
-	Feature []int32   // feature that a node compares; negative for a leaf
-	Cut     []float32 // rows below it go left; in a leaf, the prediction
-	Right   []int32   // index of the right child; zero for a leaf
+	Feature []int32   // feature that each node compares; negative for a leaf
+	Cut     []float32 // threshold of each node, below which rows go left; for a leaf, the prediction
+	Right   []int32   // index of each node's right child; zero for a leaf
 }
 
 // predict returns the prediction for a row.
@@ -73,10 +73,10 @@ var forestFeatures = append(append([]feature{}, features...), []feature{
 	}},
 }...)
 
-// InputNames returns the names of all inputs of choices; inputs of networks come first.
+// InputNames returns the names of all inputs of choices. Inputs that describe the network come first.
 func InputNames() []string { return namesOf(forestFeatures) }
 
-// ForestRows returns the inputs of forests for each choice, standardized; unknown ones get the mean.
+// ForestRows returns the standardized inputs of a forest for each choice. Unknown inputs get the mean.
 func (s Situation) ForestRows(scale Scale) [][]float32 {
 	values := s.rows(forestFeatures)
 	scale.Apply(values)
@@ -90,7 +90,7 @@ func (s Situation) ForestRows(scale Scale) [][]float32 {
 	return rows
 }
 
-// MeasureForestScale returns the scale of the inputs of forests.
+// MeasureForestScale returns the scale of a forest's inputs over situations.
 func MeasureForestScale(situations []Situation) Scale {
 	var all [][]float64
 	for _, s := range situations {

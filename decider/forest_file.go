@@ -12,7 +12,7 @@ import (
 // mostTrees limits forests, as a check for damaged files.
 const mostTrees = 1 << 20
 
-// The tensors of a forest: the nodes of all trees, one tree after the other, and the number of nodes per tree.
+// Names of a forest's tensors: the nodes of all trees, one tree after the other, and the number of nodes per tree.
 const (
 	forestSizes   = "forest.sizes"
 	forestFeature = "forest.feature"

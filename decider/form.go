@@ -12,30 +12,32 @@ import (
 // Foreign is a policy that another program learned.
 type Foreign interface {
 	Decider
-	// FitsBlocks returns an error if its actions do not match a network, whose layers may still be unknown.
+	// FitsBlocks returns an error if the policy's actions do not match the blocks of a network, whose layers may still
+	// be unknown.
 	FitsBlocks(n *model.Network) error
-	// FitsGrown returns an error if it cannot decide about a network, or again after one of its actions.
+	// FitsGrown returns an error if the policy cannot decide about a network, or about the network after one of its
+	// actions.
 	FitsGrown(n *model.Network, surgery net2net.Options) error
-	// Digest is a SHA-256 in hex over all inputs of its decisions, except its options.
+	// Digest returns a SHA-256 in hex of all inputs of the policy's decisions, except its options.
 	Digest() (string, error)
 }
 
-// FormOptions configure the decisions of another program's policy.
+// FormOptions holds the options of the decisions of another program's policy.
 type FormOptions struct {
-	Sample bool   // draws actions; false chooses the likeliest one
-	Seed   uint64 // seed of the draws
+	Sample bool   // draws actions; false takes the most likely action
+	Seed   uint64 // seed of the drawn actions
 }
 
-// Form is a file format of another program's policies. The package that reads it registers it.
+// Form is the policy file format of another program. The package that reads the format registers it.
 type Form struct {
-	File string // name of a policy's file in its folder
-	// Read reads a policy, and the vocabulary of its training.
+	File string // name of the policy's file in its folder
+	// Read reads a policy with the vocabulary that it learned with.
 	Read func(fsys files.FS, policy, vocabulary string, o FormOptions) (Foreign, error)
 }
 
 var forms []*Form
 
-// RegisterForm adds a form. It is called during package initialization.
+// RegisterForm adds a policy file format. It is called during package initialization.
 func RegisterForm(f *Form) { forms = append(forms, f) }
 
 // FormFiles lists the file names of other programs' policies in their folders.
@@ -46,7 +48,7 @@ func FormFiles() (names []string) {
 	return names
 }
 
-// ReadForeign reads a policy with the first registered form that can read it.
+// ReadForeign reads a policy with the first registered format that recognises it.
 func ReadForeign(fsys files.FS, policy, vocabulary string, o FormOptions) (Foreign, error) {
 	var faults []error
 	for _, f := range forms {

@@ -17,35 +17,41 @@ import (
 )
 
 // Structural is a policy for any network. It scores each candidate action, including none, from the layers that the
-// action changes, the whole network, the growth and the time left. NewStructural and ReadStructural make it. It may be
-// an ensemble of members that learn independently and whose probabilities are averaged; or a forest of regression trees
-// that predict the advantage of a choice over the others.
+// action changes, the whole network, the growth and the time left. It may be an ensemble of members, which learn
+// independently and whose probabilities are averaged, or a forest of regression trees, which predict the advantage of a
+// choice over the others. Create it with NewStructural or ReadStructural.
 type Structural struct {
 	StructuralShape
 	StructuralOptions
-	Tokens, Rows Scale          // scales of the training data
+	Tokens, Rows Scale          // scales of tokens and rows in the training data
 	Learned      []net2net.Kind // kinds of actions in the training data; nil before training
-	Targets      []string       // their operations and layers, as Observation.Target; nil means unknown
-	Members      []Member       // at least one, except in a forest
-	Forest       []RegressionTree
-	// Notes describe the origin of the policy, for people. Nil means none.
+	// operations and kinds of layers of the actions in the training data, as Observation.Target returns them; nil means
+	// unknown
+	Targets []string
+	Members []Member // members of the ensemble, at least one; empty for a forest
+	Forest  []RegressionTree
+	// Notes describe the origin of the policy for display. Nil means none.
 	Notes map[string]string
 }
 
-// Member holds the values of one member's tensors.
+// Member holds the tensors of one member of an ensemble.
 type Member [][]float64
 
-// StructuralOptions are the options of decisions. The zero value chooses the likeliest action among the learned kinds.
+// StructuralOptions holds the options of the decisions of a structural policy. The zero value takes the most likely
+// action among the learned kinds.
 type StructuralOptions struct {
-	Actions     []net2net.Action // choices, as far as they fit; empty means all of Kinds, and none
-	Kinds       []net2net.Kind   // kinds of actions; nil means Targets, or Learned, or deepen and widen before training
-	Surgery     net2net.Options  // options of the actions
-	Sample      bool             // sample actions; false chooses the likeliest
-	Seed        uint64           // seed of the samples; a sample depends only on it and on the number of the decision
-	Temperature float64          // divides logits; zero means 1
+	// choices; actions that do not fit are skipped; empty means all actions of Kinds, and none
+	Actions []net2net.Action
+	// kinds of actions to choose from; nil means Targets, or Learned, or deepen and widen before training
+	Kinds   []net2net.Kind
+	Surgery net2net.Options // options of surgery for the actions
+	Sample  bool            // draws actions; false takes the most likely action
+	// seed of the drawn actions; a draw depends only on it and on the number of the decision
+	Seed        uint64
+	Temperature float64 // divisor of the logits; zero means 1
 }
 
-// Validate lists all invalid options.
+// Validate returns every invalid option.
 func (o StructuralOptions) Validate() error {
 	if !(o.Temperature >= 0) || math.IsInf(o.Temperature, 0) {
 		return fmt.Errorf("temperature is %v; must be at least 0 (0 means 1)", o.Temperature)
@@ -53,7 +59,8 @@ func (o StructuralOptions) Validate() error {
 	return nil
 }
 
-// NewStructural draws an untrained policy with one member for data with the given scales. A zero scale keeps values.
+// NewStructural creates a policy with one member and random weights, for data with the given scales. A zero scale keeps
+// values.
 func NewStructural(shape StructuralShape, tokens, rows Scale, seed uint64) (*Structural, error) {
 	shape.EnsureDefaults()
 	if err := shape.Validate(); err != nil {
@@ -74,7 +81,7 @@ func (p *Structural) graphs() bool { return len(p.Tokens.Mean) > len(vocab.Names
 
 func (p *Structural) tokenNames() []string { return vocab.Names(p.graphs()) }
 
-// JoinStructural makes an ensemble of policies that learned from the same tables with different seeds. Everything
+// JoinStructural creates an ensemble of policies that learned from the same tables with different seeds. Everything
 // except the members comes from the first policy.
 func JoinStructural(policies ...*Structural) (*Structural, error) {
 	if len(policies) == 0 {
@@ -94,7 +101,7 @@ func JoinStructural(policies ...*Structural) (*Structural, error) {
 	return &joined, nil
 }
 
-// Split returns the members, each as a policy. A forest is not split.
+// Split returns the members of an ensemble, each as a policy. A forest is returned whole.
 func (p *Structural) Split() (all []*Structural) {
 	if len(p.Members) == 0 {
 		return []*Structural{p}
@@ -111,7 +118,7 @@ func (s Scale) same(other Scale) bool {
 	return slices.Equal(s.Mean, other.Mean) && slices.Equal(s.Deviation, other.Deviation)
 }
 
-// Probabilities returns the probabilities of each situation's choices.
+// Probabilities returns, for each situation, the probability of each choice.
 func (p *Structural) Probabilities(situations ...Situation) ([][]float64, error) {
 	if len(p.Forest) > 0 {
 		var all [][]float64
@@ -127,7 +134,7 @@ func (p *Structural) Probabilities(situations ...Situation) ([][]float64, error)
 	return p.BatchProbabilities(cases)
 }
 
-// BatchProbabilities is Weigh for converted situations.
+// BatchProbabilities returns the probabilities of the choices in a batch of situations.
 func (p *Structural) BatchProbabilities(c *Batch) ([][]float64, error) {
 	sums := make([][]float64, len(c.Starts)-1)
 	for k := range sums {
@@ -155,7 +162,7 @@ func (p *Structural) BatchProbabilities(c *Batch) ([][]float64, error) {
 	return sums, err
 }
 
-// Softmax is the softmax of logits divided by a temperature, computed in float64.
+// Softmax returns the softmax of logits divided by a temperature, computed in float64.
 func Softmax[F float32 | float64](logits []F, temperature float64) []F {
 	most := float64(slices.Max(logits))
 	powers, sum := make([]float64, len(logits)), 0.0
@@ -214,7 +221,8 @@ func (p *Structural) Fits(n *model.Network) error {
 		"or use another policy or network", p.weighs(), n.Name())
 }
 
-// Unlearned returns the kinds that the policy has not learned to judge. An untrained policy may choose among all kinds.
+// Unlearned returns the given kinds of actions that are missing in the policy's training data. For an untrained policy
+// it returns none.
 func (p *Structural) Unlearned(kinds []net2net.Kind) []net2net.Kind {
 	if p.Learned == nil {
 		return nil
@@ -247,7 +255,7 @@ func (p *Structural) weighs() string {
 	return fmt.Sprintf("actions of the kinds %v", p.kinds())
 }
 
-// Decide scores all actions that fit the network, and chooses the likeliest or samples one.
+// Decide scores all actions that fit the network, and takes the most likely action or draws one.
 func (p *Structural) Decide(ctx context.Context, s State) (Decision, error) {
 	if err := ctx.Err(); err != nil {
 		return Decision{}, err
@@ -267,7 +275,7 @@ func (p *Structural) Decide(ctx context.Context, s State) (Decision, error) {
 	return Decision{Action: seen.Choices[chosen].Action, Probabilities: weighed[0]}, nil
 }
 
-// SampleIndex samples an index from probabilities, which add up to one.
+// SampleIndex draws an index from probabilities, whose sum must be one.
 func SampleIndex[F float32 | float64](probabilities []F, random *rand.Rand) int {
 	draw := random.Float64()
 	for k, share := range probabilities {

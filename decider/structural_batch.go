@@ -10,10 +10,10 @@ import (
 	"graft/vocab"
 )
 
-// Batch is a batch of situations, converted to a structural policy's inputs; each network is stored once. It holds any
-// number of situations of any sizes.
+// Batch holds situations that are converted to a structural policy's inputs. Each network is stored once. The number of
+// situations and their sizes are arbitrary.
 type Batch struct {
-	// Starts is the index of each situation's first choice among all choices, followed by their number.
+	// Starts is the index of each situation's first choice among all choices, followed by the number of choices.
 	Starts []int
 
 	drawings []encoder.Drawing
@@ -21,14 +21,14 @@ type Batch struct {
 	targets  [][2]int  // the drawing and the pick of each choice
 }
 
-// The first picks of every drawing.
+// Indexes of the first picks in every drawing.
 const (
 	wholePick = iota // all tokens
 	emptyPick        // no token, for no action
 	firstPick
 )
 
-// Batch converts situations to a policy's inputs.
+// Batch converts situations to the policy's inputs.
 func (p *Structural) Batch(situations []Situation) (*Batch, error) {
 	if len(situations) == 0 {
 		return nil, errors.New("decide: no situations given")
@@ -73,8 +73,8 @@ func (p *Observation) drawing(scale Scale, graphs bool) encoder.Drawing {
 	return d
 }
 
-// MeasureScales returns the scales of the tokens and rows of situations. If tokens have kinds that only graphs have,
-// these kinds get values of their own.
+// MeasureScales returns the scales of the tokens and rows over situations. If a token has a kind that only graphs have,
+// such kinds get values of their own.
 func MeasureScales(situations []Situation) (tokens, rows Scale, err error) {
 	var allTokens, allRows [][]float64
 	graphs := slices.ContainsFunc(situations,

@@ -8,11 +8,12 @@ import (
 	"graft/net2net"
 )
 
-// Situation is the input of a structural policy. The state's network is not used.
+// Situation is the input of a structural policy. The network in State is not used.
 type Situation struct {
 	*Observation
 	State
-	After []time.Duration // time of a training step after each choice, zero if unknown; nil means that all are unknown
+	// time of a training step after each choice, zero if unknown; nil means that all are unknown
+	After []time.Duration
 }
 
 // feature is a number of magnitude one that describes a choice in a situation; NaN means unknown.
@@ -114,7 +115,7 @@ func namesOf(features []feature) []string {
 	return names
 }
 
-// Features returns the features of each choice, in the order of featureNames; NaN means unknown.
+// Features returns the features of each choice, in the order of featureNames. NaN means unknown.
 func (s Situation) Features() [][]float64 { return s.rows(features) }
 
 func (s Situation) rows(features []feature) [][]float64 {

@@ -19,7 +19,7 @@ import (
 	"graft/vocab"
 )
 
-// The header of a policy's file is JSON under this name in the metadata of a safetensors file.
+// Keys in the metadata of a policy's safetensors file; the header is JSON under structuralKey.
 const (
 	structuralKey     = "graft.policy"
 	structuralFormat  = "structural"
@@ -47,16 +47,16 @@ type structuralInputs struct {
 	Scale
 }
 
-// IsStructural reports whether a file of weights is a structural policy.
+// IsStructural reports whether a file of weights contains a structural policy.
 func IsStructural(set *weights.Set) bool {
 	_, marked := set.Metadata[structuralKey]
 	return marked
 }
 
-// ErrNotStructural means that a valid file is not a structural policy.
+// ErrNotStructural reports that a valid file does not contain a structural policy.
 var ErrNotStructural = errors.New("not a structural policy")
 
-// Set returns the policy for a file, without its options.
+// Set returns the content of the policy's file, without options.
 func (p *Structural) Set() (*weights.Set, error) {
 	header := structuralHeader{structuralFormat, structuralVersion, p.Hidden, p.StructuralShape.Rounds, len(p.Members),
 		len(p.Forest), structuralInputs{p.tokenNames(), p.Tokens}, structuralInputs{featureNames(), p.Rows}, p.Learned,
@@ -82,12 +82,12 @@ func (p *Structural) Set() (*weights.Set, error) {
 
 func memberName(k int, slot string) string { return fmt.Sprintf("member%d.%s", k, slot) }
 
-// Write saves the policy as one safetensors file, atomically.
+// Write writes the policy to a safetensors file, atomically.
 func (p *Structural) Write(fsys files.FS, path string) error {
 	return files.WriteAtomic(fsys, path, p.Format)
 }
 
-// Format writes the policy as the text of its file.
+// Format writes the content of the policy's file to w.
 func (p *Structural) Format(w io.Writer) error {
 	set, err := p.Set()
 	if err != nil {
@@ -96,7 +96,7 @@ func (p *Structural) Format(w io.Writer) error {
 	return weights.WriteSafetensors(w, set)
 }
 
-// ReadStructural reads a policy from a file of Write, with the zero options.
+// ReadStructural reads a policy from a file that Write wrote. Its options are zero.
 func ReadStructural(fsys files.FS, path string) (*Structural, error) {
 	set, err := ReadWeights(fsys, path)
 	if err != nil {
@@ -109,7 +109,7 @@ func ReadStructural(fsys files.FS, path string) (*Structural, error) {
 	return p, nil
 }
 
-// StructuralOf returns the policy of a file.
+// StructuralOf returns the policy in the content of a file.
 func StructuralOf(set *weights.Set) (*Structural, error) {
 	header, err := parseStructural(set)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 
 // StructuralShape holds the sizes of a structural policy.
 type StructuralShape struct {
-	Hidden int // values per encoding and per hidden layer; zero means 32
-	Rounds int // message-passing rounds of the graph encoder; zero means 2
+	Hidden int // Number of values per encoding and per hidden layer. Zero means 32.
+	Rounds int // Number of message-passing rounds of the graph encoder. Zero means 2.
 }
 
 // EnsureDefaults fills unset sizes.
@@ -23,14 +23,14 @@ func (o *StructuralShape) EnsureDefaults() {
 	o.Hidden, o.Rounds = cmp.Or(o.Hidden, 32), cmp.Or(o.Rounds, 2)
 }
 
-// Limits of shapes, far beyond useful sizes, as a check for damaged files.
+// Limits of the sizes, far above useful sizes, to detect damaged files.
 const (
 	mostHidden  = 4096
 	mostRounds  = 64
 	mostMembers = 1024
 )
 
-// Validate lists all invalid sizes.
+// Validate returns every invalid size.
 func (o StructuralShape) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Hidden < 1 || o.Hidden > mostHidden, "hidden is %d; must be between 1 and %d", o.Hidden, mostHidden)

@@ -13,32 +13,33 @@ import (
 	"graft/vocab"
 )
 
-// Observation is a structural policy's view of a network: its tokens and the candidate actions. It does not depend on
+// Observation describes a network to a structural policy: its tokens and the candidate actions. It does not depend on
 // the time.
 type Observation struct {
 	Structure  *vocab.Structure
 	Choices    []Choice
-	Parameters int   // trained parameters of the network
-	Operations int64 // floating-point operations of a forward pass, for one example
-	Layers     int   // layers with parameters
-	Outputs    int   // outputs of the last layer: classes
+	Parameters int   // number of trained parameters of the network
+	Operations int64 // floating-point operations of a forward pass over one example
+	Layers     int   // number of layers with parameters
+	Outputs    int   // number of outputs of the last layer, usually classes
 }
 
 // Choice is a candidate action.
 type Choice struct {
 	Action     net2net.Action
-	Tokens     []int // tokens that the action changes; empty for the action none
-	Parameters int   // parameters that the action adds
-	Operations int64 // forward operations that the action adds, for one example
-	Layers     int   // layers with parameters that the action adds
+	Tokens     []int // indexes of the tokens that the action changes; empty for the action none
+	Parameters int   // number of parameters that the action adds
+	// floating-point operations of a forward pass over one example that the action adds
+	Operations int64
+	Layers     int // number of layers with parameters that the action adds
 	// Step is the time of a training step after the action; zero means unknown. A situation sets it.
 	Step time.Duration
 
 	after *model.Network // network without tensors; nil for the action none
 }
 
-// Target names an action's operation and the kind of the first layer with weights that it changes, such as "deepen
-// convolution". It is empty for the action none.
+// Target returns an action's operation and the kind of the first layer with weights that the action changes, such as
+// "deepen convolution". It is empty for the action none.
 func (o *Observation) Target(c Choice) string {
 	if len(c.Tokens) == 0 {
 		return ""
@@ -57,13 +58,13 @@ func (o *Observation) firstKind(c Choice) vocab.Kind {
 	return first
 }
 
-// NewObservation observes a network and candidate actions, all of which must be possible.
+// NewObservation creates the observation of a network with candidate actions. An impossible action is an error.
 func NewObservation(n *model.Network, actions []net2net.Action, surgery net2net.Options) (*Observation, error) {
 	return observe(n, actions, surgery, false)
 }
 
-// ProposedObservation observes a network and all actions of some kinds that fit it, and the action none. Nil kinds mean
-// deepen and widen.
+// ProposedObservation creates the observation of a network with all actions of the given kinds that fit, and the action
+// none. Nil kinds mean deepen and widen.
 func ProposedObservation(n *model.Network, kinds []net2net.Kind, surgery net2net.Options) (*Observation, error) {
 	actions, err := Proposals(n, kinds)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 // farthest is the limit of scaled values, in standard deviations.
 const farthest = 4
 
-// Scale standardizes values by the mean and the standard deviation of the training data. A value that was constant
-// there has a deviation of zero and is scaled to zero, since it taught nothing; an unknown value, NaN, is scaled to
-// zero as well. The zero Scale keeps known values.
+// Scale standardizes values by the mean and the standard deviation of the training data. A value that was constant in
+// the training data has a deviation of zero and is scaled to zero, since the policy could not learn from it. An unknown
+// value, NaN, is also scaled to zero. The zero Scale keeps known values.
 type Scale struct {
 	Mean      []float64 `json:"mean"`
 	Deviation []float64 `json:"deviation"`

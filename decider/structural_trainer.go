@@ -11,9 +11,10 @@ import (
 	"graft/torch/weights"
 )
 
-// MemberTrainer trains a policy's first member on fixed cases, each step by Logits and Step.
+// MemberTrainer trains the first member of a policy on fixed situations. A training step is a call of Logits and a call
+// of Step.
 type MemberTrainer struct {
-	Policy *Structural // its first member learns
+	Policy *Structural // policy whose first member learns
 
 	scope     *torch.Scope
 	member    *member
@@ -23,7 +24,7 @@ type MemberTrainer struct {
 	logits    *torch.Tensor // logits of the current step
 }
 
-// NewMemberTrainer makes the training of a policy's first member by an optimizer.
+// NewMemberTrainer creates a trainer for the first member of a policy.
 func NewMemberTrainer(s *torch.Scope, policy *Structural, c *Batch, o torch.OptimizerOptions) (*MemberTrainer, error) {
 	p := &MemberTrainer{Policy: policy, scope: s, member: policy.member(s, policy.Members[0])}
 	var err error
@@ -37,7 +38,7 @@ func NewMemberTrainer(s *torch.Scope, policy *Structural, c *Batch, o torch.Opti
 	return p, s.Err()
 }
 
-// Logits scores all choices of the cases.
+// Logits returns the scores of all choices in the situations.
 func (p *MemberTrainer) Logits() ([]float64, error) {
 	p.end()
 	p.step = torch.NewScope()
@@ -48,7 +49,7 @@ func (p *MemberTrainer) Logits() ([]float64, error) {
 	return torch.Values[float64](p.logits)
 }
 
-// Step ascends along a gradient with respect to the logits from the last call of Logits.
+// Step takes an optimizer step that ascends along a gradient with respect to the result of the last Logits.
 func (p *MemberTrainer) Step(gradient []float64) error {
 	defer p.end()
 	if p.step == nil || len(gradient) != p.inputs.count {
@@ -69,7 +70,7 @@ func (p *MemberTrainer) end() {
 	}
 }
 
-// Values copies the values of the member.
+// Values returns a copy of the member's tensors.
 func (p *MemberTrainer) Values() (Member, error) {
 	values := make(Member, len(p.member.tensors))
 	for k, t := range p.member.tensors {

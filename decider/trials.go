@@ -8,28 +8,29 @@ import (
 	"graft/net2net"
 )
 
-// Trial is the evaluation of an action after some steps of training on a copy of the network.
+// Trial is the evaluation of an action after some training steps on a copy of the network.
 type Trial struct {
 	Action   net2net.Action `json:"action"`   // action that was tried
 	Loss     float64        `json:"loss"`     // validation loss, in nats
 	Accuracy float64        `json:"accuracy"` // validation accuracy
 }
 
-// ErrNoTrial means that an action cannot be tried: it does not fit, or the budget has no time left for it.
+// ErrNoTrial reports that an action cannot be tried: it does not fit, or the budget has no time left for it.
 var ErrNoTrial = errors.New("the action cannot be tried")
 
-// Trials tries every choice for some steps on a copy of the network, and selects the one with the lowest validation
-// loss, the first of equal ones. The loss right after surgery does not help, since surgery keeps it. Trials cost time
-// of the budget.
+// Trials is the decider that trains a copy of the network with each choice for some steps, and takes the choice with
+// the lowest validation loss, the first one on a tie. The loss right after surgery does not help, since surgery keeps
+// it. Trials cost time of the budget.
 type Trials struct {
-	Random     // source of the choices
-	Steps  int // steps per trial; zero means DefaultTrialSteps
+	Random     // decider whose choices are tried
+	Steps  int // number of steps per trial; zero means DefaultTrialSteps
 }
 
-// DefaultTrialSteps is long enough for new weights to change, and short compared with an epoch.
+// DefaultTrialSteps is a number of steps in which new weights change noticeably, and which is short compared with an
+// epoch.
 const DefaultTrialSteps = 32
 
-// Decide tries all choices.
+// Decide tries all choices and takes the best one.
 func (t Trials) Decide(ctx context.Context, s State) (Decision, error) {
 	if s.Try == nil {
 		return Decision{}, errors.New("decide by trials: no trials in this process; use a job with one process")

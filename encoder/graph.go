@@ -8,7 +8,7 @@ import (
 	"graft/torch"
 )
 
-// Slot is a tensor of an encoder: its name in a file, and its shape.
+// Slot describes a tensor of an encoder by its name in a file and its shape.
 type Slot struct {
 	Name  string
 	Shape []int
@@ -16,13 +16,13 @@ type Slot struct {
 
 // GraphShape holds the dimensions of a graph encoder.
 type GraphShape struct {
-	Values int `json:"values"` // values per token
-	Hidden int `json:"hidden"` // values per encoding
-	Rounds int `json:"rounds"` // rounds of messages between neighbours; zero means none
+	Values int `json:"values"` // number of values per token
+	Hidden int `json:"hidden"` // number of values per encoding
+	Rounds int `json:"rounds"` // number of message-passing rounds; zero means none
 }
 
-// Slots returns its tensors: one layer for the tokens, and for each round one for the token itself, one for the tokens
-// before it and one for the tokens after it.
+// Slots returns the tensors of the encoder: one layer for the tokens and, for each round, one layer for the token
+// itself, one for the tokens before it and one for the tokens after it.
 func (g GraphShape) Slots() []Slot {
 	slots := []Slot{{"token.weight", []int{g.Hidden, g.Values}}, {"token.bias", []int{g.Hidden}}}
 	for r := range g.Rounds {
@@ -36,15 +36,16 @@ func (g GraphShape) Slots() []Slot {
 
 // Drawing is the input of a graph encoder for one network.
 type Drawing struct {
-	Values [][]float64 // values of each token, equal in number
-	Before [][]int     // for each token, its direct predecessors
-	// Picks are sets of tokens; the encoder returns the mean encoding of each. The mean of an empty set is zero.
+	Values [][]float64 // values of each token, the same number for all
+	Before [][]int     // indexes of each token's direct predecessors
+	// Picks holds sets of tokens. The encoder returns the mean encoding of each set, which is zero for an empty set.
 	Picks [][]int
 }
 
-// Drawings holds many networks as tensors, padded to the size of the largest with tokens that have no edges.
+// Drawings holds several networks as tensors. Smaller networks are padded to the size of the largest with tokens that
+// have no edges.
 type Drawings struct {
-	Picks int // picks per network, padded with empty ones
+	Picks int // number of picks per network; missing picks are empty
 
 	count                        int
 	tokens, before, after, picks *torch.Tensor
@@ -119,18 +120,18 @@ func (t *table) tensor(s *torch.Scope) *torch.Tensor {
 	return torch.From(s, t.values, t.count, t.rows, t.tokens)
 }
 
-// Graph is an encoder that exchanges values between each token and its neighbours for some rounds. After each round, a
-// token's encoding is a layer on its own encoding, on the mean of the tokens before it and on the mean of the tokens
-// after it.
+// Graph is an encoder that exchanges values between each token and its neighbours for some rounds. In each round, a
+// layer computes a token's new encoding from its own encoding, the mean encoding of the tokens before it and the mean
+// encoding of the tokens after it.
 type Graph struct {
 	shape   GraphShape
 	tensors []*torch.Tensor
 }
 
-// Bind makes an encoder of tensors, in the order of Slots.
+// Bind creates an encoder from tensors in the order of Slots.
 func (g GraphShape) Bind(tensors []*torch.Tensor) *Graph { return &Graph{g, tensors} }
 
-// Encode returns the mean encodings of all picks: a matrix with Picks rows per network. Gradients flow through it.
+// Encode returns the mean encodings of all picks as a matrix with Picks rows per network. Gradients flow through it.
 func (g *Graph) Encode(s *torch.Scope, d *Drawings) *torch.Tensor {
 	w := g.tensors
 	h := s.Tanh(s.Linear(d.tokens, w[0], w[1]))

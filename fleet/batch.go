@@ -23,14 +23,13 @@ var (
 )
 
 // Batch describes the workers of one program. Each worker reads its number, from 0, from the variable GRAFT_WORKER, its
-// number of processors from GRAFT_THREADS, and its device, if assigned, from GRAFT_DEVICE. It exits with 0 when no task
-// is left and with 75 to be restarted. After SIGUSR1 or SIGTERM it has to end soon.
+// number of processors from GRAFT_THREADS and, if it has a device, the device from GRAFT_DEVICE. It exits with 0 when
+// no task is left, and with 75 to request a restart. After SIGUSR1 or SIGTERM it must end soon.
 type Batch struct {
-	// Key identifies the batch among all batches of the user: a live batch with the same key is found and not started
+	// Key identifies the batch among all batches of the user. A live batch with the same key is found and not started
 	// twice.
 	Key string `json:"key"`
-	// Folder holds the journal and the logs. It is an absolute path that is valid on all
-	// machines.
+	// Folder is the path of the folder with the journal and the logs. It is absolute and valid on all machines.
 	Folder string `json:"folder"`
 	// Argv is the command line: the program and its arguments.
 	Argv []string `json:"argv"`
@@ -42,12 +41,12 @@ type Batch struct {
 	Workers int `json:"workers"`
 	// Only lists the workers to start now. Nil means all.
 	Only []int `json:"only,omitempty"`
-	// Resources of each worker.
+	// Resources holds the resources of each worker.
 	Resources Resources `json:"resources"`
 }
 
-// Resources hold the resources of a worker. The zero value leaves all to the engine. An
-// engine refuses a resource that it does not support.
+// Resources holds the resources of a worker. The zero value uses the engine's defaults. An engine rejects a resource
+// that it does not support.
 type Resources struct {
 	// CPUs is the number of processors. Zero means the engine's default; for local workers it is an equal share of the
 	// machine.
@@ -56,22 +55,22 @@ type Resources struct {
 	MemoryMB int `json:"memory_mb,omitempty"`
 	// GPUs is the number of GPUs. Zero means none.
 	GPUs int `json:"gpus,omitempty"`
-	// Devices of this machine, such as cuda:0, are assigned to local workers in turn.
-	// Several workers may share one. Nil leaves the choice to the program.
+	// Devices lists the devices of this machine, such as cuda:0, that are assigned to local workers in turn. Several
+	// workers can share a device. Nil lets the program choose.
 	Devices []string `json:"devices,omitempty"`
-	// Time limits the run time of a worker. Zero means the engine's default. Slurm counts minutes and rounds up.
+	// Time is the time limit of a worker. Zero means the engine's default. Slurm rounds the limit up to minutes.
 	Time time.Duration `json:"time,omitempty"`
-	// Lead is the time before that limit at which Slurm sends SIGUSR1. Zero means one minute, or half of Time if that
-	// is less.
+	// Lead is the time before the time limit at which Slurm sends SIGUSR1. Zero means one minute, or half of Time if
+	// that is less.
 	Lead time.Duration `json:"lead,omitempty"`
-	// Partition, Account, QOS and Constraint are options of Slurm. Empty means its default.
+	// Partition, Account, QOS and Constraint are options of Slurm. Empty means Slurm's default.
 	Partition  string `json:"partition,omitempty"`
-	Account    string `json:"account,omitempty"`    // see Partition
-	QOS        string `json:"qos,omitempty"`        // see Partition
-	Constraint string `json:"constraint,omitempty"` // see Partition
-	// Gres requests a type of GPU from Slurm, such as gpu:a100:1. It replaces GPUs.
+	Account    string `json:"account,omitempty"`    // Slurm's account; empty means Slurm's default
+	QOS        string `json:"qos,omitempty"`        // Slurm's quality of service; empty means Slurm's default
+	Constraint string `json:"constraint,omitempty"` // feature that Slurm nodes must have; empty means none
+	// Gres is the generic resource that each worker requests from Slurm, such as gpu:a100:1. It replaces GPUs.
 	Gres string `json:"gres,omitempty"`
-	// Extra holds further options of sbatch, as --name=value.
+	// Extra has additional options of sbatch, written as --name=value.
 	Extra []string `json:"extra,omitempty"`
 }
 
@@ -158,7 +157,7 @@ func (b Batch) dir() string {
 // logsName is the folder of worker logs.
 const logsName = "logs"
 
-// LogPath returns the path of a worker's log. Restarts append to it.
+// LogPath returns the path of a worker's log. A restarted worker appends to its log.
 func LogPath(folder string, worker int) string {
 	return filepath.Join(folder, logsName, fmt.Sprintf("worker-%d.log", worker))
 }

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Clock measures time. Only differences matter; it never runs backwards.
+// Clock measures time. Only differences between its times are meaningful; it never runs backwards.
 type Clock interface {
 	// Now returns the time since a fixed moment.
 	Now() time.Duration
-	// Wait returns nil after d, or an error at once when ctx ends.
+	// Wait waits for d and returns nil. If ctx ends, it returns an error at once.
 	Wait(ctx context.Context, d time.Duration) error
 }
 
-// NewClock makes a clock from a reader such as time.Now. It uses the monotonic part.
+// NewClock creates a clock from a function such as time.Now. It uses the monotonic time.
 func NewClock(now func() time.Time) Clock { return clock{now, now()} }
 
 type clock struct {

@@ -11,26 +11,25 @@ import (
 	"graft/internal/registry"
 )
 
-// Engine starts workers and reports their states. It does not retry, and keeps its state
-// in a Handle and in the batch's folder, so that any process can continue another's
-// batch.
+// Engine starts workers and reports their states. It does not retry. Its state is in a Handle and in the batch's
+// folder, so that any process can continue the batch of another process.
 type Engine interface {
-	// Submit starts the workers of the batch that are not alive. It keeps live workers with the same key.
+	// Submit starts the workers of the batch that are not alive, and keeps live workers with the same key.
 	Submit(ctx context.Context, b Batch) (Handle, error)
-	// Poll returns the state of each worker, by number. An error means that the states are unknown, not that a worker
-	// is lost.
+	// Poll returns the state of each worker by number. An error means that the states are unknown, not that a worker is
+	// lost.
 	Poll(ctx context.Context, h Handle) ([]WorkerState, error)
-	// Cancel ends all workers, first by a signal that they can handle, and returns when all have ended.
+	// Cancel ends all workers, first by a signal that they can handle, and returns when all workers have ended.
 	Cancel(ctx context.Context, h Handle) error
 }
 
-// Handle identifies a batch for its engine. It is plain data and is kept in the journal.
+// Handle identifies a batch for its engine. It is plain data, stored in the journal.
 type Handle struct {
 	Engine  string   `json:"engine"`
 	Key     string   `json:"key"`
 	Folder  string   `json:"folder"`
 	Workers int      `json:"workers"`
-	Jobs    []string `json:"jobs,omitempty"` // Slurm's job numbers, the latest last
+	Jobs    []string `json:"jobs,omitempty"` // numbers of Slurm jobs, the latest last
 }
 
 // State is the state of a worker.
@@ -38,26 +37,26 @@ type State string
 
 // States of a worker.
 const (
-	Unknown State = "unknown" // unknown to the engine: to be restarted
-	Waiting State = "waiting" // waits for resources
+	Unknown State = "unknown" // unknown to the engine; must be started again
+	Waiting State = "waiting" // waiting for resources
 	Running State = "running"
-	Done    State = "done"    // exited with 0: no task is left
-	Again   State = "again"   // was interrupted or asked for a restart: to be restarted
-	Failed  State = "failed"  // failed with an exit code, a signal or lack of memory
-	Stopped State = "stopped" // was cancelled
+	Done    State = "done"    // exited with code 0, since no task is left
+	Again   State = "again"   // interrupted, or exited with a request for a restart; must be started again
+	Failed  State = "failed"  // ended by another exit code, a signal or lack of memory
+	Stopped State = "stopped" // cancelled
 )
 
 // Live reports whether a worker runs or waits to run.
 func (s State) Live() bool { return s == Waiting || s == Running }
 
-// WorkerState is the state of one worker.
+// WorkerState describes a worker at the time of a poll.
 type WorkerState struct {
-	Worker int    `json:"worker"`           // from 0
-	State  State  `json:"state"`            // Unknown if the engine has no record of it
-	Exit   int    `json:"exit,omitempty"`   // exit code, if the worker has ended by itself
-	Host   string `json:"host,omitempty"`   // machine on which it runs or ran
-	Detail string `json:"detail,omitempty"` // reason, as the engine reports it
-	Log    string `json:"log"`              // path of the log
+	Worker int    `json:"worker"`           // number of the worker, from 0
+	State  State  `json:"state"`            // state of the worker; Unknown if the engine has no record of it
+	Exit   int    `json:"exit,omitempty"`   // exit code, if the worker ended by itself
+	Host   string `json:"host,omitempty"`   // machine on which the worker runs or ran
+	Detail string `json:"detail,omitempty"` // reason of the state, as the engine reports it
+	Log    string `json:"log"`              // path of the worker's log
 }
 
 // againCode is the exit code of a worker that asks to be restarted.
@@ -74,13 +73,13 @@ func ended(code int) State {
 	return Failed
 }
 
-// Tools are the dependencies of engines and fleets.
+// Tools holds the dependencies of engines and fleets.
 type Tools struct {
 	// Files is the file system. Required.
 	Files files.FS
 	// Clock measures time. Required.
 	Clock Clock
-	// Grace is the time between SIGTERM and SIGKILL of a cancelled worker. Zero means 10 s. Slurm has its own setting.
+	// Grace is the time between SIGTERM and SIGKILL for a cancelled worker. Zero means 10 s. Slurm has its own setting.
 	Grace time.Duration
 	// CommandTimeout is the timeout of a Slurm command. Zero means 30 s.
 	CommandTimeout time.Duration
@@ -121,7 +120,7 @@ func About(engine string) string {
 	return e.about
 }
 
-// NewEngine makes an engine by its name.
+// NewEngine creates an engine by its name.
 func NewEngine(name string, t Tools) (Engine, error) {
 	e, ok := engines.Find(name)
 	if !ok {

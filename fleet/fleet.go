@@ -16,9 +16,9 @@ import (
 
 // Errors of fleets.
 var (
-	// ErrCancelled means that the batch was cancelled.
+	// ErrCancelled reports that the batch was cancelled.
 	ErrCancelled = errors.New("the batch was cancelled")
-	// ErrNoWorkers means that no worker is alive and none may be restarted.
+	// ErrNoWorkers reports that no worker is alive and none may be restarted.
 	ErrNoWorkers = errors.New("no workers are left")
 )
 
@@ -43,7 +43,7 @@ type journal struct {
 
 const journalVersion = 1
 
-// Fleet is a batch that this process or another one started.
+// Fleet is a batch that this process or another process started.
 type Fleet struct {
 	tools   Tools
 	engine  Engine
@@ -52,8 +52,8 @@ type Fleet struct {
 }
 
 // Start starts a batch with an engine, and locks its folder until Close. If the folder has the journal of a batch with
-// the same key, Start continues that batch: it keeps live workers and resets the states of the others. A different
-// engine may continue it if no worker of the first engine is alive.
+// the same key, Start continues that batch: it keeps live workers and resets the states of the other workers. A
+// different engine may continue it if no worker of the first engine is alive.
 func Start(ctx context.Context, t Tools, engine string, b Batch) (*Fleet, error) {
 	e, err := NewEngine(engine, t)
 	if err == nil {
@@ -164,7 +164,7 @@ func (f *Fleet) hold() error {
 	return nil
 }
 
-// Close unlocks the folder. Slurm workers continue; local workers die with the process.
+// Close unlocks the folder. Slurm workers continue; local workers end with the process.
 func (f *Fleet) Close() error {
 	if f.lock == nil {
 		return nil
@@ -222,11 +222,11 @@ func (f *Fleet) Batch() Batch { return f.journal.Batch }
 // Engine returns the name of the engine.
 func (f *Fleet) Engine() string { return f.journal.Engine }
 
-// Handle returns the engine's identification of the workers.
+// Handle returns the handle by which the engine identifies the workers.
 func (f *Fleet) Handle() Handle { return f.journal.Handle }
 
-// Workers returns the state of each worker, by number, with the path of its log. Observed ends are kept after the
-// engine forgets them.
+// Workers returns the state of each worker by number, with the path of its log. It keeps ends that it has observed,
+// even after the engine forgets them.
 func (f *Fleet) Workers(ctx context.Context) ([]WorkerState, error) {
 	states, err := f.engine.Poll(ctx, f.journal.Handle)
 	if err != nil {
@@ -240,7 +240,7 @@ func (f *Fleet) Workers(ctx context.Context) ([]WorkerState, error) {
 	return states, nil
 }
 
-// Cancel ends all workers, and tells the supervising process to start no more.
+// Cancel ends all workers, and signals the supervising process to start no more workers.
 func (f *Fleet) Cancel(ctx context.Context) error {
 	path := filepath.Join(f.journal.Batch.Folder, cancelledName)
 	err := files.WriteNew(f.tools.Files, path, func(io.Writer) error { return nil })

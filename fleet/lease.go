@@ -19,10 +19,10 @@ import (
 
 // Errors of leases.
 var (
-	// ErrTaken means that another process holds the task, or held it a moment ago.
+	// ErrTaken reports that another process holds the task, or held it a moment ago.
 	ErrTaken = errors.New("taken")
-	// ErrLost means that a lease is no longer certain: another process has taken the task over, or may have done so
-	// because this one missed its heartbeats for too long.
+	// ErrLost reports that a lease is no longer certain: another process has taken the task over, or may have done so
+	// because this process missed its heartbeats for too long.
 	ErrLost = errors.New("the lease is lost")
 
 	errReleased = errors.New("the lease was released")
@@ -31,23 +31,23 @@ var (
 // taskPattern restricts names of tasks, which become names of files.
 var taskPattern = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,149}$`)
 
-// LeaseOptions configure leases.
+// LeaseOptions holds the options of leases.
 type LeaseOptions struct {
-	// Owner describes the holder to others, for example by host and process number. Empty means "another process". It
-	// need not be unique.
+	// Owner describes the holder to other processes, for example by host and process number. Empty means "another
+	// process". It need not be unique.
 	Owner string
-	// Beat is the interval of heartbeats. Zero means 5 s.
+	// Beat is the time between two heartbeats. Zero means 5 s.
 	Beat time.Duration
-	// Lost is the time without a heartbeat, by the waiting process's clock, after which that process may take the task
-	// over. Zero means 30 s; at least three beats. All processes that share a folder must use the same value.
+	// Lost is the time without a heartbeat after which a waiting process may take the task over, by the waiting
+	// process's clock. Zero means 30 s; at least three times Beat. All processes that share a folder must use the same
+	// value.
 	Lost time.Duration
-	// Clock measures time. Clocks of two machines are never compared. Required.
+	// Clock measures time. Times of different machines are never compared. Required.
 	Clock Clock
-	// Host identifies this machine since its boot, as [ThisHost] does: tasks of dead processes on the same host can be
+	// Host identifies this machine since its boot, as [ThisHost] does. Tasks of dead processes on the same host can be
 	// taken over at once. If it is empty, all takeovers wait for Lost.
 	Host string
-	// Random is the source of the unique name of this process: crypto/rand.Reader.
-	// Required.
+	// Random is the source of the unique name of this process, such as crypto/rand.Reader. Required.
 	Random io.Reader
 }
 
@@ -80,10 +80,10 @@ func (o LeaseOptions) Validate() error {
 //
 // A held task has files TASK.0, TASK.1 and so on, each made by an exclusive link; the process that made the highest
 // number is the holder. A heartbeat makes the next file and removes the previous one. A takeover makes the next file as
-// well, so exactly one process continues, either a holder that wakes up or a waiting process, whatever their clocks
-// show. The process that makes a file holds the task only if the previous file still exists; otherwise another process
-// has held and released the task in between. TASK.0 stays while the task is held, so that taking a free task is one
-// exclusive step. Its text is rewritten when TASK.1 is made and at every takeover; otherwise a process that watches
+// well, so exactly one process continues, either a holder that wakes up or a waiting process, regardless of their
+// clocks. The process that makes a file holds the task only if the previous file still exists; otherwise another
+// process has held and released the task in between. TASK.0 stays while the task is held, so that taking a free task is
+// one exclusive step. Its text is rewritten when TASK.1 is made and at every takeover; otherwise a process that watches
 // only TASK.0 misses the takeover.
 type Leases struct {
 	fsys files.FS
@@ -104,8 +104,8 @@ type sighting struct {
 	since time.Duration
 }
 
-// OpenLeases opens a folder of leases, and makes it if absent. It removes the locks of dead processes of this host.
-// Close it at the end.
+// OpenLeases opens a folder of leases, and creates it if it is missing. It removes the locks of dead processes on this
+// host. Call Close at the end.
 func OpenLeases(fsys files.FS, dir string, o LeaseOptions) (*Leases, error) {
 	o.EnsureDefaults()
 	err := o.Validate()
@@ -124,8 +124,8 @@ func OpenLeases(fsys files.FS, dir string, o LeaseOptions) (*Leases, error) {
 	return l, nil
 }
 
-// Close removes the lock of this process. Release all leases before: processes of this
-// host take over the others at once.
+// Close removes the lock of this process. Release all leases before: other processes on this host take over the
+// remaining leases at once.
 func (l *Leases) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -168,7 +168,7 @@ type Lease struct {
 	kept    sync.WaitGroup
 }
 
-// Held reports whether the lease is certain: no other process can have taken it over.
+// Held reports whether the lease is certain, so that no other process can have taken the task over.
 func (l *Lease) Held() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -180,7 +180,7 @@ func (l *Lease) Held() bool {
 func (l *Lease) inTime() bool { return l.leases.o.Clock.Now()-l.last < l.leases.o.Lost }
 
 // Beat renews the lease. An error that wraps ErrLost means that another process has the task. After any other error the
-// lease is held until Lost has passed, and another beat may succeed.
+// lease is held until Lost has passed, and another call may succeed.
 func (l *Lease) Beat() error {
 	l.beating.Lock()
 	defer l.beating.Unlock()
@@ -288,8 +288,8 @@ func (l *Lease) expect(path, text string) error {
 	return err
 }
 
-// Release frees the task, done or not, and ends Keep. After an error some of its files may remain; other processes then
-// wait for Lost.
+// Release frees the task, even if it is not done, and ends Keep. After an error some of its files may remain; other
+// processes then wait for Lost.
 func (l *Lease) Release() error {
 	l.mu.Lock()
 	l.leaving = true

@@ -11,7 +11,7 @@ import (
 )
 
 // Take acquires a task. If another process holds it, the error wraps ErrTaken and names the holder. Call Take again
-// from time to time: once the holder misses its heartbeats for Lost, a call takes the task over.
+// from time to time: once the holder has missed its heartbeats for the time Lost, a call takes the task over.
 func (l *Leases) Take(task string) (*Lease, error) {
 	if !taskPattern.MatchString(task) {
 		return nil, fmt.Errorf("invalid task name %q; expected 1 to 150 letters, digits, '.', '_' and '-', not "+
@@ -147,11 +147,11 @@ func (r *taskFiles) add(task, name string) {
 // Holder describes the holder of a task.
 type Holder struct {
 	Task  string
-	Owner string // its LeaseOptions.Owner
-	Dead  bool   // certainly dead; only processes of this host are tested
+	Owner string // LeaseOptions.Owner of the holder
+	Dead  bool   // the holder is certainly dead; only processes on this host are tested
 }
 
-// Holders lists the held tasks, by name, including tasks of dead processes that are not taken over yet. It changes
+// Holders lists the held tasks by name, including tasks of dead processes that are not taken over yet. It changes
 // nothing.
 func (l *Leases) Holders() ([]Holder, error) {
 	entries, err := l.fsys.ReadDir(l.dir)

@@ -98,7 +98,7 @@ func (l *local) startMissing(b Batch, states []WorkerState) error {
 	return nil
 }
 
-// Variables that identify a worker. A process with these variables belongs to it.
+// Environment variables that identify the processes of a worker.
 const (
 	folderVariable = "GRAFT_FLEET"
 	workerVariable = "GRAFT_WORKER"

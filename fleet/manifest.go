@@ -11,18 +11,19 @@ import (
 	"graft/internal/validate"
 )
 
-// ManifestOptions configure the Kubernetes job.
+// ManifestOptions holds the options of the Kubernetes job of a batch.
 type ManifestOptions struct {
-	// Image is the container's image, with the batch's program in it. Required.
+	// Image is the container image, which contains the batch's program. Required.
 	Image string
-	// Claim is the persistent volume claim of the shared folder; it must be writable from
-	// many nodes. Required.
+	// Claim is the name of the persistent volume claim for the shared folder, which must be writable from several
+	// nodes. Required.
 	Claim string
-	// Mount is the path at which the claim is mounted; the batch's folder is inside it. Empty means that folder itself.
+	// Mount is the path at which the claim is mounted, which contains the batch's folder. Empty means the batch's
+	// folder itself.
 	Mount string
-	// Namespace is the namespace of the job. Empty means the user's default.
+	// Namespace is the namespace of the job. Empty means the user's default namespace.
 	Namespace string
-	// Failures is the number of failures allowed for each worker, not counting requests for a restart. Zero means 3.
+	// Failures is the number of allowed failures per worker, without requests for a restart. Zero means 3.
 	Failures int
 	// GPU is the resource name of the cluster's GPUs. Empty means nvidia.com/gpu.
 	GPU string
@@ -64,7 +65,7 @@ func (o ManifestOptions) Validate(b Batch) error {
 }
 
 // Manifest describes a batch as an Indexed Job of Kubernetes, for kubectl apply -f -. The cluster restarts workers that
-// ask for it or whose node is lost without limit, and workers that fail up to the limit. It keeps the logs.
+// request it or whose node is lost without limit, and workers that fail up to the limit. It keeps the logs.
 func Manifest(b Batch, o ManifestOptions) (string, error) {
 	o.EnsureDefaults(b)
 	if err := o.Validate(b); err != nil {

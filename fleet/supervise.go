@@ -10,22 +10,22 @@ import (
 	"time"
 )
 
-// SuperviseOptions configure Supervise. The zero value is ready to use.
+// SuperviseOptions holds the options of Supervise. The zero value is ready to use.
 type SuperviseOptions struct {
-	// Every is the interval of polls. Zero means 1 s for local workers and 10 s for others.
+	// Every is the time between two polls. Zero means 1 s for local workers and 10 s for other engines.
 	Every time.Duration
-	// Failures is the number of failures allowed for a worker until the next task completes, not counting requests for
-	// a restart. Zero means 3.
+	// Failures is the number of allowed failures per worker until the next task completes, without requests for a
+	// restart. Zero means 3.
 	Failures int
-	// Grace is the time for workers to end once no task is left, and again after they are cancelled. Zero means one
-	// minute.
+	// Grace is the time in which workers must end after the last task, and again after they are cancelled. Zero means
+	// one minute.
 	Grace time.Duration
-	// ErrorTimeout is the time of continuous engine errors after which Supervise ends. Zero means ten minutes.
+	// ErrorTimeout is the time of continuous engine errors after which Supervise returns. Zero means ten minutes.
 	ErrorTimeout time.Duration
-	// Note receives a sentence about each action. Nil discards them.
+	// Note receives a sentence about each action. Nil discards the sentences.
 	Note func(text string)
 	// Recount counts the tasks without a result again, because left may return an older count. It is called before
-	// workers are restarted: a worker that ended after the older count may have had no task left. Nil trusts left.
+	// workers are restarted: a worker that ended after the older count may have had no task left. Nil relies on left.
 	Recount func() (int, error)
 }
 
@@ -59,13 +59,13 @@ func (o SuperviseOptions) Validate() error {
 	return nil
 }
 
-// Supervise keeps workers running until no task is left; left counts the tasks without a result. It restarts workers
-// that are lost, are interrupted or ask for it. A worker that fails is restarted up to Failures times; each completed
-// task resets the count.
+// Supervise keeps workers running until no task is left. The function left counts the tasks without a result. Supervise
+// restarts workers that are lost, are interrupted or request a restart. A worker that fails is restarted up to Failures
+// times; each completed task resets the count.
 //
-// It returns nil when all tasks are done and all workers have ended, an error that wraps ErrNoWorkers if no worker may
-// be restarted, and one that wraps ErrCancelled if the batch was cancelled. It also returns when ctx ends: local
-// workers then die with the process and others continue.
+// It returns nil when all tasks are done and all workers have ended. The error wraps ErrNoWorkers if no worker may be
+// restarted, and ErrCancelled if the batch was cancelled. It also returns when ctx ends: local workers then end with
+// the process, and other workers continue.
 func (f *Fleet) Supervise(ctx context.Context, left func() (int, error), o SuperviseOptions) error {
 	o.ensureDefaults(f.journal.Engine)
 	err := o.Validate()

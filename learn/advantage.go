@@ -2,10 +2,12 @@ package learn
 
 import "math"
 
-// Discounts weigh later rewards.
+// Discounts configure how much later rewards count.
 type Discounts struct {
-	Gamma  float64 // discount per step of time, from 0 to 1; zero means 0.99
-	Lambda float64 // weight per action of later rewards against the estimate, from 0 to 1; zero means 0.95
+	Gamma float64 // discount factor per step of time, from 0 to 1; zero means 0.99
+	// parameter λ of generalised advantage estimation, from 0 to 1: weight of later rewards relative to the critic's
+	// estimate; zero means 0.95
+	Lambda float64
 }
 
 // EnsureDefaults replaces zeros by their defaults.
@@ -18,8 +20,8 @@ func (d *Discounts) EnsureDefaults() {
 	}
 }
 
-// Advantages returns generalised advantage estimates (Schulman et al., ICLR 2016), and the returns that values should
-// predict. Only actions with elapsed time are discounted.
+// Advantages returns generalised advantage estimates (Schulman et al., ICLR 2016), and the returns that the critic
+// should predict. An action is discounted only if time elapses.
 func Advantages(steps []Step, d Discounts) (advantages, returns []float64) {
 	advantages, returns = make([]float64, len(steps)), make([]float64, len(steps))
 	later := 0.0 // advantage of the next step in the same episode

@@ -10,30 +10,33 @@ import (
 	"graft/learn/replay"
 )
 
-// DQNOptions configure the learning of action values (Mnih et al., Nature 518, 2015) with the extensions compared by
-// Hessel et al. (Rainbow, AAAI 2018).
+// DQNOptions holds the options of a deep Q-network (Mnih et al., Nature 518, 2015) with the extensions that Hessel et
+// al. compare (Rainbow, AAAI 2018).
 type DQNOptions struct {
-	Inputs, Actions int   // values of an observation, and actions; required without Graph
-	Hidden          []int // widths of hidden layers; none means 64 and 64
-	// Graph shapes a network that reads graphs, with a dueling head; nil means a network that reads values.
+	Inputs, Actions int   // number of values per observation, and number of actions; required without Graph
+	Hidden          []int // widths of the hidden layers; empty means 64 and 64
+	// Graph configures a network that reads graphs and has a dueling head. Nil means a network that reads values.
 	Graph *GraphOptions
-	Rate  float64 // Adam's learning rate; zero means 0.0005
-	Gamma float64 // discount per step of time; zero means 0.99
-	// double Q-learning: the online network selects the action that the target values; false uses the target's best
-	// action
-	Double     bool
-	Duel       bool    // dueling network: a value and advantages instead of one value per action
-	Ahead      int     // actions of multi-step returns before a value is added; zero means 1
-	Capacity   int     // transitions in the memory; zero means 50000
-	Alpha      float64 // exponent of priorities; zero samples evenly
-	Beta       float64 // share of the priorities' bias that weights correct; zero means 1
-	Batch      int     // transitions per gradient; zero means 64
-	Fill       int     // transitions before learning begins; zero means 1000
-	Every      int     // actions between gradients; zero means 4
-	Sync       int     // gradients between copies to the target; zero means 250
-	Explore    float64 // final share of random actions; zero means 0.02
-	ExploreFor int     // actions to the final share; zero means 10000, negative starts at it
-	MaxNorm    float64 // upper bound of the gradient's norm; zero means 10
+	Rate  float64 // learning rate of Adam; zero means 0.0005
+	Gamma float64 // discount factor per step of time; zero means 0.99
+	// double Q-learning: the online network selects the action whose value the target network computes; false uses the
+	// target network's best action
+	Double   bool
+	Duel     bool    // dueling network: a state value and advantages instead of one value per action
+	Ahead    int     // number of actions in a multi-step return before a value is added; zero means 1
+	Capacity int     // maximum number of transitions in the replay memory; zero means 50,000
+	Alpha    float64 // exponent of priorities; zero samples uniformly
+	Beta     float64 // fraction of the priorities' bias that importance weights correct; zero means 1
+	Batch    int     // number of transitions per gradient; zero means 64
+	Fill     int     // number of transitions before learning begins; zero means 1000
+	Every    int     // number of actions between two gradient steps; zero means 4
+	// number of gradient steps between two copies to the target network; zero means 250
+	Sync    int
+	Explore float64 // final probability of random actions; zero means 0.02
+	// number of actions until the final probability is reached; zero means 10,000; a negative value starts at the final
+	// probability
+	ExploreFor int
+	MaxNorm    float64 // maximum norm of the gradient; zero means 10
 }
 
 // EnsureDefaults replaces zeros by their defaults.
@@ -67,10 +70,10 @@ type transition struct {
 	discount float64 // discount of the value of the state that followed; zero if the episode ended
 }
 
-// DQN learns values of actions.
+// DQN learns action values by Q-learning.
 type DQN struct {
 	DQNOptions
-	Ended []Episode // episodes that have ended
+	Ended []Episode // completed episodes
 
 	players []*player // they act in turn
 	random  *rand.Rand
@@ -91,8 +94,9 @@ type player struct {
 	length  int
 }
 
-// NewDQN draws a network. Several environments act in turn; the k-th has a final share of random actions of Explore to
-// the power of 1+7k/(n-1) (Horgan et al., Distributed prioritized experience replay, 2018).
+// NewDQN creates a learner with a random network. Several environments act in turn. Environment k of n has a final
+// probability of random actions of Explore to the power of 1+7k/(n-1) (Horgan et al., Distributed prioritized
+// experience replay, 2018).
 func NewDQN(o DQNOptions, seed uint64, envs ...Env) (*DQN, error) {
 	o.EnsureDefaults()
 	d := &DQN{DQNOptions: o, random: rand.New(rand.NewPCG(seed, 0))}
@@ -116,10 +120,11 @@ func NewDQN(o DQNOptions, seed uint64, envs ...Env) (*DQN, error) {
 	return d, d.target.adopt(d.online)
 }
 
-// Best returns the action with the highest value among the actions that the mask allows.
+// Best returns the action with the highest value among the allowed actions.
 func (d *DQN) Best(o Observation) int { return best(d.online.values([]Observation{o}), o.Mask) }
 
-// GraphNet returns the network that reads graphs, whose likeliest action is the best one; nil if there is none.
+// GraphNet returns the network that reads graphs; its most likely action is the action with the highest value. It
+// returns nil if the network does not read graphs.
 func (d *DQN) GraphNet() *GraphNet {
 	if n, ok := d.online.(*graphValues); ok {
 		return n.GraphNet
@@ -137,7 +142,7 @@ func best(values []float64, mask []bool) int {
 	return at
 }
 
-// Learn takes a number of actions, and learns from them.
+// Learn takes a number of actions and learns from them.
 func (d *DQN) Learn(ctx context.Context, actions int) error {
 	for range actions {
 		if ctx.Err() != nil {

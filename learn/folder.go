@@ -20,7 +20,7 @@ const figuresTable = "learning"
 // learnersName is the folder of the learners in a run folder.
 const learnersName = "learners"
 
-// Folder records a study in a run folder: a table of figures, and one file per learner. OpenFolder makes it.
+// Folder records a study in a run folder: a table of figures, and one file per learner. OpenFolder creates it.
 type Folder struct {
 	run  *results.Run
 	fsys files.FS
@@ -28,8 +28,8 @@ type Folder struct {
 	rows *results.Stream
 }
 
-// OpenFolder opens the table of a run folder, which the caller closes. Learners write its existing rows again. The
-// table has the seed, the step, and a column for each value of a row.
+// OpenFolder opens the table of a run folder; the caller closes it. Learners write the existing rows of the table
+// again. The columns of the table are the seed, the step, and the given values.
 func OpenFolder(fsys files.FS, run *results.Run, values []results.Column) (*Folder, error) {
 	columns := append([]results.Column{{Name: "seed", Kind: results.Int}, {Name: "step", Kind: results.Int}}, values...)
 	rows, err := run.Stream(figuresTable, columns)
@@ -60,12 +60,12 @@ func (f *Folder) Row(r Row) error {
 	return f.rows.Append(cells...)
 }
 
-// Save writes a learner into its file.
+// Save writes the state of a seed's learner into a file.
 func (f *Folder) Save(seed uint64, set *weights.Set) error {
 	return files.WriteAtomic(f.fsys, f.path(seed), func(w io.Writer) error { return weights.WriteSafetensors(w, set) })
 }
 
-// Load reads a learner from its file, if there is one.
+// Load reads the state of a seed's learner from its file; nil if there is no file.
 func (f *Folder) Load(seed uint64) (*weights.Set, error) {
 	set, err := weights.Read(f.fsys, f.path(seed), weights.Options{})
 	if errors.Is(err, fs.ErrNotExist) {
@@ -81,7 +81,8 @@ func (f *Folder) path(seed uint64) string {
 	return f.run.Path(filepath.Join(learnersName, fmt.Sprintf("seed-%d.safetensors", seed)))
 }
 
-// Finish sorts the rows of all seeds in the order given: parallel learners wrote them in order of arrival.
+// Finish sorts the rows of all seeds in the given order. Parallel learners wrote them in the order in which they
+// arrived.
 func (f *Folder) Finish(all ...[]Row) error {
 	if err := f.rows.Truncate(0); err != nil {
 		return err

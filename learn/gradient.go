@@ -6,17 +6,19 @@ import (
 	"math/rand/v2"
 )
 
-// GradientOptions configure one policy gradient on a rollout. With a lambda of one and without a critic it is REINFORCE
-// (Williams, Machine Learning 8, 1992); with a critic it is an advantage actor-critic (Mnih et al., ICML 2016).
+// GradientOptions holds the options of one policy gradient on a rollout. With a lambda of one and without a critic it
+// is REINFORCE (Williams, Machine Learning 8, 1992); with a critic it is an advantage actor-critic (Mnih et al., ICML
+// 2016).
 type GradientOptions struct {
-	Discounts         // discounts of later rewards; zero means their defaults
-	Critic    bool    // subtracts the values of states, which are learned too; false subtracts the mean return
-	ValueLoss float64 // weight of half the mean square error of values; zero means 1
-	Entropy   float64 // weight of the entropy; zero means none
-	MaxNorm   float64 // upper bound of the gradient's norm; zero means 0.5
+	Discounts // discounts of later rewards; zero means the defaults of [Discounts]
+	// subtracts the values of states, which are also learned; false subtracts the mean return
+	Critic    bool
+	ValueLoss float64 // weight of half the mean squared error of values; zero means 1
+	Entropy   float64 // weight of the entropy bonus; zero means none
+	MaxNorm   float64 // maximum norm of the gradient; zero means 0.5
 }
 
-// UpdateGradient takes one optimizer step on all steps of a rollout.
+// UpdateGradient takes one optimizer step on a whole rollout.
 func UpdateGradient(m Model, steps []Step, o GradientOptions) error {
 	o.EnsureDefaults()
 	if o.ValueLoss == 0 {
@@ -62,25 +64,25 @@ func blind(steps []Step) []Step {
 	return all
 }
 
-// Example is a decision to imitate.
+// Example is a state with the actions to imitate.
 type Example struct {
 	Observation
 	Actions []int   // right actions, at least one
-	Return  float64 // sum of the rewards that followed; used only by ImitationOptions.ValueLoss
+	Return  float64 // sum of the later rewards, for ImitationOptions.ValueLoss only
 }
 
-// ImitationOptions configure learning from decisions of another scheduler or agent.
+// ImitationOptions determines how a model learns from the decisions of another scheduler or agent.
 type ImitationOptions struct {
-	Epochs  int     // passes over the examples; zero means 1
-	Batch   int     // examples per gradient; zero means 64
-	Segment int     // consecutive examples that stay together in a batch; zero means 1
-	MaxNorm float64 // upper bound of the gradient's norm; zero means none
-	// ValueLoss is the weight of half the mean square error of values against returns. Zero does not train values.
+	Epochs  int     // number of passes over the examples; zero means 1
+	Batch   int     // number of examples per gradient; zero means 64
+	Segment int     // number of consecutive examples that stay together in a batch; zero means 1
+	MaxNorm float64 // maximum norm of the gradient; zero means no limit
+	// ValueLoss is the weight of half the mean squared error of values relative to returns. Zero does not train values.
 	ValueLoss float64
 }
 
-// Imitate trains a model to repeat decisions, by the logarithm of its probability of a right action. It returns the
-// mean loss of the last pass. Random shuffles the examples.
+// Imitate trains a model to repeat decisions. The loss is minus the logarithm of the model's probability of a right
+// action. It returns the mean loss of the last pass. The examples are shuffled by random.
 func Imitate(m Model, examples []Example, o ImitationOptions, random *rand.Rand) (loss float64, err error) {
 	if o.Epochs == 0 {
 		o.Epochs = 1

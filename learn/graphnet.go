@@ -13,24 +13,25 @@ import (
 
 // Graph is a directed graph whose nodes and edges have features.
 type Graph struct {
-	Nodes [][]float64 // features of each node
-	Edges [][2]int    // source and target, as indices in Nodes
-	Ties  [][]float64 // features of each edge
+	Nodes [][]float64 // feature values of each node
+	Edges [][2]int    // source and target of each edge, as indexes in Nodes
+	Ties  [][]float64 // feature values of each edge
 }
 
-// GraphOptions shape an agent that reads a graph.
+// GraphOptions holds the options of an agent that reads a graph.
 type GraphOptions struct {
-	Graphs           []Graph // graphs that observations refer to; required
-	Globals, Actions int     // values of an observation in addition to its graph, and actions; required
-	Rounds           int     // rounds of messages; zero means 2
-	Message          int     // values per message, even; zero means 32
-	Hidden           int     // values per node between rounds; zero means 64
-	Out              int     // values of the graph's embedding; zero means 16
-	GlobalOut        int     // values of the globals' embedding; zero means 8
-	Head             int     // width of the hidden layers of logits and value; zero means 256
-	ZeroSources      bool    // sets nodes without incoming edges to zero
-	Rate             float64 // Adam's learning rate; zero means 0.0003
-	Eps              float64 // Adam's epsilon; zero means 1e-5
+	Graphs []Graph // graphs to which observations refer; required
+	// number of values of an observation in addition to its graph, and number of actions; required
+	Globals, Actions int
+	Rounds           int     // number of message-passing rounds; zero means 2
+	Message          int     // number of values per message, even; zero means 32
+	Hidden           int     // number of values per node between rounds; zero means 64
+	Out              int     // number of values in the graph's embedding; zero means 16
+	GlobalOut        int     // number of values in the globals' embedding; zero means 8
+	Head             int     // width of the hidden layers for logits and value; zero means 256
+	ZeroSources      bool    // sets the values of nodes without incoming edges to zero
+	Rate             float64 // learning rate of Adam; zero means 0.0003
+	Eps              float64 // epsilon of Adam; zero means 1e-5
 }
 
 func (o *GraphOptions) ensureDefaults() {
@@ -70,8 +71,8 @@ func (o *GraphOptions) validate() error {
 }
 
 // GraphNet is a [Model] that passes messages along the edges of a graph and averages the resulting node values, as
-// PAC-ML does (Parsonson et al., 2023). The first value of an observation is the index of its graph in the options; its
-// globals follow. Each graph of a batch is read once, regardless of the number of observations that refer to it.
+// PAC-ML does (Parsonson et al., 2023). The first value of an observation is the index of its graph in the options; the
+// globals follow. Each graph is read once per batch, even if several observations refer to it.
 type GraphNet struct {
 	o         GraphOptions
 	rounds    []round
@@ -92,7 +93,8 @@ type GraphNet struct {
 // round holds the networks of a round of messages.
 type round struct{ node, tie, reduce *dense.Network }
 
-// NewGraphNet draws an agent. Hidden layers of logits and values are orthogonal, as in [NewMLP].
+// NewGraphNet creates an agent with random parameters. Hidden layers for logits and values are initialized to
+// orthogonal matrices, as in [NewMLP].
 func NewGraphNet(o GraphOptions, random *rand.Rand) (*GraphNet, error) {
 	o.ensureDefaults()
 	if err := o.validate(); err != nil {
@@ -149,17 +151,17 @@ func (m *GraphNet) Twin() Agent {
 	return &twin
 }
 
-// Params returns the parameters: for each round, of nodes, edges and messages, each a normalization and a layer; then
-// the same for the globals; then two layers each for logits and value.
+// Params returns the parameters. For each round they have a normalization and a layer for nodes, for edges and for
+// messages; then a normalization and a layer for the globals; then two layers for logits and two for the value.
 func (m *GraphNet) Params() [][]float64 { return params(m.nets) }
 
-// Score scores one state.
+// Score returns the logits and the value of one state.
 func (m *GraphNet) Score(o Observation) (logits []float64, value float64) {
 	all, values := m.Forward([]Observation{o})
 	return all[0], values[0]
 }
 
-// Embedding returns the network's embedding of an observation's graph and globals.
+// Embedding returns the embedding of an observation's graph and globals.
 func (m *GraphNet) Embedding(o Observation) []float64 { return m.embed([]Observation{o}) }
 
 func (m *GraphNet) embed(states []Observation) (inputs []float64) {
@@ -190,7 +192,7 @@ func (m *GraphNet) reading(graph int) *reading {
 	return m.readings[graph]
 }
 
-// Forward scores a batch.
+// Forward returns the logits and values of a batch of states.
 func (m *GraphNet) Forward(states []Observation) (logits [][]float64, values []float64) {
 	inputs := m.embed(states)
 	m.last = states
@@ -201,7 +203,7 @@ func (m *GraphNet) Forward(states []Observation) (logits [][]float64, values []f
 	return logits, m.valuePass.Forward(inputs)
 }
 
-// Descend takes a step of Adam.
+// Descend takes an optimizer step with Adam.
 func (m *GraphNet) Descend(logits [][]float64, values []float64, clip float64) error {
 	gradients := m.gradients(logits, values)
 	dense.ClipNorm(gradients, clip)

@@ -9,8 +9,8 @@ import (
 	"graft/internal/parallel"
 )
 
-// NewGroup makes rollouts whose environments draw the same episodes, while each agent draws its own actions. It uses
-// one stream per rollout, starting at stream.
+// NewGroup makes rollouts whose environments draw the same episodes, while each agent draws its own actions. Each
+// rollout uses its own random stream, from stream on.
 func NewGroup(envs []Env, agents []Agent, seed, stream uint64) (all []*Rollout) {
 	for k := range envs {
 		r := NewRollout(envs[k], agents[k], seed, stream+uint64(k))
@@ -20,7 +20,7 @@ func NewGroup(envs []Env, agents []Agent, seed, stream uint64) (all []*Rollout) 
 	return all
 }
 
-// PlayEpisodes plays each rollout's next episode to its end, workers of them at a time.
+// PlayEpisodes plays the next episode of each rollout to its end, with up to workers rollouts at a time.
 func PlayEpisodes(ctx context.Context, all []*Rollout, workers int) ([][]Step, error) {
 	played := make([][]Step, len(all))
 	err := parallel.Pool{Workers: workers}.Each(ctx, len(all), func(k int) (err error) {
@@ -40,10 +40,10 @@ func PlayEpisodes(ctx context.Context, all []*Rollout, workers int) ([][]Step, e
 	return played, err
 }
 
-// GroupAdvantages compares episodes of one group. The advantage of an action is the sum of the rewards from its step of
-// time on, minus the mean of the same sum in the other episodes. Effects common to all episodes, such as arrivals,
-// cancel out, and no values are learned (Mao et al., Variance Reduction for Reinforcement Learning in Input-Driven
-// Environments, ICLR 2019). Advantages are divided by their standard deviation.
+// GroupAdvantages compares the episodes of a group. The advantage of an action is the sum of the rewards from its step
+// of time on, minus the mean of the same sum in the other episodes. Common effects, such as arrivals, cancel out, and
+// no values are learned (Mao et al., Variance Reduction for Reinforcement Learning in Input-Driven Environments, ICLR
+// 2019). Advantages are divided by their standard deviation.
 func GroupAdvantages(episodes [][]Step, gamma float64) [][]float64 {
 	later := make([][]float64, len(episodes)) // later rewards of each episode, from each step of time on
 	longest := 0

@@ -10,15 +10,15 @@ import (
 	"graft/learn/dense"
 )
 
-// MLPOptions shape an agent with two fully connected networks, one for logits and one for values.
+// MLPOptions holds the options of an agent with two fully connected networks, one for logits and one for values.
 type MLPOptions struct {
-	Inputs, Actions int     // values of an observation, and actions; required
-	Hidden          []int   // widths of hidden layers; empty means 64 and 64
-	Rate            float64 // Adam's learning rate; zero means 0.0003
-	Eps             float64 // Adam's epsilon; zero means 1e-5
+	Inputs, Actions int     // number of values per observation, and number of actions; required
+	Hidden          []int   // widths of the hidden layers; empty means 64 and 64
+	Rate            float64 // learning rate of Adam; zero means 0.0003
+	Eps             float64 // epsilon of Adam; zero means 1e-5
 }
 
-// MLP is a [Model] of two networks.
+// MLP is a [Model] with two fully connected networks.
 type MLP struct {
 	policy, value         *dense.Network
 	policyPass, valuePass *dense.Pass
@@ -26,8 +26,9 @@ type MLP struct {
 	gradients             [][]float64 // gradients of policy and value, made by the first Descend
 }
 
-// NewMLP draws an agent. Layers are orthogonal: hidden ones with a gain of the square root of two, logits with 0.01 and
-// values with one (Engstrom et al., Implementation Matters in Deep RL, ICLR 2020).
+// NewMLP creates an agent with random parameters. Layers are initialized to orthogonal matrices: hidden layers with a
+// gain of the square root of two, logits with 0.01 and values with one (Engstrom et al., Implementation Matters in Deep
+// RL, ICLR 2020).
 func NewMLP(o MLPOptions, random *rand.Rand) (*MLP, error) {
 	if len(o.Hidden) == 0 {
 		o.Hidden = []int{64, 64}
@@ -62,12 +63,12 @@ func (m *MLP) Twin() Agent {
 	return &twin
 }
 
-// Score scores one state.
+// Score returns the logits and the value of one state.
 func (m *MLP) Score(o Observation) (logits []float64, value float64) {
 	return m.policyPass.Forward(o.Values), m.valuePass.Forward(o.Values)[0]
 }
 
-// Forward scores a batch.
+// Forward returns the logits and values of a batch of states.
 func (m *MLP) Forward(states []Observation) (logits [][]float64, values []float64) {
 	if len(states) > m.policyPass.Room() {
 		m.room(len(states))
@@ -102,7 +103,7 @@ func (m *MLP) both(batch int, value, policy func()) {
 	wait.Wait()
 }
 
-// Descend takes a step of Adam.
+// Descend takes an optimizer step with Adam.
 func (m *MLP) Descend(logits [][]float64, values []float64, clip float64) error {
 	var flat []float64
 	for _, row := range logits {

@@ -6,32 +6,33 @@ import (
 	"math/rand/v2"
 )
 
-// Model is an agent whose parameters can be learned.
+// Model is an agent with trainable parameters.
 type Model interface {
 	Agent
-	// Forward scores states: the logits of each, and the values.
+	// Forward returns the logits and the value of each state.
 	Forward(states []Observation) (logits [][]float64, values []float64)
-	// Descend moves the parameters against the gradient of a sum, after clipping the gradient's norm; zero does not
-	// clip. The arguments are the derivatives of the sum with respect to the results of the last Forward. A gradient
-	// that is not finite is an error and changes nothing.
+	// Descend takes an optimizer step, after clipping the norm of the gradient to clip; zero does not clip. The
+	// arguments are the derivatives of the objective with respect to the results of the last Forward. A gradient that
+	// is not finite is an error and changes nothing.
 	Descend(logits [][]float64, values []float64, clip float64) error
 }
 
-// PPOOptions configure proximal policy optimization with clipped ratios (Schulman et al., 2017).
+// PPOOptions holds the options of proximal policy optimization with clipped ratios (Schulman et al., 2017).
 type PPOOptions struct {
-	Discounts         // discounts of later rewards; zero means their defaults
-	Clip      float64 // maximum distance of probability ratios from one; zero means 0.2
-	Epochs    int     // passes over a rollout; zero means 10
-	Batch     int     // steps per gradient; zero means 64
-	// consecutive steps that stay together in a batch, which can be faster for an agent; zero means 1
+	Discounts         // discounts of later rewards; zero means the defaults of [Discounts]
+	Clip      float64 // clipping range: maximum distance of probability ratios from one; zero means 0.2
+	Epochs    int     // number of passes over a rollout; zero means 10
+	Batch     int     // number of steps per gradient; zero means 64
+	// number of consecutive steps that stay together in a batch, which is faster for some agents; zero means 1
 	Segment   int
-	ValueLoss float64 // weight of half the mean square error of values; zero means 1
-	Entropy   float64 // weight of the entropy; zero means none
-	MaxNorm   float64 // upper bound of the gradient's norm; zero means 0.5
-	// Penalty is the weight of the divergence from the policy that played, estimated on its actions. Zero means none.
+	ValueLoss float64 // weight of half the mean squared error of values; zero means 1
+	Entropy   float64 // weight of the entropy bonus; zero means none
+	MaxNorm   float64 // maximum norm of the gradient; zero means 0.5
+	// Penalty is the weight of the divergence from the policy that played, estimated from its actions. Zero means none.
 	Penalty float64
-	Far     float64 // square error from which on a value is not corrected in a batch; zero corrects all
-	// Raw keeps advantages unscaled. False scales them per batch to mean zero and standard deviation one.
+	// squared error from which on a value is excluded from the value loss; zero excludes none
+	Far float64
+	// Raw keeps advantages unscaled. False scales them in each batch to mean zero and standard deviation one.
 	Raw bool
 }
 
@@ -51,21 +52,22 @@ func (o *PPOOptions) EnsureDefaults() {
 	}
 }
 
-// PPOFigures are means over the batches of an update.
+// PPOFigures holds means over the batches of a PPO update.
 type PPOFigures struct {
-	ValueLoss    float64 `json:"value_loss"`    // mean square error of values
+	ValueLoss    float64 `json:"value_loss"`    // mean squared error of values
 	Entropy      float64 `json:"entropy"`       // entropy of decisions, in nats
 	KL           float64 `json:"approx_kl"`     // estimated divergence from the policy that played
-	ClipFraction float64 `json:"clip_fraction"` // share of ratios beyond the limit
+	ClipFraction float64 `json:"clip_fraction"` // fraction of probability ratios outside of the clipping range
 }
 
-// UpdatePPO improves a model by a rollout. Random shuffles its steps.
+// UpdatePPO improves a model by a rollout, whose steps are shuffled by random.
 func UpdatePPO(m Model, steps []Step, o PPOOptions, random *rand.Rand) (f PPOFigures, err error) {
 	advantages, returns := Advantages(steps, o.Discounts)
 	return UpdatePPOBy(m, steps, advantages, returns, o, random)
 }
 
-// UpdatePPOBy is UpdatePPO with given advantages and target returns of values. Nil returns do not train values.
+// UpdatePPOBy does the work of UpdatePPO with given advantages and given returns as targets of values. Nil returns do
+// not train values.
 func UpdatePPOBy(m Model, steps []Step, advantages, returns []float64, o PPOOptions,
 	random *rand.Rand) (f PPOFigures, err error) {
 	o.EnsureDefaults()
@@ -159,7 +161,7 @@ func (b *ppoBatch) descend(m Model, f *PPOFigures) error {
 	return m.Descend(dLogits, dValues, b.MaxNorm)
 }
 
-// Entropy is the entropy of a distribution, in nats.
+// Entropy returns the entropy of a distribution in nats, from its log probabilities.
 func Entropy(log []float64) (sum float64) {
 	for _, v := range log {
 		if p := math.Exp(v); p > 0 {

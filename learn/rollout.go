@@ -11,28 +11,28 @@ import (
 	"graft/internal/parallel"
 )
 
-// Agent chooses actions and values states. One goroutine uses it at a time; several agents may share weights.
+// Agent scores actions and states. Only one goroutine uses it at a time; several agents may share weights.
 type Agent interface {
 	// Score returns the logit of each action and the value of the state.
 	Score(o Observation) (logits []float64, value float64)
 }
 
-// Step is a step of an episode, as seen by an agent.
+// Step is a step of an episode as an agent observes it.
 type Step struct {
 	Observation
 	Action  int
-	Log     float64 // logarithm of the action's probability
-	Value   float64 // value of the state
+	Log     float64 // log probability of the action
+	Value   float64 // agent's value of the state
 	Outcome Outcome
-	// Bootstrap is the value of the state after the last step of a rollout, or after an episode that was cut; zero for
-	// other steps.
+	// Bootstrap is the value of the state after the last step of a rollout, or after an episode that was cut. It is
+	// zero for other steps.
 	Bootstrap float64
-	Last      bool // last step of the rollout
+	Last      bool // the step is the last of the rollout
 }
 
-// Rollout plays in one environment; the next call continues the episode.
+// Rollout plays episodes in one environment. Each call of Play continues the current episode.
 type Rollout struct {
-	Ended []Episode // episodes that have ended
+	Ended []Episode // completed episodes
 
 	env     Env
 	agent   Agent
@@ -44,24 +44,25 @@ type Rollout struct {
 	running bool
 }
 
-// Episode is an episode that has ended.
+// Episode summarises a completed episode.
 type Episode struct {
-	Reward float64 // undiscounted sum of the rewards
-	Length int     // actions
+	Reward float64 // sum of the rewards, without discounts
+	Length int     // number of actions
 }
 
-// NewRollout makes a rollout with its own streams of random numbers.
+// NewRollout creates a rollout with its own streams of random numbers.
 func NewRollout(env Env, agent Agent, seed, stream uint64) *Rollout {
 	return &Rollout{env: env, agent: agent, chance: rand.NewPCG(seed, 2*stream), draws: rand.NewPCG(seed, 2*stream+1)}
 }
 
-// RolloutState is a rollout between two calls of Play, without the ended episodes.
+// RolloutState is the state of a rollout between two calls of Play, without the completed episodes.
 type RolloutState struct {
-	Chance  []byte  `json:"chance"`  // generator of the environment before the running episode, or now
-	Draws   []byte  `json:"draws"`   // current generator of the agent
+	// state of the environment's random number generator before the running episode or, if none runs, now
+	Chance  []byte  `json:"chance"`
+	Draws   []byte  `json:"draws"`   // current state of the agent's random number generator
 	Running bool    `json:"running"` // an episode is running
-	Actions []int   `json:"actions"` // actions of the episode so far
-	Reward  float64 `json:"reward"`  // reward of the episode so far
+	Actions []int   `json:"actions"` // actions of the running episode so far
+	Reward  float64 `json:"reward"`  // sum of the rewards in the running episode so far
 }
 
 // State returns a snapshot for Restore.
@@ -78,7 +79,7 @@ func marshal(p *rand.PCG) []byte {
 	return text
 }
 
-// Restore continues a rollout: it repeats the actions of the running episode in the environment.
+// Restore continues a rollout from a snapshot. It repeats the actions of the running episode in the environment.
 func (r *Rollout) Restore(s RolloutState) error {
 	if err := errors.Join(r.chance.UnmarshalBinary(s.Chance), r.draws.UnmarshalBinary(s.Draws)); err != nil {
 		return fmt.Errorf("restore a rollout: %w", err)
@@ -109,7 +110,7 @@ func (r *Rollout) reset() error {
 	return nil
 }
 
-// Play plays a number of actions, drawn by the agent.
+// Play takes a number of actions, which the agent draws, and returns the steps.
 func (r *Rollout) Play(actions int) ([]Step, error) {
 	steps := make([]Step, 0, actions)
 	for range actions {
@@ -156,8 +157,8 @@ func (r *Rollout) step() (s Step, err error) {
 	return s, nil
 }
 
-// PlayAll plays in several environments, workers of them at a time. The order of the steps is the order of the
-// rollouts, regardless of which ran first.
+// PlayAll plays in several environments, with up to workers rollouts at a time. The steps are in the order of the
+// rollouts.
 func PlayAll(ctx context.Context, all []*Rollout, actions, workers int) ([]Step, error) {
 	played := make([][]Step, len(all))
 	err := parallel.Pool{Workers: workers}.Each(ctx, len(all), func(k int) (err error) {
@@ -169,8 +170,8 @@ func PlayAll(ctx context.Context, all []*Rollout, actions, workers int) ([]Step,
 	return slices.Concat(played...), err
 }
 
-// LogProbabilities returns the logarithms of a softmax over the actions that the mask allows; the others are minus
-// infinity.
+// LogProbabilities returns the logarithm of a softmax over the allowed actions; it is minus infinity for the other
+// actions.
 func LogProbabilities(logits []float64, mask []bool) []float64 {
 	most := math.Inf(-1)
 	for k, v := range logits {
@@ -192,7 +193,7 @@ func LogProbabilities(logits []float64, mask []bool) []float64 {
 	return log
 }
 
-// Sample draws an action.
+// Sample draws an action from log probabilities.
 func Sample(log []float64, random *rand.Rand) int {
 	left, last := random.Float64(), 0
 	for k, v := range log {
@@ -206,5 +207,5 @@ func Sample(log []float64, random *rand.Rand) int {
 	return last // probabilities sum to a little less than one
 }
 
-// Likeliest returns the likeliest action, the first of equal ones; the very first if no value is a number.
+// Likeliest returns the most likely action, the first on a tie. If every value is NaN, it returns 0.
 func Likeliest(log []float64) int { return best(log, nil) }

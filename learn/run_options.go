@@ -10,27 +10,27 @@ import (
 	"graft/internal/validate"
 )
 
-// RunOptions hold the seeds and output of a run that learns policies. Paths here and in the other sections are paths of
-// the operating system, relative to the working directory.
+// RunOptions holds the seeds and output of a run that learns policies. Paths here and in the other sections are paths
+// of the operating system, relative to the working directory.
 type RunOptions struct {
-	Seed uint64 // seed of the first policy; the other policies use the following seeds; default 1
-	// number of policies to learn, from 1 to 1,024; policies from tables vote together, of schedulers only the best is
-	// kept; zero means 5
+	Seed uint64 // Seed of the first policy; the other policies use the following seeds. Default 1.
+	// Number of policies to learn, from 1 to 1,024. Policies that learn from tables vote together; of learned
+	// schedulers, only the best is kept. Zero means 5.
 	Seeds  int
-	Folder string `result:"none"` // path of the run folder; empty lets the command choose
-	Every  int    // steps between two rows of the table; zero means 10
-	// wall-clock time between two checkpoints of a policy; zero means 30 s
+	Folder string `result:"none"` // Path of the run folder. Empty lets the command choose one.
+	Every  int    // Number of steps between two rows of the learning table. Zero means 10.
+	// Wall-clock time between two checkpoints of a policy. Zero means 30 s.
 	Checkpoint time.Duration `result:"none" config:"checkpoint_every,was=checkpoint"`
-	// policies that learn in parallel, one thread each; zero means one per processor
+	// Number of policies that learn in parallel, with one thread each. Zero means one per processor.
 	Workers int `config:",was=at_once" result:"none"`
-	// Tensorboard writes event files for TensorBoard in addition to the tables. False writes none.
+	// Writes TensorBoard event files in addition to the tables. Default false.
 	Tensorboard bool `result:"none"`
 }
 
 // mostSeeds limits the number of members in a policy's file.
 const mostSeeds = 1024
 
-// EnsureDefaults fills in defaults, except the ones that depend on the machine.
+// EnsureDefaults fills in defaults, except for defaults that depend on the machine.
 func (o *RunOptions) EnsureDefaults() {
 	o.Seeds = cmp.Or(o.Seeds, 5)
 	o.Every = cmp.Or(o.Every, 10)
@@ -50,7 +50,7 @@ func (o RunOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// All lists the seeds of all policies.
+// All returns the seeds of all policies.
 func (o RunOptions) All() []uint64 {
 	all := make([]uint64, o.Seeds)
 	for k := range all {

@@ -7,7 +7,7 @@ import (
 	"graft/torch/weights"
 )
 
-// Keeper is a [Model] that can be saved in a file together with its optimizer.
+// Keeper is a [Model] that can be saved together with the state of its optimizer.
 type Keeper interface {
 	Model
 	networks() []*dense.Network
@@ -33,12 +33,12 @@ func params(networks []*dense.Network) (all [][]float64) {
 // Parts of a saved model.
 var parts = []string{"parameter", "first_moment", "second_moment"}
 
-// SaveParams adds a model's parameters to a set of tensors; prefix starts their names.
+// SaveParams adds a model's parameters to a set of tensors. The names begin with prefix.
 func SaveParams(m Keeper, set *weights.Set, prefix string) {
 	save(set, prefix, parts[0], params(m.networks()))
 }
 
-// SaveModel adds a model's parameters and the state of its optimizer.
+// SaveModel adds a model's parameters and the state of its optimizer to a set of tensors. The names begin with prefix.
 func SaveModel(m Keeper, set *weights.Set, prefix string) {
 	SaveParams(m, set, prefix)
 	first, second := m.adam().Moments(params(m.networks()))
@@ -53,13 +53,13 @@ func save(set *weights.Set, prefix, part string, values [][]float64) {
 	}
 }
 
-// RestoreParams sets a model's parameters to saved ones of the same shapes.
+// RestoreParams sets a model's parameters from a set of tensors with the same shapes.
 func RestoreParams(m Keeper, set *weights.Set, prefix string) error {
 	m.changed()
 	return restore(set, prefix, parts[0], params(m.networks()))
 }
 
-// RestoreModel also sets the state of its optimizer.
+// RestoreModel sets a model's parameters and the state of its optimizer from a set of tensors.
 func RestoreModel(m Keeper, set *weights.Set, prefix string) error {
 	if err := RestoreParams(m, set, prefix); err != nil {
 		return err
@@ -111,7 +111,7 @@ func restoreOne(set *weights.Set, name string, into []float64) error {
 // SetRate changes the learning rate of a model's optimizer.
 func SetRate(m Keeper, rate float64) { m.adam().Rate = rate }
 
-// BeginAnew resets the state of a model's optimizer, and sets its learning rate.
+// BeginAnew resets the state of a model's optimizer and sets its learning rate.
 func BeginAnew(m Keeper, rate float64) {
 	o := m.adam()
 	*o = dense.Adam{Rate: rate, Beta1: o.Beta1, Beta2: o.Beta2, Eps: o.Eps, Corrected: o.Corrected}

@@ -9,21 +9,23 @@ import (
 	"graft/learn/dense"
 )
 
-// SetOptions shape an agent whose actions are any number of candidates, and one that takes none. An observation has the
-// globals first, then the features of each candidate.
+// SetOptions holds the options of an agent that chooses one of any number of candidates, or none of them. The globals
+// come first in an observation, then the features of each candidate.
 type SetOptions struct {
-	Globals, Features int     // values of the whole state, and of a candidate; required
+	// number of values that describe the state, and number of features per candidate; required
+	Globals, Features int
 	Hidden            int     // width of the hidden layers; zero means 32
-	Rate              float64 // Adam's learning rate; zero means 0.001
-	Eps               float64 // Adam's epsilon; zero means 1e-5
-	// Batches makes the batch computation of a network; nil computes in Go. Single states are always computed in Go.
+	Rate              float64 // learning rate of Adam; zero means 0.001
+	Eps               float64 // epsilon of Adam; zero means 1e-5
+	// Batches creates the batch computation of a network. Nil computes in Go. Single states are always computed in Go.
 	Batches func(n *dense.Network) (dense.Batcher, error)
 }
 
 // Set is a [Model] that scores candidates by the product of an embedding of the candidate and a query of the state, as
-// pointer networks do (Vinyals, Fortunato and Jaitly, NeurIPS 2015). Neither the order nor the number of candidates
-// matters. The query, the score of taking none and the value come from the globals and the mean of the candidates. A
-// candidate that did not change since the previous state is not embedded again: most actions change one job of many.
+// pointer networks do (Vinyals, Fortunato and Jaitly, NeurIPS 2015). The order and the number of candidates do not
+// matter. The query, the value and the score of choosing no candidate come from the globals and the mean of the
+// candidates. A candidate that did not change since the previous state is not embedded again: most actions change one
+// of many jobs.
 type Set struct {
 	o         SetOptions
 	nets      [3]*dense.Network // embedding, query with the score of taking none, value
@@ -35,14 +37,14 @@ type Set struct {
 	batch     seenBatch
 }
 
-// The networks of a Set.
+// Networks of a Set.
 const (
 	ofCandidates = iota
 	ofQueries
 	ofValues
 )
 
-// NewSet draws an agent.
+// NewSet creates an agent with random parameters.
 func NewSet(o SetOptions, random *rand.Rand) (*Set, error) {
 	o.Hidden = cmp.Or(o.Hidden, 32)
 	if o.Batches == nil {
@@ -77,7 +79,7 @@ func (m *Set) Twin() Agent {
 	return &twin
 }
 
-// Score scores one state.
+// Score returns the logits and the value of one state.
 func (m *Set) Score(o Observation) (logits []float64, value float64) {
 	if m.seen.changes != *m.changes {
 		m.seen = seen{changes: *m.changes}
@@ -111,8 +113,8 @@ func (m *Set) pool(to []float64, o Observation) []float64 {
 	return to
 }
 
-// Forward scores a batch. The last logit of each state scores taking none. Consecutive states of an episode cost least
-// if they are consecutive in the batch.
+// Forward returns the logits and values of a batch of states. The last logit of a state scores the choice of no
+// candidate. It is fastest if consecutive states of an episode are consecutive in the batch.
 func (m *Set) Forward(states []Observation) (logits [][]float64, values []float64) {
 	b := &m.batch
 	b.reset()
@@ -133,7 +135,7 @@ func (m *Set) Forward(states []Observation) (logits [][]float64, values []float6
 	return logits, m.batches[ofValues].Forward(b.pooled)
 }
 
-// Descend takes a step of Adam.
+// Descend takes an optimizer step with Adam.
 func (m *Set) Descend(logits [][]float64, values []float64, clip float64) error {
 	gradients, err := m.gradients(logits, values)
 	if err != nil {

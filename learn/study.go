@@ -14,62 +14,63 @@ import (
 	"graft/torch/weights"
 )
 
-// Learner learns step by step. Steps after Save and Restore have the same bits.
+// Learner learns step by step. Its steps after Save and Restore are bit-identical to uninterrupted steps.
 type Learner interface {
 	// Advance takes a step. After an error the learner must not be used.
 	Advance(ctx context.Context) error
 	// Steps returns the number of steps taken.
 	Steps() int
-	// Ended returns the reason why learning ended; empty while it continues.
+	// Ended returns the reason why learning ended. It is empty while it continues.
 	Ended() string
-	// Figures computes figures of the current state. It does not change the state.
+	// Figures computes figures of the current state without changing it.
 	Figures() ([]float64, error)
-	// Save returns the whole state. A learner without a state returns nil, and starts over after a restart.
+	// Save returns the whole state. A learner without a state returns nil, and starts from the beginning after a
+	// restart.
 	Save() (*weights.Set, error)
 	// Restore continues from a saved state.
 	Restore(set *weights.Set) error
 }
 
-// Study trains a learner for each of several seeds. Each learner has the same bits, regardless of stops, kills and
-// restarts, and of the number of learners that run in parallel.
+// Study trains one learner per seed. Results are bit-identical, regardless of stops, kills and restarts, and of the
+// number of learners that run in parallel.
 type Study struct {
 	Seeds      []uint64
-	Pool       parallel.Pool    // runs several learners in parallel
-	Every      int              // steps between rows of figures; zero means 10
+	Pool       parallel.Pool    // pool that runs learners in parallel
+	Every      int              // number of steps between two rows of figures; zero means 10
 	Checkpoint time.Duration    // wall-clock time between two checkpoints of a seed; zero means 30 s
-	Now        func() time.Time // wall clock for checkpoints; nil saves only at stops and at the end
-	Recorder   Recorder         // destination of figures and learners; nil saves nothing
-	// With makes the learner of a seed, calls learn, takes the result and frees the learner.
+	Now        func() time.Time // wall clock for checkpoints; nil saves only when the study stops or ends
+	Recorder   Recorder         // recorder of figures and learners; nil saves nothing
+	// With creates the learner of a seed, calls learn with it, keeps the result and frees the learner.
 	With func(seed uint64, learn func(Learner) ([]Row, error)) error
 }
 
-// Recorder records a study. It must be safe for concurrent use.
+// Recorder records the progress of a study. It must be safe for concurrent use.
 type Recorder interface {
 	// Step reports progress of a seed after a step. It blocks training, so keep it fast.
 	Step(seed uint64, l Learner)
-	// Row adds figures. A seed that continues reports its rows again from the first.
+	// Row adds a row of figures. A seed that continues reports its rows again from the first.
 	Row(r Row) error
-	// Save keeps a seed's learner. It stores all of it or nothing.
+	// Save stores the state of a seed's learner atomically.
 	Save(seed uint64, set *weights.Set) error
-	// Load returns the last saved learner of a seed; nil if there is none.
+	// Load returns the last saved state of a seed's learner, or nil if there is none.
 	Load(seed uint64) (*weights.Set, error)
 }
 
-// Row holds figures of a seed.
+// Row holds the figures of a seed at one step.
 type Row struct {
 	Seed   uint64
-	Step   int // steps taken before the figures
+	Step   int // number of steps taken before the figures
 	Values []float64
 }
 
-// ErrStopped means that a study was stopped and has saved its progress.
+// ErrStopped reports that a study was stopped and has saved its progress.
 var ErrStopped = errors.New("the study was stopped; its progress is saved")
 
 // errUndone marks a seed stopped before completion.
 var errUndone = errors.New("stopped")
 
 // Run trains all seeds to the end. If ctx ends, it saves its progress and returns ErrStopped or, without a recorder,
-// the error of ctx. The first fault stops all seeds.
+// the error of ctx. The first error stops all seeds.
 func (s *Study) Run(ctx context.Context) error {
 	inner, fail := context.WithCancel(ctx)
 	defer fail()

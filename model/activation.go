@@ -7,13 +7,13 @@ import (
 	"graft/torch"
 )
 
-// Activation is a function applied to each value. The zero Activation means none.
+// Activation is a layer that applies a function to each value. The zero Activation means none.
 type Activation struct {
 	passes
 	Kind torch.Activation
-	// Parameter is LeakyReLU's slope below zero and ELU's scale there.
+	// Parameter is the slope below zero for LeakyReLU, and the scale below zero for ELU.
 	Parameter float64
-	Inplace   bool // printed, without any other effect
+	Inplace   bool // whether PyTorch's print contains inplace=True; it has no effect
 }
 
 // activation describes a kind of activation.
@@ -48,14 +48,14 @@ func (a Activation) describe() activation {
 	return activation{}
 }
 
-// Activate makes an activation with PyTorch's default parameter.
+// Activate creates an activation with PyTorch's default parameter.
 func Activate(kind torch.Activation) Activation {
 	a := Activation{Kind: kind}
 	a.Parameter = a.describe().usual
 	return a
 }
 
-// String is PyTorch's print.
+// String returns the layer as PyTorch prints it.
 func (a Activation) String() string {
 	known := a.describe()
 	if known.name == "" {
@@ -74,7 +74,7 @@ func (a Activation) String() string {
 	return known.name + "(" + strings.Join(arguments, ", ") + ")"
 }
 
-// Notation is String with all arguments.
+// Notation returns String with all arguments.
 func (a Activation) Notation() string {
 	if a.Kind == torch.Hardswish && a.Inplace {
 		return "Hardswish(inplace=True)"
@@ -82,16 +82,16 @@ func (a Activation) Notation() string {
 	return a.String()
 }
 
-// Idempotent reports whether applying the activation twice is the same as once.
+// Idempotent reports whether applying the activation twice has the same result as applying it once.
 func (a Activation) Idempotent() bool { return a.describe().idempotent }
 
-// Infer changes no shape.
+// Infer returns the input shape.
 func (a Activation) Infer(in Shape) (Shape, error) { return in, nil }
 
-// Operations counts one for each value.
+// Operations counts one operation per value.
 func (a Activation) Operations(in, _ Shape) int64 { return int64(in.Count()) }
 
-// Emit adds an activation.
+// Emit adds the activation to a program.
 func (a Activation) Emit(b *torch.Builder, x torch.Value, _ []*torch.Tensor) torch.Value {
 	return b.Activate(x, a.Kind, a.Parameter)
 }

@@ -8,22 +8,21 @@ import (
 	"graft/torch"
 )
 
-// Conv2d is a convolution over images. Strides, dilations and groups must not be zero:
-// NewConv2d sets them.
+// Conv2d is a convolution over images. Strides, dilations and groups must be above zero; NewConv2d sets them.
 type Conv2d struct {
-	In, Out                           int // channels
+	In, Out                           int // number of input channels, and number of output channels
 	Kernel, Stride, Padding, Dilation Pair
 	Groups                            int
 	Bias                              bool
 }
 
-// NewConv2d makes a convolution with a square kernel and PyTorch's defaults.
+// NewConv2d creates a convolution with a square kernel and PyTorch's defaults.
 func NewConv2d(in, out, kernel int) Conv2d {
 	return Conv2d{In: in, Out: out, Kernel: Both(kernel), Stride: Both(1), Padding: Both(0), Dilation: Both(1),
 		Groups: 1, Bias: true}
 }
 
-// String is PyTorch's print, which omits most defaults.
+// String returns the layer as PyTorch prints it, which omits most defaults.
 func (c Conv2d) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Conv2d(%d, %d, kernel_size=%v, stride=%v", c.In, c.Out, c.Kernel, c.Stride)
@@ -42,7 +41,7 @@ func (c Conv2d) String() string {
 	return b.String() + ")"
 }
 
-// Slots are weight and bias.
+// Slots returns the weight and the bias.
 func (c Conv2d) Slots() []Slot {
 	in := In
 	if c.Groups > 1 {
@@ -56,7 +55,7 @@ func (c Conv2d) Slots() []Slot {
 	return slots
 }
 
-// Infer slides the kernel.
+// Infer returns the shape after the convolution.
 func (c Conv2d) Infer(in Shape) (Shape, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -84,7 +83,7 @@ func (c Conv2d) check() error {
 	return nil
 }
 
-// Operations counts the taps and the bias.
+// Operations counts the multiply-adds of the kernel, and the bias.
 func (c Conv2d) Operations(_, out Shape) int64 {
 	return int64(out.Count()) * int64(2*c.In/c.Groups*c.Kernel.H*c.Kernel.W+count(c.Bias))
 }
@@ -96,7 +95,7 @@ func count(b bool) int {
 	return 0
 }
 
-// Channels are opened, or tied in groups.
+// Channels reports new channels or, with groups, channels that are tied in groups.
 func (c Conv2d) Channels() Channels {
 	if c.Groups > 1 {
 		return Channels{Groups: c.Groups}
@@ -104,7 +103,7 @@ func (c Conv2d) Channels() Channels {
 	return Channels{Opens: true}
 }
 
-// Resize keeps the size of the groups.
+// Resize returns the layer for other numbers of channels, with groups of the same size.
 func (c Conv2d) Resize(in, out int) Layer {
 	if c.Groups > 1 {
 		c.Groups = c.Groups * in / c.In
@@ -113,7 +112,7 @@ func (c Conv2d) Resize(in, out int) Layer {
 	return c
 }
 
-// Emit adds a convolution.
+// Emit adds the convolution to a program.
 func (c Conv2d) Emit(b *torch.Builder, x torch.Value, w []*torch.Tensor) torch.Value {
 	p := torch.Plane{Kernel: c.Kernel.ints(), Stride: c.Stride.ints(), Padding: c.Padding.ints(),
 		Dilation: c.Dilation.ints(), Groups: c.Groups}

@@ -18,10 +18,10 @@
 //
 // Imported networks are graphs. A tree of known layers cannot represent every network of PyTorch. model/graph holds a
 // network as operators on values, which are pure and may have several inputs and results; the modules, with PyTorch's
-// names, classes and prints, are for people. Readers of archives execute nothing and limit allocations by the size of
-// the file. They convert operators in place to plain ones, since surgery on a graph needs every reader of a value; they
-// reject an archive if that would change the result. The mode is not in the graph: each pass sets arguments such as
-// training.
+// names, classes and prints, serve display only. Readers of archives execute nothing and limit allocations by the size
+// of the file. They convert operators in place to plain operators, since surgery on a graph needs every reader of a
+// value; they reject an archive if that would change the result. The mode is not in the graph: each pass sets arguments
+// such as training.
 //
 // Networks as graphs. model.Network has a graph in addition to its tree. The tree then has the modules and their
 // tensors, so names, prints, weights, checkpoints and optimizers work as for other networks; the graph runs.

@@ -59,7 +59,7 @@ func positioned(l Lane, k int) string {
 	}
 }
 
-// Form is a table of a network's form. The zero Form is an empty table.
+// Form is a table of a network file. The zero Form is an empty table.
 type Form = form.Form
 
 // Field is a key of a form and its value.
@@ -68,5 +68,5 @@ type Field = form.Field
 // FormFault is a fault in a form.
 type FormFault = form.Fault
 
-// FormFaults lists all faults of a form. It is never empty.
+// FormFaults lists all faults of a form. A FormFaults that is returned as an error is never empty.
 type FormFaults = form.Faults

@@ -9,14 +9,14 @@ import (
 	"graft/torch/weights"
 )
 
-// Held is the layer of a graph's module: it has the module's tensors and print. The graph runs its operators.
+// Held is the layer of a module in a graph: it has the module's tensors and print. The graph runs its operators.
 type Held struct {
 	Class, Extra string
-	Print        string // print of a class with its own print; usually empty
+	Print        string // print of a module whose class prints itself; usually empty
 	Tensors      []Slot
 }
 
-// String is PyTorch's print.
+// String returns the layer as PyTorch prints it.
 func (h Held) String() string {
 	if h.Print != "" {
 		return h.Print
@@ -24,19 +24,19 @@ func (h Held) String() string {
 	return h.Class + "(" + h.Extra + ")"
 }
 
-// Slots are the module's own tensors.
+// Slots returns the module's own tensors.
 func (h Held) Slots() []Slot { return h.Tensors }
 
-// Infer fails, because only the graph has the shapes.
+// Infer returns an error, because only the graph has the shapes.
 func (h Held) Infer(Shape) (Shape, error) { return nil, fmt.Errorf("%s: %w", h.Class, errGraph) }
 
-// Operations is zero, because the graph counts them.
+// Operations returns zero, because the graph counts the operations.
 func (Held) Operations(_, _ Shape) int64 { return 0 }
 
-// Channels passes each channel on.
+// Channels reports that each channel is passed on.
 func (Held) Channels() Channels { return Channels{} }
 
-// Emit passes its input on, because the graph is compiled as a whole.
+// Emit returns its input, because the graph is compiled as a whole.
 func (Held) Emit(_ *torch.Builder, x torch.Value, _ []*torch.Tensor) torch.Value { return x }
 
 var errGraph = fmt.Errorf("the network is a graph, whose layers cannot run separately")

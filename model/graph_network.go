@@ -10,7 +10,7 @@ import (
 	"graft/torch/weights"
 )
 
-// FromGraph makes a network from a graph, without tensors: the tree has its modules, the graph runs.
+// FromGraph creates a network from a graph, without tensors. The tree has the graph's modules, and the graph runs.
 func FromGraph(g *graph.Graph) (*Network, error) {
 	if err := g.Check(); err != nil {
 		return nil, err
@@ -24,8 +24,8 @@ func (n *Network) setGraph(g *graph.Graph) {
 	n.Graph, n.Root, n.Input = g, treeOf(g), Shape(g.Input.Dims()[1:])
 }
 
-// Rebuild changes the network to another graph with its tensors by name. Tensors in both stay; the caller frees the
-// others. Without tensors the network has no weights afterwards.
+// Rebuild changes the network to another graph with the given tensors by name. A tensor of both graphs stays; the
+// caller frees the other tensors. Without tensors the network has no weights afterwards.
 func (n *Network) Rebuild(g *graph.Graph, tensors map[string]*torch.Tensor) {
 	n.setGraph(g)
 	if tensors == nil {
@@ -47,7 +47,8 @@ func (n *Network) fill(tensor func(name string) *torch.Tensor) {
 	})
 }
 
-// Tensors returns the tensors of the network by their names in a state dict, tied ones under each name.
+// Tensors returns the tensors of the network by their names in a state dict. A tied tensor occurs under each of its
+// names.
 func (n *Network) Tensors() map[string]*torch.Tensor {
 	all := map[string]*torch.Tensor{}
 	for _, e := range n.State() {
@@ -168,11 +169,11 @@ func (n *Network) graphOutput() (Shape, error) {
 	return Shape(shapes[n.Graph.Output][1:]), nil
 }
 
-// Tokens reports whether the input is tokens, which are whole numbers, instead of numbers such as pixels.
+// Tokens reports whether the input is tokens (whole numbers) instead of numbers such as pixels.
 func (n *Network) Tokens() bool { return n.Graph != nil && n.Graph.Input.DType == weights.Int64 }
 
-// Vocabulary is the number of tokens that the network accepts: the rows of the embedding that looks up its input. Zero
-// if there is none.
+// Vocabulary returns the number of tokens that the network accepts: the rows of the embedding that looks up its input.
+// It is zero if there is no such embedding.
 func (n *Network) Vocabulary() int {
 	if n.Graph == nil {
 		return 0
@@ -187,7 +188,8 @@ func (n *Network) Vocabulary() int {
 	return 0
 }
 
-// TakesShape reports whether the network accepts examples of a shape: named sizes may be smaller.
+// TakesShape reports whether the network accepts examples of a shape. Named sizes may be smaller than in the example at
+// export.
 func (n *Network) TakesShape(shape []int) bool {
 	if n.Graph == nil {
 		return n.Input.Same(shape)
@@ -210,7 +212,7 @@ func isGraphForm(table map[string]any) bool {
 	return operators || transformer.IsForm(table)
 }
 
-// GraphText identifies the operators of a graph; empty for a tree.
+// GraphText returns a text that identifies the operators of a graph. It is empty for a tree.
 func (n *Network) GraphText() string {
 	if n.Graph == nil {
 		return ""

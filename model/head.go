@@ -3,7 +3,7 @@ package model
 import "fmt"
 
 // WithClasses returns the network, without tensors, with one output per class: its last linear layer gets this number
-// of features.
+// of outputs.
 func (n *Network) WithClasses(classes int) (*Network, error) {
 	out, err := n.Output()
 	if err != nil {

@@ -9,31 +9,29 @@ import (
 	"graft/torch"
 )
 
-// Layer is the function and the size of a leaf, without its weights. Layers are immutable values.
+// Layer describes the function and the size of a leaf, without its weights. Layers are immutable values.
 type Layer interface {
 	// String returns the layer as PyTorch prints it, such as "ReLU()".
 	String() string
-	// Slots are the layer's tensors in the order of a state dict.
+	// Slots returns the layer's tensors in the order of a state dict.
 	Slots() []Slot
-	// Infer returns the output shape for one example of a shape.
+	// Infer returns the output shape for an example with a shape.
 	Infer(in Shape) (Shape, error)
-	// Operations counts floating-point operations for one example; a multiply
-	// and an add are two.
+	// Operations returns the floating-point operations for one example; a multiply and an add are two.
 	Operations(in, out Shape) int64
-	// Channels describes how outputs depend on the channels of the input.
+	// Channels returns how outputs depend on the channels of the input.
 	Channels() Channels
 	// Emit adds the layer to a program.
 	Emit(b *torch.Builder, x torch.Value, weights []*torch.Tensor) torch.Value
 }
 
-// Resizable is a layer with its own numbers of channels.
+// Resizable is a layer whose number of input and output channels can change.
 type Resizable interface {
-	// Resize returns the layer for other numbers of channels. Groups keep their size and
-	// change their number.
+	// Resize returns the layer for other numbers of channels. Groups keep their size; their number changes.
 	Resize(in, out int) Layer
 }
 
-// Resized returns a layer for other numbers of channels; the layer itself if it is not Resizable.
+// Resized returns a layer for other numbers of channels. A layer that is not Resizable is returned unchanged.
 func Resized(l Layer, in, out int) Layer {
 	if r, ok := l.(Resizable); ok {
 		return r.Resize(in, out)
@@ -44,56 +42,56 @@ func Resized(l Layer, in, out int) Layer {
 // Channels describes how a layer's output depends on the channels, the first dimension of an example. The zero value
 // passes each channel on separately.
 type Channels struct {
-	// Opens means that each output channel is new and depends on all inputs.
+	// Opens says that each output channel is new and depends on all inputs.
 	Opens bool
-	// Groups is the number of runs of equal length that combine their channels: only whole runs can be copied. Zero
-	// means that each channel is separate.
+	// Groups is the number of runs of equal length that combine their channels, so that only whole runs can be copied.
+	// Zero means that each channel is separate.
 	Groups int
 }
 
-// Role is the purpose of a tensor of a layer.
+// Role names the purpose of a layer's tensor.
 type Role int
 
-// The roles. An optimizer trains weights and biases; the others are statistics.
+// Roles of tensors. An optimizer trains weights, biases and scales; the others are statistics and constants.
 const (
 	Weight Role = iota
 	Bias
-	Scale // a normalisation's weight
+	Scale // weight of a normalisation
 	Mean
 	Var
 	Seen     // number of batches in the statistics
-	Kept     // a buffer of a graph
-	Constant // a tensor of a graph that is not in the state dict
+	Kept     // buffer of a graph
+	Constant // tensor of a graph that is not in the state dict
 )
 
 // Trained reports whether an optimizer trains tensors of this role.
 func (r Role) Trained() bool { return r <= Scale }
 
-// Axis is the kind of channels that a dimension of a tensor indexes.
+// Axis names the kind of channels that a dimension of a tensor indexes.
 type Axis int
 
-// The axes. The zero Axis indexes no channels.
+// Kinds of dimensions. The zero Axis indexes no channels.
 const (
-	Inner Axis = iota // taps of a kernel, positions
+	Inner Axis = iota // taps of a kernel, or positions
 	Out               // output channels
-	In                // input channels, summed over
+	In                // input channels, over which the layer sums
 )
 
 // Slot describes a tensor of a layer.
 type Slot struct {
-	Name  string // name in a state dict
+	Name  string // name in the layer's part of a state dict
 	Role  Role
 	Shape []int
-	Axes  []Axis // axis of each dimension of Shape
+	Axes  []Axis // kind of each dimension of Shape
 	// Tied is the full name of the tensor that shares its memory; usually empty.
 	Tied string
-	Type torch.DType // type of a tensor with its own type; usually zero
+	Type torch.DType // data type of a tensor that does not have the network's type; usually zero
 }
 
-// Count is the number of values.
+// Count returns the number of values.
 func (s Slot) Count() int { return Shape(s.Shape).Count() }
 
-// DType is the type of the slot's values in a network of the given type.
+// DType returns the data type of the slot's values in a network of the given type.
 func (s Slot) DType(network torch.DType) torch.DType {
 	if s.Role == Seen {
 		return torch.Int64
@@ -104,10 +102,10 @@ func (s Slot) DType(network torch.DType) torch.DType {
 	return network
 }
 
-// Shape lists the dimensions of one example: channels, height and width, or only features.
+// Shape lists the dimensions of one example: channels, height and width, or a number of features.
 type Shape []int
 
-// Count is the number of values.
+// Count returns the number of values.
 func (s Shape) Count() int {
 	n := 1
 	for _, size := range s {
@@ -143,20 +141,19 @@ func ParseShape(text string) (Shape, error) {
 	return s, nil
 }
 
-// Pair is a height and a width. PyTorch prints some pairs as they were given: Single means that it was given as one
-// number.
+// Pair is a height and a width. Single says that it was given as one number, which affects PyTorch's print.
 type Pair struct {
 	H, W   int
 	Single bool
 }
 
-// Both makes a pair of equal numbers, printed as two.
+// Both returns a pair of equal numbers, printed as two.
 func Both(n int) Pair { return Pair{H: n, W: n} }
 
-// One makes a pair of equal numbers, printed as one.
+// One returns a pair of equal numbers, printed as one.
 func One(n int) Pair { return Pair{H: n, W: n, Single: true} }
 
-// String formats the pair as (3, 3), or as 3 for Single.
+// String formats the pair as (3, 3) or, if it is Single, as 3.
 func (p Pair) String() string {
 	if p.Single && p.H == p.W {
 		return strconv.Itoa(p.H)
@@ -184,8 +181,8 @@ func python(v any) string {
 	}
 }
 
-// PythonFloat formats a number as Python's repr does: the shortest decimal that parses to an
-// equal value, with exponents below 1e-4 and from 1e16.
+// PythonFloat formats a number as Python's repr does: the shortest decimal that parses to an equal value, with an
+// exponent below 1e-4 and from 1e16 on.
 func PythonFloat(v float64) string {
 	text := strconv.FormatFloat(v, 'e', -1, 64)
 	mantissa, exponent, _ := strings.Cut(text, "e")

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// LayerKind describes a layer or a container of the files of networks.
+// LayerKind describes a kind of layer or container that network files can name.
 type LayerKind struct {
 	Name      string
-	About     string // one line
-	Container bool   // has parts, and no notation of its own
-	Layers    string // value of the key layers in an example network, for inputs of 3 x 16 x 16
+	About     string // help text in one line
+	Container bool   // a container, which has parts and no notation
+	Layers    string // value of the key layers in an example network, whose input is 3 x 16 x 16
 }
 
-// LayerKinds lists the layers with a notation, then the containers.
+// LayerKinds lists the layers that have a notation, then the containers.
 func LayerKinds() (list []LayerKind) {
 	for _, k := range kinds {
 		layers := strings.Split(k.example, "; ")

@@ -7,21 +7,21 @@ import (
 	"graft/torch"
 )
 
-// Linear is a fully connected layer: a weight matrix and a bias.
+// Linear is a fully connected layer with a weight matrix and a bias.
 type Linear struct {
 	In, Out int
 	Bias    bool
 }
 
-// NewLinear makes a linear layer with a bias.
+// NewLinear creates a linear layer with a bias.
 func NewLinear(in, out int) Linear { return Linear{In: in, Out: out, Bias: true} }
 
-// String is PyTorch's print.
+// String returns the layer as PyTorch prints it.
 func (l Linear) String() string {
 	return fmt.Sprintf("Linear(in_features=%d, out_features=%d, bias=%s)", l.In, l.Out, python(l.Bias))
 }
 
-// Slots are weight and bias.
+// Slots returns the weight and the bias.
 func (l Linear) Slots() []Slot {
 	slots := []Slot{{Name: "weight", Role: Weight, Shape: []int{l.Out, l.In}, Axes: []Axis{Out, In}}}
 	if l.Bias {
@@ -30,7 +30,7 @@ func (l Linear) Slots() []Slot {
 	return slots
 }
 
-// Infer takes features only.
+// Infer returns the output features. The input must be features.
 func (l Linear) Infer(in Shape) (Shape, error) {
 	switch {
 	case l.In < 1 || l.Out < 1:
@@ -43,19 +43,19 @@ func (l Linear) Infer(in Shape) (Shape, error) {
 	return Shape{l.Out}, nil
 }
 
-// Operations counts the matrix and the bias.
+// Operations counts the multiply-adds of the matrix, and the bias.
 func (l Linear) Operations(_, _ Shape) int64 { return int64(l.Out) * int64(2*l.In+count(l.Bias)) }
 
-// Channels are opened.
+// Channels reports new channels.
 func (l Linear) Channels() Channels { return Channels{Opens: true} }
 
-// Resize takes other numbers of features.
+// Resize returns the layer for other numbers of features.
 func (l Linear) Resize(in, out int) Layer {
 	l.In, l.Out = in, out
 	return l
 }
 
-// Emit adds a linear layer.
+// Emit adds the linear layer to a program.
 func (l Linear) Emit(b *torch.Builder, x torch.Value, w []*torch.Tensor) torch.Value {
 	return b.Linear(x, w[0], at(w, 1))
 }

@@ -12,31 +12,31 @@ type Module interface {
 	copy(weights func(*torch.Tensor) *torch.Tensor) Module
 }
 
-// Leaf is a layer and its tensors. The zero Leaf has no layer and cannot be part of a network.
+// Leaf is a layer with its tensors. The zero Leaf has no layer and cannot be part of a network.
 type Leaf struct {
 	Layer Layer
-	// Weights are the tensors of Layer.Slots, in that order; nil in a network without weights.
+	// Weights holds the tensors of Layer.Slots, in that order. It is nil in a network without weights.
 	Weights []*torch.Tensor
 }
 
-// Mark selects how surgery treats a container.
+// Mark says how surgery treats a container.
 type Mark int
 
-// The marks. The zero Mark is Unmarked: blocks inside are found by their layers.
+// Marks of containers. The zero Mark is Unmarked: surgery finds the blocks inside by their layers.
 const (
 	Unmarked Mark = iota
-	Original      // a block of the initial network
-	Grown         // a block that surgery added
+	Original      // block of the initial network
+	Grown         // block that surgery added
 )
 
-// String returns the mark's word in network files.
+// String returns the word for the mark in network files.
 func (m Mark) String() string { return [...]string{"unmarked", "original", "grown"}[m] }
 
-// Container runs its children according to Flow. The zero Container passes its input on.
+// Container runs its children as Flow says. The zero Container passes its input on.
 type Container struct {
-	Class    string // printed class; empty means Sequential
+	Class    string // class name in prints; empty means Sequential
 	Mark     Mark
-	Children []Child // in PyTorch's order of registration
+	Children []Child // children in PyTorch's order of registration
 	Flow     Flow
 }
 
@@ -46,32 +46,33 @@ type Child struct {
 	Module Module
 }
 
-// Join selects how the branches of a container are combined.
+// Join names how the branches of a container are combined.
 type Join int
 
-// The joins. The zero Join is Chain.
+// Ways to combine branches. The zero Join is Chain.
 const (
-	Chain Join = iota // one child after the other
+	Chain Join = iota // children run one after the other
 	Sum               // sum of the body and the shortcut
-	Cat               // each child on the input, joined along the channels
+	// children run on the same input, and their outputs are concatenated along the channels
+	Cat
 )
 
-// Flow names children and steps in running order. The zero Flow runs all children, one after the other. A child without
+// Flow lists children and steps in running order. The zero Flow runs all children, one after the other. A child without
 // weights may run twice.
 type Flow struct {
 	Join Join
-	// Body is the chain of a Chain or of a Sum's body, or the branches of a Cat. Nil means all children that the other
+	// Body is the chain of a Chain, the body of a Sum, or the branches of a Cat. Nil means all children that the other
 	// lists do not name.
 	Body     []string
 	Shortcut []string // shortcut of a Sum; nil passes the input on
-	Then     []string // run on the sum or on the joined branches
+	Then     []string // children that run on the sum or on the concatenated branches
 }
 
-// Steps that a flow may name without a child: operations in a network's code without a module are neither printed nor
-// counted as parts. Run passes a leaf for each to the algebra; the leaf is not in the tree.
+// Steps that a flow may name without a child. They are operations without a module in a network's code, and are neither
+// printed nor counted as parts. Run passes a leaf for each step to the algebra; the leaf is not in the tree.
 const (
-	FlattenStep = "flatten()" // Flatten
-	PoolStep    = "pool()"    // AdaptiveAvgPool2d down to one position
+	FlattenStep = "flatten()" // step that flattens an image
+	PoolStep    = "pool()"    // step that averages an image to one position
 )
 
 var steps = map[string]Layer{FlattenStep: Flatten{}, PoolStep: AdaptiveAvgPool2d{Size: Both(1)}}
@@ -93,7 +94,7 @@ func (c *Container) body() []string {
 // Steps returns the children and steps of a lane, in running order.
 func (c *Container) Steps(l Lane) []string { return lane(c, l) }
 
-// Child returns a child by name; nil if there is none.
+// Child returns a child by name, or nil if there is none.
 func (c *Container) Child(name string) Module {
 	if k := c.index(name); k >= 0 {
 		return c.Children[k].Module
@@ -105,7 +106,7 @@ func (c *Container) index(name string) int {
 	return slices.IndexFunc(c.Children, func(child Child) bool { return child.Name == name })
 }
 
-// Uses counts how often the flow runs a child.
+// Uses returns the number of times that the flow runs a child.
 func (c *Container) Uses(name string) int {
 	n := 0
 	for _, list := range [][]string{c.body(), c.Flow.Shortcut, c.Flow.Then} {
@@ -118,7 +119,7 @@ func (c *Container) Uses(name string) int {
 	return n
 }
 
-// Locate returns the place of a child in the flow. The child must be in the flow.
+// Locate returns the position of a child in the flow. The child must be in the flow.
 func (c *Container) Locate(name string) (Lane, int) {
 	lanes := []Lane{BodyLane, ShortcutLane, ThenLane}
 	for _, l := range lanes {
@@ -132,8 +133,8 @@ func (c *Container) Locate(name string) (Lane, int) {
 	return BodyLane, -1
 }
 
-// Add registers a child after the others, under the first free name among stem, stem2, stem3 and so on, and returns
-// that name. Schedule adds it to the flow.
+// Add registers a child after the other children, under the first free name among stem, stem2, stem3 and so on, and
+// returns that name. Schedule adds the child to the flow.
 func (c *Container) Add(stem string, m Module) string {
 	c.Flow.Body = c.body() // a default body would include the new child
 	name := stem

@@ -9,13 +9,13 @@ import (
 	"graft/torch"
 )
 
-// Network is a tree and the shape of its examples. Its tensors belong to the scope passed to Materialize. The zero
-// Network has no tree and is not valid.
+// Network is a tree of modules with the shape of its examples. Its tensors belong to the scope passed to Materialize.
+// The zero Network has no tree and is not valid.
 type Network struct {
 	Root  *Container
 	Input Shape
-	// Graph holds the operators of a network that runs as a graph: an imported one, or a transformer. The tree then has
-	// its modules and tensors, for people, and its flow does not run. Nil for a network that runs its tree.
+	// Graph holds the operators of a network that runs as a graph, such as an imported network or a transformer. The
+	// tree then has its modules and tensors, and its flow does not run. It is nil for a network that runs its tree.
 	Graph *graph.Graph
 
 	scope  *torch.Scope
@@ -23,7 +23,7 @@ type Network struct {
 	dtype  torch.DType
 }
 
-// Name is the printed class of the network.
+// Name returns the class name of the network in prints.
 func (n *Network) Name() string { return ClassName(n.Root) }
 
 // String returns the network as PyTorch prints it.
@@ -36,7 +36,7 @@ func (n *Network) String() string {
 	return b.String()
 }
 
-// ClassName is the printed class of a container.
+// ClassName returns the class name of a container in prints.
 func ClassName(c *Container) string {
 	switch {
 	case c.Class != "":
@@ -65,8 +65,8 @@ func printModule(b *strings.Builder, m Module, depth int) {
 	b.WriteString(")")
 }
 
-// Walk visits all modules in PyTorch's order, parents first, the root under the empty path. If visit returns false, it
-// skips the children.
+// Walk visits all modules in PyTorch's order, parents before children. The root has the empty path. If visit returns
+// false, the children of the module are skipped.
 func (n *Network) Walk(visit func(path string, m Module) bool) { walk("", n.Root, visit) }
 
 func walk(path string, m Module, visit func(string, Module) bool) {
@@ -92,8 +92,8 @@ func (n *Network) Leaves() []*Leaf {
 	return leaves
 }
 
-// Find returns the module at a path, its parent and its name there. The root has no parent. All results are nil if the
-// path does not exist.
+// Find returns the module at a path, its parent, and its name in the parent. The root has no parent. All results are
+// nil if the path does not exist.
 func (n *Network) Find(path string) (m Module, parent *Container, name string) {
 	if path == "" {
 		return n.Root, nil, ""
@@ -112,14 +112,14 @@ func (n *Network) Find(path string) (m Module, parent *Container, name string) {
 	return m, parent, name
 }
 
-// Sketch copies the tree; the leaves share the network's tensors. Changes of one tree do not affect the other.
+// Sketch copies the tree. The leaves share the network's tensors. Changes of one tree do not affect the other tree.
 func (n *Network) Sketch() *Network {
 	twin := *n
 	twin.Root = n.Root.copy(func(t *torch.Tensor) *torch.Tensor { return t }).(*Container)
 	return &twin
 }
 
-// Clone copies the network with its tensors, which scope s owns.
+// Clone copies the network with its tensors. The scope owns the copies.
 func (n *Network) Clone(s *torch.Scope) (*Network, error) {
 	twin := *n
 	twin.scope = s
@@ -201,13 +201,13 @@ func hasWeights(m Module) bool {
 	return false
 }
 
-// Fault is a fault of a network.
+// Fault describes a fault of a network.
 type Fault struct {
 	Path string // path of the part, as in a state dict; empty for the whole network
 	Text string
 }
 
-// Faults lists all faults of a network. It is never empty.
+// Faults lists all faults of a network. A Faults that is returned as an error is never empty.
 type Faults []Fault
 
 // Error lists the faults.

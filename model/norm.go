@@ -13,19 +13,19 @@ import (
 // BatchNorm1d over features.
 type BatchNorm struct {
 	Features int
-	Flat     bool // BatchNorm1d
+	Flat     bool // normalises features (BatchNorm1d); false normalises images (BatchNorm2d)
 	Eps      float64
 	Momentum float64
 	Affine   bool
 	Track    bool // keeps running statistics for eval mode
 }
 
-// NewBatchNorm2d makes a normalisation over images with PyTorch's defaults.
+// NewBatchNorm2d creates a batch normalisation over images with PyTorch's defaults.
 func NewBatchNorm2d(features int) BatchNorm {
 	return BatchNorm{Features: features, Eps: 1e-5, Momentum: 0.1, Affine: true, Track: true}
 }
 
-// String is PyTorch's print.
+// String returns the layer as PyTorch prints it.
 func (n BatchNorm) String() string {
 	dims := 2
 	if n.Flat {
@@ -35,7 +35,7 @@ func (n BatchNorm) String() string {
 		python(n.Eps), python(n.Momentum), python(n.Affine), python(n.Track))
 }
 
-// Slots are the affine parameters and the running statistics.
+// Slots returns the affine parameters and the running statistics.
 func (n BatchNorm) Slots() []Slot {
 	slots := affine(n.Affine, n.Features)
 	if n.Track {
@@ -57,7 +57,7 @@ func affine(has bool, shape ...int) []Slot {
 		{Name: "bias", Role: Bias, Shape: shape, Axes: axes}}
 }
 
-// Infer changes no shape.
+// Infer returns the input shape.
 func (n BatchNorm) Infer(in Shape) (Shape, error) {
 	if n.Features < 1 {
 		return nil, errors.New("a BatchNorm must have at least one channel")
@@ -71,24 +71,24 @@ func (n BatchNorm) Infer(in Shape) (Shape, error) {
 	return in, nil
 }
 
-// Operations counts subtract, divide, scale and shift.
+// Operations counts the subtraction, division, scale and shift of each value.
 func (n BatchNorm) Operations(in, _ Shape) int64 { return 4 * int64(in.Count()) }
 
-// Channels are independent of each other.
+// Channels reports that each channel is passed on.
 func (n BatchNorm) Channels() Channels { return Channels{} }
 
-// Resize takes another number of channels.
+// Resize returns the layer for another number of channels.
 func (n BatchNorm) Resize(in, _ int) Layer {
 	n.Features = in
 	return n
 }
 
-// Emit adds a batch normalisation.
+// Emit adds the batch normalisation to a program.
 func (n BatchNorm) Emit(b *torch.Builder, x torch.Value, w []*torch.Tensor) torch.Value {
 	return b.BatchNorm(x, n.Bind(w))
 }
 
-// Bind pairs the layer's settings with its tensors.
+// Bind combines the layer's settings with its tensors.
 func (n BatchNorm) Bind(w []*torch.Tensor) torch.BatchNorm {
 	bound := torch.BatchNorm{Momentum: n.Momentum, Eps: n.Eps}
 	if n.Affine {
@@ -107,7 +107,7 @@ type LayerNorm struct {
 	Affine bool
 }
 
-// String is PyTorch's print.
+// String returns the layer as PyTorch prints it.
 func (n LayerNorm) String() string {
 	sizes := strings.ReplaceAll(strings.Trim(fmt.Sprint(n.Sizes), "[]"), " ", ", ")
 	if len(n.Sizes) == 1 {
@@ -116,10 +116,10 @@ func (n LayerNorm) String() string {
 	return fmt.Sprintf("LayerNorm((%s), eps=%s, elementwise_affine=%s)", sizes, python(n.Eps), python(n.Affine))
 }
 
-// Slots are the affine parameters.
+// Slots returns the affine parameters.
 func (n LayerNorm) Slots() []Slot { return affine(n.Affine, n.Sizes...) }
 
-// Infer changes no shape.
+// Infer returns the input shape.
 func (n LayerNorm) Infer(in Shape) (Shape, error) {
 	if !slices.Equal(n.Sizes, in) {
 		return nil, fmt.Errorf("%s got %v; it must normalise over the whole example", n, in)
@@ -127,19 +127,19 @@ func (n LayerNorm) Infer(in Shape) (Shape, error) {
 	return in, nil
 }
 
-// Operations counts like BatchNorm, plus the two sums.
+// Operations counts the operations of a BatchNorm, and two sums.
 func (n LayerNorm) Operations(in, _ Shape) int64 { return 7 * int64(in.Count()) }
 
-// Channels form one group.
+// Channels reports that all channels form one group.
 func (n LayerNorm) Channels() Channels { return Channels{Groups: 1} }
 
-// Resize takes another number of channels.
+// Resize returns the layer for another number of channels.
 func (n LayerNorm) Resize(in, _ int) Layer {
 	n.Sizes = append([]int{in}, n.Sizes[1:]...)
 	return n
 }
 
-// Emit adds a layer normalisation.
+// Emit adds the layer normalisation to a program.
 func (n LayerNorm) Emit(b *torch.Builder, x torch.Value, w []*torch.Tensor) torch.Value {
 	return b.LayerNorm(x, at(w, 0), at(w, 1), n.Eps, n.Sizes...)
 }
@@ -151,15 +151,15 @@ type GroupNorm struct {
 	Affine           bool
 }
 
-// String is PyTorch's print.
+// String returns the layer as PyTorch prints it.
 func (n GroupNorm) String() string {
 	return fmt.Sprintf("GroupNorm(%d, %d, eps=%s, affine=%s)", n.Groups, n.Features, python(n.Eps), python(n.Affine))
 }
 
-// Slots are the affine parameters.
+// Slots returns the affine parameters.
 func (n GroupNorm) Slots() []Slot { return affine(n.Affine, n.Features) }
 
-// Infer changes no shape.
+// Infer returns the input shape.
 func (n GroupNorm) Infer(in Shape) (Shape, error) {
 	if n.Groups < 1 || n.Features < 1 || n.Features%n.Groups != 0 {
 		return nil, fmt.Errorf("%s: the groups must divide the channels", n)
@@ -170,19 +170,19 @@ func (n GroupNorm) Infer(in Shape) (Shape, error) {
 	return in, nil
 }
 
-// Operations counts like LayerNorm.
+// Operations counts the same operations as LayerNorm.
 func (n GroupNorm) Operations(in, _ Shape) int64 { return 7 * int64(in.Count()) }
 
-// Channels are tied in groups.
+// Channels reports channels that are tied in groups.
 func (n GroupNorm) Channels() Channels { return Channels{Groups: n.Groups} }
 
-// Resize keeps the size of the groups.
+// Resize returns the layer for other numbers of channels, with groups of the same size.
 func (n GroupNorm) Resize(in, _ int) Layer {
 	n.Groups, n.Features = n.Groups*in/n.Features, in
 	return n
 }
 
-// Emit adds a group normalisation.
+// Emit adds the group normalisation to a program.
 func (n GroupNorm) Emit(b *torch.Builder, x torch.Value, w []*torch.Tensor) torch.Value {
 	return b.GroupNorm(x, at(w, 0), at(w, 1), n.Eps, n.Groups)
 }

@@ -6,11 +6,12 @@ import (
 	"graft/model/graph"
 )
 
-// Blocks are the multiples to which processors round up numbers of channels, for Padding.
+// Blocks lists the multiples to which processors round up the number of channels. Padding has one value for each of
+// them.
 var Blocks = [...]int{8, 16}
 
 // Padding holds the additional operations of convolutions whose channels are rounded up to a multiple of each of
-// Blocks, which is how libraries lay them out for vector units. Convolutions with groups have none.
+// Blocks, as libraries store them for vector units. Convolutions with groups have no additional operations.
 type Padding [len(Blocks)]int64
 
 // fewChannels is the largest number of channels that is not rounded up, as in images.

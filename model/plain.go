@@ -6,36 +6,36 @@ import (
 	"graft/torch"
 )
 
-// Flatten turns an image into features; each channel becomes one feature per position.
+// Flatten turns an image into features. Each channel becomes one feature per position.
 type Flatten struct{ passes }
 
-// String is PyTorch's print.
+// String returns the layer as PyTorch prints it.
 func (Flatten) String() string { return "Flatten(start_dim=1, end_dim=-1)" }
 
-// Infer joins all dimensions.
+// Infer returns the product of all dimensions.
 func (Flatten) Infer(in Shape) (Shape, error) { return Shape{in.Count()}, nil }
 
-// Operations is zero.
+// Operations returns zero.
 func (Flatten) Operations(_, _ Shape) int64 { return 0 }
 
-// Emit adds a flattening.
+// Emit adds the flattening to a program.
 func (Flatten) Emit(b *torch.Builder, x torch.Value, _ []*torch.Tensor) torch.Value {
 	return b.Flatten(x, 1, -1)
 }
 
-// Dropout sets values to zero with a probability, in train mode.
+// Dropout sets values to zero with a probability in train mode.
 type Dropout struct {
 	passes
 	P       float64
-	Inplace bool // printed, without any other effect
+	Inplace bool // whether PyTorch's print contains inplace=True; it has no effect
 }
 
-// String is PyTorch's print.
+// String returns the layer as PyTorch prints it.
 func (d Dropout) String() string {
 	return fmt.Sprintf("Dropout(p=%s, inplace=%s)", python(d.P), python(d.Inplace))
 }
 
-// Infer changes no shape.
+// Infer returns the input shape.
 func (d Dropout) Infer(in Shape) (Shape, error) {
 	if d.P < 0 || d.P >= 1 {
 		return nil, fmt.Errorf("%s: the probability must be at least 0 and below 1", d)
@@ -43,24 +43,24 @@ func (d Dropout) Infer(in Shape) (Shape, error) {
 	return in, nil
 }
 
-// Operations counts one for each value.
+// Operations counts one operation per value.
 func (d Dropout) Operations(in, _ Shape) int64 { return int64(in.Count()) }
 
-// Emit adds a dropout.
+// Emit adds the dropout to a program.
 func (d Dropout) Emit(b *torch.Builder, x torch.Value, _ []*torch.Tensor) torch.Value {
 	return b.Dropout(x, d.P)
 }
 
-// Identity passes its input on.
+// Identity is a layer that passes its input on.
 type Identity struct{ passes }
 
-// String is PyTorch's print.
+// String returns the layer as PyTorch prints it.
 func (Identity) String() string { return "Identity()" }
 
-// Infer changes no shape.
+// Infer returns the input shape.
 func (Identity) Infer(in Shape) (Shape, error) { return in, nil }
 
-// Operations is zero.
+// Operations returns zero.
 func (Identity) Operations(_, _ Shape) int64 { return 0 }
 
 // Emit adds nothing.

@@ -16,17 +16,17 @@ type AvgPool2d struct {
 	ExcludePad              bool // excludes the padding from the average
 }
 
-// NewAvgPool2d makes a pool whose windows tile the image.
+// NewAvgPool2d creates an average pool whose windows tile the image.
 func NewAvgPool2d(kernel Pair) AvgPool2d {
 	return AvgPool2d{Kernel: kernel, Stride: kernel, Padding: One(0)}
 }
 
-// String is PyTorch's print, without the treatment of edges.
+// String returns the layer as PyTorch prints it, without the treatment of edges.
 func (p AvgPool2d) String() string {
 	return fmt.Sprintf("AvgPool2d(kernel_size=%v, stride=%v, padding=%v)", p.Kernel, p.Stride, p.Padding)
 }
 
-// Notation is String with all arguments.
+// Notation returns String with all arguments.
 func (p AvgPool2d) Notation() string {
 	text := strings.TrimSuffix(p.String(), ")")
 	if p.Ceil {
@@ -38,10 +38,10 @@ func (p AvgPool2d) Notation() string {
 	return text + ")"
 }
 
-// Infer slides the window.
+// Infer returns the shape after the pool.
 func (p AvgPool2d) Infer(in Shape) (Shape, error) { return inferPool(p, in, p.plane()) }
 
-// Operations counts each window.
+// Operations counts the operations of each window.
 func (p AvgPool2d) Operations(_, out Shape) int64 {
 	return int64(out.Count()) * int64(p.Kernel.H*p.Kernel.W)
 }
@@ -51,33 +51,33 @@ func (p AvgPool2d) plane() torch.Plane {
 		ExcludePad: p.ExcludePad}
 }
 
-// Emit adds an average pool.
+// Emit adds the average pool to a program.
 func (p AvgPool2d) Emit(b *torch.Builder, x torch.Value, _ []*torch.Tensor) torch.Value {
 	return b.AvgPool2D(x, p.plane())
 }
 
-// MaxPool2d takes the largest value of each window.
+// MaxPool2d takes the maximum of each window.
 type MaxPool2d struct {
 	passes
 	Kernel, Stride, Padding Pair
 	Ceil                    bool // the last window may extend beyond the edge
 }
 
-// NewMaxPool2d makes a pool whose windows tile the image.
+// NewMaxPool2d creates a maximum pool whose windows tile the image.
 func NewMaxPool2d(kernel Pair) MaxPool2d {
 	return MaxPool2d{Kernel: kernel, Stride: kernel, Padding: One(0)}
 }
 
-// String is PyTorch's print.
+// String returns the layer as PyTorch prints it.
 func (p MaxPool2d) String() string {
 	return fmt.Sprintf("MaxPool2d(kernel_size=%v, stride=%v, padding=%v, dilation=1, ceil_mode=%s)", p.Kernel, p.Stride,
 		p.Padding, python(p.Ceil))
 }
 
-// Infer slides the window.
+// Infer returns the shape after the pool.
 func (p MaxPool2d) Infer(in Shape) (Shape, error) { return inferPool(p, in, p.plane()) }
 
-// Operations counts each window.
+// Operations counts the operations of each window.
 func (p MaxPool2d) Operations(_, out Shape) int64 {
 	return int64(out.Count()) * int64(p.Kernel.H*p.Kernel.W)
 }
@@ -86,7 +86,7 @@ func (p MaxPool2d) plane() torch.Plane {
 	return torch.Plane{Kernel: p.Kernel.ints(), Stride: p.Stride.ints(), Padding: p.Padding.ints(), Ceil: p.Ceil}
 }
 
-// Emit adds a maximum pool.
+// Emit adds the maximum pool to a program.
 func (p MaxPool2d) Emit(b *torch.Builder, x torch.Value, _ []*torch.Tensor) torch.Value {
 	return b.MaxPool2D(x, p.plane())
 }
@@ -110,18 +110,18 @@ func inferPool(l Layer, in Shape, p torch.Plane) (Shape, error) {
 	return out, nil
 }
 
-// AdaptiveAvgPool2d averages an image down to a size.
+// AdaptiveAvgPool2d averages an image to a fixed size.
 type AdaptiveAvgPool2d struct {
 	passes
 	Size Pair
 }
 
-// String is PyTorch's print.
+// String returns the layer as PyTorch prints it.
 func (p AdaptiveAvgPool2d) String() string {
 	return fmt.Sprintf("AdaptiveAvgPool2d(output_size=%v)", p.Size)
 }
 
-// Infer returns the size.
+// Infer returns the shape with the fixed size.
 func (p AdaptiveAvgPool2d) Infer(in Shape) (Shape, error) {
 	if err := image(p, in, 0); err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func (p AdaptiveAvgPool2d) Infer(in Shape) (Shape, error) {
 // Operations counts each value once.
 func (p AdaptiveAvgPool2d) Operations(in, _ Shape) int64 { return int64(in.Count()) }
 
-// Emit adds an average down to a size.
+// Emit adds the average pool to a program.
 func (p AdaptiveAvgPool2d) Emit(b *torch.Builder, x torch.Value, _ []*torch.Tensor) torch.Value {
 	return b.AdaptiveAvgPool2D(x, p.Size.H, p.Size.W)
 }

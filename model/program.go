@@ -7,7 +7,7 @@ import (
 	"graft/torch"
 )
 
-// Program compiles the network for LibTorch. Scope s owns the program; the network keeps its tensors.
+// Program compiles the network for LibTorch. The scope owns the program; the network keeps its tensors.
 func (n *Network) Program(s *torch.Scope, o torch.ProgramOptions) (*torch.Program, error) {
 	if n.Graph != nil {
 		return n.graphProgram(s, o, nil)
@@ -15,13 +15,13 @@ func (n *Network) Program(s *torch.Scope, o torch.ProgramOptions) (*torch.Progra
 	return n.compile(s, o, &emitter{})
 }
 
-// Pixels converts images that are stored as bytes to a network's input: (x · Factor - Mean) / Deviation.
+// Pixels configures the conversion of images from bytes to a network's input: (x · Factor - Mean) / Deviation.
 type Pixels struct {
 	Factor          float64
-	Mean, Deviation *torch.Tensor // per channel
+	Mean, Deviation *torch.Tensor // mean and deviation of each channel
 }
 
-// ProgramOn compiles a program that takes images as bytes.
+// ProgramOn compiles the network for images that are stored as bytes. The scope owns the program.
 func (n *Network) ProgramOn(s *torch.Scope, o torch.ProgramOptions, p Pixels) (*torch.Program, error) {
 	if n.Graph != nil {
 		return n.graphProgram(s, o, &p)
@@ -29,8 +29,8 @@ func (n *Network) ProgramOn(s *torch.Scope, o torch.ProgramOptions, p Pixels) (*
 	return n.compile(s, o, &emitter{pixels: &p})
 }
 
-// Probe compiles a program that runs in train mode up to and including the batch normalisation at a path, and sets its
-// running statistics to the statistics of the batch. Nothing else in the network changes, and dropout is off.
+// Probe compiles a program that runs in train mode up to the batch normalisation at a path, and sets its running
+// statistics to the statistics of the batch. Nothing else in the network changes, and dropout is off.
 func (n *Network) Probe(s *torch.Scope, path string) (*torch.Program, error) {
 	return n.compile(s, torch.ProgramOptions{}, &emitter{until: path})
 }

@@ -4,45 +4,45 @@ import (
 	"fmt"
 )
 
-// Algebra interprets a network: values of T flow along its edges. Shapes, costs, programs and channels are each an
-// algebra.
+// Algebra interprets a network: values of type T flow along its edges. Shapes, costs, programs and channels are each
+// computed by an algebra.
 type Algebra[T any] interface {
 	// Layer interprets a layer.
 	Layer(at Place, leaf *Leaf, x T) (T, error)
-	// Sum interprets the end of a residual, at the residual's path.
+	// Sum interprets the end of a residual connection at a path.
 	Sum(path string, body, shortcut T) (T, error)
-	// Cat interprets the end of a concatenation. There is at least one part.
+	// Cat interprets the end of a concatenation at a path. There is at least one part.
 	Cat(path string, parts []T) (T, error)
 }
 
-// Follower is an algebra that is also called at the ends of containers.
+// Follower is an algebra that is also called at the beginning and the end of each container.
 type Follower[T any] interface {
 	// Enter is called before the container's first layer.
 	Enter(path string, c *Container)
-	// Leave is called after its last layer, with its output.
+	// Leave is called after the container's last layer, with the container's output.
 	Leave(path string, c *Container, out T) error
 }
 
-// Lane selects a list of a container. The zero Lane is the body.
+// Lane selects one of the lists in a container's flow. The zero Lane is the body.
 type Lane int
 
-// The lanes.
+// Lists in a container's flow.
 const (
 	BodyLane Lane = iota
 	ShortcutLane
 	ThenLane
-	BranchLane // a branch of a Cat: branches do not feed each other
+	BranchLane // branches of a Cat, which do not feed each other
 )
 
 // Place is the position of a child in the flow.
 type Place struct {
-	Path   string // names joined by dots, as in a state dict
+	Path   string // path of the child: names joined by dots, as in a state dict
 	Parent *Container
 	Lane   Lane
 	Step   int // index in the lane
 }
 
-// Name is the child's name in its parent.
+// Name returns the child's name in its parent.
 func (p Place) Name() string { return lane(p.Parent, p.Lane)[p.Step] }
 
 func lane(c *Container, l Lane) []string {
@@ -56,7 +56,7 @@ func lane(c *Container, l Lane) []string {
 	}
 }
 
-// Run follows x through the network in running order.
+// Run passes x through the network in running order.
 func Run[T any](n *Network, x T, a Algebra[T]) (T, error) {
 	if n.Graph != nil {
 		return x, errGraph

@@ -5,18 +5,18 @@ import "fmt"
 // Row holds the costs of a layer, for one example.
 type Row struct {
 	Path       string
-	Leaf       *Leaf // the layer itself
+	Leaf       *Leaf // leaf that has the layer
 	In, Out    Shape
-	Parameters int     // trained by an optimizer
-	Buffers    int     // other values: running statistics
+	Parameters int     // number of values that an optimizer trains
+	Buffers    int     // number of other values, such as running statistics
 	Operations int64   // floating-point operations of a forward pass; a multiply and an add are two
-	Padding    Padding // additional operations
-	// ActivationBytes is the memory of the output as float32.
+	Padding    Padding // additional operations for rounded channels
+	// ActivationBytes is the memory of the output in float32.
 	ActivationBytes int64
 }
 
-// Sheet returns a row per layer in running order. A layer that runs twice has two rows, and its parameters are in the
-// first. An error is Faults.
+// Sheet returns a row per layer in running order. A layer that runs twice has two rows, and the first has its
+// parameters. The error is Faults.
 func (n *Network) Sheet() ([]Row, error) {
 	if n.Graph != nil {
 		return n.graphSheet()
@@ -103,7 +103,7 @@ func (s *sheet) Cat(path string, parts []Shape) (Shape, error) {
 	return sum, nil
 }
 
-// Counts returns the number of trained values in a layer, and the number of others.
+// Counts returns the number of trained values in a layer, and the number of other values.
 func Counts(l Layer) (parameters, buffers int) {
 	for _, slot := range l.Slots() {
 		switch {
@@ -117,7 +117,7 @@ func Counts(l Layer) (parameters, buffers int) {
 	return parameters, buffers
 }
 
-// Parameters is the number of values that an optimizer trains.
+// Parameters returns the number of values that an optimizer trains.
 func (n *Network) Parameters() int {
 	sum := 0
 	for _, leaf := range n.Leaves() {
@@ -127,8 +127,8 @@ func (n *Network) Parameters() int {
 	return sum
 }
 
-// Operations is the number of floating-point operations of a forward pass over one example:
-// the sum over Sheet. Additions at the end of residuals are not counted.
+// Operations returns the floating-point operations of a forward pass over one example: the sum over Sheet. Additions at
+// the end of residual connections are not counted.
 func (n *Network) Operations() (int64, error) {
 	rows, err := n.Sheet()
 	sum := int64(0)
@@ -138,7 +138,7 @@ func (n *Network) Operations() (int64, error) {
 	return sum, err
 }
 
-// Output is the output shape.
+// Output returns the output shape.
 func (n *Network) Output() (Shape, error) {
 	if n.Graph != nil {
 		return n.graphOutput()

@@ -16,9 +16,9 @@ import (
 type Entry struct {
 	Name   string
 	Slot   Slot
-	Tensor *torch.Tensor // nil while the network has no weights
-	Leaf   *Leaf         // leaf that it belongs to
-	At     int           // index in the leaf
+	Tensor *torch.Tensor // tensor; nil while the network has no weights
+	Leaf   *Leaf         // leaf that has the tensor
+	At     int           // index of the tensor in the leaf
 }
 
 // State returns all tensors in the order of PyTorch's state dict.
@@ -41,7 +41,7 @@ func (n *Network) State() []Entry {
 	return entries
 }
 
-// Trained returns the trained entries, tied ones once.
+// Trained returns the entries that an optimizer trains. Tied tensors occur once.
 func (n *Network) Trained() []Entry {
 	return slices.DeleteFunc(n.State(), func(e Entry) bool { return !e.Slot.Role.Trained() || e.Slot.Tied != "" })
 }
@@ -55,16 +55,16 @@ func (n *Network) Params() []*torch.Tensor {
 	return params
 }
 
-// Placement is the device, type and random stream of new tensors. The zero value is float32
-// on the CPU with LibTorch's shared generator.
+// Placement holds the device, data type and random stream of new tensors. The zero value means float32 on the CPU with
+// LibTorch's shared generator.
 type Placement struct {
 	Device torch.Device
-	DType  torch.DType      // zero means float32
-	Random *torch.Generator // on the CPU; nil means LibTorch's own
+	DType  torch.DType      // data type; zero means float32
+	Random *torch.Generator // random number generator on the CPU; nil means LibTorch's shared generator
 }
 
-// Materialize gives the network weights, which scope s owns, initialised as in PyTorch: the same seed gives the same
-// values.
+// Materialize gives the network weights that are initialised as in PyTorch. The scope owns the weights. Equal seeds
+// give equal values.
 func (n *Network) Materialize(s *torch.Scope, p Placement) error {
 	if p.DType == 0 {
 		p.DType = torch.Float32
@@ -79,13 +79,13 @@ func (n *Network) Materialize(s *torch.Scope, p Placement) error {
 	return s.Err()
 }
 
-// Scope returns the owner of the network's tensors; nil without tensors.
+// Scope returns the scope that owns the network's tensors, or nil without tensors.
 func (n *Network) Scope() *torch.Scope { return n.scope }
 
-// Placement returns the device and type of the network's tensors.
+// Placement returns the device and data type of the network's tensors.
 func (n *Network) Placement() Placement { return Placement{Device: n.device, DType: n.dtype} }
 
-// Fresh draws a layer's tensors as PyTorch does.
+// Fresh returns new tensors for a layer, initialised as in PyTorch.
 func Fresh(s *torch.Scope, l Layer, p Placement) []*torch.Tensor {
 	var tensors []*torch.Tensor
 	fanIn := 0
@@ -147,8 +147,7 @@ func (n *Network) Save() (*weights.Set, error) {
 	return set, nil
 }
 
-// StateDict removes from a network's weights the tensors that are not in PyTorch's state dict: the constants of a
-// graph.
+// StateDict removes from a network's weights the constants of a graph, which are not in PyTorch's state dict.
 func (n *Network) StateDict(set *weights.Set) *weights.Set {
 	constant := map[string]bool{}
 	for _, e := range n.State() {
@@ -163,7 +162,7 @@ func (n *Network) StateDict(set *weights.Set) *weights.Set {
 	return dict
 }
 
-// WithConstants adds constants that a state dict lacks and whose values the graph determines.
+// WithConstants adds to weights the constants that a state dict lacks and whose values the graph determines.
 func (n *Network) WithConstants(set *weights.Set) (*weights.Set, error) {
 	if n.Graph == nil {
 		return set, nil
@@ -205,8 +204,8 @@ func (n *Network) Load(set *weights.Set) error {
 	})
 }
 
-// LoadUndrawn copies into a graph only the tensors without an initialisation; the file must have them, with their
-// shapes.
+// LoadUndrawn copies into a graph only the tensors without a rule for their initial values. The set must have these
+// tensors with their shapes.
 func (n *Network) LoadUndrawn(set *weights.Set) error {
 	if n.Graph == nil {
 		return nil
@@ -225,7 +224,8 @@ func (n *Network) LoadUndrawn(set *weights.Set) error {
 	})
 }
 
-// Fits reports differences between weights and the network's names and shapes, like Load, without loading them.
+// Fits returns the error that Load would return: a list of the differences between weights and the network's names and
+// shapes. It does not load the weights.
 func (n *Network) Fits(set *weights.Set) error { return n.fits(n.State(), byName(set)) }
 
 func byName(set *weights.Set) map[string]weights.Tensor {

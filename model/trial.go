@@ -10,8 +10,8 @@ import (
 	"graft/torch/weights"
 )
 
-// Try runs a network that is a graph once in a separate process. It uses the weights of a file if the file is readable
-// and fits, else zeros. It returns an error if the graph must not run in this process. Without LibTorch it does
+// Try runs a network that is a graph once in a separate process. It uses the weights in a file if the file is readable
+// and fits, otherwise zeros. It returns an error if the graph must not run in this process. Without LibTorch it does
 // nothing.
 func (n *Network) Try(ctx context.Context, fsys files.FS, path string) error {
 	if n.Graph == nil {
@@ -30,8 +30,8 @@ func (n *Network) Try(ctx context.Context, fsys files.FS, path string) error {
 	return err
 }
 
-// FitsMachine compares the memory of a graph's training step with the machine's, for a number of examples; zero means
-// the number in the example at import.
+// FitsMachine returns an error if a training step of a graph needs more memory than the machine has, for a number of
+// examples; zero means the number in the example at import.
 func (n *Network) FitsMachine(fsys files.FS, examples int) error {
 	shape := n.Graph.Input.Dims()
 	if n.Graph.Input.Shape[0].Name != "" && examples > 0 {

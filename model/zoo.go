@@ -11,19 +11,21 @@ import (
 	"graft/model/graph"
 )
 
-// ZooOptions are the input and output of a network of the zoo.
+// ZooOptions holds the options of the input and output of a network of the zoo.
 type ZooOptions struct {
-	Classes int   // zero means the entry's default
+	Classes int   // number of classes; zero means the entry's default
 	Input   Shape // shape of one example; nil means the entry's default
-	Tokens  int   // tokens of a text encoder, the last one is padding; zero means the entry's default
-	Each    bool  // an encoder outputs classes for each token, not for the whole text
+	// number of tokens of a text encoder, the last of which is padding; zero means the entry's default
+	Tokens int
+	// makes a text encoder output classes for each token; false outputs classes for the whole text
+	Each bool
 }
 
-// ZooEntry is a network of the zoo.
+// ZooEntry describes a network of the zoo.
 type ZooEntry struct {
 	Name    string
-	Alias   string // another name; empty means none
-	About   string // one line of help
+	Alias   string // second name; empty means none
+	About   string // help text in one line
 	Input   Shape  // shape of one example
 	Classes int
 	build   func(in Shape, classes int) *Container
@@ -34,10 +36,10 @@ type ZooEntry struct {
 // Listing returns the name and the line of help.
 func (e ZooEntry) Listing() (name, about string) { return e.Name, e.About }
 
-// IsGraph reports whether the network runs as a graph; the others are trees of layers.
+// IsGraph reports whether the network runs as a graph; other networks run as trees of layers.
 func (e ZooEntry) IsGraph() bool { return e.graph != nil || e.encoder != nil }
 
-// ZooEntries lists the zoo: the networks of the original experiments, then common ones.
+// ZooEntries lists the zoo: the networks of the original experiments, then common networks.
 func ZooEntries() registry.List[ZooEntry] {
 	small, large := Shape{3, 32, 32}, Shape{3, 224, 224}
 	return registry.List[ZooEntry]{
@@ -88,7 +90,7 @@ func ZooEntries() registry.List[ZooEntry] {
 	}
 }
 
-// Zoo makes a network by name, without tensors.
+// Zoo creates a network by name, without tensors.
 func Zoo(name string, o ZooOptions) (*Network, error) {
 	entries := ZooEntries()
 	k := slices.IndexFunc(entries, func(e ZooEntry) bool { return e.Name == name || e.Alias == name && name != "" })

@@ -11,20 +11,21 @@ import (
 	"graft/tracing"
 )
 
-// Kind is the name of an operation. The zero Kind, None, does nothing.
+// Kind is the name of an operation of surgery. The zero Kind, None, does nothing.
 type Kind string
 
 // None keeps the network unchanged.
 const None Kind = ""
 
-// Action is an operation and its target. The zero Action does nothing.
+// Action is an operation with its target. The zero Action does nothing.
 type Action struct {
 	Kind   Kind   `json:"kind"`             // operation, such as deepen; empty means none
-	Target string `json:"target,omitempty"` // a block's name or number, or a layer's path
-	Size   int    `json:"size,omitempty"`   // channels or pixels, depending on the kind; zero means its default
+	Target string `json:"target,omitempty"` // name or number of a block, or path of a layer
+	// number of channels or pixels, depending on the kind; zero means the kind's default
+	Size int `json:"size,omitempty"`
 }
 
-// String formats the action, such as widen:conv2:48, for ParseAction.
+// String formats the action in the notation of ParseAction, such as widen:conv2:48.
 func (a Action) String() string {
 	switch {
 	case a.Kind == None:
@@ -115,7 +116,7 @@ func Usage() [][2]string {
 	return lines
 }
 
-// Proposals lists actions that fit a network, of every kind, in a fixed order.
+// Proposals lists actions of every kind that fit a network, in a fixed order.
 func Proposals(n *model.Network) ([]Action, error) {
 	if n.Graph != nil {
 		return proposeGraph(n.Graph)

@@ -8,42 +8,43 @@ import (
 	"graft/tracing"
 )
 
-// Form selects how a grown block keeps the function.
+// Form names the form of a new block, which determines how the network keeps its function.
 type Form string
 
-// The forms. The zero Form chooses an identity if the activation is idempotent and batch
-// normalisation can be calibrated, and a residual branch otherwise.
+// Forms of new blocks. The zero Form means Identity if the activation is idempotent and batch normalisation can be
+// calibrated, and Residual otherwise.
 const (
 	Auto     Form = ""
-	Identity Form = "identity" // a layer that passes on its input
-	Residual Form = "residual" // a branch that begins at zero, added to its input
-	Opposite Form = "opposite" // for graphs: pairs of branches that cancel, so all layers learn at once
-	Stacked  Form = "stacked"  // for graphs: unmodified copies of blocks, which change the function
+	Identity Form = "identity" // layer that passes its input on
+	Residual Form = "residual" // branch that begins at zero and is added to its input
+	// pairs of branches that cancel each other, so all layers learn at once; only for graphs
+	Opposite Form = "opposite"
+	Stacked  Form = "stacked" // unmodified copies of blocks, which change the function; only for graphs
 )
 
 // Forms lists the forms.
 func Forms() []Form { return []Form{Auto, Identity, Residual, Opposite, Stacked} }
 
-// Options are the options of operations. Networks with batch normalisation need a Batch; for others the zero value is
-// enough.
+// Options holds the options of operations of surgery. Networks with batch normalisation need a Batch; for others the
+// zero value is enough.
 type Options struct {
-	// Batch holds inputs like the training data. New batch normalisations are calibrated on them, which keeps the
-	// function in train mode. It needs at least two values per channel; 64 images are plenty.
+	// Batch holds inputs that resemble the training data. New batch normalisations are calibrated on them, which keeps
+	// the function in train mode. It needs at least two values per channel; 64 images are plenty.
 	Batch *torch.Tensor
-	// Seed draws the copied channels and the random tensors.
+	// Seed is the seed that draws the copied channels and the random tensors.
 	Seed uint64
-	// Noise breaks the symmetry between copies: normal noise of this size is added to each copied row, relative to the
-	// root mean square of its tensor. Zero, the default, keeps the function exactly.
+	// Standard deviation of the normal noise that is added to copied rows to break the symmetry between copies,
+	// relative to the root mean square of the tensor. Zero, the default, keeps the function exactly.
 	Noise float64
-	// Form selects how deepening keeps the function: identity inserts an identity layer; residual adds a branch that
-	// begins at zero. In graphs, opposite uses pairs of units that cancel, and stacked uses plain copies, which change
-	// the function. Empty means identity if possible, else residual; in graphs, residual.
+	// Form of a deepening: identity inserts an identity layer; residual adds a branch that begins at zero; opposite,
+	// only in graphs, adds pairs of units that cancel; stacked, only in graphs, adds plain copies, which change the
+	// function. Empty means identity if possible and residual otherwise; in graphs, residual.
 	Form Form
-	// Compat deepens as the original did, faults included, with or without a batch normalisation. Empty, the default,
-	// does not.
+	// Compatibility with the original system's deepening, including its faults: original inserts a batch normalisation,
+	// original-without-norm does not. Empty means graft's own deepening.
 	Compat Compat
-	// Equal gives copies of a graph's axis equal shares, as Net2Net does. Such copies stay equal during training. By
-	// default shares differ slightly. Both keep the function.
+	// Gives all copies along an axis of a graph equal shares, as in Net2Net; such copies stay equal during training.
+	// False gives slightly different shares. Both keep the function.
 	Equal bool `config:"equal_shares" json:",omitempty"`
 
 	replay *Change // record whose random choices are repeated
@@ -82,8 +83,8 @@ func Apply(n *model.Network, a Action, o Options) (*Change, error) {
 	return change, nil
 }
 
-// Replay repeats a recorded operation on a network of the same architecture, whose weights may differ. Random choices
-// come from the record. Calibration uses o.Batch if set, else the record's statistics.
+// Replay repeats a recorded operation on a network with the same architecture and possibly other weights. Random
+// choices come from the record. Calibration uses o.Batch or, if it is nil, the statistics in the record.
 func Replay(n *model.Network, record *Change, o Options) (*Change, error) {
 	if err := expect(n, record.Before, record.Action.String()); err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
@@ -93,8 +94,8 @@ func Replay(n *model.Network, record *Change, o Options) (*Change, error) {
 	return Apply(n, record.Action, o)
 }
 
-// Revert undoes a change: the network gets its previous architecture, and keeps learned values where they fit. The
-// returned record lets an optimizer follow.
+// Revert undoes a change: the network gets its previous architecture, and keeps learned values that fit it. An
+// optimizer can follow the returned record.
 func Revert(n *model.Network, c *Change) (*Change, error) {
 	back := &Change{Action: c.Action}
 	if err := expect(n, c.After, c.Action.String()); err != nil {
@@ -123,7 +124,7 @@ func Revert(n *model.Network, c *Change) (*Change, error) {
 	return back, nil
 }
 
-// Shrink reverts changes, the last one first, until keep of them are left.
+// Shrink reverts changes, the last one first, until keep of them remain.
 func Shrink(n *model.Network, record []*Change, keep int) ([]*Change, error) {
 	if keep < 0 || keep > len(record) {
 		return nil, fmt.Errorf("shrink %s: it has %d changes, so %d cannot be kept", n.Name(), len(record), keep)

@@ -7,9 +7,9 @@ import (
 // quantity is the kind of tensor to transfer: values or an optimizer's moments.
 type quantity int
 
-// If a channel is copied and its consumers' weights are divided among the copies, each copy has the same share of the
-// gradient, and the gradient of the consumers' weights stays. The first moment follows the gradient, the second its
-// square.
+// Powers by which a moment depends on the gradient. If a channel is copied and its consumers' weights are divided among
+// the copies, each copy has the same share of the gradient, and the gradient of the consumers' weights does not change.
+// The first moment is proportional to the gradient, the second to its square.
 const (
 	value quantity = iota
 	first

@@ -9,82 +9,81 @@ import (
 	"graft/net2net/rewrite"
 )
 
-// Fate is the effect of a change on a tensor.
+// Fate names the effect of a change on a tensor.
 type Fate string
 
-// The fates.
+// Effects of a change on a tensor.
 const (
-	Kept    Fate = "kept"    // the same tensor, possibly under another name
-	Copied  Fate = "copied"  // some of its channels are copied
-	Split   Fate = "split"   // the weights of copied inputs are divided among them
+	Kept    Fate = "kept"    // the tensor is the same, possibly under another name
+	Copied  Fate = "copied"  // some channels of the tensor are copied
+	Split   Fate = "split"   // the weights of copied inputs are divided among the copies
 	Merged  Fate = "merged"  // copies are merged
-	Padded  Fate = "padded"  // zeros are added around its kernel
-	Cropped Fate = "cropped" // its border is removed
+	Padded  Fate = "padded"  // zeros are added around the kernel
+	Cropped Fate = "cropped" // the border of the kernel is removed
 	New     Fate = "new"
 )
 
-// Move is the origin of a tensor.
+// Move describes the origin of a tensor after a change.
 type Move struct {
 	Name string `json:"name"`
-	From string `json:"from,omitempty"` // its name before the change; empty for a new tensor
+	From string `json:"from,omitempty"` // name of the tensor before the change; empty for a new tensor
 	Fate Fate   `json:"fate"`
-	// How a new tensor was initialised: identity, zero, random, calibrated or plain.
+	// How is the initialisation of a new tensor: identity, zero, random, calibrated or plain.
 	How string `json:"how,omitempty"`
-	// Donor is the earlier tensor that provides a new tensor's second moment; empty if no tensor is similar.
+	// Donor is the name of the earlier tensor whose second moment a new tensor gets; empty if no tensor is similar.
 	Donor string `json:"donor,omitempty"`
-	// Rows and Columns map each channel of the wider tensor to its channel in the narrower one; nil if the dimension
+	// Rows and Columns map each channel of the wider tensor to its channel in the narrower tensor; nil if the dimension
 	// did not change.
 	Rows    []int  `json:"rows,omitempty"`
 	Columns []int  `json:"columns,omitempty"`
 	Pad     [2]int `json:"pad,omitzero"` // pixels added on each side, height and width
 }
 
-// Insertion is the place of a grown block.
+// Insertion describes the place of a new block.
 type Insertion struct {
-	Parent string `json:"parent"` // path of the container
-	Child  string `json:"child"`  // the child that was wrapped, or the name of the new child
-	// Wrapped means that the child became a sequence of itself and the new block;
-	// otherwise the new block is listed after it.
+	Parent string `json:"parent"` // path of the container that has the block
+	Child  string `json:"child"`  // name of the child that was wrapped, or of the new child
+	// Wrapped says that the child became a sequence of itself and the new block. If it is false, the new block follows
+	// as a child of its own.
 	Wrapped bool `json:"wrapped"`
 }
 
-// Change is the record of one operation.
+// Change is the record of an operation.
 type Change struct {
 	Action Action  `json:"action"`
 	Seed   uint64  `json:"seed,omitempty"`
 	Noise  float64 `json:"noise,omitempty"`
 	Compat Compat  `json:"compat,omitempty"`
 	Form   Form    `json:"form,omitempty"`
-	// Before and After are the networks' fingerprints.
+	// Before and After are the fingerprints of the network before and after the change.
 	Before string `json:"before"`
 	After  string `json:"after"`
-	// Moves has an entry for every tensor after the change, in the order of the state
-	// dict; Gone names the tensors that were removed.
+	// Moves has the origin of every tensor after the change, in the order of the state dict; Gone names the tensors
+	// that were removed.
 	Moves []Move   `json:"moves"`
 	Gone  []string `json:"gone,omitempty"`
 	// Units maps each unit of a widened space to its original unit.
 	Units  []int      `json:"units,omitempty"`
 	Insert *Insertion `json:"insert,omitempty"`
 	Pad    [2]int     `json:"pad,omitzero"`
-	// Calibration holds the mean and variance of new batch normalisations, after
-	// Remember.
+	// Calibration holds the mean and variance of new batch normalisations. Remember sets it.
 	Calibration *Calibration `json:"calibration,omitempty"`
-	Notes       []string     `json:"notes,omitempty"` // remarks for people
-	// Equal and Graph describe a change of a network that runs as a graph: whether copies have equal shares, and the
-	// plan.
+	Notes       []string     `json:"notes,omitempty"` // remarks to display
+	// Equal and Graph describe a change of a network that runs as a graph: Equal says that copies have equal shares,
+	// and Graph is the plan.
 	Equal bool          `json:"equal,omitempty"`
 	Graph *rewrite.Plan `json:"graph,omitempty"`
 }
 
-// Calibration holds the statistics of a batch, per channel.
+// Calibration holds the statistics of a batch, per channel, for a batch normalisation.
 type Calibration struct {
-	Path string    `json:"path"` // path of the normalisation
+	Path string    `json:"path"` // path of the batch normalisation
 	Mean []float64 `json:"mean,omitempty"`
 	Var  []float64 `json:"var,omitempty"`
 }
 
-// Fingerprint identifies an architecture: two networks with the same fingerprint have the
-// same layers under the same names.
+// Fingerprint returns a digest of an architecture: two networks with the same fingerprint have the same layers with the
+// same names.
 func Fingerprint(n *model.Network) string {
 	sum := sha256.Sum256([]byte(n.Input.String() + "\n" + n.String() + n.GraphText()))
 	return hex.EncodeToString(sum[:8])

@@ -9,17 +9,17 @@ import (
 	"graft/tracing"
 )
 
-// Compat selects compatibility with the original's deepening. The zero Compat is Off.
+// Compat selects compatibility with the original system's deepening. The zero Compat is Off.
 type Compat string
 
-// The values of Compat.
+// Values of Compat.
 const (
 	Off Compat = ""
-	// Original deepens as the original did: only blocks marked by hand, by their number in the first network; always
-	// with a bias, an uncalibrated batch normalisation and ReLU. The number after the last block does nothing. It does
-	// not keep the function in train mode.
+	// Original deepens like the original system. It deepens only blocks marked by hand, by their number in the first
+	// network. It always adds a bias, an uncalibrated batch normalisation and ReLU, which do not keep the function in
+	// train mode. The number after the last block does nothing.
 	Original Compat = "original"
-	// WithoutNorm is Original without the batch normalisation, an option of the original.
+	// WithoutNorm deepens like Original without the batch normalisation, an option of the original system.
 	WithoutNorm Compat = "original-without-norm"
 )
 
@@ -80,8 +80,8 @@ func (e *edit) originalLayers(b *tracing.Block) ([]model.Module, error) {
 	}
 }
 
-// OriginalBlocks returns the paths of the marked blocks of the initial network, in the order of registration and
-// without nested ones, as the original numbered them.
+// OriginalBlocks returns the paths of the marked blocks in the initial network, as the original system numbered them:
+// in the order of registration and without nested blocks.
 func OriginalBlocks(n *model.Network) []string {
 	var paths []string
 	n.Walk(func(path string, m model.Module) bool {

@@ -9,14 +9,13 @@ import (
 	"graft/torch"
 )
 
-// Optimizer is an optimizer with the names of its parameters, so its state can follow the parameters through surgery.
+// Optimizer is an optimizer that knows the names of its parameters, so that its state can follow them through surgery.
 type Optimizer struct {
 	*torch.Optimizer
-	Names []string // names of the slots, in order
+	Names []string // names of the parameters, in order
 }
 
-// NewOptimizer makes an optimizer for all parameters of a network with one set of options.
-// Scope s owns its state.
+// NewOptimizer creates an optimizer for all parameters of a network with the same options. The scope owns its state.
 func NewOptimizer(s *torch.Scope, n *model.Network, o torch.OptimizerOptions) (*Optimizer, error) {
 	opt := &Optimizer{Optimizer: s.NewOptimizer(torch.Group{Params: n.Params(), OptimizerOptions: o})}
 	for _, e := range n.Trained() {
@@ -25,12 +24,12 @@ func NewOptimizer(s *torch.Scope, n *model.Network, o torch.OptimizerOptions) (*
 	return opt, s.Err()
 }
 
-// Follow makes the optimizer for a network after a change. Scope s owns both; the old optimizer is closed. Learning
-// rate and other options stay.
+// Follow creates the optimizer for a network after a change, and closes the old optimizer. The scope owns both.
+// Learning rate and other options stay.
 //
-// State follows parameters: kept tensors keep it, and copies get the same share of the moments as of the gradient. A
-// new tensor has no first moment, but the mean second moment and the step count of its donor, so it moves as fast as
-// its neighbours. Without a donor it begins as in a new optimizer.
+// State follows parameters: a kept tensor keeps its state, and a copy gets the same share of the moments as of the
+// gradient. A new tensor has no first moment, but the mean second moment and the step count of its donor, so it moves
+// as fast as its neighbours. Without a donor it begins with the state of a new optimizer.
 func (old *Optimizer) Follow(s *torch.Scope, n *model.Network, c *Change) (*Optimizer, error) {
 	if err := expect(n, c.After, c.Action.String()); err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ type recordFile struct {
 	Changes []*Change `json:"changes"`
 }
 
-// WriteRecord saves changes in order, atomically.
+// WriteRecord writes changes in order to a file, atomically.
 func WriteRecord(fsys files.FS, path string, changes []*Change) error {
 	return files.WriteAtomic(fsys, path, func(w io.Writer) error {
 		encoder := json.NewEncoder(w)

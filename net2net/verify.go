@@ -8,8 +8,7 @@ import (
 	"graft/torch"
 )
 
-// Drift is the difference of the logits of two networks on the same inputs. The zero Drift
-// means equal logits.
+// Drift is the difference between the logits of two networks on the same inputs. The zero Drift means equal logits.
 type Drift struct {
 	Largest float64 `json:"largest"` // largest absolute difference
 	// Relative is Largest divided by the largest logit, or by 1 if all logits are smaller.
@@ -34,7 +33,7 @@ func Compare(before, after *model.Network, inputs *torch.Tensor, training bool) 
 	return DriftBetween(x, y), nil
 }
 
-// DriftBetween is the difference of two lists of equal length, relative to the first.
+// DriftBetween returns the difference between two lists of the same length, relative to the first list.
 func DriftBetween(x, y []float64) Drift {
 	var d Drift
 	scale, gap, size := 1.0, 0.0, 0.0
@@ -53,7 +52,7 @@ func DriftBetween(x, y []float64) Drift {
 	return d
 }
 
-// Logits runs a copy of a network without dropout; the network itself is not changed.
+// Logits returns the logits of a copy of a network without dropout. The network itself is not changed.
 func Logits(n *model.Network, inputs *torch.Tensor, training bool) (values []float64, err error) {
 	err = torch.With(func(s *torch.Scope) error {
 		twin, err := n.Clone(s)

@@ -11,45 +11,45 @@ import (
 	"graft/results"
 )
 
-// Folder is a results folder of the original adaptation system.
+// Folder holds a results folder of the original system.
 type Folder struct {
 	Path        string   // path of the folder
-	Config      string   // text of config.toml; empty if there is none
-	Description string   // description.txt; empty if there is none
-	Metrics     []Metric // sorted by file name, including the file runtimes
-	Logs        []Log    // sorted by file name
+	Config      string   // text of config.toml; empty if it does not exist
+	Description string   // text of description.txt; empty if it does not exist
+	Metrics     []Metric // metric files, sorted by name, including the file runtimes
+	Logs        []Log    // log files, sorted by name
 	Others      []string // names of all other files, such as weights.pth
 }
 
-// Metric is a metric file, PREFIX.GRANULARITY.METRIC.
+// Metric holds a metric file, whose name is PREFIX.GRANULARITY.METRIC.
 type Metric struct {
 	File        string // name of the file
-	Prefix      string // source of the metric, such as "training00"; empty for runtimes
-	Granularity string // unit of a row: "epoch", "episode" or "batch"; empty for runtimes
+	Prefix      string // source of the metric, such as "training00"; empty for the file runtimes
+	Granularity string // what a row describes: "epoch", "episode" or "batch"; empty for the file runtimes
 	Metric      string // name of the metric, such as "test_acc"
-	Rows        []Row  // nil if the file has none
-	Torn        bool   // the file ends in a torn row, which was skipped
+	Rows        []Row  // rows of the file; nil if it has none
+	Torn        bool   // whether the last row of the file was incomplete and skipped
 }
 
 // Row is a row of a metric file.
 type Row struct {
 	Index   int64   // index of the epoch or episode, from 0
-	Seconds float64 // since the creation of the logger
-	Value   Value   // the measured value
+	Seconds float64 // seconds since the logger was created
+	Value   Value   // measured value
 }
 
-// Value is a value printed by Python. The zero value is an empty list.
+// Value is a number or a list of numbers printed by Python. The zero value is an empty list.
 type Value struct {
-	None    bool      // no value
-	Single  bool      // the value is a number, not a list
-	Numbers []float64 // the number, or the list's numbers; nil for none
+	None    bool      // whether Python printed None
+	Single  bool      // whether the value is a number, not a list
+	Numbers []float64 // the number, or the numbers in the list; nil means none
 }
 
-// Log is a log file, such as training00.log.
+// Log holds a log file, such as training00.log.
 type Log struct {
 	File string    // name of the file
-	Name string    // name without its extension
-	Rows []LogLine // nil if it is empty
+	Name string    // name of the file without its extension
+	Rows []LogLine // entries of the log; nil if it is empty
 }
 
 // granularities are the units of rows. File names of weights also have three parts, such as agent.finalmodel.pth.
@@ -62,8 +62,8 @@ const largestText = 64 << 20
 // last_runtime.
 const runtimesName = "runtimes"
 
-// ReadFolder reads a results folder of the original's. It skips subfolders and torn last lines. If some files cannot be
-// read, the result has the others, and the error names each with file and line.
+// ReadFolder reads a results folder of the original system. It skips subfolders and incomplete last lines. If some
+// files cannot be read, it returns the others, and the error names each faulty file and line.
 func ReadFolder(fsys files.FS, path string) (*Folder, error) {
 	path = filepath.Clean(path)
 	entries, err := fsys.ReadDir(path)
@@ -83,7 +83,7 @@ func ReadFolder(fsys files.FS, path string) (*Folder, error) {
 	return l, nil
 }
 
-// ReadRuntimes reads a single file of epoch times, under any name.
+// ReadRuntimes reads a single file of epoch times. The file can have any name.
 func ReadRuntimes(fsys files.FS, path string) ([]Row, error) {
 	rows, _, err := readRows(fsys, path)
 	if err != nil {
@@ -121,7 +121,7 @@ func readText(fsys files.FS, path string) (string, error) {
 	return string(text), err
 }
 
-// IsMetric recognises metric files of the original by name.
+// IsMetric reports whether a file name is the name of a metric file of the original system.
 func IsMetric(name string) bool {
 	_, is := metricOf(name)
 	return is

@@ -16,8 +16,8 @@ import (
 	"graft/simulation/tables"
 )
 
-// ScenarioActions lists the actions behind the numbers in a table of the original's: deepen for each original block of
-// its network, then no action.
+// ScenarioActions lists the actions that the numbers in a table of the original system mean: deepen for each original
+// block of the network, then no action.
 func ScenarioActions(n *model.Network) []string {
 	var actions []string
 	for k := range net2net.OriginalBlocks(n) {
@@ -26,17 +26,17 @@ func ScenarioActions(n *model.Network) []string {
 	return append(actions, tables.None)
 }
 
-// Evaluation is the path of a policy that takes the most likely action at each decision.
+// Evaluation holds the decisions of a policy that takes the most likely action at each point.
 type Evaluation struct {
 	Table  *tables.Table
 	Steps  []evaluation.Step
 	Chosen *tables.Record
-	// Ranking is the table's records by mean accuracy, best first; equal ones keep the table's order.
+	// Ranking holds the records of the table by mean accuracy, best first. Equal records keep the order of the table.
 	Ranking []*tables.Record
 }
 
-// Evaluate follows a policy through a table whose sequences start with a network, which is not changed. The table must
-// be complete, and made with the original's surgery.
+// Evaluate follows a policy through a table whose sequences start with the network n, which is not changed. The table
+// must be complete, and recorded with the original system's surgery.
 func Evaluate(ctx context.Context, t *tables.Table, n *model.Network, p evaluation.StepPolicy) (*Evaluation, error) {
 	tree, err := simulation.NewTree(t,
 		simulation.TreeOptions{Network: n, Surgery: net2net.Options{Compat: net2net.Original}})
@@ -59,8 +59,8 @@ func Evaluate(ctx context.Context, t *tables.Table, n *model.Network, p evaluati
 	return e, nil
 }
 
-// WriteReport writes the report that the original printed: the network, the folders of the policy and of the table,
-// each decision, and the ranking, which marks the chosen sequence and the one without adaptation.
+// WriteReport writes the report that the original system printed: the network, the folders of the policy and of the
+// table, each decision, and the ranking, in which the chosen sequence and the one without adaptation are marked.
 func (e *Evaluation) WriteReport(w io.Writer, n *model.Network, policy, table string) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n=== Model Folder ===\n%s\n\n=== Evaluation Folder ===\n%s\n", n, policy, table)

@@ -88,11 +88,12 @@ func parsePythonFloat(text string) (float64, error) {
 	return f, nil
 }
 
-// LogLine is an entry of a log.
+// LogLine is an entry of a log file.
 type LogLine struct {
-	Time  time.Time // time without a zone, taken as UTC; zero before the first entry
-	Level string    // level such as "INFO"; empty before the first entry
-	Text  string    // text with its further lines, such as a traceback
+	// time of the entry, read as UTC since it has no zone; zero for text before the first entry
+	Time  time.Time
+	Level string // level such as "INFO"; empty for text before the first entry
+	Text  string // text of the entry with its further lines, such as a traceback
 }
 
 // logTime is the time format of the original's logger.

@@ -9,10 +9,10 @@ import (
 	"graft/simulation/evaluation"
 )
 
-// StepPolicy adapts a policy of the original's for evaluation.
+// StepPolicy adapts a policy of the original system for evaluation.
 type StepPolicy struct{ *bilstm.Policy }
 
-// Weigh returns the policy's probabilities.
+// Weigh returns the probability that the policy gives each available action at a point.
 func (o StepPolicy) Weigh(_ context.Context, m evaluation.Point) ([]float64, error) {
 	if actions := o.Shape().Actions; actions != len(m.Actions) {
 		return nil, fmt.Errorf("the policy chooses among %d actions, but the table has %d; "+

@@ -64,7 +64,7 @@ type comparedValue struct {
 	same   bool // all values equal the first column's
 }
 
-// seedIntervals and fewSeeds explain intervals over seeds and their absence.
+// Sentences that explain intervals over seeds, and their absence.
 var (
 	seedIntervals = "In brackets: 95% interval of the mean over seeds, by Student's t-distribution"
 	fewSeeds      = fmt.Sprintf("Too few seeds for intervals: at least %d are needed.", stat.FewestSeeds)

@@ -12,8 +12,8 @@ import (
 // maxColumns is the maximum number of columns side by side; with more, each has its own line.
 const maxColumns = 6
 
-// settingWidth is the total width of all columns of settings side by side, in characters; lineSettingWidth is the width
-// of each if runs have their own lines. Longer lists are wrapped.
+// Widths in characters: settingWidth is the total width of all columns of settings next to each other; lineSettingWidth
+// is the width of each column if runs have their own lines. Longer lists are wrapped.
 const (
 	settingWidth     = 120
 	lineSettingWidth = 40

@@ -1,5 +1,5 @@
-// Package report turns runs into reports: one run with its details or several side by side, as
-// text, Markdown, CSV, JSON and HTML.
+// Package report turns runs into reports: one run with its details or a comparison of several runs, as text, Markdown,
+// CSV, JSON and HTML.
 //
 // # Design
 //
@@ -15,8 +15,8 @@
 //
 // A pipeline keeps a journal. Its parts are runs of other kinds, which have their own readers. Its journal is one file,
 // replaced atomically before and after each stage: inputs, outputs, start, duration. So a report can distinguish a
-// running stage from one that never started, and detects later changes by digest. An evaluation is a normal run: its
-// tables are written first and its outcome last; without an outcome it does not count.
+// running stage from a stage that never started, and detects later changes by digest. An evaluation is a normal run:
+// its tables are written first and its outcome last; without an outcome it does not count.
 //
 // Significance by permutation. With few seeds a bootstrap interval is too narrow, and comparing intervals says little.
 // So a difference is significant only if few of the ways to divide the values into two columns give a difference as
@@ -36,5 +36,5 @@
 // allows six connections to a server, so a seventh page would hang. With polling the server keeps no state per viewer,
 // a lost connection needs no handling, and without viewers nothing is read. The tag is made of names, sizes and times
 // of files, so a response without change opens no file and renders nothing. The script updates the old page to the new
-// one node by node, which keeps focus, sorting and open sections.
+// page node by node, which keeps focus, sorting and open sections.
 package report

@@ -11,7 +11,7 @@ import (
 	"graft/report/runs"
 )
 
-// PrintElasticComparison writes the comparison as text.
+// PrintElasticComparison writes a comparison as text.
 func PrintElasticComparison(c *runs.ElasticComparison, w io.Writer) error {
 	d := &document.Document{}
 	writeElasticComparison(c, d)

@@ -14,7 +14,7 @@ import (
 	"graft/simulation/evaluation"
 )
 
-// PrintEvaluation writes the report as text.
+// PrintEvaluation writes an evaluation as text.
 func PrintEvaluation(r *runs.EvaluationReport, w io.Writer) error {
 	d := &document.Document{}
 	for _, policy := range r.Policies {
@@ -156,7 +156,7 @@ func chanceText(c evaluation.NoiseEstimate) string {
 	return fmt.Sprintf("noise of a sequence: %.2f points, %s; noise floor: %.2f points", c.Noise, from, c.Floor)
 }
 
-// PrintVerdicts writes a row per table and chooser.
+// PrintVerdicts writes one row per table and chooser.
 func PrintVerdicts(w io.Writer, c *evaluation.Comparison) error {
 	t := document.NewTable("scenario", "network", "group", "chooser", "role", "has_seen", "seeds", "sequence",
 		"certain", "accuracy").Numbers(document.UnitPoints, "", "regret", "smoothed_regret", "gain").
@@ -175,7 +175,7 @@ func PrintVerdicts(w io.Writer, c *evaluation.Comparison) error {
 
 // EvaluationDetail holds the outcome of an evaluation.
 type EvaluationDetail struct {
-	Outcome *runs.EvaluationOutcome `json:"outcome"` // null if the evaluation has not ended
+	Outcome *runs.EvaluationOutcome `json:"outcome"` // outcome; null if the evaluation has not ended
 }
 
 func readEvaluationDetail(r *runs.Run, _ bool) (Detail, error) {

@@ -9,7 +9,7 @@ import (
 	"graft/report/document"
 )
 
-// GPUs shows constant properties of GPUs.
+// GPUs returns a table of the constant properties of GPUs.
 func GPUs(list []telemetry.State) *document.Table {
 	t := (&document.Table{}).Numbers("", "", "GPU").Texts("name", "UUID").Numbers("", "%.0f", "MiB").Texts("MIG",
 		"compute mode")
@@ -23,7 +23,7 @@ func GPUs(list []telemetry.State) *document.Table {
 	return t
 }
 
-// Readings shows a reading of each GPU.
+// Readings returns a table with the current reading of each GPU.
 func Readings(list []telemetry.State) *document.Table {
 	t := (&document.Table{}).Numbers("", "", "GPU").Numbers("", "%.0f", "busy %", "MiB in use").Numbers("", "%.1f",
 		"W").Numbers("", "%.0f", "J", "°C", "SM MHz", "memory MHz").Texts("reduced clock", "processes")
@@ -63,7 +63,7 @@ func Optional(o telemetry.Optional[float64]) document.Cell {
 	return document.Missing()
 }
 
-// Word formats a text; an empty one is unknown.
+// Word formats a text as a cell; an empty text means unknown.
 func Word(text string) any {
 	if text == "" {
 		return document.Missing()

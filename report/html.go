@@ -11,7 +11,7 @@ import (
 	"graft/report/page"
 )
 
-// CountFigures counts the figures on a page.
+// CountFigures returns the number of figures on a page.
 func CountFigures(p *page.Page) (n int) {
 	for _, s := range p.Sections {
 		for _, part := range s.Parts {

@@ -16,10 +16,10 @@ import (
 // JobDetail holds the events and epochs of a job.
 type JobDetail struct {
 	Events []eventRow `json:"events"` // events in order of time
-	Epochs []epochRow `json:"epochs"` // last epochs; with --all every one
-	// Skipped counts the epochs before them.
+	Epochs []epochRow `json:"epochs"` // last epochs; with --all, every epoch
+	// Skipped is the number of epochs before the listed ones.
 	Skipped int `json:"epochs_before"`
-	// Measured is the measured energy of the job; null before its end, or if an older graft wrote the run.
+	// Measured is the measured energy of the job; null before its end, or if an older version of graft wrote the run.
 	Measured *runs.MeasuredEnergy `json:"measured"`
 }
 

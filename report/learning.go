@@ -12,7 +12,7 @@ import (
 	"graft/simulation/evaluation"
 )
 
-// VerdictTable has a line per table with the sequence of the vote.
+// VerdictTable returns a table with the sequence that the vote chooses in each table of sequences.
 func VerdictTable(o *runs.PoliciesOutcome) *document.Table {
 	t := document.NewTable("table", "the vote's sequence").Numbers(document.UnitShare, "%.2f%%", "accuracy").
 		Numbers("", "", "regret", "rank", "ties").
@@ -32,7 +32,7 @@ func VerdictTable(o *runs.PoliciesOutcome) *document.Table {
 // points returns a cell of accuracy points, for a column whose head does not name the unit.
 func points(v float64) document.Cell { return document.Value(v, document.UnitPoints) }
 
-// SeedTable has a line per seed.
+// SeedTable returns a table with one line per seed.
 func SeedTable(o *runs.PoliciesOutcome) *document.Table {
 	t := (&document.Table{}).Numbers("", "", "seed", "steps", "mean regret").Texts("stop reason")
 	for _, s := range o.Seeds {
@@ -41,7 +41,7 @@ func SeedTable(o *runs.PoliciesOutcome) *document.Table {
 	return t
 }
 
-// SummaryText summarizes regret and ranks of all seeds in sentences.
+// SummaryText summarizes the regret and the ranks of all seeds in sentences.
 func SummaryText(o *runs.PoliciesOutcome) string {
 	text := summaryText(fmt.Sprintf("in %s", words.Plural(len(o.Tables), "table")), o.Summary, o.Regret)
 	if o.Outside != nil {
@@ -63,7 +63,7 @@ func summaryText(where string, s evaluation.Summary, vote float64) string {
 
 // PoliciesDetail holds the outcome of structural policies and the last metrics of each seed.
 type PoliciesDetail struct {
-	Outcome *runs.PoliciesOutcome `json:"outcome"` // null if the policies have not ended
+	Outcome *runs.PoliciesOutcome `json:"outcome"` // outcome; null if learning has not ended
 	Rows    []runs.LearnedRow     `json:"rows"`    // last metrics of each seed
 }
 
@@ -101,10 +101,10 @@ func (p *PoliciesDetail) write(d *document.Document) {
 	d.Show(t)
 }
 
-// PolicyDetail holds the outcome of a policy of the original's and its last metrics.
+// PolicyDetail holds the outcome of a policy in the original system's format, and its last metrics.
 type PolicyDetail struct {
-	Outcome *learn.StudyOutcome `json:"outcome"` // null if the policy has not ended
-	Rows    []learningRow       `json:"rows"`    // last metrics; with --all every one
+	Outcome *learn.StudyOutcome `json:"outcome"` // outcome; null if learning has not ended
+	Rows    []learningRow       `json:"rows"`    // last metrics; with --all, every row
 }
 
 // learningRow holds the metrics of some episodes.

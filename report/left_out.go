@@ -12,7 +12,7 @@ import (
 	"graft/simulation/evaluation"
 )
 
-// PrintLeftOut writes the report as text.
+// PrintLeftOut writes a leave-one-out evaluation as text.
 func PrintLeftOut(r runs.LeaveOutReport, w io.Writer) error {
 	d := &document.Document{}
 	writeLeftOut(&r, d, "")

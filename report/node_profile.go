@@ -9,7 +9,7 @@ import (
 	"graft/report/runs"
 )
 
-// PrintNodeProfile writes the outcome as text.
+// PrintNodeProfile writes the measurements of tasks as text.
 func PrintNodeProfile(o *runs.NodeProfileOutcome, w io.Writer) error {
 	d := &document.Document{}
 	writeNodeProfile(o, d)

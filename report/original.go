@@ -9,13 +9,13 @@ import (
 	"graft/report/runs"
 )
 
-// OriginalDetail holds the contents of a result folder of the original's.
+// OriginalDetail holds the contents of a results folder of the original system.
 type OriginalDetail struct {
-	Description string         `json:"description"` // text of its file; empty for none
-	Metrics     []metricReport `json:"metrics"`     // one per file
+	Description string         `json:"description"` // text of the folder's description; empty means none
+	Metrics     []metricReport `json:"metrics"`     // metrics, one entry per file
 	rankedDetail
 	Logs   []logReport `json:"logs"`
-	Others []string    `json:"others"` // files of other kinds
+	Others []string    `json:"others"` // names of files of other kinds
 }
 
 // metricReport describes a metric file.

@@ -11,7 +11,7 @@ import (
 	"graft/simulation/evaluation"
 )
 
-// Pipeline returns the evaluation of a pipeline's policies, for compact printing.
+// Pipeline returns the evaluation of a pipeline's policies as a document in compact form.
 func Pipeline(o *runs.PipelineOutcome) *document.Document {
 	d := &document.Document{}
 	writePipeline(o, d, "The policies learned from these tables. On tables left out:", "")
@@ -51,7 +51,7 @@ func scenarioTable(o *runs.PipelineOutcome) *document.Table {
 // PipelineDetail holds the stages of a pipeline and the evaluation of its policies.
 type PipelineDetail struct {
 	Stages  []pipelineStage       `json:"stages"`  // stages in order
-	Outcome *runs.PipelineOutcome `json:"outcome"` // null if the pipeline has not ended
+	Outcome *runs.PipelineOutcome `json:"outcome"` // outcome; null if the pipeline has not ended
 }
 
 // pipelineStage describes the state of a stage.

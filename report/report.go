@@ -16,17 +16,17 @@ import (
 
 // Report holds runs, their details and comparisons; `graft report --json` prints it.
 type Report struct {
-	Runs []RunReport `json:"runs"` // in the order of the arguments
-	// folders that could not be read, completely or in part
+	Runs []RunReport `json:"runs"` // runs in the order of the arguments
+	// folders that could not be read completely
 	Skipped     []runs.SkippedRun `json:"skipped"`
-	Comparisons []*comparison     `json:"comparisons"` // one per kind of run; empty for a single run
+	Comparisons []*comparison     `json:"comparisons"` // comparisons, one per kind of run; empty for a single run
 
 	single *runs.Run // the only run; nil if there are several
 	detail Detail
 	all    bool
 }
 
-// Detail holds the part of a report that only single runs have, such as epochs. JSON also contains it.
+// Detail holds the part of a report that exists only for single runs, such as epochs. JSON also contains it.
 type Detail interface {
 	// write adds the detail to a report.
 	write(d *document.Document)
@@ -44,7 +44,7 @@ var details = map[*runs.Kind]func(r *runs.Run, all bool) (Detail, error){
 	runs.SweepKind: readSweepDetail, runs.TableKind: readTableDetail,
 }
 
-// DetailOf reads the detail of a run. It returns nil if the kind has none, and before the run has results.
+// DetailOf reads the detail of a run. It returns nil if the kind of run has no detail, or before the run has results.
 func DetailOf(r *runs.Run, all bool) (Detail, error) {
 	if read := details[r.Kind]; read != nil && !r.Begun {
 		return read(r, all)
@@ -55,8 +55,8 @@ func DetailOf(r *runs.Run, all bool) (Detail, error) {
 	return nil, nil
 }
 
-// New makes the report of runs: a single run with its detail, or several with comparisons. All includes every row of
-// the detail.
+// New creates the report of runs: a single run with its detail, or several runs with comparisons. With all, the detail
+// has every row.
 func New(list []*runs.Run, skipped []runs.SkippedRun, all bool) (*Report, error) {
 	r := &Report{Runs: make([]RunReport, len(list)), Skipped: append([]runs.SkippedRun{}, skipped...),
 		Comparisons: []*comparison{}, all: all}
@@ -82,7 +82,8 @@ func New(list []*runs.Run, skipped []runs.SkippedRun, all bool) (*Report, error)
 	return r, nil
 }
 
-// Reach adds the cost at which each case of a sweep reaches the final validation loss of a given case.
+// Reach adds, for each case of a sweep, the cost at which the case reaches the final validation loss of another case,
+// which of names.
 func (r *Report) Reach(of string) error {
 	sweep, ok := r.detail.(*sweepDetail)
 	if !ok {
@@ -93,7 +94,7 @@ func (r *Report) Reach(of string) error {
 	return err
 }
 
-// Err returns an error that names the skipped folders. Its exit code is Partial if any run is reported.
+// Err returns an error that names the skipped folders. Its exit code is Partial if a run is reported.
 func (r *Report) Err() error {
 	if len(r.Skipped) == 0 {
 		if len(r.Runs) == 0 {
@@ -125,14 +126,14 @@ func (r *Report) code() failure.Code {
 	return slices.Max(codes)
 }
 
-// Form is an output format of a report.
+// Form names an output format of a report.
 type Form int
 
 const (
 	Text     Form = iota // aligned columns for a terminal
 	Markdown             // tables for GitHub
-	CSV                  // one row per run and quantity
-	JSON                 // one object
+	CSV                  // one row per pair of run and quantity
+	JSON                 // one JSON object
 )
 
 // Write writes the report in a format.

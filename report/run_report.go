@@ -9,23 +9,25 @@ import (
 	"time"
 )
 
-// RunReport holds provenance and quantities of a run.
+// RunReport holds the provenance and the quantities of a run.
 type RunReport struct {
-	Path       string           `json:"path"`           // folder of the run
-	Kind       string           `json:"kind"`           // kind such as job, simulation or policies
-	Ended      bool             `json:"ended"`          // completed; otherwise the quantities are its progress
-	Created    *time.Time       `json:"created"`        // start of the run; null if unknown
-	Graft      string           `json:"graft"`          // version of graft
-	Seed       *uint64          `json:"seed"`           // seed of the whole run; null if there is none
-	Device     string           `json:"device"`         // device such as cpu; empty means unknown
-	Profile    string           `json:"profile"`        // device profile of the clock; empty means the wall clock
-	Network    string           `json:"network"`        // initial network; empty means unknown
-	Host       string           `json:"host"`           // machine that started the run; empty means unknown
+	Path string `json:"path"` // path of the run folder
+	Kind string `json:"kind"` // kind of the run, such as job, simulation or policies
+	// the run is complete; if false, the quantities are its progress
+	Ended   bool       `json:"ended"`
+	Created *time.Time `json:"created"` // start of the run; null if unknown
+	Graft   string     `json:"graft"`   // version of graft
+	Seed    *uint64    `json:"seed"`    // seed of the whole run; null if it has none
+	Device  string     `json:"device"`  // device of the tensors, such as cpu; empty means unknown
+	// name of the device profile of the clock; empty means the wall clock
+	Profile    string           `json:"profile"`
+	Network    string           `json:"network"`        // name of the initial network; empty means unknown
+	Host       string           `json:"host"`           // machine on which the run started; empty means unknown
 	Command    []string         `json:"command_line"`   // program and arguments; empty means unknown
 	Config     string           `json:"config_sha256"`  // digest of the configuration; empty means unknown
-	Data       string           `json:"dataset_sha256"` // digest of the images; empty means unknown
-	Quantities []QuantityReport `json:"quantities"`     // outcome as numbers
-	// Detail holds results of this kind of run only; null if several runs are reported.
+	Data       string           `json:"dataset_sha256"` // digest of the dataset; empty means unknown
+	Quantities []QuantityReport `json:"quantities"`     // quantities of the outcome
+	// Detail holds results that only this kind of run has; null if several runs are reported.
 	Detail Detail `json:"detail"`
 
 	begun bool // the run has no results yet
@@ -34,16 +36,16 @@ type RunReport struct {
 // QuantityReport is a quantity of a run.
 type QuantityReport struct {
 	Quantity string `json:"quantity"` // name of the quantity
-	Unit     string `json:"unit"`     // share is between 0 and 1; empty is a count
-	Better   string `json:"better"`   // more or less; empty if neither is better
+	Unit     string `json:"unit"`     // unit; share means a fraction between 0 and 1, empty means a count
+	Better   string `json:"better"`   // better direction: more or less; empty if neither is better
 	summary
-	Seeds  []int64   `json:"seeds"`  // seeds of the values; empty if the value belongs to no seed
-	Values []float64 `json:"values"` // one value per seed, in order
+	Seeds  []int64   `json:"seeds"`  // seeds of the values; empty if the value does not belong to a seed
+	Values []float64 `json:"values"` // values in the order of the seeds
 
 	inDetail bool // the detail shows it
 }
 
-// NewRunReport makes the report of one run, without its detail.
+// NewRunReport creates the report of one run, without its detail.
 func NewRunReport(run *runs.Run) RunReport {
 	m := run.Manifest
 	r := RunReport{Path: run.Path, Kind: run.Kind.Name, Ended: run.Ended, Graft: m.Graft, Device: m.Device,

@@ -12,7 +12,7 @@ import (
 	"graft/report/runs"
 )
 
-// PrintSweep writes the outcome of a sweep or comparison in a folder as text.
+// PrintSweep writes the outcome of a sweep or comparison as text.
 func PrintSweep(o *runs.SweepOutcome, folder string, w io.Writer) error {
 	d := &document.Document{}
 	writeSweep(o, d)
@@ -308,7 +308,7 @@ func trialTable(o *runs.SweepOutcome) *document.Table {
 	return t
 }
 
-// OverSeeds formats a mean with its interval.
+// OverSeeds formats a mean with its interval as a cell.
 func OverSeeds(s stat.OverSeeds, unit, format string) document.Cell {
 	cell := document.Value(s.Mean, unit).As(format)
 	cell.Low, cell.High = s.Low, s.High

@@ -12,12 +12,12 @@ import (
 	"graft/simulation/tables"
 )
 
-// SimulationDetail holds table, failures and progress of a simulation.
+// SimulationDetail holds the table, the failures and the progress of a simulation.
 type SimulationDetail struct {
 	rankedDetail
-	Failures []grid.Failure `json:"failures"` // every failed attempt
-	State    *grid.Progress `json:"state"`    // progress; null if the cache is missing
-	// Saved is the share of the steps saved by common beginnings of sequences; null if unknown.
+	Failures []grid.Failure `json:"failures"` // failed attempts
+	State    *grid.Progress `json:"state"`    // progress of the simulation; null if the cache is missing
+	// Saved is the fraction of the training steps that was saved by common beginnings of sequences; null if unknown.
 	Saved *float64 `json:"steps_saved_share"`
 	Note  string   `json:"note"` // reason why State is unknown; empty if it is known
 }
@@ -92,7 +92,7 @@ func writeRanks(d *document.Document, r *runs.TableReport, all bool) {
 	}
 }
 
-// TableDetail holds the sequences of a table by rank.
+// TableDetail holds the sequences of a table, ranked by accuracy.
 type TableDetail struct{ rankedDetail }
 
 // rankedDetail is the part of details with a table. JSON contains its rows only with --all.
@@ -125,7 +125,7 @@ type hasRanks interface{ ranks() *runs.TableReport }
 // shownRanks is the number of best and of worst sequences printed without --all.
 const shownRanks = 5
 
-// PrintTable writes the report as text.
+// PrintTable writes the ranks of a table's sequences as text.
 func PrintTable(r *runs.TableReport, w io.Writer, all bool) error {
 	d := &document.Document{}
 	writeRanks(d, r, all)
@@ -218,7 +218,7 @@ func rankSummary(r *runs.TableReport) string {
 		"best; 'graft evaluate' pairs by seed, which is less noisy\n", document.ShareText(r.SeedSpread), others)
 }
 
-// PrintRankCSV writes a row per sequence.
+// PrintRankCSV writes the ranks of a table's sequences as CSV.
 func PrintRankCSV(r *runs.TableReport, w io.Writer) error {
 	t := (&document.Table{}).Numbers("", "", "rank").Texts(document.Numbered("action_%d", 1, r.Decisions)...).
 		Numbers("", "", "accuracy", "spread", "seeds").

@@ -13,7 +13,7 @@ import (
 	"graft/internal/files"
 )
 
-// ErrDamaged means that a checkpoint differs from the written one.
+// ErrDamaged reports that a checkpoint was changed after it was written.
 var ErrDamaged error = damage{}
 
 type damage struct{}
@@ -25,12 +25,12 @@ func (damage) Error() string { return "the checkpoint is damaged" }
 func (damage) Damaged() bool { return true }
 
 // Checkpoint is an open checkpoint with a valid checksum. It keeps its file open until Close. The zero value is not
-// useful.
+// usable.
 type Checkpoint struct {
 	CheckpointInfo
-	// Streams holds the number of rows of each table and log, by file name.
+	// Streams holds the length of each table and log by file name.
 	Streams map[string]Mark
-	// Damaged holds the errors of newer checkpoints that were skipped. Nil means none.
+	// Damaged holds the errors of newer checkpoints that were skipped. Nil means that none were skipped.
 	Damaged []error
 
 	file     io.Closer
@@ -38,7 +38,7 @@ type Checkpoint struct {
 	sections map[string]*io.SectionReader
 }
 
-// ReadCheckpoint opens and verifies one checkpoint file. The error for a damaged file wraps ErrDamaged.
+// ReadCheckpoint opens and verifies a checkpoint file. The error about a damaged file wraps ErrDamaged.
 func ReadCheckpoint(fsys files.FS, path string) (*Checkpoint, error) {
 	file, err := fsys.Open(path)
 	if err != nil {
@@ -173,7 +173,7 @@ func (c *Checkpoint) readMarks() error {
 // Sections returns the names of the sections in written order.
 func (c *Checkpoint) Sections() []string { return slices.Clone(c.names) }
 
-// Section returns a new reader of a section, sequential or at any offset, valid until Close.
+// Section returns a new reader of a section, for sequential or random access. It is valid until Close.
 func (c *Checkpoint) Section(name string) (*io.SectionReader, error) {
 	s := c.sections[name]
 	if s == nil {
@@ -182,7 +182,7 @@ func (c *Checkpoint) Section(name string) (*io.SectionReader, error) {
 	return io.NewSectionReader(s, 0, s.Size()), nil
 }
 
-// ReadSection returns a whole section.
+// ReadSection returns the content of a section.
 func (c *Checkpoint) ReadSection(name string) ([]byte, error) {
 	s, err := c.Section(name)
 	if err != nil {
@@ -195,7 +195,7 @@ func (c *Checkpoint) ReadSection(name string) ([]byte, error) {
 	return data, nil
 }
 
-// JSON reads a section into a value.
+// JSON decodes a section from JSON.
 func (c *Checkpoint) JSON(name string, into any) error {
 	data, err := c.ReadSection(name)
 	if err != nil {

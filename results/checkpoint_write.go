@@ -11,7 +11,7 @@ import (
 	"slices"
 )
 
-// The format of a checkpoint; the package comment describes it.
+// Constants of the format of a checkpoint, which the package comment describes.
 const (
 	checkpointMagic   = "GRAFTCKP"
 	checkpointVersion = 1
@@ -41,8 +41,8 @@ type sectionEntry struct {
 	Length int64  `json:"length"` // in bytes
 }
 
-// CheckpointWriter writes the sections of a checkpoint. The function that fills a checkpoint receives it. The zero
-// value is not useful.
+// CheckpointWriter writes the sections of a checkpoint. It is passed to the function that fills a checkpoint. The zero
+// value is not usable.
 type CheckpointWriter struct {
 	out   io.Writer
 	sum   hash.Hash
@@ -91,7 +91,7 @@ func (w *CheckpointWriter) write(data []byte) error {
 	return err
 }
 
-// Section starts a section; writes belong to it until the next one starts. Names must be unique and not empty.
+// Section starts a section. Writes belong to it until the next section starts. Names must be unique and not empty.
 func (w *CheckpointWriter) Section(name string) (io.Writer, error) {
 	if name == marksSection {
 		return nil, fmt.Errorf("section %q: the name is reserved", name)

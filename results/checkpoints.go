@@ -23,16 +23,17 @@ const (
 
 // Errors about the checkpoints of a run.
 var (
-	// ErrNoCheckpoint means that a run has no checkpoint yet, not even a damaged one.
+	// ErrNoCheckpoint reports that a run has no checkpoint yet, not even a damaged one.
 	ErrNoCheckpoint = errors.New("there is no checkpoint")
-	// ErrNotPruned means that a checkpoint is saved, but older ones could not be deleted. The next one tries again.
+	// ErrNotPruned reports that a checkpoint was saved, but older checkpoints could not be deleted. The next
+	// SaveCheckpoint tries again.
 	ErrNotPruned = errors.New("the checkpoint is saved, but older ones could not be deleted")
 )
 
 // CheckpointInfo describes a checkpoint file by its name and size.
 type CheckpointInfo struct {
-	Number int    // number of the checkpoint in its run, from 1; zero if the name has none
-	Name   string // name given to SaveCheckpoint
+	Number int    // number of the checkpoint in its run, from 1; zero if the file name has no number
+	Name   string // name that was passed to SaveCheckpoint
 	Path   string // path of the file
 	Bytes  int64  // size of the file
 }
@@ -72,7 +73,7 @@ func listCheckpoints(fsys files.FS, path string) ([]CheckpointInfo, error) {
 	return list, nil
 }
 
-// WriteCheckpoint atomically writes a checkpoint outside of any run. ReadCheckpoint reads it.
+// WriteCheckpoint atomically writes a checkpoint outside of a run, for ReadCheckpoint.
 func WriteCheckpoint(fsys files.FS, path string, parts func(w *CheckpointWriter) error) error {
 	err := files.WriteAtomic(fsys, path, func(w io.Writer) error { return writeCheckpoint(w, nil, parts) })
 	if err != nil {
@@ -82,7 +83,7 @@ func WriteCheckpoint(fsys files.FS, path string, parts func(w *CheckpointWriter)
 }
 
 // SaveCheckpoint syncs all rows of the run and then atomically writes a checkpoint, with the number of rows and the
-// sections that parts writes. Once it is durable, older ones are deleted except the last Run.Keep good ones.
+// sections that parts writes. Once it is durable, older checkpoints are deleted except for the last Run.Keep good ones.
 //
 // Rows appended concurrently may or may not be included: parts should write the state of the rows before the call.
 func (r *Run) SaveCheckpoint(name string, parts func(w *CheckpointWriter) error) error {
@@ -155,9 +156,9 @@ func (r *Run) isGood(path string) bool {
 	return good
 }
 
-// LoadCheckpoint opens the newest intact checkpoint; the caller closes it. Its field Damaged explains the skipped ones.
-// If there is no checkpoint at all, the error wraps ErrNoCheckpoint and the run may start from the beginning. If all
-// are unreadable, the error explains each.
+// LoadCheckpoint opens the newest intact checkpoint; the caller closes it. Its field Damaged explains the skipped
+// checkpoints. If there is no checkpoint, the error wraps ErrNoCheckpoint and the run may start from the beginning. If
+// all checkpoints are unreadable, the error explains each of them.
 func (r *Run) LoadCheckpoint() (*Checkpoint, error) {
 	r.saving.Lock()
 	defer r.saving.Unlock()
@@ -182,9 +183,9 @@ func (r *Run) LoadCheckpoint() (*Checkpoint, error) {
 		"restart: %w", r.path, len(list), errors.Join(damaged...))
 }
 
-// Rewind drops the rows after a checkpoint from each table and log, except the program's log. It is an error if the
-// file lacks rows of the checkpoint, or if rows differ. A nil checkpoint is the beginning and drops all rows. It may be
-// repeated after a crash.
+// Rewind drops the rows after a checkpoint from each table and log, except the program's log. It returns an error if a
+// file lacks rows of the checkpoint, or if rows differ. A nil checkpoint means the beginning and drops all rows. It may
+// be repeated after a crash.
 func (r *Run) Rewind(c *Checkpoint) error {
 	var marks map[string]Mark
 	if c != nil {

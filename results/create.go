@@ -25,25 +25,26 @@ const (
 
 // Errors about a folder as a whole.
 var (
-	// ErrExists means that the path of a new run is taken.
+	// ErrExists reports that the path of a new run is taken.
 	ErrExists = errors.New("it exists")
-	// ErrNoRun means that a folder is not a run folder.
+	// ErrNoRun reports that a folder is not a run folder.
 	ErrNoRun = errors.New("not a run folder")
 )
 
-// CreateOptions configure Create. The zero value is ready to use.
+// CreateOptions holds the options of Create. The zero value is ready to use.
 type CreateOptions struct {
-	// Force moves an existing folder aside, to the first free PATH.NUMBER, counted from 1. False is an error if the
-	// folder exists.
+	// Force moves an existing folder aside, to PATH.NUMBER with the first free number from 1. False makes an existing
+	// folder an error.
 	Force bool
 	// Config is the text of the configuration as given. Empty means none.
 	Config string
-	// Resolved is the text of the configuration with its defaults. Empty means none.
+	// Resolved is the text of the configuration with all defaults filled in. Empty means none.
 	Resolved string
 }
 
-// Create makes the folder of a new run, with its parents. If the folder exists the error wraps ErrExists or, while a
-// process writes it, files.ErrLocked. Create reuses empty folders and folders left by an interrupted Create.
+// Create creates the folder of a new run, and its parent folders. If the folder exists, the error wraps ErrExists or,
+// while a process writes the folder, files.ErrLocked. Create reuses empty folders and folders left by an interrupted
+// Create.
 func Create(fsys files.FS, path string, o CreateOptions, m Manifest) (*Run, error) {
 	path = filepath.Clean(path)
 	if err := makeRoom(fsys, path, o.Force); err != nil {
@@ -94,8 +95,8 @@ func (r *Run) writeFirst(o CreateOptions, m Manifest) error {
 	return writeJSON(r.fsys, r.Path(ManifestFile), m)
 }
 
-// Discard closes a run that Create has made and deletes the folder's content, and also the folder if Create made it, so
-// that the next Create finds its path free.
+// Discard closes a run that Create made and deletes the folder's content. It also deletes the folder if Create made it,
+// so that the next Create finds its path free.
 func (r *Run) Discard() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -164,7 +165,7 @@ func onlyBegun(entries []fs.DirEntry) bool {
 	return true
 }
 
-// MakeRoom moves a non-empty folder, if there is one, to the first free PATH.NUMBER, whatever its content.
+// MakeRoom moves a folder that exists and is not empty to the first free PATH.NUMBER, regardless of its content.
 func MakeRoom(fsys files.FS, path string) error {
 	path = filepath.Clean(path)
 	entries, err := files.Entries(fsys, path)

@@ -12,16 +12,16 @@ import (
 // eventName is the prefix of event files; a number follows, increased by each process that writes events.
 const eventName = "tensorboard-"
 
-// Events writes numbers and texts by step for TensorBoard, to a file in the run folder. Only Run.Events makes it; the
-// zero value is not useful. It is safe for concurrent use. After a failed write it accepts no more.
+// Events writes numbers and texts by step for TensorBoard, to a file in the run folder. Create it with Run.Events; the
+// zero value is not usable. It is safe for concurrent use. After a failed write, all later writes fail.
 type Events struct {
 	a   *appender
 	now func() time.Time
 }
 
-// Events starts a new event file. Now is the machine's clock, which stamps the events. A resumed run first calls
-// Rewind, which cuts event files like tables, and passes its next step: an open TensorBoard then drops that step and
-// later ones. Zero starts a run from the beginning.
+// Events starts a new event file. The function now is the machine's clock, which stamps the events. A resumed run first
+// calls Rewind, which truncates event files like tables, and passes its next step: an open TensorBoard then drops this
+// step and later steps. Zero starts a run from the beginning.
 func (r *Run) Events(now func() time.Time, next int64) (*Events, error) {
 	file, err := r.nextEvents()
 	if err != nil {
@@ -54,12 +54,12 @@ func (r *Run) nextEvents() (string, error) {
 	return fmt.Sprintf("%s%06d%s", eventName, last+1, eventSuffix), nil
 }
 
-// Scalars adds numbers of a step.
+// Scalars adds numbers to a step.
 func (e *Events) Scalars(step int64, figures ...tensorboard.Scalar) error {
 	return e.add(tensorboard.Event{Step: step, Scalars: figures})
 }
 
-// Text adds a text, which TensorBoard shows as Markdown, to a step.
+// Text adds a text to a step, which TensorBoard shows as Markdown.
 func (e *Events) Text(step int64, tag, text string) error {
 	return e.add(tensorboard.Event{Step: step, Texts: []tensorboard.Text{{Tag: tag, Text: text}}})
 }

@@ -5,21 +5,21 @@ import "slices"
 // JobEvent is the name of an event in the log of a job, events.jsonl.
 type JobEvent string
 
-// Look is the appearance of an event in reports. The zero value is a plain mark.
+// Look names the appearance of an event in reports. The zero value is a neutral mark.
 type Look int
 
-// Looks of events.
+// Appearances of events.
 const (
 	Plain  Look = iota // neutral
 	Up                 // the job has more resources than before
 	Down               // the job has fewer resources than before
-	Choice             // a decision
+	Choice             // the decider made a decision
 )
 
-// Subject is the part of a job that an event concerns. The zero value is the whole job.
+// Subject names the part of a job that an event concerns. The zero value is the whole job.
 type Subject int
 
-// Subjects of events.
+// Parts of a job that events concern.
 const (
 	OfJob Subject = iota
 	OfDevices
@@ -27,24 +27,25 @@ const (
 	OfProcesses
 )
 
-// Notice selects the places that show an event in addition to logs, reports and pages, which show every event.
+// Notice selects additional places that show an event. Logs, reports and pages show every event.
 type Notice int
 
-// Notices of events.
+// Additional places that show an event.
 const (
-	Marked  Notice = iota // in the table of a completed job, and as a mark in figures
-	Implied               // only in that table: it follows from a marked event
-	Silent                // nowhere: every job has it
+	Marked  Notice = iota // shown in the table of a completed job, and as a mark in figures
+	Implied               // shown only in the table of a completed job, since it follows from a marked event
+	Silent                // shown in no additional place, since every job has it
 )
 
-// EventTraits determine how an event is shown. The zero value, which unknown events have, is a plain event that is
+// EventTraits describe how an event is shown. The zero value, which unknown events have, is a neutral event that is
 // shown everywhere.
 type EventTraits struct {
-	Look    Look
-	Of      Subject
-	Notice  Notice
-	Warning string // consequence for the warning in the log; empty if the event is not a warning
-	About   string // description of the event, as a clause
+	Look   Look
+	Of     Subject
+	Notice Notice
+	// consequence of the event for the warning in the log; empty if the event is not a warning
+	Warning string
+	About   string // description of the event, worded as a clause
 }
 
 // Events of a job. To add one, add a line.

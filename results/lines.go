@@ -9,11 +9,11 @@ import (
 	"graft/internal/files"
 )
 
-// Lines is a log of a run, with one JSON value per line. Create it with Run.Lines; the zero value is not usable. It is
-// safe for concurrent use. After a failed write it accepts no more, because the file may end in a torn line.
+// Lines is a log of a run with one JSON value per line. Create it with Run.Lines; the zero value is not usable. It is
+// safe for concurrent use. After a failed write, all later writes fail, because the file may end in an incomplete line.
 type Lines struct{ rows }
 
-// Lines opens a log, NAME.jsonl, and makes it if absent. Opening it twice returns the same log.
+// Lines opens a log, NAME.jsonl, and creates it if it is missing. Opening it twice returns the same log.
 func (r *Run) Lines(name string) (*Lines, error) {
 	a, err := r.appender(name+logSuffix, "")
 	if err != nil {
@@ -22,7 +22,7 @@ func (r *Run) Lines(name string) (*Lines, error) {
 	return &Lines{rows{a}}, nil
 }
 
-// Append adds a value as one line and writes it at once.
+// Append writes a value as one line, without buffering.
 func (l *Lines) Append(v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -31,8 +31,8 @@ func (l *Lines) Append(v any) error {
 	return l.a.append(append(text, '\n'))
 }
 
-// Write adds one line that is already JSON, and adds a missing line break. With Write and Sync, Lines can be the output
-// of a logger.
+// Write adds a line that is already JSON, with a line break if it is missing. With Write and Sync, Lines can be the
+// output of a logger.
 func (l *Lines) Write(line []byte) (int, error) {
 	text := bytes.TrimSuffix(line, []byte("\n"))
 	if bytes.IndexByte(text, '\n') >= 0 || !json.Valid(text) {
@@ -44,7 +44,8 @@ func (l *Lines) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// ReadJSONLines reads a log, also while it is written: it skips a torn last line. It returns nil if there are no lines.
+// ReadJSONLines reads a log. The log may grow meanwhile: an incomplete last line is skipped. It returns nil if there
+// are no lines.
 func ReadJSONLines[T any](fsys files.FS, path string) ([]T, error) {
 	var values []T
 	err := ReadTable(fsys, path, func(r io.Reader) error {

@@ -19,20 +19,20 @@ const manifestFormat = 1
 // smallFile limits the bytes of a file read at once: a manifest, a configuration, an outcome.
 const smallFile = 64 << 20
 
-// Manifest describes a run. Create sets Format; the caller sets all other fields, zero if unknown.
+// Manifest describes a run. Create sets Format; the caller sets all other fields. A zero field means unknown.
 type Manifest struct {
 	Format   int       `json:"format"`             // version of the folder's layout; set by Create
-	Kind     string    `json:"kind,omitempty"`     // kind of run, such as job; empty in folders of earlier versions
+	Kind     string    `json:"kind,omitempty"`     // kind of the run, such as job; empty in folders of earlier versions
 	Created  time.Time `json:"created"`            // start of the run; zero if unknown
 	Graft    string    `json:"graft"`              // version of graft; empty means unknown
-	Revision string    `json:"revision,omitempty"` // commit of graft's source; empty means unknown
-	Modified bool      `json:"modified,omitempty"` // the source differed from that commit
+	Revision string    `json:"revision,omitempty"` // commit of graft's source code; empty means unknown
+	Modified bool      `json:"modified,omitempty"` // the source code differed from that commit
 	// seed of all random streams; zero is a valid seed
 	Seed uint64 `json:"seed"`
-	// device of the computation, such as "cuda:0"; empty means unknown
+	// device of the tensors, such as "cuda:0"; empty means unknown
 	Device  string `json:"device"`
-	Profile string `json:"profile,omitempty"` // name of the device's profile; empty for the wall clock
-	// digest of the resolved configuration; Create computes it if empty
+	Profile string `json:"profile,omitempty"` // name of the device profile; empty for the wall clock
+	// digest of the resolved configuration; Create computes it if it is empty
 	ConfigSHA256  string   `json:"config_sha256,omitempty"`
 	DatasetSHA256 string   `json:"dataset_sha256,omitempty"` // digest of the data; empty means unknown
 	Network       string   `json:"network,omitempty"`        // name of the initial network; empty means unknown
@@ -40,7 +40,7 @@ type Manifest struct {
 	CommandLine   []string `json:"command_line,omitempty"`   // program and arguments; empty means unknown
 }
 
-// ReadManifest reads the manifest of the run in a folder, also while it is written.
+// ReadManifest reads the manifest of the run in a folder, without a lock.
 func ReadManifest(fsys files.FS, path string) (Manifest, error) {
 	name := filepath.Join(path, ManifestFile)
 	var m Manifest

@@ -12,7 +12,7 @@ import (
 	"graft/internal/files"
 )
 
-// Extensions of growing files.
+// Extensions of files that grow during a run.
 const (
 	tableSuffix = ".csv"
 	logSuffix   = ".jsonl"

@@ -16,8 +16,8 @@ import (
 // errClosed is the error of a run's methods after Close.
 var errClosed = errors.New("the run is closed")
 
-// Run is a run folder that only this process writes. Create or Open makes it; the zero value is not useful. It is safe
-// for concurrent use.
+// Run is a run folder that only this process writes. Create it with Create or Open; the zero value is not usable. It is
+// safe for concurrent use.
 type Run struct {
 	fsys     files.FS
 	path     string
@@ -25,7 +25,8 @@ type Run struct {
 	made     bool // Create has made the folder
 	manifest Manifest
 
-	// Keep is the number of good checkpoints to keep; below one means 2. Set it before the first checkpoint is saved.
+	// Keep is the number of good checkpoints to keep; a value below one means 2. Set it before the first checkpoint is
+	// saved.
 	Keep int
 
 	mu     sync.Mutex
@@ -41,8 +42,8 @@ func newRun(fsys files.FS, path string, lock io.Closer) *Run {
 	return &Run{fsys: fsys, path: path, lock: lock, open: map[string]*appender{}, good: map[string]bool{}}
 }
 
-// Open opens the folder of a run to continue it. If there is no run the error wraps ErrNoRun; if another process writes
-// it, files.ErrLocked. ReadManifest and other readers need no lock, also while the run is written.
+// Open opens the folder of a run to continue it. The error wraps ErrNoRun if there is no run, and files.ErrLocked if
+// another process writes it. ReadManifest and other readers need no lock, even while the run is written.
 func Open(fsys files.FS, path string) (*Run, error) {
 	path = filepath.Clean(path)
 	if err := isRun(fsys, path); err != nil {
@@ -98,13 +99,13 @@ func (r *Run) sweep() {
 	}
 }
 
-// Path returns the path of a file in the run folder; the empty name gives the folder.
+// Path returns the path of a file in the run folder. For an empty name it returns the path of the folder.
 func (r *Run) Path(name string) string { return filepath.Join(r.path, name) }
 
 // Manifest returns the description of the run.
 func (r *Run) Manifest() Manifest { return r.manifest }
 
-// WriteOutcome writes the outcome as JSON, which marks the run as complete; a later outcome replaces it.
+// WriteOutcome writes the outcome as JSON, which marks the run as complete. A later outcome replaces it.
 func (r *Run) WriteOutcome(v any) error {
 	if err := r.Sync(); err != nil { // an outcome must not outlive its rows
 		return err
@@ -112,8 +113,8 @@ func (r *Run) WriteOutcome(v any) error {
 	return writeJSON(r.fsys, r.Path(OutcomeFile), v)
 }
 
-// Reconfigure replaces the configuration of a continued run: the digest in the manifest, then its text with defaults
-// and as given. It may be repeated after a crash.
+// Reconfigure replaces the configuration of a continued run: first the digest in the manifest, then the text with
+// defaults and the text as given. It may be repeated after a crash.
 func (r *Run) Reconfigure(config, resolved, digest string) error {
 	m := r.manifest
 	m.ConfigSHA256 = digest
@@ -130,14 +131,14 @@ func (r *Run) Reconfigure(config, resolved, digest string) error {
 	return nil
 }
 
-// Sync syncs all rows. A row survives a kill once it is written, and a power failure
-// after Sync, a checkpoint or Close.
+// Sync syncs all rows. A written row survives a kill; after Sync, a checkpoint or Close it also survives a power
+// failure.
 func (r *Run) Sync() error {
 	_, err := r.marks()
 	return err
 }
 
-// Close syncs all rows and unlocks the run, even if it returns an error. Later calls do nothing.
+// Close syncs all rows and unlocks the run. It unlocks the run even if it returns an error. Later calls do nothing.
 func (r *Run) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

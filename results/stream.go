@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Column is a column of a table.
+// Column describes a column of a table.
 type Column struct {
-	Name string // name of the measurement; unique in its table, and never empty
-	Unit string // unit of the numbers, such as "s"; empty for a plain count or share
-	Kind Kind   // type of the values; zero is Float
+	Name string // name of the measurement, unique in its table and not empty
+	Unit string // unit of the numbers, such as "s"; empty for a count or a share
+	Kind Kind   // type of the values; zero means Float
 }
 
 // String returns the name of the column in the first line of a table.
@@ -21,13 +21,13 @@ func (c Column) String() string {
 }
 
 // Stream is a table of a run that grows by rows. Create it with Run.Stream; the zero value is not usable. It is safe
-// for concurrent use. After a failed write it accepts no more rows, because the file may end in a torn row.
+// for concurrent use. After a failed write, all later writes fail, because the file may end in an incomplete row.
 type Stream struct {
 	rows
 	columns []Column
 }
 
-// Stream opens a table, NAME.csv, and makes it if absent. An existing table must have the same columns.
+// Stream opens a table, NAME.csv, and creates it if it is missing. An existing table must have the same columns.
 func (r *Run) Stream(name string, columns []Column) (*Stream, error) {
 	if err := checkColumns(columns); err != nil {
 		return nil, fmt.Errorf("open table %s: %w", name, err)
@@ -94,7 +94,8 @@ func (s *Stream) checkKinds() error {
 }
 
 // Append adds a row, one value per column: an integer of any size, a float32 or float64, a string, a bool, or nil for a
-// missing value. It writes the row at once unless the stream is buffered. If a value is invalid the table is unchanged.
+// missing value. It writes the row at once unless the stream is buffered. If a value is invalid, the table is
+// unchanged.
 func (s *Stream) Append(values ...any) error {
 	line, err := formatRow(s.columns, values)
 	if err != nil {
@@ -103,6 +104,6 @@ func (s *Stream) Append(values ...any) error {
 	return s.a.append(line)
 }
 
-// Buffer sets the number of rows per write; a kill loses buffered rows. Zero and one write each row at once, which is
-// the default. Checkpoints, Sync and Close write all buffered rows.
+// Buffer sets the number of rows per write. A kill loses buffered rows. Zero and one, the default, write each row at
+// once. Checkpoints, Sync and Close write all buffered rows.
 func (s *Stream) Buffer(rows int) error { return s.a.group(rows) }

@@ -12,9 +12,9 @@ import (
 
 // Table is a table read into memory. The zero value has no columns.
 type Table struct {
-	Columns []Column // a column without values has kind Float
+	Columns []Column // columns of the table; a column without values has the kind Float
 	Rows    int      // number of rows
-	Torn    bool     // the file ends in a torn row, which was skipped
+	Torn    bool     // the file ends in an incomplete row, which was skipped
 
 	data map[string]*series
 }
@@ -28,8 +28,8 @@ type series struct {
 	missing map[int]bool
 }
 
-// ReadStream reads a table, also while it is written. It skips a torn last row; any other content that a Stream cannot
-// write is an error with file and line.
+// ReadStream reads a table. The table may grow meanwhile: an incomplete last row is skipped. Any other content that a
+// Stream cannot write is an error with file and line.
 func ReadStream(fsys files.FS, path string) (*Table, error) {
 	t := &Table{data: map[string]*series{}}
 	if err := ReadTable(fsys, path, func(r io.Reader) error { return t.read(r, path) }); err != nil {
@@ -117,7 +117,7 @@ func (t *Table) series(name string) (*series, error) {
 	return s, nil
 }
 
-// Floats returns a numeric column, including ints. Missing values are NaN.
+// Floats returns the values of a numeric column, also of kind Int. Missing values are NaN.
 func (t *Table) Floats(name string) ([]float64, error) {
 	s, err := t.series(name)
 	if err != nil {
@@ -140,7 +140,7 @@ func (t *Table) Floats(name string) ([]float64, error) {
 	return values, nil
 }
 
-// Numbers returns numeric columns by name, as Floats does.
+// Numbers returns the values of numeric columns by name. Missing values are NaN.
 func (t *Table) Numbers(names ...string) (map[string][]float64, error) {
 	columns := map[string][]float64{}
 	for _, name := range names {
@@ -153,7 +153,7 @@ func (t *Table) Numbers(names ...string) (map[string][]float64, error) {
 	return columns, nil
 }
 
-// Strings returns a column of strings. Missing values are empty.
+// Strings returns the values of a column of strings. Missing values are empty.
 func (t *Table) Strings(name string) ([]string, error) {
 	s, err := t.series(name)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 // tailBlock is the number of bytes read first from the end of a file.
 const tailBlock = 1 << 12
 
-// ReadStreamTail reads only the last rows of a table, also while it is written. The table's Rows is the number of rows
-// read. It skips a torn last row.
+// ReadStreamTail reads the last rows of a table. The field Rows of the result is the number of rows read. The table may
+// grow meanwhile: an incomplete last row is skipped.
 func ReadStreamTail(fsys files.FS, path string, rows int) (*Table, error) {
 	file, err := fsys.Open(path)
 	if err != nil {

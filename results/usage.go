@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// UsageFile is the name of a table of [UsageRow] in the folder of a simulated cluster.
+// UsageFile is the name of the table of [UsageRow] in the folder of a simulated cluster.
 const UsageFile = "usage.csv"
 
-// UsageRow is the use of a cluster's pool at a second.
+// UsageRow describes the use of a cluster's pool in one second.
 type UsageRow struct {
 	Pool        string
 	At          int64 // second of the trace
 	GPUs        int64
-	Idle        int64 // GPUs without a job
-	Running     int64 // jobs
-	Waiting     int64 // jobs
-	WaitingGPUs int64 // GPUs requested by waiting jobs
-	WaitingFew  int64 // waiting jobs that fit on one node
+	Idle        int64 // number of GPUs without a job
+	Running     int64 // number of running jobs
+	Waiting     int64 // number of waiting jobs
+	WaitingGPUs int64 // number of GPUs that waiting jobs request
+	WaitingFew  int64 // number of waiting jobs that fit on one node
 	Nodes       int64
-	Single      int64 // nodes with one job
-	Several     int64 // nodes with more than one
+	Single      int64 // number of nodes with one job
+	Several     int64 // number of nodes with several jobs
 }
 
 // poolColumn is the first column of a table of usage.
@@ -46,7 +46,7 @@ var usageColumns = []struct {
 	{"nodes_with_several", func(r *UsageRow) *int64 { return &r.Several }},
 }
 
-// WriteUsage writes a table of usage.
+// WriteUsage writes usage rows as a table.
 func WriteUsage(w io.Writer, rows iter.Seq[UsageRow]) error {
 	b := bufio.NewWriterSize(w, readBuffer)
 	line := []byte(poolColumn)

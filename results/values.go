@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// Kind is the type of a column's values. The zero value is Float.
+// Kind names the type of a column's values. The zero value is Float.
 type Kind int
 
-// Kinds of columns.
+// Types of values.
 const (
-	Float  Kind = iota // a float64 or float32; both are kept as float64
-	Int                // an int64
+	Float  Kind = iota // float64 or float32; both are stored as float64
+	Int                // int64
 	String             // text without line breaks
 	Bool               // true or false
 )
 
-// String returns the name of the kind; empty for an unknown kind.
+// String returns the name of the kind. It is empty for an unknown kind.
 func (k Kind) String() string {
 	return map[Kind]string{Float: "float", Int: "int", String: "string", Bool: "bool"}[k]
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// The linker sets version, revision and modified (-ldflags "-X main.version=…"). If empty, the build's own record is
-// used, which builds with -buildvcs=false lack.
+// Version of the program. The linker sets the variables (-ldflags "-X main.version=…"). If they are empty, the build's
+// own record is used, which builds with -buildvcs=false do not have.
 var (
 	version  string
 	revision string // commit of the source

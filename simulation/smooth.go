@@ -7,10 +7,10 @@ import (
 	"graft/simulation/tables"
 )
 
-// Points is the number of points in an accuracy of 1.
+// Points is the number of points in an accuracy of 1: a point is a hundredth of accuracy.
 const Points = 100
 
-// MeanAccuracies returns the mean accuracy of each record.
+// MeanAccuracies returns the mean accuracy of each record over its seeds.
 func MeanAccuracies(t *tables.Table) []float64 {
 	values := make([]float64, len(t.Records))
 	for k := range t.Records {
@@ -22,9 +22,9 @@ func MeanAccuracies(t *tables.Table) []float64 {
 // ridge is the penalty that keeps the fit of Smoothed stable.
 const ridge = 0.1
 
-// Smoothed returns the accuracies that a simple law of the table predicts for its sequences. The law depends on how
-// often each action is taken, with squares and products, and how early. The fit averages out the noise of single runs,
-// and all effects that the law cannot express.
+// Smoothed returns the accuracies that a simple model, fitted to the table, predicts for its sequences. The features of
+// the model are how often each action is taken, with squares and products, and how early. The fit averages out the
+// noise of single runs, and all effects that the model cannot express.
 func Smoothed(t *tables.Table) []float64 {
 	var rows [][]float64
 	names := actionNames(t)

@@ -16,33 +16,36 @@ import (
 	"graft/trainer/clock"
 )
 
-// Tree is a table arranged by decisions, each with its network and its time. Structural policies learn from it.
+// Tree is a table arranged by decisions, each with its network and its time. Structural policies learn from trees.
 type Tree struct {
 	*tables.Table
-	Nodes []Node // a node comes after its parent; the root is the first
+	Nodes []Node // decisions; each comes after its parent, and the root is the first
 }
 
-// Node is a decision: the actions before it, and its choices.
+// Node is a decision with the actions before it and its choices.
 type Node struct {
 	decider.Situation
 	Prefix []string // actions before the decision
-	Next   []int    // per choice, the index of the next node or, for the last decision, of the record
-	Last   bool     // the decision is the last one
+	// index of the next node for each choice; for the last decision, index of the record
+	Next []int
+	Last bool // the decision is the last one
 }
 
-// TreeOptions describe the networks of a table that does not describe them itself. The zero value grows the scenario's
-// network of the zoo with the current surgery.
+// TreeOptions describes the networks of a table that lacks them. The zero value uses the zoo's network with the
+// scenario's name, and graft's own surgery.
 type TreeOptions struct {
-	Network *model.Network  // initial network; nil means the table's, or the network of the zoo with its name
-	Surgery net2net.Options // options of the actions; the original's tables need net2net.Original
-	Profile *clock.Profile  // profile of the device, for step times; nil means unknown
-	Batch   int             // examples per step; zero means 64
+	// initial network; nil means the table's network, or the network of the zoo with the scenario's name
+	Network *model.Network
+	// options of surgery for the actions; the original system's tables need net2net.Original
+	Surgery net2net.Options
+	Profile *clock.Profile // device profile for step times; nil means that step times are unknown
+	Batch   int            // number of examples per step; zero means 64
 }
 
 // EnsureDefaults fills unset options.
 func (o *TreeOptions) EnsureDefaults() { o.Batch = cmp.Or(o.Batch, 64) }
 
-// Validate lists all faults.
+// Validate returns every invalid option.
 func (o TreeOptions) Validate() error {
 	if o.Batch < 1 {
 		return fmt.Errorf("batch is %d; must be at least 1", o.Batch)
@@ -64,7 +67,7 @@ func (o *TreeOptions) adopt(t *tables.Table) error {
 	return err
 }
 
-// NewTree follows every sequence of a table.
+// NewTree creates the tree of a table by following every sequence.
 func NewTree(t *tables.Table, o TreeOptions) (*Tree, error) {
 	if err := o.adopt(t); err != nil {
 		return nil, fmt.Errorf("table %s: %w", t.Name, err)
@@ -197,7 +200,7 @@ func (p *treeBuilder) observation(n *model.Network, actions []string) (*decider.
 	return observation, nil
 }
 
-// Situations returns the situations of all trees, one tree after the other.
+// Situations returns the situations of the decisions in all trees, one tree after the other.
 func Situations(trees []*Tree) []decider.Situation {
 	var all []decider.Situation
 	for _, t := range trees {
@@ -208,7 +211,7 @@ func Situations(trees []*Tree) []decider.Situation {
 	return all
 }
 
-// OfferedKinds returns the kinds of actions that trees offer, sorted.
+// OfferedKinds returns the kinds of actions that are choices in the trees, sorted.
 func OfferedKinds(trees []*Tree) []net2net.Kind {
 	var kinds []net2net.Kind
 	for _, s := range Situations(trees) {
@@ -222,7 +225,7 @@ func OfferedKinds(trees []*Tree) []net2net.Kind {
 	return kinds
 }
 
-// OfferedTargets returns the operations and layers of the actions that trees offer, sorted.
+// OfferedTargets returns the operations and layers of the actions that are choices in the trees, sorted.
 func OfferedTargets(trees []*Tree) []string {
 	targets := map[string]bool{}
 	for _, s := range Situations(trees) {
@@ -234,7 +237,7 @@ func OfferedTargets(trees []*Tree) []string {
 	return slices.Sorted(maps.Keys(targets))
 }
 
-// Follow takes the choice that pick returns at each node, and returns the record at the end.
+// Follow takes the choice that pick returns at each node, and returns the index of the record at the end.
 func (t *Tree) Follow(pick func(node int) int) int {
 	at := 0
 	for !t.Nodes[at].Last {
@@ -243,7 +246,7 @@ func (t *Tree) Follow(pick func(node int) int) int {
 	return t.Nodes[at].Next[pick(at)]
 }
 
-// Spread returns the probability of each record, given the probabilities of each node's choices.
+// Spread returns the probability of each record, given the probabilities of the choices at each node.
 func (t *Tree) Spread(probabilities [][]float64) []float64 {
 	shares, reach := make([]float64, len(t.Records)), make([]float64, len(t.Nodes))
 	reach[0] = 1
@@ -260,7 +263,7 @@ func (t *Tree) Spread(probabilities [][]float64) []float64 {
 	return shares
 }
 
-// ChoiceCount returns the total number of choices of all nodes.
+// ChoiceCount returns the total number of choices over all nodes.
 func (t *Tree) ChoiceCount() int {
 	n := 0
 	for _, node := range t.Nodes {
@@ -278,11 +281,11 @@ func (n Node) Actions() []string {
 	return actions
 }
 
-// Digest is a SHA-256 in hexadecimal of all inputs of learning and evaluation: the records with their seeds, and the
-// inputs of a policy at each decision.
+// Digest returns the SHA-256 in hexadecimal of all inputs of learning and evaluation: the records with their seeds, and
+// the inputs of a policy at each decision.
 func (t *Tree) Digest() string { return t.digest(t.Scenario) }
 
-// Content is the digest of the tree, independent of its name.
+// Content returns the digest of the tree without its name.
 func (t *Tree) Content() string {
 	scenario := t.Scenario
 	scenario.Name = ""

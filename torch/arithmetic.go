@@ -37,58 +37,58 @@ func (s *Scope) direct(op string, call func(t *Tensor) *C.char, operands ...*Ten
 
 func (t *Tensor) c() C.graft_t { return C.graft_t(t.handle) }
 
-// Add is a + b, broadcast as PyTorch does.
+// Add returns a + b, element by element; shapes are broadcast by PyTorch's rules.
 func (s *Scope) Add(a, b *Tensor) *Tensor {
 	return s.direct("add", func(t *Tensor) *C.char { return C.Add(a.c(), b.c(), 1, (*C.graft_t)(&t.handle)) }, a, b)
 }
 
-// Sub is a - b.
+// Sub returns a - b, element by element; shapes are broadcast by PyTorch's rules.
 func (s *Scope) Sub(a, b *Tensor) *Tensor {
 	return s.direct("sub", func(t *Tensor) *C.char { return C.Sub(a.c(), b.c(), 1, (*C.graft_t)(&t.handle)) }, a, b)
 }
 
-// Mul is a * b, element by element.
+// Mul returns a * b, element by element; shapes are broadcast by PyTorch's rules.
 func (s *Scope) Mul(a, b *Tensor) *Tensor {
 	return s.direct("mul", func(t *Tensor) *C.char { return C.Mul(a.c(), b.c(), (*C.graft_t)(&t.handle)) }, a, b)
 }
 
-// Div is a / b, element by element.
+// Div returns a / b, element by element; shapes are broadcast by PyTorch's rules.
 func (s *Scope) Div(a, b *Tensor) *Tensor {
 	return s.direct("div", func(t *Tensor) *C.char { return C.Div(a.c(), b.c(), (*C.graft_t)(&t.handle)) }, a, b)
 }
 
-// MM is the product of two matrices.
+// MM returns the product of two matrices.
 func (s *Scope) MM(a, b *Tensor) *Tensor {
 	return s.direct("mm", func(t *Tensor) *C.char { return C.MM(a.c(), b.c(), (*C.graft_t)(&t.handle)) }, a, b)
 }
 
-// ReLU is max(x, 0).
+// ReLU returns max(x, 0) for each element.
 func (s *Scope) ReLU(x *Tensor) *Tensor {
 	return s.direct("relu", func(t *Tensor) *C.char { return C.Relu(x.c(), (*C.graft_t)(&t.handle)) }, x)
 }
 
-// Sigmoid is 1 / (1 + exp(-x)).
+// Sigmoid returns 1 / (1 + exp(-x)) for each element.
 func (s *Scope) Sigmoid(x *Tensor) *Tensor {
 	return s.direct("sigmoid", func(t *Tensor) *C.char { return C.Sigmoid(x.c(), (*C.graft_t)(&t.handle)) }, x)
 }
 
-// Tanh is the hyperbolic tangent.
+// Tanh returns the hyperbolic tangent of each element.
 func (s *Scope) Tanh(x *Tensor) *Tensor {
 	return s.direct("tanh", func(t *Tensor) *C.char { return C.Tanh(x.c(), (*C.graft_t)(&t.handle)) }, x)
 }
 
-// LogSoftmax is the logarithm of softmax along a dimension.
+// LogSoftmax returns the logarithm of the softmax along a dimension.
 func (s *Scope) LogSoftmax(x *Tensor, dim int) *Tensor {
 	return s.direct("log_softmax",
 		func(t *Tensor) *C.char { return C.LogSoftmax(x.c(), C.int64_t(dim), (*C.graft_t)(&t.handle)) }, x)
 }
 
-// Sum is the sum of all elements, the same for any number of threads.
+// Sum returns the sum of all elements. The result does not depend on the number of threads.
 func (s *Scope) Sum(x *Tensor) *Tensor {
 	return s.one(C.GRAFT_OP_SUM, "sum", arguments{}, x)
 }
 
-// Mean is the average of all elements, the same for any number of threads.
+// Mean returns the average of all elements. The result does not depend on the number of threads.
 func (s *Scope) Mean(x *Tensor) *Tensor {
 	return s.one(C.GRAFT_OP_MEAN, "mean", arguments{}, x)
 }

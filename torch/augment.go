@@ -9,22 +9,23 @@ import (
 	"graft/internal/validate"
 )
 
-// Augment are random changes of images [N, C, H, W] before a training step, independent per image: RandAugment's
-// operations, a shift, a flip, a hole, and then mixup. Pixels outside of the image and in the hole are 0, which is
-// black for a program that normalises. The zero Augment changes nothing.
+// Augment selects the random changes that a training step makes to images [N, C, H, W] before it uses them: the
+// operations of RandAugment, a shift, a flip, a hole, and then mixup. Each image is changed independently. Pixels
+// outside the image and in the hole are 0, which is black for a program that normalises. The zero Augment changes
+// nothing.
 type Augment struct {
-	Pad    int  // maximum shift in each direction, in pixels; zero means none
-	Flip   bool // flips images left to right with a probability of one half
-	Cutout int  // side in pixels of a square hole whose centre lies in the image; zero means none
-	// RandAugment is the number of random operations per image, applied one after the other as in torchvision's
-	// RandAugment: a shear, a translation, a rotation, a change of brightness, colour, contrast, sharpness or levels,
-	// or none. Zero means none.
+	Pad  int  // Maximum random shift in each direction, in pixels. Zero means none.
+	Flip bool // Flips each image left to right with probability 0.5. Default false.
+	// Side of a square hole in each image, in pixels; the hole's centre is a random point of the image. Zero means no
+	// hole.
+	Cutout int
+	// Number of random operations per image, applied one after the other as in torchvision's RandAugment: shear,
+	// translation, rotation, a change of brightness, colour, contrast, sharpness or levels, or none. Zero means none.
 	RandAugment int `json:",omitempty"`
-	// Magnitude is the strength of RandAugment's operations, from 1 to 30. Zero means 9.
+	// Strength of the operations of rand_augment, from 1 to 30. Zero means 9.
 	Magnitude int `json:",omitempty"`
-	// Mixup is the parameter of mixup (Zhang et al. 2018), which mixes each image of a step, and its loss, with another
-	// image of its batch. The shares of each step are drawn from a Beta distribution with both parameters equal to this
-	// value. Zero means no mixing.
+	// Parameter α of mixup (Zhang et al. 2018), which mixes each image, and its loss, with another image of the batch;
+	// the mixing ratio of a step is drawn from the distribution Beta(α, α). Zero means no mixing.
 	Mixup float64 `json:",omitempty"`
 }
 
@@ -52,7 +53,7 @@ func (a Augment) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Operation names an operation of RandAugment, in torchvision's order. The zero Operation changes nothing.
+// Operation selects an operation of RandAugment, in torchvision's order. The zero Operation changes nothing.
 type Operation int
 
 // operations are torchvision's names.
@@ -63,15 +64,15 @@ var operations = enum[Operation]{"operation", []string{"Identity", "ShearX", "Sh
 // String returns the operation's name.
 func (o Operation) String() string { return operations.text(o) }
 
-// Operate changes all images of x, which are bytes, by an operation of RandAugment, in the opposite direction if it has
-// one.
+// Operate applies an operation of RandAugment to all images in x, whose pixels are bytes. An operation with two
+// directions uses the other one if opposite is true.
 func (s *Scope) Operate(x *Tensor, o Operation, magnitude int, opposite bool) *Tensor {
 	return s.one(C.GRAFT_OP_RANDAUGMENT, "randaugment", arguments{ints: []int{int(o), magnitude, flag(opposite)}}, x)
 }
 
-// Augment returns the images of x at int64 rows, each changed at random as in Train but without RandAugment and mixup.
-// Nil rows mean all. It draws five numbers per image, regardless of the options. A nil random means LibTorch's own
-// generator.
+// Augment returns the images of x selected by the int64 tensor rows, each changed at random like in Train, but without
+// RandAugment and mixup. Nil rows select all images. It draws five numbers per image, regardless of the options. A nil
+// random means LibTorch's own generator.
 func (s *Scope) Augment(x, rows *Tensor, a Augment, random *Generator) *Tensor {
 	return s.augment(x, rows, a, random, false)
 }

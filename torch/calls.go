@@ -12,37 +12,38 @@ import (
 	"graft/torch/weights"
 )
 
-// Call is a call of one of LibTorch's operators in a network of calls. KnowsOperator defines the allowed operators.
+// Call describes one call of a LibTorch operator in an imported network. KnowsOperator and PassesOperator report the
+// allowed operators.
 type Call struct {
-	Operator     string // name and overload, such as conv2d.default
+	Operator     string // name and overload of the operator, such as conv2d.default
 	Where        string // location in error messages, such as a module's path
 	Arguments    []Argument
 	Results      []string // names of the results that later calls may read; items of a list count separately
-	OnlyTraining bool     // runs only in train mode
+	OnlyTraining bool     // whether the call runs only in train mode
 }
 
-// Argument is a named argument of a call. A missing argument has the operator's default; device is always the device of
-// the network's weights.
+// Argument is a named argument of a call. A missing argument has the operator's default; an argument named device
+// always has the device of the network's weights.
 type Argument struct {
 	Name string
 	// Value is nil, an int64, a float64, a bool, a string, a weights.DType, a Ref, or an []any of these.
 	Value any
 }
 
-// Ref names the input, a tensor or the result of an earlier call.
+// Ref is the name of the input, of a tensor, or of the result of an earlier call.
 type Ref string
 
-// CallList is a network as calls in running order, with one input and one output.
+// CallList describes a network as a list of calls in running order, with one input and one output.
 type CallList struct {
 	Input   string
 	Output  string
 	Calls   []Call
-	Names   []string // names of Tensors
+	Names   []string // names of Tensors, in the same order
 	Tensors []*Tensor
 }
 
-// NewCalls makes a program of calls. Its precision must be Single or TF32, and Graphs false. A call can only read
-// earlier results.
+// NewCalls creates a program from a list of calls. The option Precision must be Single or TF32, and Graphs must be
+// false. A call can only read the results of earlier calls.
 func (s *Scope) NewCalls(l CallList, o ProgramOptions) *Program {
 	const op = "make program of operators"
 	p := &Program{scope: s}
@@ -98,9 +99,9 @@ func (e *callEncoder) make(l CallList, o ProgramOptions) (out C.graft_program, m
 	return out, message
 }
 
-// TraceCalls writes the index of each call, before it runs, as a line to a file descriptor, for all programs of this
-// process, so another process can tell which call ended it. Calls that run only in train mode are not counted. A
-// negative number turns it off.
+// TraceCalls writes the index of each call as a line to a file descriptor before the call runs, for all programs of
+// this process, so another process can tell which call ended it. Calls that run only in train mode are not counted. A
+// negative descriptor turns the trace off.
 func TraceCalls(fd int) error {
 	if err := Load(); err != nil {
 		return err

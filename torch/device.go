@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// Device is the device of a tensor. The zero Device is the CPU.
+// Device selects the device of a tensor. The zero Device is the CPU.
 type Device struct {
 	CUDA  bool
-	Index int // index of the CUDA device; ignored on the CPU
+	Index int // index of the CUDA device, from 0; ignored on the CPU
 }
 
-// CPU is the host.
+// CPU is the processor of the host, with its memory.
 var CPU = Device{}
 
-// String formats the device for ParseDevice.
+// String formats the device so that ParseDevice can read it.
 func (d Device) String() string {
 	if !d.CUDA {
 		return "cpu"

@@ -33,12 +33,12 @@
 //
 // Ownership. gotorch frees tensors by finalizer, keeps nothing alive during a call, and can deadlock in a
 // forced garbage collection. Here a scope takes over each result, removes its finalizer and frees the handles
-// of the scope in one call. Small operators call gotorch's C half directly; that saves the finalizer and a
-// second cgo call, a quarter of such an operator's time.
+// of the scope in one call. Small operators call gotorch's C half directly. That saves the finalizer and a
+// second cgo call, which take a quarter of a small operator's time.
 //
 // Errors. gotorch reports errors by panic, and in some places lets a C++ exception escape. torch recovers the panics.
 // Backward, gradients, optimizers and all large calls run inside guarded() in torch/csrc, which converts exceptions to
-// errors. A scope keeps its first error, as a bufio.Writer does, so a chain of operators stays readable.
+// errors. A scope keeps its first error, like a bufio.Writer, so a chain of operators stays readable.
 //
 // Programs. A network is passed to C++ as data: a list of instructions on registers, and their tensors. Train runs
 // forward, loss, backward, optimizer and counters for k steps in one call, and returns the metrics once, at the end.
@@ -58,9 +58,10 @@
 //
 // Speed. Three measures:
 //
-//   - malloc keeps freed blocks, since a training step asks for the same ones again. Bits are equal.
+//   - malloc keeps freed blocks, since a training step asks for blocks of the same sizes again. Results are
+//     bit-identical.
 //   - A 2 × 2 average pool and the ReLU before it run in one kernel of ours, with PyTorch's operations in
-//     PyTorch's order. Bits are equal; a test checks it.
+//     PyTorch's order. Results are bit-identical, which a test checks.
 //   - Fast, an option, keeps images channels-last and fuses BatchNorm, ReLU and average pool into one layer
 //     with four passes over memory, with kernels for AVX-512, AVX2 and plain processors. It fuses the bias of a
 //     preceding convolution: the batch's mean cancels it, so it changes only the running mean, and its gradient
@@ -73,15 +74,15 @@
 // of the program, the same on every device and LibTorch.
 //
 // Idle OpenMP threads spin three thousand times and then sleep. The default, spinning for seconds, collapses when
-// several jobs share a machine; sleeping immediately costs a sixth on a quiet one. OpenBLAS has one thread, because its
-// idle threads spin too.
+// several jobs share a machine; sleeping immediately costs a sixth of the speed on a quiet one. OpenBLAS has one
+// thread, because its idle threads spin too.
 //
 // Several processes communicate by LibTorch's c10d, inside the large calls. Each takes a contiguous share of every
 // batch's rows. All processes make the same calls: a process without a row of a short batch computes another process's
 // row with weight zero. Gradients are weighted so that their sum is the gradient of the mean over the whole batch, and
 // sent in one message. Batch normalisation sums over the whole batch, in float64, forward and backward. Every process
 // draws the random numbers of the whole batch, and uses the numbers of its rows. Evaluation shares whole batches, so
-// its results keep their bits. Without NCCL, Gloo works on copies on the host.
+// its results stay bit-identical. Without NCCL, Gloo works on copies on the host.
 //
 // A call that loses a process throws, in backward as well, and returns ErrPeer; it restores weights, moments, running
 // statistics and generator first. The c10d headers are in one file, which is compiled alone, first with all features,

@@ -2,11 +2,10 @@ package torch
 
 import "fmt"
 
-// DType is the type of a tensor's elements, numbered as LibTorch and gotorch
-// number it. The zero DType is Uint8.
+// DType is the type of a tensor's elements. The numbers are the ones of LibTorch and gotorch. The zero DType is Uint8.
 type DType int8
 
-// The types that graft works with.
+// The element types that graft supports.
 const (
 	Uint8    DType = 0
 	Int8     DType = 1
@@ -37,13 +36,13 @@ func (d DType) String() string {
 	return fmt.Sprintf("dtype %d", int8(d))
 }
 
-// Size is the number of bytes per element; zero for an unknown type.
+// Size returns the number of bytes per element, or zero for an unknown type.
 func (d DType) Size() int { return dtypes[d].size }
 
 // Floating reports whether elements are floating-point numbers.
 func (d DType) Floating() bool { return d == Float16 || d == Float32 || d == Float64 || d == BFloat16 }
 
-// Element is a Go type whose slices become tensors and back.
+// Element lists the Go types whose slices can be copied to and from tensors.
 type Element interface {
 	uint8 | int8 | int16 | int32 | int64 | float32 | float64 | bool
 }

@@ -6,27 +6,27 @@ import (
 	"strings"
 )
 
-// Kinds of errors, for errors.Is.
+// Kinds of errors, to be tested with errors.Is.
 var (
 	// ErrNotLoaded means that there is no usable LibTorch.
 	ErrNotLoaded = errors.New("LibTorch is not usable")
-	// ErrClosed means that a tensor, a scope or one of its objects is used after its end.
+	// ErrClosed means that a tensor, a scope or one of its objects was used after it was closed.
 	ErrClosed = errors.New("closed")
-	// ErrDevice means that this machine does not have the named device.
+	// ErrDevice means that this machine lacks the requested device.
 	ErrDevice = errors.New("no such device")
 	// ErrOutOfMemory means that the host or the device ran out of memory.
 	ErrOutOfMemory = errors.New("out of memory")
 	// ErrShape means that the shapes or types of operands do not fit the operator.
 	ErrShape = errors.New("operands do not match")
-	// ErrPeer means that another process of the group is gone, or silent for too long.
+	// ErrPeer means that another process of the group has ended, or did not answer before the timeout.
 	ErrPeer = errors.New("lost a process of the group")
 )
 
-// Error is an error of LibTorch: the operation, its subject, the cause and a remedy. All
-// fields are optional.
+// Error reports a failed operation of LibTorch: its name, its operands, the cause and a remedy. All fields are
+// optional.
 type Error struct {
-	Op      string // operator or call
-	Subject string // operands with their shapes, or a path
+	Op      string // name of the operator or call
+	Subject string // operands with their shapes, or the path of a file
 	Cause   error
 	Remedy  string
 	kind    error
@@ -48,7 +48,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap returns the cause and the kind for errors.Is and errors.As.
+// Unwrap returns the cause and the kind of the error, for errors.Is and errors.As.
 func (e *Error) Unwrap() []error {
 	var all []error
 	for _, err := range []error{e.Cause, e.kind} {

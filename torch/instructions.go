@@ -8,17 +8,17 @@ import (
 	"fmt"
 )
 
-// Instructions name the vector instructions that LibTorch uses on the CPU, which determine how results are rounded.
+// Instructions selects the vector instructions that LibTorch uses on the CPU. They determine how results are rounded.
 type Instructions string
 
-// The instructions.
+// The sets of instructions.
 const (
-	Native Instructions = "native" // the processor's fastest; results differ between CPU models
-	AVX2   Instructions = "avx2"   // the same results on every processor with AVX2 and FMA
+	Native Instructions = "native" // the fastest instructions of the processor; results differ between CPU models
+	AVX2   Instructions = "avx2"   // AVX2 and FMA: results are the same on every processor that has them
 )
 
-// LimitTo makes LibTorch use these instructions in this process. Call it before LibTorch is opened; later it returns an
-// error if the instructions differ.
+// LimitTo makes LibTorch use these instructions in this process. It must be called before LibTorch is opened;
+// afterwards it returns an error if the instructions differ from the current ones.
 func LimitTo(i Instructions) error {
 	door.mutex.Lock()
 	defer door.mutex.Unlock()

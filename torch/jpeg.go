@@ -20,9 +20,10 @@ func OpenJPEG() error {
 	return nil
 }
 
-// DecodeJPEG decodes a JPEG file of a width and a height with libjpeg-turbo: rows of pixels of four bytes each, red,
-// green, blue and an unused one. Colours are not interpolated, as in Go's decoder; values differ from Go's by a few
-// levels. Damaged files are errors. CMYK is not supported. It is safe for concurrent use. Call OpenJPEG first.
+// DecodeJPEG decodes a JPEG file of the given width and height with libjpeg-turbo. It returns rows of pixels of four
+// bytes each: red, green, blue and an unused byte. Colours are not interpolated, and the values differ from the values
+// of Go's decoder by a few levels. A damaged file or a CMYK image is an error. It is safe for concurrent use. OpenJPEG
+// must be called first.
 func DecodeJPEG(data []byte, width, height int) ([]byte, error) {
 	if len(data) == 0 || width <= 0 || height <= 0 {
 		return nil, fmt.Errorf("decode a JPEG image of %d bytes and %d x %d pixels", len(data), width, height)

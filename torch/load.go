@@ -18,7 +18,7 @@ import (
 // machine, where sleeping immediately costs a sixth; see docs/measurements.md.
 const spinCount = "3000"
 
-// WaitPolicy describes how idle threads wait, unless the user's environment changes it.
+// WaitPolicy describes, for reports, how idle OpenMP threads wait. The user's environment can change it.
 const WaitPolicy = "spin " + spinCount + " times"
 
 var door = struct {
@@ -41,7 +41,7 @@ func Load() error {
 	return door.err
 }
 
-// LibraryPath is the library that Load opened; empty before Load and after a failure.
+// LibraryPath returns the path of the library that Load opened. It is empty before Load and after a failure.
 func LibraryPath() string {
 	door.mutex.Lock()
 	defer door.mutex.Unlock()
@@ -82,16 +82,16 @@ func openAt(path string) error {
 
 // Runtime describes the open LibTorch.
 type Runtime struct {
-	Library     string `json:"library"`      // path of the library
+	Library     string `json:"library"`      // path of the library that was opened
 	Version     string `json:"version"`      // version of LibTorch
 	CompiledFor string `json:"compiled_for"` // version of the headers that the library was built with
-	Vectors     string `json:"vectors"`      // the processor's instructions that LibTorch uses
+	Vectors     string `json:"vectors"`      // vector instructions that LibTorch uses on this processor
 	Threads     int    `json:"threads"`      // threads per operator
 	CUDABuilt   bool   `json:"cuda_built"`   // whether this LibTorch supports CUDA
 	CUDADevices int    `json:"cuda_devices"` // number of CUDA devices
-	Gloo        bool   `json:"gloo"`         // whether processes can train together
-	NCCL        bool   `json:"nccl"`         // whether their CUDA devices communicate directly
-	Graphs      bool   `json:"graphs"`       // whether steps on CUDA devices can be CUDA graphs
+	Gloo        bool   `json:"gloo"`         // whether several processes can train together
+	NCCL        bool   `json:"nccl"`         // whether the CUDA devices of several processes can communicate directly
+	Graphs      bool   `json:"graphs"`       // whether training steps on CUDA devices can be CUDA graphs
 }
 
 // Describe opens LibTorch and describes it.
@@ -129,8 +129,8 @@ func setThreads(n int) error {
 	return take("set the number of threads", C.graft_set_threads(C.int32_t(n)))
 }
 
-// UseThreads sets the number of threads of operators on the calling thread, at no cost: the goroutine must be locked to
-// the thread, as in [With].
+// UseThreads sets the number of threads for operators that the calling thread runs, at no cost. The goroutine must be
+// locked to its thread, like in [With].
 func UseThreads(n int) error {
 	if err := Load(); err != nil {
 		return err
@@ -138,8 +138,8 @@ func UseThreads(n int) error {
 	return take("use a number of threads", C.graft_use_threads(C.int32_t(n)))
 }
 
-// DefaultThreads is the number of threads that Load sets: the processors available to this process, by affinity and
-// control group.
+// DefaultThreads returns the number of threads that Load sets: the number of processors that the affinity and the
+// control group of this process allow.
 func DefaultThreads() int { return runtime.GOMAXPROCS(0) }
 
 // take converts a message of the shim into an error and frees it.
@@ -152,8 +152,8 @@ func take(op string, message *C.char) error {
 	return newError(op, text)
 }
 
-// LimitMemory limits this process's memory on a CUDA device to a share of the total between 0 and 1. The CPU has no
-// limit. A call that exceeds the limit fails like one that runs out of memory.
+// LimitMemory limits the memory of a CUDA device that this process can use to a share of the total, between 0 and 1. On
+// the CPU it has no effect. A call that exceeds the limit fails with the same error as a call that runs out of memory.
 func LimitMemory(d Device, share float64) error {
 	if d == CPU {
 		return nil

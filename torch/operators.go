@@ -88,17 +88,19 @@ var (
 // sizeOperators are Python's operators on sizes.
 var sizeOperators = map[string]bool{"add": true, "sub": true, "mul": true, "floordiv": true}
 
-// CountBatch is the operator that adds one to the tensor counter, in place. KnowsOperator excludes it.
+// CountBatch is the name of the operator that adds one to a counter tensor in place. KnowsOperator returns false for
+// it.
 const CountBatch = "graft.count"
 
-// KnowsOperator reports whether programs of calls may call an operator, such as conv2d.default.
+// KnowsOperator reports whether graft supports an operator, such as conv2d.default, in programs of calls.
 func KnowsOperator(name string) bool {
 	_, _, _, ok := splitOperator(name)
 	return ok && name != CountBatch
 }
 
 // PassesOperator reports whether a network may call an operator of LibTorch that graft does not support itself, such as
-// special_i0.default. The call itself fails if LibTorch lacks it, or if it is not a function of tensors and numbers.
+// special_i0.default. The call fails if LibTorch lacks the operator, or if the operator is not a function of tensors
+// and numbers.
 func PassesOperator(name string) bool {
 	op, overload, _ := strings.Cut(name, ".")
 	return passable[op] && overload != "" && !strings.HasSuffix(overload, "out") && !KnowsOperator(name)

@@ -12,18 +12,18 @@ func (s *Scope) Transpose(x *Tensor, a, b int) *Tensor {
 	return s.borrow("transpose", func() gotorch.Tensor { return gotorch.Transpose(x.gotorch(), int64(a), int64(b)) }, x)
 }
 
-// IndexSelect picks rows along a dimension, by an int64 index.
+// IndexSelect selects the rows of x along a dimension whose int64 indices are given.
 func (s *Scope) IndexSelect(x *Tensor, dim int, index *Tensor) *Tensor {
 	return s.borrow("index_select",
 		func() gotorch.Tensor { return gotorch.IndexSelect(x.gotorch(), int64(dim), index.gotorch()) }, x, index)
 }
 
-// Detach is x outside the graph of gradients; it shares x's memory.
+// Detach returns x outside the graph of gradients. The result shares x's memory.
 func (s *Scope) Detach(x *Tensor) *Tensor {
 	return s.borrow("detach", func() gotorch.Tensor { t := x.gotorch(); return t.Detach() }, x)
 }
 
-// Linear is x times the transposed weight, plus the bias; bias may be nil.
+// Linear returns x times the transposed weight, plus the bias. A nil bias adds nothing.
 func (s *Scope) Linear(x, weight, bias *Tensor) *Tensor {
 	return s.borrow("linear", func() gotorch.Tensor {
 		return functional.Linear(x.gotorch(), weight.gotorch(), bias.maybe())
@@ -37,14 +37,14 @@ func or(value, otherwise int) int64 {
 	return int64(value)
 }
 
-// BatchNorm holds a batch normalisation's tensors and settings. Weight and Bias
-// may be nil for 1 and 0; Mean and Var may be nil for the batch's own.
+// BatchNorm holds the tensors and settings of a batch normalisation. A nil Weight means 1, and a nil Bias 0. With nil
+// Mean and Var, it uses the statistics of the batch.
 type BatchNorm struct {
 	Weight, Bias *Tensor
 	Mean, Var    *Tensor
-	Seen         *Tensor // int64 count of batches, only in programs; may be nil
-	Momentum     float64 // share of the new batch; zero keeps Mean and Var
-	Eps          float64 // added to the variance; zero adds nothing
+	Seen         *Tensor // int64 counter of batches, used only in programs; nil counts nothing
+	Momentum     float64 // share of the new batch in Mean and Var; zero keeps them unchanged
+	Eps          float64 // constant added to the variance; zero adds nothing
 }
 
 // maybe returns an optional operand for gotorch.

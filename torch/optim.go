@@ -11,10 +11,10 @@ import (
 	"graft/internal/validate"
 )
 
-// Rule is the update rule of an optimizer. The zero Rule means none.
+// Rule is the update rule of an optimizer. The zero Rule means no rule.
 type Rule int
 
-// The rules, each in PyTorch's form.
+// The update rules, each with the formula of PyTorch.
 const (
 	SGD   Rule = C.GRAFT_SGD
 	Adam  Rule = C.GRAFT_ADAM
@@ -27,7 +27,7 @@ var rules = enum[Rule]{"rule", []string{"", SGD: "sgd", Adam: "adam", AdamW: "ad
 // RuleNames lists the names that UnmarshalText accepts.
 func RuleNames() []string { return rules.list() }
 
-// String returns the rule's name, none for the zero Rule.
+// String returns the name of the rule; the zero Rule has the name none.
 func (r Rule) String() string { return rules.text(r) }
 
 // MarshalText writes the rule's name, which is empty for the zero Rule.
@@ -36,31 +36,33 @@ func (r Rule) MarshalText() ([]byte, error) { return rules.marshal(r) }
 // UnmarshalText parses a rule's name; the empty name means the zero Rule.
 func (r *Rule) UnmarshalText(text []byte) error { return rules.unmarshal(r, text) }
 
-// Group is a set of parameters with the same rule and options.
+// Group is a set of parameters that share an update rule and its options.
 type Group struct {
 	Params []*Tensor // leaf tensors that require gradients
-	State  []State   // initial state; nil means none
+	State  []State   // initial state of each parameter; nil starts without state
 	OptimizerOptions
 }
 
-// OptimizerOptions are the options of a group.
+// OptimizerOptions holds the options of a group of parameters.
 type OptimizerOptions struct {
-	Rule        Rule    // update rule; required
-	LR          float64 // learning rate; zero keeps the parameters unchanged
-	Beta1       float64 // Adam's decay of the first moment; zero means 0.9
-	Beta2       float64 // Adam's decay of the second moment; zero means 0.999
-	Eps         float64 // Adam's epsilon, added to the root; zero means 1e-8
-	WeightDecay float64 // weight decay; zero means none
-	Momentum    float64 // momentum of SGD; zero means none
-	Dampening   float64 // dampening of SGD's momentum; zero means none
-	Nesterov    bool    // uses Nesterov momentum in SGD
-	// ClipNorm is the maximum norm of all gradients of a step together: larger ones are scaled down to it. Zero means
-	// no limit.
+	Rule        Rule    // Update rule of the parameters. Required.
+	LR          float64 // Learning rate. Zero keeps the parameters unchanged.
+	Beta1       float64 // Decay rate of Adam's first moment. Zero means 0.9.
+	Beta2       float64 // Decay rate of Adam's second moment. Zero means 0.999.
+	Eps         float64 // Epsilon of Adam, added to the denominator of the update. Zero means 1e-8.
+	WeightDecay float64 // Weight decay coefficient. Zero means no weight decay.
+	Momentum    float64 // Momentum of SGD. Zero means none.
+	Dampening   float64 // Dampening of SGD's momentum. Zero means none.
+	// Uses SGD's Nesterov momentum instead of plain momentum. Requires momentum above 0 and no dampening. Default
+	// false.
+	Nesterov bool
+	// Maximum norm of all gradients of a step together; larger gradients are scaled down to it. Zero means no limit.
+	// Excludes clip_value.
 	ClipNorm float64 `json:",omitempty"`
-	// ClipValue is the maximum magnitude of each value of a gradient; larger values are cut. Zero means no limit.
-	// Excludes ClipNorm.
+	// Maximum magnitude of each value of a gradient; larger values are clipped. Zero means no limit. Excludes
+	// clip_norm.
 	ClipValue float64 `json:",omitempty"`
-	// Fused updates parameters in one pass over memory instead of with PyTorch's operators. Results are equal up to
+	// Fused updates each parameter in one pass over memory instead of with PyTorch's operators. Results are equal up to
 	// rounding.
 	Fused bool
 }
@@ -104,32 +106,31 @@ func (o OptimizerOptions) code(params int) C.graft_group {
 		dampening: C.double(o.Dampening), clip_norm: C.double(o.ClipNorm), clip_value: C.double(o.ClipValue)}
 }
 
-// State is the initial state of a parameter. Its tensors are used, not copied. Nil tensors, and the zero State, start
-// as in a new optimizer.
+// State is the initial state of a parameter in an optimizer. Its tensors are used, not copied. A nil tensor, or the
+// zero State, starts like a new optimizer.
 type State struct {
-	First, Second *Tensor // as in Slot
+	First, Second *Tensor // moments, as described in Slot
 	Steps         int64
 }
 
-// Slot is a parameter with its moments. All are ordinary tensors: reading and writing them reads and writes the
-// optimizer's state.
+// Slot holds a parameter and its moments. All are ordinary tensors: writing to them changes the optimizer's state.
 type Slot struct {
 	Param  *Tensor
-	First  *Tensor // Adam's first moment, SGD's momentum; nil if unused
+	First  *Tensor // Adam's first moment, or SGD's momentum; nil if unused
 	Second *Tensor // Adam's second moment; nil if unused
 }
 
-// Optimizer updates parameters by their gradients. A scope owns it and its state, but not the parameters.
+// Optimizer updates parameters from their gradients. A scope owns the optimizer and its state, but not the parameters.
 type Optimizer struct {
 	Slots []Slot
-	// Steps counts the steps of each slot, in one int64 tensor on the host.
+	// Steps holds the number of steps of each slot, in one int64 tensor on the host.
 	Steps  *Tensor
 	groups []Group
 	handle C.graft_optimizer
 	scope  *Scope
 }
 
-// NewOptimizer makes an optimizer with fresh state: zeros, and no steps taken.
+// NewOptimizer creates an optimizer. A parameter without an initial state starts with moments of zero and no steps.
 func (s *Scope) NewOptimizer(groups ...Group) *Optimizer {
 	o := &Optimizer{groups: groups, scope: s}
 	var steps []int64
@@ -196,7 +197,7 @@ func (s *Scope) start(o *Optimizer) {
 	s.hold(o)
 }
 
-// GroupOf returns the group of a slot.
+// GroupOf returns the index of a slot's group.
 func (o *Optimizer) GroupOf(slot int) int {
 	for g := range o.groups {
 		if slot -= len(o.groups[g].Params); slot < 0 {
@@ -206,7 +207,7 @@ func (o *Optimizer) GroupOf(slot int) int {
 	return len(o.groups)
 }
 
-// Close releases the parameters before the scope closes. The slots' tensors stay.
+// Close releases the parameters before the scope is closed. The tensors in Slots stay valid.
 func (o *Optimizer) Close() {
 	if o.handle != nil {
 		o.scope.drop(o)
@@ -226,14 +227,14 @@ func (o *Optimizer) ready(op string) error {
 	return nil
 }
 
-// Groups is the number of groups.
+// Groups returns the number of groups.
 func (o *Optimizer) Groups() int { return len(o.groups) }
 
 // Options returns the options of a group.
 func (o *Optimizer) Options(group int) OptimizerOptions { return o.groups[group].OptimizerOptions }
 
-// Configure changes the options of a group, such as the learning rate. The rule must stay the same, since the state
-// depends on it.
+// Configure changes the options of a group, such as the learning rate. The rule must stay the same, since the
+// optimizer's state depends on it.
 func (o *Optimizer) Configure(group int, options OptimizerOptions) error {
 	if err := o.ready("configure optimizer"); err != nil {
 		return err

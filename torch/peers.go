@@ -15,32 +15,34 @@ import (
 	"graft/internal/validate"
 )
 
-// Peers is this process's membership in a group of processes that train together, each with a copy of the network. All
-// make the same calls in the same order. A scope owns it.
+// Peers represents a group of processes that train together, each with a copy of the network, and the rank of this
+// process in it. All processes make the same calls in the same order. A scope owns it.
 //
-// The processes communicate over LibTorch's c10d. A call fails with [ErrPeer] immediately if another process is gone,
-// and after the timeout if it is silent. From then on every call fails, and a new group must be formed.
+// The processes communicate over LibTorch's c10d. A call fails with [ErrPeer] immediately if another process has ended,
+// and after the timeout if it does not answer. From then on every call fails, and a new group must be formed.
 type Peers struct {
-	Rank   int // from 0
-	Size   int // size of the group
+	Rank   int // rank of this process, from 0
+	Size   int // number of processes in the group
 	handle C.graft_peers
 	store  cgo.Handle // handle of the store that it calls; zero without one
 	scope  *Scope
 }
 
-// PeersOptions are the options of a group. All fields except Device are required.
+// PeersOptions holds the options of a group of processes. All fields except Device are required; Address and Store
+// replace File.
 type PeersOptions struct {
-	Rank int    // rank of this process, from 0
-	Size int    // size of the group
-	File string // path of a file that does not exist yet, the same for all processes, which meet there
-	// Address is the IP address at which processes on other machines reach this one. Processes then meet in Store,
-	// without a file. Empty means that all are on this machine.
+	Rank int // rank of this process, from 0
+	Size int // number of processes in the group
+	// path of a file that does not exist yet, through which processes on one machine find each other
+	File string
+	// Address is the IP address at which processes on other machines reach this one. The processes then find each other
+	// through Store instead of File. Empty means that all processes run on this machine.
 	Address string
-	Store   Store // see Address; called until the group is closed
-	// Device is the device of the tensors; zero means the CPU. CUDA devices communicate over NCCL if LibTorch has it,
-	// else over Gloo on the host.
+	Store   Store // keys shared by all machines, used with Address until the group is closed
+	// Device is the device of the tensors; zero means the CPU. CUDA devices communicate over NCCL if LibTorch supports
+	// it, otherwise over Gloo on the host.
 	Device  Device
-	Timeout time.Duration // wall-clock limit for another process to answer
+	Timeout time.Duration // maximum wall-clock time to wait for another process
 }
 
 // Validate returns every invalid option.
@@ -59,8 +61,8 @@ func (o PeersOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Share returns this process's part of a batch's rows, or of an evaluation's batches, as the large calls divide them:
-// count of them, from start on. Nil has all of them.
+// Share returns the part of total rows, or of total batches of an evaluation, that this process computes in Train and
+// Evaluate: count items, from index start. Nil Peers compute all.
 func (p *Peers) Share(total int) (start, count int) {
 	if p == nil {
 		return 0, total
@@ -73,7 +75,7 @@ func (p *Peers) Share(total int) (start, count int) {
 	return start, count
 }
 
-// NewPeers waits until all processes of the group have joined.
+// NewPeers forms a group. It waits until all processes have joined.
 func (s *Scope) NewPeers(o PeersOptions) *Peers {
 	p := &Peers{Rank: o.Rank, Size: o.Size, scope: s}
 	if !s.ready("make a group", nil) {
@@ -114,7 +116,7 @@ func (o PeersOptions) possible() error {
 	return r.Together()
 }
 
-// Together returns an error if this LibTorch cannot train in several processes.
+// Together returns an error if this LibTorch cannot train with several processes.
 func (r Runtime) Together() error {
 	if r.Gloo {
 		return nil
@@ -124,7 +126,7 @@ func (r Runtime) Together() error {
 		kind:  ErrDevice, Remedy: "train in one process, or use another LibTorch and run 'make deps'"}
 }
 
-// Close leaves the group before the scope closes. The others notice immediately.
+// Close leaves the group before the scope is closed. The other processes notice it immediately.
 func (p *Peers) Close() {
 	if p.handle != nil {
 		p.scope.drop(p)
@@ -144,14 +146,14 @@ func (p *Peers) pointer() C.graft_peers {
 	return p.handle
 }
 
-// Sum adds up tensors over all processes, in place. All processes get the same bits.
+// Sum replaces tensors by their sums over all processes, in place. The results are bit-identical in all processes.
 func (p *Peers) Sum(tensors ...*Tensor) error {
 	return p.call("sum over processes", tensors, func(first *C.graft_t, count C.int64_t) *C.char {
 		return C.graft_peers_sum(p.handle, first, count)
 	})
 }
 
-// Broadcast copies the tensors of the process root to all, in place.
+// Broadcast overwrites the tensors in all processes with the tensors of the process with rank root.
 func (p *Peers) Broadcast(root int, tensors ...*Tensor) error {
 	return p.call("broadcast to processes", tensors, func(first *C.graft_t, count C.int64_t) *C.char {
 		return C.graft_peers_broadcast(p.handle, C.int32_t(root), first, count)

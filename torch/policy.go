@@ -10,17 +10,18 @@ import (
 	"unsafe"
 )
 
-// PolicyShape holds the sizes of a policy: embeddings of tokens, a bidirectional recurrent layer over them, a second
-// recurrent layer over its outputs, and three linear layers over the time and the second layer's last output.
+// PolicyShape holds the sizes of a policy network: embeddings of tokens, a bidirectional recurrent layer over them, a
+// second recurrent layer over its outputs, and three linear layers over the second layer's last output and the encoded
+// time.
 type PolicyShape struct {
-	Tokens    int  // number of tokens
-	Embedding int  // values per embedding
-	Hidden    int  // units of each direction of the first recurrent layer
+	Tokens    int  // number of different tokens
+	Embedding int  // number of values per embedding
+	Hidden    int  // units of the first recurrent layer, in each direction
 	Memory    int  // units of the second recurrent layer
-	Linear    int  // values between the linear layers
-	Time      int  // values that encode the remaining time
-	Actions   int  // number of choices
-	Precise   bool // computes in float64; false computes in float32
+	Linear    int  // number of values between the linear layers
+	Time      int  // number of values that encode the remaining time
+	Actions   int  // number of actions to choose from
+	Precise   bool // computes in float64 if true, otherwise in float32
 }
 
 func (p PolicyShape) code() C.graft_policy_shape {
@@ -29,30 +30,30 @@ func (p PolicyShape) code() C.graft_policy_shape {
 		actions: C.int64_t(p.Actions), precise: C.int32_t(flag(p.Precise))}
 }
 
-// PolicyTree holds the states of a policy's decisions, and the successors of actions. Episodes begin in state 0; every
-// end is the same number of decisions away.
+// PolicyTree holds the states in which a policy decides, and the state that follows each action. Episodes start in
+// state 0 and all have the same number of decisions.
 type PolicyTree struct {
-	Tokens [][]int32   // tokens of each state
-	Time   [][]float64 // time of each state
-	// Children holds, for each state and action, the index of a later state, or -1 - k if the episode ends with reward
-	// k.
+	Tokens [][]int32   // tokens that describe each state
+	Time   [][]float64 // encoded remaining time in each state
+	// Children holds, for each state and action, the index of the next state, or -1 - k if the episode ends with reward
+	// k. The next state has a larger index.
 	Children [][]int32
 	Rewards  []float64
-	// Skips holds the numbers of random numbers that Learn discards after each action of each state. Nil means none.
+	// Skips holds, for each state and action, how many random numbers Learn discards after the action. Nil means none.
 	Skips [][]int32
 }
 
-// PolicyRule are the options of training a policy, without defaults.
+// PolicyRule holds the options of training a policy. They have no defaults.
 type PolicyRule struct {
-	LRDecay   float64 // factor of the rate, every LREvery episodes
-	LRLeast   float64 // lower bound of the rate
+	LRDecay   float64 // factor of the learning rate, applied every LREvery episodes
+	LRLeast   float64 // minimum of the learning rate
 	LREvery   int
-	HeatDecay float64 // factor of the temperature, every HeatEvery episodes, down to 1
+	HeatDecay float64 // factor of the temperature, applied every HeatEvery episodes, down to 1
 	HeatEvery int
-	// share of each reward in the running mean that is subtracted from rewards; zero subtracts nothing
+	// share of each new reward in the running mean that is subtracted from rewards; zero subtracts nothing
 	Baseline float64
 	Entropy  float64 // weight of the entropy relative to the reward
-	Batch    int     // episodes per step
+	Batch    int     // number of episodes per step
 	Beta1    float64 // decay of Adam's first moment
 	Beta2    float64 // decay of Adam's second moment
 	Eps      float64 // Adam's epsilon
@@ -65,14 +66,14 @@ func (r PolicyRule) code() C.graft_policy_rule {
 		lr_every: C.int64_t(r.LREvery), heat_every: C.int64_t(r.HeatEvery), batch: C.int64_t(r.Batch)}
 }
 
-// PolicyProgress is the state of training, except parameters and moments.
+// PolicyProgress is the state of a policy's training, except parameters and moments.
 type PolicyProgress struct {
-	Episodes    int64   `json:"episodes"` // episodes learned from
-	Steps       int64   `json:"steps"`    // steps of Adam
+	Episodes    int64   `json:"episodes"` // number of episodes learned from
+	Steps       int64   `json:"steps"`    // number of Adam steps taken
 	LR          float64 `json:"lr"`       // learning rate of the next step
 	Temperature float64 `json:"temperature"`
-	Baseline    float64 `json:"baseline"` // running mean of rewards
-	Based       bool    `json:"based"`    // there is a baseline
+	Baseline    float64 `json:"baseline"` // running mean of the rewards
+	Based       bool    `json:"based"`    // whether Baseline holds a value
 }
 
 func (p PolicyProgress) code() C.graft_policy_progress {
@@ -86,28 +87,28 @@ func (p *PolicyProgress) take(c C.graft_policy_progress) {
 		Temperature: float64(c.temperature), Baseline: float64(c.baseline)}
 }
 
-// PolicyPart selects one of the vectors of a policy.
+// PolicyPart selects a vector of a policy: its parameters, a moment or the gradient.
 type PolicyPart int32
 
-// The parts, each in the order and layout of PyTorch's parameters.
+// The vectors, each with PyTorch's order and layout of parameters.
 const (
 	PolicyParameters PolicyPart = C.GRAFT_POLICY_PARAMETERS
-	PolicyFirst      PolicyPart = C.GRAFT_POLICY_FIRST    // Adam's first moments
-	PolicySecond     PolicyPart = C.GRAFT_POLICY_SECOND   // Adam's second moments
-	PolicyGradient   PolicyPart = C.GRAFT_POLICY_GRADIENT // last computed gradient
+	PolicyFirst      PolicyPart = C.GRAFT_POLICY_FIRST    // first moments of Adam
+	PolicySecond     PolicyPart = C.GRAFT_POLICY_SECOND   // second moments of Adam
+	PolicyGradient   PolicyPart = C.GRAFT_POLICY_GRADIENT // most recent gradient
 )
 
-// Policy is a network that decides, with the parameters and moments of its training. The order of its parameters is
-// PyTorch's: for each recurrent layer and direction weight_ih, weight_hh, bias_ih, bias_hh; then weight and bias of the
-// linear layers. One goroutine uses it at a time.
+// Policy is a network that decides, with its parameters and the moments of its training. Its parameters have PyTorch's
+// order: for each recurrent layer and direction weight_ih, weight_hh, bias_ih, bias_hh; then weight and bias of the
+// linear layers. Only one goroutine may use it at a time.
 type Policy struct {
 	handle C.graft_policy
 	shape  PolicyShape
 	tree   *PolicyTree // nil before Grow
 }
 
-// NewPolicy makes a policy whose parameters and moments are zero, with fixed embeddings, one row per token. The scope
-// owns it.
+// NewPolicy creates a policy whose parameters and moments are zero. The embeddings, one row per token, are fixed. The
+// scope owns the policy.
 func (s *Scope) NewPolicy(shape PolicyShape, embedding []float64) (*Policy, error) {
 	return s.newPolicy(shape, embedding, 0)
 }
@@ -161,7 +162,7 @@ func int32s(values []int32) *C.int32_t { return (*C.int32_t)(unsafe.SliceData(va
 // Shape returns the policy's sizes.
 func (p *Policy) Shape() PolicyShape { return p.shape }
 
-// Read copies one of the policy's vectors.
+// Read returns a copy of one of the policy's vectors.
 func (p *Policy) Read(part PolicyPart) ([]float64, error) {
 	const op = "read policy"
 	if err := p.ready(op); err != nil {
@@ -188,7 +189,7 @@ func (p *Policy) Write(part PolicyPart, values []float64) error {
 	return take(op, C.graft_policy_write(p.handle, C.int32_t(part), doubles(values)))
 }
 
-// Grow replaces the policy's tree of states.
+// Grow replaces the tree of states in which the policy decides.
 func (p *Policy) Grow(t *PolicyTree) error {
 	const op = "give policy states"
 	if err := p.ready(op); err != nil {
@@ -231,7 +232,7 @@ func (t *PolicyTree) check(shape PolicyShape) error {
 	return nil
 }
 
-// Probabilities returns the probabilities of the actions in distinct states.
+// Probabilities returns the probability of each action in each of the states, which must be distinct.
 func (p *Policy) Probabilities(states []int32, temperature float64) ([][]float64, error) {
 	const op = "ask policy"
 	if err := p.grown(op); err != nil {
@@ -249,8 +250,8 @@ func (p *Policy) Probabilities(states []int32, temperature float64) ([][]float64
 	return rows, nil
 }
 
-// Gradient computes the gradient of the sum over states and actions of coefficient times log probability; Read returns
-// it, Step descends along it.
+// Gradient computes the gradient of the sum, over states and actions, of the coefficient times the log probability.
+// Read returns the gradient, and Step descends along it.
 func (p *Policy) Gradient(states []int32, coefficients [][]float64, temperature float64) error {
 	const op = "policy gradient"
 	if err := p.grown(op); err != nil {
@@ -265,7 +266,7 @@ func (p *Policy) Gradient(states []int32, coefficients [][]float64, temperature 
 		doubles(flat)))
 }
 
-// Expect returns the expected reward and the probability of each end. It computes the exact
+// Expect returns the expected reward of an episode and the probability of each end. It also computes the exact
 // expectation of an episode's gradient, without a baseline.
 func (p *Policy) Expect(temperature, entropy float64) (reward float64, ends []float64, err error) {
 	const op = "expect of policy"
@@ -278,7 +279,7 @@ func (p *Policy) Expect(temperature, entropy float64) (reward float64, ends []fl
 	return float64(out), ends, err
 }
 
-// Step takes one step of Adam along the last computed gradient.
+// Step takes one step of Adam along the most recent gradient.
 func (p *Policy) Step(rule PolicyRule, at *PolicyProgress) error {
 	const op = "step of policy"
 	if err := p.ready(op); err != nil {
@@ -290,13 +291,14 @@ func (p *Policy) Step(rule PolicyRule, at *PolicyProgress) error {
 	return err
 }
 
-// Episodes are the results of Learn, one value for each episode.
+// Episodes holds the results of Learn, one value per episode.
 type Episodes struct {
-	Ends       []int32   // indices in the tree's rewards
-	Objectives []float64 // mean over the decisions of minus the log probability times the reward
+	Ends []int32 // end of each episode, as an index of PolicyTree.Rewards
+	// objective of each episode: mean, over its decisions, of minus the log probability times the reward
+	Objectives []float64
 }
 
-// Learn plays episodes and learns from them. A nil random means LibTorch's own generator.
+// Learn plays the given number of episodes and trains the policy on them. A nil random means LibTorch's own generator.
 func (p *Policy) Learn(episodes int, random *Generator, rule PolicyRule, at *PolicyProgress) (Episodes, error) {
 	const op = "learn"
 	if err := p.grown(op); err != nil {
@@ -316,7 +318,7 @@ func (p *Policy) Learn(episodes int, random *Generator, rule PolicyRule, at *Pol
 	return e, take(op, message)
 }
 
-// Ascend takes steps along the exact gradient, and returns the expected reward before each step.
+// Ascend takes steps along the exact gradient of the expected reward, and returns the expected reward before each step.
 func (p *Policy) Ascend(steps int, rule PolicyRule, at *PolicyProgress) ([]float64, error) {
 	const op = "learn exactly"
 	if err := p.grown(op); err != nil {

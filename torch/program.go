@@ -9,19 +9,18 @@ import (
 	"unsafe"
 )
 
-// Value is the result of a layer in a program under construction. The zero Value
-// is the program's input.
+// Value is the result of a layer in a program under construction. The zero Value is the program's input.
 type Value int32
 
-// Builder builds a flat program of a network: each method adds one layer and returns its result. The zero Builder is
-// empty and ready. Weights stay ordinary tensors of their scope, which must outlive the program.
+// Builder builds a program of a network: each method adds one layer and returns its result. The zero Builder is empty
+// and ready to use. Weights stay ordinary tensors of their scope, which must stay open as long as the program is used.
 type Builder struct {
 	code    []C.graft_instr
 	weights []*Tensor
 	err     error
 }
 
-// Input is the input of the program.
+// Input returns the input of the program.
 func (b *Builder) Input() Value { return 0 }
 
 func (b *Builder) add(op C.int32_t, ints []int64, doubles []float64, weights []*Tensor, from ...Value) Value {
@@ -51,26 +50,26 @@ func (b *Builder) add(op C.int32_t, ints []int64, doubles []float64, weights []*
 	return Value(c.out)
 }
 
-// Plane is the window of a convolution or a pool over an image; each pair is height and width. Zero means 1 in all
-// pairs except Padding, and for a pool's Stride the Kernel.
+// Plane describes the window of a convolution or a pool over an image. Each pair is height and width. A zero Stride
+// means 1 in a convolution and the Kernel in a pool; a zero Padding means no padding; all other zeros mean 1.
 type Plane struct {
-	Kernel     [2]int // pixels; only for pools, since a convolution takes it from the weight
-	Stride     [2]int // pixels
-	Padding    [2]int // pixels on each side; may be zero
-	Dilation   [2]int // pixels between the taps of a convolution
-	Groups     int    // groups of channels, in convolutions
-	Ceil       bool   // the last window of a pool may extend beyond the edge
-	ExcludePad bool   // averages exclude the padding
+	Kernel     [2]int // size of a pool's window in pixels; a convolution takes it from its weight
+	Stride     [2]int // distance between windows, in pixels
+	Padding    [2]int // padding on each side, in pixels
+	Dilation   [2]int // distance between the taps of a convolution, in pixels
+	Groups     int    // number of channel groups of a convolution
+	Ceil       bool   // whether the last window of a pool may extend beyond the edge
+	ExcludePad bool   // whether averages exclude the padding
 }
 
-// Conv2D adds a convolution; bias may be nil.
+// Conv2D adds a convolution. A nil bias adds nothing.
 func (b *Builder) Conv2D(x Value, weight, bias *Tensor, p Plane) Value {
 	ints := []int64{or(p.Stride[0], 1), or(p.Stride[1], 1), int64(p.Padding[0]), int64(p.Padding[1]),
 		or(p.Dilation[0], 1), or(p.Dilation[1], 1), or(p.Groups, 1)}
 	return b.add(C.GRAFT_LAYER_CONV2D, ints, nil, []*Tensor{weight, bias}, x)
 }
 
-// Linear adds x times the transposed weight, plus the bias, which may be nil.
+// Linear adds a linear layer: x times the transposed weight, plus the bias. A nil bias adds nothing.
 func (b *Builder) Linear(x Value, weight, bias *Tensor) Value {
 	return b.add(C.GRAFT_LAYER_LINEAR, nil, nil, []*Tensor{weight, bias}, x)
 }
@@ -81,7 +80,7 @@ func (b *Builder) BatchNorm(x Value, n BatchNorm) Value {
 		[]*Tensor{n.Weight, n.Bias, n.Mean, n.Var, n.Seen}, x)
 }
 
-// LayerNorm adds a normalisation over the last dimensions, of the given sizes.
+// LayerNorm adds a normalisation over the last dimensions, whose sizes are given.
 func (b *Builder) LayerNorm(x Value, weight, bias *Tensor, eps float64, sizes ...int) Value {
 	ints := []int64{int64(len(sizes))}
 	for _, n := range sizes {
@@ -95,10 +94,11 @@ func (b *Builder) GroupNorm(x Value, weight, bias *Tensor, eps float64, groups i
 	return b.add(C.GRAFT_LAYER_GROUP_NORM, []int64{int64(groups)}, []float64{0, eps}, []*Tensor{weight, bias}, x)
 }
 
-// Activation is a function applied to each value. The zero Activation means none.
+// Activation is a function that is applied to each value. The zero Activation leaves values unchanged.
 type Activation int
 
-// The supported activations. The parameter is LeakyReLU's slope below zero and ELU's scale there; the others have none.
+// The supported activations. LeakyReLU has its slope below zero as the parameter, and ELU its scale there; the other
+// activations ignore it.
 const (
 	ReLU      Activation = C.GRAFT_ACT_RELU
 	ReLU6     Activation = C.GRAFT_ACT_RELU6
@@ -111,7 +111,7 @@ const (
 	ELU       Activation = C.GRAFT_ACT_ELU
 )
 
-// Activate adds an activation.
+// Activate adds an activation with a parameter.
 func (b *Builder) Activate(x Value, kind Activation, parameter float64) Value {
 	return b.add(C.GRAFT_LAYER_ACTIVATION, []int64{int64(kind)}, []float64{parameter}, nil, x)
 }
@@ -131,7 +131,7 @@ func (b *Builder) MaxPool2D(x Value, p Plane) Value {
 	return b.add(C.GRAFT_LAYER_MAX_POOL, pool(p), nil, nil, x)
 }
 
-// AdaptiveAvgPool2D adds an average down to height by width.
+// AdaptiveAvgPool2D adds an average pool whose output has the given height and width.
 func (b *Builder) AdaptiveAvgPool2D(x Value, height, width int) Value {
 	return b.add(C.GRAFT_LAYER_ADAPTIVE_AVG_POOL, []int64{int64(height), int64(width)}, nil, nil, x)
 }
@@ -141,7 +141,7 @@ func (b *Builder) Flatten(x Value, first, last int) Value {
 	return b.add(C.GRAFT_LAYER_FLATTEN, []int64{int64(first), int64(last)}, nil, nil, x)
 }
 
-// Dropout adds a dropout with probability p; it does nothing in eval mode.
+// Dropout adds a dropout with probability p. In eval mode it changes nothing.
 func (b *Builder) Dropout(x Value, p float64) Value {
 	return b.add(C.GRAFT_LAYER_DROPOUT, nil, []float64{p}, nil, x)
 }
@@ -154,7 +154,7 @@ func (b *Builder) Cat(dim int, parts ...Value) Value {
 	return b.add(C.GRAFT_LAYER_CAT, []int64{int64(dim)}, nil, nil, parts...)
 }
 
-// Normalize adds (x * factor - mean) / deviation, with x converted to float32; for images stored as bytes factor is
+// Normalize adds (x * factor - mean) / deviation, with x converted to float32. For images stored as bytes, factor is
 // 1/255.
 func (b *Builder) Normalize(x Value, factor float64, mean, deviation *Tensor) Value {
 	return b.add(C.GRAFT_LAYER_NORMALIZE, nil, []float64{factor}, []*Tensor{mean, deviation}, x)
@@ -166,26 +166,26 @@ type Program struct {
 	scope  *Scope
 }
 
-// ProgramOptions are the options of a program. The zero value gives the same bits as PyTorch.
+// ProgramOptions holds the options of a program. With the zero value, results are bit-identical to PyTorch's.
 type ProgramOptions struct {
-	// Fast keeps images channels-last and fuses BatchNorm, ReLU and average pools into one pass over memory; in graphs
-	// it fuses GELU and its derivative, and uses oneDNN's products. Results are equal up to rounding. The default,
-	// false, keeps PyTorch's order of operations.
+	// Fast keeps images channels-last and fuses BatchNorm, ReLU and average pools into one pass over memory. In graphs
+	// it fuses GELU and its derivative, and uses the matrix products of oneDNN. Results are equal up to rounding. The
+	// default, false, keeps PyTorch's order of operations.
 	Fast bool
 	// Steady makes gradients on the CPU bit-identical for any number of threads. The default, false, sums over one part
-	// per thread, as PyTorch does. On a CUDA device steady steps repeat the same bits on the same machine, and a layer
+	// per thread, like PyTorch. On a CUDA device, repeated steps are bit-identical on the same machine, and a layer
 	// without a deterministic operator is an error.
 	Steady bool
-	// Precision is the numeric type of convolutions and linear layers; weights, gradients and all other layers keep
-	// their types. The default is Single.
+	// Precision is the numeric type that convolutions and linear layers compute in; weights, gradients and all other
+	// layers keep their types. The default is Single.
 	Precision Precision
-	// Graphs records the step on a full batch and repeats it: on a CUDA device as a CUDA graph, which the host launches
-	// in one call. Steps with a teacher, mixup, a scaled loss, parts or peers are not recorded. On the CPU a recording
-	// calls the same operations again.
+	// Graphs records the training step on a full batch and repeats the recording: on a CUDA device as a CUDA graph,
+	// which the host starts with one call. Steps with a teacher, mixup, a scaled loss, parts or peers are not recorded.
+	// On the CPU a recording calls the same operations again. The default is false.
 	Graphs bool
 }
 
-// NewProgram finishes a program with the result output.
+// NewProgram creates a program from the layers of b. Its result is output.
 func (s *Scope) NewProgram(b *Builder, output Value, o ProgramOptions) *Program {
 	p := &Program{scope: s}
 	if b.err != nil {
@@ -223,7 +223,7 @@ func (s *Scope) NewProgram(b *Builder, output Value, o ProgramOptions) *Program 
 	return p
 }
 
-// Close releases the weights before the scope closes.
+// Close releases the weights before the scope is closed.
 func (p *Program) Close() {
 	if p.handle != nil {
 		p.scope.drop(p)
@@ -247,7 +247,7 @@ func (p *Program) ready(s *Scope, op string, operands ...*Tensor) bool {
 	return true
 }
 
-// Fused is the number of places where the fast path fused layers.
+// Fused returns the number of places in which the option Fast fused layers.
 func (p *Program) Fused() int {
 	if p.handle == nil {
 		return 0
@@ -255,7 +255,7 @@ func (p *Program) Fused() int {
 	return int(C.graft_program_fused(p.handle))
 }
 
-// Forward runs the program on x; scope s owns the result. In training mode it records gradients and changes running
+// Forward runs the program on x. Scope s owns the result. In training mode it records gradients and updates running
 // statistics.
 func (p *Program) Forward(s *Scope, x *Tensor, training bool, random *Generator) *Tensor {
 	if !p.ready(s, "forward", x) || (random != nil && !random.ready(s, "forward")) {

@@ -8,12 +8,12 @@ import (
 	"unsafe"
 )
 
-// Generator is a stream of random numbers on one device. A nil Generator means LibTorch's own, which all callers share.
+// Generator produces random numbers on one device. A nil Generator means LibTorch's own, which all callers share.
 type Generator struct {
 	handle C.graft_generator
 }
 
-// NewGenerator starts a stream from a seed. The scope owns it.
+// NewGenerator creates a generator from a seed. The scope owns it.
 func (s *Scope) NewGenerator(d Device, seed int64) *Generator {
 	g := &Generator{}
 	if !s.ready("make generator", nil) {
@@ -49,7 +49,7 @@ func (g *Generator) ready(s *Scope, op string) bool {
 	return false
 }
 
-// State returns the state of the stream, for Restore.
+// State returns the state of the generator, for Restore.
 func (g *Generator) State() ([]byte, error) {
 	var state []byte
 	err := With(func(s *Scope) error {
@@ -67,7 +67,7 @@ func (g *Generator) State() ([]byte, error) {
 	return state, err
 }
 
-// Restore continues a stream from a saved state.
+// Restore sets the state of the generator to a state that State returned.
 func (g *Generator) Restore(state []byte) error {
 	return With(func(s *Scope) error {
 		t := From(s, state, len(state))
@@ -78,7 +78,7 @@ func (g *Generator) Restore(state []byte) error {
 	})
 }
 
-// Uniform fills x with values of [low, high).
+// Uniform fills x with uniform values from low, inclusive, to high, exclusive.
 func (s *Scope) Uniform(x *Tensor, low, high float64, random *Generator) {
 	s.run(C.GRAFT_OP_UNIFORM_, "uniform", arguments{doubles: []float64{low, high}, random: random}, 0, x)
 }

@@ -12,11 +12,11 @@ import (
 	"unsafe"
 )
 
-// Scope owns the tensors, programs, optimizers and generators made in it and frees all of them when it closes. One
-// goroutine uses it at a time. NewScope or With makes it; the zero Scope is closed.
+// Scope owns the tensors, programs, optimizers and generators created in it, and frees all of them when it is closed.
+// Only one goroutine may use it at a time. NewScope and With create it; the zero Scope is closed.
 //
 // A scope keeps the first error of its operators. After an error every operator returns immediately with an empty
-// tensor, so a chain is checked once, at its end, with Err.
+// tensor, so a chain of operators is checked once, at its end, with Err.
 type Scope struct {
 	*lists
 	resources []resource
@@ -50,15 +50,15 @@ func (l *lists) next() *Tensor {
 // resource is an object other than a tensor that a scope owns.
 type resource interface{ release() }
 
-// NewScope opens a scope; the first one opens LibTorch. If LibTorch cannot be opened, Err returns the reason.
+// NewScope opens a scope. The first call opens LibTorch; if that fails, Err returns the reason.
 func NewScope() *Scope {
 	s := &Scope{lists: spareLists.Get().(*lists), open: true, err: Load()}
 	s.alarm = watch(s)
 	return s
 }
 
-// With opens a scope, runs body in it and closes it. It returns body's error or the scope's own. The goroutine stays on
-// one thread during that time, so LibTorch keeps one pool of workers for it.
+// With opens a scope, runs body in it and closes it. It returns the error of body or of the scope. The goroutine stays
+// on one thread during that time, so LibTorch keeps one pool of workers for it.
 func With(body func(s *Scope) error) (err error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -73,10 +73,10 @@ func With(body func(s *Scope) error) (err error) {
 	return s.Err()
 }
 
-// Err is the first error of any operator in this scope.
+// Err returns the first error of any operator in this scope.
 func (s *Scope) Err() error { return s.err }
 
-// Close frees everything that the scope owns. Closing twice is an error.
+// Close frees everything that the scope owns. Closing a scope twice is an error.
 func (s *Scope) Close() error {
 	if !s.open {
 		return &Error{Op: "close scope", Cause: errors.New("it is already closed"), Remedy: "close a scope once",
@@ -96,7 +96,7 @@ func (s *Scope) Close() error {
 	return nil
 }
 
-// Free frees tensors before the scope closes. Using one afterwards is an error.
+// Free frees tensors before the scope is closed. Using one of them afterwards is an error.
 func (s *Scope) Free(tensors ...*Tensor) {
 	if !s.ready("free", nil) {
 		return
@@ -122,7 +122,7 @@ func (s *Scope) free(tensors []*Tensor) {
 	}
 }
 
-// Keep moves tensors from this scope to another, which then owns them.
+// Keep moves tensors from this scope to the scope into, which then owns them.
 func (s *Scope) Keep(into *Scope, tensors ...*Tensor) {
 	for _, t := range tensors {
 		if t.handle == nil || t.scope != s || !into.open {

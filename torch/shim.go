@@ -5,7 +5,7 @@ import "C"
 
 // The operators that gotorch lacks.
 
-// AvgPool2D averages each window.
+// AvgPool2D returns the average of each window.
 func (s *Scope) AvgPool2D(x *Tensor, p Plane) *Tensor {
 	ints := make([]int, 0, 6)
 	for _, n := range pool(p)[:6] {
@@ -14,26 +14,27 @@ func (s *Scope) AvgPool2D(x *Tensor, p Plane) *Tensor {
 	return s.one(C.GRAFT_OP_AVG_POOL2D, "avg_pool2d", arguments{ints: ints}, x)
 }
 
-// Softmax makes the values along a dimension positive, with sum 1.
+// Softmax returns the softmax along a dimension: positive values with sum 1.
 func (s *Scope) Softmax(x *Tensor, dim int) *Tensor {
 	return s.one(C.GRAFT_OP_SOFTMAX, "softmax", arguments{ints: []int{dim}}, x)
 }
 
-// Embedding looks rows of weight up by int64 indices.
+// Embedding returns the rows of weight with the given int64 indices.
 func (s *Scope) Embedding(weight, indices *Tensor) *Tensor {
 	return s.one(C.GRAFT_OP_EMBEDDING, "embedding", arguments{}, weight, indices)
 }
 
-// LSTM is a long short-term memory. Weights are in PyTorch's order: for each layer and direction weight_ih, weight_hh,
-// bias_ih, bias_hh, whose rows are the input, forget, cell and output gates.
+// LSTM describes a long short-term memory. Its weights have PyTorch's order: for each layer and direction weight_ih,
+// weight_hh, bias_ih, bias_hh. The rows of each belong to the input, forget, cell and output gates.
 type LSTM struct {
 	Weights       []*Tensor
 	Layers        int  // number of layers; zero means 1
-	Bidirectional bool // a second direction reads backwards
-	BatchFirst    bool // inputs are batch, time, features; else time, batch, features
+	Bidirectional bool // whether a second direction reads the sequence backwards
+	// whether inputs have the dimensions batch, time, features; false means time, batch, features
+	BatchFirst bool
 }
 
-// LSTM runs the memory over x from the states h and c, and returns its output and the last states.
+// LSTM runs the memory over x from the states h and c, and returns its output and its final states.
 func (s *Scope) LSTM(l LSTM, x, h, c *Tensor) (output, hidden, cell *Tensor) {
 	operands := append([]*Tensor{x, h, c}, l.Weights...)
 	outs := s.run(C.GRAFT_OP_LSTM, "lstm",
@@ -46,85 +47,86 @@ func (s *Scope) Cat(dim int, parts ...*Tensor) *Tensor {
 	return s.one(C.GRAFT_OP_CAT, "cat", arguments{ints: []int{dim}}, parts...)
 }
 
-// CrossEntropy is the mean loss of logits against int64 labels.
+// CrossEntropy returns the mean cross-entropy loss of logits for int64 labels.
 func (s *Scope) CrossEntropy(logits, labels *Tensor) *Tensor {
 	return s.one(C.GRAFT_OP_CROSS_ENTROPY, "cross_entropy", arguments{}, logits, labels)
 }
 
-// Clone is a copy with its own memory.
+// Clone returns a copy with its own memory.
 func (s *Scope) Clone(x *Tensor) *Tensor { return s.one(C.GRAFT_OP_CLONE, "clone", arguments{}, x) }
 
-// Copy copies the values of from into to, which keeps its memory and type.
+// Copy copies the values of the tensor from into the tensor to, which keeps its memory and type.
 func (s *Scope) Copy(to, from *Tensor) { s.run(C.GRAFT_OP_COPY_, "copy", arguments{}, 0, to, from) }
 
-// Fill writes one value everywhere.
+// Fill sets every element of x to one value.
 func (s *Scope) Fill(x *Tensor, value float64) {
 	s.run(C.GRAFT_OP_FILL_, "fill", arguments{doubles: []float64{value}}, 0, x)
 }
 
-// Full makes a tensor that holds one value everywhere.
+// Full creates a tensor with one value in every element.
 func (s *Scope) Full(value float64, dtype DType, d Device, shape ...int) *Tensor {
 	kind, index := d.code()
 	ints := append([]int{int(dtype), int(kind), int(index)}, shape...)
 	return s.one(C.GRAFT_OP_FULL, "full", arguments{ints: ints, doubles: []float64{value}})
 }
 
-// Zeros makes a tensor of zeros.
+// Zeros creates a tensor of zeros.
 func (s *Scope) Zeros(dtype DType, d Device, shape ...int) *Tensor {
 	return s.Full(0, dtype, d, shape...)
 }
 
-// Reshape changes the shape of x; one size may be -1 for the rest.
+// Reshape changes the shape of x. One size may be -1; it is computed from the number of elements.
 func (s *Scope) Reshape(x *Tensor, shape ...int) *Tensor {
 	return s.one(C.GRAFT_OP_RESHAPE, "reshape", arguments{ints: shape}, x)
 }
 
-// Narrow is the part of x from start on along a dimension; it shares x's memory.
+// Narrow returns length entries of x along a dimension, from index start. The result shares x's memory.
 func (s *Scope) Narrow(x *Tensor, dim, start, length int) *Tensor {
 	return s.one(C.GRAFT_OP_NARROW, "narrow", arguments{ints: []int{dim, start, length}}, x)
 }
 
-// Scale is x * factor + offset.
+// Scale returns x * factor + offset.
 func (s *Scope) Scale(x *Tensor, factor, offset float64) *Tensor {
 	return s.one(C.GRAFT_OP_SCALE, "scale", arguments{doubles: []float64{factor, offset}}, x)
 }
 
-// Neg is -x.
+// Neg returns -x.
 func (s *Scope) Neg(x *Tensor) *Tensor { return s.one(C.GRAFT_OP_NEG, "neg", arguments{}, x) }
 
-// Exp is e to the x.
+// Exp returns e to the power of each element.
 func (s *Scope) Exp(x *Tensor) *Tensor { return s.one(C.GRAFT_OP_EXP, "exp", arguments{}, x) }
 
-// Log is the natural logarithm.
+// Log returns the natural logarithm of each element.
 func (s *Scope) Log(x *Tensor) *Tensor { return s.one(C.GRAFT_OP_LOG, "log", arguments{}, x) }
 
-// Sqrt is the square root.
+// Sqrt returns the square root of each element.
 func (s *Scope) Sqrt(x *Tensor) *Tensor { return s.one(C.GRAFT_OP_SQRT, "sqrt", arguments{}, x) }
 
-// MatMul is the product of matrices, or of batches of them.
+// MatMul returns the product of two matrices, or of two batches of matrices.
 func (s *Scope) MatMul(a, b *Tensor) *Tensor {
 	return s.one(C.GRAFT_OP_MATMUL, "matmul", arguments{}, a, b)
 }
 
-// To converts x to a type and a device; it returns x itself if nothing changes.
+// To converts x to a type and a device. It returns x itself if nothing changes.
 func (s *Scope) To(x *Tensor, dtype DType, d Device) *Tensor {
 	kind, index := d.code()
 	return s.one(C.GRAFT_OP_TO, "to", arguments{ints: []int{int(dtype), int(kind), int(index)}}, x)
 }
 
-// RequireGrad turns gradients of x on or off, and returns x.
+// RequireGrad turns the recording of gradients for x on or off, and returns x.
 func (s *Scope) RequireGrad(x *Tensor, want bool) *Tensor {
 	s.run(C.GRAFT_OP_SET_REQUIRES_GRAD, "requires_grad", arguments{ints: []int{flag(want)}}, 0, x)
 	return x
 }
 
-// Backward adds the gradients of loss, which has one value, to the tensors it depends on.
+// Backward computes the gradients of loss, which has one value, and adds them to the gradients of the tensors that loss
+// depends on.
 func (s *Scope) Backward(loss *Tensor) { s.run(C.GRAFT_OP_BACKWARD, "backward", arguments{}, 0, loss) }
 
-// Grad is the accumulated gradient of x. Reading its Info fails if there is none.
+// Grad returns the accumulated gradient of x. Reading its Info fails if x has no gradient.
 func (s *Scope) Grad(x *Tensor) *Tensor { return s.one(C.GRAFT_OP_GRAD, "grad", arguments{}, x) }
 
-// SetGrad replaces the gradient of x; nil removes it.
+// SetGrad replaces the gradient of x. A nil grad removes it.
 func (s *Scope) SetGrad(x, grad *Tensor) {
 	s.run(C.GRAFT_OP_SET_GRAD, "set_grad", arguments{}, 0, x, grad)
 }
@@ -136,32 +138,33 @@ func flag(b bool) int {
 	return 0
 }
 
-// Sources maps the channels of a widened weight to their sources. A nil field keeps its
-// dimension, or the values.
+// Sources maps the channels of a widened weight to the channels that they are copied from. A nil field leaves the
+// dimension or the values unchanged.
 type Sources struct {
-	Rows    *Tensor // int64 sources of dimension 0
-	Columns *Tensor // int64 sources of dimension 1
-	Scale   *Tensor // a factor per row
-	// Copies and First divide a column exactly among its copies: the number of copies, and 1 for the first of them.
+	Rows    *Tensor // int64 indices of the source rows (dimension 0)
+	Columns *Tensor // int64 indices of the source columns (dimension 1)
+	Scale   *Tensor // factor of each row
+	// Copies and First divide each column exactly among its copies. Copies holds the number of copies; First holds 1
+	// for the first copy of a column and 0 for the others.
 	Copies, First *Tensor
 }
 
-// Spread copies channels of a weight, without a graph of gradients.
+// Spread copies the channels of a weight as from describes, without recording gradients.
 func (s *Scope) Spread(x *Tensor, from Sources) *Tensor {
 	return s.one(C.GRAFT_OP_SPREAD, "spread", arguments{}, x, from.Rows, from.Columns, from.Scale, from.Copies,
 		from.First)
 }
 
-// IndexAdd adds factor times the slices of y to the slices of x given by index, in place, along a dimension.
+// IndexAdd adds factor times each slice of y to the slice of x that index selects, in place, along a dimension.
 func (s *Scope) IndexAdd(x *Tensor, dim int, index, y *Tensor, factor float64) {
 	s.run(C.GRAFT_OP_INDEX_ADD_, "index_add", arguments{ints: []int{dim}, doubles: []float64{factor}}, 0, x, index, y)
 }
 
-// Dirac sets ones in a weight of zeros so that its layer is an identity.
+// Dirac writes ones into a weight of zeros so that its layer becomes an identity.
 func (s *Scope) Dirac(x *Tensor) { s.run(C.GRAFT_OP_DIRAC_, "dirac", arguments{}, 0, x) }
 
-// Pad adds zeros around the last dimensions: before and after the last one, then the one before
-// it, and so on; negative amounts remove values.
+// Pad adds zeros around the last dimensions. The sizes are the number of zeros before and after the last dimension,
+// then before and after the dimension before it, and so on. Negative sizes remove values.
 func (s *Scope) Pad(x *Tensor, sizes ...int) *Tensor {
 	return s.one(C.GRAFT_OP_PAD, "pad", arguments{ints: sizes}, x)
 }

@@ -3,13 +3,13 @@ package torch
 // #include "graft.h"
 import "C"
 
-// Squares are squared norms of mean gradients: of parts of a batch, and of the whole batch. Their difference gives the
-// noise of gradients.
+// Squares holds squared norms of mean gradients, for parts of a batch and for the whole batch. Their difference
+// measures the noise of gradients.
 type Squares struct {
-	Part     float64 // mean over the parts
-	PartRows float64 // harmonic mean of the parts' rows
-	Whole    float64 // squared norm for the whole batch
-	Rows     float64 // rows of the batch
+	Part     float64 // mean, over the parts, of the squared norm of the part's gradient
+	PartRows float64 // harmonic mean of the numbers of rows in the parts
+	Whole    float64 // squared norm of the whole batch's gradient
+	Rows     float64 // number of rows in the batch
 }
 
 // squaresOf reads the squares of a call; zero if there was only one part, or the step was skipped.

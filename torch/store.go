@@ -11,25 +11,25 @@ import (
 	"unsafe"
 )
 
-// Store holds the keys through which processes on several machines meet. It is called from any thread.
+// Store holds the keys through which processes on several machines find each other. It must be safe for concurrent use.
 type Store interface {
-	// Call does one operation. It does not wait for a missing key.
+	// Call performs one operation. It does not wait for a missing key.
 	Call(StoreCall) (StoreResult, error)
 }
 
 // StoreOp is an operation on a key of a [Store].
 type StoreOp int32
 
-// The operations.
+// The operations of a store.
 const (
-	StoreSet    StoreOp = C.GRAFT_STORE_SET    // sets Value
-	StoreGet    StoreOp = C.GRAFT_STORE_GET    // returns Value
-	StoreAdd    StoreOp = C.GRAFT_STORE_ADD    // adds Number to the key's number, and returns the sum
-	StoreCheck  StoreOp = C.GRAFT_STORE_CHECK  // returns 1 if the key exists
-	StoreDelete StoreOp = C.GRAFT_STORE_DELETE // returns 1 if the key existed
+	StoreSet    StoreOp = C.GRAFT_STORE_SET    // sets the key's value to Value
+	StoreGet    StoreOp = C.GRAFT_STORE_GET    // returns the key's value in Value
+	StoreAdd    StoreOp = C.GRAFT_STORE_ADD    // adds Number to the key's number and returns the sum in Number
+	StoreCheck  StoreOp = C.GRAFT_STORE_CHECK  // returns 1 in Number if the key exists
+	StoreDelete StoreOp = C.GRAFT_STORE_DELETE // deletes the key, and returns 1 in Number if it existed
 )
 
-// StoreCall is an operation and its operands.
+// StoreCall is an operation of a [Store] with its operands.
 type StoreCall struct {
 	Op     StoreOp `json:"op"`
 	Key    []byte  `json:"key"`
@@ -37,7 +37,7 @@ type StoreCall struct {
 	Number int64   `json:"number,omitempty"`
 }
 
-// StoreResult is the result of an operation.
+// StoreResult is the result of an operation of a [Store].
 type StoreResult struct {
 	Value  []byte `json:"value,omitempty"`
 	Number int64  `json:"number,omitempty"`

@@ -12,8 +12,7 @@ import (
 	"github.com/wangkuiyi/gotorch"
 )
 
-// Tensor is a LibTorch tensor owned by a scope. The zero Tensor is empty: every use of it is an
-// error, never a crash.
+// Tensor is a LibTorch tensor owned by a scope. The zero Tensor is empty: using it is an error, never a crash.
 type Tensor struct {
 	handle unsafe.Pointer // an at::Tensor*, or nil once freed
 	scope  *Scope
@@ -23,7 +22,7 @@ type Tensor struct {
 // gotorch returns the handle for a call of gotorch. The copy must not outlive the call.
 func (t *Tensor) gotorch() gotorch.Tensor { return gotorch.Tensor{T: &t.handle} }
 
-// Info describes a tensor without its values.
+// Info describes a tensor: its type, shape and device, but not its values.
 type Info struct {
 	DType        DType
 	Shape        []int
@@ -31,7 +30,7 @@ type Info struct {
 	RequiresGrad bool
 }
 
-// Count is the number of elements.
+// Count returns the number of elements.
 func (i Info) Count() int {
 	n := 1
 	for _, size := range i.Shape {
@@ -40,7 +39,7 @@ func (i Info) Count() int {
 	return n
 }
 
-// Info describes the tensor.
+// Info returns the tensor's type, shape and device. An empty or closed tensor is an error.
 func (t *Tensor) Info() (Info, error) {
 	if t == nil || t.handle == nil {
 		return Info{}, &Error{Op: "describe tensor", Cause: errors.New("it is closed or was never made"),
@@ -61,7 +60,7 @@ func (t *Tensor) Info() (Info, error) {
 	return info, nil
 }
 
-// Shape is the size of each dimension; nil for an empty tensor.
+// Shape returns the size of each dimension, or nil for an empty tensor.
 func (t *Tensor) Shape() []int {
 	info, err := t.Info()
 	if err != nil {
@@ -82,17 +81,17 @@ func (t *Tensor) brief() string {
 	return text
 }
 
-// From copies a Go slice into a new tensor on the CPU, row by row.
+// From copies a Go slice, in row-major order, into a new tensor on the CPU.
 func From[T Element](s *Scope, data []T, shape ...int) *Tensor {
 	return FromOn(s, CPU, data, shape...)
 }
 
-// FromOn copies a Go slice into a new tensor on a device, row by row.
+// FromOn copies a Go slice, in row-major order, into a new tensor on a device.
 func FromOn[T Element](s *Scope, d Device, data []T, shape ...int) *Tensor {
 	return s.fromHost(d, dtypeOf[T](), unsafe.Pointer(unsafe.SliceData(data)), len(data), shape)
 }
 
-// FromBytes makes a tensor of little-endian bytes, as in files of weights.
+// FromBytes creates a tensor from little-endian bytes in row-major order, the layout of weights files.
 func FromBytes(s *Scope, d Device, dtype DType, data []byte, shape ...int) *Tensor {
 	size := dtype.Size()
 	if size == 0 || len(data)%size != 0 {
@@ -121,7 +120,7 @@ func (s *Scope) fromHost(d Device, dtype DType, data unsafe.Pointer, count int, 
 	return s.adopt(unsafe.Pointer(out))
 }
 
-// Values copies the tensor's elements into a new Go slice, row by row.
+// Values copies the tensor's elements into a new Go slice, in row-major order.
 func Values[T Element](t *Tensor) ([]T, error) {
 	info, err := t.Info()
 	if err != nil {
@@ -136,7 +135,7 @@ func Values[T Element](t *Tensor) ([]T, error) {
 	return data, t.toHost(unsafe.Pointer(unsafe.SliceData(data)), len(data)*size)
 }
 
-// Bytes copies the tensor's elements as little-endian bytes, row by row.
+// Bytes returns the tensor's elements as little-endian bytes, in row-major order.
 func (t *Tensor) Bytes() ([]byte, error) {
 	info, err := t.Info()
 	if err != nil {
@@ -150,7 +149,7 @@ func (t *Tensor) toHost(data unsafe.Pointer, bytes int) error {
 	return take("read tensor", C.graft_to_host(C.graft_t(t.handle), data, C.int64_t(bytes)))
 }
 
-// Item is the only value of a tensor with one element, as a float64.
+// Item returns the value of a tensor with one element, as a float64.
 func (t *Tensor) Item() (float64, error) {
 	var value float64
 	err := With(func(s *Scope) error {

@@ -12,87 +12,90 @@ import (
 	"unsafe"
 )
 
-// Batches are the inputs of Train and Evaluate: a number of batches of Size rows, in order. The last batch may be
-// shorter.
+// Batches describes the inputs of Train and Evaluate: consecutive batches of Size rows. The last batch can be smaller.
 type Batches struct {
-	Inputs *Tensor    // one example per row, on the program's device; tokens have any integer type
-	Labels *Tensor    // int64, one per row, or one per token in any integer type
-	Order  *Tensor    // int64 row numbers; nil means the rows in order
-	Size   int        // rows per batch
-	Steps  int        // number of steps; zero means that the rows determine it
-	Rates  []float64  // learning rate of each training step; nil means the optimizer's
-	Random *Generator // for augmentation and dropout; nil means LibTorch's own
-	// Part is the maximum number of rows per gradient computation of a training step. Larger batches are split into
-	// parts whose gradients are added, and BatchNorm works on each part. Zero means the whole batch.
+	// inputs, one example per row, on the program's device; tokens can have any integer type
+	Inputs *Tensor
+	Labels *Tensor    // labels: int64, one per row, or any integer type, one per token
+	Order  *Tensor    // int64 row numbers, in the order of use; nil means all rows in order
+	Size   int        // number of rows per batch
+	Steps  int        // number of batches; zero means as many as the rows fill
+	Rates  []float64  // learning rate of each training step; nil means the optimizer's rate
+	Random *Generator // generator for augmentation and dropout; nil means LibTorch's own
+	// Part is the maximum number of rows in one gradient computation of a training step. A larger batch is split into
+	// parts whose gradients are added, and BatchNorm normalises each part separately. Zero means the whole batch.
 	Part int
-	// Least is the minimum number of rows of a training step, and of a part of it. A smaller remainder joins the rows
+	// Least is the minimum number of rows in a training step, and in a part of it. A smaller remainder joins the rows
 	// before it. Zero means 1.
 	Least int
-	// Augment changes the images of a training step at random; Evaluate ignores it. Zero changes nothing.
+	// Augment changes the images of training steps at random; Evaluate ignores it. The zero value changes nothing.
 	Augment Augment
-	// Smoothing is the share of the label's target that is spread evenly over all classes in a training step, between 0
-	// and 1; zero means none. The teacher's part of the loss is not smoothed.
+	// Smoothing is the share of a label's target that training steps spread evenly over all classes, between 0 and 1;
+	// zero means none. The teacher's part of the loss is not smoothed.
 	Smoothing float64
-	// Ignores excludes labels of -100: the loss is the mean over the other labels of a batch. False means that all
+	// Ignores excludes labels of -100: the loss is the mean over the other labels of the batch. False means that all
 	// labels count.
 	Ignores bool
-	// Teacher is a second target of a training step; zero means none.
+	// Teacher provides a second target for training steps; the zero value means none.
 	Teacher Teacher
-	// Average is updated by each training step; zero means none.
+	// Average selects the moving averages that each training step updates; the zero value means none.
 	Average Average
-	// Scaler scales the loss of training steps; Train changes it. Nil means none.
+	// Scaler scales the loss of training steps, and Train updates it. Nil means no scaling.
 	Scaler *Scaler
-	// Squares measures the squares of gradients in the last training step. In that step, a batch with a single part is
-	// split into two halves.
+	// Squares measures squared norms of gradients in the last training step. In that step, a batch with a single part
+	// is split into two halves. Default false.
 	Squares bool
-	// Peers share the work; nil means none. Each must get the same batches, and generators in the same state. Each
-	// process trains on its part of the rows of every batch and evaluates its part of the batches, and all get the
-	// figures of the whole. A call of Train that fails then changes nothing except gradients.
+	// Peers holds the processes that share the work. Nil means only this process. Each process must get the same
+	// batches, and generators in the same state. Each trains on its part of the rows of every batch and evaluates its
+	// part of the batches; all get the results for the whole. A call of Train that fails then changes nothing except
+	// gradients.
 	Peers *Peers
 }
 
-// Teacher is the distillation from another network: a step learns from its softened logits in addition to the labels.
-// The zero Teacher means none.
+// Teacher describes distillation from another network: a step learns from the softened logits of that network in
+// addition to the labels. The zero Teacher means no distillation.
 type Teacher struct {
-	Logits      *Tensor // one row per input; nil means no distillation
-	Temperature float64 // divisor of the logits; above zero
-	Share       float64 // share of the loss, between 0 and 1; the labels have the rest
-	Length      int     // steps over which the share falls linearly to zero; zero keeps it
-	Past        int     // these steps that precede the call
+	Logits      *Tensor // logits of the other network, one row per input; nil means no distillation
+	Temperature float64 // number that logits are divided by; above zero
+	// share of the teacher in the loss, between 0 and 1; the rest belongs to the labels
+	Share float64
+	// number of steps over which Share falls linearly to zero; zero keeps Share constant
+	Length int
+	Past   int // number of steps of Length that were taken before the call
 }
 
-// Average is a moving average of tensors: a step keeps the part Decay of it and adds 1-Decay of the tensor. Counters
-// are copied. The zero Average means none.
+// Average describes moving averages of tensors: each step multiplies an average by Decay and adds 1 - Decay times the
+// tensor. Counters are copied. The zero Average means none.
 type Average struct {
-	Of, To []*Tensor // tensors, and their averages in the same order
-	Decay  float64   // between 0 and 1
-	First  bool      // the first step of the call is the first of all, and copies the tensors
+	Of, To []*Tensor // tensors and their averages, in the same order
+	Decay  float64   // weight of the old average, between 0 and 1
+	First  bool      // whether the first step of the call starts the averages as copies of the tensors
 }
 
-// Scaler scales a loss, so small gradients do not vanish in float16, and skips steps with gradients that are not
+// Scaler scales the loss, so small gradients do not vanish in float16, and skips steps with gradients that are not
 // finite, like torch.cuda.amp.GradScaler.
 type Scaler struct {
 	Scale    float64 // factor of the loss; above zero
-	Interval int64   // steps with finite gradients before Scale doubles
-	Streak   int64   // such steps since the last change
-	Skipped  int64   // steps with gradients that were not finite; they changed only Scale
+	Interval int64   // number of steps with finite gradients after which Scale doubles
+	Streak   int64   // number of steps with finite gradients since Scale last changed
+	Skipped  int64   // number of steps with gradients that were not finite; they changed only Scale
 }
 
 // NewScaler returns a scaler with PyTorch's initial values.
 func NewScaler() *Scaler { return &Scaler{Scale: 1 << 16, Interval: 2000} }
 
-// Figures are the results of a call, one value per step.
+// Figures holds the results of Train or Evaluate.
 type Figures struct {
-	Losses  []float64 // mean over the batch
-	Correct []int     // rows whose largest logit belongs to their label
-	// squares of the last step's gradients, with Batches.Squares; zero if there was only one part, or the step was
+	Losses  []float64 // mean loss of each batch
+	Correct []int     // number of rows in each batch whose largest logit belongs to their label
+	// squared norms of the last step's gradients, if Batches.Squares is set; zero if the step had only one part or was
 	// skipped
 	Squares Squares
-	// Exchange is the time that processes spent summing gradients, in the whole call.
+	// Exchange is the time that the processes spent summing gradients in the whole call.
 	Exchange time.Duration
 }
 
-// Train runs forward, loss, backward and optimizer for each batch in one call.
+// Train runs forward, loss, backward and optimizer for each batch, all in one call of the library.
 func Train(p *Program, o *Optimizer, b Batches) (Figures, error) {
 	if err := o.ready("train"); err != nil {
 		return Figures{}, err
@@ -244,8 +247,8 @@ func (b Batches) check(op string, p *Program) (int, error) {
 	return Pieces(rows[0], b.Size, b.Least), nil
 }
 
-// Piece is the number of rows in the next piece, given the rows that are left: a remainder of fewer than least rows
-// joins it.
+// Piece returns the number of rows in the next piece when left rows remain: size, or all remaining rows if fewer than
+// least would be left over.
 func Piece(left, size, least int) int {
 	if left-size < max(least, 1) {
 		return left
@@ -253,7 +256,7 @@ func Piece(left, size, least int) int {
 	return size
 }
 
-// Pieces is the number of pieces that Piece divides rows into.
+// Pieces returns the number of pieces into which repeated calls of Piece divide the rows.
 func Pieces(rows, size, least int) int {
 	whole, rest := rows/size, rows%size
 	if rest > 0 && (rest >= least || whole == 0) {

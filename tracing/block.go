@@ -12,25 +12,26 @@ import (
 // Block is a unit of surgery: a marked container, or a convolution or linear layer with the normalisation and the
 // activation after it.
 type Block struct {
-	Name   string // path of the block or of its first layer
+	Name   string // path of the block, or of its first layer
 	Marked model.Mark
 	Layers []*Layer
 	In     Edge
 	Out    Edge
-	// Ends means that the last layer produces the block's output: nothing is added to it or joined with it inside.
+	// Ends says that the last layer produces the block's output: inside the block, nothing is added to it or joined
+	// with it.
 	Ends bool
-	// Parent, Lane and Step are the place where the block, or its last layer, runs.
+	// Parent, Lane and Step are the place where the block runs or, for an unmarked block, its last layer.
 	Parent *model.Container
 	Lane   model.Lane
 	Step   int
 }
 
-// Main is the first convolution or linear layer; nil if there is none.
+// Main returns the first convolution or linear layer, or nil if there is none.
 func (b *Block) Main() *Layer {
 	return b.first(func(l model.Layer) bool { return isMain(l) })
 }
 
-// Norm is the first normalisation; nil if there is none.
+// Norm returns the first normalisation, or nil if there is none.
 func (b *Block) Norm() *Layer { return b.first(isNorm) }
 
 func (b *Block) first(is func(model.Layer) bool) *Layer {
@@ -42,7 +43,7 @@ func (b *Block) first(is func(model.Layer) bool) *Layer {
 	return nil
 }
 
-// Activation is the function that produces the block's output; false if another layer does.
+// Activation returns the activation that produces the block's output, and false if another layer does.
 func (b *Block) Activation() (model.Activation, bool) {
 	if !b.Ends || len(b.Layers) == 0 {
 		return model.Activation{}, false
@@ -143,8 +144,8 @@ func (r *reader) end() {
 	r.run = nil
 }
 
-// Block finds a block by its name, by its number, or by its former name, which now names the group of blocks that grew
-// after it.
+// Block finds a block by its name, by its number, or by its former name, which is now the name of the group of blocks
+// that grew from it.
 func (t *Trace) Block(name string) (*Block, error) {
 	for _, b := range t.Blocks {
 		if b.Name == name {

@@ -4,7 +4,8 @@
 // Every edge carries channels of one or more spaces. A convolution or a linear layer opens a space; normalisations,
 // activations and pools pass it on; a flattening spreads each channel over its positions; a sum unites two spaces; a
 // grouped or depthwise convolution ties its output channels to its input channels. A space consists of units, the
-// smallest runs of channels that can be copied alone: one channel each, unless a layer works on several together.
+// smallest runs of channels that can be copied alone: one channel each, unless a layer works on several channels
+// together.
 //
 // # Design
 //

@@ -8,13 +8,13 @@ import (
 
 // Space is a set of channels that change together throughout the network.
 type Space struct {
-	Index   int      // index in the trace
-	Units   int      // runs of channels that can be copied alone
-	Makers  []*Layer // layers that open it, in running order
-	Keepers []*Layer // layers with weights or groups that pass it on
-	Users   []*Layer // layers that sum over it
-	Fixed   []string // reason why it cannot change; empty if it can
-	Ties    []Tie    // reason why its units are larger than a channel
+	Index   int      // position of the space in the trace
+	Units   int      // number of units, which are runs of channels that can be copied alone
+	Makers  []*Layer // layers that open the space, in running order
+	Keepers []*Layer // layers with weights or groups that pass the space on
+	Users   []*Layer // layers that sum over the space
+	Fixed   []string // reasons why the space cannot change; empty if it can
+	Ties    []Tie    // layers because of which units are larger than a channel
 
 	parent *Space // space that it was united with
 }
@@ -22,7 +22,7 @@ type Space struct {
 // Tie is a layer that works on several channels together.
 type Tie struct {
 	Layer *Layer
-	Runs  int // number of runs of the space's channels in the layer
+	Runs  int // number of runs of channels in the layer
 }
 
 func (s *Space) root() *Space {
@@ -71,7 +71,7 @@ func gcd(a, b int) int {
 	return a
 }
 
-// Name lists the layers that open the space, or "input".
+// Name returns the names of the layers that open the space, or "input".
 func (s *Space) Name() string {
 	if len(s.Makers) == 0 {
 		return "input"
@@ -83,8 +83,8 @@ func (s *Space) Name() string {
 	return strings.Join(names, "+")
 }
 
-// Target converts a requested number of channels of an edge into a number of units. An impossible number is an error
-// that names the layers that tie the space.
+// Target converts a requested number of channels on an edge to a number of units. An impossible number is an error that
+// names the layers that tie the space.
 func (s *Space) Target(now, want int) (int, error) {
 	size := now / s.Units
 	switch {

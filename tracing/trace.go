@@ -7,16 +7,17 @@ import (
 	"graft/model"
 )
 
-// Trace is the structure of a network. It refers to the network's leaves and becomes invalid when the network changes.
+// Trace describes the structure of a network. It refers to the network's leaves and becomes invalid when the network
+// changes.
 type Trace struct {
 	Network *model.Network
-	Layers  []*Layer // in running order
-	Blocks  []*Block // in the order of their ends
-	Spaces  []*Space // in the order of opening; the input's is the first
+	Layers  []*Layer // layers in running order
+	Blocks  []*Block // blocks in the order in which they end
+	Spaces  []*Space // spaces in the order in which they are opened; the first is the input's
 	outputs map[string]Edge
 }
 
-// Layer records one run of a leaf.
+// Layer records a run of a leaf, which may run more than once.
 type Layer struct {
 	At      model.Place
 	Leaf    *model.Leaf
@@ -26,16 +27,16 @@ type Layer struct {
 // Edge is a tensor between two layers.
 type Edge struct {
 	Shape model.Shape // shape of one example
-	Parts []Part      // runs of its channels, in order
+	Parts []Part      // runs of channels on the edge, in order
 }
 
-// Part is a run of channels of one space. Each unit of the space has Channels/Units of them, next to each other.
+// Part is a run of channels in one space. Each unit of the space has Channels/Units consecutive channels in it.
 type Part struct {
 	Space    *Space
 	Channels int
 }
 
-// Read traces a network whose shapes fit.
+// Read traces a network. It returns an error if shapes do not fit.
 func Read(n *model.Network) (*Trace, error) {
 	if n.Graph != nil {
 		return nil, fmt.Errorf("trace %s: the network runs as a graph, so actions must be given explicitly, "+

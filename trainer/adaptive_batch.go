@@ -10,46 +10,50 @@ import (
 	"graft/trainer/goodput"
 )
 
-// Scaling is the rule that scales the learning rate for batches above the smallest.
+// Scaling names a rule that scales the learning rate for batches above the smallest batch.
 type Scaling string
 
-// The rules. The zero Scaling is AdaScale for SGD and SquareRoot for Adam and AdamW.
+// Rules that scale the learning rate. The zero Scaling means AdaScale for SGD, and SquareRoot for Adam and AdamW.
 const (
-	AdaScale Scaling = "adascale" // factor: the gain of a step (Johnson et al., ICML 2020)
-	// factor: the square root of the batch's growth (Krizhevsky 2014; for Adam, Malladi et al. 2022)
+	// AdaScale multiplies the learning rate by the gain of a step (Johnson et al., ICML 2020).
+	AdaScale Scaling = "adascale"
+	// SquareRoot multiplies the learning rate by the square root of the batch relative to the smallest batch
+	// (Krizhevsky 2014; for Adam, Malladi et al. 2022).
 	SquareRoot Scaling = "square-root"
-	LinearRate Scaling = "linear" // factor: the batch's growth (Goyal et al. 2017)
+	// LinearRate multiplies the learning rate by the batch relative to the smallest batch (Goyal et al. 2017).
+	LinearRate Scaling = "linear"
 	NoScaling  Scaling = "none"
 )
 
-// AdaptiveBatch are the options of a batch that adapts to the devices of a job (Qiao et al., "Pollux: Co-adaptive
-// Cluster Scheduling for Goodput-Optimized Deep Learning", OSDI 2021).
+// AdaptiveBatch configures a batch that adapts to the devices of a job (Qiao et al., "Pollux: Co-adaptive Cluster
+// Scheduling for Goodput-Optimized Deep Learning", OSDI 2021).
 type AdaptiveBatch struct {
-	// On selects the batch with the highest goodput, from train.batch to Most, at each change of devices and between
-	// epochs. Goodput is images per second times the progress of an image, relative to one in the smallest batch. False
-	// keeps the batch.
+	// Adapts the batch size: selects the batch with the highest goodput, from train.batch to max_batch, at each change
+	// of devices and between epochs. Goodput is images per second times progress per image, relative to the progress
+	// per image of the smallest batch. False keeps train.batch.
 	On bool `json:",omitempty"`
-	// measures the noise of gradients while the batch stays fixed; On implies it
+	// Measures the noise of gradients even if the batch is fixed; on = true implies it. Default false.
 	Measure bool `json:",omitempty"`
-	// largest batch, in images; zero means 16 times train.batch
+	// Maximum batch size in images. Zero means 16 times train.batch.
 	Most int `json:",omitempty" config:"max_batch,was=most"`
-	// DeviceMost is the maximum number of images per device at once. Larger batches run in several turns whose
-	// gradients are added. Zero means that only train.micro_batch and train.max_memory_mb limit it.
+	// Maximum number of images that a device computes at once. Larger batches are computed in several parts whose
+	// gradients are added. Zero means that only train.micro_batch and train.max_memory_mb limit the number.
 	DeviceMost int `json:",omitempty" config:"max_device_batch,was=device_most"`
-	Every      int `json:",omitempty"` // epochs between two choices of the batch on the same devices; zero means 1
-	// Hysteresis is the minimum relative gain in goodput that changes the batch. Zero means 0.05.
+	// Number of epochs between two choices of the batch size on the same devices. Zero means 1.
+	Every int `json:",omitempty"`
+	// Minimum relative gain in goodput that changes the batch size. Zero means 0.05.
 	Hysteresis float64 `json:",omitempty"`
-	// Scaling is the rule for the learning rate: adascale, square-root, linear or none. With adascale, warm-up and the
-	// schedules exponential and step count steps and epochs of the smallest batch. Empty means adascale for sgd,
-	// square-root for adam and adamw.
+	// Rule that adapts the learning rate to the batch size: adascale, square-root, linear or none. With adascale,
+	// warm-up and the schedules exponential and step count the steps and epochs of the smallest batch. Empty means
+	// adascale for sgd, and square-root for adam and adamw.
 	Scaling  Scaling `json:",omitempty"`
-	Interval int     `json:",omitempty"` // steps between two measurements of gradient noise; zero means 16
+	Interval int     `json:",omitempty"` // Number of steps between two measurements of gradient noise. Zero means 16.
 }
 
 // Measures reports whether the noise of gradients is measured.
 func (a AdaptiveBatch) Measures() bool { return a.On || a.Measure }
 
-// EnsureDefaults fills unset options, given the job's batch and update rule, if noise is measured.
+// EnsureDefaults fills unset options if gradient noise is measured. The arguments are the job's batch and update rule.
 func (a *AdaptiveBatch) EnsureDefaults(batch int, rule torch.Rule) {
 	if a.Measures() {
 		a.Interval = cmp.Or(a.Interval, 16)

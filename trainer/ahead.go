@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// Reached is the progress of a saved job. Events before it cannot be changed.
+// Reached is the progress of a saved job. Events and decisions up to this point cannot be changed.
 type Reached struct {
-	Time      time.Duration // on the clock
-	Past      int           // events of the timeline that the job has taken
-	Decisions int           // decisions that the job has made
+	Time      time.Duration // time on the clock
+	Past      int           // number of events in the timeline that the job has taken
+	Decisions int           // number of decisions that the job has made
 	Over      bool          // the job has ended
 }
 
-// Ahead returns an error if a timeline differs from the job's original one in anything that the job has already
+// Ahead returns an error if a timeline differs from the job's previous timeline before the point that the job has
 // reached.
 func (t Timeline) Ahead(was Timeline, r Reached) error {
 	for k, e := range t.Events {

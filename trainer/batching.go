@@ -172,11 +172,13 @@ func (j *Job) throughputs() func(size int) float64 {
 
 // BatchRates holds the batch of a job with its throughput, efficiency and goodput.
 type BatchRates struct {
-	Batch      int             // images per step
-	Throughput float64         // images per second of the epoch's training steps, on the clock; zero means unknown
-	Efficiency float64         // progress of an image relative to one in the smallest batch; zero means unknown
-	Goodput    float64         // throughput times efficiency; zero means unknown
-	Gradient   goodput.Moments // gradients of single images, averaged over measurements; zero means unknown
+	Batch      int     // images per step
+	Throughput float64 // images per second of the epoch's training steps, on the clock; zero means unknown
+	// progress of an image relative to an image in the smallest batch; zero means unknown
+	Efficiency float64
+	Goodput    float64 // throughput multiplied by efficiency; zero means unknown
+	// moments of the gradients of single images, averaged over measurements; zero means unknown
+	Gradient goodput.Moments
 }
 
 // batchRates returns the rates of the epoch so far.

@@ -6,13 +6,14 @@ import (
 	"graft/torch"
 )
 
-// Best is the epoch with the highest validation accuracy; the first one if several are equal.
+// Best describes the epoch with the highest validation accuracy, the first one on a tie.
 type Best struct {
-	Epoch      int           `json:"epoch"`      // counted from zero
-	Time       time.Duration `json:"time_ns"`    // on the clock, when it was evaluated
-	Parameters int           `json:"parameters"` // parameters of the epoch's network
-	Validation Score         `json:"validation"` // score that selected the epoch
-	Test       Score         `json:"test"`       // reported, never used for selection; zero before the end
+	Epoch      int           `json:"epoch"`      // number of the epoch, from zero
+	Time       time.Duration `json:"time_ns"`    // time on the clock at which the epoch was evaluated
+	Parameters int           `json:"parameters"` // number of parameters of the epoch's network
+	Validation Score         `json:"validation"` // validation score that selected the epoch
+	// test score, reported but never used for selection; zero before the end of the job
+	Test Score `json:"test"`
 }
 
 // bestSoFar is the part of a checkpoint's position for evaluation.

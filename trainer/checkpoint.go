@@ -13,7 +13,7 @@ import (
 	"graft/torch/weights"
 )
 
-// The sections of a checkpoint.
+// Sections of a checkpoint.
 const (
 	positionSection  = "position.json" // counters and settings; see positionKeys
 	networkSection   = "network.json"  // the architecture
@@ -145,7 +145,7 @@ func (j *Job) parts() []any {
 		&j.evaluation.bestSoFar}
 }
 
-// Digest is a SHA-256 in hex of the options that change results.
+// Digest returns a SHA-256 in hex of the options that change results.
 func Digest(o Options) string {
 	o.Checkpoint = Checkpoint{}
 	o.Adapt.Surgery.Batch = nil

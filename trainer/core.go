@@ -56,10 +56,10 @@ type progress struct {
 	Scaler     *torch.Scaler `json:"scaler,omitempty"` // loss scaler for float16
 }
 
-// Score is the result of an evaluation.
+// Score is the result of an evaluation on one split.
 type Score struct {
 	Loss     float64 `json:"loss"`     // mean loss, in nats
-	Accuracy float64 `json:"accuracy"` // between 0 and 1
+	Accuracy float64 `json:"accuracy"` // accuracy between 0 and 1
 }
 
 // perEpoch is the number of steps of the current epoch: steps done plus steps left.

@@ -12,7 +12,7 @@ import (
 	"graft/torch/weights"
 )
 
-// ErrDiverged means that a loss or a weight became infinite or not a number. The last checkpoint before it is kept.
+// ErrDiverged reports that a loss or a weight became infinite or NaN. The last checkpoint before that is kept.
 var ErrDiverged = errors.New("training diverged")
 
 // diverged returns the error for a loss that is not finite.
@@ -74,8 +74,8 @@ func unspoiled(n *model.Network) error {
 	})
 }
 
-// lowRate is the fraction of the first rate below which training hardly changes the weights. From lateShare of the
-// budget on, such a low rate is expected.
+// Limits of a warning about low learning rates: lowRate is the fraction of the initial rate below which training hardly
+// changes the weights. From lateShare of the budget on, such a low rate is expected.
 const (
 	lowRate   = 1e-3
 	lateShare = 0.9

@@ -108,12 +108,12 @@ func (e *evaluation) test() (Score, error) {
 	return e.evaluate(true)
 }
 
-// Pretrained is the result of a network's training before its job.
+// Pretrained describes how a network was trained before its job.
 type Pretrained struct {
-	// Epochs is the number of whole epochs. The job continues its epochs and learning rate from there. Zero starts at
-	// zero.
+	// Epochs is the number of whole epochs of earlier training. The job continues the epoch count and the learning rate
+	// schedule from it.
 	Epochs int
-	Score  Score // from Appraise
+	Score  Score // result of EvaluatePretrained
 }
 
 // EvaluatePretrained evaluates a network before its job begins. No time is charged.

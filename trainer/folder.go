@@ -13,7 +13,7 @@ import (
 	"graft/trainer/goodput"
 )
 
-// The names of tables, logs and checkpoints in a run folder.
+// Names of tables, logs and checkpoints in a run folder.
 const (
 	epochTable = "epochs"
 	eventLog   = "events"
@@ -47,8 +47,8 @@ type Folder struct {
 	columns int // columns of the table of epochs
 }
 
-// OpenFolder opens the tables of a run folder. Noise states whether the job measures the noise of gradients. The caller
-// closes the folder.
+// OpenFolder opens the tables of a run folder; the caller closes the folder. The flag noise says that the job measures
+// gradient noise.
 func OpenFolder(run *results.Run, noise bool) (*Folder, error) {
 	f, err := &Folder{Run: run}, error(results.ErrColumns)
 	for k, columns := range columnCounts {
@@ -75,7 +75,7 @@ func (f *Folder) Epoch(r Row) error {
 // Note adds a line to the log of events.
 func (f *Folder) Note(n Note) error { return f.events.Append(n) }
 
-// Save writes a checkpoint, after all rows and lines.
+// Save writes a checkpoint after all rows and lines.
 func (f *Folder) Save(sections []Section) error {
 	return f.Run.SaveCheckpoint(checkpoint, func(w *results.CheckpointWriter) error {
 		for _, s := range sections {
@@ -87,7 +87,7 @@ func (f *Folder) Save(sections []Section) error {
 	})
 }
 
-// Last returns the newest complete checkpoint, and rewinds the tables to the moment at which it was written. Without a
+// Last returns the newest complete checkpoint, and truncates the tables to the rows written before it. Without a
 // checkpoint it returns nil and empties the tables.
 func (f *Folder) Last() (*SavedJob, error) {
 	c, err := f.Run.LoadCheckpoint()
@@ -108,7 +108,7 @@ func (f *Folder) Last() (*SavedJob, error) {
 	return ReadSavedJob(sections)
 }
 
-// ReachedBy returns the progress of a run at its newest checkpoint; the zero Reached without a checkpoint.
+// ReachedBy returns the progress of a run at its newest checkpoint; the zero value without a checkpoint.
 func ReachedBy(run *results.Run) (Reached, error) {
 	c, err := run.LoadCheckpoint()
 	if errors.Is(err, results.ErrNoCheckpoint) {
@@ -136,7 +136,7 @@ func ReadSections(c *results.Checkpoint) (sections map[string][]byte, err error)
 	return sections, nil
 }
 
-// ReadHistory reads a job's epochs and events so far, also while the job runs.
+// ReadHistory reads a job's epochs and events so far. It may be called while the job runs.
 func ReadHistory(fsys files.FS, folder string) ([]Row, []Note, error) {
 	notes, err := results.ReadJSONLines[Note](fsys, filepath.Join(folder, eventLog+".jsonl"))
 	if err != nil {
@@ -150,7 +150,7 @@ func ReadHistory(fsys files.FS, folder string) ([]Row, []Note, error) {
 	return rows, notes, err
 }
 
-// ReadLastRows reads only the last epochs in a run folder.
+// ReadLastRows reads the rows of the last epochs in a run folder.
 func ReadLastRows(fsys files.FS, folder string, epochs int) ([]Row, error) {
 	table, err := results.ReadStreamTail(fsys, filepath.Join(folder, epochTable+".csv"), epochs)
 	if err != nil {
@@ -186,5 +186,5 @@ func rowsOf(table *results.Table) (_ []Row, err error) {
 	return rows, nil
 }
 
-// Digest is a digest of the tables: runs with equal digests have byte-identical tables.
+// Digest returns a digest of the tables. Runs with equal digests have byte-identical tables.
 func (f *Folder) Digest() string { return f.epochs.Digest() + f.events.Digest() }

@@ -11,8 +11,8 @@ import (
 	"graft/trainer/team"
 )
 
-// Follow runs a follower: a process that trains with a job's leader, on the same images. It writes no files. See
-// [team.Follow].
+// Follow runs a follower: a process that trains together with a job's leader, on the same images. It writes no files.
+// See [team.Follow].
 func Follow(ctx context.Context, load func() (*dataset.Set, error), address string, orders io.Reader,
 	answers io.Writer) error {
 	return team.Follow(ctx, &follower{load: load}, address, orders, answers)

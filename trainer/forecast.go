@@ -9,7 +9,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// Forecast predicts what a job on a virtual clock will do, as far as its options determine it.
+// Forecast holds the inputs that determine what a job on a virtual clock will do before it trains.
 type Forecast struct {
 	Timeline             Timeline
 	Profile              *clock.Profile

@@ -17,33 +17,35 @@ import (
 	"graft/trainer/team"
 )
 
-// Parts are the inputs of a job.
+// Parts holds the inputs of a job other than its options.
 type Parts struct {
-	Network   *model.Network // network with weights; the job changes it
-	Data      *dataset.Set   // data on the network's device
-	Clock     clock.Clock
-	Decider   decider.Decider
-	Scheduler Scheduler // scheduler of devices and time, on Clock; nil follows the timeline of the options
-	Recorder  Recorder  // records epochs, events and checkpoints; nil records nothing
-	// Watch receives the job's progress before each operation. It runs on the goroutine that trains and blocks it. Nil
-	// means no callback.
+	Network *model.Network // network with weights; the job changes it
+	Data    *dataset.Set   // dataset on the network's device
+	Clock   clock.Clock
+	Decider decider.Decider
+	// scheduler of devices and time, with the clock Clock; nil follows the timeline of the options
+	Scheduler Scheduler
+	Recorder  Recorder // recorder of epochs, events and checkpoints; nil records nothing
+	// Watch receives the job's progress before each operation. It runs in the goroutine that trains, which waits for
+	// it. Nil calls nothing.
 	Watch func(Progress)
-	// Now is the wall clock. It determines when the job saves and reports; on a virtual clock no result depends on it.
+	// Now reads the wall clock. It determines when the job saves and reports; on a virtual clock no result depends on
+	// it.
 	Now func() time.Time
-	// Threads selects the fastest number of LibTorch's threads by trials. It applies to steady jobs of one process on
-	// the CPU, whose results do not depend on the number of threads. Nil keeps the number.
+	// Threads finds the fastest number of LibTorch threads by trials. It applies to steady jobs of one process on the
+	// CPU, whose results do not depend on the number of threads. Nil keeps the number.
 	Threads *ThreadChooser
-	// Was are the original options of a job that resumes with another timeline; nil means that the options are
+	// Was holds the previous options of a job that resumes with another timeline. Nil means that the options are
 	// unchanged.
 	Was        *Options
-	Pretrained *Pretrained // results of earlier training of the network; nil means none
-	// Starter starts the processes of a job with Options.Parallel; required there.
+	Pretrained *Pretrained // earlier training of the network; nil means none
+	// Starter starts the processes of a job that trains in parallel; required if Options.Parallel is on.
 	Starter team.Starter
 	// Files is the file system for the rendezvous of processes; required with Starter.
 	Files files.FS
 }
 
-// Job trains one network within a budget. New and Resume make it.
+// Job trains a network within a budget. New and Resume create it.
 type Job struct {
 	core
 	adaptation   adaptation
@@ -55,7 +57,7 @@ type Job struct {
 	speed        speed
 }
 
-// New begins a job. Scope s owns its tensors and must own the network's as well.
+// New begins a job. The scope owns the job's tensors and must also own the network's tensors.
 func New(s *torch.Scope, p Parts, o Options) (*Job, error) {
 	j, err := build(s, p, o, o.Fits)
 	if err == nil {
@@ -141,8 +143,8 @@ func (p Parts) validate() error {
 	return Matches(p.Network, p.Data)
 }
 
-// Takes checks that a network accepts examples of a shape. The length of its sequences may differ from the one in its
-// file.
+// Takes returns an error if a network does not accept examples of a shape. The length of sequences may differ from the
+// length in the network's file.
 func Takes(n *model.Network, name string, shape []int, tokens bool) error {
 	if tokens != n.Tokens() {
 		return fmt.Errorf("the network expects %s, but %s has %s; choose another network, or other data",
@@ -155,8 +157,8 @@ func Takes(n *model.Network, name string, shape []int, tokens bool) error {
 	return nil
 }
 
-// Answers checks that a network accepts the data's tokens and has an output for each class, per example or per token.
-// Fixed means that the number of outputs cannot change, because the weights are given.
+// Answers returns an error if a network does not accept the data's tokens, or does not have an output for each class,
+// per example or per token. Fixed means that the number of outputs cannot change, because the weights are given.
 func Answers(n *model.Network, name string, f dataset.Facts, fixed bool) error {
 	out, err := n.Output()
 	if err != nil {
@@ -201,7 +203,7 @@ func kindOf(tokens bool) string {
 	return "images"
 }
 
-// Matches checks that a network's input and output match a dataset.
+// Matches returns an error if a network's input or output does not match a dataset.
 func Matches(n *model.Network, data *dataset.Set) error {
 	if err := Takes(n, data.Name, data.Shape, data.Tokens()); err != nil {
 		return err
@@ -209,12 +211,12 @@ func Matches(n *model.Network, data *dataset.Set) error {
 	return Answers(n, data.Name, data.Facts(), false)
 }
 
-// Saving returns the number of checkpoints that this process has written and the wall-clock time they took. No result
+// Saving returns the number of checkpoints that this process has written, and their total wall-clock time. No result
 // depends on it.
 func (j *Job) Saving() (checkpoints int, took time.Duration) { return j.saves.count, j.saves.took }
 
-// Speed returns the images per second of this process's training calls, on the wall clock; zero before the first. No
-// result depends on it.
+// Speed returns the images per second of this process's training calls, on the wall clock, or zero before the first
+// call. No result depends on it.
 func (j *Job) Speed() float64 { return j.speed.images / max(j.speed.took.Seconds(), 1e-9) }
 
 func (j *Job) close() {

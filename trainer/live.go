@@ -16,20 +16,20 @@ import (
 // an attack.
 const mostPending = 64
 
-// Reasons for refusing a change.
+// Reasons for refusing a requested change.
 var (
-	// ErrOver means that the job has ended.
+	// ErrOver reports that the job has ended.
 	ErrOver = errors.New("the job has ended and accepts no more changes")
-	// ErrConflict means that a change does not match the job's devices.
+	// ErrConflict reports that a change does not match the job's devices.
 	ErrConflict = errors.New("the change conflicts with the job's devices")
-	// ErrBusy means that too many changes are waiting.
+	// ErrBusy reports that too many changes are waiting.
 	ErrBusy = fmt.Errorf("%d changes are already waiting", mostPending)
 )
 
-// Request is a change that was posted while a job runs.
+// Request is a change of devices that was requested while a job runs.
 type Request struct {
-	ID      int    // counts requests from 1, in order of arrival
-	Change  Change // direction: up or down
+	ID      int    // number of the request, from 1, in order of arrival
+	Change  Change // direction of the change: up or down
 	Devices int    // number of devices after the change; zero keeps the number
 
 	at   time.Duration // time on the clock when taken; negative before
@@ -37,10 +37,10 @@ type Request struct {
 	done chan struct{}
 }
 
-// Done is closed when the job has made and saved the change, or has refused it.
+// Done returns a channel that is closed when the job has made and saved the change, or has refused it.
 func (r *Request) Done() <-chan struct{} { return r.done }
 
-// Outcome returns the time at which the job took the change, or the reason for refusing it. Call it after Done is
+// Outcome returns the time at which the job made the change, or the reason for refusing it. Call it after Done is
 // closed.
 func (r *Request) Outcome() (time.Duration, error) { return r.at, r.err }
 
@@ -49,8 +49,8 @@ func (r *Request) finish(err error) {
 	close(r.done)
 }
 
-// Live is a scheduler that follows a timeline and takes changes that are posted while the job runs. Post and Pending
-// are safe for concurrent use.
+// Live is a scheduler that follows a timeline and accepts changes that are requested while the job runs. Post and
+// Pending are safe for concurrent use.
 //
 // A change has the same results as the same change in the timeline. The job asks for its allocation before each
 // operation. It applies a change only when its clock is later than at the last query that found no change.
@@ -67,14 +67,14 @@ type Live struct {
 	cause   error // cause of closing
 }
 
-// NewLive makes a scheduler for a timeline, which may have no events, on a clock.
+// NewLive creates a scheduler on a clock for a timeline, which may have no events.
 func NewLive(t Timeline, c clock.Clock) *Live {
 	l := &Live{Planned: *NewPlanned(t, c), empty: -1}
 	l.publish()
 	return l
 }
 
-// Post requests a change and returns immediately. An empty change is derived from the number of devices, compared with
+// Post requests a change and returns immediately. An empty change is derived by comparing the number of devices with
 // the number after all waiting requests.
 func (l *Live) Post(c Change, devices int) (*Request, error) {
 	l.mu.Lock()
@@ -135,7 +135,7 @@ func (l *Live) expected() int {
 	return have
 }
 
-// Pending returns the requests that are not saved yet, in order. It does not block.
+// Pending returns the requests whose changes are not saved yet, in order. It does not block.
 func (l *Live) Pending() []*Request { return *l.waiting.Load() }
 
 func (l *Live) publish() {
@@ -143,8 +143,8 @@ func (l *Live) publish() {
 	l.waiting.Store(&list)
 }
 
-// Allocation takes the timeline's next event if it is due, else the first request, else a change towards the present
-// devices.
+// Allocation takes the timeline's next event if it is due, otherwise the first request, otherwise a change by one
+// device towards the number set by Present.
 func (l *Live) Allocation() Allocation {
 	now := l.clock.Now()
 	l.mu.Lock()
@@ -189,7 +189,7 @@ func (l *Live) nearer(now time.Duration) Event {
 	return Event{At: now, Change: Up, Devices: l.standing.Devices + 1}
 }
 
-// Present sets the number of devices of running processes. The allocation follows by one device at a time.
+// Present sets the number of devices whose processes run. The allocation follows it by one device at a time.
 func (l *Live) Present(devices int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -205,21 +205,21 @@ func (l *Live) settle(r *Request) {
 	r.finish(nil)
 }
 
-// Standing returns the state to resume from.
+// Standing returns the state from which Resume continues.
 func (l *Live) Standing() SchedulerState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.standing
 }
 
-// Resume continues from a state. No change is taken before the clock has advanced.
+// Resume continues from a state. No change is made before the clock has advanced.
 func (l *Live) Resume(s SchedulerState) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.standing, l.posted, l.empty = s, len(s.Live), l.clock.Now()
 }
 
-// End refuses all waiting and later requests.
+// End refuses all waiting requests and all later requests.
 func (l *Live) End(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

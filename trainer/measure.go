@@ -15,21 +15,23 @@ import (
 	"graft/trainer/clock"
 )
 
-// MeasureOptions are the options of Measure.
+// MeasureOptions holds the options of Measure.
 type MeasureOptions struct {
-	Device  torch.Device  // device to measure; zero means the CPU
-	Batches []int         // examples per step and per evaluation batch; nil means 64 and 128, a job's defaults
-	Rounds  int           // rounds; every network has one turn per round; zero means 7
-	Burst   time.Duration // approximate time of a turn; zero means 40 ms
-	Exact   bool          // as in Options
-	Steady  bool          // as in Options
-	// Optimizer takes the measured steps. Without a rule it is Adam. Its learning rate is irrelevant.
+	Device torch.Device // device to measure; zero means the CPU
+	// numbers of examples per step and per evaluation batch; nil means 64 and 128, a job's defaults
+	Batches []int
+	Rounds  int           // number of rounds; every network has one turn per round; zero means 7
+	Burst   time.Duration // approximate wall-clock time of a turn; zero means 40 ms
+	Exact   bool          // whether PyTorch's order of operations is kept, like with Options.Exact
+	// whether results are bit-identical for any number of threads, like with Options.Steady
+	Steady bool
+	// Optimizer is the optimizer of the measured steps. Without a rule it is Adam. Its learning rate does not matter.
 	Optimizer torch.OptimizerOptions
-	Adapt     Adapt           // options of the measured operations
+	Adapt     Adapt           // options of the measured surgery
 	Decider   decider.Decider // decider of the measured decisions; nil means decider.Random
-	// Now is the wall clock; required.
+	// Now reads the wall clock; required.
 	Now func() time.Time
-	// Tell reports progress: the number of items done, of their total. Nil means no report.
+	// Tell reports progress: the number of items done, of their total. Nil reports nothing.
 	Tell func(what string, done, of int)
 }
 
@@ -64,9 +66,9 @@ func (o MeasureOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Measure times networks on a device as jobs run them: the same programs, called in the same way, on random images. It
-// warms up all networks first. They then take turns in rounds, so a drift of the machine's speed affects all of them
-// equally.
+// Measure times networks on a device as jobs run them: with the same programs, called in the same way, on random
+// images. It first warms up all networks. They then take turns in rounds, so a drift of the machine's speed affects all
+// networks equally.
 func Measure(ctx context.Context, subjects []clock.Subject, o MeasureOptions) (*clock.Measured, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {

@@ -13,111 +13,116 @@ import (
 	"graft/trainer/team"
 )
 
-// Options are the options of a job.
+// Options holds the options of a job.
 type Options struct {
-	Seed  int64 // seed for the order of images, augmentation, dropout and surgery
-	Batch int   // images per step; zero means 64
-	// MicroBatch is the maximum number of images per gradient computation. A step splits its batch into such parts and
-	// adds their gradients, which needs less memory. BatchNorm normalises and counts each part separately. Zero means
-	// the whole batch.
+	Seed  int64 // seed of the order of images, augmentation, dropout and surgery
+	Batch int   // Number of images per training step. Zero means 64.
+	// Maximum number of images per gradient computation. A step splits its batch into parts of this size and adds their
+	// gradients, which saves memory; BatchNorm normalises each part separately. Zero means the whole batch.
 	MicroBatch int `json:",omitempty"`
-	// MaxMemoryMB limits the activation memory of a step, in MiB. A step uses the largest parts that fit, at most
-	// MicroBatch. The estimate comes from the network's shapes, so the parts are the same on every machine. Weights,
-	// moments and images are not included. Zero means no limit.
+	// Maximum memory of the activations of a training step, in MiB. A step splits its batch into the largest parts that
+	// fit, at most micro_batch images. The estimate depends only on the shapes of the network; weights, moments and
+	// images are not included. Zero means no limit.
 	MaxMemoryMB int `json:",omitempty"`
-	EvalBatch   int // images per evaluation batch; zero means 128, which needs little memory
-	// Epochs is the maximum number of epochs, including epochs of earlier training. The job then ends even if time is
-	// left. Zero means that only the budget ends it.
-	Epochs    int
-	Timeline  Timeline               // budget of the job and planned changes of its devices; required
-	Optimizer torch.OptimizerOptions // update rule of the parameters; without a rule, Adam with a learning rate of 0.01
-	Schedule  Schedule               // learning rate schedule; zero means half a cosine wave over the budget
-	Augment   torch.Augment          // random changes of training images; zero means none
-	Adapt     Adapt                  // adaptation of the network; zero means one decision per up
-	Distill   Distill                // distillation from the larger network after a down; zero means its defaults
-	// Exact keeps PyTorch's order of operations. False uses the fast path, whose results are equal up to rounding.
+	EvalBatch   int // Number of images per evaluation batch. Zero means 128.
+	// Maximum number of epochs, including epochs of earlier training. The job then ends even if time is left. Zero
+	// means that only the budget ends the job.
+	Epochs   int
+	Timeline Timeline // Budget of the job, and planned changes of its devices. Required.
+	// Update rule of the parameters, and its options. Without a rule, Adam with a learning rate of 0.01.
+	Optimizer torch.OptimizerOptions
+	Schedule  Schedule      // Learning rate schedule. Empty means cosine decay over the budget.
+	Augment   torch.Augment // Random changes of training images. Empty means none.
+	Adapt     Adapt         // Adaptation of the network. Empty means one decision per device grant.
+	// Distillation from the larger network after the network shrinks. Empty means the defaults.
+	Distill Distill
+	// Keeps PyTorch's order of operations. False uses the fast path, whose results are equal up to rounding.
 	Exact bool
-	// Abandon starts a new epoch after every change of devices, as the original did. The steps of the abandoned epoch
-	// stay in the weights, but it is not evaluated, recorded or counted by the learning rate schedule. False continues
-	// the epoch.
+	// Abandons the epoch at every change of devices and starts a new one, like the original system. The steps of the
+	// abandoned epoch still change the weights, but the epoch is not evaluated, recorded or counted by the learning
+	// rate schedule. False continues the epoch.
 	Abandon bool
-	// Overrun trains until the budget is used up and evaluates only whole epochs, as the original did. The last epoch
-	// may end after the budget. The result is the network as last evaluated. False reserves time for a final
+	// Trains until the budget is used up and evaluates only whole epochs, like the original system; the last epoch may
+	// end after the budget, and the result is the network as last evaluated. False reserves time for a final
 	// evaluation, so every step counts.
 	Overrun bool
-	// KeepBest keeps the network with the highest validation accuracy in addition to the last one. False keeps only the
-	// last one.
+	// Saves the network with the highest validation accuracy in addition to the last network. False saves only the last
+	// network.
 	KeepBest bool `json:"-" result:"none"`
-	// Steady makes results bit-identical: on the CPU for any number of threads, at some cost of speed; on a CUDA device
-	// for every run on the same machine.
+	// Makes results bit-identical: on the CPU for any number of threads, at some cost of speed; on a CUDA device for
+	// every run on the same machine. Default false.
 	Steady bool
-	// Precision is the numeric type of convolutions and linear layers in training and evaluation: float32, bfloat16,
-	// float16 or tf32. bfloat16 may be faster on processors that support it. float16, with loss scaling, and tf32,
-	// which rounds float32 operands to 11 significant bits, need a CUDA device. Weights, gradients, optimizer state and
-	// all other layers stay float32. Zero means float32.
+	// Number format of convolutions and linear layers in training and evaluation: float32, bfloat16, float16 or tf32.
+	// Weights, gradients, optimizer state and all other layers stay float32. float16, with loss scaling, and tf32,
+	// which rounds float32 operands to 11 significant bits, need a CUDA device. Empty means float32.
 	Precision torch.Precision
-	// CUDAGraphs records a step on a full batch as a CUDA graph, which the host then launches in one call. Surgery and
-	// a change of the batch record it again. Steps that use distillation, mixup, float16, micro-batches or several
-	// processes, or that measure noise, are not recorded. Results are equal up to rounding.
+	// Records a training step on a full batch as a CUDA graph, which the host launches in one call. Surgery, or a
+	// change of the batch, records the step again. Not recorded are steps that use distillation, mixup, float16,
+	// micro-batches or several processes, or that measure gradient noise. Results are equal up to rounding. Default
+	// false.
 	CUDAGraphs bool `config:"cuda_graphs" json:"-" result:"rounding"`
-	// LabelSmoothing is the share of each label's target that is spread evenly over all classes, between 0 and 1. With
-	// distillation it smooths only the labels' part of the loss. Training losses include it, evaluation losses do not.
-	// Zero means none.
+	// Label smoothing: fraction of each label's target that is spread evenly over all classes, between 0 and 1. It
+	// applies to training losses, but not to evaluation losses or to the distillation part of a loss. Zero means none.
 	LabelSmoothing float64 `json:",omitempty"`
-	// EMA is the decay of an exponential moving average of weights and running statistics, per step, such as 0.999. The
-	// average is evaluated, exported, and used as the teacher of a network that shrinks. Surgery changes it together
-	// with the network. Zero means no average.
+	// Decay per step of an exponential moving average of weights and running statistics, such as 0.999. The averaged
+	// network is evaluated, exported, and used as the teacher after the network shrinks. Surgery changes the average
+	// together with the network. Zero means no average.
 	EMA        float64    `json:",omitempty"`
-	Checkpoint Checkpoint `result:"none"` // checkpoint interval; zero means once a minute
-	// Parallel trains with one process per device. Zero trains in one process. A resumed job may change it.
+	Checkpoint Checkpoint `result:"none"` // Checkpoints of the job. Empty means one per minute.
+	// Training with one process per device. Empty means a single process. A resumed job may change this section.
 	Parallel team.Parallel `json:"-" result:"rounding"`
-	// AdaptiveBatch adjusts the batch to the devices and the noise of gradients. Zero keeps the batch.
+	// Batch size that adapts to the devices and to gradient noise. Empty means a fixed batch size.
 	AdaptiveBatch AdaptiveBatch `json:",omitzero"`
 }
 
-// Adapt are the options of adaptation.
+// Adapt configures adaptation: when the decider is asked, and what happens after a decision.
 type Adapt struct {
-	// Every asks the decider at the start of each epoch after an up. False asks once per up.
+	// Asks the decider at the start of each epoch after a device grant (up event). False asks once per grant.
 	Every bool `config:"each_epoch,was=every"`
-	// MaxDecisions is the maximum number of decisions per up. Zero means 3 with Every, else 1.
-	MaxDecisions int `json:"Most" config:",was=most"` // key in digests
-	// Rows is the number of training images used to calibrate new normalizations. Zero means 256.
+	// Maximum number of decisions per device grant (up event). Zero means 3 if each_epoch is true, otherwise 1.
+	MaxDecisions int `json:"Most" config:",was=most"`
+	// Number of training images that calibrate new normalization layers. Zero means 256.
 	Rows int
-	// Reset creates a new optimizer and schedule after every decision, including the action none, and after a down
-	// event, as the original did. False keeps both.
+	// Creates a new optimizer and a new schedule after every decision, including the action none, and after a device
+	// removal (down event), like the original system. False keeps both.
 	Reset bool
-	// Divide is the divisor of the learning rate at each decision; a down multiplies it back. Zero means 1.
+	// Divisor of the learning rate at each decision; a device removal (down event) multiplies the learning rate back.
+	// Zero means 1.
 	Divide float64
-	// OnError selects what happens if the chosen action cannot be done: skip logs a warning, counts it in the outcome
-	// and continues without the action; stop ends the job. Empty means skip.
+	// Reaction to a chosen action that fails: skip logs a warning, counts it in the outcome and continues without the
+	// action; stop ends the job. Empty means skip.
 	OnError OnError         `json:"-" result:"none"`
-	Surgery net2net.Options // noise, form and compatibility of surgery; batch and seed come from the job
+	Surgery net2net.Options // options of surgery; batch and seed come from the job
 }
 
-// OnError is the reaction to an action that cannot be done.
+// OnError names the reaction to an action that fails.
 type OnError string
 
-// The reactions. The zero OnError is SkipOnError.
+// Reactions to an action that fails. The zero OnError means SkipOnError.
 const (
 	SkipOnError OnError = "skip"
 	StopOnError OnError = "stop"
 )
 
-// Distill are the options of distillation: after a down the smaller network learns from the larger one.
+// Distill configures distillation: after a device removal, the smaller network learns from the larger network.
 type Distill struct {
-	Off         bool    // turns distillation off
-	Temperature float64 // divisor of the logits before they are compared; zero means 4
-	Share       float64 // initial share of the larger network in the loss, between 0 and 1; zero means 0.9
-	Decay       float64 // reduction of the share per epoch, between 0 and 1; zero means none
-	// Span is the part of the time left after a down that distillation lasts, between 0 and 1. The share falls to zero
-	// over it, step by step. Zero means all of it.
+	Off bool // Turns distillation off. Default false.
+	// Temperature of distillation, by which the logits are divided before they are compared. Zero means 4.
+	Temperature float64
+	// Initial weight of the larger network's logits in the loss, between 0 and 1. Zero means 0.9.
+	Share float64
+	Decay float64 // Relative reduction of share per epoch, between 0 and 1. Zero means none.
+	// Duration of distillation as a fraction of the time that is left after the device removal, between 0 and 1. During
+	// this time, share falls to zero step by step. Zero means the whole time left.
 	Span float64
 }
 
-// Checkpoint are the options of saving a job.
+// Checkpoint configures when a job is saved.
 type Checkpoint struct {
-	Every time.Duration // minimum wall-clock time between two checkpoints; zero means a minute
-	Off   bool          // saves only at the end, on a stop and when a request waits for a checkpoint
+	Every time.Duration // Minimum wall-clock time between two checkpoints. Zero means one minute.
+	// Turns periodic checkpoints off: the job is saved only at its end, on a stop, and when a request waits for a
+	// checkpoint. Default false.
+	Off bool
 }
 
 // EnsureDefaults fills unset options.
@@ -143,7 +148,7 @@ func (o *Options) EnsureDefaults() {
 	o.AdaptiveBatch.EnsureDefaults(o.Batch, o.Optimizer.Rule)
 }
 
-// On returns an error if the options are not supported on a device.
+// On returns an error if a device does not support the options.
 func (o Options) On(d torch.Device) error {
 	if (o.Precision == torch.Half || o.Precision == torch.TF32) && d == torch.CPU {
 		return fmt.Errorf("precision is %v, which LibTorch supports only on CUDA devices; "+

@@ -11,35 +11,36 @@ import (
 
 // Outcome is the result of a job.
 type Outcome struct {
-	Epochs     int           `json:"epochs"`            // completed epochs
-	Steps      int64         `json:"steps"`             // training steps
+	Epochs     int           `json:"epochs"`            // number of completed epochs
+	Steps      int64         `json:"steps"`             // number of training steps
 	Budget     time.Duration `json:"budget_ns"`         // budget of the job
 	Used       time.Duration `json:"used_ns"`           // part of the budget that was used
-	Deciding   time.Duration `json:"deciding_ns"`       // part of Used for decisions
-	Operating  time.Duration `json:"operating_ns"`      // part of Used for operations
+	Deciding   time.Duration `json:"deciding_ns"`       // part of Used that decisions took
+	Operating  time.Duration `json:"operating_ns"`      // part of Used that surgery took
 	Decisions  int           `json:"decisions"`         // number of decisions
-	Skipped    int           `json:"skipped,omitempty"` // decisions whose action could not be done
-	Parameters int           `json:"parameters"`        // parameters of the final network
-	Validation Score         `json:"validation"`        // score that decisions are based on
-	Test       Score         `json:"test"`              // reported, never used for selection
-	// Perplexity is e to the power of the mean loss per token. It is zero for images.
-	Perplexity           float64 `json:"perplexity,omitempty"`            // on the test text
-	ValidationPerplexity float64 `json:"validation_perplexity,omitempty"` // on the validation text
-	// SHA-256 over the network and its weights
+	Skipped    int           `json:"skipped,omitempty"` // number of decisions whose action failed
+	Parameters int           `json:"parameters"`        // number of parameters of the final network
+	Validation Score         `json:"validation"`        // validation score, on which decisions are based
+	Test       Score         `json:"test"`              // test score, reported but never used for selection
+	// Perplexity is e to the power of the mean loss per token on the test text. It is zero for images.
+	Perplexity float64 `json:"perplexity,omitempty"`
+	// perplexity on the validation text; zero for images
+	ValidationPerplexity float64 `json:"validation_perplexity,omitempty"`
+	// SHA-256 of the network and its weights
 	Digest string `json:"digest"`
-	// the best network by validation, with Options.KeepBest; nil otherwise
+	// best network by validation accuracy, with Options.KeepBest; nil otherwise
 	Best *Best `json:"best,omitempty"`
-	// images per step at the end, if noise was measured
+	// number of images per step at the end, if gradient noise was measured
 	Batch        int `json:"batch,omitempty"`
-	BatchChanges int `json:"batch_changes,omitempty"` // changes of the batch, with an adaptive batch
-	// noise scale tr(Σ)/|G|², in images, as last measured; zero means unknown
+	BatchChanges int `json:"batch_changes,omitempty"` // number of changes of an adaptive batch
+	// last measured noise scale tr(Σ)/|G|² in images; zero means unknown
 	NoiseScale float64 `json:"noise_scale,omitempty"`
 	// efficiency of the final batch; zero means unknown
 	Efficiency float64 `json:"efficiency,omitempty"`
-	// changes that the network still has
+	// changes of the network that were not reverted
 	Changes []*net2net.Change `json:"-"`
 	Resources
-	ImagesPerSecond float64 `json:"images_per_second"` // training images per second of budget used
+	ImagesPerSecond float64 `json:"images_per_second"` // number of training images per second of used budget
 }
 
 // finish evaluates on the test split at no cost of time, and records the end once.

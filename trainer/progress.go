@@ -6,42 +6,42 @@ import (
 	"graft/model"
 )
 
-// Phase is the activity of a job.
+// Phase names the current activity of a job.
 type Phase string
 
-// The phases.
+// Phases of a job.
 const (
 	Starts    Phase = "starts"
 	Trains    Phase = "trains"
 	Decides   Phase = "decides"
-	Operates  Phase = "operates" // changes the network
+	Operates  Phase = "operates" // surgery on the network
 	Evaluates Phase = "evaluates"
 	Ended     Phase = "ended"
 )
 
 // Progress is an immutable snapshot of a running job.
 type Progress struct {
-	Phase      Phase         // empty before the job runs
+	Phase      Phase         // current phase; empty before the job runs
 	Epoch      int           // current epoch, from 0
-	Step       int           // steps done in the epoch
-	PerEpoch   int           // steps of an epoch
-	Steps      int64         // steps done in total
-	Loss       float64       // mean training loss over the epoch's steps, in nats; zero before the first step
-	Accuracy   float64       // training accuracy over the epoch's steps; zero before the first step
+	Step       int           // number of steps done in the epoch
+	PerEpoch   int           // number of steps per epoch
+	Steps      int64         // total number of steps done
+	Loss       float64       // mean training loss in the epoch so far, in nats; zero before the first step
+	Accuracy   float64       // training accuracy in the epoch so far; zero before the first step
 	Validation Score         // last validation score
-	Evaluated  bool          // Validation is known
+	Evaluated  bool          // a validation score is known
 	Rate       float64       // learning rate of the last step
-	Time       time.Duration // budget used
+	Time       time.Duration // used part of the budget
 	Budget     time.Duration // total budget
 	Left       time.Duration // remaining budget
 	Devices    int           // current number of devices
-	Parameters int           // parameters of the network
-	Layers     int           // layers of the network that have parameters
-	Decisions  int           // decisions in total
-	Next       Event         // next event, as in Scheduler.Next
-	Live       []LiveChange  // changes outside the timeline
+	Parameters int           // number of parameters of the network
+	Layers     int           // number of layers with parameters
+	Decisions  int           // total number of decisions
+	Next       Event         // next known event, as Scheduler.Next returns it
+	Live       []LiveChange  // changes of devices outside of the timeline
 	Resources                // resources used so far
-	BatchRates               // rates of the epoch
+	BatchRates               // batch, throughput and efficiency of the epoch
 }
 
 // Progress returns a snapshot of the job. Call it only on the goroutine that runs the job; others receive it by Watch.

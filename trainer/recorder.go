@@ -7,45 +7,49 @@ import (
 	"graft/results"
 )
 
-// Row is the record of an epoch, or of the part of an epoch that the budget allowed.
+// Row is the record of an epoch, or of the part of an epoch for which the budget sufficed.
 type Row struct {
-	Epoch      int           // from 0
+	Epoch      int           // number of the epoch, from 0
 	Time       time.Duration // time of the evaluation, on the clock
-	Steps      int64         // steps in total
+	Steps      int64         // total number of steps
 	Loss       float64       // mean training loss over the epoch's steps, in nats
-	Accuracy   float64       // training accuracy, while the weights changed
+	Accuracy   float64       // training accuracy over the epoch's steps, measured while the weights changed
 	Validation Score         // score on the validation split, after the epoch
 	Rate       float64       // learning rate in the epoch
-	Parameters int           // parameters of the network at the epoch's end
-	Devices    int           // devices at the epoch's end
-	Images     int64         // training images in total, as in Resources; zero means unknown
-	FLOP       float64       // operations in total, as in Resources; zero means unknown
-	DeviceTime time.Duration // device time in total, as in Resources; zero means unknown
-	BatchRates               // rates of the epoch; a batch of zero means that an older graft wrote the row
+	Parameters int           // number of parameters at the end of the epoch
+	Devices    int           // number of devices at the end of the epoch
+	// total number of training images, counted like Resources.Images; zero means unknown
+	Images int64
+	// total number of floating-point operations, counted like Resources.FLOP; zero means unknown
+	FLOP       float64
+	DeviceTime time.Duration // total device time, counted like Resources.DeviceTime; zero means unknown
+	// batch, throughput and efficiency of the epoch; a batch of zero means that an older version of graft wrote the row
+	BatchRates
 }
 
 // Note is the record of an event in a job.
 type Note struct {
-	// start, up, down, devices, decision, skipped, shrink, end, processes, peer lost or peer missing
+	// kind of the event: start, up, down, devices, decision, skipped, shrink, end, processes, peer lost or peer missing
 	Event      results.JobEvent `json:"event"`
-	Time       time.Duration    `json:"time_ns"`           // on the clock
+	Time       time.Duration    `json:"time_ns"`           // time of the event on the clock
 	Epoch      int              `json:"epoch"`             // current epoch, from 0
-	Step       int              `json:"step"`              // step in the epoch
-	Devices    int              `json:"devices"`           // devices after the event
-	Parameters int              `json:"parameters"`        // parameters after the event
-	Before     int              `json:"parameters_before"` // parameters before the event
-	// last accuracy on the validation split before the event
-	Accuracy          float64         `json:"accuracy"`
-	Action            string          `json:"action,omitempty"`        // action of a decision
-	Probabilities     []float64       `json:"probabilities,omitempty"` // probabilities of all candidate actions
-	Trials            []decider.Trial `json:"trials,omitempty"`        // trials that the decision is based on
-	Took              time.Duration   `json:"took_ns,omitempty"`       // budget used
-	DistillationSteps int             `json:"lessons,omitempty"`       // steps of distillation from the larger network
-	// number of training processes from now on, in an event that changes it
+	Step       int              `json:"step"`              // number of steps done in the epoch
+	Devices    int              `json:"devices"`           // number of devices after the event
+	Parameters int              `json:"parameters"`        // number of parameters after the event
+	Before     int              `json:"parameters_before"` // number of parameters before the event
+	// last validation accuracy before the event
+	Accuracy      float64         `json:"accuracy"`
+	Action        string          `json:"action,omitempty"`        // action of a decision
+	Probabilities []float64       `json:"probabilities,omitempty"` // probability of each candidate action
+	Trials        []decider.Trial `json:"trials,omitempty"`        // trials on which the decision is based
+	Took          time.Duration   `json:"took_ns,omitempty"`       // time that the event took from the budget
+	// number of steps of distillation from the larger network
+	DistillationSteps int `json:"lessons,omitempty"`
+	// number of training processes after an event that changes it; zero for other events
 	Processes int `json:"processes,omitempty"`
-	// images per step from now on, in an event that changes the batch
+	// number of images per step after an event that changes it; zero for other events
 	Batch int `json:"batch,omitempty"`
-	// reason why a process is lost or missing, or an action was skipped
+	// reason why a process was lost or is missing, or why an action was skipped
 	Why string `json:"why,omitempty"`
 }
 
@@ -61,7 +65,7 @@ type Recorder interface {
 	Epoch(r Row) error
 	// Note adds an event.
 	Note(n Note) error
-	// Save stores a checkpoint that matches the rows and notes so far. It stores all of it or nothing.
+	// Save stores a checkpoint that matches the rows and notes so far. It is atomic.
 	Save(sections []Section) error
 }
 

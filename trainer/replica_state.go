@@ -75,7 +75,7 @@ func (r *replica) tensors() []*torch.Tensor {
 	return all
 }
 
-// The prefixes of an optimizer's moments in a checkpoint.
+// Prefixes of an optimizer's moments in a checkpoint.
 const (
 	firstMoment  = "first/"
 	secondMoment = "second/"

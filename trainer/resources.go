@@ -8,23 +8,24 @@ import (
 	"graft/model"
 )
 
-// Resources counts the work of a job so far. Work lost in a kill is not included, because the job repeats it; work of
-// an abandoned epoch is. All values are zero in a job that began with a version of graft that did not count them.
+// Resources counts the work of a job so far. It excludes work lost in a kill, because the job repeats it, and includes
+// work of an abandoned epoch. All values are zero in a job that began with a version of graft that did not count them.
 type Resources struct {
-	Images int64 `json:"images"` // training images; an image counts in every epoch
-	// floating-point operations; a multiply-add is two, and a step three forward passes
+	Images int64 `json:"images"` // number of training images; an image counts once per epoch
+	// number of floating-point operations; a multiply-add counts as two, and a step as three forward passes
 	FLOP float64 `json:"flop"`
-	// device time: time on the clock multiplied by the devices held; on the wall clock, by the devices that processes
-	// use
+	// time on the clock multiplied by the number of devices held; on the wall clock, by the number of devices that
+	// processes use
 	DeviceTime time.Duration `json:"device_ns"`
-	// energy at the power of the clock's profile; zero means unknown
+	// energy in joules at the power in the clock's profile; zero means unknown
 	Joules float64 `json:"joules,omitempty"`
 }
 
-// A backward pass computes two matrix products for each one of a forward pass: for the gradients of the inputs and of
-// the weights. A step therefore counts as three forward passes (Kaplan et al., Scaling Laws for Neural Language Models,
-// 2020, section 2.1). The computation of the optimizer, augmentation, surgery with its calibration, and the decider is
-// small and not counted. The evaluation on the test images is not counted either; it takes no time of the budget.
+// Forward passes per training step. A backward pass computes two matrix products for each product of a forward pass:
+// for the gradients of the inputs and of the weights. A step therefore counts as three forward passes (Kaplan et al.,
+// Scaling Laws for Neural Language Models, 2020, section 2.1). The computation of the optimizer, augmentation, surgery
+// with its calibration, and the decider is small and not counted. The evaluation on the test images is not counted
+// either; it takes no time of the budget.
 const (
 	forwardPass = 1
 	trainPasses = 3

@@ -16,8 +16,8 @@ import (
 	"graft/torch/weights"
 )
 
-// SavedNetwork returns the network of a job's newest complete checkpoint, without tensors,
-// or nil without a checkpoint. The folder is not changed.
+// SavedNetwork returns the network of a job's newest complete checkpoint, without tensors, or nil without a checkpoint.
+// The folder is not changed.
 func SavedNetwork(fsys files.FS, folder string) (n *model.Network, err error) {
 	err = newest(fsys, folder, func(c *results.Checkpoint) error {
 		n, err = networkIn(c, networkSection)
@@ -26,17 +26,17 @@ func SavedNetwork(fsys files.FS, folder string) (n *model.Network, err error) {
 	return n, err
 }
 
-// Which names a network of a job.
+// Which selects one of the networks that a job keeps.
 type Which string
 
-// The networks that a job keeps.
+// Networks that a job keeps.
 const (
-	AtEnd  Which = "final" // the last network
-	AtBest Which = "best"  // the network with the highest validation accuracy, with Options.KeepBest
+	AtEnd  Which = "final" // last network
+	AtBest Which = "best"  // network with the highest validation accuracy, with Options.KeepBest
 )
 
-// SavedResult returns the network that is the result so far in a job's newest complete checkpoint, without its tensors,
-// and its weights. Both are nil if there is no checkpoint, or no such network in it.
+// SavedResult returns a network from a job's newest complete checkpoint, without its tensors, and the network's
+// weights. Both are nil if there is no checkpoint, or no such network in it.
 func SavedResult(fsys files.FS, folder string, which Which) (n *model.Network, set *weights.Set, err error) {
 	err = newest(fsys, folder, func(c *results.Checkpoint) error {
 		has := func(section string) bool { return slices.Contains(c.Sections(), section) }

@@ -10,45 +10,51 @@ import (
 	"graft/internal/validate"
 )
 
-// Rule is the rule of a learning rate schedule.
+// Rule names a learning rate schedule.
 type Rule string
 
-// The rules. The zero Rule is Cosine.
+// Rules that change the learning rate. The zero Rule means Cosine.
 const (
-	// down to MinLR at the end of the budget, on half a cosine wave (Loshchilov and Hutter 2017)
+	// Cosine lowers the rate to MinLR at the end of the budget, on half a cosine wave (Loshchilov and Hutter 2017).
 	Cosine      Rule = "cosine"
-	Linear      Rule = "linear"      // down to MinLR at the end of the budget, on a line
-	Exponential Rule = "exponential" // times Decay after each epoch
-	StepDown    Rule = "step"        // times Decay after each Every epochs
+	Linear      Rule = "linear"      // Linear lowers the rate linearly to MinLR at the end of the budget.
+	Exponential Rule = "exponential" // Exponential multiplies the rate by Decay after each epoch.
+	StepDown    Rule = "step"        // StepDown multiplies the rate by Decay once per Every epochs.
 	Constant    Rule = "constant"
 )
 
 // Restart selects the changes after which the schedule restarts.
 type Restart string
 
-// The restarts. The zero Restart is RestartOnDevices.
+// Changes that restart the schedule. The zero Restart means RestartOnDevices.
 const (
-	RestartOnDevices Restart = "devices" // after each up and down, whether or not the network changes
+	// RestartOnDevices restarts it after each change of devices, even if the network does not change.
+	RestartOnDevices Restart = "devices"
 	NoRestart        Restart = "never"
-	RestartOnSurgery Restart = "surgery" // after each change of the network
+	RestartOnSurgery Restart = "surgery" // RestartOnSurgery restarts it after each change of the network.
 )
 
-// Schedule changes the learning rate.
+// Schedule configures how the learning rate changes.
 type Schedule struct {
-	// Rule selects how the rate changes: cosine and linear lower it to MinLR at the end of the budget, step by step;
-	// exponential multiplies it by Decay after each epoch; step multiplies it by Decay whenever Every epochs have
-	// passed; constant keeps it. Empty means cosine.
-	Rule   Rule
-	Decay  float64 // factor of the learning rate; zero means 0.9 for exponential and 0.1 for step
-	Every  int     // epochs between two changes by the rule step; zero means 10
-	MinLR  float64 `json:"Least" config:",was=least"` // lower bound of the learning rate; zero means 1e-8
-	WarmUp int     // warm-up steps, over which the rate rises from zero; zero means none
-	// WarmUpShare is the length of the warm-up as a part of the time from the schedule's start to the end of the
-	// budget, between 0 and 1. The rate rises from zero during the warm-up. Zero means none.
+	// Rule that changes the learning rate: cosine and linear lower it step by step to min_lr at the end of the budget;
+	// exponential multiplies it by decay after each epoch; step multiplies it by decay once per period, whose length in
+	// epochs is the key every; constant keeps it. Empty means cosine.
+	Rule Rule
+	// Factor by which the rules exponential and step multiply the learning rate. Zero means 0.9 for exponential and 0.1
+	// for step.
+	Decay float64
+	// Number of epochs between two changes of the learning rate by the rule step. Zero means 10.
+	Every int
+	MinLR float64 `json:"Least" config:",was=least"` // Lower bound of the learning rate. Zero means 1e-8.
+	// Number of warm-up steps, during which the learning rate rises from zero. Zero means none.
+	WarmUp int
+	// Length of the warm-up as a fraction of the time from the schedule's start to the end of the budget, between 0 and
+	// 1. The learning rate rises from zero during the warm-up. Zero means none.
 	WarmUpShare float64
-	// Restart selects what restarts the schedule at the first rate: devices, each up and down; surgery, each change of
-	// the network; never, nothing. cosine and linear then fall faster, over the time that is left. With surgery, jobs
-	// that grow get other rates than jobs that do not, which affects comparisons between them. Empty means devices.
+	// Changes that restart the schedule at the initial learning rate: devices (each change of devices), surgery (each
+	// change of the network), or never. After a restart, the rules cosine and linear decay over the time that is left.
+	// With surgery, jobs that grow get other learning rates than jobs that do not, which affects comparisons between
+	// them. Empty means devices.
 	Restart Restart
 }
 
@@ -72,14 +78,15 @@ func (s Schedule) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Moment is a step's place in the schedule.
+// Moment is the position of a step in the schedule.
 type Moment struct {
-	Epochs int     // whole epochs since the schedule began
-	Steps  int64   // steps of the job
-	Share  float64 // elapsed part of the time from the schedule's start to the end of the budget, at the step's end
+	Epochs int   // number of whole epochs since the schedule began
+	Steps  int64 // number of the job's steps
+	// elapsed fraction of the time from the schedule's start to the end of the budget, at the end of the step
+	Share float64
 }
 
-// Rate is the learning rate of a step, given the initial rate.
+// Rate returns the learning rate of a step, given the initial rate.
 func (s Schedule) Rate(rate float64, at Moment) float64 {
 	first, share := rate, min(1, at.Share)
 	switch s.Rule {

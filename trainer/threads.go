@@ -20,9 +20,10 @@ const (
 	clearly = 1.25
 )
 
-// ThreadChooser finds the number of LibTorch's threads that trains fastest. It runs trials: a few short calls that
-// alternate between the current number and the next larger or smaller one. It is for steady jobs, whose results do not
-// depend on the number of threads. Successive jobs may share a chooser and its results. A nil chooser changes nothing.
+// ThreadChooser finds the number of LibTorch threads that trains fastest. It runs trials: a few short calls that
+// alternate between the current number and the next larger or smaller number. It is for steady jobs, whose results do
+// not depend on the number of threads. Successive jobs may share a chooser and its results. A nil chooser changes
+// nothing.
 type ThreadChooser struct {
 	now     func() time.Time
 	set     func(int) error
@@ -40,7 +41,7 @@ type countPair struct {
 	pause time.Duration // pause after the last trial, in multiples of the trial's time
 }
 
-// NewThreadChooser returns a chooser of up to LibTorch's current number of threads.
+// NewThreadChooser returns a chooser whose maximum is LibTorch's current number of threads.
 func NewThreadChooser(now func() time.Time) (*ThreadChooser, error) {
 	r, err := torch.Describe()
 	return newThreadChooser(r.Threads, now, torch.UseThreads), err

@@ -12,7 +12,7 @@ import (
 // Change is the direction of a change of a job's devices.
 type Change string
 
-// The changes. The zero Change means no change.
+// Directions of a change. The zero Change means no change.
 const (
 	Same Change = ""
 	Up   Change = "up"
@@ -21,17 +21,18 @@ const (
 
 // Event is a change of devices at a time in the budget.
 type Event struct {
-	At      time.Duration // time since the start of the budget
-	Change  Change        // direction: up or down
-	Devices int           // number of devices after the event; zero keeps the number
+	At      time.Duration // Time of the event, measured from the start of the budget.
+	Change  Change        // Direction of the change: up grants devices, down removes devices.
+	Devices int           // Number of devices after the event. Zero keeps the number.
 }
 
-// Timeline is the budget of a job and the planned changes of its devices.
+// Timeline holds the budget of a job and the planned changes of its devices.
 type Timeline struct {
-	Budget  time.Duration // length of the job, counted from zero even if Start is later; required
-	Start   time.Duration // time in the budget at which the job begins; zero means its beginning
-	Devices int           `json:",omitempty"` // number of devices at the start; zero means 1
-	Events  []Event       // planned changes of devices, sorted by time; empty means none
+	Budget time.Duration // Length of the job, measured from zero even if start is later. Required.
+	// Time in the budget at which the job begins. Zero means the beginning of the budget.
+	Start   time.Duration
+	Devices int     `json:",omitempty"` // Number of devices at the start. Zero means 1.
+	Events  []Event // Planned changes of devices, sorted by time. Empty means none.
 }
 
 // First is the number of devices at the start.
@@ -62,40 +63,40 @@ func (t Timeline) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Allocation is the devices that a scheduler gives a job.
+// Allocation holds the devices that a scheduler gives a job.
 type Allocation struct {
-	Change  Change // since the last call
-	Devices int    // at least one
+	Change  Change // direction of the change since the last call
+	Devices int    // number of devices, at least one
 	// Settled is called after the change has been made and saved. If it is set, the job saves immediately, because a
-	// request is waiting. Nil means that no request waits.
+	// request waits for the change. Nil means that no request waits.
 	Settled func()
 }
 
 // LiveChange is a change that was requested while the job ran.
 type LiveChange struct {
-	At      time.Duration `json:"at_ns"`   // time in the budget at which the job took it
-	Change  Change        `json:"change"`  // up or down
-	Devices int           `json:"devices"` // number of devices, as in Event
+	At      time.Duration `json:"at_ns"`   // time in the budget at which the job made the change
+	Change  Change        `json:"change"`  // direction of the change: up or down
+	Devices int           `json:"devices"` // number of devices after the change; zero keeps the number
 }
 
-// SchedulerState is a scheduler's state, for resuming.
+// SchedulerState is the state from which a scheduler resumes.
 type SchedulerState struct {
-	Past    int          // events of the timeline taken so far
+	Past    int          // number of events in the timeline that were taken so far
 	Devices int          // current number of devices
-	Live    []LiveChange // changes outside the timeline, in order
+	Live    []LiveChange // changes outside of the timeline, in order
 }
 
 // Scheduler owns a job's devices and its time.
 type Scheduler interface {
-	// Budget is the total time.
+	// Budget returns the total time.
 	Budget() time.Duration
-	// Left is the remaining budget.
+	// Left returns the remaining time.
 	Left() time.Duration
-	// Allocation returns the next change since the last call, one at a time.
+	// Allocation returns the next change since the last call. Changes are returned one at a time.
 	Allocation() Allocation
-	// Next is the next known event; an Event without a change means the end of the budget.
+	// Next returns the next known event. An event without a change is the end of the budget.
 	Next() Event
-	// Standing returns the state to resume from.
+	// Standing returns the state from which Resume continues.
 	Standing() SchedulerState
 	// Resume continues from a state. It is called before the first Allocation.
 	Resume(s SchedulerState)
@@ -110,15 +111,15 @@ type Planned struct {
 	standing SchedulerState
 }
 
-// NewPlanned makes a scheduler for a timeline on a clock.
+// NewPlanned creates a scheduler for a timeline on a clock.
 func NewPlanned(t Timeline, c clock.Clock) *Planned {
 	return &Planned{timeline: t, clock: c, standing: SchedulerState{Devices: t.First()}}
 }
 
-// Budget is the budget of the timeline.
+// Budget returns the budget of the timeline.
 func (p *Planned) Budget() time.Duration { return p.timeline.Budget }
 
-// Left is the remaining budget.
+// Left returns the remaining budget.
 func (p *Planned) Left() time.Duration { return max(0, p.timeline.Budget-p.clock.Now()) }
 
 // Allocation takes the next event if its time has come.
@@ -139,7 +140,7 @@ func (p *Planned) take(e Event) Allocation {
 	return Allocation{Change: e.Change, Devices: p.standing.Devices}
 }
 
-// Next is the timeline's next event.
+// Next returns the timeline's next event.
 func (p *Planned) Next() Event {
 	if p.standing.Past < len(p.timeline.Events) {
 		return p.timeline.Events[p.standing.Past]
@@ -147,7 +148,7 @@ func (p *Planned) Next() Event {
 	return Event{At: p.timeline.Budget}
 }
 
-// Standing returns the state to resume from.
+// Standing returns the state from which Resume continues.
 func (p *Planned) Standing() SchedulerState { return p.standing }
 
 // Resume continues from a state.

@@ -8,23 +8,24 @@ import (
 	"graft/torch/weights"
 )
 
-// WeightsHistory holds another program's records of weights that it trained.
+// WeightsHistory holds another program's records about weights that it trained.
 type WeightsHistory struct {
-	Weights  string        // file
-	Epochs   int           // training epochs
-	Ended    time.Duration // end of the last epoch, in the budget
-	File     string        // record with the end
-	Line     int           // line in the record
+	Weights  string        // path of the weights
+	Epochs   int           // number of training epochs
+	Ended    time.Duration // time in the budget at which the last epoch ended
+	File     string        // path of the record with this time
+	Line     int           // line of this time in the record
 	Accuracy *float64      // test accuracy after the last epoch, from 0 to 1; nil if it was not recorded
 }
 
-// WeightsHistoryReader reads the records about weights: a file, or a folder of weights and records. Runtimes is the
-// path of the end times of epochs; empty searches the folder for them.
+// WeightsHistoryReader reads the records about weights, which are a file, or a folder of weights and records. The
+// argument runtimes is the path of the file with the end times of epochs; if it is empty, the reader searches the
+// folder.
 type WeightsHistoryReader func(fsys files.FS, weights, runtimes string) (*WeightsHistory, error)
 
 var readWeightsHistory WeightsHistoryReader
 
-// RegisterWeightsHistory sets the reader of records. It is called during package initialization.
+// RegisterWeightsHistory sets the reader of weights histories. It is called during package initialization.
 func RegisterWeightsHistory(r WeightsHistoryReader) { readWeightsHistory = r }
 
 // ReadWeightsHistory reads the records about weights.
@@ -35,7 +36,8 @@ func ReadWeightsHistory(fsys files.FS, weights, runtimes string) (*WeightsHistor
 	return readWeightsHistory(fsys, weights, runtimes)
 }
 
-// WeightsInFolder reports whether a path of weights names a folder: a file is recognised by its extension.
+// WeightsInFolder reports whether a path of weights names a folder. A path is a file if it has the extension of a
+// weights file.
 func WeightsInFolder(path string) bool {
 	_, err := weights.FormatOf(path)
 	return path != "" && err != nil

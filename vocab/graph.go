@@ -23,7 +23,7 @@ var operatorKinds = map[string]Kind{"linear": Matrix, "addmm": Matrix, "conv1d":
 	"scaled_dot_product_attention": Attention, "embedding": Embedding, "lstm": Recurrent, "gru": Recurrent,
 	"rnn_tanh": Recurrent, "rnn_relu": Recurrent}
 
-// ReadGraph reads the tokens of a network that runs as a graph: one per operator that computes something.
+// ReadGraph reads the tokens of a network that runs as a graph, one token per operator that computes something.
 func ReadGraph(g *graph.Graph) (*Structure, error) {
 	shapes, err := g.Shapes()
 	if err != nil {
@@ -42,7 +42,7 @@ func ReadGraph(g *graph.Graph) (*Structure, error) {
 	return r.Structure, nil
 }
 
-// TokenOf is the index of the token of a graph's node.
+// TokenOf returns the index of the token of a graph's node, and false if the node has none.
 func (s *Structure) TokenOf(node int) (int, bool) {
 	k, ok := s.nodes[node]
 	return k, ok

@@ -10,11 +10,11 @@ import (
 // Kind classifies a token by its function, regardless of its size. The zero Kind is Other.
 type Kind int
 
-// The kinds. Other covers all other layers, which only their measures describe.
+// Kinds of tokens. Other covers all layers without a kind of their own, which are described only by their sizes.
 const (
 	Other Kind = iota
 	Convolution
-	Matrix // a linear layer
+	Matrix // linear layer
 	BatchNorm
 	LayerNorm
 	GroupNorm
@@ -37,7 +37,7 @@ const (
 	Cat // concatenation of branches
 	Attention
 	Embedding
-	Recurrent // LSTM, GRU and RNN
+	Recurrent // LSTM, GRU or RNN
 	kinds
 )
 
@@ -49,7 +49,7 @@ var kindNames = [kinds]string{"other", "convolution", "matrix", "batch-norm", "l
 	"relu", "relu6", "leaky-relu", "sigmoid", "tanh", "gelu", "silu", "hardswish", "elu", "avg-pool", "max-pool",
 	"adaptive-pool", "flatten", "dropout", "identity", "sum", "cat", "attention", "embedding", "recurrent"}
 
-// String is the kind's name.
+// String returns the name of the kind.
 func (k Kind) String() string {
 	if k < 0 || k >= kinds {
 		return fmt.Sprintf("Kind(%d)", int(k))

@@ -7,12 +7,11 @@ import (
 	"graft/tracing"
 )
 
-// Structure is a network as tokens and the edges between them. Branches meet in tokens of their own, so it is a graph,
-// not a list.
+// Structure is a network as a graph of tokens. Places where branches meet have tokens of their own.
 type Structure struct {
 	Tokens []Token
-	Before [][]int // for each token, its direct predecessors
-	After  [][]int // for each token, its direct successors
+	Before [][]int // indexes of each token's direct predecessors
+	After  [][]int // indexes of each token's direct successors
 
 	layers map[*tracing.Layer]int
 	nodes  map[int]int // tokens of a graph's nodes
@@ -28,7 +27,7 @@ func ReadStructure(t *tracing.Trace) (*Structure, error) {
 	return r.structure, nil
 }
 
-// Token is the number of a layer's token.
+// Token returns the index of a layer's token, and false if the layer has none.
 func (s *Structure) Token(l *tracing.Layer) (int, bool) {
 	k, ok := s.layers[l]
 	return k, ok

@@ -1,5 +1,5 @@
 // Package vocab gives the layers of a network structural tokens. A token describes a layer's function and size by
-// numbers with the same meaning in every network, so an unknown layer is not an error.
+// numbers with the same meaning in every network, so a layer of an unlisted kind is not an error.
 package vocab
 
 import (
@@ -9,22 +9,22 @@ import (
 	"graft/model"
 )
 
-// Token describes a layer, or a place where branches meet, as input of a policy. Names are not part of its values:
+// Token describes a layer, or a place where branches meet, as input of a policy. Names are not part of its values, so
 // layers that differ only in name have equal values.
 type Token struct {
-	Path       string // path of the layer, for people; empty where branches meet
+	Path       string // path of the layer, for display; empty where branches meet
 	Kind       Kind
-	In, Out    int     // channels or features
-	Kernel     int     // positions covered by a window; zero if there is no window
+	In, Out    int     // number of input and output channels or features
+	Kernel     int     // number of positions that a window covers; zero if there is no window
 	Stride     float64 // input positions per output position on one side
-	Groups     int     // groups of channels; zero if each channel is separate
+	Groups     int     // number of groups of channels; zero if each channel is separate
 	Parameter  float64 // parameter of an activation or a dropout
-	From, To   int     // input and output positions, height times width
-	Before     int     // tokens on the longest path from the input
-	After      int     // tokens on the longest path to the output
-	Parameters int     // trained parameters
-	Operations int64   // floating-point operations of a forward pass, for one example
-	Grown      bool    // surgery added it
+	From, To   int     // number of input and output positions, height times width
+	Before     int     // number of tokens on the longest path from the input
+	After      int     // number of tokens on the longest path to the output
+	Parameters int     // number of trained parameters
+	Operations int64   // floating-point operations of a forward pass over one example
+	Grown      bool    // surgery added the layer
 }
 
 // String returns text such as "convolution 3>32 kernel 9 at 1024>900".
@@ -71,7 +71,7 @@ func flag(b bool) float64 {
 	return 0
 }
 
-// Names returns the names of the Values, in order: the kinds of trees, the measures, and with graphs set the kinds that
+// Names returns the names of Values in order: the kinds that trees have, the measures and, with graphs, the kinds that
 // only graphs have.
 func Names(graphs bool) []string {
 	var names []string
@@ -89,7 +89,7 @@ func Names(graphs bool) []string {
 	return names
 }
 
-// OfGraphs reports whether the token's kind is one that only graphs have.
+// OfGraphs reports whether only graphs have the token's kind.
 func (t Token) OfGraphs() bool { return t.Kind >= graphKinds }
 
 // Values returns the token as numbers: a one for its kind, and its measures. Without graphs, kinds that only graphs

@@ -13,7 +13,7 @@ type Application struct {
 	Name   string
 	Limits goodput.Limits
 	Epochs int
-	Alone  int // batch of jobs that always run on one device; zero means none
+	Alone  int // batch that jobs always compute on one device, in examples; zero means none
 
 	size   int       // size class of its jobs; a negative value derives it from the time on one device
 	runs   []trained // by batch
@@ -51,10 +51,10 @@ func (a *Application) complete() error {
 // Times returns the step times.
 func (a *Application) Times() *Times { return a.times }
 
-// Progress returns the progress at which an epoch begins.
+// Progress returns the progress at the beginning of an epoch.
 func (a *Application) Progress(epoch int) float64 { return a.epochs[epoch] }
 
-// Noise returns the gradient statistics for a batch in an epoch.
+// Noise returns the gradient statistics of an epoch for a batch.
 func (a *Application) Noise(batch, epoch int) (goodput.Noise, error) {
 	low, high, err := a.around(batch)
 	if err != nil {
@@ -66,7 +66,7 @@ func (a *Application) Noise(batch, epoch int) (goodput.Noise, error) {
 	}, nil
 }
 
-// Iterations returns the number of steps up to the end of an epoch with a batch.
+// Iterations returns the number of steps from the start to the end of an epoch, with a constant batch.
 func (a *Application) Iterations(batch, epoch int) (float64, error) {
 	low, high, err := a.around(batch)
 	if err != nil {

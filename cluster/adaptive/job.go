@@ -8,13 +8,13 @@ import (
 	"graft/trainer/goodput"
 )
 
-// Spec is a job of a trace.
+// Spec describes a job of a workload.
 type Spec struct {
 	Name      string
-	Submitted float64 // seconds from the start
+	Submitted float64 // submission time in seconds from the start
 	App       *Application
-	Devices   int // devices that its user requests
-	Batch     int // examples per step that its user requests
+	Devices   int // number of devices that the user requests
+	Batch     int // examples per step that the user requests
 	// Work multiplies the work of each epoch, for jobs that take longer or shorter than their application; zero means 1.
 	Work float64
 }
@@ -38,18 +38,18 @@ func (s *Spec) Requested(perNode int) (seconds float64, err error) {
 // Share is a number of devices on one node.
 type Share struct{ Node, Devices int }
 
-// Job is a job of a [World]. Times are in seconds from the start.
+// Job is the state of a job in a [World]. Times are in seconds from the start.
 type Job struct {
 	Spec
-	Row int // position in order of submission
+	Row int // position of the job in order of submission
 
 	Allocation []Share
-	Batch      goodput.Batch // division of the batch among devices
+	Batch      goodput.Batch // current batch, divided among the devices
 	Epoch      int           // current epoch
-	Progress   float64       // in steps of the smallest batch
-	Attained   float64       // device-seconds
-	Restarts   int           // changes of its allocation after the first
-	Started    float64       // time at which it first had devices; negative before
+	Progress   float64       // progress in steps of the smallest batch
+	Attained   float64       // device-seconds used so far
+	Restarts   int           // number of changes of the allocation, without the first allocation
+	Started    float64       // time at which the job first had devices; negative before
 	Ended      float64       // completion time; negative before
 
 	target    int     // fixed batch; zero adapts the batch
@@ -64,7 +64,7 @@ func newJob(spec Spec, row int) *Job {
 	return &Job{Spec: spec, Row: row, Started: -1, Ended: -1}
 }
 
-// Devices returns its current number of devices.
+// Devices returns the job's current number of devices.
 func (j *Job) Devices() int { return j.devices }
 
 // Done reports whether the job is complete.
@@ -73,7 +73,7 @@ func (j *Job) Done() bool { return j.Ended >= 0 }
 // JCT is the time from submission to completion.
 func (j *Job) JCT() float64 { return j.Ended - j.Submitted }
 
-// Known returns the model that the job has fitted to its own steps; nil before its first step.
+// Known returns the model that the job has fitted to its own steps, or nil before its first step.
 func (j *Job) Known() *goodput.Job { return j.known }
 
 // tune chooses the division of the batch among devices, and the batch size if it is adaptive.

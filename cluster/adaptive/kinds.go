@@ -7,9 +7,9 @@ import (
 	"graft/internal/registry"
 )
 
-// SchedulerOptions holds the options of the schedulers that have any, by scheduler name.
+// SchedulerOptions holds the options of each scheduler that has options.
 type SchedulerOptions struct {
-	Pollux PolluxOptions `config:",omit=seed"` // Search options of pollux.
+	Pollux PolluxOptions `config:",omit=seed"` // Search options of the scheduler pollux.
 }
 
 // Validate returns every invalid option.
@@ -18,7 +18,8 @@ func (o SchedulerOptions) Validate() error { return o.Pollux.Validate() }
 // Kinds returns all schedulers with their default options.
 func Kinds() registry.List[Kind] { return SchedulerOptions{}.Kinds(0) }
 
-// Kinds returns all schedulers, with a seed for those that draw random numbers. To add one, add a file and a line here.
+// Kinds returns all schedulers with these options. The seed is for schedulers that draw random numbers. To add one, add
+// a file and a line here.
 func (o SchedulerOptions) Kinds(seed uint64) registry.List[Kind] {
 	o.Pollux.Seed = seed
 	return registry.List[Kind]{

@@ -1,6 +1,6 @@
 package adaptive
 
-// KnownApplications returns facts of Pollux's published applications that their files lack: epochs, limits and sizes
+// KnownApplications returns facts about Pollux's published applications that their files lack: epochs, limits and sizes
 // (Qiao et al., OSDI 2021, branch osdi21-artifact of petuum/adaptdl).
 func KnownApplications() map[string]Fixed {
 	return map[string]Fixed{

@@ -28,15 +28,18 @@ var (
 		Fixed: "a waiting job pays no restart cost for its first devices"}
 )
 
-// PolluxOptions configure Pollux. Zero values mean the published values.
+// PolluxOptions holds the options of Pollux. Zero values mean the published values.
 type PolluxOptions struct {
-	Fairness float64 // Exponent of the power mean of speedups. Zero means -1 as published, the harmonic mean.
-	// Expected time that a job stops when its devices change. Zero means 30.
-	Delay       float64 `config:"delay_seconds"`
-	Mixed       bool    // Lets parts of several multi-node jobs share a node. Default false.
-	Population  int     // States per generation of the search. Zero means 100.
-	Generations int     // Generations of the search. Zero means 100.
-	Seed        uint64  // Seed of the random draws.
+	// Exponent of the power mean over the speedups of all jobs, from -100 to 100. Zero means -1 (harmonic mean), the
+	// published value.
+	Fairness float64
+	// Restart time that the search expects when a job's devices change, in seconds. Zero means 30.
+	Delay float64 `config:"delay_seconds"`
+	// Allows several multi-node jobs to share a node. False keeps them on separate nodes, as published.
+	Mixed       bool
+	Population  int    // Number of allocations per generation of the genetic search. Zero means 100.
+	Generations int    // Number of generations of the genetic search. Zero means 100.
+	Seed        uint64 // Seed of the genetic search.
 }
 
 // EnsureDefaults replaces zero values with defaults.

@@ -15,12 +15,13 @@ import (
 	"graft/trainer/goodput"
 )
 
-// Fixed holds facts of an application that its measurements lack.
+// Fixed holds facts about an application that its measurements lack.
 type Fixed struct {
-	Epochs     int    // epochs of a job; zero means the epochs of the shortest run
-	DeviceMost int    // maximum number of examples per device; zero means the measured maximum
-	Alone      int    // batch of jobs that always run on one device; zero means none
-	Size       string // size class of its jobs, such as medium; empty derives it from the time on one device
+	Epochs     int // number of epochs of a job; zero means the number of epochs in the shortest run
+	DeviceMost int // maximum number of examples per device; zero means the measured maximum
+	Alone      int // batch that jobs always compute on one device, in examples; zero means none
+	// size class of the application's jobs, such as medium; empty derives it from the time on one device
+	Size string
 }
 
 // Names of files in a folder of applications.
@@ -43,14 +44,15 @@ const (
 	mostRows         = 1 << 20
 )
 
-// ReadApplications reads a folder that contains a folder for each application, with these files:
+// ReadApplications reads a folder that contains one subfolder per application, with these files:
 //
 //   - placements.csv: step times by placement and by examples per device
 //   - scalability.csv, optional: step times by numbers of nodes and devices
 //   - validation-B.csv: progress and gradient statistics of each epoch of a run with batch B
 //
-// The file applications.csv of the folder, or fixed without it, has further facts. Times that were not measured come
-// from steptime_tables.json.gz and triangulations.json.gz if they exist, otherwise from a fit of [goodput.Speed].
+// The file applications.csv of the folder has further facts; without the file, fixed has them. Times that were not
+// measured come from steptime_tables.json.gz and triangulations.json.gz if these files exist, otherwise from a fit of
+// [goodput.Speed].
 func ReadApplications(fsys files.FS, dir string, fixed map[string]Fixed) (map[string]*Application, error) {
 	read, err := readFacts(fsys, filepath.Join(dir, factsFile))
 	switch {

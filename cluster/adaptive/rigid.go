@@ -12,9 +12,9 @@ import (
 // RigidPool is the name of the only virtual cluster of a rigid study.
 const RigidPool = "all"
 
-// Rigid returns the same jobs for schedulers that do not adapt them. Each job keeps the devices and the batch that its
-// user requests. Its duration is the time of its epochs on as few nodes as possible, after the delay of a start. On
-// other nodes, or on fewer devices, its speed follows from its step times. Times are rounded to seconds.
+// Rigid returns the jobs of the study as rigid jobs, which keep the devices and the batch that their users request. The
+// duration of a rigid job is the time of its epochs on the minimum number of nodes, plus the delay of a start. On other
+// nodes, or on fewer devices, its speed follows from its step times. Times are rounded to seconds.
 func (s Study) Rigid() (*cluster.Study, error) {
 	s.Options.EnsureDefaults()
 	if err := s.Validate(); err != nil {

@@ -10,15 +10,17 @@ import (
 	"graft/internal/validate"
 )
 
-// Options describe the cluster.
+// Options describes the cluster.
 type Options struct {
-	Nodes        int            // number of equal nodes; zero means 16
-	Devices      int            // devices per node; zero means 4
-	Interval     float64        // seconds of a round; zero means 60
-	Interference float64        // share of speed that a multi-node job loses on a node with another one
-	Delay        float64        // seconds that a job stops when its devices change; zero means 30
-	Limit        float64        // seconds after which a simulation fails; zero means no limit
-	Quirks       cluster.Quirks // faults of the published simulator to keep; nil keeps none
+	Nodes    int     // number of equal nodes; zero means 16
+	Devices  int     // devices per node; zero means 4
+	Interval float64 // length of a round in seconds; zero means 60
+	// fraction of its speed that a multi-node job loses on a node with another multi-node job
+	Interference float64
+	Delay        float64 // restart time after a change of a job's devices, in seconds; zero means 30
+	// maximum simulated time in seconds; a longer simulation fails; zero means no limit
+	Limit  float64
+	Quirks cluster.Quirks // faults of the published simulator to keep; nil keeps none
 }
 
 // EnsureDefaults replaces zero values with defaults.
@@ -37,13 +39,13 @@ func (o *Options) EnsureDefaults() {
 	}
 }
 
-// WholeSeconds is the quirk that ends of epochs are rounded to seconds.
+// WholeSeconds is the quirk by which the ends of epochs are rounded to seconds.
 var WholeSeconds = cluster.Quirk{Name: "whole-seconds",
 	Fixed: "epochs end when their progress is complete, not at a whole second nearby"}
 
 // Study holds jobs and their cluster.
 type Study struct {
-	Jobs    []Spec // in order of submission
+	Jobs    []Spec // jobs in order of submission
 	Options Options
 }
 
@@ -74,26 +76,27 @@ func (s *Study) DeviceSeconds() (sum float64, err error) {
 
 // Scheduler chooses the devices of jobs.
 type Scheduler interface {
-	// Schedule returns the devices of each active job, in order, at the end of a round.
+	// Schedule returns the new devices of each active job, in the order of active. The world calls it at the end of
+	// each round.
 	Schedule(w *World, active []*Job) [][]Share
 }
 
 // Kind is a registered scheduler.
 type Kind struct {
 	Name   string // name in files and flags
-	About  string // one line of help
-	Draws  bool   // results depend on the seed
-	Adapts bool   // batches follow the devices; otherwise users choose them
+	About  string // help text in one line
+	Draws  bool   // the scheduler draws random numbers, so results depend on the seed
+	Adapts bool   // batches follow the devices; false keeps the batches that users request
 	Quirks []cluster.Quirk
 	New    func(w *World) Scheduler
 }
 
-// Listing returns the name and the line of help.
+// Listing returns the name and the help text in one line.
 func (k Kind) Listing() (name, about string) { return k.Name, k.About }
 
-// World is the state of a study.
+// World is the state of a simulated study.
 type World struct {
-	Decided func(w *World, active []*Job) // called after each round with active jobs; may be nil
+	Decided func(w *World, active []*Job) // Decided is called after each round with active jobs; nil calls nothing.
 
 	options Options
 	jobs    []*Job
@@ -122,7 +125,7 @@ func NewWorld(s Study, kind Kind) (*World, error) {
 	return w, nil
 }
 
-// Now returns the time in seconds.
+// Now returns the simulated time in seconds.
 func (w *World) Now() float64 { return w.now }
 
 // Jobs returns all jobs in order of submission.
@@ -131,8 +134,8 @@ func (w *World) Jobs() []*Job { return w.jobs }
 // Rounds returns the number of completed rounds.
 func (w *World) Rounds() int { return w.rounds }
 
-// Gaps returns the relative gap between the objective and its upper bound for each decision; nil for schedulers without
-// a bound.
+// Gaps returns, for each decision, the relative gap between the objective and its upper bound, or nil for schedulers
+// without a bound.
 func (w *World) Gaps() []float64 { return w.gaps }
 
 // Options returns the options of the cluster.

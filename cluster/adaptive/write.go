@@ -16,34 +16,35 @@ import (
 	"graft/trainer/goodput"
 )
 
-// Recording holds the measured runs and times of an application.
+// Recording holds the measured training runs and step times of an application.
 type Recording struct {
-	Runs   []Run  // training runs with different batches, smallest first
-	Epochs int    // epochs of a job, counted with the smallest batch; zero means the epochs that all runs cover
-	Steps  []Step // measured times of steps
+	Runs []Run // training runs with different batches, smallest first
+	// number of epochs of a job with the smallest batch; zero means the number that all runs cover
+	Epochs int
+	Steps  []Step // measured step times
 }
 
-// Run is a run of training with one batch.
+// Run is a training run with a constant batch.
 type Run struct {
 	Batch  int
 	Epochs []RunEpoch
 }
 
-// RunEpoch is an epoch of a run.
+// RunEpoch is an epoch of a training run.
 type RunEpoch struct {
-	Steps    int64           // up to its end
-	Gradient goodput.Moments // moments of single examples
+	Steps    int64           // number of steps from the start of the run to the end of the epoch
+	Gradient goodput.Moments // moments of the gradients of single examples
 }
 
-// EqualEpoch is an epoch of a run with equal progress to an epoch with the smallest batch.
+// EqualEpoch is a part of a run with the same progress as one epoch with the smallest batch.
 type EqualEpoch struct {
-	Progress float64       // at its end, in steps of the smallest batch
-	Steps    float64       // up to its end
-	Trained  float64       // epochs of the run up to its end
-	Noise    goodput.Noise // in the epoch
+	Progress float64       // progress at the end of the part, in steps of the smallest batch
+	Steps    float64       // number of steps from the start of the run to the end of the part
+	Trained  float64       // number of epochs from the start of the run to the end of the part
+	Noise    goodput.Noise // gradient statistics of the part
 }
 
-// Equal divides a run into epochs of equal progress. Larger batches need more examples per epoch.
+// Equal divides a run into parts of equal progress. Larger batches need more examples per part.
 func (r *Recording) Equal(run Run) (list []EqualEpoch) {
 	least := r.Runs[0]
 	unit := float64(least.Epochs[0].Steps)
@@ -60,11 +61,11 @@ func (r *Recording) Equal(run Run) (list []EqualEpoch) {
 	return list
 }
 
-// Step is the time of a step on some devices.
+// Step is the measured time of a step on some devices.
 type Step struct {
-	Placement  []int   // devices by node
+	Placement  []int   // number of devices on each node
 	Device     int     // examples per device
-	Time, Sync float64 // seconds of the step, and of its gradient exchange
+	Time, Sync float64 // seconds per step, and the part of them for the gradient exchange
 }
 
 // noise returns the noise of a step with the smallest batch.
@@ -72,8 +73,7 @@ func (e RunEpoch) noise(least int) goodput.Noise {
 	return goodput.Noise{Square: e.Gradient.Square, Variance: e.Gradient.Variance / float64(least)}
 }
 
-// Misses returns the relative errors of the model that is fitted to the step times and predicts the step times of other
-// placements.
+// Misses returns the relative prediction errors of a speed model that is fitted to the step times of other placements.
 func (r *Recording) Misses() (off []float64) {
 	var measured []goodput.Measured
 	for _, s := range r.Steps {
@@ -96,10 +96,10 @@ func (s Step) devices() (n int) {
 	return n
 }
 
-// Write writes the application into a folder of applications for [ReadApplications]. An application with the same name
-// is replaced if replace is set; otherwise it is an error. The table that identifies an application is written last, so
-// that a kill leaves no partial application. A name with facts, in applications.csv or in fixed without it, is an
-// error, since the facts would override the measurements.
+// Write writes the application into a folder of applications, in the format of [ReadApplications]. An existing
+// application with the same name is replaced if replace is set; otherwise it is an error. The table that identifies an
+// application is written last, so that a kill leaves no partial application. A name with facts in applications.csv, or
+// in fixed if that file is missing, is an error, since the facts would override the measurements.
 func (r *Recording) Write(fsys files.FS, dir, name string, fixed map[string]Fixed, replace bool) error {
 	root, others, err := findApplications(fsys, dir)
 	if err != nil {

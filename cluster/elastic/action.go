@@ -1,13 +1,13 @@
 package elastic
 
-// Action adds tasks to a job.
+// Action adds workers or parameter servers to a job.
 type Action int
 
-// Actions, in the order of a learned policy's outputs for a job.
+// Actions, in the order of the outputs of a learned policy.
 const (
-	Worker Action = iota // one worker
-	Server               // one parameter server
-	Bundle               // one worker and one server on the same node; without servers, one worker
+	Worker Action = iota // adds one worker
+	Server               // adds one parameter server
+	Bundle               // adds one worker and one server on the same node; without servers, one worker
 )
 
 // demand returns the resources of an action's tasks.
@@ -21,7 +21,7 @@ func (a Action) demand(t *JobType, o *Options) (need Resources) {
 	return need
 }
 
-// Demand returns the resources that an action needs on its node.
+// Demand returns the resources that an action takes on its node.
 func (*World) Demand(j *Job, a Action) Resources { return j.needs[a] }
 
 // Allowed reports whether an action keeps a job within its maximum counts.
@@ -31,7 +31,7 @@ func (w *World) Allowed(j *Job, a Action) bool {
 		(!server || !w.options.AllReduce && len(j.Servers) < w.options.Most)
 }
 
-// Add performs an action on the least loaded node with room, or under [FirstNode] only on the least loaded node. It
+// Add performs an action on the least loaded node with room. Under [FirstNode], it tries only the least loaded node. It
 // returns false and changes nothing if there is no room or the action is not allowed.
 func (w *World) Add(j *Job, a Action) bool {
 	node, ok := w.take(j, a)
@@ -44,7 +44,7 @@ func (w *World) Add(j *Job, a Action) bool {
 	return ok
 }
 
-// AddPair is a [Bundle] that observers see as a worker followed by a server.
+// AddPair performs a [Bundle], which it reports to observers as a worker followed by a server.
 func (w *World) AddPair(j *Job) bool {
 	node, ok := w.take(j, Bundle)
 	if !ok {

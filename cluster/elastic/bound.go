@@ -10,34 +10,34 @@ import (
 )
 
 // Bound is a lower bound of the mean completion time of a study under every scheduler, in slots. Mean is the maximum of
-// the three other bounds.
+// the other three bounds.
 type Bound struct {
 	Mean     float64
-	Alone    float64 // each job alone at its best speed
-	SRPT     float64 // all jobs on one machine, shortest remaining work first
-	MeanBusy float64 // mean busy times on one machine plus half of Alone
+	Alone    float64 // bound by each job alone at its maximum speed
+	SRPT     float64 // bound by all jobs on one machine, shortest remaining work first
+	MeanBusy float64 // bound by mean busy times on one machine, plus half of Alone
 }
 
-// LowerBound computes a [Bound]. Schedulers differ in where and when jobs run, so it relaxes
-// both. Let T(j) be the true epochs of job j over the most epochs a slot that any tasks give it.
+// LowerBound computes a [Bound]. Schedulers differ in where and when jobs run, so it relaxes both. Let T(j) be the true
+// epochs of job j divided by the maximum number of epochs that it completes in a slot with any tasks.
 //
 // Alone. A job does at most its best speed in every moment, so it takes at least T(j).
 //
-// SRPT. Weigh the kinds of resources so that the cluster has weight one. Let v(j) be the true epochs of j times the
-// least weight·slots that any tasks spend on an epoch. A job that holds weight x at some moment then consumes v(j) at a
-// rate of at most x, and all jobs together at a rate of at most one. So one machine of speed one, shared with
-// preemption, achieves the completions of any schedule, with processing times v and the same arrivals. On it, shortest
-// remaining processing time first minimises the sum of completion times (Schrage, "A proof of the optimality of the
-// shortest remaining processing time discipline", Operations Research 16, 1968). A job that holds resources until the
-// end of its last slot only uses more.
+// SRPT. Weigh the kinds of resources so that the cluster has weight one. Let v(j) be the true epochs of j multiplied by
+// the minimum weight·slots that any tasks spend on an epoch. A job that holds weight x at some moment then consumes
+// v(j) at a rate of at most x, and all jobs together at a rate of at most one. So one machine of speed one, shared with
+// preemption, achieves the completions of any schedule, with processing times v and the same arrivals. On this machine,
+// shortest remaining processing time first minimises the sum of completion times (Schrage, "A proof of the optimality
+// of the shortest remaining processing time discipline", Operations Research 16, 1968). A job that holds resources
+// until the end of its last slot only uses more.
 //
 // MeanBusy. Let M(j) be the mean of the moments at which j does its work, weighted by the work done. Since a job never
 // exceeds its best speed, its completion is at least M(j) + T(j)/2. The machine above can do the work, and there the
-// sum of M is minimal if the job with the least v runs first, with preemption (Goemans, "Improved approximation
+// sum of M is minimal if the job with the smallest v runs first, with preemption (Goemans, "Improved approximation
 // algorithms for scheduling with release dates", SODA 1997).
 //
-// The last two bounds hold for any weights of the kinds; the code takes the best of a few. The cost of scaling and
-// whole slots only lengthen jobs. Speed errors raise the best speed by their maximum.
+// The last two bounds hold for any weights of the kinds; the code takes the best of a few weights. The cost of scaling
+// and whole slots only lengthen jobs. Speed errors raise the best speed by their maximum.
 func LowerBound(s Study) (Bound, error) {
 	s.Options.EnsureDefaults()
 	if err := s.Validate(); err != nil {

@@ -29,8 +29,8 @@
 // each slot, and are ordered by load. One type for both would keep indexes that one of the worlds never reads. A rigid
 // simulation stalls when no event can occur, an elastic one when jobs make no progress; so each has its own check.
 //
-// Quirks are data. Each fault of the original has a name and is off by default. With all of them kept, all recorded
-// runs are reproduced, allocations by digest; package original/dl2 reproduces its learning.
+// Quirks are data. Each fault of the original simulator has a name, and all of them are off by default. With all of
+// them kept, all recorded runs are reproduced, allocations by digest; package original/dl2 reproduces its learning.
 //
 // DL2's training resumes bit by bit. An agent stops only between slots: it saves its memory and generators, and its
 // environment as the actions taken and the speed errors drawn. Restoring draws the workloads again and replays the

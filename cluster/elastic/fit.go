@@ -6,19 +6,19 @@ import (
 	"math"
 )
 
-// Measurement is the measured speed of a model with given numbers of servers and workers.
+// Measurement is the measured speed of a model for a number of servers and a number of workers.
 type Measurement struct {
 	Servers int `json:"servers"` // number of parameter servers
 	Workers int `json:"workers"` // number of workers
-	// speed of all workers, in the unit of EpochSize per second; zero marks a failed measurement
+	// total speed of all workers, in the unit of EpochSize per second; zero marks a failed measurement
 	Speed float64 `json:"speed"`
 }
 
 // maxMeasurements limits the size of the linear system of a fit.
 const maxMeasurements = 1024
 
-// FitTable interpolates the measurements of each model and tabulates the result up to most servers and workers. It
-// skips failed measurements unless keepFailed keeps them as zeros.
+// FitTable interpolates the measurements of each model into a table with up to most servers and workers. It skips
+// failed measurements unless keepFailed keeps them as zeros.
 func FitTable(measured map[string][]Measurement, most int, keepFailed bool) (Table, error) {
 	table := Table{}
 	for name, points := range measured {

@@ -11,32 +11,33 @@ import (
 	"graft/internal/validate"
 )
 
-// Arrivals is a pattern of arrivals over the slots.
+// Arrivals names an arrival process.
 type Arrivals int
 
 const (
-	// UniformArrivals has equally many jobs in each slot.
+	// UniformArrivals has the same number of jobs in each slot.
 	UniformArrivals Arrivals = iota
-	// PoissonArrivals draws the number of jobs of each slot. Numbers above the mean are cut to it, as in the original,
-	// so the actual mean is lower.
+	// PoissonArrivals draws the number of jobs of each slot. Numbers above the mean are reduced to the mean, like in
+	// the original simulator, so the actual mean is lower.
 	PoissonArrivals
-	// PatternArrivals repeats given numbers from a random position, cut to the rate.
+	// PatternArrivals repeats given numbers of jobs from a random position. Numbers above the rate are reduced to it.
 	PatternArrivals
 )
 
 // patternSlots is the number of slots after which uniform and Poisson arrivals repeat.
 const patternSlots = 100
 
-// GenerateOptions configure a workload. The zero value is 60 jobs, three per slot.
+// GenerateOptions holds the options of a generated workload. The zero value is 60 jobs, three per slot.
 type GenerateOptions struct {
 	Jobs      int      // number of jobs; zero means 60
-	Arrivals  Arrivals // arrival pattern; zero means UniformArrivals
+	Arrivals  Arrivals // arrival process; zero means UniformArrivals
 	Rate      int      // maximum number of jobs that arrive in a slot, and the mean of PoissonArrivals; zero means 3
-	Pattern   []int    // number of jobs in each slot, only for PatternArrivals
-	MaxEpochs float64  // epochs of a job whose type has length 1; zero means 30,000
-	// relative error of estimated epochs, drawn uniformly from ± this value, from 0 to below 1; zero means no error
+	Pattern   []int    // number of jobs in each slot, for PatternArrivals only
+	MaxEpochs float64  // number of epochs of a job whose type has length 1; zero means 30,000
+	// maximum relative error of estimated epochs, drawn uniformly from ± this value, from 0 to below 1; zero means no
+	// error
 	EpochError float64
-	Jitter     bool // multiplies the epochs of each job by a factor from 0.90 to 1.09
+	Jitter     bool // multiplies the epochs of each job by a random factor from 0.90 to 1.09
 }
 
 // EnsureDefaults fills unset options.
@@ -81,7 +82,7 @@ type Draws interface {
 	Poisson(mean float64) int
 }
 
-// NewDraws returns the random numbers of a seed.
+// NewDraws returns the random number generator of a seed.
 func NewDraws(seed uint64) Draws { return draws{rand.New(rand.NewPCG(seed, workloadStream))} }
 
 // workloadStream is the stream of random numbers of workloads.
@@ -93,8 +94,8 @@ func (d draws) IntN(low, high int) int { return low + d.Rand.IntN(max(1, high-lo
 
 func (d draws) Poisson(mean float64) int { return numpy.Poisson(d.Float64, mean) }
 
-// Generate draws a workload. It draws in the order of the original, so that the original's random numbers, which
-// package numpy generates, reproduce its workloads.
+// Generate draws a workload. It draws in the order of the original simulator and, with random numbers from package
+// numpy, reproduces its workloads.
 func Generate(types []JobType, o GenerateOptions, from Draws) ([]Spec, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {

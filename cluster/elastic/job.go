@@ -3,51 +3,51 @@ package elastic
 // JobType holds the common properties of jobs that train the same model.
 type JobType struct {
 	Name      string    `json:"name"`       // model name in speed tables
-	Worker    Resources `json:"worker"`     // demand of a worker
-	Server    Resources `json:"server"`     // demand of a parameter server
-	EpochSize float64   `json:"epoch_size"` // progress of an epoch in the unit of the speed model: steps or samples
-	// epochs of a job as a share of the workload's maximum; only trace generation reads it
+	Worker    Resources `json:"worker"`     // resources that a worker demands
+	Server    Resources `json:"server"`     // resources that a parameter server demands
+	EpochSize float64   `json:"epoch_size"` // size of an epoch in the unit of the speed model: steps or samples
+	// epochs of a job relative to the workload's maximum; only trace generation reads it
 	Length float64 `json:"length"`
 
-	// seconds of a step without communication; only [Analytic] reads this and the fields below
+	// seconds per step without communication; only [Analytic] reads this field and the fields below
 	Compute   float64 `json:"compute_seconds"`
-	ModelSize float64 `json:"model_mb"`          // parameters, MB
-	BetweenBW float64 `json:"between_mb_second"` // bandwidth between nodes, MB/s
-	WithinBW  float64 `json:"within_mb_second"`  // bandwidth within a node, MB/s
+	ModelSize float64 `json:"model_mb"`          // size of the parameters in MB
+	BetweenBW float64 `json:"between_mb_second"` // bandwidth between nodes in MB/s
+	WithinBW  float64 `json:"within_mb_second"`  // bandwidth within a node in MB/s
 }
 
 // Spec describes a job of a trace.
 type Spec struct {
-	ID         int     `json:"id"`              // unique; ties are broken by ascending ID
-	Type       int     `json:"type"`            // number of its type, from 1
-	Arrival    int     `json:"arrv_time"`       // slot, from 0
-	Epochs     float64 `json:"num_epochs"`      // estimated total, visible to schedulers
-	RealEpochs float64 `json:"real_num_epochs"` // true total, hidden from schedulers
+	ID         int     `json:"id"`              // unique number; ties are broken by ascending ID
+	Type       int     `json:"type"`            // number of the job type, from 1
+	Arrival    int     `json:"arrv_time"`       // slot of arrival, from 0
+	Epochs     float64 `json:"num_epochs"`      // estimated number of epochs, visible to schedulers
+	RealEpochs float64 `json:"real_num_epochs"` // true number of epochs, hidden from schedulers
 }
 
 // Job is a job of a simulation. Schedulers read it; only its [World] changes it.
 type Job struct {
 	Spec
 	Model    *JobType
-	Progress float64 // epochs done
-	Workers  []int   // node of each worker in this slot
-	Servers  []int   // node of each parameter server in this slot
-	Share    float64 // dominant share of the cluster that its tasks hold
-	RunTime  float64 // part of the last slot that it ran for, from 0 to 1
+	Progress float64 // number of completed epochs
+	Workers  []int   // node of each worker in the current slot
+	Servers  []int   // node of each parameter server in the current slot
+	Share    float64 // dominant share of the cluster's resources that the job's tasks hold
+	RunTime  float64 // fraction of the last slot in which the job ran, from 0 to 1
 	End      float64 // completion time, in slots; zero while unfinished
 
 	lastWorkers, lastServers int          // counts in its last running slot; zero before the first
 	needs                    [3]Resources // demands of the actions, by number
 }
 
-// Left returns the remaining share of a job's estimated epochs. It is negative for a job that exceeded its estimate.
+// Left returns the remaining fraction of a job's estimated epochs. It is negative for a job that exceeded its estimate.
 func (j *Job) Left() float64 { return 1 - j.Progress/j.Epochs }
 
 // overrun is the assumed remaining share of the estimate for a job that has exceeded it. It is small but positive, so
 // that the job does not starve.
 const overrun = 0.05
 
-// EpochsLeft returns the expected remaining epochs of a job. It is positive.
+// EpochsLeft returns the expected remaining epochs of a job, a positive number.
 func (j *Job) EpochsLeft() float64 { return max(j.Epochs-j.Progress, overrun*j.Epochs) }
 
 // JCT returns the time from the arrival of a finished job to its completion, in slots.

@@ -17,33 +17,34 @@ const (
 	maxTasks    = 1 << 10
 )
 
-// Options configure a simulation. The zero value is a cluster of 96 nodes.
+// Options holds the options of a simulation. The zero value is a cluster with 96 nodes.
 type Options struct {
 	Nodes   int       // number of nodes; zero means 96
 	PerNode Resources // slots of each kind per node; all zero means 8 CPU and 8 GPU slots
-	Most    int       // maximum number of workers of a job, and of servers; zero means 16
-	Slot    float64   // slot length in seconds; zero means 1200
-	Limit   int       // slots after which a simulation fails; zero means no limit
+	// maximum number of workers per job, and of parameter servers per job; zero means 16
+	Most  int
+	Slot  float64 // slot length in seconds; zero means 1200
+	Limit int     // maximum number of slots; a longer simulation fails; zero means no limit
 	// AllReduce removes parameter servers: workers exchange gradients directly.
 	AllReduce bool
-	// Scaling is the name of the model of the time that a job loses when its counts change; empty means "checkpoint".
+	// Scaling names the model of the time that a job loses when its number of tasks changes. Empty means "checkpoint".
 	Scaling string
-	// relative error of speeds, drawn uniformly from ± this value per job and slot, from 0 to below 1; zero means no
-	// error
+	// maximum relative error of speeds, drawn uniformly from ± this value per job and slot, from 0 to below 1; zero
+	// means no error
 	SpeedError float64
-	Seed       uint64         // seed of the draws of SpeedError; zero is an ordinary seed
-	Reward     Reward         // reward of a slot; zero means Progress
-	WholeSlots bool           // completion times are rounded up to the end of the slot
-	Quirks     cluster.Quirks // faults of the original to keep; nil keeps none
+	Seed       uint64         // seed of the draws of SpeedError; zero is a valid seed
+	Reward     Reward         // kind of the reward of a slot; zero means Progress
+	WholeSlots bool           // rounds completion times up to the end of the slot
+	Quirks     cluster.Quirks // faults of the original simulator to keep; nil keeps none
 }
 
 // Reward selects the reward of a slot.
 type Reward int
 
 const (
-	// Progress rewards the sum over jobs of completed epochs divided by estimated epochs.
+	// Progress rewards the fraction of estimated epochs that jobs complete in the slot, summed over jobs.
 	Progress Reward = iota
-	// Unfinished rewards the number of unfinished jobs, as the original does.
+	// Unfinished rewards the number of unfinished jobs, like the original simulator.
 	Unfinished
 )
 

@@ -11,11 +11,11 @@ import (
 	"graft/internal/validate"
 )
 
-// Settings are the parameters of a simulation of the original, under our names.
+// Settings holds the parameters of the original simulator, with graft's names.
 type Settings struct {
-	Options  Options         // without quirks
-	Generate GenerateOptions // generation of its workload
-	Analytic bool            // speeds come from [Analytic] instead of a [Table]
+	Options  Options         // options of the simulation, without quirks
+	Generate GenerateOptions // options of the generated workload
+	Analytic bool            // takes speeds from [Analytic] instead of a [Table]
 	Window   int             // number of jobs in a learned policy's window
 }
 

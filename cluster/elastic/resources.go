@@ -3,11 +3,11 @@ package elastic
 // Kinds of resources, as indexes of [Resources].
 const (
 	CPU   = iota
-	GPU   // in slots: a device may have several
-	Kinds // number of kinds
+	GPU   // GPU slots; a device may have several slots
+	Kinds // number of kinds of resources
 )
 
-// Resources counts slots of each kind.
+// Resources counts the slots of each kind of resource.
 type Resources [Kinds]int
 
 // Plus returns the sum of two vectors.
@@ -18,7 +18,7 @@ func (r Resources) Plus(other Resources) Resources {
 	return r
 }
 
-// Times returns a multiple of the vector.
+// Times returns the vector multiplied by n.
 func (r Resources) Times(n int) Resources {
 	for k := range r {
 		r[k] *= n
@@ -34,7 +34,7 @@ func (r Resources) Sum() (sum int) {
 	return sum
 }
 
-// Within reports whether no kind exceeds its limit.
+// Within reports whether every kind is within its limit.
 func (r Resources) Within(limit Resources) bool {
 	for k := range r {
 		if r[k] > limit[k] {
@@ -44,8 +44,8 @@ func (r Resources) Within(limit Resources) bool {
 	return true
 }
 
-// DominantShare returns the largest share of a total over the kinds (Ghodsi et al., "Dominant Resource Fairness", NSDI
-// 2011). Kinds with a total of zero do not count.
+// DominantShare returns the maximum over the kinds of their fraction of a total (Ghodsi et al., "Dominant Resource
+// Fairness", NSDI 2011). Kinds with a total of zero do not count.
 func (r Resources) DominantShare(total Resources) (share float64) {
 	for k := range r {
 		if total[k] > 0 {

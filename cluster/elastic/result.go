@@ -11,10 +11,11 @@ type Result struct {
 	Slots       int       // number of simulated slots
 	MeanJCT     float64   // mean time from arrival to completion
 	Makespan    float64   // end of the last job
-	MeanReward  float64   // over slots
-	Rewards     []float64 // of each slot
+	MeanReward  float64   // mean reward over the slots
+	Rewards     []float64 // reward of each slot
 	Completions []Completion
-	Allocations string // SHA-256 over "slot:id:workers:servers;" of all jobs with tasks, by slot and ID
+	// SHA-256 over the text "slot:id:workers:servers;" of each job with tasks, ordered by slot and ID
+	Allocations string
 }
 
 // Completion is the outcome of a job.

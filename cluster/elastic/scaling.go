@@ -2,7 +2,7 @@ package elastic
 
 import "graft/internal/registry"
 
-// Names of models of the cost of scaling.
+// Names of the scaling models.
 const (
 	NoScaling         = "none"
 	CheckpointRestart = "checkpoint"
@@ -10,12 +10,12 @@ const (
 )
 
 // Scaling is a model of the time that a job loses at the start of a slot if its number of workers or servers differs
-// from the last slot in which it ran. The cost is linear in the number of added or removed tasks.
+// from its last slot. The time is linear in the number of added or removed tasks.
 type Scaling struct {
 	Name    string
-	About   string  // one line of help
-	Source  string  // source of the numbers
-	First   float64 // seconds for one task
+	About   string  // help text in one line
+	Source  string  // publication that the numbers come from
+	First   float64 // seconds for the first added or removed task
 	Further float64 // seconds for each further task
 }
 
@@ -24,7 +24,7 @@ func (s Scaling) Listing() (name, about string) { return s.Name, s.About }
 
 const measurements = "measured in the DL2 project for 1 and 6 added parameter servers; linear elsewhere"
 
-// Scalings returns all models. To add one, add a line.
+// Scalings returns all scaling models. To add one, add a line.
 func Scalings() registry.List[Scaling] {
 	return registry.List[Scaling]{
 		{NoScaling, "scaling is free", "assumption of the original simulator", 0, 0},
@@ -33,10 +33,10 @@ func Scalings() registry.List[Scaling] {
 	}
 }
 
-// ScalingNamed returns a model by its name.
+// ScalingNamed returns a scaling model by its name.
 func ScalingNamed(name string) (Scaling, error) { return Scalings().Named("scaling cost", name) }
 
-// Seconds returns the time lost for a number of added or removed tasks; zero tasks cost nothing.
+// Seconds returns the time lost for a number of added or removed tasks, in seconds, or zero for no tasks.
 func (s Scaling) Seconds(tasks int) float64 {
 	if tasks <= 0 {
 		return 0

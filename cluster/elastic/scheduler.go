@@ -7,9 +7,9 @@ import (
 	"graft/cluster"
 )
 
-// Scheduler decides the numbers of workers and servers of each job in a slot, and their nodes.
+// Scheduler chooses the number of workers and servers of each job in a slot, and their nodes.
 type Scheduler interface {
-	// Schedule adds tasks to the unfinished jobs of a slot that has begun.
+	// Schedule adds tasks to the unfinished jobs of the current slot. The world calls it after the slot begins.
 	Schedule(w *World)
 }
 

@@ -9,19 +9,19 @@ type Deployment struct {
 	Servers []int // node of each parameter server; empty if the cluster has none
 }
 
-// Speed models how fast jobs train. Its methods are safe for concurrent use.
+// Speed models the training speed of jobs. Its methods are safe for concurrent use.
 type Speed interface {
-	// Epochs returns the epochs that a deployed job completes in the given seconds.
+	// Epochs returns the number of epochs that a deployed job completes in the given seconds.
 	Epochs(d Deployment, seconds float64) float64
-	// Limit returns an upper bound of Epochs over all placements of these numbers of tasks. Zero servers mean a cluster
-	// without parameter servers.
+	// Limit returns an upper bound of Epochs over all placements of these numbers of workers and servers. Zero servers
+	// mean a cluster without parameter servers.
 	Limit(t *JobType, workers, servers int, seconds float64) float64
 	// Check returns an error if the model does not cover a type up to most workers and servers.
 	Check(t *JobType, most int) error
 }
 
 // Best returns the numbers of workers and servers with the largest [Speed.Limit] within the options, and that limit for
-// one slot. On a tie it returns the fewest workers, then the fewest servers; if no limit is positive, it returns zeros.
+// one slot. On a tie it returns the fewest workers, then the fewest servers. If no limit is positive, it returns zeros.
 func Best(s Speed, t *JobType, o *Options) (workers, servers int, epochs float64) {
 	for w, p := range counts(o) {
 		if limit := s.Limit(t, w, p, o.Slot); limit > epochs {

@@ -9,13 +9,13 @@ import (
 )
 
 // Steps is a [Speed] model from measured step times, for workers that exchange gradients directly. An epoch takes
-// EpochSize steps of a worker. Its methods do not change it.
-type Steps map[string]Trained // by model name
+// EpochSize steps of a worker. The methods do not modify it.
+type Steps map[string]Trained
 
-// Trained describes the training of a model, for [Steps].
+// Trained describes how a model is trained, for [Steps].
 type Trained struct {
 	Times  goodput.StepTimes
-	Device int // examples per worker and step
+	Device int // number of examples per worker and step
 }
 
 // Epochs implements [Speed].

@@ -18,7 +18,7 @@ const (
 // Study is a workload on a cluster.
 type Study struct {
 	Types   []JobType
-	Jobs    []Spec // in any order
+	Jobs    []Spec // jobs in any order
 	Speed   Speed
 	Options Options
 }

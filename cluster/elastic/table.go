@@ -8,9 +8,9 @@ import (
 	"math"
 )
 
-// Table is a [Speed] model of interpolated measurements, independent of placement. It maps a model's name to speeds in
-// the unit of EpochSize per second, indexed by number of servers minus one and number of workers minus one. A cluster
-// without servers uses equal numbers of servers and workers.
+// Table is a [Speed] model of interpolated measurements, independent of placement. It maps the name of a model to
+// speeds in the unit of EpochSize per second, indexed by the number of servers minus one and the number of workers
+// minus one. A cluster without servers uses the speeds for equal numbers of servers and workers.
 type Table map[string][][]float64
 
 // maxTableBytes is the maximum size of a table file.

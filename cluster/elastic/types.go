@@ -8,7 +8,7 @@ import (
 	"graft/internal/validate"
 )
 
-// maxTypeBytes is the maximum size of a file of job types, and maxTypes their maximum number.
+// Limits of a file of job types: its size, and the number of types.
 const (
 	maxTypeBytes = 16 << 20
 	maxTypes     = 1 << 16

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Order sorts the jobs of a window.
+// Order names a sort order of the jobs in a window.
 type Order string
 
 const (
@@ -17,21 +17,25 @@ const (
 	ByLeft Order = "left"
 )
 
-// WindowOptions configure the observation of a learned policy: the first jobs in an order, without jobs at their
-// maximum counts, as columns of a matrix. Its rows are type, slots since arrival, share of epochs left, dominant share,
-// workers and servers.
+// WindowOptions holds the options of the observation of a learned policy: the first jobs in an order, without jobs at
+// their maximum counts, as columns of a matrix. Its rows are type, slots since arrival, share of epochs left, dominant
+// share, workers and servers.
 type WindowOptions struct {
-	Size int // Number of jobs in the window, and of its columns. Zero means 20.
-	// Order of the jobs: by arrival, by dominant share (share) or by remaining share of epochs (left), smallest first.
-	// Default arrival.
-	Order   Order   `config:",one=arrival|share|left"`
-	Bits    bool    // Writes the type as four rows of bits, highest bit first, instead of one row. Default false.
-	Rescale bool    // Divides types by their number, slots by 100 and counts by their maximum. Default false.
-	Padding float64 // Value of columns without a job. The original also uses -1. Default 0.
-	// Removes the action that adds a worker and a server together. Such an action of a scheduler gives two samples. No
-	// effect without servers. Default false.
+	Size int // Number of jobs in the window, one column per job. Zero means 20.
+	// Sort order of the jobs: arrival, share (dominant share) or left (remaining share of epochs), smallest value
+	// first. Default arrival.
+	Order Order `config:",one=arrival|share|left"`
+	// Encodes the job type in four rows of bits, highest bit first. False uses one row.
+	Bits bool
+	// Scales the values of the window: types by the number of types, slots by 1/100, counts by their maximum. False
+	// keeps raw values.
+	Rescale bool
+	// Fill value of columns without a job. The original simulator also uses -1. Default 0.
+	Padding float64
+	// Omits the action that adds a worker and a parameter server together. If an imitated scheduler takes this action,
+	// it is split into two training samples. No effect on jobs without parameter servers. False keeps the action.
 	Apart bool
-	// Shuffle returns a random order of n columns for the jobs; nil keeps the order.
+	// Shuffle returns a random order of n columns for the jobs. Nil keeps the order.
 	Shuffle func(n int) []int `json:"-"`
 }
 
@@ -60,7 +64,7 @@ func (o *WindowOptions) Rows() int {
 	return rowCount
 }
 
-// PerJob returns the number of actions per job: the first of [Worker], [Server] and [Bundle].
+// PerJob returns the number of actions per job: [Worker] alone, or also [Server], or also [Bundle].
 func (o *WindowOptions) PerJob(allReduce bool) int {
 	switch {
 	case allReduce:
@@ -73,8 +77,8 @@ func (o *WindowOptions) PerJob(allReduce bool) int {
 
 // Window is an observation of a [World].
 type Window struct {
-	Jobs  []*Job    // by column; nil if empty
-	State []float64 // row by row
+	Jobs  []*Job    // job of each column; nil for an empty column
+	State []float64 // values of the matrix, row by row
 
 	options *WindowOptions
 	world   *World
@@ -89,7 +93,7 @@ func NewWindow(w *World, o WindowOptions) *Window {
 	return &Window{Jobs: make([]*Job, o.Size), State: make([]float64, rows*o.Size), options: &o, world: w, rows: rows}
 }
 
-// Actions returns the number of outputs of a policy: the actions of all columns, and one that ends the slot.
+// Actions returns the number of outputs of a policy: the actions of all columns, and the action that ends the slot.
 func (o *Window) Actions() int {
 	return o.PerJob()*o.options.Size + 1
 }
@@ -97,7 +101,7 @@ func (o *Window) Actions() int {
 // PerJob returns the number of actions per job.
 func (o *Window) PerJob() int { return o.options.PerJob(o.world.AllReduce()) }
 
-// Label returns the policy output for an action of a job; -1 if the job is outside of the window.
+// Label returns the position of a job's action among the policy's outputs; -1 if the job is outside of the window.
 func (o *Window) Label(j *Job, a Action) int {
 	column := slices.Index(o.Jobs, j)
 	if column < 0 {
@@ -174,7 +178,8 @@ func (o *Window) encode(j *Job, column int) {
 type Sample struct {
 	Slot  int
 	State []float64
-	Label int // output of a policy; -1 if the job is outside of the window
+	// position of the action among the policy's outputs; -1 if the job is outside of the window
+	Label int
 }
 
 // Record makes a world report each action of its scheduler as a sample, for imitation.

@@ -12,15 +12,14 @@ import (
 	"graft/cluster"
 )
 
-// World is a simulation, slot by slot: [World.Begin], then any number of [World.Add], then
-// [World.End].
+// World simulates a cluster slot by slot: [World.Begin], then any number of [World.Add], then [World.End].
 type World struct {
-	// Observer is called with each action before the job's counts change; may be nil.
+	// Observer is called with each action before the job's counts change. Nil calls nothing.
 	Observer func(w *World, j *Job, a Action)
-	// Decided is called in each slot of [World.Run] after the scheduler, before jobs train; may be nil.
+	// Decided is called in each slot of [World.Run], after the scheduler and before jobs train. Nil calls nothing.
 	Decided func(w *World)
-	// Errors draws numbers from 0 to below 1 for speed errors: one per training job and slot. Nil disables errors;
-	// NewWorld sets it if the options have errors.
+	// Errors draws a number from 0 to below 1 for the speed error of each training job in each slot. Nil means no
+	// errors; NewWorld sets it if the options have errors.
 	Errors interface{ Float64() float64 }
 
 	types   []JobType
@@ -41,7 +40,7 @@ type World struct {
 	gain        float64 // sum over jobs of the share of epochs done in the last slot
 }
 
-// NewWorld validates a study and returns its simulation before the first slot.
+// NewWorld validates a study and returns its world before the first slot.
 func NewWorld(s Study) (*World, error) {
 	s.Options.EnsureDefaults()
 	if err := s.Validate(); err != nil {
@@ -95,7 +94,7 @@ func (w *World) Used() Resources { return w.nodes.sum }
 // Options returns the options with defaults filled in.
 func (w *World) Options() Options { return w.options }
 
-// Most returns the maximum number of workers, and of servers, of a job.
+// Most returns the maximum number of workers per job, which is also the maximum number of parameter servers.
 func (w *World) Most() int { return w.options.Most }
 
 // AllReduce reports whether jobs have no parameter servers.
@@ -104,23 +103,23 @@ func (w *World) AllReduce() bool { return w.options.AllReduce }
 // Keeps reports whether a quirk is kept.
 func (w *World) Keeps(q cluster.Quirk) bool { return w.options.Quirks.Keeps(q) }
 
-// Without drops a quirk for the rest of the simulation, for a scheduler whose original lacks it.
+// Without drops a quirk for the rest of the simulation, for a scheduler whose original version does not have it.
 func (w *World) Without(q cluster.Quirk) {
 	w.options.Quirks = slices.DeleteFunc(slices.Clone(w.options.Quirks),
 		func(name string) bool { return name == q.Name })
 }
 
-// Best returns the numbers of tasks at which jobs of a type are fastest, and the epochs that they then complete in a
-// slot.
+// Best returns the numbers of workers and servers at which jobs of a type are fastest, and the epochs that they then
+// complete in a slot.
 func (w *World) Best(t *JobType) (workers, servers int, epochs float64) {
 	return Best(w.speed, t, &w.options)
 }
 
-// Counts yields all numbers of workers and servers that a job can train with.
+// Counts yields all numbers of workers and servers with which a job can train.
 func (w *World) Counts() iter.Seq2[int, int] { return counts(&w.options) }
 
 // Limit returns an upper bound, over placements, of the epochs that a job of a type completes in a slot with the given
-// numbers of tasks.
+// numbers of workers and servers.
 func (w *World) Limit(t *JobType, workers, servers int) float64 {
 	return w.speed.Limit(t, workers, servers, w.options.Slot)
 }
@@ -128,7 +127,7 @@ func (w *World) Limit(t *JobType, workers, servers int) float64 {
 // Done reports whether all jobs have completed.
 func (w *World) Done() bool { return w.arrived == len(w.all) && len(w.unfinished) == 0 }
 
-// Begin starts a slot: jobs arrive, and no job has tasks.
+// Begin starts a slot: new jobs arrive, and all tasks are removed.
 func (w *World) Begin() {
 	w.nodes.clear()
 	for ; w.arrived < len(w.all) && w.all[w.arrived].Arrival <= w.slot; w.arrived++ {

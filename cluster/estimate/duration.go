@@ -16,17 +16,18 @@ const (
 	mostSeconds = 1 << 33
 )
 
-// DurationOptions configure the estimation of job durations.
+// DurationOptions holds the options of the estimation of job durations.
 type DurationOptions struct {
-	// date of second zero of the trace, which determines months, days and hours; required
-	Zero  time.Time
-	First int64                  // second at which the first model is learned; zero means Every after the first job
+	// date of the trace's second zero, which determines months, days and hours; required
+	Zero time.Time
+	// second at which the first model is learned; zero means one period of Every after the first job
+	First int64
 	Every int64                  // seconds between two models; zero means a week
-	Past  bool                   // adds features from jobs that ended before; false leaves them out
-	Tell  func(w DurationWindow) // called after each window; may be nil
-	// Model configures learning. Zero fields have the defaults of Options, with two exceptions: an empty Validation
-	// means blocks, since users submit many similar jobs at once; and Alone contains the user and the name, most of
-	// which have too few jobs for a pair, and the date.
+	Past  bool                   // adds features of jobs that have already ended; false omits them
+	Tell  func(w DurationWindow) // called after each window; nil calls nothing
+	// Model configures learning. Zero fields have the defaults of Options, with two exceptions. An empty Validation
+	// means blocks, since users submit many similar jobs at once. Alone contains the date, and the user and the name,
+	// since most users and names have too few jobs for a pair.
 	Model Options
 }
 
@@ -123,8 +124,8 @@ func (f *jobFeature) value(j *trace.Job, at time.Time, h *history) Value {
 	return Value{Number: f.number(j, at, h)}
 }
 
-// DurationTable holds the features of each job at its submission, in the order of the jobs, and their durations in
-// seconds as target.
+// DurationTable returns a table with the features of each job at its submission, in the order of the jobs. The target
+// is the job's duration in seconds.
 func DurationTable(jobs []trace.Job, o DurationOptions) (*Table, error) {
 	o.EnsureDefaults()
 	if err := errors.Join(o.Validate(), checkJobs(jobs)); err != nil {

@@ -35,7 +35,7 @@ type bag struct {
 	pairs    [][]float64 // scores by pair and cell
 }
 
-// Fit learns a model from a table. The same table, options and seed give the same bytes, regardless of the number of
+// Fit learns a model from a table. Equal tables, options and seeds give equal bytes, regardless of the number of
 // workers. With random validation the order of rows does not matter either. Fit checks the context after each tree of
 // each term.
 func Fit(ctx context.Context, t *Table, o Options) (*Model, error) {

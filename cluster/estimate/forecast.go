@@ -8,23 +8,24 @@ import (
 	"time"
 )
 
-// Forecast is a tick with its expected values.
+// Forecast is a tick with its predicted values.
 type Forecast struct {
-	Tick                 // actual values
-	ExpectedJobs float64 // not negative
-	ExpectedGPUs float64 // not negative
-	Learned      bool    // predicted by models; false means the mean of the ticks known before
+	Tick                 // tick with the actual values
+	ExpectedJobs float64 // predicted number of submitted jobs, not negative
+	ExpectedGPUs float64 // predicted number of requested GPUs, not negative
+	Learned      bool    // a model predicted the values; false means the mean of the ticks known before
 }
 
 // Throughput holds forecasts of submissions, their models and their accuracy.
 type Throughput struct {
-	Forecasts            []Forecast // in order of time
+	Forecasts            []Forecast // forecasts in order of time
 	Jobs, GPUs           *Model     // last models of the two series; nil if there were too few ticks to learn from
-	JobScores, GPUScores Scores     // accuracy of the forecasts made by models
+	JobScores, GPUScores Scores     // accuracy of the forecasts by models
 	Models               int        // number of times that both models were learned
 }
 
-// ForecastThroughput learns from the ticks before a time and forecasts the later ones. Score intervals draw whole days.
+// ForecastThroughput learns from the ticks before a time and forecasts the ticks after it. The intervals of the scores
+// come from a bootstrap over whole days.
 func ForecastThroughput(ctx context.Context, ticks []Tick, from time.Time, o ThroughputOptions) (*Throughput, error) {
 	f, err := newForecaster(ticks, o)
 	if err != nil {
@@ -49,9 +50,9 @@ func ForecastThroughput(ctx context.Context, ticks []Tick, from time.Time, o Thr
 	return f.t, f.score()
 }
 
-// WalkThroughput forecasts all ticks, each from the ticks known before it. Models are learned at intervals of Every,
-// the first one after one interval. For ticks before that, and in windows with too few ticks to learn from, the
-// forecast is the mean of the last known hour.
+// WalkThroughput forecasts every tick from the ticks known before it. A new model is learned after each interval of
+// Every. In the first interval, and in windows with too few ticks to learn from, the forecast is the mean of the last
+// known hour.
 func WalkThroughput(ctx context.Context, ticks []Tick, o ThroughputOptions) (*Throughput, error) {
 	o.Every = cmp.Or(o.Every, week7*time.Second)
 	f, err := newForecaster(ticks, o)

@@ -10,8 +10,8 @@ import (
 	"graft/internal/validate"
 )
 
-// Model predicts by a sum of terms. Fit or Read creates it. It is immutable and safe for concurrent use. The zero value
-// predicts zero.
+// Model predicts by a sum of terms. Fit, Load or Parse creates it. It is immutable and safe for concurrent use. The
+// zero value predicts zero.
 type Model struct {
 	features []feature
 	terms    []term // one per feature, in order, then pairs
@@ -68,14 +68,14 @@ func (m *Model) Features() []string {
 // Rows returns the number of training rows.
 func (m *Model) Rows() int { return m.rows }
 
-// Target returns the kind of target, as in Options. With a logarithmic target the values of shapes are logarithms too.
+// Target returns the kind of target, as in Options. For a logarithmic target, the values of shapes are logarithms too.
 func (m *Model) Target() string { return m.target }
 
 // Base returns the constant part of a prediction: the mean of the target.
 func (m *Model) Base() float64 { return m.base }
 
-// Predict returns the prediction for a row whose values are in the order of Features. A text that was not in the
-// training data contributes nothing.
+// Predict returns the prediction for a row with values in the order of Features. A text that is not in the training
+// data contributes nothing.
 func (m *Model) Predict(row []Value) (float64, error) {
 	bins, err := m.binsOf(row)
 	if err != nil {
@@ -119,8 +119,8 @@ func (m *Model) finish(sum float64) float64 {
 	return sum
 }
 
-// PredictTable returns the prediction for each row of a table. The table has a column for each feature, in any order,
-// and may have others.
+// PredictTable returns the prediction for each row of a table. The table must have a column for each feature, in any
+// order, and may have other columns.
 func (m *Model) PredictTable(t *Table) ([]float64, error) {
 	columns, err := m.columnsOf(t)
 	if err != nil {
@@ -168,10 +168,11 @@ func kindOf(text bool) string {
 
 // Contribution is the part of a prediction that one term contributes.
 type Contribution struct {
-	Term      int     // index for Shape
-	Name      string  // name of the term
-	Value     float64 // in the target's unit; for logarithmic targets, the summand of log(1 + target)
-	Deviation float64 // deviation of Value over the bags
+	Term int    // index of the term, for Model.Shape
+	Name string // name of the term
+	// contribution in the target's unit; for logarithmic targets, the summand of log(1 + target)
+	Value     float64
+	Deviation float64 // standard deviation of Value over the bags
 }
 
 // Explain decomposes a prediction: Base and all contributions add up to it, or for logarithmic targets to log(1 +

@@ -13,18 +13,18 @@ import (
 
 // Methods to cut features into bins.
 const (
-	BinQuantile = "quantile" // about equally many rows in each bin
-	BinUniform  = "uniform"  // bins of equal width
+	BinQuantile = "quantile" // bins with about the same number of rows
+	BinUniform  = "uniform"  // bins with the same width
 )
 
-// Choices of the validation rows, which determine when to stop.
+// Choices of the validation rows, which determine when learning stops.
 const (
 	ValidateRandom = "random" // a separate random share for each bag, drawn by the seed
-	ValidateBlocks = "blocks" // random, but in runs of rows: similar neighbours stay together
-	ValidateLast   = "last"   // the last rows; the final model learns from them too
+	ValidateBlocks = "blocks" // random runs of consecutive rows, so that similar neighbours stay together
+	ValidateLast   = "last"   // the last rows; the final model also learns from them
 )
 
-// Predicted statistics of the target.
+// Statistics of the target that a model predicts.
 const (
 	TargetPlain  = "plain"  // mean
 	TargetLog    = "log"    // mean, learned from log(1 + target) (Duan 1983)
@@ -38,35 +38,40 @@ const (
 	mostRounds   = 1 << 20
 )
 
-// Options configure learning. The zero value is a good start.
+// Options holds the options of learning. Defaults replace zero values.
 type Options struct {
-	Bins     int    // maximum bins of a feature, not counting the missing bin, at most 1024; zero means 256
-	Binning  string // empty means quantile
-	Pairs    int    // number of terms of two features; zero means 10, a negative value none
-	PairBins int    // maximum bins of each feature of a pair, at most 64; zero means 32
+	// maximum number of bins per feature, without the bin of missing values, at most 1024; zero means 256
+	Bins     int
+	Binning  string // method to cut features into bins; empty means quantile
+	Pairs    int    // number of terms with two features; zero means 10, a negative value means none
+	PairBins int    // maximum number of bins per feature of a pair, at most 64; zero means 32
 
-	LearningRate float64 // share of each tree that is applied; zero means 0.05
-	Rounds       int     // maximum trees per term; zero means 2,000
-	Leaves       int     // leaves per tree of one feature; zero means 3
-	LeastRows    int     // minimum rows per leaf; zero means 20
+	LearningRate float64 // learning rate: fraction of each tree that is added; zero means 0.05
+	Rounds       int     // maximum number of trees per term; zero means 2,000
+	Leaves       int     // number of leaves per tree of one feature; zero means 3
+	LeastRows    int     // minimum number of rows per leaf; zero means 20
 
-	// number of averaged models, each learned from most of the rows; their spread is the deviation of a shape; zero
-	// means 8
-	Bags            int
-	Validation      string  // empty means random; the others assume rows in order of time
-	ValidationShare float64 // share of the rows, below a half; zero means 0.15
-	Patience        int     // rounds without improved validation after which a bag stops; zero means 50
+	// number of averaged models, each learned from most of the rows; the spread of the models is the deviation of a
+	// shape; zero means 8
+	Bags int
+	// choice of the validation rows; empty means random; the other choices need rows in order of time
+	Validation      string
+	ValidationShare float64 // fraction of the rows for validation, below 0.5; zero means 0.15
+	// number of rounds without a better validation error after which a bag stops; zero means 50
+	Patience int
 
-	Target string // empty means plain; the others require nonnegative targets
-	// Monotone has numeric features whose shape may only rise (1) or fall (-1). They are excluded from pairs, so that
-	// the whole prediction is monotone in them. May be nil.
+	// statistic to predict; empty means plain; the other statistics need nonnegative targets
+	Target string
+	// Monotone maps numeric features to the only direction of their curve: 1 rises, -1 falls. These features are
+	// excluded from pairs, so that the whole prediction is monotone in them. Nil means none.
 	Monotone map[string]int
-	// Alone has features that are excluded from pairs: a feature that only grows, such as a date, has values at
-	// prediction time that no pair was trained on. Unknown names are ignored. May be nil.
+	// Alone lists the features that are excluded from pairs. An example is a date, which only grows: at prediction time
+	// it has values that no pair was trained on. Unknown names are ignored. Nil means none.
 	Alone []string
 
-	Seed    uint64 // seed of the bags' rows; zero is an ordinary seed
-	Workers int    // parallel bags, without effect on the model; zero means all processors
+	Seed uint64 // seed that draws the rows of the bags; zero is a valid seed
+	// number of bags learned in parallel, without effect on the model; zero means one per processor
+	Workers int
 }
 
 // EnsureDefaults replaces zero values with defaults.

@@ -89,7 +89,7 @@ func Load(fsys files.FS, path string) (*Model, error) {
 	return m, nil
 }
 
-// Parse restores a model from the output of Write, and rejects inconsistent models.
+// Parse restores a model from the output of Write. An inconsistent model is an error.
 func Parse(data []byte) (*Model, error) {
 	var head struct {
 		Format int `json:"format"`

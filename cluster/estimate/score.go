@@ -12,14 +12,14 @@ import (
 	"graft/internal/validate"
 )
 
-// ScoreOptions configure the intervals of scores. The zero value is typical.
+// ScoreOptions holds the options of the confidence intervals of scores. Defaults replace zero values.
 type ScoreOptions struct {
-	Draws int     // number of resamplings of the rows; zero means 1,000
+	Draws int     // number of bootstrap samples; zero means 1,000
 	Level float64 // confidence level of an interval; zero means 0.95
-	// Block is the number of rows that are drawn together. Neighbouring rows of a time series are similar, and carry
-	// less information than independent rows. Zero means 1.
+	// Block is the number of consecutive rows that the bootstrap draws together. Neighbouring rows of a time series are
+	// similar, and carry less information than independent rows. Zero means 1.
 	Block int
-	Seed  uint64 // seed of the draws; zero is an ordinary seed
+	Seed  uint64 // seed of the bootstrap; zero is a valid seed
 }
 
 // EnsureDefaults replaces zero values with defaults.
@@ -41,23 +41,23 @@ func (o ScoreOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Measured is a statistic with its bootstrap interval.
+// Measured is a statistic with its confidence interval.
 type Measured struct {
-	Value     float64 // value for the original rows
-	Low, High float64 // ends of the interval
+	Value     float64 // value of the statistic for the original rows
+	Low, High float64 // ends of the confidence interval
 }
 
 // Scores measure the accuracy of predictions.
 type Scores struct {
 	Rows int      // number of predicted rows
 	MAE  Measured // mean absolute error, in the target's unit
-	// R2 is the explained share of the target's variance: 1 is all of it, 0 is no better than the mean of the same
-	// rows, and negative values are worse. It is NaN if the target does not vary.
+	// R2 is the fraction of the target's variance that the predictions explain: 1 is all of it, 0 is equal to
+	// predicting the mean of the same rows, and negative values are worse. It is NaN if the target does not vary.
 	R2 Measured
 }
 
-// Score compares predicted with true values, by row, with intervals by the bootstrap (Efron 1979) with circular blocks
-// (Politis, Romano 1992).
+// Score compares predicted values with true values, by row. Intervals come from a bootstrap (Efron 1979) with circular
+// blocks (Politis, Romano 1992).
 func Score(truth, predicted []float64, o ScoreOptions) (Scores, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// Term identifies a term.
+// Term describes a term of a model: a function of one feature or of a pair of features.
 type Term struct {
-	Name       string   // names of its features
+	Name       string   // name of the term, made from the names of its features
 	Features   []string // one feature, or two for a pair
-	Importance float64  // mean absolute contribution over the training rows
+	Importance float64  // mean absolute contribution of the term over the training rows
 }
 
-// Terms returns all terms: one for each feature in order, then pairs, strongest in the screening first.
+// Terms returns all terms: first one term per feature in order, then pairs, most important in the screening first.
 func (m *Model) Terms() []Term {
 	terms := make([]Term, len(m.terms))
 	for k := range m.terms {
@@ -41,31 +41,31 @@ func (t *term) importance() float64 {
 	return sum / weight
 }
 
-// Shape is a term in tabular form: a curve over the bins of its feature, or a map over the bins of two features.
+// Shape is a term as a table: a curve over the bins of one feature, or a map over the bins of two features.
 type Shape struct {
-	Term  Term   // its term
-	Axes  []Axis // one axis, or two for a map
-	Cells []Cell // ordered by bin of the first axis, then of the second
+	Term  Term   // term with this shape
+	Axes  []Axis // one axis for a curve, two axes for a map
+	Cells []Cell // cells ordered by the bin of the first axis, then by the bin of the second axis
 }
 
 // Axis is a feature of a shape.
 type Axis struct {
 	Feature string // name of the feature
-	Text    bool   // its values are texts
-	Bins    []Bin  // in order, missing values first
+	Text    bool   // the feature's values are texts
+	Bins    []Bin  // bins in ascending order; the bin of missing values comes first
 }
 
-// Bin is a part of a feature's values.
+// Bin is a range or a set of values of a feature.
 type Bin struct {
-	Missing   bool     // rows without a value; the first bin
-	Low, High float64  // of numbers: range from Low up to but excluding High; the last bin includes High
-	Levels    []string // of texts: its texts
+	Missing   bool     // bin of the rows without a value, always the first bin
+	Low, High float64  // range of a numeric bin, from Low to below High; the last bin includes High
+	Levels    []string // texts of a bin of texts
 }
 
 // mostNamed is the number of texts of a bin that are listed by name.
 const mostNamed = 3
 
-// String describes a bin for people.
+// String describes a bin in words.
 func (b Bin) String() string {
 	switch {
 	case b.Missing:
@@ -84,12 +84,12 @@ func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 32) }
 
 // Cell is the contribution of a term in one bin, or in a pair of bins.
 type Cell struct {
-	Value     float64 // in the target's unit, or the summand of log(1 + target)
-	Deviation float64 // deviation of Value over the bags
-	Weight    float64 // number of training rows
+	Value     float64 // contribution in the target's unit, or the summand of log(1 + target)
+	Deviation float64 // standard deviation of Value over the bags
+	Weight    float64 // number of training rows in the cell
 }
 
-// Shape returns a term by its index in Terms.
+// Shape returns the shape of a term, given its index in Terms.
 func (m *Model) Shape(of int) (Shape, error) {
 	if of < 0 || of >= len(m.terms) {
 		return Shape{}, fmt.Errorf("shape of term %d: there are %d terms, counted from 0", of, len(m.terms))
@@ -145,8 +145,8 @@ func (f *feature) limits(bin int) (low, high float64) {
 	return low, high
 }
 
-// Table returns a shape as rows of text. The first row names the columns: for each feature its bin and, for numbers,
-// the ends of the bin; then value, deviation and rows. Numbers are exact.
+// Table returns a shape as rows of text. The first row has the names of the columns: for each feature its bin and, for
+// numbers, the ends of the bin; then value, deviation and rows. Numbers are exact.
 func (s Shape) Table() [][]string {
 	var head []string
 	for _, a := range s.Axes {

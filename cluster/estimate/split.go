@@ -2,11 +2,11 @@ package estimate
 
 import "fmt"
 
-// Window is a span of time that a model predicts, with its training rows.
+// Window is a period in which a model predicts, with the model's training rows.
 type Window struct {
-	From, To int64 // From is included, To is not
-	Train    []int // rows whose outcome was known before From
-	Test     []int // rows of the window
+	From, To int64 // period from From to below To
+	Train    []int // training rows: rows whose outcome was known before From
+	Test     []int // rows in the period
 }
 
 // Limits of a walk. Larger values indicate a wrong unit: each row is listed once for each later window.
@@ -15,9 +15,9 @@ const (
 	mostListed  = 1 << 28
 )
 
-// WalkForward divides time from first on into windows of equal length, up to the last row. A model is learned again at
-// the start of each window. known holds the time at which the outcome of each row became known; nil means the row's own
-// time.
+// WalkForward divides the time after first into windows of equal length, up to the last row. A new model is learned at
+// the start of each window. The list known has the time at which the outcome of each row became known; nil means the
+// row's own time.
 func WalkForward(times, known []int64, first, every int64) ([]Window, error) {
 	if known == nil {
 		known = times

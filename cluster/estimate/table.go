@@ -11,15 +11,15 @@ import (
 // mostLevels is the maximum number of texts of a column: codes have 16 bits, and one code is the missing text.
 const mostLevels = math.MaxUint16
 
-// Value is a cell of a table: a number in a numeric column, a text in a text column. NaN and the empty text are
-// missing. The zero value is the number zero.
+// Value is a cell of a table: a number in a numeric column, or a text in a text column. NaN and the empty text are
+// missing values. The zero value is the number zero.
 type Value struct {
-	Number float64 // used in numeric columns, rounded to float32
-	Text   string  // used in text columns
+	Number float64 // value in a numeric column, rounded to float32
+	Text   string  // value in a text column
 }
 
-// Table holds rows of features with a target. Columns are added one after another. The table keeps the first fault,
-// which [Table.Err] and Fit return. The zero value is empty and ready to use.
+// Table holds rows of features with a target. Columns are added one after another. The first fault is kept and returned
+// by [Table.Err] and Fit. The zero value is an empty table.
 type Table struct {
 	columns []column
 	target  []float64
@@ -76,7 +76,7 @@ func (t *Table) AddTexts(name string, values []string) {
 	t.add(c)
 }
 
-// SetTarget sets the target by row. A table for prediction needs none.
+// SetTarget sets the target of each row. A table for prediction needs no target.
 func (t *Table) SetTarget(values []float64) {
 	for row, v := range values {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -111,7 +111,7 @@ func (t *Table) fail(err error) {
 	}
 }
 
-// Err returns the first fault of the added data; nil if none exists.
+// Err returns the first fault of the added data, or nil if there is no fault.
 func (t *Table) Err() error { return t.fault }
 
 // Rows returns the number of rows.
@@ -127,7 +127,7 @@ func (t *Table) Names() []string {
 	return mapped(t.columns, func(c column) string { return c.name })
 }
 
-// Target returns the target by row; nil if it was not set. Do not change it.
+// Target returns the target of each row, or nil if it was not set. Callers must not change it.
 func (t *Table) Target() []float64 { return t.target }
 
 // Row returns the values of a row in the order of the columns, for Predict.
@@ -143,7 +143,7 @@ func (t *Table) Row(row int) []Value {
 	return values
 }
 
-// Pick returns a table of some rows, in the given order.
+// Pick returns a table with the given rows, in the given order.
 func (t *Table) Pick(rows []int) *Table {
 	picked := &Table{fault: t.fault}
 	for _, c := range t.columns {
@@ -160,7 +160,7 @@ func (t *Table) Pick(rows []int) *Table {
 	return picked
 }
 
-// Without returns the table without some columns. Unknown names are ignored.
+// Without returns a table without the named columns. Unknown names are ignored.
 func (t *Table) Without(names ...string) *Table {
 	left := &Table{target: t.target, fault: t.fault}
 	for _, c := range t.columns {
@@ -171,7 +171,7 @@ func (t *Table) Without(names ...string) *Table {
 	return left
 }
 
-// Idle returns the columns without information: they have one value in all rows, or no values.
+// Idle returns the columns without information: columns with the same value in all rows, or without values.
 func (t *Table) Idle() []string {
 	var names []string
 	for k := range t.columns {

@@ -28,20 +28,21 @@ var lags = []int{lead, 18, 144}
 // smooth is the window in steps of means, medians and deviations.
 const smooth = 6
 
-// Tick holds the submissions in a time step.
+// Tick holds the submissions in one time step.
 type Tick struct {
-	Time time.Time // start of the step
+	Time time.Time // start of the time step
 	Jobs float64   // number of submitted jobs
-	GPUs float64   // sum of their requested GPUs
+	GPUs float64   // number of GPUs that these jobs request
 }
 
-// ThroughputOptions configure forecasts of submissions.
+// ThroughputOptions holds the options of forecasts of submissions.
 type ThroughputOptions struct {
-	Step time.Duration // time between ticks; zero means 10 minutes
-	// Original computes the smoothed value at the first lag like the original: it includes the tick five steps back,
-	// which is incomplete when the fifth step ahead is forecast. False reads nothing later than six steps back.
+	Step time.Duration // length of a time step; zero means 10 minutes
+	// Original computes the smoothed value at the first lag like the published program: it includes the tick five steps
+	// earlier, which is incomplete when the fifth step ahead is forecast. False uses only ticks at least six steps
+	// earlier.
 	Original bool
-	// interval between models; zero means never in ForecastThroughput, and a week in WalkThroughput
+	// time between two models; zero means a single model in ForecastThroughput, and a week in WalkThroughput
 	Every time.Duration
 	// Model configures learning. Zero fields have the defaults of Options, with two exceptions: an empty Validation
 	// means last, and Alone contains the parts of a date that only grow.
@@ -67,8 +68,8 @@ func (o ThroughputOptions) Validate() error {
 	return errors.Join(append(faults, o.Model.Validate())...)
 }
 
-// ThroughputTable returns for each tick the features known six steps before: its date, and lags, smoothed lags, means,
-// medians and deviations of both series. It has no target.
+// ThroughputTable returns a table with the features of each tick that were known six steps before the tick: its date,
+// and lags, smoothed lags, means, medians and deviations of both series. It has no target.
 func ThroughputTable(ticks []Tick, o ThroughputOptions) (*Table, error) {
 	o.EnsureDefaults()
 	if err := errors.Join(o.Validate(), checkTicks(ticks, o.Step)); err != nil {

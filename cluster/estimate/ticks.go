@@ -11,9 +11,9 @@ import (
 // mostTicks is the maximum length of a table of ticks: about twenty years of ten-minute steps.
 const mostTicks = 1 << 20
 
-// TicksOf counts the submissions of a trace per time step: the number of jobs that request devices, and the devices
-// that they request. The first step begins at midnight before the first job; the last step contains the last job. zero
-// is the date of the trace's second zero. A step of zero means ten minutes.
+// TicksOf counts the submissions of a trace per time step: the number of jobs that request devices, and the number of
+// requested devices. The first step begins at midnight before the first job; the last step contains the last job. The
+// date of the trace's second zero is zero. A step of zero means ten minutes.
 func TicksOf(jobs []trace.Job, zero time.Time, step time.Duration) ([]Tick, error) {
 	o := ThroughputOptions{Step: step}
 	o.EnsureDefaults()

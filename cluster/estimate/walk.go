@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// UnknownSeconds is the estimate if no job has ended.
+	// UnknownSeconds is the duration estimate while no job has ended.
 	UnknownSeconds = 3600
 	// scoreBlocks is the number of runs of jobs for score intervals. A user's jobs are adjacent, and their errors are
 	// similar.
@@ -23,30 +23,30 @@ const (
 
 // DurationEstimate is the estimated duration of a job at its submission.
 type DurationEstimate struct {
-	ID      string  // id of the job
-	Seconds float64 // at least the shortest duration in the training data
-	Learned bool    // estimated by a model; false means the mean of ended jobs
-	Blind   bool    // no model and no ended job: UnknownSeconds
+	ID      string  // ID of the job
+	Seconds float64 // estimated duration, at least the shortest duration in the training data
+	Learned bool    // a model made the estimate; false means the mean of ended jobs
+	Blind   bool    // neither a model nor an ended job exists, and the estimate is UnknownSeconds
 }
 
 // DurationWindow is the period between two models.
 type DurationWindow struct {
-	Window        // period, and rows as positions of jobs in order of submission
-	Scores Scores // scores of the window's jobs; zero without a model
+	Window        // period, with rows as positions of jobs in order of submission
+	Scores Scores // accuracy of the estimates in the window; zero without a model
 }
 
-// Durations holds estimates of a trace's jobs, each from jobs that had ended before.
+// Durations holds estimates of the jobs of a trace, each made from the jobs that had already ended.
 type Durations struct {
-	Estimates []DurationEstimate // in order of submission
-	Windows   []DurationWindow   // in order of time
-	Scores    Scores             // of all jobs that a model estimated
-	Usual     Scores             // of the same jobs, estimated by the mean of similar jobs
+	Estimates []DurationEstimate // estimates in order of submission
+	Windows   []DurationWindow   // windows in order of time
+	Scores    Scores             // accuracy for all jobs that a model estimated
+	Usual     Scores             // accuracy for the same jobs if the mean of similar jobs is the estimate
 	Model     *Model             // last model
 }
 
-// EstimateDurations walks through a trace. At the start of each window it learns a model from the jobs that have ended,
-// and estimates the jobs of the window. The estimate is the mean of similar jobs for jobs before the first model and in
-// windows with too few jobs to learn from.
+// EstimateDurations estimates the durations of a trace's jobs in order of time. At the start of each window it learns a
+// model from the jobs that have ended, and estimates the jobs of the window. Before the first model, and in windows
+// with too few jobs to learn from, the estimate is the mean of similar jobs.
 func EstimateDurations(ctx context.Context, jobs []trace.Job, o DurationOptions) (*Durations, error) {
 	o.EnsureDefaults()
 	jobs = inOrderOfTime(jobs)
@@ -150,8 +150,8 @@ func (w *walker) score(truth, predicted []float64) (Scores, error) {
 	return Score(truth, predicted, ScoreOptions{Block: max(len(truth)/scoreBlocks, 1), Seed: w.o.Model.Seed})
 }
 
-// WriteEstimates writes the table that scheduler simulators read: job_id and priority, which is the estimate in whole
-// seconds.
+// WriteEstimates writes the table that scheduler simulators read. Its columns are job_id and priority, which is the
+// estimate in whole seconds.
 func WriteEstimates(w io.Writer, estimates []DurationEstimate) error {
 	rows := [][]string{{"job_id", "priority"}}
 	for _, e := range estimates {

@@ -10,37 +10,37 @@ import (
 
 // JobResult is the state of a job according to its events.
 type JobResult struct {
-	End         End             // end of the last attempt; empty if none has ended
-	Live        bool            // an attempt was placed and has not ended
+	End         End             // result of the last attempt; empty if no attempt has ended
+	Live        bool            // an attempt has a device and has not ended
 	Attempts    int             // number of started attempts
 	Failures    int             // number of failed attempts
-	Interrupted int             // number of attempts that an executor could not end
+	Interrupted int             // number of attempts that were interrupted by the end of the executor
 	Skipped     bool            // a prerequisite task failed
 	Exit        int             // exit code of the last attempt; 128 plus the signal number after a signal
-	Signal      string          // signal that ended it; empty if none
+	Signal      string          // name of the signal that ended the last attempt; empty if none
 	Reason      string          // reason of a failure, in words
 	Log         string          // path of the last attempt's log in the run folder; empty if none exists
-	Device      int             // last device; -1 if none
-	Process     process.Process // current or last process
-	Began       time.Duration   // time of the first start; -1 before
-	Ended       time.Duration   // time of completion or final failure; -1 before
-	Ran         time.Duration   // time on a device, without stops
+	Device      int             // position of the last device; -1 if none
+	Process     process.Process // current process, or the last one
+	Began       time.Duration   // time of the first start; -1 before the first start
+	Ended       time.Duration   // time of completion or final failure; -1 before that
+	Ran         time.Duration   // run time on devices, without the time when it was stopped
 	Starts      int             // number of starts, including starts after a stop or a failure
-	Stops       int             // number of stops after which it continued
-	Joules      float64         // zero means unknown
+	Stops       int             // number of stops after which the job continued
+	Joules      float64         // energy in joules; zero means unknown
 	Method      string          // method that measured Joules
 	span        int             // position of the open span, from 1; zero if none
 }
 
-// Account accumulates events. Create it with [NewAccount].
+// Account computes the state of jobs from events. Create it with [NewAccount].
 type Account struct {
 	At   time.Duration // time of the last event
 	Host string        // host of the last executor
 	// Confinement describes how the last executor confines tasks: by CPU affinity alone, or by cgroups with some
 	// limits.
 	Confinement string
-	Jobs        []JobResult // in order of the jobs
-	Spans       []node.Span // on devices, by start; the last span of a running task has no end
+	Jobs        []JobResult // state of each job, in the order of the jobs
+	Spans       []node.Span // running periods on devices, by start; the period of a running task has no end
 	names       []string
 }
 
@@ -56,7 +56,7 @@ func NewAccount(jobs []Job) *Account {
 	return c
 }
 
-// Replay adds an event of a journal. An event of another job is an error.
+// Replay adds an event from a journal. An event that belongs to another job is an error.
 func (c *Account) Replay(e Event) error {
 	if e.Task >= len(c.names) || e.Task < -1 || e.Task >= 0 && c.names[e.Task] != e.Name {
 		return fmt.Errorf("the journal has task %d with name %s, but the file does not; continue with the tasks that "+

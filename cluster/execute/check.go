@@ -12,15 +12,16 @@ import (
 	"graft/internal/validate"
 )
 
-// mostFaults is the number of faulty jobs after which listing stops. mostHeld is the maximum number of jobs if stopped
-// ones stay in memory: each has a thread of this process, and Go ends a process at 10,000 threads.
+// Limits of a check. mostFaults is the number of faulty jobs after which the list of faults ends. mostHeld is the
+// maximum number of jobs if stopped jobs stay in memory: each has a thread of this process, and Go ends a process at
+// 10,000 threads.
 const (
 	mostFaults = 20
 	mostHeld   = 4096
 )
 
-// Check lists faults of options and jobs: invalid values and dependencies, missing programs and folders, and jobs that
-// their scheduler may stop but that cannot continue. It starts and writes nothing.
+// Check lists the faults of options and jobs: invalid values and dependencies, missing programs and folders, and jobs
+// that the scheduler may stop although they cannot continue. It starts no process and writes no file.
 func Check(o Options, jobs []Job) error {
 	_, _, err := prepare(o, jobs)
 	return err

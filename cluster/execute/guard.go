@@ -24,9 +24,9 @@ func thisExecutor(fsys files.FS) string {
 	return fmt.Sprintf("%d-%d", p.ID, p.Start)
 }
 
-// StartGuard starts a process that survives a kill of this one and then kills the descendants of its tasks, which the
-// kernel does not. Argv is a command that calls Guard; the executor is added as an argument. Stop ends the process when
-// no task is left.
+// StartGuard starts a guard process, which survives a kill of this process and then kills the descendants of its tasks;
+// the kernel does not kill them. Argv is a command that calls Guard; the executor is added as an argument. The function
+// stop ends the guard when no task is left.
 func StartGuard(fsys files.FS, argv ...string) (stop func() error, err error) {
 	c := exec.Command(argv[0], append(argv[1:], thisExecutor(fsys))...)
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // it must not get signals of the terminal
@@ -43,8 +43,8 @@ func StartGuard(fsys files.FS, argv ...string) (stop func() error, err error) {
 	}, nil
 }
 
-// Guard waits until alive ends, and kills the processes of an executor's tasks unless the executor ended normally,
-// which a byte signals.
+// Guard waits until alive ends. It then kills the processes of the executor's tasks, unless the executor signalled its
+// normal end by writing a byte.
 func Guard(fsys files.FS, clock process.Clock, executor string, alive io.Reader) error {
 	if n, _ := io.ReadFull(alive, make([]byte, 1)); n == 1 {
 		return nil

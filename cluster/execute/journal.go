@@ -11,13 +11,13 @@ import (
 	"graft/results"
 )
 
-// JournalFile is the journal's name in a run folder. Each line is an [Event].
+// JournalFile is the name of the journal in a run folder. Each line is an [Event].
 const JournalFile = journalName + ".jsonl"
 
 const journalName = "tasks"
 
-// Read calls visit for each event of the journal in a run folder, also while an executor writes it. It ignores a
-// missing journal and a torn last line.
+// Read calls visit for each event in the journal of a run folder, even while an executor writes the journal. It ignores
+// a missing journal and an incomplete last line.
 func Read(fsys files.FS, folder string, visit func(Event) error) error {
 	path := filepath.Join(folder, JournalFile)
 	file, err := fsys.Open(path)

@@ -20,26 +20,29 @@ import (
 type Device struct {
 	UUID   string  // UUID of a GPU or of a GPU instance, as in CUDA_VISIBLE_DEVICES; empty means a set of cores
 	CPUs   []int   // core numbers for tasks on the device; nil means all cores of this process
-	Memory float64 // MiB, shared by tasks; zero means 16384
-	Speed  float64 // work per second, relative to the device of the estimates; zero means 1
+	Memory float64 // memory in MiB, shared by the tasks on the device; zero means 16384
+	// work per second, relative to the device for which durations were estimated; zero means 1
+	Speed float64
 }
 
-// Options configure an executor.
+// Options holds the options of an executor.
 type Options struct {
-	Run        *results.Run          // folder of the journal and the logs, locked by Run; required by Run
-	Files      files.FS              // logs, processes and cgroups; required
-	Clock      fleet.Clock           // required by Run
+	Run        *results.Run          // run folder with the journal and the logs, which Run locks; required by Run
+	Files      files.FS              // file system of logs, processes and cgroups; required
+	Clock      fleet.Clock           // clock of the executor; required by Run
 	Kind       node.Kind             // scheduler; required
 	Scheduling node.SchedulerOptions // options of the scheduler
-	Devices    []Device              // at least one
-	Rules      node.Rules            // rules of the devices; Keep stops tasks by SIGSTOP, otherwise by SIGTERM
-	Grace      time.Duration         // time between SIGTERM and SIGKILL; zero means 10 s
-	LogLimit   int64                 // maximum bytes of an attempt's log; zero means 16 MiB
-	// Cgroup is a folder of a cgroup v2 in which the tasks' groups are created; empty means this process's group, and
-	// NoCgroup disables groups.
-	Cgroup   string
-	Meter    Meter       // measures the energy of tasks; may be nil
-	Observer func(Event) // called after each event by the goroutine of Run, which blocks; may be nil
+	Devices    []Device              // devices of the machine, at least one
+	// rules of the devices; with Keep, tasks are stopped by SIGSTOP, otherwise by SIGTERM
+	Rules    node.Rules
+	Grace    time.Duration // time between SIGTERM and SIGKILL; zero means 10 s
+	LogLimit int64         // maximum size of an attempt's log in bytes; zero means 16 MiB
+	// Cgroup is the path of a cgroup v2 folder in which the groups of tasks are created. Empty means the group of this
+	// process. NoCgroup disables cgroups.
+	Cgroup string
+	Meter  Meter // measures the energy of tasks; nil measures nothing
+	// called after each event by the goroutine of Run, which waits for it; nil calls nothing
+	Observer func(Event)
 }
 
 // NoCgroup is the value of Cgroup that disables cgroups.
@@ -47,11 +50,11 @@ const NoCgroup = "none"
 
 // Meter measures the energy of a task on a device.
 type Meter interface {
-	// Begin starts a measurement when a task starts or continues on a device, given by position; it may return nil.
+	// Begin starts a measurement when a task starts or continues on the device at a position. It may return nil.
 	Begin(device int) Reading
 }
 
-// Reading is a measurement.
+// Reading is an energy measurement that has begun.
 type Reading interface {
 	// End returns the energy since Begin in joules, and the method of the measurement.
 	End() (joules float64, method string)

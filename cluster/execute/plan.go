@@ -15,21 +15,22 @@ type Placement struct {
 	Task    int           // position of the job
 	Name    string        // name of the task
 	Device  int           // position of the device
-	At      time.Duration // start
-	Until   time.Duration // end of the task
-	Starts  int           // including starts after stops
+	At      time.Duration // predicted start of the task
+	Until   time.Duration // predicted end of the task
+	Starts  int           // predicted number of starts, including starts after stops
 	Program string        // path of the program
 	Command []string      // arguments, including the program's name
-	Folder  string        // working folder; empty means this process's
-	Env     []string      // variables added to this process's; the last of equal names counts
+	Folder  string        // working folder; empty means the working folder of this process
+	// variables added to the environment of this process; the last of equal names counts
+	Env []string
 }
 
 // unknownWork is the run time of tasks without an estimate in a plan.
 const unknownWork = time.Minute
 
-// Plan simulates the jobs with the run times of their estimates, or a minute without an estimate, and returns what Run
-// would start where, in order of start times. It starts and writes nothing. Run reacts to actual events, so it may
-// place tasks elsewhere.
+// Plan simulates the jobs with their estimated run times, or one minute without an estimate. It returns the placements
+// that Run would make, in order of start times. It starts no process and writes no file. Run reacts to actual events,
+// so it may place tasks on other devices.
 func Plan(ctx context.Context, o Options, jobs []Job, folder string) ([]Placement, *node.Result, error) {
 	o, jobs, err := prepare(o, jobs)
 	if err != nil {

@@ -4,10 +4,11 @@ import "graft/cluster/node"
 
 // Result is the outcome of jobs under a scheduler.
 type Result struct {
-	node.Result             // as in a simulation, with times since the beginning; Work is estimated
-	Jobs        []JobResult // in order of the jobs
-	Retries     int         // failures after which a job was run again
-	Confinement string      // see Account
+	// result in the form of a simulation, with times since the beginning; Work is estimated
+	node.Result
+	Jobs        []JobResult // state of each job, in the order of the jobs
+	Retries     int         // number of failures after which a job ran again
+	Confinement string      // confinement of tasks, as described in Account.Confinement
 }
 
 // result returns the outcome so far.

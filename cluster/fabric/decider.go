@@ -7,13 +7,14 @@ import (
 	"slices"
 )
 
-// Decider chooses the degree of a world's waiting job. Degree 0 blocks it.
+// Decider chooses the degree of a world's waiting job: the number of parts into which its step is split. Degree 0
+// blocks the job.
 type Decider interface {
 	Degree(w *World) (int, error)
 }
 
-// Degrees returns the degrees that can be chosen now, 0 first: 1, and each even degree for which a block of free
-// servers exists.
+// Degrees returns the degrees that can be chosen now: 0, then 1 and each even degree for which a block of free servers
+// exists.
 func (w *World) Degrees() []int {
 	degrees := []int{0}
 	for n := 1; n <= w.largest(); n++ {
@@ -52,8 +53,8 @@ func (w *World) atMost(n int) int {
 	return n
 }
 
-// Constant chooses one degree for all jobs, or the largest possible degree if that is less. PAC-ML's authors use this
-// rule as the baseline SiP-ML.
+// Constant chooses the same degree for all jobs, or the maximum possible degree if that is smaller. PAC-ML's authors
+// use this rule as the baseline SiP-ML.
 type Constant struct{ Parts int }
 
 // Degree chooses the degree.
@@ -64,29 +65,29 @@ func (c Constant) Degree(w *World) (int, error) {
 	return w.atMost(c.Parts), nil
 }
 
-// Never does not split jobs.
+// Never always chooses degree 1, which does not split jobs.
 type Never struct{}
 
 // Degree chooses 1.
 func (Never) Degree(*World) (int, error) { return 1, nil }
 
-// Least splits jobs as little as possible, but always splits them.
+// Least chooses the smallest degree that splits a job.
 type Least struct{}
 
-// Degree chooses 2 if at least two degrees above 0 are possible, 1 if only one is.
+// Degree chooses 2 if at least two degrees above 0 are possible, and 1 if only one is possible.
 func (Least) Degree(w *World) (int, error) { return min(2, len(w.Degrees())-1), nil }
 
-// Most splits jobs as far as possible.
+// Most chooses the maximum possible degree.
 type Most struct{}
 
-// Degree chooses the largest degree.
+// Degree chooses the maximum possible degree.
 func (Most) Degree(w *World) (int, error) { return w.atMost(w.study.Options.MaxParts), nil }
 
-// InTime splits a job just enough to end in time, assuming that every part saves its share: PAC-ML's Para_min.
+// InTime splits a job just enough to end in time, assuming that n parts divide its time by n: PAC-ML's Para_min.
 type InTime struct{}
 
-// Degree chooses the smallest degree that reaches the ratio of a job's time on one server to its limit, or the largest
-// possible degree.
+// Degree chooses the smallest degree that is at least the job's time on one server divided by its time limit, or the
+// maximum possible degree.
 func (InTime) Degree(w *World) (int, error) {
 	job := w.Waiting()
 	sequential := w.study.Sequential(job)
@@ -98,7 +99,7 @@ func (InTime) Degree(w *World) (int, error) {
 
 // Random chooses uniformly among the degrees above 0.
 type Random struct {
-	Choose func(n int) int // returns a number from 0 to n-1
+	Choose func(n int) int // random number generator: returns a number from 0 to n-1
 }
 
 // Degree chooses a degree above 0, or 0 if no other is possible.
@@ -122,7 +123,7 @@ func (r Replay) Degree(w *World) (int, error) {
 	return r.Degrees[job.ID], nil
 }
 
-// Play decides on all jobs of an episode. It stops when ctx ends.
+// Play lets a decider decide on all jobs of an episode. It stops when ctx ends.
 func Play(ctx context.Context, w *World, d Decider) error {
 	for w.Waiting() != nil {
 		if err := ctx.Err(); err != nil {

@@ -10,16 +10,17 @@ import (
 	"graft/internal/validate"
 )
 
-// Demand describes the arriving jobs. To add a distribution of limits, add a line to draws.
+// Demand describes the arriving jobs. To add a distribution of time limits, add a line to draws.
 type Demand struct {
 	Jobs  int     // number of jobs; zero means 200
-	Steps int     // training steps of a job; zero means 50, as in PAC-ML's experiments
-	Load  float64 // average share of servers in use if no job were split; zero means 1
-	Every float64 // mean seconds between arrivals; zero derives it from Load
-	Gaps  Gaps    // empty means exponential
-	// relative swing of the load in periods of Period jobs, between 0 and 1; zero keeps the load constant
+	Steps int     // training steps per job; zero means 50, as in PAC-ML's experiments
+	Load  float64 // average fraction of busy servers if every job ran on one server; zero means 1
+	Every float64 // mean time between two arrivals in seconds; zero derives it from Load
+	Gaps  Gaps    // distribution of the times between arrivals; empty means exponential
+	// amplitude of the periodic change of the load, relative to the load, from 0 to below 1; zero keeps the load
+	// constant
 	Swing   float64
-	Period  int       // jobs per period; zero means 50
+	Period  int       // jobs per period of the load; zero means 50
 	Weights []float64 // relative frequency of each model, in order; nil means equal frequencies
 	Limits  Limits    // time limits of jobs
 }
@@ -30,15 +31,16 @@ type Gaps string
 // Distributions of times between arrivals.
 const (
 	Exponential Gaps = "exponential"
-	Regular     Gaps = "regular" // all equal to the mean
+	Regular     Gaps = "regular" // times that all equal the mean
 )
 
-// Limits is the distribution of a job's time limit, as a share of its time on one server.
+// Limits is the distribution of a job's time limit, as a fraction of the job's time on one server.
 type Limits struct {
-	Kind        string    // fixed, uniform, skewed or values; empty means uniform
-	Least, Most float64   // bounds of uniform and skewed; fixed uses Most; zero means 0.1 and 1
-	Skewness    float64   // shape of skewed: positive values give more short limits
-	Values      []float64 // limits to draw from, for values
+	Kind string // name of the distribution: fixed, uniform, skewed or values; empty means uniform
+	// bounds of the kinds uniform and skewed; the kind fixed uses Most; zero means 0.1 and 1
+	Least, Most float64
+	Skewness    float64   // shape of the kind skewed: positive values give more short limits
+	Values      []float64 // limits to draw from, for the kind values
 	Shares      []float64 // relative frequency of each of Values; nil means equal frequencies
 }
 

@@ -8,19 +8,19 @@ import (
 	"slices"
 )
 
-// Plan is the best sequence of degrees of an episode, computed in hindsight.
+// Plan is the best sequence of degrees in an episode, computed in hindsight.
 type Plan struct {
-	Degrees []int // one per job
-	Blocked int   // blocked jobs: the minimum over all sequences
-	Nodes   int   // visited states
+	Degrees []int // degree of each job
+	Blocked int   // number of blocked jobs, the minimum over all sequences
+	Nodes   int   // number of visited states
 }
 
-// ErrTooLarge says that an exact search would exceed its limit of states.
+// ErrTooLarge reports that an exact search would exceed its limit of states.
 var ErrTooLarge = errors.New("the exact search is too large")
 
-// Exact finds the degrees that block the fewest jobs of an episode with known arrivals, by branch and bound. It
-// searches states that hold the same servers for the same times only once. After most states it returns ErrTooLarge. It
-// stops when ctx ends.
+// Exact finds the degrees that block the fewest jobs of an episode with known arrivals, by branch and bound. If several
+// states hold the same servers for the same times, it searches only one of them. After most states it returns
+// ErrTooLarge. It stops when ctx ends.
 func Exact(ctx context.Context, study *Study, most int) (*Plan, error) {
 	world, err := NewWorld(study)
 	if err != nil {
@@ -44,7 +44,7 @@ type search struct {
 	plan       Plan
 }
 
-// Hopeless counts the jobs that cannot start even on an empty cluster: every decider blocks them.
+// Hopeless counts the jobs that cannot start even on an empty cluster, so that every decider blocks them.
 func (s *Study) Hopeless(ctx context.Context) (int, error) {
 	counts, err := s.infeasible(ctx)
 	if err != nil {

@@ -10,8 +10,8 @@ func (s *Study) Offered() (degrees []int) {
 	return degrees
 }
 
-// Homeless returns the first model that does not fit on an empty cluster at any degree, and the reason at the largest
-// degree. Its error is nil if each model fits.
+// Homeless returns the first model that does not fit on an empty cluster at any degree, with the reason at the maximum
+// degree. The error is nil if each model fits.
 func (s *Study) Homeless() (model int, err error) {
 	site := Site{Network: s.Network, Memory: s.Options.Memory, Free: func(int) bool { return true },
 		Forward: s.Options.Quirks.Keeps(ForwardMemory)}

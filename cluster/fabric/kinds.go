@@ -9,11 +9,11 @@ import (
 	"graft/internal/registry"
 )
 
-// Kind is a named rule that chooses degrees. To add one, add a line to [Kinds].
+// Kind is a named kind of decider. To add one, add a line to [Kinds].
 type Kind struct {
 	Name  string
-	About string // in a few words
-	// New makes a decider for an episode. It draws from random if the kind draws.
+	About string // help text in a few words
+	// New creates a decider for an episode. A kind that draws random numbers uses random.
 	New func(random *rand.Rand) Decider
 }
 
@@ -22,7 +22,7 @@ func (k Kind) Listing() (name, about string) { return k.Name, k.About }
 
 func always(d Decider) func(*rand.Rand) Decider { return func(*rand.Rand) Decider { return d } }
 
-// Kinds lists the kinds, except constant degrees such as constant-4.
+// Kinds lists the kinds of deciders, except constant degrees such as constant-4.
 func Kinds() registry.List[Kind] {
 	return registry.List[Kind]{
 		{"never", "splits no job", always(Never{})},
@@ -40,7 +40,7 @@ func Kinds() registry.List[Kind] {
 // constantPrefix is the prefix of the names of constant degrees.
 const constantPrefix = "constant-"
 
-// Named returns a kind by its name.
+// Named returns a kind of decider by its name.
 func Named(name string) (Kind, error) {
 	if k, found := Kinds().Find(name); found {
 		return k, nil
@@ -56,7 +56,7 @@ func Named(name string) (Kind, error) {
 		strings.Join(Kinds().Names(), ", "))
 }
 
-// ConstantKind returns the kind that chooses one degree for all jobs.
+// ConstantKind returns the kind of decider that chooses the same degree for all jobs.
 func ConstantKind(parts int) Kind {
 	return Kind{constantPrefix + strconv.Itoa(parts),
 		fmt.Sprintf("splits all jobs into %d parts, or fewer if fewer servers are free", parts),

@@ -5,19 +5,19 @@ package fabric
 type Network interface {
 	// Size returns the number of servers. Servers are numbered from 0 to Size()-1.
 	Size() int
-	// Name names a server.
+	// Name returns the name of a server.
 	Name(server int) string
-	// Lanes returns the number of channels from one server to another. Each carries one transfer at a time; 0 means
-	// that transfers share links.
+	// Lanes returns the number of channels from one server to another. A channel carries one transfer at a time. Zero
+	// means that transfers share links.
 	Lanes() int
 	// Fits reports whether a block of n servers exists if all servers are free.
 	Fits(n int) bool
-	// Block appends a block of n servers for which use is true to into, or returns nil.
+	// Block appends a block of n servers to into, all with use(server) true. It returns nil if there is no such block.
 	Block(n int, use func(server int) bool, into []int) []int
-	// Alike appends a key of servers: transfers take equal time on two lists of servers with the same key.
+	// Alike appends a key for a list of servers. Transfers take equal time on two lists with the same key.
 	Alike(servers []int, key []byte) []byte
-	// Load sets the work of each transfer of a placed step, which [Network.Rates] processes.
+	// Load sets the work of each transfer of a placed step, in the unit of [Network.Rates].
 	Load(p *Placed) error
-	// Rates sets the work per second of each ready transfer. Transfers are in order of priority, highest first.
+	// Rates sets the work per second of each ready transfer. The list ready is in order of priority, highest first.
 	Rates(p *Placed, ready []int, rates []float64)
 }

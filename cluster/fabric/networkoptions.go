@@ -9,17 +9,20 @@ import (
 	"graft/cluster"
 )
 
-// NetworkOptions configure the network that connects the servers. The zero value is RAMP with the 32 servers of
-// PAC-ML's experiments.
+// NetworkOptions holds the options of the network that connects the servers. The zero value is RAMP with the 32 servers
+// of PAC-ML's experiments.
 type NetworkOptions struct {
-	Kind string // ramp or tree; empty means ramp
-	// ramp: groups, racks per group, servers per rack; tree: racks, servers per rack; nil means 4, 4, 2 or 4, 8
+	Kind string // topology: ramp or tree; empty means ramp
+	// groups, racks per group and servers per rack for ramp; racks and servers per rack for tree; nil means 4, 4, 2 for
+	// ramp and 4, 8 for tree
 	Size      []int
 	Channels  int     // channels between two servers, for ramp; zero means 1
 	Bandwidth float64 // bandwidth of a server in bytes/s; zero means 1.6e12
-	Uplink    float64 // bandwidth of a rack in bytes/s, for tree; zero means the sum over its servers
-	Latency   float64 // transfer latency in s; zero means 50e-9, as in PAC-ML's experiments
-	IO        float64 // time to send and to receive in s, for ramp; zero means 100e-9, as in PAC-ML's experiments
+	// bandwidth of a rack's uplink in bytes/s, for tree; zero means the total bandwidth of the rack's servers
+	Uplink  float64
+	Latency float64 // latency of a transfer in seconds; zero means 50e-9, as in PAC-ML's experiments
+	// time to send and receive a message in seconds, for ramp; zero means 100e-9, as in PAC-ML's experiments
+	IO float64
 }
 
 // kindsOfNetworks has the constructor of each kind. To add a kind, add a line.
@@ -58,7 +61,7 @@ func (o *NetworkOptions) EnsureDefaults() {
 	}
 }
 
-// Make builds the network of options that have their defaults.
+// Make builds the network from options whose defaults are set.
 func (o NetworkOptions) Make(q cluster.Quirks) (Network, error) {
 	kind, ok := kindsOfNetworks[o.Kind]
 	if !ok {
@@ -88,14 +91,14 @@ func ReadSize(text string) (size []int, err error) {
 	return size, nil
 }
 
-// Named returns the kind and the size, such as ramp 4x4x2.
+// Named returns the topology and the size as text, such as ramp 4x4x2.
 func (o *NetworkOptions) Named() string {
 	return o.Kind + " " + strings.Trim(strings.ReplaceAll(fmt.Sprint(o.Size), " ", "x"), "[]")
 }
 
-// Renamed returns options with the kind and size of a text in the format of Named. A kind without a size keeps the size
-// if the kind is the same, otherwise it gets the kind's default size. The ratio of a rack's uplink to the bandwidth of
-// its servers stays the same.
+// Renamed returns options with the topology and size of a text in the format of Named. A topology without a size keeps
+// the current size if the topology is the same; otherwise it gets its default size. The ratio of a rack's uplink to the
+// bandwidth of its servers stays the same.
 func (o NetworkOptions) Renamed(text string) (NetworkOptions, error) {
 	share := 1.0
 	if o.Kind == "tree" && len(o.Size) > 1 {

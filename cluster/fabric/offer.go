@@ -1,14 +1,14 @@
 package fabric
 
-// Offer predicts the waiting job at a degree.
+// Offer predicts the start of the waiting job at one degree.
 type Offer struct {
 	Degree  int
-	Cause   Cause   // reason for blocking it; NoCause if the job would start
-	Time    float64 // s of the job; zero if it has no servers
+	Cause   Cause   // reason to block the job at this degree; NoCause if the job would start
+	Time    float64 // run time of the job in seconds; zero if it has no servers
 	Servers int
 }
 
-// Area is the job's time multiplied by its servers, in server-seconds.
+// Area returns the job's run time multiplied by its number of servers, in server-seconds.
 func (o *Offer) Area() float64 { return o.Time * float64(o.Servers) }
 
 // Offers returns an offer for each degree above 0 that can be chosen now.
@@ -39,14 +39,14 @@ func best(w *World, cost func(*Offer) float64) (int, error) {
 	return degree, err
 }
 
-// Thrifty simulates the step at each degree and chooses the degree with the least server time among those that end in
-// time. It blocks a job that would not end in time.
+// Thrifty simulates the step at each degree and chooses the degree with the smallest server time among the degrees that
+// end in time. It blocks a job that would not end in time at any degree.
 type Thrifty struct{}
 
 // Degree chooses the degree.
 func (Thrifty) Degree(w *World) (int, error) { return best(w, (*Offer).Area) }
 
-// Quickest simulates the step at each degree and chooses the degree that ends first.
+// Quickest simulates the step at each degree and chooses the degree with the shortest run time.
 type Quickest struct{}
 
 // Degree chooses the degree.

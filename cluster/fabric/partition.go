@@ -7,13 +7,14 @@ import (
 	"graft/cluster/fabric/graph"
 )
 
-// Parted is a training step with split operations, to run on several servers.
+// Parted is a training step whose operations are split to run on several servers.
 type Parted struct {
-	Source  *graph.Graph // graph before the split
-	Graph   *graph.Graph
-	Degree  int           // largest number of parts of an operation
-	Split   []int         // number of parts of each forward operation, indexed by its number minus 1
-	Details graph.Details // of Graph
+	Source *graph.Graph // graph before the split
+	Graph  *graph.Graph
+	Degree int // maximum number of parts of an operation
+	// number of parts of each forward operation, indexed by the operation's number minus 1
+	Split   []int
+	Details graph.Details // sums and maxima over Graph
 	first   []int         // by operation number: its first part in Graph.Ops
 	order   []int         // forward operation numbers in order of placement, sources first
 	at      []int         // by forward operation number minus 1: its index in Source.Ops
@@ -27,8 +28,9 @@ func (p *Parted) Parts(node int) (from, to int) {
 	return p.first[node], p.first[node] + p.Split[min(node, p.Source.Twin(node))-1]
 }
 
-// Splits returns the number of parts of each forward operation, indexed by its number minus 1: one part per quantum of
-// its time, rounded up to an even number, with upper limit most. The rule is from SiP-ML (Khani et al., SIGCOMM 2021).
+// Splits returns the number of parts of each forward operation, indexed by the operation's number minus 1: one part per
+// quantum of its time, rounded up to an even number, at most most. The rule is from SiP-ML (Khani et al., SIGCOMM
+// 2021).
 func Splits(g *graph.Graph, quantum float64, most int) []int {
 	split := make([]int, g.Nodes)
 	for k := range g.Ops {

@@ -6,14 +6,15 @@ import (
 	"slices"
 )
 
-// Placed is a parted step placed on servers.
+// Placed is a split training step placed on servers.
 type Placed struct {
 	Parted  *Parted
-	Server  []int     // server of each operation of Parted.Graph
-	Servers []int     // servers with an operation, in ascending order
-	Work    []float64 // work of each transfer, in the network's unit: seconds on RAMP; unused within a server
-	Flow    float64   // bytes sent between servers per step
-	Lanes   int       // lanes between servers that transfers use
+	Server  []int // server of each operation of Parted.Graph
+	Servers []int // servers with at least one operation, in ascending order
+	// work of each transfer in the network's unit, which is seconds for RAMP; unused within a server
+	Work  []float64
+	Flow  float64 // bytes per step that are sent between servers
+	Lanes int     // number of lanes between servers that transfers use
 
 	onServer [][]int // by index in Servers: its operations, in order of placement
 	slot     []int   // by operation: index of its server in Servers
@@ -22,15 +23,15 @@ type Placed struct {
 	busy     []bool  // by lane: scratch space of rates
 }
 
-// ErrNoPlace says that a step does not fit on the free servers.
+// ErrNoPlace reports that a step does not fit on the free servers.
 var ErrNoPlace = errors.New("no free block of servers has room for an operation")
 
-// Site describes the servers to a placer.
+// Site describes the servers on which steps are placed.
 type Site struct {
 	Network Network
-	Memory  float64               // bytes per server
-	Free    func(server int) bool // reports whether no other job is on a server
-	Forward bool                  // count only forward memory, and only its sum over servers
+	Memory  float64               // memory per server in bytes
+	Free    func(server int) bool // reports whether a server has no job
+	Forward bool                  // counts only forward memory, and only its sum over servers
 	Pick    func(lanes int) int   // chooses a lane for each transfer between servers, in order; nil uses lanes in turn
 }
 
@@ -43,8 +44,8 @@ type placer struct {
 	hosts  [][]int         // by forward operation number minus 1: servers of its parts
 }
 
-// Place places a step, operation by operation, sources first: on the servers of a predecessor with the same number of
-// parts if they have room, otherwise on the first free block.
+// Place places a step operation by operation, sources first. An operation goes to the servers of a predecessor with the
+// same number of parts if they have enough memory, otherwise to the first free block.
 func Place(site *Site, parted *Parted) (*Placed, error) {
 	ops := len(parted.Graph.Ops)
 	p := placer{

@@ -13,14 +13,15 @@ import (
 // Ramp is an optical network with a separate channel from every server to every other: RAMP (Ottino, Benjamin, Zervas,
 // 2022, arXiv:2211.15226). Groups contain racks, and racks contain servers.
 type Ramp struct {
-	Groups    int            // communication groups; also the number of transceivers of a server
+	// number of communication groups, which is also the number of transceivers per server
+	Groups    int
 	Racks     int            // racks per group, at most Groups
 	Servers   int            // servers per rack
 	Channels  int            // channels between two servers, in each direction
-	Bandwidth float64        // bandwidth of a server over all its transceivers, bytes/s
-	Latency   float64        // latency of a transfer's path, seconds
-	IO        float64        // time to enter or leave a server, seconds
-	Quirks    cluster.Quirks // kept faults; none by default
+	Bandwidth float64        // total bandwidth of a server's transceivers in bytes/s
+	Latency   float64        // latency of a transfer in seconds
+	IO        float64        // time to enter or leave a server in seconds
+	Quirks    cluster.Quirks // faults to keep; nil keeps none
 }
 
 // maxServers is the maximum number of servers.
@@ -51,7 +52,7 @@ func (r *Ramp) Validate() error {
 // Size returns the number of servers.
 func (r *Ramp) Size() int { return r.Groups * r.Racks * r.Servers }
 
-// Name names a server by its group, rack and position: 0-2-1.
+// Name returns the group, rack and position of a server, such as 0-2-1.
 func (r *Ramp) Name(server int) string {
 	return fmt.Sprintf("%d-%d-%d", r.group(server), r.rack(server), server%r.Servers)
 }
@@ -118,7 +119,8 @@ func addition(size float64, n int) float64 {
 	return rounds * (size / float64(n)) / 2 / min(sumBytes*intensity, sumRate)
 }
 
-// Alike renumbers groups, racks and positions in order of occurrence: times depend only on which of them differ.
+// Alike implements [Network]: it renumbers groups, racks and positions in order of occurrence, since times depend only
+// on the differences between servers.
 func (r *Ramp) Alike(servers []int, key []byte) []byte {
 	var groups, racks, places renumber
 	for _, server := range servers {

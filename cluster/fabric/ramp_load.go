@@ -6,7 +6,8 @@ import (
 	"math"
 )
 
-// Load sets the seconds of each transfer: the time of its collective, or its own time.
+// Load sets the duration of each transfer in seconds. A transfer that belongs to a collective takes the time of the
+// collective.
 func (r *Ramp) Load(p *Placed) error {
 	p.Work = make([]float64, len(p.Parted.Graph.Deps))
 	const together, lone = 1, 2

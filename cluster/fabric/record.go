@@ -52,34 +52,39 @@ func (w *World) change(r rates, sign float64) {
 	}
 }
 
-// Event is a period between two events of an episode.
+// Event describes the period between two events of an episode.
 type Event struct {
-	From, To     float64 // s
-	Jobs         int     // running jobs
-	Servers      float64 // servers that they hold
-	Channels     float64
-	Memory       float64 // bytes of the operations of running jobs, times the share of each job done in this period
-	Dep          float64 // bytes of their transfers, times the same share
-	Flow         float64 // bytes of the transfers between servers
-	DemandMemory float64 // Memory of the jobs before they were split
+	From, To float64 // start and end of the period in seconds
+	Jobs     int     // number of running jobs
+	Servers  float64 // number of servers that running jobs hold
+	Channels float64
+	// memory of the operations of running jobs in bytes, each multiplied by the fraction of the job done in this period
+	Memory float64
+	// bytes of the transfers of running jobs, each multiplied by the fraction of the job done in this period
+	Dep float64
+	// bytes of the transfers between servers, each multiplied by the fraction of the job done in this period
+	Flow         float64
+	DemandMemory float64 // value of Memory for the jobs before they were split
 	DemandDep    float64
-	Compute      float64 // mean over jobs: share of a job's time with a computing server
-	Wire         float64 // mean over jobs: share of a job's time with a running transfer
-	Busy         float64 // mean over jobs: share of a job's servers that compute
-	ClusterBusy  float64 // Busy times the share of servers that are held
-	Arrived      int     // jobs that arrive at its end
+	Compute      float64 // fraction of a job's time in which a server computes, averaged over jobs
+	Wire         float64 // fraction of a job's time in which a transfer runs, averaged over jobs
+	Busy         float64 // fraction of a job's servers that compute, averaged over jobs
+	ClusterBusy  float64 // Busy multiplied by the fraction of servers that jobs hold
+	Arrived      int     // number of jobs that arrive at the end of the period
 	Completed    int
-	Blocked      int // jobs blocked at its beginning, and arrivals at a full queue
-	Waiting      int // jobs in the queue at its end
+	// number of jobs blocked at the start of the period, including arrivals at a full queue
+	Blocked int
+	Waiting int // number of jobs in the queue at the end of the period
 }
 
-// Record sums the events of an episode.
+// Record sums the periods of an episode.
 type Record struct {
 	Completed int
 	Blocked   int
 	Events    int
-	Sum       Event   // sums over events; its times are the first and the last
-	Load      float64 // sum over arrivals of a job's bytes per second until the next arrival
+	// sums over the periods; its times are the start of the first and the end of the last period
+	Sum  Event
+	Load float64 // sum over arrivals of the job's bytes per second until the next arrival
 }
 
 // begin records the running jobs until the next event.

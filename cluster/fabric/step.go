@@ -12,19 +12,19 @@ import (
 
 // Step holds the results of a simulated training step.
 type Step struct {
-	Time     float64 // s
-	Compute  float64 // s with at least one computing server
-	Transfer float64 // s with at least one transfer between servers
-	Ticks    []Tick  // in order; their lengths sum to Time
+	Time     float64 // duration of the step in seconds
+	Compute  float64 // seconds in which at least one server computes
+	Transfer float64 // seconds in which at least one transfer between servers runs
+	Ticks    []Tick  // periods in order of time; their lengths sum to Time
 }
 
-// Tick is a period between two events of a step.
+// Tick is the period between two events of a step.
 type Tick struct {
-	Computing int     // servers that compute
-	Length    float64 // s
+	Computing int     // number of servers that compute
+	Length    float64 // length of the period in seconds
 }
 
-// Busy returns the mean share of computing servers, over the steps of a job with the given length in seconds.
+// Busy returns the mean fraction of servers that compute during a job that repeats this step and takes job seconds.
 func (s *Step) Busy(servers int, job float64) float64 {
 	sum := 0.0
 	for _, t := range s.Ticks {
@@ -35,21 +35,21 @@ func (s *Step) Busy(servers int, job float64) float64 {
 
 // Watch observes a step. Nil functions observe nothing.
 type Watch struct {
-	// called for each running period of an operation; an operation of higher priority may interrupt it
+	// called for each running period of an operation; an operation with higher priority may interrupt it
 	Op func(op int, from, to float64)
-	// called at the end of each transfer between servers, with the time at which it first moved
+	// called at the end of each transfer between servers; from is the time at which it first made progress
 	Dep func(dep int, from, to float64)
 }
 
-// Timing configures how a step runs.
+// Timing configures the simulation of a step.
 type Timing struct {
 	Network Network
-	Unit    float64 // seconds per unit of graph.Op.Compute, on the devices that run it
+	Unit    float64 // seconds per unit of graph.Op.Compute on the simulated devices
 	Quirks  cluster.Quirks
 	Watch   Watch
 }
 
-// ErrStuck says that a step never ends: its operations wait for each other or for a transfer that never ends.
+// ErrStuck reports that a step never ends: its operations wait for each other or for a transfer that never ends.
 var ErrStuck = errors.New("the step never ends: the remaining operations wait for a transfer that cannot progress")
 
 // step is a running step.
@@ -73,7 +73,8 @@ type step struct {
 }
 
 // Run simulates one training step. Each server runs its ready operation of the highest priority, and the network moves
-// ready transfers. Shorter operations and transfers come first; on a tie, those listed later come first.
+// ready transfers. Shorter operations and transfers come first; on a tie, operations and transfers that are listed
+// later come first.
 func (t *Timing) Run(p *Placed) (*Step, error) {
 	if err := t.Network.Load(p); err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ type Strategy string
 
 // Strategies of [Options].
 const (
-	// Data gives each part of an operation a share of the batch and all parameters.
+	// Data gives each part of an operation a share of the batch, and all parameters.
 	Data Strategy = "data"
 	// Tensor gives each part a share of the parameters, and the whole batch.
 	Tensor Strategy = "tensor"

@@ -11,11 +11,11 @@ import (
 	"graft/internal/validate"
 )
 
-// Study is an episode before it begins: models, jobs that train them, and servers.
+// Study is an episode before it begins: models, servers, and jobs that train the models.
 type Study struct {
 	Network Network
 	Models  []Model
-	Jobs    []Job // by time of arrival; only the fields before Status are read
+	Jobs    []Job // jobs by time of arrival; only the fields before Status are read
 	Options Options
 
 	parted *partedSteps
@@ -25,24 +25,26 @@ type Study struct {
 type Model struct {
 	Name    string
 	Graph   *graph.Graph
-	Details graph.Details // details of Graph
+	Details graph.Details // sums and maxima over Graph
 }
 
-// NewModel makes a model of a graph.
+// NewModel creates a model from a graph.
 func NewModel(g *graph.Graph) Model { return Model{Name: g.Model, Graph: g, Details: g.Details()} }
 
-// Options configure how jobs run.
+// Options determines how jobs run.
 type Options struct {
-	// how steps are split; default Data. The quirk held-sizes splits like PAC-ML's simulator instead
+	// parallelism of a step; empty means Data; the quirk held-sizes splits like PAC-ML's simulator instead
 	Strategy Strategy
-	MaxParts int            // largest degree; default 16, as in PAC-ML's experiments
-	Quantum  float64        // ms of an operation per part; default 0.01, as in PAC-ML's experiments
-	Memory   float64        // bytes per server; default 80e9, as on an A100
-	Speed    float64        // server speed relative to the profiles; default 1
-	Until    float64        // s at which the episode ends; 0 ends it with the last job
-	More     bool           // more jobs arrive after the last one: the episode lasts until Until even if no job runs
-	Next     float64        // s at which the first of them would arrive; 0 means never
-	Quirks   cluster.Quirks // kept faults; none by default
+	MaxParts int     // maximum degree; zero means 16, as in PAC-ML's experiments
+	Quantum  float64 // operation time per part in ms; zero means 0.01, as in PAC-ML's experiments
+	Memory   float64 // memory per server in bytes; zero means 80e9, as on an A100
+	Speed    float64 // server speed relative to the profiles; zero means 1
+	Until    float64 // end of the episode in seconds; zero ends it with the last job
+	// more jobs arrive after the last job of the study, so the episode lasts until Until even if no job runs
+	More bool
+	// time in seconds at which the first job after the study would arrive; zero means never
+	Next   float64
+	Quirks cluster.Quirks // faults to keep; nil keeps none
 }
 
 // EnsureDefaults replaces zero values with defaults.
@@ -68,7 +70,7 @@ func (o *Options) EnsureDefaults() {
 // maxParts is the maximum degree: a step of 4,096 parts has 16 million exchanges.
 const maxParts = 4096
 
-// Validate returns the faults of options that have their defaults.
+// Validate returns every invalid option. It expects that the defaults are set.
 func (o *Options) Validate() error {
 	var faults validate.Faults
 	faults.Unless(o.MaxParts >= 1 && o.MaxParts <= maxParts, "largest degree %d: expected 1 to %d", o.MaxParts,
@@ -87,7 +89,7 @@ const maxJobs = 10_000_000
 // mostFaults is the number of faulty jobs after which listing stops.
 const mostFaults = 20
 
-// Validate returns the faults of a study whose options have their defaults.
+// Validate returns the faults of a study. It expects that the defaults of its options are set.
 func (s *Study) Validate() error {
 	if err := s.Options.Validate(); err != nil {
 		return err
@@ -125,7 +127,7 @@ func (s *Study) fault(j *Job, last float64) error {
 	return nil
 }
 
-// Timing returns the timing of steps.
+// Timing returns the configuration for simulating steps.
 func (s *Study) Timing() Timing {
 	unit := 1e-3 / s.Options.Speed
 	if s.Options.Quirks.Keeps(Milliseconds) {
@@ -134,7 +136,7 @@ func (s *Study) Timing() Timing {
 	return Timing{Network: s.Network, Unit: unit, Quirks: s.Options.Quirks}
 }
 
-// Sequential returns the seconds of a job on one server.
+// Sequential returns the run time of a job on one server, in seconds.
 func (s *Study) Sequential(j *Job) float64 {
 	return s.Models[j.Model].Details.Compute * s.Timing().Unit * float64(j.Steps)
 }
@@ -149,7 +151,7 @@ type partedSteps struct {
 
 type partedKey struct{ model, degree int }
 
-// Parted returns the step of a model, split at a degree.
+// Parted returns the training step of a model, split at a degree.
 func (s *Study) Parted(model, degree int) *Parted {
 	s.parted.mutex.Lock()
 	defer s.parted.mutex.Unlock()
@@ -162,8 +164,8 @@ func (s *Study) Parted(model, degree int) *Parted {
 	return p
 }
 
-// Prepare prepares a study for worlds in several goroutines, which share the cached steps. Otherwise the first world
-// does it.
+// Prepare prepares a study for worlds in several goroutines, which share the cached steps. Without this call, the first
+// world prepares the study.
 func (s *Study) Prepare() {
 	s.parted = &partedSteps{list: map[partedKey]*Parted{}, steps: map[stepKey]*Step{}}
 }
@@ -234,7 +236,7 @@ func (p *Placed) key(network Network) string {
 	return string(network.Alike(servers, key))
 }
 
-// With returns a study of other jobs on the same cluster, which shares the cached steps.
+// With returns a study with other jobs on the same cluster, which shares the cached steps.
 func (s *Study) With(jobs []Job) *Study {
 	other := *s
 	other.Jobs = jobs

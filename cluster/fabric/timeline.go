@@ -6,21 +6,21 @@ import (
 	"slices"
 )
 
-// Span is a period of one activity of a step: an operation, or a transfer between servers from its first movement
-// to its end.
+// Span is the period of an operation, or of a transfer between servers from its first progress to its end.
 type Span struct {
-	Op, Dep  int // index in the graph; -1 for the other kind
+	// indexes of the operation and of the transfer in the graph; -1 for the one that does not apply
+	Op, Dep  int
 	From, To float64
 }
 
-// Timeline holds everything that a step did.
+// Timeline holds all operations and transfers of a step.
 type Timeline struct {
 	Step   *Step
 	Placed *Placed
-	Spans  []Span // in order of their ends; an interrupted operation has several
+	Spans  []Span // spans in order of their ends; an interrupted operation has several spans
 }
 
-// Timeline runs a step and records its spans.
+// Timeline simulates a step and records its spans.
 func (t Timing) Timeline(p *Placed) (*Timeline, error) {
 	line := &Timeline{Placed: p}
 	t.Watch.Op = func(op int, from, to float64) { line.Spans = append(line.Spans, Span{op, -1, from, to}) }
@@ -31,9 +31,9 @@ func (t Timing) Timeline(p *Placed) (*Timeline, error) {
 	return line, err
 }
 
-// Critical returns the spans that determine the time of a step, in order. Each begins when the previous one ends, which
-// enabled it or held its server or its lane. Together they cover the step from beginning to end. A span without
-// operation and transfer is time in which the next transfer waited for a shared link.
+// Critical returns the spans that determine the time of a step, in order. Each span begins when the previous span ends;
+// the previous span enabled it, or held its server or its lane. Together they cover the whole step. A span without an
+// operation and a transfer is time in which the next transfer waited for a shared link.
 func (l *Timeline) Critical() (path []Span) {
 	now := l.Step.Time
 	at := len(l.Spans)
@@ -95,8 +95,8 @@ func (l *Timeline) held(s, next Span) bool {
 	return false
 }
 
-// Tracks divides the transfers of a timeline among tracks, one or more per pair of servers, so that transfers of a
-// track do not overlap. It returns the track of each span, -1 for operations, and the two servers of each track.
+// Tracks divides the transfers of a timeline among tracks, at least one per pair of servers, so that transfers on the
+// same track do not overlap. It returns the track of each span, -1 for operations, and the two servers of each track.
 func (l *Timeline) Tracks() (track []int, pairs [][2]int) {
 	track = slices.Repeat([]int{-1}, len(l.Spans))
 	order := make([]int, 0, len(l.Spans))

@@ -12,13 +12,15 @@ import (
 
 // Tree is a network of switches. Each server has a link to its rack's switch, and each switch has a link to a core with
 // unlimited capacity. Links have equal capacity in both directions. Transfers on a link share it with max-min fairness.
-// Jobs do not slow each other down: each job has the network to itself.
+// Jobs do not slow each other: the transfers of different jobs do not share links.
 type Tree struct {
 	Racks     int
 	Servers   int     // servers per rack
-	Bandwidth float64 // bandwidth of a server's link, bytes/s
-	Uplink    float64 // bandwidth of a rack's link, bytes/s; Servers*Bandwidth does not slow transfers between racks
-	Latency   float64 // transfer latency in s; counted as the bytes that a server's link carries in that time
+	Bandwidth float64 // bandwidth of a server's link in bytes/s
+	// bandwidth of a rack's link in bytes/s; from Servers*Bandwidth on, it does not slow transfers between racks
+	Uplink float64
+	// latency of a transfer in seconds, counted as the bytes that a server's link carries in that time
+	Latency float64
 }
 
 // Validate returns every invalid value.
@@ -41,7 +43,7 @@ func (t *Tree) Validate() error {
 // Size returns the number of servers.
 func (t *Tree) Size() int { return t.Racks * t.Servers }
 
-// Name names a server by its rack and position: 3-1.
+// Name returns the rack and position of a server, such as 3-1.
 func (t *Tree) Name(server int) string {
 	return fmt.Sprintf("%d-%d", server/t.Servers, server%t.Servers)
 }
@@ -52,7 +54,7 @@ func (t *Tree) Lanes() int { return 0 }
 // Fits reports whether there are n servers.
 func (t *Tree) Fits(n int) bool { return n <= t.Size() }
 
-// Block takes n servers of the rack with the fewest free servers that suffice, or of as few racks as possible.
+// Block takes n servers from the rack with the fewest free servers that suffice, or from the minimum number of racks.
 func (t *Tree) Block(n int, use func(server int) bool, into []int) []int {
 	free := make([][]int, t.Racks)
 	all := 0
@@ -81,7 +83,7 @@ func (t *Tree) Block(n int, use func(server int) bool, into []int) []int {
 	return block
 }
 
-// Alike renumbers racks and servers in order of occurrence.
+// Alike implements [Network]: it renumbers racks and servers in order of occurrence.
 func (t *Tree) Alike(servers []int, key []byte) []byte {
 	var racks renumber
 	for _, server := range servers {
@@ -91,7 +93,7 @@ func (t *Tree) Alike(servers []int, key []byte) []byte {
 	return key
 }
 
-// Load sets the bytes of each transfer, including its latency.
+// Load sets the size of each transfer in bytes, with its latency converted to bytes.
 func (t *Tree) Load(p *Placed) error {
 	p.Work = make([]float64, len(p.Parted.Graph.Deps))
 	for dep := range p.Work {
@@ -112,8 +114,8 @@ func (t *Tree) way(from, to int, links []int) []int {
 	return links
 }
 
-// Rates are max-min fair: all rates grow equally until a link is full, which fixes the rates of its transfers; the
-// others grow further (Bertsekas and Gallager, Data Networks, 1992, 6.5.2).
+// Rates sets max-min fair rates: all rates grow equally until a link is full, which fixes the rates of its transfers;
+// the other rates grow further (Bertsekas and Gallager, Data Networks, 1992, 6.5.2).
 func (t *Tree) Rates(p *Placed, ready []int, rates []float64) {
 	links := map[int]*link{}
 	var order []*link

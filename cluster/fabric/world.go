@@ -12,19 +12,19 @@ import (
 
 // Job is a job of an episode: a model, a number of training steps, and a time limit.
 type Job struct {
-	ID      int     // position among the arrivals
-	Model   int     // index in Study.Models
-	Limit   float64 // maximum time of the job, as a share of its time on one server: above 0, at most 1
-	Steps   int     // training steps
-	Arrival float64 // s
+	ID      int     // position of the job among the arrivals
+	Model   int     // index of the model in Study.Models
+	Limit   float64 // time limit as a fraction of the job's time on one server, above 0 and at most 1
+	Steps   int     // number of training steps
+	Arrival float64 // time of arrival in seconds
 
 	Status  Status
-	Cause   Cause   // reason for a blocked job
-	Degree  int     // decided degree; 0 blocks the job
-	Started float64 // s; NaN before the start
-	Ended   float64 // s; NaN before the end
-	Time    float64 // run time in s, for a started job
-	Run     *Run    // set for a started job
+	Cause   Cause   // reason why the job was blocked
+	Degree  int     // chosen degree; 0 blocks the job
+	Started float64 // time of the start in seconds; NaN before the start
+	Ended   float64 // time of the end in seconds; NaN before the end
+	Time    float64 // run time in seconds, for a started job
+	Run     *Run    // state while the job runs, for a started job
 }
 
 // Status is the state of a job.
@@ -42,46 +42,46 @@ const (
 var statusNames = [...]string{Absent: "absent", Queued: "queued", Running: "running", Completed: "completed",
 	Blocked: "blocked"}
 
-// String names a status.
+// String returns the name of a status.
 func (s Status) String() string { return statusNames[s] }
 
-// Cause is the reason for blocking a job.
+// Cause is the reason why a job was blocked.
 type Cause uint8
 
-// Causes of a block.
+// Causes of blocking.
 const (
 	NoCause   Cause = iota
 	Refused         // the decider chose degree 0
-	NoServers       // no free block of servers
-	TooSlow         // it would exceed its time limit
+	NoServers       // there was no free block of servers
+	TooSlow         // the job would exceed its time limit
 	FullQueue       // too many jobs were waiting
-	EndOfTime       // it ran at the end of the episode, with the quirk running-blocked
+	EndOfTime       // the job ran at the end of the episode, with the quirk running-blocked
 )
 
 var causeNames = [...]string{NoCause: "", Refused: "refused", NoServers: "no servers", TooSlow: "too slow",
 	FullQueue: "full queue", EndOfTime: "end of time"}
 
-// String names a cause; empty if the job was not blocked.
+// String returns the name of a cause. It is empty if the job was not blocked.
 func (c Cause) String() string { return causeNames[c] }
 
 // Run holds the state of a running job.
 type Run struct {
 	Parted  *Parted
-	Placed  *Placed // without the servers of single operations
+	Placed  *Placed // placement of the step, without the servers of single operations
 	Step    *Step
-	Busy    float64 // mean share of its servers that compute
-	Compute float64 // s of the job with a computing server
-	Wire    float64 // s of the job with a running transfer
+	Busy    float64 // mean fraction of the job's servers that compute
+	Compute float64 // seconds of the job in which a server computes
+	Wire    float64 // seconds of the job in which a transfer runs
 	rates   rates
 }
 
-// World is an episode: each arriving job is placed at the degree that a decider chooses, or blocked, and runs to its
-// end. It is not safe for concurrent use.
+// World is a running episode: each arriving job is placed at the degree that a decider chooses, or blocked, and runs to
+// its end. It is not safe for concurrent use.
 type World struct {
 	study   *Study
 	quirks  cluster.Quirks
 	timing  Timing
-	Now     float64 // s
+	Now     float64 // current time in seconds
 	Jobs    []Job
 	arrived int
 	first   int // all jobs before this one have ended
@@ -96,13 +96,13 @@ type World struct {
 	changes int                 // changes of sum since it was recomputed
 	held    float64             // servers held by the jobs that ran before the last event
 	steps   map[stepKey]*Step   // used with the quirk forgotten-placement
-	Each    func(*Event)        // called for each event; may be nil
-	Pick    func(lanes int) int // see Site.Pick
+	Each    func(*Event)        // called for each event; nil calls nothing
+	Pick    func(lanes int) int // chooses a lane for each transfer, like Site.Pick; nil uses lanes in turn
 	event   Event
 	Record  Record
 }
 
-// NewWorld begins an episode: the first job waits.
+// NewWorld begins an episode. The first job waits for a decision.
 func NewWorld(study *Study) (*World, error) {
 	if err := study.Validate(); err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func NewWorld(study *Study) (*World, error) {
 	return w, nil
 }
 
-// Waiting returns the job to decide on; nil after the end of the episode.
+// Waiting returns the job that waits for a decision, or nil after the end of the episode.
 func (w *World) Waiting() *Job {
 	if w.waiting < 0 || w.done {
 		return nil
@@ -352,7 +352,7 @@ func (w *World) finish() {
 	}
 }
 
-// Held returns the number of held servers, as deciders see it.
+// Held returns the number of occupied servers, as deciders see it.
 func (w *World) Held() int {
 	if w.quirks.Keeps(LateRelease) {
 		return int(w.held)

@@ -10,20 +10,20 @@ import (
 
 // Job is Lucid's state of a job.
 type Job struct {
-	Profiled bool // the profiler ran it
-	Skipped  bool // it ended in the profiler
-	Packed   bool // it was packed onto another job's devices
-	Shared   bool // it shares its devices, or shared them when it ended
+	Profiled bool // the job ran in the profiler
+	Skipped  bool // the job ended in the profiler
+	Packed   bool // the job was packed onto the devices of another job
+	Shared   bool // the job shares its devices, or shared them when it ended
 	alone    bool // the quirk slow-partner reports a rate of one regardless of the true rate
 
-	ProfileQueue int64 // seconds that it waited for the profiler
-	PackedAt     int64 // second at which it was packed; zero if never
-	UnpackedAt   int64 // second at which it had its devices for itself again; zero if never
+	ProfileQueue int64 // seconds that the job waited for the profiler
+	PackedAt     int64 // second at which the job was packed; zero if never
+	UnpackedAt   int64 // second at which the job got its devices to itself again; zero if never
 
 	partner *cluster.Job // job on the same devices
 }
 
-// Of returns Lucid's state of a job; an empty state for jobs of other policies.
+// Of returns Lucid's state of a job. A job of another policy gets an empty state.
 func Of(j *cluster.Job) *Job {
 	if known, ok := j.Record.(*Job); ok {
 		return known
@@ -31,7 +31,7 @@ func Of(j *cluster.Job) *Job {
 	return &Job{}
 }
 
-// Rate returns the last rate of a job, which tables of jobs report.
+// Rate returns the last rate of a job for the table of jobs.
 func Rate(j *cluster.Job) float64 {
 	if Of(j).alone {
 		return 1
@@ -42,7 +42,7 @@ func Rate(j *cluster.Job) float64 {
 // columns are the columns of Lucid's simulator, so that its tools can read tables of jobs.
 var columns = []string{"profiled", "profqueue", "toskip", "exclusive", "rate", "Tcolocate", "Tdelocate"}
 
-// Columns returns the columns of profiled jobs.
+// Columns returns the names of the columns for profiled jobs.
 func (l *Job) Columns() []string {
 	if !l.Profiled {
 		return nil
@@ -50,7 +50,7 @@ func (l *Job) Columns() []string {
 	return columns
 }
 
-// AppendCells writes the rate with a point, as Python writes floats.
+// AppendCells appends the job's rate to a row, in Python's format of floats.
 func (l *Job) AppendCells(row []byte, j *cluster.Job) []byte {
 	for _, x := range [...]int64{one(l.Profiled), l.ProfileQueue, one(l.Skipped), one(!l.Shared)} {
 		row = strconv.AppendInt(append(row, ','), x, 10)
@@ -66,7 +66,7 @@ func (l *Job) AppendCells(row []byte, j *cluster.Job) []byte {
 	return row
 }
 
-// Count counts jobs that were packed, profiled, and ended in the profiler.
+// Count counts jobs that were packed, that were profiled, and that ended in the profiler.
 func (l *Job) Count(counts map[string]int) {
 	counts["packed"] += int(one(l.Packed))
 	counts["profiled"] += int(one(l.Profiled))

@@ -12,18 +12,18 @@ import (
 // Limit is the default profiling time in seconds.
 const Limit = 200
 
-// Options configure how Lucid profiles jobs. The zero value uses the authors' settings for the cluster Venus, and the
+// Options determines how Lucid profiles jobs. The zero value uses the authors' settings for the cluster Venus, and the
 // closest equivalent on other clusters.
 type Options struct {
-	Nodes int   // nodes of the profiler; zero means 2
-	Limit int64 `config:"profile_seconds,was=limit"` // seconds to profile a job; zero means 200
-	// devices of the largest job to profile; zero means 8, or all devices of the profiler if fewer
+	Nodes int   // Number of nodes of the profiler. Zero means 2.
+	Limit int64 `config:"profile_seconds,was=limit"` // Profiling time per job in seconds. Zero means 200.
+	// Maximum number of GPUs of a job to profile. Zero means 8, or all GPUs of the profiler if it has fewer.
 	Largest int `config:"max_gpus,was=largest"`
-	// virtual clusters that each give the profiler one node; empty means vc8Gr and vcefl, as published for Venus, or
-	// the two largest if the trace lacks them
+	// Names of the virtual clusters that each give the profiler one node. Empty means vc8Gr and vcefl, as published for
+	// the cluster Venus, or the two largest virtual clusters if the trace lacks these.
 	From []string
-	// virtual cluster that loses a node while the profiler has one more; empty means one of Venus's, or the largest
-	// outside of from
+	// Name of the virtual cluster that lends the profiler an additional node on demand. Empty means vcYVn, as published
+	// for the cluster Venus, or the largest virtual cluster that does not give the profiler a node.
 	Echo string
 }
 

@@ -2,7 +2,7 @@ package lucid
 
 import "graft/cluster"
 
-// Temporary is the name of the temporary node, as in Lucid's simulator. A pool has at most one.
+// Temporary is the name of the temporary node in Lucid's simulator. A pool has at most one temporary node.
 const Temporary = 9999
 
 // temporary is Temporary, or the first name above all nodes of a larger pool.
@@ -13,8 +13,8 @@ type scaling struct {
 	nodes int   // 1 adds it, -1 removes it
 }
 
-// Scale returns changes of a pool's nodes: 1 adds the temporary node, -1 removes an idle node. The lists hold seconds
-// and numbers of nodes.
+// Scale returns planned changes of a pool's nodes, one per element of the lists: at has the second, nodes has 1 to add
+// the temporary node or -1 to remove an idle node.
 func Scale(at []int64, nodes []int) []cluster.NodeChange {
 	var changes []cluster.NodeChange
 	removed := false

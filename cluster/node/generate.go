@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// TaskType is a type of generated tasks. Ranges include both ends.
+// TaskType describes a type of generated tasks by ranges, which include both ends.
 type TaskType struct {
 	Name     string
-	Cores    [2]int // percent of a GPU
-	Memory   [2]int // percent of a GPU's memory
-	Work     [2]int // in units of Generator.Unit
+	Cores    [2]int // percentage of a GPU's cores
+	Memory   [2]int // percentage of a GPU's memory
+	Work     [2]int // work in units of Generator.Unit
 	Priority [2]int
 }
 
@@ -28,12 +28,14 @@ func UsualTypes() []TaskType {
 
 // Generator draws tasks.
 type Generator struct {
-	Least, Most int           // number of tasks; zero means 40 and 50
-	Types       []TaskType    // drawn uniformly; nil means UsualTypes
+	Least, Most int           // minimum and maximum number of tasks; zero means 40 and 50
+	Types       []TaskType    // task types, drawn uniformly; nil means UsualTypes
 	Unit        time.Duration // unit of task work; zero means 1 s
-	Memory      float64       // memory of a GPU in MiB, which tasks use in part; zero means 16384
-	Interval    time.Duration // mean time between arrivals of a Poisson process; zero makes all arrive at the beginning
-	Error       float64       // relative error of estimates, drawn uniformly from ± this value; from 0 to below 1
+	Memory      float64       // memory of a GPU in MiB, of which tasks use a percentage; zero means 16384
+	// mean time between arrivals of a Poisson process; zero means that all tasks arrive at the beginning
+	Interval time.Duration
+	// maximum relative error of estimates, drawn uniformly from ± this value, from 0 to below 1
+	Error float64
 }
 
 // EnsureDefaults fills unset options.
@@ -59,7 +61,7 @@ func (g *Generator) Validate() error {
 	return nil
 }
 
-// Draw draws tasks.
+// Draw draws the tasks of a workload.
 func (g *Generator) Draw(random *rand.Rand) []Spec {
 	specs := make([]Spec, g.Least+random.IntN(g.Most-g.Least+1))
 	in := func(r [2]int) int { return r[0] + random.IntN(r[1]-r[0]+1) }

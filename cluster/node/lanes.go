@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Lanes returns for each span the first lane of its device that is free for its whole duration, so that concurrent
-// tasks are drawn side by side.
+// Lanes returns a lane for each span: the first lane of its device that is free during the whole span. Concurrent tasks
+// get different lanes, so a figure can draw them next to each other.
 func Lanes(spans []Span) []int {
 	order := make([]int, len(spans))
 	for k := range order {

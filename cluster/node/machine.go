@@ -9,38 +9,38 @@ import (
 // State is the state of a task.
 type State uint8
 
-// The states of a task.
+// States of a task.
 const (
-	Absent  State = iota // not arrived, or waiting for other tasks
+	Absent  State = iota // not arrived, or waiting for other tasks to complete
 	Queued               // ready to start
-	Running              // on its device
+	Running              // running on a device
 	Held                 // stopped and queued, with its memory still on its device
 	Done                 // completed
-	Failed               // gave up
+	Failed               // failed, and will not run again
 )
 
 // Task is a task on a machine. Schedulers read it; only the machine changes it.
 type Task struct {
 	Spec
-	ID      int           // position in the specs
+	ID      int           // position of the task in the specs
 	State   State         // current state
-	Device  int           // device on which it runs, is held or last ran; -1 before the first start
-	Since   time.Duration // time at which it was queued or last started
-	Began   time.Duration // time of the first start; -1 before
-	Ended   time.Duration // time of completion or failure; -1 before
-	Worked  time.Duration // work done up to the last stop
-	Ran     time.Duration // run time up to the last stop
+	Device  int           // position of the current or last device; -1 before the first start
+	Since   time.Duration // time at which the task was queued or last started
+	Began   time.Duration // time of the first start; -1 before it
+	Ended   time.Duration // time of completion or failure; -1 before it
+	Worked  time.Duration // work done until the last stop
+	Ran     time.Duration // run time until the last stop
 	Starts  int           // number of starts
 	waiting int           // number of tasks that must complete first
 	next    []*Task       // tasks that wait for this one
 	pace    pace
 }
 
-// Left returns the estimated remaining work of a task. It is at least a twentieth of the estimate, so that a task that
-// exceeds its estimate does not count as completed.
+// Left returns the estimated remaining work of a task. It is at least one twentieth of the estimate, so that a task
+// that exceeds its estimate does not count as completed.
 func (t *Task) Left() time.Duration { return max(t.Estimate-t.Worked, t.Estimate/20, 1) }
 
-// Served returns the run time of a task until now.
+// Served returns the run time of a task so far.
 func (t *Task) Served(m *Machine) time.Duration {
 	if t.State == Running {
 		return t.Ran + m.Now - t.Since
@@ -51,28 +51,29 @@ func (t *Task) Served(m *Machine) time.Duration {
 // Device is a GPU of a machine.
 type Device struct {
 	ID     int
-	Memory float64 // MiB
-	Speed  float64 // work per second; 1 is the speed of the GPU that estimates refer to
-	Tasks  []*Task // running tasks, in order of start
-	Cores  float64 // sum of the shares of Tasks, percent
-	Used   float64 // memory of running and held tasks, MiB
+	Memory float64 // memory in MiB
+	Speed  float64 // work per second, relative to the GPU for which durations were estimated
+	Tasks  []*Task // running tasks in order of start
+	Cores  float64 // sum of the cores of the running tasks, in percent
+	Used   float64 // memory of running and held tasks in MiB
 }
 
 // Machine is the state of a machine's GPUs and of its tasks. Schedulers must not change it.
 type Machine struct {
 	Now     time.Duration
 	Devices []*Device
-	Queue   []*Task // ready tasks in order of queueing; stopped tasks are queued when they are stopped
-	Running []*Task // in order of start
+	// ready tasks in the order in which they were queued; a stopped task is queued when it stops
+	Queue   []*Task
+	Running []*Task // running tasks in order of start
 	All     []*Task
 	rules   Rules
 }
 
-// Rules are limits other than memory, and the way to stop a task.
+// Rules limit the tasks on a device, in addition to its memory, and define how tasks are stopped.
 type Rules struct {
 	Together int  // maximum number of tasks on a device at a time; zero means no limit
-	Whole    bool // tasks on a device request at most 100% of its cores together
-	Keep     bool // a stopped task keeps its memory and continues on the same device; otherwise it leaves the device
+	Whole    bool // limits the cores of the tasks on a device to 100% in total
+	Keep     bool // a stopped task keeps its memory and its device; false releases both
 }
 
 // NewMachine creates a machine with idle devices. The specs must have their defaults.
@@ -98,7 +99,7 @@ func NewMachine(devices []Device, specs []Spec, rules Rules) *Machine {
 // Rules returns the machine's rules.
 func (m *Machine) Rules() Rules { return m.rules }
 
-// Holds reports whether a task can start on a device: its memory suffices and the rules allow it.
+// Holds reports whether a task can start on a device: the device has enough memory and the rules allow it.
 func (m *Machine) Holds(t *Task, d *Device) bool {
 	memory := t.Memory
 	if t.State == Held {
@@ -122,7 +123,7 @@ func (m *Machine) Fits(t *Task, d *Device) bool { return d.room(t) && m.Holds(t,
 // room reports whether the cores suffice.
 func (d *Device) room(t *Task) bool { return d.Cores+t.Cores <= whole }
 
-// Arrive adds a task. It is queued unless it waits for others.
+// Arrive adds a task. The task is queued unless it waits for other tasks.
 func (m *Machine) Arrive(t *Task) {
 	t.waiting--
 	m.ready(t)
@@ -136,7 +137,7 @@ func (m *Machine) ready(t *Task) {
 	}
 }
 
-// Start starts a task of the queue on a device that holds it.
+// Start starts a queued task on a device for which Holds is true.
 func (m *Machine) Start(t *Task, d *Device) {
 	m.Queue = remove(m.Queue, t)
 	if t.State != Held {
@@ -162,8 +163,8 @@ func (m *Machine) Stop(t *Task) {
 	m.Queue = append(m.Queue, t)
 }
 
-// Finish ends a task, as Done or Failed. Tasks that waited for a completed task are queued. Tasks that waited for a
-// failed task fail too, and are returned in order.
+// Finish ends a task with the state Done or Failed. Tasks that waited for a completed task are queued. Tasks that
+// waited for a failed task fail too; they are returned in order.
 func (m *Machine) Finish(t *Task, as State) (failed []*Task) {
 	m.withdraw(t)
 	t.State, t.Ended = as, m.Now

@@ -9,16 +9,17 @@ import (
 	"graft/internal/validate"
 )
 
-// Options describe a machine.
+// Options describes a machine.
 type Options struct {
-	GPUs     int           // number of GPUs; zero means 4
-	Memory   float64       // memory per GPU, MiB; zero means 16384
-	Devices  []Device      // unequal GPUs, which replace GPUs and Memory; only Memory and Speed are read
+	GPUs   int     // number of GPUs; zero means 4
+	Memory float64 // memory per GPU in MiB; zero means 16384
+	// GPUs that differ from each other, which replace GPUs and Memory; only Memory and Speed are read
+	Devices  []Device
 	Together int           // maximum number of tasks on a GPU at a time; zero means no limit
-	Whole    bool          // tasks on a GPU request at most all of its cores together
-	Keep     bool          // stopped tasks keep their memory and their device, as with SIGSTOP
+	Whole    bool          // limits the cores of the tasks on a GPU to all cores of the GPU
+	Keep     bool          // a stopped task keeps its memory and its device, as with SIGSTOP
 	Switch   time.Duration // time that a stopped task loses when it continues
-	Power    Power         // power of each GPU; zero values mean a Tesla P100
+	Power    Power         // power of each GPU; zero values mean the power of a Tesla P100
 }
 
 // maxDevices is the largest number of GPUs of a machine.

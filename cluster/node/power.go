@@ -5,17 +5,17 @@ import (
 	"fmt"
 )
 
-// Power is the electrical power of a device: Empty without tasks; with tasks it grows from Active to Full in proportion
-// to the busy share of its cores (linear in utilisation as Fan, Weber and Barroso, Power Provisioning for a
+// Power models the electrical power of a device: Empty without tasks; with tasks it grows from Active to Full in
+// proportion to the busy share of the cores (linear in utilisation as Fan, Weber and Barroso, Power Provisioning for a
 // Warehouse-sized Computer, ISCA 2007).
 type Power struct {
-	Empty  float64 // W; zero means 25
-	Active float64 // W with a task that does nothing; zero means 60
-	Full   float64 // W; zero means 250
+	Empty  float64 // watts without tasks; zero means 25
+	Active float64 // watts with an idle task; zero means 60
+	Full   float64 // watts with all cores busy; zero means 250
 }
 
-// The defaults fit a board of 250 W (Tesla P100 PCIe, data sheet of 2016) at rest in its lowest and in its highest
-// performance state; measure your own with 'graft node devices'.
+// Default powers, for a board of 250 W (Tesla P100 PCIe, data sheet of 2016) at rest in its lowest and in its highest
+// performance state. 'graft node devices' measures the powers of the machine's GPUs.
 const (
 	usualEmpty, usualActive, usualFull = 25, 60, 250
 	maxPower                           = 1e5

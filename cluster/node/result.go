@@ -10,40 +10,40 @@ import (
 // Result is the outcome of tasks under a scheduler.
 type Result struct {
 	Scheduler string
-	Tasks     []Outcome // in the order of the study
+	Tasks     []Outcome // outcomes in the order of the study's tasks
 	Spans     []Span
 	Summary   Summary
 }
 
-// Outcome is the outcome of a task. Times count from the beginning of the study; -1 marks times that do not exist.
+// Outcome is the outcome of a task. Times count from the beginning of the study; -1 means that the event did not occur.
 type Outcome struct {
 	Name                  string
-	Device                int // device on which it last ran; -1 for none
+	Device                int // position of the last device; -1 for none
 	Arrival, Began, Ended time.Duration
 	Run                   time.Duration // run time on devices
-	Starts                int           // starts, including continuations after a stop
-	Joules                float64       // its share of the devices' energy while it ran
+	Starts                int           // number of starts, including continuations after a stop
+	Joules                float64       // task's share of the devices' energy while it ran, in joules
 	Failed                bool
 }
 
-// Turnaround is the time from arrival to the end.
+// Turnaround returns the time from arrival to the end.
 func (o *Outcome) Turnaround() time.Duration { return o.Ended - o.Arrival }
 
 // Summary holds the metrics of a study.
 type Summary struct {
 	Tasks, Completed int
-	Turnaround       float64 // mean time from arrival to completion, s
-	Tail             float64 // 95th percentile of turnaround, s
-	Wait             float64 // mean part of the turnaround without a device, s
-	Slowdown         float64 // mean turnaround over work alone
-	Makespan         float64 // end of the last task, s
-	Busy             float64 // mean share of cores in use until Makespan
-	Joules           float64 // energy of all devices until Makespan
-	Stops            int     // stops of tasks that continued later
+	Turnaround       float64 // mean time from arrival to completion in seconds
+	Tail             float64 // 95th percentile of the time from arrival to completion, in seconds
+	Wait             float64 // mean time in the queue in seconds
+	Slowdown         float64 // mean of turnaround divided by the run time alone
+	Makespan         float64 // end of the last task in seconds
+	Busy             float64 // mean fraction of cores in use until Makespan
+	Joules           float64 // energy of all devices until Makespan, in joules
+	Stops            int     // number of stops of tasks that continued later
 }
 
-// Delay is the product of energy and mean turnaround, in joule seconds (Gonzalez and Horowitz, Energy
-// Dissipation in General Purpose Microprocessors, JSSC 31, 1996).
+// Delay returns the energy-delay product: energy multiplied by mean turnaround, in joule seconds (Gonzalez and
+// Horowitz, Energy Dissipation in General Purpose Microprocessors, JSSC 31, 1996).
 func (s *Summary) Delay() float64 { return s.Joules * s.Turnaround }
 
 // Result returns the outcome of a simulation that has ended.
@@ -70,7 +70,7 @@ func (w *World) Result(scheduler string) *Result {
 	return r
 }
 
-// Summarize returns the metrics that follow from the outcomes of tasks.
+// Summarize computes metrics from the outcomes of tasks.
 func Summarize(outcomes []Outcome, tasks []*Task) Summary {
 	s := Summary{Tasks: len(outcomes)}
 	var turnarounds, waits, slowdowns []float64

@@ -6,43 +6,45 @@ import (
 	"time"
 )
 
-// Decision starts a queued task on a device, or stops a running one. The zero value does neither.
+// Decision starts a queued task on a device, or stops a running task. The zero value does neither.
 type Decision struct {
-	Start, Stop *Task   // at most one is set
-	On          *Device // device for Start
+	Start, Stop *Task   // task to start and task to stop; at most one of them is set
+	On          *Device // device on which Start starts
 }
 
-// Scheduler decides which tasks run where. One goroutine uses it at a time.
+// Scheduler decides which tasks run on which devices. Only one goroutine uses it at a time.
 type Scheduler interface {
-	// Decide returns the next decision at a moment. It is called after tasks have arrived, ended or used up their
-	// slices, and again after each decision, until it returns a zero decision.
+	// Decide returns the next decision. It is called after tasks have arrived, ended or used up their slices, and again
+	// after each decision, until it returns a zero decision.
 	Decide(m *Machine) Decision
 }
 
-// Slicer is a scheduler that shares devices in time.
+// Slicer is a scheduler that time-shares devices.
 type Slicer interface {
-	// Slice returns the time after which a task that just started returns to the queue. Zero lets it run to completion.
+	// Slice returns the time slice of a task that just started, after which the task returns to the queue. Zero lets it
+	// run to completion.
 	Slice(t *Task) time.Duration
 }
 
 // Kind is a registered scheduler.
 type Kind struct {
 	Name  string // name in files and flags
-	About string // one line of help
-	// Slices says that it stops tasks, so that their programs must support stopping.
+	About string // help text in one line
+	// Slices says that the scheduler stops tasks, so programs must support stopping.
 	Slices bool
-	Draws  bool // its decisions depend on SchedulerOptions.Random
+	Draws  bool // decisions depend on SchedulerOptions.Random
 	New    func(o SchedulerOptions) Scheduler
 }
 
 // Listing returns the name and the line of help.
 func (k Kind) Listing() (name, about string) { return k.Name, k.About }
 
-// SchedulerOptions holds the options of all kinds of schedulers. Each kind reads only its own.
+// SchedulerOptions holds the options of all schedulers. Each scheduler reads only its own options.
 type SchedulerOptions struct {
-	Quantum time.Duration // slice of time-sharing schedulers; zero means 10 s
-	Aging   time.Duration // waiting time that adds one step of priority; zero means 60 s
-	Random  *rand.Rand    // random numbers of lottery schedulers; nil uses seed 1
+	Quantum time.Duration // time slice of time-sharing schedulers; zero means 10 s
+	// waiting time after which the priority of a task rises by one step; zero means 60 s
+	Aging  time.Duration
+	Random *rand.Rand // random numbers of lottery schedulers; nil means seed 1
 }
 
 // EnsureDefaults fills unset options.
@@ -66,7 +68,7 @@ func (o *SchedulerOptions) Validate() error {
 	return nil
 }
 
-// Fault returns the reason why a decision is impossible; nil if it is possible.
+// Fault returns the reason why a decision is impossible, or nil if it is possible.
 func (m *Machine) Fault(d Decision) error {
 	switch {
 	case d.Stop != nil && d.Stop.State != Running:

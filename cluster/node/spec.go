@@ -12,17 +12,19 @@ import (
 
 // Spec describes a task.
 type Spec struct {
-	Name     string        // unique; empty means "task" and its position
-	Kind     string        // tasks of one kind share a row in tables of interference; may be empty
-	Flow     string        // user or queue to which fair schedulers give a share; empty gives the task its own flow
-	Cores    float64       // share of a GPU's cores that the task keeps busy alone, percent; above 0 to 100
-	Memory   float64       // GPU memory, MiB
+	Name string // unique name; empty means "task" and the task's position
+	Kind string // row in tables of interference, which tasks may share; may be empty
+	// user or queue whose tasks share one weight under fair schedulers; empty gives the task its own flow
+	Flow string
+	// percentage of a GPU's cores that the task keeps busy when it runs alone, above 0 and at most 100
+	Cores    float64
+	Memory   float64       // GPU memory in MiB
 	Work     time.Duration // run time alone on a GPU of speed 1
-	Estimate time.Duration // estimate of Work, for schedulers; zero means Work
-	Arrival  time.Duration // since the beginning
-	Priority int           // larger values go first
-	Weight   float64       // weight of its flow in fair schedulers; zero means 1
-	Tickets  int           // tickets in lotteries; zero means 1
+	Estimate time.Duration // estimated Work that schedulers use; zero means Work
+	Arrival  time.Duration // time of arrival since the beginning
+	Priority int           // scheduling priority; tasks with larger values run first
+	Weight   float64       // weight of the task's flow under fair schedulers; zero means 1
+	Tickets  int           // number of tickets in lottery and stride scheduling; zero means 1
 	After    []int         // positions of the tasks that must complete first
 }
 

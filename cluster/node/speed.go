@@ -2,15 +2,17 @@ package node
 
 // Speed models the speed of tasks that run together on a device.
 type Speed interface {
-	// Rates fills in each task's work per second, in seconds of work alone on the device. Rates must be positive.
+	// Rates sets the work per second of each task, where one second of work is one second alone on the device. Rates
+	// must be positive.
 	Rates(together []*Task, rates []float64)
 }
 
-// Shares is the default [Speed]. Tasks that together request more than all cores get them in proportion. In addition,
-// each task loses Contention per GPU's worth of cores that other tasks use, since caches and memory bandwidth are
-// shared.
+// Shares is the default [Speed]. Tasks that together request more than all cores get cores in proportion to their
+// requests. In addition, each task slows down by Contention per GPU's worth of cores that other tasks use, since tasks
+// share caches and memory bandwidth.
 type Shares struct {
-	Contention float64 // share of a task's speed; zero means none
+	// slowdown coefficient: speeds are divided by 1 + Contention × other tasks' cores / all cores; zero means none
+	Contention float64
 }
 
 // Rates implements [Speed].
@@ -28,11 +30,11 @@ func (s Shares) Rates(together []*Task, rates []float64) {
 // Pair names the kinds of two tasks.
 type Pair [2]string
 
-// Pairs is a [Speed] from measured pairs. A task that runs with several others keeps the product of its rates with each
-// of them. Pairs without a measurement slow each other by Otherwise.
+// Pairs is a [Speed] from measured pairs. The rate of a task that runs with several other tasks is the product of its
+// rates with each of them. Pairs without a measurement use Otherwise.
 type Pairs struct {
-	Measured  map[Pair][2]float64 // rates of both tasks; a pair is listed in one of its orders
-	Otherwise Speed               // nil means Shares{}
+	Measured  map[Pair][2]float64 // rates of both tasks of a pair; each pair is listed once, in either order
+	Otherwise Speed               // model for pairs without a measurement; nil means Shares{}
 }
 
 // Rates implements [Speed].

@@ -11,7 +11,7 @@ import (
 // Study holds tasks and their machine.
 type Study struct {
 	Tasks   []Spec
-	Speed   Speed // nil means Shares{}
+	Speed   Speed // speed model; nil means Shares{}
 	Options Options
 }
 
@@ -30,7 +30,7 @@ func (s *Study) EnsureDefaults() {
 // mostFaults is the number of faulty tasks after which listing stops.
 const mostFaults = 20
 
-// Validate returns the faults of a study that has its defaults.
+// Validate returns the faults of a study. It expects that the defaults are set.
 func (s *Study) Validate() error {
 	if err := s.Options.Validate(); err != nil {
 		return err

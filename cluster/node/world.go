@@ -14,7 +14,7 @@ import (
 // each call.
 type World struct {
 	*Machine
-	// Spans are the times at which tasks ran, in order of their ends; NoSpans omits them.
+	// Spans holds the running periods of tasks, in order of their ends. NoSpans leaves them out.
 	Spans   []Span
 	NoSpans bool
 
@@ -68,7 +68,7 @@ type board struct {
 	settled       time.Duration
 }
 
-// Prepared is a validated study, for many simulations.
+// Prepared is a validated study that can be simulated many times.
 type Prepared struct{ study Study }
 
 // Prepare validates a study.
@@ -105,7 +105,7 @@ func (prepared *Prepared) World() *World {
 }
 
 // Advance moves to the next moment at which tasks arrive, complete or use up their slices. It returns false if there is
-// none.
+// no such moment.
 func (w *World) Advance() bool {
 	at := w.kernel.Next()
 	if at == events.Never {
@@ -244,7 +244,7 @@ func (w *World) record(t *Task) {
 	p.spans = len(w.Spans)
 }
 
-// Energy returns the joules of all devices so far.
+// Energy returns the energy of all devices so far, in joules.
 func (w *World) Energy() (joules float64) {
 	for k := range w.boards {
 		b := &w.boards[k]
@@ -253,13 +253,13 @@ func (w *World) Energy() (joules float64) {
 	return joules
 }
 
-// Waited returns the times from arrival until now, or until completion, summed over tasks.
+// Waited returns the time from arrival until now, or until completion, summed over tasks.
 func (w *World) Waited() time.Duration { return w.waited }
 
 // Unfinished returns the number of tasks that have arrived and have not ended.
 func (w *World) Unfinished() int { return w.unfinished }
 
-// Coming reports whether events are pending without a decision.
+// Coming reports whether an event is pending that needs no decision.
 func (w *World) Coming() bool { return w.kernel.Len() > 0 }
 
 // Run simulates a study under a scheduler.

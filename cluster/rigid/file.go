@@ -1,4 +1,4 @@
-// Package rigid is the world of rigid jobs, which keep the devices that they request: it replays traces of clusters
+// Package rigid is the world of rigid jobs, which keep the devices that they request. It replays traces of clusters
 // under schedulers, event by event.
 package rigid
 
@@ -82,11 +82,11 @@ func flags() []study.Flag {
 
 // File configures simulations of a cluster.
 type File struct {
-	Cluster            Options          // Cluster nodes and the part of the trace to simulate.
-	Workload           study.Workload   // Traces of clusters, as 'graft trace info' reads them.
-	Schedule           Schedule         // Schedulers and their estimates.
+	Cluster            Options          // Cluster nodes, and the part of the trace to simulate.
+	Workload           study.Workload   // Cluster traces in any format that 'graft trace info' reads.
+	Schedule           Schedule         // Schedulers to compare, and their duration estimates.
 	schedulers.Options                  // Sections of the schedulers that have options.
-	Run                study.RunOptions // Output: the run folder.
+	Run                study.RunOptions // Output folder of the run.
 
 	study.Sources `config:"-"`
 	names         []string
@@ -111,7 +111,7 @@ func (f *File) Shared() study.Shared {
 	return study.Shared{Workload: &f.Workload, Schedule: &f.Schedule.Schedule, Folder: f.Run.Folder}
 }
 
-// Check names the workloads. Traces are read by [study.Study.Prepare], since they may be large.
+// Check derives the names of the workloads. [study.Study.Prepare] reads the traces, since they may be large.
 func (f *File) Check(_ files.FS, r *decode.Reading) {
 	if len(f.Workload.Traces) == 0 {
 		r.Blame("workload.traces", "traces is missing; name a trace file, "+
@@ -121,7 +121,7 @@ func (f *File) Check(_ files.FS, r *decode.Reading) {
 	f.names = f.Workload.Names(r)
 }
 
-// Contents writes nothing: digests of the files are part of a cell's inputs.
+// Contents writes nothing, since the inputs of a cell include the digests of the files.
 func (f *File) Contents(io.Writer) {}
 
 // Summary describes the simulations in one line.

@@ -13,42 +13,46 @@ import (
 	"graft/internal/validate"
 )
 
-// Options describe the simulated cluster and its jobs. Paths use the operating system's syntax. Relative paths are
+// Options describes the simulated cluster and its jobs. Paths use the operating system's syntax. Relative paths are
 // looked up in the working folder first, then in the folder of the file.
 type Options struct {
-	// Folder with files about a cluster: vc_config.csv (virtual clusters and their nodes), *_lgb.csv and *_ebm*.csv
-	// (estimated durations of jobs), single_data.csv and colocate_info.csv (profiles of models), *throughput_pred.csv
-	// (forecast submissions). May be empty if nodes is set and nothing else is needed.
+	// Folder of cluster data: vc_config.csv (virtual clusters and their nodes), *_lgb.csv and *_ebm*.csv (estimated job
+	// durations), single_data.csv and colocate_info.csv (model profiles), *throughput_pred.csv (forecast of
+	// submissions). Empty is allowed if nodes is set and no scheduler needs the other files.
 	Data string `config:",path"`
-	// Trace format, from the list in 'graft trace convert --help'. Empty detects it from the first lines of the trace.
+	// Trace format, one of the list in 'graft trace convert --help'. Empty detects the format from the first lines of
+	// the trace.
 	Format string
-	// File of the virtual clusters and their nodes, or the number of nodes of a single virtual cluster for all jobs.
-	// Empty means vc_config.csv in data.
+	// Path of a file that lists the virtual clusters and their nodes, or the number of nodes of a single virtual
+	// cluster for all jobs. Empty means vc_config.csv in data.
 	Nodes string `config:",path=word"`
-	// GPUs per node, at most 64. Default 8.
+	// Number of GPUs per node, at most 64. Default 8.
 	PerNode int `config:"gpus_per_node"`
-	// Processors per node. A job's requested processors are divided among its GPUs. Zero ignores processors.
+	// Number of processors per node. A job's requested processors are divided evenly among its GPUs. Zero ignores
+	// processors.
 	CPUs int `config:"cpus_per_node"`
-	// Memory per node in MiB. A job's requested memory is divided among its GPUs. Zero ignores memory.
+	// Memory per node in MiB. A job's requested memory is divided evenly among its GPUs. Zero ignores memory.
 	Memory int64 `config:"memory_mb_per_node,was=memory_per_node"`
-	// Gives a whole GPU to a job that requests part of one. False gives it only that part; other jobs can use the rest.
+	// Gives a whole GPU to a job that requests a part of one. False gives the job only that part; other jobs can use
+	// the rest.
 	WholeGPUs bool `config:"whole_gpus"`
-	// First second of the trace to simulate. Zero means the start of the trace or, with compat = "lucid", the
-	// start of the month that Lucid's authors simulated.
+	// Start of the simulated part of the trace, in seconds. Zero means the start of the trace or, if compat is lucid,
+	// the start of the month that Lucid's authors simulated.
 	From int64 `config:"from_seconds,was=from"`
-	// Last second of the trace to simulate. Zero means the end of the trace or, with compat = "lucid", the end
-	// of the month that Lucid's authors simulated.
+	// End of the simulated part of the trace, in seconds. Zero means the end of the trace or, if compat is lucid, the
+	// end of the month that Lucid's authors simulated.
 	To int64 `config:"to_seconds,was=to"`
-	// Placement rule: consolidate uses as few nodes as possible; consolidate-first does the same but spreads jobs that
-	// do not fit; random takes free GPUs in any order. Default consolidate.
+	// Rule that selects nodes and GPUs for a job: consolidate uses as few nodes as possible; consolidate-first does the
+	// same but spreads a job that does not fit; random takes free GPUs in random order. Default consolidate.
 	Placement string `config:",one=consolidate|consolidate-first|random"`
-	// Simulator to reproduce: lucid keeps the faults of Lucid's simulator, none corrects them. Default none.
+	// Reference simulator: lucid reproduces Lucid's simulator with its faults, none corrects the faults. Default none.
 	Compat string `config:",one=none|lucid"`
-	// Seconds between two rows of the usage tables. Zero writes no usage tables.
+	// Time between two rows of the usage tables, in seconds. Zero writes no usage tables.
 	UsageEvery int64 `config:"usage_every_seconds"`
 }
 
-// compatNone corrects the faults of other simulators; CompatLucid keeps the faults of Lucid's simulator.
+// Values of the key compat: compatNone corrects the faults of other simulators; CompatLucid keeps the faults of Lucid's
+// simulator.
 const (
 	compatNone  = "none"
 	CompatLucid = "lucid"
@@ -109,10 +113,10 @@ func (o Options) TraceOptions(vcs []trace.VC) trace.Options {
 // Schedule names the schedulers and their estimates.
 type Schedule struct {
 	study.Schedule
-	// Expected durations of jobs: limits takes the time limits that users requested, and the longest limit of the trace
-	// for a job without one; lgb or ebm read files in cluster.data; exact takes the true durations (an oracle); any
-	// other text is a file path. Empty means ebm for Lucid, lgb for other schedulers that need estimates, and limits
-	// for backfill if the trace has them, else exact.
+	// Source of expected job durations: limits uses the time limits that users requested, and the longest limit of the
+	// trace for a job without one; lgb or ebm read files in cluster.data; exact uses the true durations (an oracle); any
+	// other text is a file path. Empty means ebm for Lucid, lgb for other schedulers that need estimates, and for
+	// backfill limits if the trace has any, else exact.
 	Estimates string `config:",path=word"`
 	study.Arrivals
 }

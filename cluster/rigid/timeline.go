@@ -12,29 +12,30 @@ import (
 	"graft/internal/failure"
 )
 
-// TimelineOptions select the job to follow.
+// TimelineOptions selects the job to follow.
 type TimelineOptions struct {
-	Job    string  // id of the job in the trace; required
-	Budget float64 // seconds to scale the job's time with devices to; zero does not scale
+	Job string // ID of the job in the trace; required
+	// length in seconds to which the job's time with devices is scaled; zero does not scale
+	Budget float64
 }
 
-// Timeline lists the changes of a job's devices, over the time that it has devices.
+// Timeline lists the changes of a job's devices. Time counts only while the job has devices.
 type Timeline struct {
-	Budget  float64  // seconds with devices
-	First   int      // devices at the start
-	Waits   int      // times that it lost all devices and waited
-	Changes []Change // in order of time
+	Budget  float64  // total seconds with devices
+	First   int      // number of devices at the start
+	Waits   int      // number of times that the job lost all devices and waited
+	Changes []Change // changes in order of time
 }
 
 // Change is a change of a job's devices.
 type Change struct {
 	At      float64 // seconds with devices before the change
-	Devices int     // devices after the change
-	Up      bool    // more devices than before
+	Devices int     // number of devices after the change
+	Up      bool    // the change added devices
 }
 
-// Follow simulates a file with one trace, one scheduler and one arrival factor, and follows a job. Half of a job's
-// shared devices are counted.
+// Follow simulates a file with one trace, one scheduler and one arrival factor, and records the changes of one job. Of
+// the devices that the job shares with another job, it counts half.
 func (f *File) Follow(ctx context.Context, env study.Env, o TimelineOptions) (*Timeline, error) {
 	if len(f.Schedule.Schedulers) != 1 || len(f.Schedule.ArrivalFactors) != 1 || len(f.Workload.Traces) != 1 {
 		return nil, failure.Usagef("a timeline needs exactly one trace, scheduler and arrival factor; " +
@@ -124,7 +125,7 @@ func (t *Timeline) scale(budget float64) {
 	t.Budget = budget
 }
 
-// Write writes the table for the key time.timeline of a job's file.
+// Write writes the timeline as a table for the key time.timeline of a job's file.
 func (t *Timeline) Write(w io.Writer) error {
 	text := []byte("seconds,change,devices\n")
 	for _, c := range t.Changes {

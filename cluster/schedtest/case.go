@@ -22,25 +22,25 @@ type Case struct {
 	Study    cluster.Study
 	Options  cluster.Options
 	Profiler Profiler
-	Scalings []Scaling // of the first virtual cluster, for tests with changing nodes
+	Scalings []Scaling // node changes of the first virtual cluster
 }
 
 // Scaling is the addition or removal of a node.
 type Scaling struct {
-	At    int64 // second; applied after all other events of the second
-	Nodes int   // 1 adds, -1 removes
+	At    int64 // second of the change, which is applied after all other events of that second
+	Nodes int   // 1 adds a node, -1 removes a node
 }
 
 // Profiler holds the options of schedulers with a profiler. Zero values mean their defaults.
 type Profiler struct {
-	Nodes   int      // nodes of the profiler
-	Limit   int64    // seconds to profile a job
-	Largest int      // devices of the largest job to profile
-	From    []string // virtual clusters that give it one node each
-	Echo    string   // virtual cluster that loses a node while the profiler has one more
+	Nodes   int      // number of nodes of the profiler
+	Limit   int64    // profiling time per job in seconds
+	Largest int      // maximum number of devices of a job to profile
+	From    []string // virtual clusters that each give the profiler one node
+	Echo    string   // virtual cluster that lends the profiler an additional node on demand
 }
 
-// Parse reads a case. Empty lines and lines that begin with # are ignored.
+// Parse reads a case from a script. Empty lines and lines that begin with # are ignored.
 func Parse(text string) (*Case, error) {
 	c := &Case{}
 	for k, line := range strings.Split(text, "\n") {

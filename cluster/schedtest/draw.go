@@ -12,18 +12,19 @@ import (
 // measurements.
 var models = []string{"m1", "m2", "m3", "BERT", "NeuMF", "unknown"}
 
-// Shape configures the drawn cases.
+// Shape configures cases that are drawn at random.
 type Shape struct {
-	Span   int64    // seconds within which jobs are submitted, and the longest common duration; at least 1
+	// period in which jobs are submitted and the maximum of ordinary durations, in seconds; at least 1
+	Span   int64
 	Jobs   int      // maximum number of jobs
-	Faulty bool     // some jobs cannot be simulated
-	Waves  bool     // jobs arrive in waves of many small ones
-	Scales bool     // nodes come and go
-	Parts  bool     // some jobs request a part of a device
+	Faulty bool     // adds jobs that cannot be simulated
+	Waves  bool     // makes many small jobs arrive at once
+	Scales bool     // adds and removes nodes
+	Parts  bool     // lets some jobs request a part of a device
 	Quirks []string // quirks that some cases keep
 }
 
-// Draw makes a case. Ties are frequent: jobs with equal submission, duration, size or urgency.
+// Draw creates a random case. Ties are frequent: jobs with equal submission, duration, size or urgency.
 func Draw(r *rand.Rand, s Shape) *Case {
 	c := &Case{}
 	c.Study.PerNode = pick(r, 1, 2, 3, 4, 4, 5, 7, 8, 8, 8, 8, 8)

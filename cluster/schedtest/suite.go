@@ -16,9 +16,9 @@ import (
 // casesOfSuite is the number of cases in the suite.
 const casesOfSuite = 300
 
-// Run is the suite. It simulates random cases under a policy. In each second it checks that no device has too many
-// jobs, no job runs before its arrival, and each works at its rate. It checks that all jobs end, and that a second run
-// has the same outcome.
+// Run is the conformance suite. It simulates random cases under a policy. In each second it checks that no device has
+// too many jobs, that no job runs before its arrival, and that each job works at its rate. It also checks that all jobs
+// end, and that a second run has the same outcome.
 func Run(t *testing.T, policy cluster.Policy) {
 	t.Helper()
 	for k := range casesOfSuite {
@@ -32,7 +32,7 @@ func Run(t *testing.T, policy cluster.Policy) {
 	}
 }
 
-// Hold simulates a case under a policy as [Run] does.
+// Hold simulates a case under a policy with the checks of [Run].
 func Hold(policy cluster.Policy, c *Case) error {
 	var fault error
 	o, err := c.Study.Run(context.Background(), watching(policy, &fault), options(c, 1))
@@ -92,8 +92,8 @@ func Table(o *cluster.Outcome) string {
 // behind separates a script from its result.
 const behind = "----\n"
 
-// Golden simulates scripts under a policy. The text contains scripts separated by empty lines; text after a line ----
-// of a script is ignored. Golden returns the text with the result of each script after such a line. An empty text means
+// Golden simulates scripts under a policy. The text contains scripts separated by empty lines. In a script, text after
+// a line ---- is ignored. Golden returns the text with the result of each script after such a line. An empty text means
 // scripts that suit every policy.
 func Golden(t *testing.T, policy cluster.Policy, text string) string {
 	t.Helper()

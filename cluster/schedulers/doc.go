@@ -1,5 +1,6 @@
-// Package schedulers holds the schedulers of a cluster, a small file each. They act on a pool only through the exported
-// API of package cluster, so a new one needs nothing else; docs/howto/scheduler.md shows how to write one.
+// Package schedulers holds the schedulers of a cluster, one small file per scheduler. They act on a pool only through
+// the exported API of package cluster, so a new scheduler needs nothing else; docs/howto/scheduler.md shows how to
+// write one.
 //
 // Published schedulers often visit every job in each round. These schedulers do not: they keep jobs sorted with partial
 // sums, and visit only the jobs that change.

@@ -8,9 +8,9 @@ import (
 	"graft/internal/registry"
 )
 
-// Options holds the options of the schedulers that have any, by scheduler name.
+// Options holds the options of each scheduler that has options.
 type Options struct {
-	Lucid lucid.Options // Profiling options of lucid.
+	Lucid lucid.Options // Profiling options of the scheduler lucid.
 }
 
 // Validate returns every invalid option.

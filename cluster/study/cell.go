@@ -9,41 +9,42 @@ import (
 	"graft/cluster"
 )
 
-// Cell identifies a simulation by positions in the lists of the plan.
+// Cell identifies a simulation by its positions in the lists of the plan.
 type Cell struct {
 	Point, Workload, Scheduler, Run int
-	Seed                            uint64         // seed of the random draws, or number of the policy
-	Quirks                          cluster.Quirks // replace the quirks of the file; used only in ablations
-	Ablated                         bool           // Quirks apply
-	Tables                          *Tables        // tables in the cell's folder; nil writes none
+	Seed                            uint64         // seed of the random draws, or number of the learned policy
+	Quirks                          cluster.Quirks // quirks that replace the quirks of the file, for ablations only
+	Ablated                         bool           // uses Quirks instead of the quirks of the file
+	Tables                          *Tables        // writer of tables in the cell's folder; nil writes none
 }
 
 // Result is the result of a cell.
 type Result struct {
-	Values Values // by key of the metric; missing if not applicable
-	// Samples holds the first ranked metric of each job of the workload, in the same order under every scheduler; NaN
-	// for a job that was left out.
+	Values Values // values by key of the metric; a metric that does not apply is missing
+	// Samples holds the first ranked metric of each job of the workload, in the same order under every scheduler. It is
+	// NaN for a job that was left out.
 	Samples []float64
-	// States are digests of each job's history; ablations use them to count changed jobs. Nil compares samples.
+	// States holds a digest of each job's history. Ablations use the digests to count changed jobs; if it is nil, they
+	// compare samples.
 	States []uint64
 	Parts  []Part            // metrics of groups of the jobs
-	Left   []LeftOut         // jobs that were left out, by reason
+	Left   []LeftOut         // number of jobs that were left out, by reason
 	Facts  map[string]string // texts about the cell, such as digests; a key ends in its unit
 }
 
-// Values holds values of metrics by key.
+// Values holds the values of metrics by the metric's key.
 type Values map[string]Number
 
 // Part holds metrics of a group of jobs.
 type Part struct {
-	Group  string `json:"group"`  // grouping, such as size
-	Name   string `json:"name"`   // unique in its group
-	Values Values `json:"values"` // by key of the metric
+	Group  string `json:"group"`  // name of the grouping, such as size
+	Name   string `json:"name"`   // name of the group, unique in its grouping
+	Values Values `json:"values"` // values by key of the metric
 }
 
-// LeftOut counts jobs left out for one reason.
+// LeftOut counts the jobs that were left out for one reason.
 type LeftOut struct {
-	Why     string `json:"why"`     // reason, as the end of a sentence
+	Why     string `json:"why"`     // reason, worded as the end of a sentence
 	Jobs    int    `json:"jobs"`    // number of jobs
 	Example string `json:"example"` // first such job
 }

@@ -16,21 +16,21 @@ import (
 
 // Files in a run folder of 'graft learn' for schedulers.
 const (
-	LearnedFile   = "scheduler.safetensors" // best policy of all seeds
-	LearnedFolder = "schedulers"            // policies of all seeds
+	LearnedFile   = "scheduler.safetensors" // file of the best policy over all seeds
+	LearnedFolder = "schedulers"            // folder with the policies of all seeds
 )
 
-// Learned is a scheduler of a world, built in or learned.
+// Learned is a built-in or learned scheduler of a world.
 type Learned[K any] struct {
 	Kind   K
-	Seeds  []K    // policy of each seed in a run folder; nil otherwise
-	Digest string // digest of the weights; empty for a scheduler without learning
+	Seeds  []K    // policy of each seed of a run folder; nil for other schedulers
+	Digest string // digest of the weights; empty for a built-in scheduler
 }
 
 // IsLearned reports whether the scheduler was learned.
 func (l *Learned[K]) IsLearned() bool { return l.Digest != "" }
 
-// Kinds returns the policy of each seed, or the scheduler itself.
+// Kinds returns the policy of each seed, or the scheduler itself if it is built in.
 func (l *Learned[K]) Kinds() []K {
 	if len(l.Seeds) > 0 {
 		return l.Seeds
@@ -38,7 +38,7 @@ func (l *Learned[K]) Kinds() []K {
 	return []K{l.Kind}
 }
 
-// Policies is the number of learned policies; zero for a scheduler without learning.
+// Policies returns the number of learned policies, or zero for a built-in scheduler.
 func (l *Learned[K]) Policies() int {
 	if !l.IsLearned() {
 		return 0
@@ -46,7 +46,7 @@ func (l *Learned[K]) Policies() int {
 	return len(l.Kinds())
 }
 
-// PolicyReader reads a policy from weights. It returns false for weights of another learner.
+// PolicyReader reads a policy from weights. It returns false if another learner wrote the weights.
 type PolicyReader[K any] = func(name string, set *weights.Set) (kind K, mine bool, err error)
 
 // ReadLearned reads a learned scheduler from a file of weights or a run folder of 'graft learn'. Its name is the last
@@ -123,7 +123,7 @@ func (p *policies[K]) read(path string) (kind K, err error) {
 	return kind, fmt.Errorf("%s: unknown format of weights", path)
 }
 
-// FindSchedulers finds the schedulers of a file, first by name, then as learned schedulers. Names are unique.
+// FindSchedulers finds the schedulers of a file, first by name, then as learned schedulers. Duplicate names are errors.
 func FindSchedulers[K any](names []string, named func(name string) (K, error),
 	learned func(path string) (Learned[K], error), nameOf func(K) string) (all []Learned[K], err error) {
 	for _, name := range names {

@@ -11,7 +11,7 @@ import (
 	"graft/internal/files"
 )
 
-// Noted records opened files, for a digest of their contents.
+// Noted is a file system that records the files that were opened, for a digest of their contents.
 type Noted struct {
 	files.FS
 	paths []string
@@ -26,7 +26,7 @@ func (n *Noted) Open(path string) (files.File, error) {
 	return f, err
 }
 
-// Digest is the SHA-256, in hex, of the names and contents of all opened files.
+// Digest returns the SHA-256, in hex, of the names and contents of all opened files.
 func (n *Noted) Digest() (string, error) {
 	h := sha256.New()
 	for _, path := range n.paths {

@@ -18,15 +18,15 @@ type Shared struct {
 	Folder   string // run folder; empty lets the command choose
 }
 
-// Workload names the jobs. Paths use the operating system's syntax. Relative paths are looked up in the working folder
-// first, then in the folder of the file.
+// Workload names the traces of jobs. Paths use the operating system's syntax. Relative paths are looked up in the
+// working folder first, then in the folder of the file.
 type Workload struct {
-	// Files of jobs, in the formats that the world reads. Each file is one workload.
+	// Paths of job traces, one workload per trace. The simulated world determines the formats.
 	Traces []string `config:",path" result:"contents"`
 }
 
-// Names names workloads after their traces, and adds the folder if names would be equal. It reports traces that still
-// share a name, and then returns nil.
+// Names derives the names of workloads from their traces, and adds the name of the folder if two names are equal. If
+// traces still share a name, it reports them to r and returns nil.
 func (o *Workload) Names(r *decode.Reading) []string {
 	base := func(path string) string { return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)) }
 	count, seen := map[string]int{}, map[string]string{}
@@ -51,14 +51,18 @@ func (o *Workload) Names(r *decode.Reading) []string {
 
 // Schedule names the schedulers to compare.
 type Schedule struct {
-	// Names of schedulers to compare, from 'graft list schedulers'. Learned schedulers are paths of run folders of
-	// 'graft learn' or of policy files. Empty means the world's default schedulers.
+	// Names of the schedulers to compare, from 'graft list schedulers'. A learned scheduler is the path of a run folder
+	// of 'graft learn' or of a policy file. Empty means the default schedulers of the simulated world.
 	Schedulers []string `config:",path=word"`
-	Against    string   // Baseline of differences. Empty means the first scheduler, or the world's default baseline.
-	Seed       uint64   // First seed of schedulers that draw random numbers.
-	Seeds      int      // Simulations per scheduler that draws random numbers, with successive seeds. Zero means 1.
-	Ablate     bool     // Simulates each quirk of an original alone, and reports its effect.
-	Workers    int      `result:"none"` // Simulations in parallel. Zero means one per processor.
+	// Name of the baseline scheduler, to which the other schedulers are compared. Empty means the default baseline of
+	// the simulated world or, if it has none, the first scheduler.
+	Against string
+	Seed    uint64 // First seed of schedulers that draw random numbers. Default 1.
+	// Number of simulations per scheduler that draws random numbers; seeds are consecutive. Zero means 1.
+	Seeds int
+	// Simulates each quirk of the original simulator separately, and reports its effect. Default false.
+	Ablate  bool
+	Workers int `result:"none"` // Number of simulations that run in parallel. Zero means one per processor.
 }
 
 // MostSeeds is the maximum number of seeds of a scheduler.
@@ -97,13 +101,13 @@ func (o *Schedule) isBaseline(name string) bool {
 	return o.Against == name || IsPath(name) && o.Against == learnedName(name)
 }
 
-// IsPath reports whether the name of a scheduler is the path of a learned one: it contains a slash or ends like a file
-// of weights.
+// IsPath reports whether the name of a scheduler is the path of a learned scheduler: it contains a slash or ends like a
+// file of weights.
 func IsPath(name string) bool {
 	return strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, ".safetensors")
 }
 
-// Names returns the names of a list.
+// Names returns the names of schedulers in a list.
 func Names(list []Entry) (names []string) {
 	for _, e := range list {
 		names = append(names, e.Name)
@@ -111,5 +115,5 @@ func Names(list []Entry) (names []string) {
 	return names
 }
 
-// TraceSeed seeds the draws of job properties that the trace of a cluster does not have.
+// TraceSeed is the seed that draws the job properties that a cluster trace lacks.
 const TraceSeed = 1

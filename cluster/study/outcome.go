@@ -9,76 +9,79 @@ import (
 	"graft/internal/validate"
 )
 
-// Outcome is the outcome.json of a study. Values are by key of the metric, which names its unit.
+// Outcome is the content of a study's outcome.json. Values are mapped by key of the metric, which names its unit.
 type Outcome struct {
 	Folder     string         `json:"folder"`     // run folder
-	World      string         `json:"world"`      // kind of cluster
-	Title      string         `json:"title"`      // the study in one sentence
+	World      string         `json:"world"`      // name of the world
+	Title      string         `json:"title"`      // title of the study, one sentence
 	Remarks    []string       `json:"remarks"`    // sentences about the study and its results
-	Facts      map[string]any `json:"facts"`      // facts about the study by name
-	Jobs       int            `json:"jobs"`       // jobs of all workloads
-	Against    string         `json:"against"`    // baseline of differences
-	Metrics    []Metric       `json:"metrics"`    // in the order of columns
+	Facts      map[string]any `json:"facts"`      // facts about the study, by name
+	Jobs       int            `json:"jobs"`       // number of jobs in all workloads
+	Against    string         `json:"against"`    // name of the baseline of differences
+	Metrics    []Metric       `json:"metrics"`    // metrics in the order of columns
 	Ranked     []string       `json:"ranked"`     // keys of the metrics that rank schedulers
 	Points     []Point        `json:"points"`     // combinations of swept values
-	Workloads  []string       `json:"workloads"`  // names
-	Schedulers []Candidate    `json:"schedulers"` // in the order of the file
-	Cells      []CellOutcome  `json:"cells"`      // one per simulation
-	Summaries  []Summary      `json:"summaries"`  // one per scheduler and point, over workloads and seeds
-	Rankings   []Ranking      `json:"rankings"`   // by point and metric; empty for a single workload
-	References []Reference    `json:"references"` // reference levels
+	Workloads  []string       `json:"workloads"`  // names of the workloads
+	Schedulers []Candidate    `json:"schedulers"` // schedulers in the order of the file
+	Cells      []CellOutcome  `json:"cells"`      // results, one per simulation
+	Summaries  []Summary      `json:"summaries"`  // means, one per scheduler and point, over workloads and seeds
+	Rankings   []Ranking      `json:"rankings"`   // rankings by point and metric; empty for a single workload
+	References []Reference    `json:"references"` // reference levels, such as lower bounds
 	Ablation   []Effect       `json:"ablation"`   // effects of quirks
 	Left       []LeftOut      `json:"left_out"`   // jobs that were left out, in the cell that left out the most
 }
 
-// Candidate is a scheduler of an outcome.
+// Candidate describes a scheduler of an outcome.
 type Candidate struct {
-	Name    string `json:"scheduler"` // name
-	Draws   bool   `json:"draws"`     // results depend on the seed
-	Learned int    `json:"learned"`   // number of learned policies; zero without learning
+	Name    string `json:"scheduler"` // name of the scheduler
+	Draws   bool   `json:"draws"`     // results depend on a seed
+	Learned int    `json:"learned"`   // number of learned policies; zero for a built-in scheduler
 	Mark    string `json:"mark"`      // suffix of the name in tables; a remark explains it
 }
 
 // CellOutcome holds the result of a simulation.
 type CellOutcome struct {
-	Point     string            `json:"point"`     // name; empty for the only point
-	Workload  string            `json:"workload"`  // name
-	Scheduler string            `json:"scheduler"` // name
-	Seed      uint64            `json:"seed"`      // seed of the draws, or number of the policy; zero for neither
-	Folder    string            `json:"folder"`    // folder of its tables in the run folder
-	Values    Values            `json:"values"`    // by key of the metric
-	Parts     []Part            `json:"parts"`     // groups of jobs
-	Left      []LeftOut         `json:"left_out"`  // jobs that were left out, by reason
-	Facts     map[string]string `json:"facts"`     // texts about the simulation, such as digests
+	Point     string `json:"point"`     // name of the point; empty for the only point
+	Workload  string `json:"workload"`  // name of the workload
+	Scheduler string `json:"scheduler"` // name of the scheduler
+	// seed of the random draws, or number of the learned policy; zero if neither applies
+	Seed   uint64            `json:"seed"`
+	Folder string            `json:"folder"`   // path of the simulation's tables in the run folder
+	Values Values            `json:"values"`   // values by key of the metric
+	Parts  []Part            `json:"parts"`    // metrics of groups of jobs
+	Left   []LeftOut         `json:"left_out"` // number of jobs that were left out, by reason
+	Facts  map[string]string `json:"facts"`    // texts about the simulation, such as digests
 	// Interval is the 95% interval of the mean of the first ranked metric over jobs; null for several workloads.
 	Interval *Interval `json:"interval"`
-	// Difference is Interval's mean minus the baseline's, paired by job, with its 95% interval; null for the baseline.
+	// Difference is the mean of Interval minus the baseline's mean, paired by job, with its 95% interval; null for the
+	// baseline.
 	Difference *Interval `json:"difference"`
 }
 
-// Summary holds a scheduler's means over workloads and seeds, and sums of totals.
+// Summary holds a scheduler's means over workloads and seeds. Totals are summed instead.
 type Summary struct {
-	Point     string `json:"point"`     // name; empty for the only point
-	Scheduler string `json:"scheduler"` // name
-	Cells     int    `json:"cells"`     // simulations
-	Values    Values `json:"values"`    // over the cells that have a value
-	Parts     []Part `json:"parts"`     // over the cells that have the part
+	Point     string `json:"point"`     // name of the point; empty for the only point
+	Scheduler string `json:"scheduler"` // name of the scheduler
+	Cells     int    `json:"cells"`     // number of simulations
+	Values    Values `json:"values"`    // means over the simulations that have a value
+	Parts     []Part `json:"parts"`     // means over the simulations that have the group
 }
 
-// Effect is the effect of a single quirk.
+// Effect is the measured effect of a single quirk.
 type Effect struct {
-	Point     string `json:"point"`     // name; empty for the only point
-	Scheduler string `json:"scheduler"` // name
-	Quirk     string `json:"quirk"`     // name
+	Point     string `json:"point"`     // name of the point; empty for the only point
+	Scheduler string `json:"scheduler"` // name of the scheduler
+	Quirk     string `json:"quirk"`     // name of the quirk
 	Fixed     string `json:"corrected"` // behaviour without the quirk
 	Without   Values `json:"without"`   // ranked metrics without quirks
 	With      Values `json:"with"`      // ranked metrics with only this quirk
-	Changed   int    `json:"changed"`   // jobs whose result differs
-	// Difference is the first ranked metric with the quirk minus without it, paired by job, with its 95% interval.
+	Changed   int    `json:"changed"`   // number of jobs whose result differs
+	// Difference is the first ranked metric with the quirk minus the same metric without it, paired by job, with its
+	// 95% interval.
 	Difference *Interval `json:"difference"`
 }
 
-// Metric returns a metric by its key; nil if none exists.
+// Metric returns a metric by its key, or nil if there is no such metric.
 func (o *Outcome) Metric(key string) *Metric {
 	if k := slices.IndexFunc(o.Metrics, func(m Metric) bool { return m.Key() == key }); k >= 0 {
 		return &o.Metrics[k]
@@ -86,7 +89,7 @@ func (o *Outcome) Metric(key string) *Metric {
 	return nil
 }
 
-// Ranking returns the ranking by a metric at a point; nil if none exists.
+// Ranking returns the ranking by a metric at a point, or nil if there is no such ranking.
 func (o *Outcome) Ranking(point, key string) *Ranking {
 	same := func(r Ranking) bool { return r.Point == point && r.Metric == key }
 	if k := slices.IndexFunc(o.Rankings, same); k >= 0 {
@@ -95,7 +98,8 @@ func (o *Outcome) Ranking(point, key string) *Ranking {
 	return nil
 }
 
-// SummariesAt returns the summaries of a point, in the order of the first ranking, or of the file without a ranking.
+// SummariesAt returns the summaries of a point, in the order of the first ranking. Without a ranking, they are in the
+// order of the file.
 func (o *Outcome) SummariesAt(point string) (list []Summary) {
 	for _, s := range o.Summaries {
 		if s.Point == point {
@@ -113,7 +117,7 @@ func (o *Outcome) SummariesAt(point string) (list []Summary) {
 	return list
 }
 
-// Validate returns an error for an inconsistent outcome: tables and figures rely on its lists and metrics.
+// Validate returns an error for an inconsistent outcome. Tables and figures rely on its lists and metrics.
 func (o *Outcome) Validate() error {
 	var faults validate.Faults
 	for name, n := range map[string]int{"points": len(o.Points), "workloads": len(o.Workloads),

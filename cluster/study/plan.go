@@ -15,49 +15,52 @@ import (
 
 // Plan lists the simulations: every scheduler on every workload at every point, with every seed.
 type Plan struct {
-	Title      string         // the study in one sentence, without a full stop
-	Remarks    []string       // sentences below the title
-	Facts      map[string]any // facts about the study for programs; a key ends in its unit
+	Title      string         // title of the study, one sentence without a full stop
+	Remarks    []string       // sentences to print below the title
+	Facts      map[string]any // facts about the study for other programs; a key ends in its unit
 	Points     []Point        // combinations of swept values; one without a name if nothing is swept
-	Workloads  []string       // names, unique; the same at every point
-	Schedulers []Scheduler    // in the order of the file
-	Against    string         // baseline of differences
+	Workloads  []string       // unique names of the workloads, the same at every point
+	Schedulers []Scheduler    // schedulers in the order of the file
+	Against    string         // name of the baseline of differences; empty means the first scheduler
 	Metrics    []Metric       // metrics of cells, in the order of columns
-	Rank       []string       // metrics that rank schedulers; the first is the metric of the samples
-	Jobs       int            // jobs in all workloads of a point
-	Workers    int            // parallel cells; zero means one per processor
-	Inputs     string         // digest of the files that Prepare read; empty if it read none
-	Ablation   []Ablation     // quirks to simulate alone, by scheduler; nil simulates none
-	// AblatePoints and AblateWorkloads are the numbers of points and workloads that ablations simulate, counted from
-	// the first. Zero means 1.
+	// keys of the metrics that rank schedulers; the first one is the metric of the samples
+	Rank     []string
+	Jobs     int        // number of jobs in all workloads of a point
+	Workers  int        // number of cells simulated in parallel; zero means one per processor
+	Inputs   string     // digest of the files that Prepare read; empty if it read none
+	Ablation []Ablation // quirks to simulate separately, by scheduler; nil simulates none
+	// AblatePoints and AblateWorkloads are the numbers of leading points and workloads that ablations simulate. Zero
+	// means 1.
 	AblatePoints, AblateWorkloads int
-	// NoQuirks says that cells keep no quirk, so that each quirk alone is compared with them. Otherwise ablations
-	// simulate their schedulers without quirks too.
+	// NoQuirks says that cells keep no quirk, so that each quirk is compared with them. If it is false, ablations also
+	// simulate their schedulers without quirks.
 	NoQuirks bool
 	// PairJobs compares the samples of each cell with the baseline's samples on the same workload, paired by job.
 	PairJobs bool
-	// Interval returns the interval of a mean over the jobs of a workload; nil without jobs. Samples are NaN for jobs
-	// that were left out. A nil function draws jobs independently of each other.
+	// Interval returns the interval of a mean over the jobs of a workload, or nil without jobs. Samples are NaN for
+	// jobs that were left out. If the function is nil, intervals treat jobs as independent.
 	Interval func(of Of, point, workload int, samples []float64) *Interval
-	// References returns levels to compare schedulers with, such as lower bounds. May be nil.
+	// References returns levels with which schedulers are compared, such as lower bounds. Nil means none.
 	References func(ctx context.Context) ([]Reference, error)
-	// Remark returns sentences below the results. May be nil.
+	// Remark returns sentences to print below the results. Nil means none.
 	Remark func(o *Outcome) []string
 }
 
 // Point is a combination of swept values.
 type Point struct {
-	Name string `json:"name"` // unique; empty for the only point
+	Name string `json:"name"` // unique name; empty for the only point
 	// swept quantities by name with unit; figures use them as axes
 	Values map[string]float64 `json:"values"`
 }
 
-// Scheduler is a scheduler of a plan.
+// Scheduler describes a scheduler of a plan.
 type Scheduler struct {
-	Name    string
-	Seeds   []uint64 // one per simulation of a workload; nil for a scheduler that draws nothing
-	Learned int      // number of learned policies, simulated in turn; zero without learning
-	Mark    string   // suffix of the name in tables, which Remark explains; may be empty
+	Name string
+	// seeds, one per simulation of a workload; nil for a scheduler that draws no random numbers
+	Seeds []uint64
+	// number of learned policies, each of which is simulated; zero for a built-in scheduler
+	Learned int
+	Mark    string // suffix of the name in tables, which Remark explains; may be empty
 }
 
 // Draws reports whether results depend on a seed.
@@ -77,13 +80,13 @@ func (s *Scheduler) seed(k int) uint64 {
 	return 0
 }
 
-// Ablation holds the quirks that are simulated alone under a scheduler.
+// Ablation holds the quirks that are simulated separately under a scheduler.
 type Ablation struct {
-	Scheduler int // position in the plan
+	Scheduler int // position of the scheduler in the plan
 	Quirks    []cluster.Quirk
 }
 
-// Better tells whether lower or higher values of a metric are better.
+// Better says whether lower or higher values of a metric are better.
 type Better string
 
 // Values of [Better].
@@ -93,22 +96,22 @@ const (
 	Neutral Better = "neither"
 )
 
-// Metric is a quantity of a simulation.
+// Metric describes a quantity of a simulation.
 type Metric struct {
-	Name   string `json:"name"`   // in words with underscores, without its unit, such as jct_mean
-	Unit   string `json:"unit"`   // such as s or slots; empty for counts and ratios
+	Name   string `json:"name"`   // name in words with underscores, without the unit, such as jct_mean
+	Unit   string `json:"unit"`   // unit such as s or slots; empty for counts and ratios
 	Title  string `json:"title"`  // column title in tables
-	About  string `json:"about"`  // meaning, one sentence without its subject
-	Better Better `json:"better"` // lower, higher or neither
+	About  string `json:"about"`  // meaning of the metric, one sentence without its subject
+	Better Better `json:"better"` // direction in which the metric is better: lower, higher or neither
 	Format string `json:"format"` // format verb in tables; empty means %.4g
-	Main   bool   `json:"main"`   // shown in lists of runs and comparisons of runs
-	Total  bool   `json:"total"`  // summed over workloads and seeds instead of averaged
-	Hidden bool   `json:"hidden"` // in JSON and CSV only
+	Main   bool   `json:"main"`   // shows the metric in lists of runs and comparisons of runs
+	Total  bool   `json:"total"`  // sums the metric over workloads and seeds instead of averaging it
+	Hidden bool   `json:"hidden"` // omits the metric except in JSON and CSV
 }
 
 var notInKeys = regexp.MustCompile(`[^A-Za-z0-9]+`)
 
-// Key is the metric's JSON name with its unit: jct_mean_s. Tables have the column "jct_mean [s]".
+// Key returns the metric's JSON name with its unit, such as jct_mean_s. Tables have the column "jct_mean [s]".
 func (m *Metric) Key() string {
 	if m.Unit == "" {
 		return m.Name
@@ -116,19 +119,19 @@ func (m *Metric) Key() string {
 	return m.Name + "_" + strings.ToLower(notInKeys.ReplaceAllString(m.Unit, "_"))
 }
 
-// Reference is a level to compare schedulers with, such as a lower bound of the mean.
+// Reference is a level with which schedulers are compared, such as a lower bound of the mean.
 type Reference struct {
-	Name   string   `json:"name"`   // such as lower bound
-	About  string   `json:"about"`  // one sentence
+	Name   string   `json:"name"`   // name such as lower bound
+	About  string   `json:"about"`  // meaning of the level, one sentence
 	Metric string   `json:"metric"` // key of the metric
 	Point  string   `json:"point"`  // name of the point; empty for the only point
-	Values []Number `json:"values"` // by workload
-	Mean   Number   `json:"mean"`   // over workloads
-	// Bound says that no scheduler can be better than the level: rankings show means relative to it.
+	Values []Number `json:"values"` // level of each workload
+	Mean   Number   `json:"mean"`   // mean level over workloads
+	// Bound says that no scheduler can be better than the level. Rankings then show means relative to the level.
 	Bound bool `json:"bound"`
 }
 
-// Validate reports a world's errors in its plan.
+// Validate returns the errors that a world made in its plan.
 func (p *Plan) Validate() error {
 	var faults validate.Faults
 	faults.When(len(p.Points) == 0 || len(p.Workloads) == 0 || len(p.Schedulers) == 0,
@@ -158,13 +161,13 @@ func (p *Plan) scheduler(name string) int {
 	return slices.IndexFunc(p.Schedulers, func(s Scheduler) bool { return s.Name == name })
 }
 
-// Of identifies the quantity of an interval.
+// Of identifies the quantity whose interval is computed.
 type Of int
 
-// Quantities of intervals.
+// Quantities whose intervals are computed.
 const (
-	OfMean       Of = iota // metric of a cell
-	OfDifference           // difference from the baseline
+	OfMean       Of = iota // mean of a metric in a cell
+	OfDifference           // difference between a cell and the baseline
 	OfQuirk                // effect of a quirk
 )
 

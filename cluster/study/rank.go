@@ -10,37 +10,40 @@ import (
 
 // Ranking compares schedulers on the same workloads by one metric.
 type Ranking struct {
-	Point     string     `json:"point"`     // name; empty for the only point
-	Metric    string     `json:"metric"`    // key
-	Unit      string     `json:"unit"`      // of all values
-	Against   string     `json:"against"`   // baseline of differences
-	Bounds    []float64  `json:"bounds"`    // limit per workload that no scheduler can beat; empty for none
-	Standings []Standing `json:"standings"` // best first
+	Point     string     `json:"point"`     // name of the point; empty for the only point
+	Metric    string     `json:"metric"`    // key of the metric
+	Unit      string     `json:"unit"`      // unit of all values
+	Against   string     `json:"against"`   // name of the baseline of differences
+	Bounds    []float64  `json:"bounds"`    // limit of each workload that no scheduler can beat; empty without limits
+	Standings []Standing `json:"standings"` // standings, best scheduler first
 	Higher    bool       `json:"higher"`    // larger values are better
 }
 
 // Standing holds the values of one scheduler. Intervals are 95% intervals over workloads and seeds.
 type Standing struct {
-	Scheduler string `json:"scheduler"` // name
-	// from 1; schedulers share a rank if they do not differ significantly from its best; zero without a mean
+	Scheduler string `json:"scheduler"` // name of the scheduler
+	// rank from 1; a scheduler shares a rank if it does not differ significantly from the best scheduler of the rank;
+	// zero without a mean
 	Rank  int `json:"rank"`
-	Seeds int `json:"seeds"` // number of learned policies; zero without learning
-	// simulations without a value because jobs were left unfinished; a scheduler with any has no mean
+	Seeds int `json:"seeds"` // number of learned policies; zero for a built-in scheduler
+	// number of simulations without a value because jobs were left unfinished; if it is above zero, the scheduler has
+	// no mean
 	Left      int            `json:"unfinished"`
-	Mean      *float64       `json:"mean"`       // over workloads and seeds; null if jobs were left unfinished
-	Interval  *stat.Interval `json:"interval"`   // of the mean; null for too few workloads
-	OverBound *float64       `json:"over_bound"` // mean over the mean bound; null without a bound
-	// from the baseline, paired by workload; null for the baseline and for too few workloads
+	Mean      *float64       `json:"mean"`       // mean over workloads and seeds; null if jobs were left unfinished
+	Interval  *stat.Interval `json:"interval"`   // interval of the mean; null for too few workloads
+	OverBound *float64       `json:"over_bound"` // mean divided by the mean bound; null without a bound
+	// difference from the baseline, paired by workload; null for the baseline and for too few workloads
 	Difference *stat.Interval `json:"difference"`
-	Better     int            `json:"better"` // workloads with a better value than the baseline
-	Ties       int            `json:"ties"`   // workloads whose values differ by less than a thousandth
-	Values     [][]Number     `json:"values"` // by workload and seed; null if jobs were left unfinished
+	Better     int            `json:"better"` // number of workloads with a better value than the baseline
+	// number of workloads whose values differ from the baseline by less than a thousandth
+	Ties   int        `json:"ties"`
+	Values [][]Number `json:"values"` // value of each workload and seed; null if jobs were left unfinished
 }
 
 // sameValue is the relative difference below which two means count as equal.
 const sameValue = 1e-3
 
-// Add adds a scheduler with its values by workload and seed; NaN if jobs were left unfinished.
+// Add adds a scheduler with its values by workload and seed. A value is NaN if jobs were left unfinished.
 func (r *Ranking) Add(scheduler string, seeds int, values [][]float64) {
 	s := Standing{Scheduler: scheduler, Seeds: seeds}
 	for _, row := range values {

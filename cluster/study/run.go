@@ -12,11 +12,11 @@ import (
 // Job is a study to run.
 type Job struct {
 	Env
-	World  string // name
+	World  string // name of the world
 	Folder string // run folder; empty writes nothing
 	Inputs string // digest of all inputs; cells with another digest are simulated again
-	Study  Study  // prepared
-	Plan   *Plan  // of the study
+	Study  Study  // prepared study
+	Plan   *Plan  // plan of the study
 
 	cells, ablations    []Cell
 	results, withQuirks []*saved

@@ -125,7 +125,7 @@ func (j *Job) save(folder string, s *saved) error {
 	})
 }
 
-// Forget removes files that only resuming needs from a run folder. Call it after the outcome is written.
+// Forget removes the files that only resuming needs from a run folder. Call it after the outcome is written.
 func Forget(fsys files.FS, folder string, o *Outcome) error {
 	var faults []error
 	seen := map[string]bool{}

@@ -11,20 +11,21 @@ import (
 	"graft/results"
 )
 
-// Tables that figures and reports read. Worlds may write others.
+// Tables that figures and reports read. Worlds may write other tables.
 const (
-	// JobsTable has a row for each job: JobColumn, jct with its unit and, if the world records them, arrival, start and
+	// JobsTable has one row per job: JobColumn, jct with its unit and, if the world records them, arrival, start and
 	// end in the same unit.
-	JobsTable        = "jobs"
-	SeriesTable      = "series"      // quantities over time: the first column is the time
-	SpansTable       = "spans"       // times at which jobs had devices: see SpanColumns
-	AllocationsTable = "allocations" // a row for each change of a job's devices
+	JobsTable   = "jobs"
+	SeriesTable = "series" // SeriesTable has quantities over time. Its first column is the time.
+	// SpansTable has one row per period in which a job had devices, with the columns SpanColumns.
+	SpansTable       = "spans"
+	AllocationsTable = "allocations" // AllocationsTable has one row per change of a job's devices.
 )
 
-// JobColumn is the column of the job's name in all tables.
+// JobColumn is the name of the column with the job's name, in all tables.
 const JobColumn = "job"
 
-// SpanColumns are the columns of SpansTable that figures read. More columns may follow.
+// SpanColumns returns the columns of SpansTable that figures read. The table may have more columns.
 func SpanColumns() []results.Column {
 	return []results.Column{
 		{Name: JobColumn, Kind: results.String}, {Name: "group", Kind: results.String},
@@ -39,7 +40,7 @@ type Tables struct {
 	folder string
 }
 
-// Write writes a table atomically, while body adds rows.
+// Write writes a table atomically. The function body adds its rows.
 func (t *Tables) Write(name string, columns []results.Column, body func(r *Rows) error) error {
 	if t == nil {
 		return body(&Rows{to: io.Discard})
@@ -62,7 +63,7 @@ func (t *Tables) Write(name string, columns []results.Column, body func(r *Rows)
 	return err
 }
 
-// WriteTo writes a table atomically, with text that the world produces.
+// WriteTo writes a table atomically from text that the world produces.
 func (t *Tables) WriteTo(name string, write func(w io.Writer) error) error {
 	if t == nil {
 		return write(io.Discard)
@@ -116,8 +117,8 @@ func (r *Rows) Ints(list ...int) *Rows {
 	return r
 }
 
-// Float adds a number with the fewest digits that read back equal, and always as a decimal or exponent. NaN is an empty
-// cell.
+// Float adds a number with the minimum number of digits that read back equal, always as a decimal or with an exponent.
+// NaN is an empty cell.
 func (r *Rows) Float(v float64) *Rows {
 	r.next()
 	switch size := math.Abs(v); {

@@ -12,39 +12,40 @@ import (
 	"graft/internal/files"
 )
 
-// World is a kind of cluster simulation. A new one is a package with a World, and a line in package worlds.
+// World describes a kind of cluster simulation. To add one, add a package with a World, and a line in package worlds.
 type World struct {
-	Name     string          // one word: kind of the file, kind of the run
-	Title    string          // one run, in headings, such as "simulation of elastic jobs"
-	Titles   string          // several runs, in headings
-	About    string          // one line for lists: the jobs that it simulates
-	Command  string          // command that takes its files; empty means graft cluster run
-	Sections []string        // sections of a file that identify the world
-	Intro    string          // Markdown above the reference of its keys; ends with a line break
-	Notes    string          // text for the command's help about compat and data; may be empty
-	Flags    []Flag          // flags in addition to the flags of all worlds
-	Compats  []string        // simulators that it reproduces: values of the flag --compat
-	Quirks   []cluster.Quirk // faults of other simulators that it can keep
-	New      func() File
+	Name     string   // kind of its files and of its runs, in one word
+	Title    string   // name of one run in headings, such as "simulation of elastic jobs"
+	Titles   string   // name of several runs in headings
+	About    string   // description of its jobs, one line
+	Command  string   // command that runs its files; empty means graft cluster run
+	Sections []string // sections of a file that identify the world
+	Intro    string   // Markdown text above the reference of its keys; ends with a line break
+	Notes    string   // text for the command's help about compat and data; may be empty
+	Flags    []Flag   // flags of this world, in addition to the flags of all worlds
+	// names of the simulators that it reproduces, which are values of the flag --compat
+	Compats []string
+	Quirks  []cluster.Quirk // faults of other simulators that it can keep
+	New     func() File
 	// Schedulers lists the schedulers for help texts, lists and completion.
 	Schedulers func() []Entry
-	// Claims reports whether flags without a file select this world. Nil never claims.
+	// Claims reports whether flags without a file select this world. If it is nil, they never do.
 	Claims func(fsys files.FS, flags map[string]string) bool
 }
 
-// Flag is a short form of a configuration key.
+// Flag is a command-line flag that sets a configuration key.
 type Flag struct {
-	Name  string // without dashes
-	Key   string // such as elastic.speeds
+	Name  string // name without dashes
+	Key   string // configuration key, such as elastic.speeds
 	About string // help text; empty if another world defines the flag
-	Text  bool   // the key's value is a text, even if it looks like a number
-	List  bool   // the key's value is a list of numbers, separated by commas
+	Text  bool   // the value is a text, even if it looks like a number
+	List  bool   // the value is a list of numbers, separated by commas
 }
 
-// Entry is a scheduler in a list.
+// Entry describes a scheduler in a list.
 type Entry struct {
 	Name    string
-	About   string   // one line
+	About   string   // help text in one line
 	Without []string // values of the flag --compat that exclude the scheduler
 	Needs   []string // flags one of which must be given; empty needs none
 }
@@ -71,8 +72,8 @@ type File interface {
 
 // Study runs the simulations of a file.
 type Study interface {
-	// Prepare reads data that is too large for Check, and runs searches that cells share. With quick it stops as soon
-	// as the study is certain to begin.
+	// Prepare reads data that is too large for Check, and runs searches that cells share. With quick, it returns as
+	// soon as the study can certainly begin.
 	Prepare(ctx context.Context, env Env, quick bool) error
 	// Plan lists the cells and the metrics. It is called once, after Prepare.
 	Plan() *Plan
@@ -86,7 +87,7 @@ type Env struct {
 	Log   *zap.Logger
 }
 
-// Unprepared is embedded by studies whose Prepare has nothing to do.
+// Unprepared implements Prepare for studies without preparation. Studies embed it.
 type Unprepared struct{}
 
 // Prepare does nothing.

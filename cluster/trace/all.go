@@ -10,15 +10,15 @@ import (
 	"graft/internal/files"
 )
 
-// Trace holds all jobs of a file that were kept.
+// Trace holds the jobs of a file that were kept.
 type Trace struct {
-	Jobs   []Job     // in order of submission; jobs of the same second in file order
+	Jobs   []Job     // jobs in order of submission; jobs of the same second in file order
 	Format string    // name of the file's format
-	Start  time.Time // date of second zero, taken as UTC; zero time if unknown
+	Start  time.Time // date of second zero, taken as UTC; the zero time if unknown
 }
 
-// ReadAll reads the jobs of a file into memory, 200 bytes per job. In a trace with dates, the first kept job in order
-// of submission determines second zero, whether or not it is in the window.
+// ReadAll reads the jobs of a file into memory, about 200 bytes per job. In a trace with dates, the first kept job in
+// order of submission determines second zero, whether or not the job is in the window.
 func ReadAll(fsys files.FS, path string, o Options) (*Trace, error) {
 	r, err := Open(fsys, path, o)
 	if err != nil {
@@ -56,7 +56,7 @@ func all(r *Reader) (*Trace, error) {
 	return &Trace{Jobs: kept, Format: r.Format(), Start: start}, nil
 }
 
-// HasRAM reports whether any job requests node memory.
+// HasRAM reports whether a job requests node memory.
 func (t *Trace) HasRAM() bool {
 	return slices.ContainsFunc(t.Jobs, func(j Job) bool { return j.RAM > 0 })
 }

@@ -14,18 +14,18 @@ type Kind string
 // Kinds of findings, in the order of listings.
 const (
 	DuplicateID    Kind = "duplicate-id"    // an earlier job has the same ID
-	NegativeSubmit Kind = "negative-submit" // submitted before second zero
-	Unsorted       Kind = "unsorted"        // submitted before the previous job
-	NoDuration     Kind = "no-duration"     // duration zero
-	// NegativeDuration is a duration below zero.
+	NegativeSubmit Kind = "negative-submit" // job was submitted before second zero
+	Unsorted       Kind = "unsorted"        // job was submitted before the previous job
+	NoDuration     Kind = "no-duration"     // job has the duration zero
+	// NegativeDuration says that a job has a duration below zero.
 	NegativeDuration Kind = "negative-duration"
-	NoGPUs           Kind = "no-gpus"       // requests no device
-	TooManyGPUs      Kind = "too-many-gpus" // requests more devices than its virtual cluster has
-	UnknownVC        Kind = "unknown-vc"    // the size of its virtual cluster is unknown
-	PartOfGPU        Kind = "part-of-gpu"   // requests less than a whole device
-	OddGPUs          Kind = "odd-gpus"      // its number of devices is not a power of two
-	NoProfile        Kind = "no-profile"    // model or batch unknown
-	UnknownState     Kind = "unknown-state" // end state missing or unknown
+	NoGPUs           Kind = "no-gpus"       // job requests no device
+	TooManyGPUs      Kind = "too-many-gpus" // job requests more devices than its virtual cluster has
+	UnknownVC        Kind = "unknown-vc"    // size of the job's virtual cluster is unknown
+	PartOfGPU        Kind = "part-of-gpu"   // job requests less than a whole device
+	OddGPUs          Kind = "odd-gpus"      // number of devices is not a power of two
+	NoProfile        Kind = "no-profile"    // model or batch of the job is unknown
+	UnknownState     Kind = "unknown-state" // end state of the job is missing or unknown
 )
 
 type kindRow struct {
@@ -49,23 +49,23 @@ var kinds = []kindRow{
 	{UnknownState, false, "its final state is unknown"},
 }
 
-// Refused reports whether jobs with this finding cannot be simulated: they would never start, never end, or be confused
-// with another job.
+// Refused reports whether jobs with this finding cannot be simulated, because they would never start, never end, or be
+// confused with another job.
 func (k Kind) Refused() bool {
 	return slices.ContainsFunc(kinds, func(row kindRow) bool { return row.kind == k && row.refused })
 }
 
-// Finding counts the jobs of a trace with one kind of finding.
+// Finding counts the jobs of a trace that have one kind of anomaly.
 type Finding struct {
-	Kind      Kind   `json:"kind"`       // one word
-	Text      string `json:"text"`       // meaning, with the job as subject
+	Kind      Kind   `json:"kind"`       // kind of the finding, one word
+	Text      string `json:"text"`       // meaning of the finding, with the job as subject
 	Count     int    `json:"count"`      // number of jobs
 	Refused   bool   `json:"refused"`    // such jobs cannot be simulated
-	FirstLine int    `json:"first_line"` // line of the first such job; for jobs in memory its number, from 1
+	FirstLine int    `json:"first_line"` // line of the first such job; for jobs in memory, the job's number, from 1
 	FirstID   string `json:"first_id"`   // ID of the first such job
 }
 
-// CheckOptions describe the cluster that a trace is checked against. The zero value describes none.
+// CheckOptions describes the cluster on which a trace is checked. The zero value describes no cluster.
 type CheckOptions struct {
 	VCs         []VC // virtual clusters; nil means unknown sizes, so that no job is too large
 	GPUsPerNode int  // GPUs per node; zero means 8
@@ -84,7 +84,7 @@ func (o *CheckOptions) Validate() error {
 	return nil
 }
 
-// Checker checks jobs one after another. It stores only their IDs.
+// Checker checks jobs one after another. It stores only the IDs of jobs.
 type Checker struct {
 	gpus  map[string]int // by virtual cluster; nil if unknown
 	seen  map[string]struct{}

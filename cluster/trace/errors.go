@@ -6,13 +6,13 @@ import (
 	"strconv"
 )
 
-// ErrMalformed is wrapped by every error about the content of a file, and by no error of reading it.
+// ErrMalformed is wrapped by every error about the content of a file. Errors of reading the file do not wrap it.
 var ErrMalformed = errors.New("malformed")
 
-// Error is a fault of a file with its location. It is an [ErrMalformed].
+// Error is a fault in a file with its location. It wraps [ErrMalformed].
 type Error struct {
-	Path   string // path as given
-	Line   int    // from 1; zero means the whole file
+	Path   string // path of the file, as given
+	Line   int    // line of the fault, from 1; zero means the whole file
 	Column int    // byte of the line at which the field begins, from 1; zero means the whole line
 	Field  string // name of the field; may be empty
 	Text   string // description of the fault

@@ -13,7 +13,7 @@ import (
 type Format struct {
 	Name     string // name in options
 	About    string // description in a few words
-	Writable bool   // a [Writer] can write it
+	Writable bool   // whether a [Writer] can write the format
 }
 
 // Listing returns the name and the line of help.

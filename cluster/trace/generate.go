@@ -12,11 +12,11 @@ import (
 	"graft/internal/validate"
 )
 
-// Arrivals is the distribution of submissions over the days.
+// Arrivals names a distribution of submissions over the days.
 type Arrivals int
 
 const (
-	// Diurnal has working hours and weekends, and jobs that arrive in the same second.
+	// Diurnal follows working hours and weekends; several jobs can arrive in the same second.
 	Diurnal Arrivals = iota
 	// Poisson has a constant rate and independent arrivals.
 	Poisson
@@ -34,19 +34,19 @@ const (
 	maxLoad      = 100
 )
 
-// GenerateOptions configure a generated trace. The zero value resembles the month of the research cluster that Helios
-// calls Venus: 23,859 jobs in 26 days on 135 nodes.
+// GenerateOptions holds the options of a generated trace. The zero value resembles one month of the research cluster
+// Venus of the Helios traces: 23,859 jobs in 26 days on 135 nodes.
 type GenerateOptions struct {
 	Jobs        int // number of jobs; zero means 23,859
 	Days        int // number of days of submission; zero means 26
 	Nodes       int // number of nodes; zero means 135
 	GPUsPerNode int // GPUs per node; zero means 8
-	VCs         int // number of virtual clusters that share the nodes; zero means one per nine nodes
+	VCs         int // number of virtual clusters, which share the nodes; zero means one per nine nodes
 	Users       int // number of users, each in one virtual cluster; zero means eight per virtual cluster
-	// Load is the GPU time of all jobs divided by the GPU time of the cluster in these days. Durations are stretched to
+	// Load is the GPU time of all jobs divided by the GPU time of the cluster in these days. Durations are scaled to
 	// reach it. Zero keeps the drawn durations.
 	Load     float64
-	Seed     uint64    // seed of all draws; zero is an ordinary seed
+	Seed     uint64    // seed of all random numbers; zero is a valid seed
 	Arrivals Arrivals  // distribution of submissions over the days; zero means Diurnal
 	Start    time.Time // date of second zero, a midnight in UTC; the zero time means Tuesday 2020-09-01
 }
@@ -88,8 +88,8 @@ func (o *GenerateOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Generator generates jobs in order of submission. Its memory does not grow with their number. Equal options give equal
-// jobs.
+// Generator generates jobs in order of submission. Its memory does not grow with the number of jobs. Equal options give
+// equal jobs.
 type Generator struct {
 	o        GenerateOptions
 	vcs      []VC
@@ -107,7 +107,7 @@ type Generator struct {
 	pick, time *rand.Rand // streams for users and their jobs, and for durations
 }
 
-// Streams of random numbers. A change of one purpose does not affect the others.
+// Streams of random numbers, one per purpose, so that a change of one purpose does not affect the others.
 const (
 	streamArrivals = iota + 1
 	streamPick
@@ -116,7 +116,7 @@ const (
 
 func stream(seed uint64, purpose uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, purpose)) }
 
-// Generate starts a trace.
+// Generate starts the generation of a trace.
 func Generate(o GenerateOptions) (*Generator, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
@@ -140,7 +140,7 @@ func (g *Generator) VCs() []VC { return append([]VC(nil), g.vcs...) }
 // Start returns the date of second zero.
 func (g *Generator) Start() time.Time { return g.o.Start }
 
-// Read fills in the next job; io.EOF marks the end.
+// Read fills in the next job. It returns io.EOF after the last job.
 func (g *Generator) Read(job *Job) error {
 	if g.made == g.o.Jobs {
 		return io.EOF

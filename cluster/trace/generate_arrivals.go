@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// hours are the submissions per hour of a day, and weekdays per day of a week from Sunday on, relative to the mean, as
-// in a month of the cluster Venus.
+// Relative submission rates in a month of the cluster Venus: hours by hour of the day, and weekdays by day of the week
+// from Sunday on. Their mean is one.
 var (
 	hours = [24]float64{0.81, 0.76, 0.68, 0.6, 0.31, 0.27, 0.26, 0.28, 0.39, 0.69, 1.08, 1.29, 1.3, 1.3, 1.65, 1.73,
 		1.67, 1.66, 1.34, 1.31, 1.3, 1.43, 1.02, 0.78}

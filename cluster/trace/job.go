@@ -3,39 +3,40 @@ package trace
 // State is the end state of a job on the traced cluster.
 type State uint8
 
-// States of a job. The zero state means that the trace has none.
+// States of a job. The zero state means that the trace does not have it.
 const (
 	Unknown    State = iota
-	Completed        // ended by itself
-	Cancelled        // ended by its user
-	Failed           // ended with an error
-	TimedOut         // reached its time limit
-	NodeFailed       // one of its nodes failed
-	Running          // still running when the trace was taken
+	Completed        // the job ended by itself
+	Cancelled        // the user ended the job
+	Failed           // the job ended with an error
+	TimedOut         // the job reached its time limit
+	NodeFailed       // a node of the job failed
+	Running          // the job still ran when the trace was taken
 )
 
 // Job is a job of a trace. A zero field means that the trace does not have it.
 type Job struct {
-	ID   string // as in the trace
-	User string // submitter, as in the trace
+	ID   string // ID in the trace
+	User string // name of the submitter in the trace
 	VC   string // virtual cluster, queue or partition
-	Name string // name given by its user
+	Name string // name that the user gave to the job
 
-	Submit   int64 // seconds since the trace's zero
+	Submit   int64 // time of submission in seconds since the trace's zero
 	Duration int64 // run time in seconds
 	Limit    int64 // time limit that the user requested, in seconds; zero means none
-	GPUs     int   // whole devices, allocated together
-	Share    int   // thousandths of each device, for a job that requests part of one; zero means whole devices
-	CPUs     int   // processors
-	RAM      int64 // node memory in MiB
-	State    State // end state
+	GPUs     int   // number of whole devices, allocated together
+	// fraction of each device in thousandths, for a job that requests a part of a device; zero means whole devices
+	Share int
+	CPUs  int   // number of processors
+	RAM   int64 // node memory in MiB
+	State State // end state
 
-	Dataset    string  // training data
-	Model      string  // trained model
-	Batch      int     // images or sequences per step
-	AMP        bool    // mixed precision
-	Speed      float64 // samples per second, alone on its devices
-	GPUUtil    float64 // percent of the time that a device was busy
-	MemoryUtil float64 // percent of the time that a device's memory was busy
+	Dataset    string  // name of the training data
+	Model      string  // name of the trained model
+	Batch      int     // number of images or sequences per step
+	AMP        bool    // uses mixed precision
+	Speed      float64 // samples per second when the job has its devices to itself
+	GPUUtil    float64 // percentage of the time in which a device was busy
+	MemoryUtil float64 // percentage of the time in which a device's memory was busy
 	Memory     float64 // device memory in MiB
 }

@@ -16,11 +16,11 @@ const MaxNodes = 1_000_000
 
 // VC is a virtual cluster: a part of a cluster with its own queue.
 type VC struct {
-	Name  string // as in traces
+	Name  string // name in traces
 	Nodes int    // number of machines
 }
 
-// Nodes returns the total number of nodes of virtual clusters.
+// Nodes returns the total number of nodes in virtual clusters.
 func Nodes(vcs []VC) int {
 	sum := 0
 	for _, vc := range vcs {
@@ -29,8 +29,8 @@ func Nodes(vcs []VC) int {
 	return sum
 }
 
-// ReadNodes reads the sizes of virtual clusters, in the order of the file: a header such as ",num", and a line per
-// virtual cluster with its name and its number of nodes.
+// ReadNodes reads the sizes of virtual clusters, in the order of the file. The file has a header such as ",num", and
+// one line per virtual cluster with its name and its number of nodes.
 func ReadNodes(fsys files.FS, path string) ([]VC, error) {
 	file, err := fsys.Open(path)
 	if err != nil {
@@ -107,7 +107,7 @@ func vcOf(rows *cells) (VC, error) {
 	return VC{Name: string(rows.row[0]), Nodes: n}, nil
 }
 
-// WriteNodes writes a file for ReadNodes, and replaces an existing one.
+// WriteNodes writes a file in the format of ReadNodes, and replaces an existing file.
 func WriteNodes(fsys files.FS, path string, vcs []VC) error {
 	return files.WriteAtomic(fsys, path, func(w io.Writer) error {
 		out := bufio.NewWriter(w)

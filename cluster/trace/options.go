@@ -12,7 +12,7 @@ import (
 // secondsOfDay is the number of seconds of every day: dates in traces have no time zone.
 const secondsOfDay = 86400
 
-// Origin selects second zero of a trace with dates.
+// Origin selects second zero of a trace that has dates.
 type Origin int
 
 const (
@@ -34,7 +34,7 @@ func (o Origin) of(first int64) int64 {
 	return day * secondsOfDay
 }
 
-// Processors is the meaning of a processor in the Standard Workload Format.
+// Processors selects the meaning of a processor in the Standard Workload Format.
 type Processors int
 
 const (
@@ -55,21 +55,21 @@ func (w *Window) holds(second int64) bool {
 	return w == nil || w.From <= second && second <= w.To
 }
 
-// Options configure how a trace is read and which jobs are kept. The zero value detects the format from the first bytes
-// and keeps all jobs.
+// Options determines how a trace is read and which jobs are kept. The zero value detects the format from the first
+// bytes of the file and keeps all jobs.
 type Options struct {
-	Format string // name of one of [Formats]; empty detects it from the file's first bytes
-	// origin of second zero if rows have dates; zero means Midnight; rows with seconds stay unchanged
+	Format string // format, one of [Formats]; empty detects it from the first bytes of the file
+	// origin of second zero for rows with dates; zero means Midnight; rows with seconds stay unchanged
 	Origin Origin
-	// Since leaves out jobs submitted before a date, in a trace with known dates; the zero time keeps all. Dates have
-	// no time zone and are taken as UTC.
+	// Since leaves out jobs submitted before a date, in a trace with known dates; the zero time keeps all jobs. Dates
+	// have no time zone and are taken as UTC.
 	Since      time.Time
 	VCs        []string   // virtual clusters whose jobs are kept; nil means all
 	OnlyGPU    bool       // leaves out jobs without GPUs; false keeps them
-	Window     *Window    // leaves out jobs submitted outside of it, in seconds since second zero; nil keeps all
-	Processors Processors // meaning of a processor in format swf; zero means a GPU
-	// JobTable is the path of the table pai_job_table, which has the submitter and the submission time of jobs in
-	// format alibaba2020; may be empty. It is held in memory, 60 bytes per job.
+	Window     *Window    // range of submissions to keep, in seconds since second zero; nil keeps all jobs
+	Processors Processors // meaning of a processor in the format swf; zero means a GPU
+	// JobTable is the path of the table pai_job_table, which has the submitter and the submission time of jobs in the
+	// format alibaba2020. The table takes about 60 bytes of memory per job. Empty means none.
 	JobTable string
 
 	owners *owners // content of the table

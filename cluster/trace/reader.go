@@ -67,7 +67,8 @@ func Open(fsys files.FS, path string, o Options) (*Reader, error) {
 	return r, nil
 }
 
-// NewReader reads a trace from a stream; errors contain path. It opens no file, so it ignores the option JobTable.
+// NewReader reads a trace from a stream. Errors contain the given path. It opens no file, so it ignores the option
+// JobTable.
 func NewReader(in io.Reader, path string, o Options) (*Reader, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
@@ -161,8 +162,8 @@ func (r *Reader) next(job *Job) error {
 	return r.err
 }
 
-// Read fills in the next job; io.EOF marks the end. Jobs are in file order, and the first kept job determines second
-// zero of a trace with dates. After an error, reading cannot continue.
+// Read fills in the next job in file order. It returns io.EOF after the last job. In a trace with dates, the first kept
+// job determines second zero. After an error, reading cannot continue.
 func (r *Reader) Read(job *Job) error {
 	for {
 		if err := r.next(job); err != nil {
@@ -178,10 +179,10 @@ func (r *Reader) Read(job *Job) error {
 // Format returns the name of the file's format.
 func (r *Reader) Format() string { return r.format.Name }
 
-// Line returns the line of the file at which the last job begins, from 1.
+// Line returns the line at which the last job begins in the file, from 1.
 func (r *Reader) Line() int { return r.lastLine }
 
-// Start returns the date of second zero, taken as UTC; false if the trace does not have it.
+// Start returns the date of second zero, taken as UTC, and false if the trace does not have it.
 func (r *Reader) Start() (time.Time, bool) {
 	c := r.rows.clock()
 	if !c.known {
@@ -190,7 +191,7 @@ func (r *Reader) Start() (time.Time, bool) {
 	return time.Unix(c.unix+r.zero, 0).UTC(), true
 }
 
-// Skipped returns the number of rows left out so far because they have no time.
+// Skipped returns the number of rows that were left out so far because they have no time.
 func (r *Reader) Skipped() int {
 	if s, skips := r.rows.(interface{ skipped() int }); skips {
 		return s.skipped()
@@ -198,7 +199,8 @@ func (r *Reader) Skipped() int {
 	return 0
 }
 
-// Size returns the cluster's numbers of nodes and processors from comments before the first job; zero if unknown.
+// Size returns the cluster's numbers of nodes and of processors, from comments before the first job. A number is zero
+// if it is unknown.
 func (r *Reader) Size() (nodes, processors int) {
 	if s, says := r.rows.(interface{ size() (int, int) }); says {
 		return s.size()

@@ -24,7 +24,7 @@ func stateOf(text []byte) State {
 	return otherStates[string(text)]
 }
 
-// String returns the state's name; empty for Unknown.
+// String returns the state's name. It is empty for Unknown.
 func (s State) String() string {
 	if int(s) < len(stateNames) {
 		return stateNames[s]
@@ -35,7 +35,7 @@ func (s State) String() string {
 // MarshalText returns String.
 func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads the output of MarshalText and the names of other traces. An unknown name is an error.
+// UnmarshalText reads the output of MarshalText and the names of states in other formats. An unknown name is an error.
 func (s *State) UnmarshalText(text []byte) error {
 	*s = stateOf(text)
 	if *s == Unknown && len(text) > 0 {

@@ -11,21 +11,21 @@ import (
 // Summary holds statistics of a trace.
 type Summary struct {
 	Jobs    int `json:"jobs"`    // number of jobs read
-	Skipped int `json:"skipped"` // rows without times, which were left out
+	Skipped int `json:"skipped"` // number of rows that were left out because they have no times
 	Users   int `json:"users"`   // number of submitters; zero if unknown
 	// date of second zero, taken as UTC; null if unknown
 	Start       *time.Time `json:"start"`
-	FirstSubmit int64      `json:"first_submit_s"` // seconds since second zero
-	LastSubmit  int64      `json:"last_submit_s"`  // seconds since second zero
-	GPUHours    float64    `json:"gpu_hours"`      // over all jobs
+	FirstSubmit int64      `json:"first_submit_s"` // first submission in seconds since second zero
+	LastSubmit  int64      `json:"last_submit_s"`  // last submission in seconds since second zero
+	GPUHours    float64    `json:"gpu_hours"`      // sum of GPU hours over all jobs
 	GPUs        int        `json:"gpus"`           // number of GPUs of the cluster; zero if unknown
-	// GPU time of jobs over GPU time of the cluster from the first to the last submission; null if unknown
+	// GPU time of jobs divided by GPU time of the cluster from the first to the last submission; null if unknown
 	Load     *float64       `json:"load"`
 	Duration Spread         `json:"duration_s"` // durations of jobs, in seconds
-	States   map[string]int `json:"states"`     // jobs by end state; an empty name means unknown
-	VCs      []VCSummary    `json:"vcs"`        // sorted by name, or in the order of the listed sizes
-	Sizes    []SizeSummary  `json:"sizes"`      // sorted by number of GPUs
-	Findings []Finding      `json:"findings"`   // anomalies
+	States   map[string]int `json:"states"`     // number of jobs by end state; an empty name means unknown
+	VCs      []VCSummary    `json:"vcs"`        // virtual clusters by name, or in the order of the listed sizes
+	Sizes    []SizeSummary  `json:"sizes"`      // job sizes by number of GPUs
+	Findings []Finding      `json:"findings"`   // anomalies in the trace
 }
 
 // Spread is the distribution of durations. All fields are zero without jobs.
@@ -42,25 +42,26 @@ type Spread struct {
 
 // VCSummary summarises the jobs of a virtual cluster.
 type VCSummary struct {
-	Name     string   `json:"name"`      // as in the trace
-	Nodes    int      `json:"nodes"`     // number of nodes; zero if unknown
-	Jobs     int      `json:"jobs"`      // jobs submitted to it
-	GPUHours float64  `json:"gpu_hours"` // over its jobs
-	MostGPUs int      `json:"most_gpus"` // maximum of one of its jobs
-	Load     *float64 `json:"load"`      // GPU time of jobs over GPU time of its nodes; null if its size is unknown
+	Name     string  `json:"name"`      // name in the trace
+	Nodes    int     `json:"nodes"`     // number of nodes; zero if unknown
+	Jobs     int     `json:"jobs"`      // number of jobs submitted to the virtual cluster
+	GPUHours float64 `json:"gpu_hours"` // sum of GPU hours over its jobs
+	MostGPUs int     `json:"most_gpus"` // maximum number of GPUs of a job
+	// GPU time of its jobs divided by GPU time of its nodes; null if its size is unknown
+	Load *float64 `json:"load"`
 }
 
 // SizeSummary summarises the jobs with a given number of GPUs.
 type SizeSummary struct {
 	GPUs     int     `json:"gpus"`       // GPUs per job
 	Jobs     int     `json:"jobs"`       // number of jobs
-	Share    float64 `json:"share"`      // share of all jobs
-	GPUHours float64 `json:"gpu_hours"`  // sum over these jobs
-	Duration Spread  `json:"duration_s"` // of these jobs, in seconds
+	Share    float64 `json:"share"`      // fraction of all jobs
+	GPUHours float64 `json:"gpu_hours"`  // sum of GPU hours over these jobs
+	Duration Spread  `json:"duration_s"` // durations of these jobs in seconds
 }
 
-// Summarize reads a trace to its end. In addition to the names, it stores 8 bytes and the ID of each job. At a fault it
-// returns both the error and the summary of the jobs before it.
+// Summarize reads a trace to its end. It stores 8 bytes and the ID of each job, and all names. At a fault it returns
+// both the error and the summary of the jobs before the fault.
 func Summarize(r *Reader, o CheckOptions) (*Summary, error) {
 	o.EnsureDefaults()
 	checker, err := NewChecker(o)

@@ -21,15 +21,14 @@ type jobWriter interface {
 	job(line []byte, job *Job) ([]byte, error)
 }
 
-// WriterOptions configure the output. The zero value is graft's own format, without a date.
+// WriterOptions holds the options of the output. The zero value is graft's own format, without a date.
 type WriterOptions struct {
-	Format string // name of a writable format of [Formats]; empty means graft
-	// date of second zero, in whole seconds and as UTC; the zero time means unknown, and submissions are written as
-	// seconds
+	Format string // writable format, one of [Formats]; empty means graft
+	// date of second zero, in whole seconds and as UTC; if it is the zero time, submissions are written as seconds
 	Start      time.Time
 	Nodes      int // number of nodes of the cluster, for the header of format swf; zero omits it
 	Processors int // number of GPUs of the cluster, for the header of format swf; zero omits it
-	// adds a column with the requested node memory to format graft; false drops this memory
+	// adds a column with the requested node memory to the format graft; false omits it
 	RAM bool
 	// adds a column with the requested time limits to format graft; false drops the limits
 	Limit bool
@@ -62,7 +61,7 @@ func (o *WriterOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Writer writes a trace job by job, for a [Reader].
+// Writer writes a trace job by job, in a format that a [Reader] reads.
 type Writer struct {
 	to   io.Writer
 	jobs jobWriter
@@ -70,7 +69,7 @@ type Writer struct {
 	err  error // error of earlier writes
 }
 
-// NewWriter writes the header. It does not buffer; the caller should.
+// NewWriter creates a writer and writes the header. It does not buffer its output.
 func NewWriter(to io.Writer, o WriterOptions) (*Writer, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
@@ -82,7 +81,7 @@ func NewWriter(to io.Writer, o WriterOptions) (*Writer, error) {
 	return w, w.err
 }
 
-// Write writes a job. A job that could not be read back is an error.
+// Write writes a job. A job that a Reader could not read back is an error.
 func (w *Writer) Write(job *Job) error {
 	if w.err != nil {
 		return w.err

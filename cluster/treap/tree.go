@@ -1,5 +1,5 @@
-// Package treap keeps jobs sorted with partial sums, so that the jobs that fit into a number of devices are found
-// without visiting each job.
+// Package treap keeps jobs sorted with partial sums, so that a scheduler finds the jobs that fit into a number of
+// devices without visiting each job.
 package treap
 
 import (
@@ -12,14 +12,14 @@ import (
 // Key is the position of a job in a tree. Keys are unique.
 type Key = events.Key
 
-// Tree is a treap (Aragon and Seidel, Randomized search trees, FOCS 1989) of jobs by their keys. A hash of a job's
-// number is its heap priority, so trees are deterministic. Demands and room are in thousandths of a device.
+// Tree is a treap (Aragon and Seidel, Randomized search trees, FOCS 1989) that sorts jobs by their keys. A hash of a
+// job's number is its heap priority, so trees are deterministic. Demands and room are in thousandths of a device.
 type Tree struct {
 	*Arena
 	root int32
 }
 
-// Arena holds the nodes of several trees. Each job is in one tree at a time. The zero value is empty.
+// Arena holds the nodes of several trees. A job is in at most one of its trees. The zero value is empty.
 type Arena struct {
 	jobs  []*cluster.Job // by job number
 	nodes []node         // by job number
@@ -46,7 +46,7 @@ func (a *Arena) Tree() *Tree { return &Tree{a, nobody} }
 // Empty reports whether the tree has no jobs.
 func (o *Tree) Empty() bool { return o.root == nobody }
 
-// Put inserts a job in its current state.
+// Put inserts a job. It records the job's current state.
 func (o *Tree) Put(j *cluster.Job, k Key) {
 	for len(o.nodes) <= j.Number {
 		o.nodes = append(o.nodes, node{})
@@ -70,7 +70,7 @@ func (o *Tree) Take(j *cluster.Job) {
 	}
 }
 
-// KeyOf returns the key of a job that is in a tree.
+// KeyOf returns the key of a job, which must be in a tree of the arena.
 func (a *Arena) KeyOf(j *cluster.Job) *Key { return &a.nodes[j.Number].key }
 
 func (o *Tree) has(j *cluster.Job) bool { return j.Number < len(o.nodes) && o.nodes[j.Number].in }
@@ -151,34 +151,34 @@ func (o *Tree) without(at, gone int32) int32 {
 }
 
 // Fill traverses the tree in order and admits each job that fits into the remaining room. It appends admitted waiting
-// jobs to start and rejected running jobs to stop, both in order, and returns the remaining room. A subtree that fits
-// as a whole is searched only for waiting jobs, and a subtree in which no job fits only for running jobs, so the cost
-// is proportional to the changes.
+// jobs to start and rejected running jobs to stop, both in order, and returns the remaining room. In a subtree that
+// fits as a whole it visits only waiting jobs, and in a subtree in which no job fits only running jobs, so its cost is
+// proportional to the changes.
 func (o *Tree) Fill(room int64, start, stop []*cluster.Job) (int64, []*cluster.Job, []*cluster.Job) {
 	f := filling{o.Arena, room, start, stop}
 	f.part(o.root)
 	return f.room, f.start, f.stop
 }
 
-// Drain removes all jobs and returns a tree of them.
+// Drain removes all jobs and returns them as a tree.
 func (o *Tree) Drain() Tree {
 	all := *o
 	o.root = nobody
 	return all
 }
 
-// Cut removes the jobs before a key and returns a tree of them.
+// Cut removes the jobs before a key and returns them as a tree.
 func (o *Tree) Cut(k *Key) Tree {
 	front, rest := o.split(o.root, k)
 	o.root = rest
 	return Tree{o.Arena, front}
 }
 
-// Append adds the jobs of another tree of the arena, whose keys must all follow this tree's keys.
+// Append adds the jobs of another tree of the arena. The keys of these jobs must all follow the keys of this tree.
 func (o *Tree) Append(behind Tree) { o.root = o.merge(o.root, behind.root) }
 
-// Next returns the first job after a key, or the first of all for a nil key, whose demand is at most room; nil if there
-// is none.
+// Next returns the first job after a key whose demand is at most room, or nil if there is none. A nil key means the
+// start of the tree.
 func (o *Tree) Next(behind *Key, room int64) *cluster.Job {
 	if at := o.nextIn(o.root, behind, int32(min(room, math.MaxInt32))); at != nobody {
 		return o.jobs[at]

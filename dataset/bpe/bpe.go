@@ -1,5 +1,5 @@
 // Package bpe turns text into tokens by a byte-level byte pair encoding, as GPT-2 does (Radford et al. 2019; Sennrich,
-// Haddow and Birch 2016), with the vocabulary files of its users.
+// Haddow and Birch 2016), with vocabulary files that the user provides.
 package bpe
 
 import (
@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Encoding is a vocabulary with its merges. Read makes it; one goroutine uses it at a time.
+// Encoding is a vocabulary with its merges. Create it with Read; only one goroutine uses it at a time.
 type Encoding struct {
 	tokens  []string         // bytes of each token, by its number; empty for an unused number
 	numbers map[string]int32 // numbers of tokens, by their bytes
@@ -30,7 +30,7 @@ type added struct {
 	number int32
 }
 
-// Size is the number of tokens: one more than the largest number.
+// Size returns the number of tokens, which is one more than the largest token number.
 func (e *Encoding) Size() int { return len(e.tokens) }
 
 // Token returns the bytes of a token.
@@ -75,7 +75,7 @@ func (e *Encoding) plain(list []int32, text string) []int32 {
 	return list
 }
 
-// The cache of words: most texts repeat a few words.
+// Limits of the cache of words, since most texts repeat a few words.
 const (
 	cachedWords = 1 << 16
 	cachedBytes = 64 // longest cached word

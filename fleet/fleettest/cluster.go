@@ -21,11 +21,12 @@ import (
 
 // Cluster is a Slurm cluster of four nodes on this machine, for the tests of one package.
 type Cluster struct {
-	Folder string // configuration, logs and the process IDs of the daemons
+	// path of the folder with the configuration, the logs and the process IDs of the daemons
+	Folder string
 	lock   io.Closer
 }
 
-// NeedSlurm skips a test if Slurm cannot be started; with CI set the test fails.
+// NeedSlurm skips a test if Slurm cannot be started. With the variable CI set, the test fails instead.
 func NeedSlurm(t *testing.T) {
 	missing := ""
 	switch _, err := exec.LookPath("slurmctld"); {
@@ -42,7 +43,7 @@ func NeedSlurm(t *testing.T) {
 	}
 }
 
-// StartCluster starts a cluster in a fixed folder, so that it finds and stops daemons left by a killed test. The
+// StartCluster starts a cluster in a fixed folder, so that it finds and stops daemons that a killed test left. The
 // package's folder is a sibling of scripts.
 func StartCluster(clock fleet.Clock) (*Cluster, error) {
 	here, err := os.Getwd()
@@ -77,7 +78,7 @@ func (c *Cluster) Stop() {
 	_ = c.lock.Close()
 }
 
-// Use configures Slurm's programs for the cluster during a test.
+// Use makes Slurm's programs use the cluster during a test.
 func (c *Cluster) Use(t *testing.T) {
 	t.Setenv("SLURM_CONF", filepath.Join(c.Folder, "etc/slurm.conf"))
 }
@@ -120,7 +121,7 @@ func (c *Cluster) Raise(t *testing.T, name string, args ...string) {
 	require.NoError(t, os.WriteFile(filepath.Join(c.Folder, "pid", name), []byte(strconv.Itoa(p.Process.Pid)), 0o666))
 }
 
-// WorkerProcesses returns the process IDs of a batch's worker, without Slurm's own.
+// WorkerProcesses returns the process IDs of a batch's worker, without Slurm's own processes.
 func WorkerProcesses(t *testing.T, folder string, worker int) []int {
 	pids, err := processes(folder)
 	require.NoError(t, err)

@@ -1,5 +1,5 @@
-// Package fleettest is the conformance suite of engines. Toy workers, which are the test binary started again, take
-// tasks and commit results. Whatever is killed, in the end each task has one result and no process is left.
+// Package fleettest is the conformance suite of engines. Toy workers, which run the test binary, take tasks and commit
+// results. At the end of each test, after any kills, each task has one result and no process is left.
 package fleettest
 
 import (
@@ -23,9 +23,9 @@ import (
 
 // Harness is an engine under test.
 type Harness struct {
-	Engine    string          // its name
-	Clock     fleet.Clock     // real clock
-	Resources fleet.Resources // of each worker
+	Engine    string          // name of the engine
+	Clock     fleet.Clock     // clock of real time
+	Resources fleet.Resources // resources of each worker
 	Timeout   time.Duration   // timeout of every step
 }
 
@@ -36,7 +36,7 @@ func (h Harness) tools() fleet.Tools {
 	return fleet.Tools{Files: files.OS{}, Clock: h.Clock, Grace: time.Second}
 }
 
-// NewBatch returns a batch of toys in a new folder. It is cancelled after the test.
+// NewBatch returns a batch of toy workers in a new folder. It is cancelled after the test.
 func (h Harness) NewBatch(t *testing.T, mode string, workers, tasks int, takes time.Duration) fleet.Batch {
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -99,8 +99,8 @@ func logs(b fleet.Batch) string {
 	return text.String()
 }
 
-// Count returns the number of files in a folder of a batch, without temporary files of killed writers; zero if there is
-// no folder.
+// Count returns the number of files in a subfolder of a batch, without temporary files of killed writers, or zero if
+// there is no such folder.
 func Count(t *testing.T, b fleet.Batch, name string) int {
 	entries, err := os.ReadDir(filepath.Join(b.Folder, name))
 	if !os.IsNotExist(err) {
@@ -117,7 +117,7 @@ func (h Harness) Await(t *testing.T, what string, so func() bool) {
 	}
 }
 
-// Live counts the live workers of a batch.
+// Live returns the number of live workers in a batch.
 func Live(t *testing.T, f *fleet.Fleet) (live int) {
 	states, err := f.Workers(context.Background())
 	require.NoError(t, err)
@@ -129,7 +129,7 @@ func Live(t *testing.T, f *fleet.Fleet) (live int) {
 	return live
 }
 
-// Run runs the suite.
+// Run runs the conformance suite.
 func Run(t *testing.T, h Harness) {
 	for name, test := range map[string]func(*testing.T, Harness){
 		"each task is done once":                       once,

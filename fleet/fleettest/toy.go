@@ -34,7 +34,7 @@ type toy struct {
 	Batch  fleet.Batch `json:"batch"`
 }
 
-// Modes of a toy.
+// Modes of a toy worker.
 const (
 	plain       = "plain"       // takes tasks by leases
 	flaky       = "flaky"       // asks once to be restarted, in the middle of a task
@@ -49,8 +49,8 @@ func (y toy) variable() string {
 	return toyVariable + "=" + string(text)
 }
 
-// Main runs a process of the suite if the test binary was started as one, and returns its
-// exit code; ok is false in any other process. Call it in TestMain.
+// Main runs a process of the suite if the test binary was started as one, and returns its exit code; ok is false in
+// every other process. Call it in TestMain.
 func Main(clock fleet.Clock) (code int, ok bool) {
 	text := os.Getenv(toyVariable)
 	if text == "" {

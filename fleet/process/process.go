@@ -19,8 +19,8 @@ import (
 // Process identifies a process of this machine. The kernel reuses process IDs, so the start time is part of the
 // identity.
 type Process struct {
-	ID    int    `json:"id"`    // number of the process
-	Start uint64 `json:"start"` // start time in kernel ticks since boot
+	ID    int    `json:"id"`    // process ID
+	Start uint64 `json:"start"` // time of the start in kernel ticks since boot
 }
 
 // Alive reports whether the process runs.
@@ -37,7 +37,7 @@ const (
 	maxStat    = 1 << 16 // bytes
 )
 
-// Named returns the process that runs under an ID.
+// Named returns the process that has an ID now.
 func Named(fsys files.FS, id int) (Process, error) {
 	text, err := files.ReadAll(fsys, filepath.Join(folder, strconv.Itoa(id), "stat"), maxStat)
 	if err != nil {
@@ -59,15 +59,15 @@ type Found struct {
 	environ string
 }
 
-// Variable returns the value of an environment variable at the start of the process; empty if unset.
+// Variable returns the value of an environment variable at the start of the process. It is empty if it was not set.
 func (f Found) Variable(name string) string {
 	_, after, _ := strings.Cut("\x00"+f.environ, "\x00"+name+"=")
 	value, _, _ := strings.Cut(after, "\x00")
 	return value
 }
 
-// With returns the other living processes that were started with all the given variables, as NAME=VALUE. Processes of
-// other users cannot be read and are omitted.
+// With returns the other living processes that were started with all the given variables, written as NAME=VALUE.
+// Processes of other users cannot be read and are omitted.
 func With(fsys files.FS, variables []string) (found []Found, err error) {
 	entries, err := fsys.ReadDir(folder)
 	if err != nil {
@@ -98,14 +98,14 @@ func hasAll(environ string, variables []string) bool {
 	return true
 }
 
-// Clock waits, like the clock of fleet.
+// Clock waits for a time.
 type Clock interface {
-	// Wait returns nil after a time, or an error at once when ctx ends.
+	// Wait waits for d and returns nil. If ctx ends, it returns an error at once.
 	Wait(ctx context.Context, d time.Duration) error
 }
 
 // Sweep kills the processes that find returns, until none remain. It calls find again after each round, because
-// processes start others or are busy in the kernel.
+// processes start other processes or are busy in the kernel.
 func Sweep(clock Clock, find func() ([]Found, error)) error {
 	const (
 		rounds = 200

@@ -6,7 +6,8 @@ import (
 	"unicode"
 )
 
-// Blame reports a fault of a key, or of an item of its list, at its place in the document, or else at its table.
+// Blame reports a fault at the place of a key in the document, or of an item of the key's list. If the key is absent,
+// the place is its table.
 func (r *Reading) Blame(key, text string, item ...any) { r.blame(r.outline.At(key), text, item...) }
 
 func (r *Reading) blame(o *Outline, text string, item ...any) {
@@ -58,7 +59,8 @@ func (r *Reading) flagOf(o *Outline) string {
 	return ""
 }
 
-// Attempt reads the file that a key names, if wanted. Faults in the file follow the faults of the document.
+// Attempt calls read, which reads the file that a key names, if wanted is true. Faults in the file are listed after the
+// faults of the document.
 func (r *Reading) Attempt(key string, wanted bool, read func() error) {
 	if !wanted || r.broken[key] {
 		return
@@ -70,8 +72,8 @@ func (r *Reading) Attempt(key string, wanted bool, read func() error) {
 	}
 }
 
-// Fail reports an error of the file that a key names: its Faults unchanged, any other error at the key or at an item of
-// it.
+// Fail reports an error of the file that a key names. If the error is Faults, they are reported unchanged; any other
+// error is reported at the key, or at an item of its list.
 func (r *Reading) Fail(key string, err error, item ...any) {
 	var faults Faults
 	if errors.As(err, &faults) {

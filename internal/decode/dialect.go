@@ -6,29 +6,31 @@ import (
 	"sync"
 )
 
-// Dialect describes the options of a caller: the texts that types allow, their notation, and descriptions of keys. The
-// zero Dialect is empty. It must not change once it is used.
+// Dialect describes the option structs of a caller: the texts that their types allow, the notation of types, and the
+// descriptions of keys. The zero Dialect describes nothing. It must not be changed after its first use.
 type Dialect struct {
-	Words        map[reflect.Type][]string // texts that a type allows; an empty text means the type's zero
-	FieldWords   map[Field][]string        // texts that fields of type string allow
-	Notations    map[reflect.Type]Notation // types written as text that have no UnmarshalText
-	Descriptions map[string]string         // descriptions of keys, by Field.ID
-	// Item extracts the item of a list from an error; nil supports none.
+	// texts that a type allows; the empty text stands for the zero value of the type
+	Words        map[reflect.Type][]string
+	FieldWords   map[Field][]string        // texts that a field of type string allows
+	Notations    map[reflect.Type]Notation // notations of types that are written as text but have no UnmarshalText
+	Descriptions map[string]string         // descriptions of keys, by the field's Field.ID
+	// Item returns the list item that an error is about. Nil means that no error is about an item.
 	Item func(err error) (list string, index int, key, text string, ok bool)
 	// Removed maps removed keys to their replacements. A removed key is an error, except in a Document with OldNames,
-	// which ignores it.
+	// where it is ignored.
 	Removed map[string]string
 
 	outlines sync.Map // *Outline by reflect.Type
 }
 
-// Field names a field of a struct.
+// Field identifies a field of a struct type.
 type Field struct {
 	Of   reflect.Type
 	Name string
 }
 
-// ID returns the field with its package and type, such as graft/trainer.Options.Batch; empty for the zero Field.
+// ID returns the field's name after its package and type, such as graft/trainer.Options.Batch. It is empty for the zero
+// Field.
 func (f Field) ID() string {
 	if f.Of == nil {
 		return ""
@@ -36,10 +38,10 @@ func (f Field) ID() string {
 	return f.Of.PkgPath() + "." + f.Of.Name() + "." + f.Name
 }
 
-// Notation parses a type that is written as text.
+// Notation describes how a type is read from text.
 type Notation struct {
 	Read    func(string) (any, error)
-	Pattern string // regular expression of the text
+	Pattern string // regular expression that the text must match
 }
 
 // isText reports whether a type is written as text rather than as a number or a table.

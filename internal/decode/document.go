@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Document is the text of a file with the places of its keys and values.
+// Document is the text of a configuration file with the places of its keys and values.
 type Document struct {
-	OldNames bool // accepts the old names of keys
+	OldNames bool // whether old names of keys are accepted
 
 	file   string
 	text   string
@@ -28,7 +28,7 @@ type placed struct {
 	text string
 }
 
-// NewDocument makes a document from the text of a file.
+// NewDocument creates a document from the text of a file.
 func NewDocument(file string, text []byte) *Document {
 	d := &Document{file: file, text: string(text), starts: []int{0}}
 	for k := range len(d.text) {
@@ -42,7 +42,7 @@ func NewDocument(file string, text []byte) *Document {
 // Text returns the text of the document.
 func (d *Document) Text() string { return d.text }
 
-// Fresh returns the document before anything is read from it.
+// Fresh returns a copy of the document from which nothing was read yet.
 func (d *Document) Fresh() *Document { return &Document{file: d.file, text: d.text, starts: d.starts} }
 
 // line returns the line, from zero, of an offset.
@@ -60,7 +60,7 @@ func (d *Document) offset(line, column int) int {
 	return min(start+max(column-1, 0), len(d.text))
 }
 
-// FaultAt returns a fault of width bytes at a line and a column in bytes, both from 1.
+// FaultAt returns a fault that marks width bytes at a line and a column. Both are counted from 1, the column in bytes.
 func (d *Document) FaultAt(line, column, width int, text string) Fault {
 	at := d.offset(line, column)
 	return d.fault(placed{span{at, at + width}, text})
@@ -92,13 +92,14 @@ func (d *Document) repeated(at span, text string) {
 	d.twice = append(d.twice, placed{at, text})
 }
 
-// Span returns the offsets of a problem's place, or of the nearest enclosing place; false if the document has neither.
+// Span returns the offsets, in bytes, of a problem's place, or of the nearest enclosing place. It returns false if the
+// document contains neither.
 func (d *Document) Span(f Problem) (start, end int, found bool) {
 	s, found := d.places.span(f)
 	return s.start, s.end, found
 }
 
-// Place returns a problem as a fault at its place, or at the nearest enclosing place.
+// Place converts a problem to a fault at its place, or at the nearest enclosing place.
 func (d *Document) Place(f Problem) Fault {
 	return d.fault(d.placed(f))
 }
@@ -111,7 +112,8 @@ func (d *Document) placed(f Problem) placed {
 	return placed{s, f.Text}
 }
 
-// Locate returns the problems as Faults, with the faults found while reading; nil for none.
+// Locate converts problems to Faults and adds the faults that were found while reading. It returns nil if there are
+// neither.
 func (d *Document) Locate(problems []Problem) error {
 	list := slices.Clone(d.twice)
 	for _, f := range problems {
@@ -134,8 +136,8 @@ func (d *Document) list(all []placed) error {
 	return faults
 }
 
-// Has reports whether the document has a top-level key. If it is not TOML, keys before the syntax error and tables
-// after it count.
+// Has reports whether the document contains a top-level key. If the document is not valid TOML, it considers the keys
+// before the syntax error and the tables after it.
 func (d *Document) Has(key string) bool {
 	if d.top == nil {
 		reader := *d

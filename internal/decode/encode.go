@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Table is a table of a document, in order.
+// Table is a table of a document, with its keys in order.
 type Table []Entry
 
 // Entry is a key and its value: a string, a bool, an int64, a json.Number, a Table or a
@@ -51,7 +51,7 @@ func (d *Dialect) plain(v reflect.Value) any {
 	return json.Number(fmt.Sprint(v.Interface()))
 }
 
-// Text formats any value that a struct may hold on one line.
+// Text formats a value of any type that an option struct can hold, on one line.
 func (d *Dialect) Text(v any) string { return OneLine(d.plain(reflect.ValueOf(v))) }
 
 // textOf formats a value that is written as text.
@@ -78,7 +78,7 @@ func unordered(v any) any {
 	return v
 }
 
-// FloatText formats a number so that it always has a fraction.
+// FloatText formats a number, always with a decimal point or an exponent.
 func FloatText(f float64) string {
 	text := strconv.FormatFloat(f, 'g', -1, 64)
 	if strings.Trim(text, "-0123456789") == "" {
@@ -87,7 +87,7 @@ func FloatText(f float64) string {
 	return text
 }
 
-// DurationText formats a time, in seconds if that is short.
+// DurationText formats a duration, in seconds if that text is short.
 func DurationText(d time.Duration) string {
 	if d%time.Second == 0 && d.Abs() < time.Hour {
 		return fmt.Sprintf("%ds", d/time.Second)

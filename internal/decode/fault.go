@@ -11,25 +11,25 @@ import (
 // Fault is an error at one place of a file.
 type Fault struct {
 	File   string
-	Line   int // from 1; zero means the whole file
-	Column int // in characters from 1; zero means the whole line
-	Width  int // number of characters at fault, from Column
+	Line   int // line of the error, from 1; zero means the whole file
+	Column int // column of the error, in characters from 1; zero means the whole line
+	Width  int // number of wrong characters, from Column
 	Text   string
-	Source string // text of the line
-	More   int    // further faults counted without details; zero means none
+	Source string // text of the line with the error
+	More   int    // number of further faults that are counted but not listed; zero means none
 }
 
-// Faults lists the errors of a file in the order of its lines. It is never empty.
+// Faults is an error that lists the errors of a file in the order of its lines. It is never empty.
 type Faults []Fault
 
-// Limits on faults.
+// Limits on the number and length of faults.
 const (
 	mostListed   = 20   // faults that Error prints
 	mostKept     = 100  // faults with their lines; the last counts the others
 	mostGathered = 1000 // faults with their text; further ones are only counted
 )
 
-// Error prints the first 20 faults with their lines, and the number of the others.
+// Error formats the first 20 faults with their lines, and the number of the others.
 func (f Faults) Error() string {
 	total := len(f)
 	for _, fault := range f {
@@ -50,7 +50,7 @@ func (f Faults) Error() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// String prints the fault and, below it, its line with the part at fault underlined.
+// String formats the fault and, below it, its line with the wrong part underlined.
 func (f Fault) String() string {
 	place := f.File
 	for _, n := range []int{f.Line, f.Column} {
@@ -73,7 +73,7 @@ func (f Fault) String() string {
 	return text
 }
 
-// Displayed part of a long line, in characters.
+// Limits, in characters, on the part of a long line that is shown.
 const (
 	mostShown   = 120
 	shownBefore = 40

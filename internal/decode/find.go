@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// FindPaths resolves the files of keys whose values are paths: the given keys, and keys with the tag path. A relative
-// path of the document is relative to the working folder; if it does not exist there but in the folder of the document,
-// the value becomes the latter.
+// FindPaths resolves the paths in the document: the values of the given keys, and of keys with the tag path. A relative
+// path means a file in the working folder; if the file exists only in the folder of the document, the value is changed
+// to that path.
 func (r *Reading) FindPaths(keys []string, is func(key, text string) bool, there func(path string) bool) {
 	keys, words := slices.Clone(keys), map[string]bool{}
 	for _, o := range r.outline.Leaves() {
@@ -49,7 +49,7 @@ func (r *Reading) findPath(key string, v reflect.Value, is func(key, text string
 
 func item(key string, items ...any) string { return key + fmt.Sprint(items...) }
 
-// Elsewhere adds the second searched place to an error of a missing file, if the file was in neither place.
+// Elsewhere adds, to the error about a missing file, the second place that FindPaths searched.
 func (r *Reading) Elsewhere(key string, err error, items ...any) error {
 	beside := r.Beside[item(key, items...)]
 	if beside == "" {

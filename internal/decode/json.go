@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// JSON reads the document, which must be one object, and records the places of its keys and values. Numbers are
-// json.Number. The error is Faults.
+// JSON reads the document as one JSON object and records the places of its keys and values. Numbers are json.Number. A
+// returned error is Faults.
 func (d *Document) JSON() (map[string]any, error) {
 	if at, bad := d.badText(); bad {
 		return nil, d.faults(placed{span{at, at + 1}, "invalid JSON: the text is not UTF-8"})

@@ -6,40 +6,43 @@ import (
 	"graft/internal/files"
 )
 
-// File holds the options of a configuration file. Its struct embeds [Sources]; its fields are the file's sections.
+// File is implemented by the options of a configuration file. Its struct embeds [Sources]; its other fields are the
+// file's sections.
 type File interface {
-	EnsureDefaults()   // sets zero fields to their defaults
-	Validate() error   // returns every invalid option
-	Origins() *Sources // sources of the values
+	EnsureDefaults()   // sets each zero field to its default
+	Validate() error   // returns an error that lists every invalid option
+	Origins() *Sources // returns where the values come from
 }
 
-// CheckedFile is a file whose results depend on its keys and on the files that it names.
+// CheckedFile is a File whose results depend on its keys and on the files that it names.
 type CheckedFile interface {
 	File
-	// Check reads the files that the configuration names, reports faults to r, and starts no work.
+	// Check reads the files that the configuration names and reports faults to r. It starts no work.
 	Check(fsys files.FS, r *Reading)
-	// Contents writes other inputs of the results than keys, such as digests of files.
+	// Contents writes the inputs that results depend on in addition to keys, such as digests of files.
 	Contents(w io.Writer)
-	// Summary describes the file in one line, without its digest.
+	// Summary describes the file in one line. The line does not contain the file's digest.
 	Summary() (string, error)
 }
 
-// Page is the part of the reference page about a kind.
+// Page describes the part of the reference page about a FileKind.
 type Page struct {
 	Title    string
-	Intro    string   // Markdown, ending with a line break
+	Intro    string   // introduction in Markdown, ending with a line break
 	Sections []string // sections to describe; empty means all
 }
 
-// FileKind is a kind of configuration file of a room that config does not import. The room registers it.
+// FileKind describes a kind of configuration file from a package that config does not import. That package registers
+// it.
 type FileKind struct {
-	Name     string   // one word: 'graft config schema --NAME' prints its schema
-	Noun     string   // noun for one file in errors, such as scenario
+	Name     string   // name, one word: 'graft config schema --NAME' prints the schema
+	Noun     string   // noun for one file in errors, such as "scenario"
 	Files    string   // noun for several files in help texts, such as "files of scenarios"
-	Command  string   // command that takes its files, such as graft simulate
-	Title    string   // title of its schema
-	Sections []string // sections that only its files have
-	// BeforeWorlds gives the kind precedence for a file that also has sections of a cluster simulation.
+	Command  string   // command that reads these files, such as "graft simulate"
+	Title    string   // title of the JSON Schema
+	Sections []string // sections that occur only in these files
+	// BeforeWorlds means that a file with the kind's sections has this kind even if it also has sections of a cluster
+	// simulation. Default false.
 	BeforeWorlds bool
 	New          func() CheckedFile
 	Page         Page
@@ -47,8 +50,8 @@ type FileKind struct {
 
 var registered []*FileKind
 
-// Register adds a kind. Call it while packages are initialized.
+// Register adds a kind of file. It must be called while packages are initialized.
 func Register(k *FileKind) { registered = append(registered, k) }
 
-// Registered returns the kinds registered by rooms.
+// Registered returns the kinds of files that packages have registered.
 func Registered() []*FileKind { return registered }

@@ -25,7 +25,8 @@ var (
 	jsonNotation = notation{func(key string) string { return quoteJSON(key) + ": " }, quoteJSON, "", noneTall}
 )
 
-// FormatTOML writes a table as a TOML document. The lists of tall keys have a line per item, after an empty line.
+// FormatTOML writes a table as a TOML document. The list of a key for which tall returns true has one line per item,
+// after an empty line.
 func FormatTOML(t Table, tall func(key string) bool) string {
 	n := tomlNotation
 	n.tall = tall
@@ -39,7 +40,7 @@ func FormatTOML(t Table, tall func(key string) bool) string {
 	return b.String()
 }
 
-// FormatJSON writes a table as a JSON document.
+// FormatJSON writes a table as a JSON document. The list of a key for which tall returns true has one line per item.
 func FormatJSON(t Table, tall func(key string) bool) string {
 	n := jsonNotation
 	n.tall = tall
@@ -55,7 +56,7 @@ func mapped[A, B any](list []A, of func(A) B) []B {
 	return made
 }
 
-// OneLine writes a value as TOML on one line.
+// OneLine formats a value in TOML on one line.
 func OneLine(v any) string {
 	switch v := v.(type) {
 	case []any:
@@ -112,7 +113,7 @@ func (n notation) lines(list []any, indent string) string {
 	return "[\n" + strings.Join(items, ",\n") + n.last + "\n" + indent + "]"
 }
 
-// Quote writes a TOML basic string.
+// Quote formats a text as a TOML basic string.
 func Quote(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Outline describes the keys of a struct, or one of them with the keys below it. A field is a key by its name in
+// Outline describes the keys of an option struct, or one key with the keys below it. The key of a field is its name in
 // snake_case, a struct is a table, and the fields of an embedded struct belong to the table around it.
 type Outline struct {
-	Key    string     // key in its table; empty for the whole file
-	Path   []string   // path of keys, from the whole file
-	Fields []*Outline // fields of a table, in the order of the struct; nil for a value
-	From   Field      // field whose comment describes the key; the zero Field for the whole file
-	Result Result     // how results depend on it
+	Key    string     // name of the key in its table; empty for the whole file
+	Path   []string   // keys from the top of the file down to this one
+	Fields []*Outline // keys of a table, in the order of the struct; nil if the key is no table
+	From   Field      // field whose comment describes the key; zero for the whole file
+	Result Result     // how results depend on the key
 
 	was     string // old name of the key; empty if there is none
 	dialect *Dialect
@@ -28,7 +28,7 @@ type Outline struct {
 
 var durationType = reflect.TypeFor[time.Duration]()
 
-// Outline returns the outline of a struct's type.
+// Outline returns the outline of a struct type.
 func (d *Dialect) Outline(t reflect.Type) *Outline {
 	if known, ok := d.outlines.Load(t); ok {
 		return known.(*Outline)
@@ -93,13 +93,13 @@ func (o *Outline) below(field reflect.StructField, from Field, at []int, own tag
 	return f
 }
 
-// Name returns the path as in a file, such as time.budget.
+// Name returns the dotted path of the key, such as time.budget.
 func (o *Outline) Name() string { return strings.Join(o.Path, ".") }
 
-// About returns the description of the key, with its unit and the meaning of zero.
+// About returns the description of the key, including its unit and the meaning of zero.
 func (o *Outline) About() string { return o.dialect.Descriptions[o.From.ID()] }
 
-// Items returns the outline of the tables in a list; nil for other values.
+// Items returns the outline of the tables in a list. It is nil for all other values.
 func (o *Outline) Items() *Outline {
 	if o.typ.Kind() == reflect.Slice && o.dialect.isTable(o.typ.Elem()) {
 		return o.dialect.Outline(o.typ.Elem())
@@ -110,7 +110,7 @@ func (o *Outline) Items() *Outline {
 // IsTable reports whether the key is a table.
 func (o *Outline) IsTable() bool { return o.dialect.isTable(o.typ) }
 
-// Find returns the field of a key; nil if there is none.
+// Find returns the outline of a key in the table, or nil if the table has no such key.
 func (o *Outline) Find(key string) *Outline {
 	for _, f := range o.Fields {
 		if f.Key == key {
@@ -138,7 +138,7 @@ func (o *Outline) first() string {
 	return strings.Join(append(slices.Clone(o.Path[:len(o.Path)-1]), o.was), ".")
 }
 
-// Newest returns the path in which the last key has its present name.
+// Newest returns the path with its last key replaced by the key's current name, if that key was renamed.
 func (o *Outline) Newest(path string) string {
 	last := strings.LastIndexByte(path, '.')
 	table := o
@@ -164,7 +164,7 @@ func (o *Outline) path(key string) string {
 	return strings.Join(append(slices.Clone(o.Path), key), ".")
 }
 
-// At returns the outline of a dotted path such as time.budget; nil if there is none.
+// At returns the outline of a dotted path such as time.budget, or nil if it does not exist.
 func (o *Outline) At(path string) *Outline {
 	for key := range strings.SplitSeq(path, ".") {
 		if o = o.Find(key); o == nil {
@@ -179,7 +179,7 @@ func (o *Outline) Keys() []string {
 	return mapped(o.Fields, func(f *Outline) string { return f.Key })
 }
 
-// Leaves lists the values of a table and of the tables below it, its own first.
+// Leaves lists the keys with values in a table and in the tables below it, the table's own keys first.
 func (o *Outline) Leaves() []*Outline {
 	var own, below []*Outline
 	for _, f := range o.Fields {

@@ -1,16 +1,17 @@
 package decode
 
-// Problem is a fault in a document's values. Its place is a path into them.
+// Problem is an error about a value of a document. Its place is given as a path of keys and indices.
 type Problem struct {
-	Where []any // keys (string) and indices (int); empty for the whole document
-	Key   bool  // the last key itself is at fault, not its value
+	// keys (string) and list indices (int) from the top of the document; empty for the whole document
+	Where []any
+	Key   bool // whether the last key itself is wrong, not its value
 	Text  string
 }
 
 // span is a range of bytes.
 type span struct{ start, end int }
 
-// Limits on places. Problems beyond them are reported at the nearest enclosing place.
+// Limits on recorded places. A problem beyond them is reported at the nearest enclosing place.
 const (
 	deepestPlace = 200     // keys and indices in a path
 	mostPlaces   = 500_000 // places in a document

@@ -6,12 +6,12 @@ import (
 	"unicode/utf8"
 )
 
-// Resolved writes a struct as a TOML document with every value. Reading it gives the same struct.
+// Resolved writes a struct as a TOML document that contains every value. Reading the document produces the same struct.
 func (d *Dialect) Resolved(target any) string {
 	return d.print(target, func(*Outline) string { return "" })
 }
 
-// Described writes the text of Resolved with the description of each table and key above it.
+// Described writes the document of Resolved, with a comment above each table and key that describes it.
 func (d *Dialect) Described(target any) string {
 	return d.print(target, func(o *Outline) string {
 		var b strings.Builder
@@ -55,7 +55,7 @@ func (d *Dialect) printTable(b *strings.Builder, o *Outline, v reflect.Value, ab
 // commentWidth is in characters.
 const commentWidth = 86
 
-// Wrapped breaks a text into the lines of a comment.
+// Wrapped breaks a text into lines that fit a comment.
 func Wrapped(text string) []string {
 	var lines []string
 	for word := range strings.FieldsSeq(text) {

@@ -10,14 +10,14 @@ import (
 	"graft/internal/words"
 )
 
-// Source is the source of a value. The zero Source is a default.
+// Source tells where a value comes from. The zero Source means a default.
 type Source struct {
-	File string // empty for none
-	Line int    // in File, from 1; zero means the whole file
-	Flag string // --set assignment as given; empty for none
+	File string // path of the file with the value; empty if the value is from no file
+	Line int    // line of File, from 1; zero means the whole file
+	Flag string // assignment of --set as given; empty if the value is from no flag
 }
 
-// String returns default, FILE:LINE, FILE or --set.
+// String returns "default", "FILE:LINE", "FILE" or "--set".
 func (s Source) String() string {
 	switch {
 	case s.Flag != "":
@@ -30,10 +30,10 @@ func (s Source) String() string {
 	return "default"
 }
 
-// Reading reads a document into a struct and collects all faults.
+// Reading is the reading of a document into a struct. It collects all faults.
 type Reading struct {
-	Given map[string]Source // sources by the name of a key
-	// Beside holds, by key, the second place that FindPaths searched for a file that is in neither.
+	Given map[string]Source // source of each value that is not a default, by key
+	// Beside holds the second path that FindPaths searched, by key, for each file that exists at neither path.
 	Beside map[string]string
 
 	doc      *Document
@@ -45,7 +45,7 @@ type Reading struct {
 	more     int             // faults counted without details
 }
 
-// ReadAll returns the text of a file. A file of more than limit bytes is a single Fault: configurations are small.
+// ReadAll returns the text of a configuration file. A file larger than limit bytes is reported as a single Fault.
 func ReadAll(fsys files.FS, path string, limit int64) ([]byte, error) {
 	text, err := files.ReadAll(fsys, path, limit)
 	if err == nil {
@@ -58,7 +58,7 @@ func ReadAll(fsys files.FS, path string, limit int64) ([]byte, error) {
 	return nil, err
 }
 
-// Open reads a document of at most LargestFile bytes; an empty path gives an empty document.
+// Open reads a document of at most LargestFile bytes. An empty path returns an empty document.
 func Open(fsys files.FS, path string) (*Document, error) {
 	if path == "" {
 		return NewDocument("no file", nil), nil
@@ -70,8 +70,8 @@ func Open(fsys files.FS, path string) (*Document, error) {
 	return NewDocument(path, text), nil
 }
 
-// Read reads a document over the values of a struct, then applies assignments such as time.budget=30s. Values that
-// cannot be read are faults of Finish; if the document is not TOML, the error is Faults.
+// Read reads a document into a struct, whose other values stay unchanged, and then applies assignments such as
+// time.budget=30s. Values that cannot be read are reported by Finish. If the document is not TOML, Read returns Faults.
 func (d *Dialect) Read(doc *Document, set []string, target any) (*Reading, error) {
 	outline, v := d.of(target)
 	r := &Reading{Given: map[string]Source{}, Beside: map[string]string{}, doc: doc, outline: outline, target: v,
@@ -112,7 +112,7 @@ func (r *Reading) decode(table map[string]any) {
 	}
 }
 
-// File returns the path of the document; empty without one.
+// File returns the path of the document; it is empty if there is no file.
 func (r *Reading) File() string { return r.doc.file }
 
 // add collects a problem, or counts it if there are too many.
@@ -124,7 +124,7 @@ func (r *Reading) add(f Problem) {
 	r.problems = append(r.problems, f)
 }
 
-// Add collects faults of other files or flags, which follow the faults of the document.
+// Add adds faults of other files or flags. They are listed after the faults of the document.
 func (r *Reading) Add(faults ...Fault) {
 	free := max(0, min(mostGathered-len(r.problems)-len(r.others), len(faults)))
 	r.others = append(r.others, faults[:free]...)
@@ -156,13 +156,13 @@ func (r *Reading) spoil(f Problem) {
 	r.broken[o.Name()] = true
 }
 
-// Failed reports whether any fault was found so far.
+// Failed reports whether any fault has been found.
 func (r *Reading) Failed() bool { return len(r.problems)+len(r.others) > 0 }
 
 // Broken reports whether the value of a key could not be read.
 func (r *Reading) Broken(key string) bool { return r.broken[key] }
 
-// Finish returns all faults as Faults; nil if there are none.
+// Finish returns all collected faults as Faults, or nil if there are none.
 func (r *Reading) Finish() error {
 	found := r.doc.Locate(r.problems)
 	var all Faults

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Reference returns a Markdown text about the keys of a struct, which holds the defaults: a table per section with
-// types, defaults and descriptions. Without names it describes all sections, otherwise these and the tables in them.
+// Reference returns the reference page, in Markdown, of a struct's keys: one table per section with types, defaults and
+// descriptions. The struct must hold the defaults. With names of sections, only these sections and the tables in them
+// are included.
 func (d *Dialect) Reference(defaults any, sections ...string) string {
 	o, v := d.of(defaults)
 	var b strings.Builder

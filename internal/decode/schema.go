@@ -6,11 +6,11 @@ import (
 	"reflect"
 )
 
-// DurationPattern matches the texts that time.ParseDuration reads.
+// DurationPattern is a regular expression for the texts that time.ParseDuration accepts.
 const DurationPattern = `^[-+]?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`
 
-// Schema returns the JSON Schema (draft 2020-12) of a struct's documents, for editors and other programs. The struct
-// holds the defaults. The schema omits constraints between several keys.
+// Schema returns the JSON Schema (draft 2020-12) for documents of a struct, for editors and other programs. The struct
+// must hold the defaults. Constraints between several keys are not included.
 func (d *Dialect) Schema(title string, defaults any) (string, error) {
 	o, v := d.of(defaults)
 	schema := d.tableSchema(o, v)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// FlagFile names the source in faults of an assignment.
+// FlagFile returns the text that faults of an assignment use as the name of their file.
 func FlagFile(assignment string) string { return "--set " + assignment }
 
 func flagFault(assignment, text string) Fault { return Fault{File: FlagFile(assignment), Text: text} }

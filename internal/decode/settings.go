@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// Setting is a key of a file and its value, for any kind of file.
+// Setting holds a key of a TOML file and its value. The file can be of any kind.
 type Setting struct {
-	Key  string // key with its tables, such as time.budget
-	Text string // value on one line
+	Key  string // key after its tables, such as time.budget
+	Text string // value in TOML, on one line
 }
 
-// Settings lists the keys of a TOML document of any kind, sorted. The error wraps Faults if it is not TOML or exceeds a
-// limit.
+// Settings lists the keys of a TOML document of any kind, sorted. If the document is not TOML or exceeds a limit, the
+// error wraps Faults.
 func (d *Document) Settings() ([]Setting, error) {
 	table, err := d.TOML()
 	if err != nil {

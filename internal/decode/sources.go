@@ -1,16 +1,16 @@
 package decode
 
-// Sources holds the sources of a file's values. Structs of files embed it with the tag `config:"-"`.
+// Sources records where the values of a file come from. Structs of files embed it with the tag `config:"-"`.
 type Sources struct {
 	given  map[string]Source
 	beside map[string]string // second searched places of missing files, by key
 	text   string            // text of the file
 }
 
-// Origins returns the sources, for structs that embed them.
+// Origins returns the sources. Structs that embed Sources inherit it to implement File.
 func (s *Sources) Origins() *Sources { return s }
 
-// Take stores the sources of a reading; the zero Reading clears them.
+// Take stores the sources of a reading. The zero Reading clears them.
 func (s *Sources) Take(r *Reading) {
 	s.given, s.beside, s.text = r.Given, r.Beside, ""
 	if r.doc != nil {
@@ -18,16 +18,16 @@ func (s *Sources) Take(r *Reading) {
 	}
 }
 
-// Text returns the text of the file that was read; empty for none.
+// Text returns the text of the file that was read; it is empty without a file.
 func (s *Sources) Text() string { return s.text }
 
 // Given returns the source of each value that is not a default, by key.
 func (s *Sources) Given() map[string]Source { return s.given }
 
-// Source returns the source of a key's value, such as time.budget.
+// Source returns the source of the value of a key, such as time.budget.
 func (s *Sources) Source(key string) Source { return s.given[key] }
 
-// Elsewhere adds the second searched place of a missing file to an error.
+// Elsewhere adds, to the error about a missing file, the second place that FindPaths searched.
 func (s *Sources) Elsewhere(key string, err error) error {
 	return (&Reading{Beside: s.beside}).Elsewhere(key, err)
 }

@@ -7,15 +7,15 @@ import (
 	"unicode"
 )
 
-// Result describes how the results of a run depend on a key.
+// Result tells how the results of a run depend on a key.
 type Result string
 
-// Values of the tag `result:"…"` of a field. The tag of a struct applies to all fields inside.
+// Values of the field tag `result:"…"`. The tag of a struct field applies to all fields inside the struct.
 const (
-	Material Result = ""         // results depend on it
-	None     Result = "none"     // no result changes, for example with a folder or an address
-	Rounding Result = "rounding" // results change only by rounding, for example with a number of threads
-	Contents Result = "contents" // results depend on the content of the named files, wherever they are
+	Material Result = ""         // results depend on the value
+	None     Result = "none"     // results do not depend on the value, such as a folder or an address
+	Rounding Result = "rounding" // results depend on the value only by rounding, such as a number of threads
+	Contents Result = "contents" // results depend on the content of the named files, not on their paths
 )
 
 // tag is the content of a field's tags. The tag `config:"name,option,…"` gives a key
@@ -82,7 +82,7 @@ func cutPrefixes(paths []string, prefix string) (inside []string) {
 	return inside
 }
 
-// Snake converts EvalBatch to eval_batch and LR to lr.
+// Snake converts a field name to a key: EvalBatch to eval_batch, and LR to lr.
 func Snake(name string) string {
 	letters := []rune(name)
 	var b strings.Builder

@@ -10,18 +10,18 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// LargestFile is the maximum size in bytes of documents that callers should read.
+// LargestFile is the maximum size, in bytes, of a configuration file.
 const LargestFile = 4 << 20
 
-// Limits on TOML documents. The library compares each key with all others of its table and recurses into nested values,
-// so the limits are checked first.
+// Limits on TOML documents. The TOML library compares each key with all others of its table and recurses into nested
+// values, so the limits are checked before it is called.
 const (
 	deepestKey   = 100    // parts of a dotted key, including enclosing tables
 	mostSiblings = 1000   // different keys of a table
 	mostKeys     = 20_000 // different keys of a document; keys of list items count once
 )
 
-// TOML reads the document and records the places of its keys and values. The error is Faults.
+// TOML reads the document as TOML and records the places of its keys and values. A returned error is Faults.
 func (d *Document) TOML() (map[string]any, error) {
 	if fault, over := d.walkTOML(); over {
 		return nil, d.faults(fault)

@@ -8,14 +8,14 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// Limits on reading a document again after a duplicate key.
+// Limits on how often a document is read again after a duplicate key.
 const (
 	mostTwice   = 20       // number of readings
 	mostReadFor = 32 << 20 // total bytes
 )
 
-// LooseTOML reads the document as TOML does, but continues after duplicate keys: the first counts, and Locate reports
-// the others. The error is Faults.
+// LooseTOML reads the document like TOML, but continues after duplicate keys: it uses the first of them, and Locate
+// reports the others. A returned error is Faults.
 func (d *Document) LooseTOML() (map[string]any, error) {
 	whole := d.text
 	defer func() { d.text = whole }()

@@ -14,7 +14,7 @@ type (
 	validator interface{ Validate() error }
 )
 
-// Defaults sets the defaults of zero values. It is a fault if a zero that means a default was given explicitly.
+// Defaults replaces zero values by their defaults. An explicit zero that means a default is a fault.
 func (r *Reading) Defaults() {
 	zero := map[string]bool{}
 	for _, o := range r.outline.Leaves() {
@@ -48,7 +48,7 @@ func (r *Reading) walk(o *Outline, visit func(*Outline, any)) {
 	}
 }
 
-// Validate collects the faults that the sections report, each once.
+// Validate adds the faults that the sections report, each once.
 func (r *Reading) Validate() {
 	told := map[string]bool{}
 	r.walk(r.outline, func(o *Outline, section any) {
@@ -73,7 +73,7 @@ func (r *Reading) Validate() {
 	})
 }
 
-// Parts lists the errors inside a joined error.
+// Parts lists the errors that a joined error contains.
 func Parts(err error) []error {
 	if err == nil {
 		return nil

@@ -5,30 +5,30 @@ import (
 	"slices"
 )
 
-// Value is a key of a file and its value.
+// Value is a key of an option struct with its value.
 type Value struct {
-	Key    string // key with its tables, such as time.budget
-	First  string // Key with the first name of the key, for digests
-	About  string // description, with its unit and the meaning of zero
-	Text   string // text as in a file
-	Plain  any    // value for JSON
+	Key    string // key after its tables, such as time.budget
+	First  string // the same path with the oldest name of the key, for digests
+	About  string // description of the key, including its unit and the meaning of zero
+	Text   string // value as written in a file
+	Plain  any    // value as written in JSON
 	Source Source
-	Result Result // how results depend on it
-	Absent bool   // digests omit it: it is zero, and older files lack it
+	Result Result // how results depend on the value
+	Absent bool   // whether digests omit the value, because it is zero and older files lack the key
 
 	table any // table with ordered keys
 }
 
-// Part is a key of a table in a list.
+// Part is a key with its value in one table of a list.
 type Part struct {
-	Key  string // key with the list and the table's index, from 0, such as task[0].name
-	Text string // text as in a file
+	Key  string // key after the list and the table's index, from 0, such as task[0].name
+	Text string // value as written in a file
 }
 
 // emptyTexts lists the texts of zero values.
 var emptyTexts = []string{`""`, `"0s"`, "0", "0.0", "false", "[]"}
 
-// Parts lists the nonzero keys of a list of tables; none for other values.
+// Parts lists the keys with nonzero values in a list of tables. It returns none for other values.
 func (v Value) Parts() (parts []Part) {
 	list, _ := v.table.([]any)
 	for k, item := range list {
@@ -42,7 +42,7 @@ func (v Value) Parts() (parts []Part) {
 	return parts
 }
 
-// Values lists all keys of a struct in the order of a file.
+// Values lists all keys of a struct with their values, in the order of a file.
 func (d *Dialect) Values(target any, given map[string]Source) []Value {
 	outline, v := d.of(target)
 	var list []Value
@@ -55,7 +55,7 @@ func (d *Dialect) Values(target any, given map[string]Source) []Value {
 	return list
 }
 
-// Differences lists the keys that results depend on and whose values differ, each as "key was its value and is ours".
+// Differences lists the material keys whose values differ, each as "KEY was OLD and is NEW".
 func Differences(now, was []Value) (list []string) {
 	for k, v := range now {
 		if v.Text != was[k].Text && v.Result == Material {
@@ -65,7 +65,8 @@ func Differences(now, was []Value) (list []string) {
 	return list
 }
 
-// Differing lists the keys whose values differ from another struct of the same type, for example one with the defaults.
+// Differing lists the keys whose values differ from the values in another struct of the same type, such as the
+// defaults.
 func (r *Reading) Differing(from any) (keys []string) {
 	d := r.outline.dialect
 	outline, other := d.of(from)

@@ -5,10 +5,11 @@ import (
 	"slices"
 )
 
-// Key orders the entries of a heap: by the first number, then the second, then the third.
+// Key determines the position of an entry in a heap. Keys are compared by the first number, then the second, then the
+// third.
 type Key [3]int64
 
-// Before reports whether a key comes before another one.
+// Before reports whether the key is smaller than another key.
 func (k *Key) Before(other *Key) bool {
 	if k[0] != other[0] {
 		return k[0] < other[0]
@@ -19,8 +20,8 @@ func (k *Key) Before(other *Key) bool {
 	return k[2] < other[2]
 }
 
-// Float converts a float to a key number with the same order: both zeros are equal, and NaN is outside of the
-// infinities.
+// Float converts a float to a number for a Key with the same order. Both zeros are equal, and NaN is before or after
+// all other numbers.
 func Float(x float64) int64 {
 	b := int64(math.Float64bits(x + 0)) // +0 turns -0 into 0
 	if b < 0 {
@@ -29,13 +30,13 @@ func Float(x float64) int64 {
 	return b
 }
 
-// Handle identifies an entry of a heap from push until removal. Afterwards another entry may get the same handle. Zero
-// identifies no entry.
+// Handle identifies an entry of a heap from Push until its removal. Afterwards another entry can get the same handle.
+// Zero identifies no entry.
 type Handle int32
 
-// Heap is a binary heap with the smallest key at its head. Entries can be moved and removed by handle. The order of
-// entries with equal keys is unspecified, but depends only on the calls. The zero value is an empty heap. It holds up
-// to 2^31-2 entries.
+// Heap is a binary heap with the smallest key at its head. Entries can be moved and removed by their handles. The order
+// of entries with equal keys is unspecified, but depends only on the sequence of calls. The zero value is an empty
+// heap. It holds up to 2^31-2 entries.
 type Heap[T any] struct {
 	entries []entry
 	slots   []slot[T] // by handle; the first is never used
@@ -53,7 +54,7 @@ type slot[T any] struct {
 	at   int32
 }
 
-// Clone returns a heap with the same entries and handles; items are copied shallowly.
+// Clone returns a heap with the same entries and handles. Items are copied shallowly.
 func (h *Heap[T]) Clone() Heap[T] {
 	return Heap[T]{slices.Clone(h.entries), slices.Clone(h.slots), h.free}
 }
@@ -61,7 +62,7 @@ func (h *Heap[T]) Clone() Heap[T] {
 // Len returns the number of entries.
 func (h *Heap[T]) Len() int { return len(h.entries) }
 
-// Head returns the key and the item at the head; ok is false if the heap is empty.
+// Head returns the key and the item of the entry at the head. If the heap is empty, ok is false.
 func (h *Heap[T]) Head() (key Key, item T, ok bool) {
 	if len(h.entries) == 0 {
 		return key, item, false
@@ -70,7 +71,7 @@ func (h *Heap[T]) Head() (key Key, item T, ok bool) {
 	return head.key, h.slots[head.handle].item, true
 }
 
-// Push adds an item.
+// Push adds an item with a key and returns its handle.
 func (h *Heap[T]) Push(key Key, item T) Handle {
 	handle := h.free
 	if handle == 0 {
@@ -88,7 +89,7 @@ func (h *Heap[T]) Push(key Key, item T) Handle {
 	return handle
 }
 
-// Pop removes the item at the head; ok is false if the heap is empty.
+// Pop removes the entry at the head and returns its key and item. If the heap is empty, ok is false.
 func (h *Heap[T]) Pop() (key Key, item T, ok bool) {
 	if len(h.entries) == 0 {
 		return key, item, false

@@ -1,18 +1,18 @@
 package events
 
-// Never is the end of time. No event is scheduled at it or later.
+// Never is a time after all events. Callers must schedule events before it.
 const Never = int64(1)<<62 - 1
 
-// Kernel keeps the events of a simulation and its clock. The caller chooses the unit of time. Among events at the same
-// time, a lower priority number comes first, then the event scheduled first. The zero value is an empty kernel at time
-// zero.
+// Kernel keeps the pending events and the clock of a simulation. The caller chooses the unit of time. Among events at
+// the same time, the one with the lower priority number comes first, then the one scheduled first. The zero value is an
+// empty kernel at time zero.
 type Kernel[E any] struct {
 	heap  Heap[E]
 	now   int64
 	order int64
 }
 
-// NewKernel returns an empty kernel at a time.
+// NewKernel returns an empty kernel whose clock shows the time now.
 func NewKernel[E any](now int64) *Kernel[E] { return &Kernel[E]{now: now} }
 
 // Now returns the time of the clock.
@@ -21,7 +21,7 @@ func (k *Kernel[E]) Now() int64 { return k.now }
 // Len returns the number of pending events.
 func (k *Kernel[E]) Len() int { return k.heap.Len() }
 
-// Next returns the time of the next event; Never if there is none.
+// Next returns the time of the next event, or Never if no event is pending.
 func (k *Kernel[E]) Next() int64 {
 	if len(k.heap.entries) == 0 {
 		return Never
@@ -29,7 +29,7 @@ func (k *Kernel[E]) Next() int64 {
 	return k.heap.entries[0].key[0]
 }
 
-// Peek returns the next event and its time without taking it; ok is false if there is none.
+// Peek returns the next event and its time, without removing it. If no event is pending, ok is false.
 func (k *Kernel[E]) Peek() (at int64, event E, ok bool) {
 	if len(k.heap.entries) == 0 {
 		return Never, event, false
@@ -38,14 +38,14 @@ func (k *Kernel[E]) Peek() (at int64, event E, ok bool) {
 	return head.key[0], k.heap.slots[head.handle].item, true
 }
 
-// Schedule adds an event. An event in the past happens now.
+// Schedule adds an event. If the time is in the past, the event happens now.
 func (k *Kernel[E]) Schedule(at int64, priority int, event E) Handle {
 	k.order++
 	return k.heap.Push(Key{max(at, k.now), int64(priority), k.order}, event)
 }
 
-// Reschedule moves an event to another time; it keeps its priority and its order among events of equal priority. An
-// event in the past happens now.
+// Reschedule moves an event to another time. It keeps the priority and the order among events of equal priority. If the
+// time is in the past, the event happens now.
 func (k *Kernel[E]) Reschedule(handle Handle, at int64) {
 	key := k.heap.Key(handle)
 	key[0] = max(at, k.now)
@@ -55,14 +55,14 @@ func (k *Kernel[E]) Reschedule(handle Handle, at int64) {
 // At returns the time of an event.
 func (k *Kernel[E]) At(handle Handle) int64 { return k.heap.Key(handle)[0] }
 
-// Event returns an event.
+// Event returns the event with a handle.
 func (k *Kernel[E]) Event(handle Handle) E { return k.heap.Item(handle) }
 
 // Cancel removes an event.
 func (k *Kernel[E]) Cancel(handle Handle) { k.heap.Remove(handle) }
 
-// Step takes the next event and advances the clock to its time. If there is none, ok is false and the clock does not
-// move. For a recurring event, Reschedule is cheaper than Step and Schedule.
+// Step removes the next event and advances the clock to its time. If no event is pending, ok is false and the clock
+// does not change. For a recurring event, Reschedule is cheaper than Step and Schedule.
 func (k *Kernel[E]) Step() (event E, ok bool) {
 	if len(k.heap.entries) == 0 {
 		return event, false
@@ -72,8 +72,8 @@ func (k *Kernel[E]) Step() (event E, ok bool) {
 	return k.heap.Remove(head.handle), true
 }
 
-// Advance moves the clock to a time, at most to the time of the next event. It never moves the clock back.
+// Advance moves the clock forward to a time, but not beyond the next event. It never moves the clock back.
 func (k *Kernel[E]) Advance(to int64) { k.now = max(k.now, min(to, k.Next())) }
 
-// NextMultiple returns the next multiple of a period after a non-negative time.
+// NextMultiple returns the first multiple of period after now, which must not be negative.
 func NextMultiple(now, period int64) int64 { return (now/period + 1) * period }

@@ -8,23 +8,24 @@ import (
 	"fmt"
 )
 
-// Code is an exit code of the process. Scripts and cluster managers depend on it, so a code keeps its meaning once it
-// is documented.
+// Code is an exit code of the process. Scripts and cluster managers rely on exit codes, so the meaning of a documented
+// code never changes.
 type Code int
 
 const (
-	Done          Code = 0   // success
-	Failed        Code = 1   // any error without its own code
-	Crashed       Code = 2   // the Go runtime exits with it after a panic or a fatal error; no error has it
-	Partial       Code = 3   // part of the work succeeded
+	Done   Code = 0 // success
+	Failed Code = 1 // any error without a code of its own
+	// a panic or a fatal error of the Go runtime, which exits with it; no error carries it
+	Crashed       Code = 2
+	Partial       Code = 3   // only part of the work succeeded
 	Configuration Code = 4   // an invalid configuration
-	Damaged       Code = 5   // a file that differs from the written one
+	Damaged       Code = 5   // a file whose content differs from what was written
 	Usage         Code = 64  // EX_USAGE of sysexits.h: wrong arguments or flags
-	Requeue       Code = 75  // EX_TEMPFAIL of sysexits.h: the same command later may succeed
+	Requeue       Code = 75  // EX_TEMPFAIL of sysexits.h: the same command can succeed later
 	Interrupted   Code = 130 // ended by a signal
 )
 
-// ExitError wraps an error with an exit code. Its message is the wrapped error's.
+// ExitError wraps an error with an exit code. Its message is the message of the wrapped error.
 type ExitError struct {
 	Code Code
 	err  error
@@ -36,7 +37,8 @@ func (e *ExitError) Error() string { return e.err.Error() }
 // Unwrap returns the wrapped error.
 func (e *ExitError) Unwrap() error { return e.err }
 
-// With attaches an exit code to an error; nil stays nil. If an error carries several codes the outermost counts.
+// With attaches an exit code to an error. A nil error stays nil. If an error carries several codes, the outermost
+// applies.
 func With(code Code, err error) error {
 	if err == nil {
 		return nil
@@ -56,8 +58,8 @@ func isDamaged(err error) bool {
 		errors.As(err, new(*json.UnmarshalTypeError))
 }
 
-// CodeOf returns the code of an error; without one Interrupted if the cancelled ctx caused it, Damaged for a damaged
-// file, otherwise Failed.
+// CodeOf returns the exit code of an error. An error without a code gets Interrupted if the end of ctx caused it,
+// Damaged if it reports a damaged file, and Failed otherwise. A nil error gets Done.
 func CodeOf(ctx context.Context, err error) Code {
 	var coded *ExitError
 	switch {
@@ -74,7 +76,7 @@ func CodeOf(ctx context.Context, err error) Code {
 	}
 }
 
-// AsDamage attaches the code Damaged to an error, unless it has a code.
+// AsDamage attaches the code Damaged to an error that has no code.
 func AsDamage(err error) error {
 	var coded *ExitError
 	if errors.As(err, &coded) {

@@ -11,8 +11,8 @@ import (
 // maxAside limits the numbered copies of one name.
 const maxAside = 10_000
 
-// MoveAside renames the file or folder at path to the first free PATH.NUMBER, counted
-// from 1, and returns the new path. Nothing is deleted.
+// MoveAside renames the file or folder at path to the first unused PATH.NUMBER, counted from 1, and returns the new
+// path.
 func MoveAside(fsys FS, path string) (string, error) {
 	aside, err := freeName(fsys, path)
 	if err == nil {

@@ -20,28 +20,29 @@ const (
 	tempSuffix = ".tmp"
 )
 
-// ErrNotDurable means that a file is whole and in its place, but that the folder could not be synced: a power failure
-// may still restore the old file.
+// ErrNotDurable means that a file was written completely, but that its folder could not be synced: after a power
+// failure, the old file may be back.
 var ErrNotDurable = errors.New("the file is written, but a power failure may undo it")
 
-// WriteAtomic replaces the file at path by the output of write. The bytes go to a temporary file in the same folder,
-// which is synced and then renamed, so at every moment path holds either the old or the new file, whole.
+// WriteAtomic replaces the file at path by the output of write. The bytes are written to a temporary file in the same
+// folder, which is synced and then renamed. At every moment path is either the complete old file or the complete new
+// file.
 //
-// On an error the old file is unchanged and the temporary file is removed, with one exception: an error that is
-// [ErrNotDurable] occurs after the rename. The temporary name starts with a dot and ends in ".tmp"; such a file left by
-// a kill may be deleted. A symbolic link at path is replaced, not followed.
+// On an error the old file is unchanged and the temporary file is removed, with one exception: an [ErrNotDurable] error
+// occurs after the rename. The name of the temporary file starts with a dot and ends with ".tmp"; such a file, left by
+// a killed process, can be deleted. A symbolic link at path is replaced, not followed.
 func WriteAtomic(fsys FS, path string, write func(io.Writer) error) error {
 	return replace(fsys, path, write, fsys.Create, fsys.Rename)
 }
 
-// WritePrivate is [WriteAtomic] for a file that only this user can read.
+// WritePrivate is like [WriteAtomic], but only this user can read the file.
 func WritePrivate(fsys FS, path string, write func(io.Writer) error) error {
 	return replace(fsys, path, write, fsys.CreatePrivate, fsys.Rename)
 }
 
-// WriteNew creates a file, whole or not at all. If path exists, the error wraps fs.ErrExist: of several writers of one
-// path, also on several machines, one succeeds. Other errors are as for [WriteAtomic]. On a file system without hard
-// links two concurrent writers may both succeed.
+// WriteNew creates a file, either complete or not at all. If path exists, the error wraps fs.ErrExist: of several
+// writers of one path, also on several machines, only one succeeds. Other errors are the same as for [WriteAtomic]. On
+// a file system without hard links two concurrent writers can both succeed.
 func WriteNew(fsys FS, path string, write func(io.Writer) error) error {
 	return replace(fsys, path, write, fsys.Create, func(temp, path string) error {
 		err := fsys.Link(temp, path)
@@ -55,7 +56,8 @@ func WriteNew(fsys FS, path string, write func(io.Writer) error) error {
 	})
 }
 
-// NeedFolder returns an error that names the folder of a path if it is missing, and otherwise the given error.
+// NeedFolder returns an error that names the folder of path if that folder does not exist, and otherwise the error
+// given as otherwise.
 func NeedFolder(fsys FS, path string, otherwise error) error {
 	folder := filepath.Dir(path)
 	if _, err := fsys.Stat(folder); errors.Is(err, fs.ErrNotExist) {
@@ -133,8 +135,8 @@ func fill(file File, write func(io.Writer) error) (err error) {
 	return file.Sync()
 }
 
-// ReadAll returns a whole file of at most limit bytes. It detects a larger file before reading it. A limit of zero
-// allows only an empty file.
+// ReadAll returns the content of a file of at most limit bytes. A larger file is an error, which is detected before
+// reading. A limit of zero allows only an empty file.
 func ReadAll(fsys FS, path string, limit int64) ([]byte, error) {
 	file, err := fsys.Open(path)
 	if err != nil {

@@ -11,13 +11,12 @@ import (
 	"syscall"
 )
 
-// ErrOutside means that a path is not inside the folder of [Beneath].
+// ErrOutside means that a path is outside the root folder of [Beneath].
 var ErrOutside = errors.New("outside of the folder that may be read")
 
-// Beneath is a read-only [FS] of a folder and its subfolders. Paths are paths of the operating system, absolute if root
-// is absolute, and begin with root. Every operation resolves its path inside root, so that a symbolic link that leads
-// out, or is absolute, is an error; root itself may be a link. It keeps nothing open: a missing root is an error of the
-// operation.
+// Beneath returns a read-only [FS] of the folder root and its subfolders. Paths are paths of the operating system and
+// start with root; they are absolute if root is absolute. A symbolic link that is absolute or leads outside root is an
+// error; root itself can be a link. No file is kept open, so a missing root is reported by each operation.
 func Beneath(root string) FS { return ReadOnly{FS: beneath{root: filepath.Clean(root)}} }
 
 // beneath opens its root for each operation. Methods that it does not define are never called, because ReadOnly refuses

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Entries lists the folder at path; a missing folder has no entries. A file at path is an error.
+// Entries lists the folder at path. A missing folder has no entries; a file at path is an error.
 func Entries(fsys FS, path string) ([]fs.DirEntry, error) {
 	info, err := fsys.Stat(path)
 	switch {
@@ -25,17 +25,19 @@ func Entries(fsys FS, path string) ([]fs.DirEntry, error) {
 	return fsys.ReadDir(path)
 }
 
-// HasName reports whether one of the entries has a name.
+// HasName reports whether an entry with the given name exists.
 func HasName(entries []fs.DirEntry, name string) bool {
 	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name })
 }
 
-// IsLeftover recognises the temporary files that [WriteAtomic] leaves when killed.
+// IsLeftover reports whether a name is the name of a temporary file that [WriteAtomic] leaves behind if its process is
+// killed.
 func IsLeftover(name string) bool {
 	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, tempSuffix)
 }
 
-// RemoveLeftovers deletes the leftovers in a folder. Errors are ignored: leftovers do no harm.
+// RemoveLeftovers deletes the temporary files that [WriteAtomic] left behind in a folder. Errors are ignored, since
+// these files do no harm.
 func RemoveLeftovers(fsys FS, dir string) {
 	entries, err := fsys.ReadDir(dir)
 	if err != nil {
@@ -48,14 +50,14 @@ func RemoveLeftovers(fsys FS, dir string) {
 	}
 }
 
-// IsLeftoverOf recognises the temporary files of a given file.
+// IsLeftoverOf reports whether a name is the name of a temporary file of the given file.
 func IsLeftoverOf(name, file string) bool {
 	number, ok := strings.CutPrefix(strings.TrimSuffix(name, tempSuffix), "."+file+".")
 	_, err := strconv.Atoi(number)
 	return ok && IsLeftover(name) && err == nil
 }
 
-// Holder returns the text that names this process in a lock file.
+// Holder returns the text that identifies this process in a lock file.
 func Holder() string { return fmt.Sprintf("process %d on host %s", os.Getpid(), Host()) }
 
 // Host returns the name of this machine, or "unknown".

@@ -9,7 +9,7 @@ import (
 // headBytes is the number of bytes that identify the format of a file.
 const headBytes = 512
 
-// Head returns the first bytes of a file, which identify its format.
+// Head returns the first bytes of a file, from which its format can be detected.
 func Head(fsys FS, path string) ([]byte, error) {
 	f, err := fsys.Open(path)
 	if err != nil {

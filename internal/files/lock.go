@@ -17,11 +17,11 @@ const (
 	lockTries = 10
 )
 
-// ErrLocked means that another process, or another caller in this one, holds the lock.
+// ErrLocked means that another process, or another caller in this process, holds the lock.
 var ErrLocked = errors.New("locked")
 
-// Lock takes an exclusive flock on the file at path, and makes the file if absent. The kernel releases it when the
-// process dies, so no lock is ever stale. The file stays.
+// Lock takes an exclusive flock on the file at path, and creates the file if it does not exist. The kernel releases the
+// lock when the process ends, so no lock becomes stale. The file is never deleted.
 func (OS) Lock(path, holder string) (io.Closer, error) {
 	for range lockTries {
 		file, err := openOS(path, os.O_RDWR|os.O_CREATE)
@@ -39,7 +39,7 @@ func (OS) Lock(path, holder string) (io.Closer, error) {
 	return nil, fmt.Errorf("lock %s: another process keeps replacing it", path)
 }
 
-// Locked tests the lock by a shared flock.
+// Locked tests the lock with a shared flock.
 func (OS) Locked(path string) (bool, error) {
 	file, err := openOS(path, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// Permissions before applying the process's umask: the shell's defaults, so that the user's umask determines the
-// sharing of results.
+// Permissions of new files and folders before the umask of the process is applied. They are the shell's defaults, so
+// the user's umask decides who can read results.
 const (
 	filePermissions   = 0o666
 	folderPermissions = 0o777
@@ -26,17 +26,17 @@ func (OS) Open(path string) (File, error) {
 	return openRegular(path, os.Stat, func() (*os.File, error) { return openOS(path, os.O_RDONLY) })
 }
 
-// Create makes a new file for writing; an existing file is an error.
+// Create creates a new file for writing. An existing file is an error.
 func (OS) Create(path string) (File, error) {
 	return asFile(openOS(path, os.O_RDWR|os.O_CREATE|os.O_EXCL))
 }
 
-// CreatePrivate makes a new file that only this user can read.
+// CreatePrivate creates a new file that only this user can read.
 func (OS) CreatePrivate(path string) (File, error) {
 	return asFile(os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, privatePermissions))
 }
 
-// Append opens a regular file for writing at its end, and makes it if absent.
+// Append opens a regular file for writing at its end, and creates it if it does not exist.
 func (OS) Append(path string) (File, error) {
 	return openRegular(path, os.Stat,
 		func() (*os.File, error) { return openOS(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND) })
@@ -45,25 +45,25 @@ func (OS) Append(path string) (File, error) {
 // Rename moves a file, replacing any file at the new path.
 func (OS) Rename(from, to string) error { return os.Rename(from, to) }
 
-// Link gives a file a second name; an existing name is an error.
+// Link gives a file a second name. An existing name is an error.
 func (OS) Link(from, to string) error { return os.Link(from, to) }
 
 // Remove deletes one file or one empty folder.
 func (OS) Remove(path string) error { return os.Remove(path) }
 
-// MkdirAll makes a folder with its parents.
+// MkdirAll creates a folder with its parents.
 func (OS) MkdirAll(path string) error { return os.MkdirAll(path, folderPermissions) }
 
-// MkdirTemp makes a folder that only this user can read, under a new name.
+// MkdirTemp creates a folder with a new name that only this user can read.
 func (OS) MkdirTemp(parent, prefix string) (string, error) { return os.MkdirTemp(parent, prefix) }
 
-// ReadDir lists a folder, sorted by name.
+// ReadDir lists the entries of a folder, sorted by name.
 func (OS) ReadDir(path string) ([]fs.DirEntry, error) { return os.ReadDir(path) }
 
 // Stat returns information about a path.
 func (OS) Stat(path string) (fs.FileInfo, error) { return os.Stat(path) }
 
-// SyncDir makes the names in a folder durable across a power failure.
+// SyncDir makes the names in a folder durable, so that they survive a power failure.
 func (OS) SyncDir(path string) error {
 	dir, err := openOS(path, os.O_RDONLY|syscall.O_DIRECTORY)
 	if err != nil {

@@ -6,35 +6,35 @@ import (
 	"io/fs"
 )
 
-// ErrReadOnly is wrapped by the errors of all modifying operations of a [ReadOnly] file system.
+// ErrReadOnly is wrapped by the error of every modifying operation of a [ReadOnly] file system.
 var ErrReadOnly = errors.New("the file system is read-only here")
 
-// ReadOnly refuses every operation that would write, lock, move or delete. MkdirAll of an existing folder is not an
-// error. The zero value is not useful.
+// ReadOnly rejects every operation that would write, lock, move or delete. MkdirAll of an existing folder is not an
+// error. The zero value cannot be used.
 type ReadOnly struct {
-	FS // underlying file system
+	FS // the file system to protect
 }
 
 var _ FS = ReadOnly{}
 
 func refused(op, path string) error { return &fs.PathError{Op: op, Path: path, Err: ErrReadOnly} }
 
-// Create fails.
+// Create always fails.
 func (ReadOnly) Create(path string) (File, error) { return nil, refused("create", path) }
 
-// CreatePrivate fails.
+// CreatePrivate always fails.
 func (ReadOnly) CreatePrivate(path string) (File, error) { return nil, refused("create", path) }
 
-// Append fails.
+// Append always fails.
 func (ReadOnly) Append(path string) (File, error) { return nil, refused("append to", path) }
 
-// Rename fails.
+// Rename always fails.
 func (ReadOnly) Rename(from, _ string) error { return refused("rename", from) }
 
-// Link fails.
+// Link always fails.
 func (ReadOnly) Link(from, _ string) error { return refused("link", from) }
 
-// Remove fails.
+// Remove always fails.
 func (ReadOnly) Remove(path string) error { return refused("remove", path) }
 
 // MkdirAll fails if the folder does not exist.
@@ -46,13 +46,13 @@ func (r ReadOnly) MkdirAll(path string) error {
 	return errors.Join(refused("make", path), err)
 }
 
-// MkdirTemp fails.
+// MkdirTemp always fails.
 func (ReadOnly) MkdirTemp(parent, _ string) (string, error) {
 	return "", refused("create a temporary folder in", parent)
 }
 
-// SyncDir does nothing: nothing was written.
+// SyncDir does nothing, since nothing was written.
 func (ReadOnly) SyncDir(string) error { return nil }
 
-// Lock fails.
+// Lock always fails.
 func (ReadOnly) Lock(path, _ string) (io.Closer, error) { return nil, refused("lock", path) }

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// ErrNotRegular means that a path is not a regular file. Other files could block a reader or never end.
+// ErrNotRegular means that a path is not a regular file. Reading such a file could block or never end.
 var ErrNotRegular = errors.New("not a regular file")
 
 // openRegular opens a path that stat reports as a regular file or as missing. It checks the path before opening,

@@ -6,7 +6,8 @@ import (
 	"path/filepath"
 )
 
-// IOFS adapts an FS to package io/fs, for fs.WalkDir and fs.Glob. Paths remain paths of the operating system.
+// IOFS adapts an FS to the interface of package io/fs, for fs.WalkDir and fs.Glob. Paths remain paths of the operating
+// system.
 func IOFS(fsys FS) fs.FS { return ioFS{fsys} }
 
 type ioFS struct{ FS }
@@ -14,8 +15,8 @@ type ioFS struct{ FS }
 // Open opens an existing regular file for reading.
 func (f ioFS) Open(path string) (fs.File, error) { return f.FS.Open(path) }
 
-// RemoveAll deletes a file, or a folder with its content; an absent path is not an error. A symbolic link is deleted,
-// not followed. It continues after an error and returns all errors.
+// RemoveAll deletes a file, or a folder with its content. A path that does not exist is not an error. A symbolic link
+// is deleted, not followed. After an error it continues, and it returns all errors.
 func RemoveAll(fsys FS, path string) error {
 	first := fsys.Remove(path)
 	if first == nil || errors.Is(first, fs.ErrNotExist) {

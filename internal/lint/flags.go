@@ -7,7 +7,8 @@ import (
 	"regexp"
 )
 
-// Quoted commands may have flags; elsewhere flagPattern finds a flag in a text.
+// Patterns that find flags in texts: commandPattern matches a quoted command, which can contain flags, and flagPattern
+// matches a flag outside of a command.
 var (
 	commandPattern = regexp.MustCompile(`'graft [^']*'`)
 	flagPattern    = regexp.MustCompile(`(?:^|["\x60 (])(--[a-z-]+)(?:[^a-z=-]|$)`)

@@ -1,7 +1,7 @@
-// Package lint checks rules about the source that no compiler checks. Each rule has its own file, and a test runs all
-// of them over the whole tree. Nothing imports it.
+// Package lint checks rules about the source code that no compiler checks. Each rule has its own file, and a test
+// applies all rules to the whole source tree. No other package imports it.
 //
-// A rule reads only syntax, so that all rules together take a second or two and need neither a build nor LibTorch.
+// Rules read only syntax, so all of them together take a second or two and need neither a build nor LibTorch.
 package lint
 
 import (
@@ -10,12 +10,12 @@ import (
 	"slices"
 )
 
-// Finding is a violation of a rule at a place.
+// Finding is a violation of a rule, with its place.
 type Finding struct {
-	Path string // slash-separated, from the root of the tree
-	Line int    // from 1; zero means the file or folder as a whole
-	Rule string // name of the rule, set by Check
-	Text string // sentence with the violation and the remedy
+	Path string // path of the file, slash-separated, from the root of the tree
+	Line int    // line, from 1; zero means the whole file or folder
+	Rule string // name of the violated rule, set by Check
+	Text string // sentence that describes the violation and the remedy
 }
 
 // String formats the finding like a compiler error, so that editors can jump to it.
@@ -23,13 +23,14 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s:%d: %s: %s", f.Path, max(f.Line, 1), f.Rule, f.Text)
 }
 
-// Rule is a rule about the source.
+// Rule is a rule about the source code.
 type Rule struct {
-	Name  string // one word, or a few with hyphens
+	Name  string // name of the rule: one word, or a few with hyphens
 	Check func(*Tree) []Finding
 }
 
-// Rules returns all rules. To add one, add a file, a line here and examples for and against it in examples_test.go.
+// Rules returns all rules. A new rule needs a file of its own, a line here, and examples for and against it in
+// examples_test.go.
 func Rules() []Rule {
 	return []Rule{
 		{"rooms", checkRooms},
@@ -50,7 +51,7 @@ func Rules() []Rule {
 	}
 }
 
-// Check runs rules over a tree and returns their findings, by file and line.
+// Check applies rules to a tree and returns their findings, sorted by file and line.
 func Check(tree *Tree, rules []Rule) []Finding {
 	var all []Finding
 	for _, rule := range rules {

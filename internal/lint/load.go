@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Load reads the tree at root: the files that git tracks or would offer to track. Without git, or outside of a
-// checkout, it walks the folder and skips files that match patterns of .gitignore.
+// Load reads the source tree at root: the files that git tracks and the untracked files that it does not ignore.
+// Without git, or outside a checkout, it walks the folder and skips files that match patterns in .gitignore.
 func Load(root string) (*Tree, error) {
 	names, err := listByGit(root)
 	if err != nil {

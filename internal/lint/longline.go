@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// mostColumns is the maximum width of a line of Go. A tab counts as tabColumns.
+// mostColumns is the maximum width of a line of Go in columns. A tab counts as tabColumns.
 const (
 	mostColumns = 120
 	tabColumns  = 4

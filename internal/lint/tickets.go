@@ -5,8 +5,8 @@ import "regexp"
 // listed are words for an entry in a work list, written in parts.
 var listed = joined("iss", "ue|tic", "ket|sess", "ion")
 
-// ticketPattern matches a numbered entry; besidePattern matches a path from the tree into a sibling folder of reference
-// material.
+// ticketPattern matches the number of a work item. besidePattern matches a path from the tree into a sibling folder
+// with reference material.
 var (
 	ticketPattern = regexp.MustCompile(`(?i)\b(?:` + listed + `) ?#|\b(?:` + listed + `) [0-9]+\b`)
 	besidePattern = regexp.MustCompile(`\.\./` + joined("sha", "red") + `/`)

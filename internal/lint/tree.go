@@ -13,17 +13,17 @@ import (
 	"unicode/utf8"
 )
 
-// Tree is the source for the rules: every text file, with Go files parsed.
+// Tree is the source tree that rules check: every text file, with Go files parsed.
 type Tree struct {
-	Module string  // path of the Go module, from go.mod
-	Files  []*File // by path
+	Module string  // path of the Go module, read from go.mod
+	Files  []*File // all text files, sorted by path
 }
 
 // File is a text file.
 type File struct {
-	Path string // slash-separated, from the root of the tree
+	Path string // path of the file, slash-separated, from the root of the tree
 	Text []byte
-	Go   *GoFile // nil for a file that is not Go, or does not parse
+	Go   *GoFile // syntax of a Go file; nil for any other file, and for a file that does not parse
 }
 
 // GoFile holds the syntax tree of a Go file.
@@ -32,7 +32,7 @@ type GoFile struct {
 	fset *token.FileSet
 }
 
-// NewTree parses a tree given as file contents by path. It skips files that are not text.
+// NewTree parses the files given as contents by path. Files that are not text are skipped.
 func NewTree(contents map[string][]byte) *Tree {
 	tree := &Tree{Module: moduleOf(contents["go.mod"])}
 	fset := token.NewFileSet()
@@ -85,28 +85,28 @@ func (t *Tree) GoFiles() []*File {
 	return slices.DeleteFunc(slices.Clone(t.Files), func(f *File) bool { return f.Go == nil })
 }
 
-// Dir returns the folder of a file, "." for the root.
+// Dir returns the folder of the file, or "." for the root.
 func (f *File) Dir() string { return path.Dir(f.Path) }
 
-// Room returns the first part of a file's path: the room of its package.
+// Room returns the first part of the file's path: the top-level folder of its package.
 func (f *File) Room() string {
 	room, _, _ := strings.Cut(f.Path, "/")
 	return room
 }
 
-// IsTest reports whether only tests read the file.
+// IsTest reports whether only tests use the file.
 func (f *File) IsTest() bool {
 	return strings.HasSuffix(f.Path, "_test.go") || slices.Contains(strings.Split(f.Path, "/"), "testdata")
 }
 
-// Finding returns a finding at a place of a Go file.
+// Finding returns a finding with the given text at a node of a Go file.
 func (f *File) Finding(at ast.Node, text string) Finding {
 	return Finding{Path: f.Path, Line: f.line(at.Pos()), Text: text}
 }
 
 func (f *File) line(at token.Pos) int { return f.Go.fset.Position(at).Line }
 
-// Imports returns the imported paths and their places.
+// Imports returns the import specs of a Go file, by imported path.
 func (f *File) Imports() map[string]*ast.ImportSpec {
 	imports := make(map[string]*ast.ImportSpec)
 	for _, spec := range f.Go.File.Imports {

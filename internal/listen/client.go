@@ -17,7 +17,7 @@ type Client struct {
 	trusted bool
 }
 
-// Trust marks a connection as trusted, and returns the number of trusted ones.
+// Trust marks the connection as trusted, and returns the number of trusted connections.
 func (c *Client) Trust() int {
 	g := c.gate
 	g.mu.Lock()
@@ -46,7 +46,7 @@ func (c *Client) distrust() {
 	g.strangers = append(g.strangers, c)
 }
 
-// Release frees the place of a connection, and returns the connection without its gate.
+// Release frees the connection's place in the gate, and returns the connection without the gate.
 func (c *Client) Release() net.Conn {
 	c.forget()
 	return c.Conn
@@ -63,7 +63,7 @@ func (c *Client) forget() {
 	}
 }
 
-// Close ends the connection and frees its place.
+// Close closes the connection and frees its place in the gate.
 func (c *Client) Close() error {
 	c.forget()
 	return c.Conn.Close()
@@ -71,19 +71,20 @@ func (c *Client) Close() error {
 
 type clientKey struct{}
 
-// WithClient makes the connection of a request available to [ClientOf]; it is an http.Server's ConnContext.
+// WithClient stores the connection of a request in its context, for [ClientOf]. An http.Server calls it as its
+// ConnContext.
 func WithClient(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, clientKey{}, c)
 }
 
-// ClientOf returns the connection of a request; nil without a gate.
+// ClientOf returns the connection of a request, or nil if the listener has no gate.
 func ClientOf(ctx context.Context) *Client {
 	c, _ := ctx.Value(clientKey{}).(*Client)
 	return c
 }
 
-// Bounded serves requests of clients without a token. A connection is trusted while its request is answered; it answers
-// at most `most` requests at once and refuses others.
+// Bounded returns a handler for clients without a token. A connection is trusted while its request is answered. The
+// handler answers at most `most` requests at the same time and rejects further ones.
 func Bounded(handler http.Handler, most int) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := ClientOf(r.Context())

@@ -1,3 +1,3 @@
-// Package listen holds common parts of graft's listeners: checks of addresses and hosts, connection limits, timeouts
-// and error responses.
+// Package listen contains what graft's network listeners have in common: checks of addresses and hosts, connection
+// limits, timeouts and error responses.
 package listen

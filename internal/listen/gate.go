@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// Limits of a gate.
+// Limits of a Gate.
 const (
-	MaxStrangers = 256                   // connections that are not trusted yet
+	MaxStrangers = 256                   // maximum number of connections that are not yet trusted
 	placeKept    = 50 * time.Millisecond // time that a new connection keeps its place
 )
 
-// Gate is a listener that keeps slow clients and strangers from blocking others. Connections share a limited number of
-// places until they are trusted: until they have sent a token, or a whole request. If all places are taken, a new
-// connection replaces the oldest connection of the address with the most places. An address that itself has the most
-// places waits until its oldest connection has had its place for 50 ms.
+// Gate is a listener that prevents slow and untrusted clients from blocking others. Connections share a limited number
+// of places until they are trusted: until they have sent a token, or a whole request. If all places are taken, a new
+// connection replaces the oldest connection of the address with the most places. A new connection from that address
+// waits until its oldest connection has held its place for 50 ms.
 type Gate struct {
 	net.Listener
 	now    func() time.Time
@@ -33,13 +33,13 @@ type Gate struct {
 	trusted   int
 }
 
-// NewGate puts a gate before a listener. Now is its clock.
+// NewGate returns a gate for the connections of a listener. The function now is its clock.
 func NewGate(l net.Listener, now func() time.Time) *Gate {
 	return &Gate{Listener: l, now: now, most: MaxStrangers, kept: placeKept, freed: make(chan struct{}, 1),
 		closed: make(chan struct{})}
 }
 
-// Accept waits for a connection, then for its place. The connection is a [Client].
+// Accept waits for a connection and for a place in the gate. The returned connection is a [Client].
 func (g *Gate) Accept() (net.Conn, error) {
 	conn, err := g.Listener.Accept()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"graft/internal/failure"
 )
 
-// CheckAddress rejects addresses that other machines can reach, unless anywhere is set. Danger describes the
-// consequence in the message.
+// CheckAddress returns an error if other machines can reach an address, unless anywhere is true. The text danger
+// describes the consequence in the error.
 func CheckAddress(address string, anywhere bool, danger string) error {
 	if host, _, _ := net.SplitHostPort(address); !anywhere && !IsLoopback(host) {
 		return failure.Usagef("listen at %s: other machines can reach this address, and %s; "+
@@ -21,7 +21,7 @@ func CheckAddress(address string, anywhere bool, danger string) error {
 	return nil
 }
 
-// Listen listens at a loopback address, or at any address if anywhere is set.
+// Listen listens at a loopback address, or at any address if anywhere is true.
 func Listen(address string, anywhere bool) (net.Listener, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
@@ -34,13 +34,13 @@ func Listen(address string, anywhere bool) (net.Listener, error) {
 	return l, nil
 }
 
-// IsLoopback reports whether only this machine can reach a host.
+// IsLoopback reports whether a host is this machine, unreachable for other machines.
 func IsLoopback(host string) bool {
 	return strings.EqualFold(host, "localhost") || net.ParseIP(host).IsLoopback()
 }
 
-// Hosts returns a check of the Host header for a server at an address. It rejects foreign names
-// that resolve to this machine, which a page in a browser could use (DNS rebinding).
+// Hosts returns a function that checks the Host header for a server at an address. It rejects foreign names that
+// resolve to this machine, which a web page could use for an attack (DNS rebinding).
 func Hosts(address string, l net.Listener, anywhere bool) func(host string) bool {
 	given, _, _ := net.SplitHostPort(address)
 	bound, _, _ := net.SplitHostPort(l.Addr().String())
@@ -60,7 +60,7 @@ func Hosts(address string, l net.Listener, anywhere bool) func(host string) bool
 	}
 }
 
-// HostOf strips the port from a Host header: a tunnel may have changed it.
+// HostOf returns the host in a Host header, without the port, since a tunnel can change the port.
 func HostOf(header string) string {
 	host, _, err := net.SplitHostPort(header)
 	if err != nil {
@@ -69,25 +69,25 @@ func HostOf(header string) string {
 	return strings.TrimSuffix(host, ".")
 }
 
-// Refusal is the error response to a request.
+// Refusal is an error response to an HTTP request.
 type Refusal struct {
-	Status int    `json:"-"`      // HTTP status
-	Wrong  string `json:"error"`  // the error
-	Remedy string `json:"remedy"` // the remedy
+	Status int    `json:"-"`      // HTTP status code
+	Wrong  string `json:"error"`  // text of the error
+	Remedy string `json:"remedy"` // text of the remedy
 }
 
 // Error returns the text of Wrong.
 func (r *Refusal) Error() string { return r.Wrong }
 
-// Refuse makes a refusal with a formatted error text.
+// Refuse creates a refusal with a formatted error text.
 func Refuse(status int, remedy, format string, args ...any) *Refusal {
 	return &Refusal{Status: status, Wrong: fmt.Sprintf(format, args...), Remedy: remedy}
 }
 
-// Timeouts of every HTTP server. They prevent slow clients from holding connections.
+// Timeouts of every HTTP server. They prevent slow clients from occupying connections.
 const (
-	HeaderTimeout   = 5 * time.Second  // for the head of a request
-	RequestTimeout  = 10 * time.Second // for a whole request
-	IdleTimeout     = 30 * time.Second // between two requests
-	ShutdownTimeout = 2 * time.Second  // for pending responses when the server ends
+	HeaderTimeout   = 5 * time.Second  // maximum time to receive the header of a request
+	RequestTimeout  = 10 * time.Second // maximum time to receive a whole request
+	IdleTimeout     = 30 * time.Second // maximum time between two requests of a connection
+	ShutdownTimeout = 2 * time.Second  // maximum time for pending responses when the server stops
 )

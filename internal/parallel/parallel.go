@@ -1,4 +1,4 @@
-// Package parallel runs calls on a bounded number of goroutines. Results do not depend on that number.
+// Package parallel runs function calls on a limited number of goroutines. Results do not depend on that number.
 package parallel
 
 import (
@@ -10,13 +10,13 @@ import (
 	"sync/atomic"
 )
 
-// Errors holds the errors of calls, by number of the call; nil for successful calls.
+// Errors holds the error of each call, by number of the call. It is nil for a successful call.
 type Errors []error
 
-// Join joins all errors in the order of the calls; nil if there are none.
+// Join joins all errors in the order of the calls. It returns nil if there are none.
 func (e Errors) Join() error { return errors.Join(e...) }
 
-// First returns the error of the call with the lowest number; nil if there are none.
+// First returns the error of the call with the lowest number among the failed ones, or nil if none failed.
 func (e Errors) First() error {
 	if k := slices.IndexFunc(e, func(err error) bool { return err != nil }); k >= 0 {
 		return e[k]
@@ -24,17 +24,17 @@ func (e Errors) First() error {
 	return nil
 }
 
-// Pool runs calls on a number of workers. The zero value is ready to use.
+// Pool runs function calls on several workers. The zero value is ready to use.
 type Pool struct {
-	// Workers is the number of concurrent calls. Below one means the number of processors that the program uses.
+	// Workers is the number of concurrent calls. Zero or less means the number of processors that the program uses.
 	Workers int
-	// Around is called on each worker's goroutine and must call work once, which makes the worker's share of the calls.
+	// Around is called on each worker's goroutine. It must call work once, which makes the worker's part of the calls.
 	// Nil calls work directly.
 	Around func(work func())
 }
 
-// Each calls do for 0 to n-1, in that order, and returns when all calls have returned. It makes all calls, also after
-// errors; once ctx has ended, calls that have not started get the error of ctx.
+// Each calls do with each number from 0 to n-1 and returns when all calls have returned. Calls start in the order of
+// the numbers. After an error it continues. After the end of ctx, calls that have not started get the error of ctx.
 func (p Pool) Each(ctx context.Context, n int, do func(k int) error) Errors {
 	errs := make(Errors, n)
 	var next atomic.Int64
@@ -64,12 +64,13 @@ func (p Pool) workers() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// Each calls [Pool.Each] with a number of workers.
+// Each calls [Pool.Each] of a pool with the given number of workers.
 func Each(ctx context.Context, n, workers int, do func(k int) error) Errors {
 	return Pool{Workers: workers}.Each(ctx, n, do)
 }
 
-// Do calls do for 0 to n-1 on a number of workers. Below one means the number of processors that the program uses.
+// Do calls do with each number from 0 to n-1 on several workers. Zero or fewer workers means the number of processors
+// that the program uses.
 func Do(n, workers int, do func(k int)) {
 	Each(context.Background(), n, workers, func(k int) error { do(k); return nil })
 }

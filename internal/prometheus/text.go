@@ -10,19 +10,19 @@ import (
 // ContentType is the content type of the text format in HTTP responses.
 const ContentType = "text/plain; version=0.0.4; charset=utf-8"
 
-// Text holds metrics in the text format, version 0.0.4. The zero value is empty.
+// Text collects metrics in the text format of Prometheus, version 0.0.4. The zero value is empty.
 type Text struct {
 	strings.Builder
 	name string // name of the current family
 }
 
-// Family starts a metric of a kind: gauge or counter. Its samples follow.
+// Family starts a metric whose kind is gauge or counter. Its samples must follow.
 func (t *Text) Family(name, kind, help string) {
 	t.name = name
 	fmt.Fprintf(t, "# HELP %s %s\n# TYPE %s %s\n", name, helpEscapes.Replace(help), name, kind)
 }
 
-// Sample writes a value of the metric started by Family. Labels are pairs of name and value.
+// Sample writes a value of the metric that Family started. Labels alternate between name and value.
 func (t *Text) Sample(value float64, labels ...string) {
 	t.WriteString(t.name)
 	for k := 0; k+1 < len(labels); k += 2 {
@@ -35,7 +35,7 @@ func (t *Text) Sample(value float64, labels ...string) {
 	t.WriteString(" " + strconv.FormatFloat(value, 'g', -1, 64) + "\n")
 }
 
-// Gauge writes a metric with one value; nil means unknown, and writes nothing.
+// Gauge writes a metric with one value. A nil value is unknown: nothing is written.
 func (t *Text) Gauge(name, help string, value *float64) {
 	if value != nil {
 		t.Family(name, "gauge", help)
@@ -43,7 +43,7 @@ func (t *Text) Gauge(name, help string, value *float64) {
 	}
 }
 
-// Counter writes a metric with one value that only grows.
+// Counter writes a metric with one value that never decreases.
 func (t *Text) Counter(name, help string, value float64) {
 	t.Family(name, "counter", help)
 	t.Sample(value)

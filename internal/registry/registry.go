@@ -1,4 +1,4 @@
-// Package registry holds lists of named kinds: schedulers, engines, formats, profiles.
+// Package registry holds lists of named variants, such as schedulers, engines, formats and profiles.
 package registry
 
 import (
@@ -8,13 +8,13 @@ import (
 	"graft/internal/words"
 )
 
-// Kind is an entry of a list.
+// Kind is a named variant, the entry of a List.
 type Kind interface {
-	// Listing returns the kind's name in files and commands, and its one-line description, which may be empty.
+	// Listing returns the name of the kind in files and commands, and a one-line description, which can be empty.
 	Listing() (name, about string)
 }
 
-// List holds all kinds of a thing, in the order of help texts and errors.
+// List holds all kinds in the order of help texts and errors.
 type List[T Kind] []T
 
 // Names returns the names of all kinds.
@@ -26,7 +26,7 @@ func (l List[T]) Names() []string {
 	return names
 }
 
-// Find returns the kind with a name; false if there is none.
+// Find returns the kind with a name, and whether it exists.
 func (l List[T]) Find(name string) (kind T, found bool) {
 	for _, kind := range l {
 		if own, _ := kind.Listing(); own == name {
@@ -36,7 +36,8 @@ func (l List[T]) Find(name string) (kind T, found bool) {
 	return kind, false
 }
 
-// Named returns the kind with a name. Its error names what was searched for, such as a scheduler, and lists the names.
+// Named returns the kind with a name. If it does not exist, the error names what was searched for, such as "a
+// scheduler", and lists the valid names.
 func (l List[T]) Named(what, name string) (T, error) {
 	kind, found := l.Find(name)
 	if !found {

@@ -13,12 +13,12 @@ type Interval struct {
 	High float64 `json:"high"` // upper end of the interval
 }
 
-// Bootstrap draws samples from observations with replacement (Efron, Bootstrap
-// methods, 1979). Random must be set.
+// Bootstrap draws samples of observations with replacement (Efron, Bootstrap methods, 1979). The field Random is
+// required.
 type Bootstrap struct {
-	Draws int // number of samples; zero means 2,000
-	// Block is the number of neighbouring observations that are drawn together, for example in a time series, whose
-	// observations depend on each other; blocks wrap around at the end (Politis, Romano, A circular block-resampling
+	Draws int // number of samples to draw; zero means 2,000
+	// Block is the number of neighbouring observations that are drawn together, for data in which neighbours depend on
+	// each other, such as a time series. Blocks wrap around at the end (Politis, Romano, A circular block-resampling
 	// procedure, 1992). Zero means 1.
 	Block  int
 	Random *rand.Rand
@@ -27,7 +27,7 @@ type Bootstrap struct {
 // defaultDraws is the default number of bootstrap samples.
 const defaultDraws = 2000
 
-// Each calls do once per sample, with the indices of its n observations. The sample is valid during the call.
+// Each calls do once per sample, with the n indices of the drawn observations. The slice is valid only during the call.
 func (b Bootstrap) Each(n int, do func(sample []int)) {
 	sample := make([]int, n)
 	for range b.draws() {
@@ -51,7 +51,7 @@ func (b Bootstrap) draws() int {
 	return b.Draws
 }
 
-// Statistics computes a statistic of each sample of n observations, and returns the values sorted, without NaN.
+// Statistics computes a statistic for each sample of n observations. It returns the values sorted, without NaN.
 func (b Bootstrap) Statistics(n int, of func(sample []int) float64) []float64 {
 	values := make([]float64, 0, b.draws())
 	b.Each(n, func(sample []int) {
@@ -63,8 +63,8 @@ func (b Bootstrap) Statistics(n int, of func(sample []int) float64) []float64 {
 	return values
 }
 
-// MeanInterval returns the mean of values with the percentile interval of 2,000 bootstrap samples; zero if there are no
-// values. The same seed gives the same interval.
+// MeanInterval returns the mean of values with the percentile interval of 2,000 bootstrap samples. It returns zero if
+// there are no values. Equal seeds give equal intervals.
 func MeanInterval(values []float64, seed uint64) Interval {
 	b := Bootstrap{Random: rand.New(rand.NewPCG(seed, 0x626f6f74))} // a separate stream
 	means := b.Statistics(len(values), func(sample []int) float64 {
@@ -77,8 +77,8 @@ func MeanInterval(values []float64, seed uint64) Interval {
 	return percentiles(DividedMean(values), means)
 }
 
-// GroupInterval returns the interval of a mean over the values of several groups. It draws whole groups, because values
-// in one group may be correlated. There must be at least one group, and no empty group.
+// GroupInterval returns a given mean with an interval computed from the values of several groups. It draws whole
+// groups, because values in one group can be correlated. At least one group is required, and each must have values.
 func GroupInterval(mean float64, groups [][]float64, seed uint64) Interval {
 	b := Bootstrap{Random: rand.New(rand.NewPCG(seed, 0x67726f75))} // a separate stream
 	means := b.Statistics(len(groups), func(sample []int) float64 {

@@ -1,5 +1,5 @@
-// Package stat holds the program's statistics: means and spreads, quantiles, the bootstrap, permutation tests,
+// Package stat contains the program's statistics: means and spreads, quantiles, the bootstrap, permutation tests,
 // Student's intervals and least squares.
 //
-// Everything is deterministic: random streams are arguments or seeded, and sums run in the order of the values.
+// All functions are deterministic: random generators are arguments or have a seed, and sums add values in their order.
 package stat

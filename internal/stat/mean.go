@@ -2,7 +2,7 @@ package stat
 
 import "math"
 
-// Mean returns the sum of the values divided by their number; NaN if there are none.
+// Mean returns the sum of the values divided by their number, or NaN if there are none.
 func Mean(values []float64) float64 {
 	sum := 0.0
 	for _, v := range values {
@@ -11,8 +11,8 @@ func Mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// DividedMean adds up the values, each divided by their number; zero if there are none. It differs from [Mean] only in
-// rounding.
+// DividedMean divides each value by the number of values and returns the sum, or zero if there are no values. It
+// differs from [Mean] only by rounding.
 func DividedMean(values []float64) float64 {
 	mean := 0.0
 	for _, v := range values {
@@ -21,7 +21,7 @@ func DividedMean(values []float64) float64 {
 	return mean
 }
 
-// Deviation returns the standard deviation of a sample, with n-1 as the divisor of the squares; NaN below two values.
+// Deviation returns the sample standard deviation, with the divisor n-1. It returns NaN for fewer than two values.
 func Deviation(values []float64) float64 {
 	mean, sum := Mean(values), 0.0
 	for _, v := range values {
@@ -30,8 +30,8 @@ func Deviation(values []float64) float64 {
 	return math.Sqrt(sum / float64(max(0, len(values)-1)))
 }
 
-// Population returns the mean, as [DividedMean], and the standard deviation of a whole population, with n as the
-// divisor of the squares. Both are zero if there are no values.
+// Population returns the mean, computed like [DividedMean], and the population standard deviation, with the divisor n.
+// Both are zero if there are no values.
 func Population(values []float64) (mean, deviation float64) {
 	mean = DividedMean(values)
 	for _, v := range values {
@@ -40,8 +40,8 @@ func Population(values []float64) (mean, deviation float64) {
 	return mean, math.Sqrt(deviation)
 }
 
-// Jain returns Jain's index of fairness: 1 if all values are equal, 1/n if one has everything, NaN if there are none
-// (Jain, Chiu, Hawe, DEC research report 301, 1984).
+// Jain returns Jain's index of fairness: 1 if all n values are equal, 1/n if only one of them is above zero, and NaN if
+// there are no values (Jain, Chiu, Hawe, DEC research report 301, 1984).
 func Jain(values []float64) float64 {
 	sum, squares := 0.0, 0.0
 	for _, x := range values {
@@ -50,8 +50,8 @@ func Jain(values []float64) float64 {
 	return sum * sum / (float64(len(values)) * squares)
 }
 
-// Round rounds to a number of decimals, halves away from zero. NaN and infinities are unchanged, and the result is
-// never a negative zero.
+// Round rounds a number to the given number of decimals, halves away from zero. NaN and infinities are unchanged, and
+// the result is never a negative zero.
 func Round(v float64, decimals int) float64 {
 	scale := math.Pow10(decimals)
 	if rounded := math.Round(v * scale); !math.IsInf(rounded, 0) {

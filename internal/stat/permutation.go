@@ -15,11 +15,11 @@ const (
 	sumRounding = 1e-12
 )
 
-// Permutation returns the p-value of a two-sided permutation test of equal means: the share of the ways to divide all
-// values into two samples of these sizes whose means differ at least as much (Pitman, Significance tests which may be
-// applied to samples from any populations, 1937). It counts up to 20,000 ways exhaustively; if there are more it draws
-// 2,000, the same ones for the same seed. Few values never give a small p-value: two against two give at least 1/3. It
-// returns 1 if a sample is empty.
+// Permutation returns the p-value of a two-sided permutation test for equal means. The p-value is the share of all
+// divisions of the values into two samples of the same sizes whose means differ by at least as much (Pitman,
+// Significance tests which may be applied to samples from any populations, 1937). Up to 20,000 divisions are all
+// counted; of more, it draws 2,000, determined by the seed. With few values the p-value is never small: two against two
+// give at least 1/3. It returns 1 if a sample is empty.
 func Permutation(a, b []float64, seed uint64) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return 1
@@ -90,8 +90,8 @@ func divisions(n, size int) float64 {
 	return count
 }
 
-// SamplesNeeded returns the number of values in each of two samples for which [Permutation] can be as small as a
-// positive level.
+// SamplesNeeded returns the minimum number of values in each of two samples with which [Permutation] can return a value
+// as small as level, which must be positive.
 func SamplesNeeded(level float64) int {
 	n := 2
 	for 2/divisions(2*n, n) > level {

@@ -6,11 +6,12 @@ import (
 	"slices"
 )
 
-// Number is the constraint on types of values.
+// Number lists the types of values whose quantiles can be computed.
 type Number interface{ ~int64 | ~float64 }
 
-// Quantile returns the quantile of sorted values, interpolated linearly between the two nearest; NaN if there are none.
-// It is definition 7 of Hyndman and Fan, Sample quantiles in statistical packages, 1996. A share is between 0 and 1.
+// Quantile returns the quantile of sorted values at a share between 0 and 1, interpolated linearly between the two
+// nearest values. It returns NaN if there are no values. It is definition 7 of Hyndman and Fan, Sample quantiles in
+// statistical packages, 1996.
 func Quantile[N Number](sorted []N, share float64) float64 {
 	if len(sorted) == 0 {
 		return math.NaN()
@@ -22,9 +23,9 @@ func Quantile[N Number](sorted []N, share float64) float64 {
 	return low + (at-float64(below))*(high-low)
 }
 
-// StepQuantile returns the least sorted value that at least this share of the values does not exceed: the inverse of
-// their distribution function, definition 1 of Hyndman and Fan. It is always one of the values, and zero if there are
-// none.
+// StepQuantile returns the smallest of the sorted values such that at least the given share of all values is not
+// larger. It is the inverse of the distribution function, definition 1 of Hyndman and Fan. It returns zero if there are
+// no values.
 func StepQuantile[N Number](sorted []N, share float64) N {
 	if len(sorted) == 0 {
 		return 0
@@ -32,25 +33,26 @@ func StepQuantile[N Number](sorted []N, share float64) N {
 	return sorted[max(int(math.Ceil(share*float64(len(sorted))))-1, 0)]
 }
 
-// Permille returns the sorted value at index n·p/1000, rounded down: the ends of percentile intervals.
+// Permille returns the sorted value at index n·p/1000, rounded down. It is used for the ends of percentile intervals.
+// At least one value is required.
 func Permille[N cmp.Ordered](sorted []N, p int) N {
 	return sorted[min(len(sorted)*p/1000, len(sorted)-1)]
 }
 
-// Middle returns the ends of the middle share of sorted values, with equal numbers outside on either side. There must
-// be at least one value.
+// Middle returns the smallest and largest value of the middle share of sorted values. The same number of values is left
+// out at both ends. At least one value is required.
 func Middle[N cmp.Ordered](sorted []N, share float64) (low, high N) {
 	tail := int((1 - share) / 2 * float64(len(sorted)))
 	return sorted[tail], sorted[len(sorted)-1-tail]
 }
 
-// Median returns the [Quantile] of values in any order at one half.
+// Median returns the [Quantile] at one half. The values can be in any order.
 func Median(values []float64) float64 {
 	return Quantile(slices.Sorted(slices.Values(values)), 0.5)
 }
 
-// MedianSpread returns the median and half the distance between the quartiles, both by [Quantile]; NaN if there are no
-// values.
+// MedianSpread returns the median and half the distance between the quartiles, both computed by [Quantile]. Both are
+// NaN if there are no values.
 func MedianSpread(values []float64) (median, spread float64) {
 	sorted := slices.Sorted(slices.Values(values))
 	return Quantile(sorted, 0.5), (Quantile(sorted, 0.75) - Quantile(sorted, 0.25)) / 2

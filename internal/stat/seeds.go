@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Range holds the least and the largest possible value of a quantity.
+// Range holds the smallest and the largest possible value of a quantity.
 type Range struct{ Low, High float64 }
 
-// Ranges of quantities.
+// Common ranges of quantities.
 var (
 	Unbounded        = Range{math.Inf(-1), math.Inf(1)}
 	FromZero         = Range{0, math.Inf(1)}
@@ -17,20 +17,20 @@ var (
 	ShareDifferences = Range{-1, 1}
 )
 
-// FewestSeeds is the minimum number of seeds for an interval.
+// FewestSeeds is the minimum number of seeds for which an interval is computed.
 const FewestSeeds = 3
 
-// OverSeeds is a mean over seeds with its interval by Student's t-distribution.
+// OverSeeds holds the mean of a quantity over seeds and its interval by Student's t-distribution.
 type OverSeeds struct {
-	N    int      `json:"n"`    // number of values
+	N    int      `json:"n"`    // number of values, one per seed
 	Mean float64  `json:"mean"` // mean of the values
-	Low  *float64 `json:"low"`  // lower end of the interval; null below three values
-	High *float64 `json:"high"` // upper end of the interval; null below three values
+	Low  *float64 `json:"low"`  // lower end of the interval; null for fewer than three values
+	High *float64 `json:"high"` // upper end of the interval; null for fewer than three values
 }
 
-// NewOverSeeds summarizes one value per seed by [TIntervalOf]; miss is the share of intervals that may miss the mean.
-// The interval is cut to the range of the quantity: its mean lies in the range too, so a cut interval has the same
-// coverage as the whole one.
+// NewOverSeeds computes the mean and the interval of one value per seed with [TIntervalOf]. The share miss is the
+// probability that the interval does not contain the true mean. The interval is cut to the range of the quantity; since
+// the true mean lies in that range, the cut does not change the probability.
 func NewOverSeeds(values []float64, miss float64, of Range) OverSeeds {
 	s := OverSeeds{N: len(values), Mean: Mean(values)}
 	if len(values) < FewestSeeds {
@@ -44,7 +44,7 @@ func NewOverSeeds(values []float64, miss float64, of Range) OverSeeds {
 	return OverSeeds{N: len(values), Mean: i.Mean, Low: &i.Low, High: &i.High}
 }
 
-// Interval returns the interval; nil if there is none.
+// Interval returns the interval, or nil if there are too few values.
 func (s OverSeeds) Interval() *Interval {
 	if s.Low == nil {
 		return nil

@@ -5,14 +5,16 @@ import (
 	"math/rand/v2"
 )
 
-// The sign-flip test tries all signs up to a number of values, and otherwise draws a number of signs.
+// Limits of the sign-flip test: up to allFlips values it tries all combinations of signs, otherwise it draws a fixed
+// number of combinations.
 const (
 	allFlips  = 16
 	flipDraws = 20000
 )
 
-// SignFlip returns the probability that paired differences have a mean at least as far from zero as theirs if each sign
-// is random: Fisher's randomization test (The Design of Experiments, 1935). Drawn signs count the given ones as a draw.
+// SignFlip returns the p-value of Fisher's randomization test for paired differences (The Design of Experiments, 1935):
+// the probability that their mean is at least as far from zero if the sign of each difference is random. If signs are
+// drawn, the given signs count as one draw.
 func SignFlip(values []float64, seed uint64) float64 {
 	sum := 0.0
 	for _, v := range values {

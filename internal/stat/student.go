@@ -2,16 +2,16 @@ package stat
 
 import "math"
 
-// TInterval returns the mean of a normal sample and its 95% interval by Student's t-distribution (Student, The probable
-// error of a mean, 1908). It is valid for few values, for which the bootstrap's interval is too narrow. The ends are
-// NaN below two values.
+// TInterval returns the mean of a sample from a normal distribution and its 95% interval by Student's t-distribution
+// (Student, The probable error of a mean, 1908). It is valid for few values, for which the bootstrap's interval is too
+// narrow. The ends are NaN for fewer than two values.
 func TInterval(values []float64) Interval { return TIntervalOf(values, 0.05) }
 
 // quantilePrecision is the relative width at which the search for a quantile ends.
 const quantilePrecision = 1e-13
 
-// StudentQuantile returns the quantile of Student's t-distribution at a share between 0 and 1; NaN if there are no
-// degrees of freedom. It bisects [StudentCDF].
+// StudentQuantile returns the quantile of Student's t-distribution at a share between 0 and 1, found by bisection of
+// [StudentCDF]. It returns NaN if the degrees of freedom are not positive.
 func StudentQuantile(share, freedom float64) float64 {
 	switch {
 	case !(share > 0 && share < 1 && freedom > 0):
@@ -33,8 +33,8 @@ func StudentQuantile(share, freedom float64) float64 {
 	return low
 }
 
-// StudentCDF is the distribution function of Student's t-distribution: formula 26.7.1
-// of Abramowitz and Stegun, Handbook of Mathematical Functions, 1964.
+// StudentCDF returns the distribution function of Student's t-distribution: formula 26.7.1 of Abramowitz and Stegun,
+// Handbook of Mathematical Functions, 1964.
 func StudentCDF(t, freedom float64) float64 {
 	square := t * t
 	tail := incompleteBeta(freedom/2, 0.5, freedom/(freedom+square), square/(freedom+square)) / 2
@@ -63,7 +63,7 @@ func incompleteBeta(a, b, x, y float64) float64 {
 	return 1 - front*betaFraction(b, a, y)/b
 }
 
-// Limits of the continued fraction. The number of terms is about the square root of the larger argument.
+// Limits of the continued fraction. The number of its terms is about the square root of the larger argument.
 const (
 	maxTerms      = 10_000
 	termPrecision = 1e-16

@@ -1,4 +1,4 @@
-// Package svg holds the common parts of figures and drawings of networks: the palette, colours and texts in SVG.
+// Package svg contains the common parts of charts and network drawings: the palette, and colours and texts in SVG.
 package svg
 
 import (
@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// The palette of Okabe and Ito, Color Universal Design (2008), without black: people with any kind of colour vision
-// can distinguish these colours.
+// The palette of Okabe and Ito, Color Universal Design (2008), without black. People with any kind of colour vision can
+// distinguish its colours.
 var (
 	Blue      = color.RGBA{0, 114, 178, 255}
 	Vermilion = color.RGBA{213, 94, 0, 255}
@@ -20,10 +20,10 @@ var (
 	Yellow    = color.RGBA{240, 228, 66, 255}
 )
 
-// Hex returns a colour as an attribute, such as #0072b2, without the opacity.
+// Hex returns a colour as the value of an attribute, such as #0072b2. The opacity is left out.
 func Hex(c color.RGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
 
-// Escape escapes a text for an element or a quoted attribute.
+// Escape escapes a text for use in an element or a quoted attribute.
 func Escape(text string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(text)) // a Builder does not fail

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// Method is the method of an energy measurement.
+// Method tells how an energy was measured.
 type Method string
 
-// Methods of energy measurements.
+// The methods of energy measurement.
 const (
 	MethodCounter         Method = "counter"          // difference of the device's total-energy counter
-	MethodIntegrated      Method = "integrated"       // trapezoidal rule over readings of power
-	MethodNotAttributable Method = "not attributable" // measured, but not for one task alone
-	MethodUnknown         Method = "unknown"          // neither counter nor power covers the interval
+	MethodIntegrated      Method = "integrated"       // trapezoidal rule over power readings
+	MethodNotAttributable Method = "not attributable" // energy was measured, but not for one task alone
+	MethodUnknown         Method = "unknown"          // neither counter nor power readings cover the interval
 )
 
 const (
@@ -32,20 +32,21 @@ const (
 	edge = 1e-6
 )
 
-// Energy is the energy that a device used in an interval.
+// Energy holds the energy that a device used in an interval, and how it was measured.
 type Energy struct {
-	// energy; unknown if the method is unknown, total of all tasks if not attributable
+	// energy in joules; unknown if Method is MethodUnknown, total of all tasks if it is MethodNotAttributable
 	Joules Optional[float64] `json:"joules"`
-	// energy minus the idle power over the whole interval; may be negative by noise; unknown without idle power
+	// energy in joules minus idle power times length of the interval; can be negative because of noise; unknown without
+	// idle power
 	NetJoules Optional[float64] `json:"net_joules"`
-	Method    Method            `json:"method"` // method of Joules
-	// reason if not attributable or unknown: MIG, shared with a task, gap
+	Method    Method            `json:"method"` // method by which Joules was measured
+	// reason why the energy is not attributable or unknown: MIG, shared with a task, gap
 	Why string `json:"why,omitempty"`
-	// interval below 100 ms measured by the counter, whose refresh takes about as long
+	// whether the counter measured less than 100 ms, about as long as it takes to refresh
 	Short bool `json:"short"`
 }
 
-// MethodText returns the method with its reason, such as "not attributable: MIG".
+// MethodText returns the method and its reason, such as "not attributable: MIG".
 func (e Energy) MethodText() string {
 	if e.Why == "" {
 		return string(e.Method)
@@ -53,27 +54,28 @@ func (e Energy) MethodText() string {
 	return string(e.Method) + ": " + e.Why
 }
 
-// Measurement summarizes a device over an interval.
+// Measurement summarizes the readings of a device in an interval.
 type Measurement struct {
 	Energy
-	Seconds float64 `json:"seconds"` // length of the interval
-	// readings with at least one known value
+	Seconds float64 `json:"seconds"` // length of the interval, in seconds
+	// number of readings with at least one known value
 	Readings int `json:"readings"`
-	// utilization, averaged over readings like all means
+	// mean share of the time in which a kernel ran, in percent
 	MeanUtilizationPercent Optional[float64] `json:"mean_utilization_percent"`
-	// time in which device memory was accessed
+	// mean share of the time in which device memory was accessed, in percent
 	MeanMemoryUtilizationPercent Optional[float64] `json:"mean_memory_utilization_percent"`
-	// mean power over readings
+	// mean of the power readings, in watts
 	MeanWatts     Optional[float64] `json:"mean_watts"`
-	PeakWatts     Optional[float64] `json:"peak_watts"`      // largest power reading
-	PeakMemoryMiB Optional[float64] `json:"peak_memory_mib"` // memory in use by all processes
+	PeakWatts     Optional[float64] `json:"peak_watts"`      // largest power reading, in watts
+	PeakMemoryMiB Optional[float64] `json:"peak_memory_mib"` // largest device memory in use by all processes, in MiB
 }
 
-// Use holds additional information about an interval on a device.
+// Use describes how a device is used in an interval.
 type Use struct {
-	MIG        bool              // the device is divided: its energy belongs to no instance; false means whole
-	SharedWith []string          // other tasks that ran on the device; nil for none
-	IdleWatts  Optional[float64] // power of the idle device; unknown leaves NetJoules unknown
+	// whether the device is divided into instances, so that its energy belongs to no single instance
+	MIG        bool
+	SharedWith []string          // other tasks that ran on the device; nil means none
+	IdleWatts  Optional[float64] // power of the idle device, in watts; if unknown, NetJoules is unknown
 }
 
 // why returns the reason why energy cannot be attributed; empty if it can.
@@ -87,8 +89,8 @@ func (u Use) why() string {
 	return ""
 }
 
-// Measure summarizes the readings of one device between two times, on the clock of the readings. Readings may be in any
-// order; readings outside the interval serve to interpolate at its ends.
+// Measure summarizes the readings of one device between two times, in seconds on the clock of the readings. Readings
+// can be in any order. Readings outside the interval are used only to interpolate at its ends.
 func Measure(readings []Reading, from, to float64, use Use) Measurement {
 	sorted := slices.Clone(readings)
 	slices.SortStableFunc(sorted, func(a, b Reading) int { return cmp.Compare(a.At, b.At) })
@@ -103,7 +105,7 @@ func Measure(readings []Reading, from, to float64, use Use) Measurement {
 	return m.measurement(to)
 }
 
-// MeasureAll summarizes the readings of one device from the first with a value to the last.
+// MeasureAll summarizes all readings of one device, from the first one with a value to the last one.
 func MeasureAll(readings []Reading, use Use) Measurement {
 	from, to := math.Inf(1), math.Inf(-1)
 	for _, r := range readings {
@@ -226,8 +228,8 @@ func fewReadings(counter, power *curve) string {
 	return "no readings of power or energy"
 }
 
-// Watts returns the mean power over the interval, from its energy. Measured on an idle device, it is the baseline for
-// Use.IdleWatts.
+// Watts returns the energy divided by the length of the interval: the mean power. Measured on an idle device, it is the
+// value for Use.IdleWatts.
 func (m Measurement) Watts() Optional[float64] {
 	joules, known := m.Joules.Get()
 	if !known || m.Seconds <= 0 {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Meter measures a running interval on a device in constant memory. Only Sampler.Begin makes it; the zero value is not
-// useful.
+// Meter measures a device during a running interval, in constant memory. Only Sampler.Begin creates it; the zero value
+// cannot be used.
 type Meter struct {
 	device         int
 	from           float64
@@ -40,7 +40,7 @@ func (t *tally) add(o Optional[float64]) {
 // Device returns the index of the device.
 func (m *Meter) Device() int { return m.device }
 
-// Add adds a reading of the device. It ignores readings before the interval, and readings older than the last.
+// Add adds a reading of the device. A reading before the start of the interval, or older than the last one, is ignored.
 func (m *Meter) Add(r Reading) {
 	if r.At < m.from || math.IsNaN(r.At) {
 		return
@@ -62,7 +62,8 @@ func (m *Meter) Add(r Reading) {
 	m.memory.add(r.MemoryUsedMiB)
 }
 
-// Share records that another task runs on the device during the interval, so that its energy is not attributable.
+// Share records that another task runs on the device during the interval, so the energy cannot be attributed to one
+// task.
 func (m *Meter) Share(task string) {
 	if !slices.Contains(m.use.SharedWith, task) {
 		m.use.SharedWith = append(m.use.SharedWith, task)

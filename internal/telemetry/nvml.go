@@ -15,7 +15,7 @@ var ErrNoNVML = errors.New("GPUs cannot be measured")
 // nvmlLibrary is the installed name of the driver's library.
 const nvmlLibrary = "libnvidia-ml.so.1"
 
-// NVML reads NVIDIA's GPUs by the driver's management library. Create it with OpenNVML; the zero value is not usable.
+// NVML reads NVIDIA's GPUs through the driver's management library. OpenNVML creates it; the zero value cannot be used.
 type NVML struct {
 	lib     nvml.Interface
 	symbols *dl.DynamicLibrary
@@ -24,8 +24,8 @@ type NVML struct {
 
 var _ Source = (*NVML)(nil)
 
-// OpenNVML opens NVIDIA's management library and lists the GPUs. The empty path means the driver's own library. The
-// error wraps ErrNoNVML and contains a remedy.
+// OpenNVML opens NVIDIA's management library and lists the GPUs. An empty path means the driver's own library. A
+// returned error wraps ErrNoNVML and contains a remedy.
 func OpenNVML(path string) (*NVML, error) {
 	path = cmp.Or(path, nvmlLibrary)
 	n := &NVML{lib: nvml.New(nvml.WithLibraryPath(path)), symbols: dl.New(path, dl.RTLD_LAZY|dl.RTLD_GLOBAL)}
@@ -90,7 +90,7 @@ func (n *NVML) list() error {
 	return nil
 }
 
-// Devices lists the GPUs in NVML's order, by PCI address.
+// Devices lists the GPUs in NVML's order, which is the order of PCI addresses.
 func (n *NVML) Devices() []Device {
 	list := make([]Device, len(n.devices))
 	for k, g := range n.devices {
@@ -107,7 +107,7 @@ func (n *NVML) Read(device int) (Reading, error) {
 	return n.devices[device].read()
 }
 
-// Close stops the library.
+// Close shuts the library down.
 func (n *NVML) Close() error {
 	err := failureOf(n.lib.Shutdown(), "stop NVML")
 	return errors.Join(err, n.symbols.Close())

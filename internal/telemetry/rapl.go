@@ -20,7 +20,7 @@ var ErrNoRAPL = errors.New("processors cannot be measured")
 const powercap = "/sys/class/powercap"
 
 // RAPL reads the energy of processors and their memory. Its devices are the domains package and DRAM of each socket,
-// which do not overlap. Create it with OpenRAPL; the zero value is not usable.
+// which do not overlap. OpenRAPL creates it; the zero value cannot be used.
 type RAPL struct {
 	fsys    files.FS
 	domains []*domain
@@ -39,8 +39,8 @@ type domain struct {
 	lost  bool   // the counter fell and its range is unknown
 }
 
-// OpenRAPL finds the counters below a folder; the empty path means /sys/class/powercap. The error wraps ErrNoRAPL and
-// contains a remedy.
+// OpenRAPL finds the energy counters below a folder. An empty path means /sys/class/powercap. A returned error wraps
+// ErrNoRAPL and contains a remedy.
 func OpenRAPL(fsys files.FS, root string) (*RAPL, error) {
 	root = cmp.Or(root, powercap)
 	r := &RAPL{fsys: fsys}
@@ -109,7 +109,7 @@ func (r *RAPL) text(path, name string) (string, error) {
 	return strings.TrimSpace(string(text)), err
 }
 
-// Devices lists the domains.
+// Devices lists the domains that have counters.
 func (r *RAPL) Devices() []Device {
 	list := make([]Device, len(r.domains))
 	for k, d := range r.domains {
@@ -118,7 +118,7 @@ func (r *RAPL) Devices() []Device {
 	return list
 }
 
-// Read reads the counter of a domain, in joules since the source was opened. All other values are unknown.
+// Read returns the energy of a domain, in joules since the source was opened. All other values are unknown.
 func (r *RAPL) Read(device int) (Reading, error) {
 	reading := Reading{Device: device}
 	if device < 0 || device >= len(r.domains) {

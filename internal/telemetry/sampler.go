@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// Limits and default of SamplerOptions.Interval.
+// Limits and the default of SamplerOptions.Interval.
 const (
 	leastInterval   = 10 * time.Millisecond
 	defaultInterval = 100 * time.Millisecond
 	mostInterval    = time.Second
 )
 
-// SamplerOptions configure a Sampler. The zero value has defaults.
+// SamplerOptions holds the options of a Sampler. The zero value means the defaults.
 type SamplerOptions struct {
-	Interval time.Duration // interval between readings of a device, from 10 ms to 1 s; zero means 100 ms
+	Interval time.Duration // time between two readings of a device, from 10 ms to 1 s; zero means 100 ms
 }
 
 // EnsureDefaults sets zero fields to their defaults.
@@ -36,10 +36,10 @@ func (o *SamplerOptions) Validate() error {
 	return nil
 }
 
-// Clock is the clock of a sampler.
+// Clock is the source of time for a Sampler.
 type Clock struct {
-	Now func() time.Time // required; time.Now is monotonic between two calls
-	// returns after d, or when ctx is done; nil waits by the machine's clock
+	Now func() time.Time // returns the current time, such as time.Now; required
+	// returns after d, or when ctx ends; nil waits in real time
 	Pause func(ctx context.Context, d time.Duration)
 }
 
@@ -50,14 +50,14 @@ func pause(ctx context.Context, d time.Duration) {
 	<-wait.Done()
 }
 
-// Sink receives readings, in order of time.
+// Sink receives readings in order of time.
 type Sink interface {
-	// Add receives a reading of a device. After an error it receives no more.
+	// Add receives a reading of a device. After it returns an error, it is not called again.
 	Add(d Device, r Reading) error
 }
 
-// Sampler reads all devices of a source at an interval. It keeps only the last reading of each device and the meters of
-// running intervals. It is safe for concurrent use. Create it with NewSampler; the zero value is not usable.
+// Sampler reads all devices of a source at a fixed interval. It keeps only the last reading of each device and the
+// meters of running intervals. It is safe for concurrent use. NewSampler creates it; the zero value cannot be used.
 type Sampler struct {
 	clock    Clock
 	interval time.Duration
@@ -75,7 +75,7 @@ type Sampler struct {
 	failure  error
 }
 
-// NewSampler returns a sampler that has not read yet. A nil sink drops readings.
+// NewSampler returns a sampler without readings. With a nil sink, readings are only used for meters.
 func NewSampler(source Source, sink Sink, clock Clock, o SamplerOptions) (*Sampler, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
@@ -90,8 +90,8 @@ func NewSampler(source Source, sink Sink, clock Clock, o SamplerOptions) (*Sampl
 		latest: make([]Reading, 0, len(source.Devices()))}, nil
 }
 
-// Run reads until ctx is done, then returns the first error of the sink. A failed reading is a row of unknown values,
-// and sampling continues. Late readings are skipped, not made up for.
+// Run reads the devices until ctx ends, then returns the first error of the sink. A failed reading is a row of unknown
+// values, and sampling continues. If a reading is late, it is skipped, not repeated later.
 func (s *Sampler) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		s.Sample()
@@ -139,8 +139,8 @@ func (s *Sampler) read(device int) Reading {
 	return r
 }
 
-// Begin reads a device and starts to measure an interval on it. In addition to use, it considers the device's own MIG
-// mode. End each meter with End.
+// Begin reads a device and starts to measure an interval on it. MIG counts as on if use or the device itself says so.
+// The caller must end the returned meter with End.
 func (s *Sampler) Begin(device int, use Use) (*Meter, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,14 +156,14 @@ func (s *Sampler) Begin(device int, use Use) (*Meter, error) {
 	return m, nil
 }
 
-// Share records that another task runs on the device of a meter from Begin.
+// Share records that another task runs on the device of a meter that Begin returned.
 func (s *Sampler) Share(m *Meter, task string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m.Share(task)
 }
 
-// End reads the device again and returns the measurement of the interval until now.
+// End reads the device again and returns the measurement of the interval from Begin until now.
 func (s *Sampler) End(m *Meter) Measurement {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,8 +172,7 @@ func (s *Sampler) End(m *Meter) Measurement {
 	return m.measurement(last.At)
 }
 
-// Lap combines End and Begin with one reading: it returns the measurement so far, and m continues with the next
-// interval.
+// Lap reads the device once, returns the measurement of the interval so far, and starts the next interval of m.
 func (s *Sampler) Lap(m *Meter) Measurement {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -184,21 +183,21 @@ func (s *Sampler) Lap(m *Meter) Measurement {
 	return ended
 }
 
-// Latest returns the last reading of each device, in no order; none before the first.
+// Latest returns the last reading of each device, in no particular order. It is empty before the first reading.
 func (s *Sampler) Latest() []Reading {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.latest)
 }
 
-// Failures returns the number of failed readings so far, and the last error; zero and nil if there are none.
+// Failures returns the number of failed readings so far and the last error, or zero and nil if there are none.
 func (s *Sampler) Failures() (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.failures, s.failure
 }
 
-// Err returns the error of the sink that stopped the readings; nil for none.
+// Err returns the error of the sink that stopped the readings, or nil.
 func (s *Sampler) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

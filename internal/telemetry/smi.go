@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Limits on a file of nvidia-smi.
+// Limits on a file written by nvidia-smi.
 const (
 	longestSMILine = 1 << 16 // bytes
 	mostSMIRows    = 1 << 20 // twelve days of one GPU at a row a second
@@ -20,11 +20,12 @@ const (
 // smiTime is the format of timestamps, in the machine's local time.
 const smiTime = "2006/01/02 15:04:05.000"
 
-// SMILog holds the rows of a file written by nvidia-smi.
+// SMILog holds the readings in a file written by nvidia-smi.
 type SMILog struct {
-	Devices  []Device  // GPUs in the file, by index
-	Readings []Reading // in the file's order; At is in seconds since 1970
-	Cut      bool      // the last row is incomplete and omitted: nvidia-smi was interrupted
+	Devices  []Device  // GPUs in the file, sorted by index
+	Readings []Reading // readings in the file's order; their field At is in seconds since 1970
+	// whether the last row was incomplete and left out, because nvidia-smi was interrupted
+	Cut bool
 }
 
 // Of returns the readings of a device.
@@ -32,9 +33,9 @@ func (l *SMILog) Of(device int) []Reading {
 	return slices.DeleteFunc(slices.Clone(l.Readings), func(r Reading) bool { return r.Device != device })
 }
 
-// ReadSMI reads the output of nvidia-smi --query-gpu=… --format=csv, with or without units. It finds columns by name,
-// in any order; timestamp and index are required, and unknown columns are skipped. A nil location means UTC timestamps.
-// A damaged row is an error with its line, except the last row.
+// ReadSMI reads the output of nvidia-smi --query-gpu=… --format=csv, with or without units. Columns are found by name,
+// in any order; timestamp and index are required, and unknown columns are skipped. A nil location means that timestamps
+// are in UTC. A damaged row is an error that names its line, except the last row.
 func ReadSMI(r io.Reader, location *time.Location) (*SMILog, error) {
 	if location == nil {
 		location = time.UTC

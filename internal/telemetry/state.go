@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// State is a device with its last reading. Unknown values are null.
+// State holds a device with its last reading. Unknown values are null.
 type State struct {
 	Device
-	Reading Reading `json:"reading"` // for processors: only energy, and mean power over a second
-	Fault   string  `json:"fault"`   // fault of the device that makes values unknown; empty for none
+	Reading Reading `json:"reading"` // last reading; a processor has only energy, and mean power over a second
+	Fault   string  `json:"fault"`   // error of the device because of which values are unknown; empty means none
 }
 
-// States lists devices with their last readings; some readings may be missing.
+// States combines devices with their last readings. A device without a reading has unknown values.
 func States(devices []Device, latest []Reading) []State {
 	list := make([]State, 0, len(devices))
 	for _, d := range devices {
@@ -43,8 +43,8 @@ func ReadStates(source Source, now func() time.Time) []State {
 	return list
 }
 
-// OnDemand reads a source on request, at most once per interval. It is safe for concurrent use. Only NewOnDemand makes
-// it; the zero value is not useful.
+// OnDemand reads a source on request, at most once per interval. It is safe for concurrent use. Only NewOnDemand
+// creates it; the zero value cannot be used.
 type OnDemand struct {
 	every time.Duration
 	now   func() time.Time
@@ -55,12 +55,12 @@ type OnDemand struct {
 	states []State
 }
 
-// NewOnDemand returns a reader of a source. It does not close the source.
+// NewOnDemand returns a reader of a source that reads at most once per interval `every`. It does not close the source.
 func NewOnDemand(source Source, every time.Duration, now func() time.Time) *OnDemand {
 	return &OnDemand{source: source, every: every, now: now}
 }
 
-// States returns the devices with readings at most one interval old.
+// States returns the devices with readings that are at most one interval old.
 func (o *OnDemand) States() []State {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"graft/results"
 )
 
-// TableName is the default name of a table of readings in a run folder: telemetry.csv.
+// TableName is the default name of the table of readings in a run folder, whose file is telemetry.csv.
 const TableName = "telemetry"
 
 // columns are the columns of a table of readings. Processes are a text: entries PID:MiB:percent separated by spaces,
@@ -20,13 +20,13 @@ var columns = []results.Column{
 	{Name: "throttle", Kind: results.String}, {Name: "processes", Kind: results.String},
 }
 
-// Table is a sink that appends readings to a table of a run folder; time is in seconds since 1970. Only OpenTable makes
-// it; the zero value is not useful.
+// Table is a Sink that appends readings to a table of a run folder. Times are in seconds since 1970. Only OpenTable
+// creates it; the zero value cannot be used.
 type Table struct{ stream *results.Stream }
 
 var _ Sink = (*Table)(nil)
 
-// OpenTable opens the table of readings of a run, NAME.csv, and makes it if absent. The run closes it.
+// OpenTable opens the table NAME.csv of a run, and creates it if it does not exist. The run closes it.
 func OpenTable(run *results.Run, name string) (*Table, error) {
 	stream, err := run.Stream(name, columns)
 	if err != nil {
@@ -35,7 +35,7 @@ func OpenTable(run *results.Run, name string) (*Table, error) {
 	return &Table{stream}, nil
 }
 
-// Add appends a reading and writes it at once.
+// Add appends a reading and writes it immediately.
 func (t *Table) Add(d Device, r Reading) error {
 	values := []any{r.At, r.Device, d.UUID}
 	for _, n := range r.numbers() {

@@ -8,27 +8,28 @@ import (
 	"strings"
 )
 
-// Throttle is a set of reasons for a reduced clock: the bits of NVML's nvmlClocksEventReasons (nvml.h). Zero means a
-// clock that is not reduced.
+// Throttle is a set of reasons why a clock is reduced: the bits of NVML's nvmlClocksEventReasons (nvml.h). Zero means
+// that the clock is not reduced.
 type Throttle uint64
 
-// Reasons, as NVML numbers them.
+// The reasons, with NVML's numbers.
 const (
-	ThrottleIdle          Throttle = 1 << iota // nothing runs
-	ThrottleClockSetting                       // application clocks are set
-	ThrottlePowerCap                           // the power limit is reached
-	ThrottleSlowdown                           // the hardware slows down: heat, or power brake
-	ThrottleSyncBoost                          // another GPU of the group is slower
-	ThrottleThermal                            // software: temperature above the limit
-	ThrottleThermalDevice                      // hardware: temperature too high
-	ThrottlePowerBrake                         // the power supply requests it
-	ThrottleDisplay                            // setting of a display
+	ThrottleIdle         Throttle = 1 << iota // the GPU is idle
+	ThrottleClockSetting                      // application clocks are set
+	ThrottlePowerCap                          // the power limit is reached
+	ThrottleSlowdown                          // the hardware reduces the clock, because of heat or the power brake
+	ThrottleSyncBoost                         // another GPU of the same sync boost group is slower
+	// the driver reduces the clock, because the temperature is above its limit
+	ThrottleThermal
+	ThrottleThermalDevice // the hardware reduces the clock, because the temperature is too high
+	ThrottlePowerBrake    // the power supply requests a lower clock
+	ThrottleDisplay       // the setting of a display limits the clock
 )
 
 var throttleWords = []string{"idle", "clock setting", "power cap", "hardware slowdown", "sync boost",
 	"software thermal", "hardware thermal", "power brake", "display setting"}
 
-// Words lists the reasons, in the order of their bits; none for zero. A bit without a name is formatted in hexadecimal.
+// Words lists the reasons in the order of their bits. Zero has none. A bit without a name is formatted in hexadecimal.
 func (t Throttle) Words() []string {
 	words := []string{}
 	for k, word := range throttleWords {
@@ -42,7 +43,7 @@ func (t Throttle) Words() []string {
 	return words
 }
 
-// String joins the words with plus signs; "none" for zero.
+// String joins the reasons with plus signs. Zero is "none".
 func (t Throttle) String() string {
 	if t == 0 {
 		return "none"
@@ -50,10 +51,10 @@ func (t Throttle) String() string {
 	return strings.Join(t.Words(), "+")
 }
 
-// MarshalJSON writes the list of words.
+// MarshalJSON writes the list that Words returns.
 func (t Throttle) MarshalJSON() ([]byte, error) { return json.Marshal(t.Words()) }
 
-// UnmarshalJSON reads the list of words.
+// UnmarshalJSON reads the list that Words returns.
 func (t *Throttle) UnmarshalJSON(text []byte) error {
 	var words []string
 	if err := json.Unmarshal(text, &words); err != nil {

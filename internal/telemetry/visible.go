@@ -7,9 +7,10 @@ import (
 	"strings"
 )
 
-// CUDAOrder lists the indices of a source's GPUs in CUDA's order in a process with these values of CUDA_VISIBLE_DEVICES
-// and CUDA_DEVICE_ORDER; empty means not set. CUDA starts with the fastest GPU by default, and NVML orders by PCI
-// address, so numbers of GPUs of several models are an error (CUDA C Programming Guide, CUDA environment variables).
+// CUDAOrder returns the indices of a source's GPUs in the order in which CUDA numbers them, given the values of
+// CUDA_VISIBLE_DEVICES and CUDA_DEVICE_ORDER; empty means not set. By default CUDA starts with the fastest GPU, while
+// NVML orders by PCI address. Without CUDA_DEVICE_ORDER=PCI_BUS_ID, numbers of GPUs of different models are therefore
+// an error (CUDA C Programming Guide, CUDA environment variables).
 func CUDAOrder(gpus []Device, visible, order string) ([]int, error) {
 	sure := order == "PCI_BUS_ID" || sameModel(gpus)
 	if visible == "" {

@@ -3,17 +3,17 @@ package validate
 
 import "fmt"
 
-// Faults lists invalid options; errors.Join makes it an error.
+// Faults lists invalid options; errors.Join combines them into an error.
 type Faults []error
 
-// When adds a fault if a condition holds. All arguments are always evaluated.
+// When adds a fault if a condition is true. The arguments are always evaluated.
 func (f *Faults) When(wrong bool, format string, args ...any) {
 	if wrong {
 		*f = append(*f, fmt.Errorf(format, args...))
 	}
 }
 
-// Prefixed returns the faults with a prefix.
+// Prefixed returns the faults, each with a prefix.
 func (f Faults) Prefixed(text string) Faults {
 	prefixed := make(Faults, len(f))
 	for k, err := range f {
@@ -22,5 +22,5 @@ func (f Faults) Prefixed(text string) Faults {
 	return prefixed
 }
 
-// Unless adds a fault if a condition does not hold.
+// Unless adds a fault if a condition is false.
 func (f *Faults) Unless(right bool, format string, args ...any) { f.When(!right, format, args...) }

@@ -1,4 +1,4 @@
-// Package words formats counts and lists in words.
+// Package words formats counts and lists as English text.
 package words
 
 import (
@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Plural counts things by their singular noun: 1 job, 2 jobs.
+// Plural formats a number with its noun, given in singular: 1 job, 2 jobs.
 func Plural[N int | int64](n N, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -14,7 +14,7 @@ func Plural[N int | int64](n N, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Some lists the first few names and counts the others; a dash if there are none.
+// Some joins the first few names and adds the number of the others. Without names it returns a dash.
 func Some(names []string, few int) string {
 	if len(names) == 0 {
 		return "-"

@@ -1,5 +1,5 @@
-// Package candidates trains an agent that scores candidates: it imitates a teacher, then improves by policy gradients,
-// and stops by validation. The [Course] defines the scheduling problem.
+// Package candidates trains an agent that scores candidates: it imitates a teacher, then improves by policy gradients.
+// Validation selects the best agent. The [Course] defines the scheduling problem.
 package candidates
 
 import (
@@ -16,8 +16,8 @@ import (
 	"graft/torch/weights"
 )
 
-// Learner learns a scheduler: lessons of a teacher, then rounds of reinforcement learning. The result is the best agent
-// on the validation workloads. It implements [learn.Learner].
+// Learner learns a scheduler: first from lessons of a teacher, then in rounds of reinforcement learning. The result is
+// the best agent on the validation workloads. It implements [learn.Learner].
 type Learner struct {
 	Options
 	progress
@@ -40,16 +40,16 @@ type progress struct {
 	Why     string  `json:"why"`     // reason why learning ended; empty while it continues
 }
 
-// FigureNames returns the names of the values of Figures: validation and its best, in slots; loss of imitation; then,
-// for a round, the mean time to completion in training in units of the lower bound, the entropy in nats, the divergence
-// from the policy that played, the share of clipped ratios and the error of values. Values that a step does not have
-// are NaN.
+// FigureNames returns the names of the values that Figures returns: validation cost and its best value, in slots; loss
+// of imitation; then, for a round, the mean time to completion in training relative to the lower bound, the entropy in
+// nats, the divergence from the policy that played, the fraction of clipped ratios and the error of values. Values that
+// a step does not have are NaN.
 func FigureNames() []string {
 	return []string{"validation_jct", "best_jct", "imitation_loss", "training_excess", "entropy", "kl", "clip_fraction",
 		"value_loss"}
 }
 
-// Indices of the figures.
+// Indexes of the figures.
 const (
 	ofValidation = iota
 	ofBest
@@ -62,24 +62,24 @@ const (
 	columns
 )
 
-// Course is the scheduling problem that an agent learns.
+// Course defines the scheduling problem that an agent learns.
 type Course interface {
-	// Shape describes the observations.
+	// Shape returns the shape of the observations.
 	Shape() Shape
 	// Workloads returns the number of training workloads.
 	Workloads() int
-	// Env makes an environment that draws from the training workloads.
+	// Env creates an environment whose episodes are drawn from the training workloads.
 	Env() (learn.Env, error)
-	// Lesson lets an agent play a workload, with the teacher's actions in a share of the decisions. It returns all
-	// decisions with the teacher's actions as examples.
+	// Lesson lets an agent play a workload; in a fraction of the decisions, the teacher's actions replace the agent's.
+	// It returns all decisions as examples with the teacher's actions.
 	Lesson(ctx context.Context, workload int, agent learn.Agent, follow float64,
 		random *rand.Rand) ([]learn.Example, error)
-	// Validate returns the mean cost of an agent's likeliest actions on the validation workloads; infinite if they do
-	// not finish.
+	// Validate returns the mean cost of an agent's most likely actions on the validation workloads; infinity if a
+	// workload does not finish.
 	Validate(ctx context.Context, agent *learn.Set) (float64, error)
 }
 
-// NewLearner draws an agent.
+// NewLearner creates a learner with a random agent.
 func NewLearner(c Course, o Options, seed uint64) (*Learner, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
@@ -134,7 +134,7 @@ func (l *Learner) Ended() string { return l.Why }
 // Figures implements [learn.Learner].
 func (l *Learner) Figures() ([]float64, error) { return slices.Clone(l.figures[:]), nil }
 
-// Advance gives a lesson or learns from a round.
+// Advance learns from one lesson or from one round.
 func (l *Learner) Advance(ctx context.Context) (err error) {
 	if l.Why != "" {
 		return nil

@@ -26,52 +26,59 @@ const (
 	ByCritic   = "critic"
 )
 
-// Code that computes gradients.
+// Libraries that compute gradients.
 const (
 	InGo       = "go"
 	InLibTorch = "libtorch"
 )
 
-// Teachers that are not schedulers: the best scheduler of each workload, and none.
+// Teachers other than a single scheduler: the best scheduler of each workload, and no teacher.
 const (
 	BestTeacher = "best"
 	NoTeacher   = "none"
 )
 
-// Options of learning a scheduler: the agent first imitates a teacher, then rounds of reinforcement learning improve
-// it.
+// Options determines how an agent learns to schedule: it first imitates a teacher, then rounds of reinforcement
+// learning improve it.
 type Options struct {
-	// scheduler to imitate first; best imitates, on each workload, the scheduler with the smallest mean time to
-	// completion; none skips imitation; empty means best
+	// Scheduler to imitate before reinforcement learning. best imitates, on each workload, the scheduler with the
+	// smallest mean time to completion; none skips imitation. Empty means best.
 	Teacher string
-	// workloads played to imitate the teacher; zero means 20
+	// Number of workloads on which the teacher is imitated. Zero means 20.
 	Lessons int `config:"imitation_workloads,was=lessons"`
-	// Adam's learning rate of imitation; zero means 0.001
+	// Learning rate of Adam during imitation, above 0 and at most 1. Zero means 0.001.
 	LessonRate float64 `config:"imitation_lr,was=lesson_rate"`
-	// method that improves the agent after imitation; none only imitates; empty means ppo
+	// Reinforcement learning method after imitation; none only imitates. Empty means ppo.
 	Method string `config:",one=ppo|actor-critic|reinforce|none"`
-	// Baseline selects the comparison value of PPO for the rewards after an action: workload uses the rewards of other
-	// episodes of the same workload; critic uses the rewards that a network predicts. Empty means workload.
-	Baseline string  `config:",one=workload|critic"`
-	Rounds   int     // maximum number of rounds; zero means 40
-	Rate     float64 `config:"lr,was=rate"` // Adam's learning rate in the rounds; zero means 0.0003
-	Hidden   int     // width of the agent's layers; zero means 32
-	// Compute selects the code that computes gradients: go gives the same bits on every processor; libtorch is several
-	// times as fast, especially with wide layers. Empty means go.
+	// Baseline that PPO subtracts from rewards: workload uses the rewards of other episodes of the same workload;
+	// critic uses rewards that a network predicts. Empty means workload.
+	Baseline string `config:",one=workload|critic"`
+	Rounds   int    // Maximum number of rounds of reinforcement learning. Zero means 40.
+	// Learning rate of Adam during reinforcement learning, above 0 and at most 1. Zero means 0.0003.
+	Rate   float64 `config:"lr,was=rate"`
+	Hidden int     // Width of the hidden layers of the agent's networks. Zero means 32.
+	// Library that computes gradients: go gives bit-identical results on every processor; libtorch is several times as
+	// fast, especially with wide layers. Empty means go.
 	Compute string `config:",one=go|libtorch"`
-	Envs    int    // episodes played at once in a round; zero means 8
-	// actions per episode and round, unless the baseline is workload, which plays to the end; zero means 2048
+	Envs    int    // Number of episodes that are played at once in a round. Zero means 8.
+	// Number of actions per episode and round. No effect with baseline = "workload", which plays episodes to the end.
+	// Zero means 2048.
 	Actions int     `config:"rollout,was=actions"`
-	Epochs  int     // passes over the actions of a round; zero means 2
-	Batch   int     // actions per gradient; zero means 256
-	Gamma   float64 // discount per slot; zero means 0.99
-	// weight of later rewards against the estimate of an action, as in generalised advantages; zero means 0.99
-	Lambda   float64
-	Clip     float64 // maximum change of an action's probability by PPO in a round; zero means 0.2
-	Entropy  float64 // weight of the entropy of decisions; zero means 0.003
-	Every    int     // lessons or rounds between validations; zero means 5
-	Patience int     // validations of rounds without improvement before learning ends; zero means 2
-	Slots    int     `config:"max_slots,was=slots"` // maximum slots of a workload, which is then cut; zero means 2000
+	Epochs  int     // Number of passes over the actions of a round. Zero means 2.
+	Batch   int     // Number of actions per gradient computation. Zero means 256.
+	Gamma   float64 // Discount factor per slot, above 0 and at most 1. Zero means 0.99.
+	// Parameter λ of generalised advantage estimation, above 0 and at most 1: larger values give later rewards more
+	// weight against the critic's estimate. Zero means 0.99.
+	Lambda float64
+	// Clipping range of PPO: maximum relative change of an action's probability in a round. Zero means 0.2.
+	Clip    float64
+	Entropy float64 // Weight of the entropy of decisions in the objective. Zero means 0.003.
+	// Number of imitated workloads, or of rounds, between two validations. Zero means 5.
+	Every int
+	// Number of validations without improvement after which reinforcement learning ends. Zero means 2.
+	Patience int
+	// Maximum number of slots per workload; a longer workload is cut. Zero means 2000.
+	Slots int `config:"max_slots,was=slots"`
 }
 
 // EnsureDefaults replaces zeros by their defaults.
@@ -89,7 +96,7 @@ func (o *Options) EnsureDefaults() {
 	}
 }
 
-// Validate lists all faults.
+// Validate returns every invalid option.
 func (o *Options) Validate() error {
 	var faults validate.Faults
 	faults.Unless(slices.Contains([]string{PPO, ActorCritic, Reinforce, OnlyImitate}, o.Method),
@@ -162,5 +169,5 @@ func (o *Options) gradient() learn.GradientOptions {
 	return g
 }
 
-// Steps is the maximum number of lessons and rounds. Call EnsureDefaults first.
+// Steps returns the maximum number of lessons and rounds. Call EnsureDefaults first.
 func (o *Options) Steps() int { return o.lessons() + o.rounds() }

@@ -14,17 +14,18 @@ import (
 // Policy is a learned scheduler.
 type Policy struct {
 	Agent *learn.Set
-	Notes map[string]string // origin of the policy, stored in its file
+	Notes map[string]string // facts about the origin of the policy, stored in its file
 
 	shape  Shape
 	hidden int
 }
 
-// Shape describes the observations of a world, and names the world in files.
+// Shape describes the observations of a world, and names the world in policy files.
 type Shape struct {
-	World             string // name such as elastic, used in the header keys of files
-	Noun              string // noun for the scheduled items, for errors
-	Globals, Features int    // values of the state, and of a candidate
+	World string // name of the world, such as elastic, used in the header keys of policy files
+	Noun  string // noun for the scheduled items, for error messages
+	// number of values that describe the state, and number of values that describe a candidate
+	Globals, Features int
 }
 
 // policyKey is the header key that identifies a policy's file; its value is JSON.
@@ -46,7 +47,7 @@ type policyShape struct {
 	Version, Globals, Features, Hidden int
 }
 
-// Set is the content of the policy's file.
+// Set returns the content of the policy's file.
 func (p *Policy) Set() (*weights.Set, error) {
 	text, err := json.Marshal(policyShape{version, p.shape.Globals, p.shape.Features, p.hidden})
 	if err != nil {
@@ -75,7 +76,7 @@ func readSet(text []byte) (*weights.Set, error) {
 // largestHidden limits the agent of a file.
 const largestHidden = 1 << 12
 
-// ReadPolicy reads the policy of a file.
+// ReadPolicy reads a policy from the content of its file.
 func (s Shape) ReadPolicy(set *weights.Set) (*Policy, error) {
 	text, ok := set.Metadata[s.policyKey()]
 	if !ok {

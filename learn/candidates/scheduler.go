@@ -5,7 +5,7 @@ import (
 	"graft/torch/weights"
 )
 
-// SchedulerLearner is a learner of a scheduler.
+// SchedulerLearner is a [learn.Learner] whose result is a scheduler.
 type SchedulerLearner interface {
 	learn.Learner
 	// Learned returns the best scheduler on the validation workloads.
@@ -14,9 +14,9 @@ type SchedulerLearner interface {
 
 // Scheduler is a learned scheduler.
 type Scheduler struct {
-	Set  *weights.Set // content of its file
+	Set  *weights.Set // content of the scheduler's file
 	Cost float64      // mean cost on the validation workloads, such as a mean time to completion
-	Step int          // steps after which it was learned
+	Step int          // number of steps after which it was learned
 }
 
 // Learned implements [SchedulerLearner].
@@ -29,10 +29,10 @@ func (l *Learner) Learned() (*Scheduler, error) {
 	return &Scheduler{Set: set, Cost: l.Best, Step: l.BestAt}, err
 }
 
-// Baselines holds the results of other schedulers on the validation workloads.
+// Baselines holds the results of schedulers without learning on the validation workloads.
 type Baselines struct {
-	Train, Validation int                // numbers of training and validation workloads
-	Unit              string             // unit of costs, such as s or share
+	Train, Validation int                // number of training workloads, and number of validation workloads
+	Unit              string             // unit of the costs, such as s or share
 	Bound             float64            // lower bound of the mean cost; zero means unknown
 	Costs             map[string]float64 // mean cost of each scheduler
 }

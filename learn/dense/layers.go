@@ -5,21 +5,22 @@ import (
 	"math/rand/v2"
 )
 
-// Full is a fully connected layer: a matrix with one row per input, then a bias.
+// Full is a fully connected layer. Its parameters are a matrix with one row per input, and a bias.
 type Full struct {
-	Width int     // outputs
-	Scale float64 // standard deviation of the initial weights, truncated at two of them; zero means 1/sqrt(inputs)
-	Gain  float64 // gain of an orthogonal initial matrix instead; zero means none
+	Width int // number of outputs
+	// standard deviation of the initial weights, which are truncated at two standard deviations; zero means
+	// 1/sqrt(inputs)
+	Scale float64
+	Gain  float64 // gain of an orthogonal initial matrix, which replaces Scale; zero means none
 }
 
-// Outputs returns the width.
+// Outputs returns the number of outputs.
 func (f Full) Outputs(int) int { return f.Width }
 
 // Sizes returns the sizes of the matrix and the bias.
 func (f Full) Sizes(inputs int) []int { return []int{inputs * f.Width, f.Width} }
 
-// Init draws the matrix, orthogonal or from a normal distribution truncated at two standard deviations; the bias is
-// zero.
+// Init draws the matrix, either orthogonal or from a truncated normal distribution. It sets the bias to zero.
 func (f Full) Init(params [][]float64, inputs int, random *rand.Rand) {
 	clear(params[1])
 	if f.Gain != 0 {
@@ -68,7 +69,8 @@ func orthogonal(w []float64, rows, columns int, gain float64, random *rand.Rand)
 	}
 }
 
-// Forward skips inputs that are zero; most are after a ReLU or in a window with few jobs.
+// Forward implements [Layer]. It skips inputs that are zero, which most inputs are after a ReLU or in a window with few
+// jobs.
 func (f Full) Forward(params [][]float64, x, y []float64) {
 	copy(y, params[1])
 	addRows(y, x, 1, params[0], f.Width)
@@ -103,7 +105,7 @@ func addFour(y []float64, v [4]float64, rows [4][]float64) {
 	}
 }
 
-// Backward also skips them.
+// Backward implements [Layer]. It skips inputs that are zero.
 func (f Full) Backward(params, grads [][]float64, x, _, dy, dx []float64) {
 	AddScaled(grads[1], 1, dy)
 	for i, v := range x {
@@ -116,7 +118,7 @@ func (f Full) Backward(params, grads [][]float64, x, _, dy, dx []float64) {
 	}
 }
 
-// AddScaled adds v times x to y. The explicit conversion prevents fused operations, which round differently on some
+// AddScaled adds v times x to y. An explicit conversion prevents fused operations, which round differently on some
 // processors.
 func AddScaled(y []float64, v float64, x []float64) {
 	x = x[:len(y)]
@@ -125,7 +127,7 @@ func AddScaled(y []float64, v float64, x []float64) {
 	}
 }
 
-// Dot is the sum of products, computed as four interleaved sums, which a processor computes in parallel.
+// Dot returns the dot product of a and b. It computes four interleaved sums, which a processor computes in parallel.
 func Dot(a, b []float64) float64 {
 	b = b[:len(a)]
 	var s0, s1, s2, s3 float64
@@ -145,7 +147,7 @@ func Dot(a, b []float64) float64 {
 // ReLU sets negative values to zero.
 type ReLU struct{}
 
-// Outputs returns the inputs.
+// Outputs returns the number of inputs.
 func (ReLU) Outputs(inputs int) int { return inputs }
 
 // Sizes returns nil.
@@ -154,7 +156,7 @@ func (ReLU) Sizes(int) []int { return nil }
 // Init does nothing.
 func (ReLU) Init([][]float64, int, *rand.Rand) {}
 
-// Forward computes the larger one of zero and each value.
+// Forward computes the maximum of each value and zero.
 func (ReLU) Forward(_ [][]float64, x, y []float64) {
 	for k, v := range x {
 		y[k] = max(0, v)
@@ -173,7 +175,7 @@ func (ReLU) Backward(_, _ [][]float64, _, y, dy, dx []float64) {
 // Tanh is the hyperbolic tangent.
 type Tanh struct{}
 
-// Outputs returns the inputs.
+// Outputs returns the number of inputs.
 func (Tanh) Outputs(inputs int) int { return inputs }
 
 // Sizes returns nil.
@@ -182,30 +184,30 @@ func (Tanh) Sizes(int) []int { return nil }
 // Init does nothing.
 func (Tanh) Init([][]float64, int, *rand.Rand) {}
 
-// Forward computes the tangent of each value.
+// Forward computes the hyperbolic tangent of each value.
 func (Tanh) Forward(_ [][]float64, x, y []float64) { tanhAll(y, x) }
 
-// Backward multiplies by one minus the square of the outputs.
+// Backward multiplies the gradients by one minus the squared outputs.
 func (Tanh) Backward(_, _ [][]float64, _, y, dy, dx []float64) {
 	for k := range dx {
 		dx[k] = dy[k] * (1 - float64(y[k]*y[k]))
 	}
 }
 
-// Affine is a shift and a factor per value, with parameters in this order: a batch normalization whose statistics stay
-// at mean zero and variance one.
+// Affine adds a shift to each value and multiplies by a factor; the parameters are in this order. It equals a batch
+// normalization whose statistics stay at mean zero and variance one.
 type Affine struct {
-	Eps   float64 // added to the variance of one
-	Noise float64 // standard deviation of the initial factors around one
+	Eps   float64 // value added to the variance of one
+	Noise float64 // standard deviation of the initial factors, whose mean is one
 }
 
-// Outputs returns the inputs.
+// Outputs returns the number of inputs.
 func (Affine) Outputs(inputs int) int { return inputs }
 
 // Sizes returns the sizes of shift and factor.
 func (Affine) Sizes(inputs int) []int { return []int{inputs, inputs} }
 
-// Init draws factors around one; shifts are zero.
+// Init draws factors with mean one, and sets shifts to zero.
 func (a Affine) Init(params [][]float64, _ int, random *rand.Rand) {
 	clear(params[0])
 	for k := range params[1] {
@@ -216,7 +218,7 @@ func (a Affine) Init(params [][]float64, _ int, random *rand.Rand) {
 	}
 }
 
-// Forward shifts and scales.
+// Forward shifts and scales each value.
 func (a Affine) Forward(params [][]float64, x, y []float64) {
 	unit := 1 / math.Sqrt(1+a.Eps)
 	for k, v := range x {
@@ -224,7 +226,7 @@ func (a Affine) Forward(params [][]float64, x, y []float64) {
 	}
 }
 
-// Backward is linear in the gradients.
+// Backward computes the gradients of shifts, factors and inputs.
 func (a Affine) Backward(params, grads [][]float64, x, _, dy, dx []float64) {
 	unit := 1 / math.Sqrt(1+a.Eps)
 	for k, d := range dy {
@@ -236,11 +238,11 @@ func (a Affine) Backward(params, grads [][]float64, x, _, dy, dx []float64) {
 	}
 }
 
-// Duel combines a value and the advantages of actions into values of actions, whose mean is the value (Wang et al.,
-// Dueling Network Architectures, ICML 2016).
+// Duel combines the value of a state and the advantages of its actions into action values (Wang et al., Dueling Network
+// Architectures, ICML 2016). The mean of the action values is the value of the state.
 type Duel struct{}
 
-// Outputs returns inputs minus one.
+// Outputs returns the number of inputs minus one.
 func (Duel) Outputs(inputs int) int { return inputs - 1 }
 
 // Sizes returns nil.
@@ -249,7 +251,7 @@ func (Duel) Sizes(int) []int { return nil }
 // Init does nothing.
 func (Duel) Init([][]float64, int, *rand.Rand) {}
 
-// Forward adds each advantage minus their mean to the value, which is the first input.
+// Forward adds to the value, which is the first input, each advantage minus the mean advantage.
 func (Duel) Forward(_ [][]float64, x, y []float64) {
 	mean := sum(x[1:]) / float64(len(y))
 	for k := range y {
@@ -257,7 +259,7 @@ func (Duel) Forward(_ [][]float64, x, y []float64) {
 	}
 }
 
-// Backward is linear.
+// Backward computes the gradients of the value and the advantages.
 func (Duel) Backward(_, _ [][]float64, _, _, dy, dx []float64) {
 	if dx == nil {
 		return

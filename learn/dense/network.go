@@ -1,6 +1,6 @@
 // Package dense computes small networks of fully connected layers, and their gradients, without LibTorch. A scheduler's
-// decision is one example with many zeros: a call into LibTorch costs more than its arithmetic. The bits are the same
-// on every processor.
+// decision is one example with many zeros, so a call into LibTorch would cost more than the arithmetic. Results are
+// bit-identical on every processor.
 package dense
 
 import (
@@ -12,24 +12,24 @@ import (
 	"graft/internal/validate"
 )
 
-// Layer computes a layer of a [Network], forward and backward.
+// Layer computes one layer of a [Network], forward and backward.
 type Layer interface {
 	// Outputs returns the number of outputs for a number of inputs.
 	Outputs(inputs int) int
-	// Sizes returns the number of values of each parameter.
+	// Sizes returns the number of values in each parameter.
 	Sizes(inputs int) []int
-	// Init draws the parameters.
+	// Init draws the initial parameters.
 	Init(params [][]float64, inputs int, random *rand.Rand)
 	// Forward computes the outputs y of one example x.
 	Forward(params [][]float64, x, y []float64)
-	// Backward adds the gradients of the parameters to grads, given one example with its outputs y
-	// and their gradients dy. It sets dx to the gradients of the inputs unless dx is nil.
+	// Backward adds the gradients of the parameters to grads. The arguments are an example x, its outputs y and their
+	// gradients dy. Unless dx is nil, it sets dx to the gradients of the inputs.
 	Backward(params, grads [][]float64, x, y, dy, dx []float64)
 }
 
 // Network is a stack of layers with its parameters.
 type Network struct {
-	Inputs int // values per example
+	Inputs int // number of values per example
 	Layers []Layer
 	Params [][]float64 // parameters of all layers, in order
 
@@ -40,7 +40,7 @@ type Network struct {
 // largest limits the values of a layer or parameter.
 const largest = 1 << 24
 
-// New makes a network and draws its parameters.
+// New creates a network and draws its parameters.
 func New(inputs int, random *rand.Rand, layers ...Layer) (*Network, error) {
 	n := &Network{Inputs: inputs, Layers: layers}
 	if inputs < 1 || inputs > largest || len(layers) == 0 {
@@ -64,10 +64,10 @@ func New(inputs int, random *rand.Rand, layers ...Layer) (*Network, error) {
 	return n, nil
 }
 
-// Outputs is the number of values that the network computes.
+// Outputs returns the number of values that the network computes per example.
 func (n *Network) Outputs() int { return n.widths[len(n.widths)-1] }
 
-// Count is the number of values of all parameters.
+// Count returns the total number of parameter values.
 func (n *Network) Count() (count int) {
 	for _, p := range n.Params {
 		count += len(p)
@@ -75,8 +75,8 @@ func (n *Network) Count() (count int) {
 	return count
 }
 
-// Pass holds the values of all layers for a batch. It can be reused for batches of at most the same size. One goroutine
-// uses it at a time.
+// Pass holds the values of all layers for a batch. It can be reused for batches of the same size or smaller. Only one
+// goroutine uses it at a time.
 type Pass struct {
 	network *Network
 	room    int // largest batch
@@ -86,12 +86,12 @@ type Pass struct {
 	scratch scratch
 }
 
-// Batcher computes batches of a network, and their gradients.
+// Batcher computes the outputs of a network for batches, and their gradients.
 type Batcher interface {
-	// Forward computes the outputs of a batch, example after example. They are valid until the next call.
+	// Forward computes the outputs of a batch, example after example. The result is valid until the next call.
 	Forward(inputs []float64) []float64
-	// Backward adds to gradients, which have the shape of the network's parameters, the gradients of a sum. Outputs are
-	// the derivatives of that sum with respect to the outputs of the last Forward.
+	// Backward adds parameter gradients to gradients, which has the shape of the network's parameters. Outputs has the
+	// derivatives of the objective with respect to the outputs of the last Forward.
 	Backward(outputs []float64, gradients [][]float64) error
 }
 
@@ -126,10 +126,10 @@ func (n *Network) NewPass(batch int) *Pass {
 	return p
 }
 
-// Room is the largest batch.
+// Room returns the maximum batch.
 func (p *Pass) Room() int { return p.room }
 
-// Forward computes the outputs of a batch, example after example. They are valid until the next call.
+// Forward computes the outputs of a batch, example after example. The result is valid until the next call.
 func (p *Pass) Forward(inputs []float64) []float64 {
 	n := p.network
 	p.batch = len(inputs) / n.Inputs
@@ -147,14 +147,14 @@ func (p *Pass) Forward(inputs []float64) []float64 {
 	return p.values[len(n.Layers)][:p.batch*n.Outputs()]
 }
 
-// Backward adds to gradients, which have the shape of the network's parameters, the gradients of a sum. Outputs are the
-// derivatives of that sum with respect to the outputs of the last Forward.
+// Backward adds parameter gradients to gradients, which has the shape of the network's parameters. Outputs has the
+// derivatives of the objective with respect to the outputs of the last Forward.
 func (p *Pass) Backward(outputs []float64, gradients [][]float64) {
 	p.BackwardTo(nil, outputs, gradients)
 }
 
-// BackwardTo is Backward that also sets inputs, unless it is nil, to the derivatives with respect to the inputs of the
-// last Forward.
+// BackwardTo does the work of Backward. In addition, unless inputs is nil, it sets inputs to the derivatives with
+// respect to the inputs of the last Forward.
 func (p *Pass) BackwardTo(inputs, outputs []float64, gradients [][]float64) {
 	n, above := p.network, outputs
 	for k := len(n.Layers) - 1; k >= 0; k-- {
@@ -195,10 +195,10 @@ func (p *Pass) backward(k int, gradients [][]float64, above, below []float64) {
 	}
 }
 
-// NewGradients returns zeros in the shape of the parameters.
+// NewGradients returns zero gradients in the shape of the parameters.
 func (n *Network) NewGradients() [][]float64 { return like(n.Params) }
 
-// Finite returns an error that names the first parameter, or its gradient, that is not finite.
+// Finite returns an error if a value is not finite. The error names the first such parameter or gradient.
 func Finite(what string, values [][]float64) error {
 	for k, list := range values {
 		for at, v := range list {
@@ -210,7 +210,7 @@ func Finite(what string, values [][]float64) error {
 	return nil
 }
 
-// SetParams copies parameters of a network of the same shape.
+// SetParams copies the parameters of another network with the same shape.
 func (n *Network) SetParams(params [][]float64) error {
 	if len(params) != len(n.Params) {
 		return fmt.Errorf("set parameters of a dense network: got %d, expected %d", len(params), len(n.Params))
@@ -227,8 +227,8 @@ func (n *Network) SetParams(params [][]float64) error {
 	return errors.Join(faults...)
 }
 
-// Outputs is the number of values computed per example.
+// Outputs returns the number of values computed per example.
 func (p *Pass) Outputs() int { return p.network.Outputs() }
 
-// Inputs is the number of values of an example.
+// Inputs returns the number of input values per example.
 func (p *Pass) Inputs() int { return p.network.Inputs }

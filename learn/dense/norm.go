@@ -12,7 +12,7 @@ type LayerNorm struct{}
 // normEps is added to the variance; the value is PyTorch's.
 const normEps = 1e-5
 
-// Outputs returns the inputs.
+// Outputs returns the number of inputs.
 func (LayerNorm) Outputs(inputs int) int { return inputs }
 
 // Sizes returns the sizes of factor and shift.
@@ -45,7 +45,8 @@ func (LayerNorm) Forward(params [][]float64, x, y []float64) {
 	}
 }
 
-// Backward removes the gradient's components along the mean and the deviation.
+// Backward computes the gradients of factors, shifts and inputs. It removes the components of the gradient along the
+// mean and the deviation.
 func (LayerNorm) Backward(params, grads [][]float64, x, _, dy, dx []float64) {
 	mean, scale := moments(x)
 	plain, along := 0.0, 0.0

@@ -6,21 +6,21 @@ import (
 	"math"
 )
 
-// Adam is the optimizer of Kingma and Ba (ICLR 2015) in the order of operations from the last paragraph of section 2:
-// the step size includes the bias correction, and eps is added to the uncorrected root.
+// Adam is the optimizer of Kingma and Ba (ICLR 2015). It follows the order of operations in the last paragraph of
+// section 2: the step size includes the bias correction, and eps is added to the uncorrected root.
 type Adam struct {
 	Rate         float64 // learning rate
-	Beta1, Beta2 float64 // decays of the moments; zero means 0.9 and 0.999
-	Eps          float64 // added to the root; zero means 1e-8
-	// Corrected adds eps to the root of the corrected moment, as PyTorch does; false adds it to the root of the
-	// uncorrected one.
+	Beta1, Beta2 float64 // decay rates of the first and the second moment; zero means 0.9 and 0.999
+	Eps          float64 // epsilon, added to the denominator of the update; zero means 1e-8
+	// Corrected adds eps to the root of the bias-corrected moment, as PyTorch does. False adds it to the root of the
+	// uncorrected moment.
 	Corrected bool
 
-	Steps         int // steps taken
+	Steps         int // number of steps taken
 	first, second [][]float64
 }
 
-// Step moves parameters against gradients. A gradient that is not finite is an error and changes nothing.
+// Step updates the parameters from their gradients. A gradient that is not finite is an error and changes nothing.
 func (a *Adam) Step(params, gradients [][]float64) error {
 	if err := Finite(fmt.Sprintf("gradient of step %d", a.Steps+1), gradients); err != nil {
 		return err
@@ -45,19 +45,19 @@ func (a *Adam) Step(params, gradients [][]float64) error {
 	return nil
 }
 
-// RMSProp divides gradients by the root of a running mean of their squares (Tieleman and Hinton,
-// "Neural networks for machine learning", lecture 6.5, 2012). As in TensorFlow 1, the mean begins at one and
-// eps is added to it.
+// RMSProp is the optimizer that divides gradients by the root of a running mean of their squares (Tieleman and Hinton,
+// "Neural networks for machine learning", lecture 6.5, 2012). As in TensorFlow 1, the mean begins at one, and eps is
+// added to the mean.
 type RMSProp struct {
 	Rate  float64 // learning rate
-	Decay float64 // decay of the mean; zero means 0.9
-	Eps   float64 // added to the mean; zero means 1e-10
+	Decay float64 // decay rate of the running mean; zero means 0.9
+	Eps   float64 // epsilon, added to the running mean; zero means 1e-10
 
-	Steps int // steps taken
+	Steps int // number of steps taken
 	means [][]float64
 }
 
-// Step moves parameters against gradients. A gradient that is not finite is an error and changes nothing.
+// Step updates the parameters from their gradients. A gradient that is not finite is an error and changes nothing.
 func (r *RMSProp) Step(params, gradients [][]float64) error {
 	if err := Finite(fmt.Sprintf("gradient of step %d", r.Steps+1), gradients); err != nil {
 		return err
@@ -75,7 +75,7 @@ func (r *RMSProp) Step(params, gradients [][]float64) error {
 	return nil
 }
 
-// Means returns the running means, in the shape of the parameters.
+// Means returns the running means in the shape of the parameters.
 func (r *RMSProp) Means(params [][]float64) [][]float64 {
 	if r.means == nil {
 		r.means = like(params)
@@ -88,8 +88,8 @@ func (r *RMSProp) Means(params [][]float64) [][]float64 {
 	return r.means
 }
 
-// ClipNorm scales gradients down to a maximum norm over all of them, and returns the norm before; a maximum of zero
-// keeps them.
+// ClipNorm scales gradients down if their common norm exceeds most, and returns the norm before scaling. With most
+// zero, it keeps the gradients.
 func ClipNorm(gradients [][]float64, most float64) (norm float64) {
 	for _, g := range gradients {
 		norm += Dot(g, g)
@@ -117,7 +117,7 @@ func like(params [][]float64) [][]float64 {
 	return all
 }
 
-// Moments returns the running means of gradients and of their squares, in the shape of the parameters.
+// Moments returns the running means of gradients and of squared gradients, in the shape of the parameters.
 func (a *Adam) Moments(params [][]float64) (first, second [][]float64) {
 	if a.first == nil {
 		a.first, a.second = like(params), like(params)

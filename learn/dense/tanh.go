@@ -2,7 +2,7 @@ package dense
 
 import "math"
 
-// Constants of tanh.
+// Constants of the approximation of tanh.
 const (
 	farTanh  = 20                    // arguments above this have a tanh of one
 	perHalf  = 2 / math.Ln2          // number of halves of ln 2 in one

@@ -18,7 +18,7 @@ type strided struct {
 	row, step int
 }
 
-// Shape of a tile of results; its sums stay in vector registers.
+// Shape of a tile of results. The sums of a tile stay in vector registers.
 const (
 	tileRows    = 8
 	tileColumns = 4

@@ -15,8 +15,8 @@ import (
 // kills limits the steps after which a learner is killed.
 const kills = 40
 
-// GoesOnToTheBit stops and kills a learner at random steps. At the end it must have the figures and the state of a
-// learner that was not stopped, which is returned.
+// GoesOnToTheBit stops and kills a learner at random steps. At the end, its figures and its state must be bit-identical
+// to an uninterrupted learner's. It returns the uninterrupted learner.
 func GoesOnToTheBit[L learn.Learner](t *testing.T, fresh func() L) (whole L) {
 	t.Helper()
 	whole = fresh()

@@ -1,4 +1,4 @@
-// Package replay stores the experience of a learner, and draws from it evenly or by priority.
+// Package replay stores the experience of a learner, and samples from it uniformly or by priority.
 package replay
 
 import (
@@ -7,13 +7,13 @@ import (
 	"math"
 )
 
-// Source draws random numbers.
+// Source generates random numbers.
 type Source interface {
-	Float64() float64 // at least 0, below 1
+	Float64() float64 // returns a number from 0 to below 1
 }
 
-// Memory keeps the last items, and draws each in proportion to its priority (proportional prioritization of Schaul,
-// Quan, Antonoglou and Silver, ICLR 2016). With equal priorities it draws evenly.
+// Memory keeps the last items, and samples items in proportion to their priorities (proportional prioritization of
+// Schaul, Quan, Antonoglou and Silver, ICLR 2016). With equal priorities it samples uniformly.
 type Memory[T any] struct {
 	// sums is a binary tree of sums: the parent of k is (k-1)/2, and the last capacity entries are
 	// the priorities.
@@ -26,7 +26,7 @@ type Memory[T any] struct {
 // mostItems limits a memory.
 const mostItems = 1 << 26
 
-// NewMemory makes an empty memory with a capacity.
+// NewMemory creates an empty memory with a capacity.
 func NewMemory[T any](capacity int) (*Memory[T], error) {
 	if capacity < 1 || capacity > mostItems {
 		return nil, fmt.Errorf("make a replay memory: capacity is %d; must be between 1 and %d", capacity, mostItems)
@@ -34,22 +34,22 @@ func NewMemory[T any](capacity int) (*Memory[T], error) {
 	return &Memory[T]{sums: make([]float64, 2*capacity-1), items: make([]T, capacity)}, nil
 }
 
-// Capacity is the maximum number of items.
+// Capacity returns the maximum number of items.
 func (m *Memory[T]) Capacity() int { return len(m.items) }
 
-// Len is the number of stored items.
+// Len returns the number of stored items.
 func (m *Memory[T]) Len() int { return m.count }
 
 // Item returns the item at an index.
 func (m *Memory[T]) Item(place int) T { return m.items[place] }
 
-// Priority is the priority of the item at an index.
+// Priority returns the priority of the item at an index.
 func (m *Memory[T]) Priority(place int) float64 { return m.sums[len(m.items)-1+place] }
 
-// Total is the sum of all priorities.
+// Total returns the sum of all priorities.
 func (m *Memory[T]) Total() float64 { return m.sums[0] }
 
-// Most is the largest priority; zero in an empty memory.
+// Most returns the highest priority, or zero for an empty memory.
 func (m *Memory[T]) Most() (most float64) {
 	for _, p := range m.sums[len(m.items)-1:][:m.count] {
 		most = max(most, p)
@@ -57,7 +57,8 @@ func (m *Memory[T]) Most() (most float64) {
 	return most
 }
 
-// Least is the index of the smallest priority, the first of equal ones; zero in an empty memory.
+// Least returns the index of the item with the lowest priority, or of the first such item on a tie. It returns zero for
+// an empty memory.
 func (m *Memory[T]) Least() (place int) {
 	for k := range m.count {
 		if m.Priority(k) < m.Priority(place) {
@@ -67,10 +68,10 @@ func (m *Memory[T]) Least() (place int) {
 	return place
 }
 
-// Nth is the index of the nth item, counted from the oldest one, which has number 0.
+// Nth returns the index of the nth item, counted from the oldest item, which has number 0.
 func (m *Memory[T]) Nth(n int) int { return (m.next + len(m.items) - m.count + n) % len(m.items) }
 
-// Add stores an item; it replaces the oldest one if the memory is full.
+// Add stores an item. If the memory is full, the item replaces the oldest one.
 func (m *Memory[T]) Add(item T, priority float64) error {
 	if err := m.Replace(m.next, item, priority); err != nil {
 		return err
@@ -79,7 +80,7 @@ func (m *Memory[T]) Add(item T, priority float64) error {
 	return nil
 }
 
-// Replace replaces an item; the new item has the age of the old one.
+// Replace replaces an item. The new item has the age of the old item.
 func (m *Memory[T]) Replace(place int, item T, priority float64) error {
 	if err := m.Set(place, priority); err != nil {
 		return err
@@ -88,7 +89,7 @@ func (m *Memory[T]) Replace(place int, item T, priority float64) error {
 	return nil
 }
 
-// Set changes the priority at an index.
+// Set changes the priority of the item at an index.
 func (m *Memory[T]) Set(place int, priority float64) error {
 	if !(priority >= 0) || math.IsInf(priority, 0) {
 		return fmt.Errorf("store experience: the priority of item %d is %v; must be finite and not negative", place,
@@ -103,14 +104,14 @@ func (m *Memory[T]) Set(place int, priority float64) error {
 	return nil
 }
 
-// Draw is a sample from a memory.
+// Draw holds items sampled from a memory.
 type Draw struct {
 	Places  []int
-	Weights []float64 // importance weight of each item, at most 1, for an unbiased expectation
+	Weights []float64 // importance weight of each item, at most 1, for unbiased expectations
 }
 
-// Draw draws n items, one from each of n equal parts of the sum of priorities. The weights correct the share beta of
-// the priorities' bias.
+// Draw samples n items, one from each of n equal parts of the sum of priorities. The importance weights correct a
+// fraction beta of the bias by priorities.
 func (m *Memory[T]) Draw(n int, beta float64, random Source) (Draw, error) {
 	if m.count == 0 || m.Total() <= 0 {
 		return Draw{}, errors.New("draw experience: the memory is empty, or all priorities are zero")

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// State is a memory as plain data.
+// State is the content of a memory as plain data.
 type State[T any] struct {
-	Items []T       // by index
-	Sums  []float64 // tree of sums, including the rounding errors of all changes
-	Next  int       // index of the next item
+	Items []T       // items by index
+	Sums  []float64 // tree of priority sums, including the rounding errors of all changes
+	Next  int       // index of the next item to be stored
 }
 
 // State returns a snapshot for [Memory.Restore].
@@ -18,7 +18,7 @@ func (m *Memory[T]) State() State[T] {
 	return State[T]{slices.Clone(m.items[:m.count]), slices.Clone(m.sums), m.next}
 }
 
-// Restore restores a memory from a snapshot. An error changes nothing.
+// Restore restores a memory from a snapshot. On an error, the memory is unchanged.
 func (m *Memory[T]) Restore(s State[T]) error {
 	capacity, count := len(m.items), len(s.Items)
 	switch {

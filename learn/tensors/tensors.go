@@ -1,6 +1,6 @@
 // Package tensors computes batches of small networks, and their gradients, with LibTorch: a batch is one call of a few
-// large operations. Playing stays in Go, because a call per state would cost more than its arithmetic. Results have the
-// bits of LibTorch on the machine, which differ from package dense.
+// large operations. Playing stays in Go, because a call per state would cost more than its arithmetic. Results depend
+// on LibTorch and the machine, and differ from package dense by rounding.
 package tensors
 
 import (
@@ -11,8 +11,8 @@ import (
 	"graft/torch"
 )
 
-// Batches makes batchers of networks on a device. If LibTorch fails in Forward, outputs are zero and Backward returns
-// the error.
+// Batches returns a constructor of batchers on a device. If LibTorch fails in Forward, outputs are zero and Backward
+// returns the error.
 func Batches(device torch.Device) func(n *dense.Network) (dense.Batcher, error) {
 	return func(n *dense.Network) (dense.Batcher, error) {
 		for k, l := range n.Layers {

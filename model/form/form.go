@@ -1,4 +1,4 @@
-// Package form holds the content of a network's file as plain values, and the faults in it.
+// Package form holds the content of a network file as plain values, and the faults in it.
 package form
 
 import (
@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// Form is a table of a network's form, with its keys in the order of writing. The zero Form is
-// an empty table.
+// Form is a table of a network file, with its keys in the order of writing. The zero Form is an empty table.
 type Form []Field
 
 // Field is a key and its value: a string, an int, a Form or an []any of these.
@@ -42,12 +41,12 @@ func plain(value any) any {
 
 // Fault is a fault in a form.
 type Fault struct {
-	Where []any // keys (string) and indices (int); empty for the whole form
+	Where []any // keys (string) and indexes (int) that lead to the fault; empty for the whole form
 	Key   bool  // the key itself is at fault, not its value
 	Text  string
 }
 
-// Path formats Where, such as layers[2].block[0].
+// Path formats Where as text, such as layers[2].block[0].
 func (f Fault) Path() string { return Path(f.Where) }
 
 // Path formats keys and indices as a unique text.
@@ -70,7 +69,7 @@ func Path(where []any) string {
 	return b.String()
 }
 
-// Faults lists all faults of a form. It is never empty.
+// Faults lists all faults of a form. A Faults that is returned as an error is never empty.
 type Faults []Fault
 
 // Error lists the faults.

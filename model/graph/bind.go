@@ -16,8 +16,8 @@ type Network struct {
 	tied    map[string]string        // tensor that shares its memory
 }
 
-// Bind gives a graph weights. Their names, types and shapes must match the graph's tensors. Parameters require
-// gradients.
+// Bind creates a network from a graph and weights. The names, types and shapes of the weights must match the graph's
+// tensors. Parameters require gradients.
 func (g *Graph) Bind(s *torch.Scope, d torch.Device, set *weights.Set) (*Network, error) {
 	if err := g.Fits(set); err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func (g *Graph) Bind(s *torch.Scope, d torch.Device, set *weights.Set) (*Network
 	return n, s.Err()
 }
 
-// BindTensors gives a graph existing tensors, by name. Parameters require gradients.
+// BindTensors creates a network from a graph and existing tensors, by name. Parameters require gradients.
 func (g *Graph) BindTensors(s *torch.Scope, tensors map[string]*torch.Tensor) (*Network, error) {
 	n := &Network{Graph: g, tensors: make(map[string]*torch.Tensor, len(g.Tensors)), tied: map[string]string{}}
 	for _, t := range g.Tensors {
@@ -58,7 +58,7 @@ func (n *Network) tie() {
 	}
 }
 
-// Fits reports differences between weights and the graph's tensors.
+// Fits returns an error that lists the differences between weights and the graph's tensors.
 func (g *Graph) Fits(set *weights.Set) error {
 	var faults Faults
 	given := byName(set)
@@ -88,10 +88,10 @@ func byName(set *weights.Set) map[string]weights.Tensor {
 	return given
 }
 
-// Tensor returns the tensor with a name; nil if there is none.
+// Tensor returns the tensor with a name, or nil if there is none.
 func (n *Network) Tensor(name string) *torch.Tensor { return n.tensors[name] }
 
-// Trained returns the names of the parameters, tied ones once.
+// Trained returns the names of the parameters. Tied parameters are listed once.
 func (g *Graph) Trained() []string {
 	var names []string
 	for _, t := range g.Tensors {
@@ -115,12 +115,12 @@ func (n *Network) Save() (*weights.Set, error) {
 	return set, nil
 }
 
-// Program compiles the network. Scope s owns the program.
+// Program compiles the network. The scope owns the program.
 func (n *Network) Program(s *torch.Scope, o torch.ProgramOptions) (*torch.Program, error) {
 	return n.program(s, o, torch.CallList{Input: valueKey(n.Input.Value)})
 }
 
-// ProgramOn compiles the network on images that are stored as bytes: its input is (x · factor - mean) / deviation.
+// ProgramOn compiles the network for images that are stored as bytes: its input is (x · factor - mean) / deviation.
 func (n *Network) ProgramOn(s *torch.Scope, o torch.ProgramOptions, factor float64,
 	mean, deviation *torch.Tensor) (*torch.Program, error) {
 	l := torch.CallList{Input: "#bytes", Names: []string{"#mean", "#deviation"},

@@ -2,7 +2,7 @@ package graph
 
 import "fmt"
 
-// Limits of the JSON texts of an archive. An item takes up to some hundred bytes of memory, so a text within the limits
+// Limits of the JSON texts in an archive. An item takes up to some hundred bytes of memory, so a text within the limits
 // takes less than 1 GB.
 const (
 	mostObjects = 1 << 20
@@ -10,7 +10,7 @@ const (
 )
 
 // BoundJSON returns an error if a text has more objects, or more items of lists and objects, than a network needs. It
-// counts before decoding, because an item of two bytes may take a hundred in memory.
+// counts before decoding, because an item of two bytes may take a hundred bytes in memory.
 func BoundJSON(text []byte) error {
 	objects, members, quoted := 0, 0, false
 	for k := 0; k < len(text); k++ {

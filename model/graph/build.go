@@ -8,22 +8,22 @@ import (
 	"graft/torch/weights"
 )
 
-// Builder makes a graph in the form of torch.export. Values are named after their operators.
+// Builder builds a graph in the form of torch.export. It names values after their operators.
 type Builder struct {
 	Graph *Graph
-	DType weights.DType // type of the parameters
+	DType weights.DType // data type of the parameters
 	count map[string]int
 	path  string // path of the current module
 }
 
-// NewBuilder starts a graph of a class whose input has named sizes, such as batch=2.
+// NewBuilder starts a graph of a class. The sizes of its input may have names, such as batch=2.
 func NewBuilder(class string, input Input, dtype weights.DType) *Builder {
 	return &Builder{Graph: &Graph{Name: class, Input: input, Modules: []Module{{Class: class}}}, DType: dtype,
 		count: map[string]int{}}
 }
 
-// Module adds a child of the current module, and runs the code that calls its operators or adds modules of its own.
-// Recover sets its print.
+// Module adds a child of the current module, and runs code, which adds the child's operators and modules. Recover sets
+// its print.
 func (b *Builder) Module(name, class string, code func()) {
 	outer := b.path
 	b.path = join(outer, name)
@@ -39,25 +39,27 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-// Parameter adds a parameter of the current module.
+// Parameter adds a parameter to the current module.
 func (b *Builder) Parameter(name, init string, shape ...int) Weight {
 	return b.Tensor(Tensor{Name: name, Role: Parameter, DType: b.DType, Shape: shape, Init: init})
 }
 
-// Tensor adds a tensor of the current module.
+// Tensor adds a tensor to the current module.
 func (b *Builder) Tensor(t Tensor) Weight {
 	t.Name = join(b.path, t.Name)
 	b.Graph.Tensors = append(b.Graph.Tensors, t)
 	return Weight(t.Name)
 }
 
-// Call calls an operator with arguments as pairs of name and value. It leaves out arguments whose value is nil.
+// Call adds a call of an operator with arguments, given as pairs of name and value. It omits arguments whose value is
+// nil.
 func (b *Builder) Call(operator string, arguments ...any) Value {
 	return b.Calls(operator, 1, arguments...)[0]
 }
 
 // StochasticDepth adds a module that drops a branch for whole examples in train mode (Huang et al. 2016), like
-// torchvision's StochasticDepth: dropout of channels with one channel per example. A probability of zero adds nothing.
+// torchvision's StochasticDepth: it is a dropout of channels with one channel per example. A probability of zero adds
+// nothing.
 func (b *Builder) StochasticDepth(name string, x Value, p float64) Value {
 	if p == 0 {
 		return x
@@ -69,7 +71,7 @@ func (b *Builder) StochasticDepth(name string, x Value, p float64) Value {
 	return x
 }
 
-// Calls calls an operator with several results.
+// Calls adds a call of an operator with several results.
 func (b *Builder) Calls(operator string, results int, arguments ...any) []Value {
 	n := Node{Operator: operator, Module: b.path}
 	for k := 0; k+1 < len(arguments); k += 2 {

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// SidecarName is the file with graft_export.py's description of a network's modules, in an archive's folder extra or
-// next to a file.
+// SidecarName is the name of the file in which graft_export.py describes a network's modules: in an archive's folder
+// extra, or next to a file.
 const SidecarName = "graft_modules.json"
 
-// LargestSidecar limits such a file, in bytes.
+// LargestSidecar is the maximum size of the file SidecarName in bytes.
 const LargestSidecar = 16 << 20
 
 // ReadModules reads the description of modules that graft_export.py writes.
@@ -41,8 +41,8 @@ func ReadModules(text []byte) ([]Module, error) {
 	return modules, nil
 }
 
-// Describe replaces the modules by their description. A node of an undescribed module belongs to the nearest enclosing
-// module.
+// Describe replaces the graph's modules by a description. A node of a module without a description belongs to the
+// nearest enclosing module.
 func (g *Graph) Describe(modules []Module) {
 	known := make(map[string]bool, len(modules))
 	for _, m := range modules {

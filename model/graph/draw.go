@@ -13,13 +13,13 @@ import (
 	"graft/torch/weights"
 )
 
-// Draw makes the initial weights of a graph by the Init of its tensors, or else as PyTorch initialises its layers. Each
-// tensor has its own random numbers. A tensor without a rule is zero; see Undrawn.
+// Draw creates the initial weights of a graph by the Init of its tensors or, if it is empty, as PyTorch initialises its
+// layers. Each tensor has its own random numbers. A tensor without a rule is zero; see Undrawn.
 func (g *Graph) Draw(seed uint64) (*weights.Set, error) {
 	return g.DrawFrom(func() uint64 { return seed })
 }
 
-// DrawFrom is Draw with a seed that is requested once.
+// DrawFrom makes initial weights like Draw. It calls seed at most once.
 func (g *Graph) DrawFrom(seed func() uint64) (*weights.Set, error) {
 	set, first := &weights.Set{}, seed()
 	drawn := map[string]weights.Tensor{}
@@ -70,7 +70,8 @@ func (t Tensor) DrawnConstant() bool {
 	return t.Role == Constant && slices.Contains([]string{"zeros", "ones", "full", "rotary"}, how)
 }
 
-// Undrawn returns the tensors without a rule for their initial values; they come from a file of weights.
+// Undrawn returns the names of the tensors without a rule for their initial values, which must come from a file of
+// weights.
 func (g *Graph) Undrawn() []string {
 	var names []string
 	usual := g.usual()

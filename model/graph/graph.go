@@ -9,14 +9,14 @@ import (
 
 // Graph is a network with one input and one output.
 type Graph struct {
-	Name    string // class of the network
+	Name    string // class name of the network
 	Input   Input
 	Output  Value
-	Modules []Module // in PyTorch's order of registration, the network itself first
+	Modules []Module // modules in PyTorch's order of registration; the first is the network itself
 	Tensors []Tensor // parameters, buffers and constants
-	Nodes   []Node   // in running order
-	// Foreign graphs were read from a list of operators that may crash LibTorch: package trial runs them in another
-	// process first.
+	Nodes   []Node   // operator calls in running order
+	// Foreign says that the graph was read from a list of operators that may crash LibTorch. Package trial runs such a
+	// graph in another process first.
 	Foreign bool
 }
 
@@ -27,13 +27,13 @@ type Input struct {
 	Shape []Size
 }
 
-// Size is a size of the input: a number, or the name of a variable dimension.
+// Size is one size of the input: a number, or the name of a variable dimension.
 type Size struct {
-	Name string // such as batch; empty for a number
-	N    int    // size; for a named dimension, the size of the example at export
+	Name string // name such as batch; empty for a number
+	N    int    // size; for a named dimension, its size in the example at export
 }
 
-// String returns the number, preceded by the name of a variable size.
+// String returns the size; a variable size is preceded by its name.
 func (s Size) String() string {
 	if s.Name == "" {
 		return strconv.Itoa(s.N)
@@ -43,48 +43,49 @@ func (s Size) String() string {
 
 // Module is a module of the network.
 type Module struct {
-	Path  string // path as in named_modules(); empty for the network
+	Path  string // path as in named_modules(); empty for the network itself
 	Class string
-	Extra string // result of extra_repr()
-	Print string // print of a module whose class has its own; empty means PyTorch's
-	Folds bool   // prints equal children as one line, as ModuleList does
+	Extra string // text that extra_repr() returns
+	Print string // print of a module whose class prints itself; empty means PyTorch's print
+	Folds bool   // prints equal children as one line, like ModuleList
 }
 
-// Role is the role of a tensor: a parameter, a buffer or a constant of the network.
+// Role names the role of a tensor in the network: parameter, buffer or constant.
 type Role string
 
-// The roles.
+// Roles of tensors.
 const (
-	Parameter Role = "parameter" // trained
-	Buffer    Role = "buffer"    // in the state dict, not trained
-	Constant  Role = "constant"  // not in the state dict
+	Parameter Role = "parameter" // trained tensor
+	Buffer    Role = "buffer"    // tensor in the state dict that is not trained
+	Constant  Role = "constant"  // tensor that is not in the state dict
 )
 
-// Tensor is a parameter, a buffer or a constant, by its full name.
+// Tensor describes a parameter, a buffer or a constant by its full name.
 type Tensor struct {
 	Name  string
 	Role  Role
 	DType weights.DType
 	Shape []int
-	Tied  string // tensor that shares its memory; usually empty
+	Tied  string // name of the tensor that shares its memory; usually empty
 	// Init is the initialisation of the values in a new network: "normal 0.02" and "uniform 0.1" are centred at zero,
-	// "zeros", "ones". Empty means that the values only come from a file of weights.
+	// "zeros", "ones". Empty means that the values must come from a file of weights.
 	Init string
 }
 
-// Value names the result of a node, or the input.
+// Value is the name of a node's result, or of the input.
 type Value string
 
-// Weight names a tensor of the network.
+// Weight is the name of a tensor of the network.
 type Weight string
 
 // Node is a call of an operator.
 type Node struct {
 	Operator string // name and overload, such as conv2d.default
-	Module   string // path of the module whose code calls it
+	Module   string // path of the module whose code calls the operator
 	Args     []Arg
 	Results  []Value
-	Returns  [][]Extent // shapes of the results of an operator that graft passes on to LibTorch; nil for others
+	// shapes of the results of an operator that graft passes on to LibTorch; nil for other operators
+	Returns [][]Extent
 }
 
 // Arg is a named argument: nil, an int64, a float64, a bool, a string, a weights.DType, a Value, a Weight, or an []any
@@ -94,7 +95,7 @@ type Arg struct {
 	Value any
 }
 
-// Arg returns an argument by name; nil if it is missing.
+// Arg returns an argument by name, or nil if it is missing.
 func (n *Node) Arg(name string) any {
 	for _, a := range n.Args {
 		if a.Name == name {
@@ -131,7 +132,7 @@ func (n *Node) Reads(visit func(any)) {
 	}
 }
 
-// Rename replaces values that the node reads.
+// Rename replaces the names of values that the node reads.
 func (n *Node) Rename(to map[Value]Value) {
 	swap := func(v any) any {
 		if from, ok := v.(Value); ok {
@@ -155,7 +156,7 @@ func (n *Node) Rename(to map[Value]Value) {
 	}
 }
 
-// Tensor returns a tensor by name; nil if there is none.
+// Tensor returns a tensor by name, or nil if there is none.
 func (g *Graph) Tensor(name string) *Tensor {
 	if k := slices.IndexFunc(g.Tensors, func(t Tensor) bool { return t.Name == name }); k >= 0 {
 		return &g.Tensors[k]
@@ -163,7 +164,7 @@ func (g *Graph) Tensor(name string) *Tensor {
 	return nil
 }
 
-// Parameters is the number of values that an optimizer trains.
+// Parameters returns the number of values that an optimizer trains.
 func (g *Graph) Parameters() int {
 	sum := 0
 	for _, t := range g.Tensors {
@@ -174,7 +175,7 @@ func (g *Graph) Parameters() int {
 	return sum
 }
 
-// Count is the number of a tensor's values.
+// Count returns the number of values in a tensor.
 func (t Tensor) Count() int {
 	n := 1
 	for _, size := range t.Shape {

@@ -7,14 +7,14 @@ import (
 	"graft/torch/weights"
 )
 
-// Imported is a network from a file of another program.
+// Imported is a network that was read from another program's file.
 type Imported struct {
 	Graph   *Graph
 	Weights *weights.Set
-	Notes   []string // information that the file lacks, or changes made
+	Notes   []string // facts that the file lacks, and changes that were made
 }
 
-// DropSizes drops unused arithmetic on sizes.
+// DropSizes removes unused computations with sizes.
 func (g *Graph) DropSizes() {
 	read := map[Value]bool{g.Output: true}
 	kept := make([]Node, 0, len(g.Nodes))

@@ -8,20 +8,20 @@ import (
 	"graft/torch/weights"
 )
 
-// Need holds lower bounds of the resources of a forward pass, computed from the shapes of its values.
+// Need holds lower bounds of the resources for a forward pass, computed from the shapes of its values.
 type Need struct {
-	Weights    float64 // bytes
-	Values     float64 // bytes of all values together
-	Peak       float64 // bytes of the weights and of the values in use at one moment
+	Weights    float64 // bytes of the weights
+	Values     float64 // total bytes of all values
+	Peak       float64 // maximum over time of the bytes of the weights and of the values in use
 	Output     float64 // bytes of the output
-	Operations float64 // floating-point operations
+	Operations float64 // number of floating-point operations
 }
 
-// Training is a lower bound of the memory of a training step, in bytes: at its loss there are the outputs, their
-// softmax and its gradient, and the weights have gradients.
+// Training returns a lower bound of the memory for a training step, in bytes: when the loss is computed, the outputs,
+// their softmax and its gradient exist, and the weights have gradients.
 func (n Need) Training() float64 { return max(n.Peak, 2*n.Weights+3*n.Output) }
 
-// Needs infers the resources of a pass on inputs of a shape; nil means the example's shape. A shape that graft cannot
+// Needs infers the resources for a pass on inputs of a shape; nil means the example's shape. A shape that graft cannot
 // infer is an error.
 func (g *Graph) Needs(shape []int) (Need, error) {
 	part := g

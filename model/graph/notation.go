@@ -19,7 +19,7 @@ import (
 // other than letters, digits, points and underscores is in double quotes. The shapes of the results, such as -> [batch,
 // 64], follow the arguments of an operator that graft passes on to LibTorch.
 
-// String is the node's notation.
+// String returns the node in the notation of ParseNode.
 func (n Node) String() string {
 	var b strings.Builder
 	for k, v := range n.Results {

@@ -2,8 +2,8 @@ package graph
 
 import "strings"
 
-// Operations counts floating-point operations of each node for one example; a multiply and an add are two. Operators
-// that only move values count as zero.
+// Operations returns the floating-point operations of each node for one example; a multiply and an add are two.
+// Operators that only move values count as zero.
 func (g *Graph) Operations() ([]int64, error) {
 	shapes, err := g.Shapes()
 	if err != nil {
@@ -31,7 +31,7 @@ var movers = func() map[string]bool {
 	return set
 }()
 
-// Moves reports whether a node only moves values, or counts sizes.
+// Moves reports whether a node only moves values, or computes with sizes.
 func (n *Node) Moves() bool {
 	op, _, _ := strings.Cut(n.Operator, ".")
 	return movers[op]

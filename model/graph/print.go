@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// String prints the modules as PyTorch prints the network.
+// String returns the modules as PyTorch prints the network.
 func (g *Graph) String() string {
 	children := map[string][]int{}
 	for k, m := range g.Modules {

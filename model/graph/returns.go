@@ -8,10 +8,10 @@ import (
 // Extent is a size of a result: a number, or a multiple of a variable size of the input.
 type Extent struct {
 	N  int
-	Of string // name of that size, such as batch; empty for a plain number
+	Of string // name of the variable size, such as batch; empty for a plain number
 }
 
-// String is the notation, such as 64, batch or 4*batch.
+// String returns the notation of the size, such as 64, batch or 4*batch.
 func (e Extent) String() string {
 	switch {
 	case e.Of == "":

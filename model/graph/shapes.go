@@ -8,7 +8,7 @@ import (
 )
 
 // Shapes returns the shape of each value that is a tensor, for the input's example sizes. An operator whose shape graft
-// cannot infer is an error; the shapes before it are returned with it.
+// cannot infer is an error; the shapes before that operator are returned with it.
 func (g *Graph) Shapes() (map[Value][]int, error) {
 	s := newShaper(g)
 	for k := range g.Nodes {
@@ -19,10 +19,10 @@ func (g *Graph) Shapes() (map[Value][]int, error) {
 	return s.shapes, nil
 }
 
-// ErrTooLarge means that shapes have far more values than a machine can hold.
+// ErrTooLarge reports that shapes have far more values than a machine can hold.
 var ErrTooLarge = errors.New("more values than a machine can hold")
 
-// Dims returns the sizes of the input's example.
+// Dims returns the sizes of the example input.
 func (in Input) Dims() []int {
 	dims := make([]int, len(in.Shape))
 	for k, size := range in.Shape {

@@ -8,12 +8,13 @@ import (
 	"graft/torch/weights"
 )
 
-// Attempt describes a pass over a graph from a file that reveals its faults before the graph is used.
+// Attempt describes a pass over a graph from a file that reveals the graph's faults before it is used.
 type Attempt struct {
-	Weights   *weights.Set // nil means zeros
-	Shape     []int        // shape of the input; nil means the example's
-	Values    []float64    // values of the input; nil means zeros
-	Gradients bool         // a pass in train mode and its gradients follow; its errors are left to the training
+	Weights *weights.Set // weights of the graph; nil means zeros
+	Shape   []int        // shape of the input; nil means the example's shape
+	Values  []float64    // values of the input; nil means zeros
+	// runs a pass in train mode and its gradients as well; the errors of this pass are ignored
+	Gradients bool
 }
 
 // Output holds the result of a graph.
@@ -22,9 +23,9 @@ type Output struct {
 	Values []float32
 }
 
-// Try runs the graph in this process and returns its output in evaluation mode. Without values of the input, operators
-// that are passed on to LibTorch run on inputs of two sizes first; results whose shapes differ from the stated ones are
-// errors. An operator may end the process: package trial runs Try in a separate process.
+// Try runs the graph in this process and returns its output in evaluation mode. If the input has no values, operators
+// that are passed on to LibTorch first run on inputs of two sizes; results whose shapes differ from the stated shapes
+// are errors. An operator may end the process: package trial runs Try in a separate process.
 func (g *Graph) Try(a Attempt) (*Output, error) {
 	if a.Weights == nil {
 		a.Weights = g.zeros()

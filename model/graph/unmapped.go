@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Unmapped lists the operators of a network that graft does not have.
+// Unmapped is an error that lists the operators of a network that graft does not support.
 type Unmapped []Miss
 
 // Miss is an operator that cannot be mapped.
 type Miss struct {
-	Operator string `json:"operator"` // name in the file
-	Module   string `json:"module"`   // path of the module whose code calls it; empty for the network itself
-	Advice   string `json:"advice"`   // remedy
+	Operator string `json:"operator"` // name of the operator in the file
+	Module   string `json:"module"`   // path of the module whose code calls the operator; empty for the network itself
+	Advice   string `json:"advice"`   // suggested remedy
 }
 
 // Error lists the operators, one per line.

@@ -18,14 +18,14 @@ const (
 	largest = 1<<31 - 1
 )
 
-// Options configure a model.
+// Options holds the options of an ONNX model.
 type Options struct {
-	Producer   string            // name and version of the program
-	Properties map[string]string // additional texts in the model; nil for none
+	Producer   string            // name and version of the program that writes the model
+	Properties map[string]string // additional texts in the model; nil means none
 }
 
-// Encode returns a network with its weights as an ONNX model in eval mode, with one input and one output, "input" and
-// "output", for any batch size. All computations are float32. The set has the network's tensors by name, as
+// Encode returns a network with its weights as an ONNX model in eval mode. The model has one input, "input", and one
+// output, "output", for any batch size. All computations are in float32. The set has the network's tensors by name, as
 // model.Network.Save returns them.
 func Encode(n *model.Network, set *weights.Set, o Options) ([]byte, error) {
 	stored := map[string]weights.Tensor{}

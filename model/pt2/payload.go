@@ -31,8 +31,8 @@ type payloads struct {
 	a      *archive
 }
 
-// A file may name the same bytes several times: a tied weight, or a view with a stride of zero. Beyond these limits its
-// size no longer limits the memory that it takes.
+// Limits of the memory for tensors that share bytes of the file, such as tied weights, or views with a stride of zero.
+// Beyond them the size of a file no longer limits the memory for its tensors.
 const (
 	spareBytes = 64 << 20
 	spareFold  = 4

@@ -1,3 +1,2 @@
-// Package python writes networks as modules of plain PyTorch, which have the same print as the network and load its
-// weights.
+// Package python writes networks as modules of plain PyTorch. The modules print like the network and load its weights.
 package python

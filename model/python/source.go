@@ -10,18 +10,20 @@ import (
 	"graft/model"
 )
 
-// Options configure a module.
+// Options holds the options of a Python module.
 type Options struct {
-	// Weights is the name of the weights file in the module's folder, .pth or .safetensors, which load reads by
-	// default.
+	// Weights is the name of the weights file, .pth or .safetensors, that the function load reads by default. The file
+	// is in the module's folder.
 	Weights string
-	// Mean and Deviation normalise images with values between 0 and 1, per channel; nil omits normalize.
+	// Mean and Deviation are the values of each channel by which images with pixels from 0 to 1 are normalised. Nil
+	// omits the function normalize.
 	Mean, Deviation []float64
-	// Classes names the outputs in order; nil omits CLASSES.
+	// Classes names the outputs in order. Nil omits the list CLASSES.
 	Classes []string
 }
 
-// Source returns the text of a Python module with the network's class and the function load. It only needs PyTorch.
+// Source returns the text of a Python module with the network's class and the function load. The module needs only
+// PyTorch.
 func Source(n *model.Network, o Options) (string, error) {
 	if err := n.Check(); err != nil {
 		return "", err

@@ -9,65 +9,66 @@ import (
 	"graft/torch/weights"
 )
 
-// Config describes a transformer. The zero value of most fields is their first choice.
+// Config describes a transformer. For most fields, the zero value means the first choice.
 type Config struct {
-	Vocabulary int                // number of tokens
-	Context    int                // maximum sequence length
-	Width      int                // width of the residual stream
-	Heads      int                // query heads
-	Groups     int                // key and value heads; zero means Heads
-	Size       int                // size of a head; zero means Width/Heads
-	Hidden     int                // hidden units of a feed-forward; zero means 4 times Width
-	Depth      int                // number of blocks
-	Norm       Norm               // norms of the stream; zero means LayerNorm
-	Post       bool               // puts norms after the sums, as in the first transformer; false before the branches
-	Positions  Positions          // zero means Learned
-	MLP        MLP                // zero means GELU
-	Untied     bool               // the head has its own weights instead of the embedding's
-	NoBias     bool               // linear layers have no bias
-	Stacked    bool               // queries, keys and values are one layer, qkv, as in GPT-2
-	Full       bool               // every token attends to all others, not only to earlier ones
-	Base       float64            // base of rotary positions; zero means 10,000
-	Scale      float64            // scale of scores; zero means 1 over the square root of Size
-	Eps        float64            // epsilon of norms; zero means 1e-5
-	EpsOf      map[string]float64 // epsilon of single norms, by path
+	Vocabulary int  // number of tokens
+	Context    int  // maximum sequence length
+	Width      int  // width of the residual stream
+	Heads      int  // number of query heads
+	Groups     int  // number of key and value heads; zero means Heads
+	Size       int  // size of a head; zero means Width/Heads
+	Hidden     int  // number of hidden units in a feed-forward layer; zero means 4 times Width
+	Depth      int  // number of blocks
+	Norm       Norm // kind of the norms of the stream; zero means LayerNorm
+	// puts norms after the sums, as in the first transformer; false puts them before the branches
+	Post      bool
+	Positions Positions          // encoding of positions; zero means Learned
+	MLP       MLP                // kind of the feed-forward layers; zero means GELU
+	Untied    bool               // gives the head its own weights; false uses the weights of the embedding
+	NoBias    bool               // removes the bias of linear layers
+	Stacked   bool               // computes queries, keys and values in one layer, qkv, as in GPT-2
+	Full      bool               // lets every token attend to all other tokens; false limits it to earlier tokens
+	Base      float64            // base of rotary positions; zero means 10,000
+	Scale     float64            // scale of attention scores; zero means 1 over the square root of Size
+	Eps       float64            // epsilon of norms; zero means 1e-5
+	EpsOf     map[string]float64 // epsilon of single norms, by the path of the norm
 	// dropout probability after the embedding, in attention, and after each layer that adds to the stream; zero means
 	// none
 	Dropout float64
-	Task    Task // zero means NextToken
-	Classes int  // labels of the other tasks
+	Task    Task // kind of labels that the output predicts; zero means NextToken
+	Classes int  // number of classes for the tasks TextLabel and TokenLabel
 	// the last token of the vocabulary pads short texts and is masked; requires Full
 	Padded    bool
-	EmbedNorm bool // a norm follows the embedding, as in BERT
-	// probability that the last block's branches are dropped for an example; earlier blocks have smaller ones, in equal
-	// steps from zero
+	EmbedNorm bool // adds a norm after the embedding, as in BERT
+	// probability that the branches of the last block are dropped for an example; for earlier blocks it decreases in
+	// equal steps to zero
 	DropPath float64
-	DType    weights.DType // zero means float32
+	DType    weights.DType // data type of the parameters; zero means float32
 }
 
-// Task is the kind of labels of a network's output.
+// Task names the kind of labels that a network's output predicts.
 type Task int
 
-// The tasks.
+// Kinds of labels.
 const (
-	NextToken  Task = iota // a logit for each token of the vocabulary, at each token
-	TextLabel              // a logit for each class, by the first token, as in BERT
-	TokenLabel             // a logit for each class, at each token
+	NextToken  Task = iota // a logit for each token of the vocabulary, at each position
+	TextLabel              // a logit for each class, at the first token, as in BERT
+	TokenLabel             // a logit for each class, at each position
 )
 
-// Norm is a normalisation.
+// Norm names a kind of normalisation.
 type Norm int
 
-// The normalisations.
+// Kinds of normalisation.
 const (
 	LayerNorm Norm = iota
 	RMSNorm
 )
 
-// Positions is the encoding of the positions of tokens.
+// Positions names an encoding of the positions of tokens.
 type Positions int
 
-// The positions.
+// Encodings of positions.
 const (
 	Learned      Positions = iota
 	RotaryHalves           // rotates dimension i with i + size/2 (LLaMA's weights in Hugging Face's layout)
@@ -75,17 +76,17 @@ const (
 	None
 )
 
-// MLP is a feed-forward.
+// MLP names a kind of feed-forward layer.
 type MLP int
 
-// The feed-forwards.
+// Kinds of feed-forward layers.
 const (
 	GELU MLP = iota
 	ReLU
-	SwiGLU // Shazeer, GLU Variants Improve Transformer, 2020
+	SwiGLU // gated unit (Shazeer, GLU Variants Improve Transformer, 2020)
 )
 
-// EnsureDefaults replaces zeros by their defaults.
+// EnsureDefaults replaces zero values with defaults.
 func (c *Config) EnsureDefaults() {
 	set := func(field *int, value int) {
 		if *field == 0 {

@@ -8,8 +8,8 @@ import (
 	"graft/torch/weights"
 )
 
-// New builds a network from tokens to logits, [batch, length] to [batch, length, vocabulary], or to the classes of its
-// task.
+// New builds a network that maps tokens to logits: [batch, length] to [batch, length, vocabulary], or to the classes of
+// its task.
 func New(c Config) (*graph.Graph, error) {
 	c.EnsureDefaults()
 	if err := c.Validate(); err != nil {

@@ -6,10 +6,10 @@ import (
 	"graft/model/graph"
 )
 
-// ConvNeXt describes a network of depthwise convolutions and feed-forwards (Liu et al., A ConvNet for the 2020s, 2022),
-// without stochastic depth, like timm's without options.
+// ConvNeXt describes a network of depthwise convolutions and feed-forward layers (Liu et al., A ConvNet for the 2020s,
+// 2022), without stochastic depth, like timm's network with default options.
 type ConvNeXt struct {
-	Patch          int // pixels per square of the stem
+	Patch          int // height and width of a patch of the stem in pixels
 	Widths, Depths []int
 }
 
@@ -57,16 +57,16 @@ func (b *builder) convNeXtBlock(x graph.Value, width int) graph.Value {
 // has a stride of Stride pixels.
 type EfficientNet struct {
 	Stride int
-	Stem   int // channels of the stem
+	Stem   int // number of channels of the stem
 	Stages []Stage
-	Last   int     // channels before the linear layer
-	Drop   float64 // dropout before the linear layer
-	// stochastic depth: a block's branch is dropped for an example with this probability times the share of earlier
-	// blocks
+	Last   int     // number of channels before the linear layer
+	Drop   float64 // probability of the dropout before the linear layer
+	// stochastic depth: the probability that a block's branch is dropped for an example is this value times the
+	// fraction of earlier blocks
 	Path float64
 }
 
-// Stage is a number of blocks; the first block has the stride and changes the channels.
+// Stage describes a number of blocks. The first block has the stride and changes the number of channels.
 type Stage struct{ Expand, Kernel, Stride, Channels, Blocks int }
 
 // B0 returns the stages of EfficientNet-B0.
@@ -75,7 +75,7 @@ func B0() []Stage {
 		{6, 5, 2, 192, 4}, {6, 3, 1, 320, 1}}
 }
 
-// Graph builds the network for images of [channels, height, width], with torchvision's names.
+// Graph builds the network for images of [channels, height, width]. Its modules have torchvision's names.
 func (e EfficientNet) Graph(input []int, classes int) (*graph.Graph, error) {
 	return build("EfficientNet", input, 1, func(b *builder, x graph.Value) graph.Value {
 		in, blocks, before := e.Stem, 0, 0

@@ -1,4 +1,4 @@
-// Package vision builds networks for images as graphs: vision transformers, mixers, and newer convolutional networks.
+// Package vision builds networks for images as graphs: vision transformers, mixers, and recent convolutional networks.
 package vision
 
 import (

@@ -45,7 +45,8 @@ func (b *builder) attention(x graph.Value, width, heads int) graph.Value {
 	return x
 }
 
-// Mixer describes an MLP-Mixer (Tolstikhin et al. 2021): one feed-forward over places and one over channels.
+// Mixer describes an MLP-Mixer (Tolstikhin et al. 2021) with one feed-forward layer over positions and one over
+// channels per block.
 type Mixer struct{ Patch, Width, Tokens, Hidden, Depth int }
 
 // Graph builds the network for images of [channels, height, width]. Its modules have timm's names.

@@ -9,8 +9,8 @@ import (
 	"graft/torch"
 )
 
-// Apply makes the tensors of the new graph from the old ones, by name. Scope s owns the new ones; a tensor that stays
-// is the same one. Tensors come without gradients.
+// Apply creates the tensors of the new graph from the tensors of the old graph, by name. The scope owns new tensors; a
+// tensor that stays is the same object. The tensors do not require gradients.
 func (p *Plan) Apply(s *torch.Scope, before map[string]*torch.Tensor) (map[string]*torch.Tensor, error) {
 	after := make(map[string]*torch.Tensor, len(p.Moves))
 	taken := map[*torch.Tensor]bool{}
@@ -173,9 +173,9 @@ func (d Dim) merge(s *torch.Scope, t *torch.Tensor, factors []float64) *torch.Te
 	return sum
 }
 
-// Moments transfers an optimizer's moment of a kept or changed tensor: each place has the share of the old gradient
-// given by the plan, raised to a power: 1 for the first moment, 2 for the second. It is nil for a tensor whose
-// optimizer state is reset.
+// Moments transfers an optimizer's moment of a kept or changed tensor: each place gets the plan's share of the old
+// gradient, raised to power: 1 for the first moment, 2 for the second. The result is nil for a tensor whose optimizer
+// state is reset.
 func (p *Plan) Moments(s *torch.Scope, m Move, moment *torch.Tensor, power float64) *torch.Tensor {
 	if m.Values != "" || m.Fresh || moment == nil {
 		return nil
@@ -198,7 +198,7 @@ func (p *Plan) Moments(s *torch.Scope, m Move, moment *torch.Tensor, power float
 	return t
 }
 
-// Grow applies the plan to a network and binds the result.
+// Grow applies the plan to a network and binds the new graph to the new tensors.
 func (p *Plan) Grow(s *torch.Scope, n *graph.Network) (*graph.Network, error) {
 	before := map[string]*torch.Tensor{}
 	for _, t := range p.Before.Tensors {

@@ -10,23 +10,24 @@ import (
 	"graft/tracing/axes"
 )
 
-// Block is a module that adds branches to a stream, whose shape does not change.
+// Block is a module that adds branches to a stream of values. The shape of the stream does not change.
 type Block struct {
 	Path     string
 	In, Out  graph.Value
-	Nodes    []int // in running order
+	Nodes    []int // indexes of the block's nodes in running order
 	Branches []Branch
-	Norms    []int // indices of norms in the axes that follow the sums; nil if norms precede the branches
+	// indexes in the axes of the norms that follow the sums; nil if norms precede the branches
+	Norms []int
 }
 
-// Branch is a value that a block adds to its stream, and the tensors that make it zero when they are zero.
+// Branch is a value that a block adds to its stream, with the tensors that make the value zero if they are zero.
 type Branch struct {
 	Value   graph.Value
 	Writers []string
 }
 
-// Blocks returns the blocks of a graph, outer ones before nested ones, and for each other repeated module the reason
-// why it is not a block.
+// Blocks returns the blocks of a graph, outer blocks before nested blocks. For each other repeated module it returns
+// the reason why it is not a block.
 func Blocks(a *axes.Axes) (blocks []Block, others map[string]error) {
 	others = map[string]error{}
 	for _, m := range a.Graph.Modules {

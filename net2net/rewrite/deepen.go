@@ -11,20 +11,20 @@ import (
 	"graft/tracing/axes"
 )
 
-// Branches selects the initial output of a new block's branches.
+// Branches names the kind of branches that a new block has, which determines its initial output.
 type Branches string
 
-// The kinds of branches. With the zero Branches their output is zero, since their last layers are zero.
+// Kinds of branches. Branches of the zero kind output zero, since their last layers are zero.
 const (
 	ZeroBranches Branches = ""
-	// zero output, because units and heads come in pairs that cancel; all layers learn at once
+	// branches that output zero because units and heads come in pairs that cancel; all layers learn at once
 	OppositeBranches Branches = "opposite"
-	StackedBranches  Branches = "stacked" // output of the donor's branches (stacking), which changes the function
+	StackedBranches  Branches = "stacked" // copies of the donor's branches (stacking), which change the function
 )
 
-// Deepen plans a copy of a block after it, or of all blocks of a list after the last one, that passes on its input.
-// After a network's post-norms the norms form a chain; their epsilons are set so that the chain computes the same as
-// the last norm did.
+// Deepen plans a copy of a block that follows it and passes its input on; for a list, it copies all blocks after the
+// last one. If the network has norms after the sums, the norms form a chain, whose epsilons are set so that the chain
+// computes the same as the last norm did before.
 func Deepen(a *axes.Axes, path string, how Branches) (*Plan, error) {
 	b, err := FindBlock(a, path)
 	if err != nil {

@@ -8,12 +8,12 @@ import (
 	"graft/model/graph"
 )
 
-// Plan is a change of a graph.
+// Plan describes a change of a graph.
 type Plan struct {
 	Before *graph.Graph `json:"-"`
 	Graph  *graph.Graph `json:"-"` // new graph
 	Moves  []Move       `json:"moves"`
-	// Was is the form of the old graph, which a saved plan needs for its reversal.
+	// Was is the form of the old graph, which a saved plan needs to reverse the change.
 	Was   map[string]any `json:"was,omitempty"`
 	Seed  uint64         `json:"seed,omitempty"` // seed of random padding
 	Notes []string       `json:"notes,omitempty"`
@@ -22,51 +22,52 @@ type Plan struct {
 // Move describes how a tensor of the new graph is made. Tied tensors have one move, under the first name.
 type Move struct {
 	Name string `json:"name"`
-	From string `json:"from,omitempty"` // old tensor; empty for a tensor without an origin
-	// Dims change its dimensions, one after the other; nil keeps the tensor.
+	From string `json:"from,omitempty"` // name of the old tensor; empty for a tensor without an origin
+	// Dims holds the changes of dimensions, applied one after the other. Nil keeps the tensor.
 	Dims []Dim `json:"dims,omitempty"`
-	// Values replaces the values by zeros or ones and resets the optimizer state; empty keeps them.
+	// Values replaces the values by "zeros" or "ones" and resets the optimizer state; empty keeps the values.
 	Values string `json:"values,omitempty"`
 	// Fresh resets the optimizer state, with the mean second moment of From.
 	Fresh bool `json:"fresh,omitempty"`
-	// Fold multiplies by another tensor's values, for surgery that moves an affine map into the next layer.
+	// Fold multiplies the tensor by the values of another tensor, for surgery that moves an affine map into the next
+	// layer.
 	Fold *Fold `json:"fold,omitempty"`
 	// Scale multiplies all values; zero means 1.
 	Scale float64 `json:"scale,omitempty"`
 }
 
-// Dim changes a dimension.
+// Dim describes the change of a dimension.
 type Dim struct {
 	At   int   `json:"at"`
 	From []int `json:"from"` // old place of each new place; -1 means padding
-	// Share multiplies each place; nil means 1.
+	// Share is the factor of each place; nil means 1.
 	Share []float64 `json:"share,omitempty"`
-	// Split keeps sums over the dimension unchanged: copies have shares.
+	// Split says that the sum over the dimension stays unchanged, since copies have shares.
 	Split bool `json:"split,omitempty"`
 	// Moment is the share of the old gradient at each place; nil means 1.
 	Moment []float64 `json:"moment,omitempty"`
 	Pad    Pad       `json:"pad,omitempty"`
-	// Merge reverses a change: place i of the old tensor is multiplied by Share and added to place From[i] of Size
+	// Merge reverses a change: place i of the old tensor is multiplied by Share[i] and added to place From[i] of Size
 	// places.
 	Merge bool `json:"merge,omitempty"`
 	Size  int  `json:"size,omitempty"`
 }
 
-// Pad is the filling of places without an origin.
+// Pad names the filling of places without an origin.
 type Pad string
 
-// The ways to fill places. The zero Pad is zeros.
+// Fillings of places without an origin. The zero Pad means zeros.
 const (
 	Zeros  Pad = ""
 	Ones   Pad = "ones"
 	Mean   Pad = "mean"   // mean over the dimension
-	Random Pad = "random" // normal, with the root mean square of the tensor
+	Random Pad = "random" // normal random numbers with the root mean square of the tensor
 )
 
 // Fold multiplies the columns of a weight by a vector, or adds the product of a matrix and a vector to a bias.
 type Fold struct {
 	Vector string `json:"vector"`
-	Matrix string `json:"matrix,omitempty"` // for a bias: the old weight of the same layer
+	Matrix string `json:"matrix,omitempty"` // old weight of the same layer, if the tensor is a bias
 }
 
 // clone copies a graph, so changes do not affect the original.
@@ -154,7 +155,8 @@ func (p *Plan) before(path string) string {
 	return path
 }
 
-// Reverse plans the reversal: copies are averaged, shares added up, and padding and new tensors dropped.
+// Reverse plans the reversal of a plan: copies are averaged, shares are added up, and padding and new tensors are
+// dropped.
 func (p *Plan) Reverse() (*Plan, error) {
 	back := &Plan{Before: p.Graph, Graph: clone(p.Before)}
 	taken := map[string]bool{}

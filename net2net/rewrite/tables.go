@@ -8,8 +8,8 @@ import (
 	"graft/tracing/axes"
 )
 
-// Vocabulary plans more tokens: rows of the embedding and of the head. The old logits stay; their softmax does not,
-// since it includes the new ones.
+// Vocabulary plans additional tokens: rows of the embedding and of the head. The old logits stay unchanged; their
+// softmax changes, since it includes the new logits.
 func Vocabulary(a *axes.Axes, to int) (*Plan, error) {
 	var rows *axes.Term
 	for _, u := range a.Uses {
@@ -28,8 +28,8 @@ func Vocabulary(a *axes.Axes, to int) (*Plan, error) {
 	return longer(a, "vocabulary", grown, to)
 }
 
-// Context plans longer sequences: rows of the tables of learned positions. Sequences up to the old length do not use
-// them.
+// Context plans a longer maximum sequence: rows of the tables of learned positions. Sequences up to the old length do
+// not use the new rows.
 func Context(a *axes.Axes, to int) (*Plan, error) {
 	var grown []*axes.Term
 	for _, n := range a.Graph.Nodes {
@@ -85,7 +85,8 @@ func longer(a *axes.Axes, what string, grown []*axes.Term, to int) (*Plan, error
 	return resize(a, p, sizes)
 }
 
-// Groups returns the axis of key and value heads in a weight of keys or values. Its size may be one.
+// Groups returns the axis that counts key and value heads, given the name of a weight of keys or values. Its size may
+// be one.
 func Groups(a *axes.Axes, key string) (*axes.Term, error) {
 	terms := a.Tensors[key]
 	if len(terms) < 2 || terms[0].Find().Kind != axes.Product {
@@ -95,7 +96,7 @@ func Groups(a *axes.Axes, key string) (*axes.Term, error) {
 	return terms[0].Find().Parts[0].Find(), nil
 }
 
-// Ungroup plans more key and value heads for the same queries, a multiple of the current number.
+// Ungroup plans more key and value heads for the same queries. The new number must be a multiple of the current number.
 func Ungroup(a *axes.Axes, groups *axes.Term, to int) (*Plan, error) {
 	groups = groups.Find()
 	if groups.Kind != axes.Axis || to <= groups.Size || to%groups.Size != 0 {
@@ -163,7 +164,7 @@ func (u *ungrouping) rows(dim int, t *axes.Term) Dim {
 	return d
 }
 
-// Untie plans a head with its own weights, a copy of the embedding's.
+// Untie plans a head with weights of its own, which are a copy of the embedding's weights.
 func Untie(a *axes.Axes) (*Plan, error) {
 	p := keep(a.Graph)
 	g := p.Graph

@@ -11,13 +11,13 @@ import (
 	"graft/tracing/axes"
 )
 
-// Options are the options of plans.
+// Options holds the options of plans.
 type Options struct {
-	// Spread is the maximum relative deviation of a copy's share from 1/n, so that copies separate in training. Zero
+	// Spread is the maximum relative deviation of a copy's share from 1/n. It lets copies diverge during training. Zero
 	// gives equal shares, as Net2Net does; such copies stay equal.
 	Spread float64
 	Seed   uint64    // seed of shares and padding
-	Shares []float64 // share of each place of the axis; nil draws them
+	Shares []float64 // share of each place on the axis; nil draws the shares
 }
 
 // Widen plans another size of an axis: hidden units, heads, groups of heads, queries in each group, channels, the size

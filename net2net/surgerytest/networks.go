@@ -17,7 +17,7 @@ type builder struct {
 	shape model.Shape
 }
 
-// Network draws a network of all kinds of layers and containers, without weights.
+// Network draws a random network of all kinds of layers and containers, without weights.
 func Network(t *rapid.T) *model.Network {
 	b := &builder{t: t, shape: model.Shape{b3(t, "channels")}}
 	images := rapid.Bool().Draw(t, "images")
@@ -262,5 +262,5 @@ func (b *builder) head(c *model.Container) {
 	b.layer(c, model.NewLinear(b.shape[0], Classes))
 }
 
-// Classes is the number of logits of drawn networks.
+// Classes is the number of logits of random networks.
 const Classes = 3

@@ -1,6 +1,7 @@
 // Package surgerytest is the conformance suite of network surgery. It runs every operation on random networks of all
-// kinds of layers. It checks that the function is kept in both modes and both precisions, reverting restores the first
-// network to the bit, records replay, and an optimizer follows. A failing network shrinks to a small one.
+// kinds of layers. It checks that the function is kept in both modes and both precisions, that reverting restores the
+// first network exactly, that records replay, and that an optimizer follows. A failing network shrinks to a small
+// network.
 package surgerytest
 
 import (
@@ -18,17 +19,17 @@ import (
 
 // Tolerances, relative to the largest logit and at least to 1.
 const (
-	// Eval32 and Eval64 limit the drift in eval mode, per precision.
+	// Eval32 and Eval64 limit the drift in eval mode for each precision.
 	Eval32 = 1e-5
 	Eval64 = 1e-10
 	// Train limits the drift in train mode on the calibration batch.
 	Train = 1e-4
-	// Fresh limits the drift in train mode on other batches, as relative L2, after the calibration of a batch
-	// normalisation.
+	// Fresh limits the drift in train mode on other batches, as relative L2, after a batch normalisation was
+	// calibrated.
 	Fresh = 0.05
 )
 
-// Case is a network with weights and its inputs.
+// Case is a random network with weights and inputs.
 type Case struct {
 	t     *rapid.T
 	s     *torch.Scope
@@ -37,8 +38,9 @@ type Case struct {
 	fresh *torch.Tensor // another similar batch
 }
 
-// Batches have this number of examples, and more if a batch normalisation would be calibrated on fewer values per
-// channel: the statistics of two batches differ by the inverse root of that number, here 1.6%.
+// Number of examples in a batch. Batches have more examples if a batch normalisation would otherwise be calibrated on
+// fewer values per channel than this: the statistics of two batches differ by the inverse root of that number, here
+// 1.6%.
 const (
 	fewest = 32
 	values = 4096
@@ -55,8 +57,8 @@ func rowsFor(t *rapid.T, n *model.Network, a net2net.Action) int {
 	return max(fewest, values*b.Out.Shape[0]/b.Out.Shape.Count())
 }
 
-// Check draws a network, lets propose choose an operation that fits it, and checks all guarantees of an operation. It
-// is false if no operation fits the network.
+// Check draws a network, lets propose choose an operation that fits it, and checks all guarantees of the operation. It
+// returns false if no operation fits the network.
 func Check(t *rapid.T, propose func(*rapid.T, *model.Network) (net2net.Action, bool)) bool {
 	n := Network(t)
 	if err := n.Check(); err != nil {
@@ -166,8 +168,8 @@ func (c *Case) run(action net2net.Action) {
 	c.learns(grown)
 }
 
-// Compose draws a network, applies several operations in turn, and reverts them: each intermediate network must be
-// restored to the bit.
+// Compose draws a network, applies several operations in turn, and reverts them. Each intermediate network must be
+// restored exactly.
 func Compose(t *rapid.T) {
 	n := Network(t)
 	must(t, torch.With(func(s *torch.Scope) error {
@@ -383,7 +385,7 @@ func (c *Case) followed(o *net2net.Optimizer) {
 	}
 }
 
-// Any chooses among the proposals of an operation, or of all operations, for a network.
+// Any returns a function that chooses among the proposals of the given operations, or of all operations, for a network.
 func Any(kinds ...net2net.Kind) func(*rapid.T, *model.Network) (net2net.Action, bool) {
 	return func(t *rapid.T, n *model.Network) (net2net.Action, bool) {
 		actions, err := net2net.Proposals(n)

@@ -8,14 +8,14 @@ import (
 	"graft/torch/weights"
 )
 
-// Encoder is the encoder of a policy. Only NewEncoder makes it. It is safe for concurrent use.
+// Encoder computes the encoder part of a policy. Only NewEncoder creates it. It is safe for concurrent use.
 type Encoder struct {
 	vocabulary        *vocab.Vocabulary
 	forward, backward *LSTM
 }
 
-// NewEncoder returns the encoder of a policy of the original's: a biLSTM over the vectors of a vocabulary. The tensors
-// determine its sizes.
+// NewEncoder returns the encoder of a policy in the original system's format: a biLSTM over the vectors of a
+// vocabulary. The shapes of the tensors determine its sizes.
 func NewEncoder(v *vocab.Vocabulary, set *weights.Set) (*Encoder, error) {
 	const name = "encoder.encoder"
 	e := &Encoder{vocabulary: v}
@@ -37,11 +37,11 @@ func NewEncoder(v *vocab.Vocabulary, set *weights.Set) (*Encoder, error) {
 	return e, nil
 }
 
-// Hidden returns the number of outputs of each direction for a layer.
+// Hidden returns the number of outputs per layer and direction.
 func (e *Encoder) Hidden() int { return e.forward.Hidden() }
 
-// Encode looks tokens up and reads them in both directions: for each token, the outputs of the forward pass precede the
-// outputs of the backward pass.
+// Encode looks up the vectors of tokens and reads them in both directions. For each token, encoded holds the outputs of
+// the forward pass, then the outputs of the backward pass.
 func (e *Encoder) Encode(tokens []int) (vectors, encoded [][]float32, err error) {
 	for _, id := range tokens {
 		if id < 0 || id >= len(e.vocabulary.Vectors) {

@@ -8,14 +8,15 @@ import (
 	"graft/torch/weights"
 )
 
-// LSTM computes one direction of a long short-term memory in PyTorch's layout: Hochreiter and Schmidhuber (1997) with
-// the forget gate of Gers, Schmidhuber and Cummins (2000), and separate biases for the input and the state. Made by
-// ReadLSTM.
+// LSTM computes one direction of a long short-term memory with weights in PyTorch's layout. It has the forget gate of
+// Gers, Schmidhuber and Cummins (2000) in addition to Hochreiter and Schmidhuber (1997), and separate biases for the
+// input and the state. ReadLSTM creates it.
 type LSTM struct {
 	input, state *Affine // rows: the input, forget, cell and output gates
 }
 
-// ReadLSTM takes the weights and biases with a name from a set; ending is the suffix of their names.
+// ReadLSTM returns an LSTM with weights and biases from a set. The names of the tensors start with name and end with
+// ending.
 func ReadLSTM(set *weights.Set, name, ending string) (*LSTM, error) {
 	input, err := ReadAffine(set, name+".weight_ih_l0"+ending, name+".bias_ih_l0"+ending)
 	if err != nil {
@@ -35,13 +36,13 @@ func ReadLSTM(set *weights.Set, name, ending string) (*LSTM, error) {
 // gates of a cell.
 const gates = 4
 
-// In returns the number of inputs of a step.
+// In returns the number of inputs per step.
 func (l *LSTM) In() int { return l.input.In }
 
-// Hidden returns the size of the state.
+// Hidden returns the number of values in the state.
 func (l *LSTM) Hidden() int { return l.state.In }
 
-// Run reads a sequence from zero; it returns the state after each step and the last cells.
+// Run reads a sequence, starting from a zero state. It returns the state after each step and the final cells.
 func (l *LSTM) Run(sequence [][]float32) (states [][]float32, cells []float32) {
 	state, cells := make([]float32, l.Hidden()), make([]float32, l.Hidden())
 	for _, x := range sequence {
@@ -65,13 +66,13 @@ func (l *LSTM) step(x, state, cells []float32) []float32 {
 
 func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// Affine is a weight times its input, plus a bias. Only ReadAffine makes it.
+// Affine computes a weight matrix times its input, plus a bias. Only ReadAffine creates it.
 type Affine struct {
-	In, Out      int // number of inputs and outputs
+	In, Out      int // numbers of inputs and outputs
 	weight, bias []float32
 }
 
-// ReadAffine takes a weight and its bias from a set.
+// ReadAffine returns an Affine with a weight and a bias from a set.
 func ReadAffine(set *weights.Set, weight, bias string) (*Affine, error) {
 	w, shape, err := tensor(set, weight, 2)
 	if err != nil {
@@ -108,7 +109,7 @@ func tensor(set *weights.Set, name string, dimensions int) ([]float32, []int64, 
 	return values, t.Shape, nil
 }
 
-// Apply returns the weight times x, plus the bias. x must have In numbers.
+// Apply returns the weight times x, plus the bias. The length of x must be In.
 func (a *Affine) Apply(x []float32) []float32 {
 	out := make([]float32, a.Out)
 	for row := range out {

@@ -1,8 +1,8 @@
-// Package bilstm implements the original's policies: a biLSTM over the vectors of a network's layers, an LSTM over its
-// output, and three linear layers.
+// Package bilstm implements the policies of the original system: a biLSTM over the vectors of a network's layers, an
+// LSTM over its output, and three linear layers.
 //
-// A decision takes half a million multiplications, too few to justify calls to LibTorch. This package computes them in
-// float32 with sums in float64, so evaluating a policy does not need LibTorch.
+// A decision needs half a million multiplications, too few to justify calls to LibTorch. This package computes them in
+// float32, with sums in float64, so evaluating a policy does not need LibTorch.
 package bilstm
 
 import (
@@ -21,16 +21,16 @@ import (
 	"graft/torch/weights"
 )
 
-// Policy is a policy of the original's: a biLSTM over the layers of a network, an LSTM over its output, and three
-// linear layers that combine its last state and the time left. Its actions are deepen for the first, second and
-// following original blocks of the network, and none at last.
+// Policy is a policy in the original system's format: a biLSTM over the layers of a network, an LSTM over its output,
+// and three linear layers that combine the last state and the time left. Its actions are to deepen the first, second
+// and following original blocks of the network; the last action is none.
 //
-// Only New or Read makes it. Use does not change it; it is safe for concurrent use.
+// Only New and Read create it. It never changes and is safe for concurrent use.
 type Policy struct {
 	Options
-	// Weights holds the weights of its file, in the file's order.
+	// Weights holds the weights of the policy's file, in the file's order.
 	Weights    *weights.Set
-	Vocabulary *vocab.Vocabulary // vocabulary of the training
+	Vocabulary *vocab.Vocabulary // vocabulary that the policy was trained with
 
 	encoder *Encoder
 	memory  *LSTM
@@ -38,19 +38,19 @@ type Policy struct {
 	rows    int // vectors in its file
 }
 
-// Activations holds everything that a policy computes, step by step.
+// Activations holds the intermediate results of a policy for one decision, step by step.
 type Activations struct {
 	Tokens        []int
-	Vectors       [][]float32 // vectors of the tokens
-	Encoded       [][]float32 // outputs of the biLSTM
-	State, Cells  []float32   // state of the LSTM after the last layer
+	Vectors       [][]float32 // vectors of the layers' tokens
+	Encoded       [][]float32 // outputs of the biLSTM for each token
+	State, Cells  []float32   // state of the LSTM after the last token
 	Time          []float64   // encoding of the time left
-	Input         []float32   // input of the linear layers: time, then state
+	Input         []float32   // input of the linear layers: encoded time, then state
 	Logits        []float32
-	Probabilities []float32 // probabilities of the actions
+	Probabilities []float32 // probability of each action
 }
 
-// Forward evaluates the policy on a network. Both times have the same unit.
+// Forward evaluates the policy on a network, given the time left and the whole time budget in the same unit.
 func (p *Policy) Forward(n *model.Network, left, budget float64) (*Activations, error) {
 	if !(budget > 0) || math.IsInf(budget, 0) || math.IsNaN(left) || math.IsInf(left, 0) {
 		return nil, fmt.Errorf("policy: time %v of a budget of %v is invalid", left, budget)
@@ -92,8 +92,8 @@ func (p *Policy) tokens(n *model.Network) ([]int, error) {
 	return tokens, nil
 }
 
-// TimeCode returns the original's encoding of the time left: 5 sin(2πi·left/budget) for i from 1 on. The whole budget
-// and zero have the same encoding.
+// TimeCode returns the original system's encoding of the time left, with size values: 5 sin(2πi·left/budget) for i from
+// 1 on. The whole budget and zero have the same encoding.
 func TimeCode(left, budget float64, size int) []float64 {
 	code := make([]float64, size)
 	for i := range code {
@@ -109,9 +109,9 @@ func rectify(x []float32) []float32 {
 	return x
 }
 
-// Temper returns the probabilities that the original sampled from at a temperature above 1: the softmax of the
-// probabilities, not of the logits, divided by the temperature, so that no action is nearly certain. At 1 and below, it
-// returns the probabilities unchanged.
+// Temper returns the probabilities from which the original system draws actions. For a temperature above 1 it is the
+// softmax of the probabilities, not of the logits, divided by the temperature, so no action is nearly certain. For a
+// temperature up to 1 the probabilities are unchanged.
 func Temper(probabilities []float32, temperature float64) []float32 {
 	if temperature <= 1 {
 		return probabilities
@@ -119,8 +119,8 @@ func Temper(probabilities []float32, temperature float64) []float32 {
 	return decider.Softmax(probabilities, temperature)
 }
 
-// Actions returns the original's actions on a network, in the order of its numbers: each original block of the network,
-// and none at last.
+// Actions returns the actions of the original system on a network, in the order of the policy's outputs: one for each
+// original block of the network, then none.
 func Actions(n *model.Network) []net2net.Action {
 	var actions []net2net.Action
 	for _, path := range net2net.OriginalBlocks(n) {
@@ -129,7 +129,7 @@ func Actions(n *model.Network) []net2net.Action {
 	return append(actions, net2net.Action{})
 }
 
-// FitsBlocks returns an error if the policy's actions do not match the network.
+// FitsBlocks returns an error if the number of the policy's actions does not match the blocks of the network.
 func (p *Policy) FitsBlocks(n *model.Network) error {
 	if blocks := len(net2net.OriginalBlocks(n)); blocks+1 != p.Shape().Actions {
 		return fmt.Errorf("the policy chooses among %d actions, but %s has %d, "+
@@ -139,7 +139,8 @@ func (p *Policy) FitsBlocks(n *model.Network) error {
 	return nil
 }
 
-// Fits returns an error if the policy cannot decide about a network.
+// Fits returns an error if the policy cannot decide about a network, because its actions or its vocabulary do not
+// match.
 func (p *Policy) Fits(n *model.Network) error {
 	if err := p.FitsBlocks(n); err != nil {
 		return err
@@ -148,8 +149,8 @@ func (p *Policy) Fits(n *model.Network) error {
 	return err
 }
 
-// FitsGrown returns an error if the policy cannot decide about a network without weights, or cannot decide again after
-// one of its actions.
+// FitsGrown returns an error if the policy cannot decide about a network without weights, or about the network that one
+// of its actions creates.
 func (p *Policy) FitsGrown(n *model.Network, surgery net2net.Options) error {
 	if err := p.Fits(n); err != nil {
 		return err
@@ -166,14 +167,15 @@ func (p *Policy) FitsGrown(n *model.Network, surgery net2net.Options) error {
 	return nil
 }
 
-// Digest returns a SHA-256 in hex of the policy and its vocabulary, without its options.
+// Digest returns a SHA-256 of the policy and its vocabulary, in hexadecimal. The options are not included.
 func (p *Policy) Digest() (string, error) {
 	h := sha256.New()
 	err := errors.Join(p.Weights.WriteContents(h), p.Vocabulary.Format(h))
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// Decide takes the most likely action, or samples with the seed and the number of the decision.
+// Decide returns the most likely action or, with Options.Sample, an action drawn with the seed and the number of the
+// decision.
 func (p *Policy) Decide(_ context.Context, s decider.State) (decider.Decision, error) {
 	if s.Network == nil {
 		return decider.Decision{}, errors.New("policy: no network given")

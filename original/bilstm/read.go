@@ -17,18 +17,19 @@ import (
 	"graft/torch/weights"
 )
 
-// FileName is the original's file name for a learned policy.
+// FileName is the name of a learned policy's file in the original system.
 const FileName = "agent.finalmodel.pth"
 
-// Prefix selects whether a policy reads token 0 before the layers. The original's code put it there while its first
-// policies learned, and later did not.
+// Prefix selects whether a policy reads token 0 before the layers. The original system did so while its first policies
+// learned, and later did not.
 type Prefix string
 
-// Values of Prefix. The zero value is AsLearned.
+// The values of Prefix. The zero value is AsLearned.
 const (
-	AsLearned Prefix = ""       // if the policy's file has 13 vectors, as files of that time have
-	Always    Prefix = "always" // regardless of the file
-	Never     Prefix = "never"  // like the original's last code
+	// reads token 0 if the policy's file has 13 vectors, like files from the time when policies learned with it
+	AsLearned Prefix = ""
+	Always    Prefix = "always" // reads token 0, whatever the file contains
+	Never     Prefix = "never"  // does not read token 0, like the last version of the original system
 )
 
 // prefixedRows is the vocabulary size of policies that learned with token 0.
@@ -38,14 +39,14 @@ const prefixedRows = 13
 // from which the original took them.
 const embedder = "encoder.embedder.weight"
 
-// Options configure how a policy of the original's decides.
+// Options selects how a policy in the original system's format decides.
 type Options struct {
-	Prefix Prefix // token 0 before the layers; zero follows the policy's file
-	// Sample draws an action, as during learning; false takes the most likely one.
+	Prefix Prefix // whether token 0 is read before the layers; empty lets the policy's file decide
+	// Sample draws an action, like during learning. False takes the most likely action.
 	Sample      bool
-	Temperature float64 // temperature of drawing, in the original's way; up to 1, including zero, it has no effect
-	Seed        uint64  // seed of drawing
-	// Want are the sizes in a configuration; zero sizes are not checked.
+	Temperature float64 // temperature of drawing, see Temper; up to 1, including zero, it has no effect
+	Seed        uint64  // seed of drawing actions
+	// Want holds the sizes of the policy that a configuration requires. Zero sizes are not checked.
 	Want Shape
 }
 
@@ -59,18 +60,18 @@ func (o Options) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Shape is the sizes of a policy. The zero Shape is unknown.
+// Shape holds the sizes of a policy. The zero Shape means unknown sizes.
 type Shape struct {
 	Actions   int `json:"actions"`   // number of actions
-	Embedding int `json:"embedding"` // length of a vector
-	Hidden    int `json:"hidden"`    // units per direction of the biLSTM
+	Embedding int `json:"embedding"` // length of a token's vector
+	Hidden    int `json:"hidden"`    // units of the biLSTM, per direction
 	Memory    int `json:"memory"`    // units of the LSTM
-	Linear    int `json:"linear"`    // values between the linear layers
-	Time      int `json:"time"`      // values in the encoding of the time
+	Linear    int `json:"linear"`    // number of values between the linear layers
+	Time      int `json:"time"`      // number of values that encode the time left
 }
 
-// New makes a policy from its weights. It checks their sizes against each other, the options and the vocabulary of the
-// training.
+// New creates a policy from its weights. It checks that their sizes match each other, the options and the vocabulary
+// that the policy was trained with.
 func New(set *weights.Set, v *vocab.Vocabulary, o Options) (*Policy, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -154,7 +155,7 @@ func (p *Policy) compare() error {
 	return nil
 }
 
-// Shape returns the sizes of the weights.
+// Shape returns the sizes of the policy, taken from its weights.
 func (p *Policy) Shape() Shape {
 	return Shape{Actions: p.layers[2].Out, Embedding: p.Vocabulary.Size(), Hidden: p.encoder.Hidden(),
 		Memory: p.memory.Hidden(), Linear: p.layers[0].Out, Time: p.layers[0].In - p.memory.Hidden()}
@@ -165,8 +166,8 @@ func (p *Policy) Prefixed() bool {
 	return p.Prefix == Always || p.Prefix == AsLearned && p.rows == prefixedRows
 }
 
-// Early reports whether the vocabulary already had all layers of a network while token 0 was used: the layers of the
-// second network came later.
+// Early reports whether all layers of a network belong to the first entries of the vocabulary, which existed while
+// policies read token 0. The layers of the second published network were added later.
 func (p *Policy) Early(n *model.Network) bool {
 	first := p.Vocabulary.Entries[:min(prefixedRows, len(p.Vocabulary.Entries))]
 	for _, key := range vocab.LayerKeys(n) {
@@ -177,7 +178,7 @@ func (p *Policy) Early(n *model.Network) bool {
 	return true
 }
 
-// Read reads the weights of a policy from a file or a run's folder.
+// Read reads a policy from a file of weights or from a run folder of the original system.
 func Read(fsys files.FS, path string, v *vocab.Vocabulary, o Options) (*Policy, error) {
 	p, err := read(fsys, path, v, o)
 	if errors.Is(err, fs.ErrNotExist) {

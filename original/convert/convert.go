@@ -1,4 +1,4 @@
-// Package convert translates configuration files of the original's into graft's.
+// Package convert translates configuration files of the original system into graft's.
 package convert
 
 import (
@@ -15,17 +15,18 @@ import (
 	"graft/original/published"
 )
 
-// Translation is a file translated from one of the original's.
+// Translation is a graft configuration file translated from a file of the original system.
 type Translation struct {
-	Text string // text of the file; it contains Warnings as comments
-	// Warnings list what graft does not do, or does differently, and keys that never had an effect.
+	Text string // text of graft's file; it contains Warnings as comments
+	// Warnings lists what graft does not do or does differently, and the keys that had no effect in the original
+	// system.
 	Warnings   []string
-	Learning   bool // the file is for a policy that learns
-	Simulation bool // the file is a scenario; if neither is set it is a job
+	Learning   bool // whether the file configures a policy that learns
+	Simulation bool // whether the file is a scenario; if this and Learning are false it is a job
 }
 
-// Convert translates a configuration file of the original's. The error wraps [decode.Faults] if the file is not one of
-// the original's.
+// Convert translates a configuration file of the original system. If the file is not one, the error wraps
+// [decode.Faults].
 func Convert(fsys files.FS, path string) (*Translation, error) {
 	text, err := files.ReadAll(fsys, path, decode.LargestFile)
 	if err != nil {

@@ -9,20 +9,21 @@ import (
 	"graft/internal/random/numpy"
 )
 
-// EnvOptions are the parameters of the published environment.
+// EnvOptions holds the parameters of the published environment.
 type EnvOptions struct {
-	ShapeOptions // observations and actions of the policy; networks are ignored
-	// Training draws as in the published training: the environment, not the policy, chooses many actions. False draws
-	// as in its validation.
+	ShapeOptions // observations and actions of the policy; the options of its networks are ignored
+	// Training draws actions as in the published training, where the environment replaces many actions of the policy.
+	// False draws them as in the published validation.
 	Training    bool
-	Likeliest   bool    // takes the most likely action in validation; false draws
-	Epsilon     float64 // probability of a uniformly drawn action in training, from 0 to 1; zero means none
-	NoInjection bool    // training never replaces actions by rules
-	NoBalance   bool    // disables the rule that grows a job with far fewer tasks than another
-	MostSlots   int     // slots after which an episode is cut; zero means 1000
+	Likeliest   bool    // takes the most likely action if Training is false; false draws it
+	Epsilon     float64 // probability, in training, that the action is drawn uniformly; zero means never
+	NoInjection bool    // whether training never replaces actions by rules
+	NoBalance   bool    // turns off the rule that grows a job with far fewer tasks than another
+	MostSlots   int     // number of slots after which an episode is cut; zero means 1000
 }
 
-// Env is the published environment: it takes a policy's probabilities, and draws, replaces and applies the action.
+// Env is the published environment. Given the probabilities of a policy, it draws an action, possibly replaces it, and
+// applies it.
 type Env struct {
 	board
 
@@ -46,14 +47,15 @@ type slotDraws struct {
 	Ratio int `json:"ratio"` // servers per worker above which a job gets workers
 }
 
-// Taken is the result of a step.
+// Taken holds the result of a step of Env.
 type Taken struct {
-	Probabilities []float64    // the policy's, masked and divided by their sum; nil if no action was allowed
-	Action        int          // -1 if no action was allowed
-	Job           *elastic.Job // job of the action; nil for the end of the slot
-	Reward        float64      // reward of the slot, if it ended
-	Ended         bool         // the slot ended
-	Valid         bool         // the action was possible
+	// probabilities of the policy, masked and divided by their sum; nil if no action was allowed
+	Probabilities []float64
+	Action        int          // index of the action; -1 if no action was allowed
+	Job           *elastic.Job // job that the action is about; nil for the end of the slot
+	Reward        float64      // reward of the slot, if the step ended it
+	Ended         bool         // whether the step ended the slot
+	Valid         bool         // whether the action was possible
 }
 
 // published returns the options of the original environment, which resets dominant shares.
@@ -79,17 +81,17 @@ func newEnv(s elastic.Study, o EnvOptions, random *numpy.Random, errors *noise) 
 	return e, nil
 }
 
-// Done reports whether all jobs have completed, or the episode was cut.
+// Done reports whether all jobs are completed or the episode was cut.
 func (e *Env) Done() bool { return e.world.Done() || e.cut }
 
-// Cut reports whether the episode reached its limit of slots with jobs left.
+// Cut reports whether the episode reached its limit of slots with unfinished jobs.
 func (e *Env) Cut() bool { return e.cut }
 
 // Result returns the result of the episode so far.
 func (e *Env) Result() *elastic.Result { return e.world.Result() }
 
-// Gain returns the fraction of its estimated epochs that a job completed in the last slot. For nil it returns the
-// slot's reward divided by the number of jobs that ran.
+// Gain returns the fraction of its estimated epochs that a job completed in the last slot. For a nil job it returns the
+// reward of the slot divided by the number of jobs that ran in it.
 func (e *Env) Gain(j *elastic.Job) float64 {
 	if j == nil {
 		return e.reward / float64(max(1, e.ran))
@@ -130,7 +132,7 @@ func (e *Env) move(t Taken) Taken {
 // errOver is the error of a step after the end of the episode.
 var errOver = errors.New("step of an episode of DL2: it has ended; begin another one")
 
-// Step takes a step with a policy's probabilities for the last observation.
+// Step takes one step, with the policy's probabilities for the last observation.
 func (e *Env) Step(probabilities []float64) (Taken, error) {
 	if e.Done() {
 		return Taken{}, errOver

@@ -6,7 +6,7 @@ import (
 	"graft/cluster/elastic"
 )
 
-// Constants of exploration by rules.
+// Constants of the rules that replace actions.
 const (
 	fewest      = 1e-20 // probability above which an action may be injected
 	rareAction  = 0.001 // fraction of all actions below which a kind is injected

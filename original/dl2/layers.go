@@ -6,7 +6,7 @@ import (
 	"graft/learn/dense"
 )
 
-// Constants of layers.
+// Constants of initial weights and of the normalisation layers.
 const (
 	firstScale  = 0.02  // standard deviation of initial weights
 	affineEps   = 1e-5  // added to the variance of one
@@ -15,8 +15,8 @@ const (
 
 func full(width int) dense.Full { return dense.Full{Width: width, Scale: firstScale} }
 
-// Stack returns the layers of a network: the policy, with a number of outputs per job, or the value network. States
-// have the given number of rows.
+// Stack returns the layers of a network whose states have the given number of rows: the value network if value is true,
+// otherwise the policy with perJob outputs per job.
 func (o ShapeOptions) Stack(rows, perJob int, value bool) (all []dense.Layer) {
 	o.EnsureDefaults()
 	jobs, neurons := o.Size, o.Neurons

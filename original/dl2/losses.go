@@ -4,22 +4,23 @@ import (
 	"math"
 )
 
-// Constants of the losses.
+// Constants of the loss functions.
 const (
 	clip       = 1e-10 // minimum distance of probabilities from zero and one in the cross-entropy
 	entropyEps = 1e-6  // added to probabilities in the logarithm of the entropy
 )
 
-// SupervisedLoss is a loss of imitation. It returns its value, and its derivatives with respect to logits instead of
-// probabilities. Labels are distributions over actions, zero if the job of an example is outside the window. Each of
-// the n examples has the same number of values.
+// SupervisedLoss is a loss function for imitation. It returns the loss, and its derivatives with respect to the logits,
+// not the probabilities. Labels are distributions over actions; they are zero if the example's job is outside the
+// window. Each of the n examples has the same number of values.
 type SupervisedLoss func(probabilities, labels []float64, n int) (loss float64, logits []float64)
 
-// SupervisedLosses are the losses of imitation, by their published names.
+// SupervisedLosses holds the loss functions for imitation, by their published names.
 var SupervisedLosses = map[string]SupervisedLoss{"Cross_Entropy": CrossEntropy, "Mean_Square": MeanSquare,
 	"Absolute_Difference": AbsoluteDifference}
 
-// CrossEntropy averages over examples. Probabilities outside the clip have no gradient.
+// CrossEntropy is a SupervisedLoss that averages the cross-entropy over examples. Probabilities outside the clip have
+// no gradient.
 func CrossEntropy(p, labels []float64, n int) (float64, []float64) {
 	loss, d := 0.0, make([]float64, len(p))
 	for k, v := range p {
@@ -43,7 +44,7 @@ func normalized(p, d []float64) {
 	}
 }
 
-// MeanSquare averages over examples and actions.
+// MeanSquare is a SupervisedLoss that averages the squared difference over examples and actions.
 func MeanSquare(p, labels []float64, n int) (float64, []float64) {
 	loss, d := 0.0, make([]float64, len(p))
 	for k, v := range p {
@@ -54,7 +55,7 @@ func MeanSquare(p, labels []float64, n int) (float64, []float64) {
 	return loss, throughSoftmax(p, d, n)
 }
 
-// AbsoluteDifference averages over examples and actions.
+// AbsoluteDifference is a SupervisedLoss that averages the absolute difference over examples and actions.
 func AbsoluteDifference(p, labels []float64, n int) (float64, []float64) {
 	loss, d := 0.0, make([]float64, len(p))
 	for k, v := range p {
@@ -67,7 +68,8 @@ func AbsoluteDifference(p, labels []float64, n int) (float64, []float64) {
 	return loss, throughSoftmax(p, d, n)
 }
 
-// Entropy averages p log p over examples and actions: a negative entropy, also divided by the number of actions.
+// Entropy averages p log p over examples and actions. The result is the negative entropy divided by the number of
+// actions.
 func Entropy(p []float64) (sum float64) {
 	for _, v := range p {
 		sum += v * math.Log(v+entropyEps)
@@ -75,9 +77,10 @@ func Entropy(p []float64) (sum float64) {
 	return sum / float64(len(p))
 }
 
-// PolicyLoss is the loss of reinforcement learning, with a weight of Entropy. It uses the probabilities stored when the
-// policy acted, masked and divided by their sum, instead of the network's current ones: the published program feeds
-// them into its graph, and the gradient of the softmax uses them too. Each example has the index of its action.
+// PolicyLoss computes the loss of reinforcement learning, including Entropy times weight, and its derivatives with
+// respect to the logits. It uses the probabilities stored when the policy acted, masked and divided by their sum,
+// instead of the network's current ones: the published program feeds them into its graph, and the gradient of the
+// softmax uses them too. For each example, actions holds the index of its action.
 func PolicyLoss(stored []float64, actions []int, advantages []float64,
 	weight float64) (loss float64, logits []float64) {
 	n := len(actions)
@@ -93,7 +96,7 @@ func PolicyLoss(stored []float64, actions []int, advantages []float64,
 	return loss + weight*Entropy(stored), throughSoftmax(stored, d, n)
 }
 
-// ValueLoss is the mean squared difference between values and targets.
+// ValueLoss returns the mean squared difference between values and targets, and its derivatives.
 func ValueLoss(values, targets []float64) (loss float64, d []float64) {
 	d = make([]float64, len(values))
 	for k, v := range values {

@@ -7,16 +7,18 @@ import (
 	"graft/learn/replay"
 )
 
-// MemoryOptions configure the published replay.
+// MemoryOptions holds the options of the published replay.
 type MemoryOptions struct {
-	Capacity int  // transitions to keep; the mean reward covers the last Capacity rewards
-	Even     bool // draws uniformly without replacement, only from a full memory; false draws by priority
-	// ByReward gives a new transition the priority of its reward above the mean, at least 1. False gives it the largest
-	// present priority.
+	Capacity int // number of transitions to keep; the mean reward is over the last Capacity rewards
+	// draws transitions uniformly without replacement, and only if the memory is full; false draws by priority
+	Even bool
+	// ByReward sets the priority of a new transition to its reward minus the mean reward, and to at least 1. False sets
+	// it to the largest priority in the memory.
 	ByReward     bool
 	EvictLeast   bool // replaces the transition with the lowest priority; false replaces the oldest
-	MeanBaseline bool // rewards are relative to their mean; this limits errors to 4
-	Critic       bool // a value network exists; without mean baseline the limit on errors is then 7, else 1
+	MeanBaseline bool // whether rewards are relative to their mean; the limit on errors is then 4
+	// whether a value network exists; without MeanBaseline the limit on errors is 7 with it and 1 without it
+	Critic bool
 }
 
 // Constants of the replay.
@@ -28,8 +30,8 @@ const (
 	overBound = 1.2  // divisor of the bound for the first priority
 )
 
-// Memory is the published replay. The priorities of new transitions are rewards, and later ones are powers of errors,
-// on different scales in one tree.
+// Memory is the published replay. It compares priorities on different scales: the priorities of new transitions are
+// rewards, and later ones are powers of errors.
 type Memory[T any] struct {
 	*replay.Memory[T]
 	o       MemoryOptions
@@ -37,13 +39,13 @@ type Memory[T any] struct {
 	rewards []float64 // last rewards, the newest at the end
 }
 
-// NewMemory makes an empty memory.
+// NewMemory creates an empty memory.
 func NewMemory[T any](o MemoryOptions) (*Memory[T], error) {
 	m, err := replay.NewMemory[T](o.Capacity)
 	return &Memory[T]{Memory: m, o: o, beta: firstBeta}, err
 }
 
-// Full reports whether a new transition replaces another one.
+// Full reports whether the memory is full, so that a new transition replaces another one.
 func (m *Memory[T]) Full() bool { return m.Len() == m.Capacity() }
 
 // bound returns the upper bound on errors.
@@ -57,7 +59,7 @@ func (m *Memory[T]) bound() float64 {
 	return 1
 }
 
-// Store keeps a transition with its reward.
+// Store adds a transition with its reward.
 func (m *Memory[T]) Store(item T, reward float64) error {
 	m.rewards = append(m.rewards, reward)
 	if len(m.rewards) > m.o.Capacity {
@@ -84,7 +86,7 @@ func (m *Memory[T]) first(reward float64) float64 {
 	return m.bound() / overBound
 }
 
-// MeanReward returns the mean of the kept rewards.
+// MeanReward returns the mean of the last rewards, at most as many as the capacity.
 func (m *Memory[T]) MeanReward() float64 {
 	sum := 0.0
 	for _, r := range m.rewards {
@@ -93,10 +95,11 @@ func (m *Memory[T]) MeanReward() float64 {
 	return sum / float64(max(1, len(m.rewards)))
 }
 
-// Beta returns the exponent of the weights of the last draw.
+// Beta returns the exponent of the importance weights in the last draw.
 func (m *Memory[T]) Beta() float64 { return m.beta }
 
-// Sample draws n transitions. An even memory returns at most as many transitions as it holds, with weights of one.
+// Sample draws n transitions. With the option Even it returns at most as many transitions as the memory holds, with
+// weights of 1.
 func (m *Memory[T]) Sample(n int, random *numpy.Random) (d replay.Draw, err error) {
 	if m.o.Even {
 		for _, k := range random.Choice(m.Len(), n) {
@@ -108,7 +111,7 @@ func (m *Memory[T]) Sample(n int, random *numpy.Random) (d replay.Draw, err erro
 	return m.Draw(n, m.beta, random)
 }
 
-// Learned sets the priority of a transition by the error of its value. It has no effect on an even memory.
+// Learned sets the priority of a drawn transition from the error of its value. With the option Even it has no effect.
 func (m *Memory[T]) Learned(place int, off float64) error {
 	if m.o.Even {
 		return nil

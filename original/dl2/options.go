@@ -12,31 +12,37 @@ import (
 	"graft/internal/validate"
 )
 
-// Layouts of the first layer; each unit of it sees a part of the state.
+// Layouts of the first layer. Each of its units sees only a part of the state.
 const (
-	WholeState    = "none"       // no such layer
-	ByJob         = "jobs"       // a layer per job
-	ByAttribute   = "attributes" // a layer per row of the window
+	WholeState    = "none"       // no such layer; every unit sees the whole state
+	ByJob         = "jobs"       // one layer per job of the window
+	ByAttribute   = "attributes" // one layer per row of the window
 	defaultWindow = 20
 )
 
-// ShapeOptions describe a policy's observations, actions and networks. The zero value is the published setting.
+// ShapeOptions describes the observations, actions and networks of a policy. The zero value means the published
+// settings.
 type ShapeOptions struct {
-	elastic.WindowOptions      // observations; zero means the first 20 jobs by arrival, and actions for bundles
-	NoStart               bool // gives no job a worker and a server before the policy acts in a slot
-	Layers                int  // hidden layers; zero means 1
-	// neurons of a hidden layer; zero means the number of values in the state
+	// observations; the zero value means the first 20 jobs by arrival, with actions for bundles
+	elastic.WindowOptions
+	// Omits the worker and the parameter server that each job otherwise gets before the policy acts in a slot. Default
+	// false.
+	NoStart bool
+	Layers  int // Number of hidden layers. Zero means 1.
+	// Number of neurons per hidden layer. Zero means the number of values in the state.
 	Neurons int `config:"hidden,was=neurons"`
-	// NoAffine removes the shift and factor after each ReLU. The original calls them batch normalization, but they have
-	// no statistics.
+	// Removes the learned shift and factor after each ReLU, which the published program calls batch normalization
+	// although they use no statistics. Default false.
 	NoAffine  bool
-	FirstTanh bool // first layer uses tanh in place of ReLU
-	// layers before the hidden ones: jobs has one per job, attributes one per row of the window; empty means none
-	Front    string `config:",one=none|jobs|attributes"`
-	Shortcut bool   // connects a job's outputs to its first layer as well; requires front = "jobs"
+	FirstTanh bool // Uses tanh instead of ReLU in the first layer. Default false.
+	// Layers in front of the hidden layers: jobs adds one layer per job, attributes adds one layer per row of the
+	// window, none adds none. Empty means none.
+	Front string `config:",one=none|jobs|attributes"`
+	// Connects the outputs of a job also to the first layer of that job. Requires front = "jobs". Default false.
+	Shortcut bool
 }
 
-// Limits on the sizes of networks.
+// Limits on the sizes of the networks.
 const (
 	maxWindow  = 1 << 10
 	maxLayers  = 64
@@ -61,92 +67,105 @@ func (o *ShapeOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Names of optimizers.
+// The names of the optimizers.
 const (
 	Adam    = "adam"
 	RMSProp = "rmsprop"
 )
 
-// SupervisedOptions configure imitation of a scheduler.
+// SupervisedOptions holds the options of imitating a scheduler.
 type SupervisedOptions struct {
-	Steps int     // updates by imitation; zero means 200, negative means none
-	Rate  float64 `config:"lr,was=rate"` // learning rate; zero means 0.005
-	Batch int     // samples per update, over all agents; zero means 256
-	// loss of imitation; empty means Cross_Entropy
-	Loss      string `config:",one=Cross_Entropy|Mean_Square|Absolute_Difference"`
-	Teacher   string // scheduler to imitate, such as drf or optimus; empty means drf
-	NoShuffle bool   // keeps jobs in their columns; false shuffles the columns
+	// Number of updates by imitation. Zero means 200; a negative value skips imitation.
+	Steps int
+	Rate  float64 `config:"lr,was=rate"` // Learning rate of imitation. Zero means 0.005.
+	Batch int     // Number of samples per update, summed over all agents. Zero means 256.
+	// Imitation loss function. Empty means Cross_Entropy.
+	Loss    string `config:",one=Cross_Entropy|Mean_Square|Absolute_Difference"`
+	Teacher string // Name of the scheduler to imitate, such as drf or optimus. Empty means drf.
+	// Keeps the order of the jobs' columns in training samples. False shuffles the columns.
+	NoShuffle bool
 }
 
-// Rewards of actions.
+// The rewards of an action.
 const (
-	SlotProgress = "progress"   // sum over jobs of the fraction of epochs completed in the slot
-	JobProgress  = "job"        // fraction of its epochs that the action's job completes in the slot
-	JobsLeft     = "unfinished" // number of unfinished jobs; the original does not negate it
-	// reward of the slot for its last action, discounted by 0.99 per earlier action; none if the last action found no
-	// room
+	SlotProgress = "progress"   // sum, over jobs, of the fraction of its epochs that the job completed in the slot
+	JobProgress  = "job"        // fraction of its epochs that the job of the action completed in the slot
+	JobsLeft     = "unfinished" // number of unfinished jobs; DL2's published program does not negate it
+	// reward of the slot for its last action, multiplied by 0.99 for each step back to an earlier action; zero if the
+	// last action did not fit
 	Discounted = "discounted"
 )
 
-// ReinforcedOptions configure reinforcement learning.
+// ReinforcedOptions holds the options of reinforcement learning.
 type ReinforcedOptions struct {
-	Steps int     // updates by reinforcement learning; zero means 6000, negative means none
-	Rate  float64 `config:"lr,was=rate"` // learning rate; zero means 0.0001
-	Batch int     // transitions per update, over all agents; zero means 256
-	Every int     // slots between two updates; zero means 1
-	// Reward of actions: progress sums over all jobs the fraction of epochs completed in the slot; job uses only the
-	// action's job; unfinished is the number of unfinished jobs, which the original does not negate; discounted gives
-	// the last action the reward of the slot, and each earlier action 0.99 of the next one. Empty means progress.
+	// Number of updates by reinforcement learning. Zero means 6000; a negative value skips reinforcement learning.
+	Steps int
+	Rate  float64 `config:"lr,was=rate"` // Learning rate of reinforcement learning. Zero means 0.0001.
+	Batch int     // Number of transitions per update, summed over all agents. Zero means 256.
+	Every int     // Number of slots between two updates. Zero means 1.
+	// Reward of actions: progress is the fraction of epochs completed in the slot, summed over all jobs; job is this
+	// fraction for the action's job only; unfinished is the number of unfinished jobs, which the published program does
+	// not negate; discounted is the reward of the slot for the last action, and for each earlier action 0.99 times the
+	// reward of the next action. Empty means progress.
 	Reward string `config:",one=progress|job|unfinished|discounted"`
-	// Entropy is the weight of the negative entropy in the loss. Zero means 0.1; negative means none.
-	Entropy       float64
-	NoCritic      bool // advantages are relative to the mean reward instead of a value network
-	NoMean        bool // ignores the mean reward; without critic, rewards are used unchanged
-	EpsilonGreedy bool // draws an action uniformly with a probability that falls over time
-	SameEpsilon   bool // all agents explore equally; false lets later agents explore longer
-	NoInjection   bool // disables replacement of actions by rules of the environment
-	NoBalance     bool // disables the rule that grows a job with far fewer tasks than another
+	// Weight of the negative entropy in the loss. Zero means 0.1; a negative value means no entropy term.
+	Entropy  float64
+	NoCritic bool // Computes advantages relative to the mean reward. False uses a value network.
+	// Ignores the mean reward; with no_critic = true, rewards are used unchanged. Default false.
+	NoMean bool
+	// Explores by uniformly random actions with a probability that decreases during training. Default false.
+	EpsilonGreedy bool
+	// Uses the same exploration probability for all agents. False decreases it more slowly for later agents.
+	SameEpsilon bool
+	// Disables the rules that replace some of the policy's actions during training. Default false.
+	NoInjection bool
+	// Disables the rule that grows a job if another job has many times more tasks. Default false.
+	NoBalance bool
 }
 
-// ReplayOptions configure each agent's memory.
+// ReplayOptions holds the options of each agent's replay memory.
 type ReplayOptions struct {
-	Capacity   int  // capacity in transitions; zero means 8192
-	Even       bool // draws uniformly in reinforcement learning, as always in imitation; false draws by priority
-	NoSort     bool // gives a new transition the largest priority; false uses its reward
-	EvictLeast bool // replaces the transition with the lowest priority; false replaces the oldest
-	Fill       int  // transitions to keep per slot, drawn at random; zero means all
+	Capacity int // Capacity of the replay memory in transitions. Zero means 8192.
+	// Samples transitions uniformly in reinforcement learning; imitation always does. False samples by priority.
+	Even   bool
+	NoSort bool // Gives a new transition the highest priority. False uses its reward as priority.
+	// Evicts the transition with the lowest priority from a full replay memory. False evicts the oldest transition.
+	EvictLeast bool
+	Fill       int // Number of transitions to store per slot, drawn at random. Zero stores all.
 }
 
-// WorkloadOptions configure the training workloads of an agent.
+// WorkloadOptions holds the options of the workloads that agents train on.
 type WorkloadOptions struct {
-	Count      int // workloads that an agent draws and repeats; zero means 100
-	FirstTypes int // job types at the start; zero means all
-	TypesEvery int // updates between two additions of a job type; zero means 500; requires FirstTypes
-	MostSlots  int `config:"max_slots,was=most_slots"` // limit of slots per episode; zero means 1000
+	Count      int // Number of training workloads per agent, which the agent repeats. Zero means 100.
+	FirstTypes int // Number of job types at the start of training. Zero means all.
+	// Number of updates between two additions of a job type. Requires first_types. Zero means 500.
+	TypesEvery int
+	MostSlots  int `config:"max_slots,was=most_slots"` // Maximum number of slots per episode. Zero means 1000.
 }
 
-// ValidationOptions configure validation.
+// ValidationOptions holds the options of validation.
 type ValidationOptions struct {
-	// updates of reinforcement learning between two validations, and a quarter of that in imitation; zero means 200,
-	// negative validates only on request
+	// Number of updates between two validations in reinforcement learning; imitation validates four times as often.
+	// Zero means 200; a negative value validates only on request.
 	Every     int
-	Likeliest bool // takes the most likely action; false draws
+	Likeliest bool // Takes the most likely action in validations. False draws an action.
 }
 
-// Options configure a training. The zero value is the published setting.
+// Options holds the options of training DL2. The zero value means the published settings.
 type Options struct {
-	Shape      ShapeOptions      // observations, actions and networks of the policy
-	Supervised SupervisedOptions // imitation, the first phase of learning
-	Reinforced ReinforcedOptions // reinforcement learning
-	Replay     ReplayOptions     // memory of each agent
-	Workloads  WorkloadOptions   // training workloads of agents
-	Validation ValidationOptions // validation
-	Optimizer  string            `config:",one=adam|rmsprop"` // optimizer of both networks; empty means adam
-	Agents     int               // agents that learn together, each with its own workloads; zero means 1
-	// Asynchronous applies each agent's gradient separately (A3C). False averages the gradients of all agents. Agents
-	// take turns in a fixed order, so a seed gives the same bits.
+	Shape      ShapeOptions      // Observations, actions and networks of the policy.
+	Supervised SupervisedOptions // Options of imitation, the first phase of learning.
+	Reinforced ReinforcedOptions // Options of reinforcement learning, the second phase of learning.
+	Replay     ReplayOptions     // Experience replay of each agent.
+	Workloads  WorkloadOptions   // Training workloads of the agents.
+	Validation ValidationOptions // Options of validation during training.
+	// Optimizer of the policy network and the value network. Empty means adam.
+	Optimizer string `config:",one=adam|rmsprop"`
+	Agents    int    // Number of agents that learn together, each with its own workloads. Zero means 1.
+	// Applies the gradient of each agent separately, as in A3C; agents take turns in a fixed order, so results are
+	// reproducible. False averages the gradients of all agents.
 	Asynchronous bool
-	Seed         uint64 // seed of a training; agent k draws from Seed+k+1; zero means 9973
+	Seed         uint64 // seed of the training; agent k draws with Seed+k+1; zero means 9973
 }
 
 const maxAgents = 1 << 10

@@ -12,10 +12,10 @@ import (
 	"graft/torch/weights"
 )
 
-// Policy is a learned policy. It is safe for concurrent use.
+// Policy is a learned policy of DL2. It is safe for concurrent use.
 type Policy struct {
-	Shape     ShapeOptions // observations and actions
-	AllReduce bool         // trained for clusters without parameter servers
+	Shape     ShapeOptions // observations and actions of the policy
+	AllReduce bool         // whether the policy was trained for clusters without parameter servers
 
 	network *dense.Network
 }
@@ -42,7 +42,7 @@ func clone(n *dense.Network) *dense.Network {
 	return &c
 }
 
-// Fits returns an error if a cluster differs in kind from the training clusters.
+// Fits returns an error if a cluster differs in kind from the clusters that the policy was trained for.
 func (p *Policy) Fits(o elastic.Options) error {
 	if o.AllReduce == p.AllReduce {
 		return nil
@@ -69,14 +69,14 @@ func (s *saved) checkSize(o ShapeOptions, allReduce bool) {
 	}
 }
 
-// SchedulerOptions describe how a policy schedules.
+// SchedulerOptions selects how a policy schedules.
 type SchedulerOptions struct {
-	Likeliest bool   // takes the most likely action; false draws, as published
-	Seed      uint32 // seed of the draws of each simulation; zero is a valid seed
+	Likeliest bool   // takes the most likely action; false draws it, as published
+	Seed      uint32 // seed for drawing the actions of each simulation; zero is a valid seed
 }
 
-// Scheduler returns the policy as a scheduler, as in the published validation: each job gets a worker and a server
-// first, and an action without room ends the slot. It takes no action in clusters that it does not fit.
+// Scheduler returns the policy as a scheduler that works like the published validation: each job gets a worker and a
+// server first, and an action that does not fit ends the slot. In a cluster that it does not fit, it does nothing.
 func (p *Policy) Scheduler(name string, o SchedulerOptions) elastic.Kind {
 	return elastic.Kind{Name: name, About: "learned as DL2",
 		Quirks: []cluster.Quirk{elastic.FirstNode, elastic.Backward}, New: func(w *elastic.World) elastic.Scheduler {
@@ -133,7 +133,7 @@ type policyHeader struct {
 
 const policyVersion = 1
 
-// Save returns the policy for a file.
+// Save returns the policy as a set of tensors for a file.
 func (p *Policy) Save() (*weights.Set, error) {
 	text, err := json.Marshal(policyHeader{policyVersion, p.Shape, p.AllReduce})
 	if err != nil {
@@ -147,7 +147,7 @@ func (p *Policy) Save() (*weights.Set, error) {
 // IsPolicy reports whether a file is marked as a policy of DL2.
 func IsPolicy(set *weights.Set) bool { return set.Metadata[policyKey] != "" }
 
-// ReadPolicy returns the policy of a file.
+// ReadPolicy returns the policy that Save wrote.
 func ReadPolicy(set *weights.Set) (*Policy, error) {
 	fault := func(err error) (*Policy, error) { return nil, fmt.Errorf("read a policy of DL2: %w", err) }
 	var h policyHeader

@@ -53,8 +53,8 @@ func (t *Trainer) digest() (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// Save returns the whole state for [Trainer.Restore]: networks, optimizers, memories, random numbers, and unfinished
-// episodes as lists of their actions.
+// Save returns the whole state of the training for [Trainer.Restore]: networks, optimizers, memories, random
+// generators, and unfinished episodes as lists of their actions.
 func (t *Trainer) Save() (*weights.Set, error) {
 	s := &saved{set: &weights.Set{}}
 	head := trainerState{Version: trainerVersion, Origin: t.origin, progress: t.at, Figures: t.figures}
@@ -84,8 +84,8 @@ func (t *Trainer) Save() (*weights.Set, error) {
 
 var networkNames = [2]string{"policy", "value"}
 
-// Restore continues from a state saved by a training with the same options and workloads. After an error do not use the
-// trainer.
+// Restore continues from a state that Save returned for a training with the same options and workloads. After an error
+// the trainer cannot be used.
 func (t *Trainer) Restore(set *weights.Set) error {
 	if err := t.restore(set); err != nil {
 		return fmt.Errorf("restore a training of DL2: %w", err)

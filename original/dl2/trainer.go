@@ -14,7 +14,7 @@ import (
 )
 
 // Trainer trains a policy as published for DL2: by imitation of a scheduler, then by reinforcement learning in its
-// environment. Equal options and seeds give equal bits. It is not safe for concurrent use.
+// environment. Equal options and seeds give bit-identical results. It is not safe for concurrent use.
 type Trainer struct {
 	*course
 	validation []elastic.Study
@@ -41,10 +41,10 @@ type progress struct {
 // networkStream is the random stream of initial weights.
 const networkStream = 53
 
-// NewTrainer starts a training. Study has the cluster, the speeds and the types of jobs; its jobs are ignored. Generate
-// describes the training workloads of agents; validation has the workloads for measuring a policy. Schedulers and
-// environments have the faults of the original, whatever quirks and cost of scaling the studies set. The options
-// determine the reward of slots.
+// NewTrainer creates a training. The cluster, the speeds and the job types come from study, whose jobs are ignored. The
+// agents train on workloads described by generate, and policies are measured on the workloads in validation. Schedulers
+// and environments have the faults of DL2's published program, whatever quirks and cost of scaling the studies set. The
+// options determine the reward of a slot.
 func NewTrainer(study elastic.Study, generate elastic.GenerateOptions, validation []elastic.Study,
 	o Options) (*Trainer, error) {
 	o.EnsureDefaults()
@@ -150,7 +150,7 @@ func (t *Trainer) send(a *agent) {
 	}
 }
 
-// Ended returns the reason why learning is over; empty while it continues.
+// Ended returns the reason why learning is over. It is empty while learning continues.
 func (t *Trainer) Ended() string {
 	if t.imitates() || t.at.Reinforced < t.o.Reinforced.Steps || t.at.Due {
 		return ""
@@ -159,21 +159,22 @@ func (t *Trainer) Ended() string {
 		t.at.Reinforced)
 }
 
-// Updates returns the number of updates by imitation and by reinforcement.
+// Updates returns the numbers of updates by imitation and by reinforcement learning so far.
 func (t *Trainer) Updates() (imitated, reinforced int) { return t.at.Imitated, t.at.Reinforced }
 
-// Steps returns the number of all updates.
+// Steps returns the number of all updates so far.
 func (t *Trainer) Steps() int { return t.at.Imitated + t.at.Reinforced }
 
 // Policy returns a copy of the current policy.
 func (t *Trainer) Policy() *Policy { return t.policyOf(t.newest.policy) }
 
-// BestTime returns the lowest mean JCT in the validations that Advance made, and the number of updates before it. It
-// returns NaN before the first validation.
+// BestTime returns the lowest mean JCT in the validations by Advance, and the number of updates before that validation.
+// Before the first validation it returns NaN.
 func (t *Trainer) BestTime() (jct float64, updates int) { return t.figure("best_jct"), t.at.BestAt }
 
-// Best returns the policy with the lowest mean JCT in the validations that Advance made, as DL2 reports. Before the
-// first one it returns the current policy. The policy is selected on these workloads, so measure it on others.
+// Best returns the policy with the lowest mean JCT in the validations by Advance, which is the policy that DL2 reports.
+// Before the first validation it returns the current policy. Since it is selected on these workloads, it should be
+// measured on others.
 func (t *Trainer) Best() *Policy {
 	if t.best == nil {
 		return t.Policy()
@@ -185,9 +186,9 @@ func (t *Trainer) policyOf(n *dense.Network) *Policy {
 	return &Policy{Shape: t.o.Shape, AllReduce: t.study.Options.AllReduce, network: clone(n)}
 }
 
-// Advance updates the parameters once. It validates before the first update and after each update for which validation
-// is due. It does nothing once learning is over. After an error of its context, call it again; the results stay
-// bit-identical. After another error do not use the trainer.
+// Advance makes one update of the parameters. It validates before the first update and after each update that is due
+// for validation. Once learning is over it does nothing. After an error of its context it can be called again, with
+// bit-identical results. After any other error the trainer cannot be used.
 func (t *Trainer) Advance(ctx context.Context) error {
 	if err := t.settle(ctx); err != nil || t.Ended() != "" {
 		return err

@@ -8,17 +8,19 @@ import (
 	"graft/cluster/elastic"
 )
 
-// Validation is the outcome of a policy on workloads: means over workloads, in slots.
+// Validation holds the results of a policy on the validation workloads. They are means over workloads; times are in
+// slots.
 type Validation struct {
-	MeanJCT    float64 // mean time from arrival to completion of a workload's jobs
-	Makespan   float64 // end of the last job
-	MeanReward float64 // mean reward of slots
-	// jobs of all workloads left when an episode was cut; they count as if they ended then
+	MeanJCT    float64 // mean time from arrival to completion of a job, in slots
+	Makespan   float64 // end of the last job, in slots
+	MeanReward float64 // mean reward of a slot
+	// number of jobs, in all workloads, that were unfinished when an episode was cut; they count as completed at that
+	// time
 	Unfinished int
 }
 
 // Validate runs the policy on the validation workloads. Random numbers come from one stream, so the next validation
-// draws different ones. An error changes nothing.
+// draws different ones. An error leaves the trainer unchanged.
 func (t *Trainer) Validate(ctx context.Context) (v Validation, err error) {
 	was := *t.random
 	n := float64(len(t.validation))
@@ -79,17 +81,17 @@ func outcome(s *elastic.Study, r *elastic.Result) Validation {
 	return v
 }
 
-// FigureNames returns the names of [Trainer.Figures], in order.
+// FigureNames returns the names of the values that [Trainer.Figures] returns, in order.
 func FigureNames() []string {
 	return []string{"imitated", "reinforced", "imitation_loss", "entropy", "policy_loss", "value_loss", "error",
 		"reward", "epsilon", "training_jct", "training_makespan", "validation_jct", "validation_makespan",
 		"validation_reward", "validation_unfinished", "best_jct"}
 }
 
-// Figures returns a point of the learning curve: updates of both phases; losses, mean entropy of the policy in nats and
-// mean absolute error of rewards in the last update; the agents' reward of the last slot, probability of uniform draws,
-// and times of the last workload; the last validation, in slots, and the lowest mean JCT of all validations that
-// Advance made. Unknown values are NaN.
+// Figures returns a point of the learning curve. It contains the updates of both phases; losses, mean entropy of the
+// policy in nats and mean absolute error of rewards in the last update; the agents' reward of the last slot,
+// probability of uniform draws, and times of the last workload; the last validation, in slots; and the lowest mean JCT
+// in all validations by Advance. Unknown values are NaN.
 func (t *Trainer) Figures() ([]float64, error) {
 	var all []float64
 	for _, name := range FigureNames() {

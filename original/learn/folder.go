@@ -12,7 +12,7 @@ import (
 	"graft/trainer"
 )
 
-// Tables of a study's run folder, its checkpoints and their sections.
+// Names of the tables in a study's run folder, and of its checkpoints and their sections.
 const (
 	learningTable  = "learning"
 	episodeTable   = "episodes"
@@ -32,17 +32,17 @@ var episodeColumns = []results.Column{
 	{Name: "objective"},
 }
 
-// Folder records a study in a run folder.
+// Folder records the training of a policy in a run folder.
 type Folder struct {
 	Run   *results.Run
-	Table *tables.Table // training table
-	// Conditions is a digest of all inputs of the metrics; a study is resumed only under the same conditions.
+	Table *tables.Table // table that the policy is trained on
+	// Conditions is a digest of everything that the metrics depend on. A training is resumed only if it is unchanged.
 	Conditions string
 
 	rows, episodes *results.Stream
 }
 
-// OpenFolder opens the tables of a run folder. The caller closes the run.
+// OpenFolder opens the tables in a run folder. The caller closes the run.
 func OpenFolder(run *results.Run, t *tables.Table, conditions string) (*Folder, error) {
 	f := &Folder{Run: run, Table: t, Conditions: conditions}
 	var err error
@@ -55,13 +55,13 @@ func OpenFolder(run *results.Run, t *tables.Table, conditions string) (*Folder, 
 	return f, f.episodes.Buffer(1000) // rows lost in a kill are learned again
 }
 
-// Row adds a row to the table learning.
+// Row appends a row to the table learning.
 func (f *Folder) Row(r Row) error {
 	return f.rows.Append(r.Episodes, r.Objective, r.Accuracy, r.Expected,
 		tables.Sequence(f.Table.Records[r.Greedy].Sequence), r.Temperature, r.Rate)
 }
 
-// Episodes adds rows to the table episodes. The rule exact has none.
+// Episodes appends rows to the table episodes. With the rule exact there are none.
 func (f *Folder) Episodes(first int, l EpisodeResults) error {
 	for k, end := range l.Ends {
 		r := &f.Table.Records[end]
@@ -72,7 +72,7 @@ func (f *Folder) Episodes(first int, l EpisodeResults) error {
 	return nil
 }
 
-// Save writes a checkpoint, after all rows.
+// Save writes a checkpoint. It must be called after the rows up to that time are written.
 func (f *Folder) Save(l *Learner) error {
 	set, position, err := l.Save()
 	if err != nil {
@@ -92,8 +92,8 @@ func (f *Folder) Save(l *Learner) error {
 	})
 }
 
-// Restore restores a policy from the newest intact checkpoint, and the tables to their state at that time. Without a
-// checkpoint it starts from the beginning and returns false.
+// Restore restores the learner from the newest intact checkpoint, and the tables to their state at that time. Without a
+// checkpoint it returns false, and the training starts from the beginning.
 func (f *Folder) Restore(l *Learner) (bool, error) {
 	c, err := f.Run.LoadCheckpoint()
 	if errors.Is(err, results.ErrNoCheckpoint) {
@@ -123,5 +123,5 @@ func (f *Folder) Restore(l *Learner) (bool, error) {
 	return true, l.Restore(set, sections[studyPosition])
 }
 
-// Digest identifies a study by its tables: equal digests mean bit-identical tables.
+// Digest returns a digest of the tables: equal digests mean bit-identical tables.
 func (f *Folder) Digest() string { return f.rows.Digest() + f.episodes.Digest() }

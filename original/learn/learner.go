@@ -8,7 +8,7 @@ import (
 	"graft/torch"
 )
 
-// Learner is a policy that learns from a tree. A scope owns it.
+// Learner trains a policy on a tree. A scope owns its tensors.
 type Learner struct {
 	Options
 	Tree *Tree
@@ -22,15 +22,15 @@ type Learner struct {
 
 // EpisodeResults holds the results of episodes, one value per episode.
 type EpisodeResults struct {
-	// Ends of the episodes; nil with the rule exact, which has no episodes.
+	// End of each episode. Nil with the rule exact, which has no episodes.
 	Ends []int32
-	// Objectives has the loss of each step: the mean over the decisions of minus the log probability times the reward.
-	// With the rule exact it is the expected reward before each step, which is maximized.
+	// Objectives holds the loss of each episode: the mean, over its decisions, of minus the log probability times the
+	// reward. With the rule exact it holds the expected reward before each step, which is maximized.
 	Objectives []float64
 }
 
-// NewLearner makes an untrained policy, drawn from a seed as in PyTorch; its actions are then drawn from the same
-// stream.
+// NewLearner creates an untrained policy, with parameters drawn from a seed in PyTorch's way. Its actions are drawn
+// from the same stream of random numbers.
 func NewLearner(s *torch.Scope, t *Tree, e Embedding, p PolicyOptions, o Options, seed int64) (*Learner, error) {
 	l, err := newLearner(s, t, e, p, o, seed)
 	if err == nil {
@@ -72,13 +72,13 @@ func (l *Learner) Episodes() int { return int(l.at.Episodes) }
 // Rate returns Adam's learning rate for the next step.
 func (l *Learner) Rate() float64 { return l.at.LR }
 
-// Heat returns the temperature of the next episode.
+// Heat returns the temperature for the next episode.
 func (l *Learner) Heat() float64 { return l.at.Temperature }
 
-// Done reports whether all episodes are done.
+// Done reports whether all episodes are played.
 func (l *Learner) Done() bool { return l.Episodes() >= l.Options.Episodes }
 
-// Learn learns from a number of further episodes, in whole batches, or from the remaining ones.
+// Learn trains on further episodes, in whole batches. It stops when all episodes are played.
 func (l *Learner) Learn(episodes int) (EpisodeResults, error) {
 	episodes = min(episodes, l.Options.Episodes-l.Episodes())
 	if l.Rule == Exact {
@@ -89,16 +89,15 @@ func (l *Learner) Learn(episodes int) (EpisodeResults, error) {
 	return EpisodeResults{Ends: e.Ends, Objectives: e.Objectives}, err
 }
 
-// Expectation is the expected result of a policy.
+// Expectation holds the expected result of a policy.
 type Expectation struct {
-	Reward   float64   // expected reward
-	Accuracy float64   // expected accuracy
-	Ends     []float64 // probability of each end
-	Greedy   int       // end reached by always taking the most likely action
+	Reward   float64   // expected reward of an episode
+	Accuracy float64   // expected accuracy at the end of an episode
+	Ends     []float64 // probability of each end of the tree
+	Greedy   int       // index of the end reached by the most likely actions
 }
 
-// Expect computes the expected result, with the actions' probabilities without a temperature. It does not change the
-// learner.
+// Expect computes the expected result of the policy, with temperature 1. It does not change the learner.
 func (l *Learner) Expect() (Expectation, error) {
 	var o Expectation
 	var err error
@@ -118,7 +117,7 @@ func (l *Learner) Expect() (Expectation, error) {
 	return o, nil
 }
 
-// Probabilities returns the probabilities of the actions in all states of the tree, at a temperature.
+// Probabilities returns the probability of each action in each state of the tree at a temperature.
 func (l *Learner) Probabilities(temperature float64) ([][]float64, error) {
 	all := make([]int32, len(l.Tree.States))
 	for k := range all {

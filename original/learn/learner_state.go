@@ -106,7 +106,7 @@ func (l *Learner) draw(s *torch.Scope) error {
 	return l.policy.Write(torch.PolicyParameters, flat)
 }
 
-// Weights returns the policy in the original's file format.
+// Weights returns the policy's weights in the original system's file format.
 func (l *Learner) Weights() (*weights.Set, error) {
 	embedding, err := weights.FromFloat32s(embedderName, []int64{int64(l.embedding.Rows()), int64(l.embedding.Width)},
 		l.embedding.Values)
@@ -164,8 +164,8 @@ func (l *Learner) find(set *weights.Set, prefix string) ([]float64, error) {
 	return values, errors.Join(faults...)
 }
 
-// Begin initialises the policy with the parameters of another from a file. It keeps the vocabulary's embedding, and
-// resets the optimizer.
+// Begin sets the parameters of the policy to the parameters of another policy from a file. It keeps the embeddings of
+// the vocabulary and resets the optimizer.
 func (l *Learner) Begin(set *weights.Set) error {
 	values, err := l.find(set, "")
 	if err != nil {
@@ -174,7 +174,7 @@ func (l *Learner) Begin(set *weights.Set) error {
 	return l.policy.Write(torch.PolicyParameters, values)
 }
 
-// Prefixes of a saved policy's tensors, and the name of the tensor with the state of its generator.
+// Prefixes of the tensor names in a saved learner, and the name of the tensor with the state of its random generator.
 const (
 	policyPrefix    = "policy/"
 	firstPrefix     = "first/"
@@ -182,7 +182,7 @@ const (
 	generatorTensor = "generator"
 )
 
-// Save returns the state of learning: tensors and a JSON text.
+// Save returns the state of the training: tensors and a JSON text.
 func (l *Learner) Save() (*weights.Set, []byte, error) {
 	set := &weights.Set{}
 	for prefix, part := range savedParts {
@@ -204,7 +204,7 @@ func (l *Learner) Save() (*weights.Set, []byte, error) {
 var savedParts = map[string]torch.PolicyPart{policyPrefix: torch.PolicyParameters, firstPrefix: torch.PolicyFirst,
 	secondPrefix: torch.PolicySecond}
 
-// Restore restores a state from Save. The tree and the options must be the same.
+// Restore restores a state that Save returned. The tree and the options must be the same.
 func (l *Learner) Restore(set *weights.Set, text []byte) error {
 	if err := l.restore(set, text); err != nil {
 		return fmt.Errorf("restore the policy: %w", err)

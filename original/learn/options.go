@@ -10,14 +10,14 @@ import (
 	"graft/torch"
 )
 
-// PolicyOptions are the sizes of a policy that learns. The training data determine its vocabulary and its number of
-// actions.
+// PolicyOptions holds the sizes of a policy to train. Its vocabulary and the number of its actions are determined by
+// the training data.
 type PolicyOptions struct {
-	Hidden int // units of each direction of the biLSTM over layers; zero means 50
-	Memory int // units of the LSTM after it; zero means 16
-	Linear int // values between the linear layers; zero means 128
-	Time   int // values of the encoding of the time left; zero means 8
-	// Precise computes in float64. False computes in float32, like the original.
+	Hidden int // Number of units per direction of the biLSTM over layers. Zero means 50.
+	Memory int // Number of units of the LSTM that follows the biLSTM. Zero means 16.
+	Linear int // Number of values between the linear layers. Zero means 128.
+	Time   int // Number of values that encode the remaining time. Zero means 8.
+	// Computes in float64. Default false: computes in float32, like the original system.
 	Precise bool
 }
 
@@ -43,38 +43,43 @@ func (o PolicyOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Rules of learning.
+// The rules of learning.
 const (
-	Reinforce = "reinforce" // from sampled episodes (Williams 1992)
-	Exact     = "exact"     // from all sequences at once, weighted by probability
+	Reinforce = "reinforce" // learns from drawn episodes (Williams 1992)
+	Exact     = "exact"     // learns from all sequences at once, weighted by their probability
 )
 
-// Kinds of reward.
+// The kinds of reward.
 const (
-	RewardTangent  = "tangent"  // 100 tan(πa/2) of the accuracy a, which expands values near 1
+	RewardTangent  = "tangent"  // 100 tan(πa/2) for the accuracy a, which expands values near 1
 	RewardAccuracy = "accuracy" // the accuracy, between 0 and 1
-	RewardStandard = "standard" // the accuracy in standard deviations from the table's mean
+	RewardStandard = "standard" // accuracy minus the mean of the table, divided by its standard deviation
 )
 
-// Options configure how a policy learns. The zero value is the original's setting.
+// Options holds the options of learning. The zero value means the original system's settings.
 type Options struct {
-	Rule     string `config:",one=reinforce|exact"` // learning rule to train on the table; empty means reinforce
-	Episodes int    // total episodes; with the rule exact a step counts as one; zero means 10,000
-	// reward as a function of accuracy; empty means tangent
+	// Learning rule: reinforce learns from sampled episodes, exact from all sequences of the table, weighted by their
+	// probability. Empty means reinforce.
+	Rule string `config:",one=reinforce|exact"`
+	// Number of training episodes. A step of the rule exact counts as one episode. Zero means 10,000.
+	Episodes int
+	// Reward as a function of the accuracy a: tangent is 100 tan(πa/2), accuracy is a itself, standard is a in standard
+	// deviations from the table's mean. Empty means tangent.
 	Reward  string  `config:",one=tangent|accuracy|standard"`
-	LR      float64 // Adam's learning rate; zero means 0.0001
-	LRDecay float64 // factor of the learning rate at each decay; zero means 0.99
-	LREvery int     // episodes between decays of the learning rate; zero means 500
-	LRLeast float64 `config:"min_lr,was=lr_least"` // lower bound of the learning rate under decay; zero means 1e-9
-	// Temperature of exploration: above 1 makes the probabilities of actions more equal during learning. Actions are
-	// drawn from the softmax of the policy's probabilities (not logits) divided by it. Zero means 1.
-	Temperature      float64
-	TemperatureDecay float64 // factor of the temperature at each decay, down to 1; zero means 0.9
-	TemperatureEvery int     // episodes between decays of the temperature; zero means 1
-	// weight of each reward in the running mean that is subtracted from rewards; zero means no baseline
+	LR      float64 // Learning rate of Adam. Zero means 0.0001.
+	LRDecay float64 // Factor by which the learning rate is multiplied at each decay. Zero means 0.99.
+	LREvery int     // Number of episodes between two decays of the learning rate. Zero means 500.
+	LRLeast float64 `config:"min_lr,was=lr_least"` // Lower bound of the decaying learning rate. Zero means 1e-9.
+	// Temperature of exploration. Actions are drawn from the softmax of p / temperature for the policy's probabilities
+	// p (not its logits); a value above 1 makes the probabilities more equal. Zero means 1.
+	Temperature float64
+	// Factor by which the temperature is multiplied at each decay, until it reaches 1. Zero means 0.9.
+	TemperatureDecay float64
+	TemperatureEvery int // Number of episodes between two decays of the temperature. Zero means 1.
+	// Weight of a new reward in the running mean of rewards, which serves as baseline. Zero means no baseline.
 	Baseline float64
-	Entropy  float64 // weight of the entropy of each decision, added to its reward; zero means none
-	Batch    int     // episodes per step; zero means 1
+	Entropy  float64 // Weight of a decision's entropy, which is added to its reward. Zero adds none.
+	Batch    int     // Number of episodes per learning step. Zero means 1.
 }
 
 // EnsureDefaults sets zero fields to their defaults.

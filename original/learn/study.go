@@ -11,41 +11,42 @@ import (
 	"graft/simulation/tables"
 )
 
-// Study trains a policy on a table and records metrics. Its results are bit-identical however often it is stopped and
-// resumed.
+// Study trains a policy on a table and records metrics. Its results are bit-identical, no matter how often it is
+// stopped and resumed.
 type Study struct {
 	*Learner
-	Table      *tables.Table    // its records are the ends of the learner's tree
-	Every      int              // episodes per row of metrics; zero means 100
+	Table      *tables.Table    // table whose records are the ends of the learner's tree
+	Every      int              // number of episodes per row of metrics; zero means 100
 	Checkpoint time.Duration    // wall-clock time between checkpoints; zero means 30 s
-	Now        func() time.Time // clock for checkpoints; nil saves only at the end
-	Recorder   Recorder         // receives metrics
+	Now        func() time.Time // clock for checkpoints; nil saves a checkpoint only at the end
+	Recorder   Recorder         // receiver of metrics and checkpoints
 
 	saved time.Time
 }
 
-// Row holds the metrics of some episodes.
+// Row holds the metrics of a group of consecutive episodes.
 type Row struct {
-	Episodes    int     // total after this row
-	Objective   float64 // mean over these episodes
-	Accuracy    float64 // mean over these episodes; with the rule exact, the policy's expectation
-	Expected    float64 // accuracy expected by the policy after them
-	Greedy      int     // record of the most likely actions
-	Temperature float64 // temperature of the next episode
-	Rate        float64 // learning rate of the next step
+	Episodes  int     // number of episodes up to and including this row
+	Objective float64 // mean objective of these episodes
+	// mean accuracy of these episodes; with the rule exact, the expected accuracy of the policy
+	Accuracy    float64
+	Expected    float64 // expected accuracy of the policy after these episodes
+	Greedy      int     // index of the record that the most likely actions reach
+	Temperature float64 // temperature for the next episode
+	Rate        float64 // learning rate for the next step
 }
 
-// Recorder records a study.
+// Recorder records the metrics and checkpoints of a Study.
 type Recorder interface {
-	// Row adds metrics.
+	// Row records one row of metrics.
 	Row(r Row) error
-	// Episodes adds episodes; first is the number of the first one, from 0.
+	// Episodes records the results of episodes. The number of the first one is first, counted from 0.
 	Episodes(first int, l EpisodeResults) error
-	// Save atomically writes a checkpoint that belongs to the rows and episodes so far.
+	// Save writes a checkpoint atomically. It belongs to the rows and episodes recorded so far.
 	Save(l *Learner) error
 }
 
-// Run learns until all episodes are done. When ctx ends it saves and returns ErrStopped.
+// Run trains until all episodes are played. When ctx ends, it saves a checkpoint and returns ErrStopped.
 func (s *Study) Run(ctx context.Context) (*StudyOutcome, error) {
 	s.saved = s.now()
 	for !s.Done() {
@@ -113,19 +114,19 @@ func (s *Study) row(l EpisodeResults) (Row, error) {
 
 // StudyOutcome is the result of a study.
 type StudyOutcome struct {
-	Episodes    int      `json:"episodes"`          // episodes learned from
-	Expected    float64  `json:"expected_accuracy"` // accuracy of a sequence drawn by the policy
-	Greedy      []string `json:"greedy"`            // sequence of its most likely actions
-	Accuracy    float64  `json:"accuracy"`          // accuracy of that sequence
-	Rank        int      `json:"rank"`              // rank of that sequence in the table, from 1
-	Records     int      `json:"records"`           // records in the table
-	Best        []string `json:"best"`              // best sequence in the table
-	Most        float64  `json:"best_accuracy"`     // accuracy of that sequence
+	Episodes    int      `json:"episodes"`          // number of episodes learned from
+	Expected    float64  `json:"expected_accuracy"` // expected accuracy of a sequence drawn by the policy
+	Greedy      []string `json:"greedy"`            // sequence of the policy's most likely actions
+	Accuracy    float64  `json:"accuracy"`          // accuracy of the sequence Greedy
+	Rank        int      `json:"rank"`              // rank of the sequence Greedy in the table, from 1
+	Records     int      `json:"records"`           // number of records in the table
+	Best        []string `json:"best"`              // sequence with the best accuracy in the table
+	Most        float64  `json:"best_accuracy"`     // accuracy of the sequence Best
 	Temperature float64  `json:"temperature"`       // final temperature
 	Rate        float64  `json:"learning_rate"`     // final learning rate
 }
 
-// Outcome returns the result so far.
+// Outcome returns the result of the study so far.
 func (s *Study) Outcome() (*StudyOutcome, error) {
 	now, err := s.Expect()
 	if err != nil {

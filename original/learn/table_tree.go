@@ -10,11 +10,11 @@ import (
 	"graft/simulation/tables"
 )
 
-// Tokens converts a network to tokens for a policy.
+// Tokens converts a network to the tokens that a policy reads.
 type Tokens func(n *model.Network) ([]int32, error)
 
-// VocabularyTokens converts networks by a vocabulary, with token 0 first if prefix is set, as while the original's
-// first policies learned.
+// VocabularyTokens returns a conversion by a vocabulary. If prefix is true, token 0 comes first, like in the training
+// of the original system's first policies.
 func VocabularyTokens(v *vocab.Vocabulary, prefix bool) Tokens {
 	return func(n *model.Network) ([]int32, error) {
 		ids, err := v.Tokens(n)
@@ -32,17 +32,18 @@ func VocabularyTokens(v *vocab.Vocabulary, prefix bool) Tokens {
 	}
 }
 
-// TreeOptions configure the conversion of a table to a tree. Tokens is required.
+// TreeOptions holds the options of converting a table to a tree. The field Tokens is required.
 type TreeOptions struct {
-	Surgery net2net.Options // surgery for the actions; without weights it needs no batch
-	Tokens  Tokens          // required
-	// Discard skips the random numbers that the original drew for the weights of its networks, so that a policy samples
-	// the same actions as the original's on a CPU. False skips none.
+	Surgery net2net.Options // options for applying actions; networks have no weights, so no batch is needed
+	Tokens  Tokens          // conversion of networks to tokens; required
+	// Discard skips the random numbers that the original system drew for the weights of its networks, so a policy draws
+	// the same actions as the original system on a CPU. Default false.
 	Discard bool
 }
 
-// NewPolicyTree converts a table to a tree for learning. Its states are the networks that prefixes of sequences make of
-// n, with the time left; its ends are the records, by index. n has no weights and is not changed.
+// NewPolicyTree converts a table to a tree for learning. Its states are the networks to which the beginnings of the
+// table's sequences grow n, each with the time left; its ends are the table's records, by index. The network n has no
+// weights and is not changed.
 func NewPolicyTree(t *tables.Table, n *model.Network, o TreeOptions) (*Tree, error) {
 	if len(t.Actions) == 0 {
 		return nil, fmt.Errorf("make a tree of table %s: its actions depend on the network", t.Name)

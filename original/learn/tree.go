@@ -12,37 +12,37 @@ import (
 	"graft/torch"
 )
 
-// Tree holds the states of a scenario, and the accuracy at the end of every sequence of actions. State 0 is the start
-// of all sequences.
+// Tree holds the states of a scenario, and the accuracy at the end of each sequence of actions. All sequences start in
+// state 0.
 type Tree struct {
 	States   []TreeState
-	Accuracy []float64 // accuracy of each end, between 0 and 1
+	Accuracy []float64 // accuracy at each end, between 0 and 1
 	Actions  int       // number of actions in each state
-	// Discarded is the number of random numbers to skip before the first action is drawn: the original drew a network's
-	// weights there. Zero means none.
+	// Discarded is the number of random numbers to skip before the first action is drawn, because the original system
+	// drew the weights of a network from them. Zero means none.
 	Discarded int
 }
 
-// TreeState is a state in which a decision is made.
+// TreeState is a state of a Tree, in which an action is chosen.
 type TreeState struct {
 	Tokens []int32 // tokens of the network's layers
 	Left   float64 // time left in the budget, in seconds
-	Budget float64 // in seconds
-	// Children has the target of each action: a later state, or -1 - k for end k of the tree. All ends are at the same
-	// depth.
+	Budget float64 // whole time budget, in seconds
+	// Children holds, for each action, the index of the next state, which is larger than this state's, or -1 - k for
+	// end k of the tree. All ends are at the same depth.
 	Children []int32
-	// Discarded is the number of random numbers to skip for each action: the original's surgery drew weights for a new
-	// layer before it set them. Nil means none.
+	// Discarded is the number of random numbers to skip after each action, because the original system drew the weights
+	// of a new layer from them before setting the weights. Nil means none.
 	Discarded []int32
 }
 
-// Embedding is a fixed vector for each token. The zero value is empty.
+// Embedding holds a fixed vector for each token. The zero value is empty.
 type Embedding struct {
-	Width  int       // length of a vector
-	Values []float32 // rows of Width
+	Width  int       // length of each vector
+	Values []float32 // vectors one after the other, each with Width values
 }
 
-// EmbeddingOf returns the vectors of a vocabulary.
+// EmbeddingOf returns the vectors of a vocabulary as an embedding.
 func EmbeddingOf(v *vocab.Vocabulary) Embedding {
 	return Embedding{Width: v.Size(), Values: slices.Concat(v.Vectors...)}
 }
@@ -71,7 +71,7 @@ func (t *Tree) rewards(kind string) []float64 {
 	return all
 }
 
-// Validate returns every fault that the kernel does not check.
+// Validate returns all faults of the tree that the kernel does not check.
 func (t *Tree) Validate() error {
 	var faults validate.Faults
 	for k, a := range t.Accuracy {

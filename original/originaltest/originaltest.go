@@ -1,4 +1,4 @@
-// Package originaltest generates files in the original's formats for tests: a table and a vocabulary.
+// Package originaltest generates files in the original system's formats for tests: a table and a vocabulary.
 package originaltest
 
 import (
@@ -17,17 +17,18 @@ import (
 	"graft/torch/weights"
 )
 
-// Files hold the paths of a generated table and its vocabulary.
+// Files holds the paths of a generated table and its vocabulary.
 type Files struct {
-	Table      string // path of data.pkl
-	Vocabulary string // path of made-up.ids.pkl, with its vectors in the same folder
+	Table string // path of the table, data.pkl
+	// path of the vocabulary, made-up.ids.pkl, with the file of its vectors in the same folder
+	Vocabulary string
 }
 
 // actions of ConvNet2: deepen for each block, and none.
 const actions = 4
 
-// Write generates a table of all sequences with a number of decisions about ConvNet2, and a vocabulary of the layers
-// that the original's surgery produces.
+// Write generates a table of all sequences with the given number of decisions on ConvNet2, and a vocabulary of the
+// layers that the original system's surgery produces.
 func Write(folder string, decisions int) (Files, error) {
 	f := Files{Table: filepath.Join(folder, "made-up", "data.pkl"),
 		Vocabulary: filepath.Join(folder, "made-up.ids.pkl")}

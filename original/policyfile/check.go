@@ -19,7 +19,7 @@ import (
 	"graft/torch/weights"
 )
 
-// Check reads the named files and checks that they fit each other.
+// Check reads the files that the configuration names, and checks that they match each other.
 func (l *File) Check(fsys files.FS, r *decode.Reading) {
 	if fsys == nil {
 		return
@@ -133,7 +133,7 @@ func tableName(path string) string {
 	return folder
 }
 
-// Summary describes the policy in one line.
+// Summary describes the policy to train in one line.
 func (l *File) Summary() (string, error) {
 	table, tree := l.LoadedTable()
 	return fmt.Sprintf("trains a policy on %s of %s, %s of %s, rule %s, %s",

@@ -1,4 +1,4 @@
-// Package policyfile reads the file of a policy of the original's that learns from a table.
+// Package policyfile reads the configuration file for training a policy of the original system's kind on a table.
 package policyfile
 
 import (
@@ -18,7 +18,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// KindName is the kind of files with the section table or learn and no section of another kind.
+// KindName names the kind of configuration file that has a section table or learn and no section of another kind.
 const KindName = "learning"
 
 func init() {
@@ -32,10 +32,10 @@ func init() {
 	})
 }
 
-// File is the configuration of a policy of the original's that learns from a table.
+// File is the configuration for training a policy of the original system's kind on a table.
 type File struct {
-	Run    RunOptions    // seed and output
-	Table  TableOptions  // training table
+	Run    RunOptions    // Seed and output of the run.
+	Table  TableOptions  // table that the policy is trained on
 	Policy PolicyOptions // sizes of the policy, and its initial weights
 	Learn  learn.Options // options of the learner
 
@@ -47,7 +47,7 @@ type File struct {
 	first    *weights.Set // nil if the policy starts from random parameters
 }
 
-// New returns an empty file, before EnsureDefaults.
+// New returns an empty file without defaults.
 func New() *File { return &File{Run: RunOptions{Seed: 1}} }
 
 // EnsureDefaults sets zero fields to their defaults.
@@ -58,7 +58,7 @@ func (l *File) EnsureDefaults() {
 	l.Learn.EnsureDefaults()
 }
 
-// UseNetworks sets the functions that make networks from names. Call it before Check.
+// UseNetworks sets the functions that create networks and clock profiles from names. It must be called before Check.
 func (l *File) UseNetworks(network func(files.FS, string) (*model.Network, error),
 	_ func(files.FS, string) (*clock.Profile, error)) {
 	l.networks = network
@@ -69,7 +69,7 @@ func (l *File) Validate() error {
 	return errors.Join(l.Run.Validate(), l.Table.Validate(), l.Policy.Validate(), l.Learn.Validate())
 }
 
-// Contents covers the contents of the table, the vocabulary and the first policy.
+// Contents writes the contents of the table, the vocabulary and the initial policy, for a digest.
 func (l *File) Contents(w io.Writer) {
 	if l.tree != nil {
 		text, err := json.Marshal([]any{l.tree, l.Embedding(), l.table.Records})
@@ -86,11 +86,11 @@ func (l *File) Contents(w io.Writer) {
 	}
 }
 
-// LoadedTable returns the table and its tree.
+// LoadedTable returns the table that Check read, and its tree.
 func (l *File) LoadedTable() (*tables.Table, *learn.Tree) { return l.table, l.tree }
 
 // Embedding returns a vector for each token of the vocabulary.
 func (l *File) Embedding() learn.Embedding { return learn.EmbeddingOf(l.words) }
 
-// InitialPolicy returns the initial policy; nil to draw a new one.
+// InitialPolicy returns the weights of the initial policy. Nil means that they are drawn.
 func (l *File) InitialPolicy() *weights.Set { return l.first }

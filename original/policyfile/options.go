@@ -12,15 +12,15 @@ import (
 	"graft/torch/weights"
 )
 
-// RunOptions holds the seed and output of a policy that learns. Paths in all sections are paths of the operating
+// RunOptions holds the seed and the output of training a policy. Paths in all sections are paths of the operating
 // system, relative to the working directory.
 type RunOptions struct {
-	Seed   int64  // seed of the initial parameters and of all actions; default 1
-	Folder string `result:"none"` // path of the run folder; empty lets the command choose
-	Every  int    // episodes per row of the table; zero means 100
-	// wall-clock time between checkpoints; zero means 30 s
+	Seed   int64  // Seed of the initial parameters and of all actions. Default 1.
+	Folder string `result:"none"` // Path of the run folder. Empty lets the command choose one.
+	Every  int    // Number of episodes per row of the learning table. Zero means 100.
+	// Wall-clock time between two checkpoints. Zero means 30 s.
 	Checkpoint time.Duration `result:"none" config:"checkpoint_every,was=checkpoint"`
-	// Tensorboard writes event files for TensorBoard in addition to the tables. False writes none.
+	// Writes TensorBoard event files in addition to the tables. Default false.
 	Tensorboard bool `result:"none"`
 }
 
@@ -38,23 +38,27 @@ func (o RunOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// TableOptions names the training table and configures how it is read.
+// TableOptions names the table to train on and selects how it is read.
 type TableOptions struct {
-	// File is a table's folder, graft's or the original's, or a single data.pkl of the original's. Required.
+	// Path of the training table: a table's folder in graft's or the original system's format, or a single data.pkl of
+	// the original system. Required.
 	File string
-	// Network is the initial network of the sequences: a name of the zoo or a network file. Empty means the network
-	// named in the folder, or ConvNet2 for a single data.pkl.
+	// Initial network of the sequences: a name in the zoo or a network file. Empty means the network named in the
+	// table's folder, or ConvNet2 for a single data.pkl.
 	Network string
-	// Actions are the actions for the numbers in a single data.pkl. Empty means deepen for each marked block, then
-	// none. A folder lists its own actions.
+	// Actions that the numbers in a single data.pkl stand for; a table's folder lists its own actions. Empty means
+	// deepen for each marked block, then none.
 	Actions []net2net.Action
-	// compatibility mode of the surgery, which changes the policy's input; empty means graft's own
+	// Compatibility with the original system's deepening, which changes the input of the policy. Empty means graft's
+	// own deepening.
 	Compat net2net.Compat
-	// path of the vocabulary: a folder, a file of graft's, or NAME.ids.pkl with NAME.embeddings.pkl in the same folder;
-	// required
+	// Path of the vocabulary: a folder, a vocabulary file of graft, or NAME.ids.pkl with NAME.embeddings.pkl in the
+	// same folder. Required.
 	Vocabulary string
-	Prefix     bool // starts each sequence with token 0, as for the original's first policies
-	// draws and discards the random numbers that the original draws for weights, so that actions match the original's
+	// Starts each sequence with token 0, as the original system's first policies did. Default false.
+	Prefix bool
+	// Draws and discards the random numbers that the original system uses for initial weights, so that all actions
+	// equal the original system's. Default false.
 	DiscardDraws bool `config:",was=waste"`
 }
 
@@ -74,9 +78,10 @@ func (o TableOptions) Validate() error {
 
 // PolicyOptions holds the sizes of a policy and its initial weights.
 type PolicyOptions struct {
-	learn.PolicyOptions     // sizes of its layers
-	Embedding           int // length of a token's vector in the vocabulary; zero skips the check
-	// file of initial weights, .pth or .safetensors, whose embedding is ignored; empty draws random weights
+	learn.PolicyOptions // sizes of the policy's layers
+	// Length of a token's vector in the vocabulary. Zero skips the check of this length.
+	Embedding int
+	// Path of initial weights, a .pth or .safetensors file; its embedding is ignored. Empty draws random weights.
 	Weights string
 }
 

@@ -15,11 +15,12 @@ import (
 	"graft/simulation/tables"
 )
 
-// TableFile is the file name of a table in its folder.
+// TableFile is the file name of a table in its run folder.
 const TableFile = "data.pkl"
 
-// ReadPolicy reads a policy of the original's and the vocabulary that it learned with. If the policy is a run's folder,
-// its weights must have the sizes in the run's configuration, which ReadPolicy also returns; otherwise it returns nil.
+// ReadPolicy reads a policy of the original system and the vocabulary that it was trained with. If policy is a run
+// folder, the weights must have the sizes in the run's configuration, which is returned too; for a file of weights,
+// that result is nil.
 func ReadPolicy(fsys files.FS, policy, vocabulary string, o bilstm.Options) (*bilstm.Policy, *Run, error) {
 	v, err := vocab.Read(fsys, vocabulary)
 	if err != nil {
@@ -36,8 +37,9 @@ func ReadPolicy(fsys files.FS, policy, vocabulary string, o bilstm.Options) (*bi
 	return p, run, err
 }
 
-// ReadFirstPolicy reads the initial policy of a run's learning: the original evaluated that policy if there was one.
-// Because folders are moved together, it looks for a sibling of the run's folder with the same name.
+// ReadFirstPolicy reads the policy with which the training of a run started. If that policy exists, the original system
+// evaluated it instead of the trained one. Since folders are moved together, it is read from the folder with the same
+// name next to the run folder.
 func ReadFirstPolicy(fsys files.FS, folder string, run *Run, vocabulary string,
 	o bilstm.Options) (*bilstm.Policy, error) {
 	path := beside(folder, run.Source)
@@ -53,8 +55,9 @@ func beside(folder, path string) string {
 	return filepath.Join(folder, "..", filepath.Base(filepath.Dir(path)), filepath.Base(path))
 }
 
-// ReadTable reads the table of a run of the original's, and makes the initial network of its sequences, without
-// weights. The folder of a policy, which has no table, refers to the sibling folder of its training table.
+// ReadTable reads the table of a run of the original system, and creates the initial network of its sequences, without
+// weights. The run folder of a policy contains no table: for it, the table is read from the folder of the training
+// table, next to the run folder.
 func ReadTable(fsys files.FS, folder string) (*tables.Table, *model.Network, error) {
 	run, err := Read(fsys, filepath.Join(folder, ConfigFile))
 	if err != nil {

@@ -12,39 +12,39 @@ import (
 	"graft/simulation/tables"
 )
 
-// ConfigFile is the original's configuration in each run's folder.
+// ConfigFile is the name of the original system's configuration file in each run folder.
 const ConfigFile = "config.toml"
 
-// Run holds the content of an original configuration about a policy that learned, or about a table. Unset fields are
-// zero.
+// Run holds the settings of a run of the original system that trained a policy or recorded a table. Fields that the
+// file does not set are zero.
 type Run struct {
-	Seed       int64   // seed of everything random
-	Folder     string  // folder of the run, in the folder of all results
-	Network    string  // name in the zoo
-	Dataset    string  // the original's name
-	Budget     float64 // seconds
-	Start      float64 // time of the budget at the first decision, in seconds
-	Decisions  int     // decisions per record of a table
-	Choices    int     // actions per decision of a table
-	Table      string  // path of the training table, or of the recorded one
-	Source     string  // path of the initial policy; empty for a new one
+	Seed       int64   // seed of all random numbers
+	Folder     string  // name of the run folder in the folder of all results
+	Network    string  // name of the network in the zoo
+	Dataset    string  // name of the dataset in the original system
+	Budget     float64 // time budget, in seconds
+	Start      float64 // time in the budget at which the first decision is made, in seconds
+	Decisions  int     // number of decisions per record of a table
+	Choices    int     // number of actions per decision of a table
+	Table      string  // path of the table that the policy was trained on, or that was recorded
+	Source     string  // path of the initial policy; empty means drawn weights
 	Vocabulary string  // name of the vocabulary
 	Policy     bilstm.Shape
 }
 
-// Scenario returns the scenario of a table, without actions: the file has only their number.
+// Scenario returns the scenario of a table. It lacks the actions, since the file contains only their number.
 func (r *Run) Scenario() tables.Scenario {
 	return tables.Scenario{Name: r.Folder, Network: r.Network, Dataset: r.Dataset, Budget: r.Budget, Start: r.Start,
 		Decisions: r.Decisions}
 }
 
-// Read reads a configuration file of the original's. The error wraps [decode.Faults] if a value is invalid.
+// Read reads a configuration file of the original system. If a value is invalid, the error wraps [decode.Faults].
 func Read(fsys files.FS, path string) (*Run, error) {
 	return readRun(fsys, path, "", (*Source).requireZoo)
 }
 
-// ReadScenario reads the configuration of a table's simulation, from text if given. It must state the scenario;
-// the network need not be in the zoo.
+// ReadScenario reads the configuration of the simulation that recorded a table. A nonempty text is read instead of the
+// file. It must describe the scenario; its network can be missing from the zoo.
 func ReadScenario(fsys files.FS, path, text string) (*Run, error) {
 	return readRun(fsys, path, text, (*Source).requireScenario)
 }
@@ -105,7 +105,7 @@ func (r *Run) places() map[string]any {
 	}
 }
 
-// NetworkNames lists the names of networks.
+// NetworkNames lists the names that a configuration of the original system can use for networks.
 func NetworkNames() []string {
 	var names []string
 	for _, e := range model.ZooEntries() {

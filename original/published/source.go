@@ -1,4 +1,5 @@
-// Package published reads run folders published with the original: their configurations, policies and tables.
+// Package published reads run folders that were published with the original system: configurations, policies and
+// tables.
 package published
 
 import (
@@ -11,17 +12,17 @@ import (
 	"graft/internal/decode"
 )
 
-// Source is a configuration file of the original's: its keys in order, their places, and their faults.
+// Source is a configuration file of the original system: its keys in order, their places and the faults found in them.
 type Source struct {
 	*decode.Document
-	Keys   map[string]any // values by section and key
-	Order  []string       // order of the keys in the file
+	Keys   map[string]any // values, by section and key
+	Order  []string       // names of the keys, in the order of the file
 	Faults []decode.Problem
 
 	table map[string]any
 }
 
-// NewSource reads a file of the original's. The error wraps decode.Faults.
+// NewSource reads the text of a configuration file of the original system. The error wraps decode.Faults.
 func NewSource(path string, text []byte) (*Source, error) {
 	doc := decode.NewDocument(path, text)
 	table, err := doc.LooseTOML()
@@ -33,7 +34,7 @@ func NewSource(path string, text []byte) (*Source, error) {
 	return c, nil
 }
 
-// Located returns the faults with their lines; nil if there are none.
+// Located returns the recorded faults with their lines, or nil if there are none.
 func (c *Source) Located() error { return c.Locate(c.Faults) }
 
 // flatten lists the keys of the file, sections and keys joined by a dot.
@@ -58,7 +59,7 @@ func (c *Source) flatten() {
 	slices.SortFunc(c.Order, func(a, b string) int { return cmp.Or(cmp.Compare(at[a], at[b]), strings.Compare(a, b)) })
 }
 
-// Require reports missing keys that the original requires.
+// Require records a fault for each of these keys that is missing.
 func (c *Source) Require(keys []string) {
 	for _, key := range keys {
 		if _, has := c.Keys[key]; !has {
@@ -68,7 +69,7 @@ func (c *Source) Require(keys []string) {
 	}
 }
 
-// Fault records a fault of a key.
+// Fault records a fault at a key.
 func (c *Source) Fault(key, format string, args ...any) {
 	var where []any
 	for step := range strings.SplitSeq(key, ".") {
@@ -77,7 +78,7 @@ func (c *Source) Fault(key, format string, args ...any) {
 	c.Faults = append(c.Faults, decode.Problem{Where: where, Text: key + " " + fmt.Sprintf(format, args...)})
 }
 
-// Number converts a value to a finite number.
+// Number converts a value to a finite number, and reports whether that was possible.
 func Number(value any) (float64, bool) {
 	switch v := value.(type) {
 	case int64:
@@ -91,7 +92,7 @@ func Number(value any) (float64, bool) {
 // mostCounted is above every count in a file of the original's.
 const mostCounted = 1 << 20
 
-// Take stores the value of a key, if it is there.
+// Take stores the value of a key in the variable that to points to, if the file contains the key.
 func (c *Source) Take(key string, to any) {
 	value, given := c.Keys[key]
 	if !given {

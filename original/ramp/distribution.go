@@ -134,7 +134,8 @@ func (d *distribution) grid(step float64) []float64 {
 	return values
 }
 
-// bins is the number of values of a skewed distribution, and leastDraws the minimum number of its draws.
+// bins is the number of different values of a skewed distribution, and leastDraws is the minimum number of draws from
+// it.
 const (
 	bins       = 1000
 	leastDraws = 50_000

@@ -8,8 +8,8 @@ import (
 	"graft/internal/random/numpy"
 )
 
-// Draws holds the random numbers of an episode in the original's order: its jobs, the draws of a random agent between
-// their arrivals, and channels.
+// Draws provides the random numbers of an episode in the order of the published simulator: for its jobs, for the
+// actions of a random agent between arrivals, and for channels.
 type Draws struct {
 	np      *numpy.Random
 	py      python
@@ -32,8 +32,9 @@ type drawn struct {
 // mostPool limits the pool of jobs.
 const mostPool = 10_000_000
 
-// Draws starts an episode: the environment was made once before, and its pool is filled each time. It returns nil if
-// the jobs are recorded and nothing else is drawn.
+// Draws returns the random numbers for an episode. The published simulator creates the environment once before the
+// episode and fills its pool of jobs each time, so these numbers are skipped. It returns nil if the jobs are recorded
+// and nothing else is drawn.
 func (e *Episode) Draws() (*Draws, error) {
 	if len(e.Arrivals) > 0 && (e.Agent != "random" || e.Actions != nil) && e.Config.Topology.Kwargs.Channels <= 1 {
 		return nil, nil
@@ -112,7 +113,8 @@ func (d *Draws) until(job int) {
 	}
 }
 
-// Pick returns the function that chooses channels: it shuffles them for each transfer. Nil takes the first.
+// Pick returns the function that chooses channels: for each transfer it shuffles the channels. Nil Draws always choose
+// the first channel.
 func (d *Draws) Pick(w *fabric.World) func(lanes int) int {
 	if d == nil {
 		return nil

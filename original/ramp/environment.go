@@ -10,11 +10,11 @@ import (
 	"graft/learn"
 )
 
-// Env is the original's environment: an action is the degree of the waiting job, 0 blocks it; an accepted job gives 1,
-// a blocked one -1. Every episode has different jobs.
+// Env is the environment of the published policies. An action is the degree of parallelism for the waiting job; 0
+// blocks the job. The reward is 1 for an accepted job and -1 for a blocked one. Every episode has different jobs.
 type Env struct {
 	Scales Scales
-	// Free does not mask actions: an unavailable one blocks the job, as under the published DQN.
+	// Free turns off the masking of actions: an unavailable action blocks the job, like with the published DQN.
 	Free bool
 
 	episode  *Episode
@@ -27,7 +27,8 @@ type Env struct {
 // reward is the published training's reward.
 var reward = Reward{Kind: "job_acceptance", Success: 1, Fail: -1}
 
-// NewEnv makes an environment of the study. The pool of its seed scales the observations.
+// NewEnv creates an environment of the published experiments. The pool of jobs drawn with the seed determines the
+// scales of observations.
 func NewEnv(limits string, seed uint32, profiles []*graph.Profile) (*Env, error) {
 	e, err := StudyEpisode(limits, seed, StudyAgent{})
 	if err != nil {
@@ -67,17 +68,17 @@ func (e *Env) draw(seed uint32) error {
 	return err
 }
 
-// Another returns an environment of the same study, for another rollout or goroutine.
+// Another returns an environment of the same experiment, for another rollout or goroutine.
 func (e *Env) Another() *Env {
 	other := *e
 	other.world = nil
 	return &other
 }
 
-// Reset starts an episode with jobs of a random seed.
+// Reset starts an episode with jobs drawn from a random seed.
 func (e *Env) Reset(random *rand.Rand) error { return e.draw(random.Uint32()) }
 
-// Graphs returns the graphs that a policy reads, in the order of the study's models.
+// Graphs returns the graphs that a policy reads, in the order of the experiment's models.
 func (e *Env) Graphs() (all []learn.Graph) {
 	for k := range e.base.Models {
 		all = append(all, Graph(&e.base.Models[k]))
@@ -127,26 +128,26 @@ func (e *Env) shape() learn.GraphOptions {
 	return learn.GraphOptions{Graphs: e.Graphs(), Globals: globals(most), Actions: most + 1, ZeroSources: true}
 }
 
-// NewPolicy returns a policy whose parameters are to be drawn or read.
+// NewPolicy returns a policy network whose parameters must still be drawn or read.
 func (e *Env) NewPolicy() (*learn.GraphNet, error) {
 	return learn.NewGraphNet(e.shape(), rand.New(rand.NewPCG(0, 0)))
 }
 
-// Policy decides by the most likely action of an agent.
+// Policy decides by the most likely action of a learned agent.
 type Policy struct {
 	Agent  *learn.GraphNet
 	Scales Scales
-	Free   bool // as in [Env]
+	Free   bool // turns off the masking of actions, see [Env]
 }
 
-// Twin returns the same policy, for another goroutine.
+// Twin returns a policy with the same parameters, for another goroutine.
 func (p *Policy) Twin() *Policy {
 	twin := *p
 	twin.Agent = p.Agent.Twin().(*learn.GraphNet)
 	return &twin
 }
 
-// Degree chooses the degree.
+// Degree returns the degree for the waiting job.
 func (p *Policy) Degree(w *fabric.World) (int, error) {
 	o := observed(&p.Scales, w)
 	logits, _ := p.Agent.Score(o)
@@ -164,7 +165,7 @@ func (p *Policy) Degree(w *fabric.World) (int, error) {
 	return 0, fmt.Errorf("degree %d cannot be chosen", degree)
 }
 
-// Policy returns the policy of an agent that a method learned in the environment.
+// Policy returns the policy of an agent that was trained in the environment by the given method.
 func (e *Env) Policy(method string, agent *learn.GraphNet) *Policy {
 	return &Policy{agent, e.Scales, method == methodApeX}
 }

@@ -15,7 +15,7 @@ import (
 	"graft/internal/validate"
 )
 
-// Episode is the input of a recorded episode. Its results are not read.
+// Episode is the input of a recorded episode. The recorded results are not read.
 type Episode struct {
 	Agent       string        `json:"agent"`
 	AgentKwargs agentKwargs   `json:"agent_kwargs"`
@@ -24,7 +24,7 @@ type Episode struct {
 	FileOrder   []string      `json:"file_order"`
 	Columns     []string      `json:"arrivals_cols"`
 	Arrivals    [][]any       `json:"arrivals"`
-	Actions     []int         `json:"actions"` // one per decision; nil lets the agent decide
+	Actions     []int         `json:"actions"` // recorded action of each decision; nil lets the agent decide
 }
 
 type agentKwargs struct {
@@ -130,7 +130,7 @@ func (e *Episode) column(name string) int {
 	return slices.Index(columns, name)
 }
 
-// Study makes the study of an episode; profiles are in the order of FileOrder. All quirks are kept.
+// Study returns the simulation study of an episode, with all quirks. The profiles must have the order of FileOrder.
 func (e *Episode) Study(profiles []*graph.Profile) (*fabric.Study, error) {
 	top := &e.Config.Topology.Kwargs
 	quirks := Quirks()
@@ -157,7 +157,7 @@ func (e *Episode) Study(profiles []*graph.Profile) (*fabric.Study, error) {
 	return s, s.Validate()
 }
 
-// World starts an episode, and returns its agent. Profiles are in the order of FileOrder.
+// World starts an episode and returns its cluster and its agent. The profiles must have the order of FileOrder.
 func (e *Episode) World(profiles []*graph.Profile) (*fabric.World, fabric.Decider, error) {
 	if e.Arrivals == nil {
 		if err := e.Draw(profiles); err != nil {
@@ -220,10 +220,10 @@ func (e *Episode) arrivals(s *fabric.Study, models map[string]int) error {
 	return nil
 }
 
-// Quirks names all quirks of the simulator.
+// Quirks returns all quirks of the published simulator.
 func Quirks() cluster.Quirks { return cluster.QuirksOf(fabric.Quirks()) }
 
-// Decider returns the agent of an episode, or a replay of its actions.
+// Decider returns the agent of an episode or, if actions are recorded, a replay of the actions.
 func (e *Episode) Decider(d *Draws) (fabric.Decider, error) {
 	agent, err := e.agent(d)
 	return masked{agent, e.Config.Mask != nil && !*e.Config.Mask}, err

@@ -8,7 +8,8 @@ import (
 	"graft/learn"
 )
 
-// Scales are the extremes over the pool of jobs, by which the original scales observations and rewards.
+// Scales holds the extreme values over the pool of jobs, which the published simulator uses to scale observations and
+// rewards.
 type Scales struct {
 	MinSequential float64 `json:"min_job_sequential_completion_times"`
 	MaxSequential float64 `json:"max_job_sequential_completion_times"`
@@ -26,12 +27,13 @@ type Scales struct {
 	MaxDeps       float64 `json:"max_job_total_num_deps"`
 	MinSteps      float64 `json:"min_job_num_training_steps"`
 	MaxSteps      float64 `json:"max_job_num_training_steps"`
-	// bytes of memory per unit of an operation's time
+	// maximum of an operation's memory divided by its time, in bytes per time unit
 	MaxRate float64 `json:"max_job_max_op_compute_throughputs"`
 }
 
-// Graph returns the features of a network for the original's policy: for operations the time and memory as shares of
-// the largest, and the depth; for transfers the size. The original never sets the flag of the longest operation.
+// Graph returns the features of a model for the published policy: for operations the time and memory as shares of the
+// largest, and the depth; for transfers the size. The flag of the longest operation stays unset, like in the published
+// simulator.
 func Graph(m *fabric.Model) learn.Graph {
 	g, d := m.Graph, &m.Details
 	var read learn.Graph
@@ -56,8 +58,8 @@ func mark(yes bool) float64 {
 	return 0
 }
 
-// Observe describes the waiting job and the cluster to the original's policy: 17 values, then the availability of each
-// degree from 0 to the largest.
+// Observe returns the observation of the waiting job and the cluster for the published policy: 17 values, then the
+// availability of each degree from 0 to the largest.
 func (s *Scales) Observe(w *fabric.World) learn.Observation {
 	job := w.Waiting()
 	m := &w.Study().Models[job.Model]

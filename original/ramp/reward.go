@@ -7,27 +7,29 @@ import (
 	"graft/cluster/fabric"
 )
 
-// Reward computes a reward of the original's for a decision.
+// Reward computes a reward of the published simulator for a decision.
 type Reward struct {
-	Kind    string  // key of rewards
-	Success float64 // for job_acceptance: reward of a job that started
-	Fail    float64 // for job_acceptance: reward of a blocked job
-	Factor  float64 // for lookahead_job_completion_time: value of a blocked job, in times on one server
-	Weight  float64 // for multi_objective_jct_blocking: weight of blocked jobs
-	// for lookahead_job_completion_time: divisor in times on one server; zero does not divide. For throughputs: any
-	// other value divides by the largest
+	Kind    string  // name of the reward function
+	Success float64 // reward of a job that started, for job_acceptance
+	Fail    float64 // reward of a blocked job, for job_acceptance
+	// value of a blocked job, for lookahead_job_completion_time, as a multiple of its time on one server
+	Factor float64
+	Weight float64 // weight of blocked jobs, for multi_objective_jct_blocking
+	// divisor of the reward: for lookahead_job_completion_time as a multiple of the time on one server; zero does not
+	// divide. For throughputs, any other value divides by the largest throughput.
 	Scale   float64
-	Inverse bool // for lookahead_job_completion_time: its inverse, positive
-	Log     bool // log10 of one plus the size
+	Inverse bool // whether lookahead_job_completion_time returns its inverse, which is positive
+	Log     bool // whether the reward's magnitude is replaced by log10 of one plus it
 }
 
-// Decision holds the results of a decision, after the first event that follows it.
+// Decision holds the results of a decision after the next event.
 type Decision struct {
 	Job        *fabric.Job
-	Accepted   bool    // it started, and was not running at the end of the episode
-	Sequential float64 // time of the job on one server, s
+	Accepted   bool    // whether the job started, and was not still running at the end of the episode
+	Sequential float64 // time of the job on one server, in s
 	Event      fabric.Event
-	Largest    [2]float64 // bytes per second that operations, and operations and channels, can process
+	// maximum throughput in bytes per second: of operations, and of operations and channels together
+	Largest [2]float64
 }
 
 // rewards maps kinds to rewards before sign, logarithm and scale.
@@ -51,7 +53,7 @@ var rewards = map[string]func(r *Reward, s *Scales, d *Decision) float64{
 	},
 }
 
-// Of returns the reward for a decision.
+// Of returns the reward for a decision. An unknown Kind is an error.
 func (r *Reward) Of(s *Scales, d *Decision) (float64, error) {
 	of, ok := rewards[r.Kind]
 	if !ok {
@@ -103,8 +105,8 @@ func (r *Reward) throughput(d *Decision, bytes, largest float64) float64 {
 	return r.signed(rate, 1)
 }
 
-// Decide decides on the waiting job, and returns the data for the original's rewards: the state after the first event,
-// whether or not further events came before the next job.
+// Decide applies a degree to the waiting job, and returns the values for the rewards of the published simulator: the
+// state after the next event, even if further events precede the next job.
 func (s *Scales) Decide(w *fabric.World, degree int) (*Decision, error) {
 	job := w.Waiting()
 	if job == nil {

@@ -7,8 +7,8 @@ import (
 	"graft/cluster/fabric"
 )
 
-// Statistics returns the statistics of an episode under the simulator's names: numbers, and lists with a value for each
-// job that completed or was blocked. Jobs running at the end count as blocked.
+// Statistics returns the statistics of an episode under the published simulator's names: numbers, and lists with a
+// value for each job that was completed or blocked. A job still running at the end counts as blocked.
 func Statistics(w *fabric.World) map[string]any {
 	stats := map[string]any{}
 	totals(w, stats)

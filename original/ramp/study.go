@@ -10,10 +10,10 @@ import (
 	"graft/cluster/fabric/graph"
 )
 
-// StudyGraphs are PipeDream's profiles in the experiments of PAC-ML's authors, in the order of the pool.
+// StudyGraphs lists the files of PipeDream's profiles in the experiments of PAC-ML's authors, in the order of the pool.
 var StudyGraphs = []string{"alexnet.txt", "gnmt.txt", "resnet18.txt", "squeezenet1_0.txt", "vgg16.txt"}
 
-// Limits are the distributions of limits in these experiments, by letter.
+// Limits holds the distributions of time limits in the experiments of PAC-ML's authors, by letter.
 var Limits = []string{"A", "B", "C", "D"}
 
 // printed are the blocking rates and bytes of demand per second that the authors print (notebook
@@ -30,23 +30,23 @@ var printed = map[string]map[string][2]float64{
 		"pac_ml": {0.1037, 2.840e7}},
 }
 
-// PolicyName is the authors' name of their learned policy.
+// PolicyName is the name that PAC-ML's authors give their learned policy.
 const PolicyName = "pac_ml"
 
-// Printed returns the blocking rate and the bytes of demand per second that the authors print for an agent; ok is false
-// if they print none.
+// Printed returns the blocking rate and the throughput, in bytes of demand per second, that the authors print for an
+// agent. If they print none, ok is false.
 func Printed(limits, agent string) (blocked, throughput float64, ok bool) {
 	p, ok := printed[limits][agent]
 	return p[0], p[1], ok
 }
 
-// StudyAgent is an agent of the study: one of the original's, or a constant degree.
+// StudyAgent is an agent in the experiments: a published one, or one with a constant degree.
 type StudyAgent struct {
 	Name  string
-	Parts int // degree of a constant agent; zero for others
+	Parts int // degree of an agent with a constant degree; zero for other agents
 }
 
-// StudyAgents returns the original's agents, and one agent for each constant degree on its cluster.
+// StudyAgents returns the published agents, and an agent for each constant degree that the published cluster allows.
 func StudyAgents() []StudyAgent {
 	all := []StudyAgent{{Name: "max_parallelism"}, {Name: "acceptable_jct"}, {Name: "min_parallelism"},
 		{Name: "random"}}
@@ -56,7 +56,7 @@ func StudyAgents() []StudyAgent {
 	return all
 }
 
-// StudyEpisode returns an episode of these experiments: a job every 1,000 s for 1e6 s on 32 servers.
+// StudyEpisode returns an episode of the experiments: a job every 1,000 s for 1e6 s on 32 servers.
 func StudyEpisode(limits string, seed uint32, agent StudyAgent) (*Episode, error) {
 	e := &Episode{Seed: seed, Agent: agent.Name, FileOrder: StudyGraphs}
 	if agent.Parts > 0 {
@@ -84,8 +84,8 @@ func StudyEpisode(limits string, seed uint32, agent StudyAgent) (*Episode, error
 // mostDrawn limits the drawn jobs.
 const mostDrawn = 1_000_000
 
-// Draw draws the jobs of an episode until its end. A random agent draws from the same numbers, but after all jobs
-// instead of between them as in the original.
+// Draw draws all jobs of an episode. A random agent draws from the same stream, but after all jobs instead of between
+// them, unlike in the published simulator.
 func (e *Episode) Draw(profiles []*graph.Profile) error {
 	d, err := e.draws()
 	if err != nil {
@@ -114,14 +114,14 @@ func (e *Episode) take(d *Draws, profiles []*graph.Profile) error {
 	}
 }
 
-// Result holds the results of an episode that the study compares.
+// Result holds the results of an episode that are compared with the published ones.
 type Result struct {
-	Blocked    float64     // share of the arrived jobs
-	Throughput float64     // bytes of demand per second
-	Degrees    map[int]int // completed jobs by degree
+	Blocked    float64     // share of the arrived jobs that were blocked
+	Throughput float64     // throughput of demand, in bytes per second
+	Degrees    map[int]int // number of completed jobs, by degree
 }
 
-// PlayBy simulates an episode with degrees chosen by a decider; nil means the episode's agent.
+// PlayBy simulates an episode in which a decider chooses the degrees. Nil means the agent of the episode.
 func PlayBy(ctx context.Context, e *Episode, decider fabric.Decider, profiles []*graph.Profile) (Result, error) {
 	w, own, err := e.World(profiles)
 	if err != nil {

@@ -8,22 +8,24 @@ import (
 	"graft/learn"
 )
 
-// TrainingPoint is the state of learning after an update.
+// TrainingPoint describes the state of training after an update.
 type TrainingPoint struct {
-	Actions int     // actions taken
-	Reward  float64 // mean sum of rewards of the episodes that ended since the last update; NaN if none did
+	Actions int // number of actions taken so far
+	// mean reward sum of the episodes that ended since the last update; NaN if none ended
+	Reward float64
 }
 
-// Published learning methods, which the original takes from RLlib.
+// The published learning methods, which the published simulator takes from RLlib.
 const (
 	methodPPO  = "ppo"
 	methodApeX = "ape-x"
 )
 
-// Methods lists the learning methods.
+// Methods lists the names of the learning methods.
 var Methods = []string{methodPPO, methodApeX}
 
-// Learn learns the degrees of the study's jobs, and calls each after every update, which is [UpdateActions] actions.
+// Learn trains an agent that chooses the degrees of the jobs in the experiments. It calls each after every update,
+// which follows [UpdateActions] actions.
 func Learn(ctx context.Context, method string, env *Env, seed uint64, updates int,
 	each func(TrainingPoint) error) (*learn.GraphNet, error) {
 	switch method {
@@ -35,7 +37,7 @@ func Learn(ctx context.Context, method string, env *Env, seed uint64, updates in
 	return nil, fmt.Errorf("method %q is unknown; expected one of %v", method, Methods)
 }
 
-// Published settings (scripts/ramp_job_partitioning_configs of github.com/cwfparsonson/ddls).
+// The published settings of learning (scripts/ramp_job_partitioning_configs of github.com/cwfparsonson/ddls).
 const (
 	players  = 8   // concurrent rollouts
 	fragment = 200 // actions per rollout at a time

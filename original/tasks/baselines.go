@@ -1,17 +1,17 @@
 package tasks
 
-// Policy chooses the GPU of the next task. It observes the environment before tasks leave in this step.
+// Policy chooses the GPU for the next task. It sees the environment before tasks leave their GPUs in this step.
 type Policy func(e *Env) int
 
-// Baseline is a policy with a name.
+// Baseline is one of the published simple policies, with its name.
 type Baseline struct {
 	Name  string
-	About string // rule of the policy
-	// New makes the policy of an episode. Only the policy random draws, by Python's generator with that seed.
+	About string // description of the policy's rule
+	// New creates the policy for an episode. Only the policy random uses the seed, for Python's generator.
 	New func(seed uint64) Policy
 }
 
-// Baselines returns the policies that PPO is compared with.
+// Baselines returns the simple policies that PPO is compared with.
 func Baselines() []Baseline {
 	fixed := func(p Policy) func(uint64) Policy { return func(uint64) Policy { return p } }
 	return []Baseline{
@@ -82,7 +82,7 @@ func oracleFit(e *Env) int {
 	return e.fit(func(int) int { return 0 })
 }
 
-// Play plays the current episode to its end.
+// Play plays the current episode to its end with a policy.
 func (e *Env) Play(choose Policy) (Result, error) {
 	for {
 		o, err := e.Act(choose(e))

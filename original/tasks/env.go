@@ -7,10 +7,10 @@ import (
 	"graft/learn"
 )
 
-// EnvOptions configure an [Env].
+// EnvOptions holds the options of an [Env].
 type EnvOptions struct {
-	GPUs int // GPUs, each with 100 percent of compute and of memory; zero means 4
-	// Source draws the tasks of all episodes. Nil means the random numbers passed to Reset.
+	GPUs int // number of GPUs, each with 100 percent of compute and of memory; zero means 4
+	// Source draws the tasks of all episodes. Nil means that tasks are drawn with the generator passed to Reset.
 	Source Source
 }
 
@@ -32,19 +32,19 @@ func (o EnvOptions) Validate() error {
 // capacity is the compute, and the memory, of a GPU in percent.
 const capacity = 100
 
-// Placement is a task on a GPU.
+// Placement is a task that was placed on a GPU.
 type Placement struct {
 	Task
-	On    int // GPU, from 0
-	Start int // step
+	On    int // index of the GPU, from 0
+	Start int // step in which the task was placed
 }
 
 // End returns the step at which the task leaves its GPU.
 func (p Placement) End() int { return p.Start + p.Duration }
 
-// Env is the published packing environment. Each action puts the next task of a queue on a GPU; a task that does not
-// fit there is lost. Observations are the compute usage of each GPU, then the memory usage, in percent. It implements
-// [learn.Env] and allocates nothing in a step.
+// Env is the published packing environment. Each action places the next task of a queue on a GPU; a task that does not
+// fit there is lost. An observation is the compute usage of each GPU, then the memory usage of each, in percent. It
+// implements [learn.Env] and allocates no memory in a step.
 type Env struct {
 	o       EnvOptions
 	tasks   []Task      // tasks of the episode, in queue order
@@ -62,7 +62,7 @@ type Env struct {
 
 var _ learn.Env = (*Env)(nil)
 
-// NewEnv makes an environment; Reset or Begin starts its first episode.
+// NewEnv creates an environment. Reset or Begin must start the first episode.
 func NewEnv(o EnvOptions) (*Env, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
@@ -71,7 +71,7 @@ func NewEnv(o EnvOptions) (*Env, error) {
 	return &Env{o: o, usage: make([]int, 2*o.GPUs), values: make([]float64, 2*o.GPUs)}, nil
 }
 
-// Reset starts an episode with drawn tasks.
+// Reset starts an episode with randomly drawn tasks.
 func (e *Env) Reset(random *rand.Rand) error {
 	source := e.o.Source
 	if source == nil {
@@ -95,7 +95,7 @@ func (e *Env) begin() {
 	clear(e.usage)
 }
 
-// Observe returns the usage of all GPUs.
+// Observe returns the compute and memory usage of all GPUs.
 func (e *Env) Observe() learn.Observation {
 	for k, v := range e.usage {
 		e.values[k] = float64(v)
@@ -106,10 +106,10 @@ func (e *Env) Observe() learn.Observation {
 // GPUs returns the number of GPUs.
 func (e *Env) GPUs() int { return e.o.GPUs }
 
-// Steps returns the number of actions in the episode.
+// Steps returns the number of actions taken in the episode.
 func (e *Env) Steps() int { return e.steps }
 
-// Head returns the task that the next action places; false if none is left.
+// Head returns the task that the next action places, and false if all tasks were placed or lost.
 func (e *Env) Head() (Task, bool) {
 	if e.next == len(e.tasks) {
 		return Task{}, false
@@ -117,13 +117,14 @@ func (e *Env) Head() (Task, bool) {
 	return e.tasks[e.next], true
 }
 
-// Waiting returns the number of waiting counters and their common value, in steps.
+// Waiting returns the number of tasks that have not started, including lost ones, and the number of steps that each of
+// their waiting counters shows.
 func (e *Env) Waiting() (count, steps int) {
 	return len(e.tasks) - len(e.running) - len(e.ended), min(e.steps, len(e.tasks))
 }
 
-// Act takes a step: expired tasks leave, then the next task is placed. Rewards are added in the order of the published
-// program, because sums of floats depend on it. After the end the clock continues.
+// Act takes one step: expired tasks leave, then the next task is placed. Rewards are added in the order of the
+// published program, because the rounding of the sum depends on it. After the end of the queue the clock continues.
 func (e *Env) Act(gpu int) (o learn.Outcome, err error) {
 	if gpu < 0 || gpu >= e.o.GPUs {
 		return o, fmt.Errorf("act in the packing environment: got GPU %d of %d, expected 0 to %d", gpu, e.o.GPUs,

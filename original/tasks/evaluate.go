@@ -2,20 +2,21 @@ package tasks
 
 import "math/big"
 
-// Summary holds means over episodes, rounded once, as in Python's module statistics.
+// Summary holds means over episodes. Each is rounded once, like in Python's module statistics.
 type Summary struct {
-	Reward    float64 // mean of the reward sums
-	Deviation float64 // sample standard deviation of these sums; 0 for fewer than two episodes
-	Makespan  float64 // mean, in steps
+	Reward float64 // mean of the episodes' reward sums
+	// sample standard deviation of the episodes' reward sums; 0 for fewer than two episodes
+	Deviation float64
+	Makespan  float64 // mean makespan, in steps
 	Placed    float64 // mean number of tasks that got a GPU
-	Tasks     float64 // mean number of tasks
+	Tasks     float64 // mean number of tasks per episode
 }
 
-// EvaluationSeed is the seed of the 200 episodes of the published comparison of baselines.
+// EvaluationSeed is the seed of the 200 episodes in the published comparison of simple policies.
 const EvaluationSeed = 12345
 
-// Evaluate plays episodes whose tasks are drawn one after the other from a seed. The policy of episode k, from 0, is
-// made with seed k.
+// Evaluate plays episodes whose tasks are drawn one after the other from one seed. For episode k, from 0, it calls
+// choose with seed k to create the policy.
 func Evaluate(gpus, episodes int, seed uint64, choose func(seed uint64) Policy) (s Summary, err error) {
 	e, err := NewEnv(EnvOptions{GPUs: gpus, Source: NewPython(seed)})
 	if err != nil {

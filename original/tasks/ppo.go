@@ -12,24 +12,26 @@ import (
 // Published lengths of PPO's training.
 const (
 	rolloutActions = 2048
-	Rollouts       = 25 // 51,200 actions, the first multiple of a rollout with at least 50,000
-	recent         = 100
+	// number of rollouts: 51,200 actions, the first multiple of a rollout that is at least 50,000
+	Rollouts = 25
+	recent   = 100
 )
 
-// Point is the state of PPO's learning after a rollout, in the units of the published log.
+// Point describes the state of PPO's training after a rollout, in the units of the published log.
 type Point struct {
 	Actions   int     `json:"steps"`
-	Reward    float64 `json:"ep_rew_mean"` // mean over the last 100 episodes
-	Length    float64 `json:"ep_len_mean"` // mean over the last 100 episodes
+	Reward    float64 `json:"ep_rew_mean"` // mean reward sum of the last 100 episodes
+	Length    float64 `json:"ep_len_mean"` // mean length of the last 100 episodes, in steps
 	ValueLoss float64 `json:"value_loss"`
-	Entropy   float64 `json:"entropy_loss"` // negative
+	Entropy   float64 `json:"entropy_loss"` // mean entropy of the policy, negated
 	KL        float64 `json:"approx_kl"`
 	Clipped   float64 `json:"clip_fraction"`
-	Explained float64 `json:"explained_variance"` // share of the variance of returns, by values before the update
+	// share of the variance of returns that the values before the update explain
+	Explained float64 `json:"explained_variance"`
 }
 
-// LearnPPO learns to place tasks with the published settings, which are the defaults of Stable-Baselines3 and of
-// package learn, and calls each after every rollout.
+// LearnPPO trains an agent with the published settings, which are the defaults of Stable-Baselines3 and of package
+// learn. It calls each after every rollout.
 func LearnPPO(ctx context.Context, gpus int, seed uint64, rollouts int, each func(Point) error) (*learn.MLP, error) {
 	e, err := NewEnv(EnvOptions{GPUs: gpus})
 	if err != nil {
@@ -74,7 +76,7 @@ func explained(steps []learn.Step, d learn.Discounts) float64 {
 	return 1 - math.Pow(stat.Deviation(rest)/stat.Deviation(returns), 2)
 }
 
-// Likeliest returns the policy of an agent's most likely actions.
+// Likeliest returns the policy that takes the most likely action of an agent.
 func Likeliest(m *learn.MLP) Policy {
 	return func(e *Env) int {
 		logits, _ := m.Score(e.Observe())

@@ -6,10 +6,10 @@ import (
 	"graft/internal/random/twister"
 )
 
-// Python is the generator of Python's module random.
+// Python generates the random numbers of Python's module random.
 type Python struct{ twister.Random }
 
-// NewPython returns a generator with a seed, whose 32-bit words are its key, lowest first.
+// NewPython returns a generator with a seed. The seed's 32-bit words, lowest first, are the key of the generator.
 func NewPython(seed uint64) *Python {
 	key := []uint32{uint32(seed)}
 	if high := uint32(seed >> 32); high > 0 {
@@ -18,11 +18,11 @@ func NewPython(seed uint64) *Python {
 	return &Python{*twister.NewByKey(key)}
 }
 
-// Bits returns n random bits, 1 to 32: getrandbits.
+// Bits returns n random bits, 1 to 32, like Python's getrandbits.
 func (p *Python) Bits(n int) uint32 { return p.Uint32() >> (32 - n) }
 
-// IntN returns a number from 0 to below n, which is positive: randrange, and the index of a choice. It rejects bits
-// that are too large.
+// IntN returns a number from 0 to n-1, like Python's randrange and the index that choice draws; n must be positive. It
+// draws bits again while their value is too large.
 func (p *Python) IntN(n int) int {
 	size := bits.Len(uint(n))
 	for {

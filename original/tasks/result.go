@@ -2,16 +2,16 @@ package tasks
 
 import "slices"
 
-// Result is the result of an episode of an [Env] so far.
+// Result holds the result of the current episode of an [Env] so far.
 type Result struct {
-	Makespan int         // steps, one more than the last end
-	Reward   float64     // sum over steps, not discounted
-	Tasks    int         // tasks in the episode
-	Placed   int         // tasks that got a GPU
-	Lost     []int       // IDs of tasks that did not fit and never run, in the order of the queue
-	Waited   int         // sum, over steps, of all waiting counters; lost tasks count to the end
-	Schedule []Placement // ended tasks in order of their ends, then running ones
-	Usage    [][]int     // compute usage in percent, of each GPU after each step
+	Makespan int         // makespan in steps, one more than the end of the last task
+	Reward   float64     // sum of the rewards of all steps, not discounted
+	Tasks    int         // number of tasks in the episode
+	Placed   int         // number of tasks that got a GPU
+	Lost     []int       // IDs of tasks that did not fit and never ran, in the order of the queue
+	Waited   int         // sum of all waiting counters over all steps; lost tasks wait until the end
+	Schedule []Placement // ended tasks in the order of their ends, then running tasks
+	Usage    [][]int     // compute usage of each GPU after each step, in percent
 }
 
 // Result returns a copy of the result so far.

@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// Task requests shares of a GPU's compute and memory for a number of steps.
+// Task needs shares of a GPU's compute and memory for a number of steps.
 type Task struct {
 	ID       int    `json:"id"`
 	Kind     string `json:"type"`
-	GPU      int    `json:"gpu_demand"`    // share of compute, in percent
-	Memory   int    `json:"memory_demand"` // share of memory, in percent
-	Duration int    `json:"duration"`      // in steps
-	Priority int    `json:"priority"`      // larger ones first
+	GPU      int    `json:"gpu_demand"`    // share of a GPU's compute, in percent
+	Memory   int    `json:"memory_demand"` // share of a GPU's memory, in percent
+	Duration int    `json:"duration"`      // duration in steps
+	Priority int    `json:"priority"`      // priority; tasks with larger values come first
 }
 
-// Source draws numbers from 0 to below n. Both [Python] and math/rand/v2's Rand implement it.
+// Source draws integers from 0 to n-1. Both [Python] and Rand of math/rand/v2 implement it.
 type Source interface{ IntN(n int) int }
 
 func between(s Source, low, high int) int { return low + s.IntN(high-low+1) }
@@ -33,13 +33,13 @@ var kinds = [...]kind{
 	{"cnn_training", [2]int{50, 80}, [2]int{30, 50}, [2]int{10, 20}, [2]int{3, 5}},
 }
 
-// Number of tasks in an episode, both ends inclusive.
+// Minimum and maximum number of tasks in an episode.
 const (
 	fewestTasks = 40
 	mostTasks   = 50
 )
 
-// DrawTask draws one task: its type, then its numbers.
+// DrawTask draws a task: first its type, then its numbers.
 func DrawTask(id int, s Source) Task {
 	k := &kinds[s.IntN(len(kinds))]
 	of := func(r [2]int) int { return between(s, r[0], r[1]) }
@@ -48,7 +48,7 @@ func DrawTask(id int, s Source) Task {
 	return t
 }
 
-// DrawTasks appends the 40 to 50 tasks of an episode to a list.
+// DrawTasks draws the 40 to 50 tasks of an episode and appends them to a list.
 func DrawTasks(to []Task, s Source) []Task {
 	for id := range between(s, fewestTasks, mostTasks) {
 		to = append(to, DrawTask(id, s))

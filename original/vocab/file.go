@@ -14,13 +14,13 @@ import (
 	"graft/internal/files"
 )
 
-// FileName is the name of a vocabulary's file in its folder.
+// FileName is the name of a vocabulary file in its folder.
 const FileName = "vocabulary.json"
 
 // largestFile is the maximum size of a file in bytes.
 const largestFile = 64 << 20
 
-// First two fields of a file.
+// The first two fields of a vocabulary file.
 const (
 	fileFormat  = "graft vocabulary"
 	fileVersion = 1
@@ -34,8 +34,8 @@ type file struct {
 	Vectors [][]float32 `json:"vectors"` // one per token from 0 on, all of the same length
 }
 
-// Read reads a vocabulary: a file of graft's, the ids of the original's, with their vectors in the same folder, or a
-// folder that holds one or the other.
+// Read reads a vocabulary. The path is a file in graft's format, the ids file of the original system with the vectors
+// file in the same folder, or a folder that contains one of them.
 func Read(fsys files.FS, path string) (*Vocabulary, error) {
 	v, err := read(fsys, path)
 	if err != nil {
@@ -105,7 +105,7 @@ func readFile(fsys files.FS, path string) (*Vocabulary, error) {
 	return v, nil
 }
 
-// Parse reads the text of a file of graft's, and rejects unknown content.
+// Parse reads the text of a vocabulary file in graft's format. Unknown content is an error.
 func Parse(data []byte) (*Vocabulary, error) {
 	var f file
 	decoder := json.NewDecoder(bytes.NewReader(data))
@@ -123,8 +123,8 @@ func Parse(data []byte) (*Vocabulary, error) {
 	return New(f.Keys, f.Vectors)
 }
 
-// Format writes the text of a file of graft's, with a line per key and vector. Parse makes a bit-identical vocabulary
-// from it.
+// Format writes the vocabulary in graft's format, with one line per key and vector. Parse reads a bit-identical
+// vocabulary from it.
 func (v *Vocabulary) Format(w io.Writer) error {
 	var keys, vectors []string
 	for _, e := range v.Entries {
@@ -156,7 +156,7 @@ func quote(text string) ([]byte, error) {
 	return bytes.TrimSpace(b.Bytes()), err
 }
 
-// Write atomically writes a file of graft's.
+// Write writes a vocabulary file in graft's format atomically.
 func (v *Vocabulary) Write(fsys files.FS, path string) error { return write(fsys, path, v.Format) }
 
 func write(fsys files.FS, path string, format func(io.Writer) error) error {

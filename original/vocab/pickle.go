@@ -13,13 +13,13 @@ import (
 	"graft/torch/weights"
 )
 
-// Suffixes of the original's two files.
+// The suffixes of the original system's two vocabulary files.
 const (
 	idsSuffix     = ".ids.pkl"
 	vectorsSuffix = ".embeddings.pkl"
 )
 
-// PickleFiles returns the names of the two files that WritePickles writes.
+// PickleFiles returns the names of the two files that WritePickles writes for a stem.
 func PickleFiles(stem string) []string { return []string{stem + idsSuffix, stem + vectorsSuffix} }
 
 // vectorsTensor is the only tensor of the original's vectors, from an embedding.
@@ -89,8 +89,8 @@ func readVectors(fsys files.FS, path string) ([][]float32, error) {
 	return vectors, nil
 }
 
-// WritePickles writes the two pickles of the original: STEM.ids.pkl and STEM.embeddings.pkl. If it is interrupted there
-// are no ids, so that the ids of one vocabulary are never next to the vectors of another.
+// WritePickles writes the two pickles of the original system: STEM.ids.pkl and STEM.embeddings.pkl. If it is
+// interrupted, the ids file is missing, so the ids of one vocabulary are never combined with the vectors of another.
 func (v *Vocabulary) WritePickles(fsys files.FS, stem string) error {
 	ids := &pickle.Dict{}
 	for _, e := range v.Entries {

@@ -1,8 +1,8 @@
 // Package vocab assigns a token to each layer of a network, and to each token a vector that is drawn once and never
-// trained. The key of a layer is its PyTorch print.
+// trained. The key of a layer is the text that PyTorch prints for it.
 //
-// A vocabulary has two formats: a JSON file, and the two pickles of the original, including the faults of the published
-// ones. Pickles are parsed, never executed.
+// A vocabulary has two formats: a JSON file, and the two pickles of the original system, including the faults of the
+// published ones. Pickles are parsed, never executed.
 package vocab
 
 import (
@@ -19,22 +19,22 @@ import (
 // NoneLayer is the key of token 0, which belongs to no layer.
 const NoneLayer = "none-layer"
 
-// Entry is the token of a key.
+// Entry assigns a token to a key.
 type Entry struct {
-	Key string `json:"key"` // a layer in PyTorch's printed form
-	ID  int    `json:"id"`  // token: the index of its vector
+	Key string `json:"key"` // text that PyTorch prints for the layer
+	ID  int    `json:"id"`  // token, which is the index of its vector
 }
 
-// Vocabulary maps layers to tokens and vectors. New, Build or Read makes it; the zero value is not useful.
+// Vocabulary maps layers to tokens and vectors. New, Build and Read create it; the zero value cannot be used.
 type Vocabulary struct {
-	Entries []Entry     // entries in order of insertion
-	Vectors [][]float32 // by token, all of the same length; some may have no key
-	Source  string      // file it was read from; empty for none
+	Entries []Entry     // entries in the order in which they were added
+	Vectors [][]float32 // vectors by token, all of the same length; a vector need not have a key
+	Source  string      // path of the file that it was read from; empty if none
 
 	ids map[string]int
 }
 
-// New checks that the parts of a vocabulary match. Keys may share a token, as in the published vocabulary.
+// New creates a vocabulary and checks that its parts match. Keys can share a token, like in the published vocabulary.
 func New(entries []Entry, vectors [][]float32) (*Vocabulary, error) {
 	v := &Vocabulary{Entries: entries, Vectors: vectors, ids: make(map[string]int, len(entries))}
 	var faults validate.Faults
@@ -73,8 +73,8 @@ func sound(vector []float32, size int) error {
 	return nil
 }
 
-// Build makes a vocabulary of all layers of some networks, in order of registration, after NoneLayer. Each layer has
-// its own token, with a vector of normal numbers drawn from random.
+// Build creates a vocabulary of NoneLayer and all layers of some networks, in the order of registration. Each different
+// layer has its own token, with a vector of normally distributed numbers.
 func Build(networks []*model.Network, size int, random *rand.Rand) (*Vocabulary, error) {
 	if size < 1 {
 		return nil, fmt.Errorf("build a vocabulary: vectors have %d numbers, expected at least one", size)
@@ -98,11 +98,11 @@ func Build(networks []*model.Network, size int, random *rand.Rand) (*Vocabulary,
 	return New(entries, vectors)
 }
 
-// Size returns the length of a vector.
+// Size returns the length of each vector.
 func (v *Vocabulary) Size() int { return len(v.Vectors[0]) }
 
-// Tokens returns the tokens of a network's layers in order of registration. If the vocabulary lacks a layer, the error
-// is an [UnknownError].
+// Tokens returns the tokens of a network's layers in the order of registration. If the vocabulary lacks a layer, the
+// error is an [UnknownError].
 func (v *Vocabulary) Tokens(n *model.Network) ([]int, error) {
 	var tokens []int
 	for _, key := range LayerKeys(n) {
@@ -115,10 +115,10 @@ func (v *Vocabulary) Tokens(n *model.Network) ([]int, error) {
 	return tokens, nil
 }
 
-// Layer is a layer with its path.
+// Layer is a layer of a network with its path.
 type Layer struct {
-	Path string `json:"path"`  // path as in a state dict
-	Key  string `json:"layer"` // key in PyTorch's printed form
+	Path string `json:"path"`  // path of the layer in a state dict
+	Key  string `json:"layer"` // text that PyTorch prints for the layer
 }
 
 // Unknown returns the layers of a network that the vocabulary lacks.
@@ -135,14 +135,14 @@ func (v *Vocabulary) Unknown(n *model.Network) []Layer {
 	return unknown
 }
 
-// UnknownError lists the layers of a network that a vocabulary lacks.
+// UnknownError is the error that a vocabulary lacks layers of a network.
 type UnknownError struct {
 	Network    string
-	Vocabulary string  // file it was read from; empty for none
-	Layers     []Layer // never empty
+	Vocabulary string  // path of the vocabulary's file; empty if it has none
+	Layers     []Layer // missing layers; never empty
 }
 
-// Error names the first layer, its place, and the remedy.
+// Error names the first missing layer, its path, and the remedy.
 func (e *UnknownError) Error() string {
 	source, more := "", ""
 	if e.Vocabulary != "" {
@@ -157,18 +157,18 @@ func (e *UnknownError) Error() string {
 		e.Network, source, more)
 }
 
-// Collision is a token shared by several keys, so that a policy cannot distinguish them.
+// Collision is a token that several keys share, so a policy cannot distinguish these layers.
 type Collision struct {
 	ID   int      `json:"id"`   // shared token
-	Keys []string `json:"keys"` // keys in the order of the vocabulary
+	Keys []string `json:"keys"` // keys with this token, in the order of the vocabulary
 }
 
-// String lists the keys.
+// String lists the keys that share the token.
 func (c Collision) String() string {
 	return fmt.Sprintf("token %d is shared by %s", c.ID, strings.Join(c.Keys, " and "))
 }
 
-// Collisions returns the tokens shared by several keys, smallest first.
+// Collisions returns the tokens that several keys share, in ascending order.
 func (v *Vocabulary) Collisions() []Collision {
 	var found []Collision
 	for id := range v.Vectors {
@@ -179,7 +179,7 @@ func (v *Vocabulary) Collisions() []Collision {
 	return found
 }
 
-// Keys returns the keys of a token; nil if it has none.
+// Keys returns the keys of a token, or nil if it has none.
 func (v *Vocabulary) Keys(id int) []string {
 	var keys []string
 	for _, e := range v.Entries {
@@ -190,7 +190,8 @@ func (v *Vocabulary) Keys(id int) []string {
 	return keys
 }
 
-// LayerKeys returns the printed layers in order of registration: the keys of the original's vocabularies.
+// LayerKeys returns the text that PyTorch prints for each layer, in the order of registration. These are the keys of
+// the original system's vocabularies.
 func LayerKeys(n *model.Network) []string {
 	var names []string
 	for _, leaf := range n.Leaves() {

@@ -10,19 +10,20 @@ import (
 	"graft/results"
 )
 
-// Cell is a value of a table: a number, an interval or a text. The zero value is an empty text.
+// Cell is a value in a table: a number, an interval or a text. The zero value is an empty text.
 type Cell struct {
-	Text      string       // shown if there is neither a number nor an interval
-	None      bool         // no value: a dash
-	Number    *float64     // in Unit; nil for a text or for an interval alone
-	Low, High *float64     // ends of the interval in Unit; both or none
-	Unit      string       // unit such as share or s; empty is a count, a ratio, or the unit of the column
-	Format    string       // fmt verb for the shown numbers, with a unit after it; empty follows the unit
-	Before    string       // mark before the number
-	After     string       // mark after the number
-	Group     string       // a page sorts numbers within their group; empty is Unit
-	Look      results.Look // appearance on a page
-	Link      string       // target path of the text on a page; empty means no link
+	Text      string   // text to show if there is neither a number nor an interval
+	None      bool     // the cell has no value, shown as a dash
+	Number    *float64 // number in Unit; nil for a text or for an interval alone
+	Low, High *float64 // ends of the interval in Unit; both or neither are set
+	Unit      string   // unit such as share or s; empty means a count, a ratio, or the unit of the column
+	// fmt verb for the number, followed by a unit; empty means the default for the unit
+	Format string
+	Before string       // mark in front of the number
+	After  string       // mark behind the number
+	Group  string       // group within which a page sorts numbers; empty means Unit
+	Look   results.Look // appearance on a page
+	Link   string       // target path of the text on a page; empty means no link
 }
 
 // Text returns a cell with a text.
@@ -42,13 +43,13 @@ func Between(low, high *float64, unit string) Cell {
 	return Cell{Low: low, High: high, Unit: unit}
 }
 
-// As returns the cell with a format.
+// As returns a copy of the cell with a format.
 func (c Cell) As(format string) Cell {
 	c.Format = format
 	return c
 }
 
-// Then returns the cell with a text after its number.
+// Then returns a copy of the cell with a text after its number.
 func (c Cell) Then(format string, args ...any) Cell {
 	c.After = fmt.Sprintf(format, args...)
 	return c
@@ -125,7 +126,7 @@ func (c Cell) exact() string {
 	return Exact(*c.Number)
 }
 
-// SortKey returns the number by which a page sorts the cell, if it differs from the shown text; otherwise empty.
+// SortKey returns the number by which a page sorts the cell. It is empty if it is equal to the shown text.
 func (c Cell) SortKey() string {
 	if c.Number == nil || math.IsNaN(*c.Number) {
 		return ""

@@ -1,5 +1,5 @@
-// Package document lays reports out as headings, sentences, facts and tables, and writes them
-// for terminals and as Markdown. It also formats the numbers and words in them.
+// Package document represents reports as headings, sentences, facts and tables, and writes them for terminals and as
+// Markdown. It also formats the numbers and words in them.
 package document
 
 import (
@@ -21,12 +21,12 @@ type block struct {
 	Table   *Table
 }
 
-// Head adds a heading.
+// Head appends a heading.
 func (d *Document) Head(format string, args ...any) {
 	d.Blocks = append(d.Blocks, block{Heading: fmt.Sprintf(format, args...)})
 }
 
-// Say adds sentences, one per line; it skips empty lines.
+// Say appends sentences, one per line, and skips empty lines.
 func (d *Document) Say(lines ...string) {
 	var b block
 	for _, text := range lines {
@@ -41,7 +41,7 @@ func (d *Document) Say(lines ...string) {
 	}
 }
 
-// Know adds facts as pairs of a name and a text; it skips facts without a text.
+// Know appends facts, given as pairs of a name and a text, and skips facts without a text.
 func (d *Document) Know(pairs ...string) {
 	var b block
 	for k := 0; k+1 < len(pairs); k += 2 {
@@ -54,22 +54,22 @@ func (d *Document) Know(pairs ...string) {
 	}
 }
 
-// Show adds a table, if it has rows.
+// Show appends a table unless it has no rows.
 func (d *Document) Show(t *Table) {
 	if t != nil && len(t.Rows) > 0 {
 		d.Blocks = append(d.Blocks, block{Table: t})
 	}
 }
 
-// Break adds a blank line to the compact form.
+// Break appends a blank line, which only the compact form shows.
 func (d *Document) Break() { d.Blocks = append(d.Blocks, block{Break: true}) }
 
 // Print writes the document for a terminal, without control characters, with a blank line
 // between blocks.
 func (d *Document) Print(w io.Writer) error { return d.write(w, block.text) }
 
-// PrintCompact writes the document for a terminal with blank lines only before headings and at
-// breaks. Headings are not capitalized.
+// PrintCompact writes the document for a terminal with blank lines only before headings and at breaks. It does not
+// capitalize headings.
 func (d *Document) PrintCompact(w io.Writer) error {
 	var text strings.Builder
 	for k, b := range d.Blocks {

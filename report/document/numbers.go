@@ -8,17 +8,17 @@ import (
 
 // Units of quantities.
 const (
-	UnitShare   = "share" // between 0 and 1; displayed as percent
+	UnitShare   = "share" // fraction between 0 and 1; displayed as percent
 	UnitPoints  = "points"
 	UnitSeconds = "s"
 	UnitNats    = "nats"
 	UnitImages  = "images/s"
-	UnitSlots   = "slots" // of simulations of elastic jobs
+	UnitSlots   = "slots" // slots of a simulation of elastic jobs
 	UnitJoules  = "J"
 	UnitGFLOP   = "GFLOP"
 )
 
-// ShareText formats a share as percent with two decimals; nil gives a dash.
+// ShareText formats a share as percent with two decimals. It formats nil as a dash.
 func ShareText(share *float64) string {
 	if share == nil {
 		return "-"
@@ -32,7 +32,7 @@ func PercentText(share float64) string { return fmt.Sprintf("%.2f%%", 100*share)
 // AccuracyText formats a share as percent with one decimal.
 func AccuracyText(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
 
-// Thousands separates the thousands of a number by blanks.
+// Thousands formats a number with spaces between the thousands.
 func Thousands(n int) string {
 	text := fmt.Sprint(n)
 	for at := len(text) - 3; at > 0; at -= 3 {
@@ -44,7 +44,7 @@ func Thousands(n int) string {
 // ValueText formats a value for display, without its unit.
 func ValueText(v float64, unit string) string { return Value(v, unit).String() }
 
-// UnitText returns the unit of a value that [ValueText] formats.
+// UnitText returns the unit that belongs behind a value formatted by [ValueText].
 func UnitText(unit string) string {
 	if unit == UnitShare {
 		return "%"
@@ -52,14 +52,14 @@ func UnitText(unit string) string {
 	return unit
 }
 
-// ShortText formats a number without an exponent, in the fewest digits that read back as the same number.
+// ShortText formats a number without an exponent, in the minimum number of digits that read back as the same number.
 func ShortText(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // Exact returns the shortest text that reads back as the same number.
 func Exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// RoughDurationText formats a duration of any length: seconds with one decimal below ten
-// minutes, else hours, minutes and whole seconds.
+// RoughDurationText formats a duration of any length: below ten minutes as seconds with one decimal, otherwise as
+// hours, minutes and whole seconds.
 func RoughDurationText(d time.Duration) string {
 	if d < 10*time.Minute {
 		return SecondsText(d)
@@ -70,7 +70,7 @@ func RoughDurationText(d time.Duration) string {
 // SecondsText formats a duration in seconds with one decimal.
 func SecondsText(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
 
-// DurationText formats a short duration to a tenth of a millisecond; zero gives a dash.
+// DurationText formats a short duration to a tenth of a millisecond. It formats zero as a dash.
 func DurationText(d time.Duration) string {
 	if d == 0 {
 		return "-"
@@ -78,7 +78,8 @@ func DurationText(d time.Duration) string {
 	return d.Round(time.Millisecond / 10).String()
 }
 
-// FLOPUnit returns a readable unit for numbers up to the largest, and its size in floating-point operations.
+// FLOPUnit returns a readable unit for numbers of floating-point operations up to largest, and the number of operations
+// in the unit.
 func FLOPUnit(largest float64) (unit string, size float64) {
 	size = 1e9
 	for _, unit = range []string{"GFLOP", "TFLOP", "PFLOP"} {

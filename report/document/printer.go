@@ -5,7 +5,7 @@ import (
 	"io"
 )
 
-// Printer writes lines and tables to W. It keeps the first error and then writes nothing.
+// Printer writes lines and tables to W. After the first error, which it keeps, it writes nothing.
 type Printer struct {
 	W   io.Writer
 	Err error

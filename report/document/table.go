@@ -11,23 +11,23 @@ import (
 	"unicode/utf8"
 )
 
-// Column is a column of a table.
+// Column describes a column of a table.
 type Column struct {
-	Name   string // lower-case words; a terminal shows capitals
-	Unit   string // unit of its numbers; empty for none, or if cells have their own
-	Format string // format of its numbers, as in [Cell]
-	Number bool   // cells are numbers, aligned at the right
-	Given  bool   // the name is data, such as a run's name, and shown unchanged
-	Wrap   int    // width in characters at which a terminal wraps its texts; zero means never
+	Name   string // name in lower-case words, which a terminal shows in capitals
+	Unit   string // unit of the column's numbers; empty for none, or if cells have their own units
+	Format string // format of the column's numbers, as in [Cell]
+	Number bool   // cells are numbers, aligned to the right
+	Given  bool   // the name is data, such as the name of a run, and is shown unchanged
+	Wrap   int    // width in characters at which a terminal wraps texts; zero means no wrapping
 }
 
-// Table holds rows of cells, one per column.
+// Table holds rows of cells. A row has one cell per column.
 type Table struct {
 	Columns []Column
 	Rows    [][]Cell
 }
 
-// NewTable makes a table of text columns without rows.
+// NewTable creates a table of text columns without rows.
 func NewTable(texts ...string) *Table { return (&Table{}).Texts(texts...) }
 
 // Texts adds columns of texts.
@@ -38,7 +38,7 @@ func (t *Table) Texts(names ...string) *Table {
 	return t
 }
 
-// Numbers adds columns of numbers of a unit. Their heads show the unit, unless the format does.
+// Numbers adds columns of numbers with a unit. Their heads show the unit unless the format contains it.
 func (t *Table) Numbers(unit, format string, names ...string) *Table {
 	for _, name := range names {
 		t.Columns = append(t.Columns, Column{Name: name, Unit: unit, Format: format, Number: true})
@@ -52,11 +52,11 @@ func (t *Table) Given(name string, number bool) *Table {
 	return t
 }
 
-// Wrap wraps the texts of the last column at a width on terminals.
+// Wrap makes terminals wrap the texts of the last column at a width.
 func (t *Table) Wrap(width int) { t.Columns[len(t.Columns)-1].Wrap = width }
 
-// Add adds a row: a cell, text or number per column. A nil number is missing, omitted values at the end are empty, and
-// surplus values are dropped.
+// Add adds a row with a cell, a text or a number per column. A nil number is a missing value, omitted values at the end
+// are empty, and surplus values are dropped.
 func (t *Table) Add(values ...any) {
 	row := make([]Cell, len(t.Columns))
 	for k, v := range values[:min(len(values), len(row))] {
@@ -65,7 +65,7 @@ func (t *Table) Add(values ...any) {
 	t.Rows = append(t.Rows, row)
 }
 
-// Anys converts values for [Table.Add].
+// Anys converts a slice to the arguments of [Table.Add].
 func Anys[T any](values []T) []any {
 	list := make([]any, len(values))
 	for k, v := range values {
@@ -100,7 +100,7 @@ func (c Column) cell(value any) Cell {
 	return Text(fmt.Sprint(value))
 }
 
-// ShownUnit returns the unit in the head for display; empty if the format contains it.
+// ShownUnit returns the unit in the column's head. It is empty if the format contains it.
 func (c Column) ShownUnit() string {
 	unit := UnitText(c.Unit)
 	if strings.HasSuffix(c.Format, unit) {
@@ -109,7 +109,7 @@ func (c Column) ShownUnit() string {
 	return unit
 }
 
-// Label returns the name in running text: "Train loss".
+// Label returns the name in running text, such as "Train loss".
 func (c Column) Label() string {
 	if c.Given || c.Name == "" {
 		return Printable(c.Name)
@@ -222,7 +222,7 @@ func markdown(lines [][]string, right []bool) string {
 	return b.String()
 }
 
-// CSV writes the exact values, in their measured units. A missing value is empty.
+// CSV writes the exact values in their measured units. A missing value is an empty cell.
 func (t *Table) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	head := make([]string, len(t.Columns))
@@ -241,8 +241,8 @@ func (t *Table) CSV(w io.Writer) error {
 	return out.Error()
 }
 
-// Middle returns the table without its middle rows if it has more than most rows, and the number of omitted rows. With
-// most zero it keeps all.
+// Middle omits the middle rows if the table has more than most rows, and returns the number of omitted rows. With most
+// zero it keeps all rows.
 func (t *Table) Middle(most int) (*Table, int) {
 	left := len(t.Rows) - most
 	if most == 0 || left <= 0 {

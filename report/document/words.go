@@ -9,7 +9,7 @@ import (
 	"graft/internal/words"
 )
 
-// PrintableLines applies [Printable] to each line.
+// PrintableLines applies [Printable] to each line of a text.
 func PrintableLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for k := range lines {
@@ -18,12 +18,12 @@ func PrintableLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Capitalized returns a printable text whose first letter is a capital.
+// Capitalized returns a text with a capital first letter and without control characters.
 func Capitalized(text string) string {
 	return strings.ToUpper(Printable(text[:1])) + Printable(text[1:])
 }
 
-// SomeOf returns [words.Some] as a printable text.
+// SomeOf returns the result of [words.Some] without control characters.
 func SomeOf(names []string, few int) string {
 	return Printable(words.Some(names, few))
 }
@@ -31,7 +31,7 @@ func SomeOf(names []string, few int) string {
 // ShortDigest returns the first 12 characters of a digest.
 func ShortDigest(digest string) string { return digest[:min(len(digest), 12)] }
 
-// SeedsText lists at most eight seeds and counts the others.
+// SeedsText lists at most eight seeds and states the number of the others.
 func SeedsText(seeds []int64) string {
 	var texts []string
 	for _, s := range seeds {
@@ -46,7 +46,7 @@ func SeedsText(seeds []int64) string {
 	return "seeds " + SomeOf(texts, 8)
 }
 
-// Numbered lists column names: the format with each number from the first to the last.
+// Numbered returns column names: the format with each number from from to to.
 func Numbered(format string, from, to int) []string {
 	var names []string
 	for n := from; n <= to; n++ {

@@ -8,18 +8,19 @@ import (
 	"graft/internal/stat"
 )
 
-// Axis describes one axis of a figure.
+// Axis describes an axis of a figure.
 type Axis struct {
 	Name string  // name of the quantity
 	Unit string  // unit of the numbers, such as "s" or "%"; empty for a plain count
-	Low  float64 // lower end; unless High is above it, the axis follows the data
+	Low  float64 // lower end; if High is not above Low, the data determine both ends
 	High float64 // upper end
-	Zero bool    // starts at zero if the data allow
-	// Within limits an axis that follows the data; the zero value sets no limit.
+	Zero bool    // starts the axis at zero if the data allow it
+	// Within limits the ends of an axis that the data determine. The zero value sets no limit.
 	Within stat.Range
 
-	Whole bool // only whole numbers are ticks
-	// Powers means that values are exponents of ten and ticks show powers, for the horizontal axis of a chart.
+	Whole bool // places ticks only at whole numbers
+	// Powers says that values are exponents of ten, and labels ticks with powers of ten. It is for the horizontal axis
+	// of a chart.
 	Powers bool
 }
 
@@ -100,8 +101,8 @@ func (s span) add(values ...float64) span {
 	return s
 }
 
-// rounded are the factors of a power of ten for the distance between ticks; smaller are the factors to try if the range
-// contains fewer than two ticks.
+// Factors of a power of ten for the distance between ticks. The factors in smaller are for ranges with fewer than two
+// ticks.
 var (
 	rounded = []float64{1, 2, 5, 10, 20, 50, 100}
 	smaller = []float64{80, 60, 50, 40, 30, 20, 10, 8, 6, 5, 4, 3, 2, 1}

@@ -7,31 +7,31 @@ import (
 	"strings"
 )
 
-// Bars compares quantities in groups, one below the other. If the axis starts at zero they are drawn as bars, otherwise
-// as dots, because the length of a bar would mislead.
+// Bars compares quantities in groups, one group below the other. If the axis starts at zero the quantities are drawn as
+// bars, otherwise as dots, because the length of a bar would mislead.
 type Bars struct {
-	Title  string   // text alternative
-	Note   string   // note below it; empty for none
-	Lines  string   // note that explains the intervals, if any is drawn; empty for none
+	Title  string   // title, which is also the text alternative
+	Note   string   // note below the figure; empty means none
+	Lines  string   // note that explains the intervals, if an interval is drawn; empty means none
 	X      Axis     // axis of the quantities
 	Names  []string // names of the bars in each group; empty if each group has one bar
 	Groups []Group
-	Levels []Level // vertical reference lines; nil for none
-	Values bool    // writes each bar's value after it; for few bars
-	// Stacked puts the bars of a group end to end, from zero, without intervals; Values writes their sums.
+	Levels []Level // vertical reference lines; nil means none
+	Values bool    // writes the value of each bar behind it; useful for few bars
+	// Stacked draws the bars of a group end to end, from zero and without intervals. Values then writes their sums.
 	Stacked bool
 }
 
-// Group is a group of bars.
+// Group is a group of bars with a common label.
 type Group struct {
 	Name string
-	Bars []Bar // one per name in Names
+	Bars []Bar // bars of the group, one per name in Names
 }
 
 // Bar is a quantity with its interval.
 type Bar struct {
-	Value     float64 // NaN draws nothing
-	Low, High float64 // ends of the interval; equal ends draw none
+	Value     float64 // value of the quantity; NaN draws nothing
+	Low, High float64 // ends of the interval; equal ends draw no interval
 	from      float64 // end of the previous bar in a stack
 	inner     bool    // another bar follows in a stack
 }
@@ -47,7 +47,7 @@ const (
 	leastRow  = 9.0
 )
 
-// Layout lays the bars out in a width.
+// Layout lays the figure out as a picture with the given width.
 func (b *Bars) Layout(width float64) *Picture {
 	p := newPicture(width, 0, b.Title, b.sentences()...)
 	b = b.stacked()

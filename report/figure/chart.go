@@ -6,31 +6,33 @@ import (
 	"strings"
 )
 
-// Chart draws curves over a shared quantity, in one or more panels above each other, with events as vertical lines.
+// Chart draws curves over a common quantity, in one or more panels, one below the other. Events are vertical lines.
 type Chart struct {
-	Title  string // text alternative
-	Note   string // note below it; empty for none
+	Title  string // title, which is also the text alternative
+	Note   string // note below the figure; empty means none
 	X      Axis
 	Panels []Panel
-	Events []Event // in any order
+	Events []Event // events in any order
 }
 
-// Panel holds curves with one unit.
+// Panel is a part of a chart whose curves have the same unit.
 type Panel struct {
 	Y      Axis
-	Height float64 // in points; zero derives it from the width
+	Height float64 // height in points; zero derives it from the width
 	Curves []Curve
 	Levels []Level
 }
 
-// Curve is a line, or a dot for a single point, optionally with the averaged runs and an interval. NaN makes a gap.
+// Curve is a line, or a dot for a single point. It may have an interval, and the runs over which it averages. NaN makes
+// a gap.
 type Curve struct {
-	Name      string // curves with the same name share a colour; empty is not in the legend
+	// name in the legend; curves with the same name share a colour; empty means no entry in the legend
+	Name      string
 	X         []float64
-	Y         []float64   // same length as X; nil draws no line
-	Raw       [][]float64 // series that Y smooths or averages, each of the length of X; drawn faint
-	Low, High []float64   // band of an interval, same length as X; nil for none
-	Steps     bool        // each value is held until the next
+	Y         []float64   // values, of the same length as X; nil draws no line
+	Raw       [][]float64 // series that Y smooths or averages, each of the same length as X, drawn faintly
+	Low, High []float64   // ends of the interval at each point, of the same length as X; nil means none
+	Steps     bool        // holds each value until the next one
 }
 
 // Level is a horizontal reference line.
@@ -46,7 +48,7 @@ type Event struct {
 	Kind  EventKind
 }
 
-// EventKind is a kind of event. Each kind has a colour.
+// EventKind names a kind of event. Each kind has a colour.
 type EventKind int
 
 // Kinds of events.
@@ -91,7 +93,7 @@ type plot struct {
 	height float64
 }
 
-// Layout lays the chart out in a width.
+// Layout lays the figure out as a picture with the given width.
 func (c *Chart) Layout(width float64) *Picture {
 	a := &chartLayout{Chart: c, p: newPicture(width, 0, c.Title, c.sentences()...), inks: map[string]ink{}, first: true}
 	a.measure()

@@ -8,23 +8,23 @@ import (
 	"strings"
 )
 
-// Gantt shows when and on which device spans of work ran: a row per device, divided into lanes, so that concurrent
-// spans stand side by side. Its size is limited for any number of spans.
+// Gantt shows when and on which device spans of work ran. It has one row per device, divided into lanes for concurrent
+// spans. Its size is limited for any number of spans.
 type Gantt struct {
-	Title string // text alternative
-	Note  string // note below it; empty for none
-	X     Axis   // time
+	Title string // title, which is also the text alternative
+	Note  string // note below the figure; empty means none
+	X     Axis   // axis of time
 	Rows  []string
-	Kinds []string // meanings of colours in the legend; nil leaves colours unexplained
-	Spans []Span   // in any order; spans outside of Rows are not drawn
+	Kinds []string // meanings of the colours, for the legend; nil omits the legend
+	Spans []Span   // spans in any order; a span outside of Rows is not drawn
 }
 
-// Span is a stretch of time in a [Gantt].
+// Span is a period of work in a [Gantt].
 type Span struct {
-	Name     string // written into its box if it fits
-	Row      int    // index in Gantt.Rows
-	Lane     int    // lane in its row, from 0
-	Kind     int    // index in Gantt.Kinds, or any number that selects a colour; from 0
+	Name     string // name, written into the span's box if it fits
+	Row      int    // index of the row in Gantt.Rows
+	Lane     int    // number of the lane in the row, from 0
+	Kind     int    // index in Gantt.Kinds or, without Kinds, a number from 0 that selects a colour
 	From, To float64
 	End      End
 }
@@ -35,7 +35,7 @@ type End int
 // Ends of spans.
 const (
 	Completed End = iota // no mark
-	Stopped              // a notch: it continues later
+	Stopped              // a notch, since the span continues later
 	Failed               // a cross
 )
 
@@ -62,7 +62,7 @@ type ganttLayout struct {
 	left    int     // number of omitted spans
 }
 
-// Layout lays the rows out in a width.
+// Layout lays the figure out as a picture with the given width.
 func (g *Gantt) Layout(width float64) *Picture {
 	a := &ganttLayout{Gantt: g, p: newPicture(width, 0, g.Title, g.sentences()...)}
 	a.sort()

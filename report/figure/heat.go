@@ -4,21 +4,21 @@ import (
 	"strconv"
 )
 
-// Heat shows for each cell of a grid its kind by colour, and its certainty by the strength of the colour.
+// Heat shows a grid of cells. The colour of a cell is its kind, and the strength of the colour its certainty.
 type Heat struct {
-	Title   string // text alternative
-	Note    string // note below it; empty for none
+	Title   string // title, which is also the text alternative
+	Note    string // note below the figure; empty means none
 	X       Axis
-	Columns []float64 // values along X, in order
+	Columns []float64 // position of each column on X
 	Rows    []string
-	Cells   [][]Cell // cells of each row, one per column
+	Cells   [][]Cell // cells of each row, one cell per column
 	Kinds   []string
 }
 
-// Cell is a cell of the grid.
+// Cell is a cell of a [Heat].
 type Cell struct {
-	Kind  int     // index in Kinds; negative means unknown
-	Share float64 // between 0 and 1
+	Kind  int     // index of the kind in Kinds; negative means unknown
+	Share float64 // certainty between 0 and 1
 }
 
 const (
@@ -26,7 +26,7 @@ const (
 	mostCell  = 18.0
 )
 
-// Layout lays the grid out in a width.
+// Layout lays the figure out as a picture with the given width.
 func (h *Heat) Layout(width float64) *Picture {
 	p := newPicture(width, 0, h.Title)
 	names := min(widest(sizeWords, h.Rows...), width*0.45)

@@ -6,20 +6,20 @@ import (
 	"graft/internal/svg"
 )
 
-// Theme is the background of a picture.
+// Theme names the background of a picture.
 type Theme int
 
 // Themes of pictures.
 const (
-	Light Theme = iota // dark ink on white, for papers
-	Dark               // light ink on black
+	Light Theme = iota // dark ink on a white background, for papers
+	Dark               // light ink on a black background
 	Page               // no background; in SVG the colours follow the reader's preference
 )
 
 // ink is a colour by its purpose; the theme defines its value.
 type ink int
 
-// Inks. The series use the colours of Okabe and Ito.
+// Inks of a picture. Curves use the colours of Okabe and Ito.
 const (
 	none  ink = iota // draws nothing
 	paper            // background

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Picture is a laid-out figure. Only a figure's Layout makes it; the zero value is not useful. Lengths are in points,
+// Picture is a figure as marks. Create it with a figure's Layout; the zero value is not usable. Lengths are in points,
 // from the upper left corner.
 type Picture struct {
 	Width, Height float64
-	Title         string // text alternative; empty for none
-	Description   string // description in sentences
+	Title         string // title, which is also the text alternative; empty means none
+	Description   string // description of the figure in sentences
 
 	marks []mark
 }
@@ -129,7 +129,7 @@ func (p *Picture) Labels() []Label {
 	return all
 }
 
-// Faults lists texts that leave the picture, and texts that overlap.
+// Faults lists texts that exceed the picture, and texts that overlap.
 func (p *Picture) Faults() []string {
 	var faults []string
 	labels := p.Labels()

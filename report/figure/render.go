@@ -8,26 +8,26 @@ import (
 	"graft/internal/registry"
 )
 
-// Widths of a two-column paper, in points: 84 mm and 174 mm.
+// Widths of figures in a two-column paper in points: 84 mm and 174 mm.
 const (
 	Column = 84 * 72 / 25.4
 	Wide   = 174 * 72 / 25.4
 )
 
-// Figure can be laid out as a picture.
+// Figure is a figure that can be drawn.
 type Figure interface {
-	// Layout lays the figure out in a width, in points; its height follows.
+	// Layout lays the figure out as a picture with the given width in points; the height follows from it.
 	Layout(width float64) *Picture
 }
 
-// Format is a kind of file.
+// Format names a file format.
 type Format string
 
 // Formats of files.
 const (
 	SVG Format = "svg"
-	PNG Format = "png" // at 300 dots per inch
-	PDF Format = "pdf" // with text, so that it can be searched
+	PNG Format = "png" // image with 300 dots per inch
+	PDF Format = "pdf" // document with text that can be searched
 )
 
 // Formats lists all formats.
@@ -36,10 +36,10 @@ func Formats() registry.List[Format] { return registry.List[Format]{SVG, PNG, PD
 // Listing returns the name; formats have no description.
 func (f Format) Listing() (name, about string) { return string(f), "" }
 
-// Options configure Render.
+// Options holds the options of Render.
 type Options struct {
 	Format Format  // file format; empty means SVG
-	Width  float64 // in points; zero means Column
+	Width  float64 // width in points; zero means Column
 	Theme  Theme   // background; zero means Light
 }
 

@@ -5,27 +5,27 @@ import (
 	"strings"
 )
 
-// Surgery shows a network before and after operations, side by side; kept layers stand next to each other.
+// Surgery shows a network before and after surgery, next to each other. A kept layer has the same height in both.
 type Surgery struct {
-	Title  string // text alternative
-	Note   string // note below it; empty for none
+	Title  string // title, which is also the text alternative
+	Note   string // note below the figure; empty means none
 	Before Network
 	After  Network
 }
 
-// Network lists layers in running order.
+// Network lists the layers of a network in running order.
 type Network struct {
 	Name   string
 	Detail string // detail such as the number of parameters
 	Layers []Layer
 }
 
-// Layer is a layer of a Network.
+// Layer is a layer of a [Network].
 type Layer struct {
-	Key   string // identifier; the same before and after
-	Name  string // its kind and size
-	Block string // block of the layer; empty for none
-	Wider bool   // the layer grew; layers with a new Key are new
+	Key   string // identifier, the same before and after surgery
+	Name  string // kind and size of the layer
+	Block string // name of the layer's block; empty means none
+	Wider bool   // surgery widened the layer; a layer with a new Key is new
 }
 
 const (
@@ -42,7 +42,7 @@ type pair struct {
 	unchanged     int // number of layers in this row; zero means one
 }
 
-// Layout lays both networks out in a width.
+// Layout lays the figure out as a picture with the given width.
 func (s *Surgery) Layout(width float64) *Picture {
 	p := newPicture(width, 0, s.Title)
 	rows := s.pairs()

@@ -6,22 +6,22 @@ import (
 	"strconv"
 )
 
-// Tree shows all sequences of actions: a column per decision, with a box per prefix. The height of a box is the number
-// of sequences with that prefix; its colour is the mean of their values.
+// Tree shows all sequences of actions, with a column per decision and a box per prefix. The height of a box is the
+// number of sequences with that prefix, and its colour the mean of their values.
 type Tree struct {
-	Title     string   // text alternative
-	Note      string   // note below it; empty for none
-	Value     Axis     // axis of the colours
+	Title     string   // title, which is also the text alternative
+	Note      string   // note below the figure; empty means none
+	Value     Axis     // axis of the values, which colours show
 	Decisions []string // names of the columns after the root
 	Root      *Node
-	Paths     []Path // paths to draw in
+	Paths     []Path // sequences to highlight
 }
 
-// Node is a prefix of sequences.
+// Node is a prefix of sequences in a [Tree].
 type Node struct {
-	Action   string // its last action; empty for the root
+	Action   string // last action of the prefix; empty for the root
 	Value    float64
-	Children []*Node // nil at the end of a sequence
+	Children []*Node // nodes of the longer prefixes; nil at the end of a sequence
 }
 
 // Path is a highlighted sequence.
@@ -55,7 +55,7 @@ type tree struct {
 	cut    bool  // a column was too fine to draw
 }
 
-// Layout lays the tree out in a width.
+// Layout lays the figure out as a picture with the given width.
 func (t *Tree) Layout(width float64) *Picture {
 	a := &tree{Tree: t, p: newPicture(width, 0, t.Title), top: margin + 12, left: margin + rootWidth + columnGap}
 	a.leaves = t.Root.leaves()

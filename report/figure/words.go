@@ -23,7 +23,7 @@ func face(size float64) font.Face {
 	return sans().Lookup(font.Font{Typeface: "Liberation", Variant: "Sans"}, vg.Length(size))
 }
 
-// Heights above and below the baseline, as fractions of the size.
+// Heights above and below the baseline, as fractions of the font size.
 const (
 	ascent  = 0.75
 	descent = 0.22

@@ -7,31 +7,34 @@ import (
 	"graft/results"
 )
 
-// Page is a report. The zero value is empty.
+// Page is a report as a web page. The zero value is empty.
 type Page struct {
-	Title    string    // title of the page and its window
-	Lead     string    // sentence below the title; empty for none
-	Version  string    // version of graft; empty means unknown
-	Links    []Link    // links to other pages; nil for a standalone page
-	Live     *Live     // for a served page that follows its runs; nil for a static one
-	Sections []Section // in their order
+	Title   string // title of the page and of its window
+	Lead    string // sentence below the title; empty means none
+	Version string // version of graft; empty means unknown
+	Links   []Link // links to other pages; nil for a page that is not served
+	// options of a served page that follows its runs; nil for a page that does not change
+	Live     *Live
+	Sections []Section // sections in order
 }
 
-// Link points to another page of the same server.
+// Link points to another page on the same server.
 type Link struct {
 	Text    string
-	Address string // path, escaped for a URL
+	Address string // path of the page, escaped for a URL
 }
 
-// Live configures a served page that follows its runs: the page requests itself again and replaces the parts that
+// Live configures a served page that follows its runs. The page requests itself again and replaces the parts that
 // differ, at first at the interval Every, and less often while nothing changes.
 type Live struct {
-	Tag    string        // version of the content, the response's ETag without quotes; an equal tag means no change
-	Every  time.Duration // shortest interval between requests; zero means one second
-	Rarely time.Duration // longest interval, after a long time without changes; at least Every
+	// version of the content, which is the response's ETag without quotes; an equal tag means no change
+	Tag   string
+	Every time.Duration // minimum time between two requests; zero means one second
+	// maximum time between two requests, after a long time without changes; at least Every
+	Rarely time.Duration
 }
 
-// Section is a part of a page with a heading, which the table of contents lists.
+// Section is a part of a page with a heading. The table of contents lists it.
 type Section struct {
 	Title string
 	Parts []Part
@@ -40,58 +43,59 @@ type Section struct {
 // Part is an element of a section. It shows the first of its fields that is not empty.
 type Part struct {
 	Heading   string    // heading of the parts that follow
-	Sentences []string  // one per line
-	Facts     []Fact    // names and values
-	Table     *Table    // sortable table
-	Figures   []Figure  // figures, side by side if they fit
+	Sentences []string  // sentences, one per line
+	Facts     []Fact    // facts with names and values
+	Table     *Table    // table that readers can sort
+	Figures   []Figure  // figures, next to each other if they fit
 	Timeline  *Timeline // events along an axis
-	Folded    *Folded   // text that opens on request
+	Folded    *Folded   // text that is hidden until the reader opens it
 	Code      string    // text in a monospace font
 }
 
-// Fact is a name and its value.
+// Fact is a value with its name.
 type Fact struct {
 	Name string
 	Text string
-	Code bool // shown as code: a digest, a path
+	Code bool // shows the value as code, such as a digest or a path
 }
 
 // Table is a table that readers can sort. Its first column names the rows if it holds no numbers.
 type Table struct {
 	document.Table
 	Caption string // description for readers who cannot see the heading
-	Pick    *Pick  // lets readers select rows and open a page about them; nil for none
+	Pick    *Pick  // lets readers select rows and open a page about them; nil means no selection
 }
 
-// Pick lets readers select rows of a table. A plain form requests the page about them.
+// Pick configures the selection of rows in a table. A form requests the page about the selected rows.
 type Pick struct {
-	Address string   // address of that page
-	Name    string   // name of the query parameter, given once for each selected row
-	Values  []string // its value for each row; rows with an empty one cannot be selected
-	Button  string   // label of the button
-	About   string   // sentence next to the button; empty for none
+	Address string // address of the page about the selected rows
+	Name    string // name of the query parameter, which occurs once for each selected row
+	// value of the query parameter for each row; a row with an empty value cannot be selected
+	Values []string
+	Button string // label of the button
+	About  string // sentence next to the button; empty means none
 }
 
-// Figure is a picture.
+// Figure is a picture on a page.
 type Figure struct {
 	Caption     string
-	Description string // text alternative; empty for none
-	SVG         []byte // one svg element without ids, scripts and links
+	Description string // text alternative; empty means none
+	SVG         []byte // svg element without ids, scripts and links
 }
 
-// Timeline is events along an axis.
+// Timeline shows events along an axis.
 type Timeline struct {
-	Title  string  // title of the time line
+	Title  string  // title of the timeline
 	Unit   string  // unit of the axis
 	End    float64 // end of the axis, which starts at zero; at least the time of the last event
 	Events []Event
 }
 
-// Event is an event on a time line.
+// Event is an event on a timeline.
 type Event struct {
 	At     float64
 	Name   string
-	Detail string // more text, one line
+	Detail string // additional text, one line
 	Look   results.Look
 }
 

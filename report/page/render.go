@@ -31,7 +31,7 @@ var (
 // generator is the start of the meta element that names graft.
 const generator = `<meta name="generator" content="graft`
 
-// IsPage reports whether Render wrote a file, by its first 1,000 bytes.
+// IsPage reports whether Render wrote a file, given the file's first 1,000 bytes.
 func IsPage(head []byte) bool {
 	return bytes.HasPrefix(head, []byte("<!DOCTYPE html>")) && bytes.Contains(head, []byte(generator))
 }
@@ -45,8 +45,8 @@ var parsed = sync.OnceValue(func() *template.Template {
 	}).Parse(layout))
 })
 
-// Policy returns the page's Content-Security-Policy: it may run its own script and, if it is served, send requests and
-// forms to its server. The page contains it; a server may also send it as a header.
+// Policy returns the page's Content-Security-Policy, by which it may run its own script and, if it is served, send
+// requests and forms to its server. The page contains the policy; a server may also send it as a header.
 func (p *Page) Policy() string {
 	digest := func(script string) string {
 		sum := sha256.Sum256([]byte(script))

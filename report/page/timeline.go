@@ -9,8 +9,8 @@ import (
 	"graft/results"
 )
 
-// A time line has the width of the page, so positions on it are fractions of the width. Marks that would overlap on a
-// phone get different lanes.
+// Sizes of marks on a timeline as fractions of the width of the page. Marks that would overlap on a phone get different
+// lanes.
 const (
 	markRoom   = 7.0 // percent of the width that a mark needs, at 300 pixels
 	mostLanes  = 8   // further ones share the last

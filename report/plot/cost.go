@@ -30,7 +30,7 @@ func costNames() []string {
 	return names
 }
 
-// Validate returns an error for an unknown X.
+// Validate returns an error if X is unknown.
 func (g Given) Validate() error {
 	if g.X == "" {
 		return nil

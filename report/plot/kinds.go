@@ -16,12 +16,12 @@ type drawing struct {
 	Figure figure.Figure
 }
 
-// Kind is a kind of figure. To add one, add a function and a line in [Kinds].
+// Kind describes a kind of figure. To add one, add a function and a line in [Kinds].
 type Kind struct {
 	Name  string
-	About string // one-line description for the help
+	About string // help text in one line
 	of    []*runs.Kind
-	Many  bool // one figure shows several runs of one kind
+	Many  bool // a figure shows several runs of the same kind
 	alone bool // with Many: a single run is enough
 	Draw  func(list []*runs.Run) ([]drawing, error)
 }
@@ -29,14 +29,15 @@ type Kind struct {
 // Listing returns the name and the one-line description.
 func (k Kind) Listing() (name, about string) { return k.Name, k.About }
 
-// Given holds the inputs of figures in addition to the runs. The zero value has none.
+// Given holds the inputs of figures in addition to the runs. The zero value has no additional inputs.
 type Given struct {
-	Policy    *Policy  // policy to follow in trees and heat maps of tables; nil for none
-	Threshold *float64 // for transfer; nil means the last value of the first run
-	X         string   // horizontal axis of curves and accuracy: time, device-time or flop; empty means time
+	Policy    *Policy  // policy whose choices trees and heat maps of tables show; nil means none
+	Threshold *float64 // threshold of the figure transfer; nil means the last value of the first run
+	// horizontal axis of the figures curves and accuracy: time, device-time or flop; empty means time
+	X string
 }
 
-// Kinds lists all kinds of figures in drawing order.
+// Kinds lists all kinds of figures in the order in which they are drawn.
 func Kinds(given Given) registry.List[Kind] {
 	tables := []*runs.Kind{runs.SimulationKind, runs.TableKind, runs.OriginalKind}
 	return registry.List[Kind]{
@@ -129,7 +130,7 @@ func withStudies(others ...*runs.Kind) []*runs.Kind { return slices.Concat(runs.
 // Runs lists the kinds of runs that the figure accepts.
 func (k Kind) Runs() []*runs.Kind { return k.of }
 
-// Groups returns the groups of runs that form one figure, among the runs with results.
+// Groups divides the runs that have results into groups, each of which forms a figure.
 func (k Kind) Groups(list []*runs.Run) [][]*runs.Run {
 	var groups [][]*runs.Run
 	for _, kind := range k.of {
@@ -151,7 +152,7 @@ func (k Kind) Groups(list []*runs.Run) [][]*runs.Run {
 	return groups
 }
 
-// NumbersOf returns numeric columns of the named series; a missing or empty column is an error.
+// NumbersOf returns numeric columns of the series with a name. A missing or empty column is an error.
 func NumbersOf(list []runs.Series, name string, columns ...string) (map[string][]float64, error) {
 	at := slices.IndexFunc(list, func(s runs.Series) bool { return s.Name == name })
 	if at < 0 {
@@ -170,7 +171,7 @@ func NumbersOf(list []runs.Series, name string, columns ...string) (map[string][
 	return found, nil
 }
 
-// TextsOf returns a text column of the named series; a missing column is an error.
+// TextsOf returns a text column of the series with a name. A missing column is an error.
 func TextsOf(list []runs.Series, name, column string) ([]string, error) {
 	at := slices.IndexFunc(list, func(s runs.Series) bool { return s.Name == name })
 	if at < 0 || list[at].Column(column) == nil || list[at].Column(column).Texts == nil {

@@ -1,4 +1,4 @@
-// Package plot draws the figures of runs, with one function per kind of figure.
+// Package plot draws the figures of runs. It has one function per kind of figure.
 package plot
 
 import (
@@ -18,16 +18,16 @@ import (
 	"graft/simulation/evaluation"
 )
 
-// Options select the figures to draw, and their format.
+// Options selects the figures to draw, and their format.
 type Options struct {
-	Out    string   // folder, created if missing
-	Format string   // svg, png or pdf
-	Width  string   // column (84 mm) or page (174 mm)
-	Theme  string   // light, dark or page
-	Kinds  []string // figures to draw; empty draws all that apply
+	Out    string   // path of the output folder, created if missing
+	Format string   // file format: svg, png or pdf
+	Width  string   // width: column (84 mm) or page (174 mm)
+	Theme  string   // theme: light, dark or page
+	Kinds  []string // figures to draw; empty draws all that apply to the runs
 }
 
-// plotWidths and plotThemes map flag values to widths and themes.
+// Widths and themes by the value of their flag.
 var (
 	plotWidths = map[string]float64{"column": figure.Column, "page": figure.Wide}
 	plotThemes = map[string]figure.Theme{"light": figure.Light, "dark": figure.Dark, "page": figure.Page}
@@ -53,9 +53,9 @@ func oneOf(what, value string, known ...string) error {
 		known[last])
 }
 
-// Report lists the files of `graft plot`; --json prints it.
+// Report lists the files that `graft plot` wrote; --json prints it.
 type Report struct {
-	Written []Written `json:"written"`  // files, in the order of the figures
+	Written []Written `json:"written"`  // files in the order of the figures
 	Skipped []Skipped `json:"left_out"` // runs and figures that could not be drawn
 }
 
@@ -63,7 +63,7 @@ type Report struct {
 type Written struct {
 	Figure string   `json:"figure"` // kind of the figure
 	Runs   []string `json:"runs"`   // runs in the figure
-	File   string   `json:"file"`   // path of the figure
+	File   string   `json:"file"`   // path of the file
 }
 
 // Skipped describes a run or a figure that could not be drawn.
@@ -224,7 +224,7 @@ func (p *plotter) write(kind Kind, group []*runs.Run, d drawing) error {
 	return nil
 }
 
-// FileLetter replaces characters that are not portable in file names by a hyphen.
+// FileLetter replaces a character that is not portable in file names by a hyphen.
 func FileLetter(r rune) rune {
 	if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r) {
 		return r
@@ -232,9 +232,9 @@ func FileLetter(r rune) rune {
 	return '-'
 }
 
-// Policy is a policy whose decisions figures show.
+// Policy is a policy whose decisions are drawn in figures.
 type Policy struct {
 	Name       string
 	Chooser    evaluation.Policy
-	Structural *decider.Structural // nil for a policy of the original's
+	Structural *decider.Structural // structural policy; nil for a policy in the original system's format
 }

@@ -88,7 +88,7 @@ func initialNetwork(job *config.Job, saved *model.Network) (*model.Network, erro
 	return job.Model(dataset.Facts{Shape: saved.Input, Classes: last.Out.Shape[0]})
 }
 
-// SurgeryFigure draws two networks side by side.
+// SurgeryFigure creates the figure of two networks next to each other.
 func SurgeryFigure(before, after *model.Network, actions string) (*figure.Surgery, error) {
 	s := &figure.Surgery{Title: "The network before and after " + actions, Note: "After " + actions + "."}
 	first, err := layersOf(before)

@@ -15,15 +15,15 @@ import (
 // results.
 var repeatKeys = []string{"run.seed", "runner.seed", "runner.folder", "agent.save_file"}
 
-// Material lists the settings that must be equal for runs to be compared as one.
+// Material lists the settings that must be equal for runs to share a column of a comparison.
 func (r *Run) Material() []config.Setting {
 	return slices.DeleteFunc(slices.Clone(r.Settings), func(s config.Setting) bool {
 		return slices.Contains(repeatKeys, s.Key) || config.ChangesNoResult(s.Key)
 	})
 }
 
-// ColumnSettings maps the settings that distinguish columns to their texts: the configuration without seeds and keys
-// that do not change results, and versions and data from the manifest.
+// ColumnSettings returns the settings that distinguish columns of a comparison, as texts: the configuration without
+// seeds and without keys that do not change results, and versions and data from the manifest.
 func (r *Run) ColumnSettings() map[string]string {
 	all := map[string]string{}
 	for _, s := range r.Material() {
@@ -41,7 +41,7 @@ func (r *Run) ColumnSettings() map[string]string {
 	return all
 }
 
-// Fingerprint identifies a column: runs of the same column have equal fingerprints.
+// Fingerprint identifies a column of a comparison: runs in the same column have equal fingerprints.
 func (r *Run) Fingerprint(settings map[string]string) string {
 	keys := make([]string, 0, len(settings))
 	for key := range settings {
@@ -56,7 +56,7 @@ func (r *Run) Fingerprint(settings map[string]string) string {
 	return b.String()
 }
 
-// CommonName returns the common prefix of the bases of paths, without trailing numbers.
+// CommonName returns the common prefix of the last elements of paths, without trailing numbers.
 func CommonName(paths []string) string {
 	first := filepath.Base(paths[0])
 	if len(paths) == 1 {

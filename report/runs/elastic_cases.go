@@ -14,19 +14,19 @@ type ElasticCasesOutcome struct {
 
 // ElasticCase holds the results of a case.
 type ElasticCase struct {
-	Name   string   `json:"name"`   // unique among the cases
-	Set    []string `json:"set"`    // assignments of the case
-	Folder string   `json:"folder"` // folder of its run, in the folder of all cases
-	// lowest time of all validations, over seeds: these workloads select it
+	Name   string   `json:"name"`   // unique name of the case
+	Set    []string `json:"set"`    // assignments that define the case
+	Folder string   `json:"folder"` // name of the case's run folder in the folder of all cases
+	// minimum time over all validations, over seeds; it is optimistic, since these workloads select it
 	Best stat.OverSeeds `json:"jct_best"`
-	// time at the last validation, over seeds; null if a seed left jobs unfinished
+	// time at the last validation, over seeds; null if jobs of a seed were left unfinished
 	Last  *stat.OverSeeds `json:"jct_last"`
-	Bound float64         `json:"jct_lower_bound"` // lower bound for every scheduler
-	// times of the schedulers in schedule.schedulers that complete all jobs
+	Bound float64         `json:"jct_lower_bound"` // lower bound of the time under every scheduler
+	// time of each scheduler in schedule.schedulers that completes all jobs
 	Baselines map[string]float64 `json:"rivals_jct"`
 }
 
-// Add adds a completed case, with some of its baselines.
+// Add adds a completed case with some of its baselines.
 func (o *ElasticCasesOutcome) Add(c ElasticCase, learned *ElasticLearningOutcome, baselines []string) {
 	var best, last []float64
 	for _, s := range learned.Seeds {
@@ -48,7 +48,7 @@ func (o *ElasticCasesOutcome) Add(c ElasticCase, learned *ElasticLearningOutcome
 	o.Cases = append(o.Cases, c)
 }
 
-// Schedulers returns the baselines of all cases, by name.
+// Schedulers returns the names of the baselines over all cases.
 func (o *ElasticCasesOutcome) Schedulers() (names []string) {
 	for _, c := range o.Cases {
 		for name := range c.Baselines {
@@ -59,13 +59,13 @@ func (o *ElasticCasesOutcome) Schedulers() (names []string) {
 	return slices.Compact(names)
 }
 
-// ElasticCasesKind covers runs of several cases of learning schedulers of elastic jobs.
+// ElasticCasesKind is the kind of runs that learn schedulers of elastic jobs in several cases.
 var ElasticCasesKind = &Kind{Name: "elastic-cases", By: "graft learn",
 	Title:  "run of cases of learned schedulers",
 	Titles: "runs of cases of learned schedulers", matches: hasManifestAnd(elasticCasesTable),
 	read: readElasticCases}
 
-// ElasticCasesStream is the table that identifies the run: a row per case.
+// ElasticCasesStream is the table that identifies the run. It has one row per case.
 const (
 	ElasticCasesStream = "cases"
 	elasticCasesTable  = ElasticCasesStream + ".csv"

@@ -12,43 +12,45 @@ import (
 // ElasticComparison is the outcome.json of a comparison of schedulers of elastic jobs. Times are in slots.
 type ElasticComparison struct {
 	Folder  string  `json:"folder"`       // run folder; empty if none was written
-	Scaling string  `json:"scaling"`      // model of the cost of changing counts
-	Slot    float64 `json:"slot_seconds"` // length of a slot
+	Scaling string  `json:"scaling"`      // name of the scaling model
+	Slot    float64 `json:"slot_seconds"` // length of a slot in seconds
 	Ranking
 }
 
 // Ranking compares schedulers on the same workloads by a quantity that should be low.
 type Ranking struct {
-	Against   string            `json:"against"`          // baseline of the differences
-	Bounds    []float64         `json:"jct_lower_bounds"` // lower bound of the mean for each workload
+	Against   string            `json:"against"`          // name of the baseline of differences
+	Bounds    []float64         `json:"jct_lower_bounds"` // lower bound of the mean on each workload
 	Standings []ElasticStanding `json:"standings"`        // schedulers in order of their means
 }
 
-// ElasticStanding holds the results of one scheduler. Intervals are 95%, over workloads and seeds.
+// ElasticStanding holds the results of a scheduler. Intervals are 95% intervals over workloads and seeds.
 type ElasticStanding struct {
 	Scheduler string `json:"scheduler"` // name of the scheduler
-	// rank from 1, shared by schedulers that do not differ significantly from the best of the rank; zero if jobs were
-	// left
-	Rank     int            `json:"rank"`
-	Seeds    int            `json:"seeds"`        // number of seeds that learned it; zero if none did
-	Left     int            `json:"left"`         // simulations with jobs left; means exclude them
-	Mean     *float64       `json:"jct_mean"`     // mean over workloads and seeds; null if jobs were left
+	// rank from 1; a scheduler shares a rank if it does not differ significantly from the best scheduler of the rank;
+	// zero if jobs were left unfinished
+	Rank int `json:"rank"`
+	// number of seeds that learned the scheduler; zero for a built-in scheduler
+	Seeds    int            `json:"seeds"`
+	Left     int            `json:"left"`         // number of simulations in which jobs were left unfinished
+	Mean     *float64       `json:"jct_mean"`     // mean over workloads and seeds; null if jobs were left unfinished
 	Interval *stat.Interval `json:"jct_interval"` // interval of the mean; null for too few workloads
 	Excess   *float64       `json:"over_bound"`   // mean divided by the mean bound; null without a bound
-	// difference from the scheduler Against, paired by workload; null for itself, and for too few workloads
+	// difference from the scheduler Against, paired by workload; null for that scheduler itself, and for too few
+	// workloads
 	Difference *stat.Interval `json:"jct_difference"`
-	Better     int            `json:"better"` // workloads with a smaller mean than the scheduler Against
-	Ties       int            `json:"ties"`   // workloads whose means differ by less than 0.1%
-	Times      [][]float64    `json:"jct"`    // mean per workload and seed; -1 if jobs were left
+	Better     int            `json:"better"` // number of workloads with a smaller mean than the scheduler Against
+	Ties       int            `json:"ties"`   // number of workloads whose means differ by less than 0.1%
+	Times      [][]float64    `json:"jct"`    // mean of each workload and seed; -1 if jobs were left unfinished
 }
 
 // sameTime is the relative difference below which two means count as equal.
 const sameTime = 1e-3
 
-// JobsLeft replaces the mean of a simulation that ended with jobs left.
+// JobsLeft is the value in place of a mean if a simulation left jobs unfinished.
 const JobsLeft = -1
 
-// NewElasticStanding makes a standing without rank and differences.
+// NewElasticStanding creates a standing without a rank and differences.
 func NewElasticStanding(scheduler string, seeds int, times [][]float64, bounds []float64) ElasticStanding {
 	s := ElasticStanding{Scheduler: scheduler, Seeds: seeds, Times: times}
 	for _, row := range times {
@@ -119,7 +121,7 @@ func (s *ElasticStanding) compare(other *ElasticStanding) {
 	}
 }
 
-// ElasticComparisonKind covers the folders of graft evaluate --out for schedulers of elastic jobs.
+// ElasticComparisonKind is the kind of run folders of graft evaluate --out for schedulers of elastic jobs.
 var ElasticComparisonKind = &Kind{Name: "elastic-comparison", By: "graft evaluate",
 	Title:  "comparison of schedulers of elastic jobs",
 	Titles: "comparisons of schedulers of elastic jobs", matches: hasManifestAnd(comparisonTable),

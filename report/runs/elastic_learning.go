@@ -10,40 +10,42 @@ import (
 )
 
 // ElasticLearningOutcome is the outcome.json of learning a scheduler of elastic jobs or of a machine's tasks. Unit is
-// the unit of times; costs of tasks may be another quantity than time.
+// the unit of times; for tasks they may be other costs than times.
 type ElasticLearningOutcome struct {
-	Teacher string `json:"teacher"` // imitated scheduler; none if nothing was imitated
-	Method  string `json:"method"`  // method of the following rounds; none if there are no rounds
-	Scaling string `json:"scaling"` // model of the cost of changing counts; empty for tasks
-	// unit of times and costs: slots, s, kJ s, or share of jobs blocked; empty in runs of earlier versions means slots
+	Teacher string `json:"teacher"` // name of the imitated scheduler; none if there was no imitation
+	Method  string `json:"method"`  // method of reinforcement learning; none if there were no rounds
+	Scaling string `json:"scaling"` // name of the scaling model; empty for tasks
+	// unit of times and costs: slots, s, kJ s, or share of blocked jobs; empty means slots, in runs of earlier versions
 	Unit   string `json:"unit"`
-	Train  int    `json:"train"`      // training workloads
-	Choose int    `json:"validation"` // validation workloads, which select the best
-	// lower bound for every scheduler, mean over the validation workloads; zero if unknown
-	Bound     float64            `json:"jct_lower_bound"`
-	Seeds     []ElasticSeed      `json:"seeds"`      // outcome of each seed
-	Best      uint64             `json:"best_seed"`  // seed of the best scheduler on the validation workloads
-	Baselines map[string]float64 `json:"rivals_jct"` // mean times to completion of other schedulers, same workloads
+	Train  int    `json:"train"`      // number of training workloads
+	Choose int    `json:"validation"` // number of validation workloads, which select the best scheduler
+	// lower bound under every scheduler, averaged over the validation workloads; zero if unknown
+	Bound float64       `json:"jct_lower_bound"`
+	Seeds []ElasticSeed `json:"seeds"`     // outcome of each seed
+	Best  uint64        `json:"best_seed"` // seed whose scheduler is the best on the validation workloads
+	// mean time to completion of each other scheduler on the same workloads
+	Baselines map[string]float64 `json:"rivals_jct"`
 }
 
-// ElasticSeed is the outcome of one seed.
+// ElasticSeed is the outcome of learning with one seed.
 type ElasticSeed struct {
 	Seed   uint64  `json:"seed"`           // seed number
-	Steps  int     `json:"steps"`          // lessons and rounds taken
-	Ended  string  `json:"ended"`          // reason of the end
+	Steps  int     `json:"steps"`          // number of lessons and rounds
+	Ended  string  `json:"ended"`          // reason why learning ended
 	JCT    float64 `json:"validation_jct"` // mean time to completion on the validation workloads
-	BestAt int     `json:"best_at"`        // step after which the best scheduler was learned
-	// mean time to completion at the last validation; null if jobs were left, and in runs of earlier versions
+	BestAt int     `json:"best_at"`        // number of the step after which the best scheduler was learned
+	// mean time to completion at the last validation; null if jobs were left unfinished, and in runs of earlier
+	// versions
 	Last      *float64 `json:"last_jct"`
-	Scheduler string   `json:"scheduler"` // file of the scheduler in the run folder
+	Scheduler string   `json:"scheduler"` // name of the scheduler's file in the run folder
 }
 
-// ElasticSeedFile returns the path of a seed's scheduler in the run folder.
+// ElasticSeedFile returns the path of the scheduler's file in the run folder for a seed.
 func ElasticSeedFile(seed uint64) string {
 	return filepath.Join(study.LearnedFolder, fmt.Sprintf("seed-%04d.safetensors", seed))
 }
 
-// ElasticLearningKind covers runs of learning schedulers of elastic jobs, one per seed.
+// ElasticLearningKind is the kind of runs that learn a scheduler of elastic jobs, one per seed.
 var ElasticLearningKind = &Kind{Name: "elastic-learning", By: "graft learn", Title: "run of learned schedulers",
 	Titles: "runs of learned schedulers", matches: hasManifestAnd(LearningFile, study.LearnedFolder),
 	read: readElasticLearning, series: func(r *Run) ([]Series, error) { return streamSeries(r, "learning") }}

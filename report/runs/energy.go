@@ -14,30 +14,33 @@ import (
 	"graft/results"
 )
 
-// EnergyFile is the table of measured energies in the run folder of a job; absent if nothing was measured.
+// EnergyFile is the name of the table with measured energy in a job's run folder. The table does not exist if nothing
+// was measured.
 const EnergyFile = energyTable + ".csv"
 
 const energyTable = "energy"
 
-// EnergySegment is the measured energy of a part of a job: from one row of epochs or checkpoint to the next.
+// EnergySegment is the measured energy of a part of a job: from a row of epochs or a checkpoint to the next one.
 type EnergySegment struct {
-	Epoch   int      // current epoch, from 0; after the last row of epochs, the next number
-	Seconds float64  // time on the machine's clock
-	Joules  *float64 // energy of all measured devices; nil means unknown
-	// method, or reason why it is unknown, as in telemetry.Energy.MethodText; several are separated by commas
+	// number of the current epoch, from 0; after the last row of epochs, the next number
+	Epoch   int
+	Seconds float64  // duration on the machine's clock in seconds
+	Joules  *float64 // total energy of all measured devices in joules; nil means unknown
+	// method, or the reason why the energy is unknown, as in telemetry.Energy.MethodText; several are separated by
+	// commas
 	Method     string
-	PeakMemory *float64 // most memory in use on a device, MiB; nil means unknown
+	PeakMemory *float64 // maximum memory in use on a device in MiB; nil means unknown
 }
 
 var energyColumns = []results.Column{{Name: "epoch", Kind: results.Int}, {Name: "duration", Unit: "s"},
 	{Name: "energy", Unit: "J"},
 	{Name: "method", Kind: results.String}, {Name: "peak_memory", Unit: "MiB"}}
 
-// EnergyTable is the table energy.csv of a run, with a row per segment. Only OpenEnergy makes it; the zero value is not
-// useful.
+// EnergyTable is the table energy.csv of a run, with one row per segment. Create it with OpenEnergy; the zero value is
+// not usable.
 type EnergyTable struct{ stream *results.Stream }
 
-// OpenEnergy opens the table of a run, and makes it if absent. The run closes it.
+// OpenEnergy opens the table of a run, and creates it if it is missing. The run closes it.
 func OpenEnergy(run *results.Run) (*EnergyTable, error) {
 	stream, err := run.Stream(energyTable, energyColumns)
 	if err != nil {
@@ -60,10 +63,10 @@ func (t *EnergyTable) Append(s EnergySegment) error {
 // Rows returns the number of segments.
 func (t *EnergyTable) Rows() int { return t.stream.Rows() }
 
-// Clear drops all rows, for a job that starts again.
+// Clear drops all rows, for a job that starts from the beginning.
 func (t *EnergyTable) Clear() error { return t.stream.Truncate(0) }
 
-// ReadEnergy reads the segments in a run folder; none if the table is absent.
+// ReadEnergy reads the segments in a run folder. It returns none if the table is absent.
 func ReadEnergy(fsys files.FS, folder string) ([]EnergySegment, error) {
 	table, err := results.ReadStream(fsys, filepath.Join(folder, EnergyFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -97,18 +100,18 @@ func finiteOrNil(v float64) *float64 {
 
 // MeasuredEnergy is the measured energy of a job.
 type MeasuredEnergy struct {
-	// energy from the start of training to the end, without work lost in a kill; null means unknown
+	// energy from the start of training to the end in joules, without work lost in a kill; null means unknown
 	Joules *float64 `json:"joules"`
-	// counter, integrated, not attributable or unknown, with the reason; several are separated by commas
+	// methods, separated by commas: counter, integrated, not attributable or unknown, with the reason
 	Method  string  `json:"method"`
-	Seconds float64 `json:"seconds"` // measured time, on the machine's clock
-	// most memory in use on a device, by all processes; null means unknown
+	Seconds float64 `json:"seconds"` // measured time on the machine's clock in seconds
+	// maximum memory in use on a device, by all processes, in MiB; null means unknown
 	PeakMemory *float64 `json:"peak_device_memory_mib"`
-	// measured devices: names of GPUs, or domains of processors; empty means none
+	// names of measured GPUs, or domains of processors; empty means none
 	Devices []string `json:"devices"`
 }
 
-// SumEnergy adds up segments. The sum is unknown if any segment is unknown, or if there are none.
+// SumEnergy adds up segments. The sum is unknown if a segment is unknown, or if there are no segments.
 func SumEnergy(list []EnergySegment) MeasuredEnergy {
 	m, sum, known := MeasuredEnergy{Devices: []string{}}, 0.0, len(list) > 0
 	var methods []string

@@ -6,10 +6,10 @@ import (
 
 // EvaluationOutcome is the outcome.json of an evaluation.
 type EvaluationOutcome struct {
-	Compared *EvaluationReport `json:"compared"` // null if tables were held out
-	LeftOut  *LeaveOutReport   `json:"left_out"` // null if no tables were held out
-	Members  []memberVerdict   `json:"members"`  // each policy that is one seed of several
-	Repeats  []repeatedRuns    `json:"repeats"`  // sequences that ran more than once
+	Compared *EvaluationReport `json:"compared"` // comparison on the given tables; null for leave-one-out
+	LeftOut  *LeaveOutReport   `json:"left_out"` // report of leave-one-out; null for a comparison on the given tables
+	Members  []memberVerdict   `json:"members"`  // scores of each policy that is one seed of several
+	Repeats  []repeatedRuns    `json:"repeats"`  // accuracies of sequences that ran more than once
 }
 
 // repeatedRuns holds the accuracies of several runs of the sequence that a chooser always takes.
@@ -27,7 +27,7 @@ type memberVerdict struct {
 	evaluation.Score
 }
 
-// NewEvaluationOutcome makes the outcome of one of the two reports; the other is nil.
+// NewEvaluationOutcome creates an outcome from one of the two reports; the other is nil.
 func NewEvaluationOutcome(r *EvaluationReport, left *LeaveOutReport) *EvaluationOutcome {
 	o := &EvaluationOutcome{Compared: r, LeftOut: left, Members: []memberVerdict{}, Repeats: []repeatedRuns{}}
 	c := o.Comparison()
@@ -47,7 +47,7 @@ func NewEvaluationOutcome(r *EvaluationReport, left *LeaveOutReport) *Evaluation
 	return o
 }
 
-// Comparison returns the part that both kinds of evaluations have.
+// Comparison returns the comparison that both kinds of evaluations have.
 func (o *EvaluationOutcome) Comparison() *evaluation.Comparison {
 	if o.LeftOut != nil && o.LeftOut.LeaveOutReport != nil {
 		return o.LeftOut.Comparison
@@ -63,7 +63,7 @@ func (o *EvaluationOutcome) Comparison() *evaluation.Comparison {
 	return c
 }
 
-// Values lists a number for each member of a chooser in a table.
+// Values returns a number for each member of a chooser in a table.
 func (o *EvaluationOutcome) Values(table int, chooser string, of func(evaluation.Score) float64) (values []float64) {
 	for _, m := range o.Members {
 		if m.Policy == chooser && m.Table == table {
@@ -73,8 +73,8 @@ func (o *EvaluationOutcome) Values(table int, chooser string, of func(evaluation
 	return values
 }
 
-// Spread lists the accuracies of a chooser in a table: of its members if there are several, otherwise of the repeated
-// runs of its sequence; nil for a single one.
+// Spread returns several accuracies of a chooser in a table: of its members or, if it has none, of the repeated runs of
+// its sequence. It returns nil if there is only one accuracy.
 func (o *EvaluationOutcome) Spread(table int, chooser string) []float64 {
 	if values := o.Values(table, chooser, accuracyOf); len(values) > 1 {
 		return values
@@ -87,21 +87,23 @@ func (o *EvaluationOutcome) Spread(table int, chooser string) []float64 {
 	return nil
 }
 
-// LeaveOutReport is the report of leave-one-out; `graft evaluate --leave-out --json` prints it.
+// LeaveOutReport is the report of a leave-one-out evaluation; `graft evaluate --leave-out --json` prints it.
 type LeaveOutReport struct {
-	LeaveOut string `json:"leave_out"` // scenario, network, dataset, budget or held-out
-	For      string `json:"for"`       // known or new
-	Steps    int    `json:"steps"`     // maximum number of learning steps
-	Seeds    int    `json:"seeds"`     // seeds per learning
-	// Tried are the assignments to select from; groups[].tuned gives the selected ones, and 0 means no assignment.
+	// group that is left out at a time: scenario, network, dataset, budget or held-out
+	LeaveOut string `json:"leave_out"`
+	For      string `json:"for"`   // purpose of the policies: known or new scenarios
+	Steps    int    `json:"steps"` // maximum number of learning steps
+	Seeds    int    `json:"seeds"` // number of policies learned per group, one per seed
+	// Tried lists the assignments among which tuning selects. The selected ones are in groups[].tuned, as indexes from
+	// 1; 0 means no assignment.
 	Tried []string `json:"tried,omitempty"`
 	*evaluation.LeaveOutReport
 }
 
-// ShownBaselines lists the baselines shown next to policies for each group.
+// ShownBaselines lists the names of the baselines that are shown next to policies for each group.
 var ShownBaselines = []string{"best fixed", "random", "never"}
 
-// MeanNoise averages noise and noise floor over the tables of a group.
+// MeanNoise returns the noise and the noise floor, averaged over the tables of a group.
 func (r LeaveOutReport) MeanNoise(group string) (noise, floor float64) {
 	count := 0.0
 	for _, t := range r.Tables {
@@ -112,57 +114,61 @@ func (r LeaveOutReport) MeanNoise(group string) (noise, floor float64) {
 	return noise / count, floor / count
 }
 
-// PolicyOrigin is the kind of a policy: graft's own or the original's.
+// PolicyOrigin names the program whose format a policy has: graft or the original system.
 type PolicyOrigin string
 
 const (
-	StructuralPolicy PolicyOrigin = "structural" // graft's own, for any network
-	OriginalPolicy   PolicyOrigin = "original"   // the original's, which uses a vocabulary
+	StructuralPolicy PolicyOrigin = "structural" // policy of graft, for any network
+	OriginalPolicy   PolicyOrigin = "original"   // policy in the original system's format, which uses a vocabulary
 )
 
-// EvaluationReport compares policies with baselines in tables; `graft evaluate --json` prints it.
+// EvaluationReport compares policies with baselines on tables; `graft evaluate --json` prints it.
 type EvaluationReport struct {
-	Policies  []EvaluatedPolicy     `json:"policies"`     // given policies
-	Against   string                `json:"against"`      // baseline of differences: the first policy
-	Floor     float64               `json:"floor_points"` // noise floor, mean over the tables
-	Tables    []EvaluatedTable      `json:"tables"`       // given tables
+	Policies []EvaluatedPolicy `json:"policies"` // evaluated policies
+	// name of the baseline of differences, which is the first policy
+	Against   string                `json:"against"`
+	Floor     float64               `json:"floor_points"` // noise floor, averaged over the tables
+	Tables    []EvaluatedTable      `json:"tables"`       // evaluated tables
 	Standings []evaluation.Standing `json:"standings"`    // results over all tables
 }
 
 // EvaluatedPolicy describes an evaluated policy.
 type EvaluatedPolicy struct {
-	Policy  string       `json:"policy"`            // path as given
-	Name    string       `json:"name"`              // name in the rest of the report
-	Kind    PolicyOrigin `json:"kind"`              // structural or original
-	Vocab   string       `json:"vocab,omitempty"`   // vocabulary as given; the original's policies
-	Prefix  *bool        `json:"prefix,omitempty"`  // token 0 precedes the layers; the original's policies
-	Members int          `json:"members,omitempty"` // voting members; structural policies
-	Trees   int          `json:"trees,omitempty"`   // trees of a forest, instead of members; structural policies
-	Learned []string     `json:"learned,omitempty"` // kinds of actions that it learned from; structural policies
-	// operations, and the kinds of layers on which it learned to judge them
+	Policy string       `json:"policy"` // path of the policy, as given
+	Name   string       `json:"name"`   // name in the rest of the report
+	Kind   PolicyOrigin `json:"kind"`   // structural or original
+	// path of the vocabulary, as given, for a policy in the original system's format
+	Vocab string `json:"vocab,omitempty"`
+	// token 0 precedes the layers, for a policy in the original system's format
+	Prefix  *bool    `json:"prefix,omitempty"`
+	Members int      `json:"members,omitempty"` // number of voting members of a structural policy
+	Trees   int      `json:"trees,omitempty"`   // number of trees of a structural policy that is a forest
+	Learned []string `json:"learned,omitempty"` // kinds of actions in the training data of a structural policy
+	// operations and kinds of layers of the actions in the training data of a structural policy
 	Targets []string          `json:"targets,omitempty"`
-	Notes   map[string]string `json:"notes,omitempty"` // notes of the learning run
+	Notes   map[string]string `json:"notes,omitempty"` // notes from the run that learned the policy
 }
 
-// EvaluatedTable describes a table and the results of all choosers in it.
+// EvaluatedTable describes a table, with the results of all choosers on it.
 type EvaluatedTable struct {
-	Table     string   `json:"table"`     // path as given
-	Dataset   string   `json:"dataset"`   // training dataset of the sequences
+	Table     string   `json:"table"`     // path of the table, as given
+	Dataset   string   `json:"dataset"`   // name of the training dataset
 	Budget    float64  `json:"budget_s"`  // budget of the scenario, in seconds
-	Start     float64  `json:"start_s"`   // start of the sequences in the budget, in seconds
-	Decisions int      `json:"decisions"` // decisions in a sequence
-	Actions   []string `json:"actions"`   // empty if they depend on the network
+	Start     float64  `json:"start_s"`   // time in the budget at which the sequences begin, in seconds
+	Decisions int      `json:"decisions"` // number of decisions per sequence
+	Actions   []string `json:"actions"`   // choices at every decision; empty if they depend on the network
 	evaluation.TableScores
-	Steps []EvaluatedSteps `json:"steps"` // one entry per policy
+	Steps []EvaluatedSteps `json:"steps"` // decisions of each policy
 }
 
 // EvaluatedSteps holds the decisions of one policy.
 type EvaluatedSteps struct {
 	Chooser string            `json:"chooser"` // name of the chooser
-	Steps   []evaluation.Step `json:"steps"`   // its decisions, in order
+	Steps   []evaluation.Step `json:"steps"`   // decisions of the policy, in order
 }
 
-// SplitStandings returns the choosers that could choose in all tables, and the names of the others.
+// SplitStandings returns the standings of choosers that could choose in all tables, and the names of the other
+// choosers.
 func SplitStandings(all []evaluation.Standing) (whole []evaluation.Standing, partial []string) {
 	most := 0
 	for _, s := range all {
@@ -180,5 +186,5 @@ func SplitStandings(all []evaluation.Standing) (whole []evaluation.Standing, par
 
 func accuracyOf(v evaluation.Score) float64 { return v.Accuracy }
 
-// RegretOf returns the regret of a verdict, in points.
+// RegretOf returns the regret of a score in points.
 func RegretOf(v evaluation.Score) float64 { return v.Regret }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// EvaluationKind covers the folders of graft evaluate --out.
+// EvaluationKind is the kind of run folders of graft evaluate --out.
 var EvaluationKind = &Kind{Name: "evaluation", By: "graft evaluate", Title: "evaluation", Titles: "evaluations",
 	matches: hasManifestAnd("verdicts.csv", "members.csv"), read: readEvaluationRun,
 	series: func(r *Run) ([]Series, error) {

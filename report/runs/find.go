@@ -13,7 +13,7 @@ import (
 	"graft/internal/parallel"
 )
 
-// Line names the folder once, and the reason for skipping it.
+// Line returns a line with the folder and the reason for skipping it. It names the folder only once.
 func (s SkippedRun) Line() string {
 	if strings.Contains(s.Why, s.Path) {
 		return s.Why
@@ -23,14 +23,15 @@ func (s SkippedRun) Line() string {
 
 // SkippedRun is a folder that could not be read.
 type SkippedRun struct {
-	Path string `json:"path"` // folder
-	Why  string `json:"why"`  // reason
+	Path string `json:"path"` // path of the folder
+	Why  string `json:"why"`  // reason for skipping it
 
 	Err error `json:"-"`
 }
 
-// OpenAll reads the runs that arguments name: run folders, folders that contain run folders, and patterns. Runs are in
-// the order of the arguments, each once; the runs inside one folder are sorted by path. Unreadable folders are skipped.
+// OpenAll reads the runs that arguments name: run folders, folders that contain run folders, and patterns. The runs are
+// in the order of the arguments, each once; the runs inside a folder are sorted by path. Unreadable folders are
+// skipped.
 func OpenAll(fsys files.FS, args []string) (runs []*Run, skipped []SkippedRun) {
 	var paths []string
 	for _, arg := range args {
@@ -62,7 +63,7 @@ func OpenAll(fsys files.FS, args []string) (runs []*Run, skipped []SkippedRun) {
 // quantities are compared.
 const mostKept = 12
 
-// Unique drops repeated texts.
+// Unique returns a list without repeated texts.
 func Unique(list []string) []string {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(list, func(text string) bool {
@@ -72,8 +73,8 @@ func Unique(list []string) []string {
 	})
 }
 
-// Find lists the run folders that an argument names. A folder without any run is listed itself: opening it returns the
-// error.
+// Find lists the run folders that an argument names. A folder without any run is listed itself, so that opening it
+// returns the error.
 func Find(fsys files.FS, arg string) ([]string, error) {
 	if _, err := ReadFolder(fsys, arg); err == nil {
 		return runsAt(fsys, arg, true)
@@ -117,7 +118,7 @@ func runsAt(fsys files.FS, path string, named bool) ([]string, error) {
 	return found, nil
 }
 
-// MaxDepth is the maximum depth of folders to search for runs.
+// MaxDepth is the maximum depth of folders in which runs are searched.
 const MaxDepth = 8
 
 // runsBeneath lists the runs in a folder, sorted by path. It does not enter runs, hidden folders

@@ -13,7 +13,7 @@ import (
 	"graft/results"
 )
 
-// Folder is the listing of a folder. It determines the folder's kind.
+// Folder is the listing of a folder, from which its kind is determined.
 type Folder struct {
 	Path    string
 	Files   files.FS
@@ -32,7 +32,7 @@ func (f *Folder) At(name string) string { return filepath.Join(f.Path, name) }
 var ErrForeign = errors.New("not a run folder: it has no files of graft or of the original; " +
 	"name a run folder, or a folder of run folders")
 
-// ReadFolder lists a folder, read-only.
+// ReadFolder lists a folder without writing to it.
 func ReadFolder(fsys files.FS, folder string) (*Folder, error) {
 	f := &Folder{Path: filepath.Clean(folder), Files: files.ReadOnly{FS: fsys}}
 	var err error
@@ -42,8 +42,8 @@ func ReadFolder(fsys files.FS, folder string) (*Folder, error) {
 	return f, nil
 }
 
-// Kind returns the kind of the folder; nil for none. The manifest names it; in folders of old versions, or without a
-// manifest, the files determine it. An unknown name is an error.
+// Kind returns the kind of the folder, or nil if it is not a run folder. The manifest names the kind; in folders of
+// earlier versions, or without a manifest, the files determine it. An unknown name is an error.
 func (f *Folder) Kind() (*Kind, error) {
 	m := f.named()
 	if m.Kind == "" {
@@ -57,7 +57,7 @@ func (f *Folder) Kind() (*Kind, error) {
 	return k, nil
 }
 
-// Guess determines the kind of the folder from its files, as in folders of old versions; nil for none.
+// Guess determines the kind of the folder from its files, as for folders of earlier versions; nil if no kind matches.
 func (f *Folder) Guess() *Kind {
 	for _, k := range Kinds() {
 		if k.matches(f) {
@@ -162,7 +162,7 @@ func (f *Folder) IsRun() bool {
 // IsCache reports whether the folder is the cache of simulations, which is not a run.
 func (f *Folder) IsCache() bool { return f.Has("outcomes") && f.Has("states") }
 
-// MayResume returns an error if the run in a folder has another kind.
+// MayResume returns an error if the run in a folder is of another kind.
 func MayResume(fsys files.FS, folder string, want *Kind) error {
 	f, err := ReadFolder(fsys, folder)
 	if err != nil {

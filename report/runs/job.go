@@ -8,7 +8,7 @@ import (
 	"graft/trainer"
 )
 
-// JobKind covers the runs of graft train.
+// JobKind is the kind of runs of graft train.
 var JobKind = &Kind{Name: "job", By: "graft train",
 	Title: "job", Titles: "jobs", matches: hasManifestAnd("epochs.csv"), read: readJobRun,
 	series: func(r *Run) ([]Series, error) { return streamSeries(r, "epochs") }}
@@ -101,15 +101,17 @@ func seededAbove(name, unit string, to Direction, seed int64, value float64) Qua
 // JobOutcome is the outcome.json of a job.
 type JobOutcome struct {
 	*trainer.Outcome
-	// checkpoints written by the process that ended the job
+	// number of checkpoints that the process that ended the job wrote
 	Saves int `json:"saves"`
-	// time for checkpoints in that process, on the machine's clock; part of the budget only if the job uses that clock
+	// time that this process spent on checkpoints, on the machine's clock; part of the budget only if the job uses that
+	// clock
 	Saving time.Duration `json:"saving_ns"`
-	// training speed in that process, by the duration of its calls on the machine's clock; zero means unknown
+	// training images per second in this process, by the duration of its calls on the machine's clock; zero means
+	// unknown
 	MachineSpeed float64 `json:"machine_images_per_second"`
-	// peak resident memory of that process, without memory of CUDA devices; zero means unknown
+	// peak resident memory of this process in bytes, without memory of CUDA devices; zero means unknown
 	PeakMemory int64 `json:"peak_memory_bytes"`
-	// Measured is the measured energy of the job's devices; absent if an older graft wrote the run.
+	// Measured is the measured energy of the job's devices; absent if an older version of graft wrote the run.
 	Measured *MeasuredEnergy `json:"measured,omitempty"`
 }
 
@@ -127,9 +129,9 @@ func (o *JobOutcome) measured() (joules, peakMiB float64) {
 
 // GivenReport describes the initial weights of a job.
 type GivenReport struct {
-	Weights   string        `json:"weights"`   // file of the weights
-	Epochs    int           `json:"epochs"`    // epochs before the job that it counts as trained
-	Start     time.Duration `json:"start_ns"`  // start of the job in the budget
-	Accuracy  float64       `json:"accuracy"`  // accuracy on the validation images, before the first step
-	Published *float64      `json:"published"` // accuracy on the test images; null if unknown
+	Weights   string        `json:"weights"`   // path of the weights
+	Epochs    int           `json:"epochs"`    // number of epochs before the job that count as trained
+	Start     time.Duration `json:"start_ns"`  // time in the budget at which the job begins
+	Accuracy  float64       `json:"accuracy"`  // validation accuracy before the first step
+	Published *float64      `json:"published"` // recorded test accuracy; null if unknown
 }

@@ -14,30 +14,31 @@ import (
 	"graft/results"
 )
 
-// Journal records inputs and outputs of each stage of a pipeline, in a file of its run folder. A stage without an entry
-// runs again, which costs little if its folder has finished work.
+// Journal records the inputs and outputs of each stage of a pipeline, in a file of its run folder. A stage without an
+// entry runs again, which costs little if its folder has finished work.
 type Journal struct {
 	Path   string           `json:"-"`
-	Files  files.FS         `json:"-"`      // file system of the folder, to write and to digest
-	Run    results.Manifest `json:"run"`    // manifest of the last run, with the time of the first
+	Files  files.FS         `json:"-"`      // file system in which the journal is written and outputs are digested
+	Run    results.Manifest `json:"run"`    // manifest of the last run, with the start time of the first run
 	Stages []*Stage         `json:"stages"` // stages in order
 }
 
-// Stage is a stage of a pipeline and its state.
+// Stage is a stage of a pipeline with its state.
 type Stage struct {
 	Name    string     `json:"stage"`   // name of the stage, such as learn
-	State   StageState `json:"state"`   // state in the last run of the pipeline
-	Parts   []string   `json:"parts"`   // folders of its runs, in the pipeline's folder
-	Files   []string   `json:"files"`   // its outputs, in the pipeline's folder
-	From    string     `json:"from"`    // digest of options and inputs; empty if never completed
+	State   StageState `json:"state"`   // state of the stage in the last run of the pipeline
+	Parts   []string   `json:"parts"`   // run folders of the stage, in the pipeline's folder
+	Files   []string   `json:"files"`   // output files of the stage, in the pipeline's folder
+	From    string     `json:"from"`    // digest of options and inputs; empty if the stage has never completed
 	Made    string     `json:"made"`    // digest of the outputs
-	Began   time.Time  `json:"began"`   // time of its last start; zero if it never started
-	Seconds float64    `json:"seconds"` // duration of the last run, in the process that completed it
-	Reused  int        `json:"reused"`  // number of times it was skipped since, because nothing changed
-	Why     string     `json:"why"`     // reason of the failure; empty if it has not failed
+	Began   time.Time  `json:"began"`   // time of the last start; zero if the stage has never started
+	Seconds float64    `json:"seconds"` // duration of the last run in the process that completed it, in seconds
+	// number of times that the stage was skipped since it ran, because nothing changed
+	Reused int    `json:"reused"`
+	Why    string `json:"why"` // reason of the failure; empty if the stage has not failed
 }
 
-// StageState is the state of a stage.
+// StageState names the state of a stage.
 type StageState string
 
 const (
@@ -50,7 +51,7 @@ const (
 // largestJournal is the maximum size of a journal, in bytes.
 const largestJournal = 4 << 20
 
-// OpenJournal opens the journal of a folder. A missing or damaged one is empty.
+// OpenJournal opens the journal of a folder. A missing or damaged journal counts as empty.
 func OpenJournal(fsys files.FS, path string) (*Journal, error) {
 	l, err := ReadJournal(fsys, path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errJournal) {
@@ -62,7 +63,7 @@ func OpenJournal(fsys files.FS, path string) (*Journal, error) {
 // errJournal reports a damaged journal.
 var errJournal = errors.New("the journal is damaged; run the same pipeline in the same folder to rewrite it")
 
-// ReadJournal reads the journal of a pipeline, also while it runs.
+// ReadJournal reads the journal of a pipeline, without a lock.
 func ReadJournal(fsys files.FS, path string) (*Journal, error) {
 	text, err := files.ReadAll(fsys, path, largestJournal)
 	if err != nil {
@@ -78,7 +79,7 @@ func ReadJournal(fsys files.FS, path string) (*Journal, error) {
 	return l, nil
 }
 
-// Plan records the planned stages. It keeps known inputs and outputs.
+// Plan records the planned stages. It keeps the known inputs and outputs of stages.
 func (l *Journal) Plan(m results.Manifest, stages []*Stage) error {
 	if !l.Run.Created.IsZero() {
 		m.Created = l.Run.Created
@@ -97,7 +98,7 @@ func (l *Journal) Plan(m results.Manifest, stages []*Stage) error {
 	return l.write()
 }
 
-// Entry returns a stage by name; nil if there is none.
+// Entry returns a stage by name, or nil if there is none.
 func (l *Journal) Entry(stage string) *Stage {
 	for _, e := range l.Stages {
 		if e.Name == stage {
@@ -107,7 +108,7 @@ func (l *Journal) Entry(stage string) *Stage {
 	return nil
 }
 
-// Made digests the outputs of a stage, including which are missing.
+// Made returns the digest of a stage's outputs, which also covers missing outputs.
 func (l *Journal) Made(e *Stage) (string, error) {
 	var all []string
 	for _, name := range e.Files {
@@ -120,7 +121,7 @@ func (l *Journal) Made(e *Stage) (string, error) {
 	return DigestOfTexts(all...), nil
 }
 
-// Holds reports whether a stage was made from these inputs and its outputs are unchanged.
+// Holds reports whether a stage was made from inputs with the digest from and its outputs are unchanged.
 func (l *Journal) Holds(e *Stage, from string) bool {
 	if e.From == "" || e.From != from {
 		return false

@@ -2,11 +2,11 @@ package runs
 
 import "slices"
 
-// Kind is a kind of run folder: how to recognise and read it. To add one, add a file and a line in [Kinds].
+// Kind describes how a kind of run folder is recognised and read. To add one, add a file and a line in [Kinds].
 type Kind struct {
-	Name   string // one word, used in manifests and reports
-	Title  string // singular, for headings
-	Titles string // plural, for headings
+	Name   string // name in one word, used in manifests and reports
+	Title  string // name of one run in headings
+	Titles string // name of several runs in headings
 	By     string // command that makes the folders, such as graft train
 	// matches recognises a folder of this kind by its files, if its manifest names no kind.
 	matches func(f *Folder) bool
@@ -16,7 +16,7 @@ type Kind struct {
 	series func(r *Run) ([]Series, error)
 }
 
-// Kinds lists all kinds. If the manifest of a folder names no kind, the first match is used.
+// Kinds lists all kinds. If the manifest of a folder does not name a kind, the first match is used.
 func Kinds() []*Kind {
 	return slices.Concat(StudyKinds(), []*Kind{NodeRunKind, NodeProfileKind,
 		PipelineKind, SweepKind, SimulationKind, ElasticLearningKind, ElasticComparisonKind, ElasticCasesKind,

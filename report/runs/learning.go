@@ -13,27 +13,28 @@ import (
 // PoliciesOutcome is the outcome.json of learning structural policies.
 type PoliciesOutcome struct {
 	Seeds  []SeedOutcome      `json:"seeds"`  // outcome of each seed
-	Steps  int                `json:"steps"`  // steps of all seeds
-	Tables []evaluation.Score `json:"tables"` // scores of the vote of all seeds, in each table
-	// scores of the vote in held-out tables; empty if there are none
+	Steps  int                `json:"steps"`  // total number of steps over all seeds
+	Tables []evaluation.Score `json:"tables"` // scores of the vote of all seeds on each table
+	// scores of the vote on held-out tables; empty without held-out tables
 	HeldOut []evaluation.Score `json:"held_out"`
-	Regret  float64            `json:"regret_points"` // regret of the vote, mean over the tables
-	Summary evaluation.Summary `json:"summary"`       // individual seeds, over the tables
-	// Outside summarizes the seeds over held-out tables; null if there are none.
+	Regret  float64            `json:"regret_points"` // regret of the vote, averaged over the tables
+	Summary evaluation.Summary `json:"summary"`       // summary of the single seeds over the tables
+	// Outside summarizes the seeds over held-out tables; null without held-out tables.
 	Outside *evaluation.Summary `json:"held_out_summary"`
 }
 
-// SeedOutcome is the outcome of one seed.
+// SeedOutcome is the outcome of learning with one seed.
 type SeedOutcome struct {
-	Seed   uint64  `json:"seed"`                   // seed number
-	Steps  int     `json:"steps"`                  // steps taken
-	Ended  string  `json:"ended"`                  // reason of the end
-	Regret float64 `json:"regret_points"`          // regret of its most likely sequences, mean over the tables
-	Out    float64 `json:"held_out_regret_points"` // same for held-out tables; zero if there are none
-	Policy string  `json:"policy"`                 // file of the policy in the run folder
+	Seed  uint64 `json:"seed"`  // seed number
+	Steps int    `json:"steps"` // number of steps
+	Ended string `json:"ended"` // reason why learning ended
+	// regret of the policy's most likely sequences, averaged over the tables
+	Regret float64 `json:"regret_points"`
+	Out    float64 `json:"held_out_regret_points"` // regret averaged over held-out tables; zero without held-out tables
+	Policy string  `json:"policy"`                 // name of the policy's file in the run folder
 }
 
-// MeanRegret returns the mean regret of verdicts, in points; zero if there are none.
+// MeanRegret returns the mean regret of scores, in points, or zero without scores.
 func MeanRegret(verdicts []evaluation.Score) float64 {
 	sum := 0.0
 	for _, v := range verdicts {
@@ -49,18 +50,18 @@ type LearnedRow struct {
 	Aim     float64  `json:"aim"`
 	Entropy float64  `json:"entropy_nats"`
 	Regret  float64  `json:"regret_points"`
-	HeldOut *float64 `json:"held_out"` // null if nothing is held out
+	HeldOut *float64 `json:"held_out"` // expected reward on held-out tables; null without held-out tables
 }
 
-// LearningFile is the table of learning metrics, for both kinds of policies.
+// LearningFile is the name of the table of learning metrics, for both kinds of policies.
 const LearningFile = "learning.csv"
 
-// PoliciesKind covers runs that learned structural policies from tables, one per seed.
+// PoliciesKind is the kind of runs that learn structural policies from tables, one per seed.
 var PoliciesKind = &Kind{Name: "policies", By: "graft learn", Title: "run of policies", Titles: "runs of policies",
 	matches: hasManifestAnd(LearningFile, "learners"), read: readPoliciesRun,
 	series: func(r *Run) ([]Series, error) { return streamSeries(r, "learning") }}
 
-// PolicyKind covers runs that learned a policy of the original's from one table.
+// PolicyKind is the kind of runs that learn a policy in the original system's format from a table.
 var PolicyKind = &Kind{Name: "policy", By: "graft learn", Title: "run of a policy",
 	Titles: "runs of a policy", matches: hasManifestAnd(LearningFile), read: readPolicyRun,
 	series: func(r *Run) ([]Series, error) { return streamSeries(r, "learning", "episodes") }}
@@ -121,7 +122,7 @@ func lastQuantities(t *results.Table) ([]Quantity, error) {
 	return finite(regret, aim, steps), nil
 }
 
-// LastRows returns the last metrics of each seed, in the order of first appearance.
+// LastRows returns the last metrics of each seed, in the order in which the seeds first appear.
 func LastRows(t *results.Table) ([]LearnedRow, error) {
 	columns, err := t.Numbers("seed", "step", "aim", "entropy", "held_out", "regret")
 	if err != nil {

@@ -1,6 +1,7 @@
 package runs
 
-// Structural policies in a run folder of `graft learn`: the vote of all seeds, and a folder with each seed's policy.
+// Names of structural policies in a run folder of `graft learn`: the vote of all seeds, and the folder with the policy
+// of each seed.
 const (
 	VoteFile   = "policy.safetensors"
 	SeedFolder = "policies"
@@ -8,10 +9,10 @@ const (
 	seedEnd    = ".safetensors"
 )
 
-// LogsFolder is the folder in a run folder with the output of its processes.
+// LogsFolder is the name of the folder in a run folder with the output of the run's processes.
 const LogsFolder = "logs"
 
-// PolicyFile is the learned policy under the original's file name.
+// PolicyFile is the file name of a learned policy in the original system's format.
 const PolicyFile = "agent.finalmodel.pth"
 
 // Names in the run folder of a pipeline.
@@ -20,17 +21,17 @@ const (
 	LearnFile        = "learn.toml"
 	PolicyFolder     = "policy"
 	EvaluationFolder = "evaluation" // run folder of the evaluation
-	LeftOutFolder    = "left-out"   // run folder of leave-one-out
+	LeftOutFolder    = "left-out"   // run folder of the leave-one-out evaluation
 )
 
-// Names of stages. A simulation's name is the first, followed by a scenario.
+// Names of stages. The name of a simulation is SimulateStage followed by a scenario.
 const (
 	SimulateStage = "simulate "
 	LearnStage    = "learn"
 	EvaluateStage = "evaluate"
 )
 
-// Names in run folders that determine kinds.
+// Names of files in run folders that determine the kind.
 const (
 	ManifestFile = "manifest.json"
 	OutcomeFile  = "outcome.json"
@@ -45,6 +46,6 @@ const (
 	PlanFile       = "grid.json"
 	FailuresFolder = "failures"
 	TableFolder    = "table"
-	LeasesFolder   = "leases" // in the cache
+	LeasesFolder   = "leases" // folder of leases in the cache
 	largestPlan    = 4 << 20
 )

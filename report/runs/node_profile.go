@@ -12,25 +12,26 @@ import (
 	"graft/results"
 )
 
-// NodeProfileOutcome is the outcome.json of tasks measured alone and in pairs on one device.
+// NodeProfileOutcome is the outcome.json of tasks that were measured alone and in pairs on one device.
 type NodeProfileOutcome struct {
-	Folder  string              `json:"folder"`  // run folder
-	Device  string              `json:"device"`  // name of the GPU, or slot of processors
-	Note    string              `json:"note"`    // reason why GPUs or measurements are missing; empty if none are
-	Repeats int                 `json:"repeats"` // repeats of each measurement
+	Folder string `json:"folder"` // path of the run folder
+	Device string `json:"device"` // name of the GPU, or of the slot of processors
+	// reason why GPUs or measurements are missing; empty if nothing is missing
+	Note    string              `json:"note"`
+	Repeats int                 `json:"repeats"` // number of repeats of each measurement
 	Tasks   []NodeProfileTask   `json:"tasks"`   // tasks measured alone, in the order of the file
 	Pairs   []NodeProfilePair   `json:"pairs"`   // tasks measured together, including a task with itself
 	Left    []NodeProfileFailed `json:"left"`    // failed measurements
 }
 
-// NodeSpread is a mean over repeats with its extremes.
+// NodeSpread is the mean of repeated measurements with their extremes.
 type NodeSpread struct {
-	Mean float64 `json:"mean"` // over repeats
+	Mean float64 `json:"mean"` // mean of the repeats
 	Low  float64 `json:"min"`  // minimum of the repeats
 	High float64 `json:"max"`  // maximum of the repeats
 }
 
-// NewNodeSpread summarizes the values of repeats. Values must not be empty.
+// NewNodeSpread summarizes the values of repeated measurements, at least one.
 func NewNodeSpread(values []float64) NodeSpread {
 	sum := 0.0
 	for _, v := range values {
@@ -39,62 +40,64 @@ func NewNodeSpread(values []float64) NodeSpread {
 	return NodeSpread{sum / float64(len(values)), slices.Min(values), slices.Max(values)}
 }
 
-// NodeUse is the use of a device during a measurement. Means are over repeats.
+// NodeUse is the use of a device during a measurement, averaged over repeats.
 type NodeUse struct {
-	Utilization *float64 `json:"utilization_percent"` // mean of the device; null means unknown
-	Memory      *float64 `json:"peak_memory_mib"`     // most in use by all processes; null means unknown
-	// mean power, of all processors on a device without GPUs; null means unknown
+	Utilization *float64 `json:"utilization_percent"` // mean utilization of the device; null means unknown
+	Memory      *float64 `json:"peak_memory_mib"`     // maximum memory in use by all processes; null means unknown
+	// mean power in watts; on a device without GPUs, the power of all processors; null means unknown
 	Watts *float64 `json:"watts"`
 }
 
-// NodeProfileTask is a task alone on the device.
+// NodeProfileTask is the measurement of a task that ran alone on the device.
 type NodeProfileTask struct {
 	Task    string     `json:"task"`    // kind or name of the task
-	Runs    int        `json:"runs"`    // complete runs, in all repeats
-	Seconds NodeSpread `json:"seconds"` // duration of a run
-	// Label rates how much the task slows others, by the mean speed of its partners: 0 hardly (0.95 or more), 1
-	// somewhat (0.85 or more), 2 strongly. Null means no measured pairs.
+	Runs    int        `json:"runs"`    // number of complete runs in all repeats
+	Seconds NodeSpread `json:"seconds"` // duration of a run in seconds
+	// Label rates how much the task slows other tasks, by the mean speed of its partners: 0 little (0.95 or more), 1
+	// some (0.85 or more), 2 much. Null means that no pair was measured.
 	Label   *int `json:"label"`
 	NodeUse      // use of the device
 }
 
-// NodeProfilePair is a pair of tasks running concurrently on the device. Speeds are relative to running alone.
+// NodeProfilePair is the measurement of two tasks that ran together on the device. Speeds are relative to running
+// alone.
 type NodeProfilePair struct {
 	First   string     `json:"first"`  // kind or name of the first task
 	Second  string     `json:"second"` // kind or name of the second task; equal to the first for a task with itself
 	Speed1  NodeSpread `json:"speed1"` // speed of the first task
 	Speed2  NodeSpread `json:"speed2"` // speed of the second task
-	Runs1   int        `json:"runs1"`  // counted runs of the first task, in all repeats
-	Runs2   int        `json:"runs2"`  // counted runs of the second task, in all repeats
+	Runs1   int        `json:"runs1"`  // number of counted runs of the first task in all repeats
+	Runs2   int        `json:"runs2"`  // number of counted runs of the second task in all repeats
 	NodeUse            // use of the device
 }
 
 // NodeProfileFailed is a failed measurement.
 type NodeProfileFailed struct {
 	First  string `json:"first"`  // kind or name of the task
-	Second string `json:"second"` // partner; empty means alone
+	Second string `json:"second"` // kind or name of the partner; empty means that the task ran alone
 	Reason string `json:"reason"` // reason, as text
 	// the device has too little memory for both tasks, which is not a failure
 	Full bool `json:"full"`
 }
 
-// NodeProfileRow holds a measurement. For a task alone the second element is empty.
+// NodeProfileRow holds one measurement. For a task that ran alone, the second elements are empty.
 type NodeProfileRow struct {
-	Repeat int        // from 1
-	Tasks  [2]string  // kinds, or names
-	Runs   [2]int     // complete counted runs
-	Times  [2]float64 // mean time of these runs, s
-	Speeds [2]float64 // speed relative to running alone in the same repeat; 1 if alone
-	Use    NodeUse    // use of the device
+	Repeat int        // number of the repeat, from 1
+	Tasks  [2]string  // kinds or names of the tasks
+	Runs   [2]int     // number of complete counted runs of each task
+	Times  [2]float64 // mean duration of each task's runs in seconds
+	// speed of each task relative to running alone in the same repeat; 1 if it ran alone
+	Speeds [2]float64
+	Use    NodeUse // use of the device
 }
 
 // Alone reports whether a row has only one task.
 func (r *NodeProfileRow) Alone() bool { return r.Tasks[1] == "" }
 
-// Files of a profile in its run folder.
+// Files of measured profiles in a run folder.
 const (
-	NodeAloneFile = "single_data.csv"   // labels of tasks, as cluster.ReadProfiles reads them
-	NodePairsFile = "colocate_info.csv" // speeds of pairs, as machine.profiles takes them
+	NodeAloneFile = "single_data.csv"   // labels of tasks, in the format of cluster.ReadProfiles
+	NodePairsFile = "colocate_info.csv" // speeds of pairs, in the format of machine.profiles
 
 	nodeProfileTable = "profile" // a row per measurement
 )
@@ -104,11 +107,11 @@ var nodeProfileColumns = []results.Column{{Name: "repeat", Kind: results.Int}, {
 	{Name: "time1", Unit: "s"}, {Name: "time2", Unit: "s"}, {Name: "speed1"}, {Name: "speed2"},
 	{Name: "utilization", Unit: "%"}, {Name: "peak_memory", Unit: "MiB"}, {Name: "power", Unit: "W"}}
 
-// NodeProfileTable is the table profile.csv of a run, with a row per measurement. Only OpenNodeProfile makes it; the
-// zero value is not useful.
+// NodeProfileTable is the table profile.csv of a run, with one row per measurement. Create it with OpenNodeProfile; the
+// zero value is not usable.
 type NodeProfileTable struct{ stream *results.Stream }
 
-// OpenNodeProfile opens the table of a run, and makes it if absent. The run closes it.
+// OpenNodeProfile opens the table of a run, and creates it if it is missing. The run closes it.
 func OpenNodeProfile(run *results.Run) (*NodeProfileTable, error) {
 	stream, err := run.Stream(nodeProfileTable, nodeProfileColumns)
 	return &NodeProfileTable{stream}, err
@@ -130,7 +133,7 @@ func (t *NodeProfileTable) Append(r NodeProfileRow) error {
 		second[2], cell(r.Use.Utilization), cell(r.Use.Memory), cell(r.Use.Watts))
 }
 
-// ReadNodeProfile reads the measurements in a run folder; none if the table is absent.
+// ReadNodeProfile reads the measurements in a run folder. It returns none if the table is absent.
 func ReadNodeProfile(fsys files.FS, folder string) ([]NodeProfileRow, error) {
 	table, err := results.ReadStream(fsys, filepath.Join(folder, nodeProfileTable+".csv"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -160,7 +163,7 @@ func ReadNodeProfile(fsys files.FS, folder string) ([]NodeProfileRow, error) {
 	return list, nil
 }
 
-// NodeProfileKind covers the runs of 'graft node profile'.
+// NodeProfileKind is the kind of runs of 'graft node profile'.
 var NodeProfileKind = &Kind{Name: "node-profile", By: "graft node profile", Title: "profile of a machine's tasks",
 	Titles: "profiles of a machine's tasks", matches: hasManifestAnd(ResolvedFile, nodeProfileTable+".csv"),
 	read: readNodeProfile}

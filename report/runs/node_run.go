@@ -8,73 +8,74 @@ import (
 // NodeRunOutcome is the outcome.json of tasks that ran as processes on one machine. Times are in seconds since the
 // start, without periods in which no executor ran.
 type NodeRunOutcome struct {
-	Folder     string     `json:"folder"`         // run folder
-	Scheduler  string     `json:"scheduler"`      // scheduler that placed the tasks
-	Devices    []string   `json:"devices"`        // names of GPUs, or slots of processors
-	Note       string     `json:"note"`           // reason why GPUs or measurements are missing; empty if none are
-	Tasks      int        `json:"tasks"`          // tasks in the file
-	Completed  int        `json:"completed"`      // tasks that ended with exit code 0
+	Folder    string   `json:"folder"`    // path of the run folder
+	Scheduler string   `json:"scheduler"` // name of the scheduler that placed the tasks
+	Devices   []string `json:"devices"`   // names of GPUs, or of slots of processors
+	// reason why GPUs or measurements are missing; empty if nothing is missing
+	Note       string     `json:"note"`
+	Tasks      int        `json:"tasks"`          // number of tasks in the file
+	Completed  int        `json:"completed"`      // number of tasks that ended with exit code 0
 	Turnaround float64    `json:"turnaround"`     // mean time from arrival to completion
-	Tail       float64    `json:"turnaround_p95"` // 95th percentile of turnaround
-	Wait       float64    `json:"wait"`           // mean time without a device
+	Tail       float64    `json:"turnaround_p95"` // 95th percentile of the time from arrival to completion
+	Wait       float64    `json:"wait"`           // mean time in the queue
 	Makespan   float64    `json:"makespan"`       // end of the last task
-	Stops      int        `json:"stops"`          // times that tasks were stopped and continued later
-	Retries    int        `json:"retries"`        // failures after which tasks ran again
-	Cells      []NodeTask `json:"cells"`          // each task
+	Stops      int        `json:"stops"`          // number of times that tasks were stopped and continued later
+	Retries    int        `json:"retries"`        // number of failures after which tasks ran again
+	Cells      []NodeTask `json:"cells"`          // result of each task
 }
 
-// NodeTask is an executed task.
+// NodeTask is the result of a task that ran as processes.
 type NodeTask struct {
 	Name        string   `json:"task"`            // unique name
 	Device      int      `json:"device"`          // index of the device; -1 if it did not run
-	Arrival     float64  `json:"arrival_seconds"` // arrival in the file
-	Began       *float64 `json:"began_seconds"`   // null if it did not run
-	Ended       *float64 `json:"ended_seconds"`   // null if it did not end
-	Run         float64  `json:"run_seconds"`     // time on a device, in all attempts
-	Starts      int      `json:"starts"`          // number of starts, including after stops
+	Arrival     float64  `json:"arrival_seconds"` // time of arrival in the file
+	Began       *float64 `json:"began_seconds"`   // time of the first start; null if the task did not run
+	Ended       *float64 `json:"ended_seconds"`   // time of the end; null if the task did not end
+	Run         float64  `json:"run_seconds"`     // run time on devices in all attempts
+	Starts      int      `json:"starts"`          // number of starts, including starts after stops
 	Attempts    int      `json:"attempts"`        // number of attempts, including retries
-	Interrupted int      `json:"interrupted"`     // attempts that ended with their executor
-	End         string   `json:"end"`             // done, failed or skipped
+	Interrupted int      `json:"interrupted"`     // number of attempts that ended with their executor
+	End         string   `json:"end"`             // result of the task: done, failed or skipped
 	// exit code of the last attempt as in a shell: 128 plus the signal number if a signal ended it
 	Exit   int    `json:"exit"`
-	Signal string `json:"signal"` // signal that ended it; empty if none did
-	Reason string `json:"reason"` // reason, as text
-	Log    string `json:"log"`    // log of the last attempt, in the run folder
-	// energy of the device while the task ran; null if unknown or shared
+	Signal string `json:"signal"` // name of the signal that ended the task; empty if none
+	Reason string `json:"reason"` // reason of the result, as text
+	Log    string `json:"log"`    // path of the last attempt's log in the run folder
+	// energy of the device while the task ran, in joules; null if unknown or shared
 	Joules *float64 `json:"joules"`
-	Net    *float64 `json:"net_joules"` // without the energy of the idle device; null if unknown
+	Net    *float64 `json:"net_joules"` // energy without the energy of the idle device, in joules; null if unknown
 	// method of the measurement: counter, integrated, not attributable with the reason, or unknown
 	Method string `json:"method"`
 }
 
 // NodePlan is the output of 'graft node run --dry-run'.
 type NodePlan struct {
-	Scheduler string      `json:"scheduler"` // scheduler that would place the tasks
-	Devices   []string    `json:"devices"`   // names of GPUs, or slots of processors
-	Note      string      `json:"note"`      // reason why GPUs or measurements are missing; empty if none are
-	Makespan  float64     `json:"makespan"`  // makespan by the estimates, s
-	Starts    []NodeStart `json:"starts"`    // starts in order of time
+	Scheduler string      `json:"scheduler"` // name of the scheduler that would place the tasks
+	Devices   []string    `json:"devices"`   // names of GPUs, or of slots of processors
+	Note      string      `json:"note"`      // reason why GPUs or measurements are missing; empty if nothing is missing
+	Makespan  float64     `json:"makespan"`  // end of the last task by the estimates, in seconds
+	Starts    []NodeStart `json:"starts"`    // planned starts in order of time
 }
 
 // NodeStart is a planned start of a task.
 type NodeStart struct {
 	Task    string   `json:"task"`          // name of the task
 	Device  string   `json:"device"`        // name of the device
-	At      float64  `json:"at_seconds"`    // first start
-	Until   float64  `json:"until_seconds"` // end
-	Starts  int      `json:"starts"`        // number of starts, including after stops
-	Program string   `json:"program"`       // path
+	At      float64  `json:"at_seconds"`    // time of the first start in seconds
+	Until   float64  `json:"until_seconds"` // time of the end in seconds
+	Starts  int      `json:"starts"`        // number of starts, including starts after stops
+	Program string   `json:"program"`       // path of the program
 	Command []string `json:"command"`       // arguments, starting with the program's name
-	Folder  string   `json:"folder"`        // working folder; empty means the command's
-	Env     []string `json:"env"`           // additional variables
+	Folder  string   `json:"folder"`        // working folder; empty means the working folder of graft
+	Env     []string `json:"env"`           // additional environment variables
 }
 
-// NodeRunKind covers the runs of 'graft node run'.
+// NodeRunKind is the kind of runs of 'graft node run'.
 var NodeRunKind = &Kind{Name: "node-run", By: "graft node run",
 	Title: "run of a machine's tasks", Titles: "runs of a machine's tasks",
 	matches: hasManifestAnd(ResolvedFile, execute.JournalFile), read: readNodeTasks}
 
-// TelemetryStream is the table of device readings.
+// TelemetryStream is the name of the table of device readings.
 const TelemetryStream = "telemetry"
 
 func readNodeTasks(f *Folder, r *Run) error {

@@ -16,7 +16,7 @@ import (
 	"graft/simulation/tables"
 )
 
-// OriginalKind covers result folders of the original system: trainings, tables and policies.
+// OriginalKind is the kind of results folders of the original system: trainings, tables and policies.
 var OriginalKind = &Kind{Name: "original", By: "the original system",
 	Title: "run of the original", Titles: "runs of the original",
 	matches: isOriginal, read: readOriginalRun, series: originalSeries}
@@ -71,14 +71,15 @@ func readOriginalRun(f *Folder, r *Run) error {
 	return nil
 }
 
-// Original reads the files of the original system.
+// Original reads the original system's files.
 func (r *Run) Original() (*original.Folder, error) {
 	return keep(&r.folder.kept, "files of the original", func() (*original.Folder, error) {
 		return original.ReadFolder(r.Files, r.Path)
 	})
 }
 
-// OriginalTable reads the original's table; the error wraps fs.ErrNotExist if there is none.
+// OriginalTable reads the table of a results folder of the original system. The error wraps fs.ErrNotExist if there is
+// none.
 func (r *Run) OriginalTable() (*tables.Table, error) {
 	return keep(&r.folder.kept, "table of the original", func() (*tables.Table, error) {
 		l, err := r.Original()

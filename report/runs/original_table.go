@@ -15,24 +15,24 @@ import (
 	"strings"
 )
 
-// TableSource describes a table of the original's; it overrides its config.toml.
+// TableSource describes a table in the original system's format. Its values override the config.toml of the table.
 type TableSource struct {
-	Actions  []string // meaning of the action numbers
-	Network  string   // empty means the value in config.toml
+	Actions  []string // actions by their numbers in the table
+	Network  string   // name of the initial network; empty means the value in config.toml
 	Dataset  string
-	Start    float64 // seconds
+	Start    float64 // time in the budget at which the sequences begin, in seconds
 	Seed     int64
-	HasStart bool // start is given; otherwise config.toml has it
-	HasSeed  bool // seed is given; otherwise config.toml has it
+	HasStart bool // Start is set; if false, the value in config.toml counts
+	HasSeed  bool // the seed is set; if false, the value in config.toml counts
 
 	config string // text of config.toml; empty reads it
 }
 
-// OriginalActions lists the actions of the published tables by number.
+// OriginalActions lists the actions of the published tables by their numbers.
 var OriginalActions = []string{"deepen:0", "deepen:1", "deepen:2", "none"}
 
-// Read reads a table's folder, or a data.pkl, also by its folder. For a partly damaged folder it returns both a report
-// and an error.
+// Read reads a table's folder, or a data.pkl, given by its path or its folder. For a partly damaged folder it returns
+// both a report and an error.
 func (o *TableSource) Read(fsys files.FS, path string) (*tables.Report, error) {
 	if _, err := fsys.Stat(path); err != nil {
 		return nil, err
@@ -50,7 +50,8 @@ func (o *TableSource) Read(fsys files.FS, path string) (*tables.Report, error) {
 	return report, ReportFault(report)
 }
 
-// OriginalTable returns the file of an original's table at a path or in a folder; false if there is none.
+// OriginalTable returns the path of a table in the original system's format, at a path or in a folder, and false if
+// there is none.
 func OriginalTable(fsys files.FS, path string) (file string, is bool) {
 	inside := filepath.Join(path, "data.pkl")
 	switch {
@@ -68,7 +69,8 @@ func IsFile(fsys files.FS, path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// ReportFault returns the error of a checked table. Its exit code is Damaged if nothing is usable, otherwise Partial.
+// ReportFault returns the error about a checked table. Its exit code is Damaged if nothing is usable, and Partial
+// otherwise.
 func ReportFault(report *tables.Report) error {
 	if report.Table == nil || report.Records == 0 {
 		return failure.With(failure.Damaged, report.Err())
@@ -76,7 +78,7 @@ func ReportFault(report *tables.Report) error {
 	return failure.With(failure.Partial, report.Err())
 }
 
-// ReadOriginal reads a table of the original system.
+// ReadOriginal reads a table in the original system's format.
 func (o *TableSource) ReadOriginal(fsys files.FS, path string) (*tables.Report, error) {
 	s, seed, err := o.scenario(fsys, path)
 	if err != nil {

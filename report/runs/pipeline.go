@@ -38,17 +38,18 @@ const largestOutcome = 1 << 28
 
 // PipelineOutcome is the outcome.json of a pipeline: the evaluation of its policies.
 type PipelineOutcome struct {
-	Learned                string `json:"learned"` // chooser of the learned policies: the vote of all seeds
-	*evaluation.Comparison        // scores in the training tables
-	// LeftOut evaluates policies on tables that they did not learn from; null if nothing is held out.
+	// name of the chooser of the learned policies, which is the vote of all seeds
+	Learned                string `json:"learned"`
+	*evaluation.Comparison        // comparison on the training tables
+	// LeftOut evaluates policies on tables that they did not learn from; null if no tables are left out.
 	LeftOut *LeaveOutReport `json:"left_out"`
 }
 
-// PipelineKind covers the folders of graft pipeline, which contain the folders of its parts.
+// PipelineKind is the kind of folders of graft pipeline, which contain the folders of their parts.
 var PipelineKind = &Kind{Name: "pipeline", By: "graft pipeline", Title: "pipeline", Titles: "pipelines",
 	matches: func(f *Folder) bool { return f.Has(JournalFile) }, read: readPipelineRun}
 
-// Pipeline returns [ReadPipelineOutcome] for a completed pipeline.
+// Pipeline returns the outcome of a completed pipeline.
 func (r *Run) Pipeline() (*PipelineOutcome, error) {
 	o, err := keep(&r.folder.kept, OutcomeFile, func() (any, error) { return ReadPipelineOutcome(r.Files, r.Path) })
 	if err != nil {
@@ -141,16 +142,16 @@ func (o *PipelineOutcome) AsEvaluation() *EvaluationReport {
 	return r
 }
 
-// Part is a run made by a stage.
+// Part is a run that a stage of a pipeline made.
 type Part struct {
 	Stage *Stage
 	Path  string
-	Run   *Run // nil if it is missing or unreadable
-	None  bool // it is missing
+	Run   *Run // run; nil if it is missing or unreadable
+	None  bool // the run is missing
 }
 
-// Parts reads the runs made by stages. Faults names runs of completed stages that are missing, unreadable or
-// incomplete.
+// Parts reads the runs that stages made. The error faults names the runs of completed stages that are missing,
+// unreadable or incomplete.
 func (l *Journal) Parts(open func(folder string) (*Run, error)) (all []Part, faults error) {
 	for _, e := range l.Stages {
 		for _, name := range e.Parts {

@@ -28,7 +28,7 @@ func ReadWeights(fsys files.FS, path string) (*weights.Set, error) {
 	return nil, failure.With(failure.Damaged, fmt.Errorf("%w; copy the file again", err))
 }
 
-// ReadStructuralFile reads one structural policy.
+// ReadStructuralFile reads a structural policy from a file.
 func ReadStructuralFile(fsys files.FS, path string) (*decider.Structural, error) {
 	set, err := ReadWeights(fsys, path)
 	if err != nil {
@@ -41,7 +41,7 @@ func ReadStructuralFile(fsys files.FS, path string) (*decider.Structural, error)
 	return p, nil
 }
 
-// SeedFiles lists the policy files of each seed in a run folder, by seed.
+// SeedFiles lists the paths of the policy files in a run folder, sorted by seed.
 func SeedFiles(fsys files.FS, folder string) ([]string, error) {
 	entries, err := fsys.ReadDir(filepath.Join(folder, SeedFolder))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -63,7 +63,7 @@ func SeedFiles(fsys files.FS, folder string) ([]string, error) {
 	return paths, nil
 }
 
-// SeedFile returns the path of a seed's policy in the run folder.
+// SeedFile returns the path of the policy file in the run folder for a seed.
 func SeedFile(seed uint64) string {
 	return filepath.Join(SeedFolder, fmt.Sprintf("%s%d%s", seedBegin, seed, seedEnd))
 }

@@ -10,17 +10,19 @@ import (
 
 // Quantity is a named result with one value, or one value per seed.
 type Quantity struct {
-	Name   string
-	Unit   string    // unit such as s, nats or points; share is between 0 and 1; empty is a count
-	Better Direction // direction of improvement
-	Seeds  []int64   // seeds of the values; nil if the value belongs to no seed
+	Name string
+	// unit such as s, nats or points; share means a fraction between 0 and 1, empty means a count
+	Unit   string
+	Better Direction // direction in which the quantity improves
+	Seeds  []int64   // seeds of the values; nil if the value does not belong to a seed
 	Values []float64
 	Signed bool    // values may be negative
-	Level  float64 // level of the interval, such as 0.95; zero means 0.95
-	Case   string  // case of a sweep whose trials have the values; empty for other quantities
+	Level  float64 // confidence level of the interval, such as 0.95; zero means 0.95
+	// name of the case whose trials in a sweep have the values; empty for other quantities
+	Case string
 }
 
-// Range returns the possible values of the quantity.
+// Range returns the range of possible values.
 func (q Quantity) Range() stat.Range {
 	of := RangeOf(q.Unit)
 	if q.Signed {
@@ -29,7 +31,8 @@ func (q Quantity) Range() stat.Range {
 	return of
 }
 
-// RangeOf returns the range of non-negative quantities in a unit. Quantities in points are regrets.
+// RangeOf returns the range of possible values for quantities with a unit that are not negative. Quantities in points
+// are regrets.
 func RangeOf(unit string) stat.Range {
 	switch unit {
 	case document.UnitShare:
@@ -44,7 +47,7 @@ func RangeOf(unit string) stat.Range {
 type Direction int
 
 const (
-	Neutral Direction = iota // neither is better
+	Neutral Direction = iota // neither direction is better
 	Higher                   // larger values are better
 	Lower                    // smaller values are better
 )
@@ -67,7 +70,7 @@ func finite(list ...Quantity) []Quantity {
 	})
 }
 
-// Quantity returns the first value of a quantity; false if the run has none with the name.
+// Quantity returns the first value of a quantity, and false if the run has none with the name.
 func (r *Run) Quantity(name string) (float64, bool) {
 	for _, q := range r.Quantities {
 		if q.Name == name && len(q.Values) > 0 {
@@ -77,7 +80,7 @@ func (r *Run) Quantity(name string) (float64, bool) {
 	return 0, false
 }
 
-// Word returns the name of a direction in JSON: more, less, or empty for neither.
+// Word returns the name of a direction in JSON: more, less, or empty for Neutral.
 func (a Direction) Word() string {
 	return map[Direction]string{Higher: "more", Lower: "less"}[a]
 }

@@ -12,29 +12,30 @@ import (
 // TableReport holds the sequences of a table by rank; `graft table show --json` prints it.
 type TableReport struct {
 	tables.Scenario
-	Sequences int      `json:"sequences"` // sequences in the table
-	Of        *float64 `json:"of"`        // all sequences of the scenario; null if actions depend on the network
+	Sequences int      `json:"sequences"` // number of sequences in the table
+	Of        *float64 `json:"of"`        // number of sequences of the scenario; null if actions depend on the network
 	Seeds     []int64  `json:"seeds"`     // seeds of the sequences
-	Profiles  []string `json:"profiles"`  // profiles of the devices whose time was counted
+	Profiles  []string `json:"profiles"`  // names of the device profiles that charged time
 	Mean      *float64 `json:"mean"`      // mean accuracy over the sequences; null if there are none
-	Spread    *float64 `json:"spread"`    // standard deviation over the sequences; null below two
-	// standard deviation over seeds, pooled; null if each sequence has one seed
+	// standard deviation of accuracy over the sequences; null for fewer than two sequences
+	Spread *float64 `json:"spread"`
+	// pooled standard deviation over seeds; null if each sequence has one seed
 	SeedSpread *float64 `json:"seed_spread"`
-	Best       *RankRow `json:"best"`  // null if there are no sequences
-	Worst      *RankRow `json:"worst"` // sequence with the lowest accuracy; null if there is none
-	// sequence that does not change the network; null if it is missing
+	Best       *RankRow `json:"best"`  // sequence with the highest accuracy; null without sequences
+	Worst      *RankRow `json:"worst"` // sequence with the lowest accuracy; null without sequences
+	// sequence that does not change the network; null if the table lacks it
 	Never *RankRow  `json:"never"`
-	Rows  []RankRow `json:"rows,omitempty"` // all sequences, best first; only with --all
+	Rows  []RankRow `json:"rows,omitempty"` // all sequences, best first; empty without --all
 }
 
-// RankRow is a sequence and its rank by accuracy.
+// RankRow is a sequence with its rank by accuracy.
 type RankRow struct {
-	Rank     int       `json:"rank"`     // from 1
+	Rank     int       `json:"rank"`     // rank from 1
 	Sequence []string  `json:"sequence"` // actions, in order
-	Accuracy float64   `json:"accuracy"` // mean over the seeds
-	Spread   *float64  `json:"spread"`   // standard deviation over the seeds; null below two
+	Accuracy float64   `json:"accuracy"` // mean accuracy over the seeds
+	Spread   *float64  `json:"spread"`   // standard deviation over the seeds; null for fewer than two seeds
 	Seeds    int       `json:"seeds"`    // number of seeds
-	Left     []float64 `json:"left_s"`   // seconds of the budget at each decision
+	Left     []float64 `json:"left_s"`   // remaining budget at each decision in seconds
 }
 
 // NewTableReport ranks the sequences of a table.
@@ -84,7 +85,8 @@ func (r *TableReport) rank() {
 	}
 }
 
-// Near counts the other sequences whose accuracy is within the noise of the best: one standard deviation over seeds.
+// Near returns the number of other sequences whose accuracy is within noise of the best accuracy: within one standard
+// deviation over seeds.
 func (r *TableReport) Near() (count int) {
 	for _, row := range r.Rows[1:] {
 		if r.Best.Accuracy-row.Accuracy <= *r.SeedSpread {

@@ -10,17 +10,17 @@ import (
 	"graft/results"
 )
 
-// Reach holds the cost at which the trials of a case reach the final validation loss of another case's trial with the
-// same seed, as a fraction of that trial's cost. A trial that never reaches it counts with its whole cost, so the true
-// mean is higher.
+// Reach compares two cases of a sweep by cost: the cost at which a trial of one case reaches the final validation loss
+// of the other case's trial with the same seed, as a fraction of the other trial's cost. A trial that never reaches the
+// loss counts with its whole cost, so the true mean is higher.
 type Reach struct {
 	Case    string         `json:"case"`        // name of the case
-	Of      string         `json:"of"`          // the case to reach
-	Trials  int            `json:"trials"`      // trials with a seed that both cases have
-	Reached int            `json:"reached"`     // trials that reached it
+	Of      string         `json:"of"`          // name of the case whose loss is to be reached
+	Trials  int            `json:"trials"`      // number of trials with a seed that both cases have
+	Reached int            `json:"reached"`     // number of trials that reached the loss
 	Time    stat.OverSeeds `json:"device_time"` // fraction of the device time
 	FLOP    stat.OverSeeds `json:"flop"`        // fraction of the floating-point operations
-	Loss    stat.OverSeeds `json:"difference"`  // difference of final validation losses, in nats
+	Loss    stat.OverSeeds `json:"difference"`  // difference between the final validation losses in nats
 }
 
 // curve is the validation loss of a job after each epoch, and the cost so far.
@@ -64,7 +64,7 @@ func (r *Run) curve(trial string) (c curve, err error) {
 	return c, nil
 }
 
-// Reaches compares all cases of a sweep with one case.
+// Reaches compares each case of a sweep with another case, which of names.
 func (r *Run) Reaches(o *SweepOutcome, of string) (list []Reach, err error) {
 	base := o.Case(of)
 	if base == nil {

@@ -23,7 +23,7 @@ func AsConfigFault(err error) error {
 	return err
 }
 
-// Base returns the name of the run's folder without its path, for figures that others may see.
+// Base returns the name of the run's folder without its path, for figures that others may read.
 func (r *Run) Base() string { return filepath.Base(Absolute(r.Path)) }
 
 // mostConfiguration is the maximum size of a displayed configuration, in bytes.
@@ -50,22 +50,22 @@ func (r *Run) Configuration() string {
 type Run struct {
 	Path       string
 	Kind       *Kind
-	Manifest   results.Manifest // zero if the kind has none
-	Seeded     bool             // the manifest's seed is the run's seed
+	Manifest   results.Manifest // manifest of the run; zero if the kind of run has none
+	Seeded     bool             // the seed in the manifest is the seed of the whole run
 	Ended      bool             // the run is complete, and the quantities are its outcome
-	Begun      bool             // the run has no results yet: it was killed at the start, or is starting
-	Settings   []config.Setting // configuration, sorted by key; nil if there is none
-	Quantities []Quantity       // outcome, or the progress of an incomplete run
-	// digest or text of the outcome, which identifies copies of a run; empty before the end
+	Begun      bool             // the run has no results yet, since it is starting or was killed at its start
+	Settings   []config.Setting // configuration, sorted by key; nil without a configuration
+	Quantities []Quantity       // quantities of the outcome or, for an incomplete run, of its progress
+	// digest or text of the outcome, by which copies of a run are recognised; empty before the end
 	Outcome string
-	Faults  error // unreadable parts; nil for none
+	Faults  error // errors about unreadable parts; nil if there are none
 
 	Files files.FS // file system of the folder, read-only
 
 	folder *Folder
 }
 
-// Setting is the value of a configuration key.
+// Setting returns the value of a configuration key.
 func (r *Run) Setting(key string) (text string, given bool) {
 	k, found := slices.BinarySearchFunc(r.Settings, key,
 		func(s config.Setting, key string) int { return strings.Compare(s.Key, key) })
@@ -75,12 +75,12 @@ func (r *Run) Setting(key string) (text string, given bool) {
 	return r.Settings[k].Text, true
 }
 
-// ErrBegun reports a run without results.
+// ErrBegun reports that a run has no results.
 var ErrBegun = errors.New("the run has no files yet: it is starting, or was killed while starting")
 
-// Open reads a run folder of any kind, also while it is written. It locks, writes and moves nothing. For a damaged or
-// foreign folder the error has the exit code Damaged, also if the run was killed before it had a manifest that names
-// its kind. For a missing folder the error has no code.
+// Open reads a run folder of any kind, without a lock and without changing it. For a damaged or foreign folder the
+// error has the exit code Damaged, also if the run was killed before it had a manifest that names its kind. For a
+// missing folder the error has no exit code.
 func Open(fsys files.FS, folder string) (*Run, error) {
 	f, err := ReadFolder(fsys, folder)
 	if err != nil {
@@ -120,8 +120,8 @@ func (f *Folder) open() (*Run, error) {
 	return r, err
 }
 
-// OutcomeOf returns the outcome of a run, as the type for its kind; nil before the end. It is decoded once: callers
-// share it and must not change it.
+// OutcomeOf returns the outcome of a run, as the type for its kind, or nil before the end. Callers share the result and
+// must not change it.
 func OutcomeOf[T any](r *Run) (*T, error) {
 	if !r.Ended {
 		return nil, nil
@@ -154,12 +154,12 @@ func (r *Run) Parts() (all []Part, faults error) {
 	})
 }
 
-// Learning returns the table of metrics of learning policies.
+// Learning returns the table of learning metrics.
 func (r *Run) Learning() (*results.Table, error) {
 	return keep(&r.folder.kept, LearningFile, func() (*results.Table, error) {
 		return results.ReadStream(r.Files, filepath.Join(r.Path, LearningFile))
 	})
 }
 
-// OpenPart opens a run inside this one, such as a stage of a pipeline.
+// OpenPart opens a run in the folder of this run, such as a stage of a pipeline.
 func (r *Run) OpenPart(folder string) (*Run, error) { return Open(r.Files, folder) }

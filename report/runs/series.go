@@ -10,19 +10,19 @@ import (
 
 // Series is a table of measurements over time.
 type Series struct {
-	Name    string // name such as epochs
+	Name    string // name of the table, such as epochs
 	Columns []Column
 }
 
-// Column is a column of numbers, or of texts if Values is nil.
+// Column is a column of numbers or, if Values is nil, of texts.
 type Column struct {
 	Name   string
-	Unit   string    // empty for none
-	Values []float64 // NaN for missing values
+	Unit   string    // unit of the numbers; empty means none
+	Values []float64 // numbers; NaN means a missing value
 	Texts  []string
 }
 
-// Column returns a column by name; nil if there is none.
+// Column returns a column by name, or nil if there is none.
 func (s *Series) Column(name string) *Column {
 	for k := range s.Columns {
 		if s.Columns[k].Name == name {
@@ -32,7 +32,7 @@ func (s *Series) Column(name string) *Column {
 	return nil
 }
 
-// SeriesOf makes a series of a table.
+// SeriesOf creates a series from a table.
 func SeriesOf(name string, t *results.Table) (Series, error) {
 	s := Series{Name: name}
 	for _, c := range t.Columns {
@@ -74,7 +74,8 @@ func streamSeries(r *Run, names ...string) ([]Series, error) {
 	return list, nil
 }
 
-// Series reads the time series of the run. It returns nil if the kind has none, and before the run has written any.
+// Series reads the time series of the run. It returns nil if the kind of run has none, or before the run has written
+// any.
 func (r *Run) Series() ([]Series, error) {
 	if r.Kind.series == nil || r.Begun {
 		return nil, nil

@@ -50,7 +50,7 @@ func (r *Run) cache() string {
 	return CacheBeside(r.Path)
 }
 
-// ReadPlan reads the plan of a simulation. For a damaged plan the error has the exit code Damaged.
+// ReadPlan reads the plan of a simulation. For a damaged plan, the error has the exit code Damaged.
 func ReadPlan(fsys files.FS, path string) (*grid.Plan, error) {
 	text, err := files.ReadAll(fsys, path, largestPlan)
 	if err != nil {

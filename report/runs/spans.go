@@ -14,25 +14,25 @@ import (
 	"graft/results"
 )
 
-// NodeSpan is a row of spans.csv: a period in which a task or job was on a device. Times are in seconds.
+// NodeSpan is a row of spans.csv: a period in which a task or job had a device. Times are in seconds.
 type NodeSpan struct {
 	Task  string  // name of the task
-	Group string  // kind of the task, or else its flow; empty for none
+	Group string  // kind of the task or, without a kind, its flow; empty means neither
 	GPU   int     // number of the GPU
-	Lane  int     // lane on the GPU: tasks that share a GPU have different lanes
-	From  float64 // since the start
-	To    float64 // end, not before From
-	Cores float64 // percent of the GPU's cores that the task keeps busy alone
-	End   string  // completed, stopped or failed
+	Lane  int     // number of the lane on the GPU; tasks that share a GPU have different lanes
+	From  float64 // start of the period, since the start of the run
+	To    float64 // end of the period, not before From
+	Cores float64 // percentage of the GPU's cores that the task keeps busy when it runs alone
+	End   string  // end of the period: completed, stopped or failed
 }
 
 // maxPlaces limits numbers of GPUs and lanes in tables.
 const maxPlaces = 1 << 20
 
-// NodeSpansFile has a row for each period in which a task ran on a device.
+// NodeSpansFile is the name of the table with one row per period in which a task ran on a device.
 const NodeSpansFile = "spans.csv"
 
-// NodeSpans reads the spans of a run of real tasks.
+// NodeSpans reads the spans of tasks that ran as processes.
 func NodeSpans(r *Run, folder string) (all []NodeSpan, err error) {
 	err = eachRow(r, filepath.Join(folder, NodeSpansFile), func(row *tableRow) {
 		s := NodeSpan{Task: row.text("task"), GPU: row.place("gpu"), Lane: row.place("lane"),

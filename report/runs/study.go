@@ -11,14 +11,13 @@ import (
 	"graft/results"
 )
 
-// CellsStream is the table of a cluster simulation with a row per cell. PartsStream has a row per group of jobs of a
-// cell.
+// Tables of a cluster simulation: CellsStream has one row per cell, and PartsStream one row per cell and group of jobs.
 const (
 	CellsStream = "cells"
 	PartsStream = "parts"
 )
 
-// StudyKinds are the kinds of runs of cluster simulations, one per world.
+// StudyKinds lists the kinds of runs of cluster simulations, one per world.
 var StudyKinds = sync.OnceValue(func() (kinds []*Kind) {
 	for _, w := range worlds.All() {
 		kinds = append(kinds, studyKind(w))
@@ -72,7 +71,7 @@ func directionOf(b study.Better) Direction {
 	return Neutral
 }
 
-// CellColumns are the columns of [CellsStream].
+// CellColumns returns the columns of [CellsStream].
 func CellColumns(metrics []study.Metric) []results.Column {
 	return append([]results.Column{
 		{Name: "point", Kind: results.String}, {Name: "workload", Kind: results.String},
@@ -80,7 +79,7 @@ func CellColumns(metrics []study.Metric) []results.Column {
 	}, metricColumns(metrics)...)
 }
 
-// PartColumns are the columns of [PartsStream].
+// PartColumns returns the columns of [PartsStream].
 func PartColumns(metrics []study.Metric) []results.Column {
 	return append([]results.Column{
 		{Name: "point", Kind: results.String}, {Name: "workload", Kind: results.String},
@@ -96,7 +95,7 @@ func metricColumns(metrics []study.Metric) (columns []results.Column) {
 	return columns
 }
 
-// Spans reads the periods in which the jobs of a cell had a device.
+// Spans reads the periods in which the jobs of a cell had devices.
 func Spans(r *Run, folder string) (all []NodeSpan, err error) {
 	err = eachRow(r, filepath.Join(folder, study.SpansTable+".csv"), func(row *tableRow) {
 		s := NodeSpan{

@@ -14,20 +14,20 @@ import (
 	"graft/trainer"
 )
 
-// SweepKind covers the folders of several trials of a job, made by graft train and graft compare.
+// SweepKind is the kind of folders with several trials of a job, made by graft train and graft compare.
 var SweepKind = &Kind{Name: "sweep", By: "graft compare", Title: "sweep", Titles: "sweeps",
 	matches: func(f *Folder) bool { return f.Has(SweepFile) }, read: readSweepRun}
 
-// TrialMeasure is a number per trial that reports show.
+// TrialMeasure describes a number of each trial that reports show.
 type TrialMeasure struct {
 	Name   string
 	Unit   string
-	Format string // format of a cell
+	Format string // format of the number in a cell
 	Better Direction
-	Of     func(o *JobOutcome) (float64, bool) // false if a job has no value
+	Of     func(o *JobOutcome) (float64, bool) // returns the number of a job; false if the job has none
 }
 
-// TrialMeasures lists the measures; to add one, add a line.
+// TrialMeasures lists the measures. To add one, add a line.
 func TrialMeasures() []TrialMeasure {
 	return []TrialMeasure{
 		{"test_accuracy", document.UnitShare, "%.2f%%", Higher, func(o *JobOutcome) (float64, bool) {
@@ -52,7 +52,7 @@ func TrialMeasures() []TrialMeasure {
 	}
 }
 
-// Accuracies that cases are compared by: on the test images, or else on the validation images.
+// Measures by which cases are compared: the accuracy on the test images or, without them, on the validation images.
 const (
 	TestAccuracy       = "test_accuracy"
 	ValidationAccuracy = "validation_accuracy"
@@ -60,33 +60,33 @@ const (
 
 // SweepOutcome is the outcome.json of a sweep.
 type SweepOutcome struct {
-	Cases      []*CaseOutcome     `json:"cases"`      // reported cases, in order
-	Compared   string             `json:"compared"`   // measure of the paired differences
+	Cases      []*CaseOutcome     `json:"cases"`      // reported cases in order
+	Compared   string             `json:"compared"`   // name of the measure of the paired differences
 	Failed     []FailedTrial      `json:"failed"`     // trials without a result
-	Comparison *ComparisonOutcome `json:"comparison"` // null unless the sweep is a comparison
+	Comparison *ComparisonOutcome `json:"comparison"` // arms of a comparison; null for other sweeps
 }
 
-// CaseOutcome holds the trials of a case.
+// CaseOutcome holds the trials of a case with their summaries.
 type CaseOutcome struct {
-	Name string   `json:"name"` // unique among the cases
-	Set  []string `json:"set"`  // assignments of the case
-	// initial state that the seeds share; absent if each draws all weights
+	Name string   `json:"name"` // unique name of the case
+	Set  []string `json:"set"`  // assignments that define the case
+	// description of the initial state that the seeds share; absent if each seed draws all weights
 	Shared   string           `json:"shared_by_seeds,omitempty"`
 	Trials   []TrialOutcome   `json:"trials"`   // completed trials, in the order of seeds
-	Measures []MeasureSummary `json:"measures"` // summaries over the trials
-	// difference from the first case, or the baseline of a comparison; null for itself
+	Measures []MeasureSummary `json:"measures"` // summary of each measure over the trials
+	// difference from the first case or, in a comparison, from the baseline; null for that case itself
 	Difference *CaseDifference `json:"difference"`
 }
 
 // TrialOutcome is a completed trial.
 type TrialOutcome struct {
 	Seed   int64  `json:"seed"`   // seed of the trial
-	Folder string `json:"folder"` // folder of the job's run, in the folder of the sweep
-	// case with the same job, which was not run again; empty for its own run
+	Folder string `json:"folder"` // path of the job's run folder in the folder of the sweep
+	// name of the case with the same job, which was not run again; empty if the trial ran itself
 	Same    string             `json:"same_as,omitempty"`
-	Digest  string             `json:"digest"`            // digest of the final network and weights
-	Actions []string           `json:"actions,omitempty"` // applied actions, in order
-	Values  map[string]float64 `json:"values"`            // by measure
+	Digest  string             `json:"digest"`            // digest of the final network with its weights
+	Actions []string           `json:"actions,omitempty"` // actions that were applied, in order
+	Values  map[string]float64 `json:"values"`            // value of each measure
 }
 
 // FailedTrial is a trial without a result.
@@ -96,18 +96,19 @@ type FailedTrial struct {
 	Why  string `json:"why"`  // error message
 }
 
-// MeasureSummary is a measure over the trials of a case.
+// MeasureSummary summarises a measure over the trials of a case.
 type MeasureSummary struct {
-	Measure string `json:"measure"` // name such as test_accuracy
-	Unit    string `json:"unit"`    // share is between 0 and 1; empty is a count
+	Measure string `json:"measure"` // name of the measure, such as test_accuracy
+	Unit    string `json:"unit"`    // unit; share means a fraction between 0 and 1, empty means a count
 	stat.OverSeeds
 }
 
-// CaseDifference is the mean difference between two cases, over the seeds of both.
+// CaseDifference is the mean difference between two cases over the seeds that both have.
 type CaseDifference struct {
-	From string `json:"from"` // baseline case
+	From string `json:"from"` // name of the baseline case
 	stat.OverSeeds
-	Level float64 `json:"level"` // level of the interval, such as 0.95; higher if corrected for several comparisons
+	// confidence level of the interval, such as 0.95; higher if corrected for several comparisons
+	Level float64 `json:"level"`
 	Clear bool    `json:"clear"` // the interval excludes zero
 }
 
@@ -115,16 +116,16 @@ type CaseDifference struct {
 type ComparisonOutcome struct {
 	SweepComparison
 	SelectionSeeds []int64  `json:"selection_seeds"` // seeds of the trials that selected the best fixed sequence
-	Best           []string `json:"best_fixed"`      // the sequence; null if none was selected
-	// Tied is the number of sequences with the highest mean validation accuracy; the first was selected.
+	Best           []string `json:"best_fixed"`      // actions of the best fixed sequence; null if none was selected
+	// Tied is the number of sequences with the highest mean validation accuracy, of which the first was selected.
 	Tied       int         `json:"tied,omitempty"`
-	Candidates []Candidate `json:"candidates"` // best first
+	Candidates []Candidate `json:"candidates"` // tried sequences, best first
 }
 
-// Candidate is a fixed sequence tried for the selection.
+// Candidate is a fixed sequence that was tried for the selection.
 type Candidate struct {
 	Sequence   []string `json:"sequence"`            // actions, in order
-	Validation float64  `json:"validation_accuracy"` // mean over the selection seeds
+	Validation float64  `json:"validation_accuracy"` // mean validation accuracy over the selection seeds
 	N          int      `json:"n"`                   // number of completed trials
 }
 
@@ -136,7 +137,7 @@ func (t TrialOutcome) value(measure string) float64 {
 	return math.NaN()
 }
 
-// Measure returns the values of the trials that have a measure, with their seeds.
+// Measure returns the values of a measure and their seeds, for the trials that have it.
 func (c *CaseOutcome) Measure(name string) (seeds []int64, values []float64) {
 	for _, t := range c.Trials {
 		if v := t.value(name); !math.IsNaN(v) {
@@ -146,7 +147,7 @@ func (c *CaseOutcome) Measure(name string) (seeds []int64, values []float64) {
 	return seeds, values
 }
 
-// Summary returns the summary of a measure; nil if no trial has it.
+// Summary returns the summary of a measure, or nil if no trial has it.
 func (c *CaseOutcome) Summary(name string) *MeasureSummary {
 	for k := range c.Measures {
 		if c.Measures[k].Measure == name {
@@ -156,7 +157,7 @@ func (c *CaseOutcome) Summary(name string) *MeasureSummary {
 	return nil
 }
 
-// Case returns a case by name; nil if there is none.
+// Case returns a case by name, or nil if there is none.
 func (o *SweepOutcome) Case(name string) *CaseOutcome {
 	for _, c := range o.Cases {
 		if c.Name == name {
@@ -167,7 +168,7 @@ func (o *SweepOutcome) Case(name string) *CaseOutcome {
 }
 
 // Summarize computes measures, and differences from the case base. All intervals of differences hold simultaneously at
-// 95%: each is corrected by [stat.Bonferroni].
+// 95%: each of them is corrected by [stat.Bonferroni].
 func (o *SweepOutcome) Summarize(base string) {
 	o.Compared = ValidationAccuracy
 	for _, c := range o.Cases {
@@ -243,7 +244,7 @@ func sweepProgress(f *Folder, plan *SweepPlan) []Quantity {
 		seedless("ended", "", Neutral, float64(ended))}
 }
 
-// TrialEnded reports whether the job of a trial in the folder has an outcome.
+// TrialEnded reports whether the job of a trial has an outcome in the folder of a sweep.
 func TrialEnded(f *Folder, t SweepTrial) bool {
 	_, err := f.Files.Stat(filepath.Join(f.Path, t.Folder(), OutcomeFile))
 	return err == nil

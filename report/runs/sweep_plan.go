@@ -12,30 +12,34 @@ import (
 
 // Names in the run folder of a sweep.
 const (
-	SweepFile    = "sweep.json" // plan of the sweep
-	CasesFolder  = "cases"      // the job file of each case
-	TrialsFolder = "trials"     // run folders of jobs: one folder per case, with one per seed inside
+	SweepFile   = "sweep.json" // plan of the sweep
+	CasesFolder = "cases"      // folder with the job file of each case
+	// folder of the jobs' run folders: one folder per case, which contains one folder per seed
+	TrialsFolder = "trials"
 )
 
 // SweepPlan lists the cases of a sweep and the seeds of their trials.
 type SweepPlan struct {
-	Cases      []*SweepCase     `json:"cases"`                // the first is the baseline of comparisons
+	// cases of the sweep; the first is the baseline of comparisons
+	Cases      []*SweepCase     `json:"cases"`
 	Comparison *SweepComparison `json:"comparison,omitempty"` // arms of a comparison; null for other sweeps
 }
 
 // SweepCase is a job that runs once per seed.
 type SweepCase struct {
-	Name   string   `json:"name"`   // unique
-	Set    []string `json:"set"`    // assignments of the case, without additions by graft for a trial
+	Name string `json:"name"` // unique name of the case
+	// assignments that define the case, without assignments that graft adds for a trial
+	Set    []string `json:"set"`
 	Key    string   `json:"key"`    // name of the case in paths
-	Digest string   `json:"digest"` // digest of the job, with the first seed
-	Seeds  []int64  `json:"seeds"`  // seeds of its trials
-	// Shared describes the initial state that the seeds share; empty if each draws all weights.
+	Digest string   `json:"digest"` // digest of the job with the first seed
+	Seeds  []int64  `json:"seeds"`  // seeds of the case's trials
+	// Shared describes the initial state that the seeds share; empty if each seed draws all weights.
 	Shared string `json:"shared_by_seeds,omitempty"`
-	// Final names the case whose final network, of the same seed, the trials start with, with fresh weights; empty for
-	// none.
+	// Final is the name of another case. Each trial of this case starts with the final network of that case's trial
+	// with the same seed, but with fresh weights. Empty means none.
 	Final string `json:"final_of,omitempty"`
-	// Selects is the sequence of actions of a case that only serves to select; null for reported cases.
+	// Selects holds the sequence of actions of a case that is run only to select the best sequence. Null means a
+	// reported case.
 	Selects []string `json:"selects,omitempty"`
 	// Best makes the trials take the selected sequence.
 	Best bool `json:"best,omitempty"`
@@ -43,19 +47,20 @@ type SweepCase struct {
 
 // SweepComparison describes how the arms of a comparison are made.
 type SweepComparison struct {
-	Configured string `json:"configured"` // arm of the configured job
-	// baseline arm: no adaptation, from scratch if that is an arm
+	Configured string `json:"configured"` // name of the arm of the configured job
+	// name of the baseline arm: the arm from scratch without adaptation if it exists, otherwise the arm without
+	// adaptation
 	Baseline  string `json:"baseline"`
 	Sequences int    `json:"sequences"` // number of possible fixed sequences; zero without the arm best fixed
-	Tried     int    `json:"tried"`     // number of tried sequences
-	// Dropped are the arms that cannot run.
+	Tried     int    `json:"tried"`     // number of sequences that are tried
+	// Dropped lists the arms that cannot run.
 	Dropped []DroppedArm `json:"dropped,omitempty"`
 }
 
 // DroppedArm is an arm that cannot run.
 type DroppedArm struct {
 	Arm string `json:"arm"` // name of the arm
-	Why string `json:"why"` // reason
+	Why string `json:"why"` // reason why it cannot run
 }
 
 // SweepTrial describes a job of a sweep.
@@ -67,10 +72,10 @@ type SweepTrial struct {
 // Key returns the name of the trial for leases and failures.
 func (t SweepTrial) Key() string { return fmt.Sprintf("%s_seed%d", t.Case.Key, t.Seed) }
 
-// String returns the trial as text.
+// String describes the trial as text.
 func (t SweepTrial) String() string { return fmt.Sprintf("%s, seed %d", t.Case.Name, t.Seed) }
 
-// Folder returns the run folder of the trial, in the folder of the sweep.
+// Folder returns the path of the trial's run folder in the folder of the sweep.
 func (t SweepTrial) Folder() string {
 	return filepath.Join(TrialsFolder, t.Case.Key, fmt.Sprintf("seed-%d", t.Seed))
 }
@@ -85,7 +90,7 @@ func (p *SweepPlan) Trials() (all []SweepTrial) {
 	return all
 }
 
-// Case returns a case by name; nil if there is none.
+// Case returns a case by name, or nil if there is none.
 func (p *SweepPlan) Case(name string) *SweepCase {
 	for _, c := range p.Cases {
 		if c.Name == name {
@@ -95,7 +100,7 @@ func (p *SweepPlan) Case(name string) *SweepCase {
 	return nil
 }
 
-// Reported lists the cases in reports: all except cases that only serve to select.
+// Reported lists the cases in reports, which are all except cases that serve only the selection.
 func (p *SweepPlan) Reported() (list []*SweepCase) {
 	for _, c := range p.Cases {
 		if c.Selects == nil {
@@ -105,7 +110,7 @@ func (p *SweepPlan) Reported() (list []*SweepCase) {
 	return list
 }
 
-// Candidates lists the cases that only serve to select.
+// Candidates lists the cases that serve only the selection.
 func (p *SweepPlan) Candidates() (list []*SweepCase) {
 	for _, c := range p.Cases {
 		if c.Selects != nil {
@@ -115,7 +120,7 @@ func (p *SweepPlan) Candidates() (list []*SweepCase) {
 	return list
 }
 
-// ReadSweepPlan reads the plan in the folder of a sweep. For a damaged plan the error has the exit code Damaged.
+// ReadSweepPlan reads the plan in the folder of a sweep. For a damaged plan, the error has the exit code Damaged.
 func ReadSweepPlan(fsys files.FS, folder string) (*SweepPlan, error) {
 	path := filepath.Join(folder, SweepFile)
 	text, err := files.ReadAll(fsys, path, largestOutcome)

@@ -9,11 +9,11 @@ import (
 	"graft/simulation/tables"
 )
 
-// SimulationKind covers the runs of graft simulate.
+// SimulationKind is the kind of runs of graft simulate.
 var SimulationKind = &Kind{Name: "simulation", By: "graft simulate", Title: "simulation", Titles: "simulations",
 	matches: hasManifestAnd(PlanFile), read: readSimulationRun}
 
-// TableKind covers tables outside of simulation folders.
+// TableKind is the kind of tables outside of simulation folders.
 var TableKind = &Kind{Name: "table", By: "graft table convert", Title: "table", Titles: "tables",
 	matches: func(f *Folder) bool { return f.Has(scenarioJSON) }, read: readTableRun}
 

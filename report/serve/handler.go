@@ -16,7 +16,7 @@ import (
 	"graft/report/runs"
 )
 
-// Handler serves pages of runs.
+// Handler is an HTTP handler that serves pages of runs.
 type Handler struct {
 	index   *index
 	cache   *pageCache
@@ -26,35 +26,35 @@ type Handler struct {
 	began   int64                    // start time in ns, part of tags: another process may be another version
 }
 
-// Options are the options of [New]. All fields except Version and GPUs are required.
+// Options holds the options of a [Handler]. All fields except Version and GPUs are required.
 type Options struct {
-	Files   files.FS          // file system, read-only
-	Dir     string            // folder with the runs
+	Files   files.FS          // file system, which is only read
+	Dir     string            // path of the folder with the runs
 	Every   time.Duration     // minimum time between two scans of an active run
-	Now     func() time.Time  // clock
+	Now     func() time.Time  // clock of the server
 	Hosts   func(string) bool // reports whether requests may use a host name
 	Version string            // version of graft, shown on pages
-	// GPUs returns the GPUs of this machine for the list of runs; nil shows none.
+	// GPUs returns the GPUs of this machine, for the list of runs. Nil shows no GPUs.
 	GPUs func() []telemetry.State
 }
 
-// New makes a handler for the runs in a folder.
+// New creates a handler for the runs in a folder.
 func New(o Options) *Handler {
 	return &Handler{index: newIndex(o.Files, o.Dir, o.Every, o.Now), cache: newPageCache(maxCacheBytes, maxRenderings,
 		o.Now), hosts: o.Hosts, version: o.Version, gpus: o.GPUs, began: o.Now().UnixNano()}
 }
 
-// Limits of the server. They bound its memory under any load.
+// Limits of the server, which bound its memory under any load.
 const (
-	MaxRequests     = 256              // concurrent requests; more are refused
-	MaxRequestBytes = 64 << 10         // bytes of a request, which names the runs to compare
-	RenderTimeout   = 90 * time.Second // time to render and send a page
+	MaxRequests     = 256              // maximum number of concurrent requests; further requests are refused
+	MaxRequestBytes = 64 << 10         // maximum size of a request in bytes; it names the runs to compare
+	RenderTimeout   = 90 * time.Second // maximum time to render and send a page
 	maxCacheBytes   = 32 << 20         // bytes of cached pages
 	maxRenderings   = 2                // concurrent renderings, each on all processors
 	maxWaiting      = 64               // requests that wait for a rendering
 	maxRuns         = 10_000           // indexed runs
 	maxListed       = 1_000            // runs on the list
-	MaxCompared     = 200              // runs in a comparison
+	MaxCompared     = 200              // maximum number of runs in a comparison
 	maxOthers       = 100              // folders without a run on the list
 )
 

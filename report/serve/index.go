@@ -53,8 +53,8 @@ type runState struct {
 }
 
 const (
-	// ScanFactor and EndedFactor are the intervals of searches for new runs and of scans of completed runs, in
-	// intervals of an active run.
+	// ScanFactor and EndedFactor multiply the time between two scans of an active run: ScanFactor gives the time
+	// between two searches for new runs, EndedFactor the time between two scans of a completed run.
 	ScanFactor, EndedFactor = 5, 15
 	// ageDivisor sets the interval of a quiet run: the time since its last write divided by ageDivisor.
 	ageDivisor = 10
@@ -236,7 +236,7 @@ func tagOf(fsys files.FS, folder string) (uint64, time.Time, error) {
 	return s.sum.Sum64(), s.latest, nil
 }
 
-// Names in a run folder whose content is on no page.
+// Names in a run folder whose content is not shown on pages.
 const (
 	checkpointsName = "checkpoints"
 	LogFile         = "log.jsonl"

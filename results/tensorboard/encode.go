@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Field numbers used for writing, by message.
+// Field numbers for writing, by message.
 const (
 	eventTime, eventStep, eventVersion, eventSummary, eventSession = 1, 2, 3, 5, 7
 	sessionStatus                                                  = 1

@@ -12,14 +12,15 @@ import (
 const (
 	headSize = 12 // the length and its checksum
 	footSize = 4  // the checksum of the data
-	// MaxRecord limits the bytes of a record with its frame, and so the memory for a damaged file.
+	// MaxRecord is the maximum size of a record with its frame in bytes. It bounds the memory for reading a damaged
+	// file.
 	MaxRecord = 16 << 20
 	readSize  = 1 << 16
 	// checksumMask is added to checksums, because the CRC of data that contains CRCs is weak.
 	checksumMask = 0xa282ead8
 )
 
-// ErrDamaged means that a record differs from the written one.
+// ErrDamaged reports that a record was changed after it was written.
 var ErrDamaged = errors.New("the record is damaged")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -30,16 +31,16 @@ func checksum(data []byte) uint32 {
 	return (sum>>15 | sum<<17) + checksumMask
 }
 
-// AppendRecord appends data as a record.
+// AppendRecord appends data to a file's content as a record.
 func AppendRecord(to, data []byte) []byte {
 	length := binary.LittleEndian.AppendUint64(nil, uint64(len(data)))
 	to = binary.LittleEndian.AppendUint32(append(to, length...), checksum(length))
 	return binary.LittleEndian.AppendUint32(append(to, data...), checksum(data))
 }
 
-// EachRecord calls do for each whole record, with its frame and numbered from 1, until do returns an error. Torn means
-// that the file does not end in a whole record; if the rest is not a truncated record either, the error wraps
-// ErrDamaged. A record is valid during the call.
+// EachRecord calls do for each whole record, with its number from 1 and its frame, until do returns an error. The
+// result torn says that the file does not end in a whole record; if the rest is not a truncated record either, the
+// error wraps ErrDamaged. A record is valid during the call of do.
 func EachRecord(r io.Reader, do func(n int, record []byte) error) (torn bool, err error) {
 	in := bufio.NewReaderSize(r, readSize)
 	var record []byte

@@ -7,10 +7,10 @@ import (
 	"graft/results/tensorboard"
 )
 
-// EventCurves writes an event file for TensorBoard into a run folder.
+// EventCurves writes curves to an event file for TensorBoard in a run folder.
 type EventCurves struct{ *results.Events }
 
-// OpenEventCurves opens an event file whose first step is next, with the configuration as a text.
+// OpenEventCurves opens an event file whose first step is next, and adds the configuration as a text.
 func OpenEventCurves(now func() time.Time, run *results.Run, next int64, resolved string) (*EventCurves, error) {
 	events, err := run.Events(now, next)
 	if err != nil {
@@ -19,7 +19,7 @@ func OpenEventCurves(now func() time.Time, run *results.Run, next int64, resolve
 	return &EventCurves{events}, events.Text(next, "configuration", "```toml\n"+resolved+"```\n")
 }
 
-// Scalar is a point of a curve. The part of the tag before the slash groups curves.
+// Scalar creates a point of a curve. The part of the tag before the slash groups curves.
 func Scalar(tag string, value float64) tensorboard.Scalar {
 	return tensorboard.Scalar{Tag: tag, Value: float32(value)}
 }

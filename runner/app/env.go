@@ -18,46 +18,49 @@ import (
 	"graft/results"
 )
 
-// Env holds the parts of the machine that commands use. Tests supply faulty files and a clock.
+// Env holds the parts of the machine that commands use. Tests replace them, for example by faulty files or a fixed
+// clock.
 type Env struct {
-	Files   files.FS         // file system; required
-	Now     func() time.Time // wall clock; required
-	Random  io.Reader        // cryptographic randomness, for tokens and the names of leases; required
-	Version string           // version of graft, for manifests and pages; empty means unknown
-	// Revision is the commit of graft's source, for manifests; empty means unknown. Modified means that the source
-	// differed from it.
+	Files files.FS         // file system; required
+	Now   func() time.Time // wall clock; required
+	// source of cryptographic random numbers, for tokens and the names of leases; required
+	Random  io.Reader
+	Version string // version of graft, for manifests and pages; empty means unknown
+	// Revision is the commit of graft's source code, for manifests; empty means unknown. Modified says that the source
+	// code differed from this commit.
 	Revision string
 	Modified bool
-	Host     string      // name of the machine, for manifests; empty means unknown
-	Args     []string    // command line, for manifests; empty for none
-	Program  string      // path of the graft executable, for worker processes; empty starts none
-	Log      *zap.Logger // progress and warnings; required, zap.NewNop() drops them
-	// Show draws the progress of one piece of work until stop is called. Nil draws nothing; the log then has the
-	// progress.
+	Host     string   // name of the machine, for manifests; empty means unknown
+	Args     []string // command line, for manifests; empty means unknown
+	// path of the graft executable, for worker processes; empty means that no processes are started
+	Program string
+	Log     *zap.Logger // log of progress and warnings; required, zap.NewNop() discards it
+	// Show draws the progress of a piece of work until stop is called. If it is nil, the progress is logged instead.
 	Show func(s Progress) (stop func())
-	// Telemetry opens the measurement of energy of GPUs, or otherwise of processors. Nil measures nothing.
+	// Telemetry opens the energy measurement of GPUs or, without gpus, of processors. Nil measures nothing.
 	Telemetry func(gpus bool) (telemetry.Source, error)
-	// Getenv returns environment variables, such as CUDA's. Nil means that none are set.
+	// Getenv returns an environment variable. Nil means that no variables are set.
 	Getenv func(name string) string
-	// Enter changes the working directory, the base of relative paths. Nil keeps the current one.
+	// Enter changes the working directory, the base of relative paths. Nil keeps the current directory.
 	Enter func(folder string) error
 }
 
-// Progress is the progress of one piece of work. Its functions are called from another goroutine.
+// Progress reports the progress of a piece of work. Its functions are called from another goroutine.
 type Progress struct {
-	Done    func() (done, all int64) // length of the bar
-	Text    func() string            // text next to the bar
-	Details func(width int) string   // line below the bar, of at most width characters
+	// returns the finished and the total amount of work, which give the length of the bar
+	Done    func() (done, all int64)
+	Text    func() string          // returns the text next to the bar
+	Details func(width int) string // returns the line below the bar, at most width characters long
 }
 
-// Manifest sets kind, time, version, host and command line of a run that starts now.
+// Manifest fills in the kind, time, version, host and command line of a run that starts now.
 func (e *Env) Manifest(kind *runs.Kind, m results.Manifest) results.Manifest {
 	m.Kind, m.Created, m.Graft, m.Host, m.CommandLine = kind.Name, e.Now().UTC(), e.Version, e.Host, e.Args
 	m.Revision, m.Modified = e.Revision, e.Modified
 	return m
 }
 
-// Variable returns an environment variable; empty if it is not set.
+// Variable returns an environment variable. It is empty if it is not set.
 func (e *Env) Variable(name string) string {
 	if e.Getenv == nil {
 		return ""
@@ -65,8 +68,8 @@ func (e *Env) Variable(name string) string {
 	return e.Getenv(name)
 }
 
-// CreateRun makes the folder of a run of a kind. If the folder exists and may not be moved aside, the error has the
-// code failure.Usage.
+// CreateRun creates the folder of a run. If the folder exists and must not be moved aside, the error has the code
+// failure.Usage.
 func (e *Env) CreateRun(folder string, kind *runs.Kind, o results.CreateOptions,
 	m results.Manifest) (*results.Run, error) {
 	run, err := results.Create(e.Files, folder, o, e.Manifest(kind, m))
@@ -76,8 +79,8 @@ func (e *Env) CreateRun(folder string, kind *runs.Kind, o results.CreateOptions,
 	return run, err
 }
 
-// Folder returns the path of the run folder: the given one, else the configured one, else a path named after the
-// configuration file. Empty arguments are not given.
+// Folder returns the path of the run folder: given or, if it is empty, configured or, if both are empty, a path derived
+// from the configuration file.
 func Folder(given, configured, path string) string {
 	switch {
 	case given != "":
@@ -93,7 +96,7 @@ func Folder(given, configured, path string) string {
 // largestText is the maximum size of a text file copied into a run folder, in bytes.
 const largestText = 4 << 20
 
-// Text reads a text file of which a run keeps a copy. An empty path gives an empty text.
+// Text reads a text file, of which the run folder keeps a copy. For an empty path it returns an empty text.
 func (e *Env) Text(path string) (string, error) {
 	if path == "" {
 		return "", nil

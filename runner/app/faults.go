@@ -8,8 +8,8 @@ import (
 	"graft/internal/failure"
 )
 
-// ReadFault sets the exit code of an error of reading a file: its own code if it has one, no code if the file is
-// missing, Configuration if its values are invalid, otherwise Damaged.
+// ReadFault sets the exit code of an error from reading a file. The code is the error's own code if it has one, no code
+// if the file is missing, Configuration if its values are invalid, and Damaged otherwise.
 func ReadFault(err error) error {
 	var system *fs.PathError
 	var faults config.Faults

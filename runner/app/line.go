@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// FitLine joins parts into a line of at most width characters, and drops the last parts that do not fit.
+// FitLine joins parts into a line of at most width characters. It omits the last parts if they do not fit.
 func FitLine(parts []string, width int) string {
 	line := ""
 	for k, part := range parts {

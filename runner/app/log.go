@@ -10,7 +10,7 @@ import (
 	"graft/results"
 )
 
-// RunLog is the log in a run folder, of every level. It buffers lines until the folder exists.
+// RunLog is the log in a run folder, with messages of every level. It buffers lines until the folder exists.
 type RunLog struct {
 	fail func(error) // called once if the log cannot be written
 
@@ -20,8 +20,8 @@ type RunLog struct {
 	shut  bool           // nothing more is written
 }
 
-// Write adds a line. It returns no error: if a line cannot be written, it calls fail and the job continues without a
-// log.
+// Write adds a line. It never returns an error: if a line cannot be written, it calls fail and the job continues
+// without a log.
 func (r *RunLog) Write(line []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -40,10 +40,10 @@ func (r *RunLog) put(line []byte) {
 	}
 }
 
-// Sync does nothing: the lines are synced with the run's checkpoints.
+// Sync does nothing, since the run's checkpoints sync the lines.
 func (r *RunLog) Sync() error { return nil }
 
-// Open writes the buffered lines, and all later ones, into a run folder.
+// Open writes the buffered lines into a run folder, and later lines directly.
 func (r *RunLog) Open(run *results.Run) {
 	lines, err := run.Lines("log")
 	r.mu.Lock()
@@ -64,7 +64,8 @@ func (r *RunLog) check(err error) {
 	}
 }
 
-// WithRunLog extends a logger by the log of a run folder. The second logger writes only there.
+// WithRunLog returns two loggers: one writes to the given logger and to the log of a run folder, the other only to the
+// log of the run folder.
 func WithRunLog(log *zap.Logger) (both, alone *zap.Logger, r *RunLog) {
 	r = &RunLog{fail: func(err error) {
 		log.Error("the log in the run folder cannot be written; the job continues without it", zap.Error(err))
@@ -82,7 +83,7 @@ func LogLayout() zapcore.EncoderConfig {
 	return layout
 }
 
-// Warn logs probable mistakes in a valid configuration file.
+// Warn logs the probable mistakes in a valid configuration file.
 func Warn(log *zap.Logger, f any) {
 	if file, warns := f.(interface{ Warnings() []string }); warns {
 		for _, text := range file.Warnings() {

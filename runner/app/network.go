@@ -17,9 +17,9 @@ import (
 	"graft/trainer"
 )
 
-// LoadNetwork makes the network that an argument names, without tensors: from a network file or a run folder if the
-// argument looks like a path, otherwise from the zoo. Nil input and zero classes keep the network's own. The classes of
-// a file cannot be changed.
+// LoadNetwork creates the network that an argument names, without tensors. If the argument looks like a path, it is a
+// network file or a run folder; otherwise it is a network of the zoo. A nil input and zero classes keep the network's
+// own values. The classes of a network file cannot be changed.
 func LoadNetwork(fsys files.FS, arg string, input model.Shape, classes int) (*model.Network, error) {
 	if IsNetworkFile(arg) {
 		return loadNetworkFile(fsys, arg, input, classes)
@@ -32,7 +32,7 @@ func LoadNetwork(fsys files.FS, arg string, input model.Shape, classes int) (*mo
 }
 
 // Try runs a network that was read from a list of operators once in a separate process, and returns the reason why it
-// must not run in this one. Networks built by graft pass. Nil weights are zeros.
+// must not run in this process. It does not run networks that graft built. Nil weights mean zeros.
 func Try(ctx context.Context, fsys files.FS, n *model.Network, set *weights.Set) error {
 	if n.Graph == nil || !n.Graph.Foreign {
 		return nil
@@ -43,7 +43,8 @@ func Try(ctx context.Context, fsys files.FS, n *model.Network, set *weights.Set)
 	return failure.With(failure.Configuration, trial.Passes(ctx, fsys, n.Graph, set))
 }
 
-// ParseInput reads the shape of an example, such as 3x32x32. An empty text gives nil, the network's own shape.
+// ParseInput reads the shape of an example, such as 3x32x32. An empty text gives nil, which means the network's own
+// shape.
 func ParseInput(text string) (model.Shape, error) {
 	if text == "" {
 		return nil, nil
@@ -87,7 +88,8 @@ func loadNetworkFile(fsys files.FS, path string, input model.Shape, classes int)
 	return n, nil
 }
 
-// WriteWeights writes the weights of a network. A PyTorch file holds its state dict, for a strict load_state_dict.
+// WriteWeights writes the weights of a network to a file. A PyTorch file holds a state dict that load_state_dict
+// accepts with strict=True.
 func WriteWeights(fsys files.FS, path string, n *model.Network, set *weights.Set) error {
 	if slices.Contains([]string{".pth", ".pt"}, strings.ToLower(filepath.Ext(path))) {
 		set = n.StateDict(set)

@@ -13,14 +13,15 @@ import (
 	"graft/results"
 )
 
-// FolderOptions configure how a run folder is made or opened.
+// FolderOptions determines how a run folder is created or opened.
 type FolderOptions struct {
 	Config string // text of the configuration file, copied into the run folder; empty copies none
-	Resume bool   // continue the run in the folder, or start one if there is none; false starts one
-	Force  bool   // move an existing run folder aside; false is an error if one exists
+	// continues the run in the folder, or starts one if there is none; false starts a new run
+	Resume bool
+	Force  bool // moves an existing run folder aside; false makes an existing run folder an error
 }
 
-// OpenRun makes the folder of a run of a kind or, to resume, opens the folder of a run with the same configuration.
+// OpenRun creates the folder of a run or, to resume, opens the folder of a run with the same configuration.
 func (e *Env) OpenRun(folder string, kind *runs.Kind, c config.File, o FolderOptions) (*results.Run, error) {
 	if e.Resumes(o.Resume, folder) {
 		run, err := results.Open(e.Files, folder)
@@ -36,8 +37,8 @@ func (e *Env) OpenRun(folder string, kind *runs.Kind, c config.File, o FolderOpt
 		results.Manifest{ConfigSHA256: config.Digest(c)})
 }
 
-// Resumes reports whether to resume a run: resuming is requested and a run exists. A process killed before it made its
-// run folder leaves none; the same command then starts the run.
+// Resumes reports whether to resume a run: resuming is requested and a run exists. A process that is killed before it
+// creates its run folder leaves none, so the same command then starts the run.
 func (e *Env) Resumes(asked bool, folder string) bool {
 	if asked && results.Missing(e.Files, folder) {
 		e.Log.Info("no run to resume; starting a new run", zap.String("folder", folder))
@@ -46,7 +47,8 @@ func (e *Env) Resumes(asked bool, folder string) bool {
 	return asked
 }
 
-// Requeued describes how to continue a run after an interruption. It adds nothing without a folder.
+// Requeued adds to an error how to continue a run after an interruption. Without a folder it returns the error
+// unchanged.
 func Requeued(ctx context.Context, folder string, err error) error {
 	if ctx.Err() == nil || err == nil || folder == "" {
 		return err

@@ -8,13 +8,13 @@ import (
 // ProgressInterval is the time between two progress lines of a log.
 const ProgressInterval = 10 * time.Second
 
-// ProgressLimiter reports when the next progress line is due. Make it with [NewProgressLimiter].
+// ProgressLimiter limits the rate of progress lines. Create it with [NewProgressLimiter].
 type ProgressLimiter struct {
 	now  func() time.Time
 	last time.Time // time of the last line
 }
 
-// NewProgressLimiter makes the first line due ten seconds from now.
+// NewProgressLimiter returns a limiter whose first line is due ten seconds from now.
 func NewProgressLimiter(now func() time.Time) *ProgressLimiter { return &ProgressLimiter{now, now()} }
 
 // Due reports whether a line is due; if so, it starts the next interval.
@@ -27,7 +27,7 @@ func (p *ProgressLimiter) Due() bool {
 	return true
 }
 
-// Rounded rounds a value to four decimals for a log line. NaN and infinities are unchanged.
+// Rounded rounds a value to four decimals for a log line. It returns NaN and infinities unchanged.
 func Rounded(v float64) float64 {
 	if math.Abs(v) > 1<<50 { // has no such decimals, and the product with 10,000 may overflow
 		return v

@@ -16,13 +16,13 @@ import (
 	"graft/trainer"
 )
 
-// The files of a finished job's trained network in its run folder.
+// Files of a trained network in the run folder of a completed job.
 const (
 	NetworkFile = "network.toml"
 	WeightsFile = "weights.safetensors"
 )
 
-// The files of the best network by validation, of a job that keeps it.
+// Files of the best network by validation accuracy in the run folder of a job that keeps it.
 const (
 	bestNetworkFile = "best.toml"
 	bestWeightsFile = "best.safetensors"
@@ -42,8 +42,8 @@ func IsFolder(fsys files.FS, path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Trained reads a trained network from a job's run folder, without tensors, and its weights: of a completed job, or of
-// the newest checkpoint.
+// Trained reads a trained network from a job's run folder, without tensors, and its weights. They are the result of a
+// completed job, or come from the newest checkpoint.
 func Trained(fsys files.FS, folder string, which trainer.Which) (*model.Network, *weights.Set, error) {
 	network, tensors := trainedFiles(folder, which)
 	n, err := config.ReadNetwork(fsys, network)
@@ -70,11 +70,12 @@ func savedResult(fsys files.FS, folder string, which trainer.Which) (*model.Netw
 	return n, set, err
 }
 
-// Images describes the preparation of a trained network's images, and the meaning of its outputs. Nil fields are
+// Images describes how the images of a trained network are prepared, and the meaning of its outputs. Nil fields are
 // unknown.
 type Images struct {
-	Mean, Deviation []float64 // per channel, of pixels from 0 to 1; both or none
-	Classes         []string  // name of each output
+	// mean and deviation of each channel, for pixels from 0 to 1; both or neither are set
+	Mean, Deviation []float64
+	Classes         []string // name of each output
 }
 
 // Keys in the metadata of a file of weights. Their values are JSON.
@@ -84,8 +85,8 @@ const (
 	classesKey   = "classes"
 )
 
-// WriteTrained writes the trained networks of the newest checkpoint into the run folder, with a
-// record of their images.
+// WriteTrained writes the trained networks in the newest checkpoint into the run folder, with the description of their
+// images.
 func WriteTrained(fsys files.FS, folder string, images Images) error {
 	for _, which := range []trainer.Which{trainer.AtEnd, trainer.AtBest} {
 		n, set, err := trainer.SavedResult(fsys, folder, which)
@@ -104,7 +105,7 @@ func WriteTrained(fsys files.FS, folder string, images Images) error {
 	return nil
 }
 
-// Metadata returns the record for a file of weights, without unknown fields.
+// Metadata returns the description as metadata for a file of weights, without unknown fields.
 func (i Images) Metadata() map[string]string {
 	record := map[string]string{}
 	add := func(key string, value any, known bool) {
@@ -118,7 +119,7 @@ func (i Images) Metadata() map[string]string {
 	return record
 }
 
-// ImagesOf returns the record in the weights of a network, as far as it matches the network.
+// ImagesOf returns the description in the metadata of a network's weights, as far as it matches the network.
 func ImagesOf(n *model.Network, set *weights.Set) (i Images) {
 	if set == nil {
 		return i

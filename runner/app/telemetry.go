@@ -13,8 +13,8 @@ import (
 // EnergyVariable is the environment variable that disables the measurement of energy if its value is off.
 const EnergyVariable = "GRAFT_ENERGY"
 
-// OpenTelemetry returns a function for Env.Telemetry that measures this machine: its GPUs by NVML,
-// its processors by RAPL.
+// OpenTelemetry returns a function for Env.Telemetry that measures this machine: its GPUs by NVML, its processors by
+// RAPL.
 func OpenTelemetry(fsys files.FS) func(gpus bool) (telemetry.Source, error) {
 	return func(gpus bool) (telemetry.Source, error) {
 		if gpus {
@@ -32,7 +32,7 @@ func OpenTelemetry(fsys files.FS) func(gpus bool) (telemetry.Source, error) {
 	}
 }
 
-// DeviceMemory returns the used and the total memory of a CUDA device in bytes, as NVML counts it: for all processes.
+// DeviceMemory returns the used and the total memory of a CUDA device in bytes, as NVML counts it over all processes.
 func DeviceMemory(env *Env, device string) (used, whole int64, err error) {
 	if env.Telemetry == nil {
 		return 0, 0, errors.New("read the memory of a device: measurements are off")

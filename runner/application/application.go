@@ -27,21 +27,23 @@ import (
 	"graft/trainer/goodput"
 )
 
-// Options are the options of an application made from runs.
+// Options holds the options of an application that is made from runs.
 type Options struct {
-	Name       string  // name of the application; required
-	Out        string  // folder of applications; required
-	Profile    string  // name or file of the profile for step times; empty means the profile of the runs' clock
-	Devices    int     // devices per node, at most 9; zero means 8
-	Nodes      int     // nodes of the largest placement; zero means 16
-	Between    float64 // seconds to exchange gradients between devices of several nodes; zero means the profile's value
-	DeviceMost int     // maximum examples per device at once; zero means the largest batch
-	// validation accuracy at which a job ends, with the smallest batch; zero means the end of the shortest run
+	Name string // name of the application; required
+	Out  string // path of the folder of applications; required
+	// name or path of the profile for step times; empty means the profile of the runs' clock
+	Profile string
+	Devices int // number of devices per node, at most 9; zero means 8
+	Nodes   int // number of nodes of the largest placement; zero means 16
+	// time to exchange gradients between devices of several nodes in seconds; zero means the profile's value
+	Between    float64
+	DeviceMost int // maximum number of examples per device at once; zero means the largest batch
+	// validation accuracy at which a job with the smallest batch ends; zero means the end of the shortest run
 	Accuracy float64
-	Replace  bool // replaces an existing application of that name
+	Replace  bool // replaces an existing application with the same name
 }
 
-// limits of the cluster for step times. A placement has one digit per node.
+// Limits of the cluster for step times. A placement has one digit per node.
 const (
 	mostDevices = 9
 	mostNodes   = 1024
@@ -70,23 +72,23 @@ func (o *Options) Validate() error {
 // Report is the JSON output of `graft cluster application --json`.
 type Report struct {
 	Name    string `json:"name"`    // name of the application
-	Folder  string `json:"folder"`  // folder of applications
-	Network string `json:"network"` // trained network
-	Profile string `json:"profile"` // profile for step times
-	Epochs  int    `json:"epochs"`  // epochs of a job, with the smallest batch
+	Folder  string `json:"folder"`  // path of the folder of applications
+	Network string `json:"network"` // name of the trained network
+	Profile string `json:"profile"` // name of the profile for step times
+	Epochs  int    `json:"epochs"`  // number of epochs of a job with the smallest batch
 	Steps   int    `json:"steps"`   // number of step times
-	// relative error of the model fitted to these times, which predicts other placements
+	// median relative error of the model that is fitted to these times and predicts other placements
 	MedianMiss float64     `json:"median_miss"`
-	WorstMiss  float64     `json:"worst_miss"` // worst relative error of that model
-	Batches    []BatchRuns `json:"batches"`    // batches of the runs, ascending
+	WorstMiss  float64     `json:"worst_miss"` // largest relative error of this model
+	Batches    []BatchRuns `json:"batches"`    // runs of each batch, in ascending order of batches
 }
 
-// BatchRuns describes the runs with a batch, up to the end of a job.
+// BatchRuns describes the runs with the same batch, up to the end of a job.
 type BatchRuns struct {
-	Batch      int            `json:"batch"`       // examples per step
+	Batch      int            `json:"batch"`       // number of examples per step
 	Runs       int            `json:"runs"`        // number of averaged runs
-	Steps      float64        `json:"steps"`       // steps of a job
-	Epochs     float64        `json:"epochs"`      // epochs of a job
+	Steps      float64        `json:"steps"`       // number of steps of a job
+	Epochs     float64        `json:"epochs"`      // number of epochs of a job
 	NoiseScale float64        `json:"noise_scale"` // final noise scale, in examples
 	Accuracy   stat.OverSeeds `json:"accuracy"`    // validation accuracy after the epoch in which a job ends
 }

@@ -101,9 +101,9 @@ func writeAnswer(w http.ResponseWriter, status int, v any) {
 type ChangeStatus struct {
 	ID      int      `json:"id"` // number of the request, counted by the job
 	Change  string   `json:"change"`
-	Devices int      `json:"devices,omitempty"`      // absent if the number does not change
-	Pending bool     `json:"pending"`                // not done yet
-	At      *float64 `json:"time_seconds,omitempty"` // time of the budget at which it was applied
+	Devices int      `json:"devices,omitempty"`      // number of devices after the change; absent if it stays
+	Pending bool     `json:"pending"`                // the job has not made the change yet
+	At      *float64 `json:"time_seconds,omitempty"` // time in the budget at which the job made the change
 }
 
 func newChangeReport(r *trainer.Request) ChangeStatus {

@@ -15,22 +15,21 @@ type Snapshot struct {
 	Adaptations []Adaptation
 }
 
-// Adaptation is a decision or a shrink, with its effect.
+// Adaptation is a decision or a shrink with its effect.
 type Adaptation struct {
 	trainer.Note
-	After     float64 // accuracy on the validation split at the next evaluation
+	After     float64 // validation accuracy at the next evaluation
 	Evaluated bool    // After is known
 }
 
-// Monitor holds the newest snapshot of a job. The job writes it between its steps, and
-// readers never block it.
+// Monitor holds the newest snapshot of a job. The job writes it between its steps, and readers never block the job.
 type Monitor struct {
 	now     atomic.Pointer[Snapshot]
 	network string
 	list    []Adaptation
 }
 
-// NewMonitor makes the snapshot of a job that starts or resumes, from the rows and notes so far.
+// NewMonitor creates the monitor of a job that starts or resumes, from the rows and notes so far.
 func NewMonitor(network string, p trainer.Progress, rows []trainer.Row, notes []trainer.Note) *Monitor {
 	m := &Monitor{network: network}
 	for _, n := range notes {
@@ -49,19 +48,19 @@ func NewMonitor(network string, p trainer.Progress, rows []trainer.Row, notes []
 // Read returns the newest snapshot.
 func (m *Monitor) Read() *Snapshot { return m.now.Load() }
 
-// Watch replaces the snapshot.
+// Watch replaces the progress in the snapshot.
 func (m *Monitor) Watch(p trainer.Progress) {
 	m.now.Store(&Snapshot{Progress: p, Network: m.network, Adaptations: m.list})
 }
 
-// Note adds an event that changes the network.
+// Note adds an event to the snapshot if it changes the network.
 func (m *Monitor) Note(n trainer.Note) {
 	if n.Event.Traits().Of == results.OfNetwork {
 		m.list = append(slices.Clip(m.list), Adaptation{Note: n})
 	}
 }
 
-// Epoch sets the effect of earlier adaptations.
+// Epoch sets the effect of earlier adaptations from a row of epochs.
 func (m *Monitor) Epoch(r trainer.Row) {
 	list := slices.Clone(m.list) // snapshots keep the old list
 	for k, e := range list {

@@ -24,21 +24,21 @@ import (
 	"graft/trainer"
 )
 
-// Options configure the HTTP server of a job.
+// Options holds the options of the HTTP server of a job.
 type Options struct {
 	Address   string // address such as 127.0.0.1:0; empty disables the server
-	Anywhere  bool   // allow addresses that other machines can reach; false allows loopback only
-	TokenFile string // file with the token; empty uses Token
+	Anywhere  bool   // allows addresses that other machines can reach; false allows loopback only
+	TokenFile string // path of the file with the token; empty uses Token
 	Token     string // token from TokenVariable; empty generates one
 }
 
 // Files in the run folder while the server listens.
 const (
-	AddressFile = "listen" // address
-	TokenFile   = "token"  // token, if it was generated
+	AddressFile = "listen" // address of the server
+	TokenFile   = "token"  // token of the server, if it was generated
 )
 
-// Limits of the server. They keep slow and greedy clients from slowing the job.
+// Limits of the server, which keep slow and greedy clients from slowing the job.
 const (
 	mostKnown     = 32 // connections kept open for clients that sent the token; others close after the response
 	mostHeader    = 16 << 10
@@ -46,7 +46,7 @@ const (
 	answerTimeout = listen.RequestTimeout + answerWithin + 5*time.Second
 )
 
-// Server serves the status of a job and accepts changes for it. It opens its port before the job is made, so that a
+// Server serves the status of a job and accepts changes for it. It opens its port before the job is created, so that a
 // port in use fails early. A nil server does nothing.
 type Server struct {
 	Options
@@ -59,7 +59,7 @@ type Server struct {
 	files     []string      // files in the run folder, removed by Close
 }
 
-// Open opens the port. Without an address it returns nil.
+// Open opens the port of a server. Without an address it returns nil.
 func Open(env *app.Env, o Options) (*Server, error) {
 	if o.Address == "" {
 		if o.Anywhere || o.TokenFile != "" {
@@ -158,7 +158,7 @@ func (s *Server) Close() {
 	<-s.done
 }
 
-// RemoveStaleFiles removes files that a killed process left in a run folder.
+// RemoveStaleFiles removes the server's files that a killed process left in a run folder.
 func RemoveStaleFiles(fsys files.FS, folder string) {
 	for _, name := range []string{AddressFile, TokenFile} {
 		_ = fsys.Remove(filepath.Join(folder, name)) // usually there are none

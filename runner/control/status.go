@@ -9,77 +9,81 @@ import (
 	"graft/trainer"
 )
 
-// Status is the response to GET /status. Keys keep their meaning; later versions may add keys. Seconds are of the
-// budget, by the job's clock.
+// Status is the response to GET /status. Keys keep their meaning; later versions may add keys. Times are in seconds of
+// the budget, by the job's clock.
 type Status struct {
-	Graft         string        `json:"graft"`  // version
-	Folder        string        `json:"folder"` // run folder
-	State         trainer.Phase `json:"state"`  // starts, trains, decides, operates, evaluates or ended
+	Graft  string `json:"graft"`  // version of graft
+	Folder string `json:"folder"` // path of the run folder
+	// state of the job: starts, trains, decides, operates, evaluates or ended
+	State         trainer.Phase `json:"state"`
 	Network       NetworkStatus `json:"network"`
 	Epoch         int           `json:"epoch"` // current epoch, from 0
-	Step          int           `json:"step"`  // steps done in the epoch
+	Step          int           `json:"step"`  // number of steps done in the epoch
 	StepsPerEpoch int           `json:"steps_per_epoch"`
-	Steps         int64         `json:"steps"`         // steps done in total
-	LearningRate  *float64      `json:"learning_rate"` // learning rate of the last step; null before the first
-	// mean over the epoch so far; null before the first step
-	TrainLoss          *float64 `json:"train_loss_nats"`
-	TrainAccuracy      *float64 `json:"train_accuracy"`       // as train_loss_nats
-	ValidationLoss     *float64 `json:"validation_loss_nats"` // loss at the last evaluation; null before that
-	ValidationAccuracy *float64 `json:"validation_accuracy"`  // accuracy at the last evaluation; null before that
-	Time               float64  `json:"time_seconds"`         // time of the budget so far
+	Steps         int64         `json:"steps"`         // total number of steps done
+	LearningRate  *float64      `json:"learning_rate"` // learning rate of the last step; null before the first step
+	// mean training loss in the epoch so far; null before the first step
+	TrainLoss *float64 `json:"train_loss_nats"`
+	// training accuracy in the epoch so far; null before the first step
+	TrainAccuracy *float64 `json:"train_accuracy"`
+	// validation loss at the last evaluation; null before the first evaluation
+	ValidationLoss *float64 `json:"validation_loss_nats"`
+	// validation accuracy at the last evaluation; null before the first evaluation
+	ValidationAccuracy *float64 `json:"validation_accuracy"`
+	Time               float64  `json:"time_seconds"` // used part of the budget
 	Budget             float64  `json:"budget_seconds"`
 	Left               float64  `json:"time_left_seconds"`
 	Devices            int      `json:"devices"`
-	Batch              int      `json:"batch"` // images per step
-	// throughput of steps in the epoch; null if the noise of gradients is not measured
+	Batch              int      `json:"batch"` // number of images per step
+	// images per second in the epoch; null if gradient noise is not measured
 	Throughput *float64 `json:"throughput_images_per_second"`
-	// progress per image, relative to an image in the smallest batch; null as throughput
+	// progress per image, relative to an image in the smallest batch; null if gradient noise is not measured
 	Efficiency *float64 `json:"efficiency"`
-	// throughput times efficiency; null as throughput
+	// throughput multiplied by efficiency; null if gradient noise is not measured
 	Goodput *float64 `json:"goodput_images_per_second"`
-	// training images, total; zero if the job started before graft counted them
+	// total number of training images; zero if the job began with a version of graft that did not count them
 	Images int64   `json:"images"`
-	FLOP   float64 `json:"flop"` // floating-point operations, as images
-	// time multiplied by the devices held; zero as images
+	FLOP   float64 `json:"flop"` // total number of floating-point operations; zero if they were not counted
+	// time multiplied by the number of devices held; zero if it was not counted
 	DeviceTime float64 `json:"device_seconds"`
-	// energy at the power of the clock's profile; null if unknown
+	// energy in joules at the power in the clock's profile; null if unknown
 	Joules *float64 `json:"joules"`
 	// next event of the timeline; null if there is none
 	Next    *EventStatus   `json:"next_event"`
-	Pending []ChangeStatus `json:"pending"` // requested changes that are not done yet
-	// requested changes that are done, in the lifetime of the job
+	Pending []ChangeStatus `json:"pending"` // requested changes that the job has not made yet
+	// requested changes that the job has made, over its lifetime
 	Taken     []ChangeStatus     `json:"taken"`
 	Decisions []AdaptationStatus `json:"decisions"`
-	// GPUs of the job, with their last readings; empty if it uses none or they are unknown
+	// GPUs of the job with their last readings; empty if it uses no GPUs or they are unknown
 	GPUs []telemetry.State `json:"gpus"`
 }
 
-// NetworkStatus is the current network.
+// NetworkStatus describes the current network.
 type NetworkStatus struct {
 	Name       string `json:"name"`
 	Parameters int    `json:"parameters"`
-	Layers     int    `json:"layers"` // layers with parameters
+	Layers     int    `json:"layers"` // number of layers with parameters
 }
 
 // EventStatus is a planned change of devices.
 type EventStatus struct {
 	At      float64        `json:"time_seconds"`
 	Change  trainer.Change `json:"change"`
-	Devices int            `json:"devices,omitempty"` // absent if the number does not change
+	Devices int            `json:"devices,omitempty"` // number of devices after the event; absent if it stays
 }
 
-// AdaptationStatus is a decision or a shrink, with its effect.
+// AdaptationStatus is a decision or a shrink with its effect.
 type AdaptationStatus struct {
-	Event      results.JobEvent `json:"event"` // decision or shrink
+	Event      results.JobEvent `json:"event"` // kind of the event: decision or shrink
 	At         float64          `json:"time_seconds"`
 	Epoch      int              `json:"epoch"`
 	Action     string           `json:"action,omitempty"` // action of a decision
 	Took       float64          `json:"took_seconds"`
 	Before     int              `json:"parameters_before"`
-	Parameters int              `json:"parameters"` // parameters after it
-	// accuracy on the validation images; null before they were evaluated
+	Parameters int              `json:"parameters"` // number of parameters after the event
+	// last validation accuracy before the event; null if there was no evaluation
 	AccuracyBefore *float64 `json:"accuracy_before"`
-	AccuracyAfter  *float64 `json:"accuracy_after"` // accuracy at the next evaluation; null before that
+	AccuracyAfter  *float64 `json:"accuracy_after"` // validation accuracy at the next evaluation; null before it
 }
 
 // status returns the progress of the job.

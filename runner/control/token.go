@@ -13,7 +13,7 @@ import (
 	"graft/runner/app"
 )
 
-// TokenVariable is the environment variable that holds the token.
+// TokenVariable is the name of the environment variable with the token.
 const TokenVariable = "GRAFT_TOKEN"
 
 const (
@@ -37,7 +37,7 @@ func findToken(env *app.Env, o Options) (token string, made bool, err error) {
 	return hex.EncodeToString(random), true, nil
 }
 
-// ReadToken reads a file that holds a token and nothing else.
+// ReadToken reads a token from a file that contains nothing else.
 func ReadToken(env *app.Env, path string) (string, error) {
 	text, err := files.ReadAll(env.Files, path, mostToken)
 	if err != nil {

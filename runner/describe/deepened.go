@@ -10,7 +10,7 @@ import (
 	"graft/tracing/axes"
 )
 
-// Deepened lists the networks that follow from deepening one block, for every block.
+// Deepened returns, for every block, the network after deepening this block.
 func Deepened(n *model.Network) ([]*model.Network, error) {
 	var all []*model.Network
 	grow := func(a net2net.Action, compat net2net.Compat) error {
@@ -39,7 +39,7 @@ func Deepened(n *model.Network) ([]*model.Network, error) {
 	return all, nil
 }
 
-// Blocks counts the blocks of a network that can be deepened.
+// Blocks returns the number of blocks of a network that can be deepened.
 func Blocks(n *model.Network) (int, error) {
 	if n.Graph == nil {
 		trace, err := tracing.Read(n)

@@ -10,74 +10,75 @@ import (
 	"graft/tracing/drawing"
 )
 
-// Network describes a network; `graft model show --json` prints it. FLOP counts the floating-point
-// operations of a forward pass for one example, two for a multiply-add.
+// Network describes a network; `graft model show --json` prints it. FLOP is the number of floating-point operations of
+// a forward pass for one example; a multiply-add is two.
 type Network struct {
-	Name   string      `json:"name"`   // printed class
-	Input  model.Shape `json:"input"`  // shape of one example
-	Output model.Shape `json:"output"` // shape of one example
-	Print  string      `json:"print"`  // as PyTorch prints it
+	Name   string      `json:"name"`   // class name in prints
+	Input  model.Shape `json:"input"`  // shape of an example
+	Output model.Shape `json:"output"` // shape of an example's output
+	Print  string      `json:"print"`  // network as PyTorch prints it
 	Layers []Layer     `json:"layers"` // layers in running order
 	Blocks []Block     `json:"blocks"` // blocks in the order in which they end
-	Spaces []Space     `json:"spaces"` // channel spaces, the input's first
-	Totals Totals      `json:"totals"` // totals of the whole network
+	Spaces []Space     `json:"spaces"` // channel spaces; the first is the input's
+	Totals Totals      `json:"totals"` // sums over the whole network
 }
 
-// Layer describes one use of a layer.
+// Layer describes one run of a layer, which may run more than once.
 type Layer struct {
 	// path as in a state dict; flatten() and pool() are steps without a module
 	Path       string      `json:"path"`
-	Layer      string      `json:"layer"`      // as PyTorch prints it
-	Input      model.Shape `json:"input"`      // shape of an example, without the batch
-	Output     model.Shape `json:"output"`     // shape of an example, without the batch
-	Parameters int         `json:"parameters"` // number of trained parameters; in the first run only
-	// values that are not parameters, such as running means; in the first run only
+	Layer      string      `json:"layer"`      // layer as PyTorch prints it
+	Input      model.Shape `json:"input"`      // shape of an example's input, without the batch
+	Output     model.Shape `json:"output"`     // shape of an example's output, without the batch
+	Parameters int         `json:"parameters"` // number of trained parameters; zero except in the first run
+	// number of other values, such as running means; zero except in the first run
 	Buffers         int    `json:"buffers"`
-	FLOP            int64  `json:"flop"`             // forward, per example
-	ActivationBytes int64  `json:"activation_bytes"` // size of the output, as float32
-	Spaces          []Part `json:"spaces"`           // spaces of the output's channels, in order
-	Block           *int   `json:"block"`            // number of its block; null if it is in none
+	FLOP            int64  `json:"flop"`             // floating-point operations of a forward pass per example
+	ActivationBytes int64  `json:"activation_bytes"` // size of the output in float32 in bytes
+	Spaces          []Part `json:"spaces"`           // channel spaces of the output's channels, in order
+	Block           *int   `json:"block"`            // number of the layer's block; null if it is not in a block
 
 	Caption string `json:"-"`
 }
 
-// Part is a range of channels of one space.
+// Part is a range of channels in one channel space.
 type Part struct {
-	Space    string `json:"space"`    // id of the space
+	Space    string `json:"space"`    // ID of the channel space
 	Channels int    `json:"channels"` // number of channels
 }
 
-// Block describes a block; actions refer to it by number.
+// Block describes a block. Actions refer to it by its number.
 type Block struct {
 	Number int      `json:"number"` // number in actions, from 0
 	Name   string   `json:"name"`   // path of the block, or of its first layer
-	Origin string   `json:"origin"` // original, grown or found
-	Layers []string `json:"layers"` // paths
+	Origin string   `json:"origin"` // origin of the block: original, grown or found
+	Layers []string `json:"layers"` // paths of the block's layers
 
 	Kinds []string `json:"-"`
 }
 
 // Space is a set of channels that change together.
 type Space struct {
-	ID       string   `json:"id"`       // id for references
-	Channels int      `json:"channels"` // channels where it opens; a flattening spreads each over its positions
-	Units    int      `json:"units"`    // runs of channels that can be copied separately
-	Makers   []string `json:"makers"`   // paths of the layers that open it
-	Keepers  []string `json:"keepers"`  // paths of layers with weights or groups that it passes through
-	Users    []string `json:"users"`    // paths of layers that sum over it
-	Ties     []string `json:"ties"`     // paths of layers that combine several channels
-	Fixed    []string `json:"fixed"`    // reasons why it cannot be widened; empty if it can
+	ID string `json:"id"` // ID of the space, for references
+	// number of channels where the space opens; a flattening spreads each channel over its positions
+	Channels int      `json:"channels"`
+	Units    int      `json:"units"`   // number of runs of channels that can be copied separately
+	Makers   []string `json:"makers"`  // paths of the layers that open the space
+	Keepers  []string `json:"keepers"` // paths of the layers with weights or groups that pass the space on
+	Users    []string `json:"users"`   // paths of the layers that sum over the space
+	Ties     []string `json:"ties"`    // paths of the layers that combine several channels
+	Fixed    []string `json:"fixed"`   // reasons why the space cannot be widened; empty if it can
 }
 
 // Totals holds the sums over all layers.
 type Totals struct {
-	Parameters      int   `json:"parameters"`       // trained parameters
-	Buffers         int   `json:"buffers"`          // values that are not parameters, such as running means
-	FLOP            int64 `json:"flop"`             // forward, per example
-	ActivationBytes int64 `json:"activation_bytes"` // size of all outputs together
+	Parameters      int   `json:"parameters"`       // number of trained parameters
+	Buffers         int   `json:"buffers"`          // number of other values, such as running means
+	FLOP            int64 `json:"flop"`             // floating-point operations of a forward pass per example
+	ActivationBytes int64 `json:"activation_bytes"` // total size of all outputs in float32 in bytes
 }
 
-// Describe describes a network from its trace.
+// Describe returns the description of a network from its trace.
 func Describe(t *tracing.Trace) (Network, error) {
 	sheet, err := t.Network.Sheet()
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 
 // Report describes the machine and its checks; `graft doctor --json` prints it.
 type Report struct {
-	Healthy  bool              `json:"healthy"`  // whether every check passed
-	LibTorch *Libtorch         `json:"libtorch"` // null if none could be opened
-	Devices  []string          `json:"devices"`  // devices for tensors
-	Machine  machine           `json:"machine"`  // machine that runs graft
+	Healthy  bool              `json:"healthy"`  // every check passed
+	LibTorch *Libtorch         `json:"libtorch"` // LibTorch in use; null if it could not be opened
+	Devices  []string          `json:"devices"`  // names of devices that can hold tensors
+	Machine  machine           `json:"machine"`  // description of the machine
 	GPUs     []telemetry.State `json:"gpus"`     // GPUs of the machine by NVML, with a reading; empty if there are none
 	Checks   []checkResult     `json:"checks"`   // results of all checks
 }
@@ -25,7 +25,7 @@ type Report struct {
 // Libtorch describes the LibTorch in use and its origin.
 type Libtorch struct {
 	torch.Runtime
-	Origin string `json:"origin"` // "Debian", the folder it was built against, or "unknown"
+	Origin string `json:"origin"` // "Debian", the folder for which graft was built, or "unknown"
 }
 
 type machine struct {
@@ -43,7 +43,7 @@ type checkResult struct {
 	Remedy string `json:"remedy,omitempty"` // remedy; empty if the check passed
 }
 
-// Examine checks the machine.
+// Examine checks the machine and returns the report.
 func Examine(env *app.Env) Report {
 	fsys := env.Files
 	report := Report{Healthy: true, Devices: []string{}, GPUs: gpus(env), Machine: machine{

@@ -17,15 +17,15 @@ import (
 	"graft/runner/app"
 )
 
-// DrawOptions configure the output of the shapes of a model.
+// DrawOptions holds the options of the drawing of a model's shapes.
 type DrawOptions struct {
-	Folder string // output folder, created if missing
-	Prefix string // prefix of the file names; empty for none
+	Folder string // path of the output folder, created if missing
+	Prefix string // prefix of the file names; empty means none
 	Unit   string // unit of the target, such as s, shown on the axes
 }
 
-// Draw writes the importance and the shapes of a model's terms: a table of each, and a figure if it can be drawn. It
-// replaces files with the same names. It returns the files' paths.
+// Draw writes the importance and the shapes of a model's terms, each as a table and, if it can be drawn, as a figure.
+// It replaces files with the same names. It returns the paths of the files.
 func Draw(ctx context.Context, env *app.Env, m *estimate.Model, o DrawOptions) ([]string, error) {
 	if err := env.Files.MkdirAll(o.Folder); err != nil {
 		return nil, fmt.Errorf("write shapes: %w", err)

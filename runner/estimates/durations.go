@@ -15,54 +15,57 @@ import (
 
 // Times at which models of durations are learned.
 const (
-	WalkWeek  = "week"  // every week, from the jobs that ended before
-	WalkNone  = "none"  // once, from the history, or from the first week if there is none
-	WalkNever = "never" // never: the duration of similar jobs is the estimate
+	WalkWeek  = "week"  // every week, from the jobs that have already ended
+	WalkNone  = "none"  // once, from the history or, without a history, from the first week
+	WalkNever = "never" // never; the estimate is the duration of similar jobs
 )
 
-// DurationOptions configure the estimation of job durations.
+// DurationOptions holds the options of the estimation of job durations.
 type DurationOptions struct {
 	Options          // training data and output
-	History []string // earlier traces, to learn from without estimating them
-	Walk    string   // WalkWeek, WalkNone or WalkNever; empty means WalkWeek
-	Past    bool     // use durations of similar completed jobs as features
-	Saved   string   // file for the last model; empty writes none
+	History []string // paths of earlier traces, from which models learn without estimating their jobs
+	// time at which models are learned: WalkWeek, WalkNone or WalkNever; empty means WalkWeek
+	Walk  string
+	Past  bool   // uses the durations of similar completed jobs as features
+	Saved string // path for the last model; empty writes no model
 }
 
 // DurationReport is the JSON output of `graft cluster estimate --json`.
 type DurationReport struct {
-	Trace   string `json:"trace"`   // file of the jobs
+	Trace   string `json:"trace"`   // path of the trace
 	Format  string `json:"format"`  // format of the trace
-	Out     string `json:"out"`     // file with the estimates
-	Jobs    int    `json:"jobs"`    // jobs of the trace; each has an estimate
-	Learned int    `json:"learned"` // jobs that a model estimated
-	// jobs estimated by similar jobs, because no model existed yet
+	Out     string `json:"out"`     // path of the estimates
+	Jobs    int    `json:"jobs"`    // number of jobs in the trace, each with an estimate
+	Learned int    `json:"learned"` // number of jobs that a model estimated
+	// number of jobs estimated from similar jobs, because no model existed yet
 	Similar int `json:"similar"`
-	Blind   int `json:"blind"`            // jobs with the default estimate of one hour, because no job had ended
-	History int `json:"history_jobs"`     // jobs of other traces that were learned from
-	Later   int `json:"history_left_out"` // jobs of other traces that were submitted during or after the trace
-	// scores of the jobs that a model estimated, in seconds; null if there are none
+	// number of jobs with the default estimate of one hour, because no job had ended
+	Blind   int `json:"blind"`
+	History int `json:"history_jobs"` // number of jobs of other traces from which models learned
+	// number of jobs of other traces that were submitted during or after the trace
+	Later int `json:"history_left_out"`
+	// accuracy in seconds for the jobs that a model estimated; null if there are none
 	Scores *Scores `json:"scores"`
-	// scores of the same jobs if estimated by similar jobs
+	// accuracy for the same jobs if similar jobs give the estimate
 	Usual   *Scores  `json:"scores_of_similar"`
 	Windows []Window `json:"windows"` // windows in order of time
 	Target  string   `json:"target"`  // learned target: plain, log or median
 	// terms of the last model, most important first; empty if there is no model
 	Terms  []Term   `json:"terms"`
-	Model  string   `json:"model,omitempty"`  // file of the last model
-	Shapes []string `json:"shapes,omitempty"` // files of shape functions
+	Model  string   `json:"model,omitempty"`  // path of the last model
+	Shapes []string `json:"shapes,omitempty"` // paths of the files with shapes
 }
 
-// Window is the time between two models.
+// Window is the period between two models.
 type Window struct {
 	From    string  `json:"from"`         // date at which the model was learned
-	Learned int     `json:"learned_from"` // jobs that had ended by then
-	Jobs    int     `json:"jobs"`         // jobs submitted until the next model
-	Scores  *Scores `json:"scores"`       // scores of these jobs; null if there was no model
+	Learned int     `json:"learned_from"` // number of jobs that had ended by this date
+	Jobs    int     `json:"jobs"`         // number of jobs submitted until the next model
+	Scores  *Scores `json:"scores"`       // accuracy for these jobs; null without a model
 }
 
-// Durations learns the durations of a trace's jobs and estimates each from data known at its submission. The report
-// comes with an error of the code failure.Partial if a model or shapes are requested and there is no model.
+// Durations learns the durations of a trace's jobs and estimates each job from data known at its submission. If a model
+// or shapes are requested and there is no model, it returns the report with an error whose code is failure.Partial.
 func Durations(ctx context.Context, env *app.Env, o DurationOptions) (*DurationReport, error) {
 	job, err := o.prepare(env)
 	if err != nil {

@@ -14,40 +14,43 @@ import (
 	"graft/runner/app"
 )
 
-// ForecastOptions configure the forecast of submissions.
+// ForecastOptions holds the options of the forecast of submissions.
 type ForecastOptions struct {
-	Options           // a trace, unless Ticks names a table
-	Ticks   string    // table of submissions per ten minutes, instead of a trace; empty counts the trace's submissions
-	From    time.Time // learn once from data before it, then forecast; zero learns again every week
-	Models  string    // folder for the last models, jobs.json and gpus.json; empty writes none
+	Options // training data, which is a trace unless Ticks names a table, and output
+	// path of a table of submissions per ten minutes; empty counts the submissions of the trace
+	Ticks string
+	// learns once from the data before this date and forecasts the rest; the zero time learns a new model every week
+	From time.Time
+	// path of the folder for the last models, jobs.json and gpus.json; empty writes no models
+	Models string
 }
 
 // ForecastReport is the JSON output of `graft cluster forecast --json`.
 type ForecastReport struct {
-	Source string `json:"source"`    // file of the trace or of the submissions
-	Out    string `json:"out"`       // file with the forecasts
+	Source string `json:"source"`    // path of the trace or of the table of submissions
+	Out    string `json:"out"`       // path of the forecasts
 	Steps  int    `json:"steps"`     // number of ten-minute steps read
 	From   string `json:"from"`      // date of the first forecast step
 	To     string `json:"to"`        // date of the last forecast step
 	Rows   int    `json:"forecasts"` // number of forecast steps
-	// steps that models forecast; other steps repeat the last known hour
+	// number of steps that models forecast; other steps repeat the last known hour
 	Learned int      `json:"learned"`
 	Times   int      `json:"times_learned"`    // number of times that models were learned
 	Target  string   `json:"target"`           // learned target: plain, log or median
-	Jobs    Series   `json:"jobs"`             // submitted jobs
-	GPUs    Series   `json:"gpus"`             // GPUs that they request
-	Models  []string `json:"models,omitempty"` // files of the last models
-	Shapes  []string `json:"shapes,omitempty"` // files of shape functions
+	Jobs    Series   `json:"jobs"`             // forecast of the number of submitted jobs
+	GPUs    Series   `json:"gpus"`             // forecast of the number of requested GPUs
+	Models  []string `json:"models,omitempty"` // paths of the last models
+	Shapes  []string `json:"shapes,omitempty"` // paths of the files with shapes
 }
 
-// Series holds the quality of the forecasts of a series, and the terms of its model.
+// Series holds the accuracy of the forecasts of one quantity, and the terms of its model.
 type Series struct {
-	Scores *Scores `json:"scores"` // scores of the steps that models forecast; null if there are none
+	Scores *Scores `json:"scores"` // accuracy for the steps that models forecast; null if there are none
 	Terms  []Term  `json:"terms"`  // terms of the last model, most important first
 }
 
-// Forecast learns the number of jobs and GPUs submitted in each ten minutes, and forecasts them. The report comes with
-// an error of the code failure.Partial if models or shapes are requested and there are no models.
+// Forecast learns the number of jobs and GPUs submitted per ten minutes, and forecasts them. If models or shapes are
+// requested and there are no models, it returns the report with an error whose code is failure.Partial.
 func Forecast(ctx context.Context, env *app.Env, o ForecastOptions) (*ForecastReport, error) {
 	if err := o.validate(); err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-// Package estimates learns from traces the durations of jobs and the number of submissions, and shows the effect of
+// Package estimates learns the durations of jobs and the number of submissions from traces, and shows the effect of
 // each feature in the models.
 package estimates
 
@@ -15,16 +15,17 @@ import (
 	"graft/runner/traces"
 )
 
-// Options configure training data and output.
+// Options holds the options of training data and output.
 type Options struct {
-	Trace  string           // trace file; required
-	Format string           // format of the trace; empty recognises it by its first bytes
-	Window *trace.Window    // range of seconds whose submissions count; nil means all
-	Start  time.Time        // date of second zero, for a trace without dates; zero for a trace with dates
+	Trace  string        // path of the trace; required
+	Format string        // format of the trace; empty detects it from the first bytes of the file
+	Window *trace.Window // range of seconds whose submissions count; nil means all
+	// date of second zero, for a trace without dates; the zero time for a trace with dates
+	Start  time.Time
 	Model  estimate.Options // options of the models; zero fields have their defaults
-	Out    string           // output file; empty writes none
-	Shapes string           // folder for tables and figures of the models' shapes; empty writes none
-	Force  bool             // replace files; false refuses to replace existing files
+	Out    string           // path of the output file; empty writes none
+	Shapes string           // path of the folder for tables and figures of shapes; empty writes none
+	Force  bool             // replaces existing files; false makes an existing file an error
 }
 
 // validate checks the options of the models, before learning.

@@ -10,22 +10,23 @@ import (
 	"graft/report/runs"
 )
 
-// Measure is a number with its interval.
+// Measure is a statistic with its interval.
 type Measure struct {
-	Value *float64 `json:"value"` // value for the rows unchanged; null if undefined
-	Low   *float64 `json:"low"`   // lower end of the 95% interval, which draws runs of rows
-	High  *float64 `json:"high"`  // upper end of the interval
+	Value *float64 `json:"value"` // value of the statistic; null if undefined
+	// lower end of the 95% bootstrap interval, which draws runs of consecutive rows together
+	Low  *float64 `json:"low"`
+	High *float64 `json:"high"` // upper end of the interval
 }
 
 func newMeasure(m estimate.Measured) Measure {
 	return Measure{runs.FiniteOrNil(m.Value), runs.FiniteOrNil(m.Low), runs.FiniteOrNil(m.High)}
 }
 
-// Scores are the errors of predictions.
+// Scores holds the errors of predictions.
 type Scores struct {
-	Rows int     `json:"rows"` // rows that a model predicted
+	Rows int     `json:"rows"` // number of rows that a model predicted
 	MAE  Measure `json:"mae"`  // mean of the absolute errors
-	R2   Measure `json:"r2"`   // fraction of the variance explained
+	R2   Measure `json:"r2"`   // fraction of the variance that the predictions explain
 }
 
 // newScores returns nil if nothing was predicted.
@@ -40,11 +41,11 @@ func newScores(s estimate.Scores) *Scores {
 type Term struct {
 	Name     string   `json:"name"`     // names of the features
 	Features []string `json:"features"` // one feature, or two for a map
-	// mean absolute value that it adds, in the unit of the target or of its logarithm
+	// mean absolute contribution of the term, in the unit of the target or of its logarithm
 	Importance float64 `json:"importance"`
 }
 
-// Terms returns the terms of a model, most important first; empty for nil.
+// Terms returns the terms of a model, most important first. It is empty for a nil model.
 func Terms(m *estimate.Model) []Term {
 	terms := []Term{}
 	if m == nil {
@@ -65,7 +66,7 @@ func Unit(unit, target string) string {
 	return "log(1 + " + unit + ")"
 }
 
-// Digits writes a number with four significant digits, and at most four decimals.
+// Digits formats a number with four significant digits, and at most four decimals.
 func Digits(v float64) string {
 	switch {
 	case math.IsNaN(v):

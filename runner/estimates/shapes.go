@@ -9,14 +9,14 @@ import (
 	"graft/runner/app"
 )
 
-// Shaped is a model of estimates with some of its shapes.
+// Shaped is an estimation model with some of its shapes.
 type Shaped struct {
 	Path   string // path of the model's file
 	Model  *estimate.Model
-	Shapes []estimate.Shape // in the model's order
+	Shapes []estimate.Shape // shapes in the order of the model's terms
 }
 
-// Shapes reads a model and the shape of a term, such as "hour" or "vc x hour"; an empty term means all.
+// Shapes reads a model and the shape of a term, such as "hour" or "vc x hour". An empty term means all terms.
 func Shapes(fsys files.FS, path, term string) (*Shaped, error) {
 	m, err := estimate.Load(fsys, path)
 	if err != nil {
@@ -55,40 +55,41 @@ func plainTerm(name string) string {
 
 // ShapesReport is the JSON output of `graft cluster shapes --json`.
 type ShapesReport struct {
-	Path   string       `json:"path"`   // path of the model
-	Rows   int          `json:"rows"`   // rows that it was learned from
-	Base   float64      `json:"base"`   // base to which terms are added
-	Target string       `json:"target"` // plain; with log and median all values are added to log(1 + target)
-	Terms  []ShapedTerm `json:"terms"`  // in the model's order
+	Path string  `json:"path"` // path of the model
+	Rows int     `json:"rows"` // number of training rows
+	Base float64 `json:"base"` // constant to which the terms are added
+	// kind of target: plain, log or median; with log and median all values are added to log(1 + target)
+	Target string       `json:"target"`
+	Terms  []ShapedTerm `json:"terms"` // terms in the order of the model
 }
 
 // ShapedTerm is a term with its shape.
 type ShapedTerm struct {
 	Term
 	Axes  []Axis `json:"axes"`  // one axis, or two for a map
-	Cells []Cell `json:"cells"` // cells by bin of the first axis, then by bin of the second for a map
+	Cells []Cell `json:"cells"` // cells by the bin of the first axis and, for a map, by the bin of the second axis
 }
 
 // Axis is a feature of a shape.
 type Axis struct {
 	Feature string `json:"feature"` // name of the feature
-	Text    bool   `json:"text"`    // whether its values are texts
-	Bins    []Bin  `json:"bins"`    // bins in order, the bin of missing values first
+	Text    bool   `json:"text"`    // values of the feature are texts
+	Bins    []Bin  `json:"bins"`    // bins in ascending order; the bin of missing values comes first
 }
 
-// Bin is a part of a feature's values.
+// Bin is a range or a set of values of a feature.
 type Bin struct {
-	Missing bool     `json:"missing,omitempty"` // holds the rows without a value
+	Missing bool     `json:"missing,omitempty"` // bin of the rows without a value
 	Low     *float64 `json:"low,omitempty"`     // lower end of a numeric bin, inclusive
-	High    *float64 `json:"high,omitempty"`    // upper end, exclusive except in the last bin
+	High    *float64 `json:"high,omitempty"`    // upper end of a numeric bin, exclusive except in the last bin
 	Levels  []string `json:"levels,omitempty"`  // texts in the bin
 }
 
-// Cell holds the value that a term adds.
+// Cell holds the contribution of a term in one bin, or in a pair of bins.
 type Cell struct {
-	Value     float64 `json:"value"`     // in the target's unit, or added to log(1 + target)
-	Deviation float64 `json:"deviation"` // deviation of the value over the bags
-	Rows      float64 `json:"rows"`      // rows that it was learned from
+	Value     float64 `json:"value"`     // contribution in the target's unit, or added to log(1 + target)
+	Deviation float64 `json:"deviation"` // standard deviation of the value over the bags
+	Rows      float64 `json:"rows"`      // number of training rows in the cell
 }
 
 // Report returns the model and its shapes as values.

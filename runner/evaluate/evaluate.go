@@ -11,15 +11,15 @@ import (
 	"graft/simulation/evaluation"
 )
 
-// Result holds the result of an evaluation. Either Compared or LeftOut is set; the other is nil.
+// Result holds the result of an evaluation: either Compared or LeftOut is set, the other is nil.
 type Result struct {
-	Compared *runs.EvaluationReport // given policies
-	LeftOut  *runs.LeaveOutReport   // policies evaluated on held-out tables
+	Compared *runs.EvaluationReport // comparison of the given policies
+	LeftOut  *runs.LeaveOutReport   // leave-one-out evaluation of learned policies
 	*evaluation.Comparison
 }
 
 // Run evaluates policies and writes the result into a run folder, if the options name one. The run folder has an
-// outcome only if all went well.
+// outcome only if everything succeeded.
 func Run(ctx context.Context, env *app.Env, o Options) (*Result, error) {
 	e, err := Prepare(ctx, env, o)
 	if err != nil {
@@ -37,7 +37,7 @@ func Run(ctx context.Context, env *app.Env, o Options) (*Result, error) {
 	return r, folder.Finish(r.Outcome())
 }
 
-// Evaluation holds policies and tables. Prepare makes it.
+// Evaluation holds policies and tables that are ready to be evaluated. Create it with Prepare.
 type Evaluation struct {
 	o        Options
 	env      *app.Env
@@ -46,7 +46,7 @@ type Evaluation struct {
 	file     *config.Document           // configuration of learning; nil if no tables are held out
 }
 
-// Prepare checks options and reads the named files.
+// Prepare validates the options and reads the files that they name.
 func Prepare(ctx context.Context, env *app.Env, o Options) (*Evaluation, error) {
 	err := o.Validate(env.Files)
 	if err != nil {
@@ -66,7 +66,7 @@ func Prepare(ctx context.Context, env *app.Env, o Options) (*Evaluation, error) 
 	return e, nil
 }
 
-// Judge evaluates, and writes nothing.
+// Judge evaluates the policies without writing files.
 func (e *Evaluation) Judge(ctx context.Context) (*Result, error) {
 	if e.o.Leave.By != "" {
 		return e.judgeLeaving(ctx)

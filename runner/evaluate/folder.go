@@ -14,11 +14,11 @@ import (
 	"graft/simulation"
 )
 
-// Inputs hold the inputs of an evaluation, as stored in its run folder.
+// Inputs hold the inputs of an evaluation that its run folder stores.
 type Inputs struct {
 	config.EvaluationOptions
-	Text     string   // text of the configuration of learning; empty for none
-	Networks []string // networks of the tables
+	Text     string   // text of the learning configuration; empty means none
+	Networks []string // names of the tables' networks
 }
 
 // inputs reads the details of the policies, tables and files for the run folder.
@@ -70,14 +70,14 @@ func (e *Evaluation) create() (*Folder, error) {
 		results.Manifest{Device: "cpu"}))
 }
 
-// Folder is the run folder of an evaluation. Create makes it; nil writes nothing.
+// Folder is the run folder of an evaluation. Create it with Create; a nil folder writes nothing.
 type Folder struct {
 	run                          *results.Run
 	verdicts, members, standings *results.Stream
 	folds                        *results.Stream // nil if nothing is held out
 }
 
-// Create makes a run folder without an outcome. With force an existing folder is moved aside.
+// Create creates a run folder without an outcome. With force an existing folder is moved aside.
 func Create(fsys files.FS, folder string, force bool, in Inputs, m results.Manifest) (*Folder, error) {
 	slices.Sort(in.Networks)
 	m.Network = strings.Join(slices.Compact(in.Networks), ", ")
@@ -115,14 +115,14 @@ func (f *Folder) open(folds bool) (err error) {
 	return nil
 }
 
-// Close releases the folder; an unfinished one has no outcome.
+// Close releases the folder. Without a call of Finish it has no outcome.
 func (f *Folder) Close() {
 	if f != nil {
 		_ = f.run.Close() // Finish has returned the error of a valid folder
 	}
 }
 
-// Finish writes all rows, then the outcome, which makes the rest valid, and closes the folder.
+// Finish writes all rows, then the outcome, which makes the rows valid, and closes the folder.
 func (f *Folder) Finish(o *runs.EvaluationOutcome) error {
 	if f == nil {
 		return nil

@@ -18,33 +18,37 @@ import (
 	"graft/simulation/learning"
 )
 
-// Options configure an evaluation.
+// Options holds the options of an evaluation.
 type Options struct {
-	// files of policies, or folders of their runs; at least one, or none if tables are held out
+	// paths of policy files or of their run folders; at least one, or none for leave-one-out
 	Policies []string
-	Tables   []string           // folders of tables; at least one, unless Leave.File names them
-	Trees    []*simulation.Tree // tables already read; nil reads them
-	Vocab    string             // folder or file of the vocabulary of the original's policies; required for these
-	Prefix   string             // token 0 before the layers (original): "always", "never"; empty means as it learned
-	Out      string             // run folder; empty writes none
-	Force    bool               // move an existing run folder aside; false refuses it
-	Leave    LeaveOut           // held-out tables; the zero value holds none out
+	Tables   []string           // paths of table folders; at least one, unless Leave.File names them
+	Trees    []*simulation.Tree // tables that are already read; nil reads the tables
+	// path of the vocabulary for policies in the original system's format, which require it
+	Vocab string
+	// token 0 before the layers, for policies in the original system's format: "always" or "never"; empty means as the
+	// policy learned
+	Prefix string
+	Out    string   // path of the run folder; empty writes none
+	Force  bool     // moves an existing run folder aside; false makes an existing run folder an error
+	Leave  LeaveOut // leave-one-out evaluation; the zero value evaluates the given policies
 }
 
-// LeaveOut trains policies on some tables and evaluates them on the others.
+// LeaveOut configures an evaluation that trains policies on some tables and evaluates them on the others.
 type LeaveOut struct {
-	// unit of holding out: "scenario", "network", "dataset", "budget", or "held-out" for the tables that the file holds
-	// out; empty holds nothing out
+	// group to leave out at a time: "scenario", "network", "dataset", "budget", or "held-out" for the tables that the
+	// file holds out; empty leaves nothing out
 	By string
-	// configuration of graft learn, for tables, options and seeds; empty uses the fields below
+	// path of a configuration of graft learn with tables, options and seeds; empty uses the fields below
 	File     string
-	Learning *config.TreeLearning // the file if already read; nil reads it
+	Learning *config.TreeLearning // content of the file if it is already read; nil reads the file
 	// assignments to keys of the file; of the policies with one of them or none, the best on their training tables are
 	// selected
-	Try   []string
-	For   string // default options of learning, for "new" or "known" scenarios; empty means new
-	Seeds int    // policies per group; zero means the file's, or 10
-	Steps int    // upper bound on learning steps; zero means the default of For
+	Try []string
+	// defaults of the learning options, for "new" or "known" scenarios; empty means new
+	For   string
+	Seeds int // number of policies per group; zero means the number in the file, or 10
+	Steps int // maximum number of learning steps; zero means the default of For
 	// baseline of differences, one of evaluation.BaselineNames; empty means the best fixed sequence
 	Against string
 }

@@ -13,28 +13,30 @@ import (
 	"graft/runner/app"
 )
 
-// OriginalOptions select the policy of the original's report.
+// OriginalOptions holds the options of an evaluation in the form of the original system's report.
 type OriginalOptions struct {
-	Policy      string // folder or file of a policy of the original's; required
-	Table       string // folder of a table of the original's; required
-	Vocab       string // folder or file of its vocabulary; required
-	Prefix      string // token 0 before the layers: "always", "never", or empty for as in its report
-	AsPublished bool   // reproduce both mistakes of the original's last code, with an empty Prefix
+	Policy string // path of a policy in the original system's format; required
+	Table  string // path of a table in the original system's format; required
+	Vocab  string // path of the policy's vocabulary; required
+	// token 0 before the layers: "always" or "never"; empty means as in the original system's report
+	Prefix string
+	// reproduces both mistakes of the original system's last code; requires an empty Prefix
+	AsPublished bool
 }
 
-// OriginalReport is the evaluation of one policy as in the original.
+// OriginalReport is the evaluation of a policy in the form of the original system's report.
 type OriginalReport struct {
 	o          OriginalOptions
 	evaluation *original.Evaluation
 	network    *model.Network
 }
 
-// Write writes the report byte for byte as the original did.
+// Write writes the report, byte-identical to the original system's report.
 func (r *OriginalReport) Write(w io.Writer) error {
 	return r.evaluation.WriteReport(w, r.network, r.o.Policy, r.o.Table)
 }
 
-// Original evaluates one policy as in the original.
+// Original evaluates a policy like the original system.
 func Original(ctx context.Context, env *app.Env, o OriginalOptions) (*OriginalReport, error) {
 	if kind, err := kindOf(env.Files, o.Policy); err == nil && kind == runs.StructuralPolicy {
 		return nil, failure.Usagef("option compat needs a policy of the original, but %s is a structural policy; "+

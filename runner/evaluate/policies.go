@@ -21,17 +21,17 @@ import (
 	"graft/simulation/evaluation"
 )
 
-// Policy is an evaluated policy.
+// Policy is a policy to evaluate.
 type Policy struct {
-	Path       string // path as given
+	Path       string // path of the policy, as given
 	Name       string // name in reports
 	Kind       runs.PolicyOrigin
-	Candidates []evaluation.Candidate // the report shows the decisions of the first
-	Structural *decider.Structural    // nil for a policy of the original's
-	Legacy     *bilstm.Policy         // nil for a structural policy
+	Candidates []evaluation.Candidate // candidates of a comparison; the report shows the decisions of the first
+	Structural *decider.Structural    // structural policy; nil for a policy in the original system's format
+	Legacy     *bilstm.Policy         // policy in the original system's format; nil for a structural policy
 }
 
-// ReadPolicies reads o.Policies. It uses only Vocab and Prefix of the other options.
+// ReadPolicies reads the policies that o.Policies names. Of the other options it uses only Vocab and Prefix.
 func ReadPolicies(ctx context.Context, fsys files.FS, o Options) ([]*Policy, error) {
 	var all []*Policy
 	names := policyNames(o.Policies)

@@ -22,18 +22,19 @@ import (
 	"graft/runner/app"
 )
 
-// SchedulerOptions select the schedulers of elastic jobs to compare, and the workloads.
+// SchedulerOptions selects the schedulers of elastic jobs to compare, and the workloads.
 type SchedulerOptions struct {
-	File string   // configuration of 'graft learn' with a section workloads; required
-	Set  []string // assignments after the file; empty changes nothing
-	// learned schedulers: run folders or files; empty means the run folder of the file, if there is one
+	File string   // path of a configuration of 'graft learn' with a section workloads; required
+	Set  []string // assignments applied after the file; empty changes nothing
+	// paths of learned schedulers: run folders or files; empty means the run folder of the file, if there is one
 	Policies []string
-	Against  string // baseline of differences; empty means optimus if it is compared, else the first
-	Out      string // new run folder; empty writes none
-	Force    bool   // move an existing folder aside; false refuses it
+	// name of the baseline of differences; empty means optimus if it is compared, otherwise the first scheduler
+	Against string
+	Out     string // path of the new run folder; empty writes none
+	Force   bool   // moves an existing folder aside; false makes an existing folder an error
 }
 
-// Schedulers compares schedulers on the test workloads, which no learner has used.
+// Schedulers compares schedulers on the test workloads, from which no scheduler has learned.
 func Schedulers(ctx context.Context, env *app.Env, o SchedulerOptions) (*runs.ElasticComparison, error) {
 	l, err := config.ReadNamed[*jobfile.File](jobfile.KindName, config.Open(env.Files, o.File), o.Set)
 	if err != nil {

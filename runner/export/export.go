@@ -20,19 +20,19 @@ import (
 	"graft/trainer"
 )
 
-// Options configure Run.
+// Options holds the options of Run.
 type Options struct {
-	Out     string        // path to write; its extension selects the form; required
-	Weights string        // file of weights, for targets without trained weights
-	Force   bool          // replace existing files
-	At      trainer.Which // network of the run; empty means trainer.AtEnd
+	Out     string        // path of the output file, whose extension selects the form; required
+	Weights string        // path of the weights, for a network without trained weights
+	Force   bool          // replaces existing files
+	At      trainer.Which // which network of the run to export; empty means trainer.AtEnd
 }
 
 // Report lists the files that Run wrote.
 type Report struct {
-	Network    string   `json:"network"`    // class of the network
+	Network    string   `json:"network"`    // class name of the network
 	Parameters int      `json:"parameters"` // number of trained parameters
-	Files      []string `json:"files"`      // paths
+	Files      []string `json:"files"`      // paths of the files
 }
 
 // source is a network and its weights.
@@ -60,10 +60,10 @@ var forms = []form{
 	{".json", "the network without weights, as a network file in JSON", writeNetwork, nil},
 }
 
-// Form is a kind of file that Run writes.
+// Form describes a kind of file that Run writes.
 type Form struct {
-	Extension string // extension that selects it
-	About     string // one-line description
+	Extension string // file name extension that selects the form
+	About     string // help text in one line
 }
 
 // List lists the forms.
@@ -74,7 +74,7 @@ func List() (list []Form) {
 	return list
 }
 
-// Forms describes the extensions, one per line.
+// Forms returns the help text for the extensions, one line per form.
 func Forms() string {
 	var b strings.Builder
 	for _, f := range forms {

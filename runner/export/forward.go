@@ -15,17 +15,17 @@ import (
 	"graft/trainer"
 )
 
-// ForwardOptions configure Forward.
+// ForwardOptions holds the options of Forward.
 type ForwardOptions struct {
-	Inputs  string        // JSON file of the inputs; required
-	Weights string        // file of weights, for targets without trained weights
-	Out     string        // JSON file for the outputs; empty writes none
-	At      trainer.Which // network of the run; empty means trainer.AtEnd
+	Inputs  string        // path of a JSON file with the inputs; required
+	Weights string        // path of the weights, for a network without trained weights
+	Out     string        // path of the JSON file for the outputs; empty writes none
+	At      trainer.Which // which network of the run to use; empty means trainer.AtEnd
 }
 
 // ForwardReport holds the outputs of a network.
 type ForwardReport struct {
-	Network string    `json:"network"`           // class of the network
+	Network string    `json:"network"`           // class name of the network
 	Shape   []int     `json:"shape"`             // number of examples, then the shape of an example's outputs
 	Logits  []float32 `json:"logits"`            // values, one example after the other
 	Classes []string  `json:"classes,omitempty"` // names of the outputs, if known
@@ -46,8 +46,8 @@ func (x array) tensor(s *torch.Scope, dtype torch.DType) *torch.Tensor {
 // largestInputs limits the file of inputs, in bytes.
 const largestInputs = 1 << 30
 
-// Forward computes the outputs of a network in evaluation mode, with PyTorch's order of operations. Inputs are in the
-// form that the network takes: normalised if its training data were.
+// Forward computes the outputs of a network in evaluation mode, with PyTorch's order of operations. Inputs must have
+// the form that the network accepts: normalised if its training data were normalised.
 func Forward(ctx context.Context, env *app.Env, target string, o ForwardOptions) (*ForwardReport, error) {
 	x, err := readInputs(env.Files, o.Inputs)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"graft/report/figure"
 )
 
-// Bounds of a step's figure.
+// Limits of a step's figure.
 const (
 	mostRows  = 40 // rows for servers and ways; further servers are not drawn
 	mostNamed = 60 // operations of a server that are drawn separately

@@ -24,14 +24,14 @@ import (
 	"graft/runner/app"
 )
 
-// ExperimentOptions select the experiments of PAC-ML's authors to reproduce.
+// ExperimentOptions selects the experiments of PAC-ML's authors to reproduce.
 type ExperimentOptions struct {
-	Graphs   string          // folder of the five profiles of PipeDream; required
-	Out      string          // folder of the table; empty writes none
-	Limits   []string        // distributions of limits; empty means all
-	Learn    TrainingOptions // policies that learn as published; empty for none
-	Episodes int             // episodes per row, from seed 0; zero means 3
-	Workers  int             // episodes in parallel; zero means one per processor
+	Graphs   string          // path of the folder with PipeDream's five profiles; required
+	Out      string          // path of the folder for the table; empty writes none
+	Limits   []string        // distributions of time limits; empty means all
+	Learn    TrainingOptions // policies that learn as published; the zero value learns none
+	Episodes int             // number of episodes per row, from seed 0; zero means 3
+	Workers  int             // number of episodes simulated in parallel; zero means one per processor
 }
 
 func (o *ExperimentOptions) validate() error {
@@ -52,48 +52,49 @@ func (o *ExperimentOptions) validate() error {
 	return o.Learn.validate(o.Out)
 }
 
-// Experiments is the table of these experiments.
+// Experiments is the table of the reproduced experiments.
 type Experiments struct {
-	Seeds    int             `json:"seeds"`    // episodes per row
-	Policies int             `json:"policies"` // policies learned under each distribution of limits
-	Actions  int             `json:"actions"`  // actions that each policy learned from
-	Rows     []ExperimentRow `json:"rows"`     // rows for each distribution of limits and agent
-	Best     []ExperimentTie `json:"best"`     // constant degrees compared with the printed learned policy
-	Folder   string          `json:"folder"`   // folder of the table; empty if none was written
+	Seeds    int             `json:"seeds"`    // number of episodes per row
+	Policies int             `json:"policies"` // number of policies learned for each distribution of time limits
+	Actions  int             `json:"actions"`  // number of actions from which each policy learned
+	Rows     []ExperimentRow `json:"rows"`     // rows, one per distribution of time limits and agent
+	Best     []ExperimentTie `json:"best"`     // comparison of constant degrees with the published learned policy
+	Folder   string          `json:"folder"`   // path of the table's folder; empty if none was written
 }
 
-// ExperimentRow is an agent under a distribution of limits.
+// ExperimentRow is the result of an agent under a distribution of time limits.
 type ExperimentRow struct {
-	Limits  string  `json:"limits"`  // A, uniform; B, C and D, skewed by 5, 0 and -5
-	Agent   string  `json:"agent"`   // one of the original's, or a constant degree
-	Blocked float64 `json:"blocked"` // mean share of blocked jobs
-	// 95% interval, over seeds and policies; null for a single seed
-	Interval          *stat.Interval `json:"interval"`
-	Seeds             []float64      `json:"blocked_seeds"`      // share of each seed
-	Printed           *float64       `json:"printed"`            // value printed by the authors; null if there is none
-	Throughput        float64        `json:"throughput"`         // bytes of demand per second
-	PrintedThroughput *float64       `json:"printed_throughput"` // value printed by the authors; null if there is none
-	Degrees           []DegreeShare  `json:"degrees"`            // degrees of the completed jobs, by degree
-	// share of the episodes in which all completed jobs had one degree
+	Limits  string  `json:"limits"`  // distribution of time limits: A is uniform; B, C and D are skewed by 5, 0 and -5
+	Agent   string  `json:"agent"`   // name of an agent of the published simulator, or a constant degree
+	Blocked float64 `json:"blocked"` // mean fraction of blocked jobs
+	// 95% interval over seeds and policies; null for a single seed
+	Interval *stat.Interval `json:"interval"`
+	Seeds    []float64      `json:"blocked_seeds"` // fraction of blocked jobs for each seed
+	// published fraction of blocked jobs; null if there is none
+	Printed           *float64      `json:"printed"`
+	Throughput        float64       `json:"throughput"`         // bytes of demand per second
+	PrintedThroughput *float64      `json:"printed_throughput"` // published throughput; null if there is none
+	Degrees           []DegreeShare `json:"degrees"`            // fraction of completed jobs with each degree
+	// fraction of the episodes in which all completed jobs had the same degree
 	OneDegree float64 `json:"one_degree"`
 }
 
-// DegreeShare is the share of the jobs with a degree.
+// DegreeShare is the fraction of jobs with a degree.
 type DegreeShare struct {
-	Degree int     `json:"degree"` // parts of a step
-	Share  float64 `json:"share"`  // share of the jobs
+	Degree int     `json:"degree"` // number of parts of a step
+	Share  float64 `json:"share"`  // fraction of the jobs
 }
 
-// ExperimentTie compares the best constant degree with the learned policy.
+// ExperimentTie compares the best constant degree with the published learned policy.
 type ExperimentTie struct {
-	Limits  string  `json:"limits"`  // distribution of limits
-	Agent   string  `json:"agent"`   // constant degree that blocks the fewest jobs
-	Blocked float64 `json:"blocked"` // share of blocked jobs
-	Learned float64 `json:"learned"` // printed share under the learned policy
+	Limits  string  `json:"limits"`  // distribution of time limits
+	Agent   string  `json:"agent"`   // constant degree with the fewest blocked jobs
+	Blocked float64 `json:"blocked"` // fraction of blocked jobs under the constant degree
+	Learned float64 `json:"learned"` // published fraction of blocked jobs under the learned policy
 	// no significant difference, the constant degree is better, or the learned policy is better
 	Verdict string `json:"verdict"`
-	// Here is the share under policies learned here minus the constant degree's share; null without such policies, and
-	// for a single episode.
+	// Here is the fraction under policies that graft learned minus the constant degree's fraction; null without such
+	// policies, and for a single episode.
 	Here *stat.Interval `json:"here"`
 }
 

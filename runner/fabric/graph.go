@@ -19,43 +19,45 @@ import (
 
 // GraphReport describes the graph of a training step.
 type GraphReport struct {
-	Model      string          `json:"model"`            // name of the network
-	Operations int             `json:"operations"`       // forward operations; the backward pass has the same number
-	Edges      int             `json:"edges"`            // forward edges
-	Depth      int             `json:"depth"`            // operations on the longest forward path
-	Forward    float64         `json:"forward_ms"`       // sum of the operations' times
-	Backward   float64         `json:"backward_ms"`      // sum of the operations' times
-	Activation float64         `json:"activation_bytes"` // sum over operations
-	Parameters float64         `json:"parameter_bytes"`  // sum over operations
+	Model string `json:"model"` // name of the network
+	// number of forward operations, which is also the number of backward operations
+	Operations int             `json:"operations"`
+	Edges      int             `json:"edges"`            // number of edges between forward operations
+	Depth      int             `json:"depth"`            // number of operations on the longest forward path
+	Forward    float64         `json:"forward_ms"`       // sum of the operations' forward times
+	Backward   float64         `json:"backward_ms"`      // sum of the operations' backward times
+	Activation float64         `json:"activation_bytes"` // total size of the operations' outputs
+	Parameters float64         `json:"parameter_bytes"`  // total size of the operations' parameters
 	Largest    []GraphLargest  `json:"largest"`          // slowest operations
-	Kinds      []GraphKindPart `json:"kinds"`            // sums by kind, the slowest first
-	File       string          `json:"file"`             // written file; empty for none
+	Kinds      []GraphKindPart `json:"kinds"`            // sums by kind of operation, slowest kind first
+	File       string          `json:"file"`             // path of the written file; empty means none
 }
 
-// GraphLargest is an operation.
+// GraphLargest describes one of the slowest operations.
 type GraphLargest struct {
 	ID         int     `json:"id"`               // number of the operation
-	Kind       string  `json:"kind"`             // kind such as Conv2d
+	Kind       string  `json:"kind"`             // kind of the operation, such as Conv2d
 	Detail     string  `json:"detail"`           // arguments or the path of a layer
-	Forward    float64 `json:"forward_ms"`       // time
-	Backward   float64 `json:"backward_ms"`      // time
+	Forward    float64 `json:"forward_ms"`       // forward time
+	Backward   float64 `json:"backward_ms"`      // backward time
 	Activation float64 `json:"activation_bytes"` // bytes of its output
 	Parameters float64 `json:"parameter_bytes"`  // bytes of its parameters
 }
 
-// GraphKindPart sums the operations of a kind.
+// GraphKindPart sums the operations of the same kind.
 type GraphKindPart struct {
-	Kind       string  `json:"kind"`            // kind such as Conv2d
+	Kind       string  `json:"kind"`            // kind of operation, such as Conv2d
 	Operations int     `json:"operations"`      // number of operations
-	Time       float64 `json:"time_ms"`         // forward and backward time
-	Share      float64 `json:"share"`           // of the step's time
+	Time       float64 `json:"time_ms"`         // sum of forward and backward times
+	Share      float64 `json:"share"`           // fraction of the step's time
 	Parameters float64 `json:"parameter_bytes"` // bytes of their parameters
 }
 
 // largestShown is the number of operations that a report lists.
 const largestShown = 10
 
-// Graph describes a graph, and writes it to a file if one is named: PipeDream's format for .txt, JSON for .json.
+// Graph describes a graph. If out is not empty, it also writes the graph to this file: in PipeDream's format for .txt,
+// in JSON for .json.
 func Graph(env *app.Env, name string, o networks.ReadOptions, out string) (*GraphReport, error) {
 	p, err := readGraph(env.Files, name, o)
 	if err != nil {

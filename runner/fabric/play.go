@@ -19,24 +19,24 @@ import (
 	"graft/runner/app"
 )
 
-// PlayOptions name a recorded episode.
+// PlayOptions selects a recorded episode to simulate.
 type PlayOptions struct {
-	Episode string // file of the episode; required
-	Graphs  string // folder of its graphs; required
-	Out     string // folder of the results; empty writes none
+	Episode string // path of the episode; required
+	Graphs  string // path of the folder with the episode's graphs; required
+	Out     string // path of the folder for the results; empty writes none
 }
 
 // PlayReport is the result of an episode.
 type PlayReport struct {
-	Agent     string `json:"agent"`     // agent that decided; replay if the episode gives its actions
-	Arrived   int    `json:"arrived"`   // jobs that arrived
-	Completed int    `json:"completed"` // jobs that completed
-	Blocked   int    `json:"blocked"`   // jobs that were refused
-	Running   int    `json:"running"`   // jobs running at the end
-	Queued    int    `json:"queued"`    // jobs queued at the end
-	// statistics under the original's names; jobs running at the end count as blocked
+	Agent     string `json:"agent"`     // name of the agent that decided; replay if the episode contains its actions
+	Arrived   int    `json:"arrived"`   // number of jobs that arrived
+	Completed int    `json:"completed"` // number of jobs that completed
+	Blocked   int    `json:"blocked"`   // number of jobs that were blocked
+	Running   int    `json:"running"`   // number of jobs running at the end
+	Queued    int    `json:"queued"`    // number of jobs queued at the end
+	// statistics by the published simulator's names; jobs running at the end count as blocked
 	Statistics map[string]any `json:"statistics"`
-	Folder     string         `json:"folder"` // folder of the results; empty if none were written
+	Folder     string         `json:"folder"` // path of the results; empty if none were written
 }
 
 // Play simulates a recorded episode of the simulator of RAMP and PAC-ML, with all its faults, and writes jobs.csv.

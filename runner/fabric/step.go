@@ -17,61 +17,62 @@ import (
 	"graft/runner/app"
 )
 
-// StepOptions select a training step, its network and its degrees.
+// StepOptions selects a training step, the network between servers, and degrees.
 type StepOptions struct {
-	Graph   networks.ReadOptions  // options of networks read in place of graphs
+	Graph   networks.ReadOptions  // options for a neural network that is named instead of a graph
 	Network fabric.NetworkOptions // network between the servers
 	Options fabric.Options        // options of the job
-	Degrees []int                 // degrees to simulate; empty means 1, 2, 4, 8 and 16, as far as there are servers
-	// file for a trace of the last degree that fits, in the Trace Event Format; empty writes none
+	// degrees to simulate; empty means 1, 2, 4, 8 and 16, limited by the number of servers
+	Degrees []int
+	// path for a trace of the last degree that fits, in the Trace Event Format; empty writes none
 	Trace    string
-	Figure   string // file for a figure of that degree; empty draws none
+	Figure   string // path for a figure of the same degree; empty writes none
 	Critical int    // degree whose critical path is listed; zero means the degree of the trace
 }
 
 // StepReport holds a training step at several degrees, on an empty cluster.
 type StepReport struct {
 	Model    string     `json:"model"`    // name of the network
-	Strategy string     `json:"strategy"` // distribution of the step
-	Servers  int        `json:"servers"`  // servers of the cluster
-	Degrees  []StepCell `json:"degrees"`  // degrees in the given order
+	Strategy string     `json:"strategy"` // parallelism of the step
+	Servers  int        `json:"servers"`  // number of servers of the cluster
+	Degrees  []StepCell `json:"degrees"`  // results for the degrees, in the given order
 	Critical []StepLeg  `json:"critical"` // critical path of the examined step, in order
-	Kinds    []StepPart `json:"kinds"`    // parts of that time by kind, the longest first
-	Degree   int        `json:"degree"`   // examined degree; zero if none fits
-	File     string     `json:"file"`     // file of the trace; empty for none
-	Figure   string     `json:"figure"`   // file of the figure; empty for none
+	Kinds    []StepPart `json:"kinds"`    // parts of the critical path by kind, longest first
+	Degree   int        `json:"degree"`   // degree of the examined step; zero if no degree fits
+	File     string     `json:"file"`     // path of the trace; empty means none
+	Figure   string     `json:"figure"`   // path of the figure; empty means none
 }
 
-// StepCell is the step at a degree.
+// StepCell is the result of the step at a degree.
 type StepCell struct {
-	Degree     int     `json:"degree"`       // parts
-	Reason     string  `json:"reason"`       // reason why it cannot run; empty if it can
-	Time       float64 `json:"time"`         // duration of a step, s
-	Speedup    float64 `json:"speedup"`      // relative to the sum of all operations on one server
-	Efficiency float64 `json:"efficiency"`   // speedup divided by the servers
-	Compute    float64 `json:"compute"`      // share of the time in which any server computes
-	Transfer   float64 `json:"transfer"`     // share of the time in which any transfer runs
-	Busy       float64 `json:"busy"`         // mean share of the time in which a server computes
+	Degree     int     `json:"degree"`       // number of parts of the step
+	Reason     string  `json:"reason"`       // reason why the step cannot run; empty if it can
+	Time       float64 `json:"time"`         // duration of the step in seconds
+	Speedup    float64 `json:"speedup"`      // total time of all operations on one server divided by the duration
+	Efficiency float64 `json:"efficiency"`   // speedup divided by the number of servers
+	Compute    float64 `json:"compute"`      // fraction of the time in which at least one server computes
+	Transfer   float64 `json:"transfer"`     // fraction of the time in which at least one transfer runs
+	Busy       float64 `json:"busy"`         // fraction of the time in which a server computes, averaged over servers
 	Servers    int     `json:"servers"`      // number of servers
-	Memory     float64 `json:"memory_bytes"` // memory of the fullest server
+	Memory     float64 `json:"memory_bytes"` // memory of the server with the highest use
 	Flow       float64 `json:"flow_bytes"`   // traffic between servers
 }
 
 // StepLeg is a part of the critical path.
 type StepLeg struct {
-	What   string  `json:"what"`   // kind of an operation, transfer or wait
-	Name   string  `json:"name"`   // operation and part; for a transfer, both ends
-	Where  string  `json:"where"`  // server; for a transfer, both
-	From   float64 `json:"from"`   // s
-	Length float64 `json:"length"` // s
+	What   string  `json:"what"`   // kind of the part: an operation, a transfer or a wait
+	Name   string  `json:"name"`   // name of the operation and its part; for a transfer, both ends
+	Where  string  `json:"where"`  // name of the server; for a transfer, both servers
+	From   float64 `json:"from"`   // start in seconds
+	Length float64 `json:"length"` // duration in seconds
 }
 
-// StepPart sums legs.
+// StepPart sums the parts of the critical path of one kind.
 type StepPart struct {
-	What   string  `json:"what"`   // kind of operations, with their direction, transfer or wait
-	Legs   int     `json:"legs"`   // number of summed legs
-	Length float64 `json:"length"` // s
-	Share  float64 `json:"share"`  // share of the step's time
+	What   string  `json:"what"`   // kind of the operations with their direction, or transfer, or wait
+	Legs   int     `json:"legs"`   // number of summed parts
+	Length float64 `json:"length"` // total duration in seconds
+	Share  float64 `json:"share"`  // fraction of the step's time
 }
 
 // Step simulates a training step at several degrees.

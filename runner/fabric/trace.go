@@ -70,7 +70,7 @@ type traceEvent struct {
 	Args  map[string]any `json:"args,omitempty"`
 }
 
-// Processes of a trace.
+// Processes in a trace.
 const (
 	ofServers = 1 + iota
 	ofNetwork

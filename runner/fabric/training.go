@@ -22,12 +22,12 @@ import (
 	"graft/torch/weights"
 )
 
-// TrainingOptions configure the learning of policies as published.
+// TrainingOptions holds the options of the learning of policies as published.
 type TrainingOptions struct {
-	Method  string // ppo or ape-x; empty learns none
-	Seeds   int    // policies per distribution of limits; zero means 10
-	Updates int    // updates per policy, each after 4,800 actions; zero means 15
-	Resume  bool   // reuse policies in the folder
+	Method  string // learning method: ppo or ape-x; empty learns no policies
+	Seeds   int    // number of policies per distribution of time limits; zero means 10
+	Updates int    // number of updates per policy, each after 4,800 actions; zero means 15
+	Resume  bool   // reuses policies in the folder
 }
 
 func (o *TrainingOptions) validate(out string) error {

@@ -1,4 +1,4 @@
-// Package imports reads networks exported by other programs.
+// Package imports reads networks that other programs exported.
 package imports
 
 import (
@@ -22,21 +22,22 @@ import (
 	"graft/torch/weights"
 )
 
-// Options configure Run.
+// Options holds the options of Run.
 type Options struct {
-	Out string // NAME of the files NAME.toml and NAME.safetensors to write; required
-	// description of the modules by graft_export.py; empty means the archive's, or derived from the operators
+	Out string // NAME of the output files NAME.toml and NAME.safetensors; required
+	// path of a description of the modules by graft_export.py; empty means the description in the archive or, without
+	// one, modules derived from the operators
 	Modules string
-	Force   bool // replace existing files
+	Force   bool // replaces existing files
 }
 
 // Report describes what Run read and wrote.
 type Report struct {
-	Network    string       `json:"network"`    // class of the network
+	Network    string       `json:"network"`    // class name of the network
 	Parameters int          `json:"parameters"` // number of trained parameters
-	Operators  int          `json:"operators"`  // operators of the network
-	Files      []string     `json:"files"`      // paths written; empty if operators cannot be mapped
-	Notes      []string     `json:"notes"`      // missing information in the file, and changes
+	Operators  int          `json:"operators"`  // number of operators
+	Files      []string     `json:"files"`      // paths of the written files; empty if operators cannot be mapped
+	Notes      []string     `json:"notes"`      // facts that the file lacks, and changes that were made
 	Unmapped   []graph.Miss `json:"unmapped"`   // operators that graft does not support
 
 	Print string `json:"-"`

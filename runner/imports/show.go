@@ -13,12 +13,12 @@ import (
 
 // Network describes a network that runs as a graph.
 type Network struct {
-	Name       string      `json:"name"`       // printed class
-	Input      string      `json:"input"`      // type and sizes; named sizes may change
-	Print      string      `json:"print"`      // as PyTorch prints it
-	Modules    int         `json:"modules"`    // modules, including the network itself
-	Operators  int         `json:"operators"`  // operators of the network
-	Parameters int         `json:"parameters"` // trained parameters
+	Name       string      `json:"name"`       // class name in prints
+	Input      string      `json:"input"`      // type and sizes of the input; named sizes are variable
+	Print      string      `json:"print"`      // network as PyTorch prints it
+	Modules    int         `json:"modules"`    // number of modules, including the network itself
+	Operators  int         `json:"operators"`  // number of operators
+	Parameters int         `json:"parameters"` // number of trained parameters
 	Blocks     []string    `json:"blocks"`     // paths of blocks that can be repeated
 	Axes       []GraphAxis `json:"axes"`       // axes that can be widened
 }
@@ -29,7 +29,8 @@ type GraphAxis struct {
 	Size int    `json:"size"` // current size
 }
 
-// Describe describes a graph. If graft cannot infer its shapes, it has no blocks and axes, but it can run and train.
+// Describe returns the description of a graph. If graft cannot infer the graph's shapes, the description has no blocks
+// and axes, but the graph can run and train.
 func Describe(g *graph.Graph) *Network {
 	n := &Network{Name: g.Name, Input: fmt.Sprint(g.Input.DType, " ", g.Input.Shape), Print: g.String(),
 		Modules: len(g.Modules), Operators: len(g.Nodes), Parameters: g.Parameters(), Blocks: []string{},

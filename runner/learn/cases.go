@@ -25,9 +25,10 @@ import (
 
 // CasesResult is the JSON output of `graft learn --cases --json`.
 type CasesResult struct {
-	Folder  string                    `json:"folder"`  // run folder; each case has a run folder in it
+	Folder  string                    `json:"folder"`  // path of the run folder, which contains a run folder per case
 	Outcome *runs.ElasticCasesOutcome `json:"outcome"` // outcome of all cases
-	Seconds float64                   `json:"seconds"` // duration of learning in this process, on the machine's clock
+	// duration of learning in this process in seconds, on the machine's clock
+	Seconds float64 `json:"seconds"`
 }
 
 // cases learns the schedulers of several cases of a file, one case at a time.

@@ -1,5 +1,5 @@
-// Package learn trains policies on tables of simulated sequences: structural policies on
-// many tables, or a policy of the original's on one.
+// Package learn trains policies on tables of simulated sequences: structural policies on many tables, or a policy in
+// the original system's format on one table.
 package learn
 
 import (
@@ -19,27 +19,30 @@ import (
 	"graft/torch"
 )
 
-// Options hold the options outside of the configuration file.
+// Options holds the options that are not in the configuration file.
 type Options struct {
-	Set    []string // assignments after the file, such as learn.steps=500; empty changes nothing
-	Folder string   // run folder; empty means the file's run.folder, or runs/ and the file's name
-	Resume bool     // continue the run in the folder, or start one if there is none; false starts one
-	Force  bool     // move an existing run folder aside; false is an error if one exists
-	// path of a TOML file of named cases, for schedulers of elastic jobs; empty learns the file unchanged
+	// assignments applied after the file, such as learn.steps=500; empty changes nothing
+	Set []string
+	// path of the run folder; empty means run.folder of the file, or runs/ with the name of the file
+	Folder string
+	// continues the run in the folder, or starts one if there is none; false starts a new run
+	Resume bool
+	Force  bool // moves an existing run folder aside; false makes an existing run folder an error
+	// path of a TOML file of named cases, for schedulers of elastic jobs; empty uses the file unchanged
 	Cases       string
-	Tensorboard bool // write event files for TensorBoard; false leaves it to the file's run.tensorboard
+	Tensorboard bool // writes TensorBoard event files; false uses run.tensorboard of the file
 }
 
-// Result holds the result of a learning run. One of its fields is set; the others are nil.
+// Result holds the result of a learning run. One field is set; the other fields are nil.
 type Result struct {
-	Policies  *PoliciesResult  // structural policies
-	Study     *StudyResult     // a policy of the original's
-	Scheduler *SchedulerResult // schedulers of elastic jobs
-	Cases     *CasesResult     // schedulers of elastic jobs, of several cases
+	Policies  *PoliciesResult  // result of structural policies
+	Study     *StudyResult     // result of a policy in the original system's format
+	Scheduler *SchedulerResult // result of a scheduler
+	Cases     *CasesResult     // results of schedulers of elastic jobs in several cases
 }
 
-// Run trains the policies of a configuration file. When ctx ends it saves checkpoints and returns an error of the code
-// failure.Requeue; with Resume the run then continues to the same bits.
+// Run trains the policies of a configuration file. When ctx ends, it saves checkpoints and returns an error with the
+// code failure.Requeue; with Resume the run then continues with bit-identical results.
 func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, error) {
 	d := config.Open(env.Files, path)
 	kind := d.Kind()

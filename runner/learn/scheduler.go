@@ -32,10 +32,10 @@ import (
 
 // SchedulerResult is the JSON output of `graft learn --json` for schedulers of elastic jobs.
 type SchedulerResult struct {
-	Folder    string                       `json:"folder"`    // run folder
-	Scheduler string                       `json:"scheduler"` // file of the best seed's scheduler
-	Outcome   *runs.ElasticLearningOutcome `json:"outcome"`   // what was learned
-	// duration of learning in this process, on the machine's clock
+	Folder    string                       `json:"folder"`    // path of the run folder
+	Scheduler string                       `json:"scheduler"` // path of the best seed's scheduler
+	Outcome   *runs.ElasticLearningOutcome `json:"outcome"`   // outcome of learning
+	// duration of learning in this process in seconds, on the machine's clock
 	Seconds float64 `json:"seconds"`
 }
 

@@ -24,10 +24,11 @@ import (
 
 // PoliciesResult is the JSON output of `graft learn --json` for structural policies.
 type PoliciesResult struct {
-	Folder  string                `json:"folder"`  // run folder
-	Policy  string                `json:"policy"`  // file of the vote
-	Outcome *runs.PoliciesOutcome `json:"outcome"` // what was learned
-	Seconds float64               `json:"seconds"` // duration of learning in this process, on the machine's clock
+	Folder  string                `json:"folder"`  // path of the run folder
+	Policy  string                `json:"policy"`  // path of the vote of all seeds
+	Outcome *runs.PoliciesOutcome `json:"outcome"` // outcome of learning
+	// duration of learning in this process in seconds, on the machine's clock
+	Seconds float64 `json:"seconds"`
 }
 
 // Took returns Seconds as a duration.
@@ -40,8 +41,8 @@ type structural struct {
 	took time.Duration // duration of learning in this process
 }
 
-// Structural trains structural policies from a configuration whose tables are already read. The run folder is o.Folder;
-// it keeps text as the given configuration. Set is ignored.
+// Structural trains structural policies from a configuration whose tables are already read. The run folder is o.Folder,
+// which stores text as the given configuration. It ignores o.Set.
 func Structural(ctx context.Context, env *app.Env, l *config.TreeLearning, text string,
 	o Options) (*PoliciesResult, error) {
 	if err := oneThread(); err != nil {

@@ -17,22 +17,23 @@ import (
 	"graft/torch/weights"
 )
 
-// StudyResult is the JSON output of `graft learn --json` for a policy of the original's.
+// StudyResult is the JSON output of `graft learn --json` for a policy in the original system's format.
 type StudyResult struct {
-	Folder  string              `json:"folder"`              // run folder
-	Policy  string              `json:"policy"`              // file of the policy
-	Outcome *learn.StudyOutcome `json:"outcome"`             // what was learned
-	Speed   float64             `json:"episodes_per_second"` // speed of this process
-	Rows    []StudyRow          `json:"rows"`                // rows of this process; the folder has all
-	Table   string              `json:"-"`                   // name of the training table
+	Folder  string              `json:"folder"`              // path of the run folder
+	Policy  string              `json:"policy"`              // path of the policy
+	Outcome *learn.StudyOutcome `json:"outcome"`             // outcome of learning
+	Speed   float64             `json:"episodes_per_second"` // learning speed of this process
+	// rows of metrics from this process; the run folder has all rows
+	Rows  []StudyRow `json:"rows"`
+	Table string     `json:"-"` // name of the training table
 }
 
 // StudyRow is a row of metrics.
 type StudyRow struct {
-	Episodes    int     `json:"episodes"`          // total after this row
-	Objective   float64 `json:"objective"`         // mean over the episodes since the previous row
-	Accuracy    float64 `json:"accuracy"`          // mean over the episodes since the previous row
-	Expected    float64 `json:"expected_accuracy"` // accuracy expected by the policy after them
+	Episodes    int     `json:"episodes"`          // total number of episodes so far
+	Objective   float64 `json:"objective"`         // mean objective over the episodes since the previous row
+	Accuracy    float64 `json:"accuracy"`          // mean accuracy over the episodes since the previous row
+	Expected    float64 `json:"expected_accuracy"` // accuracy that the policy expects after these episodes
 	Greedy      string  `json:"greedy"`            // sequence of the most likely actions
 	Temperature float64 `json:"temperature"`       // temperature of the next episode
 	Rate        float64 `json:"learning_rate"`     // learning rate of the next step

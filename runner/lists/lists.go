@@ -8,22 +8,23 @@ import (
 	"graft/internal/registry"
 )
 
-// Kind is a list of things of one kind.
+// Kind describes a list of things of one kind.
 type Kind struct {
-	Name    string // plural, as in 'graft list'
-	About   string // one line
+	Name    string // plural name, as in 'graft list'
+	About   string // help text in one line
 	entries func() []Entry
 }
 
 // Listing returns the name and the one-line description.
 func (k Kind) Listing() (name, about string) { return k.Name, k.About }
 
-// Entry describes a thing of a list. Either Command or TOML shows its use.
+// Entry describes a thing in a list. Either Command or TOML shows its use.
 type Entry struct {
-	Name    string `json:"name"`              // name in options and files
-	Of      string `json:"of"`                // part of the list, such as the world of a scheduler; may be empty
-	About   string `json:"about"`             // one line
-	Command string `json:"command,omitempty"` // example of a command line; file names stand for the user's
+	Name string `json:"name"` // name in options and files
+	// part of the list that contains it, such as the world of a scheduler; may be empty
+	Of      string `json:"of"`
+	About   string `json:"about"`             // help text in one line
+	Command string `json:"command,omitempty"` // example of a command line; its file names stand for the user's files
 	TOML    string `json:"toml,omitempty"`    // example of a file, or of a part of one
 }
 
@@ -45,7 +46,7 @@ func Kinds() registry.List[Kind] {
 	}
 }
 
-// Entries lists the things of the kind.
+// Entries returns the things of the kind.
 func (k Kind) Entries() []Entry { return k.entries() }
 
 // Example returns the example of an entry, a command line or lines of TOML.

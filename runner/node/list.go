@@ -12,22 +12,23 @@ import (
 // DeviceReport lists the devices of this machine that can run tasks.
 type DeviceReport struct {
 	GPUs []telemetry.State `json:"gpus"` // GPUs of the machine; empty if there are none
-	// slots of processors, which run tasks on a machine without GPUs; otherwise empty
+	// slots of processors, on which tasks run on a machine without GPUs; empty on a machine with GPUs
 	Slots []Slot `json:"slots"`
-	// domains of the processors, with energy since the start of the command; empty if not needed or unreadable
+	// domains of the processors with their energy since the start of the command; empty if they are not used or
+	// unreadable
 	Processors []telemetry.State `json:"processors"`
-	// reason why GPUs or measurements are missing; empty if none are
+	// reason why GPUs or measurements are missing; empty if nothing is missing
 	Note string `json:"note"`
 }
 
-// Slot is a share of the processors.
+// Slot is a set of the machine's processors that runs tasks like a device.
 type Slot struct {
 	Name string `json:"name"` // name in reports
-	CPUs []int  `json:"cpus"` // numbers of its CPU cores
+	CPUs []int  `json:"cpus"` // numbers of the slot's CPU cores
 }
 
-// Devices lists the GPUs of this machine, or otherwise slots of its processors as with default options, and reads each
-// device once. It runs nothing.
+// Devices lists the GPUs of this machine or, without GPUs, the slots of its processors with default options, and reads
+// each device once. It does not run tasks.
 func Devices(ctx context.Context, env *app.Env) (*DeviceReport, error) {
 	c := world.New()
 	c.EnsureDefaults()
@@ -76,21 +77,22 @@ func readDevices(ctx context.Context, env *app.Env, d *devices) ([]telemetry.Sta
 	return states, ctx.Err()
 }
 
-// SMIReport summarizes a file written by nvidia-smi.
+// SMIReport summarizes a log file of nvidia-smi.
 type SMIReport struct {
-	File    string      `json:"file"`    // path
-	Cut     bool        `json:"cut"`     // the last row is incomplete and omitted
-	Devices []LogDevice `json:"devices"` // by index
+	File    string      `json:"file"`    // path of the file
+	Cut     bool        `json:"cut"`     // the last row is incomplete and was skipped
+	Devices []LogDevice `json:"devices"` // devices by index
 }
 
-// LogDevice holds a file's data about a device, from its first row with a value to the last. Unknown values are null.
+// LogDevice holds the data about a device in a log file, from the device's first row with a value to its last. Unknown
+// values are null.
 type LogDevice struct {
 	telemetry.Device
-	Samples int `json:"samples"` // rows
+	Samples int `json:"samples"` // number of rows
 	telemetry.Measurement
 }
 
-// ReadSMI reads a file written by nvidia-smi --query-gpu=... --format=csv.
+// ReadSMI reads a log file of nvidia-smi --query-gpu=... --format=csv.
 func ReadSMI(env *app.Env, path string) (*SMIReport, error) {
 	file, err := env.Files.Open(path)
 	if err != nil {

@@ -20,13 +20,15 @@ import (
 	"graft/runner/app"
 )
 
-// ProfileOptions configure the measurement of tasks.
+// ProfileOptions holds the options of the measurement of tasks.
 type ProfileOptions struct {
-	app.FolderOptions         // creation of the run folder
-	Repeats           int     // repeats of each measurement; zero means 3
-	Pairs             string  // all measures each pair and each task with itself, none only tasks alone; default all
-	Seconds           float64 // minimum duration of a measurement: shorter tasks start again; zero means 10
-	// maximum duration of a measurement: a task that does not complete within it is not measured; zero means 600
+	app.FolderOptions     // options of the run folder
+	Repeats           int // number of repeats of each measurement; zero means 3
+	// pairs to measure: all measures each pair, and each task with itself; none measures only tasks alone; default all
+	Pairs string
+	// minimum duration of a measurement in seconds, during which shorter tasks start again; zero means 10
+	Seconds float64
+	// maximum duration of a measurement in seconds; a task that takes longer is not measured; zero means 600
 	Most float64
 }
 
@@ -36,7 +38,7 @@ func (o *ProfileOptions) EnsureDefaults() {
 		cmp.Or(o.Most, 600)
 }
 
-// Bounds of options.
+// Limits of options.
 const (
 	mostRepeats = 1000
 	mostSeconds = 1e6
@@ -70,8 +72,8 @@ type profiler struct {
 	left    []runs.NodeProfileFailed
 }
 
-// Profile measures the run times of a configuration's tasks alone on the first device, and their speeds in pairs, into
-// the run folder. A resumed run makes the missing measurements.
+// Profile measures the run times of a configuration's tasks alone on the first device, and their speeds in pairs, and
+// writes them into the run folder. A resumed run makes only the missing measurements.
 func Profile(ctx context.Context, env *app.Env, c *world.File, path string,
 	o ProfileOptions) (*runs.NodeProfileOutcome, error) {
 	o.EnsureDefaults()

@@ -10,15 +10,15 @@ import (
 	"graft/internal/telemetry"
 )
 
-// TaskState is the state of a task of a run.
+// TaskState names the state of a task in a run.
 type TaskState string
 
 // States of a task.
 const (
-	TaskWaiting TaskState = "waiting" // waits for its arrival, for other tasks or for a retry
-	TaskQueued  TaskState = "queued"  // may start
+	TaskWaiting TaskState = "waiting" // the task waits for its arrival, for other tasks or for a retry
+	TaskQueued  TaskState = "queued"  // the task may start
 	TaskRunning TaskState = "running"
-	TaskPaused  TaskState = "paused" // its processes are stopped and stay in memory
+	TaskPaused  TaskState = "paused" // the processes of the task are stopped and stay in memory
 	TaskDone    TaskState = "done"
 	TaskFailed  TaskState = "failed"
 	TaskSkipped TaskState = "skipped" // a task that it depends on failed
@@ -31,22 +31,22 @@ func TaskStates() []TaskState {
 
 // RunStatus is the response to GET /status.
 type RunStatus struct {
-	Graft     string            `json:"graft"`        // version
-	Folder    string            `json:"folder"`       // run folder
-	Scheduler string            `json:"scheduler"`    // scheduler that places the tasks
-	Time      float64           `json:"time_seconds"` // time of the last event, since the start
-	Tasks     map[TaskState]int `json:"tasks"`        // number in each state
-	Attempts  int               `json:"attempts"`     // started attempts
-	Running   []RunningTask     `json:"running"`      // tasks on devices, including paused ones
-	Devices   []telemetry.State `json:"devices"`      // with the last reading; empty if nothing is measured
+	Graft     string            `json:"graft"`        // version of graft
+	Folder    string            `json:"folder"`       // path of the run folder
+	Scheduler string            `json:"scheduler"`    // name of the scheduler that places the tasks
+	Time      float64           `json:"time_seconds"` // time of the last event since the start
+	Tasks     map[TaskState]int `json:"tasks"`        // number of tasks in each state
+	Attempts  int               `json:"attempts"`     // number of started attempts
+	Running   []RunningTask     `json:"running"`      // tasks on devices, including paused tasks
+	Devices   []telemetry.State `json:"devices"`      // devices with their last reading; empty if nothing is measured
 }
 
 // RunningTask is a task on a device.
 type RunningTask struct {
-	Task    string    `json:"task"`          // name
-	State   TaskState `json:"state"`         // running or paused
-	Device  string    `json:"device"`        // name
-	Attempt int       `json:"attempt"`       // from 1
+	Task    string    `json:"task"`          // name of the task
+	State   TaskState `json:"state"`         // state of the task: running or paused
+	Device  string    `json:"device"`        // name of the device
+	Attempt int       `json:"attempt"`       // number of the attempt, from 1
 	Since   float64   `json:"since_seconds"` // start of the attempt or of the pause
 }
 

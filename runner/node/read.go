@@ -7,7 +7,7 @@ import (
 	"graft/internal/files"
 )
 
-// Read reads the file of a machine's tasks.
+// Read reads the configuration of a machine's tasks.
 func Read(fsys files.FS, path string, set []string) (*world.File, error) {
 	f, err := config.ReadNamed[study.File](world.World().Name, config.Open(fsys, path), set)
 	if err != nil {

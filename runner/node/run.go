@@ -26,14 +26,14 @@ import (
 // idleTime is the duration of the power measurement of idle devices.
 const idleTime = time.Second
 
-// RunOptions configure how tasks are run and monitored.
+// RunOptions determines how tasks are run and monitored.
 type RunOptions struct {
-	app.FolderOptions              // creation of the run folder
-	Watch             WatchOptions // HTTP server; zero serves nothing
+	app.FolderOptions              // options of the run folder
+	Watch             WatchOptions // options of the HTTP server; zero means no server
 }
 
-// Run runs the tasks of a configuration as processes, under its first scheduler, into the run folder. Resuming a
-// stopped or killed run continues from its journal.
+// Run runs the tasks of a configuration as processes, under its first scheduler, and writes the results into the run
+// folder. Resuming a stopped or killed run continues from its journal.
 func Run(ctx context.Context, env *app.Env, c *world.File, path string, o RunOptions) (*runs.NodeRunOutcome, error) {
 	jobs, err := c.Jobs()
 	if err != nil {
@@ -123,7 +123,7 @@ func guard(env *app.Env) (stop func() error, err error) {
 	return execute.StartGuard(env.Files, env.Program, "node", "guard")
 }
 
-// Guard kills the tasks of an executor if the executor is killed, which in signals.
+// Guard kills the tasks of an executor if the executor is killed, which it detects by the end of in.
 func Guard(env *app.Env, executor string, in io.Reader) error {
 	return execute.Guard(env.Files, fleet.NewClock(env.Now), executor, in)
 }
@@ -237,7 +237,7 @@ func (x *execution) write(r *execute.Result) error {
 	return x.env.WriteText(x.run.Path(runs.NodeSpansFile), spans(&r.Result, s))
 }
 
-// Plan returns what Run would do, from a simulation with the estimates of the file.
+// Plan returns the starts that Run would make, from a simulation with the estimates in the file.
 func Plan(ctx context.Context, env *app.Env, c *world.File) (*runs.NodePlan, error) {
 	jobs, err := c.Jobs()
 	if err != nil {

@@ -20,10 +20,11 @@ import (
 	"graft/runner/control"
 )
 
-// WatchOptions configure the HTTP server of a run. Requests change nothing and need no token.
+// WatchOptions holds the options of the HTTP server of a run. Its requests change nothing and need no token.
 type WatchOptions struct {
-	Address  string // address of GET /status and /metrics while tasks run, such as 127.0.0.1:0; empty serves nothing
-	Anywhere bool   // allow addresses that other machines can reach; false allows loopback only
+	// address of the server for GET /status and /metrics, such as 127.0.0.1:0; empty means no server
+	Address  string
+	Anywhere bool // allows addresses that other machines can reach; false allows loopback only
 }
 
 // Limits of the server.

@@ -20,28 +20,30 @@ import (
 	"graft/runner/simulate"
 )
 
-// Options hold the options outside of the configuration file.
+// Options holds the options that are not in the configuration file.
 type Options struct {
-	Set     []string // assignments after the file, such as run.seeds=20; empty changes nothing
-	Folder  string   // run folder; empty means the file's pipeline.folder, or runs/ and the file's name
-	Force   bool     // move an existing run folder aside and start again; false continues in it
-	Retry   bool     // retry sequences that failed too often; false skips them
-	Workers int      // workers of each simulation; zero means fleet.workers of the scenario
+	Set []string // assignments applied after the file, such as run.seeds=20; empty changes nothing
+	// path of the run folder; empty means pipeline.folder of the file, or runs/ with the name of the file
+	Folder string
+	// moves an existing run folder aside and starts from the beginning; false continues in it
+	Force   bool
+	Retry   bool // retries sequences that failed too often; false skips them
+	Workers int  // number of workers of each simulation; zero means fleet.workers of the scenario
 }
 
 // Result is the JSON output of `graft pipeline --json`.
 type Result struct {
-	Folder  string                `json:"folder"`  // run folder of the pipeline
-	Policy  string                `json:"policy"`  // file of the vote
+	Folder  string                `json:"folder"`  // path of the pipeline's run folder
+	Policy  string                `json:"policy"`  // path of the vote of all seeds
 	Stages  []Stage               `json:"stages"`  // stages in order
 	Outcome *runs.PipelineOutcome `json:"outcome"` // evaluation of the policies
 }
 
-// Stage is a completed stage.
+// Stage describes a completed stage.
 type Stage struct {
 	Stage   string  `json:"stage"`   // name of the stage, such as learn
-	Skipped bool    `json:"skipped"` // unchanged, so not run
-	Seconds float64 `json:"seconds"` // duration in this process
+	Skipped bool    `json:"skipped"` // the stage was unchanged and did not run
+	Seconds float64 `json:"seconds"` // duration of the stage in this process in seconds
 }
 
 // Skipped returns the names of unchanged stages, separated by commas.
@@ -55,8 +57,8 @@ func (r *Result) Skipped() string {
 	return strings.Join(names, ", ")
 }
 
-// Run runs the pipeline of a configuration file, or continues it in its folder. If sequences failed, it returns a
-// result of the other scenarios and an error of the code failure.Partial. When ctx ends, completed work is kept, and
+// Run runs the pipeline of a configuration file, or continues it in its folder. If sequences failed, it returns the
+// result of the other scenarios and an error with the code failure.Partial. When ctx ends, completed work is kept, and
 // the error has the code failure.Requeue.
 func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, error) {
 	c, err := config.ReadPipeline(env.Files, path, o.Set)

@@ -25,29 +25,33 @@ import (
 	"graft/trainer/clock"
 )
 
-// Options configure a measurement.
+// Options holds the options of a measurement.
 type Options struct {
-	Device  string // cpu or cuda:N; empty means cpu
-	Threads int    // threads of an operator on the CPU; zero means all processors
-	// examples per step and per batch of evaluation; empty means the named jobs' values, or else 64 and 128
-	Batches   []int
-	Rounds    int    // rounds, of which the median counts; zero means 7
-	Optimizer string // optimizer of the steps, such as adam; empty means the first named job's, or else adam
-	Exact     bool   // keep PyTorch's order of operations; false takes the fast path
-	Fast      bool   // take the fast path; false, without Exact, means as the first named job
-	Steady    bool   // compute the same bits for any number of threads
-	Input     string // shape of an example for networks of the zoo; empty means 3x32x32
-	Classes   int    // classes of networks of the zoo; zero keeps theirs
-	Only      bool   // measure only the named networks; false adds a set of small ones
-	Plain     bool   // do not deepen and widen the named networks
-	Name      string // name of the profile; empty means the file's, or else the device's
-	Out       string // output file, checked before measuring; empty for none
-	Force     bool   // replace an existing file
-	Graft     string // version of graft in the profile; empty means the environment's
+	Device  string // device to measure: cpu or cuda:N; empty means cpu
+	Threads int    // number of threads per operator on the CPU; zero means one per processor
+	// numbers of examples per training step and per evaluation batch; empty means the values of the named jobs or,
+	// without jobs, 64 and 128
+	Batches []int
+	Rounds  int // number of rounds over which the median is taken; zero means 7
+	// update rule of the steps, such as adam; empty means the rule of the first named job or, without jobs, adam
+	Optimizer string
+	Exact     bool // keeps PyTorch's order of operations; false uses the fast path
+	// uses the fast path; if neither Fast nor Exact is set, the first named job decides
+	Fast    bool
+	Steady  bool   // makes results bit-identical for any number of threads
+	Input   string // shape of an example for networks of the zoo; empty means 3x32x32
+	Classes int    // number of classes for networks of the zoo; zero means their default
+	Only    bool   // measures only the named networks; false adds a set of small networks
+	Plain   bool   // measures the named networks without deepening and widening them
+	// name of the profile; empty means the name of the file or, without a file, of the device
+	Name  string
+	Out   string // path of the output file, checked before measuring; empty means none
+	Force bool   // replaces an existing file
+	Graft string // version of graft to record in the profile; empty means the environment's version
 }
 
-// Measure measures the times of steps, batches, decisions and operations of networks on a device. It does not write the
-// profile.
+// Measure measures the times of training steps, evaluation batches, decisions and surgery for networks on a device. It
+// does not write the profile.
 func Measure(ctx context.Context, env *app.Env, names []string, o Options) (*clock.Profile, error) {
 	o.Device, o.Input = cmp.Or(o.Device, "cpu"), cmp.Or(o.Input, "3x32x32")
 	if err := o.validateSizes(); err != nil {
@@ -69,7 +73,7 @@ func Measure(ctx context.Context, env *app.Env, names []string, o Options) (*clo
 	return o.measure(ctx, env, subjects)
 }
 
-// Bounds far above useful sizes. Beyond them the process would run out of memory.
+// Limits far above useful values. Beyond them the process would run out of memory.
 const (
 	mostThreads = 1024      // as in a job file
 	mostRounds  = 1_000_000 // more take weeks

@@ -4,28 +4,30 @@ import (
 	"graft/trainer/clock"
 )
 
-// Report is a profile, with the prediction of each measurement by its rates. `graft profile --json` prints it. Times
-// are in seconds.
+// Report is a profile with the prediction of each measurement by its rates. `graft profile --json` prints it. Times are
+// in seconds.
 type Report struct {
-	File     string             `json:"file,omitempty"` // written file
+	File     string             `json:"file,omitempty"` // path of the written file
 	Name     string             `json:"name"`           // name of the profile
-	Device   string             `json:"device"`         // device, as text
+	Device   string             `json:"device"`         // description of the device
 	Made     Made               `json:"made"`           // conditions of the measurement
 	Networks []Network          `json:"networks"`       // measured networks
-	Step     map[string]float64 `json:"step_rates"`     // rates of a step of training
-	Batch    map[string]float64 `json:"batch_rates"`    // rates of a batch of evaluation
-	// rates of a training step of a network that runs as a graph; absent means step_rates
+	Step     map[string]float64 `json:"step_rates"`     // rates of a training step
+	Batch    map[string]float64 `json:"batch_rates"`    // rates of an evaluation batch
+	// rates of a training step for networks that run as graphs; absent means the value of step_rates
 	GraphStep map[string]float64 `json:"graph_step_rates,omitempty"`
-	GraphEval map[string]float64 `json:"graph_batch_rates,omitempty"` // rates of a batch of its evaluation
-	Decision  Cost               `json:"decision"`                    // cost of a decision
-	Surgery   Cost               `json:"operation"`                   // cost of an operation on a network
-	// part of a step that does not shrink with more devices
-	Alone   float64 `json:"communication_share"`
-	Fitted  int     `json:"fitted_networks"` // zero if the rates were not fitted
-	LeftOut Misses  `json:"left_out"`        // errors for networks left out one by one
+	// rates of an evaluation batch for networks that run as graphs
+	GraphEval map[string]float64 `json:"graph_batch_rates,omitempty"`
+	Decision  Cost               `json:"decision"`  // time of a decision
+	Surgery   Cost               `json:"operation"` // time of an operation of surgery
+	// fraction of a step that additional devices do not shorten
+	Alone float64 `json:"communication_share"`
+	// number of networks to which the rates were fitted; zero if they were not fitted
+	Fitted  int    `json:"fitted_networks"`
+	LeftOut Misses `json:"left_out"` // errors of leave-one-out prediction
 	// errors for networks left out together with their adapted variants
 	NewToThem Misses         `json:"new"`
-	Profile   *clock.Profile `json:"-"` // reported profile
+	Profile   *clock.Profile `json:"-"` // profile that is reported
 }
 
 // Made records how a profile was measured.
@@ -33,51 +35,51 @@ type Made struct {
 	Date      string `json:"date"`      // date of the measurement
 	Graft     string `json:"graft"`     // version of graft
 	Torch     string `json:"torch"`     // version of LibTorch
-	Device    string `json:"device"`    // measured device
-	Threads   int    `json:"threads"`   // threads of an operator
-	Rounds    int    `json:"rounds"`    // rounds, each of which measured every network once
-	Optimizer string `json:"optimizer"` // optimizer of the steps
-	Exact     bool   `json:"exact"`     // whether PyTorch's order of operations was kept
-	Steady    bool   `json:"steady"`    // whether bits were independent of the number of threads
+	Device    string `json:"device"`    // name of the device
+	Threads   int    `json:"threads"`   // number of threads per operator
+	Rounds    int    `json:"rounds"`    // number of rounds, each of which measured every network once
+	Optimizer string `json:"optimizer"` // update rule of the steps
+	Exact     bool   `json:"exact"`     // PyTorch's order of operations was kept
+	Steady    bool   `json:"steady"`    // results did not depend on the number of threads
 }
 
-// Network is a network and a batch.
+// Network holds the times of a network with a batch.
 type Network struct {
-	Network     string `json:"network"`     // network with the actions that made it
-	Fingerprint string `json:"fingerprint"` // identifier of the network
-	Batch       int    `json:"batch"`       // examples per step, and per batch of evaluation
-	Step        Time   `json:"step"`        // a step of training
-	Evaluation  Time   `json:"evaluation"`  // a batch of evaluation
+	Network     string `json:"network"`     // name of the network with the actions that made it
+	Fingerprint string `json:"fingerprint"` // fingerprint of the network's architecture
+	Batch       int    `json:"batch"`       // number of examples per training step and per evaluation batch
+	Step        Time   `json:"step"`        // time of a training step
+	Evaluation  Time   `json:"evaluation"`  // time of an evaluation batch
 }
 
 // Time holds a measured time and its prediction by the rates.
 type Time struct {
 	Seconds float64  `json:"seconds"` // measured time
-	Spread  float64  `json:"spread"`  // half the distance between the quartiles
-	Fitted  *float64 `json:"fitted"`  // predicted time; null if there are no rates, or the network's size is unknown
-	Off     *float64 `json:"off"`     // relative to the measured time; null as Fitted
+	Spread  float64  `json:"spread"`  // half the interquartile range of the measured time
+	Fitted  *float64 `json:"fitted"`  // predicted time; null without rates, or if the network's size is unknown
+	Off     *float64 `json:"off"`     // relative error of the predicted time; null without a prediction
 }
 
-// Cost holds the time of a decision or an operation.
+// Cost holds the measured time of a decision or of surgery.
 type Cost struct {
 	Seconds float64 `json:"seconds"` // duration
-	Spread  float64 `json:"spread"`  // half the distance between the quartiles
+	Spread  float64 `json:"spread"`  // half the interquartile range
 }
 
-// Misses hold the errors of the rates, as shares of the measured times.
+// Misses hold the errors of the rates, relative to the measured times.
 type Misses struct {
 	Step       Miss `json:"step"`       // error for a training step
-	Evaluation Miss `json:"evaluation"` // error for a batch of evaluation
+	Evaluation Miss `json:"evaluation"` // error for an evaluation batch
 }
 
 // Miss holds the error of the rates for one kind of work.
 type Miss struct {
 	Median  float64 `json:"median"`  // median error, relative to the measured time
 	Worst   float64 `json:"worst"`   // largest error, relative to the measured time
-	Network string  `json:"network"` // network with the largest error
+	Network string  `json:"network"` // name of the network with the largest error
 }
 
-// NewReport reports a profile, and the file that it was written to, if any.
+// NewReport creates the report of a profile. The path of its file may be empty.
 func NewReport(p *clock.Profile, file string) *Report {
 	m := p.Made
 	r := &Report{File: file, Name: p.Name, Device: p.Device, Networks: []Network{},

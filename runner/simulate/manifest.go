@@ -16,14 +16,15 @@ import (
 	"graft/runner/app"
 )
 
-// ManifestOptions configure Manifest.
+// ManifestOptions holds the options of Manifest.
 type ManifestOptions struct {
-	Set    []string // assignments after the file
-	Folder string   // run folder; empty means run.folder, else one named after the file
-	Force  bool     // move an existing folder aside
+	Set []string // assignments applied after the file
+	// path of the run folder; empty means run.folder or, if it is empty too, a path derived from the file's name
+	Folder string
+	Force  bool // moves an existing folder aside
 }
 
-// Manifest makes the run folder of a simulation and returns the Kubernetes job of its workers.
+// Manifest creates the run folder of a simulation and returns the Kubernetes job of its workers.
 func Manifest(env *app.Env, path string, o ManifestOptions) (string, error) {
 	s, err := o.open(env, path)
 	if err != nil {

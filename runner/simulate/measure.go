@@ -15,7 +15,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// Extent of a measurement of workers: about two seconds.
+// Limits of a measurement of workers, which takes about two seconds.
 const (
 	measureRounds = 20
 	measureBurst  = 100 * time.Millisecond

@@ -79,10 +79,10 @@ func monitored(r *Report, err error) (*Result, error) {
 
 // Submission describes workers on other machines; `graft simulate --engine slurm --json` prints it.
 type Submission struct {
-	Folder  string   `json:"folder"`  // run folder of the simulation
+	Folder  string   `json:"folder"`  // path of the simulation's run folder
 	Engine  string   `json:"engine"`  // engine that starts the workers
 	Batch   string   `json:"batch"`   // name of the batch in Slurm
-	Jobs    []string `json:"jobs"`    // numbers of the job arrays, the latest last
+	Jobs    []string `json:"jobs"`    // numbers of Slurm's job arrays, the latest last
 	Workers int      `json:"workers"` // number of workers
 }
 

@@ -10,15 +10,15 @@ import (
 	"graft/simulation/tables"
 )
 
-// Report holds progress and outcome of a simulation; `graft simulate --json` prints it.
+// Report holds the progress and the outcome of a simulation; `graft simulate --json` prints it.
 type Report struct {
-	Folder   string            `json:"folder"`   // run folder
-	Table    string            `json:"table"`    // folder of the table
-	Cache    string            `json:"cache"`    // folder of the cache
-	State    grid.Progress     `json:"state"`    // progress
-	Failures []grid.Failure    `json:"failures"` // every attempt that failed
-	Damaged  []string          `json:"damaged"`  // damaged files of the cache, moved aside
-	Outcome  *runs.TableReport `json:"outcome"`  // outcome of the table; null if nothing ended
+	Folder   string            `json:"folder"`   // path of the run folder
+	Table    string            `json:"table"`    // path of the table's folder
+	Cache    string            `json:"cache"`    // path of the cache folder
+	State    grid.Progress     `json:"state"`    // progress of the simulation
+	Failures []grid.Failure    `json:"failures"` // failed attempts
+	Damaged  []string          `json:"damaged"`  // damaged files of the cache that were moved aside
+	Outcome  *runs.TableReport `json:"outcome"`  // outcome of the table; null if no sequence has ended
 }
 
 // finish collects the table and reports the outcome, with an error if sequences failed.
@@ -60,10 +60,10 @@ func (x *monitor) report() (*Report, error) {
 	return r, nil
 }
 
-// MissingSequences reports failed sequences, which are missing in the table.
+// MissingSequences is an error about failed sequences, which are missing in the table.
 type MissingSequences struct{ text string }
 
-// Error names the first of them with the remedy.
+// Error names the first of the sequences, with the remedy.
 func (m *MissingSequences) Error() string { return m.text }
 
 // err returns a MissingSequences error if sequences failed.

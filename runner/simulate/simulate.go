@@ -24,25 +24,27 @@ import (
 	"graft/torch"
 )
 
-// Options configure Run.
+// Options holds the options of Run.
 type Options struct {
-	Set     []string // assignments after the file
-	Folder  string   // run folder; empty means run.folder, else one named after the file
-	Force   bool     // move an existing folder aside
-	Retry   bool     // retry sequences that failed too often
-	Engine  string   // engine that starts workers; empty means fleet.engine
-	Workers int      // number of workers; zero means fleet.workers
-	Wait    bool     // supervise workers on other machines, as Attach does
+	Set []string // assignments applied after the file
+	// path of the run folder; empty means run.folder or, if it is empty too, a path derived from the file's name
+	Folder  string
+	Force   bool   // moves an existing folder aside
+	Retry   bool   // retries sequences that failed too often
+	Engine  string // engine that starts workers; empty means fleet.engine
+	Workers int    // number of workers; zero means fleet.workers
+	// whether Run supervises workers on other machines until all work is done; false returns their submission
+	Wait bool
 }
 
-// Result is the report of a simulation, or its submission if workers run elsewhere.
+// Result is the report of a simulation or, if workers run elsewhere, its submission.
 type Result struct {
-	Report     *Report     // nil while workers run elsewhere
-	Submission *Submission // nil if workers were supervised to the end
+	Report     *Report     // report; nil while workers run elsewhere
+	Submission *Submission // submission; nil if workers were supervised to the end
 }
 
-// Run runs the sequences of a scenario that have no outcome yet. If some sequences failed, it returns both a result and
-// an error.
+// Run runs the sequences of a scenario that have no outcome yet. If sequences failed, it returns both a result and an
+// error.
 func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, error) {
 	if o.Engine != "" && !slices.Contains(fleet.Engines(), o.Engine) {
 		return nil, failure.Usagef("unknown engine %q; expected one of %s", o.Engine,

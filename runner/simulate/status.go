@@ -15,24 +15,24 @@ import (
 
 // Status describes a simulation and its workers; `graft fleet status --json` prints it.
 type Status struct {
-	Folder string `json:"folder"` // run folder of the simulation
-	Cache  string `json:"cache"`  // folder of outcomes
+	Folder string `json:"folder"` // path of the simulation's run folder
+	Cache  string `json:"cache"`  // path of the cache folder
 	workers.Status
 	State grid.Progress `json:"state"`          // progress of the sequences
-	Left  int           `json:"sequences_left"` // sequences that neither ended nor failed
-	Legs  []RunningLeg  `json:"legs_running"`   // legs that workers hold
-	ToGo  float64       `json:"seconds_to_go"`  // estimate with the current workers; zero if unknown
+	Left  int           `json:"sequences_left"` // number of sequences that neither ended nor failed
+	Legs  []RunningLeg  `json:"legs_running"`   // segments whose lease a worker holds
+	ToGo  float64       `json:"seconds_to_go"`  // estimated remaining time with the current workers; zero if unknown
 }
 
-// RunningLeg is a leg whose lease a worker holds.
+// RunningLeg is a segment whose lease a worker holds.
 type RunningLeg struct {
 	Sequence []string `json:"sequence"` // actions so far
 	Seed     int64    `json:"seed"`     // seed of the run
-	Owner    string   `json:"owner"`    // worker with the lease
-	Dead     bool     `json:"dead"`     // the owner died on this machine; another worker will take the leg over
+	Owner    string   `json:"owner"`    // name of the worker that holds the lease
+	Dead     bool     `json:"dead"`     // the worker died on this machine; another worker will take the segment over
 }
 
-// StatusOf reads the status of the simulation in a folder. It changes nothing.
+// StatusOf reads the status of the simulation in a folder without changing it.
 func StatusOf(ctx context.Context, env *app.Env, folder string) (*Status, error) {
 	s, f, err := openWithWorkers(env, folder)
 	if err != nil {

@@ -12,30 +12,30 @@ import (
 	"graft/torch/weights"
 )
 
-// Options configure Run.
+// Options holds the options of Run.
 type Options struct {
-	Model     string   // network file or network of the zoo; required
+	Model     string   // path of a network file, or name of a network of the zoo; required
 	Classes   int      // number of classes; zero means the network's own
 	Input     string   // shape of an example; empty means the network's own
-	Weights   string   // file of weights; empty draws random weights
+	Weights   string   // path of the weights; empty draws random weights
 	Actions   []string // actions in the syntax of net2net.ParseAction
-	Replay    string   // record to replay before the actions; empty for none
-	Keep      int      // changes of the replayed record to keep; negative reverts none
-	BatchFile string   // file of inputs; empty draws random inputs
-	Rows      int      // examples in a random batch
+	Replay    string   // path of a record to replay before the actions; empty means none
+	Keep      int      // number of changes of the replayed record to keep; a negative value keeps all
+	BatchFile string   // path of a file of inputs; empty draws random inputs
+	Rows      int      // number of examples in a random batch
 
-	// Options of net2net. Run sets their batch and seed.
+	// options of net2net; Run sets their batch and seed
 	net2net.Options
-	RandomSeed uint64 // seed of weights and inputs
-	Device     string // cpu or cuda:N
-	Exact      bool   // float64 in place of float32
+	RandomSeed uint64 // seed of random weights and inputs
+	Device     string // device of the tensors: cpu or cuda:N
+	Exact      bool   // computes in float64; false computes in float32
 
-	Verify    bool    // fail if the function changes
-	Tolerance float64 // allowed relative change; zero means a default per mode
+	Verify    bool    // fails if the function changes
+	Tolerance float64 // maximum relative change of the function; zero means a default per mode
 
-	Out       string // file for the weights; empty writes none
-	ModelOut  string // file for the network; empty writes none
-	RecordOut string // file for the record; empty writes none
+	Out       string // path for the weights; empty writes none
+	ModelOut  string // path for the network; empty writes none
+	RecordOut string // path for the record; empty writes none
 }
 
 func (o *Options) validate() error {

@@ -9,12 +9,13 @@ import (
 
 // Report describes surgery on a network; `graft surgery --json` prints it.
 type Report struct {
-	Model            string          `json:"model"`              // printed class
-	ParametersBefore int             `json:"parameters_before"`  // trained parameters before the first operation
-	ParametersAfter  int             `json:"parameters_after"`   // trained parameters after all operations
+	Model string `json:"model"` // class name in prints
+	// number of trained parameters before the first operation
+	ParametersBefore int             `json:"parameters_before"`
+	ParametersAfter  int             `json:"parameters_after"`   // number of trained parameters after all operations
 	Changes          []changeSummary `json:"changes"`            // changes in order
-	Verified         []driftReport   `json:"verified,omitempty"` // with --verify
-	Written          []string        `json:"written,omitempty"`  // written files
+	Verified         []driftReport   `json:"verified,omitempty"` // measured changes of the function, with --verify
+	Written          []string        `json:"written,omitempty"`  // paths of the written files
 }
 
 // changeSummary describes one operation.
@@ -68,7 +69,7 @@ func (r driftReport) moved() string {
 	return PercentText(r.Relative)
 }
 
-// PercentText formats a share in percent, or below 0.1% as a plain number.
+// PercentText formats a fraction in percent or, below 0.1%, as a plain number.
 func PercentText(v float64) string {
 	if v != 0 && v < 1e-3 {
 		return fmt.Sprintf("%.2g", v)

@@ -14,8 +14,8 @@ import (
 	"graft/torch"
 )
 
-// Run applies surgery to a network, verifies it on request, and writes the requested files. If
-// verification fails it returns a report and an error, and writes nothing.
+// Run applies surgery to a network, verifies it on request, and writes the requested files. If verification fails, it
+// returns a report and an error, and writes nothing.
 func Run(ctx context.Context, env *app.Env, o Options) (report *Report, err error) {
 	if err := o.validate(); err != nil {
 		return nil, err

@@ -16,14 +16,15 @@ import (
 	"graft/simulation/tables"
 )
 
-// Configured names the arm of the unmodified job.
+// Configured is the name of the arm of the unmodified job.
 const Configured = "as configured"
 
-// CompareOptions configure Compare. Options of sweeps that name cases stay empty; nonzero seeds replace compare.seeds.
+// CompareOptions holds the options of Compare. Options of sweeps that name cases must be empty; nonzero seeds replace
+// compare.seeds.
 type CompareOptions struct {
-	Options                 // options of the trials; zero means the file's
-	Arms           []string // arms as in compare.arms; empty means that key
-	SelectionSeeds int      // seeds as in compare.selection_seeds; zero means that key
+	Options                 // options of the trials; zero values mean the values in the file
+	Arms           []string // names of arms, as in compare.arms; empty means the value in the file
+	SelectionSeeds int      // number of seeds, as in compare.selection_seeds; zero means the value in the file
 }
 
 // assignments returns the options as keys of the section compare.
@@ -50,8 +51,8 @@ func textList(texts []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// Compare runs an adapting job and its baselines: arms with the same budget, timeline, data and seeds. See [Run] for
-// results and errors.
+// Compare runs an adapting job and its baselines, which are arms with the same budget, timeline, data and seeds. See
+// [Run] for results and errors.
 func Compare(ctx context.Context, env *app.Env, path string, o CompareOptions) (*Result, error) {
 	o.Set = o.assignments()
 	s, err := open(env, path, o.Options)

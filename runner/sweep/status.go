@@ -13,24 +13,24 @@ import (
 
 // Status describes trials and their workers; `graft fleet status --json` prints it.
 type Status struct {
-	Folder string `json:"folder"` // run folder
+	Folder string `json:"folder"` // path of the run folder
 	workers.Status
-	Trials  int                `json:"trials"`      // all trials
-	Ended   int                `json:"ended"`       // trials with an outcome
-	Failed  []runs.FailedTrial `json:"failed"`      // failed trials, which option resume retries
-	Left    int                `json:"trials_left"` // trials that neither ended nor failed
-	Running []RunningTrial     `json:"running"`     // trials that workers hold
+	Trials  int                `json:"trials"`      // total number of trials
+	Ended   int                `json:"ended"`       // number of trials with an outcome
+	Failed  []runs.FailedTrial `json:"failed"`      // failed trials, which the option resume retries
+	Left    int                `json:"trials_left"` // number of trials that neither ended nor failed
+	Running []RunningTrial     `json:"running"`     // trials whose lease a worker holds
 }
 
 // RunningTrial is a trial whose lease a worker holds.
 type RunningTrial struct {
 	Case  string `json:"case"`  // name of the case
 	Seed  int64  `json:"seed"`  // seed of the trial
-	Owner string `json:"owner"` // worker with the lease
-	Dead  bool   `json:"dead"`  // the owner died on this machine; another worker will take the trial over
+	Owner string `json:"owner"` // name of the worker that holds the lease
+	Dead  bool   `json:"dead"`  // the worker died on this machine; another worker will take the trial over
 }
 
-// StatusOf reads the status of the trials in a folder. It changes nothing.
+// StatusOf reads the status of the trials in a folder without changing it.
 func StatusOf(ctx context.Context, env *app.Env, folder string) (*Status, error) {
 	s, f, err := openWithWorkers(env, folder)
 	if err != nil {

@@ -23,15 +23,17 @@ import (
 	"graft/runner/workers"
 )
 
-// Options are the options of Run outside of the configuration file.
+// Options holds the options of Run that are not in the configuration file.
 type Options struct {
-	Set    []string // assignments after the file, for all cases
-	Folder string   // run folder; empty means run.folder, else one named after the file
-	// continue the sweep in the folder, and retry failed trials, or start one if there is none; false starts one
+	Set []string // assignments applied after the file, for all cases
+	// path of the run folder; empty means run.folder or, if it is empty too, a path derived from the file's name
+	Folder string
+	// continues the sweep in the folder and retries failed trials, or starts a sweep if there is none; false starts a
+	// new sweep
 	Resume  bool
-	Force   bool     // move an existing folder aside; false is an error if one exists
-	Seeds   int      // trials of each case, with run.seed and the following seeds; zero means 1
-	Sweep   []string // keys and values, such as optimizer.lr=0.1,0.01; all combinations run
+	Force   bool     // moves an existing folder aside; false makes an existing folder an error
+	Seeds   int      // number of trials per case, with run.seed and the following seeds; zero means 1
+	Sweep   []string // keys with lists of values, such as optimizer.lr=0.1,0.01; all combinations run
 	Cases   string   // path of a TOML file of named cases; empty means none
 	Engine  string   // engine that starts workers; empty means fleet.engine
 	Workers int      // number of workers; zero means fleet.workers
@@ -39,11 +41,11 @@ type Options struct {
 
 // Result holds the outcome of a sweep; `graft train --seeds 5 --json` prints it.
 type Result struct {
-	Folder  string             `json:"folder"`  // run folder
+	Folder  string             `json:"folder"`  // path of the run folder
 	Outcome *runs.SweepOutcome `json:"outcome"` // outcome of all trials
 }
 
-// Run runs the trials of a configuration file. If some trials failed, it returns a result and an error of the code
+// Run runs the trials of a configuration file. If trials failed, it returns a result and an error with the code
 // failure.Partial. When ctx ends, completed work is kept, and the error has the code failure.Requeue.
 func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, error) {
 	s, err := open(env, path, o)

@@ -15,19 +15,19 @@ import (
 
 // CheckReport is the JSON output of `graft table check --json`.
 type CheckReport struct {
-	Tables []Checked `json:"tables"` // findings per folder
+	Tables []Checked `json:"tables"` // faults of each folder
 }
 
-// Checked holds the findings in one folder.
+// Checked holds the faults of one folder.
 type Checked struct {
-	*tables.Report                  // faults and files
-	Scenario       *tables.Scenario `json:"scenario"`  // null if it is unreadable
-	Sequences      int              `json:"sequences"` // readable sequences
-	Of             *float64         `json:"of"`        // all sequences; null if actions depend on the network
+	*tables.Report                  // faults and files of the folder
+	Scenario       *tables.Scenario `json:"scenario"`  // scenario; null if it is unreadable
+	Sequences      int              `json:"sequences"` // number of readable sequences
+	Of             *float64         `json:"of"`        // number of all sequences; null if actions depend on the network
 }
 
-// Check reads each table's folder completely. If tables are damaged or unreadable it returns a report and an error; the
-// exit code is the worst one.
+// Check reads each table's folder completely. If tables are damaged or unreadable, it returns a report and an error
+// with the most severe exit code.
 func Check(fsys files.FS, dirs []string) (*CheckReport, error) {
 	report := &CheckReport{Tables: []Checked{}}
 	var failed []error

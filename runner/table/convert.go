@@ -10,7 +10,7 @@ import (
 	"graft/simulation/tables"
 )
 
-// Whole is the JSON output of `graft table convert --json`.
+// Whole is the content of a table; `graft table convert --json` prints it.
 type Whole struct {
 	Scenario tables.Scenario `json:"scenario"` // scenario of the table
 	Records  []tables.Record `json:"records"`  // records in the order of their actions
@@ -37,7 +37,7 @@ func Write(fsys files.FS, found *tables.Report, out string, force bool) error {
 	return writer.Close()
 }
 
-// WriteCSV writes a row per run of each sequence.
+// WriteCSV writes a table as CSV, with one row per run of each sequence.
 func WriteCSV(w io.Writer, t *tables.Table) error {
 	networks := 0
 	for k := range t.Records {

@@ -11,23 +11,23 @@ import (
 	"graft/runner/app"
 )
 
-// ConvertOptions configure reading and writing of a trace.
+// ConvertOptions determines how a trace is read and written.
 type ConvertOptions struct {
-	Read  trace.Options // format and window; zero recognises the format and keeps all jobs
-	To    string        // output format, one of Writable; empty is an error
-	Force bool          // replace the file; false refuses to replace an existing one
+	Read  trace.Options // options of reading; zero detects the format and keeps all jobs
+	To    string        // output format, one of Writable; required
+	Force bool          // replaces an existing file; false makes an existing file an error
 }
 
-// Converted describes the result.
+// Converted describes the result of Convert.
 type Converted struct {
-	Jobs   int       // written jobs
-	Format string    // input format
-	Start  time.Time // date of second zero; zero means unknown
-	Shared int       // jobs with a part of a GPU, which the output format cannot express
+	Jobs   int       // number of written jobs
+	Format string    // format of the input
+	Start  time.Time // date of second zero; the zero time means unknown
+	Shared int       // number of jobs with a part of a GPU, which the output format cannot express
 }
 
-// Convert reads a trace into memory, sorts its jobs by submission and writes them atomically to another file. It
-// compresses a file that ends in .gz.
+// Convert reads a trace into memory, sorts its jobs by submission and writes them atomically to another file. A file
+// that ends in .gz is compressed.
 func Convert(env *app.Env, in, out string, o ConvertOptions) (*Converted, error) {
 	if err := failure.With(failure.Usage, o.Read.Validate()); err != nil {
 		return nil, err

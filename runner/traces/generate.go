@@ -15,26 +15,27 @@ import (
 	"graft/runner/app"
 )
 
-// GenerateOptions configure a synthetic trace and its files.
+// GenerateOptions holds the options of a synthetic trace and its files.
 type GenerateOptions struct {
-	trace.GenerateOptions        // jobs and cluster; zero resembles a month of Venus
+	trace.GenerateOptions        // jobs and cluster of the trace; zero resembles one month of the cluster Venus
 	To                    string // format of the trace, one of Writable; empty means graft
-	NodesFile             string // file for the virtual clusters and their nodes; empty writes none
-	// folder for the cluster and for profiles of models, as `graft cluster run --data` reads it; empty makes none
+	NodesFile             string // path for the virtual clusters and their nodes; empty writes none
+	// path of a folder for the cluster and the model profiles, which `graft cluster run --data` reads; empty writes
+	// none
 	Data  string
-	Force bool // replace files; false refuses to replace existing ones
+	Force bool // replaces existing files; false makes an existing file an error
 }
 
-// Generated describes the result.
+// Generated describes the result of Generate.
 type Generated struct {
-	Jobs  int       // written jobs
-	Nodes int       // nodes of the cluster
-	VCs   int       // virtual clusters
+	Jobs  int       // number of written jobs
+	Nodes int       // number of nodes in the cluster
+	VCs   int       // number of virtual clusters
 	To    string    // format of the trace
 	Start time.Time // date of second zero
 }
 
-// Generate writes a synthetic trace. Equal options write equal bytes.
+// Generate writes a synthetic trace. Equal options give byte-identical traces.
 func Generate(env *app.Env, out string, o GenerateOptions) (*Generated, error) {
 	if o.EnsureDefaults(); o.To == "" {
 		o.To = ownFormat

@@ -1,4 +1,4 @@
-// Package traces reads traces of a cluster's jobs, converts them and generates synthetic ones.
+// Package traces reads traces of a cluster's jobs, converts them and generates synthetic traces.
 package traces
 
 import (
@@ -9,22 +9,22 @@ import (
 	"graft/runner/app"
 )
 
-// InfoOptions configure the summary of a trace.
+// InfoOptions holds the options of the summary of a trace.
 type InfoOptions struct {
-	Read        trace.Options // format and window; zero recognises the format and keeps all jobs
-	Nodes       string        // file of the virtual clusters and their nodes; empty reports no sizes and no load
-	GPUsPerNode int           // GPUs per node, at least 1; zero is an error
+	Read        trace.Options // options of reading; zero detects the format and keeps all jobs
+	Nodes       string        // path of the virtual clusters and their nodes; empty omits sizes and load
+	GPUsPerNode int           // number of GPUs per node, at least 1
 }
 
 // Info is the summary of a trace. `graft trace info --json` prints it.
 type Info struct {
-	Path   string `json:"path"`   // path as given
+	Path   string `json:"path"`   // path of the trace, as given
 	Format string `json:"format"` // format of the file
 	*trace.Summary
 }
 
-// Summarize reads a trace. If a fault ends reading, it returns the summary of the preceding jobs with an error of the
-// code failure.Partial; without any job the summary is nil.
+// Summarize reads a trace. If a fault ends reading, it returns the summary of the preceding jobs with an error whose
+// code is failure.Partial; without any job the summary is nil.
 func Summarize(env *app.Env, path string, o InfoOptions) (*Info, error) {
 	check := trace.CheckOptions{GPUsPerNode: o.GPUsPerNode}
 	if err := errors.Join(o.Read.Validate(), check.Validate()); err != nil {
@@ -51,7 +51,7 @@ func Summarize(env *app.Env, path string, o InfoOptions) (*Info, error) {
 	return &Info{path, reader.Format(), summary}, err
 }
 
-// Coded sets the code failure.Damaged for an error of a malformed trace. Other errors are unchanged.
+// Coded sets the code failure.Damaged of an error about a malformed trace. It returns other errors unchanged.
 func Coded(err error) error {
 	if errors.Is(err, trace.ErrMalformed) {
 		return failure.With(failure.Damaged, err)

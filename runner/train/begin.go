@@ -24,7 +24,8 @@ func placement(s *torch.Scope, device torch.Device, seed int64) model.Placement 
 	return model.Placement{Device: device, Random: s.NewGenerator(torch.CPU, seed)}
 }
 
-// FirstNetwork makes a job's network with its initial weights: from network.weights, or else drawn from a seed.
+// FirstNetwork creates a job's network with its initial weights, which come from network.weights or, if it is empty,
+// are drawn from a seed.
 func FirstNetwork(fsys files.FS, s *torch.Scope, c *config.Job, data *dataset.Set, device torch.Device,
 	seed int64) (*model.Network, error) {
 	n, err := c.Model(data.Facts())
@@ -78,8 +79,8 @@ func mismatched(fsys files.FS, path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// Check checks the initial state of a job as far as possible without images and LibTorch: the initial weights must have
-// the names and shapes of the network.
+// Check returns an error if the initial weights do not have the names and shapes of the network. It reads no images and
+// does not open LibTorch.
 func Check(env *app.Env, c *config.Job) error {
 	return errors.Join(checkToken(env, c.Train.Parallel.Token), checkWeights(env, c))
 }
@@ -101,7 +102,7 @@ func checkToken(env *app.Env, path string) error {
 
 func checkWeights(env *app.Env, c *config.Job) error { return CheckWeights(env, c, c.Run.Seed) }
 
-// CheckWeights checks that the initial weights of a seed have the names and shapes of the network.
+// CheckWeights returns an error if the initial weights of a seed do not have the names and shapes of the network.
 func CheckWeights(env *app.Env, c *config.Job, seed int64) error {
 	first := c.InitialWeightsOf(seed).Weights
 	if first == "" {
@@ -121,7 +122,7 @@ func CheckWeights(env *app.Env, c *config.Job, seed int64) error {
 	return nil
 }
 
-// GivenWeights evaluates initial weights from a file, before a clock runs. It returns nil if the weights were drawn.
+// GivenWeights evaluates initial weights from a file before the clock starts. It returns nil if the weights were drawn.
 func GivenWeights(c *config.Job, n *model.Network, data *dataset.Set) (*trainer.Pretrained, error) {
 	b := c.InitialWeights()
 	if b.Weights == "" {

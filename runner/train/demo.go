@@ -1,6 +1,6 @@
 package train
 
-// Demo returns the assignments of the demo's job: a network trains, grows when it gets devices, and returns to its
+// Demo returns the assignments of the demo job: a network trains, grows when it gets devices, and returns to its
 // initial size when they are taken away.
 func Demo() []string {
 	return []string{

@@ -17,14 +17,13 @@ import (
 	"graft/trainer/team"
 )
 
-// FollowOptions hold options outside of the configuration.
+// FollowOptions holds the options of a follower that are not in the configuration.
 type FollowOptions struct {
-	Set    []string // assignments after the file
+	Set    []string // assignments applied after the file
 	Device string   // device of this process, such as cuda:1
 }
 
-// Follow trains as a follower of the process that leads the job: it reads orders until their end, and writes its
-// responses.
+// Follow trains as a follower of the process that leads the job. It reads orders until they end, and writes answers.
 func Follow(ctx context.Context, env *app.Env, path string, o FollowOptions, orders io.Reader,
 	answers io.Writer) error {
 	c, err := config.ReadJob(env.Files, path, o.Set)

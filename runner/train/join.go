@@ -22,20 +22,22 @@ import (
 	"graft/trainer/team"
 )
 
-// JoinOptions configure a follower that joins a job from another machine.
+// JoinOptions holds the options of a follower that joins a job from another machine.
 type JoinOptions struct {
-	Address string        // HOST:PORT of the leader
-	Token   string        // file of the token; empty means the environment variable
-	Set     []string      // assignments after the leader's, such as data.path
+	Address string        // address of the leader, as HOST:PORT
+	Token   string        // path of the file with the token; empty means the environment variable
+	Set     []string      // assignments applied after the leader's, such as data.path
 	Device  string        // device of this process
-	Wait    time.Duration // time to try to reach a leader; zero means one minute
-	// a task that starts with its leader also gets the leader's signals, and ends with it; false leaves at a signal
-	Task  bool
-	Again time.Duration // same after it has had a leader whose machine refuses connections; zero means Wait
+	Wait    time.Duration // time in which to reach a leader; zero means one minute
+	// the process starts and ends with its leader and gets the leader's signals, as a task of srun; if false, it leaves
+	// at a signal
+	Task bool
+	// time in which to reach a leader again after one was reached and its machine refuses connections; zero means Wait
+	Again time.Duration
 }
 
 // Join trains as a follower of a leader on another machine, and joins again after it is dismissed or loses the
-// connection. It ends when no leader was available for a while.
+// connection. It ends if it cannot reach a leader for a while.
 func Join(ctx context.Context, env *app.Env, o JoinOptions) error {
 	token, err := readToken(env, o.Token)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package train runs one job from its configuration: it makes the network and the images, trains until the budget ends,
+// Package train runs a job from its configuration: it makes the network and the images, trains until the budget ends,
 // and writes a run folder from which a stopped job resumes.
 package train
 
@@ -22,28 +22,31 @@ import (
 	"graft/trainer/team"
 )
 
-// Options hold options outside of the configuration of a job.
+// Options holds the options of a job that are not in its configuration.
 type Options struct {
-	Set         []string        // assignments after the file, such as time.budget=30s
-	Folder      string          // run folder; empty means run.folder, or runs/ and the file's name
-	Resume      bool            // continue the run in the folder, or start one if there is none; false starts one
-	Force       bool            // move an existing run folder aside; false is an error if one exists
-	Tensorboard bool            // write event files for TensorBoard; false leaves it to run.tensorboard
-	Listen      control.Options // HTTP server of the job; an empty address means run.listen
+	Set []string // assignments applied after the file, such as time.budget=30s
+	// path of the run folder; empty means run.folder, or runs/ with the name of the file
+	Folder string
+	// continues the run in the folder, or starts one if there is none; false starts a new run
+	Resume      bool
+	Force       bool            // moves an existing run folder aside; false makes an existing run folder an error
+	Tensorboard bool            // writes TensorBoard event files; false uses run.tensorboard
+	Listen      control.Options // options of the job's HTTP server; an empty address means run.listen
 }
 
 // Result holds the outcome of a job; `graft train --json` prints it.
 type Result struct {
-	Folder  string            `json:"folder"`          // run folder
-	Given   *runs.GivenReport `json:"given,omitempty"` // evaluation of initial weights from a file
-	Outcome *runs.JobOutcome  `json:"outcome"`         // outcome of the job
-	Events  []trainer.Note    `json:"events"`          // events of this process; the folder has all
-	Epochs  []trainer.Row     `json:"epochs"`          // epochs of this process; the folder has all
+	Folder string `json:"folder"` // path of the run folder
+	// evaluation of initial weights from a file; nil if the weights were drawn
+	Given   *runs.GivenReport `json:"given,omitempty"`
+	Outcome *runs.JobOutcome  `json:"outcome"` // outcome of the job
+	Events  []trainer.Note    `json:"events"`  // events in this process; the run folder has all events
+	Epochs  []trainer.Row     `json:"epochs"`  // epochs in this process; the run folder has all epochs
 }
 
-// Run runs the job of a configuration file, or of the defaults if path is empty, to the end of its budget. A cancelled
-// context saves the job: the error then wraps trainer.ErrStopped, and Options.Resume continues it. A task of srun that
-// followed another one has no result.
+// Run runs the job of a configuration file to the end of its budget; an empty path means the default job. If ctx is
+// cancelled, it saves the job and returns an error that wraps trainer.ErrStopped; Options.Resume continues it. A task
+// of srun that followed another task has no result.
 func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, error) {
 	c, err := readJob(env, path, &o)
 	if err != nil {

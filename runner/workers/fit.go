@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// Load is the throughput and the memory of concurrent workers on one device.
+// Load is the throughput and the memory use of concurrent workers on one device.
 type Load struct {
 	Workers int     // number of concurrent workers
-	Rate    float64 // images per second, total
-	Memory  int64   // bytes, total; zero means unknown
+	Rate    float64 // total throughput in images per second
+	Memory  int64   // total memory in bytes; zero means unknown
 }
 
 // leastGain is the throughput factor below which doubling the workers is not worth the memory.
@@ -17,8 +17,8 @@ const leastGain = 1.05
 
 // Fit finds the best number of workers for a device. It tries 1, 2, 4, … up to most, and returns the number with the
 // highest throughput within a memory limit in bytes; zero means no limit. It stops before a number whose memory would
-// exceed the limit, extrapolated from the last step, and after one that fails, exceeds the limit or gains less than 5%.
-// Why gives the reason. If one worker fails or exceeds the limit, Fit returns an error.
+// exceed the limit, extrapolated from the last step, and after a number that fails, exceeds the limit or gains less
+// than 5%. The result why is the reason. If one worker fails or exceeds the limit, Fit returns an error.
 func Fit(most int, limit int64, try func(workers int) (Load, error)) (best Load, why string, err error) {
 	why = fmt.Sprintf("%d is the maximum", most)
 	var grown int64 // expected memory growth in bytes if the workers double

@@ -18,10 +18,10 @@ import (
 	"graft/runner/app"
 )
 
-// LogsOptions configure Logs.
+// LogsOptions holds the options of Logs.
 type LogsOptions struct {
-	Worker int  // number of the worker; negative prints all
-	Follow bool // print new lines until no worker is alive
+	Worker int  // number of the worker; a negative value prints the logs of all workers
+	Follow bool // prints new lines until no worker is alive
 }
 
 // Logs writes the logs of the workers of a run folder.
@@ -50,7 +50,7 @@ func Logs(ctx context.Context, env *app.Env, w io.Writer, folder string, o LogsO
 	return errors.Join(err, printTails(w, tails, true))
 }
 
-// Polling intervals when following logs.
+// Times between two polls when logs are followed.
 const (
 	logPollInterval    = 300 * time.Millisecond // of log files
 	workerPollInterval = 5 * time.Second        // of workers

@@ -17,7 +17,7 @@ func Tools(env *app.Env) fleet.Tools {
 	return fleet.Tools{Files: env.Files, Clock: fleet.NewClock(env.Now)}
 }
 
-// Assigned returns assignments, with those for the options engine and workers.
+// Assigned adds to assignments the assignments for the options engine and workers.
 func Assigned(set []string, engine string, workers int) []string {
 	set = slices.Clone(set)
 	if engine != "" {
@@ -32,12 +32,12 @@ func Assigned(set []string, engine string, workers int) []string {
 // ErrNone reports that no workers were started from a folder.
 var ErrNone = errors.New("no workers were started from here")
 
-// None returns ErrNone for a folder, with the remedy.
+// None returns ErrNone with the folder and the remedy.
 func None(folder string) error {
 	return fmt.Errorf("find the workers of %s: %w; the command that created the folder starts them", folder, ErrNone)
 }
 
-// Open finds the workers of a simulation or of trials, by their run folder.
+// Open returns the workers of a simulation or of trials, given their run folder.
 func Open(env *app.Env, folder string) (*fleet.Fleet, error) {
 	if _, err := env.Files.Stat(filepath.Join(folder, runs.PlanFile)); err != nil && !IsSweep(env, folder) {
 		return nil, fmt.Errorf("open %s: neither %s nor %s found; expected a run folder of 'graft simulate', "+
@@ -50,15 +50,15 @@ func Open(env *app.Env, folder string) (*fleet.Fleet, error) {
 	return f, err
 }
 
-// IsSweep reports whether a folder holds trials.
+// IsSweep reports whether a folder contains trials.
 func IsSweep(env *app.Env, folder string) bool {
 	_, err := env.Files.Stat(filepath.Join(folder, runs.SweepFile))
 	return err == nil
 }
 
 // Enter opens the workers of a run, nil if there are none, and changes the working folder of this process to the folder
-// in which the run started: relative paths in its configuration start there. It returns the absolute path of the run
-// folder.
+// in which the run started, since relative paths in its configuration start there. It returns the absolute path of the
+// run folder.
 func Enter(env *app.Env, folder string) (f *fleet.Fleet, path string, err error) {
 	if f, err = Open(env, folder); err != nil && !errors.Is(err, ErrNone) {
 		return nil, "", err
@@ -75,7 +75,7 @@ func Enter(env *app.Env, folder string) (f *fleet.Fleet, path string, err error)
 	return f, path, nil
 }
 
-// Holders maps tasks to the holders of their leases in a folder; nil if the folder does not exist.
+// Holders returns the holder of each leased task in a folder, or nil if the folder does not exist.
 func Holders(env *app.Env, dir string) (map[string]fleet.Holder, error) {
 	if _, err := env.Files.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

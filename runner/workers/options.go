@@ -12,23 +12,25 @@ import (
 	"graft/torch"
 )
 
-// Options are the options of one worker.
+// Options holds the options of one worker.
 type Options struct {
-	Threads int    // LibTorch threads; 0 uses run.threads, else Given
-	Given   string // threads that the fleet assigns to each worker, as text; empty means LibTorch's default
-	Device  string // training device, such as cuda:1; empty means run.device
-	Name    string // name of the worker in leases, usually its number
-	// MemoryShare is the share of its device's memory that a worker may use, as text; empty means no limit.
+	Threads int // number of LibTorch threads; zero means run.threads or, if it is zero too, Given
+	// number of threads that the fleet assigns to each worker, as text; empty means LibTorch's default
+	Given  string
+	Device string // training device, such as cuda:1; empty means run.device
+	Name   string // name of the worker in leases, usually its number
+	// MemoryShare is the fraction of its device's memory that a worker may use, as text. Empty means no limit.
 	MemoryShare string
-	Measure     int    // measure next to this number of workers, instead of working; zero works
-	Folder      string // folder of the batch, for Measure
+	// number of workers next to which this worker measures instead of working; zero works
+	Measure int
+	Folder  string // path of the batch's folder, for Measure
 }
 
-// MemoryVariable is the environment variable with a worker's share of its device's memory.
+// MemoryVariable is the environment variable with the fraction of its device's memory that a worker may use.
 const MemoryVariable = "GRAFT_MEMORY_SHARE"
 
-// UseThreads limits LibTorch's threads to the worker's share of the processors. Configured applies if the options give
-// no number; zero means none.
+// UseThreads limits LibTorch's threads to the worker's share of the processors. The number configured applies if the
+// options give no number; zero means none.
 func (o Options) UseThreads(configured int) error {
 	n := cmp.Or(o.Threads, configured)
 	if n == 0 && o.Given != "" {
@@ -46,7 +48,7 @@ func (o Options) UseThreads(configured int) error {
 // clusterWorkers is the default number of workers on a cluster.
 const clusterWorkers = 4
 
-// Number returns the number of concurrent workers, for jobs on a device.
+// Number returns the number of concurrent workers for jobs on a device.
 func Number(o config.FleetOptions, device string) int {
 	switch {
 	case o.Workers > 0:

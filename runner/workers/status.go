@@ -8,15 +8,15 @@ import (
 
 // Status describes the workers of a run folder.
 type Status struct {
-	Engine string `json:"engine"` // engine of the workers
-	// name of the batch; empty if no workers were started from here
+	Engine string `json:"engine"` // name of the workers' engine
+	// name of the batch; empty if no workers were started from this folder
 	Batch       string              `json:"batch"`
 	Cancelled   bool                `json:"cancelled"`         // the batch was cancelled
-	Workers     []fleet.WorkerState `json:"workers"`           // by number
-	EngineError string              `json:"trouble,omitempty"` // error of the engine
+	Workers     []fleet.WorkerState `json:"workers"`           // state of each worker by number
+	EngineError string              `json:"trouble,omitempty"` // error that the engine returned; empty if none
 }
 
-// StatusOf queries the engine of a batch. Without a batch it returns the status of an engine without workers.
+// StatusOf polls the engine of a batch. Without a batch it returns the status of an engine without workers.
 func StatusOf(ctx context.Context, engine string, f *fleet.Fleet) Status {
 	s := Status{Engine: engine, Workers: []fleet.WorkerState{}}
 	if f == nil {

@@ -11,7 +11,7 @@ import (
 	"graft/internal/files"
 )
 
-// PollInterval returns the default polling interval of an engine's workers; zero means fleet's default.
+// PollInterval returns the default time between two polls of an engine's workers; zero means fleet's default.
 func PollInterval(engine string) time.Duration {
 	if engine == "local" {
 		return 200 * time.Millisecond
@@ -19,7 +19,7 @@ func PollInterval(engine string) time.Duration {
 	return 0
 }
 
-// ValidInterval returns an error for an invalid polling interval; zero means a default.
+// ValidInterval returns an error for an invalid time between polls; zero means a default.
 func ValidInterval(every time.Duration) error {
 	if every < 0 || every > 0 && every < time.Millisecond {
 		return failure.Usagef("the polling interval is %v; must be at least 1 ms", every)

@@ -1,4 +1,4 @@
-// Package worktest runs library work under injected faults, for tests.
+// Package worktest runs library functions under injected faults, for tests.
 package worktest
 
 import (
@@ -33,9 +33,9 @@ var writes = map[string]bool{"create": true, "append": true, "write": true, "ren
 const shortFaults = 40
 
 // SurviveFaults runs do in a new folder once for each operation that writes (without GRAFT_LONG=1 for 40 of them, drawn
-// with a fixed seed), with a fault there: alternately a transient one and the end of the process. Each run must end in
-// an error or in the same bytes as a run without faults; a second run of do, without faults, must end in these bytes.
-// Kept selects the files to compare, by their paths in the folder.
+// with a fixed seed), with a fault in that operation: alternately a transient fault and the end of the process. Each
+// run must end in an error or give byte-identical files to a run without faults; a second run of do, without faults,
+// must give byte-identical files too. The function kept selects the files to compare, by their paths in the folder.
 func SurviveFaults(t *testing.T, do func(env *app.Env, folder string, again bool) error, kept func(path string) bool) {
 	counting := faults.New(unsynced{}, 0, faults.Fail)
 	folder := filepath.Join(t.TempDir(), "run")

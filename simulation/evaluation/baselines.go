@@ -39,7 +39,7 @@ type noSequence string
 // Error returns the message.
 func (n noSequence) Error() string { return string(n) }
 
-// Constant takes the same action at every decision; with "none" it never adapts.
+// Constant returns the policy that takes the same action at every decision. With the action "none" it never adapts.
 func Constant(name, action string) Policy {
 	return named{name: name, choose: func(t *simulation.Tree) ([]float64, error) {
 		record := same(t, action)
@@ -50,14 +50,14 @@ func Constant(name, action string) Policy {
 	}}
 }
 
-// Uniform draws among all sequences.
+// Uniform returns the policy that draws uniformly among all sequences.
 func Uniform() Policy {
 	return drawing{named{name: nameRandom, choose: func(t *simulation.Tree) ([]float64, error) {
 		return slices.Repeat([]float64{1 / float64(len(t.Records))}, len(t.Records)), nil
 	}}}
 }
 
-// Oracle takes the best sequence of the table itself: the upper bound.
+// Oracle returns the policy that takes the best sequence of the evaluated table. Its accuracy is an upper bound.
 func Oracle() Policy {
 	return named{name: nameOptimum, choose: func(t *simulation.Tree) ([]float64, error) {
 		values := simulation.MeanAccuracies(t.Table)
@@ -65,8 +65,9 @@ func Oracle() Policy {
 	}}
 }
 
-// OneStep uses the table to look one step ahead: at each decision it takes the action that is best if no action follows
-// or, if the table does not have that sequence, on average over all continuations. It draws among equal ones.
+// OneStep returns the policy that uses the table to look one step ahead: at each decision it takes the action that is
+// best if no action follows or, if the table does not have that sequence, best on average over all continuations. It
+// breaks ties at random.
 func OneStep() Policy {
 	return named{name: nameOneStep, choose: func(t *simulation.Tree) ([]float64, error) {
 		values := simulation.MeanAccuracies(t.Table)
@@ -132,9 +133,10 @@ func leftAlone(t *simulation.Tree, n simulation.Node, next int, values []float64
 	return values[next]
 }
 
-// BestFixed takes, on every tree, the one sequence with the least mean regret over some trees; smoothed ranks by the
-// smoothed tables instead of single runs. If a tree does not offer one of its actions, or has further decisions, the
-// action is none. If several sequences have the least regret, it averages them.
+// BestFixed returns the policy that takes, on every tree, the sequence with the smallest mean regret over the given
+// trees. With smoothed, regrets come from the smoothed tables instead of single runs. If a tree does not offer an
+// action of the sequence, or has further decisions, the action is none. If several sequences have the smallest regret,
+// it averages them.
 func BestFixed(name string, trees []*simulation.Tree, smoothed bool) (Policy, error) {
 	var sequences [][]string
 	known := map[string]bool{}
@@ -157,7 +159,8 @@ func withoutRest(sequence []string) []string {
 	return sequence
 }
 
-// BestAction takes the one action with the least mean regret over some trees at every decision that offers it.
+// BestAction returns the policy that takes one action at every decision that offers it: the action with the smallest
+// mean regret over the given trees.
 func BestAction(name string, trees []*simulation.Tree) (Policy, error) {
 	var sequences [][]string
 	most := 0
@@ -224,9 +227,9 @@ func along(t *simulation.Tree, sequence []string) int {
 	})
 }
 
-// OneEpoch takes, at each decision, the action with the highest accuracy at the first evaluation after it. It uses the
-// table, and is not charged the time of trying: the upper bound of rules that look one epoch ahead. It draws among
-// equal ones.
+// OneEpoch returns the policy that takes, at each decision, the action with the highest accuracy at the first
+// evaluation after it. It reads the accuracies from the table and is not charged the time of trying the actions, so it
+// is an upper bound of rules that look one epoch ahead. It breaks ties at random.
 func OneEpoch() Policy {
 	return named{name: nameOneEpoch, choose: func(t *simulation.Tree) ([]float64, error) {
 		if slices.ContainsFunc(t.Records, func(r tables.Record) bool { return len(r.After) == 0 }) {
@@ -245,8 +248,9 @@ func afterOf(t *simulation.Tree, prefix []string) float64 {
 	return t.Records[k].After[len(prefix)-1]
 }
 
-// Plateau takes one action at each decision if the loss before it fell by less than a bound, and none otherwise. It
-// uses the action and the bound with the least mean regret over some trees, or the mean of several such pairs.
+// Plateau returns the policy that takes one action at each decision if the loss before it fell by less than a bound,
+// and none otherwise. The action and the bound have the smallest mean regret over the given trees. If several pairs of
+// action and bound do, it averages them.
 func Plateau(trees []*simulation.Tree) (Policy, error) {
 	bounds := fallBounds(trees)
 	if bounds == nil {
@@ -312,7 +316,7 @@ func fallBounds(trees []*simulation.Tree) []float64 {
 	return bounds
 }
 
-// Linear is a linear model of the features of choices, fitted to some trees.
+// Linear returns the policy of a linear model of the features of choices, fitted to the given trees.
 func Linear(trees []*simulation.Tree) (Policy, error) {
 	o := learning.NewTransferOptions()
 	o.Reward, o.Pool, o.Entropy, o.WeightDecay = learning.Points, 0, 0.01, 0.01
@@ -341,7 +345,7 @@ func plateau(action string, bound float64) Policy {
 	}}
 }
 
-// The names of the baselines. A constant action's baseline has its own name, after the last.
+// Names of the baselines. Baselines that take a constant action are named separately and come last.
 const (
 	nameNever    = "never"
 	nameRandom   = "random"
@@ -356,12 +360,12 @@ const (
 	nameAlways   = "always "
 )
 
-// BaselineNames are the names of the baselines that do not use the left-out tables. The baselines after nameNever need
-// tables with the fall of the loss.
+// BaselineNames lists the names of the baselines that do not use the left-out tables. The baselines after nameNever
+// need tables that record the fall of the loss.
 var BaselineNames = []string{nameFixed, nameSmoothed, nameRandom, nameNever, nameAction, namePlateau, nameLinear}
 
-// Baselines returns the policies that need no learning, for tables with these actions, and the best fixed ones over the
-// trees that a policy learns from.
+// Baselines returns the policies that need no learning, for tables with the actions of the given trees. The best fixed
+// policies are selected on these trees, from which a policy learns.
 func Baselines(learn []*simulation.Tree) ([]Policy, error) {
 	if len(learn) == 0 {
 		return nil, errors.New("compare: no tables given")

@@ -12,14 +12,14 @@ import (
 // Role is the kind of a candidate in a comparison.
 type Role string
 
-// The roles.
+// Roles of candidates.
 const (
-	RolePolicy   Role = "policy" // a learned policy; with several seeds, each is one candidate
-	RoleVote     Role = "vote"   // several seeds that decide together
-	RoleBaseline Role = "rival"  // needs no learning
+	RolePolicy   Role = "policy" // learned policy; with several seeds, each seed is evaluated alone
+	RoleVote     Role = "vote"   // policies of several seeds that decide together
+	RoleBaseline Role = "rival"  // policy that needs no learning
 )
 
-// Knowledge of the tables that candidates use for their choice.
+// Tables that a candidate used for its choice.
 const (
 	SeenThis   = "this table"
 	SeenThese  = "these tables"
@@ -27,16 +27,17 @@ const (
 )
 
 // Candidate is a row of a comparison: a policy, or several policies that differ only in their seed and are compared by
-// their means.
+// their mean.
 type Candidate struct {
 	Name     string
 	Role     Role
-	Seen     string // use of the tables; empty means none or unknown
+	Seen     string // tables that the candidate used for its choice; empty means none or unknown
 	Policies []Policy
 	Ties     int // number of equally good choices that a baseline averages; zero without a choice
 }
 
-// BaselineCandidates returns the baselines; seen describes the tables that fixed sequences were chosen on.
+// BaselineCandidates returns the baselines as candidates. The text seen describes the tables on which fixed sequences
+// were selected.
 func BaselineCandidates(learn []*simulation.Tree, seen string) ([]Candidate, error) {
 	baselines, err := Baselines(learn)
 	var candidates []Candidate
@@ -60,57 +61,61 @@ func BaselineCandidates(learn []*simulation.Tree, seen string) ([]Candidate, err
 type TableScores struct {
 	Scenario  string `json:"scenario"`        // name of the table
 	Network   string `json:"network"`         // network of the table
-	Group     string `json:"group,omitempty"` // group that was left out together; empty if none was
+	Group     string `json:"group,omitempty"` // group with which the table was left out; empty if it was not left out
 	Sequences int    `json:"sequences"`       // number of sequences in the table
 	NoiseEstimate
-	// Scores has the mean of each candidate over its seeds. A baseline whose sequence is not in the table is left out.
+	// Scores has the mean score of each candidate over its seeds. A baseline whose sequence is not in the table is left
+	// out.
 	Scores []Score `json:"verdicts"`
-	// Ties are the numbers of equally good choices that baselines average, by name; baselines with a single best choice
-	// are left out.
+	// Ties has the number of equally good choices that a baseline averages, by the baseline's name. Baselines with a
+	// single best choice are left out.
 	Ties map[string]int `json:"ties,omitempty"`
-	// Each holds the scores on each seed of the candidates, by name.
+	// Each has a candidate's score for each of its seeds, by the candidate's name.
 	Each map[string][]Score `json:"-"`
-	// Runs holds the accuracies of all runs of a sequence that a candidate is certain of, if it ran more than once, by
-	// the candidate's name.
+	// Runs has the accuracies of all runs of the sequence that a candidate chooses with certainty, by the candidate's
+	// name. It has only sequences that ran more than once.
 	Runs map[string][]float64 `json:"-"`
 }
 
-// Standing is the result of a candidate over all tables. Regrets are in points.
+// Standing is the result of a candidate over all tables. Regrets are in points (hundredths of accuracy).
 type Standing struct {
-	Policy   string  `json:"chooser"`                // its name
-	Role     Role    `json:"role"`                   // policy, vote or rival
-	Seen     string  `json:"has_seen"`               // use of the tables; empty means none or unknown
-	Seeds    int     `json:"seeds"`                  // number of seeds in the mean; all seeds of a vote count as one
-	Tables   int     `json:"tables"`                 // number of tables where it could choose
-	Regret   float64 `json:"regret_points"`          // mean over tables, in points
-	Smoothed float64 `json:"smoothed_regret_points"` // by the tables' smoothed laws instead of single runs
+	Policy string `json:"chooser"` // name of the candidate
+	Role   Role   `json:"role"`    // role of the candidate: policy, vote or baseline
+	// tables that the candidate used for its choice; empty means none or unknown
+	Seen   string  `json:"has_seen"`
+	Seeds  int     `json:"seeds"`         // number of seeds in the mean; all seeds of a vote count as one
+	Tables int     `json:"tables"`        // number of tables in which the candidate could choose
+	Regret float64 `json:"regret_points"` // mean regret over tables, in points
+	// mean regret by the smoothed tables instead of single runs, in points
+	Smoothed float64 `json:"smoothed_regret_points"`
 	// OverTables is the 95% interval of the regret by a bootstrap over the tables; null for fewer than two tables.
 	OverTables *stat.Interval `json:"over_tables"`
-	// 95% interval over the groups that are left out together; null for fewer than two groups, or if each group is one
-	// table
+	// 95% interval of the regret over the groups that are left out together; null for fewer than two groups, or if each
+	// group is one table
 	OverGroups *stat.Interval `json:"over_groups"`
-	OverSeeds  *stat.Interval `json:"over_seeds"`     // by Student's t-distribution; null for fewer than three seeds
-	TopFive    float64        `json:"top_five"`       // share of tables and seeds with a rank of 5 or better
-	LowHalf    int            `json:"in_lower_half"`  // number of tables and seeds with a rank in the lower half
-	Worst      float64        `json:"worst_points"`   // largest regret
-	WorstOne   string         `json:"worst_scenario"` // scenario of the largest regret
-	// Decisions counts decisions within noise of the best, over tables and seeds; null for candidates that choose whole
-	// sequences.
+	// interval of the regret over seeds, by Student's t-distribution; null for fewer than three seeds
+	OverSeeds *stat.Interval `json:"over_seeds"`
+	TopFive   float64        `json:"top_five"`       // fraction of tables and seeds with a rank of 5 or better
+	LowHalf   int            `json:"in_lower_half"`  // number of pairs of table and seed with a rank in the lower half
+	Worst     float64        `json:"worst_points"`   // largest regret, in points
+	WorstOne  string         `json:"worst_scenario"` // scenario with the largest regret
+	// Decisions counts decisions whose choice is within noise of the best, over tables and seeds; null for candidates
+	// that choose whole sequences.
 	Decisions *DecisionShare `json:"decisions"`
-	// Difference is the difference to the reference candidate; null for the reference itself, and if one of them could
-	// not choose in all tables.
+	// Difference is the difference from the reference candidate; null for the reference itself, and if one of the two
+	// could not choose in all tables.
 	Difference *Difference `json:"difference"`
 }
 
 // Comparison is the result of candidates over tables.
 type Comparison struct {
-	Against   string        `json:"against"`      // reference candidate of the differences
-	Floor     float64       `json:"floor_points"` // expected regret of an oracle, mean over the tables
-	Tables    []TableScores `json:"tables"`       // each table with its scores
-	Standings []Standing    `json:"standings"`    // in the candidates' order, not ranked
+	Against   string        `json:"against"`      // name of the reference candidate, for differences
+	Floor     float64       `json:"floor_points"` // expected regret of an oracle, averaged over the tables, in points
+	Tables    []TableScores `json:"tables"`       // scores of each table
+	Standings []Standing    `json:"standings"`    // standings in the order of the candidates, not ranked
 }
 
-// Compare scores candidates on trees; differences refer to the candidate named against.
+// Compare scores candidates on trees. The reference of differences is the candidate against.
 func Compare(trees []*simulation.Tree, candidates []Candidate, against string) (*Comparison, error) {
 	c := &comparer{}
 	for _, t := range trees {
@@ -237,7 +242,7 @@ func (c *comparer) standing(e Candidate) Standing {
 	return s
 }
 
-// Standing returns the standing of a policy; nil if it is not compared.
+// Standing returns the standing of a policy, or nil if the policy was not compared.
 func (c *Comparison) Standing(policy string) *Standing {
 	k := slices.IndexFunc(c.Standings, func(s Standing) bool { return s.Policy == policy })
 	if k < 0 {
@@ -246,8 +251,8 @@ func (c *Comparison) Standing(policy string) *Standing {
 	return &c.Standings[k]
 }
 
-// Mean is a policy's mean regret, in points, over the tables that were left out with a group; false if it did not
-// choose in all of them.
+// Mean returns a policy's mean regret over the tables that were left out with a group, in points, and false if the
+// policy did not choose in all of these tables.
 func (c *Comparison) Mean(policy, group string) (float64, bool) {
 	sum, count := 0.0, 0
 	for _, t := range c.Tables {

@@ -8,11 +8,12 @@ import (
 	"graft/simulation"
 )
 
-// DecisionShare counts decisions of tables, reached or not, whose choice is within noise of the best: the best sequence
-// after it differs from the best sequence after any choice by at most the noise of a difference.
+// DecisionShare counts the decisions of tables, reached or not, whose choice is within noise of the best choice: the
+// best sequence after the choice differs from the best sequence after any choice by at most the noise of a difference.
 type DecisionShare struct {
-	Near float64 `json:"near_best"` // decisions near the best; the expected number if a policy draws
-	Of   int     `json:"of"`        // total number of decisions
+	// number of decisions within noise of the best; the expected number for a policy that draws
+	Near float64 `json:"near_best"`
+	Of   int     `json:"of"` // total number of decisions
 }
 
 // stepwise is a policy that chooses at each decision separately.
@@ -99,5 +100,5 @@ func (s *DecisionShare) and(other *DecisionShare) *DecisionShare {
 	return &DecisionShare{s.Near + other.Near, s.Of + other.Of}
 }
 
-// Share is the share of the decisions.
+// Share returns Near divided by Of.
 func (s *DecisionShare) Share() float64 { return s.Near / float64(s.Of) }

@@ -6,18 +6,18 @@ import (
 	"graft/internal/stat"
 )
 
-// Difference is the mean difference of two candidates' regrets, table by table, in
-// points.
+// Difference is the mean difference between the regrets of two candidates, paired by table, in points.
 type Difference struct {
-	Mean       float64        `json:"mean"`        // mean over tables, in points
-	OverTables *stat.Interval `json:"over_tables"` // bootstrap over the tables' differences; null below two tables
-	// Noise is the standard deviation of the mean that comes from chance in the tables alone: zero if both choose the
-	// same sequences.
+	Mean float64 `json:"mean"` // mean difference over tables, in points
+	// bootstrap interval over the differences of tables; null for fewer than two tables
+	OverTables *stat.Interval `json:"over_tables"`
+	// Noise is the standard deviation of the mean difference by chance in the tables alone. It is zero if both
+	// candidates choose the same sequences.
 	Noise float64 `json:"noise_points"`
-	// Inside means that the difference is not significant: zero lies within its interval over tables, or noise causes
-	// an equal difference in more than 1 of 20 cases.
+	// Inside says that the difference is not significant: zero lies within its interval over tables, or noise causes an
+	// equal difference in more than 1 of 20 cases.
 	Inside bool `json:"inside_noise"`
-	// Chance is the p-value of a sign-flip test of the tables' differences, not corrected for multiple comparisons.
+	// Chance is the p-value of a sign-flip test over the differences of tables, not corrected for multiple comparisons.
 	Chance float64 `json:"p"`
 }
 

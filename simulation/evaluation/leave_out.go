@@ -14,36 +14,37 @@ import (
 	"graft/simulation/learning"
 )
 
-// Way is a way of learning, in a comparison on left-out tables.
+// Way is a way of learning that is compared on left-out tables.
 type Way struct {
-	Name string // empty means "policies"
-	// Options lists options of learning, at least one. If there are several, the ones that do best on tables left out
-	// of the training tables are used.
+	Name string // name in reports; empty means "policies"
+	// Options lists options of learning, at least one. If there are several, the best ones are selected by
+	// cross-validation on the training tables.
 	Options []learning.Options
 }
 
-// LeaveOutOptions configure the evaluation of policies on tables that they did not learn from.
+// LeaveOutOptions holds the options of the evaluation of policies on tables that they did not learn from.
 type LeaveOutOptions struct {
 	By       By       // groups of trees to leave out together; nil means ByScenario
-	Ways     []Way    // ways of learning; empty means one, with NewTransferOptions
-	Seeds    []uint64 // one policy is learned per seed; empty means 1 to 10
-	Together int      // number of seeds that vote together; zero means all, 1 means no votes
-	AtOnce   int      // policies that learn in parallel; zero means 1
-	Against  string   // member of BaselineNames that differences refer to; empty means the best fixed sequence
-	// Tell is called whenever policies have finished learning; nil means no callback.
+	Ways     []Way    // ways of learning; empty means a single way with NewTransferOptions
+	Seeds    []uint64 // seeds of the policies, one policy per seed; empty means 1 to 10
+	Together int      // number of seeds that vote together; zero means all seeds, 1 means no votes
+	AtOnce   int      // number of policies that learn in parallel; zero means 1
+	// reference of differences, one of BaselineNames; empty means the best fixed sequence
+	Against string
+	// Tell is called whenever policies have finished learning. Nil calls nothing.
 	Tell func(LeaveOutProgress)
 }
 
-// LeaveOutProgress is the progress of leaving tables out.
+// LeaveOutProgress reports the progress of an evaluation that leaves tables out.
 type LeaveOutProgress struct {
-	Group    string // group that is left out now
-	Groups   int    // groups finished
+	Group    string // group that is currently left out
+	Groups   int    // number of finished groups
 	Of       int    // total number of groups
-	Policies int    // policies that have learned, for all groups
-	OfThem   int    // total number of policies, without the ones for tuning
+	Policies int    // number of policies that have learned, over all groups
+	OfThem   int    // total number of policies, without policies for tuning
 }
 
-// EnsureDefaults replaces zeros by their defaults.
+// EnsureDefaults replaces zero values with defaults.
 func (o *LeaveOutOptions) EnsureDefaults() {
 	if o.By == nil {
 		o.By = ByScenario
@@ -83,23 +84,24 @@ func (o LeaveOutOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// LeftOut is a group of tables, and the results of learning from the others.
+// LeftOut describes a group of tables that was left out, and the tables from which policies learned instead.
 type LeftOut struct {
 	Group   string   `json:"group"`        // name of the group
-	Tables  []string `json:"tables"`       // tables in the group
+	Tables  []string `json:"tables"`       // names of the tables in the group
 	Learned []string `json:"learned_from"` // names of the other tables
-	// Tuned is the index of the chosen options, for each way of learning.
+	// Tuned has the index of the selected options for each way of learning.
 	Tuned []int `json:"tuned"`
 }
 
-// LeaveOutReport compares policies and baselines on tables outside their training data.
+// LeaveOutReport compares policies and baselines on tables outside of their training data.
 type LeaveOutReport struct {
-	Groups []LeftOut `json:"groups"` // groups that were left out in turn
+	Groups []LeftOut `json:"groups"` // groups in the order in which they were left out
 	*Comparison
 }
 
-// CompareLeftOut leaves each group of trees out in turn, trains policies on all others, and compares them on the group
-// with baselines chosen on the others. Differences refer to the best fixed sequence of the others.
+// CompareLeftOut leaves each group of trees out in turn, trains policies on all other trees, and compares them on the
+// group with baselines that were selected on the other trees. The reference of differences is the best fixed sequence
+// of the other trees, unless the options name another.
 func CompareLeftOut(ctx context.Context, trees []*simulation.Tree, o LeaveOutOptions) (*LeaveOutReport, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
@@ -193,7 +195,7 @@ func (l *leaving) votes(policies []*decider.Structural) (votes []*decider.Struct
 }
 
 // SeedCandidates returns candidates for policies that differ only in their seed: the votes, if any, and each policy
-// alone. A single policy becomes an ordinary candidate.
+// alone. A single policy becomes one candidate without seeds.
 func SeedCandidates(name string, votes, policies []*decider.Structural, seen string) []Candidate {
 	if len(policies) == 1 {
 		return []Candidate{{Name: name, Role: RolePolicy, Seen: seen,

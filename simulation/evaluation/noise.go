@@ -14,15 +14,16 @@ import (
 // Sources of a table's noise estimate.
 const (
 	NoiseOfSeeds = "seeds" // spread of runs that differ only in their seed
-	// spread of sequences with the same actions in another order, which includes the effect of order: an upper bound
+	// spread of sequences with the same actions in another order; this includes the effect of order, so it is an upper
+	// bound
 	NoiseOfOrders = "orders"
-	NoiseUnknown  = "not known" // neither is available; the noise counts as zero
+	NoiseUnknown  = "not known" // no estimate is possible; the noise counts as zero
 )
 
 // leastFreedom is the minimum degrees of freedom of a noise estimate.
 const leastFreedom = 3
 
-// Noise is the standard deviation of the accuracies of a table's sequences by chance alone, in points, and the source
+// Noise returns the standard deviation by chance alone of a sequence's accuracy in a table, in points, and the source
 // of the estimate.
 func Noise(t *tables.Table) (points float64, source string) {
 	seeds := paired(t)
@@ -107,8 +108,8 @@ func (s *pooled) add(group []float64) {
 func (s *pooled) deviation() float64 { return math.Sqrt(s.squares / s.freedom) }
 
 // OracleRegret returns the expected regret of an oracle on a table of single runs, in points. The smoothed table counts
-// as the truth, and the oracle takes its best sequence. Tables are drawn around it with normal noise of a given
-// standard deviation in points.
+// as the true accuracies, and the oracle takes its best sequence. Random tables are drawn from it by adding normal
+// noise with the given standard deviation in points.
 func OracleRegret(t *tables.Table, noise float64, draws int, random *rand.Rand) float64 {
 	truth := simulation.Smoothed(t)
 	best := slices.Index(truth, slices.Max(truth))
@@ -126,22 +127,22 @@ func OracleRegret(t *tables.Table, noise float64, draws int, random *rand.Rand) 
 	return simulation.Points * sum / float64(draws)
 }
 
-// NoiseEstimate is the noise of a table.
+// NoiseEstimate is the estimated noise of a table, in points.
 type NoiseEstimate struct {
-	Noise  float64 `json:"noise_points"` // standard deviation of a sequence's accuracy
+	Noise  float64 `json:"noise_points"` // standard deviation of a sequence's accuracy by chance
 	Source string  `json:"noise_source"` // source of the estimate
 	Floor  float64 `json:"floor_points"` // expected regret of an oracle
 }
 
-// Number of tables drawn for an oracle's regret: enough for this number of records, within limits.
+// Limits of the number of tables drawn for an oracle's regret, which have about this number of records in total.
 const (
 	floorRecords = 2000000
 	fewestDraws  = 100
 	mostDraws    = 4000
 )
 
-// EstimateNoise measures the noise of a table, and an oracle's regret with a share of that noise: below one if the
-// noise is too high; zero means one.
+// EstimateNoise estimates the noise of a table, and an oracle's regret for that noise multiplied by share. A share
+// below one corrects an estimate that is too high; zero means one.
 func EstimateNoise(t *tables.Table, share float64) NoiseEstimate {
 	c := NoiseEstimate{}
 	c.Noise, c.Source = Noise(t)

@@ -15,27 +15,27 @@ import (
 	"graft/simulation"
 )
 
-// StepPolicy returns the probability of each action at a point, in the point's order.
+// StepPolicy returns the probability of each action at a decision, in the order of the decision's choices.
 type StepPolicy interface {
 	Weigh(ctx context.Context, m Point) ([]float64, error)
 }
 
-// Point is a decision in a sequence.
+// Point is a decision in a sequence, as a policy reads it.
 type Point struct {
 	Prefix  []string       // actions so far
-	Actions []string       // choices, in the table's order
-	Left    float64        // remaining budget, in seconds
-	Budget  float64        // total budget, in seconds
-	Network *model.Network // network after the prefix, without weights; must not be changed
+	Actions []string       // choices in the order of the table
+	Left    float64        // remaining budget in seconds
+	Budget  float64        // total budget in seconds
+	Network *model.Network // network after the prefix, without weights; callers must not change it
 }
 
 // Step is a decision of a sequence.
 type Step struct {
-	Action        string    `json:"action"`        // action taken, the likeliest
-	Number        int       `json:"number"`        // its index among the table's actions
-	Left          float64   `json:"left_s"`        // remaining seconds
+	Action        string    `json:"action"`        // most likely action, which is taken
+	Number        int       `json:"number"`        // index of the action among the table's actions
+	Left          float64   `json:"left_s"`        // remaining budget in seconds
 	Actions       []string  `json:"actions"`       // choices
-	Probabilities []float64 `json:"probabilities"` // probabilities of Actions
+	Probabilities []float64 `json:"probabilities"` // probability of each choice
 }
 
 // follower takes the likeliest action at each decision.
@@ -82,7 +82,8 @@ func (f follower) walk(t *simulation.Tree) (record int, steps []Step, err error)
 	}
 }
 
-// Steps returns the decisions of a policy that takes the likeliest actions; nil for other policies.
+// Steps returns the decisions of a policy that takes the most likely action at each decision, or nil for other
+// policies.
 func Steps(t *simulation.Tree, c Policy) ([]Step, error) {
 	f, ok := c.(follower)
 	if !ok {
@@ -95,7 +96,7 @@ func Steps(t *simulation.Tree, c Policy) ([]Step, error) {
 	return steps, nil
 }
 
-// Structural takes the likeliest action of a structural policy at each decision.
+// Structural returns the policy that takes the most likely action of a structural policy at each decision.
 func Structural(name string, p *decider.Structural) Policy {
 	return follower{name, func(t *simulation.Tree) (func(int) ([]float64, error), error) {
 		if err := judges(p, t); err != nil {
@@ -121,7 +122,7 @@ func kindList(kinds []net2net.Kind) string {
 	return strings.ReplaceAll(strings.Trim(fmt.Sprint(kinds), "[]"), " ", " and ")
 }
 
-// Stepwise takes the likeliest action of a step policy at each decision.
+// Stepwise returns the policy that takes the most likely action of a step policy at each decision.
 func Stepwise(ctx context.Context, name string, w StepPolicy) Policy {
 	return follower{name, func(t *simulation.Tree) (func(int) ([]float64, error), error) {
 		return func(node int) ([]float64, error) { return weigh(ctx, t, node, w) }, nil

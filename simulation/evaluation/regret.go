@@ -1,5 +1,6 @@
-// Package evaluation evaluates policies on trees: regret to the best sequence, gain over never adapting, the noise of a
-// table's records, and comparisons with baselines and the oracle, also on tables that were left out of learning.
+// Package evaluation evaluates policies on trees: regret relative to the best sequence, gain over never adapting, the
+// noise of a table's records, and comparisons with baselines and the oracle, also on tables that were left out of
+// learning.
 package evaluation
 
 import (
@@ -12,39 +13,42 @@ import (
 	"graft/simulation/tables"
 )
 
-// Policy chooses sequences of a tree: a learned policy, a baseline or the oracle.
+// Policy chooses sequences of a tree. It is a learned policy, a baseline or the oracle.
 type Policy interface {
-	// Name returns the name in lists.
+	// Name returns the name in reports.
 	Name() string
-	// Distribution returns the probability of each of the tree's records; they sum to one.
+	// Distribution returns the probability of each record of a tree. The probabilities sum to one.
 	Distribution(t *simulation.Tree) ([]float64, error)
 }
 
-// Score is the result of a policy on a table. Accuracies lie between 0 and 1; regret and gain are in points, hundredths
-// of accuracy. For a policy that draws, all values are expectations.
+// Score is the result of a policy on a table. Accuracies are between 0 and 1; regret and gain are in points (hundredths
+// of accuracy). For a policy that draws, all values are expectations.
 type Score struct {
 	Scenario string   `json:"scenario"`      // name of the table
 	Network  string   `json:"network"`       // network of the table
-	Policy   string   `json:"chooser"`       // its name
-	Sequence []string `json:"sequence"`      // likeliest sequence
-	Certain  bool     `json:"certain"`       // it is the only possible one
-	Accuracy float64  `json:"accuracy"`      // the table's accuracy of the sequence
+	Policy   string   `json:"chooser"`       // name of the policy
+	Sequence []string `json:"sequence"`      // most likely sequence
+	Certain  bool     `json:"certain"`       // the sequence has probability one
+	Accuracy float64  `json:"accuracy"`      // accuracy of the sequence in the table
 	Regret   float64  `json:"regret_points"` // accuracy of the table's best sequence minus Accuracy
-	// Smoothed is the regret by the smoothed table instead of single runs: with less noise, but without effects that
+	// Smoothed is the regret by the smoothed table instead of single runs. It has less noise, but lacks effects that
 	// the smoothing cannot express.
 	Smoothed float64 `json:"smoothed_regret_points"`
 	Gain     float64 `json:"gain_points"` // gain over never adapting; zero if the table lacks that sequence
-	Rank     float64 `json:"rank"`        // rank among the table's sequences, from 1; equal ones share the first rank
-	// From and To are the range of ranks that noise allows: among sequences whose accuracy differs by at most the noise
-	// of a difference. For a policy that draws, the range is an expectation too, rounded outwards, so it contains Rank.
+	// rank among the table's sequences, from 1; equal sequences share the first rank
+	Rank float64 `json:"rank"`
+	// From and To are the best and the worst rank that noise allows: the ranks of sequences whose accuracy differs by
+	// at most the noise of a difference. For a policy that draws, they are expectations, rounded outwards, so that they
+	// contain Rank.
 	From   int     `json:"rank_from"`
 	To     int     `json:"rank_to"`      // worst rank that noise allows
 	Of     int     `json:"rank_of"`      // total number of sequences
-	Noise  float64 `json:"noise_points"` // standard deviation of a sequence's accuracy
+	Noise  float64 `json:"noise_points"` // standard deviation of a sequence's accuracy by chance
 	Source string  `json:"noise_source"` // source of the noise estimate
 	Best   float64 `json:"best"`         // accuracy of the table's best sequence
-	Mean   float64 `json:"mean"`         // mean accuracy of all sequences, expected by drawing at random
-	Never  float64 `json:"never"`        // accuracy of never adapting; zero if the table lacks that sequence
+	Mean   float64 `json:"mean"`         // mean accuracy of all sequences, which a random choice achieves
+	// accuracy of the sequence that never adapts; zero if the table lacks that sequence
+	Never float64 `json:"never"`
 }
 
 // Evaluate scores each policy on each tree.
@@ -131,19 +135,21 @@ func same(t *simulation.Tree, action string) int {
 	return t.Index(slices.Repeat([]string{action}, t.Decisions)...)
 }
 
-// Summary holds the results of several policies that differ only in their seed, in the same scenarios, or of one policy
+// Summary holds the results of policies that differ only in their seed, in the same scenarios, or of a single policy
 // without a seed.
 type Summary struct {
-	Policy   string         `json:"chooser"`        // its name
-	Seeds    int            `json:"seeds"`          // number of seeds
-	Regret   stat.OverSeeds `json:"regret_points"`  // mean over scenarios, and its interval over seeds
-	TopFive  float64        `json:"top_five"`       // share of scenarios and seeds with a rank of 5 or better
-	LowHalf  int            `json:"in_lower_half"`  // number of scenarios and seeds with a rank in the lower half
-	Worst    float64        `json:"worst_points"`   // largest regret
-	WorstOne string         `json:"worst_scenario"` // scenario of the largest regret
+	Policy string         `json:"chooser"`       // name of the policy
+	Seeds  int            `json:"seeds"`         // number of seeds
+	Regret stat.OverSeeds `json:"regret_points"` // mean regret over scenarios, with its interval over seeds
+	// fraction of all pairs of a scenario and a seed in which the rank is 5 or better
+	TopFive float64 `json:"top_five"`
+	// number of pairs of a scenario and a seed in which the rank is in the lower half
+	LowHalf  int     `json:"in_lower_half"`
+	Worst    float64 `json:"worst_points"`   // largest regret
+	WorstOne string  `json:"worst_scenario"` // scenario with the largest regret
 }
 
-// Summarize combines the scores of each seed, on the same trees.
+// Summarize combines the scores of all seeds on the same trees.
 func Summarize(policy string, seeds [][]Score) Summary {
 	s := Summary{Policy: policy, Seeds: len(seeds), Worst: -1}
 	var each []float64

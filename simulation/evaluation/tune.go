@@ -10,10 +10,10 @@ import (
 	"graft/simulation/learning"
 )
 
-// By returns the name of the group that a tree is left out with; empty means never.
+// By returns the name of the group with which a tree is left out. Empty means that the tree is never left out.
 type By func(t *simulation.Tree) string
 
-// ByHeld leaves the held trees out together, and no others.
+// ByHeld leaves out the held trees together, and no other trees.
 func ByHeld(held []*simulation.Tree) By {
 	return func(t *simulation.Tree) string {
 		if slices.Contains(held, t) {
@@ -23,13 +23,13 @@ func ByHeld(held []*simulation.Tree) By {
 	}
 }
 
-// ByScenario leaves one tree out at a time.
+// ByScenario leaves out one tree at a time.
 func ByScenario(t *simulation.Tree) string { return t.Name }
 
-// ByNetwork leaves all trees of a network out at a time.
+// ByNetwork leaves out all trees with the same network at a time.
 func ByNetwork(t *simulation.Tree) string { return t.Network }
 
-// ByDataset leaves all trees of a dataset out at a time. Datasets with the same name and different images are
+// ByDataset leaves out all trees with the same dataset at a time. Datasets with the same name and different images are
 // distinguished if the tables identify the images.
 func ByDataset(t *simulation.Tree) string {
 	if t.Origin == nil || t.Origin.Data == "" {
@@ -38,7 +38,7 @@ func ByDataset(t *simulation.Tree) string {
 	return fmt.Sprintf("%s %.6s", t.Dataset, t.Origin.Data)
 }
 
-// ByBudget leaves all trees of a budget out at a time.
+// ByBudget leaves out all trees with the same budget at a time.
 func ByBudget(t *simulation.Tree) string { return fmt.Sprintf("%g s", t.Budget) }
 
 // leaveOut visits each group of trees with all others.
@@ -102,9 +102,9 @@ func byPart(trees []*simulation.Tree) By {
 	return func(t *simulation.Tree) string { return fmt.Sprint(1 + slices.Index(trees, t)%tuneParts) }
 }
 
-// Tune selects the options whose policies do best on trees that they did not learn from: one part of the trees is left
-// out in turn. Results come from the smoothed tables, which are less noisy. Regrets are means over trees and seeds, in
-// points.
+// Tune selects options by cross-validation: it leaves out one part of the trees in turn and returns the index of the
+// options whose policies have the smallest regret on left-out trees. Regrets come from the smoothed tables, which are
+// less noisy, and are means over trees and seeds, in points.
 func Tune(ctx context.Context, trees []*simulation.Tree, options []learning.Options, seeds []uint64,
 	atOnce int) (best int, regrets []float64, err error) {
 	for k, o := range options {

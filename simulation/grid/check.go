@@ -11,14 +11,14 @@ import (
 	"graft/simulation/tables"
 )
 
-// Impossible is the fault of an outcome with a correct checksum and values that no run can have.
+// Impossible is the kind of fault of an outcome with a correct checksum and values that no run can have.
 const Impossible tables.FaultKind = "impossible"
 
-// Expected holds the constraints of an outcome: its segment, and the scenario.
+// Expected holds the segment of an outcome, and the limits that the scenario sets for its values.
 type Expected struct {
 	Segment
-	Decisions int     // decisions per sequence
-	Budget    float64 // seconds; zero skips the check of times
+	Decisions int     // number of decisions per sequence
+	Budget    float64 // budget in seconds; zero skips the check of times
 }
 
 // check finds values that the segment cannot have produced. Fields that change no record (steps, loss and machine time)

@@ -19,26 +19,28 @@ import (
 // DesignKind names a rule that selects sequences of a tree.
 type DesignKind string
 
-// The designs. The zero Which means All.
+// Designs. The zero value of Design.Which means All.
 const (
-	All DesignKind = "all" // every sequence
-	// Sampled spreads the sequences evenly: at each decision every choice gets the same number of them, or one more,
-	// drawn at random.
+	All DesignKind = "all" // All runs every sequence.
+	// Sampled spreads the sequences evenly: at each decision, the numbers of sequences per choice differ by at most
+	// one; the choices with one more are drawn at random.
 	Sampled DesignKind = "sample"
-	// Halved keeps the most accurate share of the branches at each decision and drops the others (successive halving,
-	// Jamieson and Talwalkar 2016). It assumes that a branch that leads at a decision keeps leading. A network that has
-	// just grown falls behind at first, so sequences that widen or grow late are dropped too often.
+	// Halved keeps the fraction of the branches with the highest accuracy at each decision and drops the others
+	// (successive halving, Jamieson and Talwalkar 2016). It assumes that a branch that is ahead at a decision stays
+	// ahead. A network that has just grown falls behind at first, so sequences that widen or grow late are dropped too
+	// often.
 	Halved DesignKind = "halve"
 	// Likely runs the sequences with the highest probability under a policy, in descending order.
 	Likely DesignKind = "likely"
 )
 
-// Design selects the sequences of a tree that run. The zero value selects all of them.
+// Design selects the sequences of a tree to run. The zero value selects all sequences.
 type Design struct {
 	Which DesignKind `json:"which"` // rule that selects sequences; empty means all
-	// maximum number of sequences; zero means 10000; sample and likely select this number, all and halve fail with more
+	// maximum number of sequences; zero means 10,000; sample and likely select this number, all and halve fail if there
+	// are more
 	Most int     `json:"most"`
-	Keep float64 `json:"keep,omitempty"` // share of the branches that halve keeps at each decision; zero means 0.5
+	Keep float64 `json:"keep,omitempty"` // fraction of the branches that halve keeps at each decision; zero means 0.5
 	Seed uint64  `json:"seed,omitempty"` // seed of the random draws of sample; zero is a valid seed
 }
 
@@ -47,7 +49,7 @@ func (d *Design) EnsureDefaults() {
 	d.Which, d.Most, d.Keep = cmp.Or(d.Which, All), cmp.Or(d.Most, 10000), cmp.Or(d.Keep, 0.5)
 }
 
-// Validate lists all faults.
+// Validate returns every invalid option.
 func (d Design) Validate() error {
 	var faults validate.Faults
 	faults.Unless(slices.Contains([]DesignKind{All, Sampled, Halved, Likely}, d.Which),

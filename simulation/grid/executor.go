@@ -17,25 +17,25 @@ import (
 	"graft/trainer/clock"
 )
 
-// SegmentVersion is incremented with every change of a segment's computation.
+// SegmentVersion must be incremented with every change of the code that computes segments.
 const SegmentVersion = 2
 
 // Executor runs segments. All fields except Watch are required.
 type Executor struct {
-	Options trainer.Options // options of every job; the seed comes from the run
-	Data    *dataset.Set    // on the device
+	Options trainer.Options // options of every job; the run sets the seed
+	Data    *dataset.Set    // dataset on the device
 	Device  torch.Device
-	// Begin makes the network of a run with a seed, including weights, in the scope.
+	// Begin creates the initial network of a run with a seed, including weights. The scope owns its tensors.
 	Begin func(s *torch.Scope, seed int64) (*model.Network, *trainer.Pretrained, error)
-	// Clock makes the clock of a job that starts at a time.
+	// Clock creates the clock of a job that begins at a time in the budget.
 	Clock func(at time.Duration) clock.Clock
 	// Now is the wall clock. No result depends on it.
 	Now func() time.Time
-	// Provenance is copied to each outcome: versions and profile.
+	// Provenance has the versions and the profile that are copied to each outcome.
 	Provenance Outcome
-	// Watch receives each job's progress, like Parts.Watch; nil means no callback.
+	// Watch receives each job's progress, as trainer.Parts.Watch does. Nil calls nothing.
 	Watch func(trainer.Progress)
-	// Threads is Parts.Threads, shared by all jobs.
+	// Threads chooses the number of threads, as trainer.Parts.Threads does; all jobs share it.
 	Threads *trainer.ThreadChooser
 }
 

@@ -12,7 +12,7 @@ import (
 	"graft/simulation/tables"
 )
 
-// Failures records failed attempts at segments in a shared folder, one file each.
+// Failures records failed attempts at segments in a shared folder, one file per attempt.
 type Failures struct {
 	fsys files.FS
 	dir  string
@@ -20,17 +20,17 @@ type Failures struct {
 
 // Failure is a failed attempt at a segment.
 type Failure struct {
-	Key      string   `json:"key"`      // key of the leg
-	Sequence []string `json:"sequence"` // actions of the leg
-	Seed     int64    `json:"seed"`     // seed of the leg
-	Attempt  int      `json:"attempt"`  // from 1
+	Key      string   `json:"key"`      // key of the segment
+	Sequence []string `json:"sequence"` // actions of the segment
+	Seed     int64    `json:"seed"`     // seed of the segment
+	Attempt  int      `json:"attempt"`  // number of the attempt, from 1
 	Why      string   `json:"why"`      // reason of the failure
 }
 
 // mostAttempts limits the attempts that are counted.
 const mostAttempts = 1000
 
-// OpenFailures creates the folder if it is missing.
+// OpenFailures opens the folder of failures, and creates it if it is missing.
 func OpenFailures(fsys files.FS, dir string) (*Failures, error) {
 	if err := fsys.MkdirAll(dir); err != nil {
 		return nil, fmt.Errorf("create the folder of failures: %w", err)

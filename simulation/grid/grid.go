@@ -14,14 +14,14 @@ import (
 	"graft/trainer"
 )
 
-// Grid is the tree of segments of a scenario's sequences: shared segments train once. NewGrid makes it; it belongs to
-// one goroutine. Any number of processes may work on grids of one plan. Under the virtual clock an outcome has the same
-// bits as if its sequence ran alone. Under the wall clock a sequence is charged the time of its own segments, each
-// once.
+// Grid is the tree of segments of a scenario's sequences, in which shared segments train once. Create it with NewGrid;
+// only one goroutine uses it. Any number of processes may work on grids with the same plan. Under the virtual clock an
+// outcome is bit-identical to the outcome of its sequence run alone. Under the wall clock a sequence is charged the
+// time of its own segments, each once.
 type Grid struct {
 	Plan
 	Space    Space
-	Policy   *decider.Structural // policy of the design Likely; nil for others
+	Policy   *decider.Structural // policy of the design Likely; nil for other designs
 	Store    *Store
 	Failures *Failures
 
@@ -31,15 +31,16 @@ type Grid struct {
 	dry    bool            // counts only, as if all outcomes were known
 }
 
-// Plan is the data that all processes working on a grid share.
+// Plan is the data that all processes with the same grid share.
 type Plan struct {
 	Scenario tables.Scenario  `json:"scenario"`
-	Actions  []net2net.Action `json:"actions,omitempty"` // see Space
-	Kinds    []net2net.Kind   `json:"kinds,omitempty"`   // see Space
-	Cause    tables.Cause     `json:"cause"`             // cause of all outcomes; sequence and seeds are set per leg
-	Seeds    []int64          `json:"seeds"`             // seeds of the runs of each sequence
-	Design   Design           `json:"design"`
-	Tries    int              `json:"tries"` // attempts at a leg that fails; zero means 2
+	Actions  []net2net.Action `json:"actions,omitempty"` // choices at every decision, as in Space
+	Kinds    []net2net.Kind   `json:"kinds,omitempty"`   // kinds of actions at every decision, as in Space
+	// common cause of all outcomes; sequence and seeds are set per segment
+	Cause  tables.Cause `json:"cause"`
+	Seeds  []int64      `json:"seeds"` // seeds of the runs of each sequence
+	Design Design       `json:"design"`
+	Tries  int          `json:"tries"` // number of attempts at a segment that fails; zero means 2
 }
 
 // Space returns the search space of the plan.
@@ -54,8 +55,8 @@ func (p *Plan) Space() (Space, error) {
 	return g, err
 }
 
-// CountSequences counts the tree. If every decision has the same choices, the scenario lists them. A tree with more
-// sequences than the design allows is an error that states their number.
+// CountSequences counts the sequences of the tree. If every decision has the same choices, it lists them in the
+// scenario. If there are more sequences than the design allows, it returns an error that states their number.
 func (p *Plan) CountSequences() error {
 	g, err := p.Space()
 	if err != nil {
@@ -77,7 +78,8 @@ func (p *Plan) CountSequences() error {
 	return p.Scenario.Validate()
 }
 
-// Fits counts the sequences; for a partial design, the choices of the first decision. Exceeding a limit is an error.
+// Fits returns the number of sequences and, for a design that selects some of them, the number of choices at the first
+// decision. It returns an error if a limit is exceeded.
 func (p *Plan) Fits(g Space) (sequences int, choices float64, err error) {
 	p.Design.EnsureDefaults()
 	all := p.Design.Which == All
@@ -120,7 +122,7 @@ func (p *Plan) tooLarge(count string) error {
 		p.Scenario.Name, count, p.Scenario.Decisions, len(p.Seeds), p.Design.Most)
 }
 
-// NewGrid returns a grid that has not read any outcomes yet.
+// NewGrid returns a grid, which has not read any outcomes yet.
 func NewGrid(p Plan, space Space, store *Store, log *Failures) *Grid {
 	p.Design.EnsureDefaults()
 	p.Tries = cmp.Or(p.Tries, 2)
@@ -129,7 +131,7 @@ func NewGrid(p Plan, space Space, store *Store, log *Failures) *Grid {
 	return g
 }
 
-// Key returns the digest of a segment's cause, the key of its outcome.
+// Key returns the digest of a segment's cause, which is the key of its outcome.
 func (g *Grid) Key(segment Segment) string {
 	c := g.Cause
 	c.Sequence, c.Seeds = append([]string{}, segment.Sequence...), []int64{segment.Seed}
@@ -157,7 +159,7 @@ func (g *Grid) next(b *node) ([]*node, error) {
 	return next, err
 }
 
-// Size returns the numbers of sequences and of segments of the design, for all seeds, as far as the networks alone
+// Size returns the number of sequences and of segments in the design, for all seeds, as far as the networks alone
 // determine them.
 func (g *Grid) Size() (sequences, segments int, err error) {
 	if err := g.measure(); err != nil {
@@ -212,16 +214,15 @@ func (t task) key() string { return t.keys[t.seed] }
 // errTaken ends a walk that has found a task.
 var errTaken = errors.New("a leg was leased")
 
-// Leases grants a segment to one worker at a time. Two workers with the same segment
-// repeat the work and produce the same outcome.
+// Leases grants a segment to one worker at a time. If two workers run the same segment, they repeat the work and
+// produce the same outcome.
 type Leases interface {
-	// Take leases the segment of a key. It returns a context that is cancelled if the lease
-	// is lost, and a function that releases the lease. The error wraps ErrTaken if another
-	// worker holds the lease.
+	// Take leases the segment with a key. It returns a context that is cancelled if the lease is lost, and a function
+	// that releases the lease. The error wraps ErrTaken if another worker holds the lease.
 	Take(ctx context.Context, key string) (work context.Context, release func(), err error)
 }
 
-// ErrTaken means that another worker holds the lease.
+// ErrTaken reports that another worker holds the lease.
 var ErrTaken = errors.New("another worker holds the lease")
 
 // find leases a segment that can run. If there is none, it returns the number of segments that other workers hold.
@@ -275,18 +276,18 @@ func (g *Grid) look(b *node) error {
 
 func (g *Grid) expected(s Segment) Expected { return Expected{s, g.Space.Decisions, g.Scenario.Budget} }
 
-// Worker runs segments.
+// Worker holds the parts that a worker needs to run segments.
 type Worker struct {
 	Executor *Executor
 	Leases   Leases
-	// Wait waits before the next search for a segment, or until ctx is cancelled.
+	// Wait waits before the next search for a segment. It returns early if ctx is cancelled.
 	Wait func(ctx context.Context)
-	// Tell is called when a segment begins and ends; nil means no callback.
+	// Tell is called when a segment begins and when it ends. Nil calls nothing.
 	Tell func(Segment, *Outcome, error)
 }
 
-// Work runs segments until there is none left that this worker can run, or until ctx is cancelled. On cancellation it
-// saves the running segment, another worker resumes it, and the error wraps trainer.ErrStopped or the error of ctx.
+// Work runs segments until this worker cannot run any other, or until ctx is cancelled. On cancellation it saves the
+// running segment, which another worker resumes; the error wraps trainer.ErrStopped or the error of ctx.
 func (g *Grid) Work(ctx context.Context, w Worker) error {
 	for {
 		if err := ctx.Err(); err != nil {

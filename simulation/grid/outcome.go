@@ -9,46 +9,49 @@ import (
 )
 
 // Segment is the part of a run between two decisions: the last action of its sequence, and the training after it until
-// the next decision or the end of the budget. A segment without actions leads from the beginning to the first decision.
-// Sequences with a common beginning share their first segments.
+// the next decision or the end of the budget. A segment without actions begins with the run and ends at the first
+// decision. Sequences with a common beginning share their first segments.
 type Segment struct {
 	Sequence []string // actions so far
 	Seed     int64    // seed of the run
 }
 
-// String is the segment as text for people.
+// String describes the segment as text.
 func (l Segment) String() string { return fmt.Sprintf("%s seed %d", tables.Tuple(l.Sequence), l.Seed) }
 
 // Outcome is the result of a segment.
 type Outcome struct {
-	Key      string    `json:"key"`      // key of its cause
-	Sequence []string  `json:"sequence"` // actions so far
-	Seed     int64     `json:"seed"`     // seed of the run
-	Left     []float64 `json:"left_s"`   // remaining budget at each decision so far and, unless ended, at the next
-	Step     []float64 `json:"step_s"`   // time of a training step at these decisions
-	Before   []float64 `json:"before"`   // last accuracy at these decisions
-	// As in tables.Record; empty if an older graft ran the leg.
+	Key      string   `json:"key"`      // key of the outcome's cause
+	Sequence []string `json:"sequence"` // actions so far
+	Seed     int64    `json:"seed"`     // seed of the run
+	// remaining budget at each decision so far and, unless the run ended, at the next decision
+	Left   []float64 `json:"left_s"`
+	Step   []float64 `json:"step_s"` // time of a training step at these decisions, in seconds
+	Before []float64 `json:"before"` // last accuracy before these decisions
+	// Loss, Fall, Gap, After and LastStep hold the values of the same names in tables.Record. They are empty if an
+	// older version of graft ran the segment.
 	Loss     []float64 `json:"loss,omitempty"`
 	Fall     []float64 `json:"fall,omitempty"`
 	Gap      []float64 `json:"gap,omitempty"`
 	After    []float64 `json:"after,omitempty"`
 	LastStep float64   `json:"last_step_s,omitempty"`
-	Networks []string  `json:"networks"` // fingerprints at these decisions and, if the run ended, at the end
-	Ended    bool      `json:"ended"`    // the budget is used up
-	Accuracy float64   `json:"accuracy"` // validation accuracy, if the run ended
-	Test     float64   `json:"test"`     // test accuracy, if the run ended; only reported
-	Weights  string    `json:"weights"`  // digest of the final network; empty before the end
-	Steps    int64     `json:"steps"`    // training steps in this leg
-	Epochs   []Epoch   `json:"epochs"`   // epochs evaluated in this leg
-	Seconds  float64   `json:"seconds"`  // machine time of the leg
-	Graft    string    `json:"graft"`    // version that ran the leg
-	LibTorch string    `json:"libtorch"` // version that ran the leg
-	Profile  string    `json:"profile"`  // profile of the device whose time was counted; empty means the wall clock
+	// fingerprint of the network at these decisions and, if the run ended, at the end
+	Networks []string `json:"networks"`
+	Ended    bool     `json:"ended"`    // the budget is used up
+	Accuracy float64  `json:"accuracy"` // validation accuracy, if the run ended
+	Test     float64  `json:"test"`     // test accuracy, if the run ended; only reported
+	Weights  string   `json:"weights"`  // digest of the final network; empty before the end of the run
+	Steps    int64    `json:"steps"`    // number of training steps in this segment
+	Epochs   []Epoch  `json:"epochs"`   // epochs evaluated in this segment
+	Seconds  float64  `json:"seconds"`  // wall-clock time of the segment
+	Graft    string   `json:"graft"`    // version of graft that ran the segment
+	LibTorch string   `json:"libtorch"` // version of LibTorch that ran the segment
+	Profile  string   `json:"profile"`  // name of the device profile that charged time; empty means the wall clock
 }
 
 // Epoch is a row of a segment's history.
 type Epoch struct {
-	Time     float64 `json:"time_s"`   // budget used
+	Time     float64 `json:"time_s"`   // used part of the budget
 	Loss     float64 `json:"loss"`     // training loss, in nats
 	Accuracy float64 `json:"accuracy"` // validation accuracy
 }

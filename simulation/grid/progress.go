@@ -14,26 +14,26 @@ import (
 
 // Progress is the state of a grid: finished and remaining work.
 type Progress struct {
-	Sequences int   `json:"sequences"`        // sequences to run, for all seeds, as far as is known
-	Ended     int   `json:"sequences_ended"`  // sequences that have ended
-	Failed    int   `json:"sequences_failed"` // sequences that failed too often
-	Segments  int   `json:"legs"`             // legs of these sequences
-	Done      int   `json:"legs_done"`        // legs that have run
-	Steps     int64 `json:"steps"`            // training steps taken
-	// steps that the ended sequences would have taken if each ran from the beginning
+	Sequences int   `json:"sequences"`        // number of sequences to run, for all seeds, as far as known
+	Ended     int   `json:"sequences_ended"`  // number of sequences that have ended
+	Failed    int   `json:"sequences_failed"` // number of sequences that failed too often
+	Segments  int   `json:"legs"`             // number of segments of these sequences
+	Done      int   `json:"legs_done"`        // number of segments that have run
+	Steps     int64 `json:"steps"`            // number of training steps taken
+	// number of steps that the ended sequences would have taken if each had run from the beginning
 	Alone   int64   `json:"steps_alone"`
-	Seconds float64 `json:"machine_seconds"` // machine time of the legs
+	Seconds float64 `json:"machine_seconds"` // wall-clock time of the segments
 	Best    []Best  `json:"best"`            // best sequences so far
-	// Ahead is the estimated time of the remaining work for one worker, in seconds, from the times of segments at the
-	// same depth in the tree. Zero means unknown.
+	// Ahead is the estimated time of the remaining work for one worker, in seconds, computed from the times of segments
+	// at the same depth in the tree. Zero means unknown.
 	Ahead float64 `json:"machine_seconds_left"`
 }
 
-// Best is a sequence that ended.
+// Best is one of the best sequences that have ended.
 type Best struct {
-	Sequence []string `json:"sequence"` // actions
-	Accuracy float64  `json:"accuracy"` // mean over the seeds that have ended
-	Seeds    int      `json:"seeds"`    // seeds that have ended
+	Sequence []string `json:"sequence"` // actions of the sequence
+	Accuracy float64  `json:"accuracy"` // mean accuracy over the seeds that have ended
+	Seeds    int      `json:"seeds"`    // number of seeds that have ended
 }
 
 // mostBest limits the best sequences in a progress.
@@ -149,8 +149,8 @@ func (g *Grid) ahead(depths []depth) float64 {
 // tableWriter is the name of the file of records.
 const tableWriter = "grid"
 
-// WriteTable writes the table of all ended sequences into a folder and replaces the previous table. The same outcomes
-// give the same bytes, regardless of which workers ran them.
+// WriteTable writes the table of all ended sequences into a folder and replaces the previous table. Equal outcomes give
+// byte-identical tables, regardless of the workers that ran them.
 func (g *Grid) WriteTable(fsys files.FS, dir string) (records int, err error) {
 	var found []*Outcome
 	err = g.survey(func(b *node) error {

@@ -14,11 +14,13 @@ import (
 // Space is the search space of sequences: the network determines the choices at each decision, and the actions alone
 // determine the network.
 type Space struct {
-	Network   *model.Network   // initial network of all sequences; its weights are not used
-	Actions   []net2net.Action // choices at every decision, in order, as far as they fit; empty means Kinds
-	Kinds     []net2net.Kind   // kinds of actions: all that fit the network, and none; nil means deepen and widen
-	Decisions int              // decisions per sequence
-	Surgery   net2net.Options  // options of the actions
+	Network *model.Network // initial network of all sequences; its weights are not used
+	// choices at every decision, in order; actions that do not fit are skipped; empty uses Kinds
+	Actions []net2net.Action
+	// operations whose fitting actions, and none, are the choices; nil means deepen and widen
+	Kinds     []net2net.Kind
+	Decisions int             // number of decisions per sequence
+	Surgery   net2net.Options // options of surgery for the actions
 }
 
 // node is a point of the tree: its sequence, and the nodes that can follow.
@@ -64,11 +66,11 @@ func (g Space) follow(b *node) ([]*node, error) {
 	return b.children, nil
 }
 
-// Count returns the number of sequences and of their segments; it stops at more than most sequences. Proposals for the
-// last decision are assumed to fit.
+// Count returns the number of sequences and of their segments. It stops when there are more than most sequences. At the
+// last decision, proposals are assumed to fit.
 //
 // If kinds of actions are given, the action none always fits, so a tree has at least the number of sequences of its
-// first decisions. An oversized deep tree is therefore rejected at its top.
+// first decisions. An oversized deep tree is therefore rejected early.
 func (g Space) Count(most int) (sequences, segments int, err error) {
 	top := g
 	for top.Decisions = 1; len(g.Actions) == 0 && top.Decisions < g.Decisions; top.Decisions *= 2 {
@@ -106,7 +108,7 @@ func (g Space) count(most int, proposed bool) (sequences, segments int, err erro
 	return sequences, segments, err
 }
 
-// EachNetwork visits the initial network and each network that sequences lead to, until visit returns an error. It
+// EachNetwork visits the initial network and each network to which sequences lead, until visit returns an error. It
 // visits equal networks once.
 func (g Space) EachNetwork(visit func(n *model.Network) error) error {
 	seen := map[string]bool{}

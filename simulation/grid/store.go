@@ -16,15 +16,15 @@ import (
 )
 
 // Store keeps the outcomes of segments, and the states of jobs between them, by the keys of their causes. A segment
-// that ran for one scenario is available to all others. Several processes on several machines may use a store. An
-// outcome is committed once: it is written under a temporary name, synced and linked to its final name, which a second
-// outcome cannot replace.
+// that ran for one scenario is available to all others. Several processes on several machines may use the same store.
+// An outcome is committed once: it is written under a temporary name, synced and linked to its final name, which a
+// second outcome cannot replace.
 type Store struct {
 	fsys files.FS
 	dir  string
 }
 
-// The folders of a store, and the suffixes of its files.
+// Folders of a store, and suffixes of its files.
 const (
 	outcomesName  = "outcomes"
 	statesName    = "states"
@@ -34,7 +34,7 @@ const (
 	largestResult = tables.MaxLine + 1
 )
 
-// OpenStore makes the missing folders of a store.
+// OpenStore opens a store, and creates its missing folders.
 func OpenStore(fsys files.FS, dir string) (*Store, error) {
 	for _, name := range []string{outcomesName, statesName} {
 		if err := fsys.MkdirAll(filepath.Join(dir, name)); err != nil {
@@ -50,8 +50,8 @@ func (s *Store) place(kind, key, suffix string) string {
 	return filepath.Join(s.dir, kind, key[:2], key+suffix)
 }
 
-// Outcome reads the outcome of a key. A missing outcome is an error that wraps fs.ErrNotExist. A damaged or impossible
-// outcome is moved aside and counts as missing.
+// Outcome reads the outcome with a key. A missing outcome is an error that wraps fs.ErrNotExist. A damaged or
+// impossible outcome is moved aside and counts as missing.
 func (s *Store) Outcome(key string, want Expected) (*Outcome, error) {
 	path := s.place(outcomesName, key, outcomeSuffix)
 	text, err := files.ReadAll(s.fsys, path, largestResult)
@@ -72,7 +72,7 @@ func (s *Store) Outcome(key string, want Expected) (*Outcome, error) {
 	return nil, fmt.Errorf("read outcome %s: %w; it was moved to %s: %w", path, err, aside, fs.ErrNotExist)
 }
 
-// Commit keeps an outcome. An existing outcome stays.
+// Commit stores an outcome. It does not replace an existing outcome.
 func (s *Store) Commit(o *Outcome) error {
 	text, err := formatOutcome(o)
 	if err != nil {

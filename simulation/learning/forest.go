@@ -13,10 +13,10 @@ import (
 	"graft/torch/weights"
 )
 
-// GrowForest makes a policy of extremely randomized trees (Geurts, Ernst and Wehenkel, Machine Learning 63, 2006): it
-// draws one cut per input and takes the best. The trees predict the advantage of a choice over the mean of its
-// decision's choices, with later decisions drawn at random: the best of the possible continuations would often be a
-// lucky one.
+// GrowForest grows a policy of extremely randomized trees (Geurts, Ernst and Wehenkel, Machine Learning 63, 2006): it
+// draws one cut per input and takes the best cut. The trees predict the advantage of a choice over the mean of its
+// decision's choices. Later decisions are assumed to be random, since the best possible continuation would often be a
+// lucky run.
 func GrowForest(ctx context.Context, trees []*simulation.Tree, o Options) (*decider.Structural, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {

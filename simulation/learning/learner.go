@@ -1,5 +1,5 @@
 // Package learning trains structural policies on trees whose sequences are all known, so the objective and its gradient
-// are exact. A [Study] trains one policy per seed and survives kills with the same bits.
+// are exact. A [Study] trains one policy per seed; after a kill it resumes with bit-identical results.
 package learning
 
 import (
@@ -16,7 +16,8 @@ import (
 	"graft/torch"
 )
 
-// Learner fits a structural policy to completely known trees, using all of them in every step. NewLearner makes it.
+// Learner fits a structural policy to trees whose sequences are all known, using all trees in every step. Create it
+// with NewLearner.
 type Learner struct {
 	Options
 	progress
@@ -50,8 +51,8 @@ type heldOut struct {
 	cases   *decider.Batch
 }
 
-// NewLearner starts with fresh weights. Held are trees for early stopping; nil stops when the aim no longer grows. The
-// scope owns the new tensors.
+// NewLearner creates a learner with random weights. The trees in held are for early stopping; if it is nil, learning
+// stops when the objective stops growing. The scope owns the new tensors.
 func NewLearner(s *torch.Scope, trees, held []*simulation.Tree, o Options) (*Learner, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
@@ -98,7 +99,7 @@ func (l *Learner) hold(held []*simulation.Tree) error {
 	return err
 }
 
-// Advance takes one step; it does nothing once Why is set.
+// Advance takes a step. It does nothing once Why is set.
 func (l *Learner) Advance() error {
 	if l.Why != "" {
 		return nil
@@ -189,7 +190,7 @@ func (l *Learner) outside() (value float64, now *decider.Structural, err error) 
 	return value, now, nil
 }
 
-// Policy returns the learned policy: the best on held-out trees, or the last one if there are none.
+// Policy returns the learned policy: the best policy on held-out trees or, without held-out trees, the last policy.
 func (l *Learner) Policy() (*decider.Structural, error) {
 	if l.best == nil {
 		return l.current()
@@ -206,7 +207,7 @@ func (l *Learner) current() (*decider.Structural, error) {
 	return &p, err
 }
 
-// Learn trains one policy per seed, several at a time. Held is as in NewLearner.
+// Learn trains one policy per seed, up to most at a time. The trees in held are for early stopping.
 func Learn(ctx context.Context, trees, held []*simulation.Tree, o Options, seeds []uint64,
 	most int) ([]*decider.Structural, error) {
 	study := &Study{Trees: trees, Held: held, Options: o, Seeds: seeds, AtOnce: most}

@@ -9,21 +9,21 @@ import (
 	"graft/simulation"
 )
 
-// Linear is a policy whose score of a choice is a sum over its features, with weights per kind of action. It is a
-// structural policy without its network, for comparison.
+// Linear is a policy whose score of a choice is a weighted sum of its features, with separate weights for each kind of
+// action. It is a structural policy without the network, for comparison.
 type Linear struct {
 	scale   decider.Scale
 	weights map[net2net.Kind][]float64 // the last is the constant
 }
 
-// The steps of the fit, and its rate; Adam with the constants of Kingma and Ba 2015.
+// Number of steps of the fit, and its learning rate; Adam with the constants of Kingma and Ba 2015.
 const (
 	linearSteps = 300
 	linearRate  = 0.05
 )
 
-// FitLinear fits a linear policy to trees by the exact gradient of their aim. It uses the options of the aim, and the
-// weight decay.
+// FitLinear fits a linear policy to trees by the exact gradient of the objective. It uses the options of the objective,
+// and the weight decay.
 func FitLinear(trees []*simulation.Tree, o Options) (*Linear, error) {
 	o.EnsureDefaults()
 	if err := o.Validate(); err != nil {
@@ -116,7 +116,7 @@ func (f *linearFit) move(kind net2net.Kind, gradient []float64, decay float64) {
 	}
 }
 
-// Follow returns the record at the end of the likeliest choices.
+// Follow returns the index of the record at the end of the most likely choices.
 func (l *Linear) Follow(t *simulation.Tree) int {
 	logits := l.logits(l.inputs(simulation.Situations([]*simulation.Tree{t})))
 	starts, at := make([]int, len(t.Nodes)), 0

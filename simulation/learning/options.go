@@ -12,56 +12,57 @@ import (
 	"graft/internal/validate"
 )
 
-// Options configure how a structural policy learns from trees. The zero value maximises the expected reward, which
-// often selects sequences that are good on average; NewOptions has the defaults that find the best ones.
+// Options determines how a structural policy learns from trees. The zero value maximises the expected reward, which
+// often selects sequences that are good on average. NewOptions has the defaults that find the best sequences.
 type Options struct {
-	decider.StructuralShape // shape of the policy; zero means its default
+	decider.StructuralShape // sizes of the policy; zero means their defaults
 
 	Seed uint64 // seed of the initial weights and of random draws
-	// Method selects the form of the policy. network learns by the exact gradient of its aim. forest grows regression
-	// trees that predict the advantage of a choice over the others, and uses only reward, smooth, pool, without, trees
+	// Form of the policy: network learns by the exact gradient of its objective; forest grows regression trees that
+	// predict the advantage of a choice over the others, and reads only the keys reward, smooth, pool, without, trees
 	// and leaf. Empty means network.
 	Method Method
-	Trees  int // number of trees in a forest; zero means 200
-	Leaf   int // minimum choices in a leaf of a forest; zero means 2
-	// Beta is the weight of the best sequences. Zero maximises the expected reward; a larger value maximises (1/Beta)
-	// log E exp(Beta R), with rewards of standard deviation one. Default 8, 2 for new scenarios.
+	Trees  int // Number of regression trees in a forest. Zero means 200.
+	Leaf   int // Minimum number of choices in a leaf of a regression tree. Zero means 2.
+	// Weight of the best sequences in the objective. Zero maximises the expected reward; a larger value maximises
+	// (1/beta) log E exp(beta R), with rewards R of standard deviation one. Default 8, or 2 if for is "new".
 	Beta float64
-	// Reward selects the transformation of accuracies: empty keeps them; tangent is the original's, which stretches
-	// high accuracies.
+	// Transformation of accuracies into rewards: empty standardises the accuracies of each table; tangent, like in the
+	// original system, stretches high accuracies first; points uses one standard deviation for all tables.
 	Reward Reward
-	// Smooth moves rewards towards the smoothed table, by a share from 0 to 1, which averages out the noise of single
-	// runs. Zero keeps the rewards. Default 0, 1 for new scenarios.
+	// Fraction by which rewards move towards the smoothed table, from 0 to 1; this averages out the noise of single
+	// runs. Zero keeps the rewards. Default 0, or 1 if for is "new".
 	Smooth float64
-	// Pool moves the rewards of each tree towards the mean over all trees with the same sequence, by a share from 0 to
-	// 1, which reduces noise. Zero keeps the rewards. Default 0, 0.5 for new scenarios.
+	// Fraction by which the rewards of each table move towards the mean over all tables with the same sequence, from 0
+	// to 1; this reduces noise. Zero keeps the rewards. Default 0, or 0.5 if for is "new".
 	Pool float64
-	// Without lists inputs, in addition to the network's layers, that policies do not read, to measure their value.
-	// Empty means none.
-	Without     []string
-	Entropy     float64 // reward per nat of entropy; zero means none; default 0, 0.1 for new scenarios
-	Rate        float64 `config:"lr,was=rate"` // Adam's learning rate; zero means 0.01
-	WeightDecay float64 // AdamW's weight decay, as a share of the rate; zero means none; 0.3 for new scenarios
-	Steps       int     // maximum number of steps; zero means 400, and 100 for new scenarios
-	// Sampled is the number of sequences sampled from each tree per step, instead of the exact gradient. It uses
-	// REINFORCE with the mean of the other sequences as baseline, and Entropy if set, but not Beta. Zero uses the exact
-	// gradient.
+	// Names of the inputs to hide from policies in an ablation; the network's layers cannot be hidden. Empty hides
+	// none.
+	Without []string
+	// Reward per nat of the policy's entropy. Zero means none. Default 0, or 0.1 if for is "new".
+	Entropy float64
+	Rate    float64 `config:"lr,was=rate"` // Learning rate of Adam. Zero means 0.01.
+	// Weight decay of AdamW, relative to the learning rate. Zero means none. Default 0, or 0.3 if for is "new".
+	WeightDecay float64
+	// Maximum number of learning steps. Default 400, or 100 if for is "new". Zero means 400.
+	Steps int
+	// Number of sequences that REINFORCE samples from each tree per step, with the mean of the other sequences as
+	// baseline. It uses entropy but not beta. Zero uses the exact gradient.
 	Sampled int
-	// Tolerance is the minimum growth of the objective within Window steps, in rewards; learning ends below it. Zero
-	// means 0.001. A negative value never ends learning early, nor does sampling.
+	// Minimum growth of the objective within window steps, measured in rewards; learning ends below it. Has no effect
+	// with sampled. Zero means 0.001; a negative value never ends learning early.
 	Tolerance float64
-	Window    int // window of Tolerance, in steps; zero means 60
-	// Every is the number of steps between evaluations on held-out trees. Zero means 10.
+	Window    int // Number of steps over which tolerance measures growth. Zero means 60.
+	// Number of steps between two evaluations on held-out tables. Zero means 10.
 	Every int
-	// Patience is the number of evaluations without improvement before learning stops. The best policy is the result.
-	// Zero means 8.
+	// Number of evaluations without improvement after which learning stops. The best policy is kept. Zero means 8.
 	Patience int
 }
 
 // Method names a form of policy.
 type Method string
 
-// The methods.
+// Forms of policies.
 const (
 	Network Method = "network"
 	Forest  Method = "forest"
@@ -70,7 +71,7 @@ const (
 // mostTrees limits the trees per seed: a policy file holds at most 1,024 seeds.
 const mostTrees = 1000
 
-// Length is the maximum number of steps; each tree of a forest is one.
+// Length returns the maximum number of steps; each tree of a forest counts as a step.
 func (o Options) Length() int {
 	if o.Method == Forest {
 		return o.Trees
@@ -85,7 +86,7 @@ func NewOptions() Options {
 	return o
 }
 
-// NewTransferOptions returns the defaults for scenarios that are in none of the tables. The tables' sequences ran once
+// NewTransferOptions returns the defaults for scenarios that are not in the tables. The tables' sequences ran once
 // each, so the best of them were lucky: rewards are smoothed and half pooled, and entropy keeps policies uncertain.
 func NewTransferOptions() Options {
 	o := Options{Beta: 2, Smooth: 1, Pool: 0.5, Entropy: 0.1, WeightDecay: 0.3, Steps: 100}
@@ -101,7 +102,7 @@ func (o *Options) EnsureDefaults() {
 	o.Window, o.Every, o.Patience = cmp.Or(o.Window, 60), cmp.Or(o.Every, 10), cmp.Or(o.Patience, 8)
 }
 
-// Validate lists all faults.
+// Validate returns every invalid option.
 func (o Options) Validate() error {
 	faults := validate.Faults{o.StructuralShape.Validate(), o.Reward.Validate()}
 	for name, v := range map[string]float64{"beta": o.Beta, "entropy": o.Entropy, "lr": o.Rate,

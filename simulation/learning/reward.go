@@ -12,17 +12,18 @@ import (
 // Reward names the transformation of accuracies into rewards; the zero value is Standard.
 type Reward string
 
-// The rewards. Standard and Tangent are scaled to a mean of zero and a standard deviation of one per table, so all
-// tables have the same weight and beta has the same effect in each.
+// Transformations of accuracies. Standard and Tangent are scaled to a mean of zero and a standard deviation of one per
+// table, so all tables have the same weight and beta has the same effect in each table.
 const (
-	Standard Reward = ""        // the accuracy itself
-	Tangent  Reward = "tangent" // the original's tan(accuracy * pi / 2), which stretches high accuracies
-	// Points is the unchanged accuracy with one standard deviation for all tables together. A table with small effects
-	// of actions has little weight, and learning reduces the mean regret.
+	Standard Reward = "" // accuracy
+	// tan(accuracy * pi / 2) as in the original system, which stretches high accuracies
+	Tangent Reward = "tangent"
+	// Points is the accuracy with one standard deviation for all tables together. A table with small effects of actions
+	// has little weight, and learning reduces the mean regret.
 	Points Reward = "points"
 )
 
-// Validate rejects unknown rewards.
+// Validate returns an error for an unknown reward.
 func (r Reward) Validate() error {
 	if r != Standard && r != Tangent && r != Points {
 		return fmt.Errorf("reward is %q; must be empty, %s or %s", string(r), Tangent, Points)

@@ -12,8 +12,8 @@ import (
 	"graft/torch/weights"
 )
 
-// A safetensors file holds a learner's state: the trainer's tensors, the best member if any, and the learning state as
-// JSON under learnerKey.
+// Keys of a learner's state in a safetensors file: the trainer's tensors, the best member if any, and the learning
+// state as JSON under learnerKey.
 const (
 	learnerKey     = "graft.learner"
 	learnerVersion = 1
@@ -61,7 +61,7 @@ func (l *Learner) Set() (*weights.Set, error) {
 	return set, nil
 }
 
-// Restore continues from a Set with the same trees and options.
+// Restore continues from the result of Set, with the same trees and options.
 func (l *Learner) Restore(set *weights.Set) error {
 	text, ok := set.Metadata[learnerKey]
 	if !ok {

@@ -15,52 +15,54 @@ import (
 	"graft/torch/weights"
 )
 
-// Study trains a policy for each of several seeds on the same trees. Each policy has the same bits, regardless of
-// stops, kills and restarts, and of the number of policies that learn in parallel.
+// Study trains one policy per seed on the same trees. Policies are bit-identical, regardless of stops, kills and
+// restarts, and of the number of policies that learn in parallel.
 type Study struct {
 	Trees      []*simulation.Tree // training trees
-	Held       []*simulation.Tree // as in NewLearner
-	Options    Options            // options of all policies; their seed is not used
-	Seeds      []uint64           // one policy each
-	AtOnce     int                // policies that learn in parallel; zero means 1
-	Every      int                // steps between rows of figures; zero means 10
+	Held       []*simulation.Tree // held-out trees for early stopping; nil stops when the objective stops growing
+	Options    Options            // options of all policies; their seed is ignored
+	Seeds      []uint64           // seeds of the policies, one policy per seed
+	AtOnce     int                // number of policies that learn in parallel; zero means 1
+	Every      int                // number of steps between two rows of figures; zero means 10
 	Checkpoint time.Duration      // wall-clock time between two checkpoints of a seed; zero means 30 s
-	Now        func() time.Time   // wall clock for checkpoints; nil saves only at stops and at the end
-	Recorder   Recorder           // destination of figures and learners; nil saves nothing
+	Now        func() time.Time   // wall clock for checkpoints; nil saves only when the study stops or ends
+	Recorder   Recorder           // recorder of figures and learners; nil saves nothing
 }
 
-// ErrStopped means that a study was stopped and has saved its progress.
+// ErrStopped reports that a study was stopped and has saved its progress.
 var ErrStopped = learn.ErrStopped
 
-// Recorder records a study. It must be safe for concurrent use.
+// Recorder records the progress of a study. It must be safe for concurrent use.
 type Recorder interface {
 	// Step reports progress of a seed after a step. It blocks training, so keep it fast.
 	Step(p Progress)
-	// Row adds figures. A seed that continues reports its rows again from the first.
+	// Row adds a row of figures. A seed that continues reports its rows again from the first.
 	Row(r Row) error
-	// Save keeps a seed's learner. It stores all of it or nothing.
+	// Save stores the state of a seed's learner atomically.
 	Save(seed uint64, set *weights.Set) error
-	// Load returns the last saved learner of a seed; nil if there is none.
+	// Load returns the last saved state of a seed's learner, or nil if there is none.
 	Load(seed uint64) (*weights.Set, error)
 }
 
 // Progress is the state of a seed's learning.
 type Progress struct {
-	Seed    uint64
-	Step    int     // last step taken
-	Aim     float64 // aim before the step
-	HeldOut float64 // highest expected reward in held-out tables so far; NaN before the first evaluation
-	Why     string  // reason why learning ended; empty while it continues
+	Seed uint64
+	Step int     // number of the last step
+	Aim  float64 // value of the objective before the step
+	// maximum of the expected reward on held-out tables so far; NaN before the first evaluation
+	HeldOut float64
+	Why     string // reason why learning ended; empty while it continues
 }
 
-// Row holds figures of a seed's policy.
+// Row holds the figures of a seed's policy at one step.
 type Row struct {
-	Seed    uint64
-	Step    int     // steps taken before the figures
-	Aim     float64 // value of the aim, in rewards
-	Entropy float64 // entropy of its decisions, in nats: the mean over all in all tables
-	HeldOut float64 // expected reward in held-out tables; NaN if there are none
-	Regret  float64 // regret of its likeliest sequences in points, the mean over the tables
+	Seed uint64
+	Step int     // number of steps taken before the figures
+	Aim  float64 // value of the objective, in rewards
+	// entropy of the policy's decisions in nats, averaged over all decisions of all tables
+	Entropy float64
+	HeldOut float64 // expected reward on held-out tables; NaN without held-out tables
+	Regret  float64 // regret of the policy's most likely sequences in points, averaged over the tables
 }
 
 // add adds one tree's part of the figures.
@@ -74,13 +76,13 @@ func (r *Row) add(t *simulation.Tree, logits []float64, of int) {
 type Result struct {
 	Seed   uint64
 	Policy *decider.Structural
-	Steps  int    // steps taken
+	Steps  int    // number of steps taken
 	Why    string // reason why learning ended
-	Rows   []Row  // in the order of steps
+	Rows   []Row  // rows in the order of steps
 }
 
 // Run trains all seeds to the end. If ctx ends, it saves its progress and returns ErrStopped or, without a recorder,
-// the error of ctx. The first fault stops all seeds.
+// the error of ctx. The first error stops all seeds.
 func (s *Study) Run(ctx context.Context) ([]Result, error) {
 	had, err := torch.Describe()
 	if err != nil {
@@ -191,7 +193,7 @@ func rowOf(r learn.Row) Row {
 	return Row{r.Seed, r.Step, r.Values[0], r.Values[1], r.Values[2], r.Values[3]}
 }
 
-// Figures computes the figures of the current policy. It changes nothing.
+// Figures computes the figures of the current policy without changing the learner.
 func (l *Learner) Figures() (Row, error) {
 	r := Row{Seed: l.Seed, Step: l.Step, HeldOut: math.NaN()}
 	logits, err := l.trainer.Logits()

@@ -11,20 +11,20 @@ import (
 // Cause holds everything that determines the outcome of a run. Two runs with the same cause have the same outcome. An
 // empty field means unknown.
 type Cause struct {
-	Scenario string   `json:"scenario"` // Scenario.Digest
-	Network  string   `json:"network"`  // digest of the network at the start, with its weights
+	Scenario string   `json:"scenario"` // digest of the scenario
+	Network  string   `json:"network"`  // digest of the initial network with its weights
 	Data     string   `json:"data"`     // digest of the dataset
 	Options  string   `json:"options"`  // digest of the options that affect the outcome
-	Profile  string   `json:"profile"`  // digest of the device's profile, which determines times
+	Profile  string   `json:"profile"`  // digest of the device profile, which determines times
 	Code     string   `json:"code"`     // version of the code that affects the outcome
-	Sequence []string `json:"sequence"` // actions
+	Sequence []string `json:"sequence"` // actions of the sequence
 	Seeds    []int64  `json:"seeds"`    // seeds of the runs
-	// Ends marks a leg that ends with the budget after its last decision. In a scenario with more decisions, the same
-	// sequence leads to another decision.
+	// Ends says that the budget ends after the last decision of the sequence. In a scenario with more decisions, the
+	// same sequence leads to another decision.
 	Ends bool `json:"ends,omitempty"`
 }
 
-// Key is the SHA-256 of the cause, in hexadecimal. It names the outcome in a table.
+// Key returns the SHA-256 of the cause in hexadecimal, which identifies the outcome in a table.
 func (c Cause) Key() string {
 	text, err := json.Marshal(c)
 	if err != nil { // texts and numbers cannot fail

@@ -8,20 +8,20 @@ import (
 	"graft/internal/files"
 )
 
-// Report describes a table's folder.
+// Report describes the state of a table's folder.
 type Report struct {
-	Dir string `json:"dir"` // folder
-	// Table holds the readable part; nil if even the scenario is unreadable.
+	Dir string `json:"dir"` // path of the folder
+	// Table holds the readable part of the table; nil if the scenario is unreadable.
 	Table *Table `json:"-"`
-	// Entries are the valid records, in reading order: records that were committed twice count once, refuted ones do
-	// not count.
+	// Entries holds the valid records in the order in which they were read. A record that was committed twice is listed
+	// once; records that contradict each other are left out.
 	Entries []*Entry   `json:"-"`
-	Records int        `json:"records"` // number of Entries
-	Files   []FileInfo `json:"files"`   // files of records
-	Faults  Faults     `json:"faults"`  // all faults
+	Records int        `json:"records"` // number of valid records
+	Files   []FileInfo `json:"files"`   // files that contain records
+	Faults  Faults     `json:"faults"`  // all faults of the folder
 }
 
-// Err returns all faults, each of which is a Fault; nil if there are none.
+// Err returns all faults as an error that wraps each Fault, or nil if there are none.
 func (r *Report) Err() error {
 	if len(r.Faults) == 0 {
 		return nil
@@ -29,8 +29,8 @@ func (r *Report) Err() error {
 	return fmt.Errorf("table %s: %w", r.Dir, r.Faults)
 }
 
-// Check reads the whole folder of a table, even during writing, and reports all faults. An error means that the folder
-// could not be read, or wraps ErrNoTable.
+// Check reads the whole folder of a table and reports all faults. It may run while a writer adds records. An error
+// means that the folder could not be read, or wraps ErrNoTable.
 func Check(fsys files.FS, dir string) (*Report, error) {
 	report := &Report{Dir: dir, Faults: Faults{}, Files: []FileInfo{}}
 	var all []found
@@ -64,8 +64,9 @@ func (r *Report) assemble(s Scenario, all []found) error {
 	return err
 }
 
-// Read reads a table, even during writing. Records may be missing: see Table.Complete. If parts are unreadable or
-// damaged, the table has the others, and the error wraps Faults, which list them. The table is nil if there is none.
+// Read reads a table. It may run while a writer adds records, so records may be missing: see Table.Complete. If parts
+// are unreadable or damaged, the table has the other parts, and the error wraps Faults, which lists the damage. The
+// table is nil if there is none.
 func Read(fsys files.FS, dir string) (*Table, error) {
 	report, err := Check(fsys, dir)
 	if err != nil {

@@ -10,16 +10,15 @@ import (
 	"graft/internal/files"
 )
 
-// CreateOptions configure the creation of a table's folder. The zero value is ready to use.
+// CreateOptions holds the options of the creation of a table's folder. The zero value is ready to use.
 type CreateOptions struct {
-	// Force moves an existing folder aside, to PATH.1, or PATH.2 if there is a PATH.1, and so on. False makes an
-	// existing folder an error.
+	// Force moves an existing folder aside, to PATH.1 or the next free number. False makes an existing folder an error.
 	Force bool
 }
 
-// Create makes the folder of a new table, and its parents; Open adds records. A folder that is not empty is an error
-// that wraps ErrExists or, while a process writes a table in it, files.ErrLocked. If several processes create the same
-// table at once, even on several machines, one succeeds.
+// Create creates the folder of a new table, and its parent folders; Open adds records. A folder that is not empty is an
+// error that wraps ErrExists or, while a process writes a table in it, files.ErrLocked. If several processes create the
+// same table at once, even on several machines, one of them succeeds.
 func Create(fsys files.FS, dir string, s Scenario, o CreateOptions) error {
 	dir = filepath.Clean(dir)
 	text, err := formatScenario(s)
@@ -47,7 +46,7 @@ func Create(fsys files.FS, dir string, s Scenario, o CreateOptions) error {
 	return nil
 }
 
-// WriteNew writes a file that must not exist yet.
+// WriteNew writes a new file. An existing file is an error.
 func WriteNew(fsys files.FS, path string, text []byte) error {
 	return files.WriteNew(fsys, path, func(w io.Writer) error {
 		_, err := w.Write(text)

@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// FaultKind names a fault in one word.
+// FaultKind names a kind of fault in one word.
 type FaultKind string
 
-// The kinds of faults.
+// Kinds of faults.
 const (
 	Damaged    FaultKind = "damaged"    // bytes changed after they were written
-	Torn       FaultKind = "torn"       // a file ends in half a line, which was never committed
+	Torn       FaultKind = "torn"       // file ends in an incomplete line, which was never committed
 	Missing    FaultKind = "missing"    // written data is missing
-	Doubled    FaultKind = "doubled"    // a line occurs twice, or a run has two keys
-	Stranger   FaultKind = "stranger"   // a record does not match the scenario
-	Disagree   FaultKind = "disagree"   // records that must be equal differ
-	Changed    FaultKind = "changed"    // the scenario differs from the scenario of the records
-	Future     FaultKind = "future"     // a later version of graft wrote it
-	Foreign    FaultKind = "foreign"    // a file does not belong to a table
-	Unreadable FaultKind = "unreadable" // the system could not read it
+	Doubled    FaultKind = "doubled"    // line occurs twice, or a run has two keys
+	Stranger   FaultKind = "stranger"   // record does not match the scenario
+	Disagree   FaultKind = "disagree"   // records of the same run differ
+	Changed    FaultKind = "changed"    // scenario differs from the scenario for which the records were written
+	Future     FaultKind = "future"     // file was written by a later version of graft
+	Foreign    FaultKind = "foreign"    // file does not belong to a table
+	Unreadable FaultKind = "unreadable" // system could not read the file
 )
 
 // remedies describe the remedy for each kind.
@@ -38,19 +38,19 @@ var remedies = map[FaultKind]string{
 	Unreadable: "make the file readable, then try again",
 }
 
-// Fault is a defect of the files of a table.
+// Fault is a defect in the files of a table.
 type Fault struct {
-	File   string    `json:"file"`           // name in the table's folder; empty means the whole folder
-	Line   int       `json:"line,omitempty"` // from 1; zero means the whole file
-	Offset int64     `json:"offset"`         // offset of the line, in bytes from the beginning of the file
-	Kind   FaultKind `json:"kind"`           // one word
+	File   string    `json:"file"`           // name of the file in the table's folder; empty means the whole folder
+	Line   int       `json:"line,omitempty"` // line of the fault, from 1; zero means the whole file
+	Offset int64     `json:"offset"`         // byte offset of the line in the file
+	Kind   FaultKind `json:"kind"`           // kind of the fault, one word
 	Text   string    `json:"what"`           // description of the fault
-	Remedy string    `json:"remedy"`         // what to do about it
+	Remedy string    `json:"remedy"`         // suggested remedy
 
 	cause error // error of the system, for Unreadable
 }
 
-// NewFault makes a fault of a kind, with the remedy of the kind.
+// NewFault creates a fault of a kind, with the remedy for this kind.
 func NewFault(kind FaultKind, format string, args ...any) Fault {
 	return Fault{Kind: kind, Text: fmt.Sprintf(format, args...), Remedy: remedies[kind]}
 }
@@ -68,10 +68,10 @@ func unreadable(err error, file string) Fault {
 	return f
 }
 
-// Unwrap returns the system's error; nil unless the fault is Unreadable.
+// Unwrap returns the system's error for the kind Unreadable, or nil for other kinds.
 func (f Fault) Unwrap() error { return f.cause }
 
-// Place is the file and line, in the format of editors.
+// Place returns the file and the line in the format of editors, FILE:LINE.
 func (f Fault) Place() string {
 	file := f.File
 	if !Printable(file) {
@@ -83,15 +83,15 @@ func (f Fault) Place() string {
 	return file
 }
 
-// Error is the fault as a sentence.
+// Error describes the fault in a sentence.
 func (f Fault) Error() string {
 	return fmt.Sprintf("%s: %s: %s; %s", f.Place(), f.Kind, f.Text, f.Remedy)
 }
 
-// Faults lists the defects of a table. As an error it is never empty.
+// Faults lists the defects of a table. A Faults that is returned as an error is never empty.
 type Faults []Fault
 
-// Unwrap makes each fault visible to errors.Is and errors.As.
+// Unwrap returns the faults, for errors.Is and errors.As.
 func (f Faults) Unwrap() []error {
 	list := make([]error, len(f))
 	for k := range f {

@@ -8,23 +8,24 @@ import (
 	"graft/net2net"
 )
 
-// Form is a file format of another program's tables. The package that reads it registers it.
+// Form is the table format of another program. The package that reads the format registers it.
 type Form struct {
-	// Has reports whether a folder has a table of the form. It returns an error if it cannot tell.
+	// Has reports whether a folder has a table in this format. It returns an error if it cannot decide.
 	Has func(fsys files.FS, folder string) (bool, error)
 	// Read reads the table of a folder, and the initial network of its sequences, without weights.
 	Read    func(fsys files.FS, folder string) (*Table, *model.Network, error)
-	Surgery net2net.Options // surgery that grew its networks
-	Profile string          // built-in profile of the device that trained them
+	Surgery net2net.Options // options of surgery for the table's actions
+	// name of the built-in profile of the device on which the table's networks were trained
+	Profile string
 }
 
 var forms []*Form
 
-// RegisterForm adds a form. It is called during package initialization.
+// RegisterForm adds a table format. It is called during package initialization.
 func RegisterForm(f *Form) { forms = append(forms, f) }
 
-// ReadFolder reads the table of a folder in any form, and the initial network of its sequences. Named makes a network
-// from its name. The form is nil for graft's own tables.
+// ReadFolder reads the table of a folder in any format, and the initial network of its sequences. The function named
+// makes a network from its name. The returned form is nil for graft's own tables.
 func ReadFolder(fsys files.FS, folder string, named func(files.FS, string) (*model.Network, error)) (*Table,
 	*model.Network, *Form, error) {
 	for _, f := range forms {

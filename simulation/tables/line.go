@@ -8,20 +8,20 @@ import (
 	"hash/crc32"
 )
 
-// The beginning of every line: sumHead, eight digits, sumTail.
+// Parts of the beginning of every line: sumHead, eight digits, sumTail.
 const (
 	sumHead   = `{"sum":"`
 	sumTail   = `",`
 	sumDigits = 8
 	bodyAt    = len(sumHead) + sumDigits + len(sumTail)
-	// MaxLine limits a line, so a damaged file takes no more memory than a valid one.
+	// MaxLine is the maximum length of a line in bytes. It bounds the memory for reading a damaged file.
 	MaxLine = 1 << 20
 )
 
 // castagnoli is the polynomial that processors have an instruction for.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// The kinds of lines, by the beginning of their body.
+// Kinds of lines, by the beginning of their body.
 const (
 	headKind   = `"head":`
 	recordKind = `"record":`
@@ -46,7 +46,7 @@ type endLine struct {
 	Line int `json:"line"`
 }
 
-// FormatLine returns a line with its checksum and its end.
+// FormatLine returns a line with its checksum and its line break.
 func FormatLine(kind string, value any) ([]byte, error) {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -60,7 +60,7 @@ func FormatLine(kind string, value any) ([]byte, error) {
 	return line, nil
 }
 
-// LineBody returns the part of a line after its checksum, without the end of the line; false if the checksum is wrong.
+// LineBody returns the part of a line after its checksum, without the line break, and false if the checksum is wrong.
 func LineBody(line []byte) ([]byte, bool) {
 	if len(line) < bodyAt || !bytes.HasPrefix(line, []byte(sumHead)) ||
 		string(line[bodyAt-len(sumTail):bodyAt]) != sumTail {

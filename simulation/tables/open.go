@@ -15,26 +15,26 @@ const mostWriters = 10_000
 
 // Errors of writers.
 var (
-	// ErrConflict means that a table has the run with another outcome or under another key.
+	// ErrConflict reports that a table already has the run with another outcome or under another key.
 	ErrConflict = errors.New("the table already has this run, with another outcome or key")
-	// ErrUnsound means that a table's scenario is damaged, or does not match its records.
+	// ErrUnsound reports that a table's scenario is damaged, or does not match its records.
 	ErrUnsound = errors.New("the table is damaged")
 
 	errWriterClosed = errors.New("the writer is closed")
 )
 
-// WriterOptions configure the writing of records. The zero value is ready to use.
+// WriterOptions holds the options of a writer of records. The zero value is ready to use.
 type WriterOptions struct {
 	// Name is the name of the writer's file, before a number: up to 100 lower-case letters, digits and _ . - after a
-	// letter or digit. Processes on one machine may share it; processes on several machines may share it if the file
-	// system's locks reach all of them. Empty means the name of the host.
+	// letter or digit. Processes on the same machine may use the same name; processes on several machines may, if the
+	// file system's locks reach all of them. Empty means the name of the host.
 	Name string
-	// Lazy leaves records to the operating system until Sync or Close: a kill loses none of them, a power failure does.
-	// False writes each record to stable storage before Append returns.
+	// Lazy does not sync records before Sync or Close: a kill loses no records, a power failure may. False writes each
+	// record to stable storage before Append returns.
 	Lazy bool
 }
 
-// EnsureDefaults fills in the name of the host.
+// EnsureDefaults sets an empty name to the name of the host.
 func (o *WriterOptions) EnsureDefaults() {
 	if o.Name != "" {
 		return
@@ -51,7 +51,7 @@ func (o *WriterOptions) EnsureDefaults() {
 	o.Name = o.Name[:min(len(o.Name), 100)]
 }
 
-// Validate rejects a name that no file can have.
+// Validate returns an error for a name that no file can have.
 func (o WriterOptions) Validate() error {
 	if !segmentPattern.MatchString(o.Name + "-1") {
 		return fmt.Errorf("writer name %q is invalid; expected a letter or digit, then up to 99 lower-case letters, "+
@@ -60,10 +60,11 @@ func (o WriterOptions) Validate() error {
 	return nil
 }
 
-// Open opens a table to add records. Several processes may do so at once, even on several machines. The writer gets a
-// new file, or continues a file of its name that no live process holds, after removing a torn line.
+// Open opens a table to add records. Several processes may open the same table at once, even on several machines. The
+// writer gets a new file, or continues a file with its name that no live process holds, after removing an incomplete
+// last line.
 //
-// A folder without a table is an error that wraps ErrNoTable; a damaged scenario, or one that does not match its
+// A folder without a table is an error that wraps ErrNoTable. A damaged scenario, or a scenario that does not match its
 // records, is an error that wraps ErrUnsound. Damaged records are not an error.
 func Open(fsys files.FS, dir string, o WriterOptions) (*Writer, error) {
 	o.EnsureDefaults()

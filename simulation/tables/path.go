@@ -9,13 +9,14 @@ import (
 // None is the action that keeps the network unchanged.
 const None = "none"
 
-// Sequence formats a sequence as in CSV tables: its actions, separated by blanks.
+// Sequence formats a sequence as in CSV tables: its actions, separated by spaces.
 func Sequence(actions []string) string { return strings.Join(actions, " ") }
 
-// Seconds converts seconds of a table to a duration.
+// Seconds converts a table's number of seconds to a duration.
 func Seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// Choices returns the actions that follow a prefix: the scenario's or, if they depend on the network, the records'.
+// Choices returns the actions that follow a prefix: the scenario's actions or, if choices depend on the network, the
+// actions in the records.
 func (t *Table) Choices(prefix []string) []string {
 	if len(t.Actions) > 0 {
 		return t.Actions
@@ -31,7 +32,8 @@ func (t *Table) Choices(prefix []string) []string {
 }
 
 // LeftAfter returns the time left after a prefix, in seconds. Sequences with this prefix were separate runs with
-// different times; as in the original, it is the time of the sequence that continues with the first action each time.
+// different times. Like in the original system, the result is the time of the sequence that takes the first action at
+// every later decision.
 func (t *Table) LeftAfter(prefix []string) float64 {
 	sequence := slices.Clone(prefix)
 	for len(sequence) < t.Decisions {
@@ -40,7 +42,7 @@ func (t *Table) LeftAfter(prefix []string) float64 {
 	return t.Find(sequence...).Left[len(prefix)]
 }
 
-// Repeated returns the record with one action at every decision; nil if there is none.
+// Repeated returns the record with one action at every decision, or nil if there is none.
 func (t *Table) Repeated(action string) *Record {
 	return t.Find(slices.Repeat([]string{action}, t.Decisions)...)
 }

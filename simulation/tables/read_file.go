@@ -11,13 +11,13 @@ import (
 	"graft/internal/files"
 )
 
-// Entry is a record in a table's folder.
+// Entry is a record with its location in a table's folder.
 type Entry struct {
 	Record
-	Key    string // digest of everything that determines the outcome: Cause.Key
-	File   string // name in the folder
-	Line   int    // from 1
-	Offset int64  // offset of the line, in bytes from the beginning of the file
+	Key    string // key of the record, as Cause.Key returns it
+	File   string // name of the file in the folder
+	Line   int    // line of the record, from 1
+	Offset int64  // byte offset of the line in the file
 }
 
 // segment is a file of records that is read line by line.

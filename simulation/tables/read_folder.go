@@ -11,7 +11,7 @@ import (
 	"graft/internal/files"
 )
 
-// Extensions of the files of a writer.
+// Extensions of a writer's files.
 const (
 	segmentSuffix = ".jsonl"
 	lockSuffix    = ".lock"
@@ -22,9 +22,9 @@ var segmentPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,99}-[1-9][0-9]{0
 
 // Errors about a folder as a whole.
 var (
-	// ErrNoTable means that a folder is not a table's folder.
+	// ErrNoTable reports that a folder does not contain a table.
 	ErrNoTable = errors.New("not a table folder")
-	// ErrExists means that the place for a new table is not empty.
+	// ErrExists reports that the folder for a new table is not empty.
 	ErrExists = errors.New("it exists")
 )
 
@@ -41,11 +41,11 @@ type reading struct {
 	files    []FileInfo
 }
 
-// FileInfo is a file of records.
+// FileInfo describes a file of records.
 type FileInfo struct {
-	Name    string `json:"name"`    // name in the folder
-	Records int    `json:"records"` // records that match the scenario
-	Closed  bool   `json:"closed"`  // false while its writer runs, and after a kill
+	Name    string `json:"name"`    // name of the file in the folder
+	Records int    `json:"records"` // number of records that match the scenario
+	Closed  bool   `json:"closed"`  // the writer closed the file; false while it runs, and after a kill
 }
 
 func newReading(fsys files.FS, dir string, visit func(e *Entry, number int32, f *Fault)) *reading {

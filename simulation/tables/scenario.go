@@ -58,7 +58,7 @@ func (s Scenario) Validate() error {
 	return nil
 }
 
-// Printable reports whether a text can be stored as JSON and shown to people unchanged.
+// Printable reports whether a text can be stored as JSON and displayed unchanged.
 func Printable(text string) bool {
 	if strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) < 0 {
 		return true
@@ -71,7 +71,7 @@ func isAction(text string) bool {
 	return text != "" && Printable(text) && !strings.Contains(text, ",")
 }
 
-// Digest is the SHA-256 of the scenario, in hexadecimal, which identifies its tables.
+// Digest returns the SHA-256 of the scenario in hexadecimal, which identifies its tables.
 func (s Scenario) Digest() string {
 	text, err := json.Marshal(s)
 	if err != nil { // a number is NaN or infinite; no table has such a scenario

@@ -18,25 +18,26 @@ import (
 type Scenario struct {
 	Name      string  `json:"name"`      // name of the table
 	Network   string  `json:"network"`   // name of the network in the zoo, or the path of its file
-	Dataset   string  `json:"dataset"`   // training dataset of the sequences
-	Budget    float64 `json:"budget_s"`  // total seconds
-	Start     float64 `json:"start_s"`   // start of the sequences in the budget, in seconds
-	Decisions int     `json:"decisions"` // decisions per sequence
-	// choices at every decision, in order; empty if they depend on the network
+	Dataset   string  `json:"dataset"`   // name of the training dataset
+	Budget    float64 `json:"budget_s"`  // budget in seconds
+	Start     float64 `json:"start_s"`   // time in the budget at which the sequences begin, in seconds
+	Decisions int     `json:"decisions"` // number of decisions per sequence
+	// choices at every decision, in order; empty if the choices depend on the network
 	Actions []string `json:"actions,omitempty"`
-	// number of sequences, if actions depend on the network; zero means unknown
+	// number of sequences if the choices depend on the network; zero means unknown
 	Expected int     `json:"sequences,omitempty"`
-	Origin   *Origin `json:"origin,omitempty"` // origin of the networks; nil means unknown
+	Origin   *Origin `json:"origin,omitempty"` // data that determine the networks of the sequences; nil means unknown
 }
 
-// Origin determines the networks of a scenario, except their weights.
+// Origin holds the data that determine the networks of a scenario, except their weights.
 type Origin struct {
-	// form of the initial network of the sequences, as model.FromForm reads it
+	// initial network of the sequences, in the format of model.FromForm
 	Form   json.RawMessage `json:"form"`
-	Deepen net2net.Form    `json:"deepen,omitempty"` // how deepening kept the function; empty means net2net's choice
-	Compat net2net.Compat  `json:"compat,omitempty"` // compatibility of the actions; empty means graft's own
-	Batch  int             `json:"batch,omitempty"`  // images per step; zero means unknown
-	Data   string          `json:"data,omitempty"`   // digest of the dataset; empty means unknown
+	Deepen net2net.Form    `json:"deepen,omitempty"` // form of deepenings; empty means net2net's default
+	// compatibility of deepenings with the original system; empty means graft's own deepening
+	Compat net2net.Compat `json:"compat,omitempty"`
+	Batch  int            `json:"batch,omitempty"` // images per step; zero means unknown
+	Data   string         `json:"data,omitempty"`  // digest of the dataset; empty means unknown
 }
 
 // Network builds the initial network of the sequences, without weights.
@@ -48,30 +49,32 @@ func (o *Origin) Network() (*model.Network, error) {
 	return model.FromForm(form)
 }
 
-// Surgery returns the options of the actions.
+// Surgery returns the options of surgery for the actions.
 func (o *Origin) Surgery() net2net.Options { return net2net.Options{Form: o.Deepen, Compat: o.Compat} }
 
-// Record is the outcome of one sequence.
+// Record is the outcome of a sequence.
 type Record struct {
-	Sequence []string  `json:"sequence"`         // actions, as formatted by net2net
-	Left     []float64 `json:"left_s"`           // remaining budget at each decision, in seconds
-	Accuracy []float64 `json:"accuracy"`         // final accuracies between 0 and 1, one per seed
+	Sequence []string  `json:"sequence"`         // actions in net2net's notation
+	Left     []float64 `json:"left_s"`           // remaining budget at each decision in seconds
+	Accuracy []float64 `json:"accuracy"`         // final accuracy of each seed, between 0 and 1
 	Seeds    []int64   `json:"seeds"`            // seeds of the runs, in the order of Accuracy
-	Step     []float64 `json:"step_s,omitempty"` // seconds of a training step at each decision
+	Step     []float64 `json:"step_s,omitempty"` // time of a training step at each decision in seconds
 	// last accuracy at each decision, averaged over the seeds
 	Before []float64 `json:"before,omitempty"`
-	// Values at each decision, of the last whole epoch before it, averaged over the seeds, as in decider.Curve; empty
-	// means unknown.
-	Loss []float64 `json:"loss,omitempty"` // training loss, in nats
-	Fall []float64 `json:"fall,omitempty"` // decrease of its logarithm since the previous epoch
-	Gap  []float64 `json:"gap,omitempty"`  // training accuracy minus validation accuracy
+	// training loss of the last whole epoch before each decision, averaged over the seeds, as in decider.Curve; empty
+	// means unknown
+	Loss []float64 `json:"loss,omitempty"`
+	// decrease of the logarithm of the training loss since the previous epoch, at each decision
+	Fall []float64 `json:"fall,omitempty"`
+	Gap  []float64 `json:"gap,omitempty"` // training accuracy minus validation accuracy, at each decision
 	// After is the accuracy at the first evaluation after each decision, averaged over the seeds. Empty means unknown.
-	After    []float64 `json:"after,omitempty"`
-	LastStep float64   `json:"last_step_s,omitempty"` // seconds of a step with the last network; zero means unknown
-	Networks []string  `json:"networks,omitempty"`    // fingerprints: at each decision, and at the end
-	Profile  string    `json:"profile,omitempty"`     // profile of the device whose time was counted
-	Graft    string    `json:"graft,omitempty"`       // version that ran it
-	LibTorch string    `json:"libtorch,omitempty"`    // version that ran it
+	After []float64 `json:"after,omitempty"`
+	// time of a training step with the last network in seconds; zero means unknown
+	LastStep float64  `json:"last_step_s,omitempty"`
+	Networks []string `json:"networks,omitempty"` // fingerprint of the network at each decision, and at the end
+	Profile  string   `json:"profile,omitempty"`  // name of the device profile that charged time
+	Graft    string   `json:"graft,omitempty"`    // version of graft that ran the sequence
+	LibTorch string   `json:"libtorch,omitempty"` // version of LibTorch that ran the sequence
 }
 
 // curve is a list of a record with a value per decision that depends on the seed.
@@ -85,7 +88,7 @@ func (r *Record) curves() []curve {
 	return []curve{{"loss", &r.Loss}, {"fall", &r.Fall}, {"gap", &r.Gap}, {"after", &r.After}}
 }
 
-// Mean returns the mean accuracy over the seeds; NaN if there are none.
+// Mean returns the mean accuracy over the seeds, or NaN if there are none.
 func (r *Record) Mean() float64 {
 	if len(r.Accuracy) == 0 {
 		return math.NaN()
@@ -97,16 +100,16 @@ func (r *Record) Mean() float64 {
 	return sum / float64(len(r.Accuracy))
 }
 
-// Table holds the outcomes of a scenario's sequences, in the order of their choices. New makes it; the zero value is
-// not usable.
+// Table holds the outcomes of a scenario's sequences, in the order of their choices. Create it with New; the zero value
+// is not usable.
 type Table struct {
 	Scenario
 	Records []Record
 	index   map[string]int // index of a sequence in Records
 }
 
-// New checks that the records form one tree: each sequence once, all of the same length, with a time for every decision
-// and an accuracy for every seed.
+// New creates a table from records, which must form one tree: each sequence occurs once, all sequences have the same
+// length, every decision has a time, and every seed has an accuracy.
 func New(s Scenario, records []Record) (*Table, error) {
 	t := &Table{Scenario: s, Records: records, index: make(map[string]int, len(records))}
 	var faults validate.Faults
@@ -127,7 +130,7 @@ func New(s Scenario, records []Record) (*Table, error) {
 	return t, nil
 }
 
-// Tuple formats a sequence as "(a, b)", for keys and for people.
+// Tuple formats a sequence as "(a, b)", for keys and messages.
 func Tuple(sequence []string) string { return "(" + strings.Join(sequence, ", ") + ")" }
 
 // fits returns the first fault of a record.
@@ -197,7 +200,7 @@ func (s Scenario) admits(key string, r *Record) error {
 	return checkKey(key)
 }
 
-// Find returns the record of a sequence; nil if the table lacks it.
+// Find returns the record of a sequence, or nil if the table lacks it.
 func (t *Table) Find(sequence ...string) *Record {
 	if k := t.Index(sequence...); k >= 0 {
 		return &t.Records[k]
@@ -213,8 +216,8 @@ func (t *Table) Index(sequence ...string) int {
 	return -1
 }
 
-// Complete returns an error if sequences of the table's actions are missing, and names some. If actions depend on the
-// network, it compares the number of sequences with the expected one, if known.
+// Complete returns an error that names some missing sequences if the table lacks sequences of the scenario's actions.
+// If choices depend on the network, it compares the number of sequences with the expected number, if known.
 func (t *Table) Complete() error {
 	some, count := t.missing()
 	if gone := t.Expected - len(t.Records); len(t.Actions) == 0 && gone > 0 {
@@ -227,7 +230,7 @@ func (t *Table) Complete() error {
 		strings.Join(some, " and "))
 }
 
-// Quantity formats a number of sequences: all digits below 10^15.
+// Quantity formats a number of sequences. Numbers below 10^15 have all digits.
 func Quantity(n float64) string {
 	if n < 1e15 {
 		return strconv.FormatFloat(n, 'f', -1, 64)
@@ -253,7 +256,7 @@ func (t *Table) missing() (some []string, count float64) {
 	return some, count
 }
 
-// Sequences returns the number of sequences of the scenario's actions; zero if the actions depend on the network.
+// Sequences returns the number of sequences of the scenario's actions, or zero if the choices depend on the network.
 func (s Scenario) Sequences() float64 {
 	if len(s.Actions) == 0 {
 		return 0

@@ -10,8 +10,8 @@ import (
 	"graft/internal/files"
 )
 
-// Writer adds records to a table, in its own file. Open makes it; the zero value is not usable. Its methods are safe
-// for concurrent use.
+// Writer adds records to a table, in its own file. Create it with Open; the zero value is not usable. Its methods are
+// safe for concurrent use.
 type Writer struct {
 	fsys     files.FS
 	dir      string
@@ -73,7 +73,7 @@ func (w *Writer) heal(s *segment) error {
 	})
 }
 
-// Append commits a record under the key of its cause. A record that the table already has is not an error and changes
+// Append commits a record under the key of its cause. If the table already has the record, it returns nil and changes
 // nothing. If the table has another outcome of the same cause, or the same run under another key, the error wraps
 // ErrConflict.
 //
@@ -144,8 +144,8 @@ func (w *Writer) sync() error {
 	return nil
 }
 
-// Close ends the file, writes all records to stable storage and lets another writer continue the file. It does the last
-// even if it returns an error. Later calls do nothing.
+// Close ends the file, writes all records to stable storage and releases the file for another writer. It releases the
+// file even if it returns an error. Later calls do nothing.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 	"graft/trainer/clock"
 )
 
-// Random returns a table of a number of decisions about ConvSmall, whose accuracies follow a law plus noise with a
-// given standard deviation.
+// Random returns a tree about ConvSmall with a number of decisions. The accuracies follow a simple model plus noise
+// with the given standard deviation.
 func Random(t testing.TB, name string, decisions int, random *rand.Rand, noise float64) *simulation.Tree {
 	s := tables.Scenario{Name: name, Network: "ConvSmall", Budget: 100, Decisions: decisions,
 		Actions: []string{"deepen:0", "deepen:2", "none"}}
@@ -48,11 +48,11 @@ func Random(t testing.TB, name string, decisions int, random *rand.Rand, noise f
 	return tree
 }
 
-// FourActions are the actions of the original's tables about ConvNet2.
+// FourActions lists the actions in the original system's tables about ConvNet2.
 var FourActions = []string{"deepen:0", "deepen:1", "deepen:2", "none"}
 
-// ConvNet2Table is a table of all sequences of two decisions among FourActions, in their
-// order; the times left tell the sequences apart.
+// ConvNet2Table returns a table with all sequences of two decisions among FourActions, in their order. The times left
+// differ between sequences.
 func ConvNet2Table(t testing.TB, accuracies ...float64) *tables.Table {
 	var records []tables.Record
 	for k, accuracy := range accuracies {
@@ -65,7 +65,7 @@ func ConvNet2Table(t testing.TB, accuracies ...float64) *tables.Table {
 	return table
 }
 
-// RandomTrees is some trees that differ.
+// RandomTrees returns a number of different random trees.
 func RandomTrees(t testing.TB, count int) (trees []*simulation.Tree) {
 	for k := range count {
 		trees = append(trees, Random(t, fmt.Sprint("tree ", k), 2, rand.New(rand.NewPCG(uint64(k), 7)), 0.02))
@@ -73,8 +73,8 @@ func RandomTrees(t testing.TB, count int) (trees []*simulation.Tree) {
 	return trees
 }
 
-// FromAccuracies is a table of two decisions between two actions, with these accuracies in
-// points, one list for each sequence.
+// FromAccuracies returns a tree with two decisions between two actions, with the given accuracies in points, one list
+// per sequence.
 func FromAccuracies(t testing.TB, name string, accuracies ...[]float64) *simulation.Tree {
 	s := tables.Scenario{Name: name, Network: "ConvSmall", Budget: 10, Decisions: 2,
 		Actions: []string{"deepen:0", "none"}}

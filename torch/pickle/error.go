@@ -6,8 +6,7 @@ import (
 )
 
 var (
-	// ErrForbidden means that a pickle requires something outside the allow-list: a function that is not registered, or
-	// an opcode.
+	// ErrForbidden means that a pickle requires something that is not allowed: an unregistered function, or an opcode.
 	ErrForbidden = errors.New("not allowed")
 	// ErrLimit means that a pickle exceeds a limit in Options.
 	ErrLimit = errors.New("over the limit")
@@ -15,11 +14,11 @@ var (
 	ErrFormat = errors.New("malformed pickle")
 )
 
-// Error is an error of Read: the position in the pickle, and the cause.
+// Error is an error of Read: the cause, and its position in the pickle.
 type Error struct {
 	Offset int64 // offset of the opcode, in bytes from the start of the pickle
 	Opcode byte
-	Err    error // wraps ErrForbidden, ErrLimit, ErrFormat or an external cause
+	Err    error // cause: wraps ErrForbidden, ErrLimit, ErrFormat or another error
 }
 
 // Error formats the position and the cause.

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// maxKeyBytes limits the hash key of a tuple: a tuple that contains itself many times would otherwise grow without end.
-// maxKeyDepth limits its nesting.
+// maxKeyBytes limits the hash key of a tuple, which can grow without end if the tuple contains itself many times.
+// maxKeyDepth limits the nesting of a tuple used as a key.
 const (
 	maxKeyBytes = 1 << 16
 	maxKeyDepth = 100

@@ -2,11 +2,11 @@ package pickle
 
 import "io"
 
-// Read reads one pickle and returns its value. If r is also an io.ByteReader, it reads nothing beyond the pickle, so
-// several can be read in a row; other readers are buffered. Every error is an *Error.
+// Read reads one pickle and returns its value. If r is also an io.ByteReader, Read stops exactly at the end of the
+// pickle, so several pickles can be read in a row; other readers are buffered. Every error is an *Error.
 //
-// Dicts, lists and tuples may occur in each other more than once, and lists, dicts and sets may contain themselves: the
-// caller must limit a walk over the value.
+// A dict, list or tuple may occur several times in the value, and lists, dicts and sets may contain themselves. A
+// caller that walks the value must limit the walk.
 func Read(r io.Reader, opt Options) (any, error) {
 	m := &machine{src: asSource(r), opt: opt.withDefaults(), memo: make(map[uint64]any)}
 	return m.run()

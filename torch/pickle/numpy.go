@@ -6,22 +6,21 @@ import (
 	"math/big"
 )
 
-// Array is a NumPy array of plain numbers. A pickle makes the zero value first and fills it
-// later.
+// Array is a NumPy array of plain numbers. While it is read, it starts as the zero value and is filled by Build.
 type Array struct {
-	// DType is NumPy's type string: byte order, kind and bytes, as in "<f4",
-	// ">i2" or "|u1".
+	// DType is NumPy's type string: byte order, kind and bytes per number, such as "<f4", ">i2" or "|u1".
 	DType string
 	// Shape is the size of each dimension; empty for a single number.
 	Shape []int64
-	// FortranOrder means that the first index runs fastest in Data.
+	// FortranOrder means that consecutive numbers in Data differ in the first index (column-major order). False means
+	// row-major order.
 	FortranOrder bool
-	// Data holds the numbers without gaps. It must not be changed: arrays may share it.
+	// Data holds the numbers without gaps. It must not be changed, since several arrays can share it.
 	Data []byte
 }
 
-// NumPy returns constructors for Options that read arrays and single numbers of plain types, as NumPy 1 and 2 write
-// them. Arrays of objects, texts and records are errors.
+// NumPy returns constructors, for Options.Constructors, that read arrays and single numbers of plain types in the forms
+// of NumPy 1 and 2. Arrays of objects, texts and records are errors.
 func NumPy() map[string]Constructor {
 	made := map[string]Constructor{"numpy.dtype": newDType}
 	for _, core := range []string{"numpy.core", "numpy._core"} {
@@ -73,7 +72,7 @@ func (d *dtype) Build(state any) error {
 
 func emptyArray(Tuple) (any, error) { return &Array{}, nil }
 
-// Build takes the state (version, shape, dtype, fortran order, data); old files lack the version.
+// Build fills the array from the state (version, shape, dtype, fortran order, data). Old files lack the version.
 func (a *Array) Build(state any) error {
 	fields, ok := state.(Tuple)
 	if !ok || len(fields) < 4 || len(fields) > 5 {

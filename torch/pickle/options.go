@@ -1,7 +1,7 @@
 package pickle
 
-// Defaults of Options. They allow every file of the size that graft meets, including a CIFAR-10 batch of 31 MB, and
-// keep a hostile one below about 1 GB.
+// Defaults of Options. They allow every file that graft needs to read, including a CIFAR-10 batch of 31 MB, and keep
+// the memory that a hostile file can use below about 1 GB.
 const (
 	defaultMaxBytes   = 256 << 20
 	defaultMaxString  = 64 << 20
@@ -10,27 +10,27 @@ const (
 	defaultMaxObjects = 1 << 22
 )
 
-// Constructor makes the value of a call in a pickle: f(*args), or cls(*args) for a new object. It must not keep or
+// Constructor returns the value of a call in a pickle: f(*args), or cls(*args) for a new object. It must not keep or
 // change args.
 type Constructor func(args Tuple) (any, error)
 
-// Builder is a value that accepts the state that a pickle attaches to an object after its creation. Values from a
-// Constructor may implement it; for others such a state is an error.
+// Builder is implemented by values that accept the state that a pickle attaches to an object after creating it. Values
+// from a Constructor may implement it; for all other objects such a state is an error.
 type Builder interface {
 	Build(state any) error
 }
 
-// Options limit the functions and the size of a pickle. The zero value allows only plain values and has the default
-// limits.
+// Options limits the functions that a pickle can call and its size. The zero value allows only plain values and uses
+// the default limits.
 type Options struct {
-	// Constructors are the Python functions and classes that may be called, by "module.name". OrderedDict, set,
-	// frozenset, bytearray and _codecs.encode are always available. Nil adds none.
+	// Constructors holds the Python functions and classes that a pickle may call, by "module.name". OrderedDict, set,
+	// frozenset, bytearray and _codecs.encode are always allowed. Nil adds none.
 	Constructors map[string]Constructor
-	// Persistent makes the value for a persistent id. If it is nil, a pickle with a persistent id is an error.
+	// Persistent returns the value for a persistent id. If it is nil, a pickle with a persistent id is an error.
 	Persistent func(id any) (any, error)
 
-	// MaxBytes is the maximum number of bytes read, and separately of bytes made by decoding and by constructors. Zero
-	// means 256 MiB.
+	// MaxBytes is the maximum number of bytes read, and also the maximum number of bytes that decoding and constructors
+	// produce. Zero means 256 MiB.
 	MaxBytes int64
 	// MaxString is the maximum number of bytes in one string. Zero means 64 MiB.
 	MaxString int64

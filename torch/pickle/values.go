@@ -5,23 +5,23 @@ import (
 	"iter"
 )
 
-// Global is a Python class or function; it is named but never resolved. The zero value has no name.
+// Global is the name of a Python class or function. It is never resolved. The zero value has no name.
 type Global struct {
 	Module, Name string
 }
 
-// String is the dotted name.
+// String returns the dotted name.
 func (g Global) String() string { return g.Module + "." + g.Name }
 
-// Tuple is a Python tuple. A nil Tuple is the empty one.
+// Tuple is a Python tuple. A nil Tuple is the empty tuple.
 type Tuple []any
 
-// List is a Python list. Values hold it as a pointer, since a list may contain itself. The zero value is an empty list.
+// List is a Python list. Values hold it as a pointer, since a list can contain itself. The zero value is an empty list.
 type List struct {
 	Items []any
 }
 
-// Pair holds an entry of a Dict. The zero value maps None to None.
+// Pair is an entry of a Dict. The zero value maps None to None.
 type Pair struct {
 	Key, Value any
 }
@@ -30,16 +30,16 @@ type Pair struct {
 type Dict struct {
 	pairs []Pair
 	index map[string]int // hash key to position in pairs
-	// Ordered means that the dict was, or must be written as, an OrderedDict.
+	// Ordered reports whether the dict is an OrderedDict in the pickle.
 	Ordered bool
-	// State is the state that the pickle attached to the object, such as the _metadata of a state dict. Nil if there is
-	// none.
+	// State is the state that the pickle attached to the object, such as the _metadata of a state dict. Nil means no
+	// state.
 	State any
-	// Replaced counts how often an existing key got a new value, which leaves no trace in Python.
+	// Replaced counts how often an existing key got a new value. Python does not record it.
 	Replaced int
 }
 
-// Len is the number of entries.
+// Len returns the number of entries.
 func (d *Dict) Len() int { return len(d.pairs) }
 
 // All yields the entries in order.
@@ -53,8 +53,8 @@ func (d *Dict) All() iter.Seq2[any, any] {
 	}
 }
 
-// Get returns the value of a key, and whether there is one. Keys are equal as in Python: 1, 1.0 and True are the same
-// key.
+// Get returns the value of a key, and whether the key exists. Keys are compared by Python's rules: 1, 1.0 and True are
+// the same key.
 func (d *Dict) Get(key any) (any, bool) {
 	hash, err := hashKey(key)
 	if err != nil {
@@ -67,7 +67,7 @@ func (d *Dict) Get(key any) (any, bool) {
 	return d.pairs[at].Value, true
 }
 
-// Set sets the value of a key. An existing key keeps its place.
+// Set sets the value of a key. An existing key keeps its position.
 func (d *Dict) Set(key, value any) error {
 	hash, err := hashKey(key)
 	if err != nil {
@@ -96,7 +96,7 @@ type Set struct {
 	Frozen bool
 }
 
-// Len is the number of items.
+// Len returns the number of items.
 func (s *Set) Len() int { return s.items.Len() }
 
 // Has reports whether an item is in the set.
@@ -114,7 +114,7 @@ func (s *Set) Items() []any {
 	return items
 }
 
-// Add puts an item into the set.
+// Add adds an item to the set. An item that Python cannot hash is an error.
 func (s *Set) Add(item any) error { return s.items.Set(item, nil) }
 
 // As returns value as a T, or an error that names both types.
@@ -126,7 +126,7 @@ func As[T any](value any) (T, error) {
 	return v, nil
 }
 
-// Field returns the value of a string key as a T, or an error that names the key.
+// Field returns the value of a string key as a T. A missing key or another type is an error that names the key.
 func Field[T any](d *Dict, key string) (T, error) {
 	value, ok := d.Get(key)
 	if !ok {

@@ -19,22 +19,22 @@ const (
 	maxWriteValues = 1 << 22
 )
 
-// Reduce is a call to be written: Python makes the value as Callable(*Args). It is never read. The zero value has no
+// Reduce writes a call: Python creates the value as Callable(*Args). Read never returns it. The zero value has no
 // callable and cannot be written.
 type Reduce struct {
 	Callable Global
 	Args     Tuple
 }
 
-// Persistent is a written reference to an object outside the pickle. It is never read. The zero value has the id None.
+// Persistent writes a reference to an object outside the pickle. Read never returns it. The zero value has the id None.
 type Persistent struct {
 	ID any
 }
 
 // Write writes one pickle of protocol 2, which every Python since 2.3 reads and PyTorch's restricted reader
-// (weights_only) accepts. It accepts all values that Read returns, and Reduce, Persistent and int; sets and other types
-// are errors. A dict's State is not written. Equal values give equal bytes. Nothing is memoized: a value that occurs
-// twice is written twice.
+// (weights_only) accepts. It accepts the plain values that Read returns, except sets, and also Reduce, Persistent and
+// int; all other types are errors. The State of a Dict is not written. Equal values produce equal bytes. Nothing is
+// memoized: a value that occurs twice is written twice.
 func Write(w io.Writer, value any) error {
 	out := &writer{w: bufio.NewWriter(w)}
 	out.bytes(0x80, 2)

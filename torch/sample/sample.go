@@ -1,5 +1,5 @@
-// Package sample is a small convolutional classifier and images that it can learn, made with
-// package torch alone, for the doctor and the benchmarks.
+// Package sample contains a small convolutional classifier and a generator of images that it can learn, for the doctor
+// and the benchmarks. It uses only package torch.
 package sample
 
 import (
@@ -8,24 +8,24 @@ import (
 	"graft/torch"
 )
 
-// The sizes of the network and of its images.
+// Sizes of the network and its images.
 const (
 	Channels = 32
 	Classes  = 10
-	Size     = 32 // pixels, in height and width
+	Size     = 32 // height and width of an image, in pixels
 	Colors   = 3
 )
 
-// Named is a tensor with its name in PyTorch.
+// Named is a tensor with its name in a PyTorch state dict.
 type Named struct {
 	Name   string
 	Tensor *torch.Tensor
 }
 
-// Classifier is two convolutions, each with BatchNorm, ReLU and an average pool,
-// and a linear layer. Its weights belong to the scope that made it.
+// Classifier consists of two convolutions, each with BatchNorm, ReLU and an average pool, and a linear layer. The scope
+// that New got owns its weights.
 type Classifier struct {
-	Params []*torch.Tensor // trained parameters
+	Params []*torch.Tensor // parameters to train
 	State  []Named         // all tensors, in PyTorch's order
 
 	scope        *torch.Scope
@@ -36,7 +36,7 @@ type Classifier struct {
 	linear, last *torch.Tensor
 }
 
-// New makes a classifier with PyTorch's usual random weights.
+// New creates a classifier with PyTorch's usual random weights.
 func New(s *torch.Scope, d torch.Device, random *torch.Generator) *Classifier {
 	c := &Classifier{scope: s, device: d, random: random}
 	for k, in := range []int{Colors, Channels} {
@@ -84,7 +84,7 @@ func (c *Classifier) norm(name string) torch.BatchNorm {
 	}
 }
 
-// Program compiles the classifier.
+// Program creates a program of the classifier.
 func (c *Classifier) Program(o torch.ProgramOptions) *torch.Program {
 	var b torch.Builder
 	x := b.Activate(b.BatchNorm(b.Conv2D(b.Input(), c.conv[0], c.bias[0], torch.Plane{}), c.norms[0]), torch.ReLU, 0)
@@ -94,14 +94,14 @@ func (c *Classifier) Program(o torch.ProgramOptions) *torch.Program {
 	return c.scope.NewProgram(&b, x, o)
 }
 
-// Adam makes an optimizer for the classifier, at a learning rate.
+// Adam creates an optimizer for the classifier with a learning rate.
 func (c *Classifier) Adam(rate float64, fused bool) *torch.Optimizer {
 	options := torch.OptimizerOptions{Rule: torch.Adam, LR: rate, Fused: fused}
 	return c.scope.NewOptimizer(torch.Group{Params: c.Params, OptimizerOptions: options})
 }
 
-// Stripes makes noisy images with horizontal waves whose period is the class: a network learns them in seconds but
-// cannot guess them.
+// Stripes returns noisy images with horizontal waves whose period depends on the class: a network learns them in
+// seconds, but cannot guess them.
 func Stripes(s *torch.Scope, d torch.Device, random *torch.Generator,
 	rows int) (images, labels *torch.Tensor, err error) {
 	noise := s.Zeros(torch.Float32, torch.CPU, rows, Colors, Size, Size)

@@ -7,28 +7,29 @@ import (
 	"math"
 )
 
-// Summary summarizes a tensor in a few numbers, for comparing files. The JSON names are part of the format of `graft
+// Summary describes a tensor by a few numbers, for comparing files. The JSON names are part of the format of `graft
 // weights show --json`.
 type Summary struct {
-	Name  string  `json:"name"`  // name in the file
-	DType DType   `json:"dtype"` // type of its items
-	Shape []int64 `json:"shape"` // from the outermost dimension
+	Name  string  `json:"name"`  // name of the tensor in the file
+	DType DType   `json:"dtype"` // type of the tensor's items
+	Shape []int64 `json:"shape"` // size of each dimension, from the outermost
 	// Count is the number of items, including NaN and Inf.
 	Count int64 `json:"count"`
-	// Mean is the mean of the finite items. It is null without finite items or beyond float64.
+	// Mean is the mean of the finite items. It is null if no item is finite or the mean does not fit float64.
 	Mean *float64 `json:"mean"`
-	// Spread is the population standard deviation of the finite items: the squares are divided by their number. It is
+	// Spread is the population standard deviation of the finite items (divided by their number, not by one less). It is
 	// null if Mean is null.
 	Spread *float64 `json:"spread"`
 	// NaN is the number of NaN items.
 	NaN int64 `json:"nan"`
 	Inf int64 `json:"inf"` // number of infinite items
-	// SHA256 is the hash, in hexadecimal, of all items as little-endian float32 in row-major order, regardless of their
-	// type: 1.0 has the same hash as float16, float32 and int64. See Tensor.Float32s for the conversion.
+	// SHA256 is the hash, in hexadecimal, of all items converted to little-endian float32 in row-major order: tensors
+	// with equal values have equal hashes, whether their type is float16, float32 or int64. See Tensor.Float32s for the
+	// conversion.
 	SHA256 string `json:"sha256"`
 }
 
-// Describe summarizes a tensor. An invalid tensor is an error.
+// Describe returns the summary of a tensor. An invalid tensor is an error.
 func Describe(t Tensor) (Summary, error) {
 	values, err := t.Float64s()
 	if err != nil {

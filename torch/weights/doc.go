@@ -3,7 +3,7 @@
 // files.
 //
 // A Set is the content of a file: tensors in order, with dotted names, and a map of texts. Nested state dicts are
-// flattened: {"model": {"bias": t}} becomes the tensor "model.bias", and the items of lists and tuples are named by
-// their position. Numbers, texts and booleans in between, such as an epoch, become metadata under the same kind of
+// flattened: {"model": {"bias": t}} becomes the tensor "model.bias", and items of lists and tuples are named by their
+// position. Numbers, texts and booleans in the state dict, such as an epoch, become metadata with the same kind of
 // name. All other values except tensors (None, bytes, sets, classes) are left out.
 package weights

@@ -2,7 +2,7 @@ package weights
 
 import "fmt"
 
-// DType is the type of a tensor's items. The zero value, Invalid, means no type.
+// DType is the type of a tensor's items. The zero value, Invalid, is no type.
 type DType int
 
 // The types of items that all formats support.
@@ -51,10 +51,10 @@ func (d DType) String() string {
 	return fmt.Sprintf("DType(%d)", int(d))
 }
 
-// MarshalText writes the name.
+// MarshalText writes the name that String returns.
 func (d DType) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalText parses a name of String.
+// UnmarshalText parses a name that String returns.
 func (d *DType) UnmarshalText(text []byte) error {
 	found, ok := dtypeBy(func(f format) string { return f.name }, string(text))
 	if !ok {
@@ -64,7 +64,7 @@ func (d *DType) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Size is the number of bytes per item; zero for Invalid.
+// Size returns the number of bytes per item, or zero for Invalid.
 func (d DType) Size() int64 { return formats[d].size }
 
 func dtypeBy(column func(format) string, name string) (DType, bool) {

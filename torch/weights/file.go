@@ -10,7 +10,8 @@ import (
 	"graft/internal/files"
 )
 
-// Read reads a file of weights. It detects the format by the content, not by the name, and returns it in Set.Format.
+// Read reads a file of weights. It detects the format from the content, not from the name, and returns it in
+// Set.Format.
 func Read(fsys files.FS, path string, opt Options) (*Set, error) {
 	file, err := fsys.Open(path)
 	if err != nil {
@@ -34,7 +35,7 @@ func readFile(file files.File, opt Options) (*Set, error) {
 	return ReadFrom(file, info.Size(), opt)
 }
 
-// ReadFrom reads weights of any format from the size bytes of r.
+// ReadFrom reads weights in any format from r, which has size bytes.
 func ReadFrom(r io.ReaderAt, size int64, opt Options) (*Set, error) {
 	kind, err := Detect(r, size)
 	if err != nil {
@@ -49,8 +50,8 @@ func ReadFrom(r io.ReaderAt, size int64, opt Options) (*Set, error) {
 	return ReadSafetensors(r, size, opt)
 }
 
-// Detect finds the format by the first bytes. Content that is neither a zip file nor a pickle counts as safetensors,
-// which have no magic number.
+// Detect determines the format from the first bytes. Content that is neither a zip file nor a pickle is assumed to be
+// safetensors, which have no magic number.
 func Detect(r io.ReaderAt, size int64) (Format, error) {
 	head := make([]byte, min(size, markSize))
 	if _, err := io.ReadFull(io.NewSectionReader(r, 0, size), head); err != nil {
@@ -87,8 +88,8 @@ var writers = map[string]struct {
 	".safetensors": {Safetensors, WriteSafetensors},
 }
 
-// FormatOf returns Write's format for a file with this name. An unknown extension is an error that lists the known
-// ones.
+// FormatOf returns the format in which Write writes a file with this name. An unknown extension is an error that lists
+// the known ones.
 func FormatOf(path string) (Format, error) {
 	w, ok := writers[filepath.Ext(path)]
 	if !ok {
@@ -97,7 +98,7 @@ func FormatOf(path string) (Format, error) {
 	return w.format, nil
 }
 
-// Write writes a file of weights atomically, in the format of its extension.
+// Write writes a file of weights atomically, in the format that its extension selects.
 func Write(fsys files.FS, path string, set *Set) error {
 	if _, err := FormatOf(path); err != nil {
 		return fmt.Errorf("writing weights: %w", err)

@@ -10,7 +10,7 @@ import (
 	"graft/torch/pickle"
 )
 
-// legacyMagic and legacyProtocol begin a file of PyTorch before 1.6; see MAGIC_NUMBER and PROTOCOL_VERSION in
+// legacyMagic and legacyProtocol start each file of PyTorch before 1.6; see MAGIC_NUMBER and PROTOCOL_VERSION in
 // torch/serialization.py.
 const (
 	legacyMagic    = "1950a86a20f9469cfc6c"
@@ -26,8 +26,8 @@ type legacy struct {
 	graph *graph
 }
 
-// ReadPTHLegacy reads PyTorch's format from before 1.6, which torch.save still
-// writes with _use_new_zipfile_serialization=False.
+// ReadPTHLegacy reads the format of PyTorch before 1.6, which torch.save still writes with
+// _use_new_zipfile_serialization=False.
 func ReadPTHLegacy(r io.ReaderAt, size int64, opt Options) (*Set, error) {
 	under := io.NewSectionReader(r, 0, size)
 	l := &legacy{in: bufio.NewReader(under), under: under, graph: newGraph(opt.withDefaults(size))}

@@ -5,9 +5,8 @@ import (
 	"math"
 )
 
-// Float32s returns the items as float32. The conversion is exact from float16,
-// bfloat16, bool and integers of up to 16 bits; other types round to nearest
-// even, as PyTorch's float() does.
+// Float32s returns the items as float32. The conversion is exact for float16, bfloat16, bool and integers of up to 16
+// bits; other types are rounded to nearest even, like by PyTorch's float().
 func (t Tensor) Float32s() ([]float32, error) {
 	if err := t.Validate(); err != nil {
 		return nil, err
@@ -20,8 +19,8 @@ func (t Tensor) Float32s() ([]float32, error) {
 	return out, nil
 }
 
-// Float64s returns the items as float64. The conversion is exact except for int64 beyond 2^53, which rounds to nearest
-// even.
+// Float64s returns the items as float64. The conversion is exact except for int64 beyond 2^53, which is rounded to
+// nearest even.
 func (t Tensor) Float64s() ([]float64, error) {
 	if err := t.Validate(); err != nil {
 		return nil, err

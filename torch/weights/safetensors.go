@@ -29,8 +29,8 @@ type entry struct {
 	begin, end int64
 }
 
-// ReadSafetensors reads a safetensors file. Tensors have the order of the header. The data must fill the file without
-// holes or overlaps, as the format requires.
+// ReadSafetensors reads a safetensors file. The tensors keep the order of the header. The data must fill the file
+// without gaps or overlaps, which the format requires.
 func ReadSafetensors(r io.ReaderAt, size int64, opt Options) (*Set, error) {
 	set, err := readSafetensors(r, size, opt.withDefaults(size))
 	return set, doing("reading safetensors", err)

@@ -14,8 +14,8 @@ import (
 // headerAlignment is the multiple that spaces pad the header to, so the data are aligned for every type.
 const headerAlignment = 8
 
-// WriteSafetensors writes a safetensors file. The header has the order of the set, the metadata sorted by name; the
-// data have the large types first, so every tensor is aligned. Equal sets give equal bytes.
+// WriteSafetensors writes a safetensors file. The header keeps the order of the set, with the metadata sorted by name.
+// The data start with the largest types, so every tensor is aligned. Equal sets produce equal bytes.
 func WriteSafetensors(w io.Writer, set *Set) error {
 	return doing("writing safetensors", writeSafetensors(w, set))
 }

@@ -6,30 +6,30 @@ import (
 	"math"
 )
 
-// Format is the format of a file. The zero value, Unknown, means none.
+// Format is the format of a file of weights. The zero value, Unknown, is no format.
 type Format string
 
-// The formats that can be read. PTHLegacy is not written.
+// The formats that can be read. PTHLegacy cannot be written.
 const (
 	Unknown     Format = ""
-	PTH         Format = "pth"         // PyTorch's zip format, of 1.6 and later
-	PTHLegacy   Format = "pth-legacy"  // PyTorch's older format
-	Safetensors Format = "safetensors" // Hugging Face's format
+	PTH         Format = "pth"         // zip format of PyTorch 1.6 and later
+	PTHLegacy   Format = "pth-legacy"  // format of PyTorch before 1.6
+	Safetensors Format = "safetensors" // format of Hugging Face's safetensors
 )
 
 // Set is the content of a file of weights. The zero value is an empty set.
 type Set struct {
-	// Tensors are in the order of the file.
+	// Tensors holds the tensors in the order of the file.
 	Tensors []Tensor
 	// Metadata holds the texts of a safetensors file, or the numbers and texts of a .pth file that are not tensors. Nil
-	// if there are none. Safetensors keep them; a .pth file is written without them, since a module cannot load a state
+	// means none. Safetensors files keep them; a .pth file is written without them, since a module cannot load a state
 	// dict with entries that are not tensors.
 	Metadata map[string]string
 	// Format is the format that the set was read from. Writing ignores it.
 	Format Format
 }
 
-// Find returns the first tensor with a name, and whether there is one.
+// Find returns the first tensor with a name, and whether it exists.
 func (s *Set) Find(name string) (Tensor, bool) {
 	for _, t := range s.Tensors {
 		if t.Name == name {
@@ -39,7 +39,7 @@ func (s *Set) Find(name string) (Tensor, bool) {
 	return Tensor{}, false
 }
 
-// Validate checks every tensor, and that names are unique.
+// Validate checks every tensor, and that their names are unique.
 func (s *Set) Validate() error {
 	seen := make(map[string]bool, len(s.Tensors))
 	for _, t := range s.Tensors {
@@ -54,7 +54,7 @@ func (s *Set) Validate() error {
 	return nil
 }
 
-// Limits of Options, and fixed limits.
+// Default limits of Options, and fixed limits.
 const (
 	defaultMaxBytes   = 16 << 30
 	defaultMaxTensors = 1 << 16
@@ -64,13 +64,13 @@ const (
 	spareByteFold = 16
 )
 
-// Options limit what is read. The zero value has the default limits.
+// Options limits what is read from a file. The zero value means the default limits.
 type Options struct {
 	// MaxBytes is the maximum size of all tensors together, and of all storages together, in bytes. Zero means 16 GiB.
-	// Both are also limited to 64 MiB plus 16 times the size of the file, so a small file cannot fill the memory.
+	// Both sizes are also limited to 64 MiB plus 16 times the size of the file, so a small file cannot fill the memory.
 	MaxBytes int64
-	// MaxTensors is the maximum number of tensors plus other entries and containers. Zero means 65,536: a hostile file
-	// of this size takes a second.
+	// MaxTensors is the maximum number of tensors, other entries and containers together. Zero means 65,536; reading a
+	// hostile file with that many takes a second.
 	MaxTensors int
 }
 
@@ -96,7 +96,7 @@ func (o Options) withDefaults(size int64) Options {
 	return o
 }
 
-// WriteContents writes names, types, shapes and values of all tensors, for a digest.
+// WriteContents writes the names, types, shapes and values of all tensors, as input for a digest.
 func (s *Set) WriteContents(w io.Writer) error {
 	for _, t := range s.Tensors {
 		if _, err := fmt.Fprintf(w, "%s %v %v\n", t.Name, t.DType, t.Shape); err != nil {

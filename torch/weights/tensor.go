@@ -13,18 +13,18 @@ const maxDimensions = 64
 
 // Tensor is an array of numbers. The zero value is not a valid tensor, since it has no type.
 type Tensor struct {
-	// Name is the dotted path, such as "conv1.layers.0.weight".
+	// Name is the dotted path of the tensor, such as "conv1.layers.0.weight".
 	Name string
 	// DType is the type of the items.
 	DType DType
 	// Shape is the size of each dimension; empty for a single number.
 	Shape []int64
-	// Data holds the items in row-major order, little-endian, without gaps.
-	// Tensors read from a file may share memory: copy it before changing it.
+	// Data holds the items in row-major order, little-endian, without gaps. Tensors read from a file can share memory,
+	// so copy Data before changing it.
 	Data []byte
 }
 
-// FromFloat32s makes a float32 tensor of values in row-major order. The shape must match the number of values.
+// FromFloat32s creates a float32 tensor from values in row-major order. The shape must match the number of values.
 func FromFloat32s(name string, shape []int64, values []float32) (Tensor, error) {
 	data := make([]byte, 0, 4*len(values))
 	for _, v := range values {
@@ -34,7 +34,7 @@ func FromFloat32s(name string, shape []int64, values []float32) (Tensor, error) 
 	return t, t.Validate()
 }
 
-// FromFloat64s makes a float64 tensor of one dimension.
+// FromFloat64s creates a float64 tensor with one dimension.
 func FromFloat64s(name string, values []float64) Tensor {
 	data := make([]byte, 0, 8*len(values))
 	for _, v := range values {
@@ -43,7 +43,7 @@ func FromFloat64s(name string, values []float64) Tensor {
 	return Tensor{Name: name, DType: Float64, Shape: []int64{int64(len(values))}, Data: data}
 }
 
-// Count is the number of items; 1 for a tensor without dimensions. The tensor must be valid.
+// Count returns the number of items; it is 1 for a tensor without dimensions. The tensor must be valid.
 func (t Tensor) Count() int64 {
 	n, _ := count(t.Shape)
 	return n

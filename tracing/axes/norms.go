@@ -7,13 +7,13 @@ import (
 	"graft/torch/weights"
 )
 
-// Norm is a normalisation over the last dimension: an operator, or one written out as the mean of squares.
+// Norm is a normalisation over the last dimension, either as an operator or written out as the mean of squares.
 type Norm struct {
 	Term          *Term
-	Centre        bool // subtracts the mean
+	Centre        bool // the normalisation subtracts the mean
 	Input, Output graph.Value
-	Weight, Bias  string // tensors; empty if there are none
-	Node          int    // node with the epsilon, under the argument Eps
+	Weight, Bias  string // names of the weight and the bias; empty if there are none
+	Node          int    // index of the node with the epsilon, which is the argument Eps
 	Eps           string
 	Epsilon       float64
 }

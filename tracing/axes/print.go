@@ -8,7 +8,7 @@ import (
 	"graft/model/graph"
 )
 
-// List returns the axes of all tensors, in the order of their first occurrence.
+// List returns the axes of all tensors, in the order in which they first occur.
 func (a *Axes) List() []*Term {
 	var all []*Term
 	for _, t := range a.Graph.Tensors {
@@ -23,7 +23,7 @@ func (a *Axes) List() []*Term {
 	return all
 }
 
-// Name returns the name of an axis: the module whose rows it counts, followed by a slash and its index if that module's
+// Name returns the name of an axis: the module whose rows it counts, followed by a slash and an index if the module's
 // rows have several axes, such as heads and their size. It is empty if no tensor has the axis.
 func (a *Axes) Name(axis *Term) string {
 	for _, t := range a.Graph.Tensors {

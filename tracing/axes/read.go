@@ -17,33 +17,33 @@ type Axes struct {
 	Shapes  map[graph.Value][]int
 	Values  map[graph.Value][]*Term
 	Tensors map[string][]*Term
-	Uses    []Use  // in running order
-	Norms   []Norm // over the last dimension, in running order
+	Uses    []Use  // uses of axes in running order
+	Norms   []Norm // normalisations over the last dimension, in running order
 
 	readers map[graph.Value][]int // nodes that read a value
 	added   map[string]bool       // tensors that are added or joined to values, such as positions
 }
 
-// Use is an operator that works along an axis, not only on each of its places.
+// Use is an operator that combines the places along an axis, such as a sum.
 type Use struct {
-	Node int // index in the graph
+	Node int // index of the operator's node in the graph
 	Kind UseKind
 	Term *Term
 	// Left and Right are the operands of a sum of products: values or weights, as in the node's arguments.
 	Left, Right any
 }
 
-// UseKind is the kind of a use.
+// UseKind names how an operator uses an axis.
 type UseKind int
 
-// The kinds of uses.
+// Kinds of uses.
 const (
-	Contracts  UseKind = iota // sums products of two operands over the term
-	Normalises                // normalises over the term
-	Looks                     // looks up rows of an embedding: the term counts its rows
+	Contracts  UseKind = iota // sums products of two operands over the axis
+	Normalises                // normalises over the axis
+	Looks                     // looks up rows of an embedding, whose number is the size of the axis
 )
 
-// Read infers the terms of a graph. An operator without a rule fixes the axes of its inputs and results.
+// Read infers the terms of a graph. If an operator has no rule, the axes of its inputs and results cannot change.
 func Read(g *graph.Graph) (*Axes, error) {
 	shapes, err := g.Shapes()
 	if err != nil {

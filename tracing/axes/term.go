@@ -2,12 +2,12 @@ package axes
 
 import "slices"
 
-// Term is the meaning of a dimension: an axis, a product of terms, such as heads times the size of a head, or a sum of
-// terms, such as stacked queries, keys and values. Unification merges terms that must be equal; Find returns the root.
+// Term describes a dimension: an axis, a product of terms, such as heads times the size of a head, or a sum of terms,
+// such as stacked queries, keys and values. Unification merges terms that must be equal; Find returns the root.
 type Term struct {
 	Size  int
 	Kind  Kind
-	Parts []*Term // parts of products and sums, outermost or first one first
+	Parts []*Term // parts of a product or a sum, outermost or first part first
 	Fixed string  // reason why the axis cannot change; empty if it can
 
 	root *Term
@@ -16,7 +16,7 @@ type Term struct {
 // Kind is the form of a term.
 type Kind int
 
-// The kinds. The zero Kind is an axis.
+// Forms of a term. The zero Kind is an axis.
 const (
 	Axis Kind = iota
 	Product
@@ -54,7 +54,7 @@ func composite(kind Kind, parts []*Term) *Term {
 	return t
 }
 
-// Find returns the term that represents all terms equal to this one.
+// Find returns the term that represents all terms that were merged with this one.
 func (t *Term) Find() *Term {
 	for t.root != nil {
 		t = t.root
@@ -62,10 +62,10 @@ func (t *Term) Find() *Term {
 	return t
 }
 
-// Factors returns the parts of a product, nested ones included, or else the term itself.
+// Factors returns the factors of a product, including nested factors. For another term it returns the term itself.
 func (t *Term) Factors() []*Term { return t.flat(Product) }
 
-// Summands returns the parts of a sum, nested ones included, or else the term itself.
+// Summands returns the summands of a sum, including nested summands. For another term it returns the term itself.
 func (t *Term) Summands() []*Term { return t.flat(Sum) }
 
 func (t *Term) flat(kind Kind) []*Term {
@@ -102,7 +102,7 @@ func (t *Term) Has(axis *Term) bool {
 	return found
 }
 
-// Fix marks all axes of the term as fixed.
+// Fix marks all axes of the term as fixed, with the reason.
 func (t *Term) Fix(reason string) {
 	t.Axes(func(a *Term) {
 		if a.Fixed == "" {

@@ -11,7 +11,7 @@ import (
 	"graft/tracing"
 )
 
-// The page, in pixels.
+// Sizes of the page in pixels.
 const (
 	margin   = 24
 	narrow   = 372 // width of the heading
@@ -20,7 +20,7 @@ const (
 	ruleroom = 14 // between the heading and the network
 )
 
-// SVG draws a network. Equal networks give equal bytes.
+// SVG draws a network as an SVG. Equal networks give byte-identical drawings.
 func SVG(w io.Writer, t *tracing.Trace) error {
 	body, err := layout(t)
 	if err != nil {

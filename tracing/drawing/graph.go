@@ -212,16 +212,16 @@ func (r *graphReader) looks(s section) string {
 	return b.String()
 }
 
-// Sizes of a graph's drawing in pixels.
+// Sizes in pixels for drawings of graphs.
 const (
 	graphRowGap = 14
 	arcStep     = 12
 	arcRoom     = 18 // between a box and the first arc
 )
 
-// GraphSVG draws a network that runs as a graph: a box per module or operator that computes, in running order, arcs
-// next to them for edges that skip boxes, and frames around the items of lists. Consecutive identical items are drawn
-// once.
+// GraphSVG draws a network that runs as a graph. It draws a box per module or operator that computes, in running order,
+// arcs next to the boxes for edges that skip boxes, and frames around the items of lists. Consecutive identical items
+// are drawn once.
 func GraphSVG(w io.Writer, g *graph.Graph) error {
 	r, err := readRows(g)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"graft/tracing"
 )
 
-// Sizes in pixels. Sizes of nodes that are centred on an axis are even.
+// Sizes in pixels. The sizes of nodes that are centred on an axis are even.
 const (
 	boxWidth   = 352
 	tallBox    = 46

@@ -7,10 +7,10 @@ import (
 	"graft/internal/registry"
 )
 
-// Profiles returns the built-in profiles.
+// Profiles returns the built-in device profiles.
 func Profiles() registry.List[*Profile] { return registry.List[*Profile]{v100(), steady(), roundGPU()} }
 
-// FindProfile returns the built-in profile with a name.
+// FindProfile returns the built-in device profile with a name.
 func FindProfile(name string) (*Profile, error) {
 	p, found := Profiles().Find(name)
 	if !found {

@@ -6,10 +6,10 @@ import (
 	"graft/model"
 )
 
-// Kind is a kind of work.
+// Kind names a kind of work.
 type Kind string
 
-// The kinds.
+// Kinds of work.
 const (
 	Steps    Kind = "steps"   // training steps
 	Batches  Kind = "batches" // evaluation batches
@@ -17,14 +17,14 @@ const (
 	Surgery  Kind = "operations"
 )
 
-// Work is a number of equal operations that take time.
+// Work is a number of equal operations to charge to a clock.
 type Work struct {
 	Kind    Kind
 	Count   int            // number of operations
-	Rows    int            // examples per operation; zero for decisions and operations
-	Part    int            // examples per gradient computation of a step; zero means Rows
+	Rows    int            // number of examples per operation; zero for decisions and surgery
+	Part    int            // number of examples per gradient computation of a step; zero means Rows
 	Network *model.Network // network that does the work
-	Devices int            // devices that share the work; zero means one
+	Devices int            // number of devices that share the work; zero means one
 }
 
 // parts divides work on a batch into whole parts and a remainder.
@@ -40,23 +40,23 @@ func (w Work) parts() (part Work, whole int, rest Work) {
 
 // Clock measures a job's budget.
 type Clock interface {
-	// Now is the time since the budget began.
+	// Now returns the time since the budget began.
 	Now() time.Duration
-	// Begin starts the timer of a piece of work; earlier time is not charged to it.
+	// Begin starts the timer of a piece of work. Earlier time is not charged to this work.
 	Begin()
 	// Spend charges work that has been done.
 	Spend(w Work)
-	// Cost is the expected time of work; zero means unknown.
+	// Cost returns the expected time of work; zero means unknown.
 	Cost(w Work) time.Duration
 }
 
-// Virtual is a clock that charges work by a profile, regardless of the time it really took.
+// Virtual is a clock that charges work by a device profile, regardless of real time.
 type Virtual struct {
 	Profile *Profile
 	Time    time.Duration // current time
 }
 
-// Now is the time since the budget began.
+// Now returns the time since the budget began.
 func (v *Virtual) Now() time.Duration { return v.Time }
 
 // Begin does nothing.
@@ -65,18 +65,18 @@ func (v *Virtual) Begin() {}
 // Spend advances the clock by the cost of work.
 func (v *Virtual) Spend(w Work) { v.Time += v.Cost(w) }
 
-// Cost is the time of work by the profile.
+// Cost returns the time of work by the profile.
 func (v *Virtual) Cost(w Work) time.Duration {
 	return time.Duration(w.Count) * v.Profile.Cost(w)
 }
 
-// Watts is the power of the profile's device; zero means unknown.
+// Watts returns the electrical power of the profile's device; zero means unknown.
 func (v *Virtual) Watts() float64 { return v.Profile.Watts }
 
 // Knows returns an error if the profile has no cost for work.
 func (v *Virtual) Knows(w Work) error { return v.Profile.Knows(w) }
 
-// Knows returns an error if a clock that needs the cost of work lacks it.
+// Knows returns an error if a clock needs the cost of work and does not have it.
 func Knows(c Clock, work ...Work) error {
 	v, ok := c.(interface{ Knows(Work) error })
 	if !ok {

@@ -10,37 +10,40 @@ import (
 	"graft/model"
 )
 
-// Costs are the times of work that was not measured.
+// Costs holds the times of decisions and surgery, and the rates for work that was not measured.
 type Costs struct {
 	Step  Rates // rates of a training step
 	Batch Rates // rates of an evaluation batch
-	// GraphStep and GraphBatch are the rates of networks that run a graph of operators, such as imported ones. Zero
+	// GraphStep and GraphBatch are the rates of networks that run a graph of operators, such as imported networks. Zero
 	// means Step and Batch.
 	GraphStep, GraphBatch Rates
-	// ChannelBlock is the multiple, 8 or 16, to which processors round up the channels of convolutions. The rates
+	// ChannelBlock is 8 or 16: processors round the channels of convolutions up to a multiple of it, and the rates
 	// charge operations on the rounded channels. Zero means no rounding.
-	ChannelBlock       int
-	DecisionSeconds    float64 // time of a decision
-	DecisionSpread     float64 // half the interquartile range, in seconds
-	SurgerySeconds     float64 // time of an operation, with its calibration and the change of the optimizer
-	SurgerySpread      float64 // half the interquartile range, in seconds
-	CommunicationShare float64 // share of a step that additional devices do not shorten; zero means none
-	// ExchangeSeconds is the time to exchange the gradients of a step between several devices. With it, the time of a
-	// step follows from each device's share of the images. Zero divides the time of a step by the devices, except for
-	// CommunicationShare.
+	ChannelBlock    int
+	DecisionSeconds float64 // time of a decision in seconds
+	DecisionSpread  float64 // half the interquartile range of the time of a decision, in seconds
+	// time of an operation of surgery in seconds, with its calibration and the change of the optimizer
+	SurgerySeconds float64
+	SurgerySpread  float64 // half the interquartile range of the time of surgery, in seconds
+	// fraction of the time of a step that additional devices do not shorten; zero means none
+	CommunicationShare float64
+	// ExchangeSeconds is the time in which several devices exchange the gradients of a step. If it is set, the time of
+	// a step follows from each device's share of the images. Zero divides the time of a step by the number of devices,
+	// except for CommunicationShare.
 	ExchangeSeconds float64 `json:",omitempty"`
 }
 
-// Rates are a linear model of the time of a step or a batch: the sum of rates times amounts. A rate of zero costs
-// nothing. No rate is negative, so a larger amount never takes less time.
+// Rates is a linear model of the time of a step or a batch: the sum of rates multiplied by amounts. A rate of zero
+// costs nothing. No rate is negative, so a larger amount never takes less time.
 type Rates struct {
-	CallSeconds      float64 // per call
-	ExampleSeconds   float64 // per example
-	LayerSeconds     float64 // per layer with weights
-	OperationSeconds float64 // per floating-point operation forward, without grouped convolutions
-	GroupedSeconds   float64 // per floating-point operation forward of grouped convolutions
-	ByteSeconds      float64 // per byte of the input and of the activations
-	ParameterSeconds float64 // per parameter
+	CallSeconds    float64 // seconds per call
+	ExampleSeconds float64 // seconds per example
+	LayerSeconds   float64 // seconds per layer with weights
+	// seconds per floating-point operation of a forward pass, without grouped convolutions
+	OperationSeconds float64
+	GroupedSeconds   float64 // seconds per floating-point operation of grouped convolutions in a forward pass
+	ByteSeconds      float64 // seconds per byte of the input and of the activations
+	ParameterSeconds float64 // seconds per parameter
 }
 
 // rateCount is the number of rates.
@@ -132,16 +135,19 @@ func scale(v []float64, by float64) {
 	}
 }
 
-// Size holds the quantities of a network that determine its costs, for one example.
+// Size holds the amounts of work per example that determine the costs of a network.
 type Size struct {
-	Layers int // layers with weights, counted each time they run
-	// forward floating-point operations of linear layers and of convolutions without groups; a multiply-add is two
+	Layers int // number of layers with weights, counted each time they run
+	// floating-point operations of a forward pass in linear layers and in convolutions without groups; a multiply-add
+	// is two
 	Operations int64
-	Grouped    int64 // the same for grouped convolutions, such as depthwise ones, which run far slower
-	Bytes      int64 // input and activations as float32, excluding flattened copies
-	Parameters int64 // parameters that an optimizer trains
+	// floating-point operations of a forward pass in grouped convolutions, such as depthwise convolutions, which run
+	// far slower
+	Grouped    int64
+	Bytes      int64 // bytes of the input and the activations in float32, without flattened copies
+	Parameters int64 // number of parameters that an optimizer trains
 	// Padding8 and Padding16 are the additional operations of convolutions whose channels are rounded up to a multiple
-	// of 8 and 16.
+	// of 8 and of 16.
 	Padding8, Padding16 int64
 }
 

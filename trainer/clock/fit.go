@@ -12,22 +12,22 @@ import (
 // fewest is the minimum number of measured networks to fit rates.
 const fewest = 5
 
-// Fit is the agreement of rates with measurements; zero means that the rates were not fitted.
+// Fit holds the errors of fitted rates. The zero Fit means that the rates were not fitted.
 type Fit struct {
-	Networks int // networks to which the rates were fitted; zero means none
-	// Step and Batch are errors on networks that were left out one by one. They estimate the error on a network whose
-	// relatives were measured, such as an adapted one.
+	Networks int // number of networks to which the rates were fitted; zero means none
+	// Step and Batch are errors of leave-one-out prediction. They estimate the error for a network with measured
+	// relatives, such as an adapted network.
 	Step, Batch FitError
-	// NewStep and NewBatch are errors on networks that were left out together with all their adaptations and originals.
-	// They estimate the error on any other network.
+	// NewStep and NewBatch are errors for networks that were left out together with all their relatives. They estimate
+	// the error for any other network.
 	NewStep, NewBatch FitError
 }
 
-// FitError is the relative error of a fit.
+// FitError is the relative error of a prediction.
 type FitError struct {
 	Median  float64
 	Worst   float64
-	Network string // network with the worst error; empty means none
+	Network string // name of the network with the largest error; empty means none
 }
 
 // fitCosts fits the rates of steps and of batches, and their errors; zeros if there are too few networks.

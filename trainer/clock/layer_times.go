@@ -8,13 +8,14 @@ import (
 
 // LayerTime is the expected time of a layer, in seconds.
 type LayerTime struct {
-	Forward float64 // in an evaluation batch
-	Step    float64 // in a training step: forward, backward and its part of the optimizer
+	Forward float64 // seconds in an evaluation batch
+	// seconds in a training step: forward pass, backward pass and its part of the optimizer
+	Step float64
 }
 
-// LayerTimes divides the times of a step and of a batch among the layers of a network, in running order, by the rates
-// of the profile. The first entry is the cost of a call and its input. The entries sum to the times of the network:
-// measured times if the profile has them.
+// LayerTimes divides the time of a step and of a batch among the layers of a network, in running order, by the rates of
+// the profile. The first entry is the cost of the call and its input. The sum of the entries is the time of the
+// network, as measured if the profile has a measurement.
 func (p *Profile) LayerTimes(n *model.Network, rows int) ([]LayerTime, error) {
 	if p.Closed() {
 		return nil, fmt.Errorf("profile %s has no rates, which divide times among layers; "+

@@ -6,20 +6,21 @@ import (
 	"graft/internal/stat"
 )
 
-// Measured is the result of Measure.
+// Measured holds the times that trainer.Measure measured.
 type Measured struct {
 	Networks []Measurement // one measurement per network and batch size
 	Decision Seconds       // time of a decision
-	Surgery  Seconds       // time of an operation with its calibration and the change of the optimizer; mean over kinds
+	// time of an operation of surgery with its calibration and the change of the optimizer, averaged over kinds
+	Surgery Seconds
 }
 
-// Seconds is a measured time.
+// Seconds is a measured time with its spread.
 type Seconds struct {
 	Median float64
-	Spread float64 // half the interquartile range
+	Spread float64 // half the interquartile range in seconds
 }
 
-// SecondsOf returns the median and the spread of measured times; zeros if there are none.
+// SecondsOf returns the median and the spread of measured times, or zero for an empty list.
 func SecondsOf(values []float64) Seconds {
 	if len(values) == 0 {
 		return Seconds{}
@@ -28,7 +29,7 @@ func SecondsOf(values []float64) Seconds {
 	return Seconds{median, spread}
 }
 
-// Rounded rounds to five decimal digits. Further digits would be noise.
+// Rounded returns the time with five significant digits, since further digits would be noise.
 func (s Seconds) Rounded() Seconds { return Seconds{digits(s.Median), digits(s.Spread)} }
 
 // digits rounds to five decimal digits.
@@ -40,7 +41,7 @@ func digits(v float64) float64 {
 	return rounded
 }
 
-// Profile builds a profile from the measurements and fits rates to them.
+// Profile creates a device profile from the measurements and fits rates to them.
 func (m *Measured) Profile(name, device string, made Provenance) *Profile {
 	p := &Profile{Version: profileVersion, Name: name, Device: device, Made: made, Measured: m.Networks}
 	decision, surgery := m.Decision.Rounded(), m.Surgery.Rounded()

@@ -13,55 +13,58 @@ import (
 
 // Profile holds the times of work on a device. The zero Profile is invalid.
 type Profile struct {
-	Version  int           // version of the format; zero means 1, the only one
-	Name     string        // name that selects the profile
-	Device   string        // measured device
-	Watts    float64       // electrical power of a device in use, such as its board power; zero means unknown
-	Made     Provenance    // how the profile was measured; zero means by hand
-	Costs    Costs         // costs of decisions and operations, and of networks that were not measured
-	Fit      Fit           // errors of the costs; zero means that they were not fitted
+	Version int    // version of the format; zero means 1, the only version
+	Name    string // name that selects the profile
+	Device  string // description of the measured device
+	// electrical power of the device in use in watts, such as its board power; zero means unknown
+	Watts    float64
+	Made     Provenance    // origin of the measurements; zero means that the profile was written by hand
+	Costs    Costs         // costs of decisions and surgery, and rates for networks that were not measured
+	Fit      Fit           // errors of the rates; zero means that the rates were not fitted
 	Measured []Measurement // measured networks
 }
 
 // Listing returns the name and the line of help.
 func (p *Profile) Listing() (name, about string) { return p.Name, p.Device }
 
-// MostRows limits a batch, far above any useful size.
+// MostRows is the maximum batch, far above any useful batch.
 const MostRows = 1 << 16
 
 // profileVersion is the format version that is written.
 const profileVersion = 1
 
-// Provenance is the origin of a profile.
+// Provenance describes how a profile was measured.
 type Provenance struct {
-	Date      string // such as 2026-01-31; empty means unknown
+	Date      string // date such as 2026-01-31; empty means unknown
 	Graft     string // version of graft; empty means unknown
 	Torch     string // version of LibTorch; empty means unknown
-	Device    string // cpu or cuda:N; empty means unknown
-	Threads   int    // threads per operator on the CPU; zero means unknown
-	Rounds    int    // rounds of the medians; zero means unknown
-	Optimizer string // optimizer of the steps, such as adam; empty means unknown
+	Device    string // name of the device: cpu or cuda:N; empty means unknown
+	Threads   int    // number of threads per operator on the CPU; zero means unknown
+	Rounds    int    // number of rounds over which medians were taken; zero means unknown
+	Optimizer string // update rule of the measured steps, such as adam; empty means unknown
 	Exact     bool   // uses PyTorch's order of operations; false means the fast path
-	Steady    bool   // results do not depend on the number of threads
+	Steady    bool   // measured steady steps, whose results do not depend on the number of threads
 }
 
-// Measurement is the measured time of a network at a batch size. Seconds are medians, and
-// spreads half the interquartile ranges.
+// Measurement is the measured time of a network with a batch. Times are medians in seconds, and spreads are half the
+// interquartile ranges.
 type Measurement struct {
 	Network      string           // name of the network before Actions
-	Actions      []net2net.Action // actions applied to that network; nil means none
+	Actions      []net2net.Action // actions applied to the network; nil means none
 	Fingerprint  string           // fingerprint of the network's architecture
-	Batch        int              // examples per step and per evaluation batch
-	StepSeconds  float64          // training step
-	StepSpread   float64          // in seconds
-	BatchSeconds float64          // evaluation batch
-	BatchSpread  float64          // in seconds
-	Class        string           // class of the network, shared by its relatives; empty means Network
-	Graph        bool             // runs a graph of operators, as imported networks do; false means a tree of layers
-	Size                          // size of the network; zero excludes it from fits
+	Batch        int              // number of examples per step and per evaluation batch
+	StepSeconds  float64          // time of a training step in seconds
+	StepSpread   float64          // spread of the time of a training step in seconds
+	BatchSeconds float64          // time of an evaluation batch in seconds
+	BatchSpread  float64          // spread of the time of an evaluation batch in seconds
+	// name of the class that the network shares with its relatives; empty means Network
+	Class string
+	// the network is a graph of operators, such as an imported network; false means a tree of layers
+	Graph bool
+	Size  // amounts of work of the network; zero excludes the network from fits
 }
 
-// String is the network with its actions.
+// String returns the name of the network with its actions.
 func (m Measurement) String() string { return subjectText(m.Network, m.Actions) }
 
 // EnsureDefaults fills unset fields.
@@ -91,7 +94,7 @@ func (p *Profile) Validate() error {
 	return errors.Join(faults...)
 }
 
-// ItemFault is an invalid value in an item of a list.
+// ItemFault is an error about an item of a list in a profile.
 type ItemFault struct {
 	List  string // key of the list in the file
 	Index int    // index of the item, from 0
@@ -99,7 +102,7 @@ type ItemFault struct {
 	Text  string // description of the fault
 }
 
-// Error names the place and the fault.
+// Error describes the place and the fault.
 func (f *ItemFault) Error() string { return fmt.Sprintf("%s[%d]: %s", f.List, f.Index, f.Text) }
 
 func (m Measurement) faults(at int) (found validate.Faults) {
@@ -134,18 +137,18 @@ func (m Measurement) faults(at int) (found validate.Faults) {
 	return found
 }
 
-// Refit fits the rates to the measurements, and sets Fit. With too few networks there are no rates.
+// Refit fits the rates to the measurements, and sets Fit. With too few networks, the profile has no rates.
 func (p *Profile) Refit() {
 	c, fit := fitCosts(p.Measured)
 	p.Costs.Step, p.Costs.Batch, p.Costs.GraphStep, p.Costs.GraphBatch, p.Costs.ChannelBlock, p.Fit = c.Step, c.Batch,
 		c.GraphStep, c.GraphBatch, c.ChannelBlock, fit
 }
 
-// Cost is the time of one piece of work. It is a whole number of nanoseconds, so the sum over many pieces does not
-// depend on grouping. Work that the profile lacks costs 1 ns: call Knows first.
+// Cost returns the time of one piece of work. It is a whole number of nanoseconds, so the sum over many pieces does not
+// depend on grouping. Work without a known cost takes 1 ns: call Knows first.
 //
-// A step in parts is charged as one step per part. The optimizer is therefore charged for each part, which is an upper
-// bound.
+// A step in parts is charged as one step per part. The optimizer is therefore charged for each part, so the cost is an
+// upper bound.
 func (p *Profile) Cost(w Work) time.Duration {
 	cost := p.compute(w)
 	if w.Kind == Steps && w.Devices > 1 {
@@ -184,7 +187,7 @@ func (p *Profile) onDevice(w Work) Work {
 	return w
 }
 
-// Knows returns an error if the profile has neither a measurement of the work nor rates.
+// Knows returns an error if the profile has neither a measurement nor rates for the work.
 func (p *Profile) Knows(w Work) error {
 	part, _, rest := w.parts()
 	_, err := p.seconds(p.onDevice(part))
@@ -194,17 +197,19 @@ func (p *Profile) Knows(w Work) error {
 	return err
 }
 
-// Closed reports whether the profile covers only the measured networks.
+// Closed reports whether the profile has measured networks only, without rates.
 func (p *Profile) Closed() bool { return p.Costs.Step == Rates{} || p.Costs.Batch == Rates{} }
 
-// WidthIsFree reports whether a wider layer takes no more time because the rates charge neither operations nor memory.
+// WidthIsFree reports whether a wider layer takes no additional time because the rates charge neither operations nor
+// memory.
 func (p *Profile) WidthIsFree() bool {
 	r := p.Costs.Step
 	return !p.Closed() && len(p.Measured) == 0 &&
 		r.OperationSeconds+r.GroupedSeconds+r.ByteSeconds+r.ParameterSeconds == 0
 }
 
-// BatchIsFree reports whether a step on a larger batch takes no more time because the rates charge nothing per example.
+// BatchIsFree reports whether a step on a larger batch takes no additional time because the rates charge nothing per
+// example.
 func (p *Profile) BatchIsFree() bool {
 	r := p.Costs.Step
 	return p.WidthIsFree() && r.ExampleSeconds == 0
@@ -260,8 +265,8 @@ func (p *Profile) measurements(w Work) (same []Measurement) {
 	return same
 }
 
-// Estimate returns the time, in seconds, of a step and of an evaluation batch of a measured network by the rates. Both
-// are zero without rates.
+// Estimate returns the times, in seconds, that the rates predict for a measured network: of a training step and of an
+// evaluation batch. Both are zero without rates.
 func (p *Profile) Estimate(m Measurement) (step, batch float64) {
 	size := m.Size.blocked(p.Costs.ChannelBlock)
 	return p.Costs.rates(Steps, m.Graph).seconds(size, m.Batch), p.Costs.rates(Batches, m.Graph).seconds(size, m.Batch)

@@ -85,18 +85,19 @@ func (s Size) distance(of Size) float64 {
 	return sum
 }
 
-// Growth is the error of charging networks that were not measured but have measured relatives, such as networks that a
-// decider grows from a measured one.
+// Growth describes how accurately a profile charges the networks to which a network grows, which were not measured but
+// may have measured relatives.
 type Growth struct {
-	Measured    bool     // the network itself was measured
-	Relatives   int      // other measured networks of its class
-	Step, Batch FitError // errors of leave-one-out prediction of the relatives; zero for fewer than two
+	Measured  bool // the network itself was measured
+	Relatives int  // number of other measured networks in its class
+	// errors of leave-one-out prediction over the relatives; zero for fewer than two relatives
+	Step, Batch FitError
 }
 
-// Worst is the larger of the worst errors of a step and of a batch of evaluation.
+// Worst returns the larger of the two largest errors, for a step and for an evaluation batch.
 func (g Growth) Worst() float64 { return max(g.Step.Worst, g.Batch.Worst) }
 
-// GrowthOf returns how accurately a profile with rates charges the networks that a network grows to.
+// GrowthOf returns how accurately a profile with rates charges the networks to which a network grows.
 func (p *Profile) GrowthOf(n *model.Network) Growth {
 	all := p.relatives(n)
 	g, print := Growth{Relatives: len(all)}, net2net.Fingerprint(n)

@@ -11,12 +11,12 @@ import (
 
 // Subject is a network to measure.
 type Subject struct {
-	Name    string           // name of the network before Actions; empty means its class
+	Name    string           // name of the network before Actions; empty means the name of its class
 	Network *model.Network   // network without weights; it is not changed
-	Actions []net2net.Action // actions applied to that network; nil means none
+	Actions []net2net.Action // actions applied to the network; nil means none
 }
 
-// String is the name and the actions, such as "ConvNet2 deepen:conv1".
+// String returns the name and the actions, such as "ConvNet2 deepen:conv1".
 func (s Subject) String() string { return subjectText(s.Name, s.Actions) }
 
 func subjectText(name string, actions []net2net.Action) string {
@@ -33,8 +33,9 @@ func subjectText(name string, actions []net2net.Action) string {
 var designed = []string{"FeedForwardNet2", "MLP", "BatchNormConvolution", "ConvNet", "ConvNet2", "ConvNet3",
 	"ConvSmall", "LargeConvNet", "CIFARResNet20", "MobileNetV2"}
 
-// Subjects returns the networks that are measured by default, for an input shape and a number of classes: some networks
-// of the zoo, and each of them deepened and widened once, so the cost of adaptation is measured, not estimated.
+// Subjects returns the networks that are measured by default, for an input shape and a number of classes. They are
+// networks of the zoo, and each of them deepened once and widened once, so that the cost of adaptation is measured and
+// not estimated.
 func Subjects(input model.Shape, classes int) ([]Subject, error) {
 	var all []Subject
 	for _, name := range designed {
@@ -52,8 +53,8 @@ func Subjects(input model.Shape, classes int) ([]Subject, error) {
 	return all, nil
 }
 
-// Adapted returns a network deepened and, separately, widened in up to the given number of ways, at evenly spread
-// blocks and layers.
+// Adapted returns variants of a network, deepened or widened once, with up to ways variants of each kind, at evenly
+// spread blocks and layers.
 func Adapted(of Subject, ways int) ([]Subject, error) {
 	proposals, err := net2net.Proposals(of.Network)
 	if err != nil {
@@ -74,7 +75,7 @@ func Adapted(of Subject, ways int) ([]Subject, error) {
 	return all[1:], nil
 }
 
-// Grown returns a network and the networks that sequences of actions make of it, each once. Actions that do not fit are
+// Grown returns a network and all different networks to which sequences of actions lead. Actions that do not fit are
 // left out.
 func Grown(of Subject, sequences [][]net2net.Action, surgery net2net.Options) ([]Subject, error) {
 	all, seen := []Subject{of}, map[string]bool{net2net.Fingerprint(of.Network): true}

@@ -15,20 +15,20 @@ type Wall struct {
 	lost  []time.Duration // time between the last few pieces of work
 }
 
-// NewWall starts at a time of the budget: zero for a new job, the time of the checkpoint for a resumed one. Now reads
-// the machine's time.
+// NewWall starts a wall clock at a time of the budget: zero for a new job, the time of the checkpoint for a resumed
+// job. The function now reads the machine's time.
 func NewWall(now func() time.Time, at time.Duration) *Wall {
 	t := now()
 	return &Wall{now: now, zero: t.Add(-at), last: t, rates: map[Kind]rate{}}
 }
 
-// Now is the time since the budget began.
+// Now returns the time since the budget began.
 func (w *Wall) Now() time.Duration { return w.now().Sub(w.zero) }
 
 // mostLost is the number of times in Wall.lost.
 const mostLost = 5
 
-// Begin starts the timer; the time since the last work is not charged to any kind of work.
+// Begin starts the timer. The time since the last work is not charged to any kind of work.
 func (w *Wall) Begin() {
 	t := w.now()
 	if len(w.rates) > 0 { // before the first work, the time is the job's setup
@@ -57,9 +57,9 @@ func (w *Wall) Spend(work Work) {
 // evaluation runs forward only, training also runs backward, which costs two forward passes.
 const evaluationShare = 0.5
 
-// Cost is the recent time of the same kind of work plus its variation, scaled up by the operations of a larger network
-// and the rows of a larger batch. Time is reserved for evaluation, whose cost also includes the time lost before it and
-// before the last steps. Before the first evaluation it is estimated from steps.
+// Cost returns the recent time of the same kind of work plus its variation, scaled up by the operations of a larger
+// network and the rows of a larger batch. The cost of an evaluation also includes the time lost before it and before
+// the last steps. Before the first evaluation, it is estimated from steps.
 func (w *Wall) Cost(work Work) time.Duration {
 	r := w.rates[work.Kind]
 	one := r.expected(work)
@@ -83,8 +83,8 @@ type rate struct {
 	calls           int // calls in the estimate
 }
 
-// The estimator is from Jacobson, Congestion avoidance and control (1988): exponential averages of the values and of
-// their deviations. Stalls here do not require more than twice the deviation.
+// Constants of the estimator from Jacobson, Congestion avoidance and control (1988): exponential averages of the values
+// and of their deviations. Stalls in training need at most twice the deviation.
 const (
 	latestShare = 0.25
 	deviations  = 2

@@ -2,10 +2,11 @@ package goodput
 
 import "math"
 
-// Measured holds times of a step, measured on given devices.
+// Measured holds the times of a step that were measured on given devices.
 type Measured struct {
-	Nodes, Devices, Device int     // numbers of nodes and devices, and the examples per device at once
-	Compute, Step          float64 // seconds for gradients only, and for the whole step without accumulation
+	// number of nodes, number of devices, and number of examples that a device computes at once
+	Nodes, Devices, Device int
+	Compute, Step          float64 // seconds for the gradients alone, and for the whole step without accumulation
 }
 
 // parameters is the number of parameters of a [Speed].
@@ -14,7 +15,7 @@ const parameters = 7
 // vector holds the parameters of a [Speed], in its order.
 type vector [parameters]float64
 
-// Indices in a vector.
+// Indexes in a vector of parameters.
 const (
 	computeStart = iota
 	computeExample
@@ -36,7 +37,7 @@ type problem struct {
 
 type times struct{ compute, step float64 }
 
-// Weights of the terms that keep parameters near likely values, as in Pollux.
+// Weights of the penalties that keep parameters near likely values, as in Pollux.
 const (
 	overlapWeight = 1e-3
 	networkWeight = 1e-2
@@ -135,8 +136,8 @@ func (p *problem) objective(v vector) (float64, vector) {
 // spans nodes.
 const nodesOverNode = 1.1
 
-// Fit returns the parameters whose model is closest to the measured times. It needs at least one measurement; all times
-// must be above zero.
+// Fit returns the parameters whose predictions are closest to the measured times. It needs at least one measurement;
+// all times must be above zero.
 func Fit(rows []Measured) Speed {
 	p := newProblem(rows)
 	v := p.minimum()

@@ -2,10 +2,10 @@ package goodput
 
 import "math"
 
-// Limits are the limits of a job's batch, in examples.
+// Limits holds the minimum and the maximum of a job's batch, in examples.
 type Limits struct {
-	Least, Most             int // limits of a batch; efficiency is 1 at the least
-	DeviceLeast, DeviceMost int // limits of a device's examples at once
+	Least, Most             int // minimum and maximum batch; the minimum has the efficiency 1
+	DeviceLeast, DeviceMost int // minimum and maximum number of examples that a device computes at once
 }
 
 // Job holds a job's fitted speed, its gradient noise and its limits.
@@ -15,7 +15,8 @@ type Job struct {
 	Limits Limits
 }
 
-// Goodput is the number of examples per second, each weighted by its worth. The batch must not be below the least.
+// Goodput returns the number of examples per second multiplied by their efficiency. The batch must be at least the
+// minimum.
 func (j *Job) Goodput(nodes, devices int, b Batch) float64 {
 	scale := float64(b.Total(devices)) / float64(j.Limits.Least)
 	return j.Speed.Throughput(nodes, devices, b) * j.Noise.Efficiency(scale)
@@ -24,8 +25,8 @@ func (j *Job) Goodput(nodes, devices int, b Batch) float64 {
 // candidates is the number of batch sizes that Best compares.
 const candidates = 50
 
-// Best returns the highest goodput of 50 batch sizes, spaced evenly by their logarithms, and the division of that batch
-// among the devices. It is zero if no size is within the limits.
+// Best returns the highest goodput of 50 batch sizes, spaced evenly on a logarithmic scale, and the division of that
+// batch among the devices. It is zero if no size is within the limits.
 func (j *Job) Best(nodes, devices int) (best float64, batch Batch) {
 	network := j.Speed.network(nodes, devices)
 	best = -1
@@ -63,8 +64,8 @@ func (l Limits) totals(devices int) (list [candidates]float64) {
 	return list
 }
 
-// Sizes returns the candidates for a number of devices as whole batches, sorted and without duplicates. They are
-// multiples of the number of devices if the largest batch allows it.
+// Sizes returns the candidate batches for a number of devices, sorted and without duplicates. They are multiples of the
+// number of devices if the maximum batch allows it.
 func (l Limits) Sizes(devices int) (sizes []int) {
 	if l.Most <= max(l.Least, devices) {
 		return []int{l.Most}
@@ -79,8 +80,8 @@ func (l Limits) Sizes(devices int) (sizes []int) {
 	return sizes
 }
 
-// Split divides a device's examples of a step into turns that fit its memory. Twice requires at least two turns,
-// because the noise of gradients is measured between turns or between devices.
+// Split divides a device's examples of a step into turns that fit its memory. With twice, there are at least two turns,
+// since gradient noise is measured between turns or between devices.
 func (l Limits) Split(device float64, twice bool) Batch {
 	turns := ceil(device / float64(l.DeviceMost))
 	if twice {
@@ -93,14 +94,14 @@ func (l Limits) Split(device float64, twice bool) Batch {
 // ceil rounds up, except for a rounding error above an integer.
 func ceil(x float64) int { return int(math.Ceil(x - tiny)) }
 
-// Share divides a batch among devices, within the largest batch. A single device takes a batch above the least in at
-// least two turns, and every batch if twice is set.
+// Share divides a batch among devices, within the maximum batch. A single device takes a batch above the minimum in at
+// least two turns; with twice, it takes every batch in at least two turns.
 func (l Limits) Share(total, devices int, twice bool) Batch {
 	b := l.Split(float64(ceil(float64(total)/float64(devices))), devices == 1 && (twice || total > l.Least))
 	return l.Bound(b, devices)
 }
 
-// Bound keeps a batch at or below the largest.
+// Bound reduces a batch to the maximum batch.
 func (l Limits) Bound(b Batch, devices int) Batch {
 	b.Device = min(b.Device, l.Most/(devices*b.Turns()))
 	return b

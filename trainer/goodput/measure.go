@@ -2,22 +2,22 @@ package goodput
 
 import "math"
 
-// Squares are squared norms of mean gradients, measured in one step.
+// Squares holds the squared norms of mean gradients, measured in one step.
 type Squares struct {
-	Part     float64 // mean over parts of the batch
-	PartRows float64 // harmonic mean of the parts' examples
-	Whole    float64 // squared norm for the whole batch
-	Rows     float64 // examples of the batch
+	Part     float64 // squared norm of a part's gradient, averaged over the parts of the batch
+	PartRows float64 // harmonic mean of the number of examples per part
+	Whole    float64 // squared norm of the whole batch's gradient
+	Rows     float64 // number of examples in the batch
 }
 
-// Moments are estimates of statistics of gradients. An estimate from one step may be negative.
+// Moments holds estimated statistics of gradients. An estimate from one step can be negative.
 type Moments struct {
-	Square   float64 // square of the length of the expected gradient
+	Square   float64 // squared norm of the expected gradient
 	Variance float64 // variance of the gradient of one example, summed over parameters
 }
 
-// Scale is the noise scale: the batch at which the variance of its gradient equals the squared gradient. Zero means
-// that the gradient cannot be distinguished from its noise.
+// Scale returns the noise scale: the batch at which the variance of the gradient equals the squared gradient. Zero
+// means that the gradient cannot be distinguished from its noise.
 func (m Moments) Scale() float64 {
 	if !(m.Square > 0) {
 		return 0
@@ -26,7 +26,7 @@ func (m Moments) Scale() float64 {
 }
 
 // Moments returns the unbiased estimates from one step (McCandlish et al. 2018, appendix A.1, here for parts of any
-// sizes). It returns false if the squares determine nothing: with a single part, or if they are not finite.
+// sizes). It returns false if no estimate is possible: with a single part, or if the squares are not finite.
 func (s Squares) Moments() (m Moments, ok bool) {
 	if !(s.PartRows > 0 && s.PartRows < s.Rows) {
 		return Moments{}, false
@@ -41,12 +41,12 @@ func (s Squares) Moments() (m Moments, ok bool) {
 const HalfLife = 16
 
 // Average is an exponential average of moments over steps. Both moments are averaged separately, since the mean of
-// their ratio is biased; Weight corrects the bias of the beginning (Kingma and Ba 2015, section 3).
+// their ratio is biased; Weight corrects the initial bias (Kingma and Ba 2015, section 3).
 type Average struct {
-	Square   float64 `json:"square"`   // weighted sum
-	Variance float64 `json:"variance"` // weighted sum
+	Square   float64 `json:"square"`   // weighted sum of the squared gradients
+	Variance float64 `json:"variance"` // weighted sum of the variances
 	Weight   float64 `json:"weight"`   // sum of the weights
-	Count    int     `json:"count"`    // measurements
+	Count    int     `json:"count"`    // number of measurements
 }
 
 // Add adds a measurement.
@@ -58,7 +58,7 @@ func (a *Average) Add(m Moments) {
 	a.Count++
 }
 
-// Moments returns the averages, at least zero; zero before the first measurement.
+// Moments returns the averages, limited to at least zero. They are zero before the first measurement.
 func (a Average) Moments() Moments {
 	if a.Count == 0 {
 		return Moments{}
@@ -66,7 +66,7 @@ func (a Average) Moments() Moments {
 	return Moments{max(0, a.Square/a.Weight), max(0, a.Variance/a.Weight)}
 }
 
-// Noise returns the noise at a smallest batch, given in examples.
+// Noise returns the noise for a smallest batch of least examples.
 func (a Average) Noise(least int) Noise {
 	m := a.Moments()
 	return Noise{Square: m.Square, Variance: m.Variance / float64(least)}

@@ -2,8 +2,8 @@ package goodput
 
 import "math"
 
-// Constants of the search: parameters of the weak Wolfe conditions as in Lewis and Overton, "Nonsmooth optimization via
-// quasi-Newton methods", 2013, and limits of its work.
+// Constants of the line search: parameters of the weak Wolfe conditions as in Lewis and Overton, "Nonsmooth
+// optimization via quasi-Newton methods", 2013, and limits of its work.
 const (
 	decrease  = 1e-4
 	curvature = 0.9

@@ -1,13 +1,14 @@
 package goodput
 
-// Noise holds statistics of gradients at a job's smallest batch. They determine the worth of an example at other batch
-// sizes (McCandlish et al., "An Empirical Model of Large-Batch Training", 2018).
+// Noise holds statistics of gradients at a job's smallest batch. They determine the efficiency of larger batches
+// (McCandlish et al., "An Empirical Model of Large-Batch Training", 2018).
 type Noise struct {
-	Square   float64 // square of the length of the expected gradient
-	Variance float64 // variance of the gradient of the smallest batch, summed over parameters
+	Square   float64 // squared norm of the expected gradient
+	Variance float64 // variance of the smallest batch's gradient, summed over parameters
 }
 
-// Gain is the progress of a step, in steps of the smallest batch. Scale is its batch divided by the smallest.
+// Gain returns the progress of a step, in steps of the smallest batch. Scale is the step's batch divided by the
+// smallest batch.
 func (n Noise) Gain(scale float64) float64 {
 	if most := n.Variance/scale + n.Square; most > 0 {
 		return (n.Variance + n.Square) / most
@@ -15,5 +16,6 @@ func (n Noise) Gain(scale float64) float64 {
 	return 1
 }
 
-// Efficiency is the worth of an example relative to one in the smallest batch.
+// Efficiency returns the progress of an example relative to an example in the smallest batch. Scale is the batch
+// divided by the smallest batch.
 func (n Noise) Efficiency(scale float64) float64 { return n.Gain(scale) / scale }

@@ -2,24 +2,27 @@ package goodput
 
 import "math"
 
-// Speed holds the seven parameters of the time of a step. Times are in seconds.
+// Speed holds the seven parameters that model the time of a step, in seconds.
 type Speed struct {
-	ComputeStart, ComputeExample float64 // gradients of a batch on one device: fixed, and per example
-	NodesStart, NodesDevice      float64 // synchronisation over several nodes: fixed, and per device above two
-	NodeStart, NodeDevice        float64 // the same within one node
-	Overlap                      float64 // overlap of computation and synchronisation, from 1 (none) to 10
+	// time to compute the gradients of a batch on one device: fixed part, and part per example
+	ComputeStart, ComputeExample float64
+	// time of synchronisation over several nodes: fixed part, and part per device above two
+	NodesStart, NodesDevice float64
+	// time of synchronisation within one node: fixed part, and part per device above two
+	NodeStart, NodeDevice float64
+	Overlap               float64 // overlap of computation and synchronisation, from 1 (none) to 10
 }
 
 // Batch divides a batch among the devices of a job.
 type Batch struct {
-	Device     int // examples per device at once
-	Accumulate int // additional turns of a device before parameters change
+	Device     int // number of examples that a device computes at once
+	Accumulate int // number of additional turns of a device before the parameters change
 }
 
-// Turns is the number of gradient computations per device and step.
+// Turns returns the number of gradient computations per device and step.
 func (b Batch) Turns() int { return b.Accumulate + 1 }
 
-// Total is the number of examples of a step on a number of devices.
+// Total returns the number of examples per step on a number of devices.
 func (b Batch) Total(devices int) int { return devices * b.Device * b.Turns() }
 
 // tiny replaces zero time before logarithms are taken.
@@ -53,7 +56,7 @@ func (s *Speed) batch(nodes, devices int, b Batch) float64 {
 	return float64(float64(b.Accumulate)*compute) + s.last(compute, s.network(nodes, devices))
 }
 
-// Throughput is the number of examples per second.
+// Throughput returns the number of examples per second.
 func (s *Speed) Throughput(nodes, devices int, b Batch) float64 {
 	return float64(b.Total(devices)) / s.batch(nodes, devices, b)
 }

@@ -1,10 +1,10 @@
 package goodput
 
-// StepTimes predicts times of training steps by placement. Worlds whose jobs train the same application use the same
-// StepTimes: the seven parameters of [Speed], or measured tables.
+// StepTimes predicts the times of training steps by placement, from the seven parameters of [Speed] or from measured
+// tables. Jobs that train the same application share a StepTimes.
 type StepTimes interface {
-	// Step returns the seconds of a step without accumulation, and the synchronisation part of them. Placement is the
-	// number of devices on each node, device the number of examples per device.
+	// Step returns the seconds of a step without accumulation, and the part of them for synchronisation. The placement
+	// has the number of devices on each node; device is the number of examples per device.
 	Step(placement []int, device int) (step, sync float64, err error)
 }
 

@@ -33,7 +33,7 @@ type greeting struct {
 	Taken   bool     `json:"taken,omitempty"` // the follower has the job
 }
 
-// ErrRefused means that a leader rejects a follower.
+// ErrRefused reports that a leader refused a follower.
 var ErrRefused = errors.New("the leader rejected this follower")
 
 // guest is a connection that carries lines first, then orders and answers.

@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// ErrLeft means that a leader admitted a follower and left before giving it work.
+// ErrLeft reports that a leader admitted a follower and left before giving it work.
 var ErrLeft = errors.New("the leader has left")
 
-// Leader is the connection of a follower to the leader of its job.
+// Leader is a follower's connection to the leader of its job.
 type Leader struct {
 	Invitation
-	Address string // address of this process, as the leader's machine reaches it
+	Address string // address of this process as the leader's machine reaches it
 	guest   *guest
 }
 
-// Join joins the leader that listens at an address. It waits until it gets work, or ctx is cancelled.
+// Join joins the leader that listens at an address. It waits until the leader assigns work, or ctx is cancelled.
 func Join(ctx context.Context, dial func() (net.Conn, error), token, version string, m Means) (*Leader, error) {
 	conn, err := dial()
 	if err != nil {

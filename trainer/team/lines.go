@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// Limits of lines, in bytes: a line is held in memory until its end.
+// Maximum lengths of lines in bytes, since a line is held in memory until its end.
 const (
 	greetLine  = 4096
 	jobLine    = 16 << 20

@@ -27,7 +27,7 @@ type storeReply struct {
 	Error string `json:"error,omitempty"`
 }
 
-// Limits of a store: addresses of a thousand processes fit.
+// Limits of a store, which suffice for the addresses of a thousand processes.
 const (
 	storeKey   = 4 << 10   // bytes of a key
 	storeValue = 1 << 20   // bytes of a value

@@ -142,8 +142,8 @@ func (m *member) end(limit time.Duration) error {
 	}
 }
 
-// Time limits for a process to end by itself: dismissTimeout after its dismissal, exitTimeout after it closed its pipe,
-// so that its exit status is known.
+// Time limits for a process to end by itself: dismissTimeout counts from its dismissal; exitTimeout counts from the end
+// of its pipe, so that its exit status is known.
 const (
 	dismissTimeout = 10 * time.Second
 	exitTimeout    = 2 * time.Second

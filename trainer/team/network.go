@@ -15,19 +15,19 @@ import (
 
 // Invitation holds the data that followers on other machines receive.
 type Invitation struct {
-	Version string   // version of graft and LibTorch; followers with a different one are refused
+	Version string   // versions of graft and LibTorch; a follower with other versions is refused
 	Job     string   // text of the job's configuration
-	Set     []string // assignments applied after it
+	Set     []string // assignments applied after the configuration
 }
 
-// Means are the clock and the cryptographic randomness of connections. Both are required.
+// Means holds the clock and the source of cryptographic random numbers for connections. Both are required.
 type Means struct {
 	Now    func() time.Time
 	Random io.Reader
 }
 
-// Network is a [Starter] whose followers join from other machines, see [Join]. They must present a token. Messages and
-// tensors are not encrypted, so it listens only at private addresses.
+// Network is a [Starter] whose followers join from other machines, see [Join]. Followers must present a token. Messages
+// and tensors are not encrypted, so it listens only at private addresses.
 type Network struct {
 	Invitation
 	means    Means
@@ -68,7 +68,7 @@ func ListenFor(address, token string, i Invitation, m Means) (*Network, error) {
 	return n, nil
 }
 
-// CheckToken returns an error for a token that could be guessed.
+// CheckToken returns an error for a token that is easy to guess.
 func CheckToken(token string) error {
 	if len(token) < 16 {
 		return errors.New("the token is shorter than 16 characters; use a longer one, " +
@@ -93,7 +93,7 @@ func trusted(host string) error {
 // Addr returns the address of the listener.
 func (n *Network) Addr() string { return n.listener.Addr().String() }
 
-// Close sends waiting followers away.
+// Close dismisses waiting followers.
 func (n *Network) Close() error {
 	err := n.listener.Close()
 	for {
@@ -141,7 +141,7 @@ func (n *Network) greet(conn *listen.Client) {
 	n.enqueue(g)
 }
 
-// Waiting returns the number of waiting followers, and drops the ones that are gone.
+// Waiting returns the number of waiting followers, and drops followers that are gone.
 func (n *Network) Waiting() (count int) {
 	for range len(n.idle) {
 		select {
@@ -167,7 +167,7 @@ func (n *Network) enqueue(g *guest) bool {
 	}
 }
 
-// Start gives a device to the next waiting follower. It waits for the first follower of a device.
+// Start gives a device to the next waiting follower. If the device has not had a follower yet, it waits for one.
 func (n *Network) Start(device int) (Process, error) {
 	n.mu.Lock()
 	first := !n.begun[device]

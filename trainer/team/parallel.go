@@ -12,33 +12,35 @@ import (
 	"graft/internal/validate"
 )
 
-// Parallel are the options of training in several processes, one per device of the allocation. Losses equal the losses
-// of a single process up to rounding.
+// Parallel configures training in several processes, one per device of the allocation. Losses equal the losses of a
+// single process up to rounding.
 type Parallel struct {
-	// starts one process per device; false trains in one process, and devices only divide the cost of work on a virtual
-	// clock
+	// Starts one training process per device. False trains in one process; devices then only divide the cost of work on
+	// the virtual clock.
 	On bool
-	// maximum number of processes, including the leader; zero means one per device
-	MaxProcesses int           `config:",was=most"`
-	Threads      int           // LibTorch threads per process on the CPU; zero divides one process's threads evenly
-	Timeout      time.Duration // wall-clock time after which a silent process is considered lost; zero means a minute
-	Start        time.Duration // wall-clock limit for a process to become ready; zero means ten minutes
-	// Background continues training while processes start. False waits for them, so the same steps run on the same
-	// number of processes in every run.
+	// Maximum number of processes, including the leader. Zero means one per device.
+	MaxProcesses int `config:",was=most"`
+	// Number of LibTorch threads per process on the CPU. Zero divides run.threads evenly.
+	Threads int
+	// Wall-clock time without a message after which a process is considered lost. Zero means one minute.
+	Timeout time.Duration
+	Start   time.Duration // Maximum wall-clock time until a process is ready. Zero means ten minutes.
+	// Continues training while processes start. False waits for them, so the same steps run on the same number of
+	// processes in every run.
 	Background bool
-	// Listen is the private IP address and port at which followers on other machines join by 'graft follow --join', one
-	// for each device except the first. Empty starts the followers on this machine. With slurm:PORT, task 0 of 'srun
-	// graft train' listens at its node's address, and the other tasks join it.
+	// Private IP address and port at which followers on other machines join by 'graft follow --join', one follower per
+	// device except the first. With slurm:PORT, task 0 of 'srun graft train' listens at its node's address, and the
+	// other tasks join it. Empty starts the followers on this machine.
 	Listen string `json:",omitempty" result:"none"`
-	// file with the token that followers must present; required with listen, except with slurm, which also accepts the
-	// variable GRAFT_TOKEN
+	// Path of the file with the token that followers must present. Required with listen; with slurm:PORT, the
+	// environment variable GRAFT_TOKEN can replace it.
 	Token string `config:"token_file" json:",omitempty" result:"none"`
-	// MinProcesses is the number of processes, including the leader, that a job waits for at its start and when it
-	// resumes. The job fails if they are not ready within Start. Requires listen. Zero does not wait.
+	// Minimum number of processes, including the leader, that a job waits for when it starts or resumes. The job fails
+	// if they are not ready within the time limit start. Requires listen. Zero does not wait.
 	MinProcesses int `json:",omitempty" result:"none"`
-	// Elastic derives the number of devices from the followers: each follower that becomes ready is an up of one
-	// device, each one that leaves or is lost is a down. Requires listen. The timeline and POST /allocation must not
-	// change devices then.
+	// Derives the number of devices from the followers: each follower that becomes ready adds a device, and each
+	// follower that leaves or is lost removes one. Requires listen. The timeline and POST /allocation must not change
+	// devices then. Default false.
 	Elastic bool `json:",omitempty"`
 }
 
@@ -75,13 +77,13 @@ func (p Parallel) Validate() error {
 	return errors.Join(faults...)
 }
 
-// Slurm returns the port of task 0 if the tasks of srun train together.
+// Slurm returns the port of task 0, and whether the tasks of srun train together.
 func (p Parallel) Slurm() (port string, is bool) { return strings.CutPrefix(p.Listen, "slurm:") }
 
 // most is the maximum number of processes.
 func (p Parallel) most() int { return cmp.Or(p.MaxProcesses, mostIdle+1) }
 
-// Wanted is the number of processes for a number of devices.
+// Wanted returns the number of processes for a number of devices.
 func (p Parallel) Wanted(devices int) int {
 	switch {
 	case !p.On:

@@ -11,16 +11,16 @@ import (
 
 // Starter starts the followers of a job; each follower calls [Follow].
 type Starter interface {
-	// Start starts the process of a device, from 1; the leader has device 0. It may restart a lost process under its
-	// number.
+	// Start starts the process of a device. Devices are numbered from 1, since the leader has device 0. It may restart
+	// a lost process with the same number.
 	Start(device int) (Process, error)
 }
 
-// Process is a follower. The leader writes orders to it and reads answers from it; both
-// end with the process.
+// Process is a follower as the leader sees it. The leader writes orders to it and reads answers from it; both end with
+// the process.
 type Process interface {
 	io.ReadWriter
-	// Close ends the orders; the process then ends by itself.
+	// Close ends the orders. The process then ends by itself.
 	Close() error
 	// Kill ends the process immediately.
 	Kill() error
@@ -32,12 +32,13 @@ type Process interface {
 // its standard input.
 const AnswerFile = 3
 
-// Program starts followers as processes of a program. Path and Args are required.
+// Program is a [Starter] that runs a program. Path and Args are required.
 type Program struct {
-	Path string                             // path of the executable
-	Args func(device int) []string          // arguments of the command line
-	Env  []string                           // added to this process's environment
-	Log  func(device int) (*os.File, error) // file for the output; nil discards it
+	Path string                    // path of the executable
+	Args func(device int) []string // returns the command-line arguments for a device
+	Env  []string                  // variables added to the environment of this process
+	// returns the file for the output of a device's process; nil discards the output
+	Log func(device int) (*os.File, error)
 }
 
 // Start starts the program.

@@ -12,7 +12,7 @@ import (
 	"graft/torch"
 )
 
-// Team is the leader's set of followers. A nil team is the leader alone.
+// Team is the leader's set of followers. A nil team means that the leader works alone.
 type Team struct {
 	job     Job
 	options Parallel
@@ -25,7 +25,7 @@ type Team struct {
 	leaving sync.WaitGroup  // dismissed members
 }
 
-// New makes the team of a job; nil if the job does not train in several processes.
+// New creates the team of a job; nil if the job does not train in several processes.
 func New(j Job, o Parallel, starter Starter, fsys files.FS) (*Team, error) {
 	if !o.On {
 		return nil, nil
@@ -48,8 +48,8 @@ func New(j Job, o Parallel, starter Starter, fsys files.FS) (*Team, error) {
 	return t, nil
 }
 
-// Gather dismisses surplus members and starts missing ones. It starts each one once until it has done some work, or
-// until the allocation changes. It runs between steps; a cancelled ctx ends the wait for members.
+// Gather dismisses surplus members and starts missing members. It does not restart a member before the member has done
+// some work or the allocation changes. It runs between steps; if ctx is cancelled, it stops waiting for members.
 func (t *Team) Gather(ctx context.Context) error {
 	if t == nil {
 		return nil
@@ -164,7 +164,7 @@ func (t *Team) working() []*member {
 	return ready[:min(len(ready), t.options.Wanted(t.job.Devices())-1)]
 }
 
-// Crew is the current number of working processes, including the leader.
+// Crew returns the current number of working processes, including the leader.
 func (t *Team) Crew() int {
 	if t == nil {
 		return 1
@@ -173,7 +173,7 @@ func (t *Team) Crew() int {
 }
 
 // Call does work together with all ready members, or alone. Members receive the order as JSON. If a process is lost,
-// the others form a new group and repeat the work: work that fails for that reason has changed nothing.
+// the other processes form a new group and repeat the work: work that fails for that reason has changed nothing.
 func (t *Team) Call(o any, work func(peers *torch.Peers) error) error {
 	if t == nil {
 		return work(nil)
@@ -186,7 +186,7 @@ func (t *Team) Call(o any, work func(peers *torch.Peers) error) error {
 	}
 }
 
-// Size is the number of processes of the last group; one for the leader alone.
+// Size returns the number of processes in the last group; one if the leader works alone.
 func (t *Team) Size() int {
 	if t == nil {
 		return 1
@@ -235,7 +235,7 @@ func (t *Team) report(event results.JobEvent, device int, why error) error {
 	return t.job.Record(event, 0, fmt.Sprintf("the process of device %d: %v", device, why))
 }
 
-// Close dismisses all members, and waits until they have ended.
+// Close dismisses all members and waits until they have ended.
 func (t *Team) Close() {
 	if t == nil {
 		return

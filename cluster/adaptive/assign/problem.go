@@ -4,13 +4,13 @@ import "math"
 
 // Problem is a set of jobs that share equal nodes. A node may hold a part of at most one multi-node job.
 type Problem struct {
-	Nodes, Devices int // number of nodes, and of devices per node
+	Nodes, Devices int // number of nodes, and number of devices per node
 	Jobs           []Job
 }
 
 // Job is a job that requests devices.
 type Job struct {
-	Present []Share // current devices
+	Present []Share // current devices of the job; nil means none
 	Most    int     // maximum number of devices
 	Value   func(devices int, spans, moves bool) float64
 }
@@ -18,11 +18,11 @@ type Job struct {
 // Share is a number of devices on one node.
 type Share struct{ Node, Devices int }
 
-// Result is a solution.
+// Result is an allocation of devices with its value.
 type Result struct {
-	Shares [][]Share // devices of each job, by node
-	Value  float64   // sum of the jobs' values
-	Bound  float64   // upper bound of the sum of values
+	Shares [][]Share // devices of each job on each node, in the order of the jobs
+	Value  float64   // sum of the jobs' values under this allocation
+	Bound  float64   // upper bound of the sum of the jobs' values under every allocation
 }
 
 // table holds the values of a job by number of devices.

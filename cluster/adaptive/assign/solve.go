@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// Solve divides the devices, from two starts: an empty allocation, and the current one. It is deterministic.
+// Solve divides the devices among the jobs. It searches from two starts, an empty allocation and the current one, and
+// returns the better result. It is deterministic.
 func Solve(p *Problem) Result {
 	s := newSolver(p)
 	all := make([]int, len(p.Jobs))

@@ -4,13 +4,14 @@ import "math"
 
 // Problem is a set of jobs that share equal nodes. Earlier jobs have priority.
 type Problem struct {
-	Nodes, Devices int     // number of nodes, and of devices per node
-	Jobs           []Job   // in order of priority
+	Nodes, Devices int     // number of nodes, and number of devices per node
+	Jobs           []Job   // jobs in order of priority, highest first
 	Fairness       float64 // exponent of the power mean of the speedups; -1 is the harmonic mean
 
-	Mixed     bool // nodes may hold parts of several multi-node jobs
-	Neighbour bool // removing the second such job from a node also removes all jobs behind it
-	Incoming  bool // a multi-node job claims its nodes even after it has lost all but one
+	Mixed bool // nodes may hold parts of several multi-node jobs
+	// quirk: removing the second multi-node job from a node also removes all later jobs
+	Neighbour bool
+	Incoming  bool // quirk: a multi-node job claims its nodes even after it was reduced to one node
 
 	words int      // words per row
 	base  []uint64 // state of the current allocation
@@ -19,12 +20,13 @@ type Problem struct {
 	per   [][2][]float64
 }
 
-// Job is a job that a search allocates devices to.
+// Job is a job to which a search allocates devices.
 type Job struct {
-	Present []byte                                // current devices on each node; nil means none
-	Most    int                                   // maximum number of devices
-	Keeps   float64                               // share of the speedup that remains if the devices change
-	Speedup func(spans bool, devices int) float64 // on one node or on several
+	Present []byte  // current devices on each node; nil means none
+	Most    int     // maximum number of devices
+	Keeps   float64 // fraction of the speedup that remains after a change of the devices
+	// speedup of the job on a number of devices; spans says that they are on several nodes
+	Speedup func(spans bool, devices int) float64
 }
 
 // prepare computes the tables of the jobs.

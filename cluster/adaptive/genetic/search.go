@@ -7,16 +7,16 @@ import (
 
 // Options set the effort of a search.
 type Options struct {
-	Population  int // states per generation; at least one
-	Generations int // number of generations, including the first, which is made from the given states; at least one
+	Population  int // number of states per generation, at least one
+	Generations int // number of generations, at least one; the given states make the first generation
 }
 
 // Member is a state of the last generation, with its objectives.
 type Member struct {
-	Rows []byte  // devices by job and node, job by job
-	Rank int     // 0 if no other member dominates it
-	Fair float64 // mean of the speedups
-	Use  float64 // speedup per device on the nodes with work
+	Rows []byte  // devices of each job on each node, job by job
+	Rank int     // Pareto rank: 0 if no other member dominates this one
+	Fair float64 // power mean of the speedups, the fairness objective
+	Use  float64 // speedup per device on the nodes with work, the utilisation objective
 }
 
 // Search returns the last generation, best first. The first generation is made from the given states. It returns nil

@@ -2,16 +2,16 @@ package genetic
 
 import "math/bits"
 
-// A state has a row of bytes for each job: the devices of the job on each node, eight nodes per word. Bytes are at most
-// MostDevices, so that sums and comparisons of bytes do not overflow into their neighbours.
+// A state has a row of bytes for each job: the number of the job's devices on each node, eight nodes per word. Bytes
+// are at most MostDevices, so that sums and comparisons of bytes do not overflow into the next byte.
 const (
 	perWord = 8
 	ones    = 0x0101010101010101
 	tops    = 0x8080808080808080
 )
 
-// MostDevices is the maximum number of devices of a node. Three states are mixed before repair, so a node holds at most
-// three times this number of jobs, which a byte can count.
+// MostDevices is the maximum number of devices per node. Three states are mixed before repair, so a node holds at most
+// three times this number of jobs, which fits into a byte.
 const MostDevices = 64
 
 // positive marks the bytes above zero by their top bits.

@@ -46,15 +46,16 @@ func claims(fsys files.FS, flags map[string]string) bool {
 
 // File configures simulations of adaptive jobs.
 type File struct {
-	Adaptive Options // Applications and cluster.
-	// Traces: tables of jobs with columns name, time, application, num_replicas and batch_size, or cluster traces in
-	// any format, whose jobs get applications of their sizes. A name that is not a file is looked up in adaptive.data,
-	// in its folder workloads and in the folders there. Required.
+	Adaptive Options // Applications of the jobs, and the simulated cluster.
+	// Job traces. Required. A trace is a table with the columns name, time, application, num_replicas and batch_size,
+	// or a cluster trace in any format that 'graft trace' reads; jobs of a cluster trace get applications of similar
+	// size. A name that is not a file is looked up in adaptive.data, in its folder workloads and in the subfolders of
+	// that folder.
 	Workload study.Workload
-	// Schedulers of adaptive jobs, or of rigid jobs, which keep the devices and the batch that their users request.
+	// Schedulers to compare. Rigid schedulers keep the devices and the batch that users request.
 	Schedule                  Schedule
 	adaptive.SchedulerOptions                  // Sections of the schedulers that have options.
-	Run                       study.RunOptions // Output: the run folder.
+	Run                       study.RunOptions // Output folder of the run.
 
 	study.Sources `config:"-"`
 	schedulers    []Scheduler

@@ -10,24 +10,28 @@ import (
 	"graft/internal/validate"
 )
 
-// Options describe the applications and the cluster. Paths use the operating system's syntax. Relative paths are looked
-// up in the working folder first, then in the folder of the file.
+// Options describes the applications and the cluster. Paths use the operating system's syntax. Relative paths are
+// looked up in the working folder first, then in the folder of the file.
 type Options struct {
-	// Folder of applications. Each application is a folder with placements.csv and validation-BATCH.csv, directly in it
-	// or in its folder traces; applications.csv has their epochs. Required.
-	Data     string  `config:",path" result:"contents"`
-	Nodes    int     // Number of nodes, all with equal devices. Default 16.
-	Devices  int     `config:"gpus_per_node,was=devices"` // GPUs per node. Default 8, or 4 with compat = "pollux".
-	Interval float64 `config:"interval_seconds"`          // Seconds between two scheduling decisions. Default 60.
-	// Seconds that a job stops when its devices change. Default 30.
+	// Folder of applications, one subfolder per application, directly in this folder or in its subfolder traces. An
+	// application's subfolder holds placements.csv and validation-BATCH.csv; applications.csv lists the epochs of all
+	// applications. Required.
+	Data    string `config:",path" result:"contents"`
+	Nodes   int    // Number of nodes; all nodes have the same number of GPUs. Default 16.
+	Devices int    `config:"gpus_per_node,was=devices"` // GPUs per node. Default 8, or 4 if compat is pollux.
+	// Time between two scheduling decisions, in seconds. Default 60.
+	Interval float64 `config:"interval_seconds"`
+	// Restart time of a job after a change of its devices, in seconds. Default 30.
 	Delay float64 `config:"delay_seconds"`
-	// Share of speed that a job on several nodes loses next to another such job, from 0 to below 1. Default 0.
+	// Fraction of its speed that a multi-node job loses if another multi-node job shares a node with it, from 0 to
+	// below 1. Default 0.
 	Interference float64
-	// Simulated time after which a simulation fails. Zero means no limit.
+	// Maximum simulated time in seconds; a longer simulation fails. Zero means no limit.
 	Limit float64 `config:"max_seconds,was=limit_seconds"`
-	// Simulator to reproduce: pollux keeps the faults of Pollux's simulator, none corrects them. Default none.
+	// Reference simulator: pollux reproduces Pollux's simulator with its faults, none corrects the faults. Default
+	// none.
 	Compat string   `config:",one=none|pollux"`
-	Quirks []string // Names of faults to keep with compat = "none". Empty keeps none.
+	Quirks []string // Names of the faults to keep if compat is none. Empty keeps none.
 }
 
 // CompatPollux reproduces the results of Pollux's simulator.

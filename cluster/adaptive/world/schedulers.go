@@ -11,12 +11,12 @@ import (
 	"graft/cluster/study"
 )
 
-// Scheduler is a scheduler of adaptive jobs or of rigid jobs, which keep the devices that their users request.
+// Scheduler is a scheduler of adaptive jobs or of rigid jobs, which keep the devices that users request.
 type Scheduler struct {
 	Name  string
-	About string          // one line
-	Kind  adaptive.Kind   // zero for a rigid scheduler
-	Rigid *cluster.Policy // nil for a scheduler of adaptive jobs
+	About string          // description in one line
+	Kind  adaptive.Kind   // scheduler of adaptive jobs; zero for a rigid scheduler
+	Rigid *cluster.Policy // scheduler of rigid jobs; nil for a scheduler of adaptive jobs
 }
 
 // quirks returns the faults of the original that the scheduler can keep.

@@ -13,10 +13,10 @@ import (
 // defaultSlots is the number of slots after which an episode is truncated.
 const defaultSlots = 2000
 
-// Env is an environment of workloads. Time advances by slots: an action adds tasks to a job, and the last action ends
-// the slot. The reward of a slot is minus the number of unfinished jobs, divided by the number of jobs of the workload
-// and by the lower bound of their mean time to completion. Rewards sum to minus the mean time to completion, rounded up
-// to slots, in units of that bound.
+// Env is a learning environment that simulates workloads slot by slot: an action adds tasks to a job, and the last
+// action ends the slot. The reward of a slot is minus the number of unfinished jobs, divided by the number of jobs of
+// the workload and by the lower bound of the mean time to completion. The sum of the rewards is minus the mean time to
+// completion, rounded up to slots, in units of that bound.
 type Env struct {
 	studies  []elastic.Study
 	units    []func() (float64, error) // reward unit of each workload, computed once
@@ -25,8 +25,8 @@ type Env struct {
 	state    *state
 }
 
-// NewEnv makes an environment whose episodes draw one of the workloads. Episodes are truncated after mostSlots slots;
-// zero means 2000.
+// NewEnv creates an environment. Each episode draws one of the workloads and is cut after mostSlots slots; zero means
+// 2000.
 func NewEnv(studies []elastic.Study, mostSlots int) (*Env, error) {
 	if len(studies) == 0 {
 		return nil, errors.New("make an environment of elastic jobs: there are no workloads; expected at least one")
@@ -54,7 +54,7 @@ func rewardUnit(s elastic.Study) (float64, error) {
 	return 1 / (float64(len(s.Jobs)) * bound.Mean), err
 }
 
-// Reset starts a random workload.
+// Reset starts an episode with a random workload.
 func (e *Env) Reset(random *rand.Rand) error {
 	k := random.IntN(len(e.studies))
 	w, err := elastic.NewWorld(e.studies[k])
@@ -69,10 +69,10 @@ func (e *Env) Reset(random *rand.Rand) error {
 	return nil
 }
 
-// Observe describes the world and the candidates.
+// Observe describes the cluster and the possible actions.
 func (e *Env) Observe() learn.Observation { return e.state.look() }
 
-// Act adds tasks or, with the last action, ends the slot.
+// Act adds tasks to a job or, with the last action, ends the slot.
 func (e *Env) Act(action int) (learn.Outcome, error) {
 	w, n := e.state.world, len(e.state.candidates)
 	if action < 0 || action > n {

@@ -1,5 +1,5 @@
-// Package agent learns to schedule elastic jobs: an environment over the simulation, and a scheduler that follows an
-// agent.
+// Package agent learns to schedule elastic jobs. It has an environment that simulates workloads, and a scheduler that
+// follows a learned agent.
 package agent
 
 import (
@@ -11,8 +11,8 @@ import (
 
 // Numbers of values in an observation.
 const (
-	Globals  = 4  // of the state
-	Features = 13 // of a candidate, which is an action of a job
+	Globals  = 4  // values that describe the state
+	Features = 13 // values that describe a candidate, which is an action on a job
 )
 
 // candidate is a currently possible action of a job.

@@ -22,8 +22,8 @@ const mostSlots = 200_000
 // rounding is the relative tolerance of times, which are rounded sums of parts of slots.
 const rounding = 1e-9
 
-// Run is the conformance suite of a scheduler. On random studies the scheduler must not exceed capacities and counts,
-// must repeat its decisions in a second run and for later arrivals, must complete all jobs, and must not beat a lower
+// Run is the conformance suite of a scheduler. On random studies, the scheduler must respect capacities and maximum
+// counts, repeat its decisions in a second run and with other later arrivals, complete all jobs, and not beat a lower
 // bound.
 func Run(t *testing.T, kind elastic.Kind) {
 	t.Helper()
@@ -34,7 +34,7 @@ func Run(t *testing.T, kind elastic.Kind) {
 	}
 }
 
-// Hold simulates a study under a scheduler as [Run] does.
+// Hold simulates a study under a scheduler with the checks of [Run].
 func Hold(ctx context.Context, kind elastic.Kind, s elastic.Study) error {
 	watched := &watch{study: &s}
 	result, err := s.Run(ctx, watched.kind(kind))
@@ -128,8 +128,8 @@ func (c *watch) Schedule(w *elastic.World) {
 	}
 }
 
-// Check recounts used resources. It returns an error if a node or a job's count exceeds its maximum, or if an absent
-// job has tasks.
+// Check recounts the resources in use. It returns an error if a node or a job exceeds its maximum, or if an absent job
+// has tasks.
 func Check(w *elastic.World) error {
 	used := make([]elastic.Resources, w.Nodes())
 	for _, j := range w.Jobs() {

@@ -1,5 +1,5 @@
-// Package schedulers has the baselines for clusters of elastic jobs: one file each, and one list, [Kinds].
+// Package schedulers has the baselines for clusters of elastic jobs: one file per baseline, and one list, [Kinds].
 //
-// Each assigns tasks to jobs from scratch in every slot, using estimated epochs and the speed model. With the quirks of
-// package elastic they decide like the baselines of DL2's simulator.
+// Each baseline assigns tasks to jobs from scratch in every slot, from estimated epochs and the speed model. With the
+// quirks of package elastic, it decides like the same baseline of DL2's simulator.
 package schedulers

@@ -45,11 +45,11 @@ func World() *study.World {
 
 // File configures simulations of elastic jobs.
 type File struct {
-	Elastic Options // Cluster, speeds and types of jobs.
-	// Traces: JSON files of elastic jobs, or cluster traces, whose GPU jobs become elastic jobs with the same work.
+	Elastic Options // Cluster, job types and job speeds.
+	// Job traces: JSON files of elastic jobs, or cluster traces, whose GPU jobs become elastic jobs with the same work.
 	Workload study.Workload
-	Schedule study.Schedule   // Schedulers.
-	Run      study.RunOptions // Output: the run folder.
+	Schedule study.Schedule   // Schedulers to compare.
+	Run      study.RunOptions // Output folder of the run.
 
 	study.Sources `config:"-"`
 	inputs        Inputs
@@ -58,7 +58,7 @@ type File struct {
 	schedulers    []Scheduler
 }
 
-// Scheduler is a scheduler of elastic jobs, built in or learned.
+// Scheduler is a built-in or learned scheduler of elastic jobs.
 type Scheduler = study.Learned[elastic.Kind]
 
 // EnsureDefaults fills in defaults.
@@ -72,7 +72,7 @@ func (f *File) Validate() error {
 	return errors.Join(f.Elastic.Validate(), f.Schedule.Validate(Known))
 }
 
-// Known returns an error for an unknown scheduler name.
+// Known returns an error if no scheduler has the name.
 func Known(name string) error {
 	_, err := schedulers.Named(name)
 	if err != nil {
@@ -119,13 +119,13 @@ func (f *File) Check(fsys files.FS, r *decode.Reading) {
 	}
 }
 
-// FindSchedulers finds schedulers by name, and reads learned ones.
+// FindSchedulers finds built-in schedulers by name, and reads learned schedulers from files.
 func FindSchedulers(fsys files.FS, names []string) ([]Scheduler, error) {
 	learned := func(path string) (Scheduler, error) { return ReadScheduler(fsys, path) }
 	return study.FindSchedulers(names, schedulers.Named, learned, func(k elastic.Kind) string { return k.Name })
 }
 
-// ReadScheduler reads a learned scheduler: a file, or a run folder of 'graft learn'.
+// ReadScheduler reads a learned scheduler from a file or from a run folder of 'graft learn'.
 func ReadScheduler(fsys files.FS, path string) (Scheduler, error) {
 	return study.ReadLearned(fsys, path, append(elastic.PolicyReaders(), readAgent)...)
 }
@@ -179,7 +179,7 @@ func clusterText(s *elastic.Study) string {
 		words.Plural(most, "slot"))
 }
 
-// Studies returns the jobs of each trace on the cluster.
+// Studies returns one study per trace: its jobs on the configured cluster.
 func (f *File) Studies() []elastic.Study { return f.studies }
 
 // Study returns the simulations of the file.

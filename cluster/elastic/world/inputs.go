@@ -22,8 +22,8 @@ type Inputs struct {
 	analytic bool
 }
 
-// Read reads the files of a section and the first trace, if one is named, and reports success. The settings of that
-// trace apply to the others.
+// Read reads the files of a section and the first trace, if one is named, and reports success. The settings of the
+// first trace also apply to the other traces.
 func (w *Inputs) Read(fsys files.FS, r *decode.Reading, o *Options, trace string) bool {
 	if !w.readTypes(fsys, r, o) {
 		return false
@@ -68,10 +68,10 @@ func (w *Inputs) readTypes(fsys files.FS, r *decode.Reading, o *Options) bool {
 	return err == nil
 }
 
-// Types returns the types of jobs.
+// Types returns the job types.
 func (w *Inputs) Types() []elastic.JobType { return w.types }
 
-// Trace returns the first trace; nil if none is named.
+// Trace returns the first trace, or nil if none is named.
 func (w *Inputs) Trace() *elastic.Trace { return w.trace }
 
 // Contents writes the inputs that results depend on.
@@ -100,7 +100,7 @@ func (w *Inputs) readSpeeds(fsys files.FS, r *decode.Reading, o *Options) bool {
 	return err == nil
 }
 
-// Study returns a trace on the cluster that the section describes.
+// Study returns the jobs of a trace on the cluster that the section describes.
 func (w *Inputs) Study(t *elastic.Trace, given *Options) elastic.Study {
 	o := t.Settings.Options
 	o.Nodes, o.Most, o.Slot, o.Limit = cmp.Or(given.Nodes, o.Nodes), cmp.Or(given.Most, o.Most),

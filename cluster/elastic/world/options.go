@@ -9,31 +9,34 @@ import (
 	"graft/internal/validate"
 )
 
-// Options describe the jobs and the cluster. Zero values take the trace's parameter if it has one. Paths use the
+// Options describes the jobs and the cluster. Zero values take the trace's parameter if it has one. Paths use the
 // operating system's syntax. Relative paths are looked up in the working folder first, then in the folder of the file.
 type Options struct {
-	// Speeds of jobs: a JSON file of steps per second by model, servers and workers (each from 1); a folder of
-	// applications as in adaptive.data, which replace the types of jobs and have no parameter servers; or analytic,
-	// which computes speeds from the computation and communication of the types. Required unless the trace says
-	// analytic.
+	// Source of the job speeds: a JSON file of steps per second by model, servers and workers (each from 1); a folder
+	// of applications in the format of adaptive.data, which replaces the job types and has no parameter servers; or
+	// analytic, which computes speeds from the computation and communication of the job types. Required unless the
+	// trace says analytic.
 	Speeds string `config:",path=word" result:"contents"`
-	// JSON file of job types: demands, epoch size, communication. Empty means the eight models of DL2.
+	// Path of a JSON file of job types: demands, epoch size, communication. Empty means the eight models of DL2.
 	Types string `config:",path" result:"contents"`
-	Nodes int    // Number of nodes. Zero takes the trace's value, or 96.
-	CPUs  int    `config:"cpus_per_node,was=cpu_slots"` // CPU slots per node. Zero takes the trace's value, or 8.
-	GPUs  int    `config:"gpus_per_node,was=gpu_slots"` // GPU slots per node. Zero takes the trace's value, or 8.
-	// Maximum number of workers of a job, and of servers. Zero takes the trace's value, or 16.
+	Nodes int    // Number of nodes. Zero means the trace's value, or 96 if the trace has none.
+	// Number of CPU slots per node. Zero means the trace's value, or 8 if the trace has none.
+	CPUs int `config:"cpus_per_node,was=cpu_slots"`
+	// Number of GPU slots per node. Zero means the trace's value, or 8 if the trace has none.
+	GPUs int `config:"gpus_per_node,was=gpu_slots"`
+	// Maximum number of workers per job; also the maximum number of parameter servers per job. Zero means the trace's
+	// value, or 16 if the trace has none.
 	Most int `config:"max_workers,was=most"`
-	// Length of a slot in seconds. Zero takes the trace's value, or 1200.
+	// Length of a slot in seconds. Zero means the trace's value, or 1200 if the trace has none.
 	Slot  float64 `config:"slot_seconds"`
-	Limit int     `config:"max_slots"` // Slots after which a simulation fails. Zero means no limit.
-	// Maximum relative error of speeds, from 0 to below 1. The error of each job and slot is drawn uniformly between
-	// minus and plus this value. Zero takes the trace's value, or no error if the trace has none.
+	Limit int     `config:"max_slots"` // Maximum number of slots; a longer simulation fails. Zero means no limit.
+	// Maximum relative error of job speeds, from 0 to below 1. The error of each job in each slot is drawn uniformly
+	// between minus and plus this value. Zero means the trace's value, or no error if the trace has none.
 	SpeedError float64
-	// Time that a job loses in a slot after its numbers of workers or servers change: checkpoint stops and restarts the
-	// job, hot moves parameters while it runs, none costs nothing. Empty means checkpoint, or none with compat = "dl2".
+	// Cost of a change in a job's number of workers or servers: checkpoint stops and restarts the job, hot moves
+	// parameters while the job runs, none costs no time. Empty means checkpoint, or none if compat is dl2.
 	Scaling string `config:",one=checkpoint|hot|none"`
-	// Simulator to reproduce: dl2 keeps the faults of DL2's simulator, none corrects them. Default none.
+	// Reference simulator: dl2 reproduces DL2's simulator with its faults, none corrects the faults. Default none.
 	Compat string `config:",one=none|dl2"`
 }
 
@@ -46,7 +49,7 @@ const speedsAnalytic = "analytic"
 // CompatDL2 reproduces the results of DL2's simulator.
 const CompatDL2 = "dl2"
 
-// EnsureDefaults replaces zero values with defaults, except those that the trace may set.
+// EnsureDefaults replaces zero values by defaults, except values that the trace may set.
 func (o *Options) EnsureDefaults() {
 	o.Compat = cmp.Or(o.Compat, compatNone)
 	otherwise := elastic.CheckpointRestart

@@ -33,7 +33,7 @@ func (w *Inputs) readJobs(fsys files.FS, path string) (*elastic.Trace, error) {
 	})
 }
 
-// ReadTrace reads a trace of either kind. Call it after everything except the world's own trace has been read.
+// ReadTrace reads a trace of elastic jobs or a cluster trace. Call it after all other inputs have been read.
 func (w *Inputs) ReadTrace(fsys files.FS, path string, given *Options) (*elastic.Trace, error) {
 	clustered, err := isClusterTrace(fsys, path)
 	if err != nil {
@@ -53,7 +53,7 @@ func (w *Inputs) ReadTrace(fsys files.FS, path string, given *Options) (*elastic
 	return t, nil
 }
 
-// Workload converts jobs of a cluster to elastic jobs, with the settings of the world's trace.
+// Workload converts the jobs of a cluster trace to elastic jobs, with the settings of the world's first trace.
 func (w *Inputs) Workload(jobs []trace.Job, o elastic.TraceOptions, seed uint64,
 	given *Options) (*elastic.Trace, error) {
 	t := &elastic.Trace{}

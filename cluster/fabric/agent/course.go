@@ -19,8 +19,7 @@ type course struct {
 	teachers          []fabric.Kind
 }
 
-// NewLearner makes a learner whose agent has random initial weights. Train are the training episodes; validation are
-// the episodes for early stopping.
+// NewLearner creates a learner whose agent has random initial weights. Validation episodes are for early stopping.
 func NewLearner(train, validation []*fabric.Study, o candidates.Options, seed uint64) (*candidates.Learner, error) {
 	o.EnsureDefaults()
 	if len(train) == 0 || len(validation) == 0 {

@@ -15,7 +15,7 @@ var shape = candidates.Shape{World: "fabric", Noun: "training steps", Globals: G
 // ReadPolicy reads a policy from weights.
 func ReadPolicy(set *weights.Set) (*candidates.Policy, error) { return shape.ReadPolicy(set) }
 
-// KindOf returns the kind that takes a policy's most likely actions. Each decider has its own agent.
+// KindOf returns the kind of decider that takes a policy's most likely actions. Each decider has its own agent.
 func KindOf(name string, m *learn.Set) fabric.Kind {
 	return fabric.Kind{Name: name, About: "learned",
 		New: func(*rand.Rand) fabric.Decider { return &decider{agent: m.Twin()} }}

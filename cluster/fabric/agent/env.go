@@ -9,8 +9,8 @@ import (
 	"graft/learn"
 )
 
-// Env is an environment over episodes: an action chooses a degree for the waiting job, or blocks it. The rewards of an
-// episode sum to minus its blocking rate.
+// Env is a learning environment over episodes: an action chooses a degree for the waiting job, or blocks it. The sum of
+// the rewards in an episode is minus its blocking rate.
 type Env struct {
 	studies []*fabric.Study
 	world   *fabric.World
@@ -18,7 +18,7 @@ type Env struct {
 	now     learn.Observation
 }
 
-// NewEnv makes an environment that draws from studies.
+// NewEnv creates an environment whose episodes are drawn from studies.
 func NewEnv(studies []*fabric.Study) (*Env, error) {
 	if len(studies) == 0 {
 		return nil, errors.New("make an environment of episodes: there are no episodes; expected at least one")
@@ -35,7 +35,7 @@ func NewEnv(studies []*fabric.Study) (*Env, error) {
 // another returns an environment over the same studies, for another goroutine.
 func (e *Env) another() *Env { return &Env{studies: e.studies} }
 
-// Reset starts at the first job of a random episode.
+// Reset starts a random episode at its first job.
 func (e *Env) Reset(random *rand.Rand) error { return e.begin(e.studies[random.IntN(len(e.studies))]) }
 
 func (e *Env) begin(s *fabric.Study) (err error) {

@@ -1,4 +1,5 @@
-// Package agent learns how far to split jobs: an environment over episodes, and a decider that follows an agent.
+// Package agent learns how far to split jobs. It has a learning environment over episodes, and a decider that follows a
+// learned agent.
 package agent
 
 import (
@@ -10,8 +11,8 @@ import (
 
 // Numbers of values in an observation.
 const (
-	Globals  = 13 // of the cluster and the waiting job
-	Features = 10 // of a candidate, which is a degree at which the job would start
+	Globals  = 13 // values that describe the cluster and the waiting job
+	Features = 10 // values that describe a candidate, which is a degree at which the job would start
 )
 
 // state describes a world to an agent.

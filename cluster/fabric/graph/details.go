@@ -1,23 +1,24 @@
 package graph
 
-// Details are sums and maxima of a graph. On a tie the first maximum counts.
+// Details holds sums and maxima over a graph. On a tie the first maximum counts.
 type Details struct {
-	Compute    float64 // sum of the operations' times: one step on one device, ms
-	Memory     float64 // sum of the operations' memory, bytes
-	Transfer   float64 // sum of the transfers' sizes, bytes
+	Compute    float64 // sum of the operations' times in ms: the time of one step on one device
+	Memory     float64 // sum of the operations' memory in bytes
+	Transfer   float64 // sum of the transfers' sizes in bytes
 	MaxCompute Peak
 	MaxMemory  Peak
-	MaxRate    Peak // bytes of memory per ms of compute; 0 for an operation that takes no time
-	MaxDepth   Peak
-	MaxDep     Peak
-	// by operation: number of operations on the shortest path from the first source, including itself; 0 if there is no
-	// path
+	// maximum of memory divided by compute time, in bytes per ms; 0 for an operation that takes no time
+	MaxRate  Peak
+	MaxDepth Peak
+	MaxDep   Peak
+	// depth of each operation: number of operations on the shortest path from the first source, including both ends; 0
+	// if there is no path
 	Depth []int
 }
 
-// Peak is a maximum and its position.
+// Peak is a maximum with its position.
 type Peak struct {
-	At    int // index in Ops or in Deps
+	At    int // index of the maximum in Ops or in Deps
 	Value float64
 }
 

@@ -2,28 +2,31 @@ package graph
 
 import "strconv"
 
-// Graph describes a training step: operations and the transfers between them. The order of both is the order of
-// creation, and breaks ties between equal priorities.
+// Graph describes a training step: operations and the transfers between them. Both are in the order of creation, which
+// breaks ties between equal priorities.
 type Graph struct {
 	Model string
-	Nodes int // forward operations before any split: numbers 1 to Nodes are forward, Nodes+1 to 2*Nodes their twins
+	// number of forward operations before any split: numbers 1 to Nodes are forward operations, Nodes+1 to 2*Nodes
+	// their twins
+	Nodes int
 	Ops   []Op
-	Deps  []Dep   // grouped by From, in the order of Ops
-	Out   [][]int // by operation: indexes of its outgoing transfers in Deps
-	In    [][]int // by operation: indexes of its incoming transfers, in order of creation
+	Deps  []Dep   // transfers, grouped by From in the order of Ops
+	Out   [][]int // indexes in Deps of each operation's outgoing transfers
+	In    [][]int // indexes in Deps of each operation's incoming transfers, in order of creation
 }
 
-// Op is an operation of a step, or a part of one.
+// Op is an operation of a step, or a part of an operation.
 type Op struct {
-	Node       int     // number: k forward, 2*Nodes+1-k backward
-	Part       int     // 0, 1, … for a part of a split operation; -1 for a whole operation
-	Compute    float64 // time on a device of speed 1, in the unit of the profile: ms
-	Activation float64 // output bytes
-	Parameters float64 // parameter bytes
-	Memory     float64 // bytes that it holds: activation and parameters
+	// number of the operation: k for a forward operation, 2*Nodes+1-k for its backward twin
+	Node       int
+	Part       int     // position among the parts of a split operation, from 0; -1 for a whole operation
+	Compute    float64 // time on a device of speed 1, in ms
+	Activation float64 // size of the output in bytes
+	Parameters float64 // size of the parameters in bytes
+	Memory     float64 // size of the activation and the parameters in bytes
 }
 
-// Name names an operation by its number and, for a part, a letter: 12, 12a, 12b.
+// Name returns the number of the operation and, for a part, a letter: 12, 12a, 12b.
 func (o *Op) Name() string {
 	if o.Part < 0 {
 		return strconv.Itoa(o.Node)
@@ -31,11 +34,11 @@ func (o *Op) Name() string {
 	return strconv.Itoa(o.Node) + string(rune('a'+o.Part))
 }
 
-// Dep is a transfer: To needs the output of From.
+// Dep is a transfer: the operation To needs the output of the operation From.
 type Dep struct {
 	From, To int
-	Size     float64 // bytes
-	Sync     bool    // exchange between parts of one operation, in both directions
+	Size     float64 // size in bytes
+	Sync     bool    // exchange between parts of the same operation, in both directions
 }
 
 // Twin returns the number of the same operation in the other pass.
@@ -44,15 +47,17 @@ func (g *Graph) Twin(node int) int { return 2*g.Nodes + 1 - node }
 // Backward reports whether an operation belongs to the backward pass.
 func (g *Graph) Backward(op *Op) bool { return op.Node > g.Nodes }
 
-// MirrorOptions select faults of PAC-ML's simulator to keep in the graph of a step. The zero value keeps none.
+// MirrorOptions selects faults of PAC-ML's simulator that the graph of a step keeps. The zero value keeps none.
 type MirrorOptions struct {
-	SourceSizes bool // a backward transfer has the size of its source's forward output, instead of its target's
-	OneLoss     bool // backward operations wait only for the last forward operation, instead of each for its own
+	// gives a backward transfer the size of its source's forward output instead of its target's
+	SourceSizes bool
+	// makes backward operations wait only for the last forward operation, instead of each for its own twin
+	OneLoss bool
 }
 
-// Mirror makes the graph of a training step: all forward operations in the order of the profile, their twins in the
-// same order, and a transfer from each last forward operation to its twin. Backward transfers mirror the forward ones
-// and carry their gradients.
+// Mirror creates the graph of a training step: all forward operations in the order of the profile, their twins in the
+// same order, and a transfer from each last forward operation to its twin. A backward transfer carries the gradient of
+// a forward transfer, in the opposite direction.
 func (p *Profile) Mirror(o MirrorOptions) *Graph {
 	n := len(p.Nodes)
 	g := &Graph{Model: p.Model, Nodes: n, Ops: make([]Op, 0, 2*n)}
@@ -103,7 +108,7 @@ func (p *Profile) mirrored(o MirrorOptions) [][]int {
 	return next
 }
 
-// Index fills Out and In from Deps.
+// Index computes Out and In from Deps.
 func (g *Graph) Index() {
 	g.Out, g.In = make([][]int, len(g.Ops)), make([][]int, len(g.Ops))
 	for k := range g.Deps {

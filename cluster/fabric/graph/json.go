@@ -8,23 +8,23 @@ import (
 	"io"
 )
 
-// File is a graph in JSON: forward operations, numbered from 1, and pairs of numbers: the second operation uses
-// the output of the first.
+// File is a graph in JSON: forward operations, numbered from 1, and edges, which are pairs of these numbers. The second
+// operation of an edge uses the output of the first.
 type File struct {
 	Model      string      `json:"model"`      // name of the network
-	Operations []Operation `json:"operations"` // at least one
-	Edges      [][2]int    `json:"edges"`      // pairs of ids
+	Operations []Operation `json:"operations"` // operations, at least one
+	Edges      [][2]int    `json:"edges"`      // pairs of operation IDs
 }
 
 // Operation is an operation of a [File].
 type Operation struct {
-	ID         int     `json:"id"`               // 1 to the number of operations
-	Kind       string  `json:"kind"`             // such as Conv2d
-	Detail     string  `json:"detail,omitempty"` // arguments or the path of a layer
+	ID         int     `json:"id"`               // number from 1 to the number of operations
+	Kind       string  `json:"kind"`             // kind of the operation, such as Conv2d
+	Detail     string  `json:"detail,omitempty"` // arguments or the path of a layer; may be empty
 	Forward    float64 `json:"forward_ms"`       // time of one forward pass
 	Backward   float64 `json:"backward_ms"`      // time of one backward pass
-	Activation float64 `json:"activation_bytes"` // output bytes
-	Parameters float64 `json:"parameter_bytes"`  // trained parameters
+	Activation float64 `json:"activation_bytes"` // size of the output in bytes
+	Parameters float64 `json:"parameter_bytes"`  // number of trained parameters
 }
 
 // maxFile is the maximum size of a graph file, in bytes.

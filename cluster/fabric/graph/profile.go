@@ -9,22 +9,22 @@ import (
 // Profile is a profiled network: a graph of forward operations.
 type Profile struct {
 	Model string   // name of the network
-	Nodes []Node   // in the order of the profiler
-	Edges [][2]int // pairs of indexes in Nodes: the second uses the output of the first
+	Nodes []Node   // operations in the order of the profiler
+	Edges [][2]int // pairs of indexes in Nodes: the second operation uses the output of the first
 }
 
 // Node is an operation of a profile.
 type Node struct {
-	ID         int     // 1 to the number of nodes, unique; later operations have larger IDs
-	Kind       string  // such as Conv2d
+	ID         int     // unique number from 1 to the number of nodes; later operations have larger IDs
+	Kind       string  // kind of the operation, such as Conv2d
 	Detail     string  // text after the kind, such as arguments; may be empty
-	Forward    float64 // ms of one forward pass
-	Backward   float64 // ms of one backward pass
-	Activation float64 // output bytes
-	Parameters float64 // parameter bytes
+	Forward    float64 // time of a forward pass in ms
+	Backward   float64 // time of a backward pass in ms
+	Activation float64 // size of the output in bytes
+	Parameters float64 // size of the parameters in bytes
 }
 
-// Limits of a profile, far above every profiled network: the largest of PipeDream's has 1,251 nodes.
+// Limits of a profile, far above every profiled network: PipeDream's largest profile has 1,251 nodes.
 const (
 	maxNodes = 200_000
 	maxEdges = 2_000_000

@@ -11,10 +11,10 @@ import (
 	"graft/trainer/clock"
 )
 
-// Options configure a graph. The zero value is invalid: a profile is required.
+// Options holds the options of a graph. The zero value is invalid: a profile is required.
 type Options struct {
 	Batch   int            // examples per step; zero means 64
-	Profile *clock.Profile // times of a device
+	Profile *clock.Profile // profile of the device that runs the network
 }
 
 // maxBatch is the maximum number of examples per step.
@@ -23,10 +23,9 @@ const maxBatch = 1 << 20
 // valueBytes is the size of a value: networks compute in float32.
 const valueBytes = 4
 
-// Profile makes the profile of a network: its input, a node for each layer in running order, and a node for each sum
-// and concatenation. A layer that runs twice has two nodes; the first has its parameters. Step times come from the
-// device's profile and are divided among layers by its rates. Backward time is the rest of a step, including the
-// optimizer.
+// Profile creates the profile of a network: its input, a node for each layer in running order, and a node for each sum
+// and concatenation. A layer that runs twice has two nodes, and the first has its parameters. Step times come from the
+// device's profile, whose rates divide them among layers. The backward time includes the optimizer.
 func Profile(n *model.Network, o Options) (*graph.Profile, error) {
 	if o.Batch == 0 {
 		o.Batch = 64

@@ -17,11 +17,11 @@ import (
 	"graft/trainer/clock"
 )
 
-// ReadOptions configure networks that are named instead of a graph; graph files need none.
+// ReadOptions determines how a network becomes a graph. Graph files do not need them.
 type ReadOptions struct {
 	Batch   int    // examples per step; zero means 64
-	Size    int    // height and width of images in pixels; zero means the network's own
-	Profile string // times of a device, by name or file; empty means round-gpu
+	Size    int    // height and width of images in pixels; zero means the network's own size
+	Profile string // device profile, by name or file; empty means round-gpu
 }
 
 // UsualProfile is the default device profile.
@@ -31,16 +31,16 @@ const UsualProfile = "round-gpu"
 type Reader struct {
 	// Network reads a network's file, in TOML or JSON.
 	Network func(fsys files.FS, path string) (*model.Network, error)
-	// Profile finds the profile of a device by its name, or reads its file.
+	// Profile finds a device profile by its name, or reads its file.
 	Profile func(fsys files.FS, name string) (*clock.Profile, error)
 }
 
 // largestGraph is the maximum size of a graph file in bytes.
 const largestGraph = 256 << 20
 
-// Read reads the graph of a training step: a PipeDream profile if the name ends in .txt, a graph if a JSON file has
-// operations, otherwise a network file or a network of the zoo. A graph without work is an error: its step would take
-// no time.
+// Read reads the graph of a training step. A name that ends in .txt is a PipeDream profile, and a JSON file with
+// operations is a graph; any other name is a network file or a network of the zoo. A graph without work is an error,
+// since its step would take no time.
 func (r Reader) Read(fsys files.FS, name string, o ReadOptions) (*graph.Profile, error) {
 	p, err := r.read(fsys, name, o)
 	if err == nil {

@@ -26,7 +26,7 @@ import (
 	"graft/trainer/clock"
 )
 
-// World returns the world of training steps on a network.
+// World returns the world of training steps on a network of servers.
 func World() *study.World {
 	return &study.World{
 		Name: "fabric", Title: "simulation of training steps on a network",
@@ -42,13 +42,13 @@ func World() *study.World {
 
 // File configures a cluster that runs training steps operation by operation.
 type File struct {
-	Fabric   Options            // Servers, and the network between them.
-	Graphs   Graphs             // Networks that jobs train.
-	Demand   Demand             // Jobs that arrive.
-	Schedule study.Schedule     // Schedulers, which choose the degree of each job.
-	Vary     Vary               // Values that are compared in one run.
-	Learn    candidates.Options `config:",omit=max_slots"` // Options of the learner of 'graft learn'.
-	Run      learn.RunOptions   // Seeds of 'graft learn', and the run folder of all commands.
+	Fabric   Options            // Servers and their network.
+	Graphs   Graphs             // Neural networks that jobs train.
+	Demand   Demand             // Arrival times, sizes and time limits of jobs.
+	Schedule study.Schedule     // Schedulers, which choose the number of servers of each job.
+	Vary     Vary               // Lists of values to sweep; every combination is simulated.
+	Learn    candidates.Options `config:",omit=max_slots"` // Options of the learner that 'graft learn' runs.
+	Run      learn.RunOptions   // Seeds of 'graft learn', and the run folder of every command.
 
 	study.Sources `config:"-"`
 	reader        networks.Reader
@@ -56,14 +56,14 @@ type File struct {
 	schedulers    []Scheduler
 }
 
-// New returns an empty file, before EnsureDefaults. Ten lessons and ten rounds suffice: an agent learns in seconds, and
-// more lessons or rounds changed little.
+// New returns an empty file, before EnsureDefaults. The default is ten lessons and ten rounds, since an agent learns in
+// seconds, and more lessons or rounds changed little.
 func New() *File {
 	return &File{Demand: Demand{Seed: 1}, Learn: candidates.Options{Lessons: 10, Rounds: 10},
 		Run: learn.RunOptions{Seed: 1, Every: 1}}
 }
 
-// UseNetworks sets the functions that read files of networks and profiles. Call it before Check.
+// UseNetworks sets the functions that read network files and device profiles. Call it before Check.
 func (f *File) UseNetworks(network func(files.FS, string) (*model.Network, error),
 	profile func(files.FS, string) (*clock.Profile, error)) {
 	f.reader = networks.Reader{Network: network, Profile: profile}

@@ -13,7 +13,7 @@ import (
 // LearnOptions returns the sections for 'graft learn'.
 func (f *File) LearnOptions() (*learn.RunOptions, *candidates.Options) { return &f.Run, &f.Learn }
 
-// CheckLearning returns nil: files of this world always set the number of episodes.
+// CheckLearning returns nil, since files of this world always set the number of episodes.
 func (f *File) CheckLearning() error { return nil }
 
 // episodes draws the training and validation episodes at the first point. The compared episodes are others.
@@ -35,7 +35,7 @@ func (f *File) episodes() (train, validation []*fabric.Study, err error) {
 	return train, validation, err
 }
 
-// Learner makes the learner of a seed.
+// Learner creates the learner of a seed.
 func (f *File) Learner(seed uint64) (candidates.SchedulerLearner, error) {
 	train, validation, err := f.episodes()
 	if err != nil {
@@ -44,7 +44,8 @@ func (f *File) Learner(seed uint64) (candidates.SchedulerLearner, error) {
 	return agent.NewLearner(train, validation, f.Learn, seed)
 }
 
-// Baselines evaluates all schedulers and constant degrees on the validation episodes, by their share of blocked jobs.
+// Baselines evaluates all schedulers and constant degrees on the validation episodes. The metric is the fraction of
+// blocked jobs.
 func (f *File) Baselines(ctx context.Context) (*candidates.Baselines, error) {
 	train, validation, err := f.episodes()
 	if err != nil {

@@ -13,26 +13,34 @@ import (
 	"graft/internal/validate"
 )
 
-// Options describe the servers and their network.
+// Options describes the servers and their network.
 type Options struct {
-	// Network between the servers: ramp is an optical network with channels between all servers, tree has a switch in
-	// each rack and a core. Default ramp.
+	// Topology of the network: ramp is an optical network with channels between all servers, tree has one switch per
+	// rack and a core switch. Default ramp.
 	Network string `config:",one=ramp|tree"`
-	// Network size. For ramp: groups, racks per group, servers per rack. For tree: racks, servers per rack. Empty means
-	// 4, 4, 2 or 4, 8.
-	Size      []int
-	Channels  int     // Channels between two servers, for network = "ramp". Default 1.
-	Bandwidth float64 // Server bandwidth in bytes/s. Zero means 1.6e12, as in PAC-ML's experiments.
-	// Bandwidth of a rack in bytes/s, for network = "tree". Zero means the sum over its servers.
-	Uplink    float64
-	Latency   float64  `config:"latency_seconds"` // Transfer latency in s. Zero means 50e-9.
-	IO        float64  `config:"io_seconds"`      // Send and receive time in s, for network = "ramp". Default 100e-9.
-	Memory    float64  `config:"memory_bytes"`    // Server memory in bytes. Zero means 80e9.
-	Speed     float64  // Server speed: operation times are divided by it. Default 1.
-	Strategy  string   `config:",one=data|tensor|pipeline"` // Strategy that splits a step. Default data.
-	MaxDegree int      // Maximum number of parts of a step. Zero means 16.
-	Quantum   float64  `config:"quantum_ms"` // Operation time per part in ms, for strategy = "tensor". Default 0.01.
-	Quirks    []string // Faults of PAC-ML's simulator to keep, by name. Empty keeps none.
+	// Dimensions of the network: groups, racks per group and servers per rack for ramp; racks and servers per rack for
+	// tree. Empty means 4, 4, 2 for ramp and 4, 8 for tree.
+	Size     []int
+	Channels int // Number of channels between two servers, for network = "ramp". Default 1.
+	// Network bandwidth of a server in bytes/s. Zero means 1.6e12, the value of PAC-ML's experiments.
+	Bandwidth float64
+	// Bandwidth of a rack's uplink in bytes/s, for network = "tree". Zero means the total bandwidth of the rack's
+	// servers.
+	Uplink  float64
+	Latency float64 `config:"latency_seconds"` // Latency of a transfer in seconds. Zero means 50e-9.
+	// Time to send and receive a message in seconds, for network = "ramp". Default 100e-9.
+	IO     float64 `config:"io_seconds"`
+	Memory float64 `config:"memory_bytes"` // Memory per server in bytes. Zero means 80e9.
+	// Server speed relative to the device profile; operation times are divided by it. Default 1.
+	Speed float64
+	// Parallelism of a training step: data splits the batch, tensor splits the parameters, pipeline gives each server
+	// consecutive operations. Default data.
+	Strategy  string `config:",one=data|tensor|pipeline"`
+	MaxDegree int    // Maximum number of parts into which a training step is split. Zero means 16.
+	// Quantum of operation time in ms, for strategy = "tensor": an operation is split into one part per quantum of its
+	// time, up to max_degree parts. Default 0.01.
+	Quantum float64  `config:"quantum_ms"`
+	Quirks  []string // Names of the faults of PAC-ML's simulator to keep. Empty keeps none.
 }
 
 // EnsureDefaults fills in defaults.
@@ -87,15 +95,16 @@ func (o *Options) servers() int {
 
 // Graphs selects the networks that jobs train.
 type Graphs struct {
-	// Networks to train: names from the zoo, network files, PipeDream profiles (.txt) or graphs (.json). Empty means
-	// ResNet18, VGG11BN, MobileNetV2, CIFARResNet56 and LargeConvNet.
+	// Neural networks to train: names from the zoo, network files, PipeDream profiles (.txt) or graphs (.json). Empty
+	// means ResNet18, VGG11BN, MobileNetV2, CIFARResNet56 and LargeConvNet.
 	Models []string `config:",path=word" result:"contents"`
-	// Image height and width in pixels for each network. Zero keeps the network's own size. Empty keeps all.
+	// Image height and width in pixels, one value per model. A value of zero, or an empty list, keeps the model's own
+	// size.
 	Sizes []int
-	Batch int // Examples per step of a network. Zero means 64.
-	// Device profile with the times of networks, by name or file. Empty means round-gpu.
+	Batch int // Number of examples per training step. Zero means 64.
+	// Device profile with the operation times of models, by name or file. Empty means round-gpu.
 	Profile string    `config:",path=word"`
-	Weights []float64 // Relative frequency of each network among the jobs. Empty means equal frequencies.
+	Weights []float64 // Relative frequency of each model among the jobs. Empty means equal frequencies.
 }
 
 // EnsureDefaults fills in defaults.
@@ -122,31 +131,38 @@ func (o Graphs) Validate() error {
 
 // Demand describes the arriving jobs.
 type Demand struct {
-	Jobs  int // Number of jobs of an episode. Zero means 200.
-	Steps int // Training steps of a job. Zero means 50.
-	// Average share of servers in use if no job were split. Zero means 1.
+	Jobs  int // Number of jobs per episode. Zero means 200.
+	Steps int // Number of training steps per job. Zero means 50.
+	// Offered load: average fraction of busy servers if every job ran on one server. Zero means 1.
 	Load float64
-	// Mean time between arrivals. Replaces load. Zero derives it from load.
+	// Mean time between two arrivals; replaces load. Zero derives it from load.
 	Every time.Duration `config:"arrival_interval,was=every"`
-	// Distribution of times between arrivals; regular makes them all equal. Default exponential.
+	// Distribution of the times between arrivals: exponential, or regular (all equal). Default exponential.
 	Gaps string `config:"arrivals,was=gaps,one=exponential|regular"`
-	// Relative swing of the load in each period, from 0 to below 1. Zero keeps the load constant.
+	// Amplitude of the periodic change of the load, relative to the load, from 0 to below 1. Zero keeps the load
+	// constant.
 	Swing  float64
-	Period int // Jobs per period of swing. Zero means 50.
-	// Distribution of the time limit of a job, as a share of its time on one server. Default uniform.
-	Limits string  `config:",one=uniform|fixed|skewed|values"`
-	Least  float64 `config:"min_limit,was=least"` // Lower end of the limits uniform and skewed. Zero means 0.1.
-	// Upper end of the limits uniform and skewed, and the value of fixed. Zero means 1.
+	Period int // Number of jobs per period of swing. Zero means 50.
+	// Distribution of a job's time limit, which is a fraction of its time on one server: uniform, fixed, skewed or
+	// values. Default uniform.
+	Limits string `config:",one=uniform|fixed|skewed|values"`
+	// Lower bound of time limits, for limits = "uniform" or "skewed", as a fraction of a job's time on one server. Zero
+	// means 0.1.
+	Least float64 `config:"min_limit,was=least"`
+	// Upper bound of time limits, for limits = "uniform" or "skewed", or the time limit of every job, for limits =
+	// "fixed", as a fraction of a job's time on one server. Zero means 1.
 	Most float64 `config:"max_limit,was=most"`
-	// Shape of the limits skewed: a positive value gives more short limits. PAC-ML's distributions B, C and D use 5, 0
-	// and -5.
-	Skewness        float64
-	Values          []float64 // Limits to draw from, for limits = "values".
-	Shares          []float64 // Relative frequency of each value. Empty means equal frequencies.
-	Seed            uint64    // Random seed of the first episode. Default 1.
-	TrainCount      int       // Number of training episodes. Zero means 20.
-	ValidationCount int       // Number of validation episodes, which select learned schedulers. Zero means 10.
-	TestCount       int       // Number of episodes on which schedulers are compared. Zero means 5.
+	// Skewness of the time limits, for limits = "skewed". A positive value gives more short limits. PAC-ML's
+	// distributions B, C and D use 5, 0 and -5.
+	Skewness float64
+	// Time limits to draw from, for limits = "values", as fractions of a job's time on one server.
+	Values     []float64
+	Shares     []float64 // Relative frequency of each time limit in values. Empty means equal frequencies.
+	Seed       uint64    // Random seed of the first episode. Default 1.
+	TrainCount int       // Number of training episodes. Zero means 20.
+	// Number of validation episodes, which select the best learned policy. Zero means 10.
+	ValidationCount int
+	TestCount       int // Number of test episodes, on which schedulers are compared. Zero means 5.
 }
 
 // EnsureDefaults fills in defaults.
@@ -185,13 +201,17 @@ func (o *Demand) demand(weights []float64) fabric.Demand {
 			Shares: o.Shares}}
 }
 
-// Vary lists values that replace a key; every combination is simulated.
+// Vary lists values of keys to sweep; every combination is simulated.
 type Vary struct {
-	Loads      []float64 // Values of demand.load to sweep. Empty keeps demand.load. Excludes demand.arrival_interval.
-	Bandwidths []float64 // Values of fabric.bandwidth to sweep, with fabric.uplink in proportion. Empty keeps it.
-	Skewness   []float64 // Values of demand.skewness to sweep, with demand.limits = "skewed". Empty keeps it.
-	MaxDegrees []int     // Values of fabric.max_degree to sweep. Empty keeps it.
-	// Networks to sweep, as kind and size or kind alone, such as ramp 4x4x2 or tree. Empty keeps the network.
+	// Values of demand.load to sweep. Empty keeps demand.load. Excludes demand.arrival_interval.
+	Loads []float64
+	// Values of fabric.bandwidth to sweep; fabric.uplink changes in proportion. Empty keeps fabric.bandwidth.
+	Bandwidths []float64
+	// Values of demand.skewness to sweep, for demand.limits = "skewed". Empty keeps demand.skewness.
+	Skewness   []float64
+	MaxDegrees []int // Values of fabric.max_degree to sweep. Empty keeps fabric.max_degree.
+	// Network topologies to sweep, each with or without its dimensions, such as ramp 4x4x2 or tree. Empty keeps
+	// fabric.network and fabric.size.
 	Networks []string `json:",omitempty"`
 }
 

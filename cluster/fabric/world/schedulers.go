@@ -11,13 +11,14 @@ import (
 	"graft/torch/weights"
 )
 
-// Schedulers that use all jobs of an episode in advance.
+// Schedulers that use knowledge of all jobs of an episode in advance.
 const (
-	BestConstant = "best-constant" // constant degree that blocks the fewest jobs over all episodes, chosen in hindsight
-	Exact        = "exact"         // minimum number of blocked jobs, found by search
+	// constant degree with the fewest blocked jobs over all episodes, selected in hindsight
+	BestConstant = "best-constant"
+	Exact        = "exact" // minimum number of blocked jobs, found by exact search
 )
 
-// Scheduler chooses degrees. It may have been learned; BestConstant and Exact have no New.
+// Scheduler chooses degrees. It is built in or learned. BestConstant and Exact have no New.
 type Scheduler = study.Learned[fabric.Kind]
 
 // Schedulers lists the default schedulers.

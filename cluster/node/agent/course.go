@@ -21,8 +21,7 @@ type course struct {
 	objective         Objective
 }
 
-// NewLearner makes a learner with a random agent. Train are the training workloads; validation are the workloads for
-// early stopping.
+// NewLearner creates a learner with a random agent. Validation workloads are for early stopping.
 func NewLearner(train, validation []node.Study, objective Objective, o candidates.Options,
 	seed uint64) (*candidates.Learner, error) {
 	o.EnsureDefaults()
@@ -38,7 +37,7 @@ func NewLearner(train, validation []node.Study, objective Objective, o candidate
 	return candidates.NewLearner(&course{o, first, train, validation, objective}, o, seed)
 }
 
-// CheckTeacher returns an error if the teacher is not a scheduler, or if it stops tasks.
+// CheckTeacher returns an error if the teacher is not a scheduler, or if it is a scheduler that stops tasks.
 func CheckTeacher(name string) error {
 	if name == candidates.NoTeacher || name == candidates.BestTeacher {
 		return nil

@@ -17,11 +17,12 @@ type Objective string
 
 // Objectives of learning.
 const (
-	Completion  Objective = "completion"   // mean turnaround, s
-	EnergyDelay Objective = "energy-delay" // energy of all devices times mean turnaround, kJ s
+	Completion Objective = "completion" // mean time from arrival to completion, in seconds
+	// energy of all devices multiplied by the mean time from arrival to completion, in kJ s
+	EnergyDelay Objective = "energy-delay"
 )
 
-// Of returns the cost of a simulation.
+// Of returns the cost of a simulation under the objective.
 func (o Objective) Of(s *node.Summary) float64 {
 	if o == EnergyDelay {
 		return s.Delay() / 1000
@@ -29,7 +30,7 @@ func (o Objective) Of(s *node.Summary) float64 {
 	return s.Turnaround
 }
 
-// Unit returns the unit of the costs.
+// Unit returns the unit of the cost.
 func (o Objective) Unit() string {
 	if o == EnergyDelay {
 		return "kJ s"
@@ -37,10 +38,10 @@ func (o Objective) Unit() string {
 	return "s"
 }
 
-// Env is an environment over simulations: an action starts a task on a device, or advances time to the next event. The
-// rewards of an episode sum to minus the ratio of its mean turnaround to best-fit's. With the objective energy-delay
-// they sum to minus the mean of this ratio and the ratio of the energies, which to first order is the logarithm of the
-// product's ratio.
+// Env is a learning environment over simulations: an action starts a task on a device, or advances time to the next
+// event. The sum of the rewards in an episode is minus the ratio of its mean turnaround to the mean turnaround of
+// best-fit. With the objective energy-delay, the sum is minus the mean of this ratio and the ratio of the energies,
+// which to first order is the logarithm of the ratio of the products.
 type Env struct {
 	studies   []*node.Prepared
 	scales    []func() (scale, error) // scale of each study, computed once
@@ -56,7 +57,7 @@ type scale struct {
 	tick           time.Duration // time step for the comparison of later rewards of episodes
 }
 
-// NewEnv makes an environment that draws from studies.
+// NewEnv creates an environment whose episodes are drawn from studies.
 func NewEnv(studies []node.Study, objective Objective) (*Env, error) {
 	if len(studies) == 0 {
 		return nil, errors.New("make an environment of tasks: there are no workloads; expected at least one")
@@ -95,7 +96,7 @@ func measure(p *node.Prepared) (scale, error) {
 	return scale{max(w.Waited().Seconds(), 1e-9), max(w.Energy(), 1e-9), max(1, w.Now/ticks)}, nil
 }
 
-// Reset starts at the first arrival of a random study.
+// Reset starts a random study at its first arrival.
 func (e *Env) Reset(random *rand.Rand) (err error) {
 	k := random.IntN(len(e.studies))
 	if e.scale, err = e.scales[k](); err != nil {
@@ -108,7 +109,8 @@ func (e *Env) Reset(random *rand.Rand) (err error) {
 	return nil
 }
 
-// Observe lists the candidates. The last action advances time; it is not allowed if no event can occur without a start.
+// Observe lists the possible actions. The last action advances time; it is not allowed if no event can occur without a
+// start.
 func (e *Env) Observe() learn.Observation {
 	o := e.state.look()
 	if n := len(e.state.candidates); n > 0 && !e.world.Coming() {

@@ -13,12 +13,12 @@ import (
 // Lesson shows an agent the decisions of a teacher in the states that the agent reaches (Ross, Gordon and Bagnell,
 // AISTATS 2011).
 type Lesson struct {
-	Teacher node.Scheduler // must decide from the machine's state alone
-	Agent   learn.Agent    // takes actions; nil follows the teacher
-	Follow  float64        // share of decisions in which the teacher's action replaces the agent's
+	Teacher node.Scheduler // scheduler to imitate; it must decide from the machine's state alone
+	Agent   learn.Agent    // agent that takes the actions; nil follows the teacher
+	Follow  float64        // fraction of decisions in which the teacher's action replaces the agent's action
 }
 
-// Give plays an environment after its reset.
+// Give plays an environment after its reset. It returns each state with the teacher's action.
 func (l *Lesson) Give(ctx context.Context, e *Env, random *rand.Rand) (all []learn.Example, err error) {
 	var rewards []float64
 	for done := false; !done; {

@@ -15,7 +15,7 @@ var shape = candidates.Shape{World: "node", Noun: "a machine's tasks", Globals: 
 // ReadPolicy reads a policy from weights.
 func ReadPolicy(set *weights.Set) (*candidates.Policy, error) { return shape.ReadPolicy(set) }
 
-// SchedulerOf returns the scheduler that takes a policy's most likely actions. Each has its own agent.
+// SchedulerOf returns the scheduler that takes a policy's most likely actions. Each simulation has its own agent.
 func SchedulerOf(name string, m *learn.Set) node.Kind {
 	return node.Kind{Name: name, About: "learned",
 		New: func(node.SchedulerOptions) node.Scheduler { return &scheduler{agent: m.Twin()} }}

@@ -1,5 +1,5 @@
-// Package agent learns to schedule the tasks of a machine: an environment over the simulation, and a scheduler that
-// follows an agent.
+// Package agent learns to schedule the tasks of a machine. It has a learning environment that simulates the machine,
+// and a scheduler that follows a learned agent.
 package agent
 
 import (
@@ -12,8 +12,8 @@ import (
 
 // Numbers of values in an observation.
 const (
-	Globals  = 5  // of the machine
-	Features = 13 // of a candidate, which is a task on a device
+	Globals  = 5  // values that describe the machine
+	Features = 13 // values that describe a candidate, which is a task on a device
 )
 
 // mostCores is the maximum percentage of a device's cores that a candidate may request together with the running tasks.

@@ -1,4 +1,4 @@
-// Package nodetest has the conformance suite of schedulers of a machine's tasks, and random studies.
+// Package nodetest has the conformance suite for schedulers of a machine's tasks, and random studies.
 package nodetest
 
 import (
@@ -11,7 +11,7 @@ import (
 	"graft/cluster/node"
 )
 
-// Draw makes a study whose tasks can all complete. Ties are frequent.
+// Draw creates a study whose tasks can all complete. Ties are frequent.
 func Draw(r *rand.Rand) node.Study {
 	s := node.Study{Options: node.Options{
 		GPUs: 1 + r.IntN(4), Memory: 100, Together: r.IntN(3), Whole: r.IntN(2) == 0, Keep: r.IntN(2) == 0,
@@ -38,8 +38,8 @@ func Draw(r *rand.Rand) node.Study {
 	return s
 }
 
-// Conforms runs the suite on a kind of scheduler: every task completes once, no device exceeds its memory, no task runs
-// in two places, no time is lost or gained, and a second run is equal.
+// Conforms runs the conformance suite on a scheduler: every task completes once, no device exceeds its memory, no task
+// runs in two places, no time is lost or gained, and a second run is equal.
 func Conforms(t *testing.T, kind node.Kind) {
 	t.Helper()
 	for seed := range uint64(300) {

@@ -17,24 +17,26 @@ import (
 
 // Executor configures how 'graft node run' runs tasks.
 type Executor struct {
-	// Devices that run tasks: gpu uses the machine's GPUs, cpu divides its processors into machine.gpus slots, auto
-	// means gpu if NVIDIA's library finds GPUs and cpu otherwise. Default auto.
-	Devices string        `config:",one=auto|gpu|cpu"`
-	UUIDs   []string      `config:"uuids"` // GPUs to use, as nvidia-smi -L prints them. Empty means all.
-	Grace   time.Duration // Time between SIGTERM and SIGKILL. Default 10s.
-	// Maximum log size per attempt in MiB. A longer log loses its middle part. Default 16.
+	// Devices that run tasks: gpu uses the machine's GPUs, cpu divides the machine's processors into machine.gpus
+	// slots, auto means gpu if NVIDIA's library finds GPUs and cpu otherwise. Default auto.
+	Devices string `config:",one=auto|gpu|cpu"`
+	// UUIDs of the GPUs to use, as 'nvidia-smi -L' prints them. Empty means all GPUs.
+	UUIDs []string      `config:"uuids"`
+	Grace time.Duration // Time between SIGTERM and SIGKILL when a task is stopped. Default 10s.
+	// Maximum log size per attempt of a task, in MiB. A longer log loses its middle part. Default 16.
 	Log int `config:"log_mb"`
-	// Folder of a cgroup v2 that the user may write; none disables cgroups. Empty means graft's own cgroup if it is
-	// writable.
-	Cgroup   string
-	Backoff  time.Duration // Delay before the first retry of a task; each further retry doubles it. Default 1s.
-	Sampling time.Duration // Time between readings of the devices, from 10ms to 1s. Default 100ms.
-	// Power of an idle device in W, which one energy column subtracts. Zero measures it for one second before the first
-	// task; a negative value leaves the column empty.
+	// Path of a cgroup v2 folder that the user may write; none disables cgroups. Empty means graft's own cgroup if it
+	// is writable.
+	Cgroup string
+	// Delay before the first retry of a task; each further retry doubles the delay. Default 1s.
+	Backoff  time.Duration
+	Sampling time.Duration // Time between two readings of the devices, from 10ms to 1s. Default 100ms.
+	// Power of an idle device in watts, which one energy column subtracts. Zero measures it for one second before the
+	// first task. A negative value leaves the column empty.
 	IdleWatts float64
 }
 
-// Devices of an executor.
+// Values of [Executor] key devices.
 const (
 	onAny = "auto"
 	onGPU = "gpu"
@@ -74,7 +76,7 @@ func (e *Executor) GPUs() (may, must bool) {
 	return e.Devices != onCPU, e.Devices == onGPU || len(e.UUIDs) > 0
 }
 
-// Jobs returns the tasks with their commands. Every task needs one. Relative folders start at the working folder.
+// Jobs returns the tasks with their commands. Every task needs a command. Relative folders start at the working folder.
 func (f *File) Jobs() ([]execute.Job, error) {
 	if len(f.Task) == 0 {
 		return nil, errors.New("run tasks: the file has no tasks; add a table [[task]] with a command for each task")
@@ -118,8 +120,8 @@ func (f *File) scheduler() node.Kind {
 	return kind
 }
 
-// Slots returns the devices of a machine without GPUs: the available processors, divided into one slot per configured
-// GPU. Slots share processors if there are fewer processors than slots.
+// Slots returns the devices of a machine without GPUs: one slot per configured GPU, among which the available
+// processors are divided. Slots share processors if there are fewer processors than slots.
 func (f *File) Slots(processors []int) (slots []execute.Device) {
 	devices := f.Machine.options().Devices
 	for k, d := range devices {

@@ -42,18 +42,18 @@ func World() *study.World {
 
 // File configures the tasks of one machine: the machine, its tasks and schedulers.
 type File struct {
-	Machine Machine // GPUs of the machine.
-	Task    []Task  // Tasks, each a table [[task]]. Empty generates them.
-	Tasks   Tasks   // Tasks that are generated or taken from a trace.
-	// Trace of a cluster, at most one, in any format that 'graft trace' reads. Its jobs with at most one GPU become the
-	// tasks.
+	Machine Machine // Simulated machine and its GPUs.
+	// List of tasks, one table [[task]] per task. Empty generates tasks or takes them from a trace.
+	Task  []Task
+	Tasks Tasks // Options of tasks that are generated or taken from a trace.
+	// Cluster trace, at most one, in any format that 'graft trace' reads. Its jobs with at most one GPU become tasks.
 	Workload study.Workload
-	// Schedulers. If none are named, 'graft node simulate' compares all that need no learning and 'graft node run' uses
-	// backfill. Otherwise 'graft node run' uses the first one.
+	// Schedulers and their options. If no scheduler is named, 'graft node simulate' compares all schedulers that need
+	// no learning, and 'graft node run' uses backfill. 'graft node run' otherwise uses the first scheduler.
 	Schedule Schedule
 	Executor Executor           // Options of 'graft node run'.
-	Learn    candidates.Options `config:",omit=max_slots"` // Options of the learner of 'graft learn'.
-	Run      learn.RunOptions   // Seeds of 'graft learn', and the run folder of all commands.
+	Learn    candidates.Options `config:",omit=max_slots"` // Options of the learner that 'graft learn' runs.
+	Run      learn.RunOptions   // Seeds of 'graft learn', and the run folder of every command.
 
 	study.Sources `config:"-"`
 	speed         node.Speed
@@ -63,8 +63,8 @@ type File struct {
 	fsys          files.FS
 }
 
-// New returns an empty file, before EnsureDefaults. It sets more lessons, rounds and patience than elastic jobs have,
-// since an episode takes milliseconds.
+// New returns an empty file, before EnsureDefaults. Its defaults for lessons, rounds and patience are larger than in
+// other worlds, since an episode takes milliseconds.
 func New() *File {
 	return &File{Learn: candidates.Options{Lessons: 40, Rounds: 200, Patience: 8}, Tasks: Tasks{Seed: 1},
 		Schedule: Schedule{Schedule: study.Schedule{Seed: 1}}, Run: learn.RunOptions{Seed: 1, Every: 1}}
@@ -138,7 +138,7 @@ func (f *File) Contents(w io.Writer) {
 	}
 }
 
-// Summary describes the file in one line. It checks commands, which only real tasks need.
+// Summary describes the file in one line. It also checks the commands of tasks.
 func (f *File) Summary() (string, error) {
 	if f.isPublished() {
 		return f.publishedTitle() + " under " + strings.Join(f.PublishedSchedulers(), ", "), nil

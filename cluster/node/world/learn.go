@@ -16,10 +16,10 @@ import (
 // objective is the cost that ranks schedulers.
 func (f *File) objective() agent.Objective { return agent.Objective(f.Schedule.Objective) }
 
-// LearnOptions returns the options of learning, to read or change.
+// LearnOptions returns pointers to the options of learning.
 func (f *File) LearnOptions() (*learn.RunOptions, *candidates.Options) { return &f.Run, &f.Learn }
 
-// CheckLearning rejects a file whose schedulers cannot learn.
+// CheckLearning returns an error if schedulers cannot learn from the file.
 func (f *File) CheckLearning() error {
 	train, validation := f.Learning()
 	switch {
@@ -33,13 +33,13 @@ func (f *File) CheckLearning() error {
 	return nil
 }
 
-// Learner makes the learner of a seed.
+// Learner creates the learner of a seed.
 func (f *File) Learner(seed uint64) (candidates.SchedulerLearner, error) {
 	train, validation := f.Learning()
 	return agent.NewLearner(train, validation, f.objective(), f.Learn, seed)
 }
 
-// Baselines simulates all other schedulers on the validation workloads.
+// Baselines simulates all schedulers that need no learning on the validation workloads.
 func (f *File) Baselines(ctx context.Context) (*candidates.Baselines, error) {
 	train, validation := f.Learning()
 	r := &candidates.Baselines{Train: len(train), Validation: len(validation), Unit: f.objective().Unit(),

@@ -13,31 +13,33 @@ import (
 // Machine describes the GPUs. Paths use the operating system's syntax. Relative paths are looked up in the working
 // folder first, then in the folder of the file.
 type Machine struct {
-	GPUs   int     `config:"gpus"`      // Number of equal GPUs. Default 4.
-	Memory float64 `config:"memory_mb"` // Memory per GPU in MiB. Default 16384.
-	// Memory of each GPU in MiB, for unequal GPUs. Replaces gpus and memory_mb.
+	GPUs   int     `config:"gpus"`      // Number of GPUs, all equal. Default 4. Excludes memories_mb.
+	Memory float64 `config:"memory_mb"` // Memory per GPU in MiB. Default 16384. Excludes memories_mb.
+	// Memory of each GPU in MiB, for a machine with different GPUs. Excludes gpus and memory_mb. Empty uses those two
+	// keys.
 	Memories []float64 `config:"memories_mb"`
-	// Relative speed of each GPU of memories_mb; task durations are divided by it. Empty means 1 for each.
+	// Relative speed of each GPU in memories_mb; task durations are divided by it. Empty means 1 for each GPU.
 	Speeds []float64
-	// Maximum number of tasks on a GPU at a time. Zero means no limit.
+	// Maximum number of tasks that share a GPU at a time. Zero means no limit.
 	Together int `config:"max_tasks_per_gpu,was=together"`
-	// Rule for tasks on a GPU that together request more than all of its cores: shared slows them down, whole makes one
+	// Rule for tasks that together request more than all cores of a GPU: shared slows them down, whole makes a task
 	// wait. Default shared.
 	Cores string `config:",one=shared|whole"`
-	// Share of its speed that a task loses per GPU's worth of cores that other tasks use on its GPU. Default 0.
+	// Slowdown coefficient of tasks on the same GPU, from 0 to 10: the speed of a task is divided by 1 + contention ×
+	// (cores that other tasks use / cores of the GPU). Default 0.
 	Contention float64
-	// File of measured pairs, colocate_info.csv as 'graft node profile' writes it. Tasks of the kinds in it slow each
-	// other as measured. Empty means none.
+	// Path of colocate_info.csv from 'graft node profile': measured slowdowns of pairs of task kinds on one GPU. Empty
+	// means none.
 	Profiles string `config:",path" result:"contents"`
 	// Method to stop a task: signal pauses its processes, which keep their memory and their GPU; checkpoint ends them
 	// and restarts them later on any GPU. Default signal.
 	Stop   string        `config:",one=signal|checkpoint"`
-	Switch time.Duration // Time that a stopped task loses when it continues. Default 0.
-	Empty  float64       `config:"empty_watts"`  // Power of a GPU without tasks. Default 25.
-	Active float64       `config:"active_watts"` // Power of a GPU with an idle task. Default 60.
-	Full   float64       `config:"full_watts"`   // Power of a GPU with all cores in use. Default 250.
-	// Simulator to reproduce: tasks is the packing environment of a published study of GPU schedulers, with its
-	// generator, rewards and faults, in which PPO learns as published; none is graft's own. Default none.
+	Switch time.Duration // Time that a stopped task loses when it resumes. Default 0.
+	Empty  float64       `config:"empty_watts"`  // Power of a GPU without tasks, in watts. Default 25.
+	Active float64       `config:"active_watts"` // Power of a GPU with an idle task, in watts. Default 60.
+	Full   float64       `config:"full_watts"`   // Power of a GPU with all cores in use, in watts. Default 250.
+	// Reference simulator: tasks reproduces the packing environment of a published study of GPU schedulers, with its
+	// generator, rewards and faults; none is graft's own simulator. Default none.
 	Compat string `config:",one=none|tasks"`
 }
 
@@ -47,7 +49,7 @@ const (
 	coresWhole  = "whole"
 	stopSignal  = "signal"
 	compatNone  = "none"
-	// CompatTasks is the packing environment of a published study; see [RegisterStudy].
+	// CompatTasks reproduces the packing environment of a published study; see [RegisterStudy].
 	CompatTasks = "tasks"
 )
 

@@ -10,11 +10,11 @@ import (
 	"graft/internal/words"
 )
 
-// Published is a study of another program, which machine.compat = "tasks" reproduces.
+// Published is a published study that machine.compat = "tasks" reproduces.
 type Published struct {
-	Schedulers []study.Entry             // names in schedule.schedulers
+	Schedulers []study.Entry             // schedulers that schedule.schedulers can name
 	Keys       []string                  // keys that the study reads; a key that ends in a dot is a section
-	New        func(f *File) study.Study // simulations of a checked file
+	New        func(f *File) study.Study // returns the simulations of a checked file
 }
 
 // published is the registered study; without registration it has no schedulers.
@@ -31,7 +31,8 @@ func publishedScheduler(name string) bool {
 	return slices.ContainsFunc(published.Schedulers, func(e study.Entry) bool { return e.Name == name })
 }
 
-// PublishedSchedulers returns the schedulers of the published study to compare: the file's schedulers, or all.
+// PublishedSchedulers returns the schedulers of the published study to compare: the file's schedulers or, if it names
+// none, all.
 func (f *File) PublishedSchedulers() []string {
 	if len(f.Schedule.Schedulers) > 0 {
 		return f.Schedule.Schedulers
@@ -45,7 +46,7 @@ func (f *File) publishedTitle() string {
 		words.Plural(f.GPUs(), "GPU"))
 }
 
-// GPUs is the number of GPUs.
+// GPUs returns the number of GPUs.
 func (f *File) GPUs() int { return len(f.Machine.options().Devices) }
 
 // checkPublished reports keys that the published study does not have.

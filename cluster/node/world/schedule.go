@@ -21,10 +21,10 @@ import (
 // learning and 'graft node run' uses backfill. Otherwise 'graft node run' uses the first one.
 type Schedule struct {
 	study.Schedule
-	Quantum time.Duration // Time slice of schedulers that share GPUs in time. Default 10s.
-	Aging   time.Duration // Waiting time that adds one step of priority. Default 1m.
-	// Cost that ranks schedulers and that learning minimises: completion is the mean time from arrival to completion,
-	// energy-delay multiplies it by the energy of all GPUs. Default completion.
+	Quantum time.Duration // Time slice of schedulers that time-share GPUs. Default 10s.
+	Aging   time.Duration // Waiting time after which the priority of a task rises by one step. Default 1m.
+	// Cost that ranks schedulers and that learning minimises: completion is the mean time from arrival to completion;
+	// energy-delay is this mean multiplied by the energy of all GPUs. Default completion.
 	Objective string `config:",one=completion|energy-delay"`
 }
 
@@ -59,7 +59,7 @@ func (s *Schedule) options(seed, stream uint64) node.SchedulerOptions {
 	return node.SchedulerOptions{Quantum: s.Quantum, Aging: s.Aging, Random: seeded(seed, stream)}
 }
 
-// Scheduler is a scheduler of a machine's tasks, built in or learned.
+// Scheduler is a built-in or learned scheduler of a machine's tasks.
 type Scheduler = study.Learned[node.Kind]
 
 const schedulersKey = "schedule.schedulers"
@@ -86,7 +86,7 @@ func (f *File) findSchedulers(fsys files.FS, r *decode.Reading) {
 	}
 }
 
-// ReadScheduler reads a learned scheduler: a file, or a run folder of 'graft learn'.
+// ReadScheduler reads a learned scheduler from a file or from a run folder of 'graft learn'.
 func ReadScheduler(fsys files.FS, path string) (Scheduler, error) {
 	return study.ReadLearned(fsys, path, func(name string, set *weights.Set) (node.Kind, bool, error) {
 		p, err := agent.ReadPolicy(set)
@@ -97,7 +97,7 @@ func ReadScheduler(fsys files.FS, path string) (Scheduler, error) {
 	})
 }
 
-// Candidates returns the schedulers to compare: the file's schedulers, or all that need no learning.
+// Candidates returns the schedulers to compare: the file's schedulers or, if it names none, all that need no learning.
 func (f *File) Candidates() []Scheduler {
 	if len(f.Schedule.Schedulers) > 0 {
 		return f.baselines

@@ -11,32 +11,39 @@ import (
 	"graft/cluster/node"
 )
 
-// Task is a task of the file.
+// Task configures a task of the file.
 type Task struct {
-	Name    string   // Unique name. Empty means task and its position.
-	Command []string // Program and arguments of a real task, run without a shell. Empty only simulates the task.
-	Kind    string   // Row in tables of measured pairs. Empty means the name.
-	Flow    string   // User or queue that gets a share in fair queueing. Empty gives the task its own flow.
-	Cores   float64  // Share of a GPU's cores that the task keeps busy when it runs alone, percent. Default 100.
-	Memory  float64  `config:"memory_mb"` // GPU memory in MiB. Default 0.
-	// Run time alone on a GPU, for simulations and schedulers. Zero means unknown, which only real tasks allow.
+	Name string // Unique name of the task. Empty means the word task and its position in the file.
+	// Program and arguments of a real task, run without a shell. Empty means a task that is only simulated.
+	Command []string
+	Kind    string // Name of the task's row in tables of measured pairs. Empty means the task's name.
+	// Name of the user or queue whose tasks share one weight in fair queueing. Empty gives the task its own flow.
+	Flow string
+	// Percentage of a GPU's cores that the task keeps busy when it runs alone. Default 100.
+	Cores  float64
+	Memory float64 `config:"memory_mb"` // GPU memory of the task in MiB. Default 0.
+	// Run time of the task alone on a GPU, for simulations and schedulers. Zero means unknown, which only a real task
+	// allows.
 	Duration time.Duration
-	Estimate time.Duration // Estimate of the duration, for schedulers. Zero means the duration.
-	Arrival  time.Duration // Arrival time since the beginning. Default 0.
-	Priority int           // Priority: larger values go first. Default 0.
+	Estimate time.Duration // Estimated duration that schedulers use. Zero means the true duration.
+	Arrival  time.Duration // Time of submission, measured from the start of the run. Default 0.
+	Priority int           // Scheduling priority; tasks with larger values run first. Default 0.
 	Weight   float64       // Weight of the task's flow in fair queueing. Default 1.
-	Tickets  int           // Tickets in lottery and stride scheduling. Default 1.
-	After    []string      // Names of the tasks that must complete first.
-	Count    int           // Number of equal tasks. If above 1, a number is appended to each name. Default 1.
+	Tickets  int           // Number of tickets in lottery and stride scheduling. Default 1.
+	After    []string      // Names of the tasks that must complete before this task starts. Empty means none.
+	// Number of copies of the task. If above 1, a number is appended to each name. Default 1.
+	Count int
 
-	Folder  string        // Working folder of a real task. Empty means the working folder of the command.
-	Env     []string      // Additional environment variables of a real task, such as SEED=1.
-	Timeout time.Duration // Running time after which a real task is terminated. Zero means no limit.
-	Retries int           // Maximum number of retries of a real task after failures. Default 0.
-	// Main memory limit of a real task in MiB, enforced if its processes have a cgroup. Zero means no limit.
+	Folder string // Working folder of a real task. Empty means the working folder of graft.
+	// Additional environment variables of a real task, such as SEED=1. Empty adds none.
+	Env []string
+	// Maximum running time of a real task, which is then terminated. Zero means no limit.
+	Timeout time.Duration
+	Retries int // Maximum number of retries of a real task after failures. Default 0.
+	// Main memory limit of a real task in MiB, enforced only if its processes have a cgroup. Zero means no limit.
 	MainMemory float64 `config:"main_memory_mb"`
-	// Says that a real task saves its state at SIGTERM and continues from it when it runs again, as 'graft train
-	// --resume' does. False only pauses it by signals.
+	// Declares that a real task saves its state at SIGTERM and resumes from it in its next run, as 'graft train
+	// --resume' does. False allows only pausing by signals.
 	Checkpoint bool
 }
 

@@ -14,22 +14,22 @@ import (
 	"graft/internal/validate"
 )
 
-// Tasks configures the tasks of a file without [[task]]: generated, or taken from workload.traces, whose jobs with at
-// most one GPU keep their arrivals and durations. The tasks of a trace are split in order into workloads of most tasks.
-// Cores and memory are drawn if the trace does not have them.
+// Tasks configures the tasks of a file without [[task]]. They are generated, or taken from workload.traces, whose jobs
+// with at most one GPU keep their arrivals and durations. The tasks of a trace are divided in order into workloads of
+// max_tasks tasks. Cores and memory are drawn if the trace does not have them.
 type Tasks struct {
-	Least int           `config:"min_tasks,was=least"` // Minimum number of tasks of a generated workload. Default 40.
-	Most  int           `config:"max_tasks,was=most"`  // Maximum number of tasks of a workload. Default 50.
-	Unit  time.Duration // Unit of the durations of generated tasks. Default 1s.
-	// Mean time between arrivals (Poisson process) of generated tasks. Zero makes all arrive at the beginning.
+	Least int           `config:"min_tasks,was=least"` // Minimum number of tasks per generated workload. Default 40.
+	Most  int           `config:"max_tasks,was=most"`  // Maximum number of tasks per workload. Default 50.
+	Unit  time.Duration // Time unit of generated task durations. Default 1s.
+	// Mean time between arrivals (Poisson process) of generated tasks. Zero means that all tasks arrive at the start.
 	Interval time.Duration `config:"arrival_interval,was=interval"`
-	// Relative error of the duration estimates that schedulers use, drawn uniformly from ± this value, from 0 to below
-	// 1. Default 0.
+	// Maximum relative error of the duration estimates that schedulers use, from 0 to below 1. Errors are drawn
+	// uniformly between minus and plus this value. Default 0.
 	EstimateError   float64
-	Seed            uint64 // Random seed of workloads. Default 1.
+	Seed            uint64 // Random seed of the workloads. Default 1.
 	TrainCount      int    // Number of training workloads. Default 100.
 	ValidationCount int    // Number of validation workloads, which select the best learned policy. Default 20.
-	TestCount       int    // Number of workloads on which schedulers are compared. Default 20.
+	TestCount       int    // Number of test workloads, on which schedulers are compared. Default 20.
 }
 
 // EnsureDefaults fills in defaults.
@@ -40,7 +40,8 @@ func (t *Tasks) EnsureDefaults() {
 		cmp.Or(t.TestCount, 20)
 }
 
-// mostGenerated bounds the tasks of a workload, and mostWorkloads the workloads of each purpose.
+// Limits of generated workloads: mostGenerated is the maximum number of tasks per workload, and mostWorkloads the
+// maximum number of workloads per purpose.
 const (
 	mostGenerated = 100_000
 	mostWorkloads = 10_000
@@ -84,7 +85,7 @@ const (
 	toCompare
 )
 
-// Studies returns the workloads to compare schedulers on: the tasks of the file, or generated ones.
+// Studies returns the workloads on which schedulers are compared: the tasks of the file, or generated tasks.
 func (f *File) Studies() []node.Study {
 	if len(f.Task) > 0 {
 		return []node.Study{f.study(f.specs)}

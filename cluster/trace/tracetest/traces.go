@@ -32,7 +32,7 @@ const PhillyCSV = "jobname,user,vc,gpu_num,state,submit_time,duration\n" +
 // Pollux has jobs in format pollux.
 const Pollux = "name,time,application,num_replicas,batch_size\ncifar10-0,53,cifar10,6,2048\nncf-1,60,ncf,1,\n"
 
-// Tiresias has a job with Tiresias's columns for format philly-csv.
+// Tiresias has a job in format philly-csv with the columns of Tiresias's traces.
 const Tiresias = "job_id,num_gpu,submit_time,iterations,model_name,duration,interval\n" +
 	"1,4,10,1000,vgg16,500.4,3\n"
 
@@ -43,7 +43,7 @@ const Alibaba2020 = "j1,ps,2.0,Terminated,1000.0,1500.0,600.0,29.3,,\n" +
 	"j3,tensorflow,1.0,Waiting,,,600.0,29.3,25.0,MISC\n" +
 	"j4,worker,2,Failed,3000,3005,150,1,250,P100\n"
 
-// Owners is the job table for Alibaba2020.
+// Owners is the job table for the trace Alibaba2020.
 const Owners = "j1,i1,ann,Terminated,990.0,1601.0\nj9,i9,bob,Running,1.0,2.0\nj2,i2,bob,Waiting,,\n"
 
 // Alibaba2023 has three jobs in format alibaba2023.
@@ -71,7 +71,7 @@ const SWF = "; Version: 2.2\n;   UnixStartTime:  1600000000 \n; MaxNodes: 16\n; 
 	"2 200 -1 -1 -1 -1 -1 2 -1 -1 5 -1 -1 -1 -1 6 -1 -1\r\n" +
 	"3 300 -1 1.6 0 -1 -1 0 -1 -1 -1 4 -1 -1 1 -1 -1 -1"
 
-// Ours has the jobs of Helios in format graft.
+// Ours has the jobs of the trace Helios in format graft.
 const Ours = "id,user,vc,name,submit [s since 2021-03-04 00:00:00],duration [s],gpus,share " +
 	"[1/1000],cpus,state,dataset,model,batch,amp,speed [1/s],gpu_util [%],memory_util [%],memory [MiB]\n" +
 	"7,ann,red,train,43210,60,2,0,8,COMPLETED,Pictures,Net,32,1,12.5,80,20.25,1000\n" +
@@ -81,7 +81,7 @@ const Ours = "id,user,vc,name,submit [s since 2021-03-04 00:00:00],duration [s],
 // Fault is a trace with a fault.
 type Fault struct {
 	Text string // content of the file
-	Says string // part of the error for a file named a.csv
+	Says string // expected part of the error for a file named a.csv
 }
 
 // Faults returns traces that every reader rejects, by kind of fault.

@@ -1,7 +1,7 @@
 // Package faults injects errors into a file system.
 //
-// A test runs an operation once to count its steps, then once for each step with a fault there, and checks the
-// remaining files.
+// A test runs an operation once to count its file system calls, then once for each call with a fault injected there,
+// and checks the files that remain.
 package faults
 
 import (
@@ -18,23 +18,23 @@ import (
 // ErrInjected is wrapped by every injected error.
 var ErrInjected = errors.New("injected fault")
 
-// Kind is the kind of an injected fault. The zero value is Fail.
+// Kind selects the kind of fault to inject. The zero value is Fail.
 type Kind int
 
 const (
-	// Fail makes one operation fail without any effect.
+	// Fail makes one operation fail. It has no effect on files.
 	Fail Kind = iota
-	// Torn makes one write put down half of its bytes and then fail; any other operation fails as under Fail.
+	// Torn makes one write fail after half of its bytes are written. Any other operation fails as with Fail.
 	Torn
-	// DiskFull makes this and every later write, create, link and sync fail with ENOSPC, a write after half of its
-	// bytes. Other operations work.
+	// DiskFull makes this operation and every later write, create, link and sync fail with ENOSPC; a write fails after
+	// half of its bytes. Other operations succeed.
 	DiskFull
-	// Crash makes this and every later operation fail without any effect, as if the process had been killed; a write
-	// puts down half of its bytes.
+	// Crash makes this and every later operation fail without an effect on files, as if the process had been killed; a
+	// write fails after half of its bytes.
 	Crash
 )
 
-// String names the kind for test output.
+// String returns the name of the kind, for test output.
 func (k Kind) String() string {
 	switch k {
 	case Fail:
@@ -49,16 +49,16 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", int(k))
 }
 
-// Op records an operation that reached the file system. The zero value is no operation.
+// Op records one operation on a file system. The zero value means no operation.
 type Op struct {
-	Name string // name such as "write" or "rename"
-	Path string // path as given; for a rename or link, the old path
+	Name string // name of the operation, such as "write" or "rename"
+	Path string // path given to the operation; the old path of a rename or link
 }
 
 // String returns the operation and its path.
 func (o Op) String() string { return o.Name + " " + o.Path }
 
-// FS wraps another file system, counts its operations from 1, and injects a fault at one of them. Make it with New; the
+// FS wraps another file system, counts its operations from 1, and injects a fault into one of them. New creates it; the
 // zero value cannot be used. It is safe for concurrent use.
 type FS struct {
 	inner files.FS
@@ -71,13 +71,13 @@ type FS struct {
 
 var _ files.FS = (*FS)(nil)
 
-// New wraps inner with a fault of a kind at the at-th operation, counted from
-// 1. With at zero no fault is injected and operations are only counted.
+// New wraps the file system inner. Operation number at, counted from 1, gets a fault of the given kind. If at is zero,
+// operations are only counted.
 func New(inner files.FS, at int, kind Kind) *FS {
 	return &FS{inner: inner, at: at, kind: kind}
 }
 
-// Ops returns the operations so far, including failed ones, in order.
+// Ops returns the operations so far in order, including failed ones.
 func (f *FS) Ops() []Op {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -126,10 +126,10 @@ func do[T any](f *FS, name, path string, operation func() (T, error)) (result T,
 // Open opens a file for reading.
 func (f *FS) Open(path string) (files.File, error) { return f.open("open", path, f.inner.Open) }
 
-// Create makes a new file.
+// Create creates a new file.
 func (f *FS) Create(path string) (files.File, error) { return f.open("create", path, f.inner.Create) }
 
-// CreatePrivate makes a new file that only this user can read.
+// CreatePrivate creates a new file that only this user can read.
 func (f *FS) CreatePrivate(path string) (files.File, error) {
 	return f.open("create", path, f.inner.CreatePrivate)
 }
@@ -163,13 +163,13 @@ func (f *FS) Remove(path string) error {
 	return err
 }
 
-// MkdirAll makes a folder.
+// MkdirAll creates a folder.
 func (f *FS) MkdirAll(path string) error {
 	_, err := do(f, "mkdirall", path, func() (any, error) { return nil, f.inner.MkdirAll(path) })
 	return err
 }
 
-// MkdirTemp makes a temporary folder.
+// MkdirTemp creates a temporary folder.
 func (f *FS) MkdirTemp(parent, prefix string) (string, error) {
 	return do(f, "mkdirtemp", parent, func() (string, error) { return f.inner.MkdirTemp(parent, prefix) })
 }
@@ -184,18 +184,18 @@ func (f *FS) Stat(path string) (fs.FileInfo, error) {
 	return do(f, "stat", path, func() (fs.FileInfo, error) { return f.inner.Stat(path) })
 }
 
-// SyncDir syncs a folder.
+// SyncDir syncs a folder to the disk.
 func (f *FS) SyncDir(path string) error {
 	_, err := do(f, "syncdir", path, func() (any, error) { return nil, f.inner.SyncDir(path) })
 	return err
 }
 
-// Lock takes a lock. Releasing it is not counted: a crash releases it as well.
+// Lock takes a lock. Releasing the lock is not counted as an operation, since a crash releases it as well.
 func (f *FS) Lock(path, holder string) (io.Closer, error) {
 	return do(f, "lock", path, func() (io.Closer, error) { return f.inner.Lock(path, holder) })
 }
 
-// Locked tests a lock.
+// Locked reports whether a lock is held.
 func (f *FS) Locked(path string) (bool, error) {
 	return do(f, "locked", path, func() (bool, error) { return f.inner.Locked(path) })
 }

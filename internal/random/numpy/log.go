@@ -5,7 +5,7 @@ import (
 	"math/big"
 )
 
-// Precision of logarithms before they are rounded.
+// Precision with which logarithms are computed before they are rounded.
 const (
 	logBits  = 96
 	logTerms = 20 // the next term is below 2^-96 for a square of at most 0.0295

@@ -1,5 +1,5 @@
-// Package numpy generates the random numbers of NumPy's legacy generator, RandomState, to reproduce workloads of
-// programs that use it from their seeds.
+// Package numpy generates the random numbers of NumPy's legacy generator, RandomState, to reproduce the workloads of
+// programs that use it, given their seeds.
 package numpy
 
 import (
@@ -8,18 +8,19 @@ import (
 	"graft/internal/random/twister"
 )
 
-// Random is the Mersenne Twister with NumPy's distributions. Its binary state omits a pending normal number.
+// Random is the Mersenne Twister with NumPy's distributions. Its binary state does not include the second number of a
+// pair that NormFloat64 has drawn.
 type Random struct {
 	twister.Random
 	waiting bool    // normal is the next number
 	normal  float64 // second number of the last pair
 }
 
-// New returns a generator with an integer seed.
+// New returns a generator seeded with an integer.
 func New(seed uint32) *Random { return &Random{Random: *twister.New(seed)} }
 
-// NormFloat64 returns a number with a standard normal distribution: randn. It draws pairs by the polar
-// method (Marsaglia and Bray, "A convenient method for generating normal variables", SIAM Review 6, 1964).
+// NormFloat64 returns a standard normal number, like NumPy's randn. It draws pairs by the polar method (Marsaglia and
+// Bray, "A convenient method for generating normal variables", SIAM Review 6, 1964).
 func (r *Random) NormFloat64() float64 {
 	if r.waiting {
 		r.waiting = false
@@ -37,8 +38,8 @@ func (r *Random) NormFloat64() float64 {
 	}
 }
 
-// IntN returns an integer from low to below high: randint. If there is at most one such integer, it returns low and
-// draws nothing.
+// IntN returns an integer from low to high-1, like NumPy's randint. If high is at most low+1, it returns low and draws
+// nothing.
 func (r *Random) IntN(low, high int) int {
 	if high-low <= 1 {
 		return low
@@ -59,7 +60,7 @@ func (r *Random) upTo(limit uint32) uint32 {
 	}
 }
 
-// Permutation returns the integers from 0 to below n in random order: permutation.
+// Permutation returns the integers from 0 to n-1 in random order, like NumPy's permutation.
 func (r *Random) Permutation(n int) []int {
 	list := make([]int, n)
 	for k := range list {
@@ -72,15 +73,15 @@ func (r *Random) Permutation(n int) []int {
 	return list
 }
 
-// Choice returns k different integers from 0 to below n: choice without replacement. It returns
-// all n if k is larger.
+// Choice returns k different integers from 0 to n-1, like NumPy's choice without replacement. If k is larger than n, it
+// returns all n.
 func (r *Random) Choice(n, k int) []int { return r.Permutation(n)[:min(k, n)] }
 
-// Poisson returns a number with Poisson distribution: poisson.
+// Poisson returns a number with a Poisson distribution, like NumPy's poisson.
 func (r *Random) Poisson(mean float64) int { return Poisson(r.Float64, mean) }
 
-// Poisson draws from a Poisson distribution with numbers from 0 to below 1, as NumPy does. It
-// returns 0 if the mean is not positive.
+// Poisson draws from a Poisson distribution with NumPy's method. The function uniform must return numbers from 0,
+// inclusive, to 1, exclusive. It returns 0 if the mean is not positive.
 func Poisson(uniform func() float64, mean float64) int {
 	switch {
 	case !(mean > 0):

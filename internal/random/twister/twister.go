@@ -1,5 +1,6 @@
-// Package twister generates the random bits of MT19937, to reproduce draws of programs that use it from their seeds.
-// NumPy's distributions are in internal/random/numpy, the distributions of Python's module random in original/tasks.
+// Package twister generates the random bits of MT19937, to reproduce the draws of programs that use it, given their
+// seeds. NumPy's distributions are in internal/random/numpy, and the distributions of Python's module random are in
+// original/tasks.
 package twister
 
 import (
@@ -7,7 +8,7 @@ import (
 	"fmt"
 )
 
-// Constants of MT19937.
+// Constants of the MT19937 algorithm.
 const (
 	size      = 624
 	middle    = 397
@@ -23,7 +24,7 @@ type Random struct {
 	next  int
 }
 
-// New returns a generator with an integer seed.
+// New returns a generator seeded with an integer.
 func New(seed uint32) *Random {
 	r := &Random{next: size}
 	r.state[0] = seed
@@ -33,8 +34,8 @@ func New(seed uint32) *Random {
 	return r
 }
 
-// NewByKey returns a generator with a seed of any length, as init_by_array of the authors' program
-// mt19937ar.c of 2002. An empty key counts as one zero.
+// NewByKey returns a generator with a seed of any length, like init_by_array in the authors' program mt19937ar.c of
+// 2002. An empty key means a key with a single zero.
 func NewByKey(key []uint32) *Random {
 	if len(key) == 0 {
 		key = []uint32{0}
@@ -81,13 +82,14 @@ func (r *Random) fill() {
 	r.next = 0
 }
 
-// Float64 returns a number from 0 to below 1 with 53 random bits: rand of NumPy, random of Python.
+// Float64 returns a number from 0, inclusive, to 1, exclusive, with 53 random bits, like rand of NumPy and random of
+// Python.
 func (r *Random) Float64() float64 {
 	a, b := r.Uint32()>>5, r.Uint32()>>6
 	return (float64(a)*(1<<26) + float64(b)) / (1 << 53)
 }
 
-// Uniform returns a number from low to high: uniform.
+// Uniform returns a number from low to high, like NumPy's uniform.
 func (r *Random) Uniform(low, high float64) float64 { return low + float64((high-low)*r.Float64()) }
 
 // MarshalBinary returns the state of the generator. It never fails.
@@ -99,7 +101,7 @@ func (r *Random) MarshalBinary() ([]byte, error) {
 	return text, nil
 }
 
-// UnmarshalBinary restores a state from MarshalBinary.
+// UnmarshalBinary restores a state that MarshalBinary returned.
 func (r *Random) UnmarshalBinary(text []byte) error {
 	if len(text) != 4*(size+1) || binary.LittleEndian.Uint32(text) > size {
 		return fmt.Errorf("restore a random generator: expected %d bytes that MarshalBinary wrote, got %d", 4*(size+1),

@@ -14,14 +14,14 @@ import (
 	"graft/model/graph"
 )
 
-// Limits of a trial. Zero values mean limits derived from the graph's shapes.
+// Limits holds the resource limits of a trial. Zero values mean limits derived from the graph's shapes.
 type Limits struct {
-	Memory int64         // bytes beyond the memory of a process that has opened LibTorch
-	Time   time.Duration // processor time of all threads together
+	Memory int64         // bytes in addition to the memory of a process that has opened LibTorch
+	Time   time.Duration // total processor time of all threads
 }
 
-// The limits of a trial are a base plus a multiple of the need computed from the graph's shapes: kernels keep copies,
-// and a convolution unfolds its input by the size of its kernel.
+// Parts of a trial's limits, which are a base plus a multiple of the need computed from the graph's shapes: kernels
+// keep copies, and a convolution unfolds its input by the size of its kernel.
 const (
 	baseMemory   = 1 << 30
 	timesMemory  = 16
@@ -34,8 +34,8 @@ const (
 // machineShare is the maximum part of the machine's memory for a network.
 const machineShare = 0.75
 
-// EnsureDefaults fills in the limits for a graph with a given need. The memory of the machine in bytes is an upper
-// bound; zero means unknown.
+// EnsureDefaults fills in the limits for a graph with a given need. The flag gradients says that the trial computes
+// gradients. The upper bound machine is the memory of the machine in bytes; zero means unknown.
 func (l *Limits) EnsureDefaults(need graph.Need, gradients bool, machine int64) {
 	if l.Memory == 0 {
 		most := float64(math.MaxInt64 / 2)
@@ -54,7 +54,7 @@ func (l *Limits) EnsureDefaults(need graph.Need, gradients bool, machine int64) 
 }
 
 // Fits returns an error if a training step on inputs of a shape needs more than three quarters of the machine's memory,
-// by the shapes of the graph; nil means the example's shape. A graph whose shapes graft cannot infer fits.
+// by the shapes of the graph; nil means the example's shape. It accepts a graph whose shapes graft cannot infer.
 func Fits(fsys files.FS, g *graph.Graph, shape []int) error {
 	need, err := g.Needs(shape)
 	if errors.Is(err, graph.ErrTooLarge) {
@@ -89,8 +89,7 @@ func machineMemory(fsys files.FS) int64 {
 	return most
 }
 
-// Memory of a thread in addition to its work, in bytes: addresses that the C library reserves for its heap, and its
-// stack.
+// Bytes of a thread in addition to its work: addresses that the C library reserves for its heap, and its stack.
 const (
 	addressesPerThread = 144 << 20
 	stackPerThread     = 16 << 20

@@ -12,14 +12,14 @@ import (
 	"graft/torch"
 )
 
-// The additional file descriptors of a trial's process: started operators are recorded in the first, the reply goes to
-// the second.
+// Additional file descriptors of a trial's process: started operators are recorded in the first, the reply goes to the
+// second.
 const (
 	TraceFD = 3
 	ReplyFD = 4
 )
 
-// Serve reads a graph from its input, tries it and writes the reply. It is the main function of a trial's process.
+// Serve reads a graph from its input, runs it and writes the reply. It is the main function of a trial's process.
 func Serve(fsys files.FS, in io.Reader, trace, out io.Writer) error {
 	var r reply
 	output, err := serve(fsys, in, trace)

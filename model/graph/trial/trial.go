@@ -23,19 +23,19 @@ import (
 	"graft/torch"
 )
 
-// Command makes the command that serves a trial. Nil, as in tests of single rooms, tries graphs in this process,
-// without limits. The program sets it at its start.
+// Command creates the command that runs Serve in another process. If it is nil, as in tests of single rooms, graphs run
+// in this process, without limits. The program sets it at its start.
 var Command func(ctx context.Context) *exec.Cmd
 
-// The wall-clock limit ends a sleeping process. It is far above the limit of processor time, since the machine may be
+// Wall-clock limit that ends a sleeping process. It is far above the limit of processor time, since the machine may be
 // busy.
 const (
 	leastWall = 10 * time.Minute
 	wallTimes = 30
 )
 
-// Run tries a graph and returns its output in evaluation mode. It rejects a graph that needs more memory than the
-// machine can provide.
+// Run runs a graph in a trial and returns its output in evaluation mode. It rejects a graph that needs more memory than
+// the machine has.
 func Run(ctx context.Context, fsys files.FS, g *graph.Graph, a graph.Attempt, l Limits) (*graph.Output, error) {
 	need, err := g.Needs(a.Shape)
 	if errors.Is(err, graph.ErrTooLarge) {
@@ -55,7 +55,7 @@ func Run(ctx context.Context, fsys files.FS, g *graph.Graph, a graph.Attempt, l 
 	return run(ctx, g, a, l)
 }
 
-// Assumed needs of a graph whose shapes graft cannot infer.
+// Assumed resources for a graph whose shapes graft cannot infer.
 const (
 	unknownBytes      = 1 << 28
 	unknownOperations = 4e10
@@ -103,14 +103,14 @@ func refused(g *graph.Graph, at int, text string, l Limits) error {
 	return errors.New(text)
 }
 
-// Ended is the error of a trial whose process ended before its reply.
+// Ended is the error about a trial whose process ended before its reply.
 type Ended struct {
-	Operator string // running operator, with its module
-	Cause    string // cause, such as SIGSEGV
-	Begun    bool   // the limits were set and the graph was read
+	Operator string // operator that was running, with its module
+	Cause    string // cause of the end, such as SIGSEGV
+	Begun    bool   // the process had set the limits and read the graph
 }
 
-// Error names the operator and a remedy.
+// Error describes the operator and a remedy.
 func (e *Ended) Error() string {
 	if !e.Begun {
 		return fmt.Sprintf("the trial process ended before the network ran: %s; run graft doctor", e.Cause)

@@ -15,7 +15,7 @@ type field struct {
 	data   []byte // content of a text, a message or a packed list
 }
 
-// The wire types in use.
+// Wire types that ONNX models use.
 const (
 	varint  = 0
 	eight   = 1
@@ -23,8 +23,8 @@ const (
 	four    = 5
 )
 
-// Limits of a model. A field or a number takes up to some hundred bytes in memory, and two or one in the file; a
-// network of a thousand layers has some ten thousand fields. Each of its weights is one field.
+// Limits of a model. A field or a number takes up to some hundred bytes in memory, but only one or two bytes in the
+// file. A network of a thousand layers has some ten thousand fields; each of its weights is one field.
 const (
 	mostFields  = 2 << 20
 	mostNumbers = 32 << 20 // total numbers in lists of whole numbers

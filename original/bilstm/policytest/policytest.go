@@ -1,5 +1,5 @@
-// Package policytest draws policies in the original's format, for tests that do not depend on what a policy has
-// learned.
+// Package policytest generates random policies in the original system's format, for tests that do not depend on what a
+// policy has learned.
 package policytest
 
 import (
@@ -11,11 +11,11 @@ import (
 	"graft/torch/weights"
 )
 
-// Small is a shape for fast tests. It has four actions, as for networks with three blocks.
+// Small is the shape of a policy for fast tests. It has four actions, for networks with three blocks.
 var Small = bilstm.Shape{Actions: 4, Embedding: 4, Hidden: 3, Memory: 2, Linear: 5, Time: 8}
 
-// Weights draws the weights of a policy for a vocabulary, between -1 and 1. If the vector size differs from the
-// vocabulary's, the weights do not match it.
+// Weights draws the weights of a policy for a vocabulary, between -1 and 1. If the shape's vector size differs from the
+// vocabulary's, the weights do not match the vocabulary.
 func Weights(v *vocab.Vocabulary, s bilstm.Shape, seed uint64) *weights.Set {
 	random := rand.New(rand.NewPCG(seed, 0))
 	set := &weights.Set{}
@@ -48,7 +48,7 @@ func Weights(v *vocab.Vocabulary, s bilstm.Shape, seed uint64) *weights.Set {
 	return set
 }
 
-// Vectors returns a vocabulary's vectors in the form of a policy's file.
+// Vectors returns the vectors of a vocabulary as the tensor that a policy's file contains.
 func Vectors(v *vocab.Vocabulary) weights.Tensor {
 	var values []float32
 	for _, vector := range v.Vectors {
@@ -57,7 +57,7 @@ func Vectors(v *vocab.Vocabulary) weights.Tensor {
 	return tensor("encoder.embedder.weight", []int64{int64(len(v.Vectors)), int64(v.Size())}, values)
 }
 
-// Put replaces the first tensor with a name by another tensor.
+// Put replaces the first tensor with a name in a set by another tensor.
 func Put(set *weights.Set, name string, t weights.Tensor) {
 	for k := range set.Tensors {
 		if set.Tensors[k].Name == name {
@@ -67,7 +67,7 @@ func Put(set *weights.Set, name string, t weights.Tensor) {
 	}
 }
 
-// Zeros returns a tensor of zeros.
+// Zeros returns a float32 tensor of zeros.
 func Zeros(name string, shape ...int64) weights.Tensor {
 	count := int64(1)
 	for _, size := range shape {

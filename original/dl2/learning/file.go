@@ -1,4 +1,5 @@
-// Package learning reads the file of learned schedulers of elastic jobs. Graft's own learner or DL2's trains them.
+// Package learning reads the configuration file of a learned scheduler of elastic jobs. Either graft's own learner or
+// DL2's trains it.
 package learning
 
 import (
@@ -23,7 +24,7 @@ import (
 	"graft/original/dl2"
 )
 
-// KindName is the kind of files with the section workloads.
+// KindName names the kind of configuration file that has a section workloads.
 const KindName = "elastic-learning"
 
 func init() {
@@ -41,13 +42,14 @@ func init() {
 // File is the configuration of a learned scheduler of elastic jobs: the cluster, the workloads, the learner, and the
 // schedulers to compare with.
 type File struct {
-	Elastic   elasticworld.Options // cluster and speeds
-	Workload  study.Workload       // at most one trace; generated workloads use its settings
-	Workloads WorkloadOptions      // workloads for training, validation and test
-	Learn     candidates.Options   // options of the learner
-	DL2       dl2.Options          `config:"dl2,omit=seed"` // options of the learner where elastic.compat is dl2
-	Run       learn.RunOptions     // seeds and output
-	Schedule  study.Schedule       // schedulers that 'graft evaluate' compares with the learned one
+	Elastic   elasticworld.Options // Cluster, job types and job speeds.
+	Workload  study.Workload       // Job trace, at most one, whose settings generated workloads use.
+	Workloads WorkloadOptions      // Workloads for training, validation and test.
+	Learn     candidates.Options   // Options of the learner.
+	// Options of the learner that runs if elastic.compat is dl2.
+	DL2      dl2.Options      `config:"dl2,omit=seed"`
+	Run      learn.RunOptions // Seeds and output of the run.
+	Schedule study.Schedule   // Schedulers that 'graft evaluate' compares with the learned scheduler.
 
 	decode.Sources
 	world                   elasticworld.Inputs
@@ -55,38 +57,44 @@ type File struct {
 	baselines               []elasticworld.Scheduler
 }
 
-// WorkloadOptions name traces, split the trace of a cluster, or configure generated workloads: jobs of all types, drawn
-// uniformly. Zero values take the settings of workload.traces, if given.
+// WorkloadOptions describes the workloads: it names traces, splits the trace of a cluster, or configures generated
+// workloads, whose jobs have uniformly drawn types. Zero values take the settings of workload.traces, if given.
 type WorkloadOptions struct {
-	// From is the trace of a cluster, in any format of 'graft trace'. Its jobs with GPUs are split in the order of
-	// submission: first training workloads, then validation, then test. Jobs submitted within a slot after the last job
-	// of training or validation are skipped, and so are jobs after the test. Empty splits no trace.
+	// Path of a cluster trace in any format of 'graft trace'. Its GPU jobs are split in the order of submission: first
+	// the training workloads, then validation, then test. Jobs submitted less than a slot after a part ends, and jobs
+	// after the test part, are skipped. Empty splits no trace.
 	From string `result:"contents"`
-	// trace files of training workloads, as in workload.traces; empty generates workloads
+	// Trace files of training workloads, in the formats of workload.traces. Empty generates workloads.
 	Train []string `result:"contents"`
-	// trace files of validation workloads, which select the best learned policy; empty generates workloads
+	// Trace files of validation workloads, which select the best learned policy. Empty generates workloads.
 	Validation []string `result:"contents"`
-	// trace files of test workloads, on which 'graft evaluate' compares schedulers; empty generates workloads
+	// Trace files of test workloads, on which 'graft evaluate' compares schedulers. Empty generates workloads.
 	Test            []string `result:"none"`
-	Seed            uint64   // seed of generated workloads; default 1
-	TrainCount      int      // generated training workloads, if train is empty; zero means 40
-	ValidationCount int      // generated validation workloads, if validation is empty; zero means 8
-	TestCount       int      `result:"none"` // generated test workloads, if test is empty; zero means 10
-	// Arrivals of generated workloads: uniform; poisson; pattern repeats the job counts per slot of Pattern from a
-	// random slot on; trace does the same with the arrivals of workload.traces; submission, only with from, keeps
+	Seed            uint64   // Seed of generated workloads. Default 1.
+	TrainCount      int      // Number of training workloads to generate if train is empty. Zero means 40.
+	ValidationCount int      // Number of validation workloads to generate if validation is empty. Zero means 8.
+	TestCount       int      `result:"none"` // Number of test workloads to generate if test is empty. Zero means 10.
+	// Arrival process of generated workloads: uniform; poisson; pattern repeats the job counts of the key pattern,
+	// starting at a random slot; trace repeats the job counts of workload.traces; submission, only with from, keeps the
 	// submission times. Empty means poisson, or submission with from.
 	Arrivals string `config:",one=uniform|poisson|pattern|trace|submission"`
-	Pattern  []int  // jobs that arrive in each slot, for arrivals = "pattern"; numbers above Rate are cut to it
-	Jobs     int    // jobs per workload, if no file holds it; zero means 60
-	// upper bound on job arrivals per slot; zero means 3. With from it must be zero.
-	Rate       int     `config:"max_arrivals,was=rate"`
-	Epochs     float64 // epochs of a job of a type of length 1; zero means 30,000, or with from the work of each job
-	EpochError float64 // relative error of the epochs that schedulers see, from 0 to below 1; zero means none
-	// varies the epochs of jobs of one type by up to 10%; false keeps them equal. With from it must be false.
+	// Numbers of jobs that arrive in consecutive slots, for arrivals = "pattern". Values above max_arrivals are reduced
+	// to it.
+	Pattern []int
+	Jobs    int // Number of jobs per workload that is not read from a file. Zero means 60.
+	// Maximum number of job arrivals per slot. Zero means 3. Excludes from.
+	Rate int `config:"max_arrivals,was=rate"`
+	// Number of epochs of a job whose type has length 1. Zero means 30,000 or, with from, the work of each job in the
+	// trace.
+	Epochs float64
+	// Maximum relative error in the number of epochs that schedulers use, from 0 to below 1. Zero means no error.
+	EpochError float64
+	// Varies the number of epochs by up to 10% between jobs of the same type. Excludes from. False makes it equal for
+	// all jobs of a type.
 	Jitter bool
 }
 
-// Patterns of arrivals.
+// Arrival patterns of generated jobs.
 const (
 	arriveUniform = "uniform"
 	arrivePoisson = "poisson"
@@ -95,7 +103,7 @@ const (
 	arriveSubmit  = "submission"
 )
 
-// EnsureDefaults sets the defaults of zero values, except for values that a trace defines.
+// EnsureDefaults replaces zero values by their defaults, except values that a trace determines.
 func (o *WorkloadOptions) EnsureDefaults() {
 	o.TrainCount, o.ValidationCount, o.TestCount = cmp.Or(o.TrainCount, 40), cmp.Or(o.ValidationCount, 8),
 		cmp.Or(o.TestCount, 10)
@@ -137,7 +145,7 @@ func (o WorkloadOptions) Validate() error {
 	return errors.Join(faults...)
 }
 
-// New returns an empty file, before EnsureDefaults.
+// New returns an empty file without defaults.
 func New() *File {
 	return &File{Workloads: WorkloadOptions{Seed: 1}, Run: learn.RunOptions{Seed: 1, Every: 1}}
 }
@@ -162,7 +170,7 @@ func (l *File) Validate() error {
 		l.Schedule.Validate(elasticworld.Known))...)
 }
 
-// Check reads and generates the workloads. It does not learn.
+// Check reads and generates the workloads. It does not train anything.
 func (l *File) Check(fsys files.FS, r *decode.Reading) {
 	l.blameUnread(r)
 	if l.Validate() != nil || r.Broken("workload.traces") || !l.world.Read(fsys, r, &l.Elastic, l.trace()) {
@@ -276,7 +284,7 @@ func (l *File) settings() (s elastic.Settings) {
 	return s
 }
 
-// Studies returns the training, validation and test workloads.
+// Studies returns the workloads for training, validation and test.
 func (l *File) Studies() (train, validation, test []elastic.Study) {
 	return l.train, l.validation, l.test
 }
@@ -284,12 +292,12 @@ func (l *File) Studies() (train, validation, test []elastic.Study) {
 // Baselines returns the schedulers to compare with.
 func (l *File) Baselines() []elasticworld.Scheduler { return l.baselines }
 
-// DigestSections returns the sections that results of learning depend on, without the comparison.
+// DigestSections returns the sections that learned results depend on. The section of the comparison is not included.
 func (l *File) DigestSections() []string {
 	return []string{"elastic.", "workload.", "workloads.", l.section(), "run."}
 }
 
-// Contents writes the contents of the files that learning reads.
+// Contents writes the contents of the files that learning reads, for a digest.
 func (l *File) Contents(w io.Writer) {
 	l.world.Contents(w)
 	for _, list := range [][]elastic.Study{l.train, l.validation} {
@@ -308,7 +316,7 @@ func (l *File) section() string {
 	return "learn."
 }
 
-// Summary describes the learning of a scheduler in one line.
+// Summary describes, in one line, which scheduler is learned.
 func (l *File) Summary() (string, error) {
 	lessons, rounds := "nobody", ""
 	if l.Learn.Teacher != candidates.NoTeacher {

@@ -14,7 +14,7 @@ import (
 // published reports whether DL2 learns as published.
 func (l *File) published() bool { return l.Elastic.Compat == elasticworld.CompatDL2 }
 
-// Figures returns the names of the values in a learner's learning curve.
+// Figures returns the names of the values in the learning curve.
 func (l *File) Figures() []string {
 	if l.published() {
 		return dl2.FigureNames()
@@ -22,7 +22,7 @@ func (l *File) Figures() []string {
 	return candidates.FigureNames()
 }
 
-// Steps returns the maximum number of a learner's steps.
+// Steps returns the maximum number of steps of the learner.
 func (l *File) Steps() int {
 	if l.published() {
 		return max(0, l.DL2.Supervised.Steps) + max(0, l.DL2.Reinforced.Steps)
@@ -30,7 +30,7 @@ func (l *File) Steps() int {
 	return l.Learn.Steps()
 }
 
-// TeacherAndMethod returns the imitated scheduler and the method that follows imitation.
+// TeacherAndMethod returns the scheduler to imitate and the method of learning after the imitation.
 func (l *File) TeacherAndMethod() (teacher, method string) {
 	if l.published() {
 		return l.DL2.Supervised.Teacher, "DL2 as published"
@@ -38,7 +38,7 @@ func (l *File) TeacherAndMethod() (teacher, method string) {
 	return l.Learn.Teacher, l.Learn.Method
 }
 
-// Slots returns the number of slots after which a simulation ends with jobs left.
+// Slots returns the number of slots after which a simulation is cut, even if jobs are unfinished.
 func (l *File) Slots() int {
 	if l.published() {
 		return l.DL2.Workloads.MostSlots
@@ -49,7 +49,7 @@ func (l *File) Slots() int {
 // seedsApart is the distance between the seeds of two DL2 trainings: each agent has its own seed.
 const seedsApart = 2048
 
-// Learner makes the learner for a seed. Seed 1 of DL2 is the published seed.
+// Learner creates the learner for a seed. For DL2, seed 1 is the published seed.
 func (l *File) Learner(seed uint64) (candidates.SchedulerLearner, error) {
 	if !l.published() {
 		return agent.NewLearner(l.train, l.validation, l.Learn, seed)

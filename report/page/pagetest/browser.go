@@ -237,12 +237,12 @@ func (b *Browser) call(method string, params any, into any) error {
 	}
 }
 
-// Look configures the display of a page.
+// Look configures how the browser displays a page.
 type Look struct {
-	Width int  // in pixels
+	Width int  // width of the window in pixels
 	Dark  bool // the reader prefers dark pages
-	Print bool // as for printing
-	Plain bool // without scripts
+	Print bool // displays the page as printed
+	Plain bool // disables scripts
 	Still bool // the reader prefers reduced motion
 }
 
@@ -338,8 +338,8 @@ func (b *Browser) place(selector string) (x, y float64, err error) {
 // mostFaults is the number of consecutive errors that Until accepts.
 const mostFaults = 50
 
-// Until waits until a condition, a script, is true. The script may fail in the meantime, because a page that is opening
-// has no content yet.
+// Until waits until a script, the condition, returns true. The script may fail in the meantime, because a page that is
+// opening has no content yet.
 func (b *Browser) Until(condition string) error {
 	for faults := 0; ; {
 		var is bool
@@ -419,7 +419,7 @@ func (b *Browser) Complaints() []string {
 	return append([]string(nil), b.complaints...)
 }
 
-// PDF returns the page as printed.
+// PDF returns the page as a PDF document.
 func (b *Browser) PDF() ([]byte, error) {
 	var answer struct{ Data string }
 	if err := b.call("Page.printToPDF", map[string]any{"printBackground": true, "preferCSSPageSize": true},

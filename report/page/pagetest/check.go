@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// Structure describes the elements of a page.
+// Structure holds the elements of a page that tests check.
 type Structure struct {
-	IDs    map[string]bool // ids of its elements
-	Texts  []string        // texts outside of script and style
-	Faults []string        // violations
+	IDs    map[string]bool // ids of the page's elements
+	Texts  []string        // texts outside of script and style elements
+	Faults []string        // violations of the rules of Check
 
 	levels []int // of headings
 }
@@ -26,8 +26,8 @@ var (
 	raw = regexp.MustCompile(`(?s)<style>.*?</style>|<script>.*?</script>`)
 )
 
-// Check parses a page strictly: elements are closed in order and nested as allowed, attributes and ids are unique,
-// headings descend by one level, and only the page's own script runs.
+// Check parses a page and reports violations: elements must be closed in order and nested as allowed, attributes and
+// ids must be unique, headings must descend by one level, and only the page's own script may run.
 func Check(page string) *Structure {
 	s := &Structure{IDs: map[string]bool{}}
 	page = ended.ReplaceAllString(strings.TrimPrefix(raw.ReplaceAllString(page, ""), "<!DOCTYPE html>"), "<$1/>")

@@ -11,7 +11,7 @@ import (
 	"graft/results/tensorboard"
 )
 
-// Field numbers used for reading, by message, as in event.proto, summary.proto and tensor.proto.
+// Field numbers for reading, by message, as in event.proto, summary.proto and tensor.proto.
 const (
 	eventTime, eventStep, eventVersion, eventSummary, eventSession = 1, 2, 3, 5, 7
 	sessionStatus, statusStart                                     = 1, 1
@@ -25,8 +25,8 @@ const (
 	wireVarint, wireFixed64, wireBytes, wireFixed32 = 0, 1, 2, 5
 )
 
-// Read reads an event file, also while it is written. It skips a torn last record and
-// unknown fields. With an error it returns the events before the fault.
+// Read reads an event file. The file may grow meanwhile: an incomplete last record is skipped. It skips unknown fields.
+// With an error it returns the events before the fault.
 func Read(r io.Reader) ([]tensorboard.Event, error) {
 	var events []tensorboard.Event
 	_, err := tensorboard.EachRecord(r, func(n int, record []byte) error {

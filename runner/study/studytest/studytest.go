@@ -41,8 +41,8 @@ func kept(path string) bool {
 	return path != "lock" && !strings.HasPrefix(filepath.Base(path), "config.")
 }
 
-// Survives injects faults into the writes of a run, one at a time. After resuming, each run must end in the same bytes
-// as a run without faults.
+// Survives injects faults into the writes of a run, one at a time. After resuming, each run must be byte-identical to a
+// run without faults.
 func Survives(t *testing.T, world, path string, set ...string) {
 	t.Helper()
 	worktest.SurviveFaults(t, func(env *app.Env, folder string, again bool) error {
@@ -50,8 +50,8 @@ func Survives(t *testing.T, world, path string, set ...string) {
 	}, kept)
 }
 
-// Resumes interrupts runs at a random file creation, and again while they resume. Each must end in the same bytes as an
-// uninterrupted run.
+// Resumes interrupts runs at a random file creation, and interrupts them again while they resume. Each run must be
+// byte-identical to an uninterrupted run.
 func Resumes(t *testing.T, runs int, world, path string, set ...string) {
 	t.Helper()
 	whole := filepath.Join(t.TempDir(), "run")

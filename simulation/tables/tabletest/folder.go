@@ -10,8 +10,8 @@ import (
 	"graft/simulation/tables"
 )
 
-// Folder makes a table of all sequences of a number of decisions about ConvNet2, or of the first few of them, in a
-// folder of graft's own format. Each seed has different accuracies.
+// Folder creates a table in graft's own format, about ConvNet2, with all sequences of a number of decisions or the
+// first few of them. Each seed has different accuracies.
 func Folder(dir, name string, decisions, sequences int, seed uint64) error {
 	s := tables.Scenario{Name: name, Network: "ConvNet2", Dataset: "made up", Budget: 400, Decisions: decisions,
 		Actions: []string{"deepen:0", "deepen:1", "deepen:2", "none"}}

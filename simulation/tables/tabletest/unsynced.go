@@ -2,7 +2,7 @@ package tabletest
 
 import "graft/internal/files"
 
-// Unsynced is the file system without waiting for the disk, for tests that kill processes but not machines.
+// Unsynced is a file system that does not wait for the disk, for tests that kill processes but not machines.
 type Unsynced struct{ files.OS }
 
 type unsyncedFile struct{ files.File }
@@ -13,7 +13,7 @@ func (unsyncedFile) Sync() error { return nil }
 // SyncDir does nothing.
 func (Unsynced) SyncDir(string) error { return nil }
 
-// Create makes a file whose Sync does nothing.
+// Create creates a file whose Sync does nothing.
 func (u Unsynced) Create(path string) (files.File, error) { return skipSync(u.OS.Create(path)) }
 
 // Append opens a file whose Sync does nothing.

@@ -1,9 +1,9 @@
-// Package pickletest makes values of pickles for tests.
+// Package pickletest creates pickle values for tests.
 package pickletest
 
 import "graft/torch/pickle"
 
-// Dict returns a dict of these entries, and an error if a key is invalid in Python, such as a list.
+// Dict returns a dict with these entries. A key that is invalid in Python, such as a list, is an error.
 func Dict(pairs ...pickle.Pair) (*pickle.Dict, error) {
 	d := &pickle.Dict{}
 	for _, p := range pairs {
