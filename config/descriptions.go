@@ -4,884 +4,969 @@ package config
 
 // descriptions say what keys are for, by the field of a struct.
 var descriptions = map[string]string{
-	"graft/cluster/adaptive.PolluxOptions.Delay": "Expected time that a job stops when its devices change. Zero " +
-		"means 30.",
-	"graft/cluster/adaptive.PolluxOptions.Fairness": "Exponent of the power mean of speedups. Zero means -1 as " +
-		"published, the harmonic mean.",
-	"graft/cluster/adaptive.PolluxOptions.Generations": "Generations of the search. Zero means 100.",
-	"graft/cluster/adaptive.PolluxOptions.Mixed": "Lets parts of several multi-node jobs share a " +
-		"node. Default false.",
-	"graft/cluster/adaptive.PolluxOptions.Population": "States per generation of the search. Zero means 100.",
-	"graft/cluster/adaptive.SchedulerOptions.Pollux":  "Search options of pollux.",
-	"graft/cluster/adaptive/world.File.Adaptive":      "Applications and cluster.",
-	"graft/cluster/adaptive/world.File.Run":           "Output: the run folder.",
-	"graft/cluster/adaptive/world.File.Schedule": "Schedulers of adaptive jobs, or of rigid jobs, which keep the " +
-		"devices and the batch that their users request.",
-	"graft/cluster/adaptive/world.File.Workload": "Traces: tables of jobs with columns name, time, application, " +
-		"num_replicas and batch_size, or cluster traces in any format, whose jobs get applications of their sizes. A " +
-		"name that is not a file is looked up in adaptive.data, in its folder workloads and in the folders there. " +
-		"Required.",
-	"graft/cluster/adaptive/world.Options.Compat": "Simulator to reproduce: pollux keeps the faults of Pollux's " +
-		"simulator, none corrects them. Default none.",
-	"graft/cluster/adaptive/world.Options.Data": "Folder of applications. Each application is a folder with " +
-		"placements.csv and validation-BATCH.csv, directly in it or in its folder traces; applications.csv has their " +
-		"epochs. Required.",
-	"graft/cluster/adaptive/world.Options.Delay":   "Seconds that a job stops when its devices change. Default 30.",
-	"graft/cluster/adaptive/world.Options.Devices": "GPUs per node. Default 8, or 4 with compat = \"pollux\".",
-	"graft/cluster/adaptive/world.Options.Interference": "Share of speed that a job on several nodes loses next to " +
-		"another such job, from 0 to below 1. Default 0.",
-	"graft/cluster/adaptive/world.Options.Interval": "Seconds between two scheduling decisions. Default 60.",
-	"graft/cluster/adaptive/world.Options.Limit": "Simulated time after which a simulation fails. " +
+	"graft/cluster/adaptive.PolluxOptions.Delay": "Restart time that the search expects when a job's devices change, " +
+		"in seconds. Zero means 30.",
+	"graft/cluster/adaptive.PolluxOptions.Fairness": "Exponent of the power mean over the speedups of all jobs, from " +
+		"-100 to 100. Zero means -1 (harmonic mean), the published value.",
+	"graft/cluster/adaptive.PolluxOptions.Generations": "Number of generations of the genetic search. Zero means 100.",
+	"graft/cluster/adaptive.PolluxOptions.Mixed": "Allows several multi-node jobs to share a node. False keeps them " +
+		"on separate nodes, as published.",
+	"graft/cluster/adaptive.PolluxOptions.Population": "Number of allocations per generation of the genetic search. " +
+		"Zero means 100.",
+	"graft/cluster/adaptive.SchedulerOptions.Pollux": "Search options of the scheduler pollux.",
+	"graft/cluster/adaptive/world.File.Adaptive":     "Applications of the jobs, and the simulated cluster.",
+	"graft/cluster/adaptive/world.File.Run":          "Output folder of the run.",
+	"graft/cluster/adaptive/world.File.Schedule": "Schedulers to compare. Rigid schedulers keep the devices and the " +
+		"batch that users request.",
+	"graft/cluster/adaptive/world.File.Workload": "Job traces. Required. A trace is a table with the columns name, " +
+		"time, application, num_replicas and batch_size, or a cluster trace in any format that 'graft trace' reads; " +
+		"jobs of a cluster trace get applications of similar size. A name that is not a file is looked up in " +
+		"adaptive.data, in its folder workloads and in the subfolders of that folder.",
+	"graft/cluster/adaptive/world.Options.Compat": "Reference simulator: pollux reproduces Pollux's simulator with " +
+		"its faults, none corrects the faults. Default none.",
+	"graft/cluster/adaptive/world.Options.Data": "Folder of applications, one subfolder per application, directly in " +
+		"this folder or in its subfolder traces. An application's subfolder holds placements.csv and " +
+		"validation-BATCH.csv; applications.csv lists the epochs of all applications. Required.",
+	"graft/cluster/adaptive/world.Options.Delay": "Restart time of a job after a change of its devices, in seconds. " +
+		"Default 30.",
+	"graft/cluster/adaptive/world.Options.Devices": "GPUs per node. Default 8, or 4 if compat is pollux.",
+	"graft/cluster/adaptive/world.Options.Interference": "Fraction of its speed that a multi-node job loses if " +
+		"another multi-node job shares a node with it, from 0 to below 1. Default 0.",
+	"graft/cluster/adaptive/world.Options.Interval": "Time between two scheduling decisions, in seconds. Default 60.",
+	"graft/cluster/adaptive/world.Options.Limit": "Maximum simulated time in seconds; a longer simulation fails. " +
 		"Zero means no limit.",
-	"graft/cluster/adaptive/world.Options.Nodes": "Number of nodes, all with equal devices. Default 16.",
-	"graft/cluster/adaptive/world.Options.Quirks": "Names of faults to keep with compat = \"none\". " +
-		"Empty keeps none.",
-	"graft/cluster/elastic.WindowOptions.Apart": "Removes the action that adds a worker and a server together. Such " +
-		"an action of a scheduler gives two samples. No effect without servers. Default false.",
-	"graft/cluster/elastic.WindowOptions.Bits": "Writes the type as four rows of bits, highest bit first, instead of " +
-		"one row. Default false.",
-	"graft/cluster/elastic.WindowOptions.Order": "Order of the jobs: by arrival, by dominant share (share) or by " +
-		"remaining share of epochs (left), smallest first. Default arrival.",
-	"graft/cluster/elastic.WindowOptions.Padding": "Value of columns without a job. The original also uses -1. " +
-		"Default 0.",
-	"graft/cluster/elastic.WindowOptions.Rescale": "Divides types by their number, slots by 100 and counts by their " +
-		"maximum. Default false.",
-	"graft/cluster/elastic.WindowOptions.Size":  "Number of jobs in the window, and of its columns. Zero means 20.",
-	"graft/cluster/elastic/world.File.Elastic":  "Cluster, speeds and types of jobs.",
-	"graft/cluster/elastic/world.File.Run":      "Output: the run folder.",
-	"graft/cluster/elastic/world.File.Schedule": "Schedulers.",
-	"graft/cluster/elastic/world.File.Workload": "Traces: JSON files of elastic jobs, or cluster traces, whose GPU " +
-		"jobs become elastic jobs with the same work.",
-	"graft/cluster/elastic/world.Options.CPUs": "CPU slots per node. Zero takes the trace's value, or 8.",
-	"graft/cluster/elastic/world.Options.Compat": "Simulator to reproduce: dl2 keeps the faults of DL2's simulator, " +
-		"none corrects them. Default none.",
-	"graft/cluster/elastic/world.Options.GPUs":  "GPU slots per node. Zero takes the trace's value, or 8.",
-	"graft/cluster/elastic/world.Options.Limit": "Slots after which a simulation fails. Zero means no limit.",
-	"graft/cluster/elastic/world.Options.Most": "Maximum number of workers of a job, and of servers. Zero takes the " +
-		"trace's value, or 16.",
-	"graft/cluster/elastic/world.Options.Nodes": "Number of nodes. Zero takes the trace's value, or 96.",
-	"graft/cluster/elastic/world.Options.Scaling": "Time that a job loses in a slot after its numbers of workers or " +
-		"servers change: checkpoint stops and restarts the job, hot moves parameters while it runs, none costs " +
-		"nothing. Empty means checkpoint, or none with compat = \"dl2\".",
-	"graft/cluster/elastic/world.Options.Slot": "Length of a slot in seconds. Zero takes the trace's value, or 1200.",
-	"graft/cluster/elastic/world.Options.SpeedError": "Maximum relative error of speeds, from 0 to below 1. The " +
-		"error of each job and slot is drawn uniformly between minus and plus this value. Zero takes the trace's " +
+	"graft/cluster/adaptive/world.Options.Nodes": "Number of nodes; all nodes have the same number of GPUs. Default " +
+		"16.",
+	"graft/cluster/adaptive/world.Options.Quirks": "Names of the faults to keep if compat is none. Empty keeps none.",
+	"graft/cluster/elastic.WindowOptions.Apart": "Omits the action that adds a worker and a parameter server " +
+		"together. If an imitated scheduler takes this action, it is split into two training samples. No effect on " +
+		"jobs without parameter servers. False keeps the action.",
+	"graft/cluster/elastic.WindowOptions.Bits": "Encodes the job type in four rows of bits, highest bit first. False " +
+		"uses one row.",
+	"graft/cluster/elastic.WindowOptions.Order": "Sort order of the jobs: arrival, share (dominant share) or left " +
+		"(remaining share of epochs), smallest value first. Default arrival.",
+	"graft/cluster/elastic.WindowOptions.Padding": "Fill value of columns without a job. The original simulator also " +
+		"uses -1. Default 0.",
+	"graft/cluster/elastic.WindowOptions.Rescale": "Scales the values of the window: types by the number of types, " +
+		"slots by 1/100, counts by their maximum. False keeps raw values.",
+	"graft/cluster/elastic.WindowOptions.Size":  "Number of jobs in the window, one column per job. Zero means 20.",
+	"graft/cluster/elastic/world.File.Elastic":  "Cluster, job types and job speeds.",
+	"graft/cluster/elastic/world.File.Run":      "Output folder of the run.",
+	"graft/cluster/elastic/world.File.Schedule": "Schedulers to compare.",
+	"graft/cluster/elastic/world.File.Workload": "Job traces: JSON files of elastic jobs, or cluster traces, whose " +
+		"GPU jobs become elastic jobs with the same work.",
+	"graft/cluster/elastic/world.Options.CPUs": "Number of CPU slots per node. Zero means the trace's value, or 8 if " +
+		"the trace has none.",
+	"graft/cluster/elastic/world.Options.Compat": "Reference simulator: dl2 reproduces DL2's simulator with its " +
+		"faults, none corrects the faults. Default none.",
+	"graft/cluster/elastic/world.Options.GPUs": "Number of GPU slots per node. Zero means the trace's value, or 8 if " +
+		"the trace has none.",
+	"graft/cluster/elastic/world.Options.Limit": "Maximum number of slots; a longer simulation fails. Zero means no " +
+		"limit.",
+	"graft/cluster/elastic/world.Options.Most": "Maximum number of workers per job; also the maximum number of " +
+		"parameter servers per job. Zero means the trace's value, or 16 if the trace has none.",
+	"graft/cluster/elastic/world.Options.Nodes": "Number of nodes. Zero means the trace's value, or 96 if the trace " +
+		"has none.",
+	"graft/cluster/elastic/world.Options.Scaling": "Cost of a change in a job's number of workers or servers: " +
+		"checkpoint stops and restarts the job, hot moves parameters while the job runs, none costs no time. Empty " +
+		"means checkpoint, or none if compat is dl2.",
+	"graft/cluster/elastic/world.Options.Slot": "Length of a slot in seconds. Zero means the trace's value, or 1200 " +
+		"if the trace has none.",
+	"graft/cluster/elastic/world.Options.SpeedError": "Maximum relative error of job speeds, from 0 to below 1. The " +
+		"error of each job in each slot is drawn uniformly between minus and plus this value. Zero means the trace's " +
 		"value, or no error if the trace has none.",
-	"graft/cluster/elastic/world.Options.Speeds": "Speeds of jobs: a JSON file of steps per second by model, servers " +
-		"and workers (each from 1); a folder of applications as in adaptive.data, which replace the types of jobs " +
-		"and have no parameter servers; or analytic, which computes speeds from the computation and communication of " +
-		"the types. Required unless the trace says analytic.",
-	"graft/cluster/elastic/world.Options.Types": "JSON file of job types: demands, epoch size, communication. Empty " +
-		"means the eight models of DL2.",
-	"graft/cluster/fabric/world.Demand.Every": "Mean time between arrivals. Replaces load. Zero derives it from load.",
-	"graft/cluster/fabric/world.Demand.Gaps": "Distribution of times between arrivals; regular makes them all equal. " +
-		"Default exponential.",
-	"graft/cluster/fabric/world.Demand.Jobs":  "Number of jobs of an episode. Zero means 200.",
-	"graft/cluster/fabric/world.Demand.Least": "Lower end of the limits uniform and skewed. Zero means 0.1.",
-	"graft/cluster/fabric/world.Demand.Limits": "Distribution of the time limit of a job, as a share of its time on " +
-		"one server. Default uniform.",
-	"graft/cluster/fabric/world.Demand.Load": "Average share of servers in use if no job were split. Zero means 1.",
-	"graft/cluster/fabric/world.Demand.Most": "Upper end of the limits uniform and skewed, and the value of fixed. " +
-		"Zero means 1.",
-	"graft/cluster/fabric/world.Demand.Period": "Jobs per period of swing. Zero means 50.",
+	"graft/cluster/elastic/world.Options.Speeds": "Source of the job speeds: a JSON file of steps per second by " +
+		"model, servers and workers (each from 1); a folder of applications in the format of adaptive.data, which " +
+		"replaces the job types and has no parameter servers; or analytic, which computes speeds from the " +
+		"computation and communication of the job types. Required unless the trace says analytic.",
+	"graft/cluster/elastic/world.Options.Types": "Path of a JSON file of job types: demands, epoch size, " +
+		"communication. Empty means the eight models of DL2.",
+	"graft/cluster/fabric/world.Demand.Every": "Mean time between two arrivals; replaces load. Zero derives it from " +
+		"load.",
+	"graft/cluster/fabric/world.Demand.Gaps": "Distribution of the times between arrivals: exponential, or regular " +
+		"(all equal). Default exponential.",
+	"graft/cluster/fabric/world.Demand.Jobs": "Number of jobs per episode. Zero means 200.",
+	"graft/cluster/fabric/world.Demand.Least": "Lower bound of time limits, for limits = \"uniform\" or \"skewed\", " +
+		"as a fraction of a job's time on one server. Zero means 0.1.",
+	"graft/cluster/fabric/world.Demand.Limits": "Distribution of a job's time limit, which is a fraction of its time " +
+		"on one server: uniform, fixed, skewed or values. Default uniform.",
+	"graft/cluster/fabric/world.Demand.Load": "Offered load: average fraction of busy servers if every job ran on " +
+		"one server. Zero means 1.",
+	"graft/cluster/fabric/world.Demand.Most": "Upper bound of time limits, for limits = \"uniform\" or \"skewed\", " +
+		"or the time limit of every job, for limits = \"fixed\", as a fraction of a job's time on one server. Zero " +
+		"means 1.",
+	"graft/cluster/fabric/world.Demand.Period": "Number of jobs per period of swing. Zero means 50.",
 	"graft/cluster/fabric/world.Demand.Seed":   "Random seed of the first episode. Default 1.",
-	"graft/cluster/fabric/world.Demand.Shares": "Relative frequency of each value. Empty means equal frequencies.",
-	"graft/cluster/fabric/world.Demand.Skewness": "Shape of the limits skewed: a positive value gives more short " +
-		"limits. PAC-ML's distributions B, C and D use 5, 0 and -5.",
-	"graft/cluster/fabric/world.Demand.Steps": "Training steps of a job. Zero means 50.",
-	"graft/cluster/fabric/world.Demand.Swing": "Relative swing of the load in each period, from 0 to below 1. Zero " +
-		"keeps the load constant.",
-	"graft/cluster/fabric/world.Demand.TestCount": "Number of episodes on which schedulers are " +
-		"compared. Zero means 5.",
+	"graft/cluster/fabric/world.Demand.Shares": "Relative frequency of each time limit in values. Empty means equal " +
+		"frequencies.",
+	"graft/cluster/fabric/world.Demand.Skewness": "Skewness of the time limits, for limits = \"skewed\". A positive " +
+		"value gives more short limits. PAC-ML's distributions B, C and D use 5, 0 and -5.",
+	"graft/cluster/fabric/world.Demand.Steps": "Number of training steps per job. Zero means 50.",
+	"graft/cluster/fabric/world.Demand.Swing": "Amplitude of the periodic change of the load, relative to the load, " +
+		"from 0 to below 1. Zero keeps the load constant.",
+	"graft/cluster/fabric/world.Demand.TestCount": "Number of test episodes, on which schedulers are compared. Zero " +
+		"means 5.",
 	"graft/cluster/fabric/world.Demand.TrainCount": "Number of training episodes. Zero means 20.",
-	"graft/cluster/fabric/world.Demand.ValidationCount": "Number of validation episodes, which select learned " +
-		"schedulers. Zero means 10.",
-	"graft/cluster/fabric/world.Demand.Values": "Limits to draw from, for limits = \"values\".",
-	"graft/cluster/fabric/world.File.Demand":   "Jobs that arrive.",
-	"graft/cluster/fabric/world.File.Fabric":   "Servers, and the network between them.",
-	"graft/cluster/fabric/world.File.Graphs":   "Networks that jobs train.",
-	"graft/cluster/fabric/world.File.Learn":    "Options of the learner of 'graft learn'.",
-	"graft/cluster/fabric/world.File.Run":      "Seeds of 'graft learn', and the run folder of all commands.",
-	"graft/cluster/fabric/world.File.Schedule": "Schedulers, which choose the degree of each job.",
-	"graft/cluster/fabric/world.File.Vary":     "Values that are compared in one run.",
-	"graft/cluster/fabric/world.Graphs.Batch":  "Examples per step of a network. Zero means 64.",
-	"graft/cluster/fabric/world.Graphs.Models": "Networks to train: names from the zoo, network files, PipeDream " +
-		"profiles (.txt) or graphs (.json). Empty means ResNet18, VGG11BN, MobileNetV2, CIFARResNet56 and " +
+	"graft/cluster/fabric/world.Demand.ValidationCount": "Number of validation episodes, which select the best " +
+		"learned policy. Zero means 10.",
+	"graft/cluster/fabric/world.Demand.Values": "Time limits to draw from, for limits = \"values\", as fractions of " +
+		"a job's time on one server.",
+	"graft/cluster/fabric/world.File.Demand":   "Arrival times, sizes and time limits of jobs.",
+	"graft/cluster/fabric/world.File.Fabric":   "Servers and their network.",
+	"graft/cluster/fabric/world.File.Graphs":   "Neural networks that jobs train.",
+	"graft/cluster/fabric/world.File.Learn":    "Options of the learner that 'graft learn' runs.",
+	"graft/cluster/fabric/world.File.Run":      "Seeds of 'graft learn', and the run folder of every command.",
+	"graft/cluster/fabric/world.File.Schedule": "Schedulers, which choose the number of servers of each job.",
+	"graft/cluster/fabric/world.File.Vary":     "Lists of values to sweep; every combination is simulated.",
+	"graft/cluster/fabric/world.Graphs.Batch":  "Number of examples per training step. Zero means 64.",
+	"graft/cluster/fabric/world.Graphs.Models": "Neural networks to train: names from the zoo, network files, " +
+		"PipeDream profiles (.txt) or graphs (.json). Empty means ResNet18, VGG11BN, MobileNetV2, CIFARResNet56 and " +
 		"LargeConvNet.",
-	"graft/cluster/fabric/world.Graphs.Profile": "Device profile with the times of networks, by name or file. Empty " +
-		"means round-gpu.",
-	"graft/cluster/fabric/world.Graphs.Sizes": "Image height and width in pixels for each network. Zero keeps the " +
-		"network's own size. Empty keeps all.",
-	"graft/cluster/fabric/world.Graphs.Weights": "Relative frequency of each network among the jobs. Empty means " +
-		"equal frequencies.",
-	"graft/cluster/fabric/world.Options.Bandwidth": "Server bandwidth in bytes/s. Zero means 1.6e12, as in PAC-ML's " +
-		"experiments.",
-	"graft/cluster/fabric/world.Options.Channels": "Channels between two servers, for network = \"ramp\". Default 1.",
-	"graft/cluster/fabric/world.Options.IO": "Send and receive time in s, for network = " +
-		"\"ramp\". Default 100e-9.",
-	"graft/cluster/fabric/world.Options.Latency":   "Transfer latency in s. Zero means 50e-9.",
-	"graft/cluster/fabric/world.Options.MaxDegree": "Maximum number of parts of a step. Zero means 16.",
-	"graft/cluster/fabric/world.Options.Memory":    "Server memory in bytes. Zero means 80e9.",
-	"graft/cluster/fabric/world.Options.Network": "Network between the servers: ramp is an optical network with " +
-		"channels between all servers, tree has a switch in each rack and a core. Default ramp.",
-	"graft/cluster/fabric/world.Options.Quantum": "Operation time per part in ms, for strategy = \"tensor\". Default " +
-		"0.01.",
-	"graft/cluster/fabric/world.Options.Quirks": "Faults of PAC-ML's simulator to keep, by name. Empty keeps none.",
-	"graft/cluster/fabric/world.Options.Size": "Network size. For ramp: groups, racks per group, servers per rack. " +
-		"For tree: racks, servers per rack. Empty means 4, 4, 2 or 4, 8.",
-	"graft/cluster/fabric/world.Options.Speed":    "Server speed: operation times are divided by it. Default 1.",
-	"graft/cluster/fabric/world.Options.Strategy": "Strategy that splits a step. Default data.",
-	"graft/cluster/fabric/world.Options.Uplink": "Bandwidth of a rack in bytes/s, for network = \"tree\". Zero means " +
-		"the sum over its servers.",
-	"graft/cluster/fabric/world.Vary.Bandwidths": "Values of fabric.bandwidth to sweep, with fabric.uplink in " +
-		"proportion. Empty keeps it.",
+	"graft/cluster/fabric/world.Graphs.Profile": "Device profile with the operation times of models, by name or " +
+		"file. Empty means round-gpu.",
+	"graft/cluster/fabric/world.Graphs.Sizes": "Image height and width in pixels, one value per model. A value of " +
+		"zero, or an empty list, keeps the model's own size.",
+	"graft/cluster/fabric/world.Graphs.Weights": "Relative frequency of each model among the jobs. Empty means equal " +
+		"frequencies.",
+	"graft/cluster/fabric/world.Options.Bandwidth": "Network bandwidth of a server in bytes/s. Zero means 1.6e12, " +
+		"the value of PAC-ML's experiments.",
+	"graft/cluster/fabric/world.Options.Channels": "Number of channels between two servers, for network = \"ramp\". " +
+		"Default 1.",
+	"graft/cluster/fabric/world.Options.IO": "Time to send and receive a message in seconds, for network = \"ramp\". " +
+		"Default 100e-9.",
+	"graft/cluster/fabric/world.Options.Latency": "Latency of a transfer in seconds. Zero means 50e-9.",
+	"graft/cluster/fabric/world.Options.MaxDegree": "Maximum number of parts into which a training step is split. " +
+		"Zero means 16.",
+	"graft/cluster/fabric/world.Options.Memory": "Memory per server in bytes. Zero means 80e9.",
+	"graft/cluster/fabric/world.Options.Network": "Topology of the network: ramp is an optical network with channels " +
+		"between all servers, tree has one switch per rack and a core switch. Default ramp.",
+	"graft/cluster/fabric/world.Options.Quantum": "Quantum of operation time in ms, for strategy = \"tensor\": an " +
+		"operation is split into one part per quantum of its time, up to max_degree parts. Default 0.01.",
+	"graft/cluster/fabric/world.Options.Quirks": "Names of the faults of PAC-ML's simulator to keep. Empty keeps none.",
+	"graft/cluster/fabric/world.Options.Size": "Dimensions of the network: groups, racks per group and servers per " +
+		"rack for ramp; racks and servers per rack for tree. Empty means 4, 4, 2 for ramp and 4, 8 for tree.",
+	"graft/cluster/fabric/world.Options.Speed": "Server speed relative to the device profile; operation times are " +
+		"divided by it. Default 1.",
+	"graft/cluster/fabric/world.Options.Strategy": "Parallelism of a training step: data splits the batch, tensor " +
+		"splits the parameters, pipeline gives each server consecutive operations. Default data.",
+	"graft/cluster/fabric/world.Options.Uplink": "Bandwidth of a rack's uplink in bytes/s, for network = \"tree\". " +
+		"Zero means the total bandwidth of the rack's servers.",
+	"graft/cluster/fabric/world.Vary.Bandwidths": "Values of fabric.bandwidth to sweep; fabric.uplink changes in " +
+		"proportion. Empty keeps fabric.bandwidth.",
 	"graft/cluster/fabric/world.Vary.Loads": "Values of demand.load to sweep. Empty keeps demand.load. Excludes " +
 		"demand.arrival_interval.",
-	"graft/cluster/fabric/world.Vary.MaxDegrees": "Values of fabric.max_degree to sweep. Empty keeps it.",
-	"graft/cluster/fabric/world.Vary.Networks": "Networks to sweep, as kind and size or kind alone, such as ramp " +
-		"4x4x2 or tree. Empty keeps the network.",
-	"graft/cluster/fabric/world.Vary.Skewness": "Values of demand.skewness to sweep, with demand.limits = " +
-		"\"skewed\". Empty keeps it.",
-	"graft/cluster/lucid.Options.Echo": "Virtual cluster that loses a node while the profiler has one more; empty " +
-		"means one of Venus's, or the largest outside of from.",
-	"graft/cluster/lucid.Options.From": "Virtual clusters that each give the profiler one node; empty means vc8Gr " +
-		"and vcefl, as published for Venus, or the two largest if the trace lacks them.",
-	"graft/cluster/lucid.Options.Largest": "Devices of the largest job to profile; zero means 8, or all devices of " +
-		"the profiler if fewer.",
-	"graft/cluster/lucid.Options.Limit": "Seconds to profile a job; zero means 200.",
-	"graft/cluster/lucid.Options.Nodes": "Nodes of the profiler; zero means 2.",
+	"graft/cluster/fabric/world.Vary.MaxDegrees": "Values of fabric.max_degree to sweep. Empty keeps " +
+		"fabric.max_degree.",
+	"graft/cluster/fabric/world.Vary.Networks": "Network topologies to sweep, each with or without its dimensions, " +
+		"such as ramp 4x4x2 or tree. Empty keeps fabric.network and fabric.size.",
+	"graft/cluster/fabric/world.Vary.Skewness": "Values of demand.skewness to sweep, for demand.limits = \"skewed\". " +
+		"Empty keeps demand.skewness.",
+	"graft/cluster/lucid.Options.Echo": "Name of the virtual cluster that lends the profiler an additional node on " +
+		"demand. Empty means vcYVn, as published for the cluster Venus, or the largest virtual cluster that does not " +
+		"give the profiler a node.",
+	"graft/cluster/lucid.Options.From": "Names of the virtual clusters that each give the profiler one node. Empty " +
+		"means vc8Gr and vcefl, as published for the cluster Venus, or the two largest virtual clusters if the trace " +
+		"lacks these.",
+	"graft/cluster/lucid.Options.Largest": "Maximum number of GPUs of a job to profile. Zero means 8, or all GPUs of " +
+		"the profiler if it has fewer.",
+	"graft/cluster/lucid.Options.Limit": "Profiling time per job in seconds. Zero means 200.",
+	"graft/cluster/lucid.Options.Nodes": "Number of nodes of the profiler. Zero means 2.",
 	"graft/cluster/node/world.Executor.Backoff": "Delay before the first retry of a task; each further retry doubles " +
-		"it. Default 1s.",
-	"graft/cluster/node/world.Executor.Cgroup": "Folder of a cgroup v2 that the user may write; none disables " +
+		"the delay. Default 1s.",
+	"graft/cluster/node/world.Executor.Cgroup": "Path of a cgroup v2 folder that the user may write; none disables " +
 		"cgroups. Empty means graft's own cgroup if it is writable.",
 	"graft/cluster/node/world.Executor.Devices": "Devices that run tasks: gpu uses the machine's GPUs, cpu divides " +
-		"its processors into machine.gpus slots, auto means gpu if NVIDIA's library finds GPUs and cpu otherwise. " +
-		"Default auto.",
-	"graft/cluster/node/world.Executor.Grace": "Time between SIGTERM and SIGKILL. Default 10s.",
-	"graft/cluster/node/world.Executor.IdleWatts": "Power of an idle device in W, which one energy column subtracts. " +
-		"Zero measures it for one second before the first task; a negative value leaves the column empty.",
-	"graft/cluster/node/world.Executor.Log": "Maximum log size per attempt in MiB. A longer log loses its middle " +
-		"part. Default 16.",
-	"graft/cluster/node/world.Executor.Sampling": "Time between readings of the devices, from 10ms to 1s. Default " +
-		"100ms.",
-	"graft/cluster/node/world.Executor.UUIDs": "GPUs to use, as nvidia-smi -L prints them. Empty means all.",
-	"graft/cluster/node/world.File.Executor":  "Options of 'graft node run'.",
-	"graft/cluster/node/world.File.Learn":     "Options of the learner of 'graft learn'.",
-	"graft/cluster/node/world.File.Machine":   "GPUs of the machine.",
-	"graft/cluster/node/world.File.Run":       "Seeds of 'graft learn', and the run folder of all commands.",
-	"graft/cluster/node/world.File.Schedule": "Schedulers. If none are named, 'graft node simulate' compares all " +
-		"that need no learning and 'graft node run' uses backfill. Otherwise 'graft node run' uses the first one.",
-	"graft/cluster/node/world.File.Task":  "Tasks, each a table [[task]]. Empty generates them.",
-	"graft/cluster/node/world.File.Tasks": "Tasks that are generated or taken from a trace.",
-	"graft/cluster/node/world.File.Workload": "Trace of a cluster, at most one, in any format that 'graft trace' " +
-		"reads. Its jobs with at most one GPU become the tasks.",
-	"graft/cluster/node/world.Machine.Active": "Power of a GPU with an idle task. Default 60.",
-	"graft/cluster/node/world.Machine.Compat": "Simulator to reproduce: tasks is the packing environment of a " +
-		"published study of GPU schedulers, with its generator, rewards and faults, in which PPO learns as " +
-		"published; none is graft's own. Default none.",
-	"graft/cluster/node/world.Machine.Contention": "Share of its speed that a task loses per GPU's worth of cores " +
-		"that other tasks use on its GPU. Default 0.",
-	"graft/cluster/node/world.Machine.Cores": "Rule for tasks on a GPU that together request more than all of its " +
-		"cores: shared slows them down, whole makes one wait. Default shared.",
-	"graft/cluster/node/world.Machine.Empty": "Power of a GPU without tasks. Default 25.",
-	"graft/cluster/node/world.Machine.Full":  "Power of a GPU with all cores in use. Default 250.",
-	"graft/cluster/node/world.Machine.GPUs":  "Number of equal GPUs. Default 4.",
-	"graft/cluster/node/world.Machine.Memories": "Memory of each GPU in MiB, for unequal GPUs. Replaces gpus and " +
-		"memory_mb.",
-	"graft/cluster/node/world.Machine.Memory": "Memory per GPU in MiB. Default 16384.",
-	"graft/cluster/node/world.Machine.Profiles": "File of measured pairs, colocate_info.csv as 'graft node profile' " +
-		"writes it. Tasks of the kinds in it slow each other as measured. Empty means none.",
-	"graft/cluster/node/world.Machine.Speeds": "Relative speed of each GPU of memories_mb; task durations are " +
-		"divided by it. Empty means 1 for each.",
+		"the machine's processors into machine.gpus slots, auto means gpu if NVIDIA's library finds GPUs and cpu " +
+		"otherwise. Default auto.",
+	"graft/cluster/node/world.Executor.Grace": "Time between SIGTERM and SIGKILL when a task is stopped. Default 10s.",
+	"graft/cluster/node/world.Executor.IdleWatts": "Power of an idle device in watts, which one energy column " +
+		"subtracts. Zero measures it for one second before the first task. A negative value leaves the column empty.",
+	"graft/cluster/node/world.Executor.Log": "Maximum log size per attempt of a task, in MiB. A longer log loses its " +
+		"middle part. Default 16.",
+	"graft/cluster/node/world.Executor.Sampling": "Time between two readings of the devices, from 10ms to 1s. " +
+		"Default 100ms.",
+	"graft/cluster/node/world.Executor.UUIDs": "UUIDs of the GPUs to use, as 'nvidia-smi -L' prints them. Empty " +
+		"means all GPUs.",
+	"graft/cluster/node/world.File.Executor": "Options of 'graft node run'.",
+	"graft/cluster/node/world.File.Learn":    "Options of the learner that 'graft learn' runs.",
+	"graft/cluster/node/world.File.Machine":  "Simulated machine and its GPUs.",
+	"graft/cluster/node/world.File.Run":      "Seeds of 'graft learn', and the run folder of every command.",
+	"graft/cluster/node/world.File.Schedule": "Schedulers and their options. If no scheduler is named, 'graft node " +
+		"simulate' compares all schedulers that need no learning, and 'graft node run' uses backfill. 'graft node " +
+		"run' otherwise uses the first scheduler.",
+	"graft/cluster/node/world.File.Task": "List of tasks, one table [[task]] per task. Empty generates tasks or " +
+		"takes them from a trace.",
+	"graft/cluster/node/world.File.Tasks": "Options of tasks that are generated or taken from a trace.",
+	"graft/cluster/node/world.File.Workload": "Cluster trace, at most one, in any format that 'graft trace' reads. " +
+		"Its jobs with at most one GPU become tasks.",
+	"graft/cluster/node/world.Machine.Active": "Power of a GPU with an idle task, in watts. Default 60.",
+	"graft/cluster/node/world.Machine.Compat": "Reference simulator: tasks reproduces the packing environment of a " +
+		"published study of GPU schedulers, with its generator, rewards and faults; none is graft's own simulator. " +
+		"Default none.",
+	"graft/cluster/node/world.Machine.Contention": "Slowdown coefficient of tasks on the same GPU, from 0 to 10: the " +
+		"speed of a task is divided by 1 + contention × (cores that other tasks use / cores of the GPU). Default 0.",
+	"graft/cluster/node/world.Machine.Cores": "Rule for tasks that together request more than all cores of a GPU: " +
+		"shared slows them down, whole makes a task wait. Default shared.",
+	"graft/cluster/node/world.Machine.Empty": "Power of a GPU without tasks, in watts. Default 25.",
+	"graft/cluster/node/world.Machine.Full":  "Power of a GPU with all cores in use, in watts. Default 250.",
+	"graft/cluster/node/world.Machine.GPUs":  "Number of GPUs, all equal. Default 4. Excludes memories_mb.",
+	"graft/cluster/node/world.Machine.Memories": "Memory of each GPU in MiB, for a machine with different GPUs. " +
+		"Excludes gpus and memory_mb. Empty uses those two keys.",
+	"graft/cluster/node/world.Machine.Memory": "Memory per GPU in MiB. Default 16384. Excludes memories_mb.",
+	"graft/cluster/node/world.Machine.Profiles": "Path of colocate_info.csv from 'graft node profile': measured " +
+		"slowdowns of pairs of task kinds on one GPU. Empty means none.",
+	"graft/cluster/node/world.Machine.Speeds": "Relative speed of each GPU in memories_mb; task durations are " +
+		"divided by it. Empty means 1 for each GPU.",
 	"graft/cluster/node/world.Machine.Stop": "Method to stop a task: signal pauses its processes, which keep their " +
 		"memory and their GPU; checkpoint ends them and restarts them later on any GPU. Default signal.",
-	"graft/cluster/node/world.Machine.Switch":   "Time that a stopped task loses when it continues. Default 0.",
-	"graft/cluster/node/world.Machine.Together": "Maximum number of tasks on a GPU at a time. Zero means no limit.",
-	"graft/cluster/node/world.Schedule.Aging":   "Waiting time that adds one step of priority. Default 1m.",
+	"graft/cluster/node/world.Machine.Switch": "Time that a stopped task loses when it resumes. Default 0.",
+	"graft/cluster/node/world.Machine.Together": "Maximum number of tasks that share a GPU at a time. Zero means no " +
+		"limit.",
+	"graft/cluster/node/world.Schedule.Aging": "Waiting time after which the priority of a task rises by one step. " +
+		"Default 1m.",
 	"graft/cluster/node/world.Schedule.Objective": "Cost that ranks schedulers and that learning minimises: " +
-		"completion is the mean time from arrival to completion, energy-delay multiplies it by the energy of all " +
-		"GPUs. Default completion.",
-	"graft/cluster/node/world.Schedule.Quantum": "Time slice of schedulers that share GPUs in time. Default 10s.",
-	"graft/cluster/node/world.Task.After":       "Names of the tasks that must complete first.",
-	"graft/cluster/node/world.Task.Arrival":     "Time since the beginning. Default 0.",
-	"graft/cluster/node/world.Task.Checkpoint": "Says that a real task saves its state at SIGTERM and continues from " +
-		"it when it runs again, as 'graft train --resume' does. False only pauses it by signals.",
-	"graft/cluster/node/world.Task.Command": "Program and arguments of a real task, run without a shell. Empty only " +
-		"simulates the task.",
-	"graft/cluster/node/world.Task.Cores": "Share of a GPU's cores that the task keeps busy when it runs alone, " +
-		"percent. Default 100.",
-	"graft/cluster/node/world.Task.Count": "Number of equal tasks. If above 1, a number is appended to each name. " +
-		"Default 1.",
-	"graft/cluster/node/world.Task.Duration": "Run time alone on a GPU, for simulations and schedulers. Zero means " +
-		"unknown, which only real tasks allow.",
-	"graft/cluster/node/world.Task.Env":      "Additional environment variables of a real task, such as SEED=1.",
-	"graft/cluster/node/world.Task.Estimate": "Estimate of the duration, for schedulers. Zero means the duration.",
-	"graft/cluster/node/world.Task.Flow": "User or queue that gets a share in fair queueing. Empty gives the task " +
-		"its own flow.",
-	"graft/cluster/node/world.Task.Folder": "Working folder of a real task. Empty means the working folder of the " +
-		"command.",
-	"graft/cluster/node/world.Task.Kind": "Row in tables of measured pairs. Empty means the name.",
-	"graft/cluster/node/world.Task.MainMemory": "Main memory limit of a real task in MiB, enforced if its processes " +
-		"have a cgroup. Zero means no limit.",
-	"graft/cluster/node/world.Task.Memory":   "GPU memory in MiB. Default 0.",
-	"graft/cluster/node/world.Task.Name":     "Unique name. Empty means task and its position.",
-	"graft/cluster/node/world.Task.Priority": "Priority: larger values go first. Default 0.",
+		"completion is the mean time from arrival to completion; energy-delay is this mean multiplied by the energy " +
+		"of all GPUs. Default completion.",
+	"graft/cluster/node/world.Schedule.Quantum": "Time slice of schedulers that time-share GPUs. Default 10s.",
+	"graft/cluster/node/world.Task.After": "Names of the tasks that must complete before this task starts. Empty " +
+		"means none.",
+	"graft/cluster/node/world.Task.Arrival": "Time of submission, measured from the start of the run. Default 0.",
+	"graft/cluster/node/world.Task.Checkpoint": "Declares that a real task saves its state at SIGTERM and resumes " +
+		"from it in its next run, as 'graft train --resume' does. False allows only pausing by signals.",
+	"graft/cluster/node/world.Task.Command": "Program and arguments of a real task, run without a shell. Empty means " +
+		"a task that is only simulated.",
+	"graft/cluster/node/world.Task.Cores": "Percentage of a GPU's cores that the task keeps busy when it runs alone. " +
+		"Default 100.",
+	"graft/cluster/node/world.Task.Count": "Number of copies of the task. If above 1, a number is appended to each " +
+		"name. Default 1.",
+	"graft/cluster/node/world.Task.Duration": "Run time of the task alone on a GPU, for simulations and schedulers. " +
+		"Zero means unknown, which only a real task allows.",
+	"graft/cluster/node/world.Task.Env": "Additional environment variables of a real task, such as SEED=1. Empty " +
+		"adds none.",
+	"graft/cluster/node/world.Task.Estimate": "Estimated duration that schedulers use. Zero means the true duration.",
+	"graft/cluster/node/world.Task.Flow": "Name of the user or queue whose tasks share one weight in fair queueing. " +
+		"Empty gives the task its own flow.",
+	"graft/cluster/node/world.Task.Folder": "Working folder of a real task. Empty means the working folder of graft.",
+	"graft/cluster/node/world.Task.Kind": "Name of the task's row in tables of measured pairs. Empty means the " +
+		"task's name.",
+	"graft/cluster/node/world.Task.MainMemory": "Main memory limit of a real task in MiB, enforced only if its " +
+		"processes have a cgroup. Zero means no limit.",
+	"graft/cluster/node/world.Task.Memory": "GPU memory of the task in MiB. Default 0.",
+	"graft/cluster/node/world.Task.Name": "Unique name of the task. Empty means the word task and its position in " +
+		"the file.",
+	"graft/cluster/node/world.Task.Priority": "Scheduling priority; tasks with larger values run first. Default 0.",
 	"graft/cluster/node/world.Task.Retries":  "Maximum number of retries of a real task after failures. Default 0.",
-	"graft/cluster/node/world.Task.Tickets":  "Tickets in lottery and stride scheduling. Default 1.",
-	"graft/cluster/node/world.Task.Timeout": "Running time after which a real task is terminated. " +
-		"Zero means no limit.",
+	"graft/cluster/node/world.Task.Tickets":  "Number of tickets in lottery and stride scheduling. Default 1.",
+	"graft/cluster/node/world.Task.Timeout": "Maximum running time of a real task, which is then terminated. Zero " +
+		"means no limit.",
 	"graft/cluster/node/world.Task.Weight": "Weight of the task's flow in fair queueing. Default 1.",
-	"graft/cluster/node/world.Tasks.EstimateError": "Relative error of the duration estimates that schedulers use, " +
-		"drawn uniformly from ± this value, from 0 to below 1. Default 0.",
+	"graft/cluster/node/world.Tasks.EstimateError": "Maximum relative error of the duration estimates that " +
+		"schedulers use, from 0 to below 1. Errors are drawn uniformly between minus and plus this value. Default 0.",
 	"graft/cluster/node/world.Tasks.Interval": "Mean time between arrivals (Poisson process) of generated tasks. " +
-		"Zero makes all arrive at the beginning.",
-	"graft/cluster/node/world.Tasks.Least":      "Minimum number of tasks of a generated workload. Default 40.",
-	"graft/cluster/node/world.Tasks.Most":       "Maximum number of tasks of a workload. Default 50.",
-	"graft/cluster/node/world.Tasks.Seed":       "Random seed of workloads. Default 1.",
-	"graft/cluster/node/world.Tasks.TestCount":  "Number of workloads on which schedulers are compared. Default 20.",
+		"Zero means that all tasks arrive at the start.",
+	"graft/cluster/node/world.Tasks.Least": "Minimum number of tasks per generated workload. Default 40.",
+	"graft/cluster/node/world.Tasks.Most":  "Maximum number of tasks per workload. Default 50.",
+	"graft/cluster/node/world.Tasks.Seed":  "Random seed of the workloads. Default 1.",
+	"graft/cluster/node/world.Tasks.TestCount": "Number of test workloads, on which schedulers are compared. Default " +
+		"20.",
 	"graft/cluster/node/world.Tasks.TrainCount": "Number of training workloads. Default 100.",
-	"graft/cluster/node/world.Tasks.Unit":       "Unit of the durations of generated tasks. Default 1s.",
+	"graft/cluster/node/world.Tasks.Unit":       "Time unit of generated task durations. Default 1s.",
 	"graft/cluster/node/world.Tasks.ValidationCount": "Number of validation workloads, which select the best learned " +
 		"policy. Default 20.",
-	"graft/cluster/rigid.File.Cluster":  "Nodes and the part of the trace to simulate.",
-	"graft/cluster/rigid.File.Run":      "Output: the run folder.",
-	"graft/cluster/rigid.File.Schedule": "Schedulers and their estimates.",
-	"graft/cluster/rigid.File.Workload": "Traces of clusters, as 'graft trace info' reads them.",
-	"graft/cluster/rigid.Options.CPUs": "Processors per node. A job's requested processors are divided among its " +
-		"GPUs. Zero ignores processors.",
-	"graft/cluster/rigid.Options.Compat": "Simulator to reproduce: lucid keeps the faults of Lucid's simulator, none " +
-		"corrects them. Default none.",
-	"graft/cluster/rigid.Options.Data": "Folder with files about a cluster: vc_config.csv (virtual clusters and " +
-		"their nodes), *_lgb.csv and *_ebm*.csv (estimated durations of jobs), single_data.csv and colocate_info.csv " +
-		"(profiles of models), *throughput_pred.csv (forecast submissions). May be empty if nodes is set and nothing " +
-		"else is needed.",
-	"graft/cluster/rigid.Options.Format": "Trace format, from the list in 'graft trace convert --help'. Empty " +
-		"detects it from the first lines of the trace.",
-	"graft/cluster/rigid.Options.From": "First second of the trace to simulate. Zero means the start of the trace " +
-		"or, with compat = \"lucid\", the start of the month that Lucid's authors simulated.",
-	"graft/cluster/rigid.Options.Memory": "Memory per node in MiB. A job's requested memory is divided among its " +
-		"GPUs. Zero ignores memory.",
-	"graft/cluster/rigid.Options.Nodes": "File of the virtual clusters and their nodes, or the number of nodes of a " +
-		"single virtual cluster for all jobs. Empty means vc_config.csv in data.",
-	"graft/cluster/rigid.Options.PerNode": "GPUs per node, at most 64. Default 8.",
-	"graft/cluster/rigid.Options.Placement": "Rule: consolidate uses as few nodes as possible; consolidate-first " +
-		"does the same but spreads jobs that do not fit; random takes free GPUs in any order. Default consolidate.",
-	"graft/cluster/rigid.Options.To": "Last second of the trace to simulate. Zero means the end of the trace or, " +
-		"with compat = \"lucid\", the end of the month that Lucid's authors simulated.",
-	"graft/cluster/rigid.Options.UsageEvery": "Seconds between two rows of the usage tables. Zero writes no usage " +
-		"tables.",
-	"graft/cluster/rigid.Options.WholeGPUs": "Gives a whole GPU to a job that requests part of one. False gives it " +
-		"only that part; other jobs can use the rest.",
-	"graft/cluster/rigid.Schedule.Estimates": "Expected durations of jobs: limits takes the time limits that users " +
-		"requested, and the longest limit of the trace for a job without one; lgb or ebm read files in cluster.data; " +
-		"exact takes the true durations (an oracle); any other text is a file path. Empty means ebm for Lucid, lgb " +
-		"for other schedulers that need estimates, and limits for backfill if the trace has them, else exact.",
-	"graft/cluster/schedulers.Options.Lucid": "Profiling options of lucid.",
+	"graft/cluster/rigid.File.Cluster":  "Nodes, and the part of the trace to simulate.",
+	"graft/cluster/rigid.File.Run":      "Output folder of the run.",
+	"graft/cluster/rigid.File.Schedule": "Schedulers to compare, and their duration estimates.",
+	"graft/cluster/rigid.File.Workload": "Cluster traces in any format that 'graft trace info' reads.",
+	"graft/cluster/rigid.Options.CPUs": "Number of processors per node. A job's requested processors are divided " +
+		"evenly among its GPUs. Zero ignores processors.",
+	"graft/cluster/rigid.Options.Compat": "Reference simulator: lucid reproduces Lucid's simulator with its faults, " +
+		"none corrects the faults. Default none.",
+	"graft/cluster/rigid.Options.Data": "Folder of cluster data: vc_config.csv (virtual clusters and their nodes), " +
+		"*_lgb.csv and *_ebm*.csv (estimated job durations), single_data.csv and colocate_info.csv (model profiles), " +
+		"*throughput_pred.csv (forecast of submissions). Empty is allowed if nodes is set and no scheduler needs the " +
+		"other files.",
+	"graft/cluster/rigid.Options.Format": "Trace format, one of the list in 'graft trace convert --help'. Empty " +
+		"detects the format from the first lines of the trace.",
+	"graft/cluster/rigid.Options.From": "Start of the simulated part of the trace, in seconds. Zero means the start " +
+		"of the trace or, if compat is lucid, the start of the month that Lucid's authors simulated.",
+	"graft/cluster/rigid.Options.Memory": "Memory per node in MiB. A job's requested memory is divided evenly among " +
+		"its GPUs. Zero ignores memory.",
+	"graft/cluster/rigid.Options.Nodes": "Path of a file that lists the virtual clusters and their nodes, or the " +
+		"number of nodes of a single virtual cluster for all jobs. Empty means vc_config.csv in data.",
+	"graft/cluster/rigid.Options.PerNode": "Number of GPUs per node, at most 64. Default 8.",
+	"graft/cluster/rigid.Options.Placement": "Rule that selects nodes and GPUs for a job: consolidate uses as few " +
+		"nodes as possible; consolidate-first does the same but spreads a job that does not fit; random takes free " +
+		"GPUs in random order. Default consolidate.",
+	"graft/cluster/rigid.Options.To": "End of the simulated part of the trace, in seconds. Zero means the end of the " +
+		"trace or, if compat is lucid, the end of the month that Lucid's authors simulated.",
+	"graft/cluster/rigid.Options.UsageEvery": "Time between two rows of the usage tables, in seconds. Zero writes no " +
+		"usage tables.",
+	"graft/cluster/rigid.Options.WholeGPUs": "Gives a whole GPU to a job that requests a part of one. False gives " +
+		"the job only that part; other jobs can use the rest.",
+	"graft/cluster/rigid.Schedule.Estimates": "Source of expected job durations: limits uses the time limits that " +
+		"users requested, and the longest limit of the trace for a job without one; lgb or ebm read files in " +
+		"cluster.data; exact uses the true durations (an oracle); any other text is a file path. Empty means ebm for " +
+		"Lucid, lgb for other schedulers that need estimates, and for backfill limits if the trace has any, else " +
+		"exact.",
+	"graft/cluster/schedulers.Options.Lucid": "Profiling options of the scheduler lucid.",
 	"graft/cluster/study.Arrivals.ArrivalFactors": "Factors that speed up the arrivals of the trace: times since the " +
 		"first submission are divided by the factor. Each factor is a point of the study. Empty means 1.",
-	"graft/cluster/study.RunOptions.Folder": "Path of the run folder. Empty lets the command choose.",
-	"graft/cluster/study.Schedule.Ablate":   "Simulates each quirk of an original alone, and reports its effect.",
-	"graft/cluster/study.Schedule.Against": "Baseline of differences. Empty means the first scheduler, or the " +
-		"world's default baseline.",
-	"graft/cluster/study.Schedule.Schedulers": "Names of schedulers to compare, from 'graft list schedulers'. " +
-		"Learned schedulers are paths of run folders of 'graft learn' or of policy files. Empty means the world's " +
-		"default schedulers.",
-	"graft/cluster/study.Schedule.Seed": "First seed of schedulers that draw random numbers.",
-	"graft/cluster/study.Schedule.Seeds": "Simulations per scheduler that draws random numbers, with successive " +
-		"seeds. Zero means 1.",
-	"graft/cluster/study.Schedule.Workers": "Simulations in parallel. Zero means one per processor.",
-	"graft/cluster/study.Workload.Traces": "Files of jobs, in the formats that the world reads. Each file is one " +
-		"workload.",
-	"graft/config.AdaptOptions.Actions": "Lists the actions of the deciders fixed (exactly one) and script, and the " +
-		"choices of random, trials and a structural policy; choices that do not fit are skipped. Examples are " +
-		"deepen:0, widen:conv2:48 and none. Empty for the decider none; for the deciders with choices, empty uses " +
-		"kinds.",
-	"graft/config.AdaptOptions.Decider": "Chooses the actions: fixed takes its action every time; script takes its " +
-		"actions one after the other; random draws an action that fits; trials trains a copy with each action that " +
-		"fits for some steps and takes the action with the lowest validation loss; policy follows a learned policy; " +
-		"none takes no action. Empty means none.",
-	"graft/config.AdaptOptions.Kinds": "The operations among which random, trials or a structural policy chooses if " +
+	"graft/cluster/study.RunOptions.Folder": "Path of the run folder. Empty lets the command choose one.",
+	"graft/cluster/study.Schedule.Ablate": "Simulates each quirk of the original simulator separately, and reports " +
+		"its effect. Default false.",
+	"graft/cluster/study.Schedule.Against": "Name of the baseline scheduler, to which the other schedulers are " +
+		"compared. Empty means the default baseline of the simulated world or, if it has none, the first scheduler.",
+	"graft/cluster/study.Schedule.Schedulers": "Names of the schedulers to compare, from 'graft list schedulers'. A " +
+		"learned scheduler is the path of a run folder of 'graft learn' or of a policy file. Empty means the default " +
+		"schedulers of the simulated world.",
+	"graft/cluster/study.Schedule.Seed": "First seed of schedulers that draw random numbers. Default 1.",
+	"graft/cluster/study.Schedule.Seeds": "Number of simulations per scheduler that draws random numbers; seeds are " +
+		"consecutive. Zero means 1.",
+	"graft/cluster/study.Schedule.Workers": "Number of simulations that run in parallel. Zero means one per processor.",
+	"graft/cluster/study.Workload.Traces": "Paths of job traces, one workload per trace. The simulated world " +
+		"determines the formats.",
+	"graft/config.AdaptOptions.Actions": "Actions of the deciders fixed (exactly one) and script, or the choices of " +
+		"random, trials and a structural policy, such as deepen:0, widen:conv2:48 and none. Choices that do not fit " +
+		"are skipped. Must be empty for the decider none. Empty means kinds for the deciders with choices.",
+	"graft/config.AdaptOptions.Decider": "Decider that chooses the actions: fixed repeats one action; script takes " +
+		"its actions in order; random draws an action that fits; trials trains one copy of the network per fitting " +
+		"action for some steps and takes the action with the lowest validation loss; policy follows a learned " +
+		"policy; none takes no action. Empty means none.",
+	"graft/config.AdaptOptions.Kinds": "Operations among which random, trials or a structural policy chooses if " +
 		"actions is empty. Empty means deepen and widen for random and trials; for a policy, empty means the " +
-		"operations and kinds of layers that it learned from.",
-	"graft/config.AdaptOptions.Policy": "The path of a learned policy: the file of a structural policy or a folder " +
-		"with policy.safetensors, or the weights of a policy of the original's or their folder. Empty for other " +
+		"operations and kinds of layers that the policy learned from.",
+	"graft/config.AdaptOptions.Policy": "Path of a learned policy: the file of a structural policy, a folder with " +
+		"policy.safetensors, or weights in the original system's format or their folder. Must be empty for other " +
 		"deciders.",
-	"graft/config.AdaptOptions.Sample": "Draws actions from the policy's probabilities. False takes the most likely " +
-		"action.",
-	"graft/config.AdaptOptions.TrialSteps": "The number of training steps per choice for the decider trials. Zero " +
-		"means 32.",
-	"graft/config.AdaptOptions.Vocab": "The path of the vocabulary, a folder or a file, that a policy of the " +
-		"original's learned with. Empty for a structural policy and for other deciders.",
-	"graft/config.CompareOptions.Actions": "The choices at every decision for the arms random and best fixed, such " +
-		"as deepen:0 and none. Empty uses kinds.",
+	"graft/config.AdaptOptions.Sample": "Draws each action from the policy's probabilities. False takes the most " +
+		"likely action.",
+	"graft/config.AdaptOptions.TrialSteps": "Number of training steps per choice, for the decider trials. Zero means " +
+		"32.",
+	"graft/config.AdaptOptions.Vocab": "Path of the vocabulary that a policy in the original system's format learned " +
+		"with, a folder or a file. Must be empty for a structural policy and for other deciders.",
+	"graft/config.CompareOptions.Actions": "Choices of the arms random and best fixed at every decision, such as " +
+		"deepen:0 and none. Excludes kinds. Empty uses kinds.",
 	"graft/config.CompareOptions.Arms": "Baselines that run in addition to the configured job: never (no " +
-		"adaptation), small from scratch (no adaptation, with fresh weights, for a job that starts from trained " +
-		"weights), final from scratch (the final network of the job of the same seed, trained from scratch for the " +
-		"whole budget), random (any action that fits), best fixed (the sequence of actions with the highest " +
+		"adaptation); small from scratch (no adaptation and fresh weights, for a job that starts from trained " +
+		"weights); final from scratch (the final network of the job with the same seed, trained from scratch for the " +
+		"whole budget); random (any action that fits); best fixed (the sequence of actions with the highest " +
 		"validation accuracy on other seeds). Empty means all that apply.",
-	"graft/config.CompareOptions.Kinds": "Operations whose fitting actions, and none, are the choices. Empty, " +
-		"without actions, means deepen and widen.",
-	"graft/config.CompareOptions.MaxSequences": "Upper bound on sequences for the arm best fixed, evenly spread over " +
-		"a larger tree; zero means 64.",
-	"graft/config.CompareOptions.Seeds": "Trials of each arm, with run.seed and the following seeds; zero means 10.",
-	"graft/config.CompareOptions.SelectionSeeds": "The number of trials per sequence to select the arm best fixed, " +
-		"with the seeds after the arms' seeds. Zero means 3.",
-	"graft/config.FleetOptions.Account": "The account that Slurm charges. Empty means Slurm's default.",
-	"graft/config.FleetOptions.CPUs": "The number of processors of each worker. Zero divides this machine's " +
-		"processors among local workers, and means the cluster's default for other engines.",
-	"graft/config.FleetOptions.Claim": "The persistent volume claim of the run folder and the cache. Required for " +
-		"the engine kubernetes, empty for other engines.",
-	"graft/config.FleetOptions.Constraint": "A required feature of Slurm nodes, such as a100. Empty means none.",
-	"graft/config.FleetOptions.Devices": "The devices of local workers, assigned in turn, such as cuda:0 and cuda:1. " +
-		"Several workers may share one. Empty means run.device.",
-	"graft/config.FleetOptions.Engine": "Starts the workers: local on this machine, slurm as jobs of a Slurm " +
-		"cluster, kubernetes from a manifest that you apply to a cluster. Empty means local.",
-	"graft/config.FleetOptions.Extra": "Other options of sbatch, as --name=value. Options that graft sets are " +
-		"errors. Empty means none.",
-	"graft/config.FleetOptions.Fit": "Measures the number of local workers per device: 1, 2, 4, … workers train the " +
-		"largest network of the scenario for two seconds, and fit selects the number with the highest throughput " +
-		"within 90% of the memory. False uses workers.",
-	"graft/config.FleetOptions.GPUs": "The number of CUDA devices of each worker, for engines other than local. A " +
-		"worker trains on the first, with run.device cuda. Zero means none.",
-	"graft/config.FleetOptions.Gres": "Slurm's generic resource of a worker, such as gpu:a100:1. It replaces gpus. " +
-		"Empty uses gpus.",
-	"graft/config.FleetOptions.Image": "The container image for the engine kubernetes, with graft on its path. " +
-		"Required for kubernetes, empty for other engines.",
-	"graft/config.FleetOptions.Lead": "The time before the time limit at which Slurm signals a worker to save its " +
-		"work. Zero means one minute, or half of time if that is less.",
-	"graft/config.FleetOptions.MemoryMB": "The memory of each worker in MiB, for engines other than local. Zero " +
-		"means the cluster's default.",
-	"graft/config.FleetOptions.Mount": "The absolute path at which the claim is mounted. Empty means the parent of " +
-		"the run folder.",
-	"graft/config.FleetOptions.Namespace": "The Kubernetes namespace, for the engine kubernetes. Empty means the " +
-		"default namespace of the user who applies the manifest.",
-	"graft/config.FleetOptions.Partition": "The Slurm partition, as 'sinfo -s' lists them. Empty means Slurm's " +
+	"graft/config.CompareOptions.Kinds": "Operations whose fitting actions, together with none, are the choices of " +
+		"the arms random and best fixed. Excludes actions. Empty means deepen and widen if actions is empty too.",
+	"graft/config.CompareOptions.MaxSequences": "Maximum number of sequences that the arm best fixed tries; a larger " +
+		"tree of sequences is sampled evenly. Zero means 64.",
+	"graft/config.CompareOptions.Seeds": "Number of trials per arm, with run.seed and the following seeds. Zero " +
+		"means 10.",
+	"graft/config.CompareOptions.SelectionSeeds": "Number of trials per sequence when the arm best fixed is " +
+		"selected, with the seeds after the arms' seeds. Zero means 3.",
+	"graft/config.FleetOptions.Account": "Account that Slurm charges. Empty means Slurm's default.",
+	"graft/config.FleetOptions.CPUs": "Number of processors per worker. Zero divides this machine's processors among " +
+		"local workers; for slurm and kubernetes, zero means the cluster's default.",
+	"graft/config.FleetOptions.Claim": "Name of the persistent volume claim that holds the run folder and the cache. " +
+		"Required for the engine kubernetes, empty for other engines.",
+	"graft/config.FleetOptions.Constraint": "Feature that Slurm nodes must have, such as a100. Empty means none.",
+	"graft/config.FleetOptions.Devices": "Devices of local workers, assigned in turn, such as cuda:0 and cuda:1. " +
+		"Several workers may share a device. Empty means run.device.",
+	"graft/config.FleetOptions.Engine": "Engine that starts the workers: local on this machine, slurm as jobs of a " +
+		"Slurm cluster, kubernetes by a manifest that you apply to a cluster. Empty means local.",
+	"graft/config.FleetOptions.Extra": "Additional options of sbatch, written as --name=value. An option that graft " +
+		"sets itself is an error. Empty means none.",
+	"graft/config.FleetOptions.Fit": "Measures the best number of local workers per device. Runs of 1, 2, 4, … " +
+		"workers train the largest network of the scenario for two seconds each; the number with the highest " +
+		"throughput within 90% of the memory is used. Excludes workers. False uses workers.",
+	"graft/config.FleetOptions.GPUs": "Number of CUDA devices per worker, for slurm and kubernetes. A worker trains " +
+		"on its first device and needs run.device = \"cuda\". Zero means none.",
+	"graft/config.FleetOptions.Gres": "Generic resource (GRES) that each worker requests from Slurm, such as " +
+		"gpu:a100:1. Replaces gpus. Empty uses gpus.",
+	"graft/config.FleetOptions.Image": "Container image with graft on its path, for the engine kubernetes. Required " +
+		"for kubernetes, empty for other engines.",
+	"graft/config.FleetOptions.Lead": "Time before the time limit at which Slurm signals a worker to save its work. " +
+		"Zero means one minute, or half of time_limit if that is less.",
+	"graft/config.FleetOptions.MemoryMB": "Memory per worker in MiB, for slurm and kubernetes. Zero means the " +
+		"cluster's default.",
+	"graft/config.FleetOptions.Mount": "Absolute path at which the persistent volume claim is mounted. Empty means " +
+		"the parent of the run folder.",
+	"graft/config.FleetOptions.Namespace": "Kubernetes namespace, for the engine kubernetes. Empty means the default " +
+		"namespace of the user who applies the manifest.",
+	"graft/config.FleetOptions.Partition": "Slurm partition, one of those that 'sinfo -s' lists. Empty means Slurm's " +
 		"default.",
-	"graft/config.FleetOptions.QOS": "Slurm's quality of service. Empty means Slurm's default.",
-	"graft/config.FleetOptions.Threads": "The number of LibTorch threads in each worker. Zero means one per " +
-		"processor of the worker: see cpus.",
-	"graft/config.FleetOptions.Time": "The time limit of a worker, for engines other than local. Workers are " +
-		"restarted while sequences remain. Slurm rounds it up to minutes. Zero means the cluster's default.",
-	"graft/config.FleetOptions.Workers": "The number of parallel workers. Zero means one per device, or one per " +
-		"processor, of this machine; 4 for the other engines.",
-	"graft/config.Job.Adapt":   "Decider, and when and how the network changes; empty means never.",
-	"graft/config.Job.Data":    "Dataset; empty means synthetic images.",
+	"graft/config.FleetOptions.QOS": "Quality of service (QOS) of Slurm jobs. Empty means Slurm's default.",
+	"graft/config.FleetOptions.Threads": "Number of LibTorch threads per worker. Zero means one per processor of the " +
+		"worker (see cpus).",
+	"graft/config.FleetOptions.Time": "Maximum run time of a worker, for slurm and kubernetes. Workers are restarted " +
+		"while sequences remain. Slurm rounds this time limit up to minutes. Zero means the cluster's default.",
+	"graft/config.FleetOptions.Workers": "Number of workers that run in parallel. Zero means one per device or, " +
+		"without devices, one per processor of this machine; for slurm and kubernetes, zero means 4.",
+	"graft/config.Job.Adapt":   "Adaptation: decider, times of decisions, and surgery. Empty means no adaptation.",
+	"graft/config.Job.Data":    "Dataset. Empty means synthetic images.",
 	"graft/config.Job.Network": "Network to train, and its initial weights.",
 	"graft/config.Job.Run":     "Seed, device and output.",
-	"graft/config.Job.Time":    "Budget, clock and changes of devices.",
-	"graft/config.Job.Train": "Holds the options of training. Its tables are top-level sections: optimizer, " +
-		"schedule, augment, distill, checkpoint and parallel.",
-	"graft/config.NetworkOptions.Classes": "The number of outputs of the last linear layer. Zero means the data's " +
-		"classes for a network of the zoo, and the file's own for a network file.",
-	"graft/config.NetworkOptions.File": "Path of a network file, in place of a name; empty means none.",
-	"graft/config.NetworkOptions.Fresh": "Draws parameters from run.seed although weights is given. It takes from " +
-		"weights only the tensors for which no initialization is defined: buffers and constants of an imported " +
-		"network. False takes all weights.",
-	"graft/config.NetworkOptions.Name": "Name of a network of the zoo, as graft model list prints it; empty without " +
-		"a file means ConvSmall.",
-	"graft/config.NetworkOptions.ResetEpochs": "Starts with epoch zero and the first learning rate although runtimes " +
-		"is given, as the original did. False continues with both.",
-	"graft/config.NetworkOptions.Runtimes": "The original's file of epoch times of the weights. Unless time.start is " +
-		"given, the job continues at the end of the last epoch in the file: with the next epoch, its learning rate, " +
-		"and its time in the budget. Empty means the file in the folder that weights names, or none.",
-	"graft/config.NetworkOptions.Weights": "A file of initial weights, .pth or .safetensors, or a results folder of " +
-		"the original's; the job continues from it. {seed} in the file name stands for run.seed, so that each seed " +
-		"of a comparison starts with its own file. Empty draws random weights.",
-	"graft/config.Pipeline.Evaluate": "Evaluation of the policies.",
+	"graft/config.Job.Time":    "Budget, clock, and planned changes of devices.",
+	"graft/config.Job.Train": "Training options. The tables optimizer, schedule, augment, distill, checkpoint and " +
+		"parallel are top-level sections.",
+	"graft/config.NetworkOptions.Classes": "Number of outputs of the last linear layer. Zero means the data's number " +
+		"of classes for a network of the zoo, and an unchanged layer for a network file.",
+	"graft/config.NetworkOptions.File": "Path of a network file. Empty means a network of the zoo. Excludes name.",
+	"graft/config.NetworkOptions.Fresh": "Draws the parameters from run.seed even if weights is given; only tensors " +
+		"without a defined initialization (buffers and constants of an imported network) come from weights. False " +
+		"takes all tensors from weights.",
+	"graft/config.NetworkOptions.Name": "Name of a network in the zoo, from 'graft model list'. Empty means " +
+		"ConvSmall if file is empty too. Excludes file.",
+	"graft/config.NetworkOptions.ResetEpochs": "Restarts the epoch count and the learning rate even if runtimes is " +
+		"given, like the original system. False continues both.",
+	"graft/config.NetworkOptions.Runtimes": "Path of the original system's file of epoch times that belongs to " +
+		"weights. Unless time.start is given, the job continues at the time when the last epoch in the file ended, " +
+		"with the next epoch and its learning rate. Empty means the file in the folder that weights names, or none.",
+	"graft/config.NetworkOptions.Weights": "Path of initial weights: a .pth or .safetensors file, or a results " +
+		"folder of the original system; the job continues from them. {seed} in the file name stands for run.seed, so " +
+		"each seed of a comparison can start from its own file. Empty draws random weights.",
+	"graft/config.Pipeline.Evaluate": "Evaluation of the learned policies.",
 	"graft/config.Pipeline.Learn":    "Options of the learner.",
 	"graft/config.Pipeline.Pipeline": "Scenarios to simulate, and the output.",
-	"graft/config.Pipeline.Policy":   "Size of a policy.",
-	"graft/config.Pipeline.Run":      "Seeds and checkpoints of the policies.",
-	"graft/config.PipelineEvaluate.LeaveOut": "Selects the cross-validation: scenario holds out one scenario at a " +
-		"time; network, dataset and budget hold out all scenarios of one network, dataset or budget; none evaluates " +
-		"the policies only on their training tables. Empty means none.",
-	"graft/config.PipelineOptions.Cache": "Folder of outcomes; empty means each scenario's own setting, or the " +
-		"folder cache next to the scenarios' folders.",
-	"graft/config.PipelineOptions.Folder": "Path of the results: one folder per scenario and one for the policies; " +
-		"empty lets the command choose.",
-	"graft/config.PipelineOptions.Scenarios": "Paths of scenario files; policies learn from their tables; required.",
-	"graft/config.PipelineOptions.Set": "Assignments to keys of all scenarios, such as run.device=\"cuda:0\". Empty " +
-		"changes none.",
-	"graft/config.RunOptions.Device": "Device of all tensors: cpu or cuda:N; empty means cpu.",
-	"graft/config.RunOptions.Folder": "Path of the run folder; empty lets the command choose.",
-	"graft/config.RunOptions.Instructions": "The vector instructions of the CPU: native uses the processor's " +
-		"fastest, and results differ between CPU models; avx2 gives the same results on every processor with AVX2. " +
-		"Empty means native.",
-	"graft/config.RunOptions.Listen": "The address of the HTTP server that shows and controls the running job, such " +
-		"as 127.0.0.1:0; port 0 picks a free port. Empty means no server.",
-	"graft/config.RunOptions.Seed": "Seed of all random numbers except the data's; default 1, and 0 is a valid seed.",
-	"graft/config.RunOptions.Tensorboard": "Writes event files for TensorBoard in addition to the tables. False " +
-		"writes none.",
-	"graft/config.RunOptions.Threads": "Threads of LibTorch; zero measures the fastest number, up to one per " +
+	"graft/config.Pipeline.Policy":   "Size of a structural policy.",
+	"graft/config.Pipeline.Run":      "Seeds and checkpoints of the learned policies.",
+	"graft/config.PipelineEvaluate.LeaveOut": "Cross-validation of the policies: scenario leaves out one scenario at " +
+		"a time; network, dataset and budget leave out all scenarios with the same network, dataset or budget; none " +
+		"evaluates the policies only on their training tables. Empty means none.",
+	"graft/config.PipelineOptions.Cache": "Path of the cache folder of outcomes. Empty means each scenario's own " +
+		"setting, or the folder cache next to the scenarios' folders.",
+	"graft/config.PipelineOptions.Folder": "Path of the folder of results, with one subfolder per scenario and one " +
+		"for the policies. Empty lets the command choose one.",
+	"graft/config.PipelineOptions.Scenarios": "Paths of the scenario files; policies learn from the tables of these " +
+		"scenarios. Required.",
+	"graft/config.PipelineOptions.Set": "Assignments to keys of every scenario, such as run.device=\"cuda:0\". Empty " +
+		"changes no key.",
+	"graft/config.RunOptions.Device": "Device of all tensors: cpu or cuda:N. Empty means cpu.",
+	"graft/config.RunOptions.Folder": "Path of the run folder. Empty lets the command choose one.",
+	"graft/config.RunOptions.Instructions": "Vector instructions of the CPU: native uses the fastest that the " +
+		"processor has, and results differ between CPU models; avx2 gives the same results on every processor with " +
+		"AVX2. Empty means native.",
+	"graft/config.RunOptions.Listen": "Address of the HTTP server that shows and controls the running job, such as " +
+		"127.0.0.1:0; port 0 selects a free port. Empty means no server.",
+	"graft/config.RunOptions.Seed": "Seed of all random numbers except data.seed. Default 1; " +
+		"zero is a valid seed.",
+	"graft/config.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the tables. Default false.",
+	"graft/config.RunOptions.Threads": "Number of LibTorch threads. Zero measures the fastest number, up to one per " +
 		"processor, if results do not depend on it.",
-	"graft/config.SimulateOptions.Actions": "The choices at every decision, in order, such as deepen:0, " +
+	"graft/config.SimulateOptions.Actions": "Actions to try at every decision, in order, such as deepen:0, " +
 		"widen:conv2:48 and none. An action that does not fit the current network is skipped. Empty uses kinds.",
-	"graft/config.SimulateOptions.Cache": "The folder of outcomes, shared by all scenarios. Empty means the folder " +
-		"cache next to the run folder.",
-	"graft/config.SimulateOptions.Decisions": "Decisions per sequence, after which the network stays unchanged; zero " +
-		"means every decision of the timeline.",
-	"graft/config.SimulateOptions.Design": "Selects the sequences: all runs every sequence; sample spreads " +
-		"max_sequences evenly over all choices; halve drops the branches with the lowest accuracy at each decision; " +
-		"likely runs the sequences that a policy finds most likely. Empty means all.",
-	"graft/config.SimulateOptions.Keep": "Fraction of the branches that halve keeps at each decision; zero means 0.5.",
-	"graft/config.SimulateOptions.Kinds": "Operations: every decision tries all their actions that fit the current " +
-		"network, then none. Empty, without actions, means deepen and widen.",
-	"graft/config.SimulateOptions.MaxSequences": "Upper bound on sequences; sample and likely select this number, " +
-		"all fails if there are more; default 10000.",
-	"graft/config.SimulateOptions.Name": "Name of the scenario in tables and reports; empty means the file name.",
-	"graft/config.SimulateOptions.Policy": "Path of the structural policy for the design likely; empty for other " +
-		"designs.",
-	"graft/config.SimulateOptions.Seeds": "Runs of each sequence, with run.seed and the following seeds; zero means 1.",
-	"graft/config.SimulateOptions.Tries": "Attempts per sequence before it is skipped; zero means 2.",
-	"graft/config.Simulation.Fleet": "Workers that run the sequences, and their resources; outcomes do not depend on " +
-		"it.",
+	"graft/config.SimulateOptions.Cache": "Path of the cache folder of outcomes, which all scenarios share. Empty " +
+		"means the folder cache next to the run folder.",
+	"graft/config.SimulateOptions.Decisions": "Number of decisions per sequence; after them, the network stays " +
+		"unchanged. Zero means every decision of the timeline.",
+	"graft/config.SimulateOptions.Design": "Design of the experiment, which selects the sequences: all runs every " +
+		"sequence; sample takes max_sequences sequences, spread evenly over all choices; halve drops the branches " +
+		"with the lowest accuracy at each decision; likely runs the most probable sequences under a policy. Empty " +
+		"means all.",
+	"graft/config.SimulateOptions.Keep": "Fraction of the branches that the design halve keeps at each decision, " +
+		"from 0 to 1. Zero means 0.5.",
+	"graft/config.SimulateOptions.Kinds": "Operations to try at every decision: all their actions that fit the " +
+		"current network, then none. Empty means deepen and widen if actions is empty too.",
+	"graft/config.SimulateOptions.MaxSequences": "Maximum number of sequences. The designs sample and likely select " +
+		"this number; the design all fails if there are more. Zero means 10,000.",
+	"graft/config.SimulateOptions.Name": "Name of the scenario in tables and reports. Empty means the file name.",
+	"graft/config.SimulateOptions.Policy": "Path of the structural policy for the design likely. Must be empty for " +
+		"other designs.",
+	"graft/config.SimulateOptions.Seeds": "Number of runs of each sequence, with run.seed and the following seeds. " +
+		"Zero means 1.",
+	"graft/config.SimulateOptions.Tries": "Number of attempts per sequence before it is skipped. Zero means 2.",
+	"graft/config.Simulation.Fleet": "Workers that run the sequences, and their resources. Outcomes do not depend on " +
+		"them.",
 	"graft/config.Simulation.Simulate": "Sequences of actions to run.",
-	"graft/config.Sweep.Compare":       "Arms of a comparison; other commands ignore it.",
-	"graft/config.Sweep.Fleet":         "Workers that run the trials, and their resources; no effect on outcomes.",
-	"graft/config.TimeOptions.Clock": "Clock that measures the budget: virtual charges work by a profile, wall " +
-		"measures the machine's time; empty means virtual.",
-	"graft/config.TimeOptions.EventsFile": "A file of events that replaces the list: CSV with the columns seconds, " +
-		"change and devices. Empty means none.",
-	"graft/config.TimeOptions.Profile": "Name or file of the device profile that charges work on the virtual clock; " +
-		"empty means steady there.",
+	"graft/config.Sweep.Compare": "Arms and trials of a comparison. Commands other than 'graft " +
+		"compare' ignore them.",
+	"graft/config.Sweep.Fleet": "Workers that run the trials, and their resources. Outcomes " +
+		"do not depend on them.",
+	"graft/config.TimeOptions.Clock": "Clock that measures the budget: virtual charges work by a device profile, " +
+		"wall measures real time. Empty means virtual.",
+	"graft/config.TimeOptions.EventsFile": "Path of a CSV file of events with the columns seconds, change and " +
+		"devices, which takes the place of events. Excludes events. Empty means none.",
+	"graft/config.TimeOptions.Profile": "Name or path of the device profile that charges work on the virtual clock. " +
+		"Requires that clock. Empty means steady.",
 	"graft/config.TreeLearning.Learn":  "Options of the learner.",
-	"graft/config.TreeLearning.Policy": "Size of a policy.",
-	"graft/config.TreeLearning.Run":    "Seeds and output.",
+	"graft/config.TreeLearning.Policy": "Size of a structural policy.",
+	"graft/config.TreeLearning.Run":    "Seeds and output of the run.",
 	"graft/config.TreeLearning.Tables": "Training and validation tables.",
-	"graft/config.TreeLearningOptions.For": "Selects the defaults of this section: known learns the best sequence of " +
-		"each scenario in the tables; new averages noise out and keeps policies from being overconfident, for " +
-		"scenarios without a table. Empty means known.",
-	"graft/config.TreeLearningTables.Folders": "Folders of the training tables, in graft's format or the original's; " +
-		"required.",
-	"graft/config.TreeLearningTables.HeldOut": "Folders of validation tables, for early stopping; empty stops when " +
-		"the training objective stops improving.",
-	"graft/dataset.Options.Context": "The number of tokens per example. The windows of a text follow each other " +
-		"without a gap. The texts of a table are padded or cut to this length. Zero means 64.",
-	"graft/dataset.Options.Deviation": "The divisor of each channel, above zero, given like mean. Empty means the " +
-		"standard deviation of the training images.",
-	"graft/dataset.Options.Kind":        "Kind of the dataset; empty means synthetic.",
-	"graft/dataset.Options.LabelColumn": "The name of a table's column of labels. Empty means label.",
-	"graft/dataset.Options.LabelEach": "Selects what has a label in a table: \"text\", each text; or \"word\", each " +
-		"word of the text, with spaces between words and between labels. The label -100 does not count. Empty means " +
-		"text.",
-	"graft/dataset.Options.Limit": "Maximum number of training images, over all classes; zero means all.",
-	"graft/dataset.Options.Mean": "Lists the values subtracted from each channel before the division by deviation, " +
-		"with pixels from 0 to 1: one value per channel, or one for all. Empty means the mean of the training images.",
-	"graft/dataset.Options.Path": "The path of the files: a folder, or the published archive of CIFAR. Required, " +
-		"except for the synthetic kind, which has none.",
-	"graft/dataset.Options.Seed": "Seed of the splits and of synthetic images; zero is a valid seed.",
-	"graft/dataset.Options.Size": "Height and width in pixels to which images of a folder or of shards are resized; " +
-		"zero means 32.",
-	"graft/dataset.Options.Stream": "Reads images of a folder or of shards on demand, for sets that exceed the " +
-		"memory. Mean and standard deviation then come from 1,000 images. False keeps all images in memory.",
+	"graft/config.TreeLearningOptions.For": "Purpose of the policies, which selects the defaults of this section: " +
+		"known learns the best sequence of each scenario in the tables; new is for scenarios without a table, " +
+		"averages noise and prevents overconfident policies. Empty means known.",
+	"graft/config.TreeLearningTables.Folders": "Folders of the training tables, in graft's format or the original " +
+		"system's. Required.",
+	"graft/config.TreeLearningTables.HeldOut": "Folders of the validation tables, for early stopping. Empty stops " +
+		"when the training objective stops improving.",
+	"graft/dataset.Options.Context": "Number of tokens per example. A long text is cut into consecutive windows of " +
+		"this length; the texts of a table are padded or cut to it. Zero means 64.",
+	"graft/dataset.Options.Deviation": "Standard deviations by which the channels are divided after mean is " +
+		"subtracted, above zero: one value per channel, or one for all. Empty means the standard deviation of the " +
+		"training images.",
+	"graft/dataset.Options.Kind":        "Kind of the dataset. Empty means synthetic.",
+	"graft/dataset.Options.LabelColumn": "Name of the table column that holds the labels. Empty means label.",
+	"graft/dataset.Options.LabelEach": "Unit of text that has a label in a table: text, or word. Words, and their " +
+		"labels, are separated by spaces; a word with the label -100 does not count. Empty means text.",
+	"graft/dataset.Options.Limit": "Maximum number of training images, over all classes. Zero means all.",
+	"graft/dataset.Options.Mean": "Means to subtract from the channels, for pixels from 0 to 1: one value per " +
+		"channel, or one for all. Empty means the mean of the training images.",
+	"graft/dataset.Options.Path": "Path of the dataset: a folder, or the published archive of CIFAR. Required, " +
+		"except for the kind synthetic.",
+	"graft/dataset.Options.Seed": "Seed of the splits and of synthetic images. Zero is a valid seed.",
+	"graft/dataset.Options.Size": "Height and width in pixels to which images of the kinds folder and shards are " +
+		"resized. Zero means 32.",
+	"graft/dataset.Options.Stream": "Reads images of the kinds folder and shards on demand, for datasets that exceed " +
+		"the memory. Mean and standard deviation are then computed from 1,000 images. False keeps all images in " +
+		"memory.",
 	"graft/dataset.Options.Synthetic": "Options of synthetic images.",
-	"graft/dataset.Options.TestAsValidation": "Uses the test images for validation, as the original does, and trains " +
-		"on all others. The final test accuracy is then too optimistic. False keeps the splits separate.",
-	"graft/dataset.Options.TextColumn": "The name of a table's column of texts. Empty means text.",
-	"graft/dataset.Options.Tokens": "Selects the tokens of texts: \"bytes\", 256 in number; \"bpe\", byte pairs of a " +
-		"vocabulary; or \"characters\", the characters of the text, in the order of their code points. Empty means " +
-		"bytes.",
-	"graft/dataset.Options.TurboJPEG": "Decodes JPEG files of a folder or of shards with libjpeg-turbo, which is " +
-		"several times as fast as Go's decoder and must be installed (libturbojpeg0 in Debian). Pixels differ from " +
-		"Go's by a few levels, so results differ too. CMYK files are decoded by Go. False decodes all files in Go.",
-	"graft/dataset.Options.ValidationShare": "The share of the training images that is held out for validation, " +
-		"between 0 and 1, equal in each class and drawn by the seed. Digits, and a folder without a test folder, " +
-		"hold out the same number for the test. Zero means 0.1.",
-	"graft/dataset.Options.Vocabulary": "The file of byte pairs for the tokens \"bpe\": a tokenizer.json of Hugging " +
+	"graft/dataset.Options.TestAsValidation": "Uses the test images for validation and all other images for " +
+		"training, like the original system. The final test accuracy is then optimistic. False keeps training, " +
+		"validation and test images separate.",
+	"graft/dataset.Options.TextColumn": "Name of the table column that holds the texts. Empty means text.",
+	"graft/dataset.Options.Tokens": "Kind of the tokens of texts: bytes (256 tokens), bpe (byte pairs of a " +
+		"vocabulary), or characters (the characters of the text, ordered by code point). Empty means bytes.",
+	"graft/dataset.Options.TurboJPEG": "Decodes JPEG files of the kinds folder and shards with libjpeg-turbo, which " +
+		"must be installed (libturbojpeg0 in Debian) and is several times as fast as Go's decoder. Pixels differ " +
+		"from Go's by a few levels, so results differ too. Go decodes CMYK files. False decodes all files in Go.",
+	"graft/dataset.Options.ValidationShare": "Fraction of the training images that is held out for validation, " +
+		"between 0 and 1, equal in each class and drawn by the seed. The kind digits, and a folder without a test " +
+		"folder, hold out the same number of images for the test. Zero means 0.1.",
+	"graft/dataset.Options.Vocabulary": "Path of the byte pairs for tokens = \"bpe\": a tokenizer.json of Hugging " +
 		"Face, or GPT-2's vocab.json with merges.txt in the same folder. Empty means none.",
-	"graft/dataset.SyntheticOptions.Channels": "Channels per image, 1 for grey and 3 for colour; zero means 3.",
-	"graft/dataset.SyntheticOptions.Classes":  "Number of classes, from 2 to 100; zero means 10.",
-	"graft/dataset.SyntheticOptions.Noise": "The largest change of a pixel, in 255ths. Larger values make classes " +
-		"harder to tell apart. Zero means 40.",
-	"graft/dataset.SyntheticOptions.Size": "Height and width in pixels, at least 16; zero means 32.",
-	"graft/dataset.SyntheticOptions.Test": "Test images; zero means 2,000.",
-	"graft/dataset.SyntheticOptions.Textures": "Makes classes differ first in their textures and then in their " +
-		"shapes, which small networks learn sooner. False makes them differ in shapes first.",
-	"graft/dataset.SyntheticOptions.Train": "Training images, including validation images; zero means 10,000.",
-	"graft/decider.StructuralShape.Hidden": "Values per encoding and per hidden layer; zero means 32.",
-	"graft/decider.StructuralShape.Rounds": "Message-passing rounds of the graph encoder; zero means 2.",
-	"graft/learn.RunOptions.Checkpoint":    "Wall-clock time between two checkpoints of a policy; zero means 30 s.",
-	"graft/learn.RunOptions.Every":         "Steps between two rows of the table; zero means 10.",
-	"graft/learn.RunOptions.Folder":        "Path of the run folder; empty lets the command choose.",
-	"graft/learn.RunOptions.Seed": "Seed of the first policy; the other policies use the " +
-		"following seeds; default 1.",
-	"graft/learn.RunOptions.Seeds": "Number of policies to learn, from 1 to 1,024; policies from tables vote " +
-		"together, of schedulers only the best is kept; zero means 5.",
-	"graft/learn.RunOptions.Tensorboard": "Writes event files for TensorBoard in addition to the tables. False " +
-		"writes none.",
-	"graft/learn.RunOptions.Workers": "Policies that learn in parallel, one thread each; zero means one per processor.",
-	"graft/learn/candidates.Options.Actions": "Actions per episode and round, unless the baseline is workload, which " +
-		"plays to the end; zero means 2048.",
-	"graft/learn/candidates.Options.Baseline": "Selects the comparison value of PPO for the rewards after an action: " +
-		"workload uses the rewards of other episodes of the same workload; critic uses the rewards that a network " +
-		"predicts. Empty means workload.",
-	"graft/learn/candidates.Options.Batch": "Actions per gradient; zero means 256.",
-	"graft/learn/candidates.Options.Clip": "Maximum change of an action's probability by PPO in a round; zero means " +
-		"0.2.",
-	"graft/learn/candidates.Options.Compute": "Selects the code that computes gradients: go gives the same bits on " +
-		"every processor; libtorch is several times as fast, especially with wide layers. Empty means go.",
-	"graft/learn/candidates.Options.Entropy": "Weight of the entropy of decisions; zero means 0.003.",
-	"graft/learn/candidates.Options.Envs":    "Episodes played at once in a round; zero means 8.",
-	"graft/learn/candidates.Options.Epochs":  "Passes over the actions of a round; zero means 2.",
-	"graft/learn/candidates.Options.Every":   "Lessons or rounds between validations; zero means 5.",
-	"graft/learn/candidates.Options.Gamma":   "Discount per slot; zero means 0.99.",
-	"graft/learn/candidates.Options.Hidden":  "Width of the agent's layers; zero means 32.",
-	"graft/learn/candidates.Options.Lambda": "Weight of later rewards against the estimate of an action, as in " +
-		"generalised advantages; zero means 0.99.",
-	"graft/learn/candidates.Options.LessonRate": "Adam's learning rate of imitation; zero means 0.001.",
-	"graft/learn/candidates.Options.Lessons":    "Workloads played to imitate the teacher; zero means 20.",
-	"graft/learn/candidates.Options.Method": "Method that improves the agent after imitation; none only imitates; " +
-		"empty means ppo.",
-	"graft/learn/candidates.Options.Patience": "Validations of rounds without improvement before learning ends; zero " +
-		"means 2.",
-	"graft/learn/candidates.Options.Rate":   "Adam's learning rate in the rounds; zero means 0.0003.",
-	"graft/learn/candidates.Options.Rounds": "Maximum number of rounds; zero means 40.",
-	"graft/learn/candidates.Options.Slots":  "Maximum slots of a workload, which is then cut; zero means 2000.",
-	"graft/learn/candidates.Options.Teacher": "Scheduler to imitate first; best imitates, on each workload, the " +
-		"scheduler with the smallest mean time to completion; none skips imitation; empty means best.",
-	"graft/net2net.Options.Compat": "Deepens as the original did, faults included, with or without a batch " +
-		"normalisation. Empty, the default, does not.",
-	"graft/net2net.Options.Equal": "Gives copies of a graph's axis equal shares, as Net2Net does. Such copies stay " +
-		"equal during training. By default shares differ slightly. Both keep the function.",
-	"graft/net2net.Options.Form": "Selects how deepening keeps the function: identity inserts an identity layer; " +
-		"residual adds a branch that begins at zero. In graphs, opposite uses pairs of units that cancel, and " +
-		"stacked uses plain copies, which change the function. Empty means identity if possible, else residual; in " +
-		"graphs, residual.",
-	"graft/net2net.Options.Noise": "Breaks the symmetry between copies: normal noise of this size is added to each " +
-		"copied row, relative to the root mean square of its tensor. Zero, the default, keeps the function exactly.",
-	"graft/original/dl2.Options.Agents": "Agents that learn together, each with its own workloads; zero means 1.",
-	"graft/original/dl2.Options.Asynchronous": "Applies each agent's gradient separately (A3C). False averages the " +
-		"gradients of all agents. Agents take turns in a fixed order, so a seed gives the same bits.",
-	"graft/original/dl2.Options.Optimizer":       "Optimizer of both networks; empty means adam.",
-	"graft/original/dl2.Options.Reinforced":      "Reinforcement learning.",
-	"graft/original/dl2.Options.Replay":          "Memory of each agent.",
-	"graft/original/dl2.Options.Shape":           "Observations, actions and networks of the policy.",
-	"graft/original/dl2.Options.Supervised":      "Imitation, the first phase of learning.",
-	"graft/original/dl2.Options.Validation":      "Validation.",
-	"graft/original/dl2.Options.Workloads":       "Training workloads of agents.",
-	"graft/original/dl2.ReinforcedOptions.Batch": "Transitions per update, over all agents; zero means 256.",
-	"graft/original/dl2.ReinforcedOptions.Entropy": "The weight of the negative entropy in the loss. Zero means 0.1; " +
-		"negative means none.",
-	"graft/original/dl2.ReinforcedOptions.EpsilonGreedy": "Draws an action uniformly with a probability that falls " +
-		"over time.",
-	"graft/original/dl2.ReinforcedOptions.Every": "Slots between two updates; zero means 1.",
-	"graft/original/dl2.ReinforcedOptions.NoBalance": "Disables the rule that grows a job with far fewer tasks than " +
-		"another.",
-	"graft/original/dl2.ReinforcedOptions.NoCritic": "Advantages are relative to the mean reward instead of a value " +
-		"network.",
-	"graft/original/dl2.ReinforcedOptions.NoInjection": "Disables replacement of actions by rules of the environment.",
-	"graft/original/dl2.ReinforcedOptions.NoMean": "Ignores the mean reward; without critic, rewards are used " +
-		"unchanged.",
-	"graft/original/dl2.ReinforcedOptions.Rate": "Learning rate; zero means 0.0001.",
-	"graft/original/dl2.ReinforcedOptions.Reward": "Reward of actions: progress sums over all jobs the fraction of " +
-		"epochs completed in the slot; job uses only the action's job; unfinished is the number of unfinished jobs, " +
-		"which the original does not negate; discounted gives the last action the reward of the slot, and each " +
-		"earlier action 0.99 of the next one. Empty means progress.",
-	"graft/original/dl2.ReinforcedOptions.SameEpsilon": "All agents explore equally; false lets later agents explore " +
-		"longer.",
-	"graft/original/dl2.ReinforcedOptions.Steps": "Updates by reinforcement learning; zero means 6000, negative " +
-		"means none.",
-	"graft/original/dl2.ReplayOptions.Capacity": "Capacity in transitions; zero means 8192.",
-	"graft/original/dl2.ReplayOptions.Even": "Draws uniformly in reinforcement learning, as always in imitation; " +
-		"false draws by priority.",
-	"graft/original/dl2.ReplayOptions.EvictLeast": "Replaces the transition with the lowest priority; false replaces " +
-		"the oldest.",
-	"graft/original/dl2.ReplayOptions.Fill":     "Transitions to keep per slot, drawn at random; zero means all.",
-	"graft/original/dl2.ReplayOptions.NoSort":   "Gives a new transition the largest priority; false uses its reward.",
-	"graft/original/dl2.ShapeOptions.FirstTanh": "First layer uses tanh in place of ReLU.",
-	"graft/original/dl2.ShapeOptions.Front": "Layers before the hidden ones: jobs has one per job, attributes one " +
-		"per row of the window; empty means none.",
-	"graft/original/dl2.ShapeOptions.Layers": "Hidden layers; zero means 1.",
-	"graft/original/dl2.ShapeOptions.Neurons": "Neurons of a hidden layer; zero means the number of values in the " +
-		"state.",
-	"graft/original/dl2.ShapeOptions.NoAffine": "Removes the shift and factor after each ReLU. The original calls " +
-		"them batch normalization, but they have no statistics.",
-	"graft/original/dl2.ShapeOptions.NoStart": "Gives no job a worker and a server before the policy acts in a slot.",
-	"graft/original/dl2.ShapeOptions.Shortcut": "Connects a job's outputs to its first layer as well; requires front " +
-		"= \"jobs\".",
-	"graft/original/dl2.SupervisedOptions.Batch":     "Samples per update, over all agents; zero means 256.",
-	"graft/original/dl2.SupervisedOptions.Loss":      "Loss of imitation; empty means Cross_Entropy.",
-	"graft/original/dl2.SupervisedOptions.NoShuffle": "Keeps jobs in their columns; false shuffles the columns.",
-	"graft/original/dl2.SupervisedOptions.Rate":      "Learning rate; zero means 0.005.",
-	"graft/original/dl2.SupervisedOptions.Steps":     "Updates by imitation; zero means 200, negative means none.",
-	"graft/original/dl2.SupervisedOptions.Teacher":   "Scheduler to imitate, such as drf or optimus; empty means drf.",
-	"graft/original/dl2.ValidationOptions.Every": "Updates of reinforcement learning between two validations, and a " +
-		"quarter of that in imitation; zero means 200, negative validates only on request.",
-	"graft/original/dl2.ValidationOptions.Likeliest": "Takes the most likely action; false draws.",
-	"graft/original/dl2.WorkloadOptions.Count":       "Workloads that an agent draws and repeats; zero means 100.",
-	"graft/original/dl2.WorkloadOptions.FirstTypes":  "Job types at the start; zero means all.",
-	"graft/original/dl2.WorkloadOptions.MostSlots":   "Limit of slots per episode; zero means 1000.",
-	"graft/original/dl2.WorkloadOptions.TypesEvery": "Updates between two additions of a job type; zero means 500; " +
-		"requires first_types.",
-	"graft/original/dl2/learning.File.DL2":       "Options of the learner where elastic.compat is dl2.",
-	"graft/original/dl2/learning.File.Elastic":   "Cluster and speeds.",
-	"graft/original/dl2/learning.File.Learn":     "Options of the learner.",
-	"graft/original/dl2/learning.File.Run":       "Seeds and output.",
-	"graft/original/dl2/learning.File.Schedule":  "Schedulers that 'graft evaluate' compares with the learned one.",
-	"graft/original/dl2/learning.File.Workload":  "At most one trace; generated workloads use its settings.",
-	"graft/original/dl2/learning.File.Workloads": "Workloads for training, validation and test.",
-	"graft/original/dl2/learning.WorkloadOptions.Arrivals": "Arrivals of generated workloads: uniform; poisson; " +
-		"pattern repeats the job counts per slot of pattern from a random slot on; trace does the same with the " +
-		"arrivals of workload.traces; submission, only with from, keeps submission times. Empty means poisson, or " +
-		"submission with from.",
-	"graft/original/dl2/learning.WorkloadOptions.EpochError": "Relative error of the epochs that schedulers see, " +
-		"from 0 to below 1; zero means none.",
-	"graft/original/dl2/learning.WorkloadOptions.Epochs": "Epochs of a job of a type of length 1; zero means 30,000, " +
-		"or with from the work of each job.",
-	"graft/original/dl2/learning.WorkloadOptions.From": "The trace of a cluster, in any format of 'graft trace'. Its " +
-		"jobs with GPUs are split in the order of submission: first training workloads, then validation, then test. " +
-		"Jobs submitted within a slot after the last job of training or validation are skipped, and so are jobs " +
-		"after the test. Empty splits no trace.",
-	"graft/original/dl2/learning.WorkloadOptions.Jitter": "Varies the epochs of jobs of one type by up to 10%; false " +
-		"keeps them equal. With from it must be false.",
-	"graft/original/dl2/learning.WorkloadOptions.Jobs": "Jobs per workload, if no file holds it; zero means 60.",
-	"graft/original/dl2/learning.WorkloadOptions.Pattern": "Jobs that arrive in each slot, for arrivals = " +
-		"\"pattern\"; numbers above rate are cut to it.",
-	"graft/original/dl2/learning.WorkloadOptions.Rate": "Upper bound on job arrivals per slot; zero means 3. With " +
-		"from it must be zero.",
-	"graft/original/dl2/learning.WorkloadOptions.Seed": "Seed of generated workloads; default 1.",
-	"graft/original/dl2/learning.WorkloadOptions.Test": "Trace files of test workloads, on which 'graft evaluate' " +
-		"compares schedulers; empty generates workloads.",
-	"graft/original/dl2/learning.WorkloadOptions.TestCount": "Generated test workloads, if test is empty; zero means " +
-		"10.",
-	"graft/original/dl2/learning.WorkloadOptions.Train": "Trace files of training workloads, as in workload.traces; " +
-		"empty generates workloads.",
-	"graft/original/dl2/learning.WorkloadOptions.TrainCount": "Generated training workloads, if train is empty; zero " +
-		"means 40.",
-	"graft/original/dl2/learning.WorkloadOptions.Validation": "Trace files of validation workloads, which select the " +
-		"best learned policy; empty generates workloads.",
-	"graft/original/dl2/learning.WorkloadOptions.ValidationCount": "Generated validation workloads, if validation is " +
-		"empty; zero means 8.",
-	"graft/original/learn.Options.Baseline": "Weight of each reward in the running mean that is subtracted from " +
-		"rewards; zero means no baseline.",
-	"graft/original/learn.Options.Batch": "Episodes per step; zero means 1.",
-	"graft/original/learn.Options.Entropy": "Weight of the entropy of each decision, added to its reward; zero means " +
-		"none.",
-	"graft/original/learn.Options.Episodes": "Total episodes; with the rule exact a step counts as one; zero means " +
+	"graft/dataset.SyntheticOptions.Channels": "Number of channels per image: 1 for grey, 3 for colour. Zero means 3.",
+	"graft/dataset.SyntheticOptions.Classes":  "Number of classes, from 2 to 100. Zero means 10.",
+	"graft/dataset.SyntheticOptions.Noise": "Maximum random change of a pixel, in steps of 1/255. Larger values make " +
+		"classes harder to distinguish. Zero means 40.",
+	"graft/dataset.SyntheticOptions.Size": "Height and width of images in pixels, at least 16. Zero means 32.",
+	"graft/dataset.SyntheticOptions.Test": "Number of test images. Zero means 2,000.",
+	"graft/dataset.SyntheticOptions.Textures": "Makes classes differ in texture first and in shape second; small " +
+		"networks learn textures sooner. False makes them differ in shape first.",
+	"graft/dataset.SyntheticOptions.Train": "Number of training images, including validation images. Zero means " +
 		"10,000.",
-	"graft/original/learn.Options.LR":      "Adam's learning rate; zero means 0.0001.",
-	"graft/original/learn.Options.LRDecay": "Factor of the learning rate at each decay; zero means 0.99.",
-	"graft/original/learn.Options.LREvery": "Episodes between decays of the learning rate; zero means 500.",
-	"graft/original/learn.Options.LRLeast": "Lower bound of the learning rate under decay; zero means 1e-9.",
-	"graft/original/learn.Options.Reward":  "Reward as a function of accuracy; empty means tangent.",
-	"graft/original/learn.Options.Rule":    "Learning rule to train on the table; empty means reinforce.",
-	"graft/original/learn.Options.Temperature": "Temperature of exploration: above 1 makes the probabilities of " +
-		"actions more equal during learning. Actions are drawn from the softmax of the policy's probabilities (not " +
-		"logits) divided by it. Zero means 1.",
-	"graft/original/learn.Options.TemperatureDecay": "Factor of the temperature at each decay, down to 1; zero means " +
-		"0.9.",
-	"graft/original/learn.Options.TemperatureEvery": "Episodes between decays of the temperature; zero means 1.",
-	"graft/original/learn.PolicyOptions.Hidden": "Units of each direction of the biLSTM over " +
-		"layers; zero means 50.",
-	"graft/original/learn.PolicyOptions.Linear": "Values between the linear layers; zero means 128.",
-	"graft/original/learn.PolicyOptions.Memory": "Units of the LSTM after it; zero means 16.",
-	"graft/original/learn.PolicyOptions.Precise": "Computes in float64. False computes in float32, " +
-		"like the original.",
-	"graft/original/learn.PolicyOptions.Time": "Values of the encoding of the time left; zero means 8.",
+	"graft/decider.StructuralShape.Hidden": "Number of values per encoding and per hidden layer. Zero means 32.",
+	"graft/decider.StructuralShape.Rounds": "Number of message-passing rounds of the graph encoder. Zero means 2.",
+	"graft/learn.RunOptions.Checkpoint":    "Wall-clock time between two checkpoints of a policy. Zero means 30 s.",
+	"graft/learn.RunOptions.Every":         "Number of steps between two rows of the learning table. Zero means 10.",
+	"graft/learn.RunOptions.Folder":        "Path of the run folder. Empty lets the command choose one.",
+	"graft/learn.RunOptions.Seed": "Seed of the first policy; the other policies use the " +
+		"following seeds. Default 1.",
+	"graft/learn.RunOptions.Seeds": "Number of policies to learn, from 1 to 1,024. Policies that learn from tables " +
+		"vote together; of learned schedulers, only the best is kept. Zero means 5.",
+	"graft/learn.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the tables. Default false.",
+	"graft/learn.RunOptions.Workers": "Number of policies that learn in parallel, with one thread each. Zero means " +
+		"one per processor.",
+	"graft/learn/candidates.Options.Actions": "Number of actions per episode and round. No effect with baseline = " +
+		"\"workload\", which plays episodes to the end. Zero means 2048.",
+	"graft/learn/candidates.Options.Baseline": "Baseline that PPO subtracts from rewards: workload uses the rewards " +
+		"of other episodes of the same workload; critic uses rewards that a network predicts. Empty means workload.",
+	"graft/learn/candidates.Options.Batch": "Number of actions per gradient computation. Zero means 256.",
+	"graft/learn/candidates.Options.Clip": "Clipping range of PPO: maximum relative change of an action's " +
+		"probability in a round. Zero means 0.2.",
+	"graft/learn/candidates.Options.Compute": "Library that computes gradients: go gives bit-identical results on " +
+		"every processor; libtorch is several times as fast, especially with wide layers. Empty means go.",
+	"graft/learn/candidates.Options.Entropy": "Weight of the entropy of decisions in the objective. Zero means 0.003.",
+	"graft/learn/candidates.Options.Envs":    "Number of episodes that are played at once in a round. Zero means 8.",
+	"graft/learn/candidates.Options.Epochs":  "Number of passes over the actions of a round. Zero means 2.",
+	"graft/learn/candidates.Options.Every": "Number of imitated workloads, or of rounds, between two validations. " +
+		"Zero means 5.",
+	"graft/learn/candidates.Options.Gamma":  "Discount factor per slot, above 0 and at most 1. Zero means 0.99.",
+	"graft/learn/candidates.Options.Hidden": "Width of the hidden layers of the agent's networks. Zero means 32.",
+	"graft/learn/candidates.Options.Lambda": "Parameter λ of generalised advantage estimation, above 0 and at most " +
+		"1: larger values give later rewards more weight against the critic's estimate. Zero means 0.99.",
+	"graft/learn/candidates.Options.LessonRate": "Learning rate of Adam during imitation, above 0 and at most 1. " +
+		"Zero means 0.001.",
+	"graft/learn/candidates.Options.Lessons": "Number of workloads on which the teacher is imitated. Zero means 20.",
+	"graft/learn/candidates.Options.Method": "Reinforcement learning method after imitation; none only imitates. " +
+		"Empty means ppo.",
+	"graft/learn/candidates.Options.Patience": "Number of validations without improvement after which reinforcement " +
+		"learning ends. Zero means 2.",
+	"graft/learn/candidates.Options.Rate": "Learning rate of Adam during reinforcement learning, above 0 and at most " +
+		"1. Zero means 0.0003.",
+	"graft/learn/candidates.Options.Rounds": "Maximum number of rounds of reinforcement learning. Zero means 40.",
+	"graft/learn/candidates.Options.Slots": "Maximum number of slots per workload; a longer workload is cut. Zero " +
+		"means 2000.",
+	"graft/learn/candidates.Options.Teacher": "Scheduler to imitate before reinforcement learning. best imitates, on " +
+		"each workload, the scheduler with the smallest mean time to completion; none skips imitation. Empty means " +
+		"best.",
+	"graft/net2net.Options.Compat": "Compatibility with the original system's deepening, including its faults: " +
+		"original inserts a batch normalisation, original-without-norm does not. Empty means graft's own deepening.",
+	"graft/net2net.Options.Equal": "Gives all copies along an axis of a graph equal shares, as in Net2Net; such " +
+		"copies stay equal during training. False gives slightly different shares. Both keep the function.",
+	"graft/net2net.Options.Form": "Form of a deepening: identity inserts an identity layer; residual adds a branch " +
+		"that begins at zero; opposite, only in graphs, adds pairs of units that cancel; stacked, only in graphs, " +
+		"adds plain copies, which change the function. Empty means identity if possible and residual otherwise; in " +
+		"graphs, residual.",
+	"graft/net2net.Options.Noise": "Standard deviation of the normal noise that is added to copied rows to break the " +
+		"symmetry between copies, relative to the root mean square of the tensor. Zero, the default, keeps the " +
+		"function exactly.",
+	"graft/original/dl2.Options.Agents": "Number of agents that learn together, each with its own workloads. Zero " +
+		"means 1.",
+	"graft/original/dl2.Options.Asynchronous": "Applies the gradient of each agent separately, as in A3C; agents " +
+		"take turns in a fixed order, so results are reproducible. False averages the gradients of all agents.",
+	"graft/original/dl2.Options.Optimizer":  "Optimizer of the policy network and the value network. Empty means adam.",
+	"graft/original/dl2.Options.Reinforced": "Options of reinforcement learning, the second phase of learning.",
+	"graft/original/dl2.Options.Replay":     "Experience replay of each agent.",
+	"graft/original/dl2.Options.Shape":      "Observations, actions and networks of the policy.",
+	"graft/original/dl2.Options.Supervised": "Options of imitation, the first phase of learning.",
+	"graft/original/dl2.Options.Validation": "Options of validation during training.",
+	"graft/original/dl2.Options.Workloads":  "Training workloads of the agents.",
+	"graft/original/dl2.ReinforcedOptions.Batch": "Number of transitions per update, summed over all agents. Zero " +
+		"means 256.",
+	"graft/original/dl2.ReinforcedOptions.Entropy": "Weight of the negative entropy in the loss. Zero means 0.1; a " +
+		"negative value means no entropy term.",
+	"graft/original/dl2.ReinforcedOptions.EpsilonGreedy": "Explores by uniformly random actions with a probability " +
+		"that decreases during training. Default false.",
+	"graft/original/dl2.ReinforcedOptions.Every": "Number of slots between two updates. Zero means 1.",
+	"graft/original/dl2.ReinforcedOptions.NoBalance": "Disables the rule that grows a job if another job has many " +
+		"times more tasks. Default false.",
+	"graft/original/dl2.ReinforcedOptions.NoCritic": "Computes advantages relative to the mean reward. False uses a " +
+		"value network.",
+	"graft/original/dl2.ReinforcedOptions.NoInjection": "Disables the rules that replace some of the policy's " +
+		"actions during training. Default false.",
+	"graft/original/dl2.ReinforcedOptions.NoMean": "Ignores the mean reward; with no_critic = true, rewards are used " +
+		"unchanged. Default false.",
+	"graft/original/dl2.ReinforcedOptions.Rate": "Learning rate of reinforcement learning. Zero means 0.0001.",
+	"graft/original/dl2.ReinforcedOptions.Reward": "Reward of actions: progress is the fraction of epochs completed " +
+		"in the slot, summed over all jobs; job is this fraction for the action's job only; unfinished is the number " +
+		"of unfinished jobs, which the published program does not negate; discounted is the reward of the slot for " +
+		"the last action, and for each earlier action 0.99 times the reward of the next action. Empty means progress.",
+	"graft/original/dl2.ReinforcedOptions.SameEpsilon": "Uses the same exploration probability for all agents. False " +
+		"decreases it more slowly for later agents.",
+	"graft/original/dl2.ReinforcedOptions.Steps": "Number of updates by reinforcement learning. Zero means 6000; a " +
+		"negative value skips reinforcement learning.",
+	"graft/original/dl2.ReplayOptions.Capacity": "Capacity of the replay memory in transitions. Zero means 8192.",
+	"graft/original/dl2.ReplayOptions.Even": "Samples transitions uniformly in reinforcement learning; imitation " +
+		"always does. False samples by priority.",
+	"graft/original/dl2.ReplayOptions.EvictLeast": "Evicts the transition with the lowest priority from a full " +
+		"replay memory. False evicts the oldest transition.",
+	"graft/original/dl2.ReplayOptions.Fill": "Number of transitions to store per slot, drawn at random. Zero stores " +
+		"all.",
+	"graft/original/dl2.ReplayOptions.NoSort": "Gives a new transition the highest priority. False uses its reward " +
+		"as priority.",
+	"graft/original/dl2.ShapeOptions.FirstTanh": "Uses tanh instead of ReLU in the first layer. Default false.",
+	"graft/original/dl2.ShapeOptions.Front": "Layers in front of the hidden layers: jobs adds one layer per job, " +
+		"attributes adds one layer per row of the window, none adds none. Empty means none.",
+	"graft/original/dl2.ShapeOptions.Layers": "Number of hidden layers. Zero means 1.",
+	"graft/original/dl2.ShapeOptions.Neurons": "Number of neurons per hidden layer. Zero means the number of values " +
+		"in the state.",
+	"graft/original/dl2.ShapeOptions.NoAffine": "Removes the learned shift and factor after each ReLU, which the " +
+		"published program calls batch normalization although they use no statistics. Default false.",
+	"graft/original/dl2.ShapeOptions.NoStart": "Omits the worker and the parameter server that each job otherwise " +
+		"gets before the policy acts in a slot. Default false.",
+	"graft/original/dl2.ShapeOptions.Shortcut": "Connects the outputs of a job also to the first layer of that job. " +
+		"Requires front = \"jobs\". Default false.",
+	"graft/original/dl2.SupervisedOptions.Batch": "Number of samples per update, summed over all agents. Zero means " +
+		"256.",
+	"graft/original/dl2.SupervisedOptions.Loss": "Imitation loss function. Empty means Cross_Entropy.",
+	"graft/original/dl2.SupervisedOptions.NoShuffle": "Keeps the order of the jobs' columns in training samples. " +
+		"False shuffles the columns.",
+	"graft/original/dl2.SupervisedOptions.Rate": "Learning rate of imitation. Zero means 0.005.",
+	"graft/original/dl2.SupervisedOptions.Steps": "Number of updates by imitation. Zero means 200; a negative value " +
+		"skips imitation.",
+	"graft/original/dl2.SupervisedOptions.Teacher": "Name of the scheduler to imitate, such as drf or optimus. Empty " +
+		"means drf.",
+	"graft/original/dl2.ValidationOptions.Every": "Number of updates between two validations in reinforcement " +
+		"learning; imitation validates four times as often. Zero means 200; a negative value validates only on " +
+		"request.",
+	"graft/original/dl2.ValidationOptions.Likeliest": "Takes the most likely action in validations. False draws an " +
+		"action.",
+	"graft/original/dl2.WorkloadOptions.Count": "Number of training workloads per agent, which the agent repeats. " +
+		"Zero means 100.",
+	"graft/original/dl2.WorkloadOptions.FirstTypes": "Number of job types at the start of training. Zero means all.",
+	"graft/original/dl2.WorkloadOptions.MostSlots":  "Maximum number of slots per episode. Zero means 1000.",
+	"graft/original/dl2.WorkloadOptions.TypesEvery": "Number of updates between two additions of a job type. " +
+		"Requires first_types. Zero means 500.",
+	"graft/original/dl2/learning.File.DL2":     "Options of the learner that runs if elastic.compat is dl2.",
+	"graft/original/dl2/learning.File.Elastic": "Cluster, job types and job speeds.",
+	"graft/original/dl2/learning.File.Learn":   "Options of the learner.",
+	"graft/original/dl2/learning.File.Run":     "Seeds and output of the run.",
+	"graft/original/dl2/learning.File.Schedule": "Schedulers that 'graft evaluate' compares with the learned " +
+		"scheduler.",
+	"graft/original/dl2/learning.File.Workload":  "Job trace, at most one, whose settings generated workloads use.",
+	"graft/original/dl2/learning.File.Workloads": "Workloads for training, validation and test.",
+	"graft/original/dl2/learning.WorkloadOptions.Arrivals": "Arrival process of generated workloads: uniform; " +
+		"poisson; pattern repeats the job counts of the key pattern, starting at a random slot; trace repeats the " +
+		"job counts of workload.traces; submission, only with from, keeps the submission times. Empty means poisson, " +
+		"or submission with from.",
+	"graft/original/dl2/learning.WorkloadOptions.EpochError": "Maximum relative error in the number of epochs that " +
+		"schedulers use, from 0 to below 1. Zero means no error.",
+	"graft/original/dl2/learning.WorkloadOptions.Epochs": "Number of epochs of a job whose type has length 1. Zero " +
+		"means 30,000 or, with from, the work of each job in the trace.",
+	"graft/original/dl2/learning.WorkloadOptions.From": "Path of a cluster trace in any format of 'graft trace'. Its " +
+		"GPU jobs are split in the order of submission: first the training workloads, then validation, then test. " +
+		"Jobs submitted less than a slot after a part ends, and jobs after the test part, are skipped. Empty splits " +
+		"no trace.",
+	"graft/original/dl2/learning.WorkloadOptions.Jitter": "Varies the number of epochs by up to 10% between jobs of " +
+		"the same type. Excludes from. False makes it equal for all jobs of a type.",
+	"graft/original/dl2/learning.WorkloadOptions.Jobs": "Number of jobs per workload that is not read from a file. " +
+		"Zero means 60.",
+	"graft/original/dl2/learning.WorkloadOptions.Pattern": "Numbers of jobs that arrive in consecutive slots, for " +
+		"arrivals = \"pattern\". Values above max_arrivals are reduced to it.",
+	"graft/original/dl2/learning.WorkloadOptions.Rate": "Maximum number of job arrivals per slot. Zero means 3. " +
+		"Excludes from.",
+	"graft/original/dl2/learning.WorkloadOptions.Seed": "Seed of generated workloads. Default 1.",
+	"graft/original/dl2/learning.WorkloadOptions.Test": "Trace files of test workloads, on which 'graft evaluate' " +
+		"compares schedulers. Empty generates workloads.",
+	"graft/original/dl2/learning.WorkloadOptions.TestCount": "Number of test workloads to generate if test is empty. " +
+		"Zero means 10.",
+	"graft/original/dl2/learning.WorkloadOptions.Train": "Trace files of training workloads, in the formats of " +
+		"workload.traces. Empty generates workloads.",
+	"graft/original/dl2/learning.WorkloadOptions.TrainCount": "Number of training workloads to generate if train is " +
+		"empty. Zero means 40.",
+	"graft/original/dl2/learning.WorkloadOptions.Validation": "Trace files of validation workloads, which select the " +
+		"best learned policy. Empty generates workloads.",
+	"graft/original/dl2/learning.WorkloadOptions.ValidationCount": "Number of validation workloads to generate if " +
+		"validation is empty. Zero means 8.",
+	"graft/original/learn.Options.Baseline": "Weight of a new reward in the running mean of rewards, which serves as " +
+		"baseline. Zero means no baseline.",
+	"graft/original/learn.Options.Batch": "Number of episodes per learning step. Zero means 1.",
+	"graft/original/learn.Options.Entropy": "Weight of a decision's entropy, which is added to its reward. Zero adds " +
+		"none.",
+	"graft/original/learn.Options.Episodes": "Number of training episodes. A step of the rule exact counts as one " +
+		"episode. Zero means 10,000.",
+	"graft/original/learn.Options.LR": "Learning rate of Adam. Zero means 0.0001.",
+	"graft/original/learn.Options.LRDecay": "Factor by which the learning rate is multiplied at each decay. Zero " +
+		"means 0.99.",
+	"graft/original/learn.Options.LREvery": "Number of episodes between two decays of the learning rate. Zero means " +
+		"500.",
+	"graft/original/learn.Options.LRLeast": "Lower bound of the decaying learning rate. Zero means 1e-9.",
+	"graft/original/learn.Options.Reward": "Reward as a function of the accuracy a: tangent is 100 tan(πa/2), " +
+		"accuracy is a itself, standard is a in standard deviations from the table's mean. Empty means tangent.",
+	"graft/original/learn.Options.Rule": "Learning rule: reinforce learns from sampled episodes, exact from all " +
+		"sequences of the table, weighted by their probability. Empty means reinforce.",
+	"graft/original/learn.Options.Temperature": "Temperature of exploration. Actions are drawn from the softmax of p " +
+		"/ temperature for the policy's probabilities p (not its logits); a value above 1 makes the probabilities " +
+		"more equal. Zero means 1.",
+	"graft/original/learn.Options.TemperatureDecay": "Factor by which the temperature is multiplied at each decay, " +
+		"until it reaches 1. Zero means 0.9.",
+	"graft/original/learn.Options.TemperatureEvery": "Number of episodes between two decays of the temperature. Zero " +
+		"means 1.",
+	"graft/original/learn.PolicyOptions.Hidden": "Number of units per direction of the biLSTM over layers. Zero " +
+		"means 50.",
+	"graft/original/learn.PolicyOptions.Linear": "Number of values between the linear layers. Zero means 128.",
+	"graft/original/learn.PolicyOptions.Memory": "Number of units of the LSTM that follows the biLSTM. Zero means 16.",
+	"graft/original/learn.PolicyOptions.Precise": "Computes in float64. Default false: computes in float32, like the " +
+		"original system.",
+	"graft/original/learn.PolicyOptions.Time": "Number of values that encode the remaining time. Zero means 8.",
 	"graft/original/policyfile.File.Learn":    "Options of the learner.",
 	"graft/original/policyfile.File.Policy":   "Sizes of the policy, and its initial weights.",
-	"graft/original/policyfile.File.Run":      "Seed and output.",
-	"graft/original/policyfile.File.Table":    "Training table.",
-	"graft/original/policyfile.PolicyOptions.Embedding": "Length of a token's vector in the vocabulary; zero skips " +
-		"the check.",
-	"graft/original/policyfile.PolicyOptions.Weights": "File of initial weights, .pth or .safetensors, whose " +
-		"embedding is ignored; empty draws random weights.",
-	"graft/original/policyfile.RunOptions.Checkpoint": "Wall-clock time between checkpoints; zero means 30 s.",
-	"graft/original/policyfile.RunOptions.Every":      "Episodes per row of the table; zero means 100.",
-	"graft/original/policyfile.RunOptions.Folder":     "Path of the run folder; empty lets the command choose.",
-	"graft/original/policyfile.RunOptions.Seed":       "Seed of the initial parameters and of all actions; default 1.",
-	"graft/original/policyfile.RunOptions.Tensorboard": "Writes event files for TensorBoard in addition to the " +
-		"tables. False writes none.",
-	"graft/original/policyfile.TableOptions.Actions": "The actions for the numbers in a single data.pkl. Empty means " +
-		"deepen for each marked block, then none. A folder lists its own actions.",
-	"graft/original/policyfile.TableOptions.Compat": "Compatibility mode of the surgery, which changes the policy's " +
-		"input; empty means graft's own.",
+	"graft/original/policyfile.File.Run":      "Seed and output of the run.",
+	"graft/original/policyfile.File.Table":    "Table that the policy is trained on.",
+	"graft/original/policyfile.PolicyOptions.Embedding": "Length of a token's vector in the vocabulary. Zero skips " +
+		"the check of this length.",
+	"graft/original/policyfile.PolicyOptions.Weights": "Path of initial weights, a .pth or .safetensors file; its " +
+		"embedding is ignored. Empty draws random weights.",
+	"graft/original/policyfile.RunOptions.Checkpoint": "Wall-clock time between two checkpoints. Zero means 30 s.",
+	"graft/original/policyfile.RunOptions.Every": "Number of episodes per row of the learning " +
+		"table. Zero means 100.",
+	"graft/original/policyfile.RunOptions.Folder": "Path of the run folder. Empty lets the command choose one.",
+	"graft/original/policyfile.RunOptions.Seed":   "Seed of the initial parameters and of all actions. Default 1.",
+	"graft/original/policyfile.RunOptions.Tensorboard": "Writes TensorBoard event files in addition to the tables. " +
+		"Default false.",
+	"graft/original/policyfile.TableOptions.Actions": "Actions that the numbers in a single data.pkl stand for; a " +
+		"table's folder lists its own actions. Empty means deepen for each marked block, then none.",
+	"graft/original/policyfile.TableOptions.Compat": "Compatibility with the original system's deepening, which " +
+		"changes the input of the policy. Empty means graft's own deepening.",
 	"graft/original/policyfile.TableOptions.DiscardDraws": "Draws and discards the random numbers that the original " +
-		"draws for weights, so that actions match the original's.",
-	"graft/original/policyfile.TableOptions.File": "A table's folder, graft's or the original's, or a single " +
-		"data.pkl of the original's. Required.",
-	"graft/original/policyfile.TableOptions.Network": "The initial network of the sequences: a name of the zoo or a " +
-		"network file. Empty means the network named in the folder, or ConvNet2 for a single data.pkl.",
-	"graft/original/policyfile.TableOptions.Prefix": "Starts each sequence with token 0, as for the original's first " +
-		"policies.",
-	"graft/original/policyfile.TableOptions.Vocabulary": "Path of the vocabulary: a folder, a file of graft's, or " +
-		"NAME.ids.pkl with NAME.embeddings.pkl in the same folder; required.",
-	"graft/simulation/learning.Options.Beta": "The weight of the best sequences. Zero maximises the expected reward; " +
-		"a larger value maximises (1/beta) log E exp(beta R), with rewards of standard deviation one. Default 8, 2 " +
-		"for new scenarios.",
-	"graft/simulation/learning.Options.Entropy": "Reward per nat of entropy; zero means none; default 0, 0.1 for new " +
-		"scenarios.",
-	"graft/simulation/learning.Options.Every": "The number of steps between evaluations on held-out trees. Zero " +
+		"system uses for initial weights, so that all actions equal the original system's. Default false.",
+	"graft/original/policyfile.TableOptions.File": "Path of the training table: a table's folder in graft's or the " +
+		"original system's format, or a single data.pkl of the original system. Required.",
+	"graft/original/policyfile.TableOptions.Network": "Initial network of the sequences: a name in the zoo or a " +
+		"network file. Empty means the network named in the table's folder, or ConvNet2 for a single data.pkl.",
+	"graft/original/policyfile.TableOptions.Prefix": "Starts each sequence with token 0, as the original system's " +
+		"first policies did. Default false.",
+	"graft/original/policyfile.TableOptions.Vocabulary": "Path of the vocabulary: a folder, a vocabulary file of " +
+		"graft, or NAME.ids.pkl with NAME.embeddings.pkl in the same folder. Required.",
+	"graft/simulation/learning.Options.Beta": "Weight of the best sequences in the objective. Zero maximises the " +
+		"expected reward; a larger value maximises (1/beta) log E exp(beta R), with rewards R of standard deviation " +
+		"one. Default 8, or 2 if for is \"new\".",
+	"graft/simulation/learning.Options.Entropy": "Reward per nat of the policy's entropy. Zero means none. Default " +
+		"0, or 0.1 if for is \"new\".",
+	"graft/simulation/learning.Options.Every": "Number of steps between two evaluations on held-out tables. Zero " +
 		"means 10.",
-	"graft/simulation/learning.Options.Leaf": "Minimum choices in a leaf of a forest; zero means 2.",
-	"graft/simulation/learning.Options.Method": "Selects the form of the policy. network learns by the exact " +
-		"gradient of its aim. forest grows regression trees that predict the advantage of a choice over the others, " +
-		"and uses only reward, smooth, pool, without, trees and leaf. Empty means network.",
-	"graft/simulation/learning.Options.Patience": "The number of evaluations without improvement before learning " +
-		"stops. The best policy is the result. Zero means 8.",
-	"graft/simulation/learning.Options.Pool": "Moves the rewards of each tree towards the mean over all trees with " +
-		"the same sequence, by a share from 0 to 1, which reduces noise. Zero keeps the rewards. Default 0, 0.5 for " +
-		"new scenarios.",
-	"graft/simulation/learning.Options.Rate": "Adam's learning rate; zero means 0.01.",
-	"graft/simulation/learning.Options.Reward": "Selects the transformation of accuracies: empty keeps them; tangent " +
-		"is the original's, which stretches high accuracies.",
-	"graft/simulation/learning.Options.Sampled": "The number of sequences sampled from each tree per step, instead " +
-		"of the exact gradient. It uses REINFORCE with the mean of the other sequences as baseline, and entropy if " +
-		"set, but not beta. Zero uses the exact gradient.",
-	"graft/simulation/learning.Options.Smooth": "Moves rewards towards the smoothed table, by a share from 0 to 1, " +
-		"which averages out the noise of single runs. Zero keeps the rewards. Default 0, 1 for new scenarios.",
-	"graft/simulation/learning.Options.Steps": "Maximum number of steps; zero means 400, and 100 for new scenarios.",
-	"graft/simulation/learning.Options.Tolerance": "The minimum growth of the objective within window steps, in " +
-		"rewards; learning ends below it. Zero means 0.001. A negative value never ends learning early, nor does " +
-		"sampling.",
-	"graft/simulation/learning.Options.Trees": "Number of trees in a forest; zero means 200.",
-	"graft/simulation/learning.Options.WeightDecay": "AdamW's weight decay, as a share of the rate; zero means none; " +
-		"0.3 for new scenarios.",
-	"graft/simulation/learning.Options.Window": "Window of tolerance, in steps; zero means 60.",
-	"graft/simulation/learning.Options.Without": "Lists inputs, in addition to the network's layers, that policies " +
-		"do not read, to measure their value. Empty means none.",
-	"graft/torch.Augment.Cutout":    "Side in pixels of a square hole whose centre lies in the image; zero means none.",
-	"graft/torch.Augment.Flip":      "Flips images left to right with a probability of one half.",
-	"graft/torch.Augment.Magnitude": "The strength of rand_augment's operations, from 1 to 30. Zero means 9.",
-	"graft/torch.Augment.Mixup": "The parameter of mixup (Zhang et al. 2018), which mixes each image of a step, and " +
-		"its loss, with another image of its batch. The shares of each step are drawn from a Beta distribution with " +
-		"both parameters equal to this value. Zero means no mixing.",
-	"graft/torch.Augment.Pad": "Maximum shift in each direction, in pixels; zero means none.",
-	"graft/torch.Augment.RandAugment": "The number of random operations per image, applied one after the other as in " +
-		"torchvision's RandAugment: a shear, a translation, a rotation, a change of brightness, colour, contrast, " +
+	"graft/simulation/learning.Options.Leaf": "Minimum number of choices in a leaf of a regression tree. Zero means 2.",
+	"graft/simulation/learning.Options.Method": "Form of the policy: network learns by the exact gradient of its " +
+		"objective; forest grows regression trees that predict the advantage of a choice over the others, and reads " +
+		"only the keys reward, smooth, pool, without, trees and leaf. Empty means network.",
+	"graft/simulation/learning.Options.Patience": "Number of evaluations without improvement after which learning " +
+		"stops. The best policy is kept. Zero means 8.",
+	"graft/simulation/learning.Options.Pool": "Fraction by which the rewards of each table move towards the mean " +
+		"over all tables with the same sequence, from 0 to 1; this reduces noise. Zero keeps the rewards. Default 0, " +
+		"or 0.5 if for is \"new\".",
+	"graft/simulation/learning.Options.Rate": "Learning rate of Adam. Zero means 0.01.",
+	"graft/simulation/learning.Options.Reward": "Transformation of accuracies into rewards: empty standardises the " +
+		"accuracies of each table; tangent, like in the original system, stretches high accuracies first; points " +
+		"uses one standard deviation for all tables.",
+	"graft/simulation/learning.Options.Sampled": "Number of sequences that REINFORCE samples from each tree per " +
+		"step, with the mean of the other sequences as baseline. It uses entropy but not beta. Zero uses the exact " +
+		"gradient.",
+	"graft/simulation/learning.Options.Smooth": "Fraction by which rewards move towards the smoothed table, from 0 " +
+		"to 1; this averages out the noise of single runs. Zero keeps the rewards. Default 0, or 1 if for is \"new\".",
+	"graft/simulation/learning.Options.Steps": "Maximum number of learning steps. Default 400, or 100 if for is " +
+		"\"new\". Zero means 400.",
+	"graft/simulation/learning.Options.Tolerance": "Minimum growth of the objective within window steps, measured in " +
+		"rewards; learning ends below it. Has no effect with sampled. Zero means 0.001; a negative value never ends " +
+		"learning early.",
+	"graft/simulation/learning.Options.Trees": "Number of regression trees in a forest. Zero means 200.",
+	"graft/simulation/learning.Options.WeightDecay": "Weight decay of AdamW, relative to the learning rate. Zero " +
+		"means none. Default 0, or 0.3 if for is \"new\".",
+	"graft/simulation/learning.Options.Window": "Number of steps over which tolerance measures growth. Zero means 60.",
+	"graft/simulation/learning.Options.Without": "Names of the inputs to hide from policies in an ablation; the " +
+		"network's layers cannot be hidden. Empty hides none.",
+	"graft/torch.Augment.Cutout": "Side of a square hole in each image, in pixels; the hole's centre is a random " +
+		"point of the image. Zero means no hole.",
+	"graft/torch.Augment.Flip":      "Flips each image left to right with probability 0.5. Default false.",
+	"graft/torch.Augment.Magnitude": "Strength of the operations of rand_augment, from 1 to 30. Zero means 9.",
+	"graft/torch.Augment.Mixup": "Parameter α of mixup (Zhang et al. 2018), which mixes each image, and its loss, " +
+		"with another image of the batch; the mixing ratio of a step is drawn from the distribution Beta(α, α). Zero " +
+		"means no mixing.",
+	"graft/torch.Augment.Pad": "Maximum random shift in each direction, in pixels. Zero means none.",
+	"graft/torch.Augment.RandAugment": "Number of random operations per image, applied one after the other as in " +
+		"torchvision's RandAugment: shear, translation, rotation, a change of brightness, colour, contrast, " +
 		"sharpness or levels, or none. Zero means none.",
-	"graft/torch.OptimizerOptions.Beta1": "Adam's decay of the first moment; zero means 0.9.",
-	"graft/torch.OptimizerOptions.Beta2": "Adam's decay of the second moment; zero means 0.999.",
-	"graft/torch.OptimizerOptions.ClipNorm": "The maximum norm of all gradients of a step together: larger ones are " +
-		"scaled down to it. Zero means no limit.",
-	"graft/torch.OptimizerOptions.ClipValue": "The maximum magnitude of each value of a gradient; larger values are " +
-		"cut. Zero means no limit. Excludes clip_norm.",
-	"graft/torch.OptimizerOptions.Dampening":   "Dampening of SGD's momentum; zero means none.",
-	"graft/torch.OptimizerOptions.Eps":         "Adam's epsilon, added to the root; zero means 1e-8.",
-	"graft/torch.OptimizerOptions.LR":          "Learning rate; zero keeps the parameters unchanged.",
-	"graft/torch.OptimizerOptions.Momentum":    "Momentum of SGD; zero means none.",
-	"graft/torch.OptimizerOptions.Nesterov":    "Uses nesterov momentum in SGD.",
-	"graft/torch.OptimizerOptions.Rule":        "Update rule; required.",
-	"graft/torch.OptimizerOptions.WeightDecay": "Weight decay; zero means none.",
-	"graft/trainer.Adapt.Divide": "The divisor of the learning rate at each decision; a down multiplies it back. " +
-		"Zero means 1.",
-	"graft/trainer.Adapt.Every": "Asks the decider at the start of each epoch after an up. " +
-		"False asks once per up.",
-	"graft/trainer.Adapt.MaxDecisions": "The maximum number of decisions per up. Zero means 3 with every, else 1.",
-	"graft/trainer.Adapt.OnError": "Selects what happens if the chosen action cannot be done: skip logs a warning, " +
-		"counts it in the outcome and continues without the action; stop ends the job. Empty means skip.",
-	"graft/trainer.Adapt.Reset": "Creates a new optimizer and schedule after every decision, including the action " +
-		"none, and after a down event, as the original did. False keeps both.",
-	"graft/trainer.Adapt.Rows": "The number of training images used to calibrate new normalizations. Zero means 256.",
-	"graft/trainer.AdaptiveBatch.DeviceMost": "The maximum number of images per device at once. Larger batches run " +
-		"in several turns whose gradients are added. Zero means that only train.micro_batch and train.max_memory_mb " +
-		"limit it.",
-	"graft/trainer.AdaptiveBatch.Every": "Epochs between two choices of the batch on the same devices; zero means 1.",
-	"graft/trainer.AdaptiveBatch.Hysteresis": "The minimum relative gain in goodput that changes the batch. Zero " +
+	"graft/torch.OptimizerOptions.Beta1": "Decay rate of Adam's first moment. Zero means 0.9.",
+	"graft/torch.OptimizerOptions.Beta2": "Decay rate of Adam's second moment. Zero means 0.999.",
+	"graft/torch.OptimizerOptions.ClipNorm": "Maximum norm of all gradients of a step together; larger gradients are " +
+		"scaled down to it. Zero means no limit. Excludes clip_value.",
+	"graft/torch.OptimizerOptions.ClipValue": "Maximum magnitude of each value of a gradient; larger values are " +
+		"clipped. Zero means no limit. Excludes clip_norm.",
+	"graft/torch.OptimizerOptions.Dampening": "Dampening of SGD's momentum. Zero means none.",
+	"graft/torch.OptimizerOptions.Eps": "Epsilon of Adam, added to the denominator of the " +
+		"update. Zero means 1e-8.",
+	"graft/torch.OptimizerOptions.LR":       "Learning rate. Zero keeps the parameters unchanged.",
+	"graft/torch.OptimizerOptions.Momentum": "Momentum of SGD. Zero means none.",
+	"graft/torch.OptimizerOptions.Nesterov": "Uses SGD's Nesterov momentum instead of plain momentum. Requires " +
+		"momentum above 0 and no dampening. Default false.",
+	"graft/torch.OptimizerOptions.Rule":        "Update rule of the parameters. Required.",
+	"graft/torch.OptimizerOptions.WeightDecay": "Weight decay coefficient. Zero means no weight decay.",
+	"graft/trainer.Adapt.Divide": "Divisor of the learning rate at each decision; a device removal (down event) " +
+		"multiplies the learning rate back. Zero means 1.",
+	"graft/trainer.Adapt.Every": "Asks the decider at the start of each epoch after a device grant (up event). False " +
+		"asks once per grant.",
+	"graft/trainer.Adapt.MaxDecisions": "Maximum number of decisions per device grant (up event). Zero means 3 if " +
+		"each_epoch is true, otherwise 1.",
+	"graft/trainer.Adapt.OnError": "Reaction to a chosen action that fails: skip logs a warning, counts it in the " +
+		"outcome and continues without the action; stop ends the job. Empty means skip.",
+	"graft/trainer.Adapt.Reset": "Creates a new optimizer and a new schedule after every decision, including the " +
+		"action none, and after a device removal (down event), like the original system. False keeps both.",
+	"graft/trainer.Adapt.Rows": "Number of training images that calibrate new normalization layers. Zero means 256.",
+	"graft/trainer.AdaptiveBatch.DeviceMost": "Maximum number of images that a device computes at once. Larger " +
+		"batches are computed in several parts whose gradients are added. Zero means that only train.micro_batch and " +
+		"train.max_memory_mb limit the number.",
+	"graft/trainer.AdaptiveBatch.Every": "Number of epochs between two choices of the batch size on the same " +
+		"devices. Zero means 1.",
+	"graft/trainer.AdaptiveBatch.Hysteresis": "Minimum relative gain in goodput that changes the batch size. Zero " +
 		"means 0.05.",
-	"graft/trainer.AdaptiveBatch.Interval": "Steps between two measurements of gradient noise; zero means 16.",
-	"graft/trainer.AdaptiveBatch.Measure": "Measures the noise of gradients while the batch stays fixed; on implies " +
-		"it.",
-	"graft/trainer.AdaptiveBatch.Most": "Largest batch, in images; zero means 16 times train.batch.",
-	"graft/trainer.AdaptiveBatch.On": "Selects the batch with the highest goodput, from train.batch to most, at each " +
-		"change of devices and between epochs. Goodput is images per second times the progress of an image, relative " +
-		"to one in the smallest batch. False keeps the batch.",
-	"graft/trainer.AdaptiveBatch.Scaling": "The rule for the learning rate: adascale, square-root, linear or none. " +
-		"With adascale, warm-up and the schedules exponential and step count steps and epochs of the smallest batch. " +
-		"Empty means adascale for sgd, square-root for adam and adamw.",
-	"graft/trainer.Checkpoint.Every": "Minimum wall-clock time between two checkpoints; zero means a minute.",
-	"graft/trainer.Checkpoint.Off":   "Saves only at the end, on a stop and when a request waits for a checkpoint.",
-	"graft/trainer.Distill.Decay":    "Reduction of the share per epoch, between 0 and 1; zero means none.",
-	"graft/trainer.Distill.Off":      "Turns distillation off.",
-	"graft/trainer.Distill.Share": "Initial share of the larger network in the loss, between 0 " +
-		"and 1; zero means 0.9.",
-	"graft/trainer.Distill.Span": "The part of the time left after a down that distillation lasts, between 0 and 1. " +
-		"The share falls to zero over it, step by step. Zero means all of it.",
-	"graft/trainer.Distill.Temperature": "Divisor of the logits before they are compared; zero means 4.",
-	"graft/trainer.Event.At":            "Time since the start of the budget.",
-	"graft/trainer.Event.Change":        "Direction: up or down.",
-	"graft/trainer.Event.Devices":       "Number of devices after the event; zero keeps the number.",
-	"graft/trainer.Options.Abandon": "Starts a new epoch after every change of devices, as the original did. The " +
-		"steps of the abandoned epoch stay in the weights, but it is not evaluated, recorded or counted by the " +
-		"learning rate schedule. False continues the epoch.",
-	"graft/trainer.Options.AdaptiveBatch": "Adjusts the batch to the devices and the noise of gradients. Zero keeps " +
-		"the batch.",
-	"graft/trainer.Options.Augment": "Random changes of training images; zero means none.",
-	"graft/trainer.Options.Batch":   "Images per step; zero means 64.",
-	"graft/trainer.Options.CUDAGraphs": "Records a step on a full batch as a CUDA graph, which the host then " +
-		"launches in one call. Surgery and a change of the batch record it again. Steps that use distillation, " +
-		"mixup, float16, micro-batches or several processes, or that measure noise, are not recorded. Results are " +
-		"equal up to rounding.",
-	"graft/trainer.Options.Checkpoint": "Checkpoint interval; zero means once a minute.",
-	"graft/trainer.Options.Distill":    "Distillation from the larger network after a down; zero means its defaults.",
-	"graft/trainer.Options.EMA": "The decay of an exponential moving average of weights and running statistics, per " +
-		"step, such as 0.999. The average is evaluated, exported, and used as the teacher of a network that shrinks. " +
-		"Surgery changes it together with the network. Zero means no average.",
-	"graft/trainer.Options.Epochs": "The maximum number of epochs, including epochs of earlier training. The job " +
-		"then ends even if time is left. Zero means that only the budget ends it.",
-	"graft/trainer.Options.EvalBatch": "Images per evaluation batch; zero means 128, which needs little memory.",
+	"graft/trainer.AdaptiveBatch.Interval": "Number of steps between two measurements of gradient noise. Zero means " +
+		"16.",
+	"graft/trainer.AdaptiveBatch.Measure": "Measures the noise of gradients even if the batch is fixed; on = true " +
+		"implies it. Default false.",
+	"graft/trainer.AdaptiveBatch.Most": "Maximum batch size in images. Zero means 16 times train.batch.",
+	"graft/trainer.AdaptiveBatch.On": "Adapts the batch size: selects the batch with the highest goodput, from " +
+		"train.batch to max_batch, at each change of devices and between epochs. Goodput is images per second times " +
+		"progress per image, relative to the progress per image of the smallest batch. False keeps train.batch.",
+	"graft/trainer.AdaptiveBatch.Scaling": "Rule that adapts the learning rate to the batch size: adascale, " +
+		"square-root, linear or none. With adascale, warm-up and the schedules exponential and step count the steps " +
+		"and epochs of the smallest batch. Empty means adascale for sgd, and square-root for adam and adamw.",
+	"graft/trainer.Checkpoint.Every": "Minimum wall-clock time between two checkpoints. Zero means one minute.",
+	"graft/trainer.Checkpoint.Off": "Turns periodic checkpoints off: the job is saved only at its end, on a stop, " +
+		"and when a request waits for a checkpoint. Default false.",
+	"graft/trainer.Distill.Decay": "Relative reduction of share per epoch, between 0 and 1. Zero means none.",
+	"graft/trainer.Distill.Off":   "Turns distillation off. Default false.",
+	"graft/trainer.Distill.Share": "Initial weight of the larger network's logits in the loss, between 0 and 1. Zero " +
+		"means 0.9.",
+	"graft/trainer.Distill.Span": "Duration of distillation as a fraction of the time that is left after the device " +
+		"removal, between 0 and 1. During this time, share falls to zero step by step. Zero means the whole time " +
+		"left.",
+	"graft/trainer.Distill.Temperature": "Temperature of distillation, by which the logits are divided before they " +
+		"are compared. Zero means 4.",
+	"graft/trainer.Event.At":      "Time of the event, measured from the start of the budget.",
+	"graft/trainer.Event.Change":  "Direction of the change: up grants devices, down removes devices.",
+	"graft/trainer.Event.Devices": "Number of devices after the event. Zero keeps the number.",
+	"graft/trainer.Options.Abandon": "Abandons the epoch at every change of devices and starts a new one, like the " +
+		"original system. The steps of the abandoned epoch still change the weights, but the epoch is not evaluated, " +
+		"recorded or counted by the learning rate schedule. False continues the epoch.",
+	"graft/trainer.Options.AdaptiveBatch": "Batch size that adapts to the devices and to gradient noise. Empty means " +
+		"a fixed batch size.",
+	"graft/trainer.Options.Augment": "Random changes of training images. Empty means none.",
+	"graft/trainer.Options.Batch":   "Number of images per training step. Zero means 64.",
+	"graft/trainer.Options.CUDAGraphs": "Records a training step on a full batch as a CUDA graph, which the host " +
+		"launches in one call. Surgery, or a change of the batch, records the step again. Not recorded are steps " +
+		"that use distillation, mixup, float16, micro-batches or several processes, or that measure gradient noise. " +
+		"Results are equal up to rounding. Default false.",
+	"graft/trainer.Options.Checkpoint": "Checkpoints of the job. Empty means one per minute.",
+	"graft/trainer.Options.Distill": "Distillation from the larger network after the network shrinks. Empty means " +
+		"the defaults.",
+	"graft/trainer.Options.EMA": "Decay per step of an exponential moving average of weights and running statistics, " +
+		"such as 0.999. The averaged network is evaluated, exported, and used as the teacher after the network " +
+		"shrinks. Surgery changes the average together with the network. Zero means no average.",
+	"graft/trainer.Options.Epochs": "Maximum number of epochs, including epochs of earlier training. The job then " +
+		"ends even if time is left. Zero means that only the budget ends the job.",
+	"graft/trainer.Options.EvalBatch": "Number of images per evaluation batch. Zero means 128.",
 	"graft/trainer.Options.Exact": "Keeps PyTorch's order of operations. False uses the fast path, whose results are " +
 		"equal up to rounding.",
-	"graft/trainer.Options.KeepBest": "Keeps the network with the highest validation accuracy in addition to the " +
-		"last one. False keeps only the last one.",
-	"graft/trainer.Options.LabelSmoothing": "The share of each label's target that is spread evenly over all " +
-		"classes, between 0 and 1. With distillation it smooths only the labels' part of the loss. Training losses " +
-		"include it, evaluation losses do not. Zero means none.",
-	"graft/trainer.Options.MaxMemoryMB": "Limits the activation memory of a step, in MiB. A step uses the largest " +
-		"parts that fit, at most micro_batch. The estimate comes from the network's shapes, so the parts are the " +
-		"same on every machine. Weights, moments and images are not included. Zero means no limit.",
-	"graft/trainer.Options.MicroBatch": "The maximum number of images per gradient computation. A step splits its " +
-		"batch into such parts and adds their gradients, which needs less memory. BatchNorm normalises and counts " +
-		"each part separately. Zero means the whole batch.",
-	"graft/trainer.Options.Optimizer": "Update rule of the parameters; without a rule, Adam with a learning rate of " +
-		"0.01.",
-	"graft/trainer.Options.Overrun": "Trains until the budget is used up and evaluates only whole epochs, as the " +
-		"original did. The last epoch may end after the budget. The result is the network as last evaluated. False " +
-		"reserves time for a final evaluation, so every step counts.",
-	"graft/trainer.Options.Parallel": "Trains with one process per device. Zero trains in one process. A resumed job " +
-		"may change it.",
-	"graft/trainer.Options.Precision": "The numeric type of convolutions and linear layers in training and " +
-		"evaluation: float32, bfloat16, float16 or tf32. bfloat16 may be faster on processors that support it. " +
+	"graft/trainer.Options.KeepBest": "Saves the network with the highest validation accuracy in addition to the " +
+		"last network. False saves only the last network.",
+	"graft/trainer.Options.LabelSmoothing": "Label smoothing: fraction of each label's target that is spread evenly " +
+		"over all classes, between 0 and 1. It applies to training losses, but not to evaluation losses or to the " +
+		"distillation part of a loss. Zero means none.",
+	"graft/trainer.Options.MaxMemoryMB": "Maximum memory of the activations of a training step, in MiB. A step " +
+		"splits its batch into the largest parts that fit, at most micro_batch images. The estimate depends only on " +
+		"the shapes of the network; weights, moments and images are not included. Zero means no limit.",
+	"graft/trainer.Options.MicroBatch": "Maximum number of images per gradient computation. A step splits its batch " +
+		"into parts of this size and adds their gradients, which saves memory; BatchNorm normalises each part " +
+		"separately. Zero means the whole batch.",
+	"graft/trainer.Options.Optimizer": "Update rule of the parameters, and its options. Without a rule, Adam with a " +
+		"learning rate of 0.01.",
+	"graft/trainer.Options.Overrun": "Trains until the budget is used up and evaluates only whole epochs, like the " +
+		"original system; the last epoch may end after the budget, and the result is the network as last evaluated. " +
+		"False reserves time for a final evaluation, so every step counts.",
+	"graft/trainer.Options.Parallel": "Training with one process per device. Empty means a single process. A resumed " +
+		"job may change this section.",
+	"graft/trainer.Options.Precision": "Number format of convolutions and linear layers in training and evaluation: " +
+		"float32, bfloat16, float16 or tf32. Weights, gradients, optimizer state and all other layers stay float32. " +
 		"float16, with loss scaling, and tf32, which rounds float32 operands to 11 significant bits, need a CUDA " +
-		"device. Weights, gradients, optimizer state and all other layers stay float32. Zero means float32.",
-	"graft/trainer.Options.Schedule": "Learning rate schedule; zero means half a cosine wave over the budget.",
+		"device. Empty means float32.",
+	"graft/trainer.Options.Schedule": "Learning rate schedule. Empty means cosine decay over the budget.",
 	"graft/trainer.Options.Steady": "Makes results bit-identical: on the CPU for any number of threads, at some cost " +
-		"of speed; on a CUDA device for every run on the same machine.",
-	"graft/trainer.Schedule.Decay": "Factor of the learning rate; zero means 0.9 for exponential and 0.1 for step.",
-	"graft/trainer.Schedule.Every": "Epochs between two changes by the rule step; zero means 10.",
-	"graft/trainer.Schedule.MinLR": "Lower bound of the learning rate; zero means 1e-8.",
-	"graft/trainer.Schedule.Restart": "Selects what restarts the schedule at the first rate: devices, each up and " +
-		"down; surgery, each change of the network; never, nothing. cosine and linear then fall faster, over the " +
-		"time that is left. With surgery, jobs that grow get other rates than jobs that do not, which affects " +
-		"comparisons between them. Empty means devices.",
-	"graft/trainer.Schedule.Rule": "Selects how the rate changes: cosine and linear lower it to min_lr at the end of " +
-		"the budget, step by step; exponential multiplies it by decay after each epoch; step multiplies it by decay " +
-		"whenever every epochs have passed; constant keeps it. Empty means cosine.",
-	"graft/trainer.Schedule.WarmUp": "Warm-up steps, over which the rate rises from zero; zero means none.",
-	"graft/trainer.Schedule.WarmUpShare": "The length of the warm-up as a part of the time from the schedule's start " +
-		"to the end of the budget, between 0 and 1. The rate rises from zero during the warm-up. Zero means none.",
-	"graft/trainer.Timeline.Budget":  "Length of the job, counted from zero even if start is later; required.",
-	"graft/trainer.Timeline.Devices": "Number of devices at the start; zero means 1.",
-	"graft/trainer.Timeline.Events":  "Planned changes of devices, sorted by time; empty means none.",
-	"graft/trainer.Timeline.Start":   "Time in the budget at which the job begins; zero means its beginning.",
+		"of speed; on a CUDA device for every run on the same machine. Default false.",
+	"graft/trainer.Schedule.Decay": "Factor by which the rules exponential and step multiply the learning rate. Zero " +
+		"means 0.9 for exponential and 0.1 for step.",
+	"graft/trainer.Schedule.Every": "Number of epochs between two changes of the learning rate by the rule step. " +
+		"Zero means 10.",
+	"graft/trainer.Schedule.MinLR": "Lower bound of the learning rate. Zero means 1e-8.",
+	"graft/trainer.Schedule.Restart": "Changes that restart the schedule at the initial learning rate: devices (each " +
+		"change of devices), surgery (each change of the network), or never. After a restart, the rules cosine and " +
+		"linear decay over the time that is left. With surgery, jobs that grow get other learning rates than jobs " +
+		"that do not, which affects comparisons between them. Empty means devices.",
+	"graft/trainer.Schedule.Rule": "Rule that changes the learning rate: cosine and linear lower it step by step to " +
+		"min_lr at the end of the budget; exponential multiplies it by decay after each epoch; step multiplies it by " +
+		"decay once per period, whose length in epochs is the key every; constant keeps it. Empty means cosine.",
+	"graft/trainer.Schedule.WarmUp": "Number of warm-up steps, during which the learning rate rises from zero. Zero " +
+		"means none.",
+	"graft/trainer.Schedule.WarmUpShare": "Length of the warm-up as a fraction of the time from the schedule's start " +
+		"to the end of the budget, between 0 and 1. The learning rate rises from zero during the warm-up. Zero means " +
+		"none.",
+	"graft/trainer.Timeline.Budget":  "Length of the job, measured from zero even if start is later. Required.",
+	"graft/trainer.Timeline.Devices": "Number of devices at the start. Zero means 1.",
+	"graft/trainer.Timeline.Events":  "Planned changes of devices, sorted by time. Empty means none.",
+	"graft/trainer.Timeline.Start": "Time in the budget at which the job begins. Zero means the beginning of the " +
+		"budget.",
 	"graft/trainer/team.Parallel.Elastic": "Derives the number of devices from the followers: each follower that " +
-		"becomes ready is an up of one device, each one that leaves or is lost is a down. Requires listen. The " +
-		"timeline and POST /allocation must not change devices then.",
-	"graft/trainer/team.Parallel.Listen": "The private IP address and port at which followers on other machines join " +
-		"by 'graft follow --join', one for each device except the first. Empty starts the followers on this machine. " +
-		"With slurm:PORT, task 0 of 'srun graft train' listens at its node's address, and the other tasks join it.",
-	"graft/trainer/team.Parallel.MaxProcesses": "Maximum number of processes, including the leader; zero means one " +
+		"becomes ready adds a device, and each follower that leaves or is lost removes one. Requires listen. The " +
+		"timeline and POST /allocation must not change devices then. Default false.",
+	"graft/trainer/team.Parallel.Listen": "Private IP address and port at which followers on other machines join by " +
+		"'graft follow --join', one follower per device except the first. With slurm:PORT, task 0 of 'srun graft " +
+		"train' listens at its node's address, and the other tasks join it. Empty starts the followers on this " +
+		"machine.",
+	"graft/trainer/team.Parallel.MaxProcesses": "Maximum number of processes, including the leader. Zero means one " +
 		"per device.",
-	"graft/trainer/team.Parallel.MinProcesses": "The number of processes, including the leader, that a job waits for " +
-		"at its start and when it resumes. The job fails if they are not ready within start. Requires listen. Zero " +
-		"does not wait.",
-	"graft/trainer/team.Parallel.On": "Starts one process per device; false trains in one process, and devices only " +
-		"divide the cost of work on a virtual clock.",
-	"graft/trainer/team.Parallel.Start": "Wall-clock limit for a process to become ready; zero means ten minutes.",
-	"graft/trainer/team.Parallel.Threads": "LibTorch threads per process on the CPU; zero divides one process's " +
-		"threads evenly.",
-	"graft/trainer/team.Parallel.Timeout": "Wall-clock time after which a silent process is considered lost; zero " +
-		"means a minute.",
-	"graft/trainer/team.Parallel.Token": "File with the token that followers must present; required with listen, " +
-		"except with slurm, which also accepts the variable GRAFT_TOKEN.",
+	"graft/trainer/team.Parallel.MinProcesses": "Minimum number of processes, including the leader, that a job waits " +
+		"for when it starts or resumes. The job fails if they are not ready within the time limit start. Requires " +
+		"listen. Zero does not wait.",
+	"graft/trainer/team.Parallel.On": "Starts one training process per device. False trains in one process; devices " +
+		"then only divide the cost of work on the virtual clock.",
+	"graft/trainer/team.Parallel.Start": "Maximum wall-clock time until a process is ready. Zero means ten minutes.",
+	"graft/trainer/team.Parallel.Threads": "Number of LibTorch threads per process on the CPU. Zero divides " +
+		"run.threads evenly.",
+	"graft/trainer/team.Parallel.Timeout": "Wall-clock time without a message after which a process is considered " +
+		"lost. Zero means one minute.",
+	"graft/trainer/team.Parallel.Token": "Path of the file with the token that followers must present. Required with " +
+		"listen; with slurm:PORT, the environment variable GRAFT_TOKEN can replace it.",
 }
