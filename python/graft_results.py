@@ -730,7 +730,14 @@ class Run:
             return _read_sequences(self.path, *self._table_folder())
         if self._has(name + ".jsonl"):
             return _read_log(self.path, name + ".jsonl")
-        return (_read_csv if "/" in name else _read_stream)(self.path, *(name + ".csv").split("/"))
+        return (_read_stream if self._is_stream(name + ".csv") else _read_csv)(self.path, *(name + ".csv").split("/"))
+
+    def _is_stream(self, file):
+        """Whether a table is written row by row, with texts in quotes. Folders of earlier versions do not list them."""
+        if "/" in file:
+            return False
+        listed = _json(self.path, "streams.json").get("streams") if self._has("streams.json") else None
+        return not isinstance(listed, list) or file in listed
 
     @property
     def scenario(self):

@@ -206,6 +206,16 @@ class Reads(Folder):
         self.assertEqual(run.table("a/sjf/series")["waiting_tasks"], [4, 2])
         self.assertEqual(run.table("cells")["jct_mean_s"], [2.5])
 
+    def test_files_of_task_runs(self):
+        self.write("run/manifest.json", {**MANIFEST, "kind": "node-run"})
+        self.write("run/streams.json", {"streams": ["tasks.jsonl"]})
+        self.write("run/tasks.jsonl", '{"at_ns":5000000000,"event":"placed","task":0}\n')
+        self.write("run/spans.csv", "task,gpu,from_seconds\na-1,0,0.5\n")
+        run = graft_results.read(self.root / "run")
+        self.assertEqual(run.tables, ["spans", "tasks"])
+        self.assertEqual((run.table("spans")["task"], run.table("spans")["from_seconds"]), (["a-1"], [0.5]))
+        self.assertEqual(run.table("tasks")["at_s"], [5])
+
     def test_a_torn_end_is_skipped(self):
         self.write("job/epochs.csv", EPOCHS + "3,3.5,")
         self.write("job/events.jsonl", EVENTS + '{"event":"up","ti')

@@ -93,7 +93,7 @@ func newFabricStepCommand() *cobra.Command {
 		Use:   "step GRAPH",
 		Short: "Simulate one training step at several degrees, with its critical path",
 		Long: `step distributes a training step over servers of an empty cluster, at each degree, and simulates
-it operation by operation. It prints the time breakdown, and for one degree the critical path:
+it operation by operation. A degree is 1 or an even number of servers. It prints the time breakdown, and for one degree the critical path:
 the operations, transfers and waits that determine the step time.
 
 ` + graphHelp + `
@@ -158,7 +158,8 @@ func printStep(w io.Writer, r *fabric.StepReport) error {
 		Numbers("", "", "servers").Numbers("GB", "%.4g", "memory").Numbers("MB", "%.4g", "sent").Texts("note")
 	for _, c := range r.Degrees {
 		if c.Reason != "" {
-			t.Add(c.Degree, nil, nil, nil, nil, nil, nil, nil, nil, nil, c.Reason)
+			none := document.Missing()
+			t.Add(c.Degree, none, none, none, none, none, none, none, none, none, c.Reason)
 			continue
 		}
 		t.Add(c.Degree, c.Time/milli, c.Speedup, c.Efficiency, c.Compute, c.Transfer, c.Busy, c.Servers, c.Memory/1e9,

@@ -18,6 +18,7 @@ import (
 	"graft/cluster/node/schedulers"
 	"graft/cluster/node/world"
 	"graft/cluster/study"
+	"graft/cluster/trace/tracetest"
 	"graft/config"
 	"graft/internal/failure"
 	"graft/internal/files"
@@ -334,4 +335,16 @@ func TestLearnedNodeSchedulers(t *testing.T) {
 	at := slices.IndexFunc(standings, func(s study.Standing) bool { return s.Scheduler == "learned" })
 	require.Equal(t, 2, standings[at].Seeds)
 	require.Len(t, standings[at].Values[0], 2)
+}
+
+// A trace too short for the workloads of learning is compared completely by schedulers that have learned nothing.
+func TestShortTraceOfTasks(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "slurm.csv", tracetest.Slurm+"80|ann|gpu|z|2026-05-01T00:07:00|2026-05-01T00:07:01|2026-05-01T00:08:01|01:00|"+
+		"gres/gpu=1|gres/gpu=1|COMPLETED|01:00:00\n")
+	write(t, "node.toml", "[workload]\ntraces = [\"slurm.csv\"]\n[tasks]\n")
+	require.Contains(t, done(t, "config", "check", "node.toml").stdout, "ok: ")
+	out := done(t, "node", "simulate", "node.toml", "--scheduler", "fcfs,sjf").stdout
+	require.Contains(t, out, "1 workload with 1 task in total on 4 GPUs")
+	require.Contains(t, out, "4 jobs of slurm.csv are left out: a task is a job with one GPU, or a part of one")
 }

@@ -79,6 +79,16 @@ func (e *Env) CreateRun(folder string, kind *runs.Kind, o results.CreateOptions,
 	return run, err
 }
 
+// Suffixed returns the path of a configuration file with a suffix in its name, so that Folder derives another run folder
+// from it. An empty path stays empty.
+func Suffixed(path, suffix string) string {
+	if path == "" {
+		return ""
+	}
+	ext := filepath.Ext(path)
+	return strings.TrimSuffix(path, ext) + "-" + suffix + ext
+}
+
 // Folder returns the path of the run folder: given or, if it is empty, configured or, if both are empty, a path derived
 // from the configuration file.
 func Folder(given, configured, path string) string {

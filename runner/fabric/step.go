@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"graft/cluster/fabric"
 	"graft/cluster/fabric/graph"
@@ -105,7 +106,8 @@ func Step(env *app.Env, name string, o StepOptions) (*StepReport, error) {
 		}
 	}
 	if last == nil {
-		return r, nil
+		return r, failure.With(failure.Failed, fmt.Errorf("simulate %s: no degree fits: %s; choose a lower degree, or a "+
+			"larger network with option shape", p.Model, reasons(r.Degrees)))
 	}
 	names := namesOf(p, s, last)
 	r.critical(last, names)
@@ -117,6 +119,17 @@ func Step(env *app.Env, name string, o StepOptions) (*StepReport, error) {
 		err = files.WriteAtomic(env.Files, o.Figure, func(w io.Writer) error { return names.draw(w, format) })
 	}
 	return r, err
+}
+
+// reasons joins the reasons of the degrees that cannot run, each once.
+func reasons(cells []StepCell) string {
+	var list []string
+	for _, c := range cells {
+		if c.Reason != "" && !slices.Contains(list, c.Reason) {
+			list = append(list, c.Reason)
+		}
+	}
+	return strings.Join(list, "; ")
 }
 
 // study makes the study of one job.
@@ -135,7 +148,8 @@ func (o *StepOptions) study(p *graph.Profile) (*fabric.Study, error) {
 	s.Options.EnsureDefaults()
 	for _, degree := range append(slices.Clone(o.Degrees), cmp.Or(o.Critical, 1)) {
 		if degree < 1 || degree > s.Options.MaxParts || degree > 1 && degree%2 == 1 {
-			return nil, fmt.Errorf("degree %d: expected 1, or an even number up to %d", degree, s.Options.MaxParts)
+			return nil, fmt.Errorf("degree %d: a job runs on one server or on an even number of servers, at most %d", degree,
+				s.Options.MaxParts/2*2)
 		}
 	}
 	if o.Critical != 0 && len(o.Degrees) > 0 && !slices.Contains(o.Degrees, o.Critical) {

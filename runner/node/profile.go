@@ -94,7 +94,7 @@ func Profile(ctx context.Context, env *app.Env, c *world.File, path string,
 	if err := execute.Check(p.options, p.jobs); err != nil {
 		return nil, errors.Join(failure.With(failure.Configuration, err), d.close())
 	}
-	folder := app.Folder("", c.Run.Folder, path)
+	folder := app.Folder("", c.Run.Folder, app.Suffixed(path, "profile"))
 	if p.run, err = env.OpenRun(folder, runs.NodeProfileKind, c, o.FolderOptions); err != nil {
 		return nil, errors.Join(err, d.close())
 	}

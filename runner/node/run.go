@@ -52,7 +52,7 @@ func Run(ctx context.Context, env *app.Env, c *world.File, path string, o RunOpt
 	if err := execute.Check(options, jobs); err != nil {
 		return nil, errors.Join(failure.With(failure.Configuration, err), d.close())
 	}
-	folder := app.Folder("", c.Run.Folder, path)
+	folder := app.Folder("", c.Run.Folder, app.Suffixed(path, "run"))
 	run, err := env.OpenRun(folder, runs.NodeRunKind, c, o.FolderOptions)
 	if err != nil {
 		return nil, errors.Join(err, d.close())
