@@ -30,7 +30,7 @@ PREFIX ?= /usr/local
 RELEASE ?= build/release
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
 
-.PHONY: help deps source library wheel build demo test test-long check debug race race-rooms race-runner bench gpu fuzz install release clean go
+.PHONY: help deps source library wheel build demo test test-long check debug race race-rooms race-runner bench gpu fuzz install uninstall release clean go
 
 help:
 	@echo "make demo     set up, look the machine over, run a job that grows and shrinks,"
@@ -43,7 +43,8 @@ help:
 	@echo "make deps     set up only; go build and go test work alone after it"
 	@echo "make library  build the LibTorch library alone; needs no Go"
 	@echo "make fuzz     fuzz each reader for a minute"
-	@echo "make install  put graft, its manual pages and completions beneath PREFIX=/usr/local"
+	@echo "make install  put graft, its manual pages and completions into PREFIX=/usr/local"
+	@echo "make uninstall  remove what make install has put there"
 	@echo "make release  pack graft for machines without Go into build/release"
 
 go:
@@ -62,7 +63,8 @@ source: go
 wheel:
 	@scripts/wheel.sh
 
-library: $(WHEEL)
+# A checkout copies the sources with Go first; a release has them.
+library: $(WHEEL) $(if $(wildcard build/src/cgotorch),,source)
 	@scripts/library.sh
 
 deps: go
@@ -77,13 +79,16 @@ STAMP = $(shell r=$(REVISION) && m=$$(test -z "$$(git status --porcelain 2>/dev/
 # NVML's functions are found when they are called first; hardened compilers ask for all of them at once.
 LAZY = -extldflags=-Wl,-z,lazy
 # The program has no path of this folder or of the module cache: not in traces, and not to search libraries in.
-CLEAN = -trimpath -ldflags "-extld=scripts/link.sh $(STAMP)"
+CLEAN = -trimpath -ldflags "-extld=scripts/link.sh -X main.version=$(VERSION) $(STAMP)"
 
 build: deps
 	@go build $(CLEAN) -o bin/graft ./runner
 
 install: build
 	@scripts/install.sh "$(DESTDIR)$(PREFIX)"
+
+uninstall:
+	@scripts/install.sh --remove "$(DESTDIR)$(PREFIX)"
 
 # The program for machines without Go, and what its library is built from there. It is the same in any
 # folder, from any module cache and on any day, with the Go of go.mod's toolchain line and one C compiler.

@@ -86,6 +86,8 @@ Exit codes:
 			root.AddCommand(command)
 		}
 	}
+	root.Version = builtVersion().Version
+	root.SetVersionTemplate("graft {{.Version}}\n")
 	root.SetFlagErrorFunc(plainFlagError)
 	root.SetHelpCommand(newHelpCommand())
 	root.SetHelpCommandGroupID("machine")

@@ -39,6 +39,10 @@ build() {
 ask() { (cd / && "$1" -c "$2"); }
 
 find_python() {
+	if [ -n "${GRAFT_PYTHON:-}" ] && ! ask "$GRAFT_PYTHON" 'import torch' >/dev/null 2>&1; then
+		echo "gpu: GRAFT_PYTHON is $GRAFT_PYTHON, which is no Python that can import torch; correct or unset it" >&2
+		exit 1
+	fi
 	for python in ${GRAFT_PYTHON:-} python3 /usr/bin/python3; do
 		if ask "$python" 'import torch; torch.__version__' >/dev/null 2>&1; then return 0; fi
 	done

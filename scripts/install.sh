@@ -1,21 +1,52 @@
 #!/bin/sh
-# Puts graft beneath a folder: the program, the library that it opens, manual pages, completions of
-# shells, and the modules in Python that read runs. Usage: scripts/install.sh FOLDER; GRAFT names another program
-# than bin/graft; LIBRARY=none leaves the library out.
+# Installs graft into a folder: the program, the library that it opens, manual pages, completions of
+# shells, and the Python modules that read runs. GRAFT names another program than bin/graft;
+# LIBRARY=none leaves the library out.
+#
+#   scripts/install.sh FOLDER            install
+#   scripts/install.sh --remove FOLDER   remove what an installation has put there
 set -eu
+umask 022 # all users may read what is installed
 cd "$(dirname "$0")/.."
-graft=${GRAFT:-bin/graft}
+remove=
+if [ "$1" = --remove ]; then
+  remove=yes
+  shift
+fi
 to=$1
 case $to in /*) ;; *) to=$PWD/$to ;; esac
 
+# writable FOLDER: the folder, or its nearest parent that exists, can be written.
+writable() {
+  at=$1
+  while [ ! -e "$at" ]; do at=$(dirname "$at"); done
+  [ -d "$at" ] && [ -w "$at" ]
+}
+for part in bin lib share; do
+  writable "$to/$part" || {
+    echo "install: cannot write into $to/$part; run as root, or name a folder of yours, such as PREFIX=\$HOME/.local" >&2
+    exit 1
+  }
+done
+
+if [ -n "$remove" ]; then
+  rm -f "$to/bin/graft" "$to"/share/man/man1/graft.1 "$to"/share/man/man1/graft-*.1 \
+    "$to/share/bash-completion/completions/graft" "$to/share/zsh/site-functions/_graft" \
+    "$to/share/fish/vendor_completions.d/graft.fish"
+  rm -rf "$to/lib/graft" "$to/share/graft"
+  echo "removed graft from $to"
+  exit 0
+fi
+
+graft=${GRAFT:-bin/graft}
 install -d "$to/bin" "$to/share/man/man1" "$to/share/bash-completion/completions" \
   "$to/share/zsh/site-functions" "$to/share/fish/vendor_completions.d" "$to/share/graft/python"
 install -m 755 "$graft" "$to/bin/graft"
 if [ "${LIBRARY:-}" != none ]; then
   install -d "$to/lib/graft"
-  install -m 644 build/lib/libgrafttorch.so "$to/lib/graft/"
+  install -m 644 build/lib/libgrafttorch.so build/lib/origin "$to/lib/graft/"
 fi
-install -m 644 python/graft_*.py python/example.ipynb "$to/share/graft/python/"
+install -m 644 python/graft_*.py python/pyproject.toml python/example.ipynb "$to/share/graft/python/"
 "$to/bin/graft" man "$to/share/man/man1"
 "$to/bin/graft" completion bash >"$to/share/bash-completion/completions/graft"
 "$to/bin/graft" completion zsh >"$to/share/zsh/site-functions/_graft"

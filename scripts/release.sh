@@ -16,16 +16,25 @@ to=$work/$name
 
 LIBRARY=none scripts/install.sh "$to" >/dev/null
 install -d "$to/scripts" "$to/build/src/cgotorch" "$to/torch"
-install -m 755 scripts/library.sh scripts/wheel.sh scripts/packages.sh "$to/scripts/"
+install -m 755 scripts/library.sh scripts/wheel.sh scripts/packages.sh scripts/install.sh "$to/scripts/"
 install -m 644 build/src/cgotorch/*.cc build/src/cgotorch/*.h "$to/build/src/cgotorch/"
 install -m 644 torch/graft.h "$to/torch/"
 cp -R torch/csrc "$to/torch/"
-install -m 644 Makefile README.md CHANGELOG.md LICENSE "$to/"
+install -m 644 scripts/release.mk "$to/Makefile"
+install -d "$to/python"
+install -m 644 python/graft_*.py python/pyproject.toml python/example.ipynb "$to/python/"
+install -m 644 README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md LICENSE "$to/"
+# What the pages link to and their examples need. The tables of the study stay in the repository.
+cp -R docs scenarios "$to/"
+install -d "$to/studies"
+install -m 644 studies/*.md "$to/studies/"
 
-# The licences of the modules that are in the program or whose sources are packed.
+# The licences of Go, whose library is in the program, and of the modules that are in the program or whose sources are packed.
+install -d "$to/licenses/go"
+install -m 644 "$(go env GOROOT)/LICENSE" "$to/licenses/go/"
 go list -deps -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Dir}}{{end}}{{end}}' ./runner | sort -u | while read -r module dir; do
 	install -d "$to/licenses/$module"
-	find "$dir" -maxdepth 1 -type f \( -iname 'LICENSE*' -o -iname 'NOTICE*' -o -iname 'COPYING*' \) -exec install -m 644 {} "$to/licenses/$module/" \;
+	find "$dir" -maxdepth 1 -type f \( -iname 'LICENSE*' -o -iname 'UNLICENSE*' -o -iname 'NOTICE*' -o -iname 'COPYING*' \) -exec install -m 644 {} "$to/licenses/$module/" \;
 done
 
 mkdir -p "$out"

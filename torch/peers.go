@@ -123,7 +123,7 @@ func (r Runtime) Together() error {
 	}
 	return &Error{Op: "make a group",
 		Cause: errors.New("this LibTorch has no c10d with Gloo, or graft's library was built without it"),
-		kind:  ErrDevice, Remedy: "train in one process, or use another LibTorch and run 'make deps'"}
+		kind:  ErrDevice, Remedy: "train in one process, or use another LibTorch and run 'make library'"}
 }
 
 // Close leaves the group before the scope is closed. The other processes notice it immediately.

@@ -25,13 +25,13 @@ type check struct {
 // them.
 func machineChecks(fsys files.FS) []check {
 	return []check{
-		{"LibTorch opens", "run 'make deps'", func(torch.Device) (string, error) { return opens() }},
-		{"library and headers agree", "run 'make deps' again: LibTorch changed since the library was built",
+		{"LibTorch opens", "run 'make library'", func(torch.Device) (string, error) { return opens() }},
+		{"library and headers agree", "run 'make library' again: LibTorch changed since the library was built",
 			func(torch.Device) (string, error) { return agrees() }},
 		{"linear algebra is fast", "install libopenblas0-pthread", func(torch.Device) (string, error) {
 			return algebra(fsys)
 		}},
-		{"there is one OpenMP", "unset LD_PRELOAD, or run 'make deps' again",
+		{"there is one OpenMP", "unset LD_PRELOAD, or run 'make library' again",
 			func(torch.Device) (string, error) { return oneOpenMP(fsys) }},
 		{"an exception becomes an error", "report it: this LibTorch behaves unexpectedly",
 			func(torch.Device) (string, error) { return refuses() }},
