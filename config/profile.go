@@ -49,7 +49,7 @@ func parseProfile(path string, text []byte) (*clock.Profile, error) {
 // WriteProfile atomically writes a profile file. ReadProfile makes the same profile from it.
 func WriteProfile(fsys files.FS, path string, p *clock.Profile) error {
 	if err := p.Validate(); err != nil {
-		return fmt.Errorf("write profile %s: the written file could not be read back: %w", path, err)
+		return fmt.Errorf("write profile %s: the profile is invalid: %w", path, err)
 	}
 	return writeText(fsys, "profile", path, FormatProfile(p))
 }

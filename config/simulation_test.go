@@ -155,7 +155,7 @@ func TestScenariosThatAreWrong(t *testing.T) {
 		`adapt.decider="random"`: "a simulation tries every action of each decision",
 		`time.events=[]`:         "the timeline has no up",
 		`time.events=[{at="5s",change="up"},{at="9s",change="down"},{at="12s",change="up"}]`: "an up after a down",
-		`simulate.decisions=4`:                       "the timeline and adapt.max_decisions lead to 3",
+		`simulate.decisions=4`:                       "the timeline and adapt.max_decisions allow only 3",
 		`simulate.actions=["deepen:nowhere","none"]`: "deepen:nowhere",
 		`simulate.actions=["none"]`:                  "leaves no choice",
 		`simulate.kinds=["widen"]`:                   "kinds and actions are mutually exclusive",

@@ -131,7 +131,7 @@ func TestWorkersThatFit(t *testing.T) {
 	require.LessOrEqual(t, len(logs), runtime.NumCPU())
 	require.NotEmpty(t, logs)
 	require.NoDirExists(t, filepath.Join(fit, "fit"))
-	fails(t, failure.Configuration, "fit is for local workers", "config", "check", path, "--set",
+	fails(t, failure.Configuration, "fit is only valid with engine local", "config", "check", path, "--set",
 		"fleet.fit=true", "--set", "fleet.workers=2")
 }
 
