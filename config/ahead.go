@@ -22,7 +22,7 @@ func (j *Job) Ahead(was *Job, r trainer.Reached) (accepted []string, err error) 
 		if what == "" {
 			what = "the content of a file that the job reads has changed"
 		}
-		return nil, fmt.Errorf("%s; this requires a new run, because the job has already reached %v", what, r.Time)
+		return nil, fmt.Errorf("%s; this requires a new run, because the job has reached %v", what, r.Time)
 	}
 	if r.Over {
 		return nil, fmt.Errorf("%s, but the job ended at %v", strings.Join(j.Differences(was), ", "), r.Time)

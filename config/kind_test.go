@@ -209,7 +209,7 @@ func TestTrainingThatCannotBe(t *testing.T) {
 	assert.ErrorContains(t, err, "remove one of them")
 	_, err = ReadJob(files.OS{}, "", []string{"train.max_memory_mb=1", "network.name=ResNet18",
 		"data.synthetic.size=224"})
-	assert.ErrorContains(t, err, "raise it")
+	assert.ErrorContains(t, err, "raise max_memory_mb")
 	_, err = ReadJob(files.OS{}, "", []string{"train.precision=float16", "run.device=cuda:0"})
 	assert.NoError(t, err)
 }

@@ -129,7 +129,7 @@ func TestScenariosSayHowLargeTheyAre(t *testing.T) {
 		"time.budget=10h"))
 	_, _, err = m.Size()
 	require.ErrorContains(t, err, "scenario late: profile closed has no measurement of this ConvSmall with "+
-		"a batch of 64 and no rates for unmeasured networks")
+		"a batch of 64, and no rates for unmeasured networks")
 }
 
 // A profile without rates must have measured every network of the tree.
@@ -146,7 +146,7 @@ func TestAProfileThatLacksNetworks(t *testing.T) {
 		_, err = m.Plan(files.OS{}, data, "code")
 	}
 	require.ErrorContains(t, err, "scenario late")
-	require.ErrorContains(t, err, "profile closed has no measurement of this ConvSmall with a batch of 64 and no "+
+	require.ErrorContains(t, err, "profile closed has no measurement of this ConvSmall with a batch of 64, and no "+
 		"rates for unmeasured networks")
 }
 
