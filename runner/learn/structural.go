@@ -78,7 +78,7 @@ func (st *structural) learn(ctx context.Context, text string) (*runs.PoliciesOut
 	if err != nil {
 		return nil, err
 	}
-	st.log.Info("learned", zap.Int("policies", len(all)), zap.Int("steps", outcome.Steps), zap.Duration("took",
+	st.log.Info("trained policies", zap.Int("policies", len(all)), zap.Int("steps", outcome.Steps), zap.Duration("took",
 		st.took.Round(time.Millisecond)), zap.Float64("regret_points", app.Rounded(outcome.Regret)))
 	return outcome, st.stored.WriteOutcome(outcome)
 }

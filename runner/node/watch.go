@@ -88,7 +88,7 @@ func (w *watch) serve(x *execution) error {
 	go func() {
 		defer close(w.done)
 		if err := w.server.Serve(listen.NewGate(w.listener, w.env.Now)); !errors.Is(err, http.ErrServerClosed) {
-			w.env.Log.Error("the server has stopped", zap.Error(err))
+			w.env.Log.Error("server stopped", zap.Error(err))
 		}
 	}()
 	w.env.Log.Info("listening", zap.String("address", address), zap.String("in", filepath.Clean(w.file)))
