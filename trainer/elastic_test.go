@@ -145,7 +145,7 @@ func TestElasticOptions(t *testing.T) {
 	}
 	require.NoError(t, with(func(o *trainer.Options) { o.Timeline.Events = []trainer.Event{{Change: trainer.Up}} }))
 	for want, change := range map[string]func(o *trainer.Options){
-		"set listen too": func(o *trainer.Options) { o.Parallel.Listen, o.Parallel.Token = "", "" },
+		"set parallel.listen": func(o *trainer.Options) { o.Parallel.Listen, o.Parallel.Token = "", "" },
 		"event at 0s sets 2": func(o *trainer.Options) {
 			o.Timeline.Events = []trainer.Event{{Change: trainer.Up, Devices: 2}}
 		},
