@@ -105,7 +105,7 @@ func TestShapesThatDoNotFit(t *testing.T) {
 		"other channels": {image, model.Flow{}, conv(4, 8), conv(4, 8), "b: Conv2d(4, 8, kernel_size=(3, 3), " +
 			"stride=(1, 1), padding=(1, 1)) expects 4 channels, got 8 (the previous layer, a, "},
 		"an image for features": {image, model.Flow{}, model.Identity{}, model.NewLinear(4, 2),
-			"put a Flatten() before it"},
+			"put a Flatten() before the linear layer"},
 		"features for an image": {flat, model.Flow{}, conv(4, 4), model.Identity{},
 			"expects images, channels x height x width, got 4, the network's input"},
 		"other features": {flat, model.Flow{}, model.NewLinear(5, 4), model.Identity{}, "expects 5 features, got 4"},
@@ -120,11 +120,11 @@ func TestShapesThatDoNotFit(t *testing.T) {
 		"groups of a norm": {image, model.Flow{}, modeltest.GroupNorm(3, 4), model.Identity{},
 			"the groups must divide the channels"},
 		"a sum of other sizes": {image, model.Flow{Join: model.Sum, Body: []string{"a"}, Shortcut: []string{"b"}},
-			strided, conv(4, 4), "the body outputs 4x4x4 and the shortcut 4x8x8, which cannot be added"},
+			strided, conv(4, 4), "the body outputs 4x4x4 and the shortcut 4x8x8; a sum needs equal shapes"},
 		"a sum of other channels": {image, model.Flow{Join: model.Sum, Body: []string{"a"}, Shortcut: []string{"b"}},
-			conv(4, 6), conv(4, 4), "cannot be added"},
+			conv(4, 6), conv(4, 4), "a sum needs equal shapes"},
 		"branches of other sizes": {image, model.Flow{Join: model.Cat}, strided, conv(4, 4),
-			"which differ in more than channels"},
+			"the shapes may differ only in channels"},
 		"a certain dropout": {flat, model.Flow{}, model.Dropout{P: 1}, model.Identity{}, "at least 0 and below 1"},
 		"a pool to nothing": {image, model.Flow{}, model.AdaptiveAvgPool2d{}, model.Identity{}, "least one position"},
 	} {

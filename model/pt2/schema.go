@@ -76,7 +76,7 @@ func (u *union) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	if len(object) != 1 {
-		return fmt.Errorf("an object has %d keys, expected one, which names the type: %.60s", len(object), text)
+		return fmt.Errorf("an object has %d keys, expected one key for the type: %.60s", len(object), text)
 	}
 	for u.kind, u.body = range object {
 	}
