@@ -77,7 +77,7 @@ func emptyArray(Tuple) (any, error) { return &Array{}, nil }
 func (a *Array) Build(state any) error {
 	fields, ok := state.(Tuple)
 	if !ok || len(fields) < 4 || len(fields) > 5 {
-		return malformed("the state of an array")
+		return malformed("invalid state of an array")
 	}
 	fields = fields[len(fields)-4:]
 	fortran, ok := fields[2].(bool)
@@ -89,7 +89,7 @@ func (a *Array) Build(state any) error {
 
 func arrayOfBuffer(args Tuple) (any, error) {
 	if len(args) != 4 || (args[3] != "C" && args[3] != "F") {
-		return nil, malformed("the arguments of an array")
+		return nil, malformed("invalid arguments of an array")
 	}
 	a := &Array{}
 	return a, a.fill(args[0], args[1], args[2], args[3] == "F")
@@ -122,13 +122,13 @@ const maxDimensions = 64
 func asShape(value any) ([]int64, error) {
 	items, ok := value.(Tuple)
 	if !ok || len(items) > maxDimensions {
-		return nil, malformed("the shape of an array")
+		return nil, malformed("invalid shape of an array")
 	}
 	shape := make([]int64, len(items))
 	for i, item := range items {
 		size, ok := item.(int64)
 		if !ok || size < 0 {
-			return nil, malformed("the shape of an array")
+			return nil, malformed("invalid shape of an array")
 		}
 		shape[i] = size
 	}
@@ -165,7 +165,7 @@ func product(sizes []int64, n int64) (int64, bool) {
 // newScalar makes the Go number of a NumPy number.
 func newScalar(args Tuple) (any, error) {
 	if len(args) != 2 {
-		return nil, malformed("the arguments of a number")
+		return nil, malformed("invalid arguments of a number")
 	}
 	a := &Array{}
 	if err := a.fill(args[1], args[0], Tuple{}, false); err != nil {
@@ -199,5 +199,5 @@ func scalar(kind string, bits uint64) (any, error) {
 	case kind[0] == 'u':
 		return narrow(new(big.Int).SetUint64(bits)), nil
 	}
-	return nil, malformed("a single number of type %q", kind)
+	return nil, malformed("unsupported single number of type %q", kind)
 }
