@@ -180,7 +180,7 @@ func runEvaluateSchedulers(command *cobra.Command, path string, o evaluateOption
 		}
 	})
 	if len(unfit) > 0 {
-		return failure.Usagef("%s: only for policies on tables; omit these flags with a file of schedulers",
+		return failure.Usagef("%s: valid only for policies on tables; omit these flags with a file of schedulers",
 			strings.Join(unfit, ", "))
 	}
 	if o.Force && o.Out == "" {

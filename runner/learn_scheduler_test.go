@@ -102,7 +102,7 @@ func TestWhatSchedulersCannotLearn(t *testing.T) {
 		"learn.max_slots, or set learn.teacher",
 		"learn", path, "--folder", filepath.Join(t.TempDir(), "run"), "--set", "learn.max_slots=1")
 
-	fails(t, failure.Usage, "--table: only for policies on tables", "evaluate", path, "--table", "x")
+	fails(t, failure.Usage, "--table: valid only for policies on tables", "evaluate", path, "--table", "x")
 	fails(t, failure.Usage, "--against is sjf; expected one of drf, srtf", "evaluate", path, "--against", "sjf")
 	fails(t, failure.Damaged, "the folder does not contain a completely learned scheduler", "evaluate", path,
 		"--policy", t.TempDir())

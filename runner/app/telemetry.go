@@ -59,7 +59,7 @@ func DeviceMemory(env *Env, device string) (used, whole int64, err error) {
 	inUse, known := r.MemoryUsedMiB.Get()
 	all, sized := gpus[order[k]].MemoryMiB.Get()
 	if !known || !sized {
-		return 0, 0, fmt.Errorf("read the memory of %s: NVML does not report it", device)
+		return 0, 0, fmt.Errorf("read the memory of %s: NVML does not report the memory", device)
 	}
 	return int64(inUse) << 20, int64(all) << 20, nil
 }

@@ -42,7 +42,7 @@ func TestDeviceMemory(t *testing.T) {
 	require.Equal(t, []int64{400 << 20, 1000 << 20}, []int64{used, whole})
 	require.True(t, source.closed)
 	_, _, err = app.DeviceMemory(env, "cuda")
-	require.ErrorContains(t, err, "NVML does not report it")
+	require.ErrorContains(t, err, "NVML does not report the memory")
 	_, _, err = app.DeviceMemory(env, "cuda:2")
 	require.ErrorContains(t, err, "NVML lists only 2 devices")
 	visible = "GPU-b"

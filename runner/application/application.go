@@ -198,7 +198,7 @@ func jobsOf(fsys files.FS, argument string) (folders []string, err error) {
 		case r.Kind != runs.JobKind:
 			return nil, failure.Usagef("%s is a run of kind %s; expected a run of 'graft train'", path, r.Kind.Name)
 		case !r.Ended:
-			return nil, failure.Usagef("%s has not ended; resume it", path)
+			return nil, failure.Usagef("the run %s has not ended; resume the run", path)
 		default:
 			folders = append(folders, path)
 		}

@@ -72,7 +72,7 @@ func (o *Options) readDated(env *app.Env, path string, window *trace.Window) (*d
 	d := &dated{Trace: all, given: all.Start.IsZero()}
 	if d.given {
 		if o.Start.IsZero() {
-			return nil, failure.Usagef("%s has no dates, which hours and weekdays need: "+
+			return nil, failure.Usagef("%s has no dates, but hours and weekdays need dates; "+
 				"set the date of second zero with option start, such as 2020-04-01", path)
 		}
 		d.Start = o.Start

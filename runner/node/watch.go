@@ -124,7 +124,7 @@ func (w *watch) ServeHTTP(to http.ResponseWriter, r *http.Request) {
 			"%q is not an address of this run", host)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		to.Header().Set("Allow", "GET, HEAD")
-		refused = listen.Refuse(http.StatusMethodNotAllowed, "use GET", "%s is not allowed", r.Method)
+		refused = listen.Refuse(http.StatusMethodNotAllowed, "use GET", "method %s is not allowed", r.Method)
 	case r.URL.Path == "/metrics":
 		to.Header().Set("Content-Type", prometheus.ContentType)
 		_, _ = io.WriteString(to, w.metrics()) // the client may have disconnected

@@ -170,12 +170,13 @@ func (s *workspace) gather(ctx context.Context, folder, worker string, count int
 		return err
 	}
 	clock := fleet.NewClock(s.env.Now)
+	ready := 0
 	for end := clock.Now() + time.Minute; clock.Now() < end; {
 		entries, err := s.env.Files.ReadDir(folder)
 		if err != nil {
 			return err
 		}
-		ready := 0
+		ready = 0
 		for _, e := range entries {
 			if strings.HasPrefix(e.Name(), "ready-") {
 				ready++
@@ -188,5 +189,5 @@ func (s *workspace) gather(ctx context.Context, folder, worker string, count int
 			return err
 		}
 	}
-	return fmt.Errorf("measure workers: not all of %d workers were ready within a minute", count)
+	return fmt.Errorf("measure workers: only %d of %d workers were ready within a minute", ready, count)
 }
