@@ -150,7 +150,7 @@ func TestElasticOptions(t *testing.T) {
 			o.Timeline.Events = []trainer.Event{{Change: trainer.Up, Devices: 2}}
 		},
 		"min_processes is -1": func(o *trainer.Options) { o.Parallel.MinProcesses = -1 },
-		"must be between 0 and max_processes, 3": func(o *trainer.Options) {
+		"must be between 0 and max_processes (3)": func(o *trainer.Options) {
 			o.Parallel.MinProcesses,
 				o.Parallel.MaxProcesses = 4, 3
 		},

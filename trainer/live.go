@@ -116,9 +116,10 @@ func (l *Live) resolve(c Change, devices int) (Change, error) {
 	case c == Same:
 		return Down, nil
 	case c == Up && devices < have:
-		return c, fmt.Errorf("%w: the job has %d devices, but the change up has only %d", ErrConflict, have, devices)
+		return c, fmt.Errorf("%w: the job has %d devices, but the change up requests only %d", ErrConflict, have,
+			devices)
 	case c == Down && devices > have:
-		return c, fmt.Errorf("%w: the job has only %d devices, but the change down has %d", ErrConflict, have,
+		return c, fmt.Errorf("%w: the job has only %d devices, but the change down requests %d", ErrConflict, have,
 			devices)
 	}
 	return c, nil

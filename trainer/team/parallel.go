@@ -59,7 +59,7 @@ func (p Parallel) Validate() error {
 		"parallel: elastic and min_processes require followers from other machines; set parallel.listen")
 	if p.MinProcesses < 0 || p.MinProcesses > p.most() {
 		faults = append(faults, fmt.Errorf("parallel: min_processes is %d; "+
-			"must be between 0 and max_processes, %d", p.MinProcesses, p.most()))
+			"must be between 0 and max_processes (%d)", p.MinProcesses, p.most()))
 	}
 	port, slurm := p.Slurm()
 	faults.When(p.Listen == "" && p.Token != "" || p.Listen != "" && (p.Token == "" && !slurm || !p.On),
