@@ -114,7 +114,7 @@ func TestShapesThatDoNotFit(t *testing.T) {
 		"normalisation of images": {image, model.Flow{}, modeltest.BatchNorm1d(4), model.Identity{},
 			"use BatchNorm2d for images"},
 		"part of an example": {image, model.Flow{}, modeltest.LayerNorm(8), model.Identity{},
-			"it must normalise over the whole example"},
+			"the layer must normalise over the whole example"},
 		"groups that do not divide": {image, model.Flow{}, grouped, model.Identity{},
 			"4 groups must divide both 4 and 6 channels"},
 		"groups of a norm": {image, model.Flow{}, modeltest.GroupNorm(3, 4), model.Identity{},

@@ -53,7 +53,7 @@ func (b *builder) readOutput() error {
 			var tensor struct{ Name string }
 			if s.Arg == nil || s.Arg.kind != "as_tensor" {
 				return fmt.Errorf("the network returns a value that is not a tensor; " +
-					"export one that returns only logits")
+					"export a network that returns only logits")
 			}
 			if err := decode(*s.Arg, &tensor); err != nil {
 				return err

@@ -143,7 +143,7 @@ func parse(text []byte) (*program, error) {
 	}
 	if v := p.SchemaVersion; v.Major != schemaMajor {
 		return nil, fmt.Errorf("the program has schema version %d.%d, expected %d; "+
-			"save it again with PyTorch 2.7 or later", v.Major, v.Minor, schemaMajor)
+			"save the program again with PyTorch 2.7 or later", v.Major, v.Minor, schemaMajor)
 	}
 	return p, nil
 }
