@@ -82,7 +82,7 @@ func (a *Array) Build(state any) error {
 	fields = fields[len(fields)-4:]
 	fortran, ok := fields[2].(bool)
 	if !ok {
-		return malformed("the order of an array is a %T", fields[2])
+		return malformed("the order of an array is a %T, expected a bool", fields[2])
 	}
 	return a.fill(fields[3], fields[1], fields[0], fortran)
 }
@@ -98,7 +98,7 @@ func arrayOfBuffer(args Tuple) (any, error) {
 func (a *Array) fill(data, kind, shape any, fortran bool) error {
 	d, ok := kind.(*dtype)
 	if !ok {
-		return malformed("the type of an array is a %T", kind)
+		return malformed("the type of an array is a %T, expected a dtype", kind)
 	}
 	sizes, err := asShape(shape)
 	if err != nil {
@@ -110,7 +110,7 @@ func (a *Array) fill(data, kind, shape any, fortran bool) error {
 	}
 	want, ok := product(sizes, itemSizes[d.kind])
 	if !ok || want != int64(len(bytes)) {
-		return malformed("an array of shape %v and type %s has %d bytes", sizes, d, len(bytes))
+		return malformed("an array of shape %v and type %s has %d bytes, expected %d", sizes, d, len(bytes), want)
 	}
 	*a = Array{DType: d.String(), Shape: sizes, FortranOrder: fortran, Data: bytes}
 	return nil
@@ -143,7 +143,7 @@ func asBytes(value any) ([]byte, error) {
 	case string:
 		return []byte(v), nil
 	}
-	return nil, malformed("the data of an array are a %T", value)
+	return nil, malformed("the data of an array are a %T, expected bytes or a str", value)
 }
 
 // product multiplies non-negative sizes, and reports whether the result fits.
