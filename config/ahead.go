@@ -20,9 +20,9 @@ func (j *Job) Ahead(was *Job, r trainer.Reached) (accepted []string, err error) 
 	if rest.Digest() != was.Digest() {
 		what := strings.Join(rest.Differences(was), ", ")
 		if what == "" {
-			what = "a file that the job reads has changed"
+			what = "the content of a file that the job reads has changed"
 		}
-		return nil, fmt.Errorf("%s, but the job has reached %v", what, r.Time)
+		return nil, fmt.Errorf("%s; this requires a new run, because the job has reached %v", what, r.Time)
 	}
 	if r.Over {
 		return nil, fmt.Errorf("%s, but the job ended at %v", strings.Join(j.Differences(was), ", "), r.Time)

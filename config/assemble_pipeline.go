@@ -81,7 +81,7 @@ func (p *Pipeline) groups(r *decode.Reading) {
 	slices.Sort(names)
 	if p.Evaluate.LeaveOut != LeaveNone && len(p.scenarios) == len(p.Pipeline.Scenarios) &&
 		len(slices.Compact(names)) < 2 {
-		r.Blame("evaluate.leave_out", fmt.Sprintf("leave_out is %s, but the scenarios have only one, "+
+		r.Blame("evaluate.leave_out", fmt.Sprintf("leave_out is %[1]s, but the pipeline has only one %[1]s, "+
 			"so no table is left to learn from; add scenarios, or set leave_out to none", p.Evaluate.LeaveOut))
 	}
 }

@@ -72,7 +72,7 @@ func Changes(fsys files.FS, path string, now File) string {
 	if was, err := kindOfFile(now).Read(fsys, path, nil); err == nil {
 		list = strings.Join(differences(now, was), ", ")
 	}
-	return cmp.Or(list, "a file that the configuration reads has changed")
+	return cmp.Or(list, "the content of a file that the configuration reads has changed")
 }
 
 // kindOfFile returns the kind of a parsed file.

@@ -106,7 +106,8 @@ func (o FleetOptions) Validate() error {
 	var faults validate.Faults
 	faults.When(o.Workers < 0, "workers is %d; must not be negative", o.Workers)
 	faults.When(o.Fit && (o.Engine != "local" || o.Workers > 0),
-		"fit is for local workers and chooses their number; set engine to local and remove workers, or set fit = false")
+		"fit is only valid with engine local and without workers, because it chooses the number of workers; "+
+			"set engine to local and remove workers, or set fit to false")
 	faults.When(o.Threads < 0 || o.Threads > mostThreads, "threads is %d; must be between 0 and %d", o.Threads,
 		mostThreads)
 	for _, d := range o.Devices {

@@ -59,11 +59,11 @@ func (j *Job) forecast(p *clock.Profile, first *model.Network) trainer.Forecast 
 // lateText describes an event that comes too late, with a remedy.
 func (j *Job) lateText(l lateEvent, remedy string) string {
 	t := j.Options().Timeline
-	until := fmt.Sprintf("the end of the budget of %v", t.Budget)
+	until := fmt.Sprintf("the end of the %v budget", t.Budget)
 	if l.at+1 < len(t.Events) {
 		until = fmt.Sprintf("the next change at %v", t.Events[l.at+1].At)
 	}
-	return fmt.Sprintf("only %d of %s after the up at %v would come before %s; move the up earlier, %s",
+	return fmt.Sprintf("only %d of %s after the up at %v fit before %s; move the up earlier, %s",
 		l.fits, words.Plural(l.wanted, "decision"), t.Events[l.at].At, until, remedy)
 }
 
@@ -98,7 +98,7 @@ func (m *Simulation) checkEvents(r *decode.Reading) {
 const largestTree = 300
 
 // errLargeTree stops a walk.
-var errLargeTree = errors.New("the tree has more networks")
+var errLargeTree = errors.New("the tree has too many networks to examine")
 
 // lateGrown warns if only sequences of fast networks end within the budget.
 func (m *Simulation) lateGrown() []string {

@@ -181,7 +181,7 @@ func (j *Job) load(fsys files.FS, r *decode.Reading) {
 		return err
 	})
 	r.Attempt("adapt.vocabulary", j.Adapt.Vocab != "" && j.policy != nil && j.policy.structural != nil, func() error {
-		return fmt.Errorf("%s is a structural policy, which does not use a vocabulary; remove the key",
+		return fmt.Errorf("%s is a structural policy, which does not use a vocabulary; remove adapt.vocabulary",
 			j.Adapt.Policy)
 	})
 	r.Attempt("time.timeline", j.Time.EventsFile != "", func() (err error) {

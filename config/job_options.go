@@ -110,7 +110,8 @@ func (o NetworkOptions) Validate() error {
 	faults.When(o.Name != "" && o.File != "", "file and name are mutually exclusive; remove one of them")
 	faults.When(o.Classes < 0, "classes is %d; must not be negative", o.Classes)
 	faults.When(o.Fresh && o.Weights == "",
-		"fresh: requires weights, because otherwise all tensors are drawn; set network.weights or remove fresh")
+		"fresh: requires network.weights, because without it all tensors are drawn anyway; "+
+			"set network.weights or remove fresh")
 	faults.When(o.Fresh && o.Runtimes != "", "fresh and runtimes are mutually exclusive; remove one of them")
 	faults.When(strings.Contains(filepath.Dir(o.Weights), seedMark),
 		"weights is %q; {seed} is allowed in the file name, not in the folder", o.Weights)
@@ -187,8 +188,8 @@ func wrongDirections(key string, t trainer.Timeline) (faults []error) {
 			continue
 		}
 		if e.Change == trainer.Up && e.Devices < held || e.Change == trainer.Down && e.Devices >= held {
-			faults = append(faults, fmt.Errorf("%s: event %d is %s to %s, but the job then holds %s; "+
-				"correct the change or the number, or leave out devices to keep the number", key, k, e.Change,
+			faults = append(faults, fmt.Errorf("%s: event %d has change %q and %s, but the job holds %s before it; "+
+				"correct change or devices, or omit devices to keep their number", key, k, e.Change,
 				words.Plural(e.Devices, "device"), words.Plural(held, "device")))
 		}
 		held = e.Devices
@@ -250,9 +251,11 @@ func (o AdaptOptions) Validate() error {
 	faults.When(!chooses && len(o.Kinds) > 0,
 		"kinds is used only by the deciders %s; the decider is %s", decidersWith(ActionChoices), o.Decider)
 	faults.When(o.Vocab != "" && len(o.Actions)+len(o.Kinds) > 0,
-		"actions and kinds are for structural policies; the original's policies have fixed choices")
+		"actions and kinds are for structural policies, but vocabulary selects a policy of the original's "+
+			"with fixed choices; remove actions and kinds")
 	if o.Decider == decidePolicy && o.Policy == "" {
-		faults = append(faults, errors.New("decider is policy, which requires the key policy"))
+		faults = append(faults, errors.New("decider is policy, but the key policy is missing; "+
+			"set it to the path of a policy"))
 	} else if o.Decider != decidePolicy && (o.Policy != "" || o.Vocab != "" || o.Sample) {
 		faults = append(faults, fmt.Errorf("policy, vocabulary and sample are used only by the decider policy; "+
 			"the decider is %s", o.Decider))

@@ -49,8 +49,8 @@ func (j *Job) readPolicy(fsys files.FS) (*jobPolicy, error) {
 		return nil, err
 	}
 	if j.Adapt.Vocab == "" {
-		return nil, fmt.Errorf("%s is not a structural policy, and an original policy requires the vocabulary "+
-			"that it was trained with; set adapt.vocabulary", j.Adapt.Policy)
+		return nil, fmt.Errorf("%s is not a structural policy, and a policy of the original's requires its "+
+			"training vocabulary; set adapt.vocabulary", j.Adapt.Policy)
 	}
 	foreign, err := decider.ReadForeign(fsys, j.Adapt.Policy, j.Adapt.Vocab,
 		decider.FormOptions{Sample: j.Adapt.Sample, Seed: uint64(j.Run.Seed)})
@@ -105,9 +105,8 @@ func hasPolicy(fsys files.FS, path string) error {
 	if m, err := results.ReadManifest(fsys, path); err == nil {
 		what = strings.TrimSpace("the run folder of a " + cmp.Or(m.Kind, "run"))
 	}
-	return fmt.Errorf("%s is %s without a policy: it has no %s; name a folder that 'graft learn' or 'graft "+
-		"pipeline' wrote",
-		path, what, strings.Join(names, " or "))
+	return fmt.Errorf("%s is %s without a policy: expected the file %s; "+
+		"name a folder that 'graft learn' or 'graft pipeline' wrote", path, what, strings.Join(names, " or "))
 }
 
 // structuralDigest returns a SHA-256 in hex of a policy, without the notes on its origin, which change no decision.

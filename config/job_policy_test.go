@@ -74,12 +74,13 @@ func TestStructuralPoliciesThatCannotDecideAreFaultsOfTheJob(t *testing.T) {
 	asks := func(policy string) string { return "[adapt]\ndecider = \"policy\"\npolicy = \"" + policy + "\"\n" }
 	for name, c := range map[string]struct{ text, says string }{
 		"a vocabulary": {asks(sound) + "vocabulary = \"nowhere\"\n", "a.toml:4:14: " + sound +
-			" is a structural policy, which does not use a vocabulary; remove the key"},
-		"no policy": {"[adapt]\ndecider = \"policy\"\n", "decider is policy, which requires the key policy"},
+			" is a structural policy, which does not use a vocabulary; remove adapt.vocabulary"},
+		"no policy": {"[adapt]\ndecider = \"policy\"\n", "decider is policy, but the key policy is missing"},
 		"a path to nowhere": {asks("nowhere"),
 			"a.toml:3:10: read policy: stat nowhere: no such file or directory; expected a policy file, or a folder"},
-		"a pipeline's folder":    {asks(filepath.Dir(pipe)), "is the run folder of a pipeline; use its policy " + pipe},
-		"an empty folder":        {asks(t.TempDir()), "is a folder without a policy: it has no policy.safetensors"},
+		"a pipeline's folder": {asks(filepath.Dir(pipe)), "is the run folder of a pipeline; use its policy " + pipe},
+		"an empty folder": {asks(t.TempDir()),
+			"is a folder without a policy: expected the file policy.safetensors"},
 		"a job's folder":         {asks(run), "is the run folder of a job without a policy"},
 		"a file cut short":       {asks(cut), "copy the file again"},
 		"a file of another time": {asks(strange), "version 9, is not supported; this program reads"},

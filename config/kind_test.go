@@ -209,7 +209,7 @@ func TestTrainingThatCannotBe(t *testing.T) {
 	assert.ErrorContains(t, err, "remove one of them")
 	_, err = ReadJob(files.OS{}, "", []string{"train.max_memory_mb=1", "network.name=ResNet18",
 		"data.synthetic.size=224"})
-	assert.ErrorContains(t, err, "raise it")
+	assert.ErrorContains(t, err, "raise max_memory_mb")
 	_, err = ReadJob(files.OS{}, "", []string{"train.precision=float16", "run.device=cuda:0"})
 	assert.NoError(t, err)
 }
@@ -230,7 +230,7 @@ func TestFilesOfAnotherKindNameTheirCommand(t *testing.T) {
 				continue
 			}
 			assert.ErrorContains(t, err, "read "+k.Noun+": 1 fault", "%s as %s", of.Name, k.Name)
-			assert.ErrorContains(t, err, path+":1:2: this is one of the "+of.Files+": use '"+of.Command+"'")
+			assert.ErrorContains(t, err, path+":1:2: this key is for "+of.Files+": use '"+of.Command+"'")
 		}
 		_, err := ReadNetwork(files.OS{}, path)
 		assert.ErrorContains(t, err, ": use '"+of.Command+"'")
@@ -238,9 +238,9 @@ func TestFilesOfAnotherKindNameTheirCommand(t *testing.T) {
 		assert.ErrorContains(t, err, ": use '"+of.Command+"'")
 	}
 	_, err := ReadJob(files.OS{}, written(t, "net.toml", "name = \"a\"\ninput = [3, 8, 8]\nlayers = []\n"), nil)
-	assert.ErrorContains(t, err, "this is a network file: set network.file of a job to it")
+	assert.ErrorContains(t, err, "this key is for network files: set network.file of a job to this file")
 	_, err = ReadNetwork(files.OS{}, written(t, "profile.toml", "name = \"a\"\n[costs]\n"))
-	assert.ErrorContains(t, err, "this is a profile: set time.profile of a job to it")
+	assert.ErrorContains(t, err, "this key is for profiles: set time.profile of a job to this file")
 	_, err = ReadJob(files.OS{}, written(t, "job.toml", "[compare]\narms = [\"never\"]\n[simulate]\n"), nil)
 	assert.ErrorContains(t, err, "use 'graft simulate'")
 }

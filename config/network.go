@@ -87,7 +87,7 @@ func problems(faults model.FormFaults) []decode.Problem {
 // format follows from the file name, as in ReadNetwork. Names of classes, if given, become a comment in a TOML file.
 func WriteNetwork(fsys files.FS, path string, n *model.Network, classes ...string) error {
 	if err := n.Check(); err != nil {
-		return fmt.Errorf("write network %s: the written file could not be read back: %w", path, err)
+		return fmt.Errorf("write network %s: the network is invalid: %w", path, err)
 	}
 	text := classesComment(classes) + networkText(n)
 	if isJSON(path) {

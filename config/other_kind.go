@@ -11,7 +11,7 @@ import (
 // mark identifies a kind of file by top-level keys that only its files have.
 type mark struct {
 	keys []string
-	what string // noun for the file, with the command to use
+	what string // noun for such files, with the command to use
 }
 
 // marks lists the marks. The first that matches a file gives its kind.
@@ -21,17 +21,18 @@ func marks() (list []mark) {
 			list = append(list, mark{k.Sections, k.isFor()})
 		}
 	}
-	return append(list, mark{[]string{"operators"}, "an imported network: " +
-		"'graft model forward' computes its outputs, 'graft model show' prints it"}, mark{[]string{"layers"},
-		"a network file: set network.file of a job to it, or print it with 'graft model show'"},
+	return append(list, mark{[]string{"operators"}, "files of imported networks: " +
+		"compute outputs with 'graft model forward', or print the network with 'graft model show'"},
+		mark{[]string{"layers"},
+			"network files: set network.file of a job to this file, or print it with 'graft model show'"},
 		mark{[]string{"costs", "measured"},
-			"a profile: set time.profile of a job to it, or print it with 'graft profile show'"},
+			"profiles: set time.profile of a job to this file, or print it with 'graft profile show'"},
 		mark{[]string{"network", "time", "train", "data", "adapt"}, JobKind.isFor()})
 }
 
 // isFor names the command that takes files of the kind.
 func (k *Kind) isFor() string {
-	return fmt.Sprintf("one of the %s: use '%s'", k.Files, k.Command)
+	return fmt.Sprintf("%s: use '%s'", k.Files, k.Command)
 }
 
 // otherKind returns a fault if a file has an unknown key that marks another kind of file; otherwise nil.
@@ -39,7 +40,7 @@ func otherKind(doc *decode.Document, knows func(key string) bool) error {
 	for _, m := range marks() {
 		k := slices.IndexFunc(m.keys, func(key string) bool { return doc.Has(key) && !knows(key) })
 		if k >= 0 {
-			return doc.Locate([]decode.Problem{{Where: []any{m.keys[k]}, Key: true, Text: "this is " + m.what}})
+			return doc.Locate([]decode.Problem{{Where: []any{m.keys[k]}, Key: true, Text: "this key is for " + m.what}})
 		}
 	}
 	return nil

@@ -50,7 +50,7 @@ func parseProfile(path string, text []byte) (*clock.Profile, error) {
 // WriteProfile atomically writes a profile file, from which ReadProfile makes an equal profile.
 func WriteProfile(fsys files.FS, path string, p *clock.Profile) error {
 	if err := p.Validate(); err != nil {
-		return fmt.Errorf("write profile %s: the written file could not be read back: %w", path, err)
+		return fmt.Errorf("write profile %s: the profile is invalid: %w", path, err)
 	}
 	return writeText(fsys, "profile", path, FormatProfile(p))
 }

@@ -39,7 +39,7 @@ func TestProfilesAreWrittenAndReadBack(t *testing.T) {
 		require.NoError(t, WriteProfile(files.OS{}, path, p))
 		assert.Equal(t, p, must(FindProfile(files.OS{}, path)))
 	}
-	assert.ErrorContains(t, WriteProfile(files.OS{}, path, &clock.Profile{}), "the profile has no name")
+	assert.ErrorContains(t, WriteProfile(files.OS{}, path, &clock.Profile{}), "the profile has no name; set name")
 	golden(t, "testdata/profiles/full.toml", FormatProfile(fullProfile()))
 	steady := must(FindProfile(files.OS{}, "steady"))
 	assert.Equal(t, "steady", steady.Name)

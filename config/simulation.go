@@ -99,7 +99,7 @@ func (m *Simulation) Validate() error {
 	faults.When((m.Fleet.GPUs > 0 || m.Fleet.Gres != "") && m.Run.Device == "cpu",
 		"fleet.gpus is for workers that train on GPUs, but run.device is cpu; set run.device to cuda")
 	if asked := m.Job.Decisions(); m.Simulate.Decisions > asked {
-		faults = append(faults, fmt.Errorf("decisions is %d, but the timeline and adapt.max_decisions lead to %d; "+
+		faults = append(faults, fmt.Errorf("decisions is %d, but the timeline and adapt.max_decisions allow only %d; "+
 			"lower decisions, or add ups", m.Simulate.Decisions, asked))
 	}
 	faults.When(m.shrinksBetween(), "events have an up after a down: the network would shrink between decisions, "+

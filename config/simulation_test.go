@@ -129,7 +129,7 @@ func TestScenariosSayHowLargeTheyAre(t *testing.T) {
 		"time.budget=10h"))
 	_, _, err = m.Size()
 	require.ErrorContains(t, err, "scenario late: profile closed has no measurement of this ConvSmall with "+
-		"a batch of 64 and no rates for unmeasured networks")
+		"a batch of 64, and no rates for unmeasured networks")
 }
 
 // A profile without rates must have measured every network of the tree.
@@ -146,7 +146,7 @@ func TestAProfileThatLacksNetworks(t *testing.T) {
 		_, err = m.Plan(files.OS{}, data, "code")
 	}
 	require.ErrorContains(t, err, "scenario late")
-	require.ErrorContains(t, err, "profile closed has no measurement of this ConvSmall with a batch of 64 and no "+
+	require.ErrorContains(t, err, "profile closed has no measurement of this ConvSmall with a batch of 64, and no "+
 		"rates for unmeasured networks")
 }
 
@@ -155,7 +155,7 @@ func TestScenariosThatAreWrong(t *testing.T) {
 		`adapt.decider="random"`: "a simulation tries every action of each decision",
 		`time.events=[]`:         "the timeline has no up",
 		`time.events=[{at="5s",change="up"},{at="9s",change="down"},{at="12s",change="up"}]`: "an up after a down",
-		`simulate.decisions=4`:                       "the timeline and adapt.max_decisions lead to 3",
+		`simulate.decisions=4`:                       "the timeline and adapt.max_decisions allow only 3",
 		`simulate.actions=["deepen:nowhere","none"]`: "deepen:nowhere",
 		`simulate.actions=["none"]`:                  "leaves no choice",
 		`simulate.kinds=["widen"]`:                   "kinds and actions are mutually exclusive",

@@ -28,14 +28,14 @@ func (m *Simulation) Warnings() []string {
 func (j *Job) unasked() (list []string) {
 	if n := j.Adapt.MaxDecisions; n > 1 && !j.Adapt.Every && j.Adapt.Decider != DecideNone {
 		list = append(list, fmt.Sprintf("adapt.max_decisions is %d, but adapt.each_epoch is false, so the "+
-			"decider is asked "+
-			"once per up; set adapt.each_epoch to true, or add an up to time.events for each action", n))
+			"decider chooses one action per up; set adapt.each_epoch to true, or add an up to time.events for "+
+			"each action", n))
 	}
 	ups := len(slices.DeleteFunc(slices.Clone(j.Options().Timeline.Events),
 		func(e trainer.Event) bool { return e.Change != trainer.Up }))
 	if n := len(j.Adapt.Actions); j.Adapt.kind().Actions == ActionsInOrder && !j.Adapt.Every && n > ups && ups > 0 {
 		list = append(list, fmt.Sprintf("adapt.actions has %d actions, but time.events has %d ups "+
-			"with one decision each; the last actions are not used", n, ups))
+			"with one decision each, so the last actions are not used; add ups or remove actions", n, ups))
 	}
 	return list
 }
@@ -54,8 +54,8 @@ func (j *Job) idleDevices() []string {
 				"set parallel.on = true, or time.clock = \"virtual\"", e.At, e.Devices)}
 		case o.Parallel.On && most > 0 && e.Devices > most:
 			return []string{fmt.Sprintf("time: the job has %[2]d devices at %[1]v, "+
-				"but parallel.max_processes is %[3]d: the other devices are neither used nor charged", e.At, e.Devices,
-				most)}
+				"but parallel.max_processes is %[3]d, so the other devices are neither used nor charged; "+
+				"raise parallel.max_processes", e.At, e.Devices, most)}
 		}
 	}
 	return nil
@@ -125,7 +125,7 @@ func (j *Job) uncertainGrowth(grows bool) []string {
 	if err != nil {
 		return nil
 	}
-	const remedy = "measure it with 'graft profile' and the job file"
+	const remedy = "measure these networks with 'graft profile' and the job file"
 	g, misses := p.GrowthOf(n), fmt.Sprintf("by %.0f%% in the median and %.0f%% at worst", 100*p.Fit.NewStep.Median,
 		100*p.Fit.NewStep.Worst)
 	if p.Fit.NewStep.Network == "" {
@@ -133,21 +133,22 @@ func (j *Job) uncertainGrowth(grows bool) []string {
 	}
 	switch {
 	case !g.Measured && g.Relatives == 0:
-		return []string{fmt.Sprintf("the profile %s has not measured %s or a network of its class, "+
-			"and its rates mispredict such a network %s; %s", p.Name, n.Name(), misses, remedy)}
+		return []string{fmt.Sprintf("the profile %s has no measurement of %s or another network of its class, "+
+			"and its rates mispredict such networks %s; %s", p.Name, n.Name(), misses, remedy)}
 	case !grows:
 		return nil
 	case g.Measured && g.Relatives == 0:
-		return []string{fmt.Sprintf("the profile %s has measured %s, but no network that it grows to, "+
-			"so growth may cost too little or too much; %s", p.Name, n.Name(), remedy)}
+		return []string{fmt.Sprintf("the profile %s has measurements of %s, but not of its grown versions, "+
+			"so the costs of growth may be too low or too high; %s", p.Name, n.Name(), remedy)}
 	}
 	median := max(g.Step.Median, g.Batch.Median)
 	if median <= mostMedianMiss && g.Worst() <= mostWorstMiss {
 		return nil
 	}
 	return []string{fmt.Sprintf("the profile %s mispredicts the networks that %s grows to by %.0f%% in the median and "+
-		"%.0f%% at worst, by leaving out each of %d measured networks in turn; do not compare networks of different "+
-		"sizes with it: measure it again on an idle machine, with more rounds, with 'graft profile' and the job file",
+		"%.0f%% at worst (error of each of %d measured networks, left out of the fit in turn); do not compare "+
+		"networks of different sizes by this profile, or measure it again on an idle machine with 'graft profile', "+
+		"the job file and more rounds",
 		p.Name, n.Name(), 100*median, 100*g.Worst(), g.Relatives+1)}
 }
 

@@ -96,7 +96,7 @@ func TestIdleDevicesAreWarnedOf(t *testing.T) {
 			"device, and only that device is charged; set parallel.on = true"},
 		"devices at the start": {[]string{wall, "time.devices=4"}, "the job has 4 devices at 0s, but"},
 		"fewer processes": {[]string{wall, up, "parallel.on=true", "parallel.max_processes=2"},
-			"parallel.max_processes is 2: the other devices are neither used nor charged"},
+			"parallel.max_processes is 2, so the other devices are neither used nor charged"},
 		"processes are as many": {[]string{wall, up, "parallel.on=true", "parallel.max_processes=4"}, ""},
 	} {
 		warnings := must(parseJob("a.toml", "", tc.set...)).Warnings()
@@ -165,9 +165,10 @@ func TestUncertainGrowthIsWarnedOf(t *testing.T) {
 		says    string
 	}{
 		"another network": {profiled(t, 0, 1), nil,
-			"has not measured ConvSmall or a network of its class, and its rates mispredict such a network by "},
+			"has no measurement of ConvSmall or another network of its class, " +
+				"and its rates mispredict such networks by "},
 		"the network alone": {profiled(t, 1, 1), []string{random},
-			"has measured ConvSmall, but no network that it grows to"},
+			"has measurements of ConvSmall, but not of its grown versions"},
 		"the network never grows": {profiled(t, 1, 1), nil, ""},
 		"what it grows to":        {profiled(t, 3, 1), []string{random}, ""},
 		"what it grows to is wrong": {profiled(t, 3, 3), []string{random}, "mispredicts the networks that ConvSmall " +

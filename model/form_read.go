@@ -111,7 +111,7 @@ func (r *formReader) network(form map[string]any) *Network {
 	n := &Network{}
 	for _, key := range []string{"class", "sequence"} {
 		if _, has := form[key]; has {
-			r.badKey([]any{key}, "a network has no key %s; use %s", key,
+			r.badKey([]any{key}, "unknown key %s in a network; use %s", key,
 				map[string]string{"class": "name", "sequence": "layers"}[key])
 		}
 	}
@@ -198,7 +198,7 @@ func (r *formReader) word(where []any, table map[string]any, key string) string 
 	if !ok {
 		r.bad(below(where, key), "%s must be a string, got %s", key, describe(value))
 	} else if text == "" {
-		r.bad(below(where, key), "%s is empty; remove it or set it", key)
+		r.bad(below(where, key), "%s is empty; remove the key or set a value", key)
 	}
 	return text
 }

@@ -183,7 +183,7 @@ func TestAllFaultsOfAFormAreFound(t *testing.T) {
 		"an empty form": {table{}, "input is missing: the sizes of an example: [channels, height, width], " +
 			"or [features]\none of layers, block, residual or branches is missing"},
 		"a part's keys on top": {table{"input": []any{8}, "class": "X", "sequence": relu, "layers": relu},
-			"class: a network has no key class; use name\nsequence: a network has no key sequence; use layers"},
+			"class: unknown key class in a network; use name\nsequence: unknown key sequence in a network; use layers"},
 		"sizes that are none": {table{"input": []any{0, "x", 1.5}, "layers": relu}, "input[0]: a size must be " +
 			"an integer from 1 to 1048576, got 0\ninput[1]: a size must be an integer from 1 to 1048576, " +
 			"got the string \"x\"\ninput[2]: a size must be an integer from 1 to 1048576, got 1.5"},
@@ -222,7 +222,7 @@ func TestAllFaultsOfAFormAreFound(t *testing.T) {
 		"names that are none": {layersForm(table{"name": "a.b", "layer": "ReLU()"}, table{"name": "",
 			"layer": "ReLU()"}, table{"name": 3, "layer": "ReLU()"}, table{"name": "pool()", "layer": "ReLU()"}),
 			"layers[0].name: part name \"a.b\" must not contain dots or spaces\nlayers[1].name: " +
-				"name is empty; remove it or set it\nlayers[2].name: name must be a string, got 3\n" +
+				"name is empty; remove the key or set a value\nlayers[2].name: name must be a string, got 3\n" +
 				"layers[3].name: part name \"pool()\" is reserved for a step without a name"},
 		"an unknown mark": {layersForm(table{"block": relu, "mark": "grow"}),
 			"layers[0].mark: mark must be \"original\" or \"grown\", got \"grow\"; did you mean grown?"},
@@ -248,7 +248,7 @@ func TestAllFaultsOfAFormAreFound(t *testing.T) {
 			"layer": "Conv2d(4, 8, 3)"}}}), "layers[1].block[0].layer: 1.layers.conv: Conv2d(4, 8, kernel_size=(3, " +
 			"3), stride=(1, 1)) expects 4 channels, got 8 (the previous layer, 0, ReLU(), outputs 8x6x6)"},
 		"a sum that does not fit": {layersForm(table{"residual": []any{"Conv2d(8, 8, 3)"}}),
-			"layers[0].residual: 0: the body outputs 8x4x4 and the shortcut 8x6x6, which cannot be added"},
+			"layers[0].residual: 0: the body outputs 8x4x4 and the shortcut 8x6x6; a sum needs equal shapes"},
 		"the network's own does not": {table{"input": []any{8, 6, 6}, "branches": []any{}},
 			"branches: the network: the concatenation has no branches"},
 		"a step that does not fit": {layersForm("flatten()", "pool()"),

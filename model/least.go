@@ -38,7 +38,7 @@ func (n *Network) leastGraphRows() (least int, path string, err error) {
 			return 2, node.Module, nil
 		case one && node.Operator == "instance_norm.default":
 			return 0, "", Faults{{Path: node.Module,
-				Text: "it normalizes a single value per channel of each example, which has no variance; remove it"}}
+				Text: "instance normalization of a single value per channel has no variance; remove this layer"}}
 		}
 	}
 	return 1, "", nil

@@ -122,7 +122,7 @@ func (n LayerNorm) Slots() []Slot { return affine(n.Affine, n.Sizes...) }
 // Infer returns the input shape.
 func (n LayerNorm) Infer(in Shape) (Shape, error) {
 	if !slices.Equal(n.Sizes, in) {
-		return nil, fmt.Errorf("%s got %v; it must normalise over the whole example", n, in)
+		return nil, fmt.Errorf("%s got %v; the layer must normalise over the whole example", n, in)
 	}
 	return in, nil
 }

@@ -85,7 +85,7 @@ func (s *sheet) before() string {
 func (s *sheet) Sum(path string, body, shortcut Shape) (Shape, error) {
 	if len(body) != len(shortcut) || body[0] != shortcut[0] || !samePlace(body, shortcut) {
 		return nil, Faults{{Path: path,
-			Text: fmt.Sprintf("the body outputs %v and the shortcut %v, which cannot be added", body, shortcut)}}
+			Text: fmt.Sprintf("the body outputs %v and the shortcut %v; a sum needs equal shapes", body, shortcut)}}
 	}
 	return body, nil
 }
@@ -96,7 +96,7 @@ func (s *sheet) Cat(path string, parts []Shape) (Shape, error) {
 	for _, part := range parts {
 		if !samePlace(part, sum) {
 			return nil, Faults{{Path: path,
-				Text: fmt.Sprintf("the branches output %v, which differ in more than channels", parts)}}
+				Text: fmt.Sprintf("the branches output %v; the shapes may differ only in channels", parts)}}
 		}
 		sum[0] += part[0]
 	}

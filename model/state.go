@@ -215,8 +215,8 @@ func (n *Network) LoadUndrawn(set *weights.Set) error {
 		for _, name := range n.Graph.Undrawn() {
 			w, ok := given[name]
 			if shape := n.Graph.Tensor(name).Shape; !ok || !sameShape(w.Shape, shape) {
-				return fmt.Errorf("load weights: the file has no %s %v of this %s, which has no defined "+
-					"initialization", name, shape, n.Name())
+				return fmt.Errorf("load weights: the file lacks the tensor %s %v of this %s, and no initialization "+
+					"is defined for it; use the weights file written with the network", name, shape, n.Name())
 			}
 			s.Copy(tensors[name], torch.FromWeights(s, n.device, w))
 		}
@@ -263,7 +263,8 @@ func (n *Network) fits(entries []Entry, byName map[string]weights.Tensor) error 
 	if len(faults) == 0 {
 		return nil
 	}
-	return fmt.Errorf("load weights: the weights do not fit this %s, which needs %d tensors; the file has %d:\n  %s\n"+
+	return fmt.Errorf("load weights: the weights do not fit this %s: the network has %d tensors, the file has %d:\n "+
+		" %s\n"+
 		"use the weights of this network, or the network of these weights",
 		n.Name(), len(entries), len(byName), strings.Join(faults, "\n  "))
 }

@@ -146,7 +146,7 @@ func TestLoadListsAllThatDoesNotFit(t *testing.T) {
 					set.Tensors[k].Name = fmt.Sprintf("other.%02d", k)
 				}
 			},
-			[]string{"which needs 16 tensors; the file has 16", "conv1.layers.0.weight [32 3 3 3] is missing",
+			[]string{"the network has 16 tensors, the file has 16", "conv1.layers.0.weight [32 3 3 3] is missing",
 				"more\n  other.00 [32 3 3 3] is only in the file"}},
 		"another network": {
 			func(set *weights.Set) { set.Tensors = nil }, []string{"conv1.layers.0.weight", "more"}},

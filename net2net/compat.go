@@ -26,7 +26,7 @@ const (
 // compat deepens as the original did.
 func compat(e *edit, a Action) error {
 	if a.Kind != deepening.kind {
-		return fmt.Errorf("the original supports only deepen")
+		return fmt.Errorf("the original supports only deepen, got %s", a.Kind)
 	}
 	b, err := e.originalBlock(a.Target)
 	if err != nil || b == nil {
@@ -52,7 +52,7 @@ func (e *edit) originalBlock(target string) (*tracing.Block, error) {
 		e.note("no layers were added: block %s is one past the last block", target)
 		return nil, nil
 	}
-	return nil, fmt.Errorf("no marked block %q; %s has %d: %s", target, e.net.Name(), len(paths),
+	return nil, fmt.Errorf("no marked block %q; %s has %d marked blocks: %s", target, e.net.Name(), len(paths),
 		strings.Join(paths, ", "))
 }
 

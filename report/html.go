@@ -34,7 +34,7 @@ func CheckReplace(fsys files.FS, path string, force bool) error {
 		return fmt.Errorf("report option html: %w", err)
 	case !info.Mode().IsRegular():
 		return failure.With(failure.Usage, fmt.Errorf(
-			"report option html: %s is not a file name; expected a name such as %s", path,
+			"report option html: %s is not a regular file; expected a file name such as %s", path,
 			"report.html"))
 	case force:
 		return nil

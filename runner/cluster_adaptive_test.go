@@ -37,7 +37,7 @@ func TestAdaptiveJobs(t *testing.T) {
 	require.Regexp(t, `^job,application,arrival \[s\],start \[s\],end \[s\],jct \[s\],restarts,device_time \[s\],`+
 		`goodput\n[a-z]+-0,[a-z]+,[0-9.]+,[0-9.]+,[0-9.]+,`, contents(t, filepath.Join(out, "tiresias", "jobs.csv")))
 	outcome := contents(t, filepath.Join(out, runs.OutcomeFile))
-	fails(t, failure.Configuration, "restore it, or start a new run with --out",
+	fails(t, failure.Configuration, "restore the configuration, or start a new run with --out",
 		append(args, "--set", "adaptive.interference=0.5", "--resume")...)
 	fails(t, failure.Usage, "move it aside with --force", args...)
 	require.NoError(t, os.Remove(filepath.Join(out, runs.OutcomeFile))) // as after a kill

@@ -50,7 +50,7 @@ func TestElasticJobs(t *testing.T) {
 	require.Regexp(t, `^job,type,arrival \[slots\],end \[slots\],jct \[slots\]\n1,resnet-50,0,[0-9.]+,[0-9.]+\n2,`+
 		`cnn-text-classification,0,`, jobs)
 	outcome := contents(t, filepath.Join(out, runs.OutcomeFile))
-	fails(t, failure.Configuration, "restore it, or start a new run with --out",
+	fails(t, failure.Configuration, "restore the configuration, or start a new run with --out",
 		append(args, "--scheduler", "drf,fifo", "--resume")...)
 	require.NoError(t, os.Remove(filepath.Join(out, runs.OutcomeFile))) // as after a kill
 	require.Equal(t, text, done(t, append(args, "--scheduler", "drf,optimus", "--resume")...).stdout)

@@ -310,7 +310,7 @@ func TestLearningIsCalledWrongly(t *testing.T) {
 	require.NoFileExists(t, "o.csv")
 	must(t, "cluster estimate --trace seconds.csv --out few.csv --start 2020-04-01")
 	require.Equal(t, "job_id,priority\n1,3600\n2,5\n", contents(t, "few.csv"))
-	fails(t, failure.Failed, "no jobs to learn from in jobs.csv", "cluster", "estimate", "--trace", "jobs.csv",
+	fails(t, failure.Failed, "jobs.csv has no jobs to learn from", "cluster", "estimate", "--trace", "jobs.csv",
 		"--window", "9999999..", "--out", "none.csv")
 }
 

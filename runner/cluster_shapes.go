@@ -46,7 +46,7 @@ omitted; --term prints a map of two features.`,
 
 func runClusterShapes(ctx context.Context, w io.Writer, path string, o clusterShapesOptions) error {
 	if o.csv && o.term == "" {
-		return failure.Usagef("--csv prints one term, since columns differ between terms: name it with --term")
+		return failure.Usagef("--csv prints one term, because columns differ between terms; name the term with --term")
 	}
 	s, err := estimates.Shapes(environment(ctx).Files, path, o.term)
 	switch {

@@ -168,7 +168,7 @@ func (o evaluateOptions) validateLeave() error {
 	}
 	for _, flag := range []string{"for", "steps", "table"} {
 		faults.When(o.Leave.By != "" && o.Leave.File != "" && o.given(flag),
-			"--%s and --learn exclude each other, since the file sets it; omit one", flag)
+			"--%s and --learn are mutually exclusive, because the --learn file sets %s; omit one", flag, flag)
 	}
 	faults.When(o.Leave.By != "" && o.seeds < 1, "--seeds is %d; must be at least 1", o.seeds)
 	return errors.Join(faults...)
@@ -185,7 +185,7 @@ func runEvaluateSchedulers(command *cobra.Command, path string, o evaluateOption
 		}
 	})
 	if len(unfit) > 0 {
-		return failure.Usagef("%s: applies to policies on tables only; omit it with a file of schedulers",
+		return failure.Usagef("%s: valid only for policies on tables; omit these flags with a file of schedulers",
 			strings.Join(unfit, ", "))
 	}
 	if o.Force && o.Out == "" {

@@ -223,7 +223,8 @@ func TestLeaveOut(t *testing.T) {
 	write(t, s.path("none.toml"), strings.Replace(file, "held_out", "# held_out", 1))
 	fails(t, failure.Usage, "has no held-out tables; name them in tables.held_out", "evaluate", "--leave-out",
 		"held-out", "--learn", s.path("none.toml"))
-	fails(t, failure.Usage, "--steps and --learn exclude each other", "evaluate", "--leave-out", "scenario", "--learn",
+	fails(t, failure.Usage, "--steps and --learn are mutually exclusive", "evaluate", "--leave-out", "scenario",
+		"--learn",
 		s.path("policy.toml"), "--steps", "3")
 
 	ctx, cancel := context.WithCancel(context.Background())
@@ -340,7 +341,7 @@ func TestWhatStructuralPoliciesCannot(t *testing.T) {
 			failure.Usage, of("--compat reports one policy on one table")},
 		"no vocabulary": {func(s *shed) { s.change(voting, func(set *weights.Set) { set.Metadata = nil }) },
 			of("policy=run/policy.safetensors", "table=early"), failure.Usage,
-			of("--vocab is missing", "policy.safetensors needs the vocabulary that it learned with")},
+			of("--vocab is missing", "policy.safetensors was trained with")},
 		"a policy twice": {nil, of("policy=run", "policy=run", "table=early"), failure.Usage,
 			of("--policy: ", "is given twice")},
 		"a table twice": {nil, of("policy=run", "table=early", "table=early/"), failure.Usage,
@@ -374,5 +375,5 @@ func TestBothKindsOfPolicies(t *testing.T) {
 	require.Equal(t, []net2net.Kind{"deepen"}, []net2net.Kind{net2net.Kind(report.Policies[1].Learned[0])})
 	require.Equal(t, "learned", report.Against)
 	ends(t, r.evaluate("--policy", s.path("run"), "--policy", r.path("learned"), "--vocab", ""), failure.Usage,
-		"--vocab is missing; "+r.path("learned")+" needs the vocabulary")
+		"--vocab is missing; name the vocabulary that the policy "+r.path("learned")+" was trained with")
 }

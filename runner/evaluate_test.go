@@ -267,7 +267,7 @@ func TestOptionsThatCannotBeEvaluatedSayWhatToDo(t *testing.T) {
 			[]string{"--compat", "--as-published"}, failure.Failed,
 			[]string{"started from the policy ../results/source/agent.finalmodel.pth", "no such file"}},
 		"a file has no source": {nil, []string{"--compat", "--as-published", "--policy",
-			"learned/agent.finalmodel.pth"}, failure.Usage, []string{"--as-published needs the folder"}},
+			"learned/agent.finalmodel.pth"}, failure.Usage, []string{"--as-published requires the folder"}},
 		"as published, but no report": {nil, []string{"--as-published"}, failure.Usage, []string{"needs --compat"}},
 		"no such prefix": {nil, []string{"--prefix", "some"}, failure.Usage,
 			[]string{`prefix is "some"`}},

@@ -120,7 +120,7 @@ func (o *fabricOptions) run(ctx context.Context, w io.Writer, path string) error
 	}
 	if o.compat != "" || o.study || o.play.Episode != "" || o.play.Graphs != "" {
 		if o.compat != "ramp" {
-			return failure.With(failure.Usage, errors.New("option compat: expected ramp"))
+			return failure.With(failure.Usage, fmt.Errorf("option compat is %q; expected ramp", o.compat))
 		}
 		if path != "" || len(o.set) > 0 {
 			return failure.With(failure.Usage,

@@ -61,7 +61,7 @@ func TestFleetOfThisMachine(t *testing.T) {
 	require.Contains(t, cancelled.stdout, "2 workers of local ended; completed work is kept")
 	require.Equal(t, failure.Requeue, left(t, p), out)
 	require.Contains(t, out.String(),
-		"the batch was cancelled; completed work is kept, and 'graft simulate' continues in")
+		"the batch was cancelled; completed work is kept in")
 	require.Equal(t, failure.Done, left(t, followed), said)
 	require.Regexp(t, `(?m)^[01]: \{"level":"info"`, said.String())
 	one := done(t, "fleet", "logs", g.run, "--worker", "1")
@@ -127,7 +127,7 @@ func TestFleetOfTrials(t *testing.T) {
 	require.Contains(t, done(t, "fleet", "cancel", run).stdout,
 		"2 workers of local ended; completed work is kept, and the same command with --resume continues from it")
 	require.Equal(t, failure.Requeue, left(t, p), out)
-	require.Contains(t, done(t, "fleet", "logs", run, "--worker", "1").stdout, "trial begins")
+	require.Contains(t, done(t, "fleet", "logs", run, "--worker", "1").stdout, "trial started")
 	fails(t, failure.Requeue, "the batch was cancelled", "fleet", "attach", run)
 
 	write(t, filepath.Join(run, runs.FailuresFolder, "as-given_seed1.json"), `{"why": "it is a test"}`)
@@ -228,7 +228,7 @@ func TestFleetManifest(t *testing.T) {
 	require.Contains(t, graft("fleet", "status", run).stdout,
 		"0 of 9 runs ended, 0 failed, 9 left; 0 of 13 legs\n\nno workers were started from here")
 	for _, command := range []string{"logs", "cancel"} {
-		require.Contains(t, graft("fleet", command, run).stderr, "no workers were started from here")
+		require.Contains(t, graft("fleet", command, run).stderr, "no workers were started from this folder")
 	}
 	watching, out := process(t, "fleet", "attach", run, "--every", "50ms")
 	pods, said := process(t, "work", run, "--threads", "1")

@@ -62,7 +62,8 @@ func runFollow(ctx context.Context, path string, o train.FollowOptions) error {
 	var stat syscall.Stat_t
 	if err := syscall.Fstat(team.AnswerFile, &stat); err != nil || stat.Mode&syscall.S_IFMT != syscall.S_IFIFO {
 		return failure.Usagef(
-			"follow CONFIG must be started by 'graft train', which opens file %d as a pipe for replies",
+			"follow CONFIG: file descriptor %d is not a pipe for replies; only 'graft train' starts this command; "+
+				"use --join to join a job by hand",
 			team.AnswerFile)
 	}
 	answers := os.NewFile(team.AnswerFile, "answers")

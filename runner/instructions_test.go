@@ -66,7 +66,7 @@ layers = [
 		command := exec.Command(os.Args[0], args...)
 		command.Env = append(os.Environ(), programVariable+"=1")
 		out, err := command.CombinedOutput()
-		if strings.Contains(string(out), "this processor does not support them") {
+		if strings.Contains(string(out), "this processor does not support these instructions") {
 			t.Skip("left out: the processor has no AVX2")
 		}
 		require.NoError(t, err, string(out))

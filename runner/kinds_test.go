@@ -153,7 +153,7 @@ func TestOpenRunOfAnUnknownKind(t *testing.T) {
 	for _, command := range []string{"report", "plot"} {
 		o := fails(t, failure.Damaged, `unknown kind of run "of-tomorrow" in the manifest, maybe from a later graft`,
 			command, dir)
-		containsAll(t, o.stderr, dir, `use the graft that wrote it, version "v0.1.0"`)
+		containsAll(t, o.stderr, dir, `use the version that wrote the manifest, "v0.1.0"`)
 	}
 	err := runs.MayResume(files.OS{}, dir, runs.JobKind)
 	require.ErrorContains(t, err, `"of-tomorrow"`)

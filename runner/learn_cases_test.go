@@ -48,7 +48,8 @@ func TestSchedulersLearnInCases(t *testing.T) {
 	done(t, again...)
 	require.Equal(t, learntCases(t, whole), learntCases(t, stopped))
 	require.Regexp(t, `(?s)more jobs.*BEST JCT is the mean`, done(t, "report", stopped).stdout)
-	fails(t, failure.Configuration, "the run has other cases: in case given, workloads.jobs was 6 and is 8",
+	fails(t, failure.Configuration, "the cases have changed since the run started: in case given, workloads.jobs "+
+		"was 6 and is 8",
 		append(again, "--set", "workloads.jobs=8")...)
 }
 
@@ -75,6 +76,7 @@ func TestCasesThatCannotBeLearned(t *testing.T) {
 	require.NoDirExists(t, folder)
 	fails(t, failure.Failed, "has no cases; add a table for each", "learn", path, "--cases", casesFile(t, ""))
 	fails(t, failure.Failed, "no such file", "learn", path, "--cases", filepath.Join(t.TempDir(), "none.toml"))
-	fails(t, failure.Usage, "--cases applies to files with the section workloads", "learn", lessonFile(t, ""),
+	fails(t, failure.Usage, "--cases applies only to files that train schedulers (section workloads)", "learn",
+		lessonFile(t, ""),
 		"--cases", cases)
 }

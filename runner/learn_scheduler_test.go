@@ -64,7 +64,8 @@ func TestASchedulerIsLearnedAndCompared(t *testing.T) {
 		}
 	}
 	require.Contains(t, done(t, "report", out).stdout, "learned jct")
-	fails(t, failure.Usage, "it contains a comparison of schedulers", "learn", path, "--folder", out, "--resume")
+	fails(t, failure.Usage, "the folder contains a comparison of schedulers", "learn", path, "--folder", out,
+		"--resume")
 
 	trace := filepath.Join(t.TempDir(), "trace.json")
 	write(t, trace, `{"overrides": {"REAL_SPEED_TRACE": false, "LARGE_SCALE": false, "CLUSTER_NUM_NODES": 4}, `+
@@ -101,7 +102,7 @@ func TestWhatSchedulersCannotLearn(t *testing.T) {
 		"learn.max_slots, or set learn.teacher",
 		"learn", path, "--folder", filepath.Join(t.TempDir(), "run"), "--set", "learn.max_slots=1")
 
-	fails(t, failure.Usage, "--table: applies to policies on tables only", "evaluate", path, "--table", "x")
+	fails(t, failure.Usage, "--table: valid only for policies on tables", "evaluate", path, "--table", "x")
 	fails(t, failure.Usage, "--against is sjf; expected one of drf, srtf", "evaluate", path, "--against", "sjf")
 	fails(t, failure.Damaged, "the folder does not contain a completely learned scheduler", "evaluate", path,
 		"--policy", t.TempDir())

@@ -240,7 +240,7 @@ func TestLearnTreesTellsWhatWasLearned(t *testing.T) {
 		`\nmean regret in 2 tables: [0-9.]+ points, 95% interval over 3 seeds \[[0-9., ]+\]; regret of the vote: `+
 		`[0-9.]+ points\n\d+% of .*in a table's top five; the worst .*\n\d+ steps in [0-9.]+ s\nresults in .*run, `+
 		`vote of all policies in .*run/policy\.safetensors, each policy in .*run/policies\n$`, o.stdout)
-	require.Contains(t, o.stderr, `"msg":"learned","policies":3`)
+	require.Contains(t, o.stderr, `"msg":"trained policies","policies":3`)
 	for _, name := range []string{"manifest.json", "config.toml", "config.resolved.toml", "log.jsonl",
 		"learners/seed-3.safetensors"} {
 		require.FileExists(t, filepath.Join(folder, name))
@@ -248,7 +248,7 @@ func TestLearnTreesTellsWhatWasLearned(t *testing.T) {
 	before := learnt(t, folder)
 	require.Contains(t, before, "learning.csv\nseed,step,aim,entropy [nats],held_out,regret [points]\n1,10,")
 	log := contents(t, filepath.Join(folder, "log.jsonl"))
-	require.Equal(t, 3, strings.Count(log, "a seed has finished learning"))
+	require.Equal(t, 3, strings.Count(log, "seed finished learning"))
 
 	fails(t, failure.Usage, "--force", append([]string{"learn", path}, set...)...)
 	forced := done(t, append([]string{"learn", path, "--force", "--json", "--quiet", "--set", "run.workers=1"},

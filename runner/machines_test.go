@@ -306,7 +306,7 @@ func TestDevicesFollowTheFollowers(t *testing.T) {
 	require.NoError(t, j.followers[1].Process.Kill())
 	j.await(peerLost, 2)
 	got := j.ends()
-	require.Equal(t, 1, j.events("it has left"))
+	require.Equal(t, 1, j.events("the process left the job"))
 	require.Equal(t, []int{2, 3, 2, 1}, devicesOf(got))
 	apart := apartBy(t, got, plannedAs(t, got, budget, growing))
 	t.Logf("measured: devices 2, 3, 2, 1 of an elastic job: %d steps, "+

@@ -28,7 +28,7 @@ func TestNodeProfileSaysWhatIsWrong(t *testing.T) {
 		"large.toml --seconds 0":  {failure.Usage, "must be positive"},
 		"fails.toml --repeats 1":  {failure.Partial, "a.1.1: exit code 1; its log is in measurement-1/logs"},
 		"large.toml --seconds 0.01": {failure.Done,
-			"a with a: together they need 18000 MiB, but the device has 16384"},
+			"a with a: the tasks together need 18000 MiB, but the device has 16384 MiB"},
 		"large.toml --resume --json x": {failure.Usage, "accepts 1 arg"},
 	} {
 		o := graft(append([]string{"node", "profile"}, strings.Fields(args)...)...)

@@ -56,7 +56,7 @@ func printPipeline(w io.Writer, r *pipeline.Result) error {
 	d := report.Pipeline(r.Outcome)
 	if skipped := r.Skipped(); skipped != "" {
 		d.Break()
-		d.Say(fmt.Sprintf("skipped: %s: nothing has changed", skipped))
+		d.Say(fmt.Sprintf("skipped unchanged stages: %s", skipped))
 	}
 	d.Break()
 	d.Say(fmt.Sprintf("results in %s, the policy in %s", r.Folder, r.Policy))

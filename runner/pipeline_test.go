@@ -106,9 +106,9 @@ func TestPipeline(t *testing.T) {
 
 	all := []string{"simulate at100", "simulate at200", "learn", "evaluate"}
 	again := done(t, "pipeline", path, "--folder", folder)
-	require.Equal(t, 4, strings.Count(again.stderr, "skipped: nothing has changed"))
+	require.Equal(t, 4, strings.Count(again.stderr, "skipped unchanged stage\""))
 	require.Equal(t, o.stdout[:strings.LastIndex(o.stdout, "\nresults")],
-		again.stdout[:strings.Index(again.stdout, "\nskipped: "+strings.Join(all, ", ")+": nothing has changed\n")])
+		again.stdout[:strings.Index(again.stdout, "\nskipped unchanged stages: "+strings.Join(all, ", ")+"\n")])
 
 	cut := func(path string) error { return os.WriteFile(path, []byte("{"), 0o600) }
 	for _, c := range []struct {
@@ -206,10 +206,11 @@ func TestPipelinesWithFailures(t *testing.T) {
 	o := fails(t, failure.Partial, "", "pipeline", diverging(100, 200), "--folder", folder)
 	require.Contains(t, o.stdout, "at100")
 	require.NotContains(t, o.stdout, "at200")
-	require.Contains(t, o.stderr, "policies learned from 1 of 2 tables; the others are incomplete: at200: "+
+	require.Contains(t, o.stderr, "policies learned from only 1 of 2 tables; the other tables are incomplete: at200: "+
 		"4 of 4 runs failed, such as")
 	require.FileExists(t, filepath.Join(folder, runs.PolicyFolder, runs.VoteFile))
-	o = fails(t, failure.Partial, "nothing to learn from, since no scenario has a complete table: at200: ", "pipeline",
+	o = fails(t, failure.Partial, "cannot learn policies, because no scenario has a complete table: at200: ",
+		"pipeline",
 		diverging(200), "--folder", filepath.Join(t.TempDir(), "run"))
 	require.Empty(t, o.stdout)
 }

@@ -164,8 +164,8 @@ func printPlots(w, stderr io.Writer, r *plot.Report, json bool) error {
 		}
 	}
 	if len(r.Written) == 0 {
-		return failure.With(failure.Damaged, errors.New("nothing could be drawn"))
+		return failure.With(failure.Damaged, errors.New("no figure could be drawn; the output lists the reasons"))
 	}
 	return failure.With(failure.Partial, fmt.Errorf(
-		"%d of the requested figures or runs could not be drawn", len(r.Skipped)))
+		"%d of the requested figures or runs could not be drawn; the output lists the reasons", len(r.Skipped)))
 }

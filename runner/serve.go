@@ -89,7 +89,7 @@ func runServe(ctx context.Context, w io.Writer, dir string, o serveOptions) erro
 		return err
 	}
 	if o.anywhere {
-		loggerFrom(ctx).Warn("everybody who can reach this address can read the runs",
+		loggerFrom(ctx).Warn("serving to other machines; anyone who can reach this address can read the runs",
 			zap.String("address", l.Addr().String()), zap.String("folder", dir))
 	}
 	gpus, closeGPUs := watchGPUs(environment(ctx), o.every)

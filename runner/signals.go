@@ -24,7 +24,7 @@ func withSignals(parent context.Context, exit func(int)) (ctx context.Context, s
 				if received > 0 {
 					exit(int(failure.Interrupted))
 				}
-				cancel(fmt.Errorf("received the signal %q", s))
+				cancel(fmt.Errorf("received signal %q", s))
 			case <-done:
 				return
 			}

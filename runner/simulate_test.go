@@ -124,14 +124,14 @@ func TestWorkersThatFit(t *testing.T) {
 	one, fit := filepath.Join(folder, "one", "late"), filepath.Join(folder, "fit", "late")
 	simulated(t, path, "--folder", one, "--workers", "1")
 	text := simulated(t, path, "--folder", fit, "--set", "fleet.fit=true")
-	require.Regexp(t, `"msg":"workers fit on a device","workers":\d+,"images_per_second":\d+`, text)
+	require.Regexp(t, `"msg":"chose the number of workers per device","workers":\d+,"images_per_second":\d+`, text)
 	require.Equal(t, tableBytes(t, filepath.Join(one, "table")), tableBytes(t, filepath.Join(fit, "table")))
 	logs, err := filepath.Glob(filepath.Join(fit, "logs", "worker-*.log"))
 	require.NoError(t, err)
 	require.LessOrEqual(t, len(logs), runtime.NumCPU())
 	require.NotEmpty(t, logs)
 	require.NoDirExists(t, filepath.Join(fit, "fit"))
-	fails(t, failure.Configuration, "fit is for local workers", "config", "check", path, "--set",
+	fails(t, failure.Configuration, "fit is only valid with engine local", "config", "check", path, "--set",
 		"fleet.fit=true", "--set", "fleet.workers=2")
 }
 
@@ -191,7 +191,7 @@ func TestSimulationsThatAreStoppedOrHurt(t *testing.T) {
 	}, patience, time.Millisecond, out)
 	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
 	require.Equal(t, failure.Requeue, left(t, p), out)
-	require.Contains(t, out.String(), "the same command continues")
+	require.Contains(t, out.String(), "run the same command again to continue")
 	simulated(t, path, "--folder", run)
 	want := tableBytes(t, filepath.Join(run, "table"))
 

@@ -63,7 +63,7 @@ to the address.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			if len(args) == 0 && len(o.Set) == 0 {
-				return failure.Usagef("train: no file of a job; name one, write one with " +
+				return failure.Usagef("train: no job file; name one, write one with " +
 					"'graft config show --describe >job.toml', or change keys of the default job with --set KEY=VALUE")
 			}
 			if isSweep(command) {

@@ -48,7 +48,8 @@ func TestTrainTellsWhatHappened(t *testing.T) {
 	require.Contains(t, o.stdout, report.Outcome.Digest[:12], "the same job has the same digest")
 	ended := done(t, brief(folder, "--resume")...)
 	require.Contains(t, ended.stdout, report.Outcome.Digest[:12], "there is nothing left to do")
-	other := fails(t, failure.Configuration, "optimizer.lr was 0.01 and is 0.02, but the job has reached ",
+	other := fails(t, failure.Configuration, "optimizer.lr was 0.01 and is 0.02; "+
+		"this requires a new run, because the job has reached ",
 		brief(folder, "--resume", "--set", "optimizer.lr=0.02", "--set", "run.threads=1")...)
 	require.NotContains(t, other.stderr, "threads")
 }
@@ -224,7 +225,7 @@ func TestTrainKeepsTheWholeLog(t *testing.T) {
 	first := done(t, brief(folder)...)
 	require.Empty(t, first.stderr)
 	all := recordOf(t, folder)
-	require.Equal(t, "info images are on the device", all[0])
+	require.Equal(t, "info loaded images onto the device", all[0])
 	require.Equal(t, "info start", all[1])
 	require.Equal(t, "info end", all[len(all)-1])
 	containsAll(t, all, "info up", "info decision", "info down", "info shrink", "debug epoch")
@@ -249,6 +250,6 @@ func TestTrainGoesOnWithoutItsLog(t *testing.T) {
 	require.NoError(t, os.Remove(path))
 	require.NoError(t, os.Mkdir(path, 0o700))
 	o := done(t, brief(folder, "--resume")...)
-	require.Equal(t, []string{"the log in the run folder cannot be written; the job continues without it"},
+	require.Equal(t, []string{"cannot write the log in the run folder; continuing without it"},
 		messages(t, o.stderr))
 }

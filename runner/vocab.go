@@ -116,7 +116,7 @@ func runVocabCheck(w io.Writer, path string, args []string, o vocabNetworks) err
 		for _, l := range v.Unknown(n) {
 			if !seen[l] {
 				seen[l] = true
-				faults = append(faults, fmt.Errorf("%s at %s of %s has no token", l.Key, l.Path, n.Name()))
+				faults = append(faults, fmt.Errorf("the layer %s at %s in %s has no token", l.Key, l.Path, n.Name()))
 			}
 		}
 	}
@@ -124,6 +124,7 @@ func runVocabCheck(w io.Writer, path string, args []string, o vocabNetworks) err
 		words.Plural(len(faults), "fault")); err != nil || len(faults) == 0 {
 		return err
 	}
-	return fmt.Errorf("%s: %w\npolicies that learned with it need it unchanged; "+
-		"for new policies 'graft vocab build' makes a vocabulary without this fault", v.Source, errors.Join(faults...))
+	return fmt.Errorf("%s: %w\npolicies trained with this vocabulary need it unchanged; "+
+		"for new policies, make a vocabulary without this fault by 'graft vocab build'", v.Source,
+		errors.Join(faults...))
 }

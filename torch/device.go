@@ -46,7 +46,7 @@ func ParseDevice(name string) (Device, error) {
 	}
 	if d.Index >= runtime.CUDADevices {
 		return CPU, &Error{Op: "choose device", Subject: name, kind: ErrDevice,
-			Cause: fmt.Errorf("this machine has %s", available(runtime)), Remedy: "use one of these"}
+			Cause: fmt.Errorf("this machine has %s", available(runtime)), Remedy: "use one of these devices"}
 	}
 	return d, nil
 }

@@ -25,14 +25,14 @@ func LimitTo(i Instructions) error {
 	failed := &Error{Op: "compute with the instructions", Subject: string(i)}
 	switch {
 	case i != Native && i != AVX2:
-		failed.Cause, failed.Remedy = fmt.Errorf("expected %s or %s", Native, AVX2), "use one of them"
+		failed.Cause, failed.Remedy = fmt.Errorf("expected %s or %s", Native, AVX2), "use one of these"
 	case i == door.limit:
 		return nil
 	case door.opened:
 		failed.Cause = fmt.Errorf("this process already uses %s", door.limit)
 		failed.Remedy = "run jobs with different instructions in separate processes"
 	case C.door_has_avx2() == 0:
-		failed.Cause, failed.Remedy = errors.New("this processor does not support them"),
+		failed.Cause, failed.Remedy = errors.New("this processor does not support these instructions"),
 			fmt.Sprintf("set run.instructions = %q", Native)
 	default:
 		C.door_limit_to_avx2()

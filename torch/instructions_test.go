@@ -20,7 +20,8 @@ func TestInstructionsAreChosenBeforeLibTorchOpens(t *testing.T) {
 	require.ErrorContains(t, LimitTo("sse"), "expected native or avx2")
 	require.NoError(t, LimitTo(Native))
 	if err := LimitTo(AVX2); err != nil {
-		require.ErrorContains(t, err, `this processor does not support them; set run.instructions = "native"`)
+		require.ErrorContains(t, err,
+			`this processor does not support these instructions; set run.instructions = "native"`)
 		return
 	}
 	r, err := Describe()

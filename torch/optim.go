@@ -221,7 +221,7 @@ func (o *Optimizer) release() {
 
 func (o *Optimizer) ready(op string) error {
 	if o.handle == nil {
-		return &Error{Op: op, Cause: errors.New("the optimizer's scope is closed, or it could not be made"),
+		return &Error{Op: op, Cause: errors.New("the optimizer's scope is closed, or the optimizer could not be made"),
 			kind: ErrClosed}
 	}
 	return nil
@@ -241,7 +241,7 @@ func (o *Optimizer) Configure(group int, options OptimizerOptions) error {
 	}
 	if group < 0 || group >= len(o.groups) || options.Rule != o.groups[group].Rule {
 		return &Error{Op: "configure optimizer", Subject: fmt.Sprintf("group %d", group),
-			Cause: errors.New("no such group with this rule")}
+			Cause: errors.New("no group with this number and update rule")}
 	}
 	options.EnsureDefaults()
 	if err := options.Validate(); err != nil {

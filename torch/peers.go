@@ -48,14 +48,15 @@ type PeersOptions struct {
 // Validate returns every invalid option.
 func (o PeersOptions) Validate() error {
 	var faults validate.Faults
-	faults.When(o.Size < 1 || o.Rank < 0 || o.Rank >= o.Size, "rank %d is invalid for %d processes", o.Rank, o.Size)
+	faults.When(o.Size < 1 || o.Rank < 0 || o.Rank >= o.Size, "rank is %d and size is %d; expected 0 <= rank < size",
+		o.Rank, o.Size)
 	switch {
 	case o.Address == "" && o.File == "":
-		faults = append(faults, errors.New("no rendezvous file"))
+		faults = append(faults, errors.New("the path of the rendezvous file is missing"))
 	case o.Address != "" && net.ParseIP(o.Address) == nil:
-		faults = append(faults, fmt.Errorf("address %s; expected an IP address", o.Address))
+		faults = append(faults, fmt.Errorf("address is %s; expected an IP address", o.Address))
 	case o.Address != "" && o.Store == nil:
-		faults = append(faults, errors.New("no rendezvous store"))
+		faults = append(faults, errors.New("the rendezvous store is missing"))
 	}
 	faults.When(o.Timeout < time.Millisecond, "timeout is %v; must be at least 1ms", o.Timeout)
 	return errors.Join(faults...)
@@ -162,7 +163,7 @@ func (p *Peers) Broadcast(root int, tensors ...*Tensor) error {
 
 func (p *Peers) call(op string, tensors []*Tensor, call func(*C.graft_t, C.int64_t) *C.char) error {
 	if p.handle == nil {
-		return &Error{Op: op, Cause: errors.New("the group is closed, or it could not be made"), kind: ErrClosed}
+		return &Error{Op: op, Cause: errors.New("the group is closed or could not be made"), kind: ErrClosed}
 	}
 	handles := make([]C.graft_t, len(tensors))
 	for k, t := range tensors {

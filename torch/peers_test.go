@@ -462,9 +462,9 @@ func TestGroupsThatCannotBe(t *testing.T) {
 		change func(o *PeersOptions)
 		word   string
 	}{
-		"a rank outside":       {func(o *PeersOptions) { o.Rank = 2 }, "rank 2 is invalid for 2 processes"},
-		"nobody":               {func(o *PeersOptions) { o.Size = 0 }, "rank 0 is invalid for 0 processes"},
-		"no place to meet":     {func(o *PeersOptions) { o.File = "" }, "no rendezvous file"},
+		"a rank outside":       {func(o *PeersOptions) { o.Rank = 2 }, "rank is 2 and size is 2"},
+		"nobody":               {func(o *PeersOptions) { o.Size = 0 }, "rank is 0 and size is 0"},
+		"no place to meet":     {func(o *PeersOptions) { o.File = "" }, "the path of the rendezvous file is missing"},
 		"no time":              {func(o *PeersOptions) { o.Timeout = 0 }, "timeout is 0s"},
 		"nobody else comes":    {func(o *PeersOptions) {}, "peer lost"},
 		"no folder to meet in": {func(o *PeersOptions) { o.File += "/there" }, "peer lost"},

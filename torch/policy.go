@@ -308,7 +308,8 @@ func (p *Policy) Learn(episodes int, random *Generator, rule PolicyRule, at *Pol
 		return Episodes{}, &Error{Op: op, Cause: errors.New("the generator's scope is closed"), kind: ErrClosed}
 	}
 	if episodes < 0 {
-		return Episodes{}, &Error{Op: op, Cause: fmt.Errorf("%d episodes", episodes), kind: ErrShape}
+		return Episodes{}, &Error{Op: op, Cause: fmt.Errorf("episodes is %d; must not be negative", episodes),
+			kind: ErrShape}
 	}
 	e := Episodes{Ends: make([]int32, episodes), Objectives: make([]float64, episodes)}
 	r, c := rule.code(), at.code()
@@ -325,7 +326,7 @@ func (p *Policy) Ascend(steps int, rule PolicyRule, at *PolicyProgress) ([]float
 		return nil, err
 	}
 	if steps < 0 {
-		return nil, &Error{Op: op, Cause: fmt.Errorf("%d steps", steps), kind: ErrShape}
+		return nil, &Error{Op: op, Cause: fmt.Errorf("steps is %d; must not be negative", steps), kind: ErrShape}
 	}
 	rewards := make([]float64, steps)
 	r, c := rule.code(), at.code()

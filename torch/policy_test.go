@@ -573,9 +573,9 @@ func TestWhatPoliciesRefuse(t *testing.T) {
 		_, err = st.Ascend(1, r, &at)
 		require.ErrorContains(t, err, "decays every 0")
 		_, err = st.Learn(-1, nil, rule, &at)
-		require.ErrorContains(t, err, "-1 episodes")
+		require.ErrorContains(t, err, "episodes is -1")
 		_, err = st.Ascend(-1, rule, &at)
-		require.ErrorContains(t, err, "-1 steps")
+		require.ErrorContains(t, err, "steps is -1")
 		require.Equal(t, PolicyProgress{LR: 1e-3, Temperature: 1}, at)
 	})
 	var closed *Policy

@@ -79,7 +79,7 @@ func (s *Scope) Err() error { return s.err }
 // Close frees everything that the scope owns. Closing a scope twice is an error.
 func (s *Scope) Close() error {
 	if !s.open {
-		return &Error{Op: "close scope", Cause: errors.New("it is already closed"), Remedy: "close a scope once",
+		return &Error{Op: "close scope", Cause: errors.New("the scope is already closed"), Remedy: "close a scope once",
 			kind: ErrClosed}
 	}
 	s.open = false
@@ -127,7 +127,7 @@ func (s *Scope) Keep(into *Scope, tensors ...*Tensor) {
 	for _, t := range tensors {
 		if t.handle == nil || t.scope != s || !into.open {
 			s.fail(&Error{Op: "keep tensor", Subject: t.brief(), kind: ErrClosed,
-				Cause: errors.New("it does not belong to this scope, or the other scope is closed")})
+				Cause: errors.New("the tensor does not belong to this scope, or the other scope is closed")})
 			return
 		}
 		s.disown(t)
@@ -166,14 +166,14 @@ func (s *Scope) ready(op string, operands []*Tensor) bool {
 		return false
 	}
 	if !s.open {
-		s.fail(&Error{Op: op, Cause: errors.New("its scope is closed"), Remedy: "call it before Close",
+		s.fail(&Error{Op: op, Cause: errors.New("the scope is closed"), Remedy: "call the operator before Close",
 			kind: ErrClosed})
 		return false
 	}
 	for k, t := range operands {
 		if t == nil || t.handle == nil {
 			s.fail(&Error{Op: op, Cause: fmt.Errorf("operand %d is closed or was never made", k+1), kind: ErrClosed,
-				Remedy: "keep it in a scope that lives longer"})
+				Remedy: "keep the operand in a scope that lives longer"})
 			return false
 		}
 	}

@@ -42,7 +42,7 @@ func (i Info) Count() int {
 // Info returns the tensor's type, shape and device. An empty or closed tensor is an error.
 func (t *Tensor) Info() (Info, error) {
 	if t == nil || t.handle == nil {
-		return Info{}, &Error{Op: "describe tensor", Cause: errors.New("it is closed or was never made"),
+		return Info{}, &Error{Op: "describe tensor", Cause: errors.New("the tensor is closed or was never made"),
 			kind: ErrClosed}
 	}
 	var c C.graft_info
@@ -50,7 +50,7 @@ func (t *Tensor) Info() (Info, error) {
 		return Info{}, err
 	}
 	if c.defined == 0 {
-		return Info{}, &Error{Op: "describe tensor", Cause: errors.New("it is undefined")}
+		return Info{}, &Error{Op: "describe tensor", Cause: errors.New("the tensor is undefined")}
 	}
 	info := Info{DType: DType(c.dtype), RequiresGrad: c.requires_grad != 0, Shape: make([]int, c.dims)}
 	for k := range info.Shape {
@@ -127,8 +127,8 @@ func Values[T Element](t *Tensor) ([]T, error) {
 		return nil, err
 	}
 	if want := dtypeOf[T](); info.DType != want {
-		return nil, &Error{Op: "read tensor", Subject: t.brief(), Cause: fmt.Errorf("its values are not %v", want),
-			kind: ErrShape, Remedy: "convert it with To first"}
+		return nil, &Error{Op: "read tensor", Subject: t.brief(), Cause: fmt.Errorf("the values are not %v", want),
+			kind: ErrShape, Remedy: "convert the tensor with To first"}
 	}
 	data := make([]T, info.Count())
 	size := int(unsafe.Sizeof(*new(T)))
@@ -159,7 +159,7 @@ func (t *Tensor) Item() (float64, error) {
 		}
 		if err != nil || len(values) != 1 {
 			return errors.Join(err, &Error{Op: "item", Subject: t.brief(),
-				Cause: errors.New("it must have exactly one value"), kind: ErrShape})
+				Cause: errors.New("the tensor must have exactly one value"), kind: ErrShape})
 		}
 		value = values[0]
 		return nil

@@ -210,32 +210,37 @@ func (b Batches) check(op string, p *Program) (int, error) {
 	}
 	switch {
 	case p.handle == nil:
-		return 0, &Error{Op: op, Cause: errors.New("the program's scope is closed, or it could not be made"),
+		return 0, &Error{Op: op, Cause: errors.New("the program's scope is closed, or the program could not be made"),
 			kind: ErrClosed}
 	case !(b.Smoothing >= 0 && b.Smoothing <= 1):
 		return 0, &Error{Op: op, Cause: fmt.Errorf("label smoothing is %v; must be between 0 and 1", b.Smoothing),
 			kind: ErrShape}
 	case !(b.Teacher.Share >= 0 && b.Teacher.Share <= 1) || b.Teacher.Past < 0 || b.Teacher.Length < 0:
-		return 0, &Error{Op: op, Cause: fmt.Errorf("invalid teacher: share %v of the loss, after %d of %d steps",
+		return 0, &Error{Op: op, Cause: fmt.Errorf("invalid teacher: share %v of the loss, after %d of %d steps; "+
+			"share must be between 0 and 1, "+
+			"and steps must not be negative",
 			b.Teacher.Share, b.Teacher.Past, b.Teacher.Length), kind: ErrShape}
 	case len(b.Average.Of) != len(b.Average.To) || !(b.Average.Decay >= 0 && b.Average.Decay <= 1):
-		return 0, &Error{Op: op, Cause: fmt.Errorf("%d averages of %d tensors with decay %v are invalid",
+		return 0, &Error{Op: op, Cause: fmt.Errorf("got %d averages of %d tensors with decay %v; expected one "+
+			"average per tensor, "+
+			"and a decay between 0 and 1",
 			len(b.Average.To), len(b.Average.Of), b.Average.Decay), kind: ErrShape}
 	case b.Part < 0 || b.Least < 0:
 		return 0, &Error{Op: op, Cause: fmt.Errorf("part is %d and least is %d; must not be negative", b.Part, b.Least),
 			kind: ErrShape}
 	case b.Peers != nil && b.Peers.handle == nil:
-		return 0, &Error{Op: op, Cause: errors.New("the group is closed, or it could not be made"), kind: ErrClosed}
+		return 0, &Error{Op: op, Cause: errors.New("the group is closed or could not be made"), kind: ErrClosed}
 	case b.Peers != nil && b.Random == nil && op == "train":
-		return 0, &Error{Op: op, Cause: errors.New("processes that train together need separate generators, " +
-			"in the same state"), kind: ErrShape}
+		return 0, &Error{Op: op, Cause: errors.New("the generator is missing; processes that train together need " +
+			"separate generators in the same state"), kind: ErrShape}
 	case b.Random != nil && b.Random.handle == nil:
 		return 0, &Error{Op: op, Cause: errors.New("the generator's scope is closed"), kind: ErrClosed}
 	case b.Inputs == nil || b.Labels == nil:
 		return 0, &Error{Op: op, Cause: errors.New("inputs or labels are missing"), kind: ErrShape}
 	case b.Size <= 0 || b.Steps < 0:
 		return 0, &Error{Op: op, Subject: describe(operands),
-			Cause: errors.New("the batch size must be positive and the steps not negative"), kind: ErrShape}
+			Cause: fmt.Errorf("batch size is %d and steps is %d; the batch size must be positive, and the steps "+
+				"must not be negative", b.Size, b.Steps), kind: ErrShape}
 	case b.Steps > 0:
 		return b.Steps, nil
 	}

@@ -89,16 +89,16 @@ func (s *Space) Target(now, want int) (int, error) {
 	size := now / s.Units
 	switch {
 	case len(s.Fixed) > 0:
-		return 0, fmt.Errorf("its channels cannot change: %s", strings.Join(s.Fixed, ", and "))
+		return 0, fmt.Errorf("the channels cannot change: %s", strings.Join(s.Fixed, ", and "))
 	case want <= now:
-		return 0, fmt.Errorf("it already has %d channels; the new number must be larger, got %d", now, want)
+		return 0, fmt.Errorf("the output already has %d channels; the new number must be larger, got %d", now, want)
 	case want%size != 0:
 		next := (want/size + 1) * size
 		would := fmt.Sprintf("use %d", next)
 		if next-size > now {
 			would = fmt.Sprintf("use %d or %d", next-size, next)
 		}
-		return 0, fmt.Errorf("its channels change %d at a time, %s; %s", size, s.tied(), would)
+		return 0, fmt.Errorf("the channels change %d at a time, %s; %s", size, s.tied(), would)
 	}
 	return want / size, nil
 }

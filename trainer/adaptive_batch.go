@@ -92,10 +92,10 @@ func (a AdaptiveBatch) validate(o Options) error {
 			"but noise is measured between independent parts; remove one of them")
 	}
 	if a.On && a.Most >= 0 {
-		faults.When(a.Most < o.Batch, "max_batch is %d; must be at least train.batch, %d", a.Most, o.Batch)
+		faults.When(a.Most < o.Batch, "max_batch is %d; must be at least train.batch (%d)", a.Most, o.Batch)
 		devices := o.Timeline.MostDevices()
 		faults.When(a.Most >= o.Batch && a.Most < devices,
-			"max_batch is %d, but the job gets %d devices, and each needs at least one image; raise it",
+			"max_batch is %d, but the job gets %d devices, and each needs at least one image; raise max_batch",
 			a.Most, devices)
 		faults.When(a.DeviceMost > 0 && a.DeviceMost*devices < o.MicroBatch,
 			"max_device_batch is %d, so train.micro_batch = %d is never reached on %d devices; remove one of them",

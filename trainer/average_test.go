@@ -126,7 +126,7 @@ func TestMicroBatchFollowsFromShapes(t *testing.T) {
 	large := n.Sketch()
 	large.Input = model.Shape{3, 512, 512}
 	o = Options{Batch: 64, MaxMemoryMB: 1}
-	require.ErrorContains(t, o.Fits(large), "raise it")
+	require.ErrorContains(t, o.Fits(large), "raise max_memory_mb")
 	require.Equal(t, 1, o.microBatch(large, o.Batch, 1))
 	require.NoError(t, Options{Batch: 64}.Fits(large))
 }

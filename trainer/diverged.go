@@ -45,7 +45,7 @@ func saved(n *model.Network) (*weights.Set, error) {
 		}
 		for _, v := range values {
 			if !finite(v) {
-				return nil, fmt.Errorf("%w: %s has the value %v and is not saved; the last checkpoint, "+
+				return nil, fmt.Errorf("%w: %s has the value %v, so the network was not saved; the last checkpoint, "+
 					"if any, was saved earlier; restart with a lower learning rate", ErrDiverged, t.Name, v)
 			}
 		}

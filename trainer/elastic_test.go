@@ -145,12 +145,12 @@ func TestElasticOptions(t *testing.T) {
 	}
 	require.NoError(t, with(func(o *trainer.Options) { o.Timeline.Events = []trainer.Event{{Change: trainer.Up}} }))
 	for want, change := range map[string]func(o *trainer.Options){
-		"set listen too": func(o *trainer.Options) { o.Parallel.Listen, o.Parallel.Token = "", "" },
+		"set parallel.listen": func(o *trainer.Options) { o.Parallel.Listen, o.Parallel.Token = "", "" },
 		"event at 0s sets 2": func(o *trainer.Options) {
 			o.Timeline.Events = []trainer.Event{{Change: trainer.Up, Devices: 2}}
 		},
 		"min_processes is -1": func(o *trainer.Options) { o.Parallel.MinProcesses = -1 },
-		"must be between 0 and max_processes, 3": func(o *trainer.Options) {
+		"must be between 0 and max_processes (3)": func(o *trainer.Options) {
 			o.Parallel.MinProcesses,
 				o.Parallel.MaxProcesses = 4, 3
 		},

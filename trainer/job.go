@@ -125,7 +125,7 @@ func schedulerFor(p Parts, o Options) (Scheduler, error) {
 		live.Present(1)
 	} else if o.Parallel.Elastic {
 		return nil, errors.New("parallel.elastic changes devices during the job, but the scheduler of the job does " +
-			"not support that")
+			"not support such changes; set parallel.elastic to false")
 	}
 	return p.Scheduler, nil
 }

@@ -105,7 +105,7 @@ func (l *Live) resolve(c Change, devices int) (Change, error) {
 	have := l.expected()
 	switch {
 	case devices > 0 && l.present > 0:
-		return c, fmt.Errorf("%w: parallel.elastic derives them from the processes that join and leave",
+		return c, fmt.Errorf("%w: parallel.elastic derives the devices from the processes that join and leave",
 			ErrConflict)
 	case devices == 0:
 		return c, nil
@@ -116,9 +116,10 @@ func (l *Live) resolve(c Change, devices int) (Change, error) {
 	case c == Same:
 		return Down, nil
 	case c == Up && devices < have:
-		return c, fmt.Errorf("%w: the job has %d devices, so up to %d would be a decrease", ErrConflict, have, devices)
+		return c, fmt.Errorf("%w: the job has %d devices, but the change up requests only %d", ErrConflict, have,
+			devices)
 	case c == Down && devices > have:
-		return c, fmt.Errorf("%w: the job has %d devices, so down to %d would be an increase", ErrConflict, have,
+		return c, fmt.Errorf("%w: the job has only %d devices, but the change down requests %d", ErrConflict, have,
 			devices)
 	}
 	return c, nil

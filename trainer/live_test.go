@@ -280,8 +280,8 @@ func TestLiveRefuses(t *testing.T) {
 	_, err := l.Post(trainer.Up, 4)
 	require.NoError(t, err)
 	refused(l, trainer.Same, 4, "the job already has 4 devices")
-	refused(l, trainer.Up, 3, "the job has 4 devices, so up to 3 would be a decrease")
-	refused(l, trainer.Down, 5, "would be an increase")
+	refused(l, trainer.Up, 3, "the job has 4 devices, but the change up requests only 3")
+	refused(l, trainer.Down, 5, "but the change down requests 5")
 	for range 63 {
 		_, err := l.Post(trainer.Up, 0)
 		require.NoError(t, err)

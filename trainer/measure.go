@@ -56,12 +56,12 @@ func (o MeasureOptions) Validate() error {
 	var faults validate.Faults
 	for k, n := range o.Batches {
 		if n < 1 || n > clock.MostRows {
-			faults = append(faults, fmt.Errorf("batch of %d; must be from 1 to %d examples", n, clock.MostRows))
+			faults = append(faults, fmt.Errorf("batch is %d; must be between 1 and %d examples", n, clock.MostRows))
 		} else if slices.Contains(o.Batches[:k], n) {
-			faults = append(faults, fmt.Errorf("duplicate batch of %d", n))
+			faults = append(faults, fmt.Errorf("duplicate batch of %d; list each batch once", n))
 		}
 	}
-	faults.When(o.Rounds < 0 || o.Burst < 0, "%d rounds of %v; both must be more than 0", o.Rounds, o.Burst)
+	faults.When(o.Rounds < 0 || o.Burst < 0, "rounds is %d and burst is %v; must not be negative", o.Rounds, o.Burst)
 	faults.When(o.Now == nil, "measuring needs the machine's clock")
 	return errors.Join(faults...)
 }
@@ -75,7 +75,7 @@ func Measure(ctx context.Context, subjects []clock.Subject, o MeasureOptions) (*
 		return nil, fmt.Errorf("measure: %w", err)
 	}
 	if len(subjects) == 0 {
-		return nil, errors.New("measure: there are no networks")
+		return nil, errors.New("measure: no networks given; expected at least one")
 	}
 	var m *clock.Measured
 	err := torch.With(func(s *torch.Scope) error {

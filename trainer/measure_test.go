@@ -66,7 +66,7 @@ func TestMeasuredTimesAreThoseOfTheClock(t *testing.T) {
 		require.Zero(t, s.Spread)
 	}
 	require.Equal(t, []string{"warmed up Small", "warmed up Small deepen:conv1", "rounds", "rounds", "rounds",
-		"decisions and operations"}, told)
+		"measured decisions and operations"}, told)
 }
 
 // counting is a virtual clock that adds up for itself what a profile's figures say.
@@ -135,7 +135,7 @@ func TestAProfileWithoutRatesKnowsWhatWasMeasured(t *testing.T) {
 	require.NoError(t, plan().CoveredBy(p, smallNetwork(), nil))
 	err := plan().CoveredBy(p, smallNetwork(), deepened.Actions)
 	for _, says := range []string{"after deepen:conv1", "profile closed has no measurement of this Small with a " +
-		"batch of 32 and no rates for unmeasured networks",
+		"batch of 32, and no rates for unmeasured networks",
 		"with a batch of 32", "with a batch of 100", "graft profile"} {
 		require.ErrorContains(t, err, says)
 	}
@@ -168,10 +168,10 @@ func TestRefusedMeasurements(t *testing.T) {
 		require.ErrorContains(t, err, word)
 	}
 	same := func(*trainer.MeasureOptions) {}
-	refused("batch of 0", family(t), func(o *trainer.MeasureOptions) { o.Batches = []int{8, 0} })
-	refused("batch of -3", family(t), func(o *trainer.MeasureOptions) { o.Batches = []int{-3} })
+	refused("batch is 0", family(t), func(o *trainer.MeasureOptions) { o.Batches = []int{8, 0} })
+	refused("batch is -3", family(t), func(o *trainer.MeasureOptions) { o.Batches = []int{-3} })
 	refused("duplicate batch of 8", family(t), func(o *trainer.MeasureOptions) { o.Batches = []int{8, 8} })
-	refused("-1 rounds", family(t), func(o *trainer.MeasureOptions) { o.Rounds = -1 })
+	refused("rounds is -1", family(t), func(o *trainer.MeasureOptions) { o.Rounds = -1 })
 	refused("the machine's clock", family(t), func(o *trainer.MeasureOptions) { o.Now = nil })
 	refused("no network", nil, same)
 	features := &model.Network{Input: model.Shape{8}, Root: &model.Container{Class: "Features",

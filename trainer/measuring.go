@@ -252,7 +252,7 @@ func (m *measuring) operate(ctx context.Context, result *clock.Measured) error {
 		result.Surgery.Median += one.Median / float64(len(operating))
 		result.Surgery.Spread += one.Spread / float64(len(operating))
 	}
-	m.Tell("decisions and operations", len(deciding), len(deciding))
+	m.Tell("measured decisions and operations", len(deciding), len(deciding))
 	return nil
 }
 

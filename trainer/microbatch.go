@@ -3,6 +3,7 @@ package trainer
 import (
 	"fmt"
 
+	"graft/internal/words"
 	"graft/model"
 	"graft/torch"
 	"graft/trainer/clock"
@@ -64,8 +65,8 @@ func (o Options) Fits(n *model.Network) error {
 	if bytes *= int64(least); err != nil || bytes <= int64(o.MaxMemoryMB)<<20 {
 		return err
 	}
-	return fmt.Errorf("max_memory_mb is %d, but %s needs an estimated %d MiB for a step on %d images, "+
-		"the minimum number; raise it", o.MaxMemoryMB, n.Name(), bytes>>20+1, least)
+	return fmt.Errorf("max_memory_mb is %d, but %s needs an estimated %d MiB for the smallest step, on %s; "+
+		"raise max_memory_mb", o.MaxMemoryMB, n.Name(), bytes>>20+1, words.Plural(least, "image"))
 }
 
 // Computes returns an error if a network does not support the precision.
@@ -74,7 +75,7 @@ func (o Options) Computes(n *model.Network) error {
 		return nil
 	}
 	return fmt.Errorf("train.precision is %s, but %s runs as a graph, which supports only float32 and tf32; "+
-		"remove the precision", o.Precision, n.Name())
+		"remove train.precision", o.Precision, n.Name())
 }
 
 // Normalizes returns an error if a step on a part of the training images would leave BatchNorm one value per channel.

@@ -183,8 +183,9 @@ func (o Options) Validate() error {
 	faults.Unless(o.EMA >= 0 && o.EMA < 1, "ema is %v; must be at least 0 and less than 1", o.EMA)
 	d := o.Distill
 	faults.When(d.Share < 0 || d.Share > 1 || d.Decay < 0 || d.Decay > 1 || d.Span < 0 || d.Span > 1 ||
-		d.Temperature < 0, "distill: share, decay and span must be between 0 and 1, "+
-		"and the temperature more than 0")
+		d.Temperature < 0, "distill: share is %v, decay is %v, span is %v and temperature is %v; "+
+		"share, decay and span must be between 0 and 1, and the temperature must not be negative", d.Share, d.Decay,
+		d.Span, d.Temperature)
 	return errors.Join(faults...)
 }
 

@@ -72,7 +72,8 @@ func resume(s *torch.Scope, st *SavedJob, p Parts, place model.Placement, o Opti
 		return nil, err
 	}
 	if from.Data != p.Data.Digest {
-		return nil, fmt.Errorf("the images of %s differ from the images that the job started with", p.Data.Name)
+		return nil, fmt.Errorf("the images of %s differ from the images that the job started with; "+
+			"restore the images, or start a new run", p.Data.Name)
 	}
 	j.Scheduler.Resume(SchedulerState{Past: j.Past, Devices: j.Devices, Live: j.Live})
 	if err := j.random.Restore(from.Generator); err != nil {
@@ -136,7 +137,8 @@ func (st *SavedJob) optimizer(r *replica, counts []int64) error {
 		return torch.FromWeights(r.scope, r.Network.Placement().Device, w)
 	})
 	if err == nil && len(saved) > 0 {
-		return fmt.Errorf("unexpected moments of parameters %v", slices.Sorted(maps.Keys(saved)))
+		return fmt.Errorf("the checkpoint has optimizer moments of unknown parameters %v",
+			slices.Sorted(maps.Keys(saved)))
 	}
 	return err
 }
@@ -172,7 +174,7 @@ func (st *SavedJob) logits(r *replica) error {
 		return err
 	}
 	if len(set.Tensors) != 1 {
-		return fmt.Errorf("%s: %d tensors; expected one", logitsSection, len(set.Tensors))
+		return fmt.Errorf("%s: got %d tensors, expected 1", logitsSection, len(set.Tensors))
 	}
 	r.logits = torch.FromWeights(r.scope, r.Network.Placement().Device, set.Tensors[0])
 	return r.scope.Err()

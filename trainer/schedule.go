@@ -69,12 +69,15 @@ func (s *Schedule) EnsureDefaults() {
 func (s Schedule) Validate() error {
 	var faults validate.Faults
 	faults.Unless(slices.Contains([]Rule{"", Cosine, Linear, Exponential, StepDown, Constant}, s.Rule),
-		"schedule %q; expected one of cosine, linear, exponential, step, constant", string(s.Rule))
+		"rule is %q; expected one of cosine, linear, exponential, step, constant", string(s.Rule))
 	faults.Unless(slices.Contains([]Restart{"", NoRestart, RestartOnDevices, RestartOnSurgery}, s.Restart),
-		"restart %q; expected one of never, devices, surgery", string(s.Restart))
-	faults.When(s.Decay < 0 || s.Decay > 1 || s.Every < 0 || s.MinLR < 0 || s.WarmUp < 0 ||
-		!(s.WarmUpShare >= 0 && s.WarmUpShare < 1), "decay and warm-up share must be between 0 and 1, and epochs, "+
-		"steps and rates at least 0")
+		"restart is %q; expected one of never, devices, surgery", string(s.Restart))
+	faults.When(s.Decay < 0 || s.Decay > 1, "decay is %v; must be between 0 and 1", s.Decay)
+	faults.When(s.Every < 0, "every is %d; must be at least 0", s.Every)
+	faults.When(s.MinLR < 0, "min_lr is %v; must be at least 0", s.MinLR)
+	faults.When(s.WarmUp < 0, "warm_up is %d; must be at least 0", s.WarmUp)
+	faults.Unless(s.WarmUpShare >= 0 && s.WarmUpShare < 1, "warm_up_share is %v; must be at least 0 and less than 1",
+		s.WarmUpShare)
 	return errors.Join(faults...)
 }
 

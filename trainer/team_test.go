@@ -370,7 +370,7 @@ func TestAFrozenProcessIsGivenUp(t *testing.T) {
 	starter.Env = append(starter.Env, freezeVariable+"=3") // to meet the others, to take a copy, and to work
 	perform(t, o, book, starter)
 	require.Less(t, apart(t, book, alone), lossTolerance)
-	require.Equal(t, []string{"the process of device 1: it does not respond"}, book.why("peer lost"))
+	require.Equal(t, []string{"the process of device 1: the process does not respond"}, book.why("peer lost"))
 	require.Equal(t, []int{2, 1}, book.processes())
 	require.Len(t, starter.started, 1)
 }
@@ -387,7 +387,7 @@ func TestProcessesThatCannotStart(t *testing.T) {
 	none.Path = filepath.Join(t.TempDir(), "nothing")
 	leaves.Path = "/bin/false"
 	for word, starter := range map[string]*starter{"no such file": none, "exit status 1": leaves,
-		"its images differ": others} {
+		"images of the follower differ": others} {
 		book := &memory{}
 		got := perform(t, o, book, starter)
 		require.Equal(t, want.Digest, got.Digest)

@@ -31,7 +31,8 @@ func RegisterWeightsHistory(r WeightsHistoryReader) { readWeightsHistory = r }
 // ReadWeightsHistory reads the records about weights.
 func ReadWeightsHistory(fsys files.FS, weights, runtimes string) (*WeightsHistory, error) {
 	if readWeightsHistory == nil {
-		return nil, fmt.Errorf("this program was built without support for the records of %s", weights)
+		return nil, fmt.Errorf("read the records of %s: this program was built without a reader of the original's "+
+			"records", weights)
 	}
 	return readWeightsHistory(fsys, weights, runtimes)
 }

@@ -38,5 +38,5 @@ func freeName(fsys FS, path string) (string, error) {
 			return "", err
 		}
 	}
-	return "", fmt.Errorf("%s.1 to .%d all exist: delete some", path, maxAside)
+	return "", fmt.Errorf("%s.1 to .%d all exist; delete some of them", path, maxAside)
 }

@@ -155,11 +155,11 @@ func readAtMost(file File, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if info.Size() > limit {
-		return nil, fmt.Errorf("it has %d bytes; the maximum is %d", info.Size(), limit)
+		return nil, fmt.Errorf("the file has %d bytes; the maximum is %d", info.Size(), limit)
 	}
 	data, err := io.ReadAll(io.LimitReader(file, limit+1)) // it may grow in the meantime
 	if err == nil && int64(len(data)) > limit {
-		err = fmt.Errorf("it has more than %d bytes, the maximum", limit)
+		err = fmt.Errorf("the file has more than the maximum of %d bytes", limit)
 	}
 	return data, err
 }

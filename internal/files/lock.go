@@ -36,7 +36,7 @@ func (OS) Lock(path, holder string) (io.Closer, error) {
 			return nil, err
 		}
 	}
-	return nil, fmt.Errorf("lock %s: another process keeps replacing it", path)
+	return nil, fmt.Errorf("lock %s: another process keeps replacing the file", path)
 }
 
 // Locked tests the lock with a shared flock.
@@ -64,7 +64,8 @@ func hold(file *os.File, path, holder string) (bool, error) {
 		return false, fmt.Errorf("%s is %w by %s", path, ErrLocked, holderOf(file))
 	}
 	if err != nil {
-		return false, fmt.Errorf("lock %s: %w; if the file system does not support locks, name a folder on another",
+		return false, fmt.Errorf("lock %s: %w; if the file system does not support locks, name a folder on another "+
+			"file system",
 			path, err)
 	}
 	ours, err := file.Stat()

@@ -37,7 +37,8 @@ func checkRegular(path string, info fs.FileInfo) error {
 	if info.Mode().IsRegular() {
 		return nil
 	}
-	return &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("it is a %s, %w", kindOf(info.Mode()), ErrNotRegular)}
+	return &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("the path is a %s, %w", kindOf(info.Mode()),
+		ErrNotRegular)}
 }
 
 // kindOf names the type of a file that is not regular.

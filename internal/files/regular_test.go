@@ -33,7 +33,7 @@ func TestOpenRefusesWhatIsNoRegularFile(t *testing.T) {
 		for _, fsys := range []files.FS{files.OS{}, files.Beneath("/")} {
 			_, err := fsys.Open(path)
 			require.ErrorIs(t, err, files.ErrNotRegular, path)
-			assert.ErrorContains(t, err, "open "+path+": it is a "+kind)
+			assert.ErrorContains(t, err, "open "+path+": the path is a "+kind)
 		}
 		_, err := files.OS{}.Append(path)
 		assert.ErrorIs(t, err, files.ErrNotRegular, path)

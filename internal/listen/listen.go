@@ -28,7 +28,8 @@ func Listen(address string, anywhere bool) (net.Listener, error) {
 		return nil, fmt.Errorf("listen at %s: %w; name another port, or port 0 to take a free one", address, err)
 	}
 	if host, _, _ := net.SplitHostPort(l.Addr().String()); !anywhere && !IsLoopback(host) {
-		return nil, errors.Join(failure.Usagef("listen at %s: it resolves to %s, which other machines can reach; "+
+		return nil, errors.Join(failure.Usagef("listen at %s: the name resolves to %s, which other machines can "+
+			"reach; "+
 			"use 127.0.0.1", address, host), l.Close())
 	}
 	return l, nil

@@ -102,7 +102,7 @@ func (n *NVML) Devices() []Device {
 // Read reads a GPU.
 func (n *NVML) Read(device int) (Reading, error) {
 	if device < 0 || device >= len(n.devices) {
-		return Reading{Device: device}, fmt.Errorf("read GPU %d: there are %d GPUs", device, len(n.devices))
+		return Reading{Device: device}, fmt.Errorf("read GPU %d: this machine has only %d GPUs", device, len(n.devices))
 	}
 	return n.devices[device].read()
 }

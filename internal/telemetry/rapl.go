@@ -89,7 +89,8 @@ func (r *RAPL) open(path string) error {
 func (r *RAPL) counter(path, name string) (uint64, error) {
 	text, err := r.text(path, name)
 	if errors.Is(err, fs.ErrPermission) {
-		return 0, fmt.Errorf("%w; only root can read it: run as root, or allow this user to read it (chmod)", err)
+		return 0, fmt.Errorf("%w; only root can read the counter; run as root, or allow this user to read the file "+
+			"(chmod)", err)
 	}
 	if err != nil {
 		return 0, err
@@ -122,7 +123,7 @@ func (r *RAPL) Devices() []Device {
 func (r *RAPL) Read(device int) (Reading, error) {
 	reading := Reading{Device: device}
 	if device < 0 || device >= len(r.domains) {
-		return reading, fmt.Errorf("read RAPL %d: there are %d counters", device, len(r.domains))
+		return reading, fmt.Errorf("read RAPL counter %d: this machine has only %d counters", device, len(r.domains))
 	}
 	d := r.domains[device]
 	now, err := r.counter(d.path, "energy_uj")

@@ -61,7 +61,7 @@ func TestRAPLCountsOverWrapAround(t *testing.T) {
 	_, err = r.Read(1)
 	require.ErrorContains(t, err, `"many" is not a number of microjoules`)
 	_, err = r.Read(2)
-	require.EqualError(t, err, "read RAPL 2: there are 2 counters")
+	require.EqualError(t, err, "read RAPL counter 2: this machine has only 2 counters")
 	require.NoError(t, r.Close())
 }
 
@@ -74,7 +74,7 @@ func TestRAPLThatCannotBeRead(t *testing.T) {
 	root := powercapTree(t, oneSocket)
 	_, err = OpenRAPL(denied{FS: files.OS{}}, root)
 	require.ErrorIs(t, err, ErrNoRAPL)
-	require.ErrorContains(t, err, "only root can read it")
+	require.ErrorContains(t, err, "only root can read the counter")
 }
 
 // denied refuses the counters, as Linux does to users who are not root.

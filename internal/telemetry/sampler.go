@@ -145,7 +145,7 @@ func (s *Sampler) Begin(device int, use Use) (*Meter, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if device < 0 || device >= len(s.devices) {
-		return nil, fmt.Errorf("measure device %d: there are %d devices", device, len(s.devices))
+		return nil, fmt.Errorf("measure device %d: found only %d devices", device, len(s.devices))
 	}
 	divided, _ := s.devices[device].MIG.Get()
 	use.MIG, use.SharedWith = use.MIG || divided, slices.Clone(use.SharedWith)

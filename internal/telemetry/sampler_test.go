@@ -149,7 +149,7 @@ func TestSamplerSaysWhatCannotBeAttributed(t *testing.T) {
 	require.Equal(t, "not attributable: shared with task 2", s.End(shared).MethodText())
 	require.Equal(t, "not attributable: MIG", s.End(divided).MethodText())
 	_, err = s.Begin(2, Use{})
-	require.EqualError(t, err, "measure device 2: there are 2 devices")
+	require.EqualError(t, err, "measure device 2: found only 2 devices")
 }
 
 // Without a sink that works, energies are still measured.

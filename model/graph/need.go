@@ -27,7 +27,8 @@ func (g *Graph) Needs(shape []int) (Need, error) {
 	part := g
 	if shape != nil {
 		if len(shape) != len(g.Input.Shape) {
-			return Need{}, fmt.Errorf("the input has %d dimensions, not %d", len(g.Input.Shape), len(shape))
+			return Need{}, fmt.Errorf("the input has %d dimensions, got a shape of %d dimensions", len(g.Input.Shape),
+				len(shape))
 		}
 		other := *g
 		other.Input.Shape = slices.Clone(g.Input.Shape)

@@ -84,7 +84,7 @@ func (s *shaper) returned(n *Node) (shapes [][]int) {
 func (c *checker) checkReturns(at string, n Node, passed bool) {
 	switch {
 	case !passed && n.Returns != nil:
-		c.bad("%s: graft infers the shapes of its results; remove them", at)
+		c.bad("%s: graft infers the shapes of the results; remove the stated shapes", at)
 	case passed && len(n.Returns) != len(n.Results):
 		c.bad("%s: unknown operator; to pass it on to LibTorch, state the shape of each of its %d results",
 			at, len(n.Results))

@@ -68,7 +68,7 @@ func (s *shaper) node(n *Node) (err error) {
 		rule = func(s *shaper) [][]int { return s.returned(n) }
 	}
 	if rule == nil {
-		return fmt.Errorf("graft cannot infer the shape of its results")
+		return fmt.Errorf("graft cannot infer the shapes of the results")
 	}
 	defer func() { // an argument out of range: the graph was not checked, or does not fit
 		if p := recover(); p != nil {

@@ -55,7 +55,7 @@ func TestOperatorsThatAreNotPassedOn(t *testing.T) {
 	for line, says := range map[string]string{
 		"y = asinh.default(self=%x)": "state the shape of each of " +
 			"its 1 results",
-		"y = relu.default(self=%x) -> [batch, 3]":                                     "remove them",
+		"y = relu.default(self=%x) -> [batch, 3]":                                     "remove the stated shapes",
 		"y = asinh.default(self=%x) -> [length, 3]":                                   `has the size "length"`,
 		"y = asinh.default(self=%x) -> [2000000000, 3]":                               "an invalid size 2000000000",
 		"y = asinh.default(self=%x) -> [1, 1, 1, 1, 1, 1, 1, 1, 1]":                   "more than 8 dimensions",

@@ -68,7 +68,7 @@ func (e *networkEncoder) write() error {
 		}
 		op, _, _ := strings.Cut(e.n.Operator, ".")
 		rule := operatorRules[op]
-		err := fmt.Errorf("ONNX has no such operator")
+		err := fmt.Errorf("ONNX has no equivalent operator")
 		if rule != nil && e.n.Returns == nil {
 			var results []string
 			if results, err = rule(e); err == nil {
@@ -141,7 +141,7 @@ func (e *networkEncoder) tensorOf(arg any) (string, error) {
 	}
 	weight, ok := arg.(networks.Weight)
 	if !ok {
-		return "", fmt.Errorf("its argument %v is not a tensor", arg)
+		return "", fmt.Errorf("the argument %v is not a tensor", arg)
 	}
 	t := e.net.Tensor(string(weight))
 	if t != nil && t.Tied != "" {

@@ -51,7 +51,7 @@ func embeddingRule(e *networkEncoder) ([]string, error) {
 func convRule(e *networkEncoder) ([]string, error) {
 	shape := e.shapeOf(e.n.Arg("weight"))
 	if _, text := e.n.Arg("padding").(string); text || len(shape) < 3 {
-		return nil, errors.New("its padding is a string, or its weight is missing")
+		return nil, errors.New("the padding is a string, or the weight is missing")
 	}
 	dims := len(shape) - 2
 	in := []string{}

@@ -30,7 +30,7 @@ func (e *networkEncoder) operands(a, b any) (x, y string, err error) {
 		if v, isNumber := asNumber(arg); isNumber {
 			other := names[1-k]
 			if e.kind(other) == typeInt64 && v != math.Trunc(v) {
-				return "", "", errors.New("it mixes integers and floating-point numbers")
+				return "", "", errors.New("mixing integers and floating-point numbers is not supported")
 			}
 			names[k] = e.like(other, v)
 		}
@@ -94,7 +94,7 @@ func maskedFill(e *networkEncoder) ([]string, error) {
 	mask, err2 := e.arg("mask")
 	v, isNumber := asNumber(e.n.Arg("value"))
 	if !isNumber {
-		return nil, errors.New("its fill value is a tensor")
+		return nil, errors.New("the fill value is a tensor; expected a number")
 	}
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ var cells = map[string]cell{
 func recurrentRule(e *networkEncoder) ([]string, error) {
 	op, overload, _ := strings.Cut(e.n.Operator, ".")
 	if overload != "input" || !e.truth("has_biases") {
-		return nil, errors.New("it uses packed sequences, or has no biases")
+		return nil, errors.New("packed sequences and layers without biases are not supported")
 	}
 	c := cells[op]
 	x, err := e.arg("input")
@@ -41,7 +41,7 @@ func recurrentRule(e *networkEncoder) ([]string, error) {
 		directions = 2
 	}
 	if len(params) != 4*layers*directions {
-		return nil, errors.New("its layers have projections")
+		return nil, errors.New("layers with projections are not supported")
 	}
 	hidden := e.shapeOf(params[0])[0] / len(c.gates)
 	swap := attribute{"perm", []int{1, 0, 2}} // swaps examples and positions
@@ -123,7 +123,7 @@ func (e *networkEncoder) recurrent(c cell, op, x string, params []any, states []
 func (e *networkEncoder) gates(c cell, param any) (ordered []float64, err error) {
 	weight, ok := param.(networks.Weight)
 	if !ok {
-		return nil, errors.New("its weights are computed")
+		return nil, errors.New("computed weights are not supported")
 	}
 	name := string(weight)
 	if t := e.net.Tensor(name); t != nil && t.Tied != "" {

@@ -92,7 +92,8 @@ func (b *builder) value(arg union) (any, error) {
 	case "as_device", "as_memory_format", "as_layout":
 		return nil, nil
 	case "as_graph":
-		return nil, fmt.Errorf("it contains a graph; write the network without control flow that depends on tensors")
+		return nil, fmt.Errorf("the argument contains a graph; write the network without control flow that depends " +
+			"on tensors")
 	}
 	return nil, fmt.Errorf("unsupported kind of value %.40q", arg.kind)
 }

@@ -53,7 +53,7 @@ func (b *builder) readOutput() error {
 			var tensor struct{ Name string }
 			if s.Arg == nil || s.Arg.kind != "as_tensor" {
 				return fmt.Errorf("the network returns a value that is not a tensor; " +
-					"export one that returns only logits")
+					"export a network that returns only logits")
 			}
 			if err := decode(*s.Arg, &tensor); err != nil {
 				return err
@@ -74,7 +74,8 @@ func (b *builder) readOutput() error {
 	}
 	out, ok := value.(graph.Value)
 	if !ok {
-		return fmt.Errorf("the network returns the tensor %v, which it does not compute", value)
+		return fmt.Errorf("the network returns the tensor %v without computing it; export a network that returns "+
+			"its logits", value)
 	}
 	b.out.Graph.Output = out
 	return nil
@@ -84,14 +85,14 @@ func (b *builder) readOutput() error {
 func (b *builder) ref(name string) (any, error) {
 	value, ok := b.names[name]
 	if !ok {
-		return nil, fmt.Errorf("it reads %.200q, which no earlier operator computes", name)
+		return nil, fmt.Errorf("no earlier operator computes the input %.200q", name)
 	}
 	if _, weight := value.(graph.Weight); weight || b.views.aliases[name] == nil {
 		return value, nil
 	}
 	current, err := b.views.read(name)
 	if err != nil {
-		return nil, fmt.Errorf("it reads %.200q: %w", name, err)
+		return nil, fmt.Errorf("read the input %.200q: %w", name, err)
 	}
 	return current, nil
 }
@@ -157,7 +158,8 @@ func (b *builder) addNode(n *node) error {
 		}
 	}
 	if target == "copy_.default" && !b.sameType(n) {
-		return fmt.Errorf("it copies in place to another type; write the network with a new tensor instead")
+		return fmt.Errorf("copying in place to another type is not supported; write the network with a new tensor " +
+			"instead")
 	}
 	if _, counts := b.names[self].(graph.Weight); counts && changes {
 		return b.changeTensor(n, self)
@@ -186,7 +188,8 @@ func inPlace(target string) bool {
 func (b *builder) changeTensor(n *node, self string) error {
 	weight := b.names[self].(graph.Weight)
 	if !strings.HasSuffix(string(weight), "num_batches_tracked") {
-		return fmt.Errorf("it changes the tensor %q of the network; keep such state outside forward", string(weight))
+		return fmt.Errorf("the operator changes the tensor %q of the network; keep such state outside forward",
+			string(weight))
 	}
 	for _, name := range resultNames(n) {
 		b.names[name] = weight

@@ -101,7 +101,8 @@ func (p *payloads) load(name string) (weights.Tensor, error) {
 	}
 	dtype, ok := dtypes[entry.Meta.DType]
 	if !ok {
-		return weights.Tensor{}, fmt.Errorf("graft does not support type number %d; convert it before the export",
+		return weights.Tensor{}, fmt.Errorf("graft does not support type number %d; convert the tensor before the "+
+			"export",
 			entry.Meta.DType)
 	}
 	shape, err := entry.Meta.shape()

@@ -210,7 +210,7 @@ func (b *builder) described(s spec) (string, *meta, error) {
 func (b *builder) addInput(s spec) error {
 	if b.out.Graph.Input.Value != "" {
 		return fmt.Errorf("the network has several inputs; graft supports networks with one input: " +
-			"wrap it in a module that creates the others")
+			"wrap the network in a module that creates the others")
 	}
 	name, m, err := b.described(s)
 	if err != nil {

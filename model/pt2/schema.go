@@ -76,7 +76,7 @@ func (u *union) UnmarshalJSON(text []byte) error {
 		return err
 	}
 	if len(object) != 1 {
-		return fmt.Errorf("an object has %d keys, expected one, which names the type: %.60s", len(object), text)
+		return fmt.Errorf("an object has %d keys, expected one key for the type: %.60s", len(object), text)
 	}
 	for u.kind, u.body = range object {
 	}
@@ -143,7 +143,7 @@ func parse(text []byte) (*program, error) {
 	}
 	if v := p.SchemaVersion; v.Major != schemaMajor {
 		return nil, fmt.Errorf("the program has schema version %d.%d, expected %d; "+
-			"save it again with PyTorch 2.7 or later", v.Major, v.Minor, schemaMajor)
+			"save the program again with PyTorch 2.7 or later", v.Major, v.Minor, schemaMajor)
 	}
 	return p, nil
 }

@@ -87,7 +87,7 @@ func (v *views) read(name string) (graph.Value, error) {
 	value := a.of.value
 	for _, s := range a.path {
 		if s.copies {
-			return "", fmt.Errorf("%s may have copied a tensor that was changed in place before it was read again",
+			return "", fmt.Errorf("%s may have copied a tensor before the tensor was changed in place",
 				s.node.Operator)
 		}
 		value = v.again(s, value)
@@ -100,7 +100,7 @@ func (v *views) read(name string) (graph.Value, error) {
 func (v *views) change(self, result, operator string, value graph.Value) error {
 	a := v.aliases[self]
 	if a == nil || a.of.weight != "" {
-		return fmt.Errorf("it changes a tensor of the network or a size; keep such state outside forward")
+		return fmt.Errorf("the operator changes a tensor of the network or a size; keep such state outside forward")
 	}
 	a.of.version++
 	a.of.pending = append(a.of.pending, write{a.path, value, operator})
@@ -152,7 +152,7 @@ func (v *views) again(s step, of graph.Value) graph.Value {
 // replace returns a value with the part replaced that a view selects.
 func (v *views) replace(base graph.Value, s step, part graph.Value) (graph.Value, error) {
 	if s.copies {
-		return "", fmt.Errorf("%s may have copied it", s.node.Operator)
+		return "", fmt.Errorf("%s may have copied the tensor", s.node.Operator)
 	}
 	n := graph.Node{Module: s.node.Module, Results: []graph.Value{v.name(base)}, Args: slices.Clone(s.node.Args)}
 	op, overload, _ := strings.Cut(s.node.Operator, ".")

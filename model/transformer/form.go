@@ -33,7 +33,7 @@ func FromForm(table map[string]any) (*graph.Graph, error) {
 	}
 	for _, k := range slices.Sorted(maps.Keys(table)) {
 		if k != "name" && k != key {
-			bad(k)("a file with the section transformer has no %s; remove it", k)
+			bad(k)("unknown key %s in a file with the section transformer; remove the key", k)
 		}
 	}
 	c := Config{Vocabulary: 256, Context: 64}

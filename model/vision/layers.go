@@ -18,7 +18,8 @@ func build(class string, input []int, square int,
 		return nil, fmt.Errorf("%s expects images of [channels, height, width], got %v", class, input)
 	}
 	if input[1]%square != 0 || input[2]%square != 0 {
-		return nil, fmt.Errorf("%s cuts images into squares of %d pixels, which do not divide %d × %d pixels", class,
+		return nil, fmt.Errorf("%s cuts images into squares of %d pixels, but %d × %d pixels are not divisible into "+
+			"them", class,
 			square, input[1], input[2])
 	}
 	in := graph.Input{Value: "images", DType: weights.Float32,

@@ -83,7 +83,7 @@ func readBlock(a *axes.Axes, path string) (*Block, error) {
 		}
 	}
 	if len(b.Nodes) == 0 {
-		return nil, fmt.Errorf("it runs no operator")
+		return nil, fmt.Errorf("the block runs no operator")
 	}
 	if err := b.findEnds(a, made); err != nil {
 		return nil, err
@@ -93,12 +93,12 @@ func readBlock(a *axes.Axes, path string) (*Block, error) {
 		return nil, err
 	}
 	if len(b.Branches) == 0 {
-		return nil, fmt.Errorf("it does not add to its input")
+		return nil, fmt.Errorf("the block does not add to its input")
 	}
 	slices.Reverse(b.Branches)
 	slices.Reverse(b.Norms)
 	if len(b.Norms) > 0 && len(b.Norms) != len(b.Branches) {
-		return nil, fmt.Errorf("only some of its sums are normalised")
+		return nil, fmt.Errorf("only some sums of the block are normalised")
 	}
 	return b, nil
 }
@@ -115,13 +115,13 @@ func (b *Block) findEnds(a *axes.Axes, made map[graph.Value]bool) error {
 		}
 		if v == a.Graph.Output || slices.ContainsFunc(a.Readers(v), func(k int) bool { return !own[k] }) {
 			if b.Out != "" {
-				return fmt.Errorf("more than one of its values is read outside the block")
+				return fmt.Errorf("more than one value of the block is read outside the block")
 			}
 			b.Out = v
 		}
 	}
 	if b.Out == "" {
-		return fmt.Errorf("its output is not read")
+		return fmt.Errorf("the output of the block is not read")
 	}
 	for _, k := range b.Nodes {
 		a.Graph.Nodes[k].Reads(func(read any) {
@@ -135,7 +135,7 @@ func (b *Block) findEnds(a *axes.Axes, made map[graph.Value]bool) error {
 		})
 	}
 	if b.In == "" || b.In == "?" {
-		return fmt.Errorf("no single input has the shape and axes of its output")
+		return fmt.Errorf("no single input has the shape and axes of the output")
 	}
 	return nil
 }
@@ -173,7 +173,7 @@ func (r *blockReader) walk(v graph.Value) error {
 	}
 	n := r.producer(v)
 	if n == nil {
-		return fmt.Errorf("its stream does not come from its input")
+		return fmt.Errorf("the residual stream does not come from the block's input")
 	}
 	if k := slices.IndexFunc(r.Norms, func(norm axes.Norm) bool { return norm.Output == v }); k >= 0 &&
 		r.isSum(r.Norms[k].Input) {
@@ -185,13 +185,13 @@ func (r *blockReader) walk(v graph.Value) error {
 	}
 	x, y, ok := sumOf(n)
 	if !ok {
-		return fmt.Errorf("its stream comes from %s, not from a sum", n.Operator)
+		return fmt.Errorf("the residual stream comes from %s, not from a sum", n.Operator)
 	}
 	if !r.carries(x) {
 		x, y = y, x
 	}
 	if !r.carries(x) || r.carries(y) && y != x && r.isSum(y) {
-		return fmt.Errorf("its sum must have exactly one operand that is its stream")
+		return fmt.Errorf("a sum must have exactly one operand from the residual stream")
 	}
 	branch := Branch{Value: y}
 	if err := r.writers(y, &branch); err != nil {
@@ -251,7 +251,7 @@ func (r *blockReader) passes(n *graph.Node) bool {
 func (r *blockReader) writers(v graph.Value, b *Branch) error {
 	n := r.producer(v)
 	if n == nil {
-		return fmt.Errorf("a branch does not come from its stream")
+		return fmt.Errorf("a branch does not come from the residual stream")
 	}
 	tensors := func(names ...string) []string {
 		var found []string
@@ -291,7 +291,7 @@ func (r *blockReader) writers(v graph.Value, b *Branch) error {
 		}
 	}
 	if len(b.Writers) == 0 {
-		return fmt.Errorf("a branch ends in %s, which has no weight that can make it zero", n.Operator)
+		return fmt.Errorf("a branch ends in %s, which has no weight to set to zero", n.Operator)
 	}
 	return nil
 }

@@ -77,7 +77,8 @@ func (d *deepening) copyable() error {
 		for _, name := range branch.Writers {
 			t := d.Graph.Tensor(name)
 			if t == nil || !strings.HasPrefix(name, d.b.Path+".") || t.Tied != "" || d.isTied(name) {
-				return fmt.Errorf("its branch ends in %s, which other parts of the network share", name)
+				return fmt.Errorf("a branch ends in the tensor %s, but other parts of the network share this tensor",
+					name)
 			}
 		}
 	}
@@ -329,10 +330,10 @@ func unused(v graph.Value, taken map[graph.Value]bool) graph.Value {
 func (d *deepening) chain() error {
 	last := d.Norms[d.b.Norms[len(d.b.Norms)-1]]
 	if last.Weight == "" {
-		return fmt.Errorf("its last normalisation has no weight, which is required for the chain of norms")
+		return fmt.Errorf("the last normalisation has no weight, but a chain of normalisations requires one")
 	}
 	if last.Output != d.b.Out {
-		return fmt.Errorf("an operator follows its last normalisation")
+		return fmt.Errorf("an operator follows the last normalisation")
 	}
 	e, root := chained(last.Epsilon, len(d.b.Norms)+1)
 	d.epsilon(last.Output, last.Eps, e)

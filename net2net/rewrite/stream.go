@@ -166,7 +166,8 @@ func (s *stream) fits() error {
 		for _, n := range s.Norms {
 			st, inside := s.state[n.Input]
 			if inside && (st == isOther || st == isZero && s.centre) {
-				return fmt.Errorf("widen: from %d to %d the stream needs padding, which is not exact if %s is "+
+				return fmt.Errorf("widen: from %d to %d the stream needs padding, but padding is not exact because "+
+					"%s is "+
 					"normalised again; use a multiple of %d", s.axis.Size, s.to, n.Input, s.axis.Size)
 			}
 		}
@@ -218,15 +219,16 @@ func (s *stream) shareTied(v graph.Value, name string) error {
 			before, ok = n.Args[0].Value.(graph.Value)
 		}
 		if !ok || !slices.Contains(keeping, op) || !s.onlyTied(v) {
-			return fmt.Errorf("widen: %s makes the stream and reads it, "+
-				"and no normalisation before it can take its shares; "+
-				"untie it first (widen:untied)", name)
+			return fmt.Errorf("widen: the tied tensor %s writes and reads the stream, "+
+				"and no normalisation before the reader can absorb the scaling; "+
+				"untie the tensor first (widen:untied)", name)
 		}
 		v = before
 	}
 	if norm := s.isNorm(v); norm.Weight == "" || !s.onlyTied(v) {
-		return fmt.Errorf("widen: %s makes the stream and reads it, "+
-			"and the normalisation before it has no weight, or other readers; untie it first (widen:untied)", name)
+		return fmt.Errorf("widen: the tied tensor %s writes and reads the stream, "+
+			"and the normalisation before the reader has no weight or has other readers; "+
+			"untie the tensor first (widen:untied)", name)
 	}
 	s.shared[v] = true
 	return nil

@@ -62,7 +62,8 @@ func longer(a *axes.Axes, what string, grown []*axes.Term, to int) (*Plan, error
 	}
 	for _, u := range a.Uses {
 		if u.Kind != axes.Looks && slices.ContainsFunc(grown, u.Term.Has) {
-			return nil, fmt.Errorf("%s: %s runs over this axis", what, a.Graph.Nodes[u.Node].Operator)
+			return nil, fmt.Errorf("%s: the axis cannot grow, because %s runs over it", what,
+				a.Graph.Nodes[u.Node].Operator)
 		}
 	}
 	for _, t := range a.Graph.Tensors {
@@ -91,7 +92,7 @@ func Groups(a *axes.Axes, key string) (*axes.Term, error) {
 	terms := a.Tensors[key]
 	if len(terms) < 2 || terms[0].Find().Kind != axes.Product {
 		return nil, fmt.Errorf("ungroup: %s is not a weight of keys or values: "+
-			"its rows are not heads times their size", key)
+			"the number of rows is not heads times head size", key)
 	}
 	return terms[0].Find().Parts[0].Find(), nil
 }
@@ -100,7 +101,8 @@ func Groups(a *axes.Axes, key string) (*axes.Term, error) {
 func Ungroup(a *axes.Axes, groups *axes.Term, to int) (*Plan, error) {
 	groups = groups.Find()
 	if groups.Kind != axes.Axis || to <= groups.Size || to%groups.Size != 0 {
-		return nil, fmt.Errorf("ungroup: there are %d groups; %d must be a larger multiple of it", groups.Size, to)
+		return nil, fmt.Errorf("ungroup: got %d groups; expected a larger multiple of the current %d groups", to,
+			groups.Size)
 	}
 	times := to / groups.Size
 	u := &ungrouping{groups: groups, times: times}

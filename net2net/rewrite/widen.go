@@ -64,7 +64,7 @@ type widening struct {
 func (w *widening) possible() error {
 	switch {
 	case w.axis.Kind != axes.Axis:
-		return fmt.Errorf("widen: not a single axis")
+		return fmt.Errorf("widen: the target is not a single axis")
 	case w.axis.Fixed != "":
 		return fmt.Errorf("widen: the axis of size %d cannot change: %s", w.axis.Size, w.axis.Fixed)
 	case w.to <= w.axis.Size:
@@ -88,7 +88,8 @@ func (w *widening) possible() error {
 		return fmt.Errorf("widen: both scores and a layer sum over the axis")
 	}
 	if !w.scores && len(w.splits) == 0 {
-		return fmt.Errorf("widen: no layer of the network sums over the axis, so copies would change its function")
+		return fmt.Errorf("widen: no layer of the network sums over the axis, so copies would change the network's " +
+			"function")
 	}
 	return w.onlySplit()
 }
@@ -166,7 +167,8 @@ func (w *widening) onlySplit() error {
 	}
 	for p := range w.splits {
 		if other := w.otherReader(p); other != "" {
-			return fmt.Errorf("widen: %s takes shares, but %s reads it differently", p.tensor, other)
+			return fmt.Errorf("widen: the copies in %s must be scaled, but %s reads the tensor without a sum over "+
+				"the copies", p.tensor, other)
 		}
 	}
 	return nil

@@ -223,7 +223,7 @@ func TestSimulationsOfTheOriginalAreTranslated(t *testing.T) {
 		"num_actions = 4\n":   {"num_actions = 4.5\n", "agent.num_actions must be a whole number"},
 		"action_set_size = 3": {"action_set_size = 1", "agent.action_set_size must be from 2 to 1000, got 1"},
 		"set_size = 3":        {"set_size = 6", `no marked block "4"`},
-		`change = "up"`:       {`change = "down"`, "the timeline and adapt.max_decisions lead to 0"},
+		`change = "up"`:       {`change = "down"`, "the timeline and adapt.max_decisions allow only 0"},
 	} {
 		_, err := translate("a.toml", []byte(strings.Replace(string(text), old, c.new, 1)))
 		var list decode.Faults

@@ -156,16 +156,16 @@ func (k Kind) Groups(list []*runs.Run) [][]*runs.Run {
 func NumbersOf(list []runs.Series, name string, columns ...string) (map[string][]float64, error) {
 	at := slices.IndexFunc(list, func(s runs.Series) bool { return s.Name == name })
 	if at < 0 {
-		return nil, fmt.Errorf("the run has no %s yet", name)
+		return nil, fmt.Errorf("the run has no table %s yet", name)
 	}
 	found := map[string][]float64{}
 	for _, want := range columns {
 		c := list[at].Column(want)
 		if c == nil || c.Values == nil && c.Texts != nil {
-			return nil, fmt.Errorf("the run's %s have no column %s", name, want)
+			return nil, fmt.Errorf("the run's table %s has no column %s", name, want)
 		}
 		if found[want] = c.Values; len(c.Values) == 0 {
-			return nil, fmt.Errorf("the run's %s have no rows yet", name)
+			return nil, fmt.Errorf("the run's table %s has no rows yet", name)
 		}
 	}
 	return found, nil
@@ -175,7 +175,7 @@ func NumbersOf(list []runs.Series, name string, columns ...string) (map[string][
 func TextsOf(list []runs.Series, name, column string) ([]string, error) {
 	at := slices.IndexFunc(list, func(s runs.Series) bool { return s.Name == name })
 	if at < 0 || list[at].Column(column) == nil || list[at].Column(column).Texts == nil {
-		return nil, fmt.Errorf("the run's %s have no column %s", name, column)
+		return nil, fmt.Errorf("the run's table %s has no column %s", name, column)
 	}
 	return list[at].Column(column).Texts, nil
 }

@@ -78,7 +78,8 @@ func groupProgress(group []*runs.Run, name string) (all learningCurve, err error
 			shared++
 		}
 		if shared == 0 {
-			return all, fmt.Errorf("%s: the steps of its rows differ from %s, which differs only in its seed",
+			return all, fmt.Errorf("%s: the steps of the rows differ from run %s, although only the seeds of the "+
+				"runs differ",
 				r.Path, group[0].Path)
 		}
 		all.steps, all.runs = all.steps[:shared], append(all.runs, p.runs...)

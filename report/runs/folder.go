@@ -29,7 +29,7 @@ func (f *Folder) Has(name string) bool { return files.HasName(f.Entries, name) }
 func (f *Folder) At(name string) string { return filepath.Join(f.Path, name) }
 
 // ErrForeign reports a folder that is not a run folder.
-var ErrForeign = errors.New("not a run folder: it has no files of graft or of the original; " +
+var ErrForeign = errors.New("not a run folder: no files of graft or of the original found; " +
 	"name a run folder, or a folder of run folders")
 
 // ReadFolder lists a folder without writing to it.
@@ -51,8 +51,8 @@ func (f *Folder) Kind() (*Kind, error) {
 	}
 	k := kindNamed(m.Kind)
 	if k == nil {
-		return nil, fmt.Errorf("unknown kind of run %q in the manifest, maybe from a later graft; use the graft that "+
-			"wrote it, version %q", m.Kind, m.Graft)
+		return nil, fmt.Errorf("unknown kind of run %q in the manifest, maybe from a later version of graft; "+
+			"use the version that wrote the manifest, %q", m.Kind, m.Graft)
 	}
 	return k, nil
 }

@@ -71,10 +71,10 @@ func ReadJournal(fsys files.FS, path string) (*Journal, error) {
 	}
 	l := &Journal{Path: path, Files: fsys}
 	if err := json.Unmarshal(text, l); err != nil {
-		return nil, fmt.Errorf("reading %s: %w: %w", path, err, errJournal)
+		return nil, fmt.Errorf("read %s: %w: %w", path, err, errJournal)
 	}
 	if len(l.Stages) == 0 || slices.Contains(l.Stages, nil) {
-		return nil, fmt.Errorf("reading %s: no stages found: %w", path, errJournal)
+		return nil, fmt.Errorf("read %s: no stages found: %w", path, errJournal)
 	}
 	return l, nil
 }

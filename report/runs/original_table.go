@@ -122,7 +122,7 @@ func (o *TableSource) scenario(fsys files.FS, path string) (tables.Scenario, int
 		run = found
 	case errors.Is(err, fs.ErrNotExist) && o.Network != "" && o.Dataset != "":
 	case errors.Is(err, fs.ErrNotExist):
-		return run.Scenario(), 0, failure.Usagef("%s not found, which describes the table %s: "+
+		return run.Scenario(), 0, failure.Usagef("%s not found, but it describes the table %s; "+
 			"set option network and option dataset, and option start and option seed if needed", beside, path)
 	default:
 		return run.Scenario(), 0, AsConfigFault(err)
@@ -132,8 +132,8 @@ func (o *TableSource) scenario(fsys files.FS, path string) (tables.Scenario, int
 		return s, 0, err
 	}
 	if run.Choices != 0 && run.Choices != len(s.Actions) {
-		return s, 0, failure.Usagef("%s has %d actions per decision: "+
-			"set that number with option actions, not %d", beside, run.Choices, len(s.Actions))
+		return s, 0, failure.Usagef("%s has %d actions per decision, "+
+			"but option actions lists %d; list an action for each number", beside, run.Choices, len(s.Actions))
 	}
 	return o.override(s, run.Seed)
 }
@@ -163,7 +163,7 @@ func actionsOf(texts []string) ([]string, error) {
 			return nil, failure.Usagef("option actions: %w", err)
 		}
 		if slices.Contains(actions, a.String()) {
-			return nil, failure.Usagef("option actions: duplicate %s", a)
+			return nil, failure.Usagef("option actions: duplicate %s; list each action once", a)
 		}
 		actions = append(actions, a.String())
 	}

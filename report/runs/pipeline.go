@@ -23,12 +23,13 @@ func ReadPipelineOutcome(fsys files.FS, folder string) (*PipelineOutcome, error)
 	o := &PipelineOutcome{}
 	if err := json.Unmarshal(text, o); err != nil {
 		return nil, failure.With(failure.Damaged, fmt.Errorf(
-			"%s: %w; delete it, and rerun the same command to recreate it",
+			"%s: %w; delete the file, and rerun the same command to recreate it",
 			path, err))
 	}
 	if o.Comparison == nil {
 		return nil, failure.With(failure.Damaged,
-			fmt.Errorf("%s: no comparison in the file; delete it, and rerun the same command to recreate it", path))
+			fmt.Errorf("%s: no comparison in the file; delete the file, and rerun the same command to recreate it",
+				path))
 	}
 	return o, nil
 }

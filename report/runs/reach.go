@@ -59,7 +59,7 @@ func (r *Run) curve(trial string) (c curve, err error) {
 		}
 	}
 	if len(c.loss) == 0 {
-		return c, fmt.Errorf("it has no epochs")
+		return c, fmt.Errorf("no epochs in %s", filepath.Join(trial, "epochs.csv"))
 	}
 	return c, nil
 }

@@ -135,7 +135,7 @@ func OutcomeOf[T any](r *Run) (*T, error) {
 	}
 	typed, ok := o.(*T)
 	if !ok {
-		return nil, fmt.Errorf("the outcome of a %s is a %T", r.Kind.Name, o)
+		return nil, fmt.Errorf("the outcome of a %s has type %T; expected %T", r.Kind.Name, o, typed)
 	}
 	return typed, nil
 }

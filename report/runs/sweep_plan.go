@@ -139,7 +139,7 @@ func ReadSweepPlan(fsys files.FS, folder string) (*SweepPlan, error) {
 
 func (p *SweepPlan) validate() error {
 	if len(p.Cases) == 0 {
-		return errors.New("it has no cases")
+		return errors.New("no cases found")
 	}
 	for _, c := range p.Cases {
 		if c == nil || !filepath.IsLocal(c.Key) || filepath.Base(c.Key) != c.Key || len(c.Seeds) == 0 {

@@ -68,7 +68,7 @@ func (r *RunLog) check(err error) {
 // log of the run folder.
 func WithRunLog(log *zap.Logger) (both, alone *zap.Logger, r *RunLog) {
 	r = &RunLog{fail: func(err error) {
-		log.Error("the log in the run folder cannot be written; the job continues without it", zap.Error(err))
+		log.Error("cannot write the log in the run folder; continuing without it", zap.Error(err))
 	}}
 	core := zapcore.NewCore(zapcore.NewJSONEncoder(LogLayout()), r, zapcore.DebugLevel)
 	return log.WithOptions(zap.WrapCore(func(c zapcore.Core) zapcore.Core { return zapcore.NewTee(c, core) })),

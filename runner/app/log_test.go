@@ -60,6 +60,6 @@ func TestRunLogComplainsOnce(t *testing.T) {
 	for _, e := range console.All() {
 		said = append(said, e.Message)
 	}
-	complaint := "the log in the run folder cannot be written; the job continues without it"
+	complaint := "cannot write the log in the run folder; continuing without it"
 	require.Equal(t, []string{"written", "said", complaint, "said", "said", "said", "said"}, said)
 }

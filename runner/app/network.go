@@ -64,8 +64,8 @@ func IsNetworkFile(arg string) bool {
 
 func loadNetworkFile(fsys files.FS, path string, input model.Shape, classes int) (*model.Network, error) {
 	if classes != 0 {
-		return nil, failure.Usagef("option classes applies to networks of the zoo; "+
-			"the file %s sets the number of classes", path)
+		return nil, failure.Usagef("option classes applies only to networks of the zoo; omit it, because "+
+			"the network file %s sets the number of classes", path)
 	}
 	var n *model.Network
 	var err error

@@ -26,8 +26,9 @@ func (e *Env) OpenRun(folder string, kind *runs.Kind, c config.File, o FolderOpt
 	if e.Resumes(o.Resume, folder) {
 		run, err := results.Open(e.Files, folder)
 		if err == nil && run.Manifest().ConfigSHA256 != config.Digest(c) {
-			err := fmt.Errorf("resume %s: the configuration differs from the run's: %s; restore it, or start a new "+
-				"run with option out", folder, config.Changes(e.Files, run.Path(results.ResolvedFile), c))
+			err := fmt.Errorf("resume %s: the configuration has changed since the run started: %s; "+
+				"restore the configuration, or start a new run with option out", folder, config.Changes(e.Files,
+				run.Path(results.ResolvedFile), c))
 			return nil, errors.Join(failure.With(failure.Configuration, err), run.Close())
 		}
 		return run, err

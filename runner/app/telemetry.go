@@ -35,7 +35,7 @@ func OpenTelemetry(fsys files.FS) func(gpus bool) (telemetry.Source, error) {
 // DeviceMemory returns the used and the total memory of a CUDA device in bytes, as NVML counts it over all processes.
 func DeviceMemory(env *Env, device string) (used, whole int64, err error) {
 	if env.Telemetry == nil {
-		return 0, 0, errors.New("read the memory of a device: measurements are off")
+		return 0, 0, fmt.Errorf("read the memory of %s: measurements are off; unset %s", device, EnergyVariable)
 	}
 	source, err := env.Telemetry(true)
 	if err != nil {
@@ -50,7 +50,7 @@ func DeviceMemory(env *Env, device string) (used, whole int64, err error) {
 	_, number, _ := strings.Cut(device, ":")
 	k, _ := strconv.Atoi(number) // cuda without a number is the first
 	if k < 0 || k >= len(order) {
-		return 0, 0, fmt.Errorf("read the memory of %s: NVML has %d devices", device, len(order))
+		return 0, 0, fmt.Errorf("read the memory of %s: NVML lists only %d devices", device, len(order))
 	}
 	r, err := source.Read(gpus[order[k]].Index)
 	if err != nil {
@@ -59,7 +59,7 @@ func DeviceMemory(env *Env, device string) (used, whole int64, err error) {
 	inUse, known := r.MemoryUsedMiB.Get()
 	all, sized := gpus[order[k]].MemoryMiB.Get()
 	if !known || !sized {
-		return 0, 0, fmt.Errorf("read the memory of %s: device not found by NVML", device)
+		return 0, 0, fmt.Errorf("read the memory of %s: NVML does not report the memory", device)
 	}
 	return int64(inUse) << 20, int64(all) << 20, nil
 }

@@ -42,9 +42,9 @@ func TestDeviceMemory(t *testing.T) {
 	require.Equal(t, []int64{400 << 20, 1000 << 20}, []int64{used, whole})
 	require.True(t, source.closed)
 	_, _, err = app.DeviceMemory(env, "cuda")
-	require.ErrorContains(t, err, "device not found by NVML")
+	require.ErrorContains(t, err, "NVML does not report the memory")
 	_, _, err = app.DeviceMemory(env, "cuda:2")
-	require.ErrorContains(t, err, "NVML has 2 devices")
+	require.ErrorContains(t, err, "NVML lists only 2 devices")
 	visible = "GPU-b"
 	used, _, err = app.DeviceMemory(env, "cuda:0")
 	require.NoError(t, err)

@@ -198,9 +198,9 @@ func jobsOf(fsys files.FS, argument string) (folders []string, err error) {
 			}
 			folders = append(folders, below...)
 		case r.Kind != runs.JobKind:
-			return nil, failure.Usagef("%s is of the kind %s; expected a run of graft train", path, r.Kind.Name)
+			return nil, failure.Usagef("%s is a run of kind %s; expected a run of 'graft train'", path, r.Kind.Name)
 		case !r.Ended:
-			return nil, failure.Usagef("%s has not ended; resume it", path)
+			return nil, failure.Usagef("the run %s has not ended; resume the run", path)
 		default:
 			folders = append(folders, path)
 		}
@@ -229,8 +229,9 @@ func (a *application) follow(fsys files.FS, folder string) error {
 	if a.network == nil {
 		a.network = n
 	} else if net2net.Fingerprint(n) != net2net.Fingerprint(a.network) {
-		return failure.Usagef("its final network %s has another architecture than the previous run; "+
-			"an application needs runs with the same network", n.Name())
+		return failure.Usagef("the final network %s has a different architecture than the network of the previous "+
+			"run; "+
+			"name runs with the same network", n.Name())
 	}
 	if a.profile == nil {
 		a.profile, err = a.findProfile(fsys, folder)
@@ -249,7 +250,8 @@ func (a *application) findProfile(fsys files.FS, folder string) (*clock.Profile,
 	}
 	p, err := job.Profile()
 	if err == nil && p == nil {
-		err = failure.Usagef("it ran on the wall clock, which has no profile: name a profile with option profile, " +
+		err = failure.Usagef("the job ran on the wall clock, which has no profile; name a profile with option " +
+			"profile, " +
 			"for example one written by 'graft profile NETWORK --out FILE'")
 	}
 	return p, err
@@ -267,18 +269,18 @@ func wholeEpochs(rows []trainer.Row) []trainer.Row {
 func runOf(rows []trainer.Row) (run adaptive.Run, accuracy []float64, err error) {
 	first := slices.IndexFunc(rows, func(r trainer.Row) bool { return r.Gradient != goodput.Moments{} })
 	if first < 0 {
-		return run, nil, failure.Usagef("it did not measure gradient noise: " +
+		return run, nil, failure.Usagef("the job did not measure gradient noise; " +
 			"train with adaptive_batch.measure = true")
 	}
 	if len(rows) < 2 {
-		return run, nil, failure.Usagef("it has one epoch, which may be cut off by the end of the budget; " +
-			"train it for at least two epochs")
+		return run, nil, failure.Usagef("the job has only one epoch, possibly cut off by the end of the budget; " +
+			"train for at least two epochs")
 	}
 	run.Batch = rows[0].Batch
 	for k, r := range rows {
 		if r.Batch != run.Batch || r.Parameters != rows[0].Parameters {
-			return run, nil, failure.Usagef("its batch or its network changed in epoch %d; "+
-				"train with a fixed batch (adaptive_batch.on = false) and without changes of the network", r.Epoch)
+			return run, nil, failure.Usagef("the batch or the network changed in epoch %d; "+
+				"train with a fixed batch (adaptive_batch.on = false) and a fixed network", r.Epoch)
 		}
 		run.Epochs = append(run.Epochs, adaptive.RunEpoch{Steps: r.Steps, Gradient: rows[max(k, first)].Gradient})
 		accuracy = append(accuracy, r.Validation.Accuracy)
@@ -295,7 +297,7 @@ func mean(list []adaptive.Run, accuracies [][]float64) (recorded, error) {
 		for _, run := range list {
 			of := run.Epochs[e]
 			if of.Steps != sum.Steps {
-				return r, failure.Usagef("two runs with the batch %d took %d and %d steps for %d epochs; "+
+				return r, failure.Usagef("two runs with batch %d took %d and %d steps for %d epochs; "+
 					"name runs on the same data", r.Batch, sum.Steps, of.Steps, e+1)
 			}
 			sum.Gradient.Square += of.Gradient.Square * share
@@ -316,8 +318,8 @@ func (a *application) epochs(r *adaptive.Recording) (int, error) {
 		}
 	}
 	if epochs == 0 {
-		return 0, failure.Usagef("the runs with the batch %d do not reach the progress of the batch %d in one "+
-			"epoch: train them longer", shortest, least.Batch)
+		return 0, failure.Usagef("the runs with batch %d do not reach the progress of one epoch with batch %d; "+
+			"train longer", shortest, least.Batch)
 	}
 	if a.Accuracy == 0 {
 		return epochs, nil
@@ -329,14 +331,13 @@ func (a *application) epochs(r *adaptive.Recording) (int, error) {
 		}
 	}
 	if best < a.Accuracy {
-		return 0, failure.Usagef("the runs with the batch %d reach a validation accuracy of at most %.4g; "+
-			"option accuracy is %.4g", least.Batch, best, a.Accuracy)
+		return 0, failure.Usagef("the runs with batch %d reach a validation accuracy of at most %.4g, "+
+			"but option accuracy is %.4g; train longer, or lower the option", least.Batch, best, a.Accuracy)
 	}
 	if at+1 > epochs {
 		return 0, failure.Usagef(
-			"with the batch %d a validation accuracy of %.4g takes %d epochs, but the runs with the "+
-				"batch %d reach only the progress of %d: train them "+
-				"longer", least.Batch, a.Accuracy, at+1, shortest, epochs)
+			"with batch %d a validation accuracy of %.4g takes %d epochs, but the runs with batch %d "+
+				"reach only the progress of %d epochs; train longer", least.Batch, a.Accuracy, at+1, shortest, epochs)
 	}
 	return at + 1, nil
 }

@@ -78,7 +78,8 @@ func (h *handler) serve(w http.ResponseWriter, r *http.Request) *listen.Refusal 
 	}
 	if r.Method != route.method && !(r.Method == http.MethodHead && route.method == http.MethodGet) {
 		w.Header().Set("Allow", map[string]string{http.MethodGet: "GET, HEAD", http.MethodPost: "POST"}[route.method])
-		return listen.Refuse(http.StatusMethodNotAllowed, "use "+route.method, "%s is not allowed for %s", r.Method,
+		return listen.Refuse(http.StatusMethodNotAllowed, "use "+route.method, "method %s is not allowed for %s",
+			r.Method,
 			r.URL.Path)
 	}
 	return route.handle(h, w, r)

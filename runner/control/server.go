@@ -81,7 +81,7 @@ func Open(env *app.Env, o Options) (*Server, error) {
 		return nil, err
 	}
 	if o.Anywhere {
-		env.Log.Warn("everybody who can read the network traffic to this address can read the token",
+		env.Log.Warn("serving without encryption; anyone who can read the network traffic can read the token",
 			zap.String("address", o.Address))
 	}
 	return s, nil
@@ -109,7 +109,7 @@ func (s *Server) Serve(folder string, m *Monitor, live *trainer.Live, gpus func(
 	go func() {
 		defer close(s.done)
 		if err := s.server.Serve(listen.NewGate(s.listener, s.env.Now)); !errors.Is(err, http.ErrServerClosed) {
-			s.env.Log.Error("the server has stopped", zap.Error(err))
+			s.env.Log.Error("server stopped", zap.Error(err))
 		}
 	}()
 	s.env.Log.Info("listening", fields...)

@@ -130,7 +130,8 @@ func oneOpenMP(fsys files.FS) (string, error) {
 		}
 	}
 	if len(found) > 1 {
-		return "", fmt.Errorf("there are %d: %s", len(found), strings.Join(slices.Sorted(maps.Keys(found)), ", "))
+		return "", fmt.Errorf("found %d OpenMP libraries, expected 1: %s", len(found),
+			strings.Join(slices.Sorted(maps.Keys(found)), ", "))
 	}
 	return strings.Join(slices.Collect(maps.Keys(found)), ""), nil
 }
@@ -141,7 +142,7 @@ func refuses() (string, error) {
 		return nil
 	})
 	if !errors.Is(err, torch.ErrShape) {
-		return "", fmt.Errorf("a wrong shape gave %v", err)
+		return "", fmt.Errorf("multiplying matrices of mismatched shapes returned %v; expected a shape error", err)
 	}
 	return "a wrong shape is refused", nil
 }
@@ -177,7 +178,7 @@ func learns(d torch.Device) (string, error) {
 	}
 	first, last := losses[0], losses[len(losses)-1]
 	if !(last < first) {
-		return "", fmt.Errorf("the loss went from %.4f to %.4f in %d steps", first, last, doctorSteps)
+		return "", fmt.Errorf("the loss did not fall: it went from %.4f to %.4f in %d steps", first, last, doctorSteps)
 	}
 	return fmt.Sprintf("loss %.3f to %.3f in %d steps", first, last, doctorSteps), nil
 }
@@ -199,7 +200,8 @@ func fastAgrees(d torch.Device) (string, error) {
 		worst = math.Max(worst, math.Abs(exact[k]-fast[k])/exact[k])
 	}
 	if !(worst < fastTolerance) {
-		return "", fmt.Errorf("losses differ by a relative %.1e", worst)
+		return "", fmt.Errorf("losses of the fast path differ by a relative %.1e; expected less than %.0e", worst,
+			fastTolerance)
 	}
 	return fmt.Sprintf("losses differ by at most a relative %.0e", worst), nil
 }

@@ -72,7 +72,8 @@ func Durations(ctx context.Context, env *app.Env, o DurationOptions) (*DurationR
 		return nil, err
 	}
 	job.o.Tell = func(w estimate.DurationWindow) {
-		env.Log.Info("estimated", zap.String("from", job.date(w.From)), zap.Int("learned_from", len(w.Train)),
+		env.Log.Info("estimated job durations", zap.String("from", job.date(w.From)), zap.Int("learned_from",
+			len(w.Train)),
 			zap.Int("jobs", w.Scores.Rows))
 	}
 	d, err := estimate.EstimateDurations(ctx, job.jobs, job.o)

@@ -42,7 +42,7 @@ func (o *Options) mayWrite(env *app.Env, paths ...string) error {
 			continue
 		}
 		if slices.Contains(paths[:k], path) {
-			return failure.Usagef("%s is named for two outputs: name another file", path)
+			return failure.Usagef("%s is named for two outputs; name a different file for each", path)
 		}
 		if err := app.MayWriteFile(env.Files, path, o.Force); err != nil {
 			return err
@@ -68,12 +68,12 @@ func (o *Options) readDated(env *app.Env, path string, window *trace.Window) (*d
 		return nil, traces.Coded(err)
 	}
 	if len(all.Jobs) == 0 {
-		return nil, fmt.Errorf("no jobs to learn from in %s; check the file and its window", path)
+		return nil, fmt.Errorf("%s has no jobs to learn from; check the file and option window", path)
 	}
 	d := &dated{Trace: all, given: all.Start.IsZero()}
 	if d.given {
 		if o.Start.IsZero() {
-			return nil, failure.Usagef("%s has no dates, which hours and weekdays need: "+
+			return nil, failure.Usagef("%s has no dates, but hours and weekdays need dates; "+
 				"set the date of second zero with option start, such as 2020-04-01", path)
 		}
 		d.Start = o.Start

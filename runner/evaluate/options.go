@@ -79,10 +79,10 @@ func (o Options) Validate(fsys files.FS) error {
 		return failure.Usagef("option table is missing; expected the folder of a table")
 	}
 	if twice := repeated(fsys, o.Policies); twice != "" {
-		return failure.Usagef("option policy: %s is given twice", twice)
+		return failure.Usagef("option policy: %s is given twice; name each policy once", twice)
 	}
 	if twice := repeated(fsys, o.Tables); twice != "" {
-		return failure.Usagef("option table: %s is given twice", twice)
+		return failure.Usagef("option table: %s is given twice; name each table once", twice)
 	}
 	return failure.With(failure.Usage, errors.Join(o.reading().Validate(), o.Leave.validate()))
 }

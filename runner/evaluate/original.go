@@ -79,8 +79,9 @@ func (o OriginalOptions) read(env *app.Env) (*bilstm.Policy, *published.Run, err
 		return p, run, err
 	}
 	if run == nil {
-		return nil, nil, failure.Usagef("option as-published needs the folder of the policy: "+
-			"its %s names the policy that it started from", published.ConfigFile)
+		return nil, nil, failure.Usagef("option as-published requires the folder of the policy, because the "+
+			"folder's file %s "+
+			"names the initial policy; set option policy to the folder", published.ConfigFile)
 	}
 	if run.Source == "" {
 		return p, run, nil

@@ -85,7 +85,7 @@ func (p *Policy) read(ctx context.Context, fsys files.FS, o Options) (err error)
 }
 
 func needsVocab(policy string) error {
-	return failure.Usagef("option vocab is missing; %s needs the vocabulary that it learned with", policy)
+	return failure.Usagef("option vocab is missing; name the vocabulary that the policy %s was trained with", policy)
 }
 
 // kindOf distinguishes structural policies from the original's by the content of the folder or the header of the file.

@@ -85,7 +85,7 @@ func candidates(env *app.Env, l *jobfile.File, o SchedulerOptions) ([]elasticwor
 	for _, s := range all {
 		if slices.Contains(names, s.Kind.Name) {
 			return nil, failure.Usagef("option policy: two schedulers have the name %s; "+
-				"rename the folder or the file of one", s.Kind.Name)
+				"rename the folder or the file of one of them", s.Kind.Name)
 		}
 		names = append(names, s.Kind.Name)
 	}

@@ -143,7 +143,8 @@ func readInputs(fsys files.FS, path string) (x array, err error) {
 	count := 1
 	for _, size := range x.Shape {
 		if size < 1 || size > largestInputs/count {
-			return wrong("invalid shape %v: sizes must be positive and not too large", x.Shape)
+			return wrong("invalid shape %v; sizes must be positive, with a product of at most %d", x.Shape,
+				largestInputs)
 		}
 		count *= size
 	}

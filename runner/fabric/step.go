@@ -153,7 +153,7 @@ func (o *StepOptions) study(p *graph.Profile) (*fabric.Study, error) {
 		}
 	}
 	if o.Critical != 0 && len(o.Degrees) > 0 && !slices.Contains(o.Degrees, o.Critical) {
-		return nil, fmt.Errorf("critical degree %d is not among the degrees %v", o.Critical, o.Degrees)
+		return nil, fmt.Errorf("option critical is %d; expected one of the degrees %v", o.Critical, o.Degrees)
 	}
 	s.Prepare()
 	return s, s.Validate()

@@ -111,13 +111,14 @@ func (c *cases) learn(ctx context.Context) (*runs.ElasticCasesOutcome, error) {
 		return nil, err
 	}
 	if c.stored.Manifest().ConfigSHA256 != c.digest() {
-		return nil, failure.With(failure.Configuration, fmt.Errorf("resume %s: the run has other cases: %s; "+
-			"restore them, or start a new run with option folder", c.o.Folder, c.difference()))
+		return nil, failure.With(failure.Configuration, fmt.Errorf("resume %s: the cases have changed since the run "+
+			"started: %s; "+
+			"restore the cases, or start a new run with option folder", c.o.Folder, c.difference()))
 	}
 	c.record.Open(c.stored)
 	o := &runs.ElasticCasesOutcome{}
 	for k, one := range c.all {
-		c.log.Info("case", zap.String("name", one.Name), zap.Int("number", k+1), zap.Int("of", len(c.all)))
+		c.log.Info("learning case", zap.String("name", one.Name), zap.Int("number", k+1), zap.Int("of", len(c.all)))
 		learned, err := c.learnCase(ctx, one)
 		if err != nil {
 			return nil, fmt.Errorf("case %s: %w", one.Name, err)
@@ -137,7 +138,7 @@ func (c *cases) difference() string {
 				config.Changes(c.env.Files, filepath.Join(folder, runs.ResolvedFile), one.File))
 		}
 	}
-	return "cases were added, removed, renamed or moved, or cases not started yet have changed"
+	return "cases were added, removed, renamed or reordered, or cases that had not started changed"
 }
 
 // learnCase learns a case, continuing from its checkpoint.

@@ -48,8 +48,8 @@ func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, er
 	kind := d.Kind()
 	if o.Cases != "" {
 		if kind.Name != jobfile.KindName {
-			return nil, failure.Usagef("option cases applies to files with the section workloads, "+
-				"which train schedulers; %s is a file of another kind: omit the option", path)
+			return nil, failure.Usagef("option cases applies only to files that train schedulers (section workloads); "+
+				"%s is a file of another kind; omit the option", path)
 		}
 		r, err := runCases(ctx, env, d, path, o)
 		return &Result{Cases: r}, err
@@ -116,9 +116,9 @@ func (r *run) end(err error) error {
 func (r *run) close(err error) {
 	switch {
 	case errors.Is(err, learning.ErrStopped):
-		r.alone.Info("stopped", zap.Error(err))
+		r.alone.Info("stopped learning", zap.Error(err))
 	case err != nil:
-		r.alone.Error("failed", zap.Error(err))
+		r.alone.Error("learning failed", zap.Error(err))
 	}
 	if r.stored != nil {
 		_ = r.stored.Close() // the outcome is on disk, or there is already an error

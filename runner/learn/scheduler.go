@@ -103,7 +103,8 @@ func (s *scheduler) learn(ctx context.Context, text string) (*runs.ElasticLearni
 	if err != nil {
 		return nil, err
 	}
-	s.log.Info("learned", zap.Int("schedulers", len(learned)), zap.Duration("took", s.took.Round(time.Millisecond)))
+	s.log.Info("trained schedulers", zap.Int("schedulers", len(learned)), zap.Duration("took",
+		s.took.Round(time.Millisecond)))
 	return outcome, s.stored.WriteOutcome(outcome)
 }
 
@@ -116,11 +117,11 @@ func (s *scheduler) begin(text string) (*schedulerLog, error) {
 	}
 	if s.stored.Manifest().ConfigSHA256 != config.Digest(s.file()) {
 		what := config.Changes(s.env.Files, s.stored.Path(runs.ResolvedFile), s.file())
-		return nil, failure.With(failure.Configuration, fmt.Errorf("resume %s: the configuration differs from the "+
-			"run's: %s; restore it, or start a new run with option folder", s.o.Folder, what))
+		return nil, failure.With(failure.Configuration, fmt.Errorf("resume %s: the configuration has changed since "+
+			"the run started: %s; restore the configuration, or start a new run with option folder", s.o.Folder, what))
 	}
 	if _, err := s.env.Files.Stat(s.stored.Path(runs.ElasticComparisonStream + ".csv")); err == nil {
-		return nil, failure.Usagef("resume %s: it contains a comparison of schedulers; "+
+		return nil, failure.Usagef("resume %s: the folder contains a comparison of schedulers; "+
 			"name another folder with option folder", s.o.Folder)
 	}
 	s.record.Open(s.stored)

@@ -79,7 +79,7 @@ func (st *structural) learn(ctx context.Context, text string) (*runs.PoliciesOut
 	if err != nil {
 		return nil, err
 	}
-	st.log.Info("learned", zap.Int("policies", len(all)), zap.Int("steps", outcome.Steps), zap.Duration("took",
+	st.log.Info("trained policies", zap.Int("policies", len(all)), zap.Int("steps", outcome.Steps), zap.Duration("took",
 		st.took.Round(time.Millisecond)), zap.Float64("regret_points", app.Rounded(outcome.Regret)))
 	return outcome, st.stored.WriteOutcome(outcome)
 }
@@ -119,8 +119,8 @@ func (st *structural) checkSame() error {
 		return nil
 	}
 	what := config.Changes(st.env.Files, st.stored.Path(runs.ResolvedFile), st.TreeLearning)
-	return failure.With(failure.Configuration, fmt.Errorf("resume %s: the configuration differs from the run's: %s; "+
-		"restore it, or start a new run with option folder", st.o.Folder, what))
+	return failure.With(failure.Configuration, fmt.Errorf("resume %s: the configuration has changed since "+
+		"the run started: %s; restore the configuration, or start a new run with option folder", st.o.Folder, what))
 }
 
 // train runs all seeds to their end, and shows the progress.

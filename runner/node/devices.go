@@ -33,7 +33,7 @@ func findDevices(env *app.Env, c *world.File) (*devices, error) {
 			return d, nil
 		}
 		if must {
-			return nil, fmt.Errorf("find GPUs: %w; or set executor.devices to cpu", err)
+			return nil, fmt.Errorf("find GPUs: %w; to run without GPUs, set executor.devices to cpu", err)
 		}
 		d = &devices{why: "no GPUs: " + err.Error()}
 	}
@@ -62,7 +62,7 @@ func joined(a, b string) string {
 // gpus selects all GPUs, or the GPUs in executor.uuids.
 func (d *devices) gpus(env *app.Env, c *world.File) error {
 	if env.Telemetry == nil {
-		return errors.New("measurements are off; unset " + app.EnergyVariable)
+		return errors.New("measurements of devices are off; unset " + app.EnergyVariable)
 	}
 	source, err := env.Telemetry(true)
 	if err != nil {
@@ -81,8 +81,12 @@ func (d *devices) gpus(env *app.Env, c *world.File) error {
 			append(d.names, g.Name), append(d.index, g.Index)
 	}
 	if d.source = source; len(d.list) == 0 || len(wanted) > len(d.list) {
-		return errors.Join(fmt.Errorf("found %d of %d GPUs in executor.uuids; 'graft node devices' lists the GPUs",
-			len(d.list), max(1, len(wanted))), source.Close())
+		fault := errors.New("no GPU found")
+		if len(wanted) > 0 {
+			fault = fmt.Errorf("found only %d of the %d GPUs in executor.uuids; 'graft node devices' lists the GPUs",
+				len(d.list), len(wanted))
+		}
+		return errors.Join(fault, source.Close())
 	}
 	return nil
 }

@@ -52,8 +52,8 @@ func (o *ProfileOptions) Validate() error {
 	case o.Pairs != "all" && o.Pairs != "none":
 		return failure.Usagef("option pairs is %q; expected all or none", o.Pairs)
 	case !(o.Seconds > 0 && o.Seconds <= o.Most && o.Most <= mostSeconds):
-		return failure.Usagef("options seconds and most-seconds are %g and %g; must be positive, in this order, "+
-			"and at most %g", o.Seconds, o.Most, mostSeconds)
+		return failure.Usagef("options seconds and most-seconds are %g and %g; must be positive, "+
+			"with seconds <= most-seconds <= %g", o.Seconds, o.Most, mostSeconds)
 	}
 	return nil
 }
@@ -214,7 +214,7 @@ func (p *profiler) measureOnce(ctx context.Context, number, repeat int, sides []
 		}
 	}
 	p.left = append(p.left, failed)
-	p.env.Log.Warn("not measured", zap.String("task", names[0]), zap.String("partner", names[1]),
+	p.env.Log.Warn("skipped measurement", zap.String("task", names[0]), zap.String("partner", names[1]),
 		zap.String("reason", failed.Reason))
 	return nil
 }
@@ -222,7 +222,7 @@ func (p *profiler) measureOnce(ctx context.Context, number, repeat int, sides []
 // keep adds a measurement to the table.
 func (p *profiler) keep(r runs.NodeProfileRow) error {
 	p.rows = append(p.rows, r)
-	p.env.Log.Info("measured", zap.Int("repeat", r.Repeat), zap.String("task", r.Tasks[0]),
+	p.env.Log.Info("measured tasks", zap.Int("repeat", r.Repeat), zap.String("task", r.Tasks[0]),
 		zap.String("partner", r.Tasks[1]), zap.Float64("seconds", app.Rounded(r.Times[0])),
 		zap.Float64("speed", app.Rounded(r.Speeds[0])))
 	return p.table.Append(r)
@@ -257,7 +257,7 @@ func (p *profiler) obstacle(repeat int, sides []int) (reason string, full bool) 
 		sum += memory
 	}
 	if most := cmp.Or(p.options.Devices[0].Memory, defaultMemory); sum > most {
-		return fmt.Sprintf("together they need %.0f MiB, but the device has %.0f", sum, most), true
+		return fmt.Sprintf("the tasks together need %.0f MiB, but the device has %.0f MiB", sum, most), true
 	}
 	return "", false
 }

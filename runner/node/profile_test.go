@@ -53,7 +53,7 @@ func TestProfile(t *testing.T) {
 	require.Len(t, o.Tasks, 2)
 	require.Len(t, o.Pairs, 2, "loop beside itself does not fit")
 	require.Equal(t, []runs.NodeProfileFailed{{First: "loop", Second: "loop",
-		Reason: "together they need 18000 MiB, but the device has 16384", Full: true}}, o.Left)
+		Reason: "the tasks together need 18000 MiB, but the device has 16384 MiB", Full: true}}, o.Left)
 	for _, p := range o.Pairs {
 		require.Positive(t, p.Speed1.Mean)
 		require.Positive(t, p.Speed2.Mean)

@@ -156,9 +156,9 @@ func (x *execution) observe(e execute.Event) {
 	fields := []zap.Field{zap.String("task", e.Name), zap.Float64("at_s", app.Rounded(e.At.Seconds()))}
 	switch e.Kind {
 	case execute.Opened:
-		x.env.Log.Info("executor", zap.String("confinement", e.Reason))
+		x.env.Log.Info("started executor", zap.String("confinement", e.Reason))
 	case execute.Started:
-		x.env.Log.Info("started", append(fields, zap.String("device", x.devices.names[e.Device]),
+		x.env.Log.Info("started task", append(fields, zap.String("device", x.devices.names[e.Device]),
 			zap.Int("pid", e.Process.ID))...)
 	case execute.Ended:
 		if e.End == execute.Done || e.End == execute.Failed {

@@ -89,7 +89,7 @@ func (w *watch) serve(x *execution) error {
 	go func() {
 		defer close(w.done)
 		if err := w.server.Serve(listen.NewGate(w.listener, w.env.Now)); !errors.Is(err, http.ErrServerClosed) {
-			w.env.Log.Error("the server has stopped", zap.Error(err))
+			w.env.Log.Error("server stopped", zap.Error(err))
 		}
 	}()
 	w.env.Log.Info("listening", zap.String("address", address), zap.String("in", filepath.Clean(w.file)))
@@ -125,7 +125,7 @@ func (w *watch) ServeHTTP(to http.ResponseWriter, r *http.Request) {
 			"%q is not an address of this run", host)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		to.Header().Set("Allow", "GET, HEAD")
-		refused = listen.Refuse(http.StatusMethodNotAllowed, "use GET", "%s is not allowed", r.Method)
+		refused = listen.Refuse(http.StatusMethodNotAllowed, "use GET", "method %s is not allowed", r.Method)
 	case r.URL.Path == "/metrics":
 		to.Header().Set("Content-Type", prometheus.ContentType)
 		_, _ = io.WriteString(to, w.metrics()) // the client may have disconnected

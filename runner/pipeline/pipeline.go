@@ -93,7 +93,7 @@ func (p *pipeline) run(ctx context.Context) (*Result, error) {
 	outcome, err := p.stages(ctx)
 	if ctx.Err() != nil {
 		return nil, failure.With(failure.Requeue, errors.Join(
-			fmt.Errorf("stopped; completed work is kept, and the same command continues in %s", p.folder), err))
+			fmt.Errorf("stopped; completed work is kept in %s; run the same command again to continue", p.folder), err))
 	}
 	if outcome == nil {
 		return nil, err
@@ -154,7 +154,7 @@ func (p *pipeline) stages(ctx context.Context) (*runs.PipelineOutcome, error) {
 	}
 	if len(tables) == 0 {
 		return nil, failure.With(failure.Partial,
-			fmt.Errorf("nothing to learn from, since no scenario has a complete table: %w", errors.Join(failed...)))
+			fmt.Errorf("cannot learn policies, because no scenario has a complete table: %w", errors.Join(failed...)))
 	}
 	l, err := p.learn(ctx, tables)
 	if err != nil {
@@ -165,7 +165,8 @@ func (p *pipeline) stages(ctx context.Context) (*runs.PipelineOutcome, error) {
 		return nil, err
 	}
 	if len(failed) > 0 {
-		err = failure.With(failure.Partial, fmt.Errorf("policies learned from %d of %s; the others are incomplete: %w",
+		err = failure.With(failure.Partial, fmt.Errorf("policies learned from only %d of %s; the other tables are "+
+			"incomplete: %w",
 			len(tables), words.Plural(len(p.Scenarios()), "table"), errors.Join(failed...)))
 	}
 	return outcome, err
@@ -178,11 +179,11 @@ func (p *pipeline) stage(ctx context.Context, name, from string, do func() error
 	}
 	e := p.journal.Entry(name)
 	if p.journal.Holds(e, from) {
-		p.env.Log.Info("skipped: nothing has changed", zap.String("stage", name))
+		p.env.Log.Info("skipped unchanged stage", zap.String("stage", name))
 		p.done = append(p.done, Stage{Stage: name, Skipped: true})
 		return p.journal.Reuse(e)
 	}
-	p.env.Log.Info("begins", zap.String("stage", name), zap.Int("number", len(p.done)+1),
+	p.env.Log.Info("started stage", zap.String("stage", name), zap.Int("number", len(p.done)+1),
 		zap.Int("of", len(p.journal.Stages)))
 	began := p.env.Now()
 	if err := p.journal.Begin(e, began); err != nil {

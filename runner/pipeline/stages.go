@@ -28,7 +28,8 @@ func (p *pipeline) simulateAll(ctx context.Context) (tables []string, failed []e
 			return p.simulate(ctx, p.Pipeline.Pipeline.Scenarios[k], p.at(name))
 		})
 		if errors.As(err, new(*simulate.MissingSequences)) {
-			p.env.Log.Warn("sequences failed, so policies do not learn from this table", zap.String("scenario", name),
+			p.env.Log.Warn("some sequences failed; policies will not learn from this table", zap.String("scenario",
+				name),
 				zap.Error(err))
 			failed = append(failed, fmt.Errorf("%s: %w", name, err))
 			continue
@@ -73,7 +74,7 @@ func (p *pipeline) train(ctx context.Context, l *config.TreeLearning) error {
 		if err == nil || ctx.Err() != nil || errors.Is(err, files.ErrLocked) {
 			return err
 		}
-		p.env.Log.Warn("learning cannot resume, and starts from the beginning", zap.Error(err))
+		p.env.Log.Warn("cannot resume learning; starting from the beginning", zap.Error(err))
 	}
 	o.Resume, o.Force = false, true
 	_, err = learn.Structural(ctx, p.env, l, l.Resolved(), o)
@@ -136,7 +137,7 @@ func (p *pipeline) leaveOut(ctx context.Context, l *config.TreeLearning) (*runs.
 	}
 	if evaluate.Groups(by, trees) < 2 {
 		p.env.Log.Warn(
-			"no table is left out, since there are no other tables to learn from", zap.String("leave_out", by))
+			"skipped leave-out evaluation; no other tables to learn from", zap.String("leave_out", by))
 		return nil, nil
 	}
 	if err := torch.SetThreads(1); err != nil { // a policy uses only one

@@ -110,7 +110,7 @@ const ways = 3
 // subjects returns the networks to measure. Options of steps that are not set come from the named jobs.
 func (o *Options) subjects(ctx context.Context, env *app.Env, names []string) ([]clock.Subject, error) {
 	if o.Only && len(names) == 0 {
-		return nil, failure.Usagef("option only needs a named network; name one of 'graft model list', " +
+		return nil, failure.Usagef("option only requires a network; name a network of 'graft model list', " +
 			"a network file, or the file of a job")
 	}
 	input, err := model.ParseShape(o.Input)
@@ -132,7 +132,7 @@ func (o *Options) subjects(ctx context.Context, env *app.Env, names []string) ([
 	others, err := clock.Subjects(input, o.Classes)
 	if err != nil {
 		return nil, failure.With(failure.Usage,
-			fmt.Errorf("the networks measured by default: %w; option only omits them", err))
+			fmt.Errorf("make the networks measured by default: %w; omit these networks with option only", err))
 	}
 	return append(all, others...), nil
 }
@@ -178,7 +178,7 @@ func (o *Options) ofJob(ctx context.Context, env *app.Env, path string, given Op
 		return []clock.Subject{first}, nil
 	}
 	if measured := len(m.Sequences); measured < m.All {
-		env.Log.Info("some actions were not measured; their cost is estimated from the measured actions",
+		env.Log.Info("too many actions to measure all; estimating the costs of the others",
 			zap.Int("actions", m.All), zap.Int("measured", measured))
 	}
 	all, err := clock.Grown(first, m.Sequences, m.Surgery)

@@ -48,7 +48,7 @@ func (x *monitor) fitted(ctx context.Context, b fleet.Batch) (fleet.Batch, error
 	if err != nil {
 		return b, err
 	}
-	x.env.Log.Info("workers fit on a device", zap.Int("workers", best.Workers),
+	x.env.Log.Info("chose the number of workers per device", zap.Int("workers", best.Workers),
 		zap.Float64("images_per_second", app.Rounded(best.Rate)), zap.Int64("memory_mib", best.Memory>>20),
 		zap.Int64("limit_mib", limit>>20), zap.String("why", why))
 	b.Workers = best.Workers * devices
@@ -73,7 +73,7 @@ func (x *monitor) memory(gpu bool) int64 {
 	}
 	_, whole, err := app.DeviceMemory(x.env, x.firstDevice())
 	if err != nil {
-		x.env.Log.Warn("the device's memory is unknown; workers are added until one fails", zap.Error(err))
+		x.env.Log.Warn("device memory is unknown; adding workers until one fails", zap.Error(err))
 	}
 	return int64(memoryShare * float64(whole))
 }
@@ -154,7 +154,8 @@ func readMeasure(fsys files.FS, path string) (m measure, err error) {
 		err = json.Unmarshal(text, &m)
 	}
 	if err == nil && !(m.Rate > 0 && m.Memory >= 0) {
-		err = fmt.Errorf("%s: a throughput of %g images a second with %d bytes", path, m.Rate, m.Memory)
+		err = fmt.Errorf("%s: invalid measurement: throughput %g images/s with %d bytes of memory; expected "+
+			"positive throughput", path, m.Rate, m.Memory)
 	}
 	return m, err
 }
@@ -169,12 +170,13 @@ func (s *workspace) gather(ctx context.Context, folder, worker string, count int
 		return err
 	}
 	clock := fleet.NewClock(s.env.Now)
+	ready := 0
 	for end := clock.Now() + time.Minute; clock.Now() < end; {
 		entries, err := s.env.Files.ReadDir(folder)
 		if err != nil {
 			return err
 		}
-		ready := 0
+		ready = 0
 		for _, e := range entries {
 			if strings.HasPrefix(e.Name(), "ready-") {
 				ready++
@@ -187,5 +189,5 @@ func (s *workspace) gather(ctx context.Context, folder, worker string, count int
 			return err
 		}
 	}
-	return fmt.Errorf("measure workers: not all of %d workers were ready within a minute", count)
+	return fmt.Errorf("measure workers: only %d of %d workers were ready within a minute", ready, count)
 }

@@ -44,7 +44,7 @@ func Manifest(env *app.Env, path string, o ManifestOptions) (string, error) {
 	if err := s.prepareFolder(path, o.Force); err != nil {
 		return "", err
 	}
-	env.Log.Info("pods run the sequences in", zap.String("folder", s.folder),
+	env.Log.Info("printed manifest; pods will run the sequences of the run folder", zap.String("folder", s.folder),
 		zap.String("watch", "graft fleet attach "+s.folder))
 	return text, nil
 }

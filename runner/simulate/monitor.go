@@ -109,7 +109,8 @@ func (x *monitor) runWorkers(ctx context.Context, f *fleet.Fleet, every time.Dur
 	case errors.Is(err, fleet.ErrCancelled):
 		_, failed := x.collectTable()
 		return nil, failure.With(failure.Requeue, errors.Join(
-			fmt.Errorf("%w; completed work is kept, and 'graft simulate' continues in %s", err, x.folder), failed))
+			fmt.Errorf("%w; completed work is kept in %s; run 'graft simulate' again to continue", err, x.folder),
+			failed))
 	case err != nil && ctx.Err() == nil:
 		_, failed := x.collectTable()
 		return nil, errors.Join(err, workers.LastLogLine(x.env.Files, f), failed)
@@ -159,13 +160,15 @@ const grace = 10 * time.Second
 func (x *monitor) stop(f *fleet.Fleet) error {
 	if f == nil || f.Engine() != "local" {
 		return failure.With(failure.Requeue,
-			fmt.Errorf("stopped following the simulation; its workers continue: graft fleet attach %s", x.folder))
+			fmt.Errorf("stopped following the simulation; its workers continue; follow them by "+
+				"'graft fleet attach %s'", x.folder))
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	err := f.Cancel(ctx)
 	_, failed := x.collectTable()
 	return failure.With(failure.Requeue,
-		errors.Join(fmt.Errorf("stopped; completed work is kept, and the same command continues in %s", x.folder),
+		errors.Join(fmt.Errorf("stopped; completed work is kept in %s; run the same command again to continue",
+			x.folder),
 			err, failed))
 }

@@ -55,8 +55,8 @@ func Run(ctx context.Context, env *app.Env, path string, o Options) (*Result, er
 		return nil, runs.AsConfigFault(err)
 	}
 	if m.Fleet.Engine == config.Kubernetes {
-		return nil, failure.Usagef("the cluster itself starts the workers of the engine kubernetes: run "+
-			"graft fleet manifest %s | kubectl apply -f -", path)
+		return nil, failure.Usagef("with engine kubernetes the cluster starts the workers; run "+
+			"'graft fleet manifest %s | kubectl apply -f -'", path)
 	}
 	app.Warn(env.Log, m)
 	s := &workspace{Simulation: m, env: env, folder: app.Folder(o.Folder, m.Run.Folder, path)}
@@ -102,7 +102,7 @@ func (s *workspace) prepareFolder(path string, force bool) error {
 	if err != nil {
 		return err
 	}
-	s.env.Log.Info("the sequences are planned", zap.String("scenario", s.plan.Scenario.Name),
+	s.env.Log.Info("planned the sequences", zap.String("scenario", s.plan.Scenario.Name),
 		zap.String("folder", s.folder))
 	return errors.Join(s.writePlan(run), run.Close())
 }

@@ -70,7 +70,7 @@ func (s *workspace) limitMemory(o workers.Options) error {
 			o.MemoryShare)
 	}
 	if err := torch.LimitMemory(device, share); err != nil {
-		s.env.Log.Warn("the memory of this worker is not limited", zap.Error(err))
+		s.env.Log.Warn("cannot limit the memory of this worker; continuing without a limit", zap.Error(err))
 	}
 	return nil
 }
@@ -98,7 +98,8 @@ func (s *workspace) lab(scope *torch.Scope, o workers.Options) (*grid.Executor, 
 	if code, err := codeVersion(device); err != nil || code != s.plan.Cause.Code {
 		return nil, errors.Join(err, failure.With(failure.Configuration, fmt.Errorf(
 			"the simulation was started with %s, "+
-				"but this is %s; use the former, or start a new simulation in another folder",
+				"but this worker has %s; use the same versions and devices, or start a new simulation in another "+
+				"folder",
 			s.plan.Cause.Code, code)))
 	}
 	runtime, err := torch.Describe()
@@ -192,14 +193,15 @@ func logLeg(log *zap.Logger, leg grid.Segment, o *grid.Outcome, err error) {
 	about := []zap.Field{zap.Strings("sequence", leg.Sequence), zap.Int64("seed", leg.Seed)}
 	switch {
 	case err != nil:
-		log.Error("failed", append(about, zap.Error(err))...)
+		log.Error("leg failed", append(about, zap.Error(err))...)
 	case o == nil:
-		log.Info("runs", about...)
+		log.Info("started leg", about...)
 	case o.Ended:
-		log.Info("ended", append(about, zap.Float64("accuracy", app.Rounded(o.Accuracy)), zap.Int64("steps", o.Steps),
+		log.Info("completed sequence", append(about, zap.Float64("accuracy", app.Rounded(o.Accuracy)),
+			zap.Int64("steps", o.Steps),
 			zap.Float64("seconds", app.Rounded(o.Seconds)))...)
 	default:
-		log.Info("reached a decision", append(about, zap.Int64("steps", o.Steps),
+		log.Info("completed leg", append(about, zap.Int64("steps", o.Steps),
 			zap.Float64("seconds", app.Rounded(o.Seconds)))...)
 	}
 }

@@ -51,11 +51,12 @@ func (r *Report) failures() error {
 			hint := ""
 			if row.ByL2 {
 				hint =
-					"; option form residual keeps it on every batch, and a larger option rows makes batches more " +
+					"; option form residual keeps the function on every batch, and a larger option rows makes " +
+						"batches more " +
 						"similar"
 			}
 			faults = append(faults, fmt.Errorf(
-				"the function is not kept in %s mode on %s: it changes by %s, more than %s; "+
+				"the network's function changed in %s mode on %s by %s, more than the tolerance of %s; "+
 					"no files were written%s", row.Mode, row.Batch, row.moved(), PercentText(row.Tolerance), hint))
 		}
 	}

@@ -125,7 +125,8 @@ func (t *session) readBatch() (*torch.Tensor, error) {
 			return t.s.To(torch.FromWeights(t.s, torch.CPU, tensor), place.DType, place.Device), t.s.Err()
 		}
 	}
-	return nil, fmt.Errorf("%s: none of its %d tensors is called x", t.BatchFile, len(set.Tensors))
+	return nil, fmt.Errorf("%s: no tensor x among its %d tensors; rename the inputs to x", t.BatchFile,
+		len(set.Tensors))
 }
 
 // random draws inputs; each number gives a different batch.

@@ -71,7 +71,7 @@ func Compare(ctx context.Context, env *app.Env, path string, o CompareOptions) (
 // comparable returns an error if the job never adapts.
 func (s *sweep) comparable(path string) error {
 	if s.Adapt.Decider == config.DecideNone {
-		return fmt.Errorf("compare %s: the job never adapts, since adapt.decider is none; set it to policy, "+
+		return fmt.Errorf("compare %s: the job never adapts, because adapt.decider is none; set it to policy, "+
 			"script or another decider", path)
 	}
 	if s.Sweep.Decisions() == 0 {
@@ -99,7 +99,7 @@ func (s *sweep) planArms(path string, o Options) error {
 	faults := []error{s.addArm(path, o, Configured, nil)}
 	for _, arm := range s.arms() {
 		if why := s.cannotRun(arm); why != "" {
-			s.env.Log.Warn("the arm is dropped", zap.String("arm", arm), zap.String("reason", why))
+			s.env.Log.Warn("dropped arm", zap.String("arm", arm), zap.String("reason", why))
 			s.plan.Comparison.Dropped = append(s.plan.Comparison.Dropped, runs.DroppedArm{Arm: arm, Why: why})
 			continue
 		}
@@ -154,7 +154,7 @@ func (s *sweep) cannotRun(arm string) string {
 		return ""
 	}
 	return fmt.Sprintf(
-		"it needs fresh weights, but the initialization of the parameter %s of %s is unknown", parameters[0],
+		"the arm needs fresh weights, but the initialization of parameter %s of %s is unknown", parameters[0],
 		s.NetworkName())
 }
 
@@ -212,8 +212,9 @@ func (s *sweep) addBest(path string, o Options) error {
 	s.plan.Comparison.Sequences, s.plan.Comparison.Tried = all, len(list)
 	seeds := s.seeds(s.Compare.SelectionSeeds, o.Seeds) // disjoint from the seeds of the arms
 	if trials := len(list)*len(seeds) + len(s.plan.Trials()); trials > mostTrials {
-		return fmt.Errorf("arm %s: %s with %s are too many trials; reduce compare.max_sequences",
-			config.ArmBestFixed, words.Plural(len(list), "sequence"), words.Plural(len(seeds), "seed"))
+		return fmt.Errorf("arm %s: %s with %s raise the number of trials to %d; the maximum is %d; "+
+			"reduce compare.max_sequences", config.ArmBestFixed, words.Plural(len(list), "sequence"),
+			words.Plural(len(seeds), "seed"), trials, mostTrials)
 	}
 	if err := s.addArm(path, o, config.ArmBestFixed, s.never()); err != nil {
 		return err

@@ -149,7 +149,7 @@ func (s *sweep) showProgress() (end func()) {
 	go func() {
 		for clock.Wait(ctx, app.ProgressInterval) == nil {
 			n, of := done()
-			s.env.Log.Info("trials", zap.Int64("ended", n), zap.Int64("of", of))
+			s.env.Log.Info("running trials", zap.Int64("ended", n), zap.Int64("of", of))
 		}
 	}()
 	return cancel

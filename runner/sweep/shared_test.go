@@ -122,7 +122,7 @@ func TestArmsThatCannotRunAreDropped(t *testing.T) {
 	var dropped []string
 	for _, d := range r.Outcome.Comparison.Dropped {
 		dropped = append(dropped, d.Arm)
-		require.Contains(t, d.Why, "the initialization of the parameter last of Own is unknown")
+		require.Contains(t, d.Why, "the initialization of parameter last of Own is unknown")
 	}
 	require.Equal(t, []string{"small from scratch", "final from scratch"}, dropped)
 }

@@ -94,7 +94,7 @@ func (s *sweep) at(names ...string) string {
 // run makes or opens the run folder, runs the trials and collects the outcome.
 func (s *sweep) run(ctx context.Context, path string, o Options) (*Result, error) {
 	if trials := len(s.plan.Trials()); trials > mostTrials {
-		return nil, failure.With(failure.Configuration, fmt.Errorf("%d trials of %s are too many; the maximum is %d: "+
+		return nil, failure.With(failure.Configuration, fmt.Errorf("%d trials of %s exceed the maximum of %d; "+
 			"use fewer seeds or values", trials, words.Plural(len(s.plan.Cases), "case"), mostTrials))
 	}
 	b, err := s.batch()
@@ -143,7 +143,7 @@ func (s *sweep) prepareFolder(path string, o Options) error {
 	if err == nil { // the last step: a folder without a plan is not a sweep yet
 		err = s.env.WriteText(run.Path(runs.SweepFile), text)
 	}
-	s.env.Log.Info("the trials are planned", zap.Int("cases", len(s.plan.Cases)),
+	s.env.Log.Info("planned the trials", zap.Int("cases", len(s.plan.Cases)),
 		zap.Int("trials", len(s.plan.Trials())), zap.String("folder", s.folder))
 	return errors.Join(err, run.Close())
 }

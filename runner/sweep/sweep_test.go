@@ -183,7 +183,7 @@ func TestFaultsNameTheirCase(t *testing.T) {
 	require.NoDirExists(t, folder)
 	o.Cases, o.Seeds = "", 2001
 	_, err = sweep.Run(t.Context(), worktest.Env(files.OS{}), "", o)
-	require.ErrorContains(t, err, "the maximum is 2000")
+	require.ErrorContains(t, err, "exceed the maximum of 2000")
 	_, err = sweep.Compare(t.Context(), worktest.Env(files.OS{}), "", sweep.CompareOptions{})
 	require.ErrorContains(t, err, "the job never adapts")
 	require.Equal(t, failure.Configuration, failure.CodeOf(context.Background(), err))

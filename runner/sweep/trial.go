@@ -177,7 +177,7 @@ func (s *sweep) sameFile(a, b string) (bool, error) {
 func (t *trial) after(other trial) {
 	t.state = waiting
 	if other.state == failed {
-		t.state, t.why = failed, fmt.Sprintf("trial %s failed, on which it depends", other)
+		t.state, t.why = failed, fmt.Sprintf("the required trial %s failed", other)
 	}
 }
 
@@ -191,7 +191,7 @@ func (s *sweep) followBest(t *trial) error {
 	case !settled:
 		t.state = waiting
 	case len(candidates) == 0:
-		t.state, t.why = failed, "no selection trial has ended"
+		t.state, t.why = failed, "no selection trial succeeded"
 	default:
 		t.set = scriptOf(candidates[0].Sequence)
 	}

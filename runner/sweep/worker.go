@@ -112,7 +112,7 @@ func (s *sweep) perform(held, ctx context.Context, t trial, o workers.Options) (
 	if now, err := s.lookAt(t.SweepTrial); err != nil || now.state != ready {
 		return false, err
 	}
-	s.env.Log.Info("trial begins", zap.String("case", t.Case.Name), zap.Int64("seed", t.Seed))
+	s.env.Log.Info("trial started", zap.String("case", t.Case.Name), zap.Int64("seed", t.Seed))
 	r, err := s.train(held, t, o)
 	switch {
 	case ctx.Err() != nil:
@@ -145,7 +145,7 @@ func (s *sweep) train(ctx context.Context, t trial, o workers.Options) (*train.R
 		if err == nil || ctx.Err() != nil || errors.Is(err, files.ErrLocked) {
 			return r, err
 		}
-		s.env.Log.Warn("the trial cannot resume, and starts from the beginning", zap.Stringer("trial", t),
+		s.env.Log.Warn("cannot resume trial; starting from the beginning", zap.Stringer("trial", t),
 			zap.Error(err))
 	}
 	options.Resume, options.Force = false, true

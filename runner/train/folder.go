@@ -77,8 +77,8 @@ func (j *job) same() error {
 			return nil
 		}
 	}
-	return failure.With(failure.Configuration, fmt.Errorf("resume %s: the job differs from the run's: %w; "+
-		"restore its configuration, or start a new run with option folder", j.folder, why))
+	return failure.With(failure.Configuration, fmt.Errorf("resume %s: the job has changed since the run started: %w; "+
+		"restore the configuration, or start a new run with option folder", j.folder, why))
 }
 
 // adopt records that the run continues with another configuration, once a checkpoint has it.

@@ -93,7 +93,8 @@ func (j *job) processLog(device int) (*os.File, error) {
 	}
 	log, ok := file.(*os.File)
 	if !ok {
-		return nil, errors.Join(errors.New("processes can only print to files of the operating system"), file.Close())
+		return nil, errors.Join(errors.New("open the log of a process: expected a file of the operating system"),
+			file.Close())
 	}
 	return log, nil
 }

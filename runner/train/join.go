@@ -79,7 +79,7 @@ func Join(ctx context.Context, env *app.Env, o JoinOptions) error {
 			rest(ctx)
 			continue
 		case worked:
-			env.Log.Info("the leader has left")
+			env.Log.Info("leader left the job")
 			return nil
 		}
 		return fmt.Errorf("join a job: no leader found at %s within %v: %w", o.Address, o.Wait, err)
@@ -149,7 +149,7 @@ func (j *job) listener() (team.Starter, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.env.Log.Info("followers may join", zap.String("address", j.network.Addr()))
+	j.env.Log.Info("accepting followers", zap.String("address", j.network.Addr()))
 	return j.network, nil
 }
 

@@ -26,7 +26,7 @@ func newProgressLog(log *zap.Logger, now func() time.Time, shown bool) *progress
 // watch logs progress when a line is due.
 func (l *progressLog) watch(p trainer.Progress) {
 	if !l.shown && l.pace.Due() {
-		l.log.Info("progress", facts(p)...)
+		l.log.Info("training", facts(p)...)
 	}
 }
 
@@ -36,7 +36,7 @@ func (l *progressLog) epoch(r trainer.Row) {
 	if l.pace.Due() {
 		level = zapcore.InfoLevel
 	}
-	l.log.Log(level, "epoch", zap.Int("epoch", r.Epoch), zap.Duration("time", r.Time.Round(time.Millisecond)),
+	l.log.Log(level, "completed epoch", zap.Int("epoch", r.Epoch), zap.Duration("time", r.Time.Round(time.Millisecond)),
 		zap.Float64("loss", app.Rounded(r.Loss)), zap.Float64("validation", app.Rounded(r.Validation.Accuracy)),
 		zap.Int("devices", r.Devices), zap.Int("parameters", r.Parameters))
 }

@@ -47,14 +47,14 @@ func TestProgressIsLoggedSeldom(t *testing.T) {
 	require.InDelta(t, 99, details, 10)
 	slow, details := tell(false, 30*time.Second)
 	require.Len(t, slow, 9)
-	require.Contains(t, slow, "progress")
+	require.Contains(t, slow, "training")
 	require.LessOrEqual(t, details, 3)
 	drawn, details := tell(true, time.Second)
-	require.NotContains(t, drawn, "progress", "it is on the terminal")
+	require.NotContains(t, drawn, "training", "it is on the terminal")
 	require.LessOrEqual(t, len(drawn), 10)
 	require.Positive(t, details)
 	rare, details := tell(true, 30*time.Second)
-	require.Equal(t, []string{"epoch", "epoch", "epoch"}, rare)
+	require.Equal(t, []string{"completed epoch", "completed epoch", "completed epoch"}, rare)
 	require.Zero(t, details)
 }
 

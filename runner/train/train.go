@@ -135,7 +135,7 @@ func (j *job) close() {
 		_ = j.network.Close()
 	}
 	if err := j.energy.close(); err != nil {
-		j.env.Log.Warn("the energy measurement did not stop", zap.Error(err))
+		j.env.Log.Warn("could not stop the energy measurement", zap.Error(err))
 	}
 	if j.stored != nil {
 		_ = j.stored.Close() // the outcome was written after a sync
@@ -157,7 +157,7 @@ func (j *job) discard() error {
 		}
 		return nil
 	}
-	j.env.Log.Debug("no steps were trained; the run folder is deleted", zap.String("folder", j.folder))
+	j.env.Log.Debug("trained no steps; deleting the run folder", zap.String("folder", j.folder))
 	j.server.Close()
 	return j.stored.Discard()
 }
@@ -196,9 +196,9 @@ func (j *job) run(ctx context.Context) (*Result, error) {
 func (j *job) logEnd(err error) {
 	switch {
 	case errors.Is(err, trainer.ErrStopped):
-		j.alone.Info("stopped", zap.Error(err))
+		j.alone.Info("job stopped", zap.Error(err))
 	case err != nil:
-		j.alone.Error("failed", zap.Error(err))
+		j.alone.Error("job failed", zap.Error(err))
 	}
 }
 
@@ -242,12 +242,12 @@ func (j *job) prepare() (*trainer.Job, error) {
 		return nil, j.Elsewhere("data.path", err)
 	}
 	j.images = parts.Data
-	loaded := "images are on the device"
+	loaded := "loaded images onto the device"
 	if parts.Data.Tokens() {
-		loaded = "text is on the device, in windows of tokens"
+		loaded = "loaded text onto the device as windows of tokens"
 	}
 	if cut := parts.Data.Cut; cut > 0 {
-		j.env.Log.Warn("texts are longer than data.context and were cut", zap.Int("texts", cut))
+		j.env.Log.Warn("cut texts longer than data.context", zap.Int("texts", cut))
 	}
 	j.env.Log.Info(loaded, zap.String("dataset", parts.Data.Name), zap.Int("training", parts.Data.Train.Count),
 		zap.Int("validation", parts.Data.Validation.Count), zap.Int("test", parts.Data.Test.Count))

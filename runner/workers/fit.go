@@ -1,7 +1,6 @@
 package workers
 
 import (
-	"errors"
 	"fmt"
 )
 
@@ -20,26 +19,27 @@ const leastGain = 1.05
 // exceed the limit, extrapolated from the last step, and after a number that fails, exceeds the limit or gains less
 // than 5%. The result why is the reason. If one worker fails or exceeds the limit, Fit returns an error.
 func Fit(most int, limit int64, try func(workers int) (Load, error)) (best Load, why string, err error) {
-	why = fmt.Sprintf("%d is the maximum", most)
+	why = fmt.Sprintf("reached the maximum of %d workers", most)
 	var grown int64 // expected memory growth in bytes if the workers double
 	for n := 1; n <= most; n *= 2 {
 		if expected := best.Memory + grown; limit > 0 && expected > limit {
-			why = fmt.Sprintf("%d would need %d of %d MiB", n, expected>>20, limit>>20)
+			why = fmt.Sprintf("%d workers would need %d of %d MiB", n, expected>>20, limit>>20)
 			break
 		}
 		l, err := try(n)
 		if err == nil && limit > 0 && l.Memory > limit {
-			err = fmt.Errorf("it takes %d of %d MiB", l.Memory>>20, limit>>20)
+			err = fmt.Errorf("memory of %d MiB exceeds the limit of %d MiB", l.Memory>>20, limit>>20)
 		}
 		if err != nil && n == 1 {
 			return best, "", fmt.Errorf("fit workers to the device: a single worker failed: %w", err)
 		}
 		if err != nil {
-			why = fmt.Sprintf("%d do not fit: %v", n, err)
+			why = fmt.Sprintf("%d workers do not fit: %v", n, err)
 			break
 		}
 		if n > 1 && l.Rate < best.Rate*leastGain {
-			why = fmt.Sprintf("%d train %.3g images/s, %d train %.3g", n, l.Rate, best.Workers, best.Rate)
+			why = fmt.Sprintf("%d workers train %.3g images/s, but %d workers train %.3g images/s", n, l.Rate,
+				best.Workers, best.Rate)
 			break
 		}
 		if grown = l.Memory; n > 1 {
@@ -48,7 +48,7 @@ func Fit(most int, limit int64, try func(workers int) (Load, error)) (best Load,
 		best = l
 	}
 	if best.Workers == 0 {
-		err = errors.New("fit workers to the device: no workers are allowed")
+		err = fmt.Errorf("fit workers to the device: the maximum is %d workers; must be at least 1", most)
 	}
 	return best, why, err
 }

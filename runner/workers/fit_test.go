@@ -40,16 +40,16 @@ func TestFitOnMadeUpMachines(t *testing.T) {
 		why   string
 	}{
 		"throughput levels off": {madeUp{level: 4, each: 10 * mib}, 64, 0, 4, []int{1, 2, 4, 8},
-			"8 train 400 images/s, 4 train 400"},
+			"8 workers train 400 images/s, but 4 workers train 400 images/s"},
 		"memory ends first": {madeUp{level: 64, each: 10 * mib}, 64, 45 * mib, 4, []int{1, 2, 4},
-			"8 would need 80 of 45 MiB"},
+			"8 workers would need 80 of 45 MiB"},
 		"shared memory is spared": {madeUp{level: 64, each: 10 * mib, common: 20 * mib}, 64, 64 * mib, 4,
-			[]int{1, 2, 4}, "8 would need 100 of 64 MiB"},
+			[]int{1, 2, 4}, "8 workers would need 100 of 64 MiB"},
 		"the device runs out": {madeUp{level: 64, each: 10 * mib, breaks: 4}, 64, 0, 2, []int{1, 2, 4},
-			"4 do not fit: out of memory"},
-		"few processors": {madeUp{level: 64, each: mib}, 6, 0, 4, []int{1, 2, 4}, "6 is the maximum"},
+			"4 workers do not fit: out of memory"},
+		"few processors": {madeUp{level: 64, each: mib}, 6, 0, 4, []int{1, 2, 4}, "reached the maximum of 6 workers"},
 		"one fills the device": {madeUp{level: 1, each: 40 * mib}, 8, 64 * mib, 1, []int{1},
-			"2 would need 80 of 64 MiB"},
+			"2 workers would need 80 of 64 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			best, why, err := Fit(c.most, c.limit, c.m.try)
@@ -62,7 +62,7 @@ func TestFitOnMadeUpMachines(t *testing.T) {
 	_, _, err := Fit(8, 0, (&madeUp{breaks: 1}).try)
 	require.ErrorContains(t, err, "a single worker failed: out of memory")
 	_, _, err = Fit(8, mib, (&madeUp{each: 2 * mib}).try)
-	require.ErrorContains(t, err, "it takes 2 of 1 MiB")
+	require.ErrorContains(t, err, "memory of 2 MiB exceeds the limit of 1 MiB")
 }
 
 // The number that is kept fits, and no other power of two below the one at which throughput levels off would be faster.

@@ -30,7 +30,7 @@ func Assigned(set []string, engine string, workers int) []string {
 }
 
 // ErrNone reports that no workers were started from a folder.
-var ErrNone = errors.New("no workers were started from here")
+var ErrNone = errors.New("no workers were started from this folder")
 
 // None returns ErrNone with the folder and the remedy.
 func None(folder string) error {
@@ -69,7 +69,7 @@ func Enter(env *app.Env, folder string) (f *fleet.Fleet, path string, err error)
 	if f != nil && env.Enter != nil {
 		if err := env.Enter(f.Batch().Dir); err != nil {
 			return nil, "", fmt.Errorf(
-				"relative paths of %s start at the folder in which the run was started: %w", path, err)
+				"enter the folder in which the run %s was started, the base of its relative paths: %w", path, err)
 		}
 	}
 	return f, path, nil

@@ -124,7 +124,7 @@ func (m *machine) build() {
 		return
 	}
 	if err := builder.Build(state); err != nil {
-		m.fail(fmt.Errorf("attaching its state to a %T: %w", value, err))
+		m.fail(fmt.Errorf("attaching a state to a %T: %w", value, err))
 	}
 	m.charge(bytesMade(value))
 }

@@ -38,7 +38,7 @@ func (m *machine) appendTo(values Tuple) {
 	into := m.top()
 	list, ok := into.(*List)
 	if !ok {
-		m.malformed("appending to a %T", into)
+		m.malformed("cannot append to a %T", into)
 		return
 	}
 	list.Items = append(list.Items, values...)
@@ -48,7 +48,7 @@ func (m *machine) setItems(values Tuple) {
 	into := m.top()
 	dict, ok := into.(*Dict)
 	if !ok || len(values)%2 != 0 {
-		m.malformed("setting %d keys and values of a %T", len(values), into)
+		m.malformed("cannot set %d keys and values of a %T", len(values), into)
 		return
 	}
 	for i := 0; i < len(values); i += 2 {
@@ -72,7 +72,7 @@ func (m *machine) addItems(values Tuple) {
 	into := m.top()
 	set, ok := into.(*Set)
 	if !ok || set.Frozen {
-		m.malformed("adding items to a %T", into)
+		m.malformed("cannot add items to a %T", into)
 		return
 	}
 	for _, value := range values {

@@ -76,19 +76,19 @@ func emptyArray(Tuple) (any, error) { return &Array{}, nil }
 func (a *Array) Build(state any) error {
 	fields, ok := state.(Tuple)
 	if !ok || len(fields) < 4 || len(fields) > 5 {
-		return malformed("the state of an array")
+		return malformed("invalid state of an array")
 	}
 	fields = fields[len(fields)-4:]
 	fortran, ok := fields[2].(bool)
 	if !ok {
-		return malformed("the order of an array is a %T", fields[2])
+		return malformed("the order of an array is a %T, expected a bool", fields[2])
 	}
 	return a.fill(fields[3], fields[1], fields[0], fortran)
 }
 
 func arrayOfBuffer(args Tuple) (any, error) {
 	if len(args) != 4 || (args[3] != "C" && args[3] != "F") {
-		return nil, malformed("the arguments of an array")
+		return nil, malformed("invalid arguments of an array")
 	}
 	a := &Array{}
 	return a, a.fill(args[0], args[1], args[2], args[3] == "F")
@@ -97,7 +97,7 @@ func arrayOfBuffer(args Tuple) (any, error) {
 func (a *Array) fill(data, kind, shape any, fortran bool) error {
 	d, ok := kind.(*dtype)
 	if !ok {
-		return malformed("the type of an array is a %T", kind)
+		return malformed("the type of an array is a %T, expected a dtype", kind)
 	}
 	sizes, err := asShape(shape)
 	if err != nil {
@@ -109,7 +109,7 @@ func (a *Array) fill(data, kind, shape any, fortran bool) error {
 	}
 	want, ok := product(sizes, itemSizes[d.kind])
 	if !ok || want != int64(len(bytes)) {
-		return malformed("an array of shape %v and type %s has %d bytes", sizes, d, len(bytes))
+		return malformed("an array of shape %v and type %s has %d bytes, expected %d", sizes, d, len(bytes), want)
 	}
 	*a = Array{DType: d.String(), Shape: sizes, FortranOrder: fortran, Data: bytes}
 	return nil
@@ -121,13 +121,13 @@ const maxDimensions = 64
 func asShape(value any) ([]int64, error) {
 	items, ok := value.(Tuple)
 	if !ok || len(items) > maxDimensions {
-		return nil, malformed("the shape of an array")
+		return nil, malformed("invalid shape of an array")
 	}
 	shape := make([]int64, len(items))
 	for i, item := range items {
 		size, ok := item.(int64)
 		if !ok || size < 0 {
-			return nil, malformed("the shape of an array")
+			return nil, malformed("invalid shape of an array")
 		}
 		shape[i] = size
 	}
@@ -142,7 +142,7 @@ func asBytes(value any) ([]byte, error) {
 	case string:
 		return []byte(v), nil
 	}
-	return nil, malformed("the data of an array are a %T", value)
+	return nil, malformed("the data of an array are a %T, expected bytes or a str", value)
 }
 
 // product multiplies non-negative sizes, and reports whether the result fits.
@@ -164,7 +164,7 @@ func product(sizes []int64, n int64) (int64, bool) {
 // newScalar makes the Go number of a NumPy number.
 func newScalar(args Tuple) (any, error) {
 	if len(args) != 2 {
-		return nil, malformed("the arguments of a number")
+		return nil, malformed("invalid arguments of a number")
 	}
 	a := &Array{}
 	if err := a.fill(args[1], args[0], Tuple{}, false); err != nil {
@@ -198,5 +198,5 @@ func scalar(kind string, bits uint64) (any, error) {
 	case kind[0] == 'u':
 		return narrow(new(big.Int).SetUint64(bits)), nil
 	}
-	return nil, malformed("a single number of type %q", kind)
+	return nil, malformed("unsupported single number of type %q", kind)
 }

@@ -30,7 +30,7 @@ func readFile(file files.File, opt Options) (*Set, error) {
 		return nil, err
 	}
 	if info.IsDir() {
-		return nil, errors.New("it is a folder; use a file in it")
+		return nil, errors.New("the path is a folder; use a file in the folder")
 	}
 	return ReadFrom(file, info.Size(), opt)
 }

@@ -63,7 +63,7 @@ func (l *legacy) readHeader() error {
 		return fmt.Errorf("the magic number: %w", err)
 	}
 	if n, ok := magic.(*big.Int); !ok || n.Text(16) != legacyMagic {
-		return fmt.Errorf("it is a pickle, but not written by torch.save: the magic number is missing")
+		return fmt.Errorf("the file is a pickle without the magic number of torch.save")
 	}
 	protocol, err := pickle.Read(l.in, pickle.Options{})
 	if err != nil {
@@ -109,21 +109,21 @@ func (l *legacy) readStorage(key any) error {
 	name, ok := key.(string)
 	s := l.graph.storages[name]
 	if !ok || s == nil || s.loaded {
-		return fmt.Errorf("the object does not refer to it, or it is a duplicate")
+		return fmt.Errorf("the object does not refer to this storage, or the storage is a duplicate")
 	}
 	var head [8]byte
 	if _, err := io.ReadFull(l.in, head[:]); err != nil {
-		return fmt.Errorf("its length: %w", err)
+		return fmt.Errorf("read the length: %w", err)
 	}
 	if n := binary.LittleEndian.Uint64(head[:]); n != uint64(s.count) {
-		return fmt.Errorf("it has %d items, expected %d as in the object", n, s.count)
+		return fmt.Errorf("got %d items, expected %d as in the object", n, s.count)
 	}
 	bytes := s.count * s.dtype.Size()
 	if rest := l.rest(); bytes > rest {
-		return fmt.Errorf("it has %d bytes, but only %d are left: %w", bytes, rest, io.ErrUnexpectedEOF)
+		return fmt.Errorf("the storage has %d bytes, but only %d bytes are left: %w", bytes, rest, io.ErrUnexpectedEOF)
 	}
 	if bytes > l.graph.opt.MaxBytes {
-		return fmt.Errorf("it has %d bytes, more than Options.MaxBytes = %d", bytes, l.graph.opt.MaxBytes)
+		return fmt.Errorf("the storage has %d bytes, more than Options.MaxBytes = %d", bytes, l.graph.opt.MaxBytes)
 	}
 	s.data, s.loaded = make([]byte, bytes), true
 	_, err := io.ReadFull(l.in, s.data)

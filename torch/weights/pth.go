@@ -112,7 +112,7 @@ func (a *archive) load(s *storage) error {
 	name := "data/" + s.key
 	want := s.count * s.dtype.Size()
 	if file := a.records[name]; file != nil && file.UncompressedSize64 != uint64(want) {
-		return fmt.Errorf("record %.200q: it has %d bytes, but %d items of %s take %d",
+		return fmt.Errorf("record %.200q: got %d bytes, but %d items of %s take %d bytes",
 			name, file.UncompressedSize64, s.count, s.dtype, want)
 	}
 	data, err := a.read(name, a.left)
@@ -134,7 +134,7 @@ func (a *archive) read(name string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("the record %.200q is missing", name)
 	}
 	if file.UncompressedSize64 > uint64(limit) {
-		return nil, fmt.Errorf("record %.200q: its %d bytes exceed the limit of %d; "+
+		return nil, fmt.Errorf("record %.200q: %d bytes exceed the limit of %d bytes; "+
 			"raise Options.MaxBytes if the file can be trusted", name, file.UncompressedSize64, limit)
 	}
 	data, err := a.unpack(file)
@@ -161,7 +161,7 @@ func (a *archive) unpack(file *zip.File) ([]byte, error) {
 		return nil, err
 	}
 	if n != size {
-		return nil, fmt.Errorf("it has %d bytes, expected %d as in the directory", n, size)
+		return nil, fmt.Errorf("got %d bytes, expected %d as in the directory", n, size)
 	}
 	return out.Bytes(), nil
 }

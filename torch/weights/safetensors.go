@@ -115,13 +115,14 @@ func (e entry) check(at, size int64) error {
 	case err != nil:
 		return err
 	case e.begin < at:
-		return fmt.Errorf("its data begin at %d and overlap another tensor's data, which end at %d", e.begin, at)
+		return fmt.Errorf("the data begin at byte %d and overlap the data of another tensor, up to byte %d", e.begin,
+			at)
 	case e.begin > at:
-		return fmt.Errorf("its data begin at %d, but the bytes from %d on belong to no tensor", e.begin, at)
+		return fmt.Errorf("the data begin at byte %d, but the bytes from %d on belong to no tensor", e.begin, at)
 	case e.end < e.begin || e.end > size:
-		return fmt.Errorf("its data end at %d, outside the %d bytes: %w", e.end, size, io.ErrUnexpectedEOF)
+		return fmt.Errorf("the data end at byte %d, outside the %d bytes of data: %w", e.end, size, io.ErrUnexpectedEOF)
 	case e.end-e.begin != want:
-		return fmt.Errorf("%s%v takes %d bytes, but has %d", e.dtype, e.shape, want, e.end-e.begin)
+		return fmt.Errorf("%s%v takes %d bytes, got %d", e.dtype, e.shape, want, e.end-e.begin)
 	}
 	return nil
 }

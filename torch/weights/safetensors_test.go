@@ -54,7 +54,7 @@ func TestReadHostileSafetensors(t *testing.T) {
 		"an end before the begin": {one("U8", "[0]", "[0,-1]"), "", "is not a size"},
 		"ends turned around": {"{" + u8("a", "[0,2]") + `,"b":{"dtype":"U8","shape":[0],"data_offsets":[2,1]}}`, "12",
 			"outside"},
-		"a length that does not fit": {one("F32", "[1]", "[0,3]"), "123", "takes 4 bytes, but has 3"},
+		"a length that does not fit": {one("F32", "[1]", "[0,3]"), "123", "takes 4 bytes, got 3"},
 		"a shape that overflows": {one("U8", "[4294967296,4294967296,2]", "[0,0]"), "",
 			"too many items"},
 		"the same behind a zero": {one("U8", "[0,4294967296,4294967296]", "[0,0]"), "",

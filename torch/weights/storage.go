@@ -47,7 +47,8 @@ func (v *view) check() error {
 		}
 	}
 	if n > 0 && last >= v.storage.count {
-		return fmt.Errorf("it reaches item %d of storage %q, which has %d items", last, v.storage.key, v.storage.count)
+		return fmt.Errorf("the tensor reaches item %d of storage %q, which has %d items", last, v.storage.key,
+			v.storage.count)
 	}
 	return nil
 }
@@ -110,7 +111,7 @@ func newGraph(opt Options) *graph {
 func (g *graph) charge(n int64) error {
 	if n > g.left {
 		return fmt.Errorf("the tensors exceed the limit of %d bytes for this file; "+
-			"raise Options.MaxBytes if it can be trusted", g.opt.MaxBytes)
+			"raise Options.MaxBytes if the file can be trusted", g.opt.MaxBytes)
 	}
 	g.left -= n
 	return nil
@@ -124,7 +125,7 @@ func (g *graph) persistent(id any) (any, error) {
 		return nil, fmt.Errorf("the file contains a whole module; save its state_dict() instead")
 	}
 	if !ok || len(fields) < 5 || len(fields) > 6 || fields[0] != "storage" {
-		return nil, fmt.Errorf("it does not describe a storage")
+		return nil, fmt.Errorf("the persistent id does not describe a storage")
 	}
 	class, ok1 := fields[1].(pickle.Global)
 	key, ok2 := fields[2].(string)
@@ -171,7 +172,7 @@ func (g *graph) part(root *storage, description any) (any, error) {
 	offset, ok2 := fields[1].(int64)
 	items, ok3 := fields[2].(int64)
 	if !ok1 || !ok2 || !ok3 || offset < 0 || items < 0 || offset > root.count || items > root.count-offset {
-		return nil, fmt.Errorf("a part of storage %q lies outside it", root.key)
+		return nil, fmt.Errorf("a part of storage %q lies outside the storage", root.key)
 	}
 	return &storage{key: key, dtype: root.dtype, count: items, root: root, offset: offset}, nil
 }

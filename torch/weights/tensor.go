@@ -53,7 +53,7 @@ func (t Tensor) Count() int64 {
 func (t Tensor) Validate() error {
 	bytes, err := byteCount(t.DType, t.Shape)
 	if err == nil && bytes != int64(len(t.Data)) {
-		err = fmt.Errorf("%s%v takes %d bytes, but has %d", t.DType, t.Shape, bytes, len(t.Data))
+		err = fmt.Errorf("%s%v takes %d bytes, got %d", t.DType, t.Shape, bytes, len(t.Data))
 	}
 	if err != nil {
 		return fmt.Errorf("tensor %q: %w", t.Name, err)

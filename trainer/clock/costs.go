@@ -83,8 +83,8 @@ func (c Costs) Validate() error {
 		faults = append(faults, errors.New("communication_share and exchange_seconds are both set; remove one of them"))
 	}
 	if (c.Step == Rates{}) != (c.Batch == Rates{}) {
-		faults = append(faults, errors.New("step of training and batch of evaluation must both have rates, "+
-			"or neither"))
+		faults = append(faults, errors.New("step: only one of step and batch has rates; "+
+			"set rates of both, or of neither"))
 	}
 	if (c.GraphStep == Rates{}) != (c.GraphBatch == Rates{}) || c.GraphStep != (Rates{}) && c.Step == (Rates{}) {
 		faults = append(faults, errors.New("graph_step and graph_batch are incomplete; set both or neither, "+

@@ -18,7 +18,7 @@ type LayerTime struct {
 // network, as measured if the profile has a measurement.
 func (p *Profile) LayerTimes(n *model.Network, rows int) ([]LayerTime, error) {
 	if p.Closed() {
-		return nil, fmt.Errorf("profile %s has no rates, which divide times among layers; "+
+		return nil, fmt.Errorf("profile %s has no rates to divide times among layers; "+
 			"measure more networks with 'graft profile', or use another profile", p.Name)
 	}
 	sheet, err := n.Sheet()

@@ -75,11 +75,11 @@ func (p *Profile) Validate() error {
 	var faults validate.Faults
 	faults.When(p.Version < 0 || p.Version > profileVersion, "version is %d; expected at most %d: "+
 		"measure the device again, or use the version of graft that wrote the profile", p.Version, profileVersion)
-	faults.When(p.Name == "", "the profile has no name")
+	faults.When(p.Name == "", "the profile has no name; set name")
 	faults = append(faults, positive("watts", p.Watts), p.Costs.Validate())
 	faults.When(len(p.Measured) == 0 && p.Costs.Step == (Rates{}) && p.Costs.Batch == (Rates{}),
-		"step of training and batch of evaluation have no rates, and no network was measured; measure the device "+
-			"with 'graft profile'")
+		"step is not set, batch is not set, and no network was measured; "+
+			"measure the device with 'graft profile'")
 	for k, m := range p.Measured {
 		faults = append(faults, m.faults(k)...)
 		for _, other := range p.Measured[:k] {
@@ -231,8 +231,8 @@ func (p *Profile) seconds(w Work) (float64, error) {
 		}
 	}
 	if rates == (Rates{}) {
-		return 0, fmt.Errorf("profile %s has no measurement of this %s with a batch of %d "+
-			"and no rates for unmeasured networks; measure it, or more networks, with 'graft profile'",
+		return 0, fmt.Errorf("profile %s has no measurement of this %s with a batch of %d, and no rates for "+
+			"unmeasured networks; measure this network, or more networks, with 'graft profile'",
 			p.Name, w.Network.Name(), w.Rows)
 	}
 	size, err := SizeOf(w.Network)

@@ -108,11 +108,11 @@ func (f *follower) execute(o order) error {
 	case o.Meet != nil:
 		return f.meet(*o.Meet)
 	case f.peers == nil:
-		return fmt.Errorf("it is not in a group: %w", torch.ErrPeer)
+		return fmt.Errorf("no group joined yet: %w", torch.ErrPeer)
 	case o.Copy != nil:
 		return f.copy(o.Copy)
 	case !f.copied:
-		return errors.New("it has no network yet")
+		return errors.New("no network received yet")
 	}
 	return f.replica.Work(o.work, f.peers)
 }

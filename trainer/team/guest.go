@@ -52,7 +52,7 @@ func (g *guest) hear(most int) (m greeting, err error) {
 		return m, err
 	}
 	if err := json.Unmarshal(line, &m); err != nil {
-		return m, errors.New("the other side does not speak graft's protocol")
+		return m, errors.New("the other side does not use graft's protocol")
 	}
 	if m.Error != "" {
 		err = fmt.Errorf("%w: %s", ErrRefused, m.Error)
@@ -74,7 +74,7 @@ func (g *guest) admit(token []byte, version string) error {
 		return err
 	}
 	if !hmac.Equal([]byte(m.Proof), []byte(proof(token, "follow", own, m.Nonce))) {
-		return errors.New("wrong token")
+		return errors.New("wrong token; use the token file of the leader")
 	}
 	if m.Version != version {
 		return fmt.Errorf("the leader has version %s, the follower %s; use the same version with the same LibTorch",
@@ -148,7 +148,7 @@ func (g *guest) begin(i Invitation) error {
 		return err
 	}
 	if m, err := g.hear(greetLine); err != nil || !m.Taken {
-		return errors.Join(errors.New("it did not accept the job"), err)
+		return errors.Join(errors.New("the follower did not accept the job"), err)
 	}
 	return g.conn.SetDeadline(time.Time{})
 }

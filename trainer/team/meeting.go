@@ -66,7 +66,7 @@ func (m *meetings) call(number int64, c torch.StoreCall) (r torch.StoreResult, e
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if number != m.number || m.values == nil {
-		return r, errors.New("the group is over")
+		return r, errors.New("the group has ended")
 	}
 	key := string(c.Key)
 	value, there := m.values[key]
@@ -100,7 +100,8 @@ func (m *meetings) set(key string, value []byte) error {
 		grown += len(key)
 	}
 	if len(key) > storeKey || len(value) > storeValue || grown > storeTotal {
-		return fmt.Errorf("a key of %d bytes and a value of %d bytes do not fit into the store, which has %d bytes",
+		return fmt.Errorf("a key of %d bytes and a value of %d bytes do not fit into the store; it already holds %d "+
+			"bytes",
 			len(key), len(value), m.total)
 	}
 	m.values[key], m.total = value, grown

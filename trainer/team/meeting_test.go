@@ -21,7 +21,7 @@ func ask(t *testing.T, s torch.Store, op torch.StoreOp, key, value string, numbe
 // The store of a group keeps what its members say, within bounds, until the next group.
 func TestMeetingsAreBounded(t *testing.T) {
 	var m meetings
-	require.Equal(t, "the group is over", m.serve(storeCall{}).Error)
+	require.Equal(t, "the group has ended", m.serve(storeCall{}).Error)
 	s := ownStore{&m, m.open()}
 	require.Zero(t, ask(t, s, torch.StoreCheck, "a", "", 0).Number)
 	ask(t, s, torch.StoreSet, "a", "x\x00\xff", 0)
@@ -55,7 +55,7 @@ func TestMeetingsAreBounded(t *testing.T) {
 	next := ownStore{&m, m.open()}
 	require.Zero(t, ask(t, next, torch.StoreCheck, "n", "", 0).Number)
 	_, err = s.Call(torch.StoreCall{Op: torch.StoreCheck})
-	require.ErrorContains(t, err, "the group is over")
+	require.ErrorContains(t, err, "the group has ended")
 }
 
 func TestLinesAreBounded(t *testing.T) {

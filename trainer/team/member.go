@@ -21,9 +21,9 @@ type member struct {
 }
 
 var (
-	errGone   = errors.New("it has exited")
-	errLeft   = errors.New("it has left")
-	errSilent = errors.New("it does not respond")
+	errGone   = errors.New("the process exited")
+	errLeft   = errors.New("the process left the job")
+	errSilent = errors.New("the process does not respond")
 )
 
 // pending is the maximum number of waiting orders or answers. Each order is answered before the next, so neither side

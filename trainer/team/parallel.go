@@ -55,12 +55,13 @@ func (p Parallel) Validate() error {
 	faults.When(p.MaxProcesses < 0 || p.Threads < 0,
 		"parallel: max_processes is %d and threads is %d; must be at least 0", p.MaxProcesses, p.Threads)
 	faults.When(p.Timeout < 0 || p.Timeout > 0 && p.Timeout < 10*time.Millisecond || p.Start < 0,
-		"parallel: times must be at least 0, and the timeout at least 10ms")
+		"parallel: timeout is %v and start is %v; timeout must be at least 10ms, and start must not be negative",
+		p.Timeout, p.Start)
 	faults.When(p.Listen == "" && (p.Elastic || p.MinProcesses > 0),
-		"parallel: elastic and min_processes need followers from other machines; set listen too")
+		"parallel: elastic and min_processes require followers from other machines; set parallel.listen")
 	if p.MinProcesses < 0 || p.MinProcesses > p.most() {
 		faults = append(faults, fmt.Errorf("parallel: min_processes is %d; "+
-			"must be between 0 and max_processes, %d", p.MinProcesses, p.most()))
+			"must be between 0 and max_processes (%d)", p.MinProcesses, p.most()))
 	}
 	port, slurm := p.Slurm()
 	faults.When(p.Listen == "" && p.Token != "" || p.Listen != "" && (p.Token == "" && !slurm || !p.On),

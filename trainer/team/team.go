@@ -131,7 +131,9 @@ func (t *Team) await(ctx context.Context, m *member) error {
 	case err == nil && a.Error != "":
 		err = errors.New(a.Error)
 	case err == nil && a.Data != digest:
-		err = fmt.Errorf("its images differ from the images of the leader: %s with digest %.12s", name, a.Data)
+		err = fmt.Errorf("images of the follower differ from images of the leader: %s with digest %.12s; expected "+
+			"%.12s",
+			name, a.Data, digest)
 	}
 	if m.ready = err == nil; m.ready {
 		return nil

@@ -217,11 +217,11 @@ func (p *process) cause(ended error, l Limits) string {
 	switch status, _ := p.ProcessState.Sys().(syscall.WaitStatus); {
 	case strings.Contains(text, "out of memory") || strings.Contains(text, "bad_alloc") ||
 		strings.Contains(text, "cannot allocate memory"):
-		return fmt.Sprintf("it needs more than %.3g GiB", float64(l.Memory)/(1<<30))
+		return fmt.Sprintf("the run needs more than %.3g GiB", float64(l.Memory)/(1<<30))
 	case found != nil && found[1] != "SIGXCPU":
 		return found[1]
 	case spent >= l.Time:
-		return fmt.Sprintf("it needs more than %v of processor time", l.Time.Round(time.Second))
+		return fmt.Sprintf("the run needs more than %v of processor time", l.Time.Round(time.Second))
 	case status.Signaled():
 		return fmt.Sprintf("signal %v", status.Signal())
 	}

@@ -51,7 +51,7 @@ func TestTrialsThatFail(t *testing.T) {
 		product += fmt.Sprintf("\n%c%d = mm.default(self=%%a, mat2=%%a)", 'b', k)
 	}
 	for line, says := range map[string]string{
-		product: "operator mm.default ended the trial process: it needs more than 1s of processor time",
+		product: "operator mm.default ended the trial process: the run needs more than 1s of processor time",
 		"y = ones.default(size=[2, 3, 8, 8])\n" +
 			"z = tile.default(self=%y, dims=[1000, 400])": "the limit for a trial of this network is 0.25 GiB",
 		"y = reflection_pad1d.default(self=%x, padding=[])": "argument padding: a list of 0 items, " +

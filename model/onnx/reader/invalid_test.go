@@ -71,12 +71,12 @@ func TestInvalidModelsAreRefused(t *testing.T) {
 		parts [][]byte
 		want  string
 	}{
-		"a result twice": {[][]byte{relu("x", "y"), relu("y", "y")}, `its result "y" has`},
+		"a result twice": {[][]byte{relu("x", "y"), relu("y", "y")}, `the result "y" has`},
 		"a result twice in an operator": {[][]byte{called("Split", []string{"x"}, []string{"y", "y"}, nil)},
-			`its result "y" has`},
-		"a result without a name": {[][]byte{relu("x", ""), relu("x", "y")}, `its result "" has`},
-		"a shadowed input":        {[][]byte{relu("x", "x"), relu("x", "y")}, `its result "x" has`},
-		"a shadowed tensor":       {[][]byte{list("w", 1), relu("x", "w"), relu("w", "y")}, `its result "w" has`},
+			`the result "y" has`},
+		"a result without a name": {[][]byte{relu("x", ""), relu("x", "y")}, `the result "" has`},
+		"a shadowed input":        {[][]byte{relu("x", "x"), relu("x", "y")}, `the result "x" has`},
+		"a shadowed tensor":       {[][]byte{list("w", 1), relu("x", "w"), relu("w", "y")}, `the result "w" has`},
 		"a tensor twice":          {[][]byte{list("w", 1), list("w", 2), relu("x", "y")}, `tensor name "w"`},
 		"a step of zero": {[][]byte{list("a", 0), list("b", 2), list("d", 1), list("s", 0),
 			called("Slice", []string{"x", "a", "b", "d", "s"}, []string{"y"}, nil)}, "argument step is 0"},

@@ -146,7 +146,7 @@ func layerNorm(c *call) error {
 	}
 	scale, err := c.need(1)
 	if err != nil || c.tensors[scale.name] == nil {
-		return fmt.Errorf("its scale is not a tensor of the model")
+		return fmt.Errorf("the scale is not a tensor of the model")
 	}
 	return c.done("layer_norm.default", c.arg("input", x),
 		graph.Arg{Name: "normalized_shape", Value: anys(c.tensors[scale.name].dims)}, c.arg("weight", scale),
@@ -179,7 +179,7 @@ func power(c *call) error {
 	}
 	exponent := c.number(c.operand(1))
 	if _, tensor := exponent.(graph.Value); tensor || exponent == nil {
-		return fmt.Errorf("its exponent is not a constant of the model")
+		return fmt.Errorf("the exponent is not a constant of the model")
 	}
 	return c.done("pow.Tensor_Scalar", c.arg("self", x), graph.Arg{Name: "exponent", Value: exponent})
 }

@@ -51,7 +51,7 @@ func (b *builder) addNode(n *node) error {
 	for _, name := range n.in {
 		o, ok := b.values[name] // an empty name is an omitted input
 		if !ok && name != "" && len(b.missed) == 0 {
-			return fmt.Errorf("it reads %.100q, which no earlier operator computes", name)
+			return fmt.Errorf("no earlier operator computes the input %.100q", name)
 		}
 		c.operands = append(c.operands, o)
 	}
@@ -84,7 +84,7 @@ func (b *builder) checkResults(n *node) error {
 			continue // an omitted optional result
 		}
 		if name == "" || b.values[name].given || slices.Contains(n.out[:k], name) {
-			return fmt.Errorf("its result %.100q has no name, or the name of an input, a tensor or an earlier result; "+
+			return fmt.Errorf("the result %.100q has no name, or the name of an input, a tensor or an earlier result; "+
 				"export the model again", name)
 		}
 	}
@@ -112,7 +112,7 @@ func (c *call) operand(k int) operand {
 func (c *call) need(k int) (operand, error) {
 	o := c.operand(k)
 	if !o.given || o.ref == nil {
-		return o, fmt.Errorf("its input %d is missing, or is a size instead of a tensor", k)
+		return o, fmt.Errorf("input %d is missing, or is a size instead of a tensor", k)
 	}
 	return o, nil
 }

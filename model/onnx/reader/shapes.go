@@ -45,7 +45,7 @@ func concat(c *call) error {
 		var list []any
 		for _, o := range c.operands {
 			if o.sizes == nil {
-				return fmt.Errorf("it joins sizes with a tensor")
+				return fmt.Errorf("joining sizes with a tensor is not supported")
 			}
 			list = append(list, o.sizes...)
 		}
@@ -89,7 +89,7 @@ func split(c *call) error {
 func reshape(c *call) error {
 	x, to := c.operand(0), c.operand(1)
 	if to.sizes == nil {
-		return fmt.Errorf("its shape is not a list of sizes that graft can evaluate")
+		return fmt.Errorf("the shape is not a list of sizes that graft can evaluate")
 	}
 	if x.computed() {
 		return c.sizesDone(x.sizes, len(to.sizes) == 0)
@@ -237,11 +237,11 @@ func expand(c *call) error {
 	x, err := c.need(0)
 	to := c.operand(1)
 	if err != nil || to.sizes == nil {
-		return orElse(err, "its shape is not a list of sizes that graft can evaluate")
+		return orElse(err, "the shape is not a list of sizes that graft can evaluate")
 	}
 	rank, err := c.rank(x)
 	if err != nil || rank > len(to.sizes) {
-		return orElse(err, "it expands a tensor of %d dimensions to %d", rank, len(to.sizes))
+		return orElse(err, "expanding a tensor from %d to %d dimensions is not supported", rank, len(to.sizes))
 	}
 	list := slices.Clone(to.sizes)
 	for k, v := range list {
@@ -256,7 +256,7 @@ func tile(c *call) error {
 	x, err := c.need(0)
 	times := c.operand(1)
 	if err != nil || times.sizes == nil {
-		return orElse(err, "its repeats are not a list of numbers that graft can evaluate")
+		return orElse(err, "the repeats are not a list of numbers that graft can evaluate")
 	}
 	return c.done("repeat.default", c.arg("self", x), graph.Arg{Name: "repeats", Value: times.sizes})
 }
@@ -288,7 +288,7 @@ func shape(c *call) error {
 func identity(c *call) error {
 	o := c.operand(0)
 	if !o.given {
-		return fmt.Errorf("its input is missing")
+		return fmt.Errorf("the input is missing")
 	}
 	c.values[c.node.out[0]] = o
 	return nil
@@ -358,7 +358,7 @@ func arange(c *call) error {
 	for k, name := range []string{"start", "end", "step"} {
 		o := c.operand(k)
 		if len(o.sizes) != 1 {
-			return fmt.Errorf("the range is not of integers")
+			return fmt.Errorf("the range does not consist of integers")
 		}
 		args = append(args, graph.Arg{Name: name, Value: o.sizes[0]})
 	}
