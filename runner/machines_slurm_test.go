@@ -136,3 +136,42 @@ func TestElasticAllocationOfSlurm(t *testing.T) {
 		"losses within %.2g of those of a timeline with the same changes", got.Outcome.Steps, apart)
 	require.LessOrEqual(t, apart, 1e-6)
 }
+
+// The batch script of the how-to starts a job, saves it at a signal, requeues itself, and ends in the same bits.
+func TestRequeuedJobOfSlurm(t *testing.T) {
+	useSlurm(t)
+	_, rest, found := strings.Cut(contents(t, "../docs/howto/slurm.md"), "```sh file=grow.sh\n")
+	require.True(t, found)
+	script, _, _ := strings.Cut(rest, "```\n")
+	folder, bin := t.TempDir(), t.TempDir()
+	asGraft(t, bin)
+	t.Chdir(folder)
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	write(t, "grow.sh", script)
+	write(t, "job.toml", "[data.synthetic]\nsize = 16\ntrain = 400\ntest = 100\n[time]\nbudget = \"40s\"\n"+
+		"profile = \"round-gpu\"\nevents = [{at = \"10s\", change = \"up\"}]\n[adapt]\ndecider = \"script\"\n"+
+		"actions = [\"deepen:conv1\"]\n[checkpoint]\nevery = \"1s\"\n")
+	out, err := exec.Command("sbatch", "--parsable", "grow.sh").Output()
+	require.NoError(t, err)
+	id := strings.TrimSpace(string(out))
+	log := func() string {
+		text, _ := os.ReadFile("grow.log")
+		return string(text)
+	}
+	require.Eventually(t, func() bool { return strings.Contains(log(), `"msg":"decision"`) }, patience,
+		20*time.Millisecond, "the job is running")
+	said, err := exec.Command("scancel", "--batch", "--signal=USR1", id).CombinedOutput()
+	require.NoError(t, err, "%s", said)
+	require.Eventually(t, func() bool { // Slurm waits two minutes before it starts a requeued job
+		return exec.Command("scontrol", "update", "JobId="+id, "StartTime=now").Run() == nil &&
+			strings.Count(log(), "onto the device") == 2
+	}, patience, 100*time.Millisecond, "it starts again")
+	ended := func() bool { _, err := os.Stat("runs/grow/outcome.json"); return err == nil }
+	require.Eventually(t, func() bool { return ended() }, patience, 50*time.Millisecond, "%s", log())
+	require.Contains(t, log(), "is incomplete")
+	done(t, "train", "job.toml", "--folder", "runs/whole", "--quiet")
+	digest := func(run string) string {
+		return decoded[struct{ Digest string }](t, contents(t, run+"/outcome.json")).Digest
+	}
+	require.Equal(t, digest("runs/whole"), digest("runs/grow"))
+}

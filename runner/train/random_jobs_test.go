@@ -30,6 +30,7 @@ func drawJob(t testing.TB, seed uint64, folder string) string {
 	j.section("time")
 	j.set("budget", fmt.Sprintf("%q", fmt.Sprintf("%dms", 300+j.IntN(500))))
 	j.set("events", j.events())
+	j.maybe("devices", 2)
 	j.training()
 	j.adapting(actions)
 	path := filepath.Join(folder, "job.toml")
@@ -183,7 +184,7 @@ func (j *randomJob) table(t testing.TB) []string {
 // events are an up, and in half of the jobs a down after it.
 func (j *randomJob) events() string {
 	up := 30 + j.IntN(100)
-	text := fmt.Sprintf(`{at = "%dms", change = "up", devices = %d}`, up, 2+j.IntN(3))
+	text := fmt.Sprintf(`{at = "%dms", change = "up", devices = %d}`, up, 3+j.IntN(3))
 	if j.toss() {
 		text += fmt.Sprintf(`, {at = "%dms", change = "down", devices = 1}`, up+1+j.IntN(160))
 	}
