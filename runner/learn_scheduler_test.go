@@ -103,7 +103,7 @@ func TestWhatSchedulersCannotLearn(t *testing.T) {
 
 	fails(t, failure.Usage, "--table: applies to policies on tables only", "evaluate", path, "--table", "x")
 	fails(t, failure.Usage, "--against is sjf; expected one of drf, srtf", "evaluate", path, "--against", "sjf")
-	fails(t, failure.Damaged, "the folder does not contain a completely learned scheduler", "evaluate", path,
+	fails(t, failure.Damaged, "expected the run folder of a completed 'graft learn'", "evaluate", path,
 		"--policy", t.TempDir())
 	network := filepath.Join(t.TempDir(), "net.safetensors")
 	write(t, network, "garbage")

@@ -62,7 +62,7 @@ func (f *File) read(env study.Env, path string) (*inputs, error) {
 	}
 	if len(read.Jobs) == 0 {
 		return nil, fmt.Errorf("%s has no jobs between seconds %d and %d; "+
-			"change or remove options from and to", path, f.Cluster.From, f.Cluster.To)
+			"change or remove the options from and to", path, f.Cluster.From, f.Cluster.To)
 	}
 	if !slices.ContainsFunc(read.Jobs, func(j trace.Job) bool { return j.Duration > 0 }) {
 		return nil, fmt.Errorf("%s has no jobs with a duration; name another trace, or simulate adaptive jobs "+

@@ -78,11 +78,10 @@ func (o Options) Validate() error {
 		"data and nodes are missing; name a folder with vc_config.csv, or a file of that format")
 	faults.When(o.PerNode < 1 || o.PerNode > 64, "gpus_per_node is %d; must be between 1 and 64", o.PerNode)
 	faults.When(o.UsageEvery < 0, "usage_every_seconds is %d; must not be negative", o.UsageEvery)
-	faults.When(o.CPUs < 0 || o.Memory < 0, "cpus_per_node is %d and memory_mb_per_node is %d; must not be negative",
+	faults.When(o.CPUs < 0 || o.Memory < 0, "cpus_per_node is %d and memory_mb_per_node is %d; both must be at least 0",
 		o.CPUs, o.Memory)
 	faults.When(o.From < 0 || o.To < 0 || o.To > 0 && o.To < o.From,
-		"from_seconds is %d and to_seconds is %d; expected at least 0, and to_seconds not before "+
-			"from_seconds", o.From, o.To)
+		"from_seconds is %d and to_seconds is %d; expected ascending numbers of at least 0", o.From, o.To)
 	if _, err := cluster.PlacerNamed(o.Placement); err != nil {
 		faults = append(faults, fmt.Errorf("placement: %w", err))
 	}
@@ -129,7 +128,7 @@ func (o Schedule) Validate() error {
 	known := func(name string) error { _, err := schedulers.Named(name); return err }
 	for k, factor := range o.ArrivalFactors {
 		faults.When(!(factor > 0) || math.IsInf(factor, 0) || slices.Contains(o.ArrivalFactors[:k], factor),
-			"arrival_factors[%d] is %v; must be positive and unique", k, factor)
+			"arrival_factors[%d] is %v; expected unique, positive numbers", k, factor)
 	}
 	return errors.Join(append(faults, o.Schedule.Validate(known))...)
 }

@@ -130,12 +130,12 @@ func TestWhatIsRefused(t *testing.T) {
 	bad := episodes(1, 1)
 	bad[0].Jobs = nil
 	_, err = NewEnv(bad)
-	require.ErrorContains(t, err, "episode 0: 0 jobs")
+	require.ErrorContains(t, err, "episode 0: the episode has 0 jobs")
 	_, err = NewLearner(nil, episodes(1, 1), quick(), 1)
 	require.ErrorContains(t, err, "0 training episodes and 1 validation episodes")
 	for teacher, says := range map[string]string{"random": "cannot be imitated",
-		"nobody":     "best and none are valid too",
-		"constant-3": "expected a degree of 1 or an even degree up to 4096, such as constant-4"} {
+		"nobody":     ", best or none",
+		"constant-3": "expected 1 or an even number up to 4096, such as constant-4"} {
 		require.ErrorContains(t, CheckTeacher(teacher), says)
 		o := quick()
 		o.Teacher = teacher
