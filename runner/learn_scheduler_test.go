@@ -84,7 +84,7 @@ func TestWhatSchedulersCannotLearn(t *testing.T) {
 			append([]string{"learn", path, "--folder", filepath.Join(t.TempDir(), "run")}, args...)...)
 	}
 	refused(`teacher: unknown scheduler "sjf"`, "--set", `learn.teacher="sjf"`)
-	refused("nothing is learned", "--set", `learn.teacher="none"`)
+	refused("nothing would be learned", "--set", `learn.teacher="none"`)
 	refused("workloads.arrivals is trace; add a trace to workload.traces", "--set", `workloads.arrivals="trace"`)
 	refused("can never run", "--set", "elastic.gpus_per_node=2")
 	refused("pattern has 0 slots; arrivals =", "--set", `workloads.arrivals="pattern"`)

@@ -219,6 +219,6 @@ func TestPoliciesAreFilesAndConform(t *testing.T) {
 	nodetest.Conforms(t, SchedulerOf("random", m))
 
 	_, err = ReadPolicy(&weights.Set{})
-	require.ErrorContains(t, err, "has no learned scheduler")
+	require.ErrorContains(t, err, "does not contain a learned scheduler")
 	require.Error(t, l.Restore(set))
 }
