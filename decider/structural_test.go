@@ -177,7 +177,7 @@ func TestMembersAgree(t *testing.T) {
 	_, err = decider.JoinStructural(a, small)
 	require.ErrorContains(t, err, "policy 1 differs from the first policy in its shape")
 	_, err = decider.JoinStructural()
-	require.ErrorContains(t, err, "no policies given")
+	require.ErrorContains(t, err, "got no policies")
 }
 
 func TestPoliciesThatCannotBe(t *testing.T) {
