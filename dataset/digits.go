@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -79,7 +78,7 @@ func (p pool) pick(rows []int) pool {
 func parseDigits(r io.Reader) (images []byte, labels []int64, err error) {
 	plain, err := unzipped(r)
 	if err != nil {
-		return nil, nil, fmt.Errorf("not a gzip file: %w; %s", err, again)
+		return nil, nil, fmt.Errorf("the file is not a gzip file: %w; %s", err, again)
 	}
 	lines := bufio.NewScanner(io.LimitReader(plain, maxDigitsBytes))
 	for lines.Scan() {
@@ -88,7 +87,7 @@ func parseDigits(r io.Reader) (images []byte, labels []int64, err error) {
 			return nil, nil, fmt.Errorf("line %d: %w; %s", len(labels)+1, err, again)
 		}
 		if len(labels) == maxDigits {
-			return nil, nil, fmt.Errorf("it has more than %d lines; expected the published file", maxDigits)
+			return nil, nil, fmt.Errorf("the file has more than %d lines; expected the published file", maxDigits)
 		}
 		for _, ink := range row[:digitsSide*digitsSide] {
 			images = append(images, byte(ink*255/digitsInk))
@@ -96,10 +95,11 @@ func parseDigits(r io.Reader) (images []byte, labels []int64, err error) {
 		labels = append(labels, int64(row[digitsSide*digitsSide]))
 	}
 	if err := lines.Err(); err != nil {
-		return nil, nil, fmt.Errorf("it is corrupt: %w; %s", err, again)
+		return nil, nil, fmt.Errorf("the file is corrupt: %w; %s", err, again)
 	}
 	if len(labels) < len(digits) {
-		return nil, nil, fmt.Errorf("it has %d lines; the published file has 1797; %s", len(labels), again)
+		return nil, nil, fmt.Errorf("the file has %d lines; expected 1797, as in the published file; %s", len(labels),
+			again)
 	}
 	return images, labels, nil
 }
@@ -108,7 +108,7 @@ func parseDigits(r io.Reader) (images []byte, labels []int64, err error) {
 func digitsRow(text string) ([]int, error) {
 	cells := strings.Split(strings.TrimSpace(text), ",")
 	if want := digitsSide*digitsSide + 1; len(cells) != want {
-		return nil, fmt.Errorf("it has %d numbers, expected %d", len(cells), want)
+		return nil, fmt.Errorf("the line has %d numbers; expected %d", len(cells), want)
 	}
 	row := make([]int, len(cells))
 	for k, cell := range cells {
@@ -119,7 +119,7 @@ func digitsRow(text string) ([]int, error) {
 		row[k] = int(v)
 	}
 	if row[len(row)-1] >= len(digits) {
-		return nil, errors.New("the label is not a digit")
+		return nil, fmt.Errorf("the label is %d; expected 0 to 9", row[len(row)-1])
 	}
 	return row, nil
 }
