@@ -51,11 +51,11 @@ func parsePickle(c *cifar, r io.Reader, _ int64, into block) error {
 	bytes := int64(rows)*(cifarImage+perRow) + perRow*perRow
 	value, err := pickle.Read(r, pickle.Options{Constructors: pickle.NumPy(), MaxBytes: 2 * bytes, MaxString: bytes})
 	if err != nil {
-		return fmt.Errorf("not a Python batch of %s: %w; %s", c.name, err, again)
+		return fmt.Errorf("the file is not a Python batch of %s: %w; %s", c.name, err, again)
 	}
 	batch, err := pickle.As[*pickle.Dict](value)
 	if err != nil {
-		return fmt.Errorf("not a Python batch of %s: %w", c.name, err)
+		return fmt.Errorf("the file is not a Python batch of %s: %w", c.name, err)
 	}
 	if err := c.takeLabels(batch, into.labels); err != nil {
 		return err
@@ -66,7 +66,7 @@ func parsePickle(c *cifar, r io.Reader, _ int64, into block) error {
 func (c *cifar) takeLabels(batch *pickle.Dict, into []int64) error {
 	list, err := pickle.Field[*pickle.List](batch, c.key)
 	if err != nil {
-		return fmt.Errorf("not a Python batch of %s: %w", c.name, err)
+		return fmt.Errorf("the file is not a Python batch of %s: %w", c.name, err)
 	}
 	if len(list.Items) != len(into) {
 		return fmt.Errorf("the file has %d labels for %d images; %s", len(list.Items), len(into), again)

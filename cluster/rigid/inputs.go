@@ -99,7 +99,7 @@ func (s *inputs) readNodes() (err error) {
 	}
 	if count, err := strconv.Atoi(nodes); err == nil || errors.Is(err, strconv.ErrRange) {
 		if count < 1 || count > trace.MaxNodes {
-			return failure.Usagef("%s nodes; expected 1 to %d", nodes, trace.MaxNodes)
+			return failure.Usagef("nodes is %s; expected 1 to %d", nodes, trace.MaxNodes)
 		}
 		s.base.VCs, s.undivided = []trace.VC{{Name: undividedName, Nodes: count}}, true
 		return nil

@@ -72,7 +72,8 @@ func (p *pipeDream) line(text string) error {
 	case len(pieces) > 2:
 		return p.node(pieces)
 	}
-	return fmt.Errorf("%q is neither a node (nodeN -- Kind(…) -- forward_compute_time=…) nor an edge (nodeN -- nodeM)",
+	return fmt.Errorf("unexpected line %q; expected a node (nodeN -- Kind(…) -- forward_compute_time=…) or an edge "+
+		"(nodeN -- nodeM)",
 		clip(text))
 }
 
