@@ -94,8 +94,9 @@ func TestDamagedForests(t *testing.T) {
 		"no tensor": {"tensor forest.right is missing", func(set *weights.Set) {
 			set.Tensors = set.Tensors[:3]
 		}},
-		"members besides":  {"and no members", func(set *weights.Set) { change(t, set, "members", 1) }},
-		"too many trees":   {"the forest has 2000000 trees", func(set *weights.Set) { change(t, set, "trees", 2000000) }},
+		"members besides": {"and no members", func(set *weights.Set) { change(t, set, "members", 1) }},
+		"too many trees": {"the forest has 2000000 trees",
+			func(set *weights.Set) { change(t, set, "trees", 2000000) }},
 		"trees of version": {"and no trees", func(set *weights.Set) { change(t, set, "version", 1) }},
 		"other inputs": {"the policy's rows have inputs",
 			func(set *weights.Set) { change(t, set, "rows.names", []string{"deepen"}) }},
