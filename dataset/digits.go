@@ -34,8 +34,9 @@ func findDigits(fsys files.FS, o Options) (reader, error) {
 			return func() (*source, error) { return readDigits(fsys, path, o) }, nil
 		}
 	}
-	return nil, fmt.Errorf("read %s: %w; put %s into this folder, or install Debian's python3-sklearn and set the path "+
-		"to its folder %s", o.Path, ErrMissing, strings.Join(digitsFiles, " or "), "/usr/lib/python3/dist-packages/sklearn/datasets/data")
+	return nil, fmt.Errorf("read %s: %w; put %s into this folder, or install Debian's python3-sklearn and set path to "+
+		"its folder %s", o.Path, ErrMissing, strings.Join(digitsFiles, " or "),
+		"/usr/lib/python3/dist-packages/sklearn/datasets/data")
 }
 
 // readDigits reads the file of digits, and holds out a part of its images for the test.
